@@ -10,7 +10,7 @@
  */
 export async function keepHeapSmall(): Promise<void> {
   await set('--semi-space-growth-factor=1')
-  await set('--heap-growing-percent=30')
+  await set('--heap-growing-percent=20')
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { BreakerState } from './report.ts'
 
-/** So many events a pass may always end. */
+/** A pass may always end this number of events. */
 const ALWAYS_ALLOWED = 50
 
 /**
- * Stops a pass that would end too much at once: more than both 50 events and a share of the open ones. So many silent
- * workers at a time are rather a fault of clocks, network or settings than of the workers. What was ended within the last
- * interval counts as well, and what was held back, or small passes in a row would get past it. It is judged anew with each
- * pass. A share of 1 allows everything.
+ * Circuit breaker: stops a pass that would end more than 50 events and more than a share of the open ones. If that many
+ * workers fall silent at once, the cause is probably a fault of clocks, network or settings, not the workers. Events
+ * ended within the last interval and events held back count too; otherwise a series of small passes could evade the
+ * limit. Each pass is judged independently. A share of 1 disables the breaker.
  */
 export class Breaker {
   readonly #maxShare: number
@@ -20,9 +20,9 @@ export class Breaker {
   }
 
   /**
-   * @param planned events that the pass would end, and those that were held back before
-   * @param openEvents open events now
-   * @param atMs of a clock that only goes forward
+   * @param planned events that the pass would end, including those held back before
+   * @param openEvents number of open events now
+   * @param atMs monotonic clock
    */
   judge(planned: number, openEvents: number, atMs: number): BreakerState {
     const recent = this.#recent(atMs)

@@ -1,34 +1,34 @@
 import type { Operation } from '../stream/operations/operation.ts'
 import type { LimitKind } from '../stream/time/deadlines.ts'
 
-/** What the watchdog wants of a stream. */
+/** An action that the watchdog plans for a stream. */
 export type WatchdogDecision = Expiry | Settlement
 
-/** The limit of an event has ended, and the event gave no sign of life. */
+/** A deadline of an event expired without a heartbeat. */
 export interface Expiry {
-  /** `abort-event`, `abort-stream`: it is ended. `notify`: it is told and nothing is changed. */
+  /** `abort-event`, `abort-stream`: aborts it. `notify`: calls hooks and changes nothing. */
   readonly kind: 'abort-event' | 'abort-stream' | 'notify'
   readonly stream: string
-  /** Id and name of the event whose limit ended. */
+  /** Id and name of the event with the expired deadline. */
   readonly event: string
   readonly name: string
   readonly limit: LimitKind
-  /** When it ended, epoch ms. */
+  /** When the deadline expired, epoch ms. */
   readonly dueMs: number
-  /** Which limit, since when: becomes the event's `msg` and the journal's `why`. */
+  /** The deadline and its start; becomes the event's `msg` and the journal's `why`. */
   readonly message: string
-  /** `watchdog:{event}:{attempt}:{due}`: the same whoever finds it, so that it happens once. */
+  /** `watchdog:{event}:{attempt}:{due}`: every watchdog generates the same id, so the decision is applied once. */
   readonly commandId: string
   /**
-   * How many open events it ends: the target and what is open below it. What is below several that end at once counts with
-   * the first of them. 0 for `notify`.
+   * Number of open events it ends: the target and its open descendants. Descendants of several targets count for the
+   * first. 0 for `notify`.
    */
   readonly ends: number
   /** Absent for `notify`. */
   readonly operation?: Operation
 }
 
-/** A foreign writer left something to close. */
+/** Another writer left open joins that have to be closed. */
 export interface Settlement {
   readonly kind: 'settle'
   readonly stream: string
@@ -36,21 +36,22 @@ export interface Settlement {
   readonly operation: Operation
 }
 
-/** How many open events it ends. */
+/** Number of open events that a decision ends. */
 export function endsOf(decision: WatchdogDecision): number {
   return decision.kind === 'settle' ? 0 : decision.ends
 }
 
-/** When the limit ended, epoch ms; `undefined` where none did. */
+/** When the deadline expired, epoch ms; `undefined` for a settlement. */
 export function dueMsOf(decision: WatchdogDecision): number | undefined {
   return decision.kind === 'settle' ? undefined : decision.dueMs
 }
 
 /**
- * What became of a decision. `ended`, `settled`, `notified`: done, and durable. `already`: another watchdog did it, or it
- * ended otherwise meanwhile. `showed-life`: it moved between look and lease. `busy`: leased by another; looked at again.
- * `gone`: the stream or event is not there any more. `refused`: the stream does not allow it. `failed`: the store or the
- * document did not let it, nothing was changed. `unknown`: it may have happened; the same command id tells next time.
+ * Outcome of a decision. `ended`, `settled`, `notified`: done and durable. `already`: another watchdog did it, or the
+ * event ended in another way meanwhile. `showed-life`: the event changed between inspection and lease. `busy`: another
+ * process holds the lease; the stream is inspected again. `gone`: the stream or event no longer exists. `refused`: the
+ * stream does not allow it. `failed`: the store or the document prevented it; nothing was changed. `unknown`: it may
+ * have been applied; the next attempt finds out by the command id.
  */
 export type DecisionOutcome =
   | 'ended'
@@ -64,17 +65,17 @@ export type DecisionOutcome =
   | 'failed'
   | 'unknown'
 
-/** A decision that was carried out, or was tried to. */
-export interface Carried {
+/** A decision that was executed, or at least attempted. */
+export interface ExecutedDecision {
   readonly decision: WatchdogDecision
   readonly outcome: DecisionOutcome
-  /** The store's clock when it was known, epoch ms: less `dueMs` it is the latency. */
+  /** When the outcome was known, by the store's clock, epoch ms; minus `dueMs` it is the latency. */
   readonly atMs: number
-  /** Version of the stream after it, where that was changed. */
+  /** Version of the stream after a change. */
   readonly version?: number
-  /** Ids of the events that were ended, where that is known. */
+  /** Ids of the ended events, if known. */
   readonly ended?: readonly string[]
-  /** A stable code and a sentence for what was not done. */
+  /** A stable code and a sentence for a decision that was not executed. */
   readonly code?: string
   readonly message?: string
 }

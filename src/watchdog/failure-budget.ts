@@ -1,12 +1,12 @@
-/** So many streams in a row may fail to answer before the rest is left for the next pass. */
+/** Number of streams in a row that may fail to answer before the pass leaves the rest to the next one. */
 const MAX_SILENT = 3
-/** A change waits so long for a lease that another holds, ms, and in a pass so many of them do. */
+/** How long a change waits for a lease of another process, ms, and the number of such waits in a pass. */
 const LEASE_WAIT_MS = 2_000
 const MAX_WAITS = 20
 
 /**
- * How much a pass puts up with. One stream that does not answer, or that is leased, does not keep it from the others; when
- * nothing answers any more it begins nothing.
+ * Limits the failures of a pass. A single stream that does not answer or is leased does not affect the others; if no
+ * stream answers, the pass starts nothing more.
  */
 export class FailureBudget {
   readonly #stop = new AbortController()
@@ -15,12 +15,12 @@ export class FailureBudget {
   #hasAnswered = false
   #waits = 0
 
-  /** Aborts when too many in a row did not answer: nothing further is begun. */
+  /** Aborts after too many unanswered streams in a row: nothing more is started. */
   get stop(): AbortSignal {
     return this.#stop.signal
   }
 
-  /** Too many did not answer, and none did: it may be the store. */
+  /** Too many streams did not answer and none did: the store itself may be unavailable. */
   get isDoubtful(): boolean {
     return this.#stop.signal.aborted && !this.#hasAnswered
   }
@@ -30,7 +30,9 @@ export class FailureBudget {
     return this.#silent
   }
 
-  /** How long a change waits for a lease held by another, ms: a store full of stuck leases does not hold up the pass. */
+  /**
+   * How long a change waits for a lease of another process, ms: a store full of stuck leases must not delay the pass.
+   */
   get leaseWaitMs(): number {
     return this.#waits < MAX_WAITS ? LEASE_WAIT_MS : 0
   }

@@ -7,25 +7,25 @@ import type { WatchdogOptions } from './options.ts'
 import { Pass } from './pass.ts'
 import { type FailedPass, PassObservers, type PassReport } from './report.ts'
 
-/** At most so much is added by chance to the time between two sweeps: the share of it, and ms. */
+/** Limits of the jitter between two sweeps: share of the interval, and ms. */
 const JITTER = { share: 0.1, mostMs: 1_000 } as const
-/** Streams that fall due one shortly after the other are looked at together, ms. */
+/** Streams that become due within this time are inspected together, ms. */
 const TOGETHER_MS = 250
-/** Timers may end so much too early, ms. */
+/** Timers may fire this much too early, ms. */
 const TIMER_MS = 2
-/** A due time is not met a moment too early, ms. */
+/** Margin after a deadline, so that no inspection comes a moment too early, ms. */
 const AFTER_DUE_MS = 10
-/** A pass is over soon, however much of a stream is due: the limits of others may end meanwhile. */
-const CARRY_OUT_MS = 2_000
-/** The longest that a store is left to others after a sweep that took longer than the interval, ms. */
+/** Limit for the execution of decisions, however many a stream has: other deadlines may expire meanwhile. */
+const EXECUTE_MS = 2_000
+/** The longest pause after a sweep that took longer than the interval, ms: it leaves the store to others. */
 const MOST_REST_MS = 60_000
-/** The shortest and the longest time between two signs of its own life, ms: a process that stood still notices it. */
+/** Limits of the interval between ticks, ms; a late tick shows that the process was suspended. */
 const TICK_MS = { least: 1_000, most: 5 * 60_000, ofInterval: 1 / 4 } as const
 
 /**
- * Watches until the signal aborts: a sweep each interval, and between two of them a look at each stream whose limit ends.
- * A pass that fails is told and followed by the next sweep; nothing that is wrong with the store ends the loop. What is in
- * flight when the signal aborts goes on to its end.
+ * Watches until the signal aborts: a sweep each interval, and in between an inspection of each stream with an expired
+ * deadline. A failed pass is reported and followed by the next sweep; no fault of the store ends the loop. Operations
+ * in flight when the signal aborts are completed.
  */
 export async function runWatchdog(store: StreamStore, options: WatchdogOptions, signal: AbortSignal): Promise<void> {
   await new Loop(store, options, signal).run()
@@ -36,10 +36,10 @@ class Loop {
   readonly #options: WatchdogOptions
   readonly #signal: AbortSignal
   readonly #timing: Timing
-  readonly #audience: PassObservers
+  readonly #observers: PassObservers
   readonly #tickMs: number
-  readonly #watch: Pass
-  /** Since when passes fail, by the clock of the machine, epoch ms. */
+  readonly #passes: Pass
+  /** Since when passes fail, by the clock of this machine, epoch ms. */
   #failingSinceMs: number | undefined
 
   constructor(store: StreamStore, options: WatchdogOptions, signal: AbortSignal) {
@@ -48,17 +48,17 @@ class Loop {
     this.#options = options
     this.#signal = signal
     this.#timing = timing
-    this.#audience = new PassObservers(observers)
+    this.#observers = new PassObservers(observers)
     this.#tickMs = Math.min(Math.max(intervalMs * TICK_MS.ofInterval, TICK_MS.least), TICK_MS.most)
     const settings = {
       trustsClock: false,
       isDryRun: false,
       timing,
       tickMs: this.#tickMs,
-      audience: this.#audience,
-      carryOutMs: CARRY_OUT_MS,
+      observers: this.#observers,
+      executeMs: EXECUTE_MS,
     }
-    this.#watch = new Pass(store, options, settings)
+    this.#passes = new Pass(store, options, settings)
   }
 
   async run(): Promise<void> {
@@ -87,14 +87,14 @@ class Loop {
   async #keepTicking(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#timing.pause(this.#tickMs, signal)
-      this.#watch.ticked()
+      this.#passes.ticked()
     }
   }
 
   async #pass(kind: PassReport['kind']): Promise<void> {
     const started = { nowMs: this.#store.nowMs(), atMs: this.#timing.monotonicMs() }
     try {
-      await this.#watch.pass(kind, this.#signal)
+      await this.#passes.pass(kind, this.#signal)
       this.#failingSinceMs = undefined
     } catch (error) {
       if (!this.#signal.aborted) await this.#failed(started, error)
@@ -111,10 +111,10 @@ class Loop {
       sinceMs: this.#failingSinceMs,
       error,
     }
-    await this.#audience.tell(observer => observer.failed?.(failure))
+    await this.#observers.notify(observer => observer.failed?.(failure))
   }
 
-  /** A listing that takes long leaves the store as much time for others; a process that stood still does not. */
+  /** After a slow listing the store gets half that time for others; not after a suspension of the process. */
   #nextSweepMs(startedMs: number, nowMs: number): number {
     const { intervalMs } = this.#options
     const jitterMs = this.#timing.random() * Math.min(intervalMs * JITTER.share, JITTER.mostMs)
@@ -122,9 +122,9 @@ class Loop {
     return Math.max(startedMs + intervalMs + jitterMs, nowMs + restMs)
   }
 
-  /** A store that does not answer is asked again at the next sweep only. */
+  /** After a failed pass the store is contacted only by the next sweep. */
   #untilAppointmentMs(): number {
     if (this.#failingSinceMs !== undefined) return Number.POSITIVE_INFINITY
-    return Math.max(this.#watch.soonestLookMs() + AFTER_DUE_MS - this.#store.nowMs(), TOGETHER_MS)
+    return Math.max(this.#passes.nextInspectionMs() + AFTER_DUE_MS - this.#store.nowMs(), TOGETHER_MS)
   }
 }

@@ -1,110 +1,110 @@
 import type { Deadline } from '../stream/time/deadlines.ts'
 
-/** An answer that comes late within so many times the wait for it after another one is nothing new. */
+/** After a late answer, another one within this multiple of its delay is no new gap. */
 const LATE_AGAIN = 4
 
-/** How a watchdog knows that it sees. */
-export interface VisionRules {
+/** Parameters of the detection of gaps. */
+export interface GapRules {
   readonly intervalMs: number
-  /** So often `ticked` is called as long as the process runs, ms; `Infinity` where nobody does. */
+  /** Interval at which `ticked` is called while the process runs, ms; `Infinity` without ticks. */
   readonly tickMs: number
-  /** When another one, or this one before it was started anew, saw the store last, by its clock, epoch ms. */
+  /** When another watchdog, or an earlier run of this one, last saw the store, by its clock, epoch ms. */
   readonly lastSeenMs?: number | undefined
 }
 
 /**
- * What a watchdog could see, and what it missed. A store that did not answer kept workers from showing life as well; a
- * machine that slept did so to the workers on it; a clock that was set makes all of them look silent. Whether a store that
- * kept one waiting for long answered in the end does not matter: it kept the workers waiting as well.
+ * Detects gaps in observation. A store that did not answer also kept workers from sending heartbeats; a machine that
+ * slept also suspended its workers; a clock that was set makes all of them look silent. A store that answered late
+ * counts too: it kept the workers waiting as well.
  */
 export class ObservationGaps {
   readonly #tickMs: number
-  /** Whoever saw nothing for longer begins anew. */
+  /** After a longer gap, observation starts again. */
   readonly #longMs: number
   #ticked: ObservationTime
-  /** The last answer of a pass that came to its end, and of the one that goes on. */
-  #good: ObservationTime
+  /** The last answer of a completed pass, and that of the current one. */
+  #lastGood: ObservationTime
   #answered: ObservationTime
-  /** Since when it waits for the next answer. */
+  /** When the wait for the next answer began. */
   #waiting: ObservationTime
-  /** When it answered late the last time, by the clock that only goes forward. */
+  /** The last late answer, by the monotonic clock. */
   #lateMs = Number.NEGATIVE_INFINITY
   #hasAnswered = false
   readonly #lastSeenMs: number | undefined
   #hasFailed = false
   #wasSetBack = false
-  #spots: readonly Gap[] = []
+  #gaps: readonly Gap[] = []
   #epochMs = Number.NEGATIVE_INFINITY
-  #news: GapReport[] = []
+  #reports: GapReport[] = []
 
-  constructor({ intervalMs, tickMs, lastSeenMs }: VisionRules, now: ObservationTime) {
+  constructor({ intervalMs, tickMs, lastSeenMs }: GapRules, now: ObservationTime) {
     this.#lastSeenMs = lastSeenMs
     this.#tickMs = tickMs
     this.#longMs = 2 * intervalMs + SLACK_MS
     this.#ticked = now
-    this.#good = now
+    this.#lastGood = now
     this.#answered = now
     this.#waiting = now
   }
 
-  get blindSpots(): readonly Gap[] {
-    return this.#spots
+  get gaps(): readonly Gap[] {
+    return this.#gaps
   }
 
-  /** What was seen before this counts no more, by the clock that only goes forward. */
+  /** Earlier observations are invalid, by the monotonic clock. */
   get epochMs(): number {
     return this.#epochMs
   }
 
-  /** The last answer of a pass that came to its end: by the store's clock, epoch ms. */
+  /** The last answer of a completed pass, by the store's clock, epoch ms. */
   get goodMs(): number {
-    return this.#good.nowMs
+    return this.#lastGood.nowMs
   }
 
-  /** The process runs. */
+  /** The process is running. */
   ticked(now: ObservationTime): void {
-    // what the store's clock shows may be known by its first answer only: that is no jump
-    if (this.#hasAnswered) this.#notice(now)
+    // The store's clock may only be known after its first answer: that is not a jump.
+    if (this.#hasAnswered) this.#checkClocks(now)
     this.#ticked = now
   }
 
-  /** From now on the store is waited for: what was done before it was asked is no silence of its. */
-  asks(now: ObservationTime): void {
+  /** A request to the store begins; time before it is not counted as its delay. */
+  beginRequest(now: ObservationTime): void {
     this.#waiting = now
   }
 
-  /** The store answered, in part at least. */
+  /** The store answered, at least partly. */
   answered(now: ObservationTime): void {
-    const isNoticed = this.#hasAnswered && this.#notice(now)
+    const isNoticed = this.#hasAnswered && this.#checkClocks(now)
     if (!this.#hasAnswered) this.#begin(now)
     this.#hasAnswered = true
-    if (this.#hasFailed) this.#missed(this.#good, now, 'outage')
-    else if (!isNoticed) this.#waited(now)
+    if (this.#hasFailed) this.#addGap(this.#lastGood, now, 'outage')
+    else if (!isNoticed) this.#checkDelay(now)
     this.#hasFailed = false
     this.#answered = now
     this.#waiting = now
   }
 
-  /** The first answer. Nobody knows whether the store could be reached since somebody saw it last. */
+  /** The first answer. It is unknown whether the store was available since it was last seen. */
   #begin(now: ObservationTime): void {
     this.#ticked = now
-    if (this.#lastSeenMs !== undefined) this.#missed({ nowMs: this.#lastSeenMs, atMs: now.atMs }, now, 'start')
+    if (this.#lastSeenMs !== undefined) this.#addGap({ nowMs: this.#lastSeenMs, atMs: now.atMs }, now, 'start')
   }
 
-  /** A pass came to its end. */
+  /** A pass was completed. */
   passed(): void {
-    this.#good = this.#answered
+    this.#lastGood = this.#answered
   }
 
-  /** A pass came to no end: what is seen next is seen after an outage. */
+  /** A pass failed: the next answer ends an outage. */
   failed(): void {
     this.#hasFailed = true
   }
 
-  /** What the watchdog found out since it was asked last, and has to begin anew for. */
-  takeNews(): readonly GapReport[] {
-    const news = this.#news
-    this.#news = []
+  /** The gaps since the last call after which observation starts again. */
+  takeReports(): readonly GapReport[] {
+    const news = this.#reports
+    this.#reports = []
     return news
   }
 
@@ -115,8 +115,8 @@ export class ObservationGaps {
     return wasSetBack
   }
 
-  /** Answers arrive before timers when a process goes on, so both look whether it stood still. */
-  #notice(now: ObservationTime): boolean {
+  /** Called on answers too: when a process resumes, they arrive before timers. */
+  #checkClocks(now: ObservationTime): boolean {
     const last = this.#ticked
     const isPause = now.atMs - last.atMs > this.#tickMs + SLACK_MS
     const isBack = isSetBack(last, now)
@@ -124,65 +124,65 @@ export class ObservationGaps {
     if (!isPause && !isBack && !isForward) return false
     this.#ticked = now
     if (isBack) this.#setBack(now)
-    else this.#missed(last, now, isForward ? 'clock' : 'pause')
+    else this.#addGap(last, now, isForward ? 'clock' : 'pause')
     return true
   }
 
-  /** Of a store that is always late one would begin anew for ever: then workers get time for a sign, and that is all. */
-  #waited(now: ObservationTime): void {
+  /** A store that is always late must not restart observation each time: workers only get time for a heartbeat. */
+  #checkDelay(now: ObservationTime): void {
     const waitedMs = now.atMs - this.#waiting.atMs
     if (waitedMs <= SLACK_MS) return
     const isUsual = now.atMs - this.#lateMs < waitedMs * LATE_AGAIN
     this.#lateMs = now.atMs
-    this.#missed(this.#waiting, now, isUsual ? 'late' : 'outage')
+    this.#addGap(this.#waiting, now, isUsual ? 'late' : 'outage')
   }
 
   #setBack(now: ObservationTime): void {
     const notAfter = ({ nowMs, atMs }: ObservationTime) => ({ nowMs: Math.min(nowMs, now.nowMs), atMs })
     this.#wasSetBack = true
-    this.#spots = untilNow(this.#spots, now.nowMs)
-    this.#good = notAfter(this.#good)
+    this.#gaps = untilNow(this.#gaps, now.nowMs)
+    this.#lastGood = notAfter(this.#lastGood)
     this.#answered = notAfter(this.#answered)
     this.#waiting = notAfter(this.#waiting)
   }
 
-  #missed(
+  #addGap(
     { nowMs: fromMs }: ObservationTime,
     { nowMs: toMs, atMs }: ObservationTime,
     why: GapReport['why'] | 'late',
   ): void {
     if (toMs <= fromMs) return
-    this.#spots = withSpot(this.#spots, { fromMs, toMs })
+    this.#gaps = withGap(this.#gaps, { fromMs, toMs })
     if (why === 'late' || (why !== 'clock' && toMs - fromMs <= this.#longMs)) return
     this.#epochMs = atMs
-    this.#news.push({ fromMs, toMs, why })
+    this.#reports.push({ fromMs, toMs, why })
   }
 }
 
-/** A stretch of time, by the store's clock, of which the watchdog saw nothing, or that the clock jumped over. */
+/** A period, by the store's clock, that the watchdog did not observe or that the clock jumped over. */
 export interface Gap {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** An instant: by the store's clock, and by one that only goes forward. */
+/** An instant by the store's clock and by the monotonic clock. */
 export interface ObservationTime {
   readonly nowMs: number
   readonly atMs: number
 }
 
-/** `start`: nobody watched before. */
+/** `start`: no watchdog ran before. */
 export type GapReport = Gap & { readonly why: 'outage' | 'pause' | 'clock' | 'start' }
 
-/** Shorter gaps and jumps are no news. */
+/** Shorter gaps and jumps are ignored. */
 const SLACK_MS = 5_000
-/** Workers are told to show life at least so often within a limit. */
+/** Workers are asked to send this many heartbeats within a timeout. */
 const SIGNS_PER_LIMIT = 3
 const MAX_SPOTS = 16
 
 /**
- * True if the store's clock was set forward between two moments. One that merely runs fast was not: signs of life carry
- * its time too.
+ * True if the store's clock was set forward between two instants. A clock that merely runs fast does not count:
+ * heartbeats carry its time too.
  */
 function isSetForward(last: ObservationTime, now: ObservationTime): boolean {
   const elapsedMs = now.atMs - last.atMs
@@ -193,8 +193,10 @@ function isSetBack(last: ObservationTime, now: ObservationTime): boolean {
   return now.nowMs < last.nowMs - SLACK_MS
 }
 
-/** With one more spot. Those that overlap become one. Of too many the shortest goes: the fewest limits depend on it. */
-export function withSpot(spots: readonly Gap[], spot: Gap): readonly Gap[] {
+/**
+ * Adds a gap and merges overlapping ones. Above the limit the shortest is dropped: the fewest deadlines depend on it.
+ */
+export function withGap(spots: readonly Gap[], spot: Gap): readonly Gap[] {
   const isApart = ({ fromMs, toMs }: Gap) => toMs <= spot.fromMs || spot.toMs <= fromMs
   const overlapping = [spot, ...spots.filter(each => !isApart(each))]
   const whole = {
@@ -207,14 +209,14 @@ export function withSpot(spots: readonly Gap[], spot: Gap): readonly Gap[] {
   return all.filter(each => each !== shortest)
 }
 
-/** What a clock showed before it was set back to `nowMs` never was. */
+/** Removes the times that a clock showed before it was set back to `nowMs`. */
 function untilNow(spots: readonly Gap[], nowMs: number): readonly Gap[] {
   return spots.flatMap(({ fromMs, toMs }) => (fromMs < nowMs ? [{ fromMs, toMs: Math.min(toMs, nowMs) }] : []))
 }
 
 /**
- * When a limit counts as over. Of a worker that could show no life for longer than a third of its limit, the silence
- * before the end of that time says nothing: it gets as long as it has between two signs of life to give the next.
+ * When a deadline counts as expired. If a worker could send no heartbeat for more than a third of its timeout, its
+ * silence before the end of that gap proves nothing: it gets the usual time between two heartbeats to send the next.
  */
 export function judgedDueMs({ kind, dueMs, from }: Deadline, spots: readonly Gap[]): number {
   if (kind !== 'no-sign-of-life' || from === undefined) return dueMs

@@ -3,14 +3,14 @@ import type { ObservationTime } from './observation-gaps.ts'
 import type { StreamRegistry } from './registry/registry.ts'
 import type { BreakerState, PassReport, Upcoming } from './report.ts'
 
-/** What a pass has come to so far. */
+/** Intermediate results of a pass. */
 export interface PassProgress {
   readonly kind: PassReport['kind']
   readonly started: ObservationTime
   listedMs?: number
   documents: number
   readonly decisions: WatchdogDecision[]
-  /** Decisions that nobody has carried out or put off yet. */
+  /** Decisions that are neither executed nor postponed yet. */
   readonly undone: Set<WatchdogDecision>
   readonly outcomes: Partial<Record<DecisionOutcome, number>>
   endedEvents: number
@@ -30,7 +30,7 @@ export function begin(kind: PassReport['kind'], started: ObservationTime): PassP
   }
 }
 
-/** What a pass has come to in the end. */
+/** The report of a completed pass. */
 export function reportOf(
   { kind, started, listedMs, documents, outcomes, endedEvents, deferred }: PassProgress,
   now: ObservationTime & { readonly wallMs: number },
@@ -50,13 +50,13 @@ export function reportOf(
   }
 }
 
-/** What the streams of a registry add up to. */
+/** Totals over the streams of a registry. */
 type Totals = Pick<PassReport, 'streams' | 'total' | 'watched' | 'openEvents' | 'overdue' | 'next'>
 
-/** So many of the soonest limits are told. */
+/** Limit for the reported next deadlines. */
 const MAX_NEXT = 20
 
-/** Counts all streams that are kept. @param owns streams of others are counted in `total` alone */
+/** Totals of all known streams. @param owns streams of others count only in `total` */
 export function totalsOf(registry: StreamRegistry, nowMs: number, owns: (name: string) => boolean): Totals {
   const statuses = new Map<string, number>()
   const soonest = new Soonest()
@@ -72,12 +72,12 @@ export function totalsOf(registry: StreamRegistry, nowMs: number, owns: (name: s
     if (status !== '') statuses.set(status, (statuses.get(status) ?? 0) + 1)
     soonest.see(name, dueMs)
   }
-  // Built in one go: statuses are texts of strangers, also `__proto__`.
+  // Object.fromEntries is safe for untrusted keys such as `__proto__`.
   const streams = Object.fromEntries(statuses)
   return { streams, total: registry.size, watched, openEvents, overdue, next: soonest.sorted() }
 }
 
-/** Keeps the soonest of very many. */
+/** Keeps the soonest deadlines of a large number. */
 class Soonest {
   #kept: Upcoming[] = []
   #latestMs = Number.POSITIVE_INFINITY

@@ -9,106 +9,106 @@ import { type Deadline, deadlineOf, type TimeReader } from '../stream/time/deadl
 import type { Expiry } from './decision.ts'
 import { type Gap, judgedDueMs } from './observation-gaps.ts'
 
-/** What is kept of an event past its limit from look to look. Times of a clock that only goes forward, ms. */
+/** Observation of an event past its deadline, kept between inspections. Monotonic times, ms. */
 export interface Observation {
   readonly seen: ObservedDeadline
-  /** Since when it is known to stand as it does. */
+  /** Since when its state is known to be unchanged. */
   readonly sinceMs: number
-  /** The first look that found it due. */
+  /** The first inspection that found it due. */
   readonly dueSinceMs: number
-  /** It was told of (`notify`): that is all there is to do. */
-  readonly isTold: boolean
+  /** Observers were notified (`notify`): nothing more to do. */
+  readonly isNotified: boolean
 }
 
 export type Observations = ReadonlyMap<string, Observation>
 
-/** A stream as a look found it, settled. */
+/** A stream at an inspection, settled. */
 export interface InspectedStream {
   readonly name: string
   readonly stream: EventStream
   readonly read: TimeReader
-  /** What earlier looks kept. */
-  readonly sightings: Observations
-  /** Since when the document is known to be what it is, by the clock that only goes forward. */
+  /** Results of earlier inspections. */
+  readonly observations: Observations
+  /** Since when the document is known to be unchanged, by the monotonic clock. */
   readonly knownSinceMs: number
-  /** Of the stream as the next transaction finds it. */
+  /** Version that the next transaction starts from. */
   readonly version: number
-  /** Whether the journal has a command id. */
+  /** True if the journal contains the command id. */
   isUsed(commandId: string): boolean
 }
 
-export interface LookRules {
-  /** The store's clock and the one that only goes forward, at this look. */
+export interface InspectionRules {
+  /** The store's clock and the monotonic clock, at this inspection. */
   readonly nowMs: number
   readonly atMs: number
   readonly onDue: OnDue
-  /** How far two looks have to be apart, ms; 0 trusts the clock alone. */
+  /** Minimum time between two observations, ms; 0 trusts the clock alone. */
   readonly apartMs: number
-  /** What was seen before this counts no more, by the clock that only goes forward. */
+  /** Earlier observations are invalid, by the monotonic clock. */
   readonly epochMs: number
-  readonly blindSpots: readonly Gap[]
+  readonly gaps: readonly Gap[]
 }
 
 export interface StreamPlan {
   readonly expiries: readonly Expiry[]
-  readonly sightings: Observations
-  /** The earliest limit of what is left alone by this plan, epoch ms, and when the stream has to be looked at again for it. */
+  readonly observations: Observations
+  /** The earliest deadline of events that this plan leaves alone, epoch ms, and when to inspect the stream for it. */
   readonly dueMs: number
-  readonly nextLookMs: number
+  readonly nextInspectionMs: number
 }
 
-/** An open event past its limit, or before it. */
-interface Judged {
+/** An open event with a deadline, expired or not. */
+interface DatedEvent {
   readonly event: StreamEvent
   readonly position: number
   readonly limit: Deadline
-  /** When it has to be looked at again; now or earlier: its time has come. */
-  readonly ripeMs: number
+  /** When to inspect it again; a time not in the future: its deadline is confirmed as expired. */
+  readonly inspectAtMs: number
 }
 
 /**
- * What is to be done with a stream whose limits have ended. An event is ended by what the watchdog itself has seen: two
- * looks, at least an interval apart, found it due; and one that is ended for giving no sign of life, to the letter the
- * same in both of them.
+ * Plans the decisions for a stream with expired deadlines. An event is ended only on the watchdog's own observations:
+ * two inspections, at least an interval apart, found it due; and if it is ended for a missing heartbeat, found it
+ * completely unchanged.
  */
-export function planStream(subject: InspectedStream, rules: LookRules): StreamPlan {
-  const sightings = new Map<string, Observation>()
-  const judged: Judged[] = []
+export function planStream(subject: InspectedStream, rules: InspectionRules): StreamPlan {
+  const observations = new Map<string, Observation>()
+  const judged: DatedEvent[] = []
   for (const [position, event] of subject.stream.events.entries()) {
     if (isFinal(event) || isSuperseded(event) || !subject.stream.counts(position)) continue
     const limit = deadlineOf(subject.stream, event, subject.read)
     if (limit === undefined) continue
-    const dueMs = judgedDueMs(limit, rules.blindSpots)
-    const sighting = dueMs <= rules.nowMs ? sight(subject, event, limit, rules) : undefined
-    if (sighting !== undefined) sightings.set(event.id, sighting)
-    judged.push({ event, position, limit, ripeMs: ripeMs(sighting, limit, dueMs, rules) })
+    const dueMs = judgedDueMs(limit, rules.gaps)
+    const observation = dueMs <= rules.nowMs ? observe(subject, event, limit, rules) : undefined
+    if (observation !== undefined) observations.set(event.id, observation)
+    judged.push({ event, position, limit, inspectAtMs: inspectAtMs(observation, limit, dueMs, rules) })
   }
-  const ripe = judged.filter(({ ripeMs }) => ripeMs <= rules.nowMs)
+  const ripe = judged.filter(({ inspectAtMs }) => inspectAtMs <= rules.nowMs)
   const expiries = expiriesOf(subject, ripe, rules)
-  const left = judged.filter(({ ripeMs }) => ripeMs > rules.nowMs)
+  const left = judged.filter(({ inspectAtMs }) => inspectAtMs > rules.nowMs)
   return {
     expiries,
-    sightings,
+    observations,
     dueMs: Math.min(...left.map(({ limit }) => limit.dueMs), Number.POSITIVE_INFINITY),
-    nextLookMs: Math.min(...left.map(({ ripeMs }) => ripeMs), Number.POSITIVE_INFINITY),
+    nextInspectionMs: Math.min(...left.map(({ inspectAtMs }) => inspectAtMs), Number.POSITIVE_INFINITY),
   }
 }
 
-function sight(
-  { sightings, knownSinceMs }: InspectedStream,
+function observe(
+  { observations, knownSinceMs }: InspectedStream,
   event: StreamEvent,
   limit: Deadline,
-  rules: LookRules,
+  rules: InspectionRules,
 ): Observation {
   const seen = observedDeadline(event, limit.dueMs)
-  const before = sightings.get(event.id)
+  const before = observations.get(event.id)
   const isSame = before !== undefined && isEqual(before.seen, seen)
   const isSameLimit = before !== undefined && before.seen.dueMs === seen.dueMs && before.seen.attempt === seen.attempt
   return {
     seen,
     sinceMs: Math.max(isSame ? Math.min(before.sinceMs, knownSinceMs) : knownSinceMs, rules.epochMs),
     dueSinceMs: isSameLimit ? Math.max(before.dueSinceMs, rules.epochMs) : rules.atMs,
-    isTold: isSameLimit && before.isTold,
+    isNotified: isSameLimit && before.isNotified,
   }
 }
 
@@ -123,15 +123,20 @@ function isEqual(a: ObservedDeadline, b: ObservedDeadline): boolean {
   )
 }
 
-function ripeMs(sighting: Observation | undefined, { kind }: Deadline, dueMs: number, rules: LookRules): number {
-  if (sighting === undefined) return dueMs
-  if (sighting.isTold) return Number.POSITIVE_INFINITY
-  const sinceMs = kind === 'no-sign-of-life' ? sighting.sinceMs : sighting.dueSinceMs
+function inspectAtMs(
+  observation: Observation | undefined,
+  { kind }: Deadline,
+  dueMs: number,
+  rules: InspectionRules,
+): number {
+  if (observation === undefined) return dueMs
+  if (observation.isNotified) return Number.POSITIVE_INFINITY
+  const sinceMs = kind === 'no-sign-of-life' ? observation.sinceMs : observation.dueSinceMs
   return rules.nowMs + sinceMs + rules.apartMs - rules.atMs
 }
 
-/** What ends the stream ends it alone; what ends an event ends what is below it too. */
-function expiriesOf(subject: InspectedStream, ripe: readonly Judged[], rules: LookRules): Expiry[] {
+/** Ending the stream makes all other decisions needless; ending an event ends its descendants too. */
+function expiriesOf(subject: InspectedStream, ripe: readonly DatedEvent[], rules: InspectionRules): Expiry[] {
   const actions = ripe.map(judged => ({ judged, kind: actionOf(subject.stream, judged.event, rules.onDue) }))
   const ending = actions.find(({ kind }) => kind === 'abort-stream')
   const count = new OpenCount(subject.stream)
@@ -143,14 +148,19 @@ function expiriesOf(subject: InspectedStream, ripe: readonly Judged[], rules: Lo
     .map(({ judged, kind }) => expiryOf(subject, judged, kind, count))
 }
 
-/** The root's limit is one for the whole stream. What an event says of its own and nobody understands does not count. */
+/** A deadline of the root applies to the whole stream. Unknown values of `lc:onDue` are ignored. */
 function actionOf(stream: EventStream, event: StreamEvent, usual: OnDue): OnDue {
   const { onDue } = event.lc
   const action = isOnDue(onDue) ? onDue : usual
   return action === 'abort-event' && stream.isRoot(event) ? 'abort-stream' : action
 }
 
-function expiryOf(subject: InspectedStream, { event, position, limit }: Judged, kind: OnDue, count: OpenCount): Expiry {
+function expiryOf(
+  subject: InspectedStream,
+  { event, position, limit }: DatedEvent,
+  kind: OnDue,
+  count: OpenCount,
+): Expiry {
   const target = kind === 'abort-stream' ? 0 : position
   const message = expiryText(event, limit, target === position)
   const what = {
@@ -169,14 +179,17 @@ function expiryOf(subject: InspectedStream, { event, position, limit }: Judged, 
   return { ...what, ends: count.from(target), operation: { op: 'abort', ...on, msg: message, expired } }
 }
 
-/** An event that was ended under this id and is open has been opened again by a foreign writer: it is ended again. */
+/** An open event whose id was used before has been reopened by a foreign writer: it is ended again under another id. */
 function commandIdOf({ version, isUsed }: InspectedStream, event: StreamEvent, dueMs: number): string {
   const short = (text: string) => hash('sha256', text, 'hex').slice(0, 32)
   const id = expiryCommandId(event, dueMs, short)
   return isUsed(id) ? expiryCommandId(event, dueMs, short, `:v${version}`) : id
 }
 
-/** Positions below any of these; of those in a cycle the first is not. Each is passed once: a stranger's chain may be long. */
+/**
+ * Positions of all descendants; in a cycle the start is not one. Each is visited once, since untrusted chains may be
+ * long.
+ */
 function descendants(stream: EventStream, positions: readonly number[]): ReadonlySet<number> {
   const below = new Set<number>()
   for (const first of positions) {
@@ -194,8 +207,8 @@ function descendants(stream: EventStream, positions: readonly number[]): Readonl
 }
 
 /**
- * Counts the open events that are ended with one after another: each counts with the first that it is at or below. So they
- * add up to what is ended in truth, and each is passed once, however strangers link them.
+ * Counts the open events that a series of decisions ends; each counts for the first decision that covers it. The counts
+ * thus add up to the true total, and each event is visited once, however untrusted writers link them.
  */
 class OpenCount {
   readonly #stream: EventStream
@@ -205,9 +218,9 @@ class OpenCount {
     this.#stream = stream
   }
 
-  /** Open events at and below a position that have not been counted yet. */
+  /** Number of open events at and below a position that are not counted yet. */
   from(position: number): number {
-    // below the root is everything, linked or not
+    // Everything is below the root, linked or not.
     const left = position === 0 ? [0, ...this.#stream.childrenFirst()] : [position]
     let open = 0
     for (let at = left.pop(); at !== undefined; at = left.pop()) {
@@ -225,12 +238,15 @@ class OpenCount {
   }
 }
 
-/** Names, ids and timeouts come from strangers and are cut to so many bytes each: the whole is far below a reason's limit. */
+/** Limit for names, ids and timeouts, which are untrusted: the text stays far below the limit of a reason. */
 const PART_BYTES = 200
-/** A longer one makes no command id. */
+/** Longer ids are replaced by their hash in command ids. */
 const MAX_ID_LENGTH = 150
 
-/** Which limit ended, and since when. The same to the letter whoever finds it: it is part of what a command id stands for. */
+/**
+ * The expired deadline and its start. Must be identical for all watchdogs, since it belongs to the arguments of a
+ * command id.
+ */
 export function expiryText(event: StreamEvent, limit: Deadline, isTarget: boolean): string {
   const { id, name, timeout } = event
   const who = isTarget ? '' : `${part(id)}${name === '' ? '' : ` ${part(name)}`} `
@@ -254,10 +270,10 @@ function reasonOf({ kind, dueMs, from }: Deadline, timeout: string): string {
 }
 
 /**
- * One id for one end of a limit: `watchdog:{event}:{attempt}:{due}`. Two events never share one: `%` stands for nothing
- * but what is encoded, and an id too long for it gives way to its hash.
+ * The command id of an expired deadline: `watchdog:{event}:{attempt}:{due}`. It is unique for each event: `%` only
+ * occurs in encoded characters, and overlong ids are replaced by their hash.
  *
- * @param again tells it from an earlier end of the same limit, after a foreign writer opened the event again; mostly `''`
+ * @param again distinguishes another end of the same deadline, after a foreign writer reopened the event; usually `''`
  */
 export function expiryCommandId(event: StreamEvent, dueMs: number, hash: (text: string) => string, again = ''): string {
   const rest = `:${attemptOf(event)}:${isoTime(dueMs)}${again}`
@@ -269,7 +285,7 @@ export function expiryCommandId(event: StreamEvent, dueMs: number, hash: (text: 
   }
 }
 
-/** Cut first: to clean a text takes the square of its length where a stranger means it to. */
+/** Cut before cleaning, since hostile input makes cleaning quadratic in its length. */
 function part(text: string): string {
   return cleanProgramText(cutBytes(text, 4 * PART_BYTES), PART_BYTES)
 }

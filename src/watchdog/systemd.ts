@@ -6,29 +6,29 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 export interface SystemdOptions {
   readonly env: Environment
-  /** Of this process. */
+  /** Id of this process. */
   readonly pid: number
-  /** Whether the loop gets on; without it nothing is said to systemd's watchdog. */
+  /** Whether the loop is alive; otherwise systemd's watchdog gets no message. */
   isAlive(): boolean
-  /** A message could not be sent; told once. Nothing else comes of it. */
+  /** A message could not be sent; reported once. It has no other consequence. */
   failed(message: string): void
-  /** Calls again and again, until the function that comes back is called. */
+  /** Calls `what` repeatedly until the returned function is called. */
   every?(ms: number, what: () => void): () => void
-  /** Sends; `systemd-notify` unless given. */
+  /** Sends a message; default: `systemd-notify`. */
   readonly notify?: NotifyProgram
 }
 
-/** What systemd is told: ready after the first sweep, alive again and again, and that it stops. */
+/** Notifies systemd: ready after the first sweep, alive at intervals, and stopping. */
 export interface Systemd extends Observer {
-  /** The drain begins. Resolves when that is said, or after a second. */
+  /** The drain begins. Resolves when the message is sent, or after a second. */
   stopping(): Promise<void>
-  /** Says nothing more. */
+  /** Sends no more messages. */
   close(): void
 }
 
 /**
- * Tells systemd how the watchdog does, where it was started by a unit of `Type=notify` (`NOTIFY_SOCKET`); `undefined`
- * elsewhere. Node has no datagram sockets of the Unix kind, so the messages go through the program `systemd-notify`.
+ * Notifies systemd of the state of the watchdog if it was started by a unit of `Type=notify` (`NOTIFY_SOCKET`);
+ * otherwise `undefined`. Node has no Unix datagram sockets, so messages are sent by the program `systemd-notify`.
  * https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
  */
 export function openSystemd(options: SystemdOptions): Systemd | undefined {
@@ -41,7 +41,7 @@ export function openSystemd(options: SystemdOptions): Systemd | undefined {
   }
 }
 
-/** Tells systemd's watchdog as long as the loop is alive. Where systemd takes no messages they do not pile up. */
+/** Notifies systemd's watchdog while the loop is alive. Messages do not pile up if systemd accepts none. */
 function beat(send: Send, { env, pid, isAlive, every = everyInterval }: SystemdOptions): () => void {
   const everyMs = watchdogEveryMs(env, pid)
   if (everyMs === undefined) return () => {}
@@ -55,8 +55,8 @@ function beat(send: Send, { env, pid, isAlive, every = everyInterval }: SystemdO
 }
 
 /**
- * How often systemd wants a sign of life, ms: half of what it waits. Not this process if it set another one's id: then a
- * program in between, npx or a shell, is the one it watches.
+ * Interval of the messages to systemd's watchdog, ms: half its timeout. `undefined` if systemd expects them from
+ * another process id: then it watches a program in between, such as npx or a shell.
  */
 function watchdogEveryMs({ WATCHDOG_USEC, WATCHDOG_PID }: Environment, pid: number): number | undefined {
   const usec = /^\d{1,15}$/.test(WATCHDOG_USEC ?? '') ? Number(WATCHDOG_USEC) : 0
@@ -64,19 +64,19 @@ function watchdogEveryMs({ WATCHDOG_USEC, WATCHDOG_PID }: Environment, pid: numb
   return Math.min(Math.max(1, usec / 2000), MAX_TIMER_MS)
 }
 
-/** setTimeout takes no more. */
+/** The limit of setTimeout. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 type Send = (...assignments: readonly string[]) => Promise<void>
 
-/** One message after the other: systemd shall hear them in their order. What fails is told once. */
+/** Sends messages one after the other, so that systemd receives them in order. Reports the first failure. */
 function senderOf({ env, notify = notifyProgram, failed }: SystemdOptions): Send {
   let last: Promise<void> = Promise.resolve()
-  let wasTold = false
+  let hasReported = false
   const attempt = async (assignments: readonly string[]): Promise<void> => {
     const fault = await notify(assignments, env)
-    if (fault === undefined || wasTold) return
-    wasTold = true
+    if (fault === undefined || hasReported) return
+    hasReported = true
     failed(fault)
   }
   return (...assignments) => {
@@ -87,7 +87,7 @@ function senderOf({ env, notify = notifyProgram, failed }: SystemdOptions): Send
 
 type Shown = 'watching' | 'breaker' | 'powerless' | 'failing'
 
-/** The status is said when it is another one, not after each pass: every message is a process. */
+/** Sends the status only when it changes, not after each pass: every message starts a process. */
 function readyAfterFirst(send: Send): Observer {
   let isReady = false
   let isPowerless = false
@@ -100,12 +100,12 @@ function readyAfterFirst(send: Send): Observer {
     passed(report) {
       const { breaker, watched } = report
       isPowerless = (executionStatus(report) ?? (isPowerless ? 'nothing' : 'some')) === 'nothing'
-      if (breaker.isOpen) show('breaker', 'the breaker is open: nothing is ended')
-      else if (isPowerless) show('powerless', 'nothing can be ended: the store lets no decision be carried out')
+      if (breaker.isOpen) show('breaker', 'the circuit breaker is open: no event is ended')
+      else if (isPowerless) show('powerless', 'no event can be ended: the store rejects all decisions')
       else show('watching', `watching ${watched} streams`)
       isReady = true
     },
-    failed: ({ code }) => show('failing', `no pass comes to its end: ${code}`),
+    failed: ({ code }) => show('failing', `passes fail: ${code}`),
   }
 }
 
@@ -115,20 +115,20 @@ function everyInterval(ms: number, what: () => void): () => void {
   return () => clearInterval(timer)
 }
 
-/** Sends one message; resolves with what went wrong, if anything did. Never rejects. */
+/** Sends one message; resolves with the reason of a failure, if any. Never rejects. */
 type NotifyProgram = (
   assignments: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ) => Promise<string | undefined>
 
-/** The program itself waits up to 5 s until systemd has taken the message. */
+/** `systemd-notify` itself waits up to 5 s until systemd has received the message. */
 const LONGEST_MS = 7_000
 
 /**
- * Runs `systemd-notify` of PATH, without a shell. It gets the two variables it needs and nothing that is secret. It stays
- * until systemd has taken the message: what it sends of a right lower than root's goes out under its own process id, which
- * systemd can only find in the unit while it runs. Hence also `NotifyAccess=all`, and neither `--pid`, which would make
- * another process the main one, nor `--no-block`.
+ * Runs `systemd-notify` from PATH, without a shell. It inherits only the two variables it needs, no secrets. It stays
+ * alive until systemd has received the message: without root privileges the message carries its own process id, which
+ * systemd can only assign to the unit while it runs. Hence also `NotifyAccess=all`, and neither `--pid`, which would
+ * make another process the main one, nor `--no-block`.
  */
 export const notifyProgram: NotifyProgram = (assignments, { NOTIFY_SOCKET, PATH }) =>
   new Promise(resolve => {
@@ -143,7 +143,7 @@ export const notifyProgram: NotifyProgram = (assignments, { NOTIFY_SOCKET, PATH 
       })
       child.on('error', fault)
       child.on('close', (code, signal) => {
-        resolve(code === 0 ? undefined : `systemd-notify ended with ${code ?? signal}`)
+        resolve(code === 0 ? undefined : `systemd-notify exited with ${code ?? signal}`)
       })
     } catch (error) {
       fault(error)

@@ -1,7 +1,7 @@
 import { hookFormat } from '../../src/commands/watchdog/hooks.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
 import type { StreamStore } from '../../src/store/store.ts'
-import { documentOf, happeningsIn, noticeOf } from '../../src/watchdog/hooks/events.ts'
+import { documentOf, eventsIn, noticeOf } from '../../src/watchdog/hooks/events.ts'
 import { HOOK_KINDS } from '../../src/watchdog/hooks/target.ts'
 import { everything } from './json-world.ts'
 
@@ -19,5 +19,5 @@ async function textsOf(store: StreamStore, name: string): Promise<string[]> {
   const rules = { store: store.address, kinds: new Set(HOOK_KINDS), isNews: () => true, foreignSinceMs: 0 }
   const due = { event: '00', name: '', limit: 'stream', dueMs: store.nowMs(), message: 'late', commandId: 'c' } as const
   const notice = noticeOf(view, { kind: 'notify', stream: name, ends: 0, ...due }, store.address)
-  return [notice, ...happeningsIn(view, rules)].map(each => documentOf(each, store.address, hookFormat))
+  return [notice, ...eventsIn(view, rules)].map(each => documentOf(each, store.address, hookFormat))
 }

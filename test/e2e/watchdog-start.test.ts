@@ -25,11 +25,11 @@ function file(name: string, text: string, mode = 0o644): void {
 
 describe.concurrent('settings that cannot be', LIMIT, () => {
   test.each<[flags: string[], says: RegExp]>([
-    [['--once', '--listen', '127.0.0.1:0'], /--once takes no --listen: there is nobody left to be asked/],
-    [['--dry-run', '--on-failed', 'true'], /--dry-run takes no --on-failed: nothing happens in it/],
-    [['--interval', '100ms'], /an interval lasts between 500ms and 24h/],
-    [['--on-failed', './nowhere'], /--on-failed: ".\/nowhere": there is no such program/],
-    [['--on-failed', './plain'], /--on-failed: ".\/plain": it may not be run/],
+    [['--once', '--listen', '127.0.0.1:0'], /--once takes no --listen: it stops after one pass/],
+    [['--dry-run', '--on-failed', 'true'], /--dry-run takes no --on-failed: it changes nothing/],
+    [['--interval', '100ms'], /the interval must be between 500ms and 24h/],
+    [['--on-failed', './nowhere'], /--on-failed: ".\/nowhere": no such program/],
+    [['--on-failed', './plain'], /--on-failed: ".\/plain": it cannot be executed/],
     [['--config', 'nowhere.yaml'], /--config nowhere.yaml/],
     [['--config', 'typo.yaml'], /typo.yaml.*2.*intervall/],
     [['--config', 'clash.yaml'], /500ms and 24h/],

@@ -19,8 +19,8 @@ describe('the bundle', () => {
   })
 
   test.each([
-    ['cli.js', /^(@azure|@typespec|ink|react|yoga|saxes|yaml|prom-client)/],
-    ['index.js', /^(@azure|@typespec|ink|react|yoga|commander|chalk|prom-client)/],
+    ['cli.js', /^(@azure|@typespec|ink|react|yoga|saxes|yaml|prom-client|valibot)/],
+    ['index.js', /^(@azure|@typespec|ink|react|yoga|commander|chalk|prom-client|valibot)/],
   ])('%s loads nothing heavy before it is needed', (entry, heavy) => {
     const chunksLoaded = loadedAtStart(entry)
     expect(chunksLoaded.map(chunk => chunk.fileName)).toContain(entry)

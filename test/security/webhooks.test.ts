@@ -92,7 +92,7 @@ describe('an address', () => {
       ]
       for (const { code, output } of attempts)
         expect([address, code, output]).toEqual([address, 'address-refused', output])
-      expect(attempts[0]?.output).toMatch(/is an (inner )?address/)
+      expect(attempts[0]?.output).toMatch(/is a private address|never receives webhooks/)
       tried += attempts.length
     }
     for (const host of LOOPBACK_FORMS) {

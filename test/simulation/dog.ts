@@ -112,7 +112,7 @@ export class Dog {
     const { trace, scheduler } = this.#world
     const note = () => ({ atMs: scheduler.nowMs, who: actor.name })
     return {
-      carried: ({ decision, outcome }) => {
+      executed: ({ decision, outcome }) => {
         const { stream, commandId } = decision
         const event = decision.kind === 'settle' ? '' : decision.event
         trace.add({ ...note(), kind: 'carried', stream, event, commandId, outcome })
@@ -125,7 +125,7 @@ export class Dog {
         if (!(error instanceof StoreUnreachable)) scheduler.fail(error)
         trace.add({ ...note(), kind: 'failed-pass', why: code })
       },
-      blind: (fromMs, toMs, why) => trace.add({ ...note(), kind: 'blind', why: `${why} ${toMs - fromMs}` }),
+      gap: (fromMs, toMs, why) => trace.add({ ...note(), kind: 'blind', why: `${why} ${toMs - fromMs}` }),
     }
   }
 }

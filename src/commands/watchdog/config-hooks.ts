@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { UsageError } from '../../cli/problem.ts'
 import { count, duration } from '../../cli/values.ts'
+import { defined } from '../../util/defined.ts'
 import { isLoopback } from '../../util/loopback.ts'
 import { literalOf, networkOf, refusalOf } from '../../watchdog/hooks/address-policy.ts'
 import { type ConfigField, isMapping, isText, itemsOf, mappingOf, textOf } from './config-yaml.ts'
@@ -12,7 +13,7 @@ const MOST_TRIES = 10
 
 const FORMS = 'a path, a list of program and arguments, or {command: […]} or {webhook: URL}, or a list of these'
 
-/** The hooks of one kind: a path, program and arguments, a mapping, or a list of mappings. */
+/** Hooks of one kind: a path, a program with arguments, a mapping, or a list of mappings. */
 export function hooksOf(field: ConfigField): readonly HookSetting[] {
   const folder = dirname(field.source.file)
   const items = itemsOf(field)
@@ -20,14 +21,14 @@ export function hooksOf(field: ConfigField): readonly HookSetting[] {
   if (items.length === 0) throw new UsageError(`${field.where} is an empty list`, { hint: FORMS })
   if (items.every(isMapping)) return items.map(item => hookOf(item, folder))
   if (items.every(isText)) return [commandHook(field, folder)]
-  throw new UsageError(`${field.where} mixes texts and mappings`, { hint: FORMS })
+  throw new UsageError(`${field.where} mixes strings and mappings`, { hint: FORMS })
 }
 
 function hookOf(field: ConfigField, folder: string): HookSetting {
   const fields = mappingOf(field, [...KEYS, 'secret'])
   const { command, webhook } = Object.fromEntries(fields)
   if ((command === undefined) === (webhook === undefined)) {
-    throw new UsageError(`${field.where} needs a command or a webhook, one of them`, { hint: FORMS })
+    throw new UsageError(`${field.where} needs either a command or a webhook`, { hint: FORMS })
   }
   const limits = limitsOf(fields)
   if (webhook !== undefined) return { ...webhookOf(webhook, fields, folder), ...limits }
@@ -47,13 +48,13 @@ function commandHook(field: ConfigField, folder: string): HookSetting {
 function webhookOf(field: ConfigField, fields: ReadonlyMap<string, ConfigField>, folder: string): WebhookSetting {
   const inline = fields.get('secret')
   if (inline !== undefined) {
-    throw new UsageError(`${inline.where}: a secret does not belong into this file`, {
-      hint: 'Name where it is: secret-file: PATH, or secret-env: VARIABLE.',
+    throw new UsageError(`${inline.where}: do not write a secret into this file`, {
+      hint: 'Write where to find it: secret-file: PATH, or secret-env: VARIABLE.',
     })
   }
   const [file, env] = [fields.get('secret-file'), fields.get('secret-env')]
   if (file !== undefined && env !== undefined) {
-    throw new UsageError(`${env.where}: the secret is in a file already`, { hint: 'Leave one of the two out.' })
+    throw new UsageError(`${env.where}: secret-file is set already`, { hint: 'Leave out one of the two.' })
   }
   return {
     kind: 'webhook',
@@ -65,40 +66,37 @@ function webhookOf(field: ConfigField, fields: ReadonlyMap<string, ConfigField>,
   }
 }
 
-/** Neither it nor a part of it is repeated in errors: paths and queries of webhooks are secrets as a rule. */
+/** Errors never quote the URL or a part of it: paths and queries of webhooks are usually secret. */
 function webhookUrl(where: string, text: string): string {
   const bad = (what: string, hint = 'Write https://HOST/PATH.') => new UsageError(`${where}: ${what}`, { hint })
-  if (!URL.canParse(text)) throw bad('it is not a URL')
+  if (!URL.canParse(text)) throw bad('not a URL')
   const url = new URL(text)
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw bad('it is not https')
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw bad('not an https URL')
   if (url.username !== '' || url.password !== '') {
-    throw bad('it has a user', 'Let it be signed: secret-file: PATH, or secret-env: VARIABLE.')
+    throw bad('the URL contains a user', 'Sign the requests instead: secret-file: PATH, or secret-env: VARIABLE.')
   }
-  if (url.hash !== '') throw bad('it has a fragment, which is never sent')
+  if (url.hash !== '') throw bad('the URL contains a fragment, which is never sent')
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw bad('http would send it readable for everyone in between', 'Use https; http only to this machine.')
+    throw bad('http sends everything unencrypted', 'Use https; http is allowed to this machine only.')
   }
   return url.href
 }
 
 function limitsOf(fields: ReadonlyMap<string, ConfigField>): Pick<HookSetting, 'timeoutMs' | 'tries'> {
   const [timeout, tries] = [fields.get('timeout'), fields.get('tries')]
-  return {
-    ...(timeout === undefined ? {} : { timeoutMs: timeoutOf(timeout) }),
-    ...(tries === undefined ? {} : { tries: triesOf(tries) }),
-  }
+  return defined({ timeoutMs: timeout && timeoutOf(timeout), tries: tries && triesOf(tries) })
 }
 
 function timeoutOf(field: ConfigField): number {
   const ms = duration(field.where)(textOf(field))
   if (ms <= LONGEST_TIMEOUT_MS) return ms
-  throw new UsageError(`${field.where} ${textOf(field)}: too long for a hook`, { hint: 'at most 10m' })
+  throw new UsageError(`${field.where} ${textOf(field)} is too long for a hook`, { hint: 'at most 10m' })
 }
 
 function triesOf(field: ConfigField): number {
   const tries = count(field.where, 1)(textOf(field))
   if (tries <= MOST_TRIES) return tries
-  throw new UsageError(`${field.where} ${tries} is too often`, { hint: `a whole number from 1 to ${MOST_TRIES}` })
+  throw new UsageError(`${field.where} ${tries} is too many`, { hint: `a whole number from 1 to ${MOST_TRIES}` })
 }
 
 function nonEmptyOf(field: ConfigField): string {
@@ -110,16 +108,16 @@ function nonEmptyOf(field: ConfigField): string {
 function variableOf(field: ConfigField): string {
   const text = textOf(field)
   if (/^[A-Za-z_]\w*$/.test(text)) return text
-  throw new UsageError(`${field.where} is no name of an environment variable`, {
-    hint: 'The name alone, such as WEBHOOK_SECRET; never the secret itself.',
+  throw new UsageError(`${field.where} is not the name of an environment variable`, {
+    hint: 'Give only the name, such as WEBHOOK_SECRET, never the secret itself.',
   })
 }
 
-/** What holds for all webhooks of a file. */
+/** Rules for all webhooks of a file. */
 export interface WebhookRule {
-  /** Hosts that they may be sent to, as URLs have them. */
+  /** Hosts that webhooks may be sent to, as written in URLs. */
   readonly hosts: readonly string[]
-  /** Networks of one's own that these may lead to, as they are written. */
+  /** Private networks that webhooks may reach, as written in the file. */
   readonly networks: readonly string[]
 }
 
@@ -134,9 +132,9 @@ export function webhookRuleOf(field: ConfigField | undefined): WebhookRule {
 }
 
 /**
- * The hooks with the networks that they may lead to.
+ * Adds the permitted networks to the hooks.
  *
- * @throws UsageError for a webhook of a host that is not on the list, or whose address is an inner one of no network
+ * @throws UsageError if the host of a webhook is not on the list, or its address is private and in no permitted network
  */
 export function ruled(hooks: readonly HookSetting[], rule: WebhookRule): readonly HookSetting[] {
   const { networks } = rule
@@ -152,8 +150,8 @@ const USUAL_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:'
 function checkHost(where: string, { hostname, port, protocol }: URL, { hosts, networks }: WebhookRule): void {
   const host = `${hostname}:${port === '' ? USUAL_PORTS[protocol] : port}`
   if (!hosts.includes(host) && !hosts.includes(hostname)) {
-    throw new UsageError(`${where}: ${hostname} is not among the hosts that webhooks may be sent to`, {
-      hint: `If it may: webhooks: {allow: [${[...hosts, hostname].join(', ')}]}.`,
+    throw new UsageError(`${where}: ${hostname} is not on the list of permitted webhook hosts`, {
+      hint: `To permit it: webhooks: {allow: [${[...hosts, hostname].join(', ')}]}.`,
     })
   }
   const [address, ...others] = addressesOf(hostname)
@@ -163,7 +161,7 @@ function checkHost(where: string, { hostname, port, protocol }: URL, { hosts, ne
   throw new UsageError(`${where}: ${why}`, { hint: hintFor(address, networks) })
 }
 
-/** Where it leads for certain; where other names lead is looked at when they are connected to. */
+/** Addresses that are known without a name server; those of other names are checked on each connection. */
 function addressesOf(hostname: string): readonly string[] {
   if (hostname === 'localhost') return ['127.0.0.1', '::1']
   const literal = literalOf(hostname)
@@ -173,25 +171,24 @@ function addressesOf(hostname: string): readonly string[] {
 function hintFor(address: string, networks: readonly string[]): string {
   const opened = [...networks, address]
   const isClosed = refusalOf(address, opened) !== undefined
-  if (isClosed)
-    return 'Link-local addresses and those of metadata services hand out credentials; none receives webhooks.'
-  return `If it may be sent to: webhooks: {networks: [${opened.join(', ')}]}.`
+  if (isClosed) return 'Link-local addresses and metadata services hand out credentials and never receive webhooks.'
+  return `To permit it: webhooks: {networks: [${opened.join(', ')}]}.`
 }
 
 function hostOf(where: string, text: string): string {
   const url = `https://${text}`
   const isHost = /^[^\s/?#@*\\]+$/.test(text) && URL.canParse(url)
-  // the URL leaves out a port that is the usual one
+  // URL drops the default port
   const port = /:\d+$/.exec(text)?.[0] ?? ''
   if (isHost) return new URL(url).hostname + port
-  throw new UsageError(`${where}: ${JSON.stringify(text)} is no host`, {
-    hint: 'Each host by its whole name, such as hooks.example.com or hooks.example.com:8443.',
+  throw new UsageError(`${where}: ${JSON.stringify(text)} is not a host`, {
+    hint: 'Write the full name of each host, such as hooks.example.com or hooks.example.com:8443.',
   })
 }
 
 function networkText(where: string, text: string): string {
   if (networkOf(text) !== undefined) return text
-  throw new UsageError(`${where}: ${JSON.stringify(text)} is no network`, {
-    hint: 'A network or an address of your own, such as 10.1.0.0/16, fd12::/16 or 127.0.0.1.',
+  throw new UsageError(`${where}: ${JSON.stringify(text)} is not a network`, {
+    hint: 'Write a private network or address, such as 10.1.0.0/16, fd12::/16 or 127.0.0.1.',
   })
 }

@@ -2,7 +2,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument 
 import { UsageError } from '../../cli/problem.ts'
 import { choice } from '../../cli/values.ts'
 
-/** A value of the configuration with the place that errors name. */
+/** A value of the configuration with its position for error messages. */
 export interface ConfigField {
   /** `watchdog.yaml, line 3: interval`. */
   readonly where: string
@@ -15,7 +15,7 @@ interface Source {
   readonly lines: LineCounter
 }
 
-/** The whole of a file. @throws UsageError for what is no YAML of its own: several documents, unknown tags, too deep */
+/** Reads a whole file. @throws UsageError for broken YAML, several documents, unknown tags and excessive nesting */
 export function readYaml(text: string, file: string): ConfigField {
   const lines = new LineCounter()
   const document = parsed(text, file, lines)
@@ -24,18 +24,18 @@ export function readYaml(text: string, file: string): ConfigField {
   return { where: file, node: document.contents, source: { file, lines } }
 }
 
-/** What a mapping holds, by its keys, of which only those are known. Nothing at all is an empty one. */
+/** The fields of a mapping by key; other keys than `known` are errors. An empty value counts as an empty mapping. */
 export function mappingOf(
   { where, node, source }: ConfigField,
   known: readonly string[],
 ): ReadonlyMap<string, ConfigField> {
   if (node === null) return new Map()
-  if (!isMap(node)) throw new UsageError(`${where} is no mapping`, { hint: `of ${known.join(', ')}` })
+  if (!isMap(node)) throw new UsageError(`${where} is not a mapping`, { hint: `of ${known.join(', ')}` })
   const fields = new Map<string, ConfigField>()
   for (const { key, value } of node.items) {
     const place = `${source.file}${lineOf(key, source)}`
     if (!isScalar(key) || typeof key.value !== 'string') {
-      throw new UsageError(`${place}: a key is not a text`, { hint: `Known are ${known.join(', ')}.` })
+      throw new UsageError(`${place}: a key is not a string`, { hint: `Known keys: ${known.join(', ')}.` })
     }
     choice(place, known)(key.value)
     fields.set(key.value, fieldOf(value, `${place}: ${key.value}`, source))
@@ -43,7 +43,7 @@ export function mappingOf(
   return fields
 }
 
-/** The items of a list; `undefined` for what is none. */
+/** The items of a list; `undefined` if the field is not a list. */
 export function itemsOf({ node, where, source }: ConfigField): readonly ConfigField[] | undefined {
   if (!isSeq(node)) return undefined
   return node.items.map((item, at) => fieldOf(item, `${where}, item ${at + 1}`, source))
@@ -57,9 +57,9 @@ export function isText({ node }: ConfigField): boolean {
   return isScalar(node) && node.value !== null
 }
 
-/** What stands there, as the parsers of flags want it: `0.2` and `20%` alike. */
+/** The text of a scalar as it is written, as flag parsers expect it: both `0.2` and `20%`. */
 export function textOf({ node, where }: ConfigField): string {
-  if (!isScalar(node)) throw new UsageError(`${where} is no single value`)
+  if (!isScalar(node)) throw new UsageError(`${where} is not a single value`)
   if (node.value === null) throw new UsageError(`${where} is empty`, { hint: 'Give it a value, or leave it out.' })
   return typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
 }
@@ -74,8 +74,8 @@ function parsed(text: string, file: string, lineCounter: LineCounter) {
 }
 
 function fieldOf(node: unknown, where: string, source: Source): ConfigField {
-  // few lines of aliases can stand for millions of values
-  if (isAlias(node)) throw new UsageError(`${where} is an alias`, { hint: 'Write out what it stands for.' })
+  // A few lines of aliases can expand to millions of values.
+  if (isAlias(node)) throw new UsageError(`${where} is an alias`, { hint: 'Write out its value.' })
   return { where, node: isMap(node) || isSeq(node) || isScalar(node) ? node : null, source }
 }
 
@@ -85,8 +85,8 @@ function lineOf(key: unknown, { lines }: Source): string {
 }
 
 function faultText({ code, message }: { readonly code: string; readonly message: string }): string {
-  if (code === 'MULTIPLE_DOCS') return 'it holds several documents'
+  if (code === 'MULTIPLE_DOCS') return 'it contains several documents'
   if (message.startsWith('Maximum call stack')) return 'it is nested too deeply'
-  // what follows is an excerpt
+  // The other lines are an excerpt of the file.
   return (message.split('\n')[0] ?? message).replace(/:$/, '')
 }

@@ -9,7 +9,9 @@ import { hooksOf, ruled, type WebhookRule, webhookRuleOf } from './config-hooks.
 import { type ConfigField, itemsOf, mappingOf, readYaml, textOf } from './config-yaml.ts'
 import { type HookSetting, listenAddress, listenName, shareValue } from './values.ts'
 
-/** What a configuration file says, under the names of the flags; what it leaves out is absent. Durations in ms. */
+/**
+ * Contents of a configuration file under the names of the flags; settings that it omits are absent. Durations in ms.
+ */
 interface WatchdogConfig {
   readonly interval?: number
   readonly match?: string
@@ -25,10 +27,10 @@ interface WatchdogConfig {
   readonly onFailed?: readonly HookSetting[]
 }
 
-/** A longer file is none. */
+/** Limit for the size of a configuration file. */
 const MAX_CONFIG_BYTES = 64 * 1_024
 
-/** Each value is read as that of the flag is, so that both are refused for the same reasons. */
+/** Values are parsed by the parsers of the flags, so both accept the same and fail with the same errors. */
 const READERS = {
   interval: ['interval', each(duration)],
   match: ['match', each(pattern)],
@@ -48,12 +50,12 @@ const KEYS = [...Object.keys(READERS), 'webhooks']
 /**
  * Reads the text of a configuration file.
  *
- * @param file as it was named, for messages
- * @throws UsageError that names file, line and key
+ * @param file name of the file for error messages
+ * @throws UsageError with file, line and key
  */
 export function readWatchdogConfig(text: string, file: string): WatchdogConfig {
   if (Buffer.byteLength(text) > MAX_CONFIG_BYTES) {
-    throw new UsageError(`${file} is longer than any configuration`, { hint: `at most ${MAX_CONFIG_BYTES} bytes` })
+    throw new UsageError(`${file} is too long for a configuration`, { hint: `at most ${MAX_CONFIG_BYTES} bytes` })
   }
   const fields = mappingOf(readYaml(text, file), KEYS)
   const read = Object.entries(READERS).flatMap(([key, [name, reader]]) => {
@@ -64,7 +66,7 @@ export function readWatchdogConfig(text: string, file: string): WatchdogConfig {
   return withRule(Object.fromEntries(read), rule)
 }
 
-/** The configuration with what holds for all webhooks in each of them. */
+/** Applies the webhook rules to the hooks of the configuration. */
 function withRule(config: WatchdogConfig, rule: WebhookRule): WatchdogConfig {
   const hooks = (['onExpired', 'onDone', 'onFailed'] as const).flatMap(name => {
     const given = config[name]
@@ -81,36 +83,36 @@ function namesOf(field: ConfigField): readonly string[] {
   return (itemsOf(field) ?? [field]).map(item => listenName(item.where)(textOf(item)))
 }
 
-/** What was read, and what is not as it should be. */
+/** A configuration that was read, with warnings about the file. */
 export interface ReadConfig {
   readonly config: WatchdogConfig
   readonly warnings: readonly string[]
 }
 
-/** Reads the file of `--config`. @throws UsageError that says what is wrong with the file, or where in it */
+/** Reads the file of `--config`. @throws UsageError that says what is wrong, and where in the file */
 export async function readConfigFile(path: string): Promise<ReadConfig> {
   const { text, mode } = await readSmallFile(path, `--config ${path}`, MAX_CONFIG_BYTES)
   const isOpen = (mode & 0o002) !== 0
   return {
     config: readWatchdogConfig(text, path),
-    warnings: isOpen ? [`${path} may be written by everyone: whoever does has programs started (chmod o-w)`] : [],
+    warnings: isOpen ? [`${path} is world-writable: anyone who can write it can start programs (chmod o-w)`] : [],
   }
 }
 
 export interface SmallFile {
   readonly text: string
-  /** Rights and kind, as `stat` has them. */
+  /** Permissions and type as in `stat`. */
   readonly mode: number
 }
 
 /**
- * The text of a file that somebody named in the settings.
- * @param called what it is and its path, for messages
- * @throws UsageError for what is no file, cannot be read, is too long or no UTF-8; what it holds is never repeated
+ * Reads a file named in the settings.
+ * @param called kind and path of the file for error messages
+ * @throws UsageError if it is not a file, unreadable, too long or not UTF-8; errors never quote its contents
  */
 export async function readSmallFile(path: string, called: string, maxBytes: number): Promise<SmallFile> {
   try {
-    // a pipe that nobody writes to is not waited for
+    // O_NONBLOCK: opening a pipe without a writer must not wait
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const { mode, isFile } = await file.stat().then(found => ({ mode: found.mode, isFile: found.isFile() }))

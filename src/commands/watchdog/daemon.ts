@@ -7,9 +7,10 @@ import { readWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import { shardCounts } from '../../ops/watchdog-state/state.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { defined } from '../../util/defined.ts'
 import type { HookFeed } from '../../watchdog/hooks/hooks.ts'
 import type { Hooks } from '../../watchdog/hooks/target.ts'
-import { type LivenessProbe, openHeart, touching } from '../../watchdog/http/liveness.ts'
+import { type LivenessProbe, openLiveness, touching } from '../../watchdog/http/liveness.ts'
 import { runWatchdog } from '../../watchdog/loop.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
 import type { FailedPass, Observer } from '../../watchdog/report.ts'
@@ -18,15 +19,15 @@ import { StateWriter } from '../../watchdog/state/writer.ts'
 import { openSystemd, type Systemd } from '../../watchdog/systemd.ts'
 import { hookTargets } from './hook-targets.ts'
 import { daemonHooks, HOOKS_DRAIN_MS } from './hooks.ts'
-import { type HttpEndpoints, openOperation } from './http.ts'
-import { easedEntry, listeningEntry, startEntry, stopEntry, stoppingEntry, troubleEntry } from './log/entries.ts'
+import { type HttpEndpoints, openEndpoints } from './http.ts'
+import { faultEntry, listeningEntry, recoveryEntry, startEntry, stopEntry, stoppingEntry } from './log/entries.ts'
 import { openLog, type WatchdogLog } from './log/log.ts'
 import type { Settings, WatchdogCommandOptions } from './settings.ts'
 
-/** What others have left word of is waited for so long, ms. */
+/** Time limit for reading the state of other watchdogs, ms. */
 const STATE_MS = 10_000
 
-/** Watches until a signal ends it. What is wrong with its settings is found before anything is changed. */
+/** Watches until a signal arrives. Invalid settings are reported before anything is changed. */
 export async function runDaemon(
   opened: RuntimeStore,
   options: WatchdogCommandOptions,
@@ -43,18 +44,18 @@ export async function runDaemon(
   throw new EndsWith(0)
 }
 
-/** The loop and what goes on beside it. */
+/** The loop and everything that runs beside it. */
 class Daemon {
   readonly #opened: RuntimeStore
   readonly #settings: Settings
   readonly #watchdog: WatchdogOptions
   readonly #log: WatchdogLog
   readonly #runtime: Runtime
-  readonly #heart: LivenessProbe
+  readonly #liveness: LivenessProbe
   readonly #store: StreamStore
-  readonly #refusal = new StartupFailure()
+  readonly #startupFailure = new StartupFailure()
   readonly #observers: Observer[] = []
-  /** What systemd is told last; it takes a second at most. */
+  /** The last notification to systemd; takes at most a second. */
   #farewell: Promise<void> | undefined
 
   constructor(opened: RuntimeStore, settings: Settings, watchdog: WatchdogOptions, log: WatchdogLog, runtime: Runtime) {
@@ -63,42 +64,42 @@ class Daemon {
     this.#watchdog = watchdog
     this.#log = log
     this.#runtime = runtime
-    this.#heart = openHeart(watchdog.intervalMs, () => performance.now())
-    this.#store = touching(opened.store, this.#heart.touch)
+    this.#liveness = openLiveness(watchdog.intervalMs, () => performance.now())
+    this.#store = touching(opened.store, this.#liveness.touch)
   }
 
-  /** @returns false if it did not drain in time. @throws ListenFailed; what the first pass was refused for */
+  /** @returns false if the drain timed out. @throws ListenFailed; the error that the first pass failed with */
   async run(targets: Hooks | undefined): Promise<boolean> {
     const { intervalMs } = this.#watchdog
-    const operation = await this.#openOperation(intervalMs)
+    const operation = await this.#openEndpoints(intervalMs)
     this.#log.note(this.#startEntry())
     if (operation !== undefined) this.#log.note(listeningEntry(operation.listening))
     const systemd = this.#openSystemd()
     const hooks = targets && this.#openHooks(targets, operation)
     const shards = this.#openShards()
     const state = this.#openState()
-    this.#observers.push(this.#heart, this.#refusal, this.#log, ...(operation?.observers ?? []))
+    this.#observers.push(this.#liveness, this.#startupFailure, this.#log, ...(operation?.observers ?? []))
     for (const each of [state, hooks, systemd]) if (each !== undefined) this.#observers.push(each)
-    const signal = AbortSignal.any([this.#runtime.signal, this.#refusal.signal])
+    const signal = AbortSignal.any([this.#runtime.signal, this.#startupFailure.signal])
     signal.addEventListener('abort', () => this.#stopping(operation, systemd), { once: true })
     signal.addEventListener('abort', () => void hooks?.drain(HOOKS_DRAIN_MS), { once: true })
     try {
       const isDrained = await drained(this.#watch({ hooks, shards, state, signal }), signal)
-      this.#refusal.throwIfAny()
+      this.#startupFailure.throwIfAny()
       return isDrained
     } finally {
-      this.#heart.stop()
+      this.#liveness.stop()
       await this.#farewell
       systemd?.close()
       await operation?.close()
     }
   }
 
-  async #openOperation(intervalMs: number): Promise<HttpEndpoints | undefined> {
+  async #openEndpoints(intervalMs: number): Promise<HttpEndpoints | undefined> {
     const { listen, listenNames } = this.#settings
     const { host, nowMs } = this.#runtime
     const address = listen && { ...listen, names: [host, ...listenNames] }
-    return address && (await openOperation(address, this.#heart, intervalMs, nowMs))
+    return address && (await openEndpoints(address, this.#liveness, intervalMs, nowMs))
   }
 
   async #watch(parts: {
@@ -108,7 +109,7 @@ class Daemon {
     readonly signal: AbortSignal
   }): Promise<void> {
     const { hooks, shards, state, signal } = parts
-    const lastSeenMs = await this.#lookAtOthers()
+    const lastSeenMs = await this.#readOtherStates()
     const sharing = shards?.run(signal)
     void state.start()
     await shards?.ready
@@ -116,8 +117,7 @@ class Daemon {
       ...this.#watchdog,
       observers: this.#observers,
       wantsMoved: hooks !== undefined,
-      ...(lastSeenMs === undefined ? {} : { lastSeenMs }),
-      ...(shards === undefined ? {} : { ownership: shards }),
+      ...defined({ lastSeenMs, ownership: shards }),
     }
     await runWatchdog(this.#store, options, signal)
     const stoppedMs = performance.now()
@@ -126,17 +126,18 @@ class Daemon {
   }
 
   /**
-   * What watchdogs have left word of: when one of them saw the store last, epoch ms. A store that cannot tell now may have
-   * been away for any time. Those that divide the streams otherwise share no work with this one: harmless, and hardly meant.
+   * Reads the states of other watchdogs. Returns when one of them last saw the store, epoch ms; 0 if the store does not
+   * answer, since it may have been unavailable for any length of time. Watchdogs with another number of shards share no
+   * work with this one: harmless, but hardly intended.
    */
-  async #lookAtOthers(): Promise<number | undefined> {
+  async #readOtherStates(): Promise<number | undefined> {
     const { store } = this.#opened
     const signal = AbortSignal.any([this.#runtime.signal, AbortSignal.timeout(STATE_MS)])
     const state = await readWatchdogState(store, signal).catch(() => undefined)
     if (state === undefined) return 0
     const own = this.#settings.shards ?? 0
     const others = shardCounts(state, store.nowMs())
-    const text = `other watchdogs divide the streams into ${others.map(count => (count === 0 ? 'no' : count)).join(' or ')} shards`
+    const text = `other watchdogs use ${others.map(count => (count === 0 ? 'no' : count)).join(' or ')} shards`
     if (others.some(count => count !== own)) this.#log.note({ level: 'warn', kind: 'shards', text })
     const seen = state.watchdogs.flatMap(({ lastSweepMs }) => lastSweepMs ?? [])
     return seen.length === 0 ? undefined : Math.max(...seen)
@@ -152,7 +153,7 @@ class Daemon {
     return openSystemd({
       env: this.#runtime.env,
       pid: this.#runtime.pid,
-      isAlive: () => this.#heart.health().ok,
+      isAlive: () => this.#liveness.health().ok,
       failed: text => this.#log.note({ level: 'warn', kind: 'systemd', text }),
     })
   }
@@ -169,13 +170,13 @@ class Daemon {
       count,
       by: this.#watchdog.by,
       newId: () => this.#runtime.newId(),
-      changed: (held, total) => this.#tellShards(held, total),
-      troubled: error => this.#log.note(troubleEntry('shards', 'the shards cannot be seen to', error)),
-      recovered: () => this.#log.note(easedEntry('shards', 'the shards can be seen to again')),
+      changed: (held, total) => this.#reportShards(held, total),
+      troubled: error => this.#log.note(faultEntry('shards', 'shard leases cannot be maintained', error)),
+      recovered: () => this.#log.note(recoveryEntry('shards', 'shard leases are maintained again')),
     })
   }
 
-  #tellShards(held: readonly number[], total: number): void {
+  #reportShards(held: readonly number[], total: number): void {
     for (const observer of this.#observers) void observer.shards?.(held, total)
   }
 
@@ -191,8 +192,8 @@ class Daemon {
       intervalMs,
       settings: { match, onDue, maxPerPass, maxShare },
       shardCount,
-      failed: why => this.#log.note(troubleEntry('state', 'what it does cannot be left in the store', why)),
-      recovered: () => this.#log.note(easedEntry('state', 'what it does can be left in the store again')),
+      failed: why => this.#log.note(faultEntry('state', 'the watchdog state cannot be written', why)),
+      recovered: () => this.#log.note(recoveryEntry('state', 'the watchdog state can be written again')),
     })
   }
 
@@ -207,12 +208,13 @@ class Daemon {
 }
 
 /**
- * After the signal what is in flight has so long, ms; then it is left: a repetition finds out by its command id. What is
- * left of the 10 s in which the process is gone is for the store, which waits 2 s for a change before it is closed.
+ * Time for operations in flight after the signal, ms. The others are abandoned; on a repetition, the command id shows
+ * whether they were applied. The rest of the 10 s until the process exits belongs to the store, which waits 2 s for a
+ * change before it closes.
  */
 const DRAIN_MS = 7_500
 
-/** True if the work came to its end by itself, false if the signal fired and it then took longer than a drain may. */
+/** True if the work finished; false if the signal fired and the work then exceeded the drain time. */
 async function drained(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>(resolve => {
@@ -230,8 +232,8 @@ async function drained(work: Promise<void>, signal: AbortSignal): Promise<boolea
 }
 
 /**
- * A watchdog whose first pass fails for lack of rights, or of a container, was set up wrongly: it ends at once and says so.
- * Once it has watched, nothing that is wrong with the store ends it; a store that does not answer never does.
+ * Stops a watchdog whose first pass fails for missing rights or a missing container: its setup is wrong. After one
+ * successful pass, no fault of the store stops it; a store that does not answer never does.
  */
 class StartupFailure implements Observer {
   readonly #controller = new AbortController()
@@ -242,7 +244,7 @@ class StartupFailure implements Observer {
     return this.#controller.signal
   }
 
-  /** @throws why it could not begin, if so */
+  /** @throws the error that prevented the start, if any */
   throwIfAny(): void {
     if (this.signal.aborted) throw this.#error
   }

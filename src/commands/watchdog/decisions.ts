@@ -3,10 +3,10 @@ import { span } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Cell, Column } from '../../formats/terminal/table.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import type { Carried, DecisionOutcome, WatchdogDecision } from '../../watchdog/decision.ts'
+import type { DecisionOutcome, ExecutedDecision, WatchdogDecision } from '../../watchdog/decision.ts'
 
-/** A decision, and what became of it; of a dry run nothing has. */
-export type ReportedDecision = Pick<Carried, 'decision'> & Partial<Carried>
+/** A decision with its outcome; a dry run has no outcome. */
+export type ReportedDecision = Pick<ExecutedDecision, 'decision'> & Partial<ExecutedDecision>
 
 const COLUMNS: readonly Column[] = [
   { title: 'OUTCOME' },
@@ -23,7 +23,7 @@ export function decisionColumns(isDryRun: boolean): readonly Column[] {
   return isDryRun ? DRY_COLUMNS : COLUMNS
 }
 
-const LOOKS: { readonly [Outcome in DecisionOutcome]: readonly [glyph: string, style: Style] } = {
+const OUTCOME_STYLES: { readonly [Outcome in DecisionOutcome]: readonly [glyph: string, style: Style] } = {
   ended: ['✗', 'bad'],
   settled: ['✓', 'good'],
   notified: ['!', 'warn'],
@@ -36,14 +36,16 @@ const LOOKS: { readonly [Outcome in DecisionOutcome]: readonly [glyph: string, s
   unknown: ['?', 'warn'],
 }
 
-/** One line of the table: what is done or would be, to which stream and event, how late, and why. */
-export function decisionRow(told: ReportedDecision, nowMs: number): readonly Cell[] {
-  const { decision, outcome, message } = told
+/** A row of the table: action or outcome, stream, event, lateness and reason. */
+export function decisionRow(reported: ReportedDecision, nowMs: number): readonly Cell[] {
+  const { decision, outcome, message } = reported
   const first: Cell =
-    outcome === undefined ? actionText(decision) : { text: `${LOOKS[outcome][0]} ${outcome}`, style: LOOKS[outcome][1] }
+    outcome === undefined
+      ? actionText(decision)
+      : { text: `${OUTCOME_STYLES[outcome][0]} ${outcome}`, style: OUTCOME_STYLES[outcome][1] }
   const stream = visibleName(decision.stream)
   if (decision.kind === 'settle') {
-    return [first, stream, '', '', '', visibleText(message ?? 'another writer left something to close')]
+    return [first, stream, '', '', '', visibleText(message ?? 'another writer left open joins to close')]
   }
   const event = visibleText(decision.name === '' ? decision.event : `${decision.event} ${decision.name}`)
   const late = span(nowMs - decision.dueMs)
@@ -51,7 +53,7 @@ export function decisionRow(told: ReportedDecision, nowMs: number): readonly Cel
   return [first, stream, event, decision.ends === 0 ? '' : String(decision.ends), late, why]
 }
 
-/** What would be done. */
+/** The planned action of a dry run. */
 function actionText({ kind }: WatchdogDecision): Cell {
   switch (kind) {
     case 'abort-event':
@@ -67,7 +69,7 @@ function actionText({ kind }: WatchdogDecision): Cell {
   }
 }
 
-/** The same for programs; `null` where there is nothing to say. */
+/** A decision as JSON; fields without a value are `null`. */
 export function decisionJson({ decision, ...carried }: ReportedDecision): object {
   const due = decision.kind === 'settle' ? undefined : decision
   return {

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, resolve } from 'node:path'
 import { UsageError } from '../../cli/problem.ts'
+import { defined } from '../../util/defined.ts'
 import { errorCode } from '../../util/errors.ts'
 import {
   DEFAULT_TIMEOUT_MS,
@@ -13,7 +14,7 @@ import {
 import { readSmallFile } from './config.ts'
 import type { CommandSetting, HookSetting, WebhookSetting } from './values.ts'
 
-/** The hooks by kind, as flags or a configuration file have them. */
+/** Hooks by kind, from flags or a configuration file. */
 export interface HookSettings {
   readonly onExpired?: readonly HookSetting[]
   readonly onDone?: readonly HookSetting[]
@@ -21,7 +22,7 @@ export interface HookSettings {
 }
 
 export interface ReadyHooks {
-  /** `undefined` where there are none. */
+  /** `undefined` if there are no hooks. */
   readonly hooks: Hooks | undefined
   readonly warnings: readonly string[]
 }
@@ -31,10 +32,10 @@ type Environment = Readonly<Record<string, string | undefined>>
 const MAX_SECRET_BYTES = 4_096
 
 /**
- * The hooks as they are called: programs are there and may be run, secrets are read. What is wrong is told at the start,
- * not when the first event fails.
+ * Resolves hooks: checks that programs exist and are executable, and reads secrets. Mistakes are thus reported at the
+ * start and not when the first event fails.
  *
- * @throws UsageError that names the flag, or the place in the file
+ * @throws UsageError with the flag, or the position in the file
  */
 export async function hookTargets(settings: HookSettings, env: Environment): Promise<ReadyHooks> {
   const warnings: string[] = []
@@ -57,15 +58,14 @@ async function targetOf(hook: HookSetting, env: Environment, warn: (text: string
   }
   const secret = await secretOf(hook, env, warn)
   const { url, networks } = hook
-  const reach = networks === undefined ? {} : { networks }
-  return { kind: 'webhook', url, ...(secret === undefined ? {} : { secret }), ...reach, timeoutMs, tries }
+  return { kind: 'webhook', url, ...defined({ secret, networks }), timeoutMs, tries }
 }
 
-/** The whole path of the program: a bare name is looked for on PATH, as a shell does. */
+/** The absolute path of the program. A bare name is looked up on PATH, as in a shell. */
 async function programOf({ where, argv: [program], folder = '.' }: CommandSetting, env: Environment): Promise<string> {
   const isBare = !program.includes('/')
   const folders = isBare ? (env.PATH ?? '').split(delimiter).filter(each => each.startsWith('/')) : [folder]
-  let fault = 'there is no such program'
+  let fault = 'no such program'
   for (const each of folders) {
     const path = resolve(each, program)
     const found = await faultOf(path)
@@ -75,7 +75,7 @@ async function programOf({ where, argv: [program], folder = '.' }: CommandSettin
   throw new UsageError(`${where}: ${JSON.stringify(program)}: ${fault}`, { hint: hintFor(program, isBare) })
 }
 
-/** Why it cannot be run: `''` if it is not there; `undefined` if it can. */
+/** The reason why a file cannot be executed: `''` if it does not exist, `undefined` if it can. */
 async function faultOf(path: string): Promise<string | undefined> {
   try {
     if (!(await stat(path)).isFile()) return 'it is not a file'
@@ -84,17 +84,19 @@ async function faultOf(path: string): Promise<string | undefined> {
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return ''
-    return code === 'EACCES' ? 'it may not be run: chmod +x, and every folder above it must be open' : String(code)
+    return code === 'EACCES'
+      ? 'it cannot be executed: run chmod +x; every folder above it must be accessible'
+      : String(code)
   }
 }
 
 function hintFor(program: string, isBare: boolean): string {
-  if (/^https?:/i.test(program)) return 'Webhooks stand in the file of --config.'
+  if (/^https?:/i.test(program)) return 'Put webhooks into the file of --config.'
   if (/\s/.test(program))
-    return `A path with spaces is one path; give arguments as a JSON array: '["notify","--team","x"]'.`
+    return `A path may contain spaces; to pass arguments, use a JSON array: '["notify","--team","x"]'.`
   return isBare
-    ? 'A name without / is looked for on PATH; write ./NAME for one in this folder.'
-    : 'Write its whole path.'
+    ? 'A name without / is looked up on PATH; write ./NAME for a program in this folder.'
+    : 'Write its full path.'
 }
 
 async function secretOf(
@@ -107,12 +109,12 @@ async function secretOf(
   const text = 'file' in secret ? await secretFile(resolve(folder, secret.file), called, warn) : env[secret.env]
   if (text === undefined) throw new UsageError(`${called} is not set in the environment`)
   const read = SigningSecret.read(text)
-  if (typeof read === 'string') throw new UsageError(`${called} holds no secret: ${read}`)
+  if (typeof read === 'string') throw new UsageError(`${called} contains no valid secret: ${read}`)
   return read
 }
 
 async function secretFile(path: string, called: string, warn: (text: string) => void): Promise<string> {
   const { text, mode } = await readSmallFile(path, called, MAX_SECRET_BYTES)
-  if ((mode & 0o004) !== 0) warn(`${called} may be read by everyone (chmod o-r)`)
+  if ((mode & 0o004) !== 0) warn(`${called} is world-readable (chmod o-r)`)
   return text
 }

@@ -9,14 +9,14 @@ import type { HookOptions } from '../../watchdog/hooks/options.ts'
 import type { Hooks } from '../../watchdog/hooks/target.ts'
 import { hookMemory } from '../../watchdog/hooks/watermarks.ts'
 import type { HttpEndpoints } from './http.ts'
-import { deliveryEntry, paceEntry, troubleEntry } from './log/entries.ts'
+import { deliveryEntry, faultEntry, lagEntry } from './log/entries.ts'
 import type { WatchdogLog } from './log/log.ts'
 import type { Settings } from './settings.ts'
 
-/** Of the drain the hooks have so long for what they began, ms. */
+/** The share of the drain time for deliveries in flight, ms. */
 export const HOOKS_DRAIN_MS = 3_000
 
-/** The hooks of a daemon, which logs and counts what becomes of them. */
+/** Hooks of a daemon, with logs and metrics of their deliveries. */
 export function daemonHooks(
   store: StreamStore,
   targets: Hooks,
@@ -37,20 +37,20 @@ export function daemonHooks(
       log.note(deliveryEntry(report))
       operation?.metrics.delivery(report)
     },
-    onTrouble: (message, error) => log.note(troubleEntry('hooks', message, error)),
-    onPace: pace => log.note(paceEntry(pace)),
+    onTrouble: (message, error) => log.note(faultEntry('hooks', message, error)),
+    onPace: pace => log.note(lagEntry(pace)),
   })
   operation?.metrics.hooksPending(() => hooks.pending)
   return hooks
 }
 
-/** Documents of hooks are printed as all others are: the same transaction as in `tail -o ndjson`. */
+/** Hook documents use the JSON of transactions from `tail -o ndjson`. */
 export const hookFormat: HookFormat = {
   transaction: (stream, transaction) => transactionJson(stream, transaction, transaction.provisional),
   document: jsonLine,
 }
 
-/** The hooks of a watchdog, with their progress kept in the store. */
+/** Hooks of a watchdog; their watermarks are kept in the store. */
 export function watchdogHooks(
   store: StreamStore,
   hooks: Hooks,

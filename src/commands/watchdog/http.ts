@@ -5,18 +5,18 @@ import { type ListenAddress, type Listening, listen } from '../../watchdog/http/
 import { type Metrics, openMetrics } from '../../watchdog/metrics/metrics.ts'
 import type { Observer } from '../../watchdog/report.ts'
 
-/** What others may ask of a watchdog over HTTP. */
+/** HTTP endpoints of a watchdog. */
 export interface HttpEndpoints {
   readonly observers: readonly Observer[]
   readonly metrics: Metrics
   readonly listening: Listening
-  /** Not ready any more: it drains. */
+  /** Reports "not ready" from now on: the watchdog drains. */
   stopping(): void
   close(): Promise<void>
 }
 
 /** Opens `/livez`, `/readyz` and `/metrics`. @throws ListenFailed */
-export async function openOperation(
+export async function openEndpoints(
   address: ListenAddress,
   heart: LivenessProbe,
   intervalMs: number,
@@ -25,7 +25,7 @@ export async function openOperation(
   const readiness: Readiness = openReadiness(intervalMs, () => performance.now())
   const metrics = await openMetrics({ version: VERSION, nowMs })
   const handlers = { livez: () => heart.health(), readyz: () => readiness.health(), metrics: () => metrics }
-  // it answers until the very end: a probe that finds nobody takes a drain for a crash
+  // The server answers until the very end: a probe would take a refused connection for a crash.
   const listening = await listen(address, handlers, new AbortController().signal)
   return {
     observers: [readiness, metrics],

@@ -24,13 +24,13 @@ export interface OnceOptions extends GlobalOptions {
   readonly dryRun?: boolean
 }
 
-/** Somebody waits: what fails for so long is left to the next run, ms. */
+/** How long a failing delivery is retried before it is left to the next run, ms: a user waits. */
 const RETRY_FOR_MS = 60_000
 
-/** What was tried and did not come to its end: the same command may be given again. */
+/** Outcomes of decisions that failed; repeating the command may carry them out. */
 const NOT_DONE: readonly DecisionOutcome[] = ['busy', 'refused', 'failed', 'unknown']
 
-/** One pass, or what it would do: a line for each decision, then what it comes to. */
+/** Runs one pass, or shows what it would do: a row for each decision, then a summary. */
 export async function watchOnce(
   store: StreamStore,
   options: OnceOptions,
@@ -42,26 +42,26 @@ export async function watchOnce(
   const { dryRun: isDryRun = false } = options
   let givenUp = 0
   const hooks = isDryRun ? undefined : await hooksOf(store, watchdog, settings, output, runtime, () => givenUp++)
-  const told: ReportedDecision[] = []
-  const teller: Observer = {
-    planned: decision => void told.push({ decision }),
-    carried: carried => void told.push(carried),
+  const reported: ReportedDecision[] = []
+  const recorder: Observer = {
+    planned: decision => void reported.push({ decision }),
+    executed: carried => void reported.push(carried),
   }
-  const observers = hooks === undefined ? [teller] : [teller, hooks]
+  const observers = hooks === undefined ? [recorder] : [recorder, hooks]
   const once = { ...watchdog, observers, wantsMoved: hooks !== undefined }
   const report = await runOnce(store, once, { isDryRun, signal: runtime.signal })
   await hooks?.idle()
   await hooks?.drain(0)
   if (options.output === 'json') {
-    await output.text(jsonDocument({ items: told.map(decisionJson), dryRun: isDryRun, pass: passJson(report) }))
+    await output.text(jsonDocument({ items: reported.map(decisionJson), dryRun: isDryRun, pass: passJson(report) }))
   } else {
-    await printTable(told, isDryRun, store, output)
-    for (const line of sentences(report, told, isDryRun)) await output.say(line)
+    await printTable(reported, isDryRun, store, output)
+    for (const line of sentences(report, reported, isDryRun)) await output.say(line)
   }
   return isDryRun ? undefined : problemOf(report, { givenUp, left: hooks?.left ?? 0 }, runtime)
 }
 
-/** Hooks are told what is new since the last pass that had them, whoever made it; they are waited for. */
+/** Hooks receive everything since the last pass with hooks, whoever made it; the command waits for their deliveries. */
 async function hooksOf(
   store: StreamStore,
   { by, timing = machineTiming }: WatchdogOptions,
@@ -91,26 +91,27 @@ async function hooksOf(
 }
 
 async function printTable(
-  told: readonly ReportedDecision[],
+  reported: readonly ReportedDecision[],
   isDryRun: boolean,
   store: StreamStore,
   output: Output,
 ): Promise<void> {
   const table = tableWriter(decisionColumns(isDryRun), output)
-  if (told.length > 0) await table.write(told.map(each => decisionRow(each, store.nowMs())))
+  if (reported.length > 0) await table.write(reported.map(each => decisionRow(each, store.nowMs())))
   await table.end()
 }
 
-function* sentences(report: PassReport, told: readonly ReportedDecision[], isDryRun: boolean): Generator<string> {
-  const seen = `${counted(report.watched, 'stream')}, ${counted(report.openEvents, 'open event')}`
-  const would = told.reduce((sum, { decision }) => sum + (decision.kind === 'settle' ? 0 : decision.ends), 0)
-  if (isDryRun) yield `${seen}: would end ${countText(would)}; nothing was changed. The clock alone decided: one look`
-  else yield `${seen}: ended ${countText(report.endedEvents)}. The clock alone decided: one look`
+function* sentences(report: PassReport, reported: readonly ReportedDecision[], isDryRun: boolean): Generator<string> {
+  const watched = `${counted(report.watched, 'stream')}, ${counted(report.openEvents, 'open event')}`
+  const would = reported.reduce((sum, { decision }) => sum + (decision.kind === 'settle' ? 0 : decision.ends), 0)
+  if (isDryRun)
+    yield `${watched}: would end ${countText(would)}; nothing was changed. One observation; the clock alone decides`
+  else yield `${watched}: ended ${countText(report.endedEvents)}. One observation; the clock alone decides`
   for (const { stream, message } of report.unreadable)
     yield `unreadable: ${visibleName(stream)}: ${visibleText(message)}`
   if (report.deferred > 0)
-    yield `${counted(report.deferred, 'decision')} left for the next pass: more than --max-per-pass, or of a stream that could not be changed`
-  if (isDryRun && report.breaker.isOpen) yield `the breaker would stop this: ${breakerText(report)}`
+    yield `${counted(report.deferred, 'decision')} deferred to the next pass: over --max-per-pass, or in a stream that could not be changed`
+  if (isDryRun && report.breaker.isOpen) yield `the circuit breaker would stop this pass: ${breakerText(report)}`
 }
 
 function problemOf(
@@ -119,8 +120,8 @@ function problemOf(
   runtime: Runtime,
 ): Problem | undefined {
   if (report.breaker.isOpen) {
-    return problem('breaker-open', `nothing was ended: ${breakerText(report)}`, {
-      hint: 'Are the workers or the clocks at fault? --dry-run shows all that is due. If all of it is to end:',
+    return problem('breaker-open', `no event was ended: ${breakerText(report)}`, {
+      hint: 'Check workers and clocks first; --dry-run lists all overdue events. To end all of them:',
       tryCommand: commandLine(runtime, ['watchdog', '--once', '--max-share', '100%']),
     })
   }
@@ -128,7 +129,7 @@ function problemOf(
   const parts = [
     ...(left === 0 ? [] : [`${counted(left, 'decision')} could not be carried out`]),
     ...(hooks.givenUp === 0 ? [] : [`hooks failed for good: ${counted(hooks.givenUp, 'delivery', 'deliveries')}`]),
-    ...(hooks.left === 0 ? [] : [`hooks: ${counted(hooks.left, 'delivery', 'deliveries')} left to the next run`]),
+    ...(hooks.left === 0 ? [] : [`hooks: ${counted(hooks.left, 'delivery', 'deliveries')} left for the next run`]),
   ]
   if (parts.length === 0) return undefined
   return problem('batch-incomplete', parts.join('; '), { applied: report.endedEvents > 0 ? 'yes' : 'no' })
@@ -141,7 +142,7 @@ export function breakerText({ breaker }: PassReport): string {
   return `${countText(wouldEnd)} of ${counted(openEvents, 'open event')} (${share}%) are due, more than ${Math.round(maxShare * 100)}%`
 }
 
-/** What a pass saw and did, for programs. Lengths of time in whole ms. */
+/** A pass as JSON. Durations in whole ms. */
 function passJson(report: PassReport): object {
   const { breaker } = report
   return {

@@ -8,12 +8,12 @@ import type { StreamStore } from '../../store/store.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
 import { readSettings, type Settings, type WatchdogCommandOptions } from './settings.ts'
 
-/** From sweep to sweep, ms: a listing over the network costs money and takes longer. */
+/** Default interval between sweeps, ms: listing over the network costs money and takes longer. */
 const USUAL_INTERVAL_MS = { near: 10_000, far: 30_000 } as const
-/** So many streams are read or changed at a time. */
+/** Number of streams read or changed concurrently. */
 const CONCURRENCY = 8
 
-/** Ends what has outlived its time: until it is stopped, or once. */
+/** Aborts overdue events: until it is stopped, or in one pass. */
 export async function watchdog(options: WatchdogCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   const settings = await readSettings(options)
   if (options.dryRun) runtime.begin('reads')
@@ -28,18 +28,18 @@ export async function watchdog(options: WatchdogCommandOptions, runtime: Runtime
   }
   const { runDaemon } = await import('./daemon.ts')
   const opened = await runtime.openStore(storeChoice(options))
-  const told = withMissingFile(settings, opened.store.address)
-  return runDaemon(opened, options, told, watchdogOptions(settings, opened.store, runtime), runtime)
+  const checked = withMissingFile(settings, opened.store.address)
+  return runDaemon(opened, options, checked, watchdogOptions(settings, opened.store, runtime), runtime)
 }
 
-/** A daemon may be there before its store; but a mistyped path looks like an empty one for ever. */
+/** A daemon may start before its store exists, but a mistyped path would look like an empty store forever. */
 function withMissingFile(settings: Settings, address: string): Settings {
   const missing = missingFile(address)
   if (missing === undefined) return settings
-  return { ...settings, warnings: [...settings.warnings, `${address}: ${missing}: is it the right path?`] }
+  return { ...settings, warnings: [...settings.warnings, `${address}: ${missing}: is the path right?`] }
 }
 
-/** How a watchdog of this store works by these settings. */
+/** Options of the watchdog of a store. */
 export function watchdogOptions(settings: Settings, store: StreamStore, runtime: Runtime): WatchdogOptions {
   const { interval, match, onDue, maxPerPass, maxShare } = settings
   return {

@@ -6,7 +6,7 @@ import { MOST_SHARDS } from '../../watchdog/shards/quota.ts'
 import { readConfigFile } from './config.ts'
 import type { HookSettings } from './hook-targets.ts'
 
-/** Flags that stand in a configuration file too. */
+/** Flags that a configuration file may set too. */
 interface Shared extends HookSettings {
   readonly interval?: number
   readonly match?: string
@@ -20,13 +20,13 @@ interface Shared extends HookSettings {
 export interface WatchdogCommandOptions extends GlobalOptions, Shared {
   readonly once?: boolean
   readonly dryRun?: boolean
-  /** A file with more of them. */
+  /** A file with further settings. */
   readonly config?: string
 }
 
-/** What a watchdog goes by: flags, then the file, then what is usual. */
+/** Settings of a watchdog: flags, then the file, then defaults. */
 export interface Settings extends HookSettings {
-  /** Unless given it depends on the store. */
+  /** By default depends on the store. */
   readonly interval: number | undefined
   readonly match: string | undefined
   readonly onDue: OnDue
@@ -34,23 +34,23 @@ export interface Settings extends HookSettings {
   readonly maxShare: number
   readonly shards: number | undefined
   readonly listen: ListenAddress | undefined
-  /** Names under which it may be asked there. */
+  /** Host names accepted by the HTTP endpoints. */
   readonly listenNames: readonly string[]
-  /** What is not as it should be, and does not keep it from starting. */
+  /** Warnings that do not prevent the start. */
   readonly warnings: readonly string[]
 }
 
 const USUAL = { onDue: 'abort-event', maxPerPass: 1_000, maxShare: 0.2 } as const
-/** A sweep lists all there is; a timer takes no longer time. */
+/** At least: a sweep lists the whole store. At most: a limit of timers. */
 const INTERVAL_MS = { least: 500, most: 24 * 3_600_000 } as const
 
-/** @throws UsageError for what cannot be, alone or together */
+/** @throws UsageError for settings that are invalid, alone or together */
 export async function readSettings(options: WatchdogCommandOptions): Promise<Settings> {
   refuseTogether(options)
   const read = options.config === undefined ? undefined : await readConfigFile(options.config)
   const given: Shared = { ...read?.config, ...ofFlags(options) }
   const listenNames = read?.config.listenNames ?? []
-  const { interval, match, shards, listen, onExpired, onDone, onFailed } = given
+  const { interval, match, shards, listen } = given
   const settings = {
     ...USUAL,
     ...given,
@@ -60,9 +60,6 @@ export async function readSettings(options: WatchdogCommandOptions): Promise<Set
     listen,
     listenNames,
     warnings: read?.warnings ?? [],
-    ...(onExpired && { onExpired }),
-    ...(onDone && { onDone }),
-    ...(onFailed && { onFailed }),
   }
   checkRanges(settings)
   return settings
@@ -85,11 +82,11 @@ function ofFlags(options: WatchdogCommandOptions): Shared {
   return Object.fromEntries(SHARED.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]])))
 }
 
-/** What only a daemon does. In a configuration file it is passed over: the same file serves both. */
+/** Flags for the daemon only. In a configuration file `--once` ignores them, so that the same file serves both. */
 const ONLY_DAEMON = [
-  ['interval', '--interval', 'there is no second pass'],
-  ['listen', '--listen', 'there is nobody left to be asked'],
-  ['shards', '--shards', 'one pass looks after all streams'],
+  ['interval', '--interval', 'it makes only one pass'],
+  ['listen', '--listen', 'it stops after one pass'],
+  ['shards', '--shards', 'its pass covers all streams'],
 ] as const
 const ONLY_WATCHING = [
   ['onExpired', '--on-expired'],
@@ -105,18 +102,18 @@ function refuseTogether(options: WatchdogCommandOptions): void {
   }
   if (!options.dryRun) return
   for (const [name, flag] of ONLY_WATCHING) {
-    if (options[name] !== undefined) throw new UsageError(`--dry-run takes no ${flag}: nothing happens in it`)
+    if (options[name] !== undefined) throw new UsageError(`--dry-run takes no ${flag}: it changes nothing`)
   }
 }
 
 function checkRanges({ interval, shards, maxShare }: Settings): void {
   if (interval !== undefined && (interval < INTERVAL_MS.least || interval > INTERVAL_MS.most)) {
-    throw new UsageError('an interval lasts between 500ms and 24h', { hint: 'Write --interval 10s.' })
+    throw new UsageError('the interval must be between 500ms and 24h', { hint: 'Write --interval 10s.' })
   }
   if (shards !== undefined && shards > MOST_SHARDS) {
-    throw new UsageError(`${shards} shards are too many`, { hint: `from 1 to ${MOST_SHARDS}` })
+    throw new UsageError(`${shards} is too many shards`, { hint: `from 1 to ${MOST_SHARDS}` })
   }
   if (maxShare === 0) {
-    throw new UsageError('a share of 0% lets no more than 50 events end in a pass, ever', { hint: 'Write 20%.' })
+    throw new UsageError('with a share of 0% a pass can never end more than 50 events', { hint: 'Write 20%.' })
   }
 }

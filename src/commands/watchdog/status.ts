@@ -17,7 +17,7 @@ export interface WatchdogStatusOptions extends GlobalOptions {
   readonly watch?: boolean
 }
 
-/** Shows what the watchdogs of the store last wrote of themselves: one small document is read. */
+/** Shows the states that the watchdogs of the store last wrote: reads one small document. */
 export async function watchdogStatus(options: WatchdogStatusOptions, runtime: Runtime): Promise<Problem | undefined> {
   if (options.watch) checkWatch(options, runtime)
   const output = await openOutput(options, runtime)
@@ -40,12 +40,12 @@ function checkWatch({ output = 'table' }: WatchdogStatusOptions, { stdout, env }
   const hint = 'Run watchdog status again in a loop.'
   if (output !== 'table') throw new UsageError(`-w does not go with -o ${output}`, { hint })
   if (!stdout.isTty || env.TERM === 'dumb') {
-    throw new UsageError('-w draws in place, and standard output is no terminal that can', { hint })
+    throw new UsageError('-w needs a terminal that can redraw on standard output', { hint })
   }
 }
 
 async function watchStatus(store: StreamStore, output: Output, runtime: Runtime): Promise<void> {
-  const look = async () => {
+  const read = async () => {
     const state = await readWatchdogState(store, runtime.signal)
     const all = linesOf(state, store, output, undefined)
     return {
@@ -56,7 +56,7 @@ async function watchStatus(store: StreamStore, output: Output, runtime: Runtime)
         linesOf(state, store, output, width).slice(0, rows + 1),
     }
   }
-  await watch(look, { title: visibleText(store.address), intervalMs: usualIntervalMs(store), output, runtime })
+  await watch(read, { title: visibleText(store.address), intervalMs: usualIntervalMs(store), output, runtime })
 }
 
 function linesOf(
@@ -69,27 +69,27 @@ function linesOf(
   return watchdogStatusText(watchdogs, { nowMs: store.nowMs(), time, paint, ...(width === undefined ? {} : { width }) })
 }
 
-/** What is to be said of all of them. */
+/** Sentences about all watchdogs together. */
 function sentences(state: WatchdogState, store: StreamStore, runtime: Runtime): string[] {
   const { watchdogs, damaged, fault } = state
   const nowMs = store.nowMs()
   const start = `start one: ${visibleText(commandLine(runtime, ['watchdog']))}`
-  const why = fault === undefined ? 'is damaged: what cannot be understood is left out' : `cannot be read: ${fault}`
-  const told = damaged ? [`${WATCHDOG_STATE} ${visibleText(why)}`] : []
+  const why = fault === undefined ? 'is damaged: unreadable parts are left out' : `cannot be read: ${fault}`
+  const notes = damaged ? [`${WATCHDOG_STATE} ${visibleText(why)}`] : []
   if (watchdogs.length === 0 && !damaged) {
     const missing = missingFile(store.address)
     const where = `${visibleText(store.address)}${missing === undefined ? '' : `: ${missing}`}`
-    told.push(`no watchdog has written its state in ${where}; ${start}`)
+    notes.push(`no watchdog has written its state in ${where}; ${start}`)
   } else if (
     fault === undefined &&
     watchdogs.every(entry => ['silent', 'stopped'].includes(livenessOf(entry, nowMs)))
   ) {
-    told.push(`no watchdog is there; ${start}`)
+    notes.push(`no watchdog is running; ${start}`)
   }
   const counts = shardCounts(state, nowMs)
   if (counts.length > 1) {
     const each = counts.map(count => (count === 0 ? 'no --shards' : `--shards ${count}`)).join(', ')
-    told.push(`these watchdogs share no work with each other, as they divide it differently: ${each}`)
+    notes.push(`these watchdogs do not share work, because their --shards differ: ${each}`)
   }
-  return told
+  return notes
 }

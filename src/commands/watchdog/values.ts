@@ -1,11 +1,11 @@
 import { UsageError } from '../../cli/problem.ts'
 import type { ListenAddress } from '../../watchdog/http/server.ts'
 
-/** A hook as it was given, before it is known whether there is such a program. */
+/** A hook as configured; the existence of its program is checked later. */
 export type HookSetting = CommandSetting | WebhookSetting
 
 interface Common {
-  /** What names it in errors: the flag, or file, line and key. */
+  /** Its name in errors: the flag, or file, line and key. */
   readonly where: string
   readonly timeoutMs?: number
   readonly tries?: number
@@ -14,7 +14,7 @@ interface Common {
 export interface CommandSetting extends Common {
   readonly kind: 'command'
   readonly argv: readonly [string, ...string[]]
-  /** What a relative path counts from; the working directory unless given. */
+  /** Base of a relative path; by default the working directory. */
   readonly folder?: string
 }
 
@@ -22,18 +22,21 @@ export interface WebhookSetting extends Common {
   readonly kind: 'webhook'
   /** https, or http on this machine, without a user. */
   readonly url: string
-  /** Where the secret is: it never stands in the configuration itself. */
+  /** Where to read the secret: the configuration itself never contains it. */
   readonly secret?: { readonly file: string } | { readonly env: string }
-  /** Networks of one's own that webhooks may lead to. */
+  /** Private networks that webhooks may reach. */
   readonly networks?: readonly string[]
-  /** What a relative path of a secret counts from. */
+  /** Base of the relative path of a secret. */
   readonly folder?: string
 }
 
-/** The hint of errors. */
+/** Hint of errors. */
 const FORMS = `a path, or a JSON array: '["notify","--team","x"]'`
 
-/** A program: one path, never split and never seen by a shell, or a JSON array of it and its arguments. Given again, there are several. */
+/**
+ * A program: a path, never split and never passed to a shell, or a JSON array of program and arguments. The flag may be
+ * repeated.
+ */
 export function hookCommand(
   flag: string,
 ): (text: string, previous?: readonly CommandSetting[]) => readonly CommandSetting[] {
@@ -43,14 +46,14 @@ export function hookCommand(
   }
 }
 
-/** Program and arguments. @throws UsageError for none, for empty ones and for what no system can hand over */
+/** Program and arguments. @throws UsageError for a missing program, empty words and words that no system can pass on */
 export function commandOf(flag: string, words: readonly unknown[]): readonly [string, ...string[]] {
   const [program, ...args] = words.map((word, at) => checkedWord(flag, word, at))
   if (program === undefined) throw new UsageError(`${flag} names no program`, { hint: FORMS })
   return [program, ...args]
 }
 
-/** A share: `20%` or `0.2`; from none to all of it. A bare 1 could mean either, and the two are far apart. */
+/** A share from 0 to 1: `20%` or `0.2`. A bare 1 is ambiguous: 1% or 100%. */
 export function shareValue(flag: string): (text: string) => number {
   return text => {
     const [, percent, fraction] = /^(?:(\d{1,3}(?:\.\d+)?)\s?%|(0|[01]?\.\d+))$/.exec(text) ?? []
@@ -67,7 +70,7 @@ function shareHint(text: string): string {
 
 function jsonArgv(flag: string, text: string): readonly [string, ...string[]] {
   const words = parsedJson(flag, text)
-  if (!Array.isArray(words)) throw new UsageError(`${flag} is no JSON array`, { hint: FORMS })
+  if (!Array.isArray(words)) throw new UsageError(`${flag} is not a JSON array`, { hint: FORMS })
   return commandOf(flag, words)
 }
 
@@ -75,25 +78,25 @@ function parsedJson(flag: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new UsageError(`${flag} begins with [ and is no JSON`, { cause, hint: `Quote it for the shell: ${FORMS}` })
+    throw new UsageError(`${flag} begins with [ but is not JSON`, { cause, hint: `Quote it for the shell: ${FORMS}` })
   }
 }
 
 function checkedWord(flag: string, word: unknown, at: number): string {
   const which = at === 0 ? 'the program' : `argument ${at}`
-  if (typeof word !== 'string') throw new UsageError(`${flag}: ${which} is not a text`, { hint: FORMS })
+  if (typeof word !== 'string') throw new UsageError(`${flag}: ${which} is not a string`, { hint: FORMS })
   if (word === '') {
     throw new UsageError(`${flag}: ${which} is empty`, { hint: `An unset shell variable? ${FORMS}` })
   }
-  if (word.includes('\0')) throw new UsageError(`${flag}: ${which} holds a NUL character`)
+  if (word.includes('\0')) throw new UsageError(`${flag}: ${which} contains a NUL character`)
   return word
 }
 
-/** Without a host only this machine is answered: what asks from elsewhere has to be let in by name. */
+/** Default host: only this machine; access from other machines must be configured. */
 const USUAL_HOST = '127.0.0.1'
 const MAX_PORT = 65_535
 
-/** `HOST:PORT`, `[::1]:PORT`, or `:PORT` for this machine alone. */
+/** `HOST:PORT`, `[::1]:PORT`, or `:PORT` for this machine only. */
 export function listenAddress(flag: string): (text: string) => ListenAddress {
   return text => {
     const match = /^(?:\[([0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)\]|([A-Za-z0-9][A-Za-z0-9._-]*)?):(\d{1,5})$/.exec(text)
@@ -106,12 +109,12 @@ export function listenAddress(flag: string): (text: string) => ListenAddress {
   }
 }
 
-/** A name under which a watchdog may be asked, without a port. */
+/** A host name under which the watchdog accepts requests, without a port. */
 export function listenName(flag: string): (text: string) => string {
   return text => {
     if (/^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$/.test(text)) return text
     throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, {
-      hint: 'Each name whole and without a port, such as watchdog.monitoring.svc.',
+      hint: 'Write each name in full and without a port, such as watchdog.monitoring.svc.',
     })
   }
 }
@@ -119,6 +122,6 @@ export function listenName(flag: string): (text: string) => string {
 function hintFor(text: string, flag: string): string {
   if (/^\d{1,5}$/.test(text) && Number(text) <= MAX_PORT) return `Write ${flag} :${text} for ${USUAL_HOST}:${text}.`
   const [, host, port] = /^([0-9A-Fa-f:]*:[0-9A-Fa-f:]*):(\d{1,5})$/.exec(text) ?? []
-  if (host !== undefined) return `An IPv6 address stands in brackets: ${flag} [${host}]:${port}.`
-  return `HOST:PORT, [IPv6]:PORT, or :PORT for this machine alone, such as ${USUAL_HOST}:9464; ports go up to ${MAX_PORT}.`
+  if (host !== undefined) return `Write an IPv6 address in brackets: ${flag} [${host}]:${port}.`
+  return `HOST:PORT, [IPv6]:PORT, or :PORT for this machine only, such as ${USUAL_HOST}:9464; ports go up to ${MAX_PORT}.`
 }

@@ -1,8 +1,8 @@
 /** The remembered state of a stream between listings. */
 export interface RememberedStream {
-  /** Name and ETag, copied with `ownText`: slices of a listing would keep the whole page in memory. */
+  /** Name and ETag, copied with `ownText`: slices of a listing would keep the whole page in memory. A hash may replace the ETag. */
   readonly name: string
-  etag: string
+  etag: string | number
   /** Number of the last listing that found the stream; `ChangedStreams` sets it. */
   listing: number
 }
@@ -47,7 +47,7 @@ export class ChangedStreams<Remembered extends RememberedStream> {
    * Whether the row is not needed: the ETag is unchanged. Also records that the stream still exists.
    * @param needsRow true to get the row of an unchanged stream nevertheless
    */
-  skip(name: string, etag: string, needsRow?: (stream: Remembered) => boolean): boolean {
+  skip(name: string, etag: Remembered['etag'], needsRow?: (stream: Remembered) => boolean): boolean {
     const stream = this.#streams.get(name)
     if (stream?.etag !== etag) return false
     this.#find(stream)

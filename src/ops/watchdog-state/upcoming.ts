@@ -1,19 +1,19 @@
 import { type Glob, storedGlobOf } from '../glob.ts'
-import { type CarriedDecision, livenessOf, type WatchdogEntry } from './state.ts'
+import { livenessOf, type RecordedDecision, type WatchdogEntry } from './state.ts'
 
 type Upcoming = WatchdogEntry['next'][number]
 
-/** One that is there. */
+/** A running watchdog. */
 interface Watcher {
   readonly entry: WatchdogEntry
-  /** The names it watches; `undefined` for all. */
+  /** Glob of the watched names; `undefined` for all. */
   readonly names: Glob | undefined
 }
 
 /**
- * What the watchdogs that are there watch for, the soonest first; what several of them watch stands there once. One that
- * is late may be gone, and what it knew is old: others have what it watched. What has ended since a watchdog wrote down
- * its limit, or was not found any more by one that swept later, is left out.
+ * The next deadlines that running watchdogs watch, the soonest first, each stream once. A watchdog that is late may be
+ * gone and its knowledge outdated, so it is ignored: others have taken over its streams. Deadlines are left out if a
+ * decision has settled them since they were written, or if another watchdog swept later without finding them.
  *
  * @param nowMs the store's clock, epoch ms
  */
@@ -36,14 +36,14 @@ function watcherOf(entry: WatchdogEntry): Watcher {
   return { entry, names: match === undefined ? undefined : storedGlobOf(match) }
 }
 
-/** After these there is nothing left to wait for. */
+/** Outcomes that settle a deadline. */
 const OVER: readonly string[] = ['ended', 'settled', 'already', 'gone']
 
-/** A decision about another event of the stream, whose limit ended before, says nothing of this one. */
+/** A decision about an earlier deadline of another event in the stream settles nothing here. */
 function isDecided(
   { stream, dueMs }: Upcoming,
   { writtenMs }: WatchdogEntry,
-  decisions: readonly CarriedDecision[],
+  decisions: readonly RecordedDecision[],
 ): boolean {
   return decisions.some(decision => {
     if (decision.stream !== stream || decision.atMs < dueMs || !OVER.includes(decision.outcome)) return false
@@ -52,7 +52,7 @@ function isDecided(
   })
 }
 
-/** Another one that watches all that this one does swept later, and would have it in its list. */
+/** True if another watchdog of the same streams swept later and does not list the deadline, although it would. */
 function isMissed({ stream, dueMs }: Upcoming, entry: WatchdogEntry, live: readonly Watcher[]): boolean {
   return live.some(watcher => {
     const other = watcher.entry

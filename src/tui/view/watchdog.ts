@@ -8,7 +8,7 @@ import {
   shardsText,
   tookText,
 } from '../../formats/watchdog-status.ts'
-import { type CarriedDecision, livenessOf, type WatchdogEntry } from '../../ops/watchdog-state/state.ts'
+import { livenessOf, type RecordedDecision, type WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import { upcoming } from '../../ops/watchdog-state/upcoming.ts'
 import type { DryRun, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
@@ -251,11 +251,11 @@ const NEXT: readonly ListColumn<Next>[] = [
   },
 ]
 
-function lateCell({ atMs, dueMs }: CarriedDecision): Cell {
+function lateCell({ atMs, dueMs }: RecordedDecision): Cell {
   return dueMs === undefined ? '-' : tookText(Math.max(0, atMs - dueMs))
 }
 
-const DECISIONS: readonly ListColumn<CarriedDecision>[] = [
+const DECISIONS: readonly ListColumn<RecordedDecision>[] = [
   { title: 'DECIDED', align: 'right', width: 10, cell: ({ atMs }, moment) => pastText(atMs, moment) },
   {
     title: 'OUTCOME',

@@ -2,26 +2,26 @@ import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 
 /**
- * Where an IP address leads. `public`: into the internet. `inner`: to this machine or into a network of one's own, or it is
- * set aside for documents and measurements. `closed`: to a metadata service, which hands out credentials to whoever asks, to
- * neighbours on the link, to many at a time, or to no address at all; no receiver of webhooks is there.
+ * Class of an IP address. `public`: internet. `inner`: this machine or a private network, or reserved for documentation
+ * and benchmarks. `closed`: metadata services, which hand out credentials to any caller; link-local, multicast and
+ * unspecified addresses. No receiver of webhooks has a `closed` address.
  */
 export type Side = 'public' | 'inner' | 'closed'
 
-/** `undefined` for what is no IP address. One that another is written into leads where that one does. */
+/** `undefined` for texts that are not IP addresses. An address with an embedded IPv4 address has the class of that. */
 export function sideOf(text: string): Side | undefined {
   const address = reachedBy(text)
   return address && RULES.find(([network]) => holds(network, address))?.[1]
 }
 
-/** A part of all addresses: those that begin as `first` does. */
+/** A range of addresses that share the leading bits of `first`. */
 export interface Network {
   readonly first: Address
-  /** So many bits of it. */
+  /** Number of leading bits. */
   readonly prefix: number
 }
 
-/** `10.1.0.0/16`, `fd12::/16`, or one address; `undefined` for all else, and for forms that another address is written into. */
+/** `10.1.0.0/16`, `fd12::/16`, or one address; `undefined` for other texts, and for addresses with an embedded one. */
 export function networkOf(text: string): Network | undefined {
   const [, start = '', digits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const first = start.includes('%') ? undefined : addressOf(start)
@@ -30,7 +30,7 @@ export function networkOf(text: string): Network | undefined {
   return prefix > first.bits ? undefined : { first, prefix }
 }
 
-/** Whether an address leads into a network. */
+/** True if the network contains the address. */
 function isWithin(text: string, network: Network): boolean {
   const address = reachedBy(text)
   return address !== undefined && holds(network, address)
@@ -62,7 +62,7 @@ function joined(parts: readonly number[], width: bigint): bigint {
   return parts.reduce((value, part) => (value << width) | BigInt(part), 0n)
 }
 
-/** The eight numbers of an IPv6 address. A URL has neither dots in it nor zeros in front. */
+/** The eight groups of an IPv6 address. URL normalizes dotted notation and leading zeros. */
 function groupsOf(text: string): number[] {
   const [head = '', tail] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::')
   const [before, after] = [head, tail ?? ''].map(part => (part === '' ? [] : part.split(':')))
@@ -72,7 +72,7 @@ function groupsOf(text: string): number[] {
   return [...left, ...zeros, ...right].map(group => Number.parseInt(group, 16))
 }
 
-/** The IPv4 address that gets what is sent to an IPv6 one: mapped, translated (NAT64), 6to4. */
+/** The IPv4 address that receives the packets for an IPv6 address: mapped, translated (NAT64), 6to4. */
 function writtenInto(address: Address): Address | undefined {
   const form = FORMS.find(([network]) => holds(network, address))
   return form && { bits: 32, value: (address.value >> form[1]) & 0xffff_ffffn }
@@ -81,11 +81,11 @@ function writtenInto(address: Address): Address | undefined {
 function network(text: string): Network {
   const [start = '', digits] = text.split('/')
   const first = addressOf(start)
-  if (first === undefined) throw new Error(`${text} is no network`)
+  if (first === undefined) throw new Error(`${text} is not a network`)
   return { first, prefix: Number(digits) }
 }
 
-/** What stands behind the IPv4 address, in bits. */
+/** Forms with an embedded IPv4 address, and the number of bits after it. */
 const FORMS = (
   [
     ['::ffff:0:0/96', 0n],
@@ -96,12 +96,13 @@ const FORMS = (
 ).map(([text, rest]) => [network(text), rest] as const)
 
 /**
- * The first that holds the address counts. Mostly of the registries for special purposes:
- * https://www.iana.org/assignments/iana-ipv4-special-registry, https://www.iana.org/assignments/iana-ipv6-special-registry
+ * The first match counts. Mostly from the registries of special-purpose addresses:
+ * https://www.iana.org/assignments/iana-ipv4-special-registry,
+ * https://www.iana.org/assignments/iana-ipv6-special-registry
  */
 const RULES: readonly (readonly [Network, Side])[] = (
   [
-    // metadata and host services: Azure, Alibaba, Oracle; those of others are link-local
+    // metadata and host services of Azure, Alibaba and Oracle; those of others are link-local
     ['168.63.129.16/32 100.100.100.200/32 192.0.0.192/32', 'closed'],
     ['0.0.0.0/8 169.254.0.0/16 224.0.0.0/4 240.0.0.0/4', 'closed'],
     ['10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 172.16.0.0/12 192.168.0.0/16', 'inner'],
@@ -110,7 +111,7 @@ const RULES: readonly (readonly [Network, Side])[] = (
     // metadata services of AWS and Google
     ['fd00:ec2::/32 fd20:ce::/64', 'closed'],
     ['::1/128', 'inner'],
-    // the last two carry IPv4 addresses in forms of their own
+    // the last two embed IPv4 addresses in other ways
     ['::/96 fe80::/10 ff00::/8 2001::/32 64:ff9b:1::/48', 'closed'],
     ['2001::/23 2001:db8::/32 3fff::/20', 'inner'],
     ['2000::/3', 'public'],
@@ -118,42 +119,42 @@ const RULES: readonly (readonly [Network, Side])[] = (
   ] as const
 ).flatMap(([texts, side]) => texts.split(' ').map(text => [network(text), side] as const))
 
-/** Asks for the addresses of a name, all of them. */
+/** Resolves a name to all its addresses. */
 export type Resolve = (host: string, options: { readonly family?: number }) => Promise<readonly LookupAddress[]>
 
-/** What the log of deliveries and the metrics call it, as they say `http-503` or `ECONNREFUSED`. */
+/** Code in logs of deliveries and metrics, beside `http-503` or `ECONNREFUSED`. */
 const DELIVERY_CODE = 'address-refused'
 
-/** The name or the address leads where no webhook may be sent to. */
+/** The address of a webhook is not permitted. */
 export class AddressRefused extends Error {
   readonly code = DELIVERY_CODE
 }
 
-/** How whoever runs the watchdog lets webhooks go to inner addresses. */
-const SETTING = 'webhooks: {networks: […]} of the file of --config'
+/** The setting that permits webhooks to private addresses. */
+const SETTING = 'webhooks: {networks: […]} in the file of --config'
 
 /**
- * Why a webhook may not be sent to an IP address; `undefined` if it may.
+ * Why webhooks may not be sent to an IP address; `undefined` if they may.
  *
- * @param networks those of one's own that are opened, as `networkOf` reads them; a closed address is never opened
+ * @param networks permitted private networks, as accepted by `networkOf`; a closed address is never permitted
  */
 export function refusalOf(address: string, networks: readonly string[]): string | undefined {
   const side = sideOf(address)
   if (side === 'public') return undefined
-  if (side !== 'inner') return `${address} is an address that no webhook is sent to, whatever the settings`
+  if (side !== 'inner') return `${address} never receives webhooks, whatever the settings`
   const isOpened = networks.map(networkOf).some(network => network !== undefined && isWithin(address, network))
-  return isOpened ? undefined : `${address} is an inner address, and not in ${SETTING}`
+  return isOpened ? undefined : `${address} is a private address and not in ${SETTING}`
 }
 
-/** The address that a host of a URL is, without brackets; `undefined` if it is a name. */
+/** The address in the host of a URL, without brackets; `undefined` for a name. */
 export function literalOf(hostname: string): string | undefined {
   const address = hostname.replace(/^\[(.*)\]$/, '$1')
   return sideOf(address) === undefined ? undefined : address
 }
 
 /**
- * Looks names up for a connection, and hands on only the addresses that may be sent to: what is connected to is what was
- * looked at, whatever a name server says a moment before or after. It fails with `AddressRefused` if none is left.
+ * Resolves names for connections to permitted addresses only. The connection uses exactly the checked addresses, so DNS
+ * rebinding is ineffective. Fails with `AddressRefused` if no address is permitted.
  */
 export function guardedLookup(networks: readonly string[], resolve: Resolve): LookupFunction {
   return (host, { family, all }, callback) => {
@@ -174,5 +175,5 @@ export function guardedLookup(networks: readonly string[], resolve: Resolve): Lo
 function refused(host: string, addresses: readonly LookupAddress[], networks: readonly string[]): AddressRefused {
   const [first] = addresses
   const why = first === undefined ? 'no address' : refusalOf(first.address, networks)
-  return new AddressRefused(`${host} leads to ${first?.address ?? 'nowhere'}: ${why}`)
+  return new AddressRefused(`${host} resolves to ${first?.address ?? 'nothing'}: ${why}`)
 }

@@ -2,19 +2,19 @@ import { cleanProgramText } from '../../stream/text.ts'
 import { errorCode } from '../../util/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
-/** What became of one try of a delivery. */
+/** Outcome of one attempt to deliver. */
 export interface DeliveryAttempt {
-  /** `delivered`; `repeat`: a later try may succeed; `hopeless`: none will; `stopped`: it was cut off, its end is unknown. */
+  /** `delivered`; `repeat`: a retry may succeed; `hopeless`: no retry can; `stopped`: aborted, outcome unknown. */
   readonly kind: 'delivered' | 'repeat' | 'hopeless' | 'stopped'
   /** `exit-0`, `exit-3`, `signal-SIGKILL`, `http-503`, `timed-out`, `ECONNREFUSED`, … */
   readonly code: string
-  /** What the program printed, or the beginning of the answer; one line, fit to be shown. */
+  /** Output of the program, or the beginning of the answer; one printable line. */
   readonly output: string
-  /** The receiver asks to be left alone for so long. */
+  /** Delay that the receiver asks for. */
   readonly retryAfterMs?: number
 }
 
-/** The beginning of what somebody else writes: the rest is taken and dropped, so that the writer is never held up. */
+/** The beginning of foreign output; the rest is read and dropped, so that the writer never blocks. */
 export class Excerpt {
   readonly #limitBytes: number
   readonly #chunks: Buffer[] = []
@@ -30,7 +30,7 @@ export class Excerpt {
 
   add(chunk: Uint8Array): void {
     if (this.isFull) return
-    // a copy: the slice would keep the whole chunk
+    // Copied, since a slice would keep the whole chunk in memory.
     const part = Buffer.from(chunk.subarray(0, this.#limitBytes - this.#bytes))
     this.#chunks.push(part)
     this.#bytes += part.length
@@ -43,7 +43,7 @@ export class Excerpt {
   }
 }
 
-/** The system's code of an error or of what caused it, `ENOENT`. */
+/** The system error code of an error or its cause, such as `ENOENT`. */
 export function failureCode(error: unknown): string {
   if (!(error instanceof Error)) return 'failed'
   return errorCode(error) ?? (error.cause === undefined ? 'failed' : failureCode(error.cause))
@@ -51,7 +51,7 @@ export function failureCode(error: unknown): string {
 
 export type Cut = Pick<DeliveryAttempt, 'kind' | 'code'>
 
-/** What a try came to that did not come to its end. */
+/** The outcome of an aborted attempt. */
 export function whyCut(stop: AbortSignal): Cut {
   const why = stop.aborted ? 'stopped' : 'timed-out'
   return { kind: stop.aborted ? 'stopped' : 'repeat', code: why }

@@ -6,29 +6,29 @@ import { ownText } from '../../util/strings.ts'
 import type { Expiry } from '../decision.ts'
 import type { Hold } from './pending.ts'
 
-/** A stream whose document has to be read, and why. */
+/** A stream to read for hooks. */
 export interface PendingRead {
   readonly stream: string
-  /** What it did up to this version is known; `undefined`: nothing of it. */
+  /** Version up to which its history was processed; `undefined`: not at all. */
   readonly before: number | undefined
   readonly notices: readonly Expiry[]
-  /** To be released when all that came of it is delivered or on its way. */
+  /** Released once all its deliveries are done or in progress. */
   readonly hold: Hold
 }
 
-/** Streams at most that wait to be read, some 30 MB of names, and those that are read at a time. */
+/** Limits for streams waiting to be read, some 30 MB of names, and for concurrent reads. */
 const WAITING = 100_000
 const AT_ONCE = 8
 
 /**
- * Streams to be read for hooks. Nobody waits here: a stream is a name until its turn, however slow deliveries are. One that
- * moves again meanwhile is read once.
+ * Streams to be read for hooks. A waiting stream takes only its name, however slow deliveries are. If it changes again
+ * meanwhile, it is still read once.
  */
 export class Backlog {
   readonly #waiting = new Map<string, PendingRead>()
   readonly #limit: number
   readonly #read: (reading: PendingRead) => Promise<void>
-  /** Kept: one begun anew would pass over all that were taken out before. */
+  /** Kept between calls: a new iterator would step over all removed entries again. */
   #order = this.#waiting.values()
   #reading = 0
   #isClosed = false
@@ -38,12 +38,12 @@ export class Backlog {
     this.#limit = limit
   }
 
-  /** How many wait. */
+  /** Number of waiting streams. */
   get size(): number {
     return this.#waiting.size
   }
 
-  /** False if there is no room, or it is closed: then the hold is still the caller's. */
+  /** False if the backlog is full or closed; the caller then keeps the hold. */
   add(reading: PendingRead): boolean {
     if (this.#isClosed) return false
     if (this.#merge(reading)) return true
@@ -66,7 +66,7 @@ export class Backlog {
       before: lower(known.before, reading.before),
       notices: [...known.notices, ...reading.notices],
     })
-    // the earlier one holds up all that came later
+    // The earlier hold covers later passes too.
     reading.hold.release()
     return true
   }
@@ -87,7 +87,7 @@ export class Backlog {
   #first(): PendingRead | undefined {
     const next = this.#order.next()
     if (next.done !== true) return next.value
-    // what is at its end stays there
+    // A finished iterator stays finished.
     this.#order = this.#waiting.values()
     return this.#order.next().value
   }
@@ -97,32 +97,32 @@ function lower(a: number | undefined, b: number | undefined): number | undefined
   return a === undefined || b === undefined ? undefined : Math.min(a, b)
 }
 
-export type PatientlyRead =
+export type ReadResult =
   | { readonly kind: 'read'; readonly view: StreamView }
-  /** It is gone, or cannot be read as an event stream: there is nothing to tell. */
+  /** The stream is gone, or is not a readable event stream: there are no events. */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'stopped' }
 
 export interface ReadRetries {
   readonly timing: Timing
   readonly signal: AbortSignal
-  /** Told once of a stream that is tried again. */
+  /** Called once for a stream whose read is retried. */
   readonly onTrouble: (message: string, error: unknown) => void
 }
 
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 
-/** Reads a stream with its history. A store that does not answer is asked until it does: what happened is not to be lost. */
+/** Reads a stream with its history, and retries until the store answers: no event must be lost. */
 export async function readWithRetry(
   store: StreamStore,
   stream: string,
   { timing, signal, onTrouble }: ReadRetries,
-): Promise<PatientlyRead> {
+): Promise<ReadResult> {
   for (let tries = 0; !signal.aborted; tries += 1) {
     try {
       const view = await readStream(store, stream, signal)
-      // the history is read here, where it may turn out to be broken
+      // Parsed here, since the history may turn out to be broken.
       view?.transactions()
       return view === undefined ? { kind: 'nothing' } : { kind: 'read', view }
     } catch (error) {

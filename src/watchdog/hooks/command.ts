@@ -4,26 +4,26 @@ import type { Timing } from '../../util/clock.ts'
 import { type Cut, type DeliveryAttempt, Excerpt, failureCode, whyCut } from './attempt.ts'
 import type { CommandTarget } from './target.ts'
 
-/** So much of what a program prints is kept, of both its streams together. */
+/** Limit for the kept output of a program, stdout and stderr together. */
 const MAX_OUTPUT_BYTES = 16 * 1_024
-/** From asking a program to end to ending it, and from there to not waiting for it any more. */
+/** Time from SIGTERM to SIGKILL, and from there until the program is abandoned. */
 const GRACE_MS = 2_000
 
 const running = new RunningGroups()
 
 export interface CommandInput {
-  /** What it reads on standard input. */
+  /** Written to its standard input. */
   readonly text: string
-  /** All of its environment. */
+  /** Its complete environment. */
   readonly environment: Readonly<Record<string, string>>
   readonly timing: Timing
-  /** Ends it before its time. */
+  /** Aborts the program. */
   readonly stop: AbortSignal
 }
 
 /**
- * Runs the program of a hook to its end, which is when it and all that hold its output have ended. One that takes too long
- * is ended with all it started. Never throws.
+ * Runs the program of a hook until it and all holders of its output have exited. On a timeout it is killed together
+ * with its descendants. Never throws.
  */
 export async function runCommand({ argv, timeoutMs }: CommandTarget, input: CommandInput): Promise<DeliveryAttempt> {
   const child = started(argv, input.environment)
@@ -41,7 +41,7 @@ async function attemptOf(child: ChildProcess, timeoutMs: number, input: CommandI
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => output.add(chunk))
   const over = new AbortController()
   const ended = endOf(child).finally(() => over.abort())
-  // a program need not read what it is told
+  // A program need not read its input.
   child.stdin?.on('error', () => {})
   child.stdin?.end(input.text)
   await input.timing.pause(timeoutMs, AbortSignal.any([over.signal, input.stop]))
@@ -51,17 +51,20 @@ async function attemptOf(child: ChildProcess, timeoutMs: number, input: CommandI
   return { ...verdict(child, fault, isCut && whyCut(input.stop)), output: output.text() }
 }
 
-/** The child, or why there is none. */
+/** The child process, or the code of the error that prevented it. */
 function started([program, ...args]: CommandTarget['argv'], env: CommandInput['environment']): ChildProcess | string {
   try {
-    // a group of its own, so that it can be ended with all it started
+    // Own process group, so that the program can be killed with its descendants.
     return spawn(program, args, { cwd: '/', env, stdio: 'pipe', detached: true, shell: false })
   } catch (error) {
     return failureCode(error)
   }
 }
 
-/** Why it never began; `undefined` once it and all that hold its output have ended. */
+/**
+ * The code of the error that prevented the start; `undefined` once the program and all holders of its output have
+ * exited.
+ */
 async function endOf(child: ChildProcess): Promise<string | undefined> {
   return new Promise(resolve => {
     child.once('error', error => resolve(failureCode(error)))
@@ -69,11 +72,11 @@ async function endOf(child: ChildProcess): Promise<string | undefined> {
   })
 }
 
-/** Asks all of the group to end, and ends what has not after a while. Nobody waits for what has left the group. */
+/** Sends SIGTERM to the group, and SIGKILL after the grace period. Processes that left the group are not waited for. */
 async function endGroup(child: ChildProcess, over: AbortSignal, timing: Timing): Promise<void> {
   signalGroup(child, 'SIGTERM')
   await timing.pause(GRACE_MS, over)
-  // what holds no output of it any more may still be there
+  // Members of the group that closed the output may still run.
   if (over.aborted && signalGroup(child, 0)) await timing.pause(GRACE_MS, new AbortController().signal)
   signalGroup(child, 'SIGKILL')
   await timing.pause(GRACE_MS, over)

@@ -5,19 +5,19 @@ import { runCommand } from './command.ts'
 import { type HookKind, type HookTarget, labelOf } from './target.ts'
 import { postWebhook } from './webhook.ts'
 
-/** One thing that one target has to be told. */
+/** A message for one target. */
 export interface Delivery {
   readonly target: HookTarget
   readonly kind: HookKind
   readonly stream: string
   readonly id: string
-  /** What it reads. */
+  /** The document that the target receives. */
   readonly text: string
-  /** Of a program. */
+  /** For programs only. */
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** What became of a try, for logs and metrics: nothing secret, and fit to be shown. */
+/** Outcome of an attempt for logs and metrics: printable and without secrets. */
 export interface DeliveryReport {
   readonly kind: HookKind
   readonly stream: string
@@ -25,91 +25,96 @@ export interface DeliveryReport {
   /** The program's path, or the webhook's host. */
   readonly target: string
   /**
-   * `retrying`: tried again later. `given-up`: after the last try, or one that says that all others are in vain. `left`:
-   * the watchdog ends, or waits no longer; whoever watches next delivers it.
+   * `retrying`: a retry follows. `given-up`: the last attempt failed, or retries are pointless. `left`: the watchdog
+   * stops or stops waiting; the next watchdog delivers it.
    */
   readonly outcome: 'delivered' | 'retrying' | 'given-up' | 'left'
-  /** How often it was tried. */
+  /** Number of attempts so far. */
   readonly tries: number
-  /** How long the last try took. */
+  /** Duration of the last attempt. */
   readonly tookMs: number
   /** `exit-3`, `http-503`, `timed-out`, `ENOENT`, … */
   readonly code: string
-  /** The beginning of what the program printed or the receiver answered, one line. */
+  /** The beginning of the program's output or the receiver's answer, one line. */
   readonly output: string
 }
 
-export interface CourierOptions {
+export interface DeliveryOptions {
   readonly timing: Timing
   /** The store's clock. */
   readonly nowMs: () => number
   readonly userAgent: string
   readonly onDelivery?: ((report: DeliveryReport) => void) | undefined
-  /** So many deliveries wait or are under way. */
+  /** Limit for deliveries that wait or are in progress. */
   readonly queue?: number | undefined
-  /** So many tries of one target are under way at a time: one that hangs holds up no other. */
+  /** Limit for concurrent attempts of one target, so that a hanging target delays no other. */
   readonly atOnce?: number | undefined
-  /** For so long what fails is tried again, and a target that only fails is tried at all; then it is left. */
+  /**
+   * How long a failing delivery is retried, and a target that always fails is attempted at all; after that it is left.
+   */
   readonly retryForMs?: number | undefined
 }
 
 const QUEUE = 1_000
 const AT_ONCE = 4
-/** A long text takes several places in the queue, so that memory is bounded: of all together, 32 MiB. */
+/** A long document takes several places in the queue, which bounds the memory to 32 MiB in all. */
 const TEXT_OF_A_PLACE = 32 * 1_024
-/** The longest pause after the first try, ms; three times as long after each further one. Half of it is left to chance. */
+/** The longest pause after the first attempt, ms; tripled after each further one. Half of it is jitter. */
 const FIRST_PAUSE_MS = 10_000
 const LONGEST_PAUSE_MS = 5 * 60_000
 
-/** Delivers, several at a time, again and again until it is taken or in vain. */
+/** Delivers concurrently, with retries until each delivery is accepted or given up. */
 export class DeliveryQueue {
-  readonly #options: CourierOptions
+  readonly #options: DeliveryOptions
   readonly #queue: Semaphore
   readonly #atOnce: number
   readonly #rooms = new Map<HookTarget, Semaphore>()
   readonly #retryLimit: RetryLimit
-  readonly #underWay = new Set<Promise<void>>()
-  /** No further try is begun. */
+  readonly #inProgress = new Set<Promise<void>>()
+  /** Aborted: no further attempt is started. */
   readonly #ending = new AbortController()
-  /** Tries under way are cut off. */
+  /** Aborted: attempts in progress are aborted too. */
   readonly #stop = new AbortController()
   #pending = 0
 
-  constructor(options: CourierOptions) {
+  constructor(options: DeliveryOptions) {
     this.#options = options
     this.#queue = new Semaphore(options.queue ?? QUEUE)
     this.#atOnce = options.atOnce ?? AT_ONCE
     this.#retryLimit = new RetryLimit(options.retryForMs)
   }
 
-  /** Deliveries that wait or are under way. */
+  /** Number of deliveries that wait or are in progress. */
   get pending(): number {
     return this.#pending
   }
 
-  /** Takes a parcel as soon as there is room. `ended` is called with true when it is delivered or given up, with false if it is left. */
-  async accept(parcel: Delivery, ended: (isOver: boolean) => void): Promise<boolean> {
-    const places = Math.ceil(parcel.text.length / TEXT_OF_A_PLACE)
+  /**
+   * Accepts a delivery as soon as there is room. Calls `ended` with true if it is delivered or given up, with false if
+   * it is left.
+   */
+  async accept(delivery: Delivery, ended: (isOver: boolean) => void): Promise<boolean> {
+    const places = Math.ceil(delivery.text.length / TEXT_OF_A_PLACE)
     const isTaken = await this.#queue.acquire(places)
     if (!isTaken) ended(false)
     if (!isTaken) return false
     this.#pending += 1
-    const delivery = this.#deliver(parcel).then(isOver => {
+    const promise = this.#deliver(delivery).then(isOver => {
       this.#pending -= 1
       this.#queue.release(places)
-      this.#underWay.delete(delivery)
+      this.#inProgress.delete(promise)
       ended(isOver)
     })
-    this.#underWay.add(delivery)
+    this.#inProgress.add(promise)
     return true
   }
 
-  /** Waits for the tries under way, begins none, and cuts off what is not through by then. */
+  /** Starts no further attempt, waits for those in progress, and aborts them at the limit. */
   async drain(limitMs: number): Promise<void> {
     this.#queue.close()
     this.#ending.abort()
     for (const room of this.#rooms.values()) room.close()
-    const all = Promise.all(this.#underWay)
+    const all = Promise.all(this.#inProgress)
     const over = new AbortController()
     void all.then(() => over.abort())
     await this.#options.timing.pause(limitMs, over.signal)
@@ -117,37 +122,37 @@ export class DeliveryQueue {
     await all
   }
 
-  /** True once it has come to an end, false if it is left to whoever watches next. */
-  async #deliver(parcel: Delivery): Promise<boolean> {
-    const { target } = parcel
+  /** True if it is delivered or given up, false if it is left to the next watchdog. */
+  async #deliver(delivery: Delivery): Promise<boolean> {
+    const { target } = delivery
     const { timing } = this.#options
     let firstMs: number | undefined
     for (let tries = 1; ; tries += 1) {
-      const tried = await this.#attempt(parcel)
+      const tried = await this.#attempt(delivery)
       if (tried === undefined) return false
       const pauseMs = this.#pauseMs(tries, tried.attempt)
       const nowMs = timing.monotonicMs()
       firstMs ??= nowMs - tried.tookMs
       const isLate = this.#retryLimit.isOver(firstMs, nowMs + pauseMs)
       const outcome = this.#outcomeOf(tried.attempt, tries, target, isLate)
-      this.#tell(parcel, { ...tried, tries, outcome })
+      this.#report(delivery, { ...tried, tries, outcome })
       if (outcome !== 'retrying') return outcome !== 'left'
       await timing.pause(pauseMs, this.#ending.signal)
     }
   }
 
-  /** `undefined`: it was not begun, the watchdog ends or waits no longer for this target. */
+  /** `undefined`: not started, because the watchdog stops or gave up waiting for this target. */
   async #attempt(
-    parcel: Delivery,
+    delivery: Delivery,
   ): Promise<{ readonly attempt: DeliveryAttempt; readonly tookMs: number } | undefined> {
     const { timing } = this.#options
-    const room = this.#roomOf(parcel.target)
+    const room = this.#roomOf(delivery.target)
     if (!(await room.acquire())) return undefined
     const startedMs = timing.monotonicMs()
     try {
-      if (this.#retryLimit.isHopeless(parcel.target, startedMs)) return undefined
-      const attempt = await this.#send(parcel)
-      this.#retryLimit.tried(parcel.target, attempt, startedMs)
+      if (this.#retryLimit.isHopeless(delivery.target, startedMs)) return undefined
+      const attempt = await this.#send(delivery)
+      this.#retryLimit.tried(delivery.target, attempt, startedMs)
       return { attempt, tookMs: timing.monotonicMs() - startedMs }
     } finally {
       room.release()
@@ -173,11 +178,11 @@ export class DeliveryQueue {
     return Math.max(((1 + this.#options.timing.random()) / 2) * longest, retryAfterMs)
   }
 
-  #tell(
-    parcel: Delivery,
+  #report(
+    delivery: Delivery,
     tried: Pick<DeliveryReport, 'tries' | 'outcome' | 'tookMs'> & { attempt: DeliveryAttempt },
   ): void {
-    const { kind, stream, id, target } = parcel
+    const { kind, stream, id, target } = delivery
     const { attempt, tries, outcome, tookMs } = tried
     const { code, output } = attempt
     this.#options.onDelivery?.({
@@ -203,7 +208,7 @@ export class DeliveryQueue {
   }
 }
 
-/** For how long what fails is tried again: a delivery, and a target to which nothing gets through. Times are monotonic, ms. */
+/** Limits the time of retries, for a delivery and for a target that only fails. Times are monotonic, ms. */
 class RetryLimit {
   readonly #limitMs: number
   readonly #failingSinceMs = new Map<HookTarget, number>()
@@ -212,19 +217,19 @@ class RetryLimit {
     this.#limitMs = limitMs
   }
 
-  /** What became of a try that began then. A target that refuses a document answers all the same. */
+  /** Records an attempt. A target that rejects a document does answer. */
   tried(target: HookTarget, { kind }: DeliveryAttempt, startedMs: number): void {
     if (kind === 'delivered' || kind === 'hopeless') this.#failingSinceMs.delete(target)
     else if (!this.#failingSinceMs.has(target)) this.#failingSinceMs.set(target, startedMs)
   }
 
-  /** Whether it makes no sense to try another delivery to it. */
+  /** True if attempting another delivery to the target is pointless. */
   isHopeless(target: HookTarget, nowMs: number): boolean {
     const sinceMs = this.#failingSinceMs.get(target)
     return sinceMs !== undefined && this.isOver(sinceMs, nowMs)
   }
 
-  /** Whether a delivery that was tried first then is not to be tried again at that time. */
+  /** True if a delivery first attempted at `firstMs` must not be retried at `againMs`. */
   isOver(firstMs: number, againMs: number): boolean {
     return againMs - firstMs > this.#limitMs
   }

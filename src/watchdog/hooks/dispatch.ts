@@ -2,53 +2,53 @@ import type { DeliveryQueue } from './delivery.ts'
 import { documentOf, environmentOf, type HookEvent } from './events.ts'
 import type { HookOptions } from './options.ts'
 import { HOOK_KINDS, type HookKind, type HookTarget, hookKey } from './target.ts'
-import { type DeliveredIds, shortId, toldKey } from './watermarks.ts'
+import { type DeliveredIds, deliveryKey, shortId } from './watermarks.ts'
 
-/** A hook, and the key of its progress. */
+/** A hook with the key of its watermark. */
 interface Subscription {
   readonly target: HookTarget
   readonly key: string
 }
 
-/** Makes a parcel of what happened for each hook that has not been told, and hands it to the courier. */
+/** Turns events into deliveries, one for each hook that has not received the event, and puts them into the queue. */
 export class Dispatch {
-  /** Kinds that somebody wants to be told of, and the keys of all hooks. */
+  /** Kinds with at least one hook, and the keys of all hooks. */
   readonly kinds: ReadonlySet<HookKind>
   readonly keys: readonly string[]
   readonly #options: HookOptions
   readonly #subscriptions: ReadonlyMap<HookKind, readonly Subscription[]>
-  readonly #told: DeliveredIds
+  readonly #deliveredIds: DeliveredIds
 
-  /** @param told what was handed on already, by this watchdog or by others */
+  /** @param told ids of earlier deliveries, of this watchdog or others */
   constructor(options: HookOptions, told: DeliveredIds) {
     this.#options = options
-    this.#told = told
+    this.#deliveredIds = told
     this.#subscriptions = subscriptionsOf(options)
     this.kinds = new Set(this.#subscriptions.keys())
     this.keys = [...this.#subscriptions.values()].flat().map(({ key }) => key)
   }
 
   /**
-   * @param wants whether a hook is to be told, by its key: one that is new may not want what others do
-   * @param hold called for each delivery with the key of its hook; what it returns as `accept` has it
-   * @returns false if the watchdog ends
+   * @param wants whether a hook should receive the event, by its key: a new hook may not want what others do
+   * @param hold called for each delivery with the key of its hook; returns the callback for `accept`
+   * @returns false if the watchdog stops
    */
-  async handOn(
-    happening: HookEvent,
-    courier: DeliveryQueue,
+  async enqueueDeliveries(
+    hookEvent: HookEvent,
+    deliveries: DeliveryQueue,
     wants: (key: string) => boolean,
     hold: (key: string) => (isOver: boolean) => void,
   ): Promise<boolean> {
-    const { kind, id, stream } = happening
+    const { kind, id, stream } = hookEvent
     const { store, format, environment: own } = this.#options
     const wanted = (this.#subscriptions.get(kind) ?? []).filter(
-      ({ key }) => wants(key) && this.#told.add(toldKey(key, shortId(id))),
+      ({ key }) => wants(key) && this.#deliveredIds.add(deliveryKey(key, shortId(id))),
     )
     if (wanted.length === 0) return true
-    const text = documentOf(happening, store.address, format)
-    const environment = environmentOf(happening, store.address, own)
+    const text = documentOf(hookEvent, store.address, format)
+    const environment = environmentOf(hookEvent, store.address, own)
     for (const { target, key } of wanted) {
-      if (!(await courier.accept({ target, kind, stream, id, text, environment }, hold(key)))) return false
+      if (!(await deliveries.accept({ target, kind, stream, id, text, environment }, hold(key)))) return false
     }
     return true
   }

@@ -8,54 +8,54 @@ import type { Expiry } from '../decision.ts'
 import type { MovedStream } from '../report.ts'
 import type { HookKind } from './target.ts'
 
-/** Something that hooks of a kind are told, with the names that a program finds it by. */
+/** An event for the hooks of a kind, with the names that a program looks it up by. */
 export interface HookEvent {
   readonly kind: HookKind
-  /** The same whoever finds it and how often: what receivers tell repetitions by. */
+  /** The same for every watchdog and every repetition: receivers recognize duplicates by it. */
   readonly id: string
-  /** When, epoch ms; `undefined`: it cannot be read, or it is now. */
+  /** When it happened, epoch ms; `undefined`: the time is unreadable, or now. */
   readonly atMs: number | undefined
   readonly stream: string
-  /** The target of the transaction, or the event it is about. */
+  /** The target of the transaction, or the event concerned. */
   readonly event: string
   readonly commandId: string
-  /** Of the stream after the transaction; `undefined` for what has no number. */
+  /** Version of the stream after the transaction; `undefined` if it has no number. */
   readonly version: number | undefined
   readonly status: string
   readonly outcome: '' | 'errors'
   readonly what: { readonly transaction: JournalEntry } | { readonly due: Expiry }
 }
 
-/** How the stream stands now, whatever happened to it. */
+/** Current state of the stream. */
 type Standing = Pick<HookEvent, 'stream' | 'status' | 'outcome'>
 
-/** Writers that keep no journal tell no time but that of the event itself: older than this it is no news. */
+/** Rules for new transactions. Writers without a journal leave only the times of the events themselves. */
 export interface NewsRules {
   /** Address of the store: two stores may hold a copy of the same stream. */
   readonly store: string
   readonly kinds: ReadonlySet<HookKind>
-  /** Which of our own transactions are news. */
+  /** True if a transaction of ours is new. */
   isNews(transaction: JournalEntry, atMs: number | undefined): boolean
-  /** What foreign writers did since then is news, epoch ms. */
+  /** Changes by foreign writers since this time are new, epoch ms. */
   readonly foreignSinceMs: number
 }
 
-/** All that hooks of these kinds have to be told of a stream, oldest first. */
-export function happeningsIn(view: StreamView, rules: NewsRules): HookEvent[] {
+/** All events of a stream for hooks of these kinds, oldest first. */
+export function eventsIn(view: StreamView, rules: NewsRules): HookEvent[] {
   const standing = standingOf(view)
   return view.transactions().flatMap(transaction => {
     const parsed = Date.parse(transaction.at)
     const atMs = Number.isNaN(parsed) ? undefined : parsed
-    // an unrecorded foreign write has no version: whether it was told already is known by what it did
+    // An unrecorded foreign write has no version: duplicates are recognized by its changes.
     if (!transaction.provisional && !rules.isNews(transaction, atMs)) return []
     return [...rules.kinds].flatMap(kind => {
       const changes = changesFor(kind, transaction, view).filter(change => isRecent(change, transaction, view, rules))
-      return changes.length === 0 ? [] : [{ ...happening(kind, transaction, changes, view, atMs, rules), ...standing }]
+      return changes.length === 0 ? [] : [{ ...hookEvent(kind, transaction, changes, view, atMs, rules), ...standing }]
     })
   })
 }
 
-/** What a watchdog only tells of. */
+/** The event of a decision that only notifies. */
 export function noticeOf(view: StreamView, due: Expiry, store: string): HookEvent {
   const { stream, event, commandId } = due
   const id = idOf('expired', [store, stream, commandId])
@@ -79,7 +79,7 @@ function changesFor(kind: HookKind, { changes, op, commandId }: JournalEntry, vi
     case 'failed':
       return moved.filter(({ from, to }) => to === 'aborted' && from !== to)
     case 'expired':
-      // a command id of anybody's may begin so, but nobody else's abort has one by chance
+      // Anyone may use such a command id, but no other program's abort has one by accident.
       return op === 'abort' && commandId.startsWith('watchdog:') ? moved.filter(({ from, to }) => ends(from, to)) : []
     default:
       return kind satisfies never
@@ -91,8 +91,8 @@ function ends(from: string, to: string): boolean {
 }
 
 /**
- * A foreign write is found late, and the first of all tells of everything that ever happened to the stream. When an event
- * ended its own timestamp tells; without one it counts.
+ * A foreign write is found late, and the first one contains the whole past of the stream. The timestamp of an event
+ * shows when it ended; an event without one counts as recent.
  */
 function isRecent({ event }: JournalChange, transaction: JournalEntry, view: StreamView, rules: NewsRules): boolean {
   if (!isForeign(transaction)) return true
@@ -104,7 +104,7 @@ function isForeign({ op }: JournalEntry): boolean {
   return op === 'foreign' || op === 'adopt'
 }
 
-function happening(
+function hookEvent(
   kind: HookKind,
   transaction: JournalEntry,
   changes: readonly JournalChange[],
@@ -124,19 +124,19 @@ function happening(
   }
 }
 
-/** A foreign write keeps its id when it is recorded: it is known by what it did, and when the events say that was. */
+/** A foreign write keeps its id when it is recorded: it is identified by its changes and the times of the events. */
 function identity(transaction: JournalEntry, changes: readonly JournalChange[], view: StreamView): unknown[] {
   const { at, commandId, version } = transaction
   if (!isForeign(transaction)) return [commandId === '' ? version : commandId, at]
   return changes.map(({ event, to }) => [event, to, view.stream.find(event)?.timestamp ?? ''])
 }
 
-/** 128 bits of SHA-256, with a word in front for people. */
+/** 128 bits of SHA-256, prefixed with the kind for human readers. */
 function idOf(kind: HookKind, parts: readonly unknown[]): string {
   return `${kind}-${hash('sha256', JSON.stringify([kind, ...parts]), 'hex').slice(0, 32)}`
 }
 
-/** Looks at all events. */
+/** Visits all events. */
 function standingOf({ name, stream }: StreamView): Standing {
   const hasErrors = stream.events.some(
     (event, at) => event !== stream.root && isFailed(event) && !isSuperseded(event) && stream.counts(at),
@@ -144,19 +144,19 @@ function standingOf({ name, stream }: StreamView): Standing {
   return { stream: name, status: stream.root?.status ?? '', outcome: hasErrors ? 'errors' : '' }
 }
 
-/** What is known of a stream. */
+/** The known part of a stream's history. */
 export interface Known {
-  /** What it did up to this version is known; `undefined`: nothing of it. */
+  /** Version up to which its history was processed; `undefined`: not at all. */
   readonly before: number | undefined
-  /** What happened since then is news, epoch ms. */
+  /** Later transactions are new, epoch ms. */
   readonly sinceMs: number
-  /** Start of the last sweep that came to its end, epoch ms; `undefined` in the first. */
+  /** Start of the last completed sweep, epoch ms; `undefined` during the first. */
   readonly lastSweepMs: number | undefined
 }
 
 /**
- * What came after the version that was seen last is news. But a stream may have been made anew under the name, which counts
- * from 1 again, so what happened since the last sweep is looked at too; what was told is not told again.
+ * Transactions after the last seen version are new. A stream may have been recreated under the same name, which
+ * restarts at version 1, so everything since the last sweep counts too; delivered events are not delivered again.
  */
 export function isNews(
   { version, atMs }: { readonly version: number | undefined; readonly atMs: number | undefined },
@@ -168,24 +168,26 @@ export function isNews(
   return before === undefined || version === undefined || atMs >= (lastSweepMs ?? atMs + 1) - MARGIN_MS
 }
 
-/** A write may be stamped so long before others can see it: half a minute on its way, and clocks that differ a little. */
+/**
+ * How long before its visibility a write may be stamped: half a minute in flight, and small differences between clocks.
+ */
 export const MARGIN_MS = 60_000
 
 export interface FilterRules {
   readonly kinds: ReadonlySet<HookKind>
-  /** What happened since then is news, epoch ms. */
+  /** Later transactions are new, epoch ms. */
   readonly sinceMs: number
-  /** Start of the last sweep that came to its end, epoch ms; `undefined` in the first. */
+  /** Start of the last completed sweep, epoch ms; `undefined` during the first. */
   readonly lastSweepMs: number | undefined
 }
 
-/** False where the summary alone tells that hooks have nothing to be told of a stream: its document need not be read. */
-export function mayTell(moved: MovedStream, { kinds, sinceMs, lastSweepMs }: FilterRules): boolean {
+/** False if the summary alone shows that a stream has no event for hooks; its document need not be read. */
+export function mayHaveEvents(moved: MovedStream, { kinds, sinceMs, lastSweepMs }: FilterRules): boolean {
   const { listed, summary, before } = moved
   if (summary === undefined) return false
   if (before === undefined && listed.modifiedMs < sinceMs - MARGIN_MS) return false
   const isYoung = summary.createdMs === undefined || summary.createdMs >= (lastSweepMs ?? sinceMs) - MARGIN_MS
-  // heartbeats raise no version; a stream that was removed and made anew may come back to the same one
+  // Heartbeats do not raise the version; a stream that was removed and recreated may reach the same version again.
   const isOurs = summary === listed.summary
   if (isOurs && before === summary.version && !isYoung) return false
   if (kinds.has('done') && isFinal(summary)) return true
@@ -193,23 +195,23 @@ export function mayTell(moved: MovedStream, { kinds, sinceMs, lastSweepMs }: Fil
   return mayHide(summary.version, before, isYoung)
 }
 
-/** What ended and was reopened since took two transactions, and the summary has forgotten it. */
+/** Ending and reopening takes two transactions and leaves no trace in the summary. */
 function mayHide(version: number, before: number | undefined, isYoung: boolean): boolean {
   const from = before === undefined || isYoung || before > version ? 1 : before
   return version >= from + 2
 }
 
-/** How JSON looks is not for a watchdog to know: handed in by who prints transactions elsewhere too. */
+/** JSON format of documents, injected by the layer that also prints transactions elsewhere. */
 export interface HookFormat {
-  /** A transaction as `tail -o ndjson` prints it. */
+  /** A transaction as in `tail -o ndjson`. */
   transaction(stream: string, transaction: JournalEntry): object
-  /** A document as text, the version of the format in front. */
+  /** A document as text, with the format version first. */
   document(fields: object): string
 }
 
-/** What a hook reads on standard input, or a webhook as its body. */
-export function documentOf(happening: HookEvent, store: string, format: HookFormat): string {
-  const { kind, id, stream, status, outcome, what } = happening
+/** The document that a hook reads on standard input, or receives as the body of a webhook. */
+export function documentOf(hookEvent: HookEvent, store: string, format: HookFormat): string {
+  const { kind, id, stream, status, outcome, what } = hookEvent
   return format.document({
     hook: kind,
     deliveryId: id,
@@ -230,25 +232,25 @@ function dueOf({ due }: Extract<HookEvent['what'], { due: unknown }>): object {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Of the daemon's own environment a program gets no more: what else is in it is often secret. */
-const HANDED_ON = ['PATH', 'HOME', 'LANG', 'TZ'] as const
+/** The variables that programs inherit from the daemon; others are often secret. */
+const INHERITED = ['PATH', 'HOME', 'LANG', 'TZ'] as const
 
-/** A longer text would keep the program from being started: it stands whole in the document. */
+/** Longer values would prevent the program from starting; the document contains them in full. */
 const MAX_VALUE_BYTES = 8 * 1_024
 
-/** The environment of a program: where it is told what, for scripts that read no JSON. */
-export function environmentOf(happening: HookEvent, store: string, own: Environment): Record<string, string> {
-  const { kind, stream, event, commandId, version } = happening
-  const handedOn = HANDED_ON.flatMap(name => (own[name] === undefined ? [] : [[name, own[name]] as const]))
-  const told = {
+/** The environment of a program: the event for scripts that do not parse JSON. */
+export function environmentOf(hookEvent: HookEvent, store: string, own: Environment): Record<string, string> {
+  const { kind, stream, event, commandId, version } = hookEvent
+  const handedOn = INHERITED.flatMap(name => (own[name] === undefined ? [] : [[name, own[name]] as const]))
+  const variables = {
     LEASECTL_STORE: store,
     LEASECTL_STREAM: stream,
     LEASECTL_EVENT: event,
     LEASECTL_HOOK: kind,
     LEASECTL_COMMAND_ID: commandId,
     LEASECTL_VERSION: version === undefined ? '' : String(version),
-    LEASECTL_DELIVERY_ID: happening.id,
+    LEASECTL_DELIVERY_ID: hookEvent.id,
   }
-  const cut = Object.entries(told).map(([name, value]) => [name, cutBytes(value, MAX_VALUE_BYTES)] as const)
+  const cut = Object.entries(variables).map(([name, value]) => [name, cutBytes(value, MAX_VALUE_BYTES)] as const)
   return Object.fromEntries([...handedOn, ...cut])
 }

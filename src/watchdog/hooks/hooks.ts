@@ -1,12 +1,12 @@
 import type { JournalEntry } from '../../ops/read-stream.ts'
 import type { Timing } from '../../util/clock.ts'
 import { machineTiming } from '../../util/clock.ts'
-import type { Carried } from '../decision.ts'
+import type { ExecutedDecision } from '../decision.ts'
 import type { MovedStream, PassReport } from '../report.ts'
 import { Backlog, type PendingRead, readWithRetry } from './backlog.ts'
 import { DeliveryQueue } from './delivery.ts'
 import { Dispatch } from './dispatch.ts'
-import { type HookEvent, happeningsIn, isNews, type Known, mayTell, noticeOf } from './events.ts'
+import { eventsIn, type HookEvent, isNews, type Known, mayHaveEvents, noticeOf } from './events.ts'
 import { LagMonitor } from './lag.ts'
 import type { HookFeed, HookOptions } from './options.ts'
 import { type Hold, PassTracker, PendingDeliveries } from './pending.ts'
@@ -14,32 +14,32 @@ import { DeliveredIds, HookProgress } from './watermarks.ts'
 
 export type { HookFeed } from './options.ts'
 
-/** Clocks of foreign writers may be that wrong. */
+/** Tolerated error of the clocks of foreign writers. */
 const FOREIGN_MARGIN_MS = 10 * 60_000
-/** If more streams than that wait, hooks are behind. */
+/** Hooks are behind if more streams than this wait. */
 const BEHIND = 10_000
-/** So many deliveries are known not to be told again. */
-const TOLD = 50_000
+/** Number of delivery ids remembered to avoid duplicates. */
+const MAX_DELIVERED_IDS = 50_000
 
-/** At least once: what was under way when a watchdog died is told again by the next one, under the same id. */
+/** Delivers at least once: after a crash, the next watchdog repeats deliveries in flight under the same ids. */
 export function openHooks(options: HookOptions): HookFeed {
   return new Feed(options)
 }
 
 /**
- * From what passes find to what hooks are told: streams that may have something to tell wait in the backlog, are read, and
- * what happened in them since the last look is handed to the courier.
+ * Connects passes with hooks: streams with possible events wait in the backlog, are read, and their new events are put
+ * into the delivery queue.
  */
 class Feed implements HookFeed {
   readonly #options: HookOptions
   readonly #timing: Timing
   readonly #dispatch: Dispatch
   readonly #progress: HookProgress
-  readonly #courier: DeliveryQueue
+  readonly #deliveries: DeliveryQueue
   readonly #backlog: Backlog
-  readonly #rounds = new PassTracker()
-  readonly #holds = new PendingDeliveries(this.#rounds, () => this.#note())
-  readonly #pace: LagMonitor
+  readonly #passes = new PassTracker()
+  readonly #pendingDeliveries = new PendingDeliveries(this.#passes, () => this.#recordProgress())
+  readonly #lag: LagMonitor
   readonly #stop = new AbortController()
   #lastSweepMs: number | undefined
   #drained: Promise<void> | undefined
@@ -51,27 +51,27 @@ class Feed implements HookFeed {
     const nowMs = () => store.nowMs()
     this.#options = options
     this.#timing = timing
-    const told = new DeliveredIds(limits.told ?? TOLD)
+    const told = new DeliveredIds(limits.told ?? MAX_DELIVERED_IDS)
     this.#dispatch = new Dispatch(options, told)
     const memories = new Map(this.#dispatch.keys.map(key => [key, options.memory(key)]))
-    this.#progress = new HookProgress({ memories, told, timing, nowMs, onTrouble: this.#trouble, shards, signal })
-    this.#courier = new DeliveryQueue({ timing, nowMs, userAgent, onDelivery, queue, atOnce, retryForMs })
+    this.#progress = new HookProgress({ memories, told, timing, nowMs, onTrouble: this.#reportFault, shards, signal })
+    this.#deliveries = new DeliveryQueue({ timing, nowMs, userAgent, onDelivery, queue, atOnce, retryForMs })
     this.#backlog = new Backlog(reading => this.#read(reading), limits.waiting)
-    this.#pace = new LagMonitor(limits.behind ?? BEHIND, pace => options.onPace?.(pace))
+    this.#lag = new LagMonitor(limits.behind ?? BEHIND, pace => options.onPace?.(pace))
   }
 
   get pending(): number {
-    return this.#holds.pending
+    return this.#pendingDeliveries.pending
   }
 
   get left(): number {
-    return this.#holds.left + this.#holds.pending
+    return this.#pendingDeliveries.left + this.#pendingDeliveries.pending
   }
 
   async began(kind: PassReport['kind'], startedMs: number): Promise<void> {
     await this.#progress.ready()
-    this.#rounds.end(false)
-    this.#rounds.begin(kind === 'sweep', startedMs)
+    this.#passes.end(false)
+    this.#passes.begin(kind === 'sweep', startedMs)
   }
 
   async moved(streams: readonly MovedStream[]): Promise<void> {
@@ -80,12 +80,12 @@ class Feed implements HookFeed {
     for (const moved of streams) {
       const stream = moved.listed.name
       const sinceMs = this.#progress.earliestMs(stream)
-      if (!mayTell(moved, { kinds, sinceMs, lastSweepMs: this.#lastSweepMs })) continue
+      if (!mayHaveEvents(moved, { kinds, sinceMs, lastSweepMs: this.#lastSweepMs })) continue
       this.#add({ stream, before: moved.before, notices: [] })
     }
   }
 
-  carried({ decision, outcome, version }: Carried): void {
+  executed({ decision, outcome, version }: ExecutedDecision): void {
     const { stream } = decision
     if (outcome === 'ended') {
       this.#add({ stream, before: version === undefined ? undefined : version - 1, notices: [] })
@@ -96,12 +96,12 @@ class Feed implements HookFeed {
 
   passed({ kind, startedMs }: PassReport): void {
     if (kind === 'sweep') this.#lastSweepMs = startedMs
-    this.#rounds.end(true)
-    this.#note()
+    this.#passes.end(true)
+    this.#recordProgress()
   }
 
   failed(): void {
-    this.#rounds.end(false)
+    this.#passes.end(false)
   }
 
   shards(held: readonly number[], total: number): void {
@@ -109,62 +109,62 @@ class Feed implements HookFeed {
   }
 
   async idle(): Promise<void> {
-    await this.#holds.idle()
+    await this.#pendingDeliveries.idle()
   }
 
   async drain(limitMs: number): Promise<void> {
     this.#drained ??= this.#drain(limitMs)
     await this.#drained
-    // a pass that ended meanwhile may have got further
+    // A pass completed meanwhile may have advanced the watermark.
     await this.#progress.flush()
   }
 
   async #drain(limitMs: number): Promise<void> {
     this.#backlog.close()
     this.#stop.abort()
-    this.#holds.end()
-    await this.#courier.drain(limitMs)
+    this.#pendingDeliveries.end()
+    await this.#deliveries.drain(limitMs)
   }
 
-  /** Waits for nothing: a pass is not to be kept from its work by whoever is told of it. */
+  /** Never waits: observers must not delay a pass. */
   #add(reading: Omit<PendingRead, 'hold'>): void {
-    const hold = this.#holds.take()
+    const hold = this.#pendingDeliveries.take()
     const isTaken = this.#backlog.add({ ...reading, hold })
     if (!isTaken) hold.leave()
-    if (!isTaken && !this.#stop.signal.aborted) this.#pace.isFull(this.#backlog.size)
-    this.#pace.waits(this.#backlog.size)
+    if (!isTaken && !this.#stop.signal.aborted) this.#lag.isFull(this.#backlog.size)
+    this.#lag.waits(this.#backlog.size)
   }
 
-  /** Reads a stream and hands on what hooks are to be told. What cannot be handed on any more is left. */
+  /** Reads a stream and queues its new events. Events that cannot be queued any more are left. */
   async #read(reading: PendingRead): Promise<void> {
-    this.#pace.waits(this.#backlog.size)
+    this.#lag.waits(this.#backlog.size)
     try {
-      if (!(await this.#tell(reading))) return
+      if (!(await this.#deliver(reading))) return
     } catch (error) {
-      // nobody else would ever hear of it, and it must not hold up all others
-      this.#trouble(`${reading.stream} cannot be told to hooks`, error)
+      // Reported here, since no caller sees it; one stream must not block all others.
+      this.#reportFault(`${reading.stream} cannot be delivered to hooks`, error)
     }
     reading.hold.release()
   }
 
-  /** False if the watchdog ends. */
-  async #tell(reading: PendingRead): Promise<boolean> {
+  /** False if the watchdog stops. */
+  async #deliver(reading: PendingRead): Promise<boolean> {
     const { stream, before } = reading
-    const patience = { timing: this.#timing, signal: this.#stop.signal, onTrouble: this.#trouble }
+    const patience = { timing: this.#timing, signal: this.#stop.signal, onTrouble: this.#reportFault }
     const read = await readWithRetry(this.#options.store, stream, patience)
     if (read.kind !== 'read') return read.kind === 'nothing'
-    for (const happening of this.#happenings(read.view, reading)) {
-      const wants = (key: string) => isNews(happening, this.#known(before, this.#progress.sinceMs(key, stream)))
-      const hold = (key: string) => this.#delivery(reading.hold.also(), key, happening.id)
-      if (!(await this.#dispatch.handOn(happening, this.#courier, wants, hold))) return false
+    for (const hookEvent of this.#eventsOf(read.view, reading)) {
+      const wants = (key: string) => isNews(hookEvent, this.#known(before, this.#progress.sinceMs(key, stream)))
+      const hold = (key: string) => this.#delivery(reading.hold.also(), key, hookEvent.id)
+      if (!(await this.#dispatch.enqueueDeliveries(hookEvent, this.#deliveries, wants, hold))) return false
     }
     return true
   }
 
-  #happenings(view: Parameters<typeof happeningsIn>[0], { stream, before, notices }: PendingRead): HookEvent[] {
+  #eventsOf(view: Parameters<typeof eventsIn>[0], { stream, before, notices }: PendingRead): HookEvent[] {
     const { address: store } = this.#options.store
     const sinceMs = this.#progress.earliestMs(stream)
-    const news = happeningsIn(view, {
+    const news = eventsIn(view, {
       store,
       kinds: this.#dispatch.kinds,
       foreignSinceMs: sinceMs - FOREIGN_MARGIN_MS,
@@ -177,7 +177,7 @@ class Feed implements HookFeed {
     return { before, sinceMs, lastSweepMs: this.#lastSweepMs }
   }
 
-  /** For the pass that found it, however many have begun since: until it has ended nothing is done up to there. */
+  /** A delivery belongs to the pass that found it: until it ends, the watermark does not pass that pass. */
   #delivery(hold: Hold, key: string, id: string): (isOver: boolean) => void {
     return isOver => {
       if (!isOver) return hold.leave()
@@ -186,10 +186,10 @@ class Feed implements HookFeed {
     }
   }
 
-  #note(): void {
-    const { doneMs } = this.#rounds
+  #recordProgress(): void {
+    const { doneMs } = this.#passes
     if (doneMs !== undefined) this.#progress.reached(doneMs)
   }
 
-  readonly #trouble = (message: string, error: unknown): void => this.#options.onTrouble?.(message, error)
+  readonly #reportFault = (message: string, error: unknown): void => this.#options.onTrouble?.(message, error)
 }

@@ -1,44 +1,46 @@
-/** Whether hooks keep up with what happens. */
+/** Whether hooks keep up with the changes. */
 export type HookPace =
-  /** So many streams wait to be told. */
+  /** This number of streams waits to be read. */
   | { readonly kind: 'behind'; readonly waiting: number }
-  /** No more are remembered: what moves now is found after the next restart or takeover, from how far hooks have come. */
+  /**
+   * The backlog is full: streams that change now are found after the next restart or takeover, from the watermark on.
+   */
   | { readonly kind: 'full'; readonly waiting: number }
   | { readonly kind: 'caught-up' }
 
-/** For people. */
+/** A sentence for users. */
 export function paceText(pace: HookPace): string {
   if (pace.kind === 'caught-up') return 'hooks have caught up'
   const { kind, waiting } = pace
   const more =
-    kind === 'full' ? ', and no more are remembered: the rest is told after the next restart or takeover' : ''
+    kind === 'full' ? ', and the backlog is full: further streams follow after the next restart or takeover' : ''
   return `hooks are behind: ${waiting} streams wait${more}`
 }
 
-/** Tells once when hooks fall behind, once when no more can wait, and once when they have caught up. */
+/** Reports once when hooks fall behind, once when the backlog is full, and once when they have caught up. */
 export class LagMonitor {
   readonly #limit: number
-  readonly #tell: (pace: HookPace) => void
-  #told: HookPace['kind'] = 'caught-up'
+  readonly #report: (pace: HookPace) => void
+  #reported: HookPace['kind'] = 'caught-up'
 
-  /** @param limit more streams than that do not usually wait */
-  constructor(limit: number, tell: (pace: HookPace) => void) {
+  /** @param limit number of waiting streams that still counts as normal */
+  constructor(limit: number, report: (pace: HookPace) => void) {
     this.#limit = limit
-    this.#tell = tell
+    this.#report = report
   }
 
   waits(waiting: number): void {
-    if (this.#told === 'caught-up' && waiting > this.#limit) this.#change({ kind: 'behind', waiting })
-    // not at the same number, or it would go to and fro
-    if (this.#told !== 'caught-up' && waiting <= this.#limit / 10) this.#change({ kind: 'caught-up' })
+    if (this.#reported === 'caught-up' && waiting > this.#limit) this.#change({ kind: 'behind', waiting })
+    // Hysteresis: with a single threshold the state would flap.
+    if (this.#reported !== 'caught-up' && waiting <= this.#limit / 10) this.#change({ kind: 'caught-up' })
   }
 
   isFull(waiting: number): void {
-    if (this.#told !== 'full') this.#change({ kind: 'full', waiting })
+    if (this.#reported !== 'full') this.#change({ kind: 'full', waiting })
   }
 
   #change(pace: HookPace): void {
-    this.#told = pace.kind
-    this.#tell(pace)
+    this.#reported = pace.kind
+    this.#report(pace)
   }
 }

@@ -10,55 +10,58 @@ import type { WatermarkStore } from './watermarks.ts'
 export interface HookOptions {
   readonly store: StreamStore
   readonly hooks: Hooks
-  /** `--match` as it was given: hooks for other streams have a progress of their own. */
+  /** `--match` as given: hooks for other streams have watermarks of their own. */
   readonly match?: string | undefined
-  /** `--shards`: of so many it has none until it is told which. */
+  /** `--shards`: the watchdog holds none of this number until shards are assigned. */
   readonly shards?: number | undefined
-  /** Where the progress of a hook is kept, by its key. */
+  /** Stores the watermark of a hook, by its key. */
   readonly memory: (key: string) => WatermarkStore
   readonly format: HookFormat
   /** `leasectl/1.2.3`. */
   readonly userAgent: string
-  /** The daemon's environment; programs get little of it. */
+  /** The daemon's environment; programs inherit only a few variables. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly timing?: Timing
-  /** Told of each try; must not throw. */
+  /** Called for each attempt; must not throw. */
   readonly onDelivery?: (report: DeliveryReport) => void
-  /** Told of what is wrong with the hooks themselves, a sentence; must not throw. */
+  /** Called for faults of the hooks themselves, with a sentence; must not throw. */
   readonly onTrouble?: (message: string, error: unknown) => void
-  /** Told once when hooks fall behind, and once when they have caught up; must not throw. */
+  /** Called once when hooks fall behind, and once when they have caught up; must not throw. */
   readonly onPace?: (pace: HookPace) => void
   readonly limits?: HookLimits
 }
 
-/** How much may wait and go on at a time; usual unless given. */
+/** Limits for waiting and concurrent work; each has a default. */
 export interface HookLimits {
-  /** Streams to be read; what is found beyond is left to whoever watches next. */
+  /** Streams waiting to be read; further ones are left to the next watchdog. */
   readonly waiting?: number
-  /** More streams to be read than that are told of (`onPace`). */
+  /** Number of streams waiting to be read above which `onPace` reports a lag. */
   readonly behind?: number
-  /** Deliveries that wait or are under way. */
+  /** Deliveries that wait or are in progress. */
   readonly queue?: number
-  /** Tries of one target under way. */
+  /** Concurrent attempts of one target. */
   readonly atOnce?: number
-  /** For so long what fails is tried again, then it is left to whoever watches next; as often as its target has it unless given. */
+  /**
+   * How long a failing delivery is retried before it is left to the next watchdog; by default only `tries` of the
+   * target limits it.
+   */
   readonly retryForMs?: number | undefined
-  /** What was told and is not told again. */
+  /** Number of delivery ids remembered to avoid duplicates. */
   readonly told?: number
 }
 
-/** An observer of a watchdog that tells hooks what it, and everybody else, does to streams. */
+/** An observer of a watchdog that calls hooks for changes to streams, its own and those of all others. */
 export interface HookFeed extends Observer {
-  /** Streams to be read and deliveries that wait or are under way. */
+  /** Streams to be read, and deliveries that wait or are in progress. */
   readonly pending: number
-  /** What is not delivered yet, and what this watchdog does not deliver any more: whoever watches next does. */
+  /** Deliveries that are not done yet or that this watchdog no longer makes: the next watchdog makes them. */
   readonly left: number
-  /** Resolves when all that was found so far is delivered, given up or left, or once it drains. */
+  /** Resolves when everything found so far is delivered, given up or left, or when the feed drains. */
   idle(): Promise<void>
   /**
-   * The watchdog ends: begins no delivery and no further try, waits so long for those under way, and ends them, which may
-   * take some 6 s more if they do not obey. What is left is found again at the next start. May be called
-   * again: that waits for the same end.
+   * Stops: starts no delivery and no further attempt, waits for those in progress up to the limit, and then aborts
+   * them, which may take some 6 s more if programs ignore SIGTERM. The next start finds everything that was left.
+   * Repeated calls wait for the same end.
    */
   drain(limitMs: number): Promise<void>
 }

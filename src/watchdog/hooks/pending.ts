@@ -1,14 +1,14 @@
-/** Something that has to be done for hooks: one of the three ends it. */
+/** A pending task for hooks; ended by exactly one of `release` and `leave`. */
 export interface Hold {
-  /** Something else that comes of it. */
+  /** A further task of the same pass. */
   also(): Hold
-  /** It is done. */
+  /** The task is done. */
   release(): void
-  /** Nobody here does it any more: how far hooks have come stays before it, so that whoever watches next finds it. */
+  /** This watchdog abandons the task: the watermark stays before it, so that the next watchdog finds it. */
   leave(): void
 }
 
-/** Counts what is to be done for hooks, and knows when all of it is. */
+/** Counts pending tasks for hooks and signals when all have ended. */
 export class PendingDeliveries {
   readonly #rounds: PassTracker
   readonly #released: () => void
@@ -17,7 +17,7 @@ export class PendingDeliveries {
   #left = 0
   #isOver = false
 
-  /** @param released called after each end of one */
+  /** @param released called after each release */
   constructor(rounds: PassTracker, released: () => void) {
     this.#rounds = rounds
     this.#released = released
@@ -35,13 +35,13 @@ export class PendingDeliveries {
     return this.#take(this.#rounds.hold())
   }
 
-  /** Resolves when nothing is pending, or nobody is to wait any more. */
+  /** Resolves when no task is pending, or after `end`. */
   async idle(): Promise<void> {
     if (this.#pending === 0 || this.#isOver) return
     await new Promise<void>(resolve => this.#idle.add(resolve))
   }
 
-  /** Nobody is to wait any more. */
+  /** Ends all waits of `idle`. */
   end(): void {
     this.#isOver = true
     this.#wake()
@@ -73,7 +73,7 @@ export class PendingDeliveries {
   }
 }
 
-/** A pass and what has to be delivered because of it. */
+/** A pass and its deliveries. */
 export interface Round {
   readonly isSweep: boolean
   /** By the store's clock, epoch ms. */
@@ -82,32 +82,32 @@ export interface Round {
 
 interface Counted extends Round {
   pending: number
-  /** `undefined` while it goes on; `false`: it came to no end, so the next sweep sees what it missed. */
+  /** `undefined` while the pass runs; `false`: it failed, so the next sweep finds what it missed. */
   isWhole: boolean | undefined
 }
 
-/** Something that a round led to and that has not ended. One that is never released keeps the round from ever being done. */
+/** A pending task of a pass. A task that is never released keeps its pass from being done. */
 interface RoundHold {
-  /** Something else that came of it, for the same round. */
+  /** A further task of the same pass. */
   also(): RoundHold
-  /** It has ended; to be called once. */
+  /** Ends the task; to be called once. */
   release(): void
 }
 
 /**
- * Up to when everything was delivered: the start of the last sweep that came to its end, as soon as all deliveries that
- * it and the passes before it led to have ended. What happened before a sweep began is found by it at the latest.
+ * Tracks up to when everything is delivered: the start of the last completed sweep once all deliveries of it and of
+ * earlier passes have ended. Changes before the start of a sweep are found by that sweep at the latest.
  */
 export class PassTracker {
   readonly #rounds: Counted[] = []
   #doneMs: number | undefined
 
-  /** `undefined` as long as no sweep is through. */
+  /** `undefined` until a sweep is completed and delivered. */
   get doneMs(): number | undefined {
     return this.#doneMs
   }
 
-  /** Rounds that are remembered: not many more than have something pending. */
+  /** Number of remembered passes: hardly more than those with pending tasks. */
   get size(): number {
     return this.#rounds.length
   }
@@ -123,7 +123,7 @@ export class PassTracker {
     this.#settle()
   }
 
-  /** Something has to be delivered because of the pass that goes on. */
+  /** Adds a pending task to the current pass. */
   hold(): RoundHold {
     return this.#hold(this.#rounds.at(-1) ?? this.#between())
   }
@@ -139,7 +139,7 @@ export class PassTracker {
     }
   }
 
-  /** What was found between two passes is to hold up those that follow. */
+  /** A task found between two passes must hold back the passes after it. */
   #between(): Counted {
     const round = { isSweep: false, startedMs: 0, pending: 0, isWhole: true }
     this.#rounds.push(round)
@@ -153,7 +153,7 @@ export class PassTracker {
     }
   }
 
-  /** Of two rounds that wait for an earlier one only, the later sweep is all that counts. */
+  /** Of two finished passes that only wait for an earlier one, only the later sweep matters. */
   #forget(): void {
     const [before, last] = this.#rounds.slice(-2)
     if (before === undefined || last === undefined || !isOver(before) || !isOver(last)) return

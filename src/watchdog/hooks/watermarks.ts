@@ -5,42 +5,42 @@ import { BoundedMap } from '../../util/bounded-map.ts'
 import type { Timing } from '../../util/clock.ts'
 import { shardOf } from '../shards/quota.ts'
 
-/** How far it has come is written when it has come so much further, and so much where nothing was delivered meanwhile. */
+/** The watermark is written after this much progress, and less often if nothing was delivered meanwhile. */
 const WRITE_EVERY_MS = 10_000
 const WRITE_IDLE_EVERY_MS = 5 * 60_000
-/** What cannot be known is taken to be so long ago. */
+/** Age of the assumed watermark if the real one cannot be read. */
 const UNKNOWN_MS = 60 * 60_000
-/** Of very many deliveries the latest are noted. */
+/** Limit for delivery ids that wait to be written; the latest are kept. */
 const MAX_NOTED = 500
 const READ_TRIES = 6
 const LONGEST_PAUSE_MS = 10_000
 
 export interface ProgressOptions {
-  /** By the key of the hook. */
+  /** Watermark stores by the key of the hook. */
   readonly memories: ReadonlyMap<string, WatermarkStore>
-  /** Learns what others have told, as `toldKey` has it. */
+  /** Receives the ids that other watchdogs delivered, as built by `toldKey`. */
   readonly told: DeliveredIds
   readonly timing: Timing
   /** The store's clock. */
   readonly nowMs: () => number
   readonly onTrouble: (message: string, error: unknown) => void
-  /** Of so many shards it has none until it is told which; without it all of the store is its. */
+  /** The watchdog holds none of this number of shards until they are assigned; without it, it holds the whole store. */
   readonly shards?: number | undefined
-  /** The watchdog ends: a store that does not answer is not waited for. */
+  /** Aborts when the watchdog stops: a store that does not answer is not waited for. */
   readonly signal: AbortSignal
 }
 
 /**
- * How far each hook has come in each shard of the store. A shard that is taken over goes on where its last watchdog noted
- * that it was: what that one did not deliver any more is delivered now.
+ * The watermark of each hook in each shard of the store. A shard that is taken over continues at the watermark of its
+ * last watchdog, so deliveries that one left are made now.
  */
 export class HookProgress {
   readonly #options: ProgressOptions
-  /** By key, then by shard: from when on it is to be told, epoch ms. */
+  /** By key, then by shard: events since this time are to be delivered, epoch ms. */
   readonly #since = new Map<string, Map<number, number>>()
-  /** By key: what was delivered and is not noted yet. */
+  /** By key: delivered ids that are not written yet. */
   readonly #ended = new Map<string, string[]>()
-  /** Shards, and from when on they are ours. */
+  /** The shards held, and since when. */
   #held = new Map<number, number>()
   #total = 1
   #loading: Promise<void> | undefined
@@ -58,9 +58,9 @@ export class HookProgress {
     }
   }
 
-  /** Which shards are this watchdog's. Does not wait: a lease may have to be renewed meanwhile. */
+  /** Sets the shards of this watchdog. Does not wait, since a lease may have to be renewed meanwhile. */
   take(held: readonly number[], total: number): void {
-    // those who take over what is let go of begin there
+    // The next owners of released shards start at this watermark.
     if ((this.#doneMs ?? 0) > this.#writtenMs) this.#write()
     const known = total === this.#total ? this.#held : new Map<number, number>()
     this.#total = total
@@ -73,25 +73,25 @@ export class HookProgress {
     })()
   }
 
-  /** Resolves once it is known how far all has come. */
+  /** Resolves once all watermarks are loaded. */
   async ready(): Promise<void> {
     if (this.#loading === undefined && this.#options.shards === undefined) this.take([0], 1)
     await this.#loading
   }
 
-  /** From when on a hook is to be told of a stream, epoch ms. */
+  /** A hook receives events of a stream since this time, epoch ms. */
   sinceMs(key: string, stream: string): number {
     const nowMs = this.#options.nowMs()
-    // a clock that was set back must not make news look old
+    // A clock that was set back must not make new events look old.
     return Math.min(this.#since.get(key)?.get(this.#shard(stream)) ?? nowMs, nowMs)
   }
 
-  /** The same of the hook that is furthest back. */
+  /** The earliest such time among all hooks. */
   earliestMs(stream: string): number {
     return Math.min(...[...this.#since.keys()].map(key => this.sinceMs(key, stream)))
   }
 
-  /** All that a sweep found, and those before it, is delivered. @param startedMs of the sweep, epoch ms */
+  /** Everything found by a sweep and those before it is delivered. @param startedMs start of the sweep, epoch ms */
   reached(startedMs: number): void {
     if (startedMs === this.#doneMs) return
     this.#doneMs = startedMs
@@ -99,7 +99,7 @@ export class HookProgress {
     if (startedMs - this.#writtenMs >= everyMs) this.#write()
   }
 
-  /** A delivery has ended: it is not to be told again after a restart. */
+  /** A delivery ended: it must not be repeated after a restart. */
   ended(key: string, deliveryId: string): void {
     this.#touchedMs = this.#options.nowMs()
     const ended = this.#ended.get(key)
@@ -107,7 +107,7 @@ export class HookProgress {
     if (ended !== undefined && ended.length > MAX_NOTED) ended.shift()
   }
 
-  /** Writes down how far it has come; waits for it. */
+  /** Writes the watermarks and waits for it. */
   async flush(): Promise<void> {
     await this.#writing
     const hasNews = (this.#doneMs ?? 0) > this.#writtenMs || [...this.#ended.values()].some(ids => ids.length > 0)
@@ -124,13 +124,13 @@ export class HookProgress {
     const marks = await this.#read(memory)
     const now = nowMs()
     const since = this.#since.get(key)
-    if (typeof marks === 'object') for (const id of marks.told) this.#options.told.add(toldKey(key, id))
+    if (typeof marks === 'object') for (const id of marks.told) this.#options.told.add(deliveryKey(key, id))
     for (const shard of shards) {
       const mark = marks === 'unknown' ? now - UNKNOWN_MS : marks && markOf(marks, shard, total)
-      // a clock that was wrong may have noted a time to come
+      // A wrong clock may have written a time in the future.
       since?.set(shard, Math.min(mark ?? now, now))
     }
-    // the very first start: should this watchdog die before its first sweep is through, the next one begins here
+    // The very first start: if this watchdog dies during its first sweep, the next one starts here.
     if (marks === undefined) await this.#writeOne(key, memory, new Map(shards.map(shard => [shard, now])), total)
   }
 
@@ -141,7 +141,10 @@ export class HookProgress {
       } catch (error) {
         if (this.#options.signal.aborted) return 'unknown'
         if (!(error instanceof StoreUnreachable) || tries >= READ_TRIES) {
-          this.#options.onTrouble('how far hooks have come cannot be read: the last hour is told again', error)
+          this.#options.onTrouble(
+            'the watermark of hooks cannot be read: events of the last hour may be delivered again',
+            error,
+          )
           return 'unknown'
         }
         await this.#options.timing.pause(Math.min(1_000 * 2 ** (tries - 1), LONGEST_PAUSE_MS), this.#options.signal)
@@ -152,7 +155,7 @@ export class HookProgress {
   #write(): void {
     const doneMs = this.#doneMs ?? 0
     if (this.#writing !== undefined) return
-    // a shard that was taken while the sweep went on was not swept whole
+    // A shard taken during the sweep was not swept completely.
     const shards = [...this.#held].filter(([, fromMs]) => fromMs <= doneMs)
     const since = new Map(shards.map(([shard]) => [shard, doneMs]))
     const total = this.#total
@@ -184,22 +187,25 @@ export class HookProgress {
       return isWritten
     } catch (error) {
       if (!this.#isFailing)
-        this.#options.onTrouble('how far hooks have come cannot be noted: a restart tells more again', error)
+        this.#options.onTrouble('the watermark of hooks cannot be written: a restart may repeat more deliveries', error)
       this.#isFailing = true
       return false
     }
   }
 }
 
-/** How far a hook has come. */
+/** Progress of a hook. */
 export interface Watermark {
-  /** Up to when all was delivered, epoch ms by the store's clock, for each shard of the store; `undefined`: not known. */
+  /**
+   * Up to when everything is delivered, epoch ms by the store's clock, for each shard of the store; `undefined`:
+   * unknown.
+   */
   readonly since: readonly (number | undefined)[]
-  /** What was delivered last, in short; some of it is later than that, or in the margin before. */
+  /** Short ids of the last deliveries; some are after the watermark, or in the margin before it. */
   readonly told: readonly string[]
 }
 
-/** What is new of it. */
+/** New progress of a hook. */
 export interface MarkNews {
   readonly total: number
   /** By shard. */
@@ -209,10 +215,10 @@ export interface MarkNews {
 
 const API_VERSION = 'leasectl/v1'
 const KIND = 'watchdog-hook'
-/** So much of what was delivered is kept: some 10 KiB. */
+/** Limit for the stored delivery ids, some 10 KiB. */
 const MAX_TOLD = 500
 
-/** `undefined` for a text that is none of ours. */
+/** `undefined` if the text is not a watermark document. */
 export function parseMarks(text: string): Watermark | undefined {
   const fields = fieldsOf(text)
   if (!Array.isArray(fields?.since) || fields.since.length === 0) return undefined
@@ -229,12 +235,12 @@ export function marksText({ since, told }: Watermark): string {
   return `${JSON.stringify(fields)}\n`
 }
 
-/** The mark of a shard. Where the store was divided otherwise, or nobody had the shard yet, the earliest of all. */
+/** The watermark of a shard; the earliest of all if the number of shards differs or the shard has none yet. */
 export function markOf({ since }: Watermark, shard: number, total: number): number | undefined {
   return (since.length === total ? since[shard] : undefined) ?? earliest(since)
 }
 
-/** What is known after some shards got on. Whoever delivered it, it is delivered: marks never go back. */
+/** Adds the progress of some shards. Watermarks never move back: what any watchdog delivered is delivered. */
 export function withNews(old: Watermark | undefined, { total, since, told }: MarkNews): Watermark {
   const marks = Array.from({ length: total }, (_, shard) => {
     const before = old === undefined ? undefined : markOf(old, shard, total)
@@ -260,15 +266,15 @@ function fieldsOf(text: string): { readonly since?: unknown; readonly told?: unk
   }
 }
 
-/** Where the progress of one hook is kept, so that nothing is lost while nobody watches. */
+/** Stores the watermark of one hook, so that no event is lost while no watchdog runs. */
 export interface WatermarkStore {
-  /** `undefined`: nothing is known, or what is there cannot be read. @throws the store's faults */
+  /** `undefined`: no watermark, or an unreadable one. @throws the store's faults */
   read(): Promise<Watermark | undefined>
-  /** Notes how far it has come. False: not now, somebody else is at it. @throws the store's faults */
+  /** Writes progress. False: another watchdog is writing; try again later. @throws the store's faults */
   write(news: MarkNews): Promise<boolean>
 }
 
-/** The progress of hooks in the store itself, by their keys: whichever machine goes on finds it there. */
+/** Watermarks in the store itself, by the keys of hooks: the next watchdog finds them on any machine. */
 export function hookMemory(store: StreamStore, by: string): (key: string) => WatermarkStore {
   return key => {
     const name = `.leasectl/watchdog/hooks/${key}`
@@ -287,7 +293,7 @@ export function hookMemory(store: StreamStore, by: string): (key: string) => Wat
   }
 }
 
-/** The deliveries handed on last, as `toldKey` has them: none is handed on twice. */
+/** Ids of the last deliveries, as built by `toldKey`, to avoid duplicates. */
 export class DeliveredIds {
   readonly #keys: BoundedMap<string, true>
 
@@ -295,7 +301,7 @@ export class DeliveredIds {
     this.#keys = new BoundedMap(limit)
   }
 
-  /** False if it is there already; then it becomes the newest. */
+  /** False if the id is already known; it then becomes the newest. */
   add(key: string): boolean {
     const isNew = !this.#keys.has(key)
     this.#keys.set(key, true)
@@ -303,12 +309,12 @@ export class DeliveredIds {
   }
 }
 
-/** A delivery of a hook in short, 64 bits of its id: whether it was told already. */
-export function toldKey(key: string, shortId: string): string {
+/** Key of a delivery to a hook, with 64 bits of its id. */
+export function deliveryKey(key: string, shortId: string): string {
   return `${key} ${shortId}`
 }
 
-/** Of `done-0123456789abcdef0123456789abcdef` the first half of the number. */
+/** The first half of the number in `done-0123456789abcdef0123456789abcdef`. */
 export function shortId(deliveryId: string): string {
   return deliveryId.slice(-32, -16)
 }

@@ -4,15 +4,15 @@ import { AddressRefused, guardedLookup, literalOf, type Resolve, refusalOf } fro
 import { type DeliveryAttempt, Excerpt, failureCode, whyCut } from './attempt.ts'
 import type { WebhookTarget } from './target.ts'
 
-/** So much of an answer is read. */
+/** Limit for the part of an answer that is read. */
 const MAX_ANSWER_BYTES = 4 * 1_024
 /**
- * What no later try changes: the document is refused, or the address has moved or gone for good. Everything else is tried
- * again, for it comes and goes while a receiver is replaced or its keys and routes are rolled out: 401, 403, 404, 408, 409,
- * 425, 429, all 5xx, and a redirect for the time being, which a page about maintenance is.
+ * Statuses that no retry changes: the document is rejected, or the address has moved or gone permanently. All others
+ * are retried, since they come and go while a receiver is replaced or its keys and routes are rolled out: 401, 403,
+ * 404, 408, 409, 425, 429, all 5xx, and temporary redirects, for example to a maintenance page.
  */
 const HOPELESS = [301, 308, 400, 405, 410, 413, 414, 415, 422, 431]
-/** Nobody is left alone for longer on his own demand. */
+/** Limit for the delay that a receiver may request. */
 const MAX_RETRY_AFTER_MS = 2 * 60_000
 
 export interface WebhookInput {
@@ -20,19 +20,19 @@ export interface WebhookInput {
   readonly body: string
   /** `leasectl/1.2.3`. */
   readonly userAgent: string
-  /** Epoch ms: receivers refuse what is signed with a time far from theirs. */
+  /** Epoch ms: receivers reject signatures with a time far from theirs. */
   readonly nowMs: number
   readonly timing: Timing
-  /** Ends it before its time. */
+  /** Aborts the request. */
   readonly stop: AbortSignal
-  /** Asks for the addresses of a name; the system's own unless given. */
+  /** Resolves names; default: the system's resolver. */
   readonly resolve?: Resolve | undefined
 }
 
 /**
- * Sends a delivery to a webhook, once, over a connection of its own. Who may be sent to is decided by the configuration:
- * redirects are not followed, the environment names no proxy, and where the host leads to an inner address nothing is sent
- * unless that is in `target.networks`. The address that is looked at is the one that is connected to. Never throws.
+ * Sends a delivery to a webhook, once, over a new connection. Only the configuration decides about destinations:
+ * redirects and proxies of the environment are ignored, and private addresses are refused unless they are in
+ * `target.networks`. The connection uses exactly the checked address. Never throws.
  */
 export async function postWebhook(target: WebhookTarget, input: WebhookInput): Promise<DeliveryAttempt> {
   const over = new AbortController()
@@ -47,7 +47,7 @@ export async function postWebhook(target: WebhookTarget, input: WebhookInput): P
   }
 }
 
-/** The answer as soon as its head is here. @throws AddressRefused, and what the system says of the connection */
+/** Resolves with the headers of the answer. @throws AddressRefused, and connection errors of the system */
 async function sent(target: WebhookTarget, input: WebhookInput, signal: AbortSignal): Promise<IncomingMessage> {
   const url = new URL(target.url)
   const { networks = [] } = target
@@ -59,13 +59,13 @@ async function sent(target: WebhookTarget, input: WebhookInput, signal: AbortSig
     import('node:dns/promises'),
   ])
   const resolve = input.resolve ?? ((host, options) => lookup(host, { ...options, all: true }))
-  // the usual agent may be told by the environment to go through a proxy, which would look the name up anew
+  // The environment may make the default agent use a proxy, which would resolve the name again.
   const agent = new Agent({ keepAlive: false })
   const options = { ...requestOf(target, input), agent, signal, lookup: guardedLookup(networks, resolve) }
   return new Promise((answered, reject) => {
-    const asked = request(url, options, answered)
-    asked.on('error', reject).on('close', () => reject(new Error('the connection ended without an answer')))
-    asked.end(input.body)
+    const outgoing = request(url, options, answered)
+    outgoing.on('error', reject).on('close', () => reject(new Error('the connection ended without an answer')))
+    outgoing.end(input.body)
   })
 }
 
@@ -93,12 +93,12 @@ async function answerOf(response: IncomingMessage, nowMs: number): Promise<Deliv
   return { kind: 'repeat', code, output, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
 }
 
-/** Only of what we refused ourselves the message is told: others may name what is nobody's business. */
+/** Only our own refusal is quoted: other messages may contain confidential names. */
 function unanswered(error: unknown): DeliveryAttempt {
   return { kind: 'repeat', code: failureCode(error), output: error instanceof AddressRefused ? error.message : '' }
 }
 
-/** What the receiver said counts as soon as its status is here: an answer that breaks off changes nothing. */
+/** The status alone decides: an answer that breaks off after it changes nothing. */
 async function firstText(body: IncomingMessage): Promise<string> {
   const output = new Excerpt(MAX_ANSWER_BYTES)
   try {
@@ -107,7 +107,7 @@ async function firstText(body: IncomingMessage): Promise<string> {
       if (output.isFull) break
     }
   } catch {
-    // what came is enough
+    // The part received so far suffices.
   }
   return output.text()
 }

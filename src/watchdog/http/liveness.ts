@@ -2,26 +2,26 @@ import type { ListQuery, StreamStore } from '../../store/store.ts'
 import type { Observer } from '../report.ts'
 import type { Health } from './readiness.ts'
 
-/** A loop that shows no progress for so long hangs: every call of a store has a limit of seconds. */
+/** Time without progress after which the loop counts as hung: every call of a store has a limit of seconds. */
 const SILENCE_MS = 10 * 60_000
-/** The loop adds up to a second by chance to its interval. */
+/** The loop adds up to a second of jitter to its interval. */
 const JITTER_MS = 1_000
 
 /**
- * Tells whether the loop is alive, and nothing else: a store that does not answer, a listing that takes long, a breaker
- * that is open are no reason to start it anew. It has died when its promise has settled, or when nothing got on for ten
- * minutes besides the interval it rests. That the event loop turns at all shows by there being an answer.
+ * Liveness: tells only whether the loop is alive. A store that does not answer, a slow listing or an open circuit
+ * breaker are no reasons for a restart. The loop is dead if its promise has settled, or if nothing progressed for ten
+ * minutes plus the interval between passes. The answer itself shows that the event loop runs.
  */
 export interface LivenessProbe extends Observer {
-  /** Something got on: a page was listed, a document read, a call failed. Cheap. */
+  /** Records progress: a page was listed, a document read, a call failed. Cheap. */
   touch(): void
-  /** The loop has ended, well or not. */
+  /** The loop has ended, with or without an error. */
   stop(): void
   health(): Health
 }
 
-/** @param monotonicMs a clock that only goes forward, ms */
-export function openHeart(intervalMs: number, monotonicMs: () => number): LivenessProbe {
+/** @param monotonicMs monotonic clock, ms */
+export function openLiveness(intervalMs: number, monotonicMs: () => number): LivenessProbe {
   let touchedMs = monotonicMs()
   let restMs = 0
   let hasEnded = false
@@ -45,11 +45,11 @@ export function openHeart(intervalMs: number, monotonicMs: () => number): Livene
       if (hasEnded) return { ok: false, reasons: ['dead: the loop has ended'] }
       const silentMs = monotonicMs() - touchedMs
       if (silentMs <= SILENCE_MS + restMs) return { ok: true, reasons: ['alive'] }
-      return { ok: false, reasons: [`dead: the loop has not got on for ${Math.round(silentMs / 1000)}s`] }
+      return { ok: false, reasons: [`dead: the loop made no progress for ${Math.round(silentMs / 1000)}s`] }
     },
     began: works,
     moved: touch,
-    carried: touch,
+    executed: touch,
     unreadable: touch,
     shards: touch,
     passed: rests,
@@ -58,8 +58,7 @@ export function openHeart(intervalMs: number, monotonicMs: () => number): Livene
 }
 
 /**
- * The same store; `touch` is called whenever a call of it comes to an end, well or not, and as a listing gets on, also
- * through streams that are skipped.
+ * Wraps a store and calls `touch` when one of its calls settles and as a listing progresses, also over skipped streams.
  */
 export function touching(store: StreamStore, touch: () => void): StreamStore {
   return new Proxy(store, {
@@ -69,7 +68,7 @@ export function touching(store: StreamStore, touch: () => void): StreamStore {
       if (typeof value !== 'function') return value
       return (...given: unknown[]) => {
         const answer: unknown = value.apply(target, given)
-        // both ends are seen to, so that none of this promise's own is left over
+        // Both outcomes are handled, so that no unhandled rejection remains.
         if (answer instanceof Promise) answer.then(touch, touch)
         return answer
       }

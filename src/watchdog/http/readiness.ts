@@ -1,33 +1,33 @@
 import { executionStatus, type Observer, type PassReport } from '../report.ts'
 
-/** What a probe is answered: whether all is well, and why; never a text of strangers. */
+/** The answer to a probe: whether all is well, and why; never contains untrusted text. */
 export interface Health {
   readonly ok: boolean
-  /** A line each; at least one. */
+  /** One line each; at least one. */
   readonly reasons: readonly string[]
 }
 
-/** What readiness is judged by. Times of a clock that only goes forward, ms. */
+/** Input of readiness. Times are monotonic, ms. */
 export interface ReadyState {
   readonly intervalMs: number
-  /** The last sweep that came to its end, and how long it took. */
+  /** The last completed sweep and its duration. */
   readonly swept?: { readonly atMs: number; readonly tookMs: number }
-  /** The code for which the last pass came to no end. */
+  /** The code that the last pass failed with. */
   readonly failure?: string
   readonly breaker?: PassReport['breaker']
-  /** The store let none of the decisions of the last pass that had any; why, by its code, the last one. */
+  /** Set if the last pass with decisions could execute none of them: the code of the last failure. */
   readonly undone?: string
   readonly shards?: { readonly held: number; readonly total: number }
   readonly isStopping: boolean
 }
 
-/** So many sweeps may be missed. */
+/** Number of sweeps that may be missed. */
 const SWEEPS = 3
 const SLACK_MS = 10_000
 
 /**
- * Whether the watchdog does what it is there for: it has seen all streams, lately, and ends what is due. A watchdog
- * that holds no shard stands by for the others, and is ready. Sweeps that take longer than the interval get more time.
+ * Readiness: the watchdog has recently seen all streams and ends overdue events. A watchdog that holds no shard is a
+ * ready standby. Sweeps that take longer than the interval get more time.
  */
 export function ready(state: ReadyState, nowMs: number): Health {
   const faults = [...stopping(state), ...late(state, nowMs), ...tripped(state), ...powerless(state)]
@@ -41,7 +41,7 @@ function stopping({ isStopping }: ReadyState): string[] {
 
 function late({ swept, failure, intervalMs }: ReadyState, nowMs: number): string[] {
   const why = failure === undefined ? '' : `; the last pass failed: ${failure}`
-  if (swept === undefined) return [`no sweep has ended yet${why}`]
+  if (swept === undefined) return [`no sweep is completed yet${why}`]
   const allowedMs = SWEEPS * Math.max(intervalMs, swept.tookMs) + SLACK_MS
   const agoMs = nowMs - swept.atMs
   if (agoMs <= allowedMs) return []
@@ -52,17 +52,17 @@ function tripped({ breaker }: ReadyState): string[] {
   if (breaker?.isOpen !== true) return []
   const { wouldEnd, openEvents, maxShare } = breaker
   return [
-    `the breaker is open: ${wouldEnd} of ${openEvents} open events would be ended, more than --max-share ${percent(maxShare)}`,
+    `the circuit breaker is open: ${wouldEnd} of ${openEvents} open events would be ended, more than --max-share ${percent(maxShare)}`,
   ]
 }
 
 function powerless({ undone }: ReadyState): string[] {
-  return undone === undefined ? [] : [`no decision of the last pass could be carried out: ${undone}`]
+  return undone === undefined ? [] : [`no decision of the last pass could be executed: ${undone}`]
 }
 
 function standby({ shards }: ReadyState): string[] {
   if (shards === undefined || shards.held > 0) return []
-  return [`standby: none of ${shards.total} shards is held here`]
+  return [`standby: holds none of ${shards.total} shards`]
 }
 
 function seconds(ms: number): string {
@@ -73,19 +73,19 @@ function percent(share: number): string {
   return `${Math.round(share * 1000) / 10} %`
 }
 
-/** Keeps what readiness is judged by. */
+/** Collects the input of readiness. */
 export interface Readiness extends Observer {
-  /** From now on it is not ready any more: it drains. */
+  /** Not ready from now on: the watchdog drains. */
   stopping(): void
   health(): Health
 }
 
-/** @param monotonicMs a clock that only goes forward, ms */
+/** @param monotonicMs monotonic clock, ms */
 export function openReadiness(intervalMs: number, monotonicMs: () => number): Readiness {
   let state: ReadyState = { intervalMs, isStopping: false }
   let code = 'unknown'
   return {
-    carried(carried) {
+    executed(carried) {
       if (carried.outcome === 'failed' || carried.outcome === 'unknown') code = carried.code ?? carried.outcome
     },
     passed(report) {

@@ -4,45 +4,45 @@ import { LeasectlError } from '../../stream/errors.ts'
 import { isLoopback } from '../../util/loopback.ts'
 import type { Health } from './readiness.ts'
 
-/** Where to listen: `--listen`. */
+/** Address of `--listen`. */
 export interface ListenAddress {
-  /** A name or an IP address, an IPv6 one without brackets. */
+  /** A name or an IP address; IPv6 without brackets. */
   readonly host: string
-  /** 0 lets the system choose. */
+  /** 0 lets the system choose a port. */
   readonly port: number
-  /** Names under which it may be asked, beside `host`, `localhost` and addresses. */
+  /** Accepted host names besides `host`, `localhost` and addresses. */
   readonly names?: readonly string[]
 }
 
-/** Usual unless given. */
+/** Limits; each has a default. */
 export interface ListenLimits {
-  /** So many connections are open at a time; one more is closed at once. */
+  /** Number of open connections; further ones are closed at once. */
   readonly connections?: number
-  /** From a request to the end of its answer: whoever reads more slowly than that reads nothing. */
+  /** From a request to the end of its answer; slower readers are disconnected. */
   readonly answerMs?: number
 }
 
-/** The address cannot be listened on: in use, not permitted, or not of this machine. Nothing was begun. */
+/** The address cannot be used: occupied, not permitted, or not of this machine. Nothing was started. */
 export class ListenFailed extends LeasectlError {
   readonly code = 'listen-failed'
 }
 
 export interface Listening {
-  /** `127.0.0.1:9464`, with the port the system chose. */
+  /** `127.0.0.1:9464`, with the actual port. */
   readonly address: string
-  /** Whether other machines cannot reach it. */
+  /** True if other machines cannot reach it. */
   readonly isLoopback: boolean
-  /** Ends it and what is connected. */
+  /** Closes the server and all connections. */
   close(): Promise<void>
 }
 
-/** A scraper and a few probes need no more. Of those that ask nothing the one that waits longest gives way to a new one. */
+/** Idle connections, enough for a scraper and a few probes; a new one displaces the one that has been idle longest. */
 const MAX_WAITING = 32
-/** Those that are being answered, too. */
+/** All connections, including those being answered. */
 const MAX_CONNECTIONS = 256
 const MAX_HEADER_BYTES = 8 * 1024
 const REQUEST_MS = 2_000
-/** So often it is looked whose time is over. */
+/** Interval of checks for expired requests. */
 const LOOK_MS = 500
 const IDLE_MS = 15_000
 const ANSWER_MS = 10_000
@@ -70,12 +70,12 @@ export async function listen(
     limitAnswer(response, limits.answerMs ?? ANSWER_MS)
     void answer(request, response, handlers, names)
   }
-  // who asks whether to send a body is answered as if it had been sent: nobody is told to go on
+  // `Expect` is answered as if the body had been sent: no client is asked to send one.
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)
   server.maxConnections = limits.connections ?? MAX_CONNECTIONS
   giveWay(server)
   const bound = await begin(server, address)
-  // what goes wrong with a single connection later on is nobody's business
+  // Errors of single connections need no handling.
   server.on('error', () => {})
   const close = closerOf(server)
   if (signal.aborted) await close()
@@ -83,7 +83,7 @@ export async function listen(
   return { address: textOf(bound), isLoopback: isLoopback(bound.address), close }
 }
 
-/** Whoever opens connections and sends nothing, or a little at a time, keeps no probe out. */
+/** Closes idle connections, so that clients that send nothing, or send slowly, cannot lock out probes. */
 function giveWay(server: Server): void {
   const waiting = new Set<Socket>()
   const wait = (socket: Socket): void => {
@@ -135,11 +135,11 @@ function listenFailed(error: NodeJS.ErrnoException, where: string): ListenFailed
 }
 
 const REASONS: Readonly<Record<string, readonly [why: string, hint: string]>> = {
-  EADDRINUSE: ['the port is in use', 'Does another watchdog run here? Choose another port, or 0 for any.'],
-  EACCES: ['not permitted', 'Ports below 1024 need a right of their own; choose a higher one.'],
-  EADDRNOTAVAIL: ['this machine has no such address', 'Take one of its own: 127.0.0.1, or 0.0.0.0 for all.'],
-  ENOTFOUND: ['no address is known for this name', 'Write an IP address: 127.0.0.1:9464.'],
-  EAI_AGAIN: ['the name cannot be looked up now', 'Write an IP address: 127.0.0.1:9464.'],
+  EADDRINUSE: ['the port is in use', 'Is another watchdog running here? Choose another port, or 0 for any.'],
+  EACCES: ['not permitted', 'Ports below 1024 need extra privileges; choose a higher one.'],
+  EADDRNOTAVAIL: ['this machine has no such address', 'Use one of its addresses: 127.0.0.1, or 0.0.0.0 for all.'],
+  ENOTFOUND: ['the name has no address', 'Write an IP address: 127.0.0.1:9464.'],
+  EAI_AGAIN: ['the name cannot be resolved now', 'Write an IP address: 127.0.0.1:9464.'],
 }
 
 function textOf({ address, port }: AddressInfo): string {
@@ -150,14 +150,14 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** What the paths answer. */
+/** Handlers of the paths. */
 export interface Handlers {
   livez(): Health
   readyz(): Health
   metrics(): { readonly contentType: string; text(): Promise<string> }
 }
 
-/** All there is. */
+/** All paths. */
 export const PATHS = ['/livez', '/readyz', '/metrics'] as const
 type Path = (typeof PATHS)[number]
 
@@ -170,10 +170,10 @@ interface Answer {
 const PLAIN = 'text/plain; charset=utf-8'
 
 /**
- * Answers `GET` and `HEAD` of those who may ask; nothing it says comes from a fault or from a stream. No header lets the
- * scripts of other sites read it.
+ * Answers `GET` and `HEAD` of permitted clients; answers contain no texts of errors or streams. No header allows
+ * scripts of other sites to read them.
  *
- * @param names as `refusedVisitor` has them
+ * @param names accepted host names, see `refusedVisitor`
  */
 async function answer(
   request: IncomingMessage,
@@ -190,29 +190,29 @@ async function answer(
     'cross-origin-resource-policy': 'same-origin',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
-    // what else was sent is not read
-    ...(NOT_READ.includes(status) ? { connection: 'close' } : {}),
+    // The rest of the request is not read.
+    ...(UNREAD.includes(status) ? { connection: 'close' } : {}),
   })
   response.end(request.method === 'HEAD' ? undefined : text)
 }
 
-const NOT_READ = [400, 403, 405]
+const UNREAD = [400, 403, 405]
 
 async function answerTo(request: IncomingMessage, handlers: Handlers, names: readonly string[]): Promise<Answer> {
   const { url, method } = request
   const isRead = method === 'GET' || method === 'HEAD'
   const refused = refusedVisitor(request, names)
-  // what is sent along with another method is not looked at either
+  // Bodies of other methods are not examined either.
   if (refused !== undefined && (isRead || refused.status === 403)) {
     return { status: refused.status, text: lines([refused.reason]) }
   }
   const path = PATHS.find(known => known === url?.split('?', 1)[0])
-  if (path === undefined && isRead) return { status: 404, text: lines(['not found; there are', ...PATHS]) }
+  if (path === undefined && isRead) return { status: 404, text: lines(['not found; paths:', ...PATHS]) }
   if (path === undefined || !isRead) return { status: 405, text: lines(['only GET and HEAD']) }
   try {
     return await contentOf(path, handlers)
   } catch {
-    // the cause may name what is nobody's business
+    // The cause may contain confidential names.
     return { status: 500, text: lines(['internal error']) }
   }
 }
@@ -240,46 +240,49 @@ function lines(texts: readonly string[]): string {
   return `${texts.join('\n')}\n`
 }
 
-/** What is said to whom it may not be told, with the status. */
+/** A refused request: status and reason. */
 export interface Refused {
   readonly status: 400 | 403
   readonly reason: string
 }
 
 /**
- * Why a request is not answered; `undefined` if it is. There is no sign-in, so pages of other sites, open in a browser that
- * reaches this address, must read nothing: neither directly nor under a name of theirs that leads here (DNS rebinding). Their
- * requests carry such a name as `Host`, an `Origin`, or say themselves that they come from another site; those of probes and
- * scrapers carry an address, or a name that was let in.
+ * Why a request is refused; `undefined` if it is answered. There is no authentication, so pages of other sites, opened
+ * in a browser that reaches this address, must not be able to read anything: neither directly nor through a name of
+ * theirs that resolves to this address (DNS rebinding). Their requests carry such a name as `Host`, or an `Origin`, or
+ * declare themselves as cross-site; those of probes and scrapers carry an address or an accepted name.
  *
- * @param names those under which this address may be asked, beside addresses and `localhost`
+ * @param names accepted host names besides addresses and `localhost`
  */
 function refusedVisitor(request: IncomingMessage, names: readonly string[]): Refused | undefined {
   const { headers, rawHeaders, httpVersion } = request
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host')
   if (hosts.length > 1) return refused(400, 'more than one Host')
   if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0) {
-    return refused(400, 'requests have no body here')
+    return refused(400, 'requests must not have a body')
   }
   const { host, origin, 'sec-fetch-site': site = 'none' } = headers
-  if (origin !== undefined) return refused(403, 'scripts of web pages are not answered')
-  if (site !== 'none' && site !== 'same-origin') return refused(403, 'other web sites are not answered')
-  // browsers always name one; the checks of some load balancers do not
+  if (origin !== undefined) return refused(403, 'scripts of web pages are refused')
+  if (site !== 'none' && site !== 'same-origin') return refused(403, 'other web sites are refused')
+  // Browsers always send Host; health checks of some load balancers do not.
   if (host === undefined && httpVersion === '1.0') return undefined
   if (isKnown(host ?? '', names)) return undefined
-  return refused(403, 'not asked by an address or a known name: listen-names in the file of --config lets names in')
+  return refused(403, 'Host is neither an address nor an accepted name: add it to listen-names in the file of --config')
 }
 
 function refused(status: Refused['status'], reason: string): Refused {
   return { status, reason }
 }
 
-/** Where a name leads is up to whoever owns it; an address is where it says. The port may be that of a forwarding. */
+/**
+ * Anyone can point a name of theirs here, but an address cannot be redirected. The port may be that of a port
+ * forwarding.
+ */
 function isKnown(host: string, names: readonly string[]): boolean {
   const [, v6, name = ''] = /^(?:\[([\da-f:.]+)\]|([^\s:/?#@[\]\\]+))(?::\d{1,5})?$/i.exec(host) ?? []
   if (v6 !== undefined) return isIP(v6) === 6
-  const asked = canonical(name)
-  return isIP(asked) === 4 || asked === 'localhost' || names.some(known => canonical(known) === asked)
+  const requested = canonical(name)
+  return isIP(requested) === 4 || requested === 'localhost' || names.some(known => canonical(known) === requested)
 }
 
 function canonical(name: string): string {

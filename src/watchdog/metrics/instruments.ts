@@ -6,7 +6,7 @@ import { HOOK_KINDS } from '../hooks/target.ts'
 
 type PromClient = typeof import('prom-client')
 
-/** Every metric of the watchdog itself begins so. */
+/** Prefix of all metrics of the watchdog itself. */
 const METRIC_PREFIX = 'leasectl_watchdog_'
 
 const PASS_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
@@ -32,7 +32,7 @@ export function openInstruments(
   loopLag(maker, options.loopDelay)
   pending(maker, options)
   maker
-    .gauge('build_info', 'Always 1; which leasectl and which Node this is', ['version', 'node'])
+    .gauge('build_info', 'Always 1; the versions of leasectl and Node', ['version', 'node'])
     .set({ version: options.version, node: process.version }, 1)
   if (options.ofProcess !== false) ofProcess(client, registry)
   return { registry, instruments }
@@ -79,59 +79,62 @@ function passInstruments({ gauge, counter, histogram }: Maker) {
   return {
     passSeconds: histogram(
       'pass_duration_seconds',
-      'How long passes took: a sweep lists all streams, an appointment looks at those whose limit has just ended',
+      'Duration of passes: a sweep lists all streams, an appointment inspects those with a deadline that just expired',
       PASS_BUCKETS_S,
       ['kind'],
     ),
-    listingSeconds: histogram('listing_duration_seconds', 'How long the listing of a sweep alone took', PASS_BUCKETS_S),
-    failedPasses: counter('failed_passes_total', 'Passes that came to no end, by the code of the fault', ['code']),
-    lastPass: gauge('last_pass_timestamp_seconds', 'When the last pass ended, well or not; 0 before the first'),
-    lastSweep: gauge('last_sweep_timestamp_seconds', 'When the last sweep came to its end; 0 before the first'),
-    documents: counter('documents_read_total', 'Documents that were read: summaries alone did not tell enough'),
-    blind: counter('blind_spots_total', 'Times in which nothing could be seen, after which it observed anew', ['why']),
+    listingSeconds: histogram('listing_duration_seconds', 'Duration of the listing of a sweep', PASS_BUCKETS_S),
+    failedPasses: counter('failed_passes_total', 'Failed passes, by error code', ['code']),
+    lastPass: gauge('last_pass_timestamp_seconds', 'When the last pass ended, completed or failed; 0 before the first'),
+    lastSweep: gauge('last_sweep_timestamp_seconds', 'When the last sweep was completed; 0 before the first'),
+    documents: counter('documents_read_total', 'Documents read because their summaries did not suffice'),
+    blind: counter('blind_spots_total', 'Gaps in observation, after which observation started again', ['why']),
   }
 }
 
 function streamInstruments({ gauge }: Maker) {
   return {
-    streams: gauge('streams', 'Watched streams by status, as the last sweep found them', ['status']),
-    listed: gauge('listed_streams', 'Streams the last sweep listed, those of other shards included'),
-    watched: gauge('watched_streams', 'Streams that are watched by this process'),
+    streams: gauge('streams', 'Watched streams by status, as of the last sweep', ['status']),
+    listed: gauge('listed_streams', 'Streams listed by the last sweep, including those of other shards'),
+    watched: gauge('watched_streams', 'Streams watched by this process'),
     openEvents: gauge('open_events', 'Open events of the watched streams'),
-    overdue: gauge('overdue_streams', 'Streams with an event past its limit that still stands'),
-    nextDue: gauge('next_due_timestamp_seconds', 'When the soonest limit ends or ended; 0 without one'),
+    overdue: gauge('overdue_streams', 'Streams with an open event past its deadline'),
+    nextDue: gauge('next_due_timestamp_seconds', 'The earliest deadline; 0 without one'),
   }
 }
 
 function decisionInstruments({ gauge, counter, histogram }: Maker) {
   return {
-    decisions: counter('decisions_total', 'Decisions that were carried out, or tried to be, by outcome', ['outcome']),
-    refused: counter('refused_total', 'Decisions that the state of the stream did not allow'),
-    unknown: counter('unknown_total', 'Decisions of which it is not known whether they were written'),
-    deferred: gauge('deferred_decisions', 'Decisions that the last pass left for later'),
-    expiredEvents: counter('expired_events_total', 'Events that this process has ended'),
-    latency: histogram('expiry_latency_seconds', 'From the end of a limit to the end of the event', LATENCY_BUCKETS_S),
+    decisions: counter('decisions_total', 'Decisions executed or attempted, by outcome', ['outcome']),
+    refused: counter('refused_total', 'Decisions refused because of the state of the stream'),
+    unknown: counter('unknown_total', 'Decisions without an answer, which may have been applied'),
+    deferred: gauge('deferred_decisions', 'Decisions deferred by the last pass'),
+    expiredEvents: counter('expired_events_total', 'Events ended by this process'),
+    latency: histogram('expiry_latency_seconds', 'Time from a deadline to the end of the event', LATENCY_BUCKETS_S),
   }
 }
 
 function breakerInstruments({ gauge, counter }: Maker) {
   return {
-    breakerOpen: gauge('breaker_open', '1 while passes would end too much at once and nothing is ended, otherwise 0'),
-    breakerWouldEnd: gauge('breaker_would_end_events', 'Events that the last pass was to end, as the breaker counts'),
-    breakerTrips: counter('breaker_trips_total', 'How often the breaker opened'),
+    breakerOpen: gauge('breaker_open', '1 while the circuit breaker is open and no event is ended, otherwise 0'),
+    breakerWouldEnd: gauge(
+      'breaker_would_end_events',
+      'Events that the last pass would have ended, as counted by the circuit breaker',
+    ),
+    breakerTrips: counter('breaker_trips_total', 'Times the circuit breaker opened'),
   }
 }
 
 function otherInstruments({ gauge, counter }: Maker) {
   return {
-    skew: gauge('clock_skew_seconds', "The store's clock less that of this machine"),
-    shards: gauge('shards', 'Into how many shards the streams are divided; 0 without --shards'),
-    shardsHeld: gauge('shards_held', 'Shards that this process holds'),
-    hookDeliveries: counter('hook_deliveries_total', 'Tries to deliver to hooks', ['hook', 'outcome']),
+    skew: gauge('clock_skew_seconds', "The store's clock minus that of this machine"),
+    shards: gauge('shards', 'Total number of shards; 0 without --shards'),
+    shardsHeld: gauge('shards_held', 'Shards held by this process'),
+    hookDeliveries: counter('hook_deliveries_total', 'Attempts to deliver to hooks', ['hook', 'outcome']),
   }
 }
 
-/** A series that is not there cannot be alerted on. */
+/** Initializes all series, since alerts need series that exist. */
 function startAtZero({ streams, decisions, failedPasses, blind, hookDeliveries, passSeconds }: Instruments): void {
   for (const status of STATUSES) streams.set({ status }, 0)
   for (const outcome of OUTCOMES) decisions.inc({ outcome }, 0)
@@ -142,7 +145,7 @@ function startAtZero({ streams, decisions, failedPasses, blind, hookDeliveries, 
 }
 
 function loopLag({ gauge }: Maker, loopDelay: LoopDelay): void {
-  const help = 'How late the event loop was since the last scrape; quantile 1 is the worst'
+  const help = 'Lag of the event loop since the last scrape; quantile 1 is the maximum'
   gauge('event_loop_lag_seconds', help, ['quantile'], lag => {
     const { p50, p99, max } = loopDelay.read()
     lag.set({ quantile: '0.5' }, p50)
@@ -152,13 +155,13 @@ function loopLag({ gauge }: Maker, loopDelay: LoopDelay): void {
 }
 
 function pending({ gauge }: Maker, { hooksPending }: InstrumentOptions): void {
-  const help = 'Deliveries to hooks that wait or are under way'
+  const help = 'Deliveries to hooks that wait or are in progress'
   gauge('hook_deliveries_pending', help, [], waiting => waiting.set(hooksPending()))
 }
 
 /**
- * What prom-client tells of a process, but for the lag of the event loop: that is told above. Its own measurement cannot
- * be left out; once a minute it costs nothing.
+ * Default metrics of prom-client without the lag of the event loop, which is measured above. Its own measurement cannot
+ * be disabled; once a minute it costs nothing.
  */
 function ofProcess({ collectDefaultMetrics }: PromClient, registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 60_000 })
@@ -167,10 +170,10 @@ function ofProcess({ collectDefaultMetrics }: PromClient, registry: Registry): v
   }
 }
 
-/** Takes the place of every value that is not one of a few: the number of series is bounded, whatever strangers write. */
+/** Replaces unknown values, which bounds the number of series against untrusted input. */
 const OTHER = 'other'
 
-/** Statuses of streams, as far as they are told apart. */
+/** Statuses of streams with a series of their own. */
 export const STATUSES = [
   'init',
   'inprocess',
@@ -195,7 +198,7 @@ export const OUTCOMES: readonly DecisionOutcome[] = [
   'unknown',
 ]
 
-/** Codes of the faults for which a pass comes to no end. */
+/** Error codes of failed passes. */
 export const FAILURE_CODES = [
   'store-unreachable',
   'not-permitted',
@@ -216,7 +219,7 @@ export function known(values: readonly string[], value: string): string {
   return values.includes(value) ? value : OTHER
 }
 
-/** How late the event loop was since the last reading, seconds. */
+/** Lag of the event loop since the last reading, seconds. */
 export interface LoopLag {
   readonly p50: number
   readonly p99: number
@@ -224,15 +227,15 @@ export interface LoopLag {
 }
 
 export interface LoopDelay {
-  /** Reads and begins anew. */
+  /** Reads and resets. */
   read(): LoopLag
   close(): void
 }
 
-/** A timer so often measures the lag: at 10 ms, the default, it alone would take 0.6 % of a core, at 50 ms 0.1 %. */
+/** Interval of the timer that measures the lag: the default of 10 ms would take 0.6 % of a core, 50 ms take 0.1 %. */
 const EVERY_MS = 50
 
-/** Measures how late a timer fires. Node tells the time between two of its turns; what it was to take is no lag. */
+/** Measures how late a timer fires. Node reports the time between two firings, so the interval is subtracted. */
 export function watchLoopDelay(): LoopDelay {
   const delay = monitorEventLoopDelay({ resolution: EVERY_MS })
   delay.enable()

@@ -1,4 +1,4 @@
-import type { Carried } from '../decision.ts'
+import type { ExecutedDecision } from '../decision.ts'
 import type { DeliveryReport } from '../hooks/delivery.ts'
 import type { Observer, PassReport } from '../report.ts'
 import {
@@ -13,30 +13,30 @@ import {
 } from './instruments.ts'
 
 export interface MetricsOptions {
-  /** Of leasectl, for `build_info`. */
+  /** Version of leasectl, for `build_info`. */
   readonly version: string
-  /** This machine's clock, epoch ms: Prometheus compares with the like of it. */
+  /** The clock of this machine, epoch ms: Prometheus compares it with its own. */
   nowMs(): number
-  /** The lag of the event loop; measured unless given. */
+  /** The lag of the event loop; default: measured. */
   readonly loopDelay?: LoopDelay
-  /** CPU, memory, garbage collection of the process as well; default true. */
+  /** Also metrics of the process: CPU, memory, garbage collection; default true. */
   readonly ofProcess?: boolean
 }
 
-/** What a watchdog does, for Prometheus; the names stand in docs/watchdog-metrics.md. */
+/** Metrics of a watchdog for Prometheus; docs/watchdog-metrics.md lists their names. */
 export interface Metrics extends Observer {
   readonly contentType: string
   /** All metrics in Prometheus' text format. */
   text(): Promise<string>
-  /** A try to deliver to a hook. */
+  /** Counts an attempt to deliver to a hook. */
   delivery(report: Pick<DeliveryReport, 'kind' | 'outcome'>): void
-  /** Where to ask at each scrape how many deliveries to hooks wait or are under way. */
+  /** Sets the source of the number of deliveries that wait or are in progress, read at each scrape. */
   hooksPending(count: () => number): void
   /** Stops measuring. */
   close(): void
 }
 
-/** Metrics in a registry of their own. prom-client is loaded here and not before. */
+/** Opens metrics in a new registry. Loads prom-client. */
 export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
   const client = await import('prom-client')
   const loopDelay = options.loopDelay ?? watchLoopDelay()
@@ -57,7 +57,7 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
 function observerOf(instruments: Instruments, { nowMs }: MetricsOptions): Observer {
   let wasOpen = false
   return {
-    carried: carried => countCarried(instruments, carried),
+    executed: carried => countCarried(instruments, carried),
     passed(report) {
       passed(instruments, report, nowMs())
       if (report.breaker.isOpen && !wasOpen) instruments.breakerTrips.inc()
@@ -67,7 +67,7 @@ function observerOf(instruments: Instruments, { nowMs }: MetricsOptions): Observ
       instruments.lastPass.set(nowMs() / 1000)
       instruments.failedPasses.inc({ code: known(FAILURE_CODES, code) })
     },
-    blind: (_fromMs, _toMs, why) => instruments.blind.inc({ why }),
+    gap: (_fromMs, _toMs, why) => instruments.blind.inc({ why }),
     shards(held, total) {
       instruments.shards.set(total)
       instruments.shardsHeld.set(held.length)
@@ -75,7 +75,7 @@ function observerOf(instruments: Instruments, { nowMs }: MetricsOptions): Observ
   }
 }
 
-function countCarried(instruments: Instruments, { decision, outcome, atMs }: Carried): void {
+function countCarried(instruments: Instruments, { decision, outcome, atMs }: ExecutedDecision): void {
   instruments.decisions.inc({ outcome: known(OUTCOMES, outcome) })
   if (outcome === 'refused') instruments.refused.inc()
   if (outcome === 'unknown') instruments.unknown.inc()
@@ -107,7 +107,7 @@ function countStreams(instruments: Instruments, report: PassReport): void {
   for (const [status, count] of byStatus(report.streams)) instruments.streams.set({ status }, count)
 }
 
-/** Statuses of foreign streams are texts of strangers: what is not one of a few counts as `other`. */
+/** Statuses of foreign streams are untrusted: unknown ones count as `other`. */
 function byStatus(streams: PassReport['streams']): ReadonlyMap<string, number> {
   const counts = new Map<string, number>(STATUSES.map(status => [status, 0]))
   for (const [status, count = 0] of Object.entries(streams)) {
@@ -117,7 +117,7 @@ function byStatus(streams: PassReport['streams']): ReadonlyMap<string, number> {
   return counts
 }
 
-/** A gauge throws for what is no number; an observer must not. */
+/** A gauge throws for NaN and infinities; an observer must not. */
 function set(gauge: { set(value: number): void }, value: number): void {
   if (Number.isFinite(value)) gauge.set(value)
 }

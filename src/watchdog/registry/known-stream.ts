@@ -1,143 +1,180 @@
 import type { RememberedStream } from '../../ops/watch/changed-streams.ts'
-import { ownText } from '../../util/strings.ts'
 import type { Gap, ObservationTime } from '../observation-gaps.ts'
 import type { Observations } from '../plan.ts'
 
-/** The state of a stream as a row or its document showed it. */
+/** State of a stream according to its row or its document. */
 export interface StreamState {
-  /** Status of the root; `unreadable` and `not-started` where there is none; `''` before the first inspection. */
+  /** Status of the root; `unreadable` and `not-started` without a root; `''` before the first inspection. */
   readonly status: string
   readonly openEvents: number
-  /** When its first limit ends, and when it has to be inspected, epoch ms; `Infinity` for never. */
+  /** Its earliest deadline, and when to inspect it, epoch ms; `Infinity` for never. */
   readonly dueMs: number
   readonly nextInspectionMs: number
 }
 
 const NEVER = Number.POSITIVE_INFINITY
 const AT_ONCE = Number.NEGATIVE_INFINITY
-const NO_OBSERVATIONS: Observations = new Map()
 
-/** What a watchdog knows of one stream. Times in epoch ms by the store's clock unless said otherwise. */
+/** Rare facts about a stream: most streams need no memory for them. */
+interface Trouble {
+  /** Observations of its events past their deadlines. */
+  readonly observations: Observations
+  /** Events that the circuit breaker has held back since the last inspection. */
+  readonly heldEvents: number
+  /** The last pass in which its changes failed; 0 if the last change succeeded. */
+  readonly failedInPass: number
+  /** The time in which it did not answer while other streams did. */
+  readonly unreachable: Gap | undefined
+}
+
+const NO_TROUBLE: Trouble = { observations: new Map(), heldEvents: 0, failedInPass: 0, unreachable: undefined }
+
+/** Takes the place of an ETag's hash after a change by this watchdog, so that the next sweep takes the row. */
+const CHANGED = -1
+
+/**
+ * The knowledge of a watchdog about one stream. Times in epoch ms by the store's clock unless stated otherwise. There may be
+ * a million, so it keeps hashes of ETags, and whole milliseconds where V8 stores them without a box.
+ */
 export class KnownStream implements RememberedStream {
   readonly name: string
-  /** `''` after a change by this watchdog, so that the next sweep takes its row. */
-  etag = ''
+  etag = CHANGED
   listing = 0
   status = ''
   openEvents = 0
   dueMs = NEVER
-  nextInspectionMs = NEVER
-  /** Observers of moves were told of it with this ETag, and of which version they were told last. */
+  /** Whether observers of changes have received it with this ETag, and the version that they received last. */
   isReported = false
   reportedVersion: number | undefined = undefined
-  /** Events that the breaker has kept from being ended since the last inspection. */
-  heldEvents = 0
-  /** The last pass in which it was to be changed and could not be; 0 if nothing is known to be in the way. */
-  failedInPass = 0
-  /** What earlier inspections kept of its events past their limits. */
-  observations = NO_OBSERVATIONS
-  /** Since when it has its ETag, by the clock that only goes forward. */
+  /** Since when it has had its ETag, by the monotonic clock, rounded up. */
   #knownSinceMs = 0
-  /** When it did not answer while other streams did. */
-  #unreachable: Gap | undefined = undefined
+  /** `undefined`: at `dueMs`, as for most streams. */
+  #inspectionMs: number | undefined = undefined
+  #trouble: Trouble | undefined = undefined
 
-  /** @param name in memory of its own */
+  /** @param name a string that does not keep a page in memory */
   constructor(name: string) {
     this.name = name
   }
 
-  /** A sweep found it new or changed, or has to report it. @param state absent: its document has to be read */
+  get nextInspectionMs(): number {
+    return this.#inspectionMs ?? this.dueMs
+  }
+
+  get observations(): Observations {
+    return (this.#trouble ?? NO_TROUBLE).observations
+  }
+
+  get heldEvents(): number {
+    return (this.#trouble ?? NO_TROUBLE).heldEvents
+  }
+
+  get failedInPass(): number {
+    return (this.#trouble ?? NO_TROUBLE).failedInPass
+  }
+
+  /** Records the pass in which its changes failed; 0 after a change that succeeded. */
+  set failedInPass(pass: number) {
+    this.#setTrouble({ failedInPass: pass })
+  }
+
+  /** A sweep took its row. @param state absent: its document has to be read */
   recordRow(etag: string, state: StreamState | undefined, { nowMs, atMs }: ObservationTime): void {
     if (this.#setEtag(etag, atMs) && state !== undefined) {
       this.#setState(state)
-      // None of its events is past its limit now. If they were kept, events that have ended would fill the memory.
-      if (state.dueMs > nowMs) this.#forgetEvents()
+      // None of its events is overdue now. Without this, observations of ended events would fill the memory.
+      if (state.dueMs > nowMs) this.#trouble = undefined
     }
-    if (state === undefined) this.nextInspectionMs = AT_ONCE
+    if (state === undefined) this.#inspectionMs = AT_ONCE
   }
 
-  /** Its document was read. @param etag of what was read @param atMs by the clock that only goes forward */
+  /** Its document was read. @param etag of the document @param atMs monotonic clock */
   recordInspection(etag: string, state: StreamState, observations: Observations, atMs: number): void {
     this.#setEtag(etag, atMs)
     this.#setState(state)
-    this.observations = observations.size > 0 ? observations : NO_OBSERVATIONS
+    this.#setTrouble({ observations })
   }
 
-  /** Since when a document with this ETag is known, by the clock that only goes forward. */
+  /** Since when a document with this ETag is known, by the monotonic clock. */
   knownSinceMs(etag: string): number | undefined {
-    return this.etag === etag ? this.#knownSinceMs : undefined
+    return this.hasEtag(etag) ? this.#knownSinceMs : undefined
   }
 
-  /** This watchdog ended events of it: its state is unknown until the next sweep. */
+  /** This watchdog ended events of the stream: its state is unknown until the next sweep. */
   recordChange(endedEvents: number): void {
-    this.etag = ''
+    this.etag = CHANGED
     this.openEvents = Math.max(0, this.openEvents - endedEvents)
   }
 
-  /** An event past its limit was told of: there is nothing more to be done about it. */
+  /** Observers were notified of an overdue event: nothing more to do about it. */
   markNotified(event: string): void {
     const observation = this.observations.get(event)
     if (observation === undefined) return
-    this.observations = new Map(this.observations).set(event, { ...observation, isTold: true })
+    this.#setTrouble({ observations: new Map(this.observations).set(event, { ...observation, isNotified: true }) })
   }
 
-  /** Observers of moves were told of it as it is now. @param version `undefined` if it has none */
+  /** Observers of changes have received its current state. @param version `undefined` if it has none */
   markReported(version: number | undefined): void {
     this.isReported = true
     this.reportedVersion = version ?? this.reportedVersion
   }
 
-  /** A decision on it was not carried out: it has to be inspected by that time. */
+  /** A decision on it was not executed: it has to be inspected by that time. */
   postpone(dueMs: number, nextInspectionMs: number): void {
-    this.dueMs = Math.min(this.dueMs, dueMs)
-    this.nextInspectionMs = Math.min(this.nextInspectionMs, nextInspectionMs)
+    this.#setTimes(Math.min(this.dueMs, dueMs), Math.min(this.nextInspectionMs, nextInspectionMs))
   }
 
   /**
-   * The breaker keeps events of it from being ended. While it does and the stream does not change, an inspection would find
-   * nothing new: the next one comes with `letGo`.
+   * The circuit breaker holds back events of the stream. As long as it does and the stream does not change, an
+   * inspection would find nothing new: the next one follows `letGo`.
    */
   holdBack(dueMs: number, events: number): void {
-    this.dueMs = Math.min(this.dueMs, dueMs)
-    this.heldEvents += events
+    this.#setTimes(Math.min(this.dueMs, dueMs), this.nextInspectionMs)
+    this.#setTrouble({ heldEvents: this.heldEvents + events })
   }
 
-  /** The breaker has closed. */
+  /** The circuit breaker has closed. */
   letGo(): void {
-    if (this.heldEvents > 0) this.nextInspectionMs = AT_ONCE
+    if (this.heldEvents > 0) this.#inspectionMs = AT_ONCE
   }
 
   /** It cannot or need not be inspected before that time. */
   leaveUntil(nextInspectionMs: number): void {
-    this.nextInspectionMs = nextInspectionMs
-    this.heldEvents = 0
+    this.#inspectionMs = nextInspectionMs
+    this.#setTrouble({ heldEvents: 0 })
   }
 
-  /** It did not answer: it was not to be seen since `sinceMs`, and is not until its next inspection. */
+  /** It did not answer: it is unobserved from `sinceMs` until its next inspection. */
   beginUnreachable(sinceMs: number): void {
-    this.#unreachable = { fromMs: this.#unreachable?.fromMs ?? sinceMs, toMs: NEVER }
+    this.#setTrouble({ unreachable: { fromMs: this.#trouble?.unreachable?.fromMs ?? sinceMs, toMs: NEVER } })
   }
 
-  /** It answers: returns when it was not to be seen, as far as that may still matter. */
+  /** It answers again: returns the time in which it was unobserved, if that may still matter. */
   endUnreachable(nowMs: number): Gap | undefined {
-    if (this.#unreachable?.toMs === NEVER) this.#unreachable = { ...this.#unreachable, toMs: nowMs }
-    return this.#unreachable
+    const { unreachable } = this.#trouble ?? NO_TROUBLE
+    if (unreachable?.toMs === NEVER) this.#setTrouble({ unreachable: { ...unreachable, toMs: nowMs } })
+    return this.#trouble?.unreachable
   }
 
-  /** The store's clock was set back to `nowMs`: what it showed before counts no more. */
+  /** The store's clock was set back to `nowMs`: later times are invalid. */
   clockSetBack(nowMs: number): void {
-    this.nextInspectionMs = Math.min(this.nextInspectionMs, this.dueMs)
-    if (this.#unreachable === undefined) return
-    const { fromMs, toMs } = this.#unreachable
-    this.#unreachable = { fromMs: Math.min(fromMs, nowMs), toMs: toMs === NEVER ? NEVER : Math.min(toMs, nowMs) }
+    this.#setTimes(this.dueMs, Math.min(this.nextInspectionMs, this.dueMs))
+    const { unreachable } = this.#trouble ?? NO_TROUBLE
+    if (unreachable === undefined) return
+    const { fromMs, toMs } = unreachable
+    const notAfter = { fromMs: Math.min(fromMs, nowMs), toMs: toMs === NEVER ? NEVER : Math.min(toMs, nowMs) }
+    this.#setTrouble({ unreachable: notAfter })
   }
 
-  /** False if it has this ETag already. */
+  hasEtag(etag: string): boolean {
+    return this.etag === etagHash(etag)
+  }
+
+  /** False if the ETag is unchanged. */
   #setEtag(etag: string, atMs: number): boolean {
-    if (this.etag === etag) return false
-    // cut out of a page it would keep all of it
-    this.etag = ownText(etag)
-    this.#knownSinceMs = atMs
+    if (this.hasEtag(etag)) return false
+    this.etag = etagHash(etag)
+    this.#knownSinceMs = Math.ceil(atMs)
     this.isReported = false
     return true
   }
@@ -145,14 +182,36 @@ export class KnownStream implements RememberedStream {
   #setState({ status, openEvents, dueMs, nextInspectionMs }: StreamState): void {
     this.status = status
     this.openEvents = openEvents
-    this.dueMs = dueMs
-    this.nextInspectionMs = nextInspectionMs
-    this.heldEvents = 0
+    this.#setTimes(dueMs, nextInspectionMs)
+    this.#setTrouble({ heldEvents: 0 })
   }
 
-  #forgetEvents(): void {
-    this.observations = NO_OBSERVATIONS
-    this.#unreachable = undefined
-    this.failedInPass = 0
+  #setTimes(dueMs: number, nextInspectionMs: number): void {
+    this.dueMs = dueMs
+    this.#inspectionMs = nextInspectionMs === dueMs ? undefined : nextInspectionMs
   }
+
+  #setTrouble(changed: Partial<Trouble>): void {
+    const trouble = { ...(this.#trouble ?? NO_TROUBLE), ...changed }
+    const { observations, heldEvents, failedInPass, unreachable } = trouble
+    const isNone = observations.size === 0 && heldEvents === 0 && failedInPass === 0 && unreachable === undefined
+    this.#trouble = isNone ? undefined : trouble
+  }
+}
+
+/**
+ * 53 bits of an ETag (cyrb53), in place of some 40 bytes of text: two ETags of the same stream share them once in 10^16
+ * changes.
+ */
+export function etagHash(etag: string): number {
+  let high = 0xdeadbeef
+  let low = 0x41c6ce57
+  for (let at = 0; at < etag.length; at++) {
+    const unit = etag.charCodeAt(at)
+    high = Math.imul(high ^ unit, 2654435761)
+    low = Math.imul(low ^ unit, 1597334677)
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909)
+  return 2 ** 32 * (low & 0x1fffff) + (high >>> 0)
 }

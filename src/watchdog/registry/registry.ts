@@ -2,15 +2,15 @@ import { ChangedStreams } from '../../ops/watch/changed-streams.ts'
 import { ownText } from '../../util/strings.ts'
 import type { ObservationTime } from '../observation-gaps.ts'
 import type { Observations } from '../plan.ts'
-import { KnownStream, type StreamState } from './known-stream.ts'
+import { etagHash, KnownStream, type StreamState } from './known-stream.ts'
 
 const MAX_STATUSES = 50
 const OTHER = 'other'
 
-/** The streams a watchdog knows: some 300 bytes each. */
+/** The streams known to a watchdog: some 200 bytes each. */
 export class StreamRegistry {
   readonly #streams = new ChangedStreams<KnownStream>()
-  /** Each status once. Foreign writers invent some; a store of theirs may have another one in each stream. */
+  /** Shared status strings. Foreign writers invent some; each of their streams may have another one. */
   readonly #statuses = new Map([
     ['', ''],
     [OTHER, OTHER],
@@ -33,9 +33,9 @@ export class StreamRegistry {
     this.#streams.begin()
   }
 
-  /** Whether a sweep can do without the row. @param needsRow asks for that of an unchanged stream all the same */
+  /** True if a sweep can skip the row. @param needsRow requests the row of an unchanged stream nevertheless */
   skip(name: string, etag: string, needsRow: (stream: KnownStream) => boolean): boolean {
-    return this.#streams.skip(name, etag, needsRow)
+    return this.#streams.skip(name, etagHash(etag), needsRow)
   }
 
   /** A sweep took the row of a stream. @param state absent: its document has to be read */
@@ -46,7 +46,7 @@ export class StreamRegistry {
     return stream
   }
 
-  /** Forgets streams that the sweep did not find. Only after one that came to its end. */
+  /** Forgets streams that the sweep did not find. Only after a completed sweep. */
   endSweep(): void {
     this.#streams.end()
   }
@@ -65,45 +65,45 @@ export class StreamRegistry {
     this.#streams.forget(name)
   }
 
-  /** Decisions are carried out again: streams that fail from now on have failed later than all before. */
+  /** Starts executing decisions: streams that fail from now on failed later than all before. */
   beginPass(): void {
     this.#pass += 1
   }
 
-  /** Whether the changes of a stream failed in this pass. */
+  /** Records whether the changes of a stream failed in this pass. */
   recordOutcome(name: string, hasFailed: boolean): void {
     const stream = this.#streams.get(name)
     if (stream !== undefined) stream.failedInPass = hasFailed ? this.#pass : 0
   }
 
-  /** Streams to be inspected by now, those first that have waited longest. */
+  /** Streams due for inspection, those that waited longest first. */
   dueForInspection(nowMs: number): KnownStream[] {
     const due: KnownStream[] = []
     for (const stream of this.#streams.values()) if (stream.nextInspectionMs <= nowMs) due.push(stream)
     return due.sort((a, b) => (a.nextInspectionMs === b.nextInspectionMs ? 0 : a.nextInspectionMs - b.nextInspectionMs))
   }
 
-  /** When the first stream has to be inspected, epoch ms; `Infinity` for never. */
+  /** When the next stream is due for inspection, epoch ms; `Infinity` for never. */
   nextInspectionMs(): number {
     let nextMs = Number.POSITIVE_INFINITY
     for (const stream of this.#streams.values()) nextMs = Math.min(nextMs, stream.nextInspectionMs)
     return nextMs
   }
 
-  /** Events that the breaker keeps from being ended, in streams that were not inspected since. */
+  /** Events that the circuit breaker holds back, in streams that were not inspected since. */
   heldEvents(owns: (name: string) => boolean): number {
     let events = 0
     for (const { name, heldEvents } of this.#streams.values()) if (heldEvents > 0 && owns(name)) events += heldEvents
     return events
   }
 
-  /** Some stream that is none of these. @param random in [0, 1) */
+  /** A random stream that is not in the set. @param random in [0, 1) */
   another(than: ReadonlySet<string>, random: number): string | undefined {
     const names = [...this.#streams.values()].map(({ name }) => name).filter(name => !than.has(name))
     return names[Math.floor(random * names.length)]
   }
 
-  /** With a status that all streams share, one of some fifty. */
+  /** The state with a shared status string; beyond some fifty statuses it is `other`. */
   #shared(state: StreamState): StreamState {
     return { ...state, status: this.#statuses.get(state.status) ?? this.#addStatus(state.status) }
   }

@@ -8,65 +8,65 @@ import { settledDocument } from '../../stream/operations/transaction.ts'
 import { summarize } from '../../stream/summarize.ts'
 import { timeReaderFor } from '../../stream/time/deadlines.ts'
 import type { Settlement, WatchdogDecision } from '../decision.ts'
-import { type InspectedStream, type LookRules, type Observations, planStream, type StreamPlan } from '../plan.ts'
+import { type InspectedStream, type InspectionRules, type Observations, planStream, type StreamPlan } from '../plan.ts'
 import type { KnownStream, StreamState } from '../registry/known-stream.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
 import { NO_STATUS } from './sweep.ts'
 
-/** What a look at one document found, and what is to be done with the stream. */
-export interface Looked {
+/** Result of inspecting one document, with the decisions for the stream. */
+export interface Inspection {
   readonly stored: StreamSnapshot
   readonly decisions: readonly WatchdogDecision[]
-  /** Observers of moves were not told of the stream as it stands. */
+  /** Observers of changes have not received its current state. */
   readonly isNews: boolean
-  /** Why it cannot be read, when that is so. */
+  /** Why the document is unreadable, if so. */
   readonly fault: string | undefined
 }
 
-/** The status of what cannot be read. */
+/** Status of unreadable documents. */
 export const UNREADABLE = 'unreadable'
 
 const NEVER = Number.POSITIVE_INFINITY
 
 /**
- * Reads a stream, plans what is to be done with it and keeps that in the registry. `undefined`: it is gone.
+ * Reads a stream, plans its decisions and records the result in the registry. `undefined`: the stream is gone.
  *
- * @param rulesNow asked when the document is here: what was seen in it was not seen before
+ * @param rulesNow called after the read: the document was not observed earlier
  */
-export async function look(
+export async function inspectStream(
   store: StreamStore,
   registry: StreamRegistry,
   stream: KnownStream,
-  rulesNow: () => LookRules,
+  rulesNow: () => InspectionRules,
   signal: AbortSignal,
-): Promise<Looked | undefined> {
+): Promise<Inspection | undefined> {
   const stored = await store.read(stream.name, signal)
-  const rules = withUnseen(rulesNow(), stream)
+  const rules = withOwnGap(rulesNow(), stream)
   if (stored === undefined) {
     registry.forget(stream.name)
     return undefined
   }
-  const { fault, state, sightings, decisions } = judge(stored, stream, rules)
+  const { fault, state, observations, decisions } = judge(stored, stream, rules)
   if (decisions.length === 0) stream.failedInPass = 0
-  const isNews = !(stream.isReported && stream.etag === stored.etag)
-  registry.recordInspection(stream, stored.etag, state, sightings, rules.atMs)
+  const isNews = !(stream.isReported && stream.hasEtag(stored.etag))
+  registry.recordInspection(stream, stored.etag, state, observations, rules.atMs)
   return { stored, decisions, isNews, fault }
 }
 
-/** What kept this stream alone from being seen. */
-function withUnseen(rules: LookRules, stream: KnownStream): LookRules {
+/** Adds the gap in which only this stream was unobserved. */
+function withOwnGap(rules: InspectionRules, stream: KnownStream): InspectionRules {
   const unseen = stream.endUnreachable(rules.nowMs)
-  return unseen === undefined ? rules : { ...rules, blindSpots: [...rules.blindSpots, unseen] }
+  return unseen === undefined ? rules : { ...rules, gaps: [...rules.gaps, unseen] }
 }
 
 interface Judgement {
   readonly state: StreamState
-  readonly sightings: Observations
+  readonly observations: Observations
   readonly decisions: readonly WatchdogDecision[]
   readonly fault?: string
 }
 
-function judge(stored: StreamSnapshot, known: KnownStream, rules: LookRules): Judgement {
+function judge(stored: StreamSnapshot, known: KnownStream, rules: InspectionRules): Judgement {
   try {
     const document = parseBody(stored.body, stored.name)
     return document.events.length === 0 ? idle('not-started') : judgeEvents(document, stored, known, rules)
@@ -76,13 +76,18 @@ function judge(stored: StreamSnapshot, known: KnownStream, rules: LookRules): Ju
   }
 }
 
-/** Nothing can be done with it before it moves. */
+/** A state without decisions until the stream changes. */
 function idle(status: string): Judgement {
   const state = { status, openEvents: 0, dueMs: NEVER, nextInspectionMs: NEVER }
-  return { state, sightings: new Map(), decisions: [] }
+  return { state, observations: new Map(), decisions: [] }
 }
 
-function judgeEvents(written: StreamDocument, stored: StreamSnapshot, known: KnownStream, rules: LookRules): Judgement {
+function judgeEvents(
+  written: StreamDocument,
+  stored: StreamSnapshot,
+  known: KnownStream,
+  rules: InspectionRules,
+): Judgement {
   const { name, etag, versionFloor } = stored
   const knownSinceMs = known.knownSinceMs(etag) ?? rules.atMs
   const lastModifiedMs = Math.min(stored.modifiedMs, firstSeenMs(rules, knownSinceMs))
@@ -92,30 +97,32 @@ function judgeEvents(written: StreamDocument, stored: StreamSnapshot, known: Kno
     name,
     stream: new EventStream(document.events),
     read: timeReaderFor(document, context).read,
-    sightings: known.observations,
+    observations: known.observations,
     knownSinceMs,
     version: document.version,
     isUsed: usedIn(document),
   }
   const plan = planStream(subject, rules)
   const { status, open } = summarize(document, { ...context, lastBy: '' })
-  const { dueMs, nextLookMs, sightings } = plan
+  const { dueMs, nextInspectionMs, observations } = plan
   return {
-    state: { status: status || NO_STATUS, openEvents: open, dueMs, nextInspectionMs: nextLookMs },
-    sightings,
+    state: { status: status || NO_STATUS, openEvents: open, dueMs, nextInspectionMs: nextInspectionMs },
+    observations,
     decisions: decisionsOf(name, plan, isSettleDue, document.version),
   }
 }
 
-/** Two clocks hardly ever agree to the millisecond; a limit that counts from this must not end at another time each look. */
+/**
+ * Two clocks rarely agree to the millisecond; a deadline that counts from this time must not vary between inspections.
+ */
 const ROUNDED_TO_MS = 60_000
 
-/** When a document that has not moved was first seen, by the store's clock: it was written by then, whatever it says. */
-function firstSeenMs({ nowMs, atMs }: LookRules, knownSinceMs: number): number {
+/** When an unchanged document was first seen, by the store's clock: it was written before, whatever it says. */
+function firstSeenMs({ nowMs, atMs }: InspectionRules, knownSinceMs: number): number {
   return Math.ceil((nowMs - (atMs - knownSinceMs)) / ROUNDED_TO_MS) * ROUNDED_TO_MS
 }
 
-/** Reads the journal once and when it is asked, however often: it may be as long as there are events to be ended. */
+/** Parses the journal once, on the first call: it may be as long as there are events to end. */
 function usedIn({ journal, prefix }: StreamDocument): InspectedStream['isUsed'] {
   let used: ReadonlySet<string> | undefined
   return commandId => {
@@ -124,7 +131,7 @@ function usedIn({ journal, prefix }: StreamDocument): InspectedStream['isUsed'] 
   }
 }
 
-/** Whatever ends something settles the stream first. */
+/** Every transaction settles the stream first, so a settlement is only needed without one. */
 function decisionsOf(
   name: string,
   { expiries }: StreamPlan,

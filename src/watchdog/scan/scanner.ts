@@ -8,104 +8,104 @@ import { FailureBudget } from '../failure-budget.ts'
 import { ObservationGaps, type ObservationTime } from '../observation-gaps.ts'
 import type { WatchdogOptions } from '../options.ts'
 import type { PassProgress } from '../pass-report.ts'
-import type { LookRules } from '../plan.ts'
+import type { InspectionRules } from '../plan.ts'
 import type { KnownStream } from '../registry/known-stream.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
 import type { MovedStream, PassObservers, PassReport } from '../report.ts'
-import { type Looked, look, UNREADABLE } from './inspect.ts'
+import { type Inspection, inspectStream, UNREADABLE } from './inspect.ts'
 import { movedFrom, sweep } from './sweep.ts'
 
-export interface LookoutSettings {
-  /** The clock alone decides: one look is enough. */
+export interface ScanSettings {
+  /** The clock alone decides: one observation suffices. */
   readonly trustsClock: boolean
   readonly timing: Timing
-  /** So often `ticked` is called, ms; absent where nobody does. */
+  /** Interval at which `ticked` is called, ms; absent without ticks. */
   readonly tickMs?: number
 }
 
-/** The half of a watchdog that sees: lists, reads what is due or new, and plans. It changes nothing but the registry. */
+/** The observing half of a watchdog: lists, reads due or new streams, and plans. It changes only the registry. */
 export class Scanner {
   readonly #store: StreamStore
   readonly #registry: StreamRegistry
   readonly #options: WatchdogOptions
-  readonly #settings: LookoutSettings
-  readonly #audience: PassObservers
-  readonly #vision: ObservationGaps
+  readonly #settings: ScanSettings
+  readonly #observers: PassObservers
+  readonly #gaps: ObservationGaps
   readonly #faults = new FaultList()
 
   constructor(
     store: StreamStore,
     registry: StreamRegistry,
     options: WatchdogOptions,
-    settings: LookoutSettings & { readonly audience: PassObservers },
+    settings: ScanSettings & { readonly observers: PassObservers },
   ) {
     this.#store = store
     this.#registry = registry
     this.#options = options
     this.#settings = settings
-    this.#audience = settings.audience
+    this.#observers = settings.observers
     const { tickMs = Number.POSITIVE_INFINITY } = settings
     const { intervalMs, lastSeenMs } = options
-    this.#vision = new ObservationGaps({ intervalMs, tickMs, lastSeenMs }, this.now())
+    this.#gaps = new ObservationGaps({ intervalMs, tickMs, lastSeenMs }, this.now())
   }
 
   now(): ObservationTime {
     return { nowMs: this.#store.nowMs(), atMs: this.#settings.timing.monotonicMs() }
   }
 
-  /** The process runs. */
+  /** The process is running. */
   ticked(): void {
-    this.#vision.ticked(this.now())
+    this.#gaps.ticked(this.now())
   }
 
-  /** A pass came to its end; or to none, so that what is seen next is seen after an outage. */
+  /** A pass was completed, or failed: then the next answer ends an outage. */
   ended(isGood: boolean): void {
-    if (isGood) this.#vision.passed()
-    else this.#vision.failed()
+    if (isGood) this.#gaps.passed()
+    else this.#gaps.failed()
   }
 
-  /** Some of the documents that cannot be read. */
+  /** Some of the unreadable documents. */
   unreadable(): PassReport['unreadable'] {
     return this.#faults.list(name => this.#registry.get(name)?.status === UNREADABLE)
   }
 
   readonly owns = (name: string): boolean => this.#options.ownership?.owns(name) ?? true
 
-  /** @throws the store's faults: the registry has forgotten nothing */
+  /** @throws the store's faults; the registry has then forgotten nothing */
   async sweep(progress: PassProgress, signal: AbortSignal): Promise<void> {
     const { names, wantsMoved = false } = this.#options
-    this.#vision.asks(this.now())
+    this.#gaps.beginRequest(this.now())
     await sweep(this.#store, this.#registry, {
       wantsMoved,
       owns: this.owns,
       signal,
-      asks: () => this.#vision.asks(this.now()),
+      beginRequest: () => this.#gaps.beginRequest(this.now()),
       answered: this.#answered,
-      moved: (streams: readonly MovedStream[]) => this.#audience.tell(observer => observer.moved?.(streams)),
+      moved: (streams: readonly MovedStream[]) => this.#observers.notify(observer => observer.moved?.(streams)),
       ...(names === undefined ? {} : { names }),
     })
     progress.listedMs = this.#settings.timing.monotonicMs() - progress.started.atMs
-    await this.#tellBlindness()
+    await this.#reportGaps()
   }
 
   /**
-   * Reads what is due, and what the listing could not tell. What is wrong with one stream keeps it from no other.
+   * Reads streams that are due or whose rows did not suffice. A fault of one stream does not affect the others.
    *
-   * @throws StoreUnreachable the store answers nobody; the signal's reason
+   * @throws StoreUnreachable the store answers no request; the signal's reason
    */
-  async look(progress: PassProgress, signal: AbortSignal): Promise<void> {
+  async inspectDue(progress: PassProgress, signal: AbortSignal): Promise<void> {
     const { concurrency } = this.#options
-    const tolerance = new FailureBudget()
-    this.#vision.asks(this.now())
-    if (this.#vision.takeSetBack()) this.#clockSetBack()
+    const budget = new FailureBudget()
+    this.#gaps.beginRequest(this.now())
+    if (this.#gaps.takeSetBack()) this.#clockSetBack()
     const due = this.#registry.dueForInspection(this.#store.nowMs())
     const { true: own = [], false: others = [] } = Object.groupBy(due, ({ name }) => String(this.owns(name)))
-    // They are inspected again in time for a shard that changes hands.
+    // They are inspected again within an interval, in case the shard changes hands.
     for (const stream of others) stream.leaveUntil(this.#inAnInterval())
-    await runBatch(own, { concurrency, stop: tolerance.stop }, async stream => {
-      if (!signal.aborted) await this.#lookAt(stream, progress, tolerance, signal)
+    await runBatch(own, { concurrency, stop: budget.stop }, async stream => {
+      if (!signal.aborted) await this.#inspect(stream, progress, budget, signal)
     })
-    if (tolerance.isDoubtful) await this.#probe(tolerance.silentStreams, signal)
+    if (budget.isDoubtful) await this.#probe(budget.silentStreams, signal)
     signal.throwIfAborted()
   }
 
@@ -114,32 +114,36 @@ export class Scanner {
     for (const stream of this.#registry.values()) stream.clockSetBack(nowMs)
   }
 
-  async #lookAt(
+  async #inspect(
     stream: KnownStream,
     progress: PassProgress,
-    tolerance: FailureBudget,
+    budget: FailureBudget,
     signal: AbortSignal,
   ): Promise<void> {
     const { status: before, name } = stream
     try {
-      const looked = await look(this.#store, this.#registry, stream, this.#rules, signal)
-      tolerance.answered()
-      if (looked !== undefined) await this.#keep(stream, looked, progress)
+      const inspection = await inspectStream(this.#store, this.#registry, stream, this.#rules, signal)
+      budget.answered()
+      if (inspection !== undefined) await this.#keep(stream, inspection, progress)
     } catch (error) {
       signal.throwIfAborted()
       const isSilent = error instanceof StoreUnreachable
       stream.status = isSilent ? before : UNREADABLE
       stream.leaveUntil(this.#inAnInterval())
-      if (isSilent) stream.beginUnreachable(this.#vision.goodMs)
-      if (isSilent) tolerance.silent(name)
-      else if (before !== UNREADABLE) await this.#tellFault(name, messageOf(error))
+      if (isSilent) stream.beginUnreachable(this.#gaps.goodMs)
+      if (isSilent) budget.silent(name)
+      else if (before !== UNREADABLE) await this.#reportFault(name, messageOf(error))
     }
   }
 
-  /** Some streams do not answer: is it them, or the store? Another one tells. @throws StoreUnreachable it is the store */
+  /**
+   * Some streams do not answer: reads another one to find out whether the store is to blame.
+   *
+   * @throws StoreUnreachable it is
+   */
   async #probe(silent: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const other = this.#registry.another(silent, this.#settings.timing.random())
-    if (other === undefined) throw new StoreUnreachable('no document can be had')
+    if (other === undefined) throw new StoreUnreachable('no document can be read')
     try {
       await this.#store.read(other, signal)
     } catch (error) {
@@ -150,7 +154,7 @@ export class Scanner {
 
   async #keep(
     stream: KnownStream,
-    { stored, decisions, isNews, fault }: Looked,
+    { stored, decisions, isNews, fault }: Inspection,
     progress: PassProgress,
   ): Promise<void> {
     progress.documents += 1
@@ -158,40 +162,40 @@ export class Scanner {
       progress.decisions.push(decision)
       progress.undone.add(decision)
     }
-    await this.#tellBlindness()
+    await this.#reportGaps()
     if (fault === undefined) this.#faults.remove(stream.name)
-    else await this.#tellFault(stream.name, fault)
+    else await this.#reportFault(stream.name, fault)
     if (!isNews || this.#options.wantsMoved !== true) return
     const item = summarizeStored(stored, this.#store.nowMs())
-    await this.#audience.tell(observer => observer.moved?.([movedFrom(stream, item)]))
-    this.#vision.asks(this.now())
+    await this.#observers.notify(observer => observer.moved?.([movedFrom(stream, item)]))
+    this.#gaps.beginRequest(this.now())
     stream.markReported(item.summary?.version)
   }
 
-  async #tellFault(name: string, message: string): Promise<void> {
-    // who reads it is told the name beside it
-    const told = message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message
-    this.#faults.add(name, told)
-    await this.#audience.tell(observer => observer.unreadable?.(name, told))
+  async #reportFault(name: string, message: string): Promise<void> {
+    // Observers show the name beside the message.
+    const text = message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message
+    this.#faults.add(name, text)
+    await this.#observers.notify(observer => observer.unreadable?.(name, text))
   }
 
-  async #tellBlindness(): Promise<void> {
-    for (const { fromMs, toMs, why } of this.#vision.takeNews()) {
-      await this.#audience.tell(observer => observer.blind?.(fromMs, toMs, why))
+  async #reportGaps(): Promise<void> {
+    for (const { fromMs, toMs, why } of this.#gaps.takeReports()) {
+      await this.#observers.notify(observer => observer.gap?.(fromMs, toMs, why))
     }
   }
 
   readonly #answered = (): ObservationTime => {
     const now = this.now()
-    this.#vision.answered(now)
+    this.#gaps.answered(now)
     return now
   }
 
-  readonly #rules = (): LookRules => {
+  readonly #rules = (): InspectionRules => {
     const now = this.#answered()
     const { onDue, intervalMs } = this.#options
-    const { blindSpots, epochMs } = this.#vision
-    return { ...now, onDue, apartMs: this.#settings.trustsClock ? 0 : intervalMs, epochMs, blindSpots }
+    const { gaps, epochMs } = this.#gaps
+    return { ...now, onDue, apartMs: this.#settings.trustsClock ? 0 : intervalMs, epochMs, gaps }
   }
 
   #inAnInterval(): number {
@@ -199,10 +203,10 @@ export class Scanner {
   }
 }
 
-/** So many documents that cannot be read are named. */
+/** Limit for the reported unreadable documents. */
 const MAX_NAMED = 20
 
-/** Some of the documents that cannot be read, and why. */
+/** Some of the unreadable documents, with reasons. */
 class FaultList {
   readonly #messages = new Map<string, string>()
 
@@ -215,7 +219,7 @@ class FaultList {
     this.#messages.delete(stream)
   }
 
-  /** Those that still are: who was put right is met by the sweep, without a look. */
+  /** Those that are still unreadable: repaired ones are recognized by the sweep, without an inspection. */
   list(isStill: (stream: string) => boolean): PassReport['unreadable'] {
     for (const stream of this.#messages.keys()) if (!isStill(stream)) this.#messages.delete(stream)
     return [...this.#messages].map(([stream, message]) => ({ stream, message }))

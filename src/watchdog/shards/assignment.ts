@@ -1,7 +1,7 @@
 import { inParallel, type ShardDocuments, type ShardLease } from './lease.ts'
 import { shardName, shardOf } from './quota.ts'
 
-/** The shards that one watchdog holds, or may hold. */
+/** The shards that one watchdog holds or may hold. */
 export class ShardAssignment {
   readonly #count: number
   readonly #documents: ShardDocuments
@@ -14,7 +14,7 @@ export class ShardAssignment {
     this.#random = random
   }
 
-  /** How many it holds or may hold. */
+  /** Number of shards that it holds or may hold. */
   get size(): number {
     return this.#leases.size
   }
@@ -23,7 +23,7 @@ export class ShardAssignment {
     return this.#leases.get(shardOf(stream, this.#count))?.isTrusted ?? false
   }
 
-  /** Those that nobody else can have now. */
+  /** The shards that certainly belong to this watchdog now. */
   trusted(): readonly number[] {
     return [...this.#leases].flatMap(([shard, lease]) => (lease.isTrusted ? [shard] : [])).sort((a, b) => a - b)
   }
@@ -32,12 +32,12 @@ export class ShardAssignment {
     return [...this.#leases.values()]
   }
 
-  /** It is somebody else's, or gone. */
+  /** The lease belongs to another watchdog, or is gone. */
   lose(lost: ShardLease): void {
     for (const [shard, lease] of this.#leases) if (lease === lost) this.#leases.delete(shard)
   }
 
-  /** Lets go of so many, the last ones first. They count no more before the first of them is free for others. */
+  /** Releases shards, the last ones first. All are given up before the first of them becomes free for others. */
   async letGo(surplus: number): Promise<void> {
     const going = [...this.#leases].sort(([a], [b]) => b - a).slice(0, surplus)
     await this.#release(going)
@@ -52,7 +52,7 @@ export class ShardAssignment {
     await Promise.all(going.map(([, lease]) => lease.giveBack()))
   }
 
-  /** Takes up to so many of those that are free. @throws the store's faults; what it could take it has */
+  /** Takes up to `short` free shards. @throws the store's faults; shards taken before are kept */
   async take(short: number, signal: AbortSignal): Promise<void> {
     const candidates = this.#candidates()
     const leased = await this.#documents.leased(candidates, shard => shardName(this.#count, shard), signal)
@@ -68,14 +68,14 @@ export class ShardAssignment {
     this.#leases.set(shard, lease)
     let isOurs = false
     try {
-      // Without an answer it may be ours: renewing it tells.
+      // Without an answer the lease may be ours: renewing it shows whether it is.
       isOurs = (await lease.take(signal)) !== 'taken'
     } finally {
       if (!isOurs) this.lose(lease)
     }
   }
 
-  /** Shards to look at, from a random one on: others who are short look at the same time. */
+  /** Shards to examine, starting at a random one, since other watchdogs may search at the same time. */
   #candidates(): number[] {
     const from = Math.floor(this.#random() * this.#count)
     const all = Array.from({ length: this.#count }, (_, at) => (from + at) % this.#count)

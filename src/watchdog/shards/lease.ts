@@ -6,22 +6,22 @@ import { StreamFault } from '../../stream/errors.ts'
 import type { Clock } from '../../util/clock.ts'
 import { runBatch } from '../../util/concurrency.ts'
 
-/** An acquire that takes longer says nothing any more: by then others know better. */
+/** An acquire that takes longer is abandoned: its result is outdated by then. */
 const ACQUIRE_MS = 5_000
-/** A watchdog that ends gives back what it has and waits no longer. */
+/** Time limit for releasing leases when the watchdog stops. */
 const RELEASE_MS = 1_800
-/** Written once, when the document is first needed; what counts is its lease. */
+/** Written once, when the document is first needed; only its lease matters. */
 const BODY = `${JSON.stringify({ apiVersion: 'leasectl/v1', kind: 'watchdog-lease' })}\n`
 
 /**
- * The lease of one of the watchdogs' documents, for one tenure. One that is not trusted any more is renewed all the same,
- * until it must have ended.
+ * One tenure of the lease of a watchdog document. A lease that is no longer trusted is still renewed until it must have
+ * expired.
  */
 export class ShardLease extends LeaseMonitor {
   readonly #store: StreamStore
   readonly #holder: () => Holder
 
-  /** @param holder who holds it, shown to others */
+  /** @param holder the holder as shown to others */
   constructor(store: StreamStore, name: string, options: LeaseMonitorOptions, holder: () => Holder) {
     super(store, name, options)
     this.#store = store
@@ -29,9 +29,9 @@ export class ShardLease extends LeaseMonitor {
   }
 
   /**
-   * Takes the lease, and creates its document if there is none. `unknown`: it may be ours; renewing tells.
+   * Takes the lease and creates its document if missing. `unknown`: it may be ours; renewing it shows whether it is.
    *
-   * @throws the store's faults: then it is not ours
+   * @throws the store's faults: the lease is then not ours
    */
   async take(signal: AbortSignal): Promise<'held' | 'taken' | 'unknown'> {
     for (let round = 0; round < 3; round++) {
@@ -44,7 +44,7 @@ export class ShardLease extends LeaseMonitor {
     return 'taken'
   }
 
-  /** Gives it back, within 2 s; it must not be used any more before that. Unanswered it ends by itself. */
+  /** Releases it, within 2 s; callers must stop using it before. Without an answer it expires by itself. */
   async giveBack(): Promise<void> {
     await this.release(AbortSignal.timeout(RELEASE_MS))
   }
@@ -67,9 +67,9 @@ export interface DocumentOptions {
   readonly newId: () => string
 }
 
-/** So many documents are read, or leases taken or given back, at a time. */
+/** Number of documents read, or leases taken or released, concurrently. */
 const AT_ONCE = 8
-/** A read of a lease that takes longer says nothing any more, ms. */
+/** A read of a lease that takes longer is abandoned, ms. */
 const READ_MS = 5_000
 
 /** The documents whose leases are seats and shards. */
@@ -82,14 +82,14 @@ export class ShardDocuments {
     this.#options = options
   }
 
-  /** A new tenure of the lease of a document. @param purpose in words, shown to others */
+  /** A new tenure of a document's lease. @param purpose text shown to others */
   lease(name: string, purpose: string): ShardLease {
     const { by, leaseS: durationS, clock, newId } = this.#options
     const holder = () => ({ by, host: hostname(), pid: process.pid, purpose, sinceMs: this.#store.nowMs() })
     return new ShardLease(this.#store, name, { leaseId: newId(), durationS, clock }, holder)
   }
 
-  /** Those of the numbered documents that somebody holds now; the others are free or missing. @throws the store's faults */
+  /** Those of the numbered documents that are leased now; the others are free or missing. @throws the store's faults */
   async leased(
     numbers: readonly number[],
     nameOf: (number: number) => string,
@@ -104,7 +104,7 @@ export class ShardDocuments {
     return leased
   }
 
-  /** One that cannot be read, as one in the archive tier, is made anew by whoever takes it: nothing counts but its lease. */
+  /** An unreadable document, for example in the archive tier, is removed to be recreated: only its lease matters. */
   async #stateOf(name: string, signal: AbortSignal): Promise<LeaseView['state'] | undefined> {
     try {
       return (await this.#store.read(name, signal))?.lease.state
@@ -116,7 +116,7 @@ export class ShardDocuments {
   }
 }
 
-/** @throws what `work` threw first, after everything in flight has ended */
+/** @throws the first error of `work`, after all calls in flight have ended */
 export async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   await runBatch(items, { concurrency: AT_ONCE }, work)
 }

@@ -1,21 +1,22 @@
 import type { ShardDocuments, ShardLease } from './lease.ts'
-import { freeSeat, quotaOf, seatName, seatsFor, seatsToLookAt } from './quota.ts'
+import { freeSeat, quotaOf, seatName, seatsFor, seatsToCheck } from './quota.ts'
 
-/** Once in so many looks all seats are looked at: some half a minute. */
+/** All seats are checked once in this number of checks: about every half minute. */
 const ALL_EVERY = 25
 
 /**
- * Who is there: each watchdog holds the lease of one numbered document, its seat, so the leases that are held tell how
- * many there are, by the store's own word. One that died has left its seat when its lease ends, as its shards are free.
+ * Counts running watchdogs: each holds the lease of one numbered document, its seat, so the held leases show how many
+ * there are, by the store's own account. The seat of a dead watchdog becomes free when its lease expires, like its
+ * shards.
  */
 export class Membership {
   readonly #count: number
   readonly #documents: ShardDocuments
   #others: ReadonlySet<number> = new Set()
   #own: { readonly seat: number; readonly lease: ShardLease } | undefined
-  #looks = 0
+  #checks = 0
 
-  /** @param count how many shards */
+  /** @param count total number of shards */
   constructor(count: number, documents: ShardDocuments) {
     this.#count = count
     this.#documents = documents
@@ -26,12 +27,12 @@ export class Membership {
     return this.#own?.lease
   }
 
-  /** The own seat is lost: the next look finds another one. */
+  /** The own seat is lost: the next check takes another one. */
   lose(lost: ShardLease): void {
     if (this.#own?.lease === lost) this.#own = undefined
   }
 
-  /** Gives the own seat back. */
+  /** Releases the own seat. */
   async leave(): Promise<void> {
     const own = this.#own
     this.#own = undefined
@@ -39,40 +40,40 @@ export class Membership {
   }
 
   /**
-   * Looks who is there, and sits down if it has no seat.
+   * Checks which seats are taken, and takes one if this watchdog has none.
    *
-   * @returns how many shards are for this watchdog: none if there is no seat for it
+   * @returns quota of shards for this watchdog; 0 if there is no free seat
    * @throws the store's faults
    */
-  async look(signal: AbortSignal): Promise<number> {
-    const all = this.#looks++ % ALL_EVERY === 0
+  async check(signal: AbortSignal): Promise<number> {
+    const all = this.#checks++ % ALL_EVERY === 0
     this.#others = await this.#takenByOthers(all, signal)
-    if (this.#own === undefined) await this.#sitDown(signal)
+    if (this.#own === undefined) await this.#takeSeat(signal)
     const own = this.#own
     return own === undefined ? 0 : quotaOf(this.#count, new Set([...this.#others, own.seat]), own.seat)
   }
 
   async #takenByOthers(all: boolean, signal: AbortSignal): Promise<ReadonlySet<number>> {
     const found = new Set<number>()
-    const looked = new Set<number>()
+    const checked = new Set<number>()
     for (;;) {
       const known = new Set([...this.#others, ...found, ...(this.#own ? [this.#own.seat] : [])])
-      const seats = seatsToLookAt(seatsFor(this.#count), known, all).filter(
-        seat => seat !== this.#own?.seat && !looked.has(seat),
+      const seats = seatsToCheck(seatsFor(this.#count), known, all).filter(
+        seat => seat !== this.#own?.seat && !checked.has(seat),
       )
       if (seats.length === 0) return found
-      for (const seat of seats) looked.add(seat)
+      for (const seat of seats) checked.add(seat)
       const leased = await this.#documents.leased(seats, seat => seatName(this.#count, seat), signal)
       for (const seat of leased) found.add(seat)
     }
   }
 
-  async #sitDown(signal: AbortSignal): Promise<void> {
+  async #takeSeat(signal: AbortSignal): Promise<void> {
     const seats = seatsFor(this.#count)
     const taken = new Set(this.#others)
     for (let seat = freeSeat(seats, taken); seat !== undefined; seat = freeSeat(seats, taken)) {
       const lease = this.#documents.lease(seatName(this.#count, seat), `watchdog seat ${seat}`)
-      // Without an answer it may be ours: renewing it tells.
+      // Without an answer the lease may be ours: renewing it shows whether it is.
       if ((await lease.take(signal)) !== 'taken') {
         this.#own = { seat, lease }
         break

@@ -1,15 +1,15 @@
 export const MOST_SHARDS = 256
-/** So many watchdogs can share the work; all seats are looked at now and then, so there are not more of them. */
+/** Limit for watchdogs that share the work; low, since all seats are checked now and then. */
 const MOST_SEATS = 64
 
-/** How many seats there are: more watchdogs than shards are of no use. */
+/** Number of seats: more watchdogs than shards would be idle. */
 export function seatsFor(count: number): number {
   return Math.min(count, MOST_SEATS)
 }
 
 /**
  * The shard of a stream: FNV-1a over the UTF-16 units of its name, mixed once more so that its low bits spread evenly.
- * All watchdogs of a store have to agree on it, whatever their version: it never changes. A sweep asks it of every name.
+ * Must never change, since watchdogs of all versions have to agree on it. Fast, since a sweep calls it for every name.
  */
 export function shardOf(stream: string, count: number): number {
   let hash = 0x811c9dc5
@@ -24,8 +24,8 @@ export function shardOf(stream: string, count: number): number {
 }
 
 /**
- * How many shards are for the watchdog on a seat: as many for each, and one more for those on the first seats if they do
- * not divide. Watchdogs who see the same seats taken come to quotas that sum up to all shards, without a word.
+ * Number of shards for the watchdog on a seat: an equal share, plus one on the first seats if the division has a
+ * remainder. Watchdogs that see the same seats taken compute quotas that add up to all shards, without communicating.
  */
 export function quotaOf(count: number, taken: ReadonlySet<number>, seat: number): number {
   const rank = [...taken].filter(other => other < seat).length
@@ -33,26 +33,26 @@ export function quotaOf(count: number, taken: ReadonlySet<number>, seat: number)
 }
 
 /**
- * The seats to look at: who comes sits down on the first free one, so all up to the last that was taken and one behind it
- * tell; `all` of them where two may have come and gone between two looks.
+ * The seats to check: newcomers take the first free seat, so those up to the last known one and the next suffice; `all`
+ * of them now and then, since two watchdogs may have come and gone between two checks.
  */
-export function seatsToLookAt(seats: number, taken: ReadonlySet<number>, all: boolean): number[] {
+export function seatsToCheck(seats: number, taken: ReadonlySet<number>, all: boolean): number[] {
   const last = all ? seats - 1 : Math.min(seats - 1, Math.max(-1, ...taken) + 1)
   return Array.from({ length: last + 1 }, (_, seat) => seat)
 }
 
-/** The first seat that nobody has, `undefined` if all are taken. */
+/** The first free seat; `undefined` if all are taken. */
 export function freeSeat(seats: number, taken: ReadonlySet<number>): number | undefined {
   for (let seat = 0; seat < seats; seat++) if (!taken.has(seat)) return seat
   return undefined
 }
 
-/** The document whose lease a shard is. Watchdogs with other counts work on other documents. */
+/** The document whose lease represents a shard. Watchdogs with other counts use other documents. */
 export function shardName(count: number, shard: number): string {
   return `.leasectl/watchdog/shards/${count}/${shard}`
 }
 
-/** The document whose lease says that a watchdog is there. */
+/** The document whose lease represents a running watchdog. */
 export function seatName(count: number, seat: number): string {
   return `.leasectl/watchdog/shards/${count}/seats/${seat}`
 }

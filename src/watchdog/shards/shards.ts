@@ -9,7 +9,7 @@ import { Membership } from './membership.ts'
 import { MOST_SHARDS } from './quota.ts'
 
 export interface ShardOptions {
-  /** Into how many shards the streams are divided, 1 to 256; watchdogs that are to share them have to say the same. */
+  /** Total number of shards, 1 to 256; the same for all watchdogs that share streams. */
   readonly count: number
   /** Actor, `user@host`. */
   readonly by: string
@@ -18,58 +18,58 @@ export interface ShardOptions {
   readonly timing?: Timing
   /** A fresh UUID at each call. */
   readonly newId: () => string
-  /** Shards were taken, let go or lost; told after the first look in any case, also if none is held. */
+  /** Shards were taken, released or lost; also called after the first check, even if none is held. */
   readonly changed?: (held: readonly number[], count: number) => void
-  /** The store does not answer or refuses; told once until it answers again. */
+  /** The store does not answer or refuses; reported once until it answers again. */
   readonly troubled?: (error: unknown) => void
-  /** After that, it does again. */
+  /** The store answers again. */
   readonly recovered?: () => void
 }
 
 /** The shards of one watchdog. */
 export interface Shards extends Ownership {
-  /** How many there are. */
+  /** Total number of shards. */
   readonly count: number
-  /** Those it holds now, by its own clock. */
+  /** The shards held now, by its own clock. */
   held(): readonly number[]
-  /** Resolves when it has looked for shards for the first time, whatever came of it. */
+  /** Resolves after the first check for shards, whatever its result. */
   readonly ready: Promise<void>
   /**
-   * Takes, renews and lets go of shards until the signal aborts, then gives all back, within 2 s. It goes on beside the
-   * passes, so that a long one delays no renewal. Nothing that is wrong with the store ends it.
+   * Takes, renews and releases shards until the signal aborts, then releases all, within 2 s. Runs beside the passes,
+   * so that a long pass delays no renewal. No fault of the store ends it.
    */
   run(signal: AbortSignal): Promise<void>
 }
 
 /**
- * Several watchdogs share the work on a store: a stream belongs to the shard its name falls into, a shard to the watchdog
- * that holds the lease of `.leasectl/watchdog/shards/{count}/{shard}`. Wrong owners do no harm, as a command id makes each
- * expiry once; shards save work.
+ * Several watchdogs share the work on a store: a stream belongs to the shard of its name, and a shard to the watchdog
+ * that holds the lease of `.leasectl/watchdog/shards/{count}/{shard}`. Two owners at once are harmless, since a command
+ * id makes each expiry idempotent; shards only save work.
  *
- * A watchdog keeps as many shards as its quota says, which follows from the seats that are taken (`Membership`): it lets go of
- * what is above it, and takes what is free below it. So a watchdog that comes gets its share, the shards of one that died
- * are taken over within lease + 2 s, and with nobody coming or going nothing moves.
+ * A watchdog keeps the number of shards in its quota, which follows from the taken seats (`Membership`): it releases
+ * surplus shards and takes free ones. So a new watchdog gets its share, the shards of a dead one are taken over within
+ * lease + 2 s, and without changes in membership no shard moves.
  *
- * What it costs on Azure, at $0.0044 for 10 000 reads or lease operations: with 3 watchdogs and 16 shards each renews
- * 5 + 1 leases in 5 s and reads 3 seats in 1.2 s, 3.7 requests a second, $4.3 a month; with 2 and 4 it is $2.6. Shards are
- * looked at only by a watchdog that is short of some. No document is written after it was created.
+ * Cost on Azure, at $0.0044 for 10 000 reads or lease operations: with 3 watchdogs and 16 shards each renews 5 + 1
+ * leases in 5 s and reads 3 seats in 1.2 s, 3.7 requests a second, $4.3 a month; with 2 and 4 it is $2.6. Only a
+ * watchdog below its quota checks shards. Documents are never written after their creation.
  *
- * @throws `InvalidValue` for another number of shards than 1 to 256
+ * @throws `InvalidValue` unless the number of shards is from 1 to 256
  */
 export function openShards(store: StreamStore, options: ShardOptions): Shards {
   const { count } = options
   if (!(Number.isInteger(count) && count >= 1 && count <= MOST_SHARDS)) {
-    throw new InvalidValue(`there can be 1 to ${MOST_SHARDS} shards, not ${count}`)
+    throw new InvalidValue(`the number of shards must be from 1 to ${MOST_SHARDS}, not ${count}`)
   }
   return new WatchdogShards(store, options)
 }
 
 const LEASE_S = 15
-/** From one look at what is to be renewed to the next, ms. */
-const RENEW_LOOK_MS = 1_000
-/** From one look at seats and shards to the next, ms: chance keeps watchdogs from meeting at each look. */
-const LOOK = { leastMs: 1_000, jitterMs: 400 } as const
-/** A store that does not answer is asked less and less often, down to once in this time, ms. */
+/** Interval of checks for leases to be renewed, ms. */
+const RENEW_CHECK_MS = 1_000
+/** Interval of checks of seats and shards, ms: jitter keeps watchdogs from colliding each time. */
+const CHECK = { leastMs: 1_000, jitterMs: 400 } as const
+/** The longest interval of checks while the store does not answer, ms. */
 const MOST_PATIENT_MS = 5_000
 
 class WatchdogShards implements Shards {
@@ -80,9 +80,9 @@ class WatchdogShards implements Shards {
   readonly #seats: Membership
   readonly #holdings: ShardAssignment
   readonly #isReady = Promise.withResolvers<void>()
-  #told: string | undefined
-  #hasLooked = false
-  #isTroubled = false
+  #reported: string | undefined
+  #hasChecked = false
+  #isFailing = false
 
   constructor(store: StreamStore, options: ShardOptions) {
     const { count, leaseS = LEASE_S, timing = machineTiming } = options
@@ -104,13 +104,13 @@ class WatchdogShards implements Shards {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#keepRenewing(signal), this.#keepLooking(signal)])
+    await Promise.all([this.#keepRenewing(signal), this.#keepChecking(signal)])
     this.#isReady.resolve()
     await Promise.all([this.#holdings.giveBack(), this.#seats.leave()])
-    this.#tell()
+    this.#report()
   }
 
-  /** Apart from the looks: a store that takes its time over one holds up no renewal. */
+  /** Separate from the checks, so that a slow check delays no renewal. */
   async #keepRenewing(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const { lease: seat } = this.#seats
@@ -118,8 +118,8 @@ class WatchdogShards implements Shards {
         if (lease.isOver) this.#lose(lease)
         else if (lease.isDue) void this.#renew(lease, signal)
       }
-      this.#tell()
-      await this.#timing.pause(RENEW_LOOK_MS, signal)
+      this.#report()
+      await this.#timing.pause(RENEW_CHECK_MS, signal)
     }
   }
 
@@ -127,7 +127,7 @@ class WatchdogShards implements Shards {
     try {
       if ((await lease.renew(signal)).kind === 'lost') this.#lose(lease)
     } catch (error) {
-      this.#trouble(error)
+      this.#reportFault(error)
     }
   }
 
@@ -136,45 +136,45 @@ class WatchdogShards implements Shards {
     this.#holdings.lose(lease)
   }
 
-  async #keepLooking(signal: AbortSignal): Promise<void> {
-    let restMs: number = LOOK.leastMs
+  async #keepChecking(signal: AbortSignal): Promise<void> {
+    let restMs: number = CHECK.leastMs
     while (!signal.aborted) {
       try {
-        await this.#look(signal)
-        this.#recover()
-        restMs = LOOK.leastMs
+        await this.#check(signal)
+        this.#reportRecovery()
+        restMs = CHECK.leastMs
       } catch (error) {
-        if (!signal.aborted) this.#trouble(error)
+        if (!signal.aborted) this.#reportFault(error)
         restMs = Math.min(restMs * 2, MOST_PATIENT_MS)
       }
       this.#isReady.resolve()
-      this.#hasLooked = true
-      this.#tell()
-      await this.#timing.pause(restMs + this.#timing.random() * LOOK.jitterMs, signal)
+      this.#hasChecked = true
+      this.#report()
+      await this.#timing.pause(restMs + this.#timing.random() * CHECK.jitterMs, signal)
     }
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
-    const quota = await this.#seats.look(signal)
+  async #check(signal: AbortSignal): Promise<void> {
+    const quota = await this.#seats.check(signal)
     const short = quota - this.#holdings.size
     if (short < 0) await this.#holdings.letGo(-short)
     if (short > 0) await this.#holdings.take(short, signal)
   }
 
-  #tell(): void {
+  #report(): void {
     const held = this.held()
-    if (!this.#hasLooked || this.#told === held.join()) return
-    this.#told = held.join()
+    if (!this.#hasChecked || this.#reported === held.join()) return
+    this.#reported = held.join()
     this.#options.changed?.(held, this.count)
   }
 
-  #recover(): void {
-    if (this.#isTroubled) this.#options.recovered?.()
-    this.#isTroubled = false
+  #reportRecovery(): void {
+    if (this.#isFailing) this.#options.recovered?.()
+    this.#isFailing = false
   }
 
-  #trouble(error: unknown): void {
-    if (!this.#isTroubled) this.#options.troubled?.(error)
-    this.#isTroubled = true
+  #reportFault(error: unknown): void {
+    if (!this.#isFailing) this.#options.troubled?.(error)
+    this.#isFailing = true
   }
 }

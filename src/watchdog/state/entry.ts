@@ -1,18 +1,16 @@
 import { MAX_SYSTEM_DOCUMENT_BYTES } from '../../ops/system-documents.ts'
-import { parseWatchdogState } from '../../ops/watchdog-state/parse.ts'
+import { byStart, parseWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import {
-  byStart,
-  type CarriedDecision,
   type LastPass,
   livenessOf,
   type PassFailure,
-  type PassFigures,
+  type RecordedDecision,
   type WatchdogEntry,
 } from '../../ops/watchdog-state/state.ts'
-import type { Carried } from '../decision.ts'
+import type { ExecutedDecision } from '../decision.ts'
 import type { FailedPass, PassReport } from '../report.ts'
 
-/** What is known of a watchdog when it starts. */
+/** Data of a watchdog known at its start. */
 export type StateIdentity = Pick<
   WatchdogEntry,
   'id' | 'host' | 'pid' | 'version' | 'by' | 'intervalMs' | 'settings' | 'startedMs'
@@ -22,10 +20,10 @@ const MOST_PASSES = 10
 const MOST_DECISIONS = 20
 const MOST_UPCOMING = 20
 const LONGEST_MESSAGE = 300
-/** Limits may lie beyond the year 9999, which no time of day can write. */
+/** Deadlines may be after the year 9999, which timestamps cannot express. */
 const LAST_MS = Date.UTC(10_000, 0) - 1
 
-/** The entry of a watchdog that has done nothing yet. */
+/** The state of a new watchdog. */
 export function newEntry(identity: StateIdentity): WatchdogEntry {
   return {
     ...identity,
@@ -45,7 +43,7 @@ export function newEntry(identity: StateIdentity): WatchdogEntry {
   }
 }
 
-/** The entry after a pass that came to its end. */
+/** The state after a completed pass. */
 export function withPass(entry: WatchdogEntry, report: PassReport): WatchdogEntry {
   const { breaker, endedEvents } = report
   const tookMs = Math.round(report.tookMs)
@@ -63,15 +61,15 @@ export function withPass(entry: WatchdogEntry, report: PassReport): WatchdogEntr
   }
 }
 
-/** The entry after a pass that came to no end. */
+/** The state after a failed pass. */
 export function withFailure(entry: WatchdogEntry, { startedMs, sinceMs, code, message }: FailedPass): WatchdogEntry {
   const failure: PassFailure = { startedMs, sinceMs, code, message: message.slice(0, LONGEST_MESSAGE) }
   const { passes, ended, failed } = entry.totals
   return { ...entry, failure, lastFailure: failure, totals: { passes, ended, failed: failed + 1 } }
 }
 
-/** The entry after a decision was carried out. */
-export function withDecision(entry: WatchdogEntry, carried: Carried): WatchdogEntry {
+/** The state after an executed decision. */
+export function withDecision(entry: WatchdogEntry, carried: ExecutedDecision): WatchdogEntry {
   return { ...entry, decisions: [decisionOf(carried), ...entry.decisions].slice(0, MOST_DECISIONS) }
 }
 
@@ -84,11 +82,11 @@ function lastPassOf({ breaker: _, next: __, streams: ___, listedMs: ____, ...rep
   }
 }
 
-function figuresOf({ startedMs, tookMs, endedEvents: ended, overdue }: PassReport): PassFigures {
+function figuresOf({ startedMs, tookMs, endedEvents: ended, overdue }: PassReport): WatchdogEntry['passes'][number] {
   return { startedMs, tookMs: Math.round(tookMs), ended, overdue }
 }
 
-function decisionOf({ decision, outcome, atMs }: Carried): CarriedDecision {
+function decisionOf({ decision, outcome, atMs }: ExecutedDecision): RecordedDecision {
   const { kind, stream } = decision
   if (decision.kind === 'settle') {
     return { stream, kind, event: undefined, limit: undefined, dueMs: undefined, outcome, atMs }
@@ -101,26 +99,27 @@ function bounded(ms: number): number {
   return Math.min(Math.max(0, ms), LAST_MS)
 }
 
-/** Entries of watchdogs that are gone are kept so long, ms. */
+/** How long states of watchdogs that are gone are kept, ms. */
 const KEPT_MS = 24 * 60 * 60_000
 const MOST_ENTRIES = 32
 
 /**
- * The text of the document with the entry put in, or in place of an earlier one of the same watchdog. What others wrote is
- * kept as far as it is understood, and dropped a day after they are gone, and where they come from further ahead. It fits into a small document, whatever it takes.
+ * The text of the document with the state added or replaced. Readable states of others are kept; they are dropped a day
+ * after their watchdogs are gone, or if their times are more than a day in the future. The text never exceeds the size
+ * limit.
  *
  * @param nowMs the store's clock, epoch ms
  */
 export function withEntry(text: string | undefined, entry: WatchdogEntry, nowMs: number): string {
   const others = parseWatchdogState(text).watchdogs.filter(({ id }) => id !== entry.id)
-  const [gone = [], there = []] = [true, false].map(wanted => others.filter(other => isGone(other, nowMs) === wanted))
+  const [gone = [], running = []] = [true, false].map(wanted => others.filter(other => isGone(other, nowMs) === wanted))
   const late = gone.filter(({ writtenMs }) => Math.abs(nowMs - writtenMs) <= KEPT_MS)
-  const ranked = [entry, ...there.sort(latestFirst), ...late.sort(latestFirst)].slice(0, MOST_ENTRIES)
-  return fitting(ranked, 1 + there.length)
+  const ranked = [entry, ...running.sort(latestFirst), ...late.sort(latestFirst)].slice(0, MOST_ENTRIES)
+  return fitting(ranked, 1 + running.length)
 }
 
-/** Of the lists of those who are there, and of those who are gone, so many items each; tried in turn. */
-const CUTS: readonly (readonly [there: number, gone: number])[] = [
+/** Lengths of the lists for running watchdogs and for those that are gone, tried in turn until the text fits. */
+const CUTS: readonly (readonly [running: number, gone: number])[] = [
   [20, 20],
   [20, 5],
   [20, 0],
@@ -130,13 +129,13 @@ const CUTS: readonly (readonly [there: number, gone: number])[] = [
   [0, 0],
 ]
 
-/** @param ranked those who can be spared last; the first `there` of them are there */
-function fitting(ranked: readonly WatchdogEntry[], there: number): string {
+/** @param ranked most important first; the first `running` belong to running watchdogs */
+function fitting(ranked: readonly WatchdogEntry[], running: number): string {
   for (const [most, ofGone] of CUTS) {
-    const text = textOf(ranked.map((entry, rank) => cut(entry, rank < there ? most : ofGone)))
+    const text = textOf(ranked.map((entry, rank) => cut(entry, rank < running ? most : ofGone)))
     if (Buffer.byteLength(text) <= MAX_SYSTEM_DOCUMENT_BYTES) return text
   }
-  return fitting(ranked.slice(0, -1), there)
+  return fitting(ranked.slice(0, -1), running)
 }
 
 function cut(entry: WatchdogEntry, most: number): WatchdogEntry {

@@ -4,31 +4,34 @@ import type { WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import { machineTiming } from '../../util/clock.ts'
-import type { Carried } from '../decision.ts'
+import type { ExecutedDecision } from '../decision.ts'
 import type { FailedPass, Observer, PassReport } from '../report.ts'
 import { newEntry, type StateIdentity, withDecision, withEntry, withFailure, withPass } from './entry.ts'
 
 export interface StateOptions extends Omit<StateIdentity, 'startedMs'> {
-  /** Into how many shards it divides the streams; none where it watches all of them. */
+  /** Total number of shards; absent if it watches all streams. */
   readonly shardCount?: number | undefined
   readonly timing?: Pick<Timing, 'monotonicMs' | 'pause'>
-  /** The state could not be written: `busy` or `unknown` as of `changeSystemDocument`, or what was thrown; told once until it can be again. The watchdog goes on. */
+  /**
+   * The state could not be written: `busy` or `unknown` from `changeSystemDocument`, or an error; reported once until a write
+   * succeeds. The watchdog continues.
+   */
   readonly failed?: (why: unknown) => void
-  /** After that, it could be again. */
+  /** A write succeeded again. */
   readonly recovered?: () => void
 }
 
-/** It is not written oftener, ms, but for what cannot wait. */
+/** Minimum time between writes, ms, except for urgent ones. */
 const LEAST_MS = 5_000
-/** A write that takes longer is given up, ms: the next one says it all again. */
+/** A write that takes longer is abandoned, ms: the next one contains everything. */
 const WRITE_MS = 10_000
-/** The last word of a watchdog that ends takes no longer, ms. */
+/** Time limit for the last write when the watchdog stops, ms. */
 const LAST_WRITE_MS = 2_000
 
 /**
- * Leaves word of a watchdog in the store: after each sweep, but once in 5 s; of passes between them once an interval; at
- * once when it starts and ends, after its first pass, and when the breaker stops a pass or lets the next one through. It writes beside the
- * passes, and nothing that keeps it from writing disturbs them.
+ * Writes the state of a watchdog to the store: after each sweep, at most every 5 s; after other passes once an
+ * interval; at once when it starts and stops, after its first pass, and when the circuit breaker opens or closes. It
+ * writes beside the passes, and its failures do not affect them.
  *
  * A write on Azure is a lease, a read, a Put and a release, $0.0000068: with an interval of 30 s $0.6 a month.
  */
@@ -40,7 +43,7 @@ export class StateWriter implements Observer {
   #entry: WatchdogEntry
   #writtenAtMs = Number.NEGATIVE_INFINITY
   #writing: Promise<void> | undefined
-  /** What is written now is not the latest. */
+  /** The write in progress does not contain the latest state. */
   #isStale = false
   #isPlanned = false
   #isFailing = false
@@ -54,12 +57,12 @@ export class StateWriter implements Observer {
     this.#entry = total === undefined ? entry : { ...entry, shards: { held: [], total } }
   }
 
-  /** Says that it is there. Nobody has to wait for it: it resolves when that is written, or cannot be. */
+  /** Writes the initial state. Resolves when it is written or the write failed; callers need not wait. */
   async start(): Promise<void> {
     await this.#write()
   }
 
-  /** Says that it ends, within 2 s. Nothing is written after it. */
+  /** Writes the final state, within 2 s. No write follows. */
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
@@ -71,7 +74,7 @@ export class StateWriter implements Observer {
     await Promise.race([this.#put(limit), expired])
   }
 
-  carried(carried: Carried): void {
+  executed(carried: ExecutedDecision): void {
     this.#entry = withDecision(this.#entry, carried)
   }
 
@@ -95,7 +98,7 @@ export class StateWriter implements Observer {
     this.#writeIf(false, LEAST_MS)
   }
 
-  /** Observers are waited for: writing goes on beside them. */
+  /** The pass waits for observers, so the write is not awaited. */
   #writeIf(isUrgent: boolean, afterMs: number): void {
     const sinceMs = this.#timing.monotonicMs() - this.#writtenAtMs
     if (isUrgent || sinceMs >= Math.max(afterMs, LEAST_MS)) void this.#write()
@@ -137,19 +140,19 @@ export class StateWriter implements Observer {
         purpose: 'watchdog state',
         signal,
       })
-      if (outcome === 'busy' || outcome === 'unknown') this.#tellFailure(outcome)
-      else this.#tellRecovery()
+      if (outcome === 'busy' || outcome === 'unknown') this.#reportFailure(outcome)
+      else this.#reportRecovery()
     } catch (error) {
-      this.#tellFailure(error)
+      this.#reportFailure(error)
     }
   }
 
-  #tellRecovery(): void {
+  #reportRecovery(): void {
     if (this.#isFailing) this.#options.recovered?.()
     this.#isFailing = false
   }
 
-  #tellFailure(why: unknown): void {
+  #reportFailure(why: unknown): void {
     if (!this.#isFailing) this.#options.failed?.(why)
     this.#isFailing = true
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NotPermitted, StoreFull, StoreUnreachable } from '../../../src/store/errors.ts'
 import type { ChangeOutcome, StreamStore } from '../../../src/store/store.ts'
-import type { Carried } from '../../../src/watchdog/decision.ts'
+import type { ExecutedDecision } from '../../../src/watchdog/decision.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { DAY, dogOf, HOUR, INTERVAL, MINUTE, SECOND, World } from './watch-world.ts'
 
@@ -112,7 +112,7 @@ describe('a stream that is not what it was when it was planned', () => {
     const release = await world.lease('a')
     await sweep()
     expect(notes.outcomes.sort()).toEqual(['a abort-event busy', 'b abort-event ended'])
-    expect(watch.soonestLookMs()).toBe(world.nowMs + INTERVAL)
+    expect(watch.nextInspectionMs()).toBe(world.nowMs + INTERVAL)
     await release()
     world.wait(INTERVAL)
     await appointment()
@@ -126,7 +126,7 @@ describe('a stream that is not what it was when it was planned', () => {
     for (; world.atMs < HOUR; world.wait(10 * MINUTE)) await sweep()
     await world.lease('a')
     await sweep()
-    expect(watch.soonestLookMs()).toBe(world.nowMs + 15 * SECOND)
+    expect(watch.nextInspectionMs()).toBe(world.nowMs + 15 * SECOND)
   })
 
   it('another watchdog may have ended it in its own way: that counts', async () => {
@@ -229,7 +229,7 @@ describe('what cannot be done, and a limit on how much one pass does', () => {
   const refusing = (world: World, streams: readonly string[]) => {
     world.fault = (call, name) => (call === 'change' && streams.includes(name) ? new NotPermitted('denied') : undefined)
   }
-  const tried = ({ all }: { all: Carried[] }) => all.splice(0).map(({ decision }) => decision.stream)
+  const tried = ({ all }: { all: ExecutedDecision[] }) => all.splice(0).map(({ decision }) => decision.stream)
 
   it('keeps no other stream from being ended: it comes after them the next time', async () => {
     const world = new World()
@@ -449,7 +449,7 @@ describe('the breaker', () => {
     const world = new World()
     const { sweep, watch } = await due(world, many(60), { maxShare: 0.2 })
     await sweep()
-    expect(watch.soonestLookMs()).toBe(Number.POSITIVE_INFINITY)
+    expect(watch.nextInspectionMs()).toBe(Number.POSITIVE_INFINITY)
     world.wait(INTERVAL)
     expect(await sweep()).toMatchObject({ documents: 0, overdue: 60, breaker: { isOpen: true, wouldEnd: 60 } })
   })

@@ -128,7 +128,7 @@ describe('the loop', () => {
     const fails = () => {
       throw new Error('boom')
     }
-    const { notes } = start(world, { observers: [{ began: fails, passed: fails, failed: fails, blind: fails }] })
+    const { notes } = start(world, { observers: [{ began: fails, passed: fails, failed: fails, gap: fails }] })
     world.fault = () => new StoreUnreachable('no')
     await world.run(5 * ROUND)
     world.fault = () => undefined

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Deadline } from '../../../src/stream/time/deadlines.ts'
-import { type Gap, judgedDueMs, ObservationGaps, withSpot } from '../../../src/watchdog/observation-gaps.ts'
+import { type Gap, judgedDueMs, ObservationGaps, withGap } from '../../../src/watchdog/observation-gaps.ts'
 import { RUNS } from '../../support/arbitraries.ts'
 import { DAY, HOUR, INTERVAL, MINUTE, SECOND, START_MS } from './watch-world.ts'
 
@@ -46,8 +46,8 @@ describe('any other limit', () => {
 
 describe('blind spots', () => {
   it('that overlap are one; those that only meet are not: the store was there for a moment', () => {
-    expect(withSpot([spot(0, 10)], spot(5, 20))).toEqual([spot(0, 20)])
-    expect(withSpot([spot(0, 10)], spot(10, 20))).toEqual([spot(0, 10), spot(10, 20)])
+    expect(withGap([spot(0, 10)], spot(5, 20))).toEqual([spot(0, 20)])
+    expect(withGap([spot(0, 10)], spot(10, 20))).toEqual([spot(0, 10), spot(10, 20)])
   })
 
   it('are bounded, and the longest stay', () => {
@@ -55,7 +55,7 @@ describe('blind spots', () => {
     fc.assert(
       fc.property(lengths, numbers => {
         let spots: readonly Gap[] = []
-        for (const [at, length] of numbers.entries()) spots = withSpot(spots, spot(at * 2_000, at * 2_000 + length))
+        for (const [at, length] of numbers.entries()) spots = withGap(spots, spot(at * 2_000, at * 2_000 + length))
         expect(spots.length).toBeLessThanOrEqual(16)
         const kept = spots.map(({ fromMs, toMs }) => toMs - fromMs).sort((a, b) => b - a)
         expect(kept).toEqual([...numbers].sort((a, b) => b - a).slice(0, 16))
@@ -117,11 +117,11 @@ class Sight {
   }
 
   get news(): string[] {
-    return this.vision.takeNews().map(({ fromMs, toMs, why }) => `${why} ${toMs - fromMs}`)
+    return this.vision.takeReports().map(({ fromMs, toMs, why }) => `${why} ${toMs - fromMs}`)
   }
 
   get lengths(): number[] {
-    return this.vision.blindSpots.map(({ fromMs, toMs }) => toMs - fromMs)
+    return this.vision.gaps.map(({ fromMs, toMs }) => toMs - fromMs)
   }
 }
 
@@ -193,7 +193,7 @@ describe('a watchdog', () => {
 
   it('is not blind while its own observers take their time', () => {
     const sight = new Sight().works(MINUTE).runs(10 * MINUTE)
-    sight.vision.asks({ nowMs: START_MS + sight.atMs, atMs: sight.atMs })
+    sight.vision.beginRequest({ nowMs: START_MS + sight.atMs, atMs: sight.atMs })
     expect(sight.answered().lengths).toEqual([])
   })
 
@@ -212,7 +212,7 @@ describe('a watchdog', () => {
     const sight = new Sight().works(MINUTE)
     for (let n = 0; n < 20; n++) sight.runs(MINUTE).answered().works(INTERVAL)
     expect(sight.news).toHaveLength(1)
-    expect(sight.vision.blindSpots).toHaveLength(16)
+    expect(sight.vision.gaps).toHaveLength(16)
     expect(sight.works(HOUR).runs(MINUTE).answered().news).toHaveLength(1)
   })
 
@@ -250,7 +250,7 @@ describe('a watchdog', () => {
         vision.ticked({ nowMs: START_MS + atMs * rate, atMs })
         vision.answered({ nowMs: START_MS + atMs * rate, atMs })
       }
-      expect(vision.blindSpots).toEqual([])
+      expect(vision.gaps).toEqual([])
       expect(vision.takeSetBack()).toBe(false)
     }
   })
@@ -258,6 +258,6 @@ describe('a watchdog', () => {
   it('takes what the first answer says of the store’s clock for no jump', () => {
     const vision = new ObservationGaps({ intervalMs: INTERVAL, tickMs: NEVER }, { nowMs: START_MS - DAY, atMs: 0 })
     vision.answered({ nowMs: START_MS, atMs: 100 })
-    expect(vision.blindSpots).toEqual([])
+    expect(vision.gaps).toEqual([])
   })
 })

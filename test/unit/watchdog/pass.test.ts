@@ -33,7 +33,7 @@ describe('a silent event', () => {
     await world.worked('a')
     const { sweep, appointment, watch } = dogOf(world)
     await sweep()
-    expect(watch.soonestLookMs()).toBe(world.nowMs + MINUTE)
+    expect(watch.nextInspectionMs()).toBe(world.nowMs + MINUTE)
     world.wait(MINUTE)
     const report = await appointment()
     expect(report).toMatchObject({
@@ -99,7 +99,7 @@ describe('a silent event', () => {
     expect(notes.all[0]).toMatchObject({ code: 'showed-life' })
     expect(await world.status('a')).toBe('inprocess')
     expect(await world.entries('a')).toEqual([])
-    expect(watch.soonestLookMs() - world.nowMs).toBe(SECOND)
+    expect(watch.nextInspectionMs() - world.nowMs).toBe(SECOND)
   })
 
   it('of a document of the .NET library is ended: old dates, TimeSpans, and nothing of ours in it', async () => {
@@ -220,7 +220,7 @@ describe('a stream that becomes our own', () => {
     await sweep()
     world.wait(HOUR)
     await appointment()
-    expect(watch.soonestLookMs()).toBe(world.nowMs + INTERVAL)
+    expect(watch.nextInspectionMs()).toBe(world.nowMs + INTERVAL)
     owns = true
     world.wait(INTERVAL)
     expect(await appointment()).toMatchObject({ endedEvents: 1, watched: 1 })
@@ -391,7 +391,7 @@ describe('one stream that cannot be looked at', () => {
     for (; world.atMs < MINUTE; world.wait(INTERVAL)) await sweep()
     world.fault = (call, name) => (call === 'read' && name === 'a' ? new StoreUnreachable('silent') : undefined)
     expect(await appointment()).toMatchObject({ endedEvents: 1, overdue: 1 })
-    expect(watch.soonestLookMs()).toBe(world.nowMs + INTERVAL)
+    expect(watch.nextInspectionMs()).toBe(world.nowMs + INTERVAL)
     world.fault = () => undefined
     world.wait(INTERVAL)
     expect(await appointment()).toMatchObject({ endedEvents: 1, overdue: 0 })
@@ -703,7 +703,7 @@ describe('a report', () => {
     const second: string[] = []
     const { sweep, appointment, notes } = dogOf(world, {
       wantsMoved: true,
-      observers: [{ carried: () => void second.push(notes.order.at(-1) ?? '') }],
+      observers: [{ executed: () => void second.push(notes.order.at(-1) ?? '') }],
     })
     await sweep()
     world.wait(MINUTE)

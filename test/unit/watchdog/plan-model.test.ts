@@ -197,7 +197,7 @@ it('what is planned is what the rule says of the whole history, for any stream a
           const plan = planned(events, { atMs, knownMs, usual, sightings })
           const model = new Model(looks, usual, told)
           expect(plan.expiries.map(({ kind, event }) => `${kind} ${event}`)).toEqual(model.expected())
-          sightings = plan.sightings
+          sightings = plan.observations
           const notices = tells ? plan.expiries.flatMap(({ kind, event }) => (kind === 'notify' ? [event] : [])) : []
           sightings = tell(notices, sightings)
           told.set(look, notices.map(indexOf))
@@ -224,7 +224,7 @@ function planned(
       name: 's',
       stream: new EventStream(document.events),
       read: timeReaderFor(document, { nowMs }).read,
-      sightings: look.sightings,
+      observations: look.sightings,
       knownSinceMs: look.knownMs,
       version: 1,
       isUsed: () => false,
@@ -235,7 +235,7 @@ function planned(
       onDue: look.usual as 'notify',
       apartMs: APART,
       epochMs: Number.NEGATIVE_INFINITY,
-      blindSpots: [],
+      gaps: [],
     },
   )
 }
@@ -245,7 +245,7 @@ function tell(notices: readonly string[], sightings: Observations): Observations
   const kept = new Map(sightings)
   for (const event of notices) {
     const sighting = kept.get(event)
-    if (sighting !== undefined) kept.set(event, { ...sighting, isTold: true })
+    if (sighting !== undefined) kept.set(event, { ...sighting, isNotified: true })
   }
   return kept
 }

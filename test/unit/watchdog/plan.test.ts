@@ -3,7 +3,7 @@ import { EventStream } from '../../../src/stream/event-stream.ts'
 import { timeReaderFor } from '../../../src/stream/time/deadlines.ts'
 import { readDocument } from '../../../src/stream/xml/read.ts'
 import type { Gap } from '../../../src/watchdog/observation-gaps.ts'
-import { type LookRules, type Observations, planStream, type StreamPlan } from '../../../src/watchdog/plan.ts'
+import { type InspectionRules, type Observations, planStream, type StreamPlan } from '../../../src/watchdog/plan.ts'
 import { pacesOf, processorS, tooSlow } from '../../security/hostile/pace.ts'
 import { documentText, type EventText } from '../../support/stream-builder.ts'
 import { HOUR, INTERVAL, MINUTE, START_MS } from './watch-world.ts'
@@ -55,7 +55,7 @@ class Case {
     return this
   }
 
-  look(atMs: number, more: Partial<LookRules> & { readonly offsetMs?: number } = {}): StreamPlan {
+  look(atMs: number, more: Partial<InspectionRules> & { readonly offsetMs?: number } = {}): StreamPlan {
     const { offsetMs = 0, ...rest } = more
     const nowMs = START_MS + atMs + offsetMs
     const document = readDocument(documentText(...this.#events))
@@ -64,7 +64,7 @@ class Case {
         name: 's',
         stream: new EventStream(document.events),
         read: timeReaderFor(document, { nowMs }).read,
-        sightings: this.sightings,
+        observations: this.sightings,
         knownSinceMs: this.#knownSinceMs,
         version: 1,
         isUsed: () => false,
@@ -75,15 +75,15 @@ class Case {
         onDue: 'abort-event',
         apartMs: INTERVAL,
         epochMs: Number.NEGATIVE_INFINITY,
-        blindSpots: [],
+        gaps: [],
         ...rest,
       },
     )
-    this.sightings = plan.sightings
+    this.sightings = plan.observations
     return plan
   }
 
-  ends(atMs: number, more: Partial<LookRules> = {}): string[] {
+  ends(atMs: number, more: Partial<InspectionRules> = {}): string[] {
     return told(this.look(atMs, more))
   }
 
@@ -91,7 +91,7 @@ class Case {
   told(event: string): void {
     const sighting = this.sightings.get(event)
     if (sighting === undefined) throw new Error(`${event} was not seen`)
-    this.sightings = new Map(this.sightings).set(event, { ...sighting, isTold: true })
+    this.sightings = new Map(this.sightings).set(event, { ...sighting, isNotified: true })
   }
 }
 
@@ -102,7 +102,7 @@ describe('an event without a sign of life', () => {
   it('is left alone at the first look, and looked at again an interval later', () => {
     const plan = new Case(ROOT, SILENT).look(0)
     expect(plan.expiries).toEqual([])
-    expect(plan.nextLookMs).toBe(START_MS + INTERVAL)
+    expect(plan.nextInspectionMs).toBe(START_MS + INTERVAL)
     expect(plan.dueMs).toBe(START_MS - 5 * MINUTE)
   })
 
@@ -116,7 +116,7 @@ describe('an event without a sign of life', () => {
   it('is ended by the look that finds it due, if the document has stood as it does for an interval', () => {
     const young = { ...SILENT, timestamp: ago(4 * MINUTE) }
     const stream = new Case(ROOT, young)
-    expect(stream.look(0).nextLookMs).toBe(START_MS + MINUTE)
+    expect(stream.look(0).nextInspectionMs).toBe(START_MS + MINUTE)
     expect(stream.ends(MINUTE - 1)).toEqual([])
     expect(stream.ends(MINUTE)).toEqual(['abort-event 01.00'])
   })
@@ -153,12 +153,12 @@ describe('an event without a sign of life', () => {
   })
 
   it('gets time for a sign after a stretch in which it could give none', () => {
-    const blindSpots: readonly Gap[] = [{ fromMs: START_MS - 8 * MINUTE, toMs: START_MS - 5_000 }]
+    const gaps: readonly Gap[] = [{ fromMs: START_MS - 8 * MINUTE, toMs: START_MS - 5_000 }]
     const stream = new Case(ROOT, SILENT)
-    const plan = stream.look(INTERVAL, { blindSpots })
+    const plan = stream.look(INTERVAL, { gaps })
     expect(plan.expiries).toEqual([])
-    expect(plan.nextLookMs).toBe(START_MS - 5_000 + (5 * MINUTE) / 3)
-    expect(stream.ends(2 * MINUTE, { blindSpots })).toEqual(['abort-event 01.00'])
+    expect(plan.nextInspectionMs).toBe(START_MS - 5_000 + (5 * MINUTE) / 3)
+    expect(stream.ends(2 * MINUTE, { gaps })).toEqual(['abort-event 01.00'])
   })
 
   it('is ended at once where the clock alone decides', () => {
@@ -230,14 +230,14 @@ describe('a limit that signs of life do not move', () => {
 
   it('is not moved by blind spots', () => {
     const stream = new Case(ROOT, never)
-    const blindSpots = [{ fromMs: START_MS - HOUR, toMs: START_MS }]
-    stream.look(0, { blindSpots })
-    expect(stream.ends(INTERVAL, { blindSpots })).toEqual(['abort-event 02.00'])
+    const gaps = [{ fromMs: START_MS - HOUR, toMs: START_MS }]
+    stream.look(0, { gaps })
+    expect(stream.ends(INTERVAL, { gaps })).toEqual(['abort-event 02.00'])
   })
 })
 
 describe('what is done when a limit ends', () => {
-  const twice = (onDue: LookRules['onDue'], ...events: readonly EventText[]) => {
+  const twice = (onDue: InspectionRules['onDue'], ...events: readonly EventText[]) => {
     const stream = new Case(...events)
     stream.look(0, { onDue })
     return stream.ends(INTERVAL, { onDue })
@@ -308,7 +308,7 @@ describe('what is done when a limit ends', () => {
     stream.told('01.00')
     const plan = stream.look(2 * INTERVAL, { onDue: 'notify' })
     expect(plan.expiries).toEqual([])
-    expect(plan.nextLookMs).toBe(Number.POSITIVE_INFINITY)
+    expect(plan.nextInspectionMs).toBe(Number.POSITIVE_INFINITY)
     expect(plan.dueMs).toBe(START_MS - 5 * MINUTE)
     expect(stream.ends(3 * INTERVAL, { onDue: 'notify', epochMs: 3 * INTERVAL })).toEqual([])
   })
@@ -414,7 +414,11 @@ describe('an event that no limit runs for', () => {
     const stream = new Case(...events)
     stream.look(0)
     const plan = stream.look(DAY_LATER)
-    expect(plan).toMatchObject({ expiries: [], dueMs: Number.POSITIVE_INFINITY, nextLookMs: Number.POSITIVE_INFINITY })
+    expect(plan).toMatchObject({
+      expiries: [],
+      dueMs: Number.POSITIVE_INFINITY,
+      nextInspectionMs: Number.POSITIVE_INFINITY,
+    })
   }
   const DAY_LATER = 24 * HOUR
 
@@ -435,7 +439,7 @@ describe('a plan', () => {
     stream.look(0)
     const plan = stream.look(INTERVAL)
     expect(told(plan)).toEqual(['abort-event 01.00'])
-    expect(plan).toMatchObject({ dueMs: START_MS + 4 * MINUTE, nextLookMs: START_MS + 4 * MINUTE })
+    expect(plan).toMatchObject({ dueMs: START_MS + 4 * MINUTE, nextInspectionMs: START_MS + 4 * MINUTE })
   })
 
   it('keeps of an event that is not due any more nothing', () => {

@@ -1,4 +1,4 @@
-import type { Carried, DecisionOutcome, Expiry } from '../../../src/watchdog/decision.ts'
+import type { DecisionOutcome, ExecutedDecision, Expiry } from '../../../src/watchdog/decision.ts'
 import type { FailedPass, PassReport } from '../../../src/watchdog/report.ts'
 
 /** 2026-03-01T14:02:11Z. */
@@ -46,7 +46,7 @@ export function expiry(more: Partial<Expiry> = {}): Expiry {
   }
 }
 
-export function carried(outcome: DecisionOutcome, more: Partial<Carried> = {}): Carried {
+export function carried(outcome: DecisionOutcome, more: Partial<ExecutedDecision> = {}): ExecutedDecision {
   return { decision: expiry(), outcome, atMs: AT, ...more }
 }
 

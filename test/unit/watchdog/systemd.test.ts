@@ -56,17 +56,14 @@ describe('readiness', () => {
     await systemd?.passed?.(sweepReport({ watched: 3 }))
     await systemd?.passed?.(sweepReport({ watched: 4 }))
     await settled()
-    expect(sent).toEqual([
-      ['STATUS=no pass comes to its end: store-unreachable'],
-      ['READY=1', 'STATUS=watching 3 streams'],
-    ])
+    expect(sent).toEqual([['STATUS=passes fail: store-unreachable'], ['READY=1', 'STATUS=watching 3 streams']])
   })
 
   test('is said although the breaker opens in the first pass', async () => {
     const { systemd, sent } = play(UNIT)
     await systemd?.passed?.(sweepReport({ breaker: OPEN_BREAKER }))
     await settled()
-    expect(sent).toEqual([['READY=1', 'STATUS=the breaker is open: nothing is ended']])
+    expect(sent).toEqual([['READY=1', 'STATUS=the circuit breaker is open: no event is ended']])
   })
 
   test('the status follows outage and breaker, a message for each turn and none for each pass', async () => {
@@ -78,8 +75,8 @@ describe('readiness', () => {
     await systemd?.passed?.(sweepReport())
     await settled()
     expect(sent.slice(1)).toEqual([
-      ['STATUS=the breaker is open: nothing is ended'],
-      ['STATUS=no pass comes to its end: store-unreachable'],
+      ['STATUS=the circuit breaker is open: no event is ended'],
+      ['STATUS=passes fail: store-unreachable'],
       ['STATUS=watching 2 streams'],
     ])
   })
@@ -91,7 +88,7 @@ describe('readiness', () => {
     }
     await settled()
     expect(sent).toEqual([
-      ['READY=1', 'STATUS=nothing can be ended: the store lets no decision be carried out'],
+      ['READY=1', 'STATUS=no event can be ended: the store rejects all decisions'],
       ['STATUS=watching 2 streams'],
     ])
   })
@@ -143,12 +140,12 @@ describe("systemd's watchdog", () => {
 })
 
 test('a message that cannot be sent is told once and changes nothing', async () => {
-  const { systemd, faults, sent } = play(UNIT, { answer: async () => 'systemd-notify ended with 1' })
+  const { systemd, faults, sent } = play(UNIT, { answer: async () => 'systemd-notify exited with 1' })
   await systemd?.passed?.(sweepReport())
   await systemd?.failed?.(failedPass())
   await systemd?.stopping()
   expect(sent).toHaveLength(3)
-  expect(faults).toEqual(['systemd-notify ended with 1'])
+  expect(faults).toEqual(['systemd-notify exited with 1'])
 })
 
 describe('the program systemd-notify', () => {
@@ -175,7 +172,7 @@ describe('the program systemd-notify', () => {
   })
 
   test('that fails is told by its exit code', async () => {
-    expect(await notifyProgram(['READY=1'], await fake('exit 3'))).toBe('systemd-notify ended with 3')
+    expect(await notifyProgram(['READY=1'], await fake('exit 3'))).toBe('systemd-notify exited with 3')
   })
 
   test('that is not there is told', async () => {

@@ -7,7 +7,7 @@ import { EMPTY_DOCUMENT } from '../../../src/stream/document.ts'
 import type { EventSpec, Operation } from '../../../src/stream/operations/operation.ts'
 import { summarize } from '../../../src/stream/summarize.ts'
 import type { Timing } from '../../../src/util/clock.ts'
-import type { Carried, WatchdogDecision } from '../../../src/watchdog/decision.ts'
+import type { ExecutedDecision, WatchdogDecision } from '../../../src/watchdog/decision.ts'
 import type { WatchdogOptions } from '../../../src/watchdog/options.ts'
 import { Pass } from '../../../src/watchdog/pass.ts'
 import type { FailedPass, MovedStream, Observer, PassReport } from '../../../src/watchdog/report.ts'
@@ -252,7 +252,7 @@ export async function rest(): Promise<void> {
 /** Keeps what it is told. */
 export class Notes implements Observer {
   readonly order: string[] = []
-  readonly all: Carried[] = []
+  readonly all: ExecutedDecision[] = []
   readonly reports: PassReport[] = []
   readonly failures: FailedPass[] = []
   readonly plans: WatchdogDecision[] = []
@@ -267,7 +267,7 @@ export class Notes implements Observer {
     this.moves.push(...streams)
   }
   planned = (decision: WatchdogDecision): void => void this.plans.push(decision)
-  carried = (carried: Carried): void => {
+  executed = (carried: ExecutedDecision): void => {
     this.order.push(`carried ${carried.outcome}`)
     this.all.push(carried)
   }
@@ -280,7 +280,7 @@ export class Notes implements Observer {
     this.failures.push(failure)
   }
   unreadable = (stream: string): void => void this.faults.push(stream)
-  blind = (fromMs: number, toMs: number, why: string): void => void this.spots.push(`${why} ${toMs - fromMs}`)
+  gap = (fromMs: number, toMs: number, why: string): void => void this.spots.push(`${why} ${toMs - fromMs}`)
   faulty = (error: unknown): void => void this.troubles.push(error)
 
   get outcomes(): string[] {

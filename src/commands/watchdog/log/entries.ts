@@ -4,33 +4,33 @@ import type { Style } from '../../../formats/terminal/style.ts'
 import { LeasectlError } from '../../../stream/errors.ts'
 import { isoTime } from '../../../stream/time/dates.ts'
 import { formatDuration } from '../../../stream/time/durations.ts'
-import type { Carried, DecisionOutcome } from '../../../watchdog/decision.ts'
+import type { DecisionOutcome, ExecutedDecision } from '../../../watchdog/decision.ts'
 import type { DeliveryReport } from '../../../watchdog/hooks/delivery.ts'
 import { type HookPace, paceText } from '../../../watchdog/hooks/lag.ts'
 import type { FailedPass, PassReport } from '../../../watchdog/report.ts'
 
-/** From the least to the most important. */
+/** From least to most important. */
 export const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type Level = (typeof LEVELS)[number]
 
-/** One line of the log. */
+/** A log entry. */
 export interface Entry {
   readonly level: Level
-  /** What happened, one stable word: `ended`, `outage`. */
+  /** The kind of happening as one stable word: `ended`, `outage`. */
   readonly kind: string
-  /** The sentence. Times in it are RFC 3339 in UTC. */
+  /** A sentence. Times in it are RFC 3339 in UTC. */
   readonly text: string
   readonly stream?: string
   /** Id of the event, and its name. */
   readonly event?: string
   readonly name?: string
-  /** What else a program may want to know, under stable names. Never an error itself: an SDK's carries addresses with secrets. */
+  /** Further data under stable names. Never an error object: those of SDKs contain addresses with secrets. */
   readonly fields?: Readonly<Record<string, unknown>>
-  /** How the kind is painted; by level unless given. */
+  /** Colour of the kind; by default that of the level. */
   readonly style?: Style
 }
 
-/** The begin of the log. */
+/** The first entry of the log. */
 export function startEntry(about: {
   readonly version: string
   readonly store: string
@@ -46,23 +46,23 @@ export function startEntry(about: {
   }
 }
 
-/** Where probes and metrics are answered. Anybody in the network can read what other machines can reach. */
+/** The address of probes and metrics. A warning if other machines can reach it, since everyone there can read them. */
 export function listeningEntry({ address, isLoopback }: { address: string; isLoopback: boolean }): Entry {
   const what = `/livez, /readyz and /metrics are on http://${address}`
   return {
     level: isLoopback ? 'info' : 'warn',
     kind: 'listen',
-    text: isLoopback ? what : `${what}: whoever reaches this address reads them, without signing in`,
+    text: isLoopback ? what : `${what}: anyone who can reach this address can read them without authentication`,
     fields: { address, loopback: isLoopback },
   }
 }
 
-/** The signal came: what is in flight goes on to its end. */
+/** A signal arrived; operations in flight are completed. */
 export function stoppingEntry(signal: string): Entry {
-  return { level: 'info', kind: 'stopping', text: `asked to by ${signal}`, fields: { signal } }
+  return { level: 'info', kind: 'stopping', text: `received ${signal}`, fields: { signal } }
 }
 
-/** The last line. @param tookMs from the signal on */
+/** The last entry. @param tookMs since the signal */
 export function stopEntry(tookMs: number): Entry {
   return {
     level: 'info',
@@ -72,24 +72,24 @@ export function stopEntry(tookMs: number): Entry {
   }
 }
 
-/** Something goes wrong beside the passes, and is tried again: shards, state, hooks. */
-export function troubleEntry(kind: string, text: string, error: unknown): Entry {
+/** A fault beside the passes that is retried: shards, state, hooks. */
+export function faultEntry(kind: string, text: string, error: unknown): Entry {
   const { code, message } = faultOf(error)
   return { level: 'warn', kind, text: `${text}: ${message} [${code}]`, fields: { code, error: message } }
 }
 
-/** What went wrong so goes well again. */
-export function easedEntry(kind: string, text: string): Entry {
+/** The end of such a fault. */
+export function recoveryEntry(kind: string, text: string): Entry {
   return { level: 'info', kind, text }
 }
 
-/** Outcomes of a change that are no error, in words. */
+/** Outcomes of a change that are not errors. */
 const OUTCOMES: ReadonlyMap<unknown, { readonly code: string; readonly message: string }> = new Map([
-  ['busy', { code: 'lease-held', message: 'another holds its lease' }],
-  ['unknown', { code: 'unknown', message: 'no answer tells whether it was written' }],
+  ['busy', { code: 'lease-held', message: 'another process holds its lease' }],
+  ['unknown', { code: 'unknown', message: 'no answer; it may have been written' }],
 ])
 
-/** What is given up for having taken too long is a store that did not answer. */
+/** An operation aborted by its time limit counts as a store that did not answer. */
 function faultOf(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof LeasectlError) return error
   const outcome = OUTCOMES.get(error)
@@ -100,8 +100,8 @@ function faultOf(error: unknown): { readonly code: string; readonly message: str
   return { code: 'unexpected', message: error instanceof Error ? error.message : String(error) }
 }
 
-/** How loud an outcome is told the first time, and in which colour. */
-const LOOKS: { readonly [Of in DecisionOutcome]: readonly [level: Level, style?: Style] } = {
+/** Level of the first report of an outcome, and its colour. */
+const OUTCOME_STYLES: { readonly [Of in DecisionOutcome]: readonly [level: Level, style?: Style] } = {
   ended: ['info', 'warn'],
   settled: ['info', 'good'],
   notified: ['info', 'warn'],
@@ -114,13 +114,13 @@ const LOOKS: { readonly [Of in DecisionOutcome]: readonly [level: Level, style?:
   unknown: ['warn'],
 }
 
-/** So many ids of ended events stand in a line. */
+/** Limit for the ids of ended events in an entry. */
 const MAX_IDS = 20
 
-/** What became of a decision. */
-export function carriedEntry(carried: Carried): Entry {
+/** The outcome of a decision. */
+export function decisionEntry(carried: ExecutedDecision): Entry {
   const { decision, outcome, atMs, version, ended = [], code } = carried
-  const [level, style] = LOOKS[outcome]
+  const [level, style] = OUTCOME_STYLES[outcome]
   const expiry = decision.kind === 'settle' ? undefined : decision
   return {
     level,
@@ -142,23 +142,23 @@ export function carriedEntry(carried: Carried): Entry {
   }
 }
 
-/** What a dry run would do: that is its output, and no news here. */
-export function plannedEntry(decision: Carried['decision']): Entry {
-  const { message, ...more } = { message: 'a foreign writer left something to close', event: '', name: '', ...decision }
+/** A decision of a dry run. It is also printed as the result, so it is logged at `debug`. */
+export function plannedEntry(decision: ExecutedDecision['decision']): Entry {
+  const { message, ...more } = { message: 'another writer left open joins to close', event: '', name: '', ...decision }
   const { kind: action, stream, commandId, event, name } = more
-  const text = `would be done: ${withoutOutset(message)}`
+  const text = `planned: ${withoutOutset(message)}`
   return { level: 'debug', kind: action, text, stream, event, name, fields: { action, commandId, dryRun: true } }
 }
 
-function textOf({ decision, outcome, atMs, message, code, ended = [] }: Carried): string {
-  if (decision.kind === 'settle') return message ?? 'what a foreign writer left to close is closed'
+function textOf({ decision, outcome, atMs, message, code, ended = [] }: ExecutedDecision): string {
+  if (decision.kind === 'settle') return message ?? 'closed joins that another writer left open'
   const why = withoutOutset(decision.message)
   if (!isEnd(outcome)) return `${message ?? why}${code === undefined || code === outcome ? '' : ` [${code}]`}`
   const others = ended.length > 1 ? `, ${counted(ended.length, 'event')} ended` : ''
   return `${why}, ${shortTime(latenessOf(decision.dueMs, atMs))} late${others}`
 }
 
-/** The word before it says so already. */
+/** Drops the prefix that repeats the outcome. */
 function withoutOutset(message: string): string {
   return message.replace(/^timed out: /, '')
 }
@@ -178,7 +178,7 @@ const HOOK_LEVELS: { readonly [Of in DeliveryReport['outcome']]: Level } = {
   left: 'info',
 }
 
-/** A try to deliver to a hook. */
+/** An attempt to deliver to a hook. */
 export function deliveryEntry(report: DeliveryReport): Entry {
   const { kind: hook, stream, deliveryId, target, outcome, tries, tookMs, code, output } = report
   const tried = outcome === 'delivered' ? '' : ` [${code}]${output === '' ? '' : `: ${output}`}`
@@ -186,32 +186,33 @@ export function deliveryEntry(report: DeliveryReport): Entry {
     level: HOOK_LEVELS[outcome],
     kind: 'hook',
     stream,
-    text: `on-${hook} ${target}: ${WORDS[outcome]}, try ${tries} took ${shortTime(tookMs)}${tried}`,
+    text: `on-${hook} ${target}: ${WORDS[outcome]}, attempt ${tries} took ${shortTime(tookMs)}${tried}`,
     fields: { hook, target, outcome, deliveryId, tries, tookMs: Math.round(tookMs), code, output },
   }
 }
 
 const WORDS: { readonly [Of in DeliveryReport['outcome']]: string } = {
   delivered: 'delivered',
-  retrying: 'failed, is tried again',
-  'given-up': 'failed for good, nothing delivers it any more',
+  retrying: 'failed, will be retried',
+  'given-up': 'failed for good, will not be delivered',
   left: 'left to the next watchdog',
 }
 
-/** Hooks fell behind, or have caught up. */
-export function paceEntry(pace: HookPace): Entry {
+/** Hooks fell behind, or caught up. */
+export function lagEntry(pace: HookPace): Entry {
   const level = pace.kind === 'caught-up' ? 'info' : 'warn'
   return { level, kind: 'hooks', text: paceText(pace), fields: 'waiting' in pace ? { waiting: pace.waiting } : {} }
 }
 
-/** One pass. */
+/** A completed pass. */
 export function passEntry(report: PassReport, level: Level): Entry {
   const { kind, startedMs, tookMs, listedMs, total, watched, documents, openEvents, overdue } = report
   const { outcomes, endedEvents, deferred, skewMs } = report
   const what = kind === 'sweep' ? `sweep of ${counted(total, 'stream')}` : 'appointment'
   const found = Object.entries(outcomes).map(([outcome, count]) => `${count} ${outcome}`)
-  if (deferred > 0) found.push(`${deferred} left for later`)
-  if (report.breaker.isOpen) found.push(`the breaker holds back ${counted(report.breaker.wouldEnd, 'event')}`)
+  if (deferred > 0) found.push(`${deferred} deferred`)
+  if (report.breaker.isOpen)
+    found.push(`held back by the circuit breaker: ${counted(report.breaker.wouldEnd, 'event')}`)
   return {
     level,
     kind: 'pass',
@@ -227,7 +228,7 @@ export function passEntry(report: PassReport, level: Level): Entry {
   }
 }
 
-/** What passes came to since the last such line. */
+/** Totals of the passes since the last summary. */
 export interface PassTotals {
   readonly sinceMs: number
   readonly passes: number
@@ -235,7 +236,7 @@ export interface PassTotals {
   readonly endedEvents: number
 }
 
-/** Shows that the watchdog lives although nothing happens. @param report the last pass that came to its end */
+/** Shows that the watchdog is alive while nothing happens. @param report the last completed pass */
 export function summaryEntry(
   { sinceMs, passes, failed, endedEvents }: PassTotals,
   report: PassReport,
@@ -243,17 +244,17 @@ export function summaryEntry(
 ): Entry {
   const { watched, openEvents, overdue, next } = report
   const soonest = next[0]
-  const told = [
+  const parts = [
     `watching ${counted(watched, 'stream')} with ${counted(openEvents, 'open event')}`,
     `${counted(endedEvents, 'event')} ended in ${shortTime(nowMs - sinceMs)}`,
     ...(overdue === 0 ? [] : [`${counted(overdue, 'stream')} overdue`]),
-    ...(failed === 0 ? [] : [`${failed} of ${counted(passes, 'pass', 'passes')} came to no end`]),
+    ...(failed === 0 ? [] : [`${failed} of ${counted(passes, 'pass', 'passes')} failed`]),
     ...(soonest === undefined ? [] : [`next is ${soonest.stream}, due ${isoTime(soonest.dueMs)}`]),
   ]
   return {
     level: 'info',
     kind: 'summary',
-    text: told.join('; '),
+    text: parts.join('; '),
     fields: {
       ...{ since: jsonTime(sinceMs), passes, failed, endedEvents, watched, openEvents, overdue },
       ...(soonest === undefined ? {} : { next: { stream: soonest.stream, due: jsonTime(soonest.dueMs) } }),
@@ -261,28 +262,28 @@ export function summaryEntry(
   }
 }
 
-/** A pass came to no end. */
+/** A failed pass. */
 export function failedEntry({ code, message, sinceMs, tookMs }: FailedPass, level: Level): Entry {
   return {
     level,
     kind: 'outage',
-    text: `no pass comes to its end, so nothing is ended: ${message} [${code}]`,
+    text: `passes fail, so no event is ended: ${message} [${code}]`,
     fields: { code, error: message, since: jsonTime(sinceMs), tookMs: Math.round(tookMs) },
   }
 }
 
-/** As loud as the outage itself was, but for being good news. */
+/** At the level of the outage itself, but good news. */
 export function recoveredEntry(sinceMs: number, nowMs: number): Entry {
   return {
     level: 'warn',
     kind: 'recovered',
     style: 'good',
-    text: `passes come to their end again, after ${shortTime(nowMs - sinceMs)}`,
+    text: `passes succeed again, after ${shortTime(nowMs - sinceMs)}`,
     fields: { since: jsonTime(sinceMs), lastedMs: nowMs - sinceMs },
   }
 }
 
-/** The breaker opened, or closed. @param overrule the command that ends all that is due nevertheless */
+/** The circuit breaker opened or closed. @param overrule the command that ends all overdue events nevertheless */
 export function breakerEntry(breaker: PassReport['breaker'], overrule: string): Entry {
   const { isOpen, wouldEnd, openEvents, maxShare } = breaker
   const share = Math.round(maxShare * 1000) / 10
@@ -291,13 +292,13 @@ export function breakerEntry(breaker: PassReport['breaker'], overrule: string): 
     kind: 'breaker',
     ...(isOpen ? {} : { style: 'good' }),
     text: isOpen
-      ? `open: ${wouldEnd} of ${openEvents} open events would be ended, more than --max-share ${share}%; nothing is ended. Are the workers or the clocks at fault? If all of them are to end: ${overrule}`
-      : 'closed: what is due is ended again',
+      ? `open: ${wouldEnd} of ${openEvents} open events would be ended, more than --max-share ${share}%; no event is ended. Check workers and clocks first. To end all of them: ${overrule}`
+      : 'closed: overdue events are ended again',
     fields: { open: isOpen, wouldEnd, openEvents, maxShare },
   }
 }
 
-/** A length of time as finely as it matters: `5ms`, `0.4s`, `9.9s`, `2m14s`. */
+/** A duration as precise as needed: `5ms`, `0.4s`, `9.9s`, `2m14s`. */
 export function shortTime(ms: number): string {
   const size = Math.max(0, ms)
   if (size < 100) return `${Math.round(size)}ms`

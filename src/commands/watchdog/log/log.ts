@@ -5,33 +5,33 @@ import type { Runtime } from '../../../cli/runtime.ts'
 import { jsonTime } from '../../../formats/json.ts'
 import { counted } from '../../../formats/terminal/numbers.ts'
 import { isoTime } from '../../../stream/time/dates.ts'
-import type { Carried } from '../../../watchdog/decision.ts'
+import type { ExecutedDecision } from '../../../watchdog/decision.ts'
 import { DeliveredIds } from '../../../watchdog/hooks/watermarks.ts'
 import type { FailedPass, Observer, PassReport } from '../../../watchdog/report.ts'
 import {
   breakerEntry,
-  carriedEntry,
+  decisionEntry,
   type Entry,
   failedEntry,
+  faultEntry,
   type Level,
   type PassTotals,
   passEntry,
   plannedEntry,
   recoveredEntry,
   summaryEntry,
-  troubleEntry,
 } from './entries.ts'
 import { jsonSink, type LogSink, prettySink } from './sink.ts'
 
-/** What a watchdog says about itself, on stderr. */
+/** The log of a watchdog on stderr. */
 export interface WatchdogLog extends Observer {
-  /** A line of whoever else has something to say: hooks, shards, systemd. Texts may come from strangers. */
+  /** Logs an entry of another part: hooks, shards, systemd. Its texts may come from untrusted sources. */
   note(entry: Entry): void
 }
 
 /**
- * JSON lines, or lines for people where stderr is a terminal and no JSON was asked for. `-q` leaves warnings and errors,
- * `-v` tells each pass too.
+ * Writes JSON lines, or text on a terminal unless JSON is requested. `-q` leaves warnings and errors, `-v` adds every
+ * pass.
  */
 export async function openLog(options: GlobalOptions, runtime: Runtime): Promise<WatchdogLog> {
   const sink = await sinkFor(options, runtime)
@@ -54,22 +54,22 @@ function levelOf({ quiet, verbose, debug }: GlobalOptions): Level {
   return verbose || debug ? 'debug' : 'info'
 }
 
-/** So often the log shows that the watchdog lives. */
+/** Interval of the entries that show that the watchdog is alive. */
 const SUMMARY_EVERY_MS = 10 * 60_000
-/** Of so many things that are not done and tried again it is known that they were told. */
-const MAX_TOLD = 1_000
+/** Number of reported outcomes that are remembered. */
+const MAX_REPORTED = 1_000
 
 /**
- * Tells each thing once: what is the same pass after pass is told at `debug` from then on.
- * @param overrule the command that ends what the breaker keeps from being ended
+ * Reports each outcome once; repetitions in later passes are logged at `debug`.
+ * @param overrule the command that ends the events that the circuit breaker holds back
  */
 function logObserver(log: LogSink, nowMs: () => number, overrule: () => string): Observer {
   const passes = new PassLog(log, nowMs, overrule)
-  const told = new DeliveredIds(MAX_TOLD)
+  const reported = new DeliveredIds(MAX_REPORTED)
   let held: readonly number[] = []
   return {
     planned: decision => log(plannedEntry(decision)),
-    carried: carried => log(withRepeats(carriedEntry(carried), told.add(keyOf(carried)))),
+    executed: carried => log(withRepeats(decisionEntry(carried), reported.add(keyOf(carried)))),
     passed: report => passes.passed(report),
     failed: failure => passes.failed(failure),
     unreadable: (stream, message) =>
@@ -77,11 +77,11 @@ function logObserver(log: LogSink, nowMs: () => number, overrule: () => string):
         level: 'warn',
         kind: 'unreadable',
         stream,
-        text: `${message}; it is never ended`,
+        text: `${message}; it is never aborted`,
         fields: { error: message },
       }),
-    blind: (fromMs, toMs, why) => log(blindEntry(fromMs, toMs, why)),
-    faulty: error => log(troubleEntry('observer', 'a part that is told of passes failed; passes go on', error)),
+    gap: (fromMs, toMs, why) => log(blindEntry(fromMs, toMs, why)),
+    faulty: error => log(faultEntry('observer', 'an observer of passes failed; passes continue', error)),
     shards(now, total) {
       log(shardsEntry(held, now, total))
       held = [...now]
@@ -89,7 +89,7 @@ function logObserver(log: LogSink, nowMs: () => number, overrule: () => string):
   }
 }
 
-function keyOf({ decision, outcome, code = '' }: Carried): string {
+function keyOf({ decision, outcome, code = '' }: ExecutedDecision): string {
   return [decision.stream, decision.commandId, outcome, code].join('\0')
 }
 
@@ -101,17 +101,17 @@ class PassLog {
   readonly #log: LogSink
   readonly #nowMs: () => number
   readonly #overrule: () => string
-  /** The code for which passes fail now. */
+  /** The code that passes fail with now. */
   #outage: { readonly code: string; readonly sinceMs: number } | undefined
   #wasOpen = false
   #last: PassReport | undefined
-  #tally: PassTotals
+  #totals: PassTotals
 
   constructor(log: LogSink, nowMs: () => number, overrule: () => string) {
     this.#log = log
     this.#nowMs = nowMs
     this.#overrule = overrule
-    this.#tally = { sinceMs: nowMs(), passes: 0, failed: 0, endedEvents: 0 }
+    this.#totals = { sinceMs: nowMs(), passes: 0, failed: 0, endedEvents: 0 }
   }
 
   passed(report: PassReport): void {
@@ -134,8 +134,8 @@ class PassLog {
   }
 
   #count({ failed, endedEvents }: Pick<PassTotals, 'failed' | 'endedEvents'>): void {
-    const before = this.#tally
-    this.#tally = {
+    const before = this.#totals
+    this.#totals = {
       sinceMs: before.sinceMs,
       passes: before.passes + 1,
       failed: before.failed + failed,
@@ -143,18 +143,18 @@ class PassLog {
     }
     const nowMs = this.#nowMs()
     if (this.#last === undefined || nowMs - before.sinceMs < SUMMARY_EVERY_MS) return
-    this.#log(summaryEntry(this.#tally, this.#last, nowMs))
-    this.#tally = { sinceMs: nowMs, passes: 0, failed: 0, endedEvents: 0 }
+    this.#log(summaryEntry(this.#totals, this.#last, nowMs))
+    this.#totals = { sinceMs: nowMs, passes: 0, failed: 0, endedEvents: 0 }
   }
 }
 
 function blindEntry(fromMs: number, toMs: number, why: string): Entry {
-  const since = fromMs > 0 ? isoTime(fromMs) : 'who knows when'
+  const since = fromMs > 0 ? isoTime(fromMs) : 'an unknown time'
   const spot = `saw nothing from ${since} to ${isoTime(toMs)} (${why})`
   return {
     level: 'warn',
     kind: 'blind',
-    text: `${spot}: what was seen before counts no more, silent events get time to show life`,
+    text: `${spot}: earlier observations are discarded, events get new time to send heartbeats`,
     fields: { from: jsonTime(fromMs), to: jsonTime(toMs), why },
   }
 }
@@ -164,10 +164,10 @@ function shardsEntry(before: readonly number[], held: readonly number[], total: 
   const left = before.filter(shard => !held.includes(shard))
   const moves = [
     ...(taken.length > 0 ? [`took ${taken.join(' ')}`] : []),
-    ...(left.length > 0 ? [`let go of ${left.join(' ')}`] : []),
+    ...(left.length > 0 ? [`released ${left.join(' ')}`] : []),
   ]
   const holds =
-    held.length === 0 ? `stands by: holds none of ${total}` : `holds ${held.length} of ${counted(total, 'shard')}`
+    held.length === 0 ? `standby: holds none of ${total}` : `holds ${held.length} of ${counted(total, 'shard')}`
   return {
     level: 'info',
     kind: 'shards',

@@ -7,20 +7,22 @@ import { formatDuration, parseTimeout } from '../../../stream/time/durations.ts'
 import { visibleText } from '../../../util/visible-text.ts'
 import { type Entry, LEVELS, type Level } from './entries.ts'
 
-/** Takes lines of the log. Never throws, never waits. */
+/** Writes log entries. Never throws, never waits. */
 export type LogSink = (entry: Entry) => void
 
 interface SinkOptions {
   readonly stderr: Terminal
-  /** The least important that is written. */
+  /** The least important level that is written. */
   readonly level: Level
   nowMs(): number
 }
 
-/** So many lines may wait for a reader of stderr that takes none: a log must not hold the watchdog up, nor fill its memory. */
+/**
+ * Limit for lines that wait for a slow reader of stderr: the log must neither delay the watchdog nor fill its memory.
+ */
 const MAX_WAITING = 10_000
 
-/** One JSON object a line: `level`, `time`, `kind`, then what is told, then `msg`. */
+/** One JSON object a line: `level`, `time`, `kind`, then the data, then `msg`. */
 export function jsonSink(options: SinkOptions): LogSink {
   return lines(options, ({ level, kind, text, stream, event, name, fields }) => {
     const time = new Date(options.nowMs()).toISOString()
@@ -29,7 +31,7 @@ export function jsonSink(options: SinkOptions): LogSink {
   })
 }
 
-/** A line for people each. */
+/** One line of text for each entry. */
 export function prettySink(
   options: SinkOptions & { readonly paint: Paint; readonly time: PrettyOptions['time'] },
 ): LogSink {
@@ -63,15 +65,15 @@ function prettyLine(entry: Entry, options: PrettyOptions): string {
   const { level, kind, text, stream, event, name } = entry
   const about = [stream, event, name].filter(part => part !== undefined && part !== '').join(' ')
   const what = about === '' ? text : `${about}: ${text}`
-  const told = visibleText(withoutSecrets(forPeople(what, options)))
+  const shown = visibleText(withoutSecrets(forPeople(what, options)))
   const word = paint(entry.style ?? STYLES[level], visibleText(kind).padEnd(KIND_WIDTH))
-  return `${paint('dim', clock(nowMs, nowMs, time))} ${word} ${told}`
+  return `${paint('dim', clock(nowMs, nowMs, time))} ${word} ${shown}`
 }
 
 const ISO = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g
 const TIMEOUT = /\(timeout ([^()]{1,40})\)/g
 
-/** Times as the clock on the wall shows them, timeouts as people write them. */
+/** Shows times in the chosen time zone and timeouts in short form. */
 function forPeople(text: string, { nowMs, time }: PrettyOptions): string {
   return text
     .replace(ISO, iso => {

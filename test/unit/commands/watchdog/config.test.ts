@@ -119,9 +119,9 @@ describe('a configuration', () => {
   test('says how an inner address is let in', () => {
     const { message, hint } = fault('on-done: {webhook: https://10.0.0.7/x}\nwebhooks: {allow: 10.0.0.7}')
     expect(message).toBe(
-      `${FILE}, line 1: webhook: 10.0.0.7 is an inner address, and not in webhooks: {networks: […]} of the file of --config`,
+      `${FILE}, line 1: webhook: 10.0.0.7 is a private address and not in webhooks: {networks: […]} in the file of --config`,
     )
-    expect(hint).toBe('If it may be sent to: webhooks: {networks: [10.0.0.7]}.')
+    expect(hint).toBe('To permit it: webhooks: {networks: [10.0.0.7]}.')
   })
 
   test('names the keys that its schema knows', () => {
@@ -193,7 +193,7 @@ describe('the file', () => {
   test('is read, and told of where everyone may write to it', async () => {
     expect(await readConfigFile(file('shards: 2\n'))).toEqual({ config: { shards: 2 }, warnings: [] })
     const { warnings } = await readConfigFile(file('shards: 2\n', 0o666))
-    expect(warnings).toEqual([expect.stringContaining('may be written by everyone')])
+    expect(warnings).toEqual([expect.stringContaining('is world-writable')])
   })
 
   test.each([

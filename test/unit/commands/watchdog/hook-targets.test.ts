@@ -44,7 +44,7 @@ describe('a program', () => {
     })
   })
 
-  test('without a slash is looked for on PATH, where it may be run', async () => {
+  test('without a slash is looked up on PATH, where it may be run', async () => {
     mkdirSync(join(folder, 'other'))
     program('page', 0o644)
     const path = program('other/page')
@@ -59,10 +59,10 @@ describe('a program', () => {
   })
 
   test.each([
-    ['none', 'there is no such program', 'Write its whole path.'],
-    ['none --now', 'there is no such program', 'A path with spaces is one path'],
-    ['plain', 'it may not be run', 'Write its whole path.'],
-    ['', 'it is not a file', 'Write its whole path.'],
+    ['none', 'no such program', 'Write its full path.'],
+    ['none --now', 'no such program', 'A path may contain spaces'],
+    ['plain', 'it cannot be executed', 'Write its full path.'],
+    ['', 'it is not a file', 'Write its full path.'],
   ])('%j: %s', async (name, what, hint) => {
     program('plain', 0o644)
     const error = await faultOf([...hookCommand('--on-failed')(`${folder}/${name}`)])
@@ -73,7 +73,7 @@ describe('a program', () => {
 
   test('that is not on PATH', async () => {
     const error = await faultOf([...hookCommand('--on-failed')('page')], { PATH: folder })
-    expect(error.hint).toContain('looked for on PATH')
+    expect(error.hint).toContain('looked up on PATH')
   })
 })
 
@@ -95,7 +95,7 @@ describe('a secret', () => {
     writeFileSync(path, SECRET)
     chmodSync(path, 0o644)
     const { warnings } = await hookTargets({ onDone: [webhook({ secret: { file: path } })] }, {})
-    expect(warnings).toEqual([expect.stringContaining('may be read by everyone')])
+    expect(warnings).toEqual([expect.stringContaining('is world-readable')])
   })
 
   test.each([

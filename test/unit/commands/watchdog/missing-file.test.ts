@@ -33,7 +33,7 @@ test('a watchdog that stays asks in its log whether it is the right path, and wa
   const stop = new AbortController()
   stop.abort('SIGTERM')
   const { stderr } = await cli(newWorld(), ['watchdog'], { store: openSqliteStore(path), signal: stop.signal })
-  const warnings = stderr.split('\n').filter(line => line.includes('is it the right path?'))
+  const warnings = stderr.split('\n').filter(line => line.includes('is the path right?'))
   expect(warnings).toEqual([expect.stringContaining(`sqlite:${path}: the file does not exist (yet)`)])
   expect(warnings[0]).toMatch(/"level":"?(warn|40)/)
 })

@@ -25,9 +25,9 @@ test('what hooks do not take for a minute is left to the next run, told, and end
   await run(world.store, 's', { ...init(), forks: [{ name: 'A', timeout: '00:01:00' }] } as Operation)
   world.nowMs += 120_000
   const first = await once(world, '/bin/false')
-  expect(first.problem).toMatchObject({ exit: 7, message: 'hooks: 1 delivery left to the next run' })
-  expect(first.stderr.match(/s: on-failed \/bin\/false: failed, is tried again/g)).toHaveLength(2)
-  expect(first.stderr).toContain('s: on-failed /bin/false: left to the next watchdog, try 3')
+  expect(first.problem).toMatchObject({ exit: 7, message: 'hooks: 1 delivery left for the next run' })
+  expect(first.stderr.match(/s: on-failed \/bin\/false: failed, will be retried/g)).toHaveLength(2)
+  expect(first.stderr).toContain('s: on-failed /bin/false: left to the next watchdog, attempt 3')
   world.nowMs += 3_600_000
   expect((await once(world, '/bin/false')).stderr).toContain('left to the next watchdog')
 })

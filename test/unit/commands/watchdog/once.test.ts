@@ -28,7 +28,7 @@ describe('watchdog --dry-run', () => {
       '',
     ])
     expect(stderr).toBe(
-      '4 streams, 8 open events: would end 2; nothing was changed. The clock alone decided: one look\n',
+      '4 streams, 8 open events: would end 2; nothing was changed. One observation; the clock alone decides\n',
     )
     expect(await bodyOf(world, 'late/000')).toBe(before)
   })
@@ -38,14 +38,16 @@ describe('watchdog --dry-run', () => {
     expect([exit, stdout, stderr]).toEqual([
       0,
       'WOULD  STREAM  EVENT  ENDS  LATE  WHY\n',
-      '0 streams, 0 open events: would end 0; nothing was changed. The clock alone decided: one look\n',
+      '0 streams, 0 open events: would end 0; nothing was changed. One observation; the clock alone decides\n',
     ])
   })
 
   test('says that the breaker would stop it', async () => {
     const { exit, stderr } = await cli(await overdue(51), ['watchdog', '--dry-run'])
     expect(exit).toBe(0)
-    expect(stderr).toContain('the breaker would stop this: 51 of 204 open events (25%) are due, more than 20%')
+    expect(stderr).toContain(
+      'the circuit breaker would stop this pass: 51 of 204 open events (25%) are due, more than 20%',
+    )
   })
 
   test('names of strangers cannot drive the terminal', async () => {
@@ -62,7 +64,7 @@ describe('watchdog --once', () => {
     const { exit, stdout, stderr } = await cli(world, ['watchdog', '--once'])
     expect(exit).toBe(0)
     expect(stdout).toContain('✗ ended  late/000  01.00 Search     1    1m  timed out: not started since')
-    expect(stderr).toBe('2 streams, 3 open events: ended 1. The clock alone decided: one look\n')
+    expect(stderr).toBe('2 streams, 3 open events: ended 1. One observation; the clock alone decides\n')
     expect(await statuses(world, 'late/000')).toEqual({ '00': 'completed', '01.00': 'aborted' })
     expect(await statuses(world, 'open/0')).toEqual({ '00': 'inprocess', '01.00': 'init' })
   })
@@ -91,7 +93,7 @@ describe('watchdog --once', () => {
     const world = await overdue(51)
     const { exit, stderr } = await cli(world, ['watchdog', '--once'])
     expect(exit).toBe(5)
-    expect(stderr).toContain('nothing was ended: 51 of 204 open events (25%) are due, more than 20%')
+    expect(stderr).toContain('no event was ended: 51 of 204 open events (25%) are due, more than 20%')
     expect(stderr).toContain('[breaker-open]')
     expect(stderr).toContain('try      leasectl watchdog --once --max-share 100%')
     expect(await statuses(world, 'late/000')).toMatchObject({ '01.00': 'init' })
@@ -108,7 +110,7 @@ describe('watchdog --once', () => {
     const world = await overdue(3)
     const { stderr } = await cli(world, ['watchdog', '--once', '--max-per-pass', '2'])
     expect(stderr).toContain('ended 2.')
-    expect(stderr).toContain('1 decision left for the next pass: more than --max-per-pass')
+    expect(stderr).toContain('1 decision deferred to the next pass: over --max-per-pass')
   })
 
   test('an unreadable document is told and the others are ended', async () => {

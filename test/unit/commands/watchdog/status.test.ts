@@ -82,7 +82,7 @@ test('by when it last wrote it is live, late or silent', async () => {
   }
   expect(await stateAfter(40_000)).toEqual(['live', ''])
   expect(await stateAfter(41_000)).toEqual(['late', ''])
-  expect(await stateAfter(161_000)).toEqual(['silent', 'no watchdog is there; start one: leasectl watchdog\n'])
+  expect(await stateAfter(161_000)).toEqual(['silent', 'no watchdog is running; start one: leasectl watchdog\n'])
   expect((await status(world)).stdout).toMatch(/^✗ silent .* closed {3}-$/m)
 })
 
@@ -114,7 +114,7 @@ describe('what is wrong', () => {
     const other = aWatchdog(NOON, { id: 'w2', shards: { held: [0], total: 4 } })
     const world = await withWatchdogs(aWatchdog(NOON), other, aWatchdog(NOON, { id: 'w3', shards: undefined }))
     expect((await status(world)).stderr).toBe(
-      'these watchdogs share no work with each other, as they divide it differently: no --shards, --shards 4, --shards 8\n',
+      'these watchdogs do not share work, because their --shards differ: no --shards, --shards 4, --shards 8\n',
     )
   })
 

@@ -17,7 +17,7 @@ test.each([
 
 test.each([
   ['9464', 'Write --listen :9464 for 127.0.0.1:9464.'],
-  ['::1:9464', 'An IPv6 address stands in brackets: --listen [::1]:9464.'],
+  ['::1:9464', 'Write an IPv6 address in brackets: --listen [::1]:9464.'],
   ['127.0.0.1', 'HOST:PORT'],
   ['127.0.0.1:', 'HOST:PORT'],
   ['127.0.0.1:65536', 'ports go up to 65535'],

@@ -32,14 +32,14 @@ describe('a program', () => {
   test.each([
     ['', 'the program is empty'],
     ['[]', 'names no program'],
-    ['[1]', 'the program is not a text'],
+    ['[1]', 'the program is not a string'],
     ['[""]', 'the program is empty'],
     ['["a",""]', 'argument 1 is empty'],
-    ['["a",null]', 'argument 1 is not a text'],
-    ['["a",["b"]]', 'argument 1 is not a text'],
-    ['["a\\u0000b"]', 'holds a NUL'],
-    ['[notify]', 'is no JSON'],
-    ['["a"', 'is no JSON'],
+    ['["a",null]', 'argument 1 is not a string'],
+    ['["a",["b"]]', 'argument 1 is not a string'],
+    ['["a\\u0000b"]', 'contains a NUL'],
+    ['[notify]', 'is not JSON'],
+    ['["a"', 'is not JSON'],
   ])('%s: %s', (text, what) => {
     const { message } = fault(() => parse(text))
     expect(message).toMatch(/^--on-done/)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { CarriedDecision, WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
+import type { RecordedDecision, WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
 import { upcoming } from '../../../../src/ops/watchdog-state/upcoming.ts'
 import { aWatchdog } from '../../watchdog/state/world.ts'
 import { NOW } from '../check/support.ts'
@@ -28,7 +28,7 @@ test('what several of them watch stands there once, the soonest first', () => {
 })
 
 describe('a limit that has ended is over once', () => {
-  const decided = (more: Partial<CarriedDecision> = {}): WatchdogEntry => {
+  const decided = (more: Partial<RecordedDecision> = {}): WatchdogEntry => {
     const decision = { stream: 'w/2', kind: 'abort-event', event: '01', limit: 'timeout', outcome: 'ended' }
     return aWatchdog(NOW, {
       id: 'old',
@@ -45,7 +45,7 @@ describe('a limit that has ended is over once', () => {
     expect(streams(killed(35_000), decided({ kind: 'settle', dueMs: undefined, outcome: 'settled' }))).toEqual([])
   })
 
-  test.each<[string, Partial<CarriedDecision>]>([
+  test.each<[string, Partial<RecordedDecision>]>([
     ['its outcome is another', { outcome: 'busy' }],
     ['it was before that limit ended', { atMs: DUE.dueMs - 1 }],
     ['it was about a limit that ended before', { dueMs: DUE.dueMs - 60_000 }],

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import {
-  type CourierOptions,
   type Delivery,
+  type DeliveryOptions,
   DeliveryQueue,
   type DeliveryReport,
 } from '../../../../src/watchdog/hooks/delivery.ts'
@@ -30,7 +30,7 @@ function parcel(to: WebhookTarget, id = 'done-1', text = '{}'): Delivery {
   return { target: to, kind: 'done', stream: 's', id, text, environment: {} }
 }
 
-function courier(options: Partial<CourierOptions> = {}) {
+function courier(options: Partial<DeliveryOptions> = {}) {
   const reports: DeliveryReport[] = []
   const timing = hurriedTiming(TIMEOUT_MS)
   const onDelivery = (report: DeliveryReport) => void reports.push(report)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Summary } from '../../../../src/stream/summary.ts'
-import { type FilterRules, MARGIN_MS, mayTell } from '../../../../src/watchdog/hooks/events.ts'
+import { type FilterRules, MARGIN_MS, mayHaveEvents } from '../../../../src/watchdog/hooks/events.ts'
 import { HOOK_KINDS } from '../../../../src/watchdog/hooks/target.ts'
 import type { MovedStream } from '../../../../src/watchdog/report.ts'
 import { NOW } from '../../ops/support.ts'
@@ -44,10 +44,10 @@ describe('the document is read', () => {
     ['at the first look of what may have been reopened', { version: 3 }, {}, true],
     ['at the first look not of what cannot have been', { version: 2 }, {}, false],
   ])('%s', (_, about, rules, isRead) => {
-    expect(mayTell(moved(about), { ...RULES, ...rules })).toBe(isRead)
+    expect(mayHaveEvents(moved(about), { ...RULES, ...rules })).toBe(isRead)
   })
 
   test('not of what cannot be read as a stream', () => {
-    expect(mayTell({ ...moved({ failed: 1, before: 4 }), summary: undefined }, RULES)).toBe(false)
+    expect(mayHaveEvents({ ...moved({ failed: 1, before: 4 }), summary: undefined }, RULES)).toBe(false)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { readStream } from '../../../../src/ops/read-stream.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
-import { type HookEvent, happeningsIn, type NewsRules, noticeOf } from '../../../../src/watchdog/hooks/events.ts'
+import { eventsIn, type HookEvent, type NewsRules, noticeOf } from '../../../../src/watchdog/hooks/events.ts'
 import { HOOK_KINDS, type HookKind } from '../../../../src/watchdog/hooks/target.ts'
 import { HOLDER, init, memoryStore, NOW, run } from '../../ops/support.ts'
 
@@ -15,7 +15,7 @@ const EVERYTHING: NewsRules = {
 
 async function told(store: StreamStore, rules: Partial<NewsRules> = {}, name = 's'): Promise<HookEvent[]> {
   const view = await readStream(store, name)
-  return view === undefined ? [] : happeningsIn(view, { ...EVERYTHING, ...rules })
+  return view === undefined ? [] : eventsIn(view, { ...EVERYTHING, ...rules })
 }
 
 async function kindsAfter(...operations: Operation[]): Promise<HookKind[][]> {
@@ -107,7 +107,7 @@ describe('a happening', () => {
     const view = await readStream(store, 's')
     if (view === undefined) throw new Error('it was made')
     const walks = vi.spyOn(view.stream, 'counts')
-    const happenings = happeningsIn(view, EVERYTHING)
+    const happenings = eventsIn(view, EVERYTHING)
     expect(happenings.map(({ outcome, status }) => `${status} ${outcome}`)).toEqual(Array(5).fill('completed errors'))
     expect(walks).toHaveBeenCalledTimes(1)
   })

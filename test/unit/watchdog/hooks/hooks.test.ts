@@ -283,7 +283,7 @@ describe('at least once', () => {
     for (const name of ['new', 's']) await run(store, name, name === 's' ? { op: 'abort' } : init())
     await run(store, 'new', { op: 'abort' })
     await sweep()
-    expect([told(), troubles]).toEqual([['done new abort v2'], ['s cannot be told to hooks']])
+    expect([told(), troubles]).toEqual([['done new abort v2'], ['s cannot be delivered to hooks']])
   })
 
   test('how far it has come is noted at the start, and from then on only as it gets on', async () => {
@@ -320,7 +320,7 @@ describe('at least once', () => {
     const { sweep, troubles } = start({ memory, kinds: ['done'] })
     await sweep()
     expect(told()).toEqual(['done over abort v2'])
-    expect(troubles).toEqual(['how far hooks have come cannot be read: the last hour is told again'])
+    expect(troubles).toEqual(['the watermark of hooks cannot be read: events of the last hour may be delivered again'])
   })
 })
 

@@ -19,7 +19,7 @@ test('that no more are remembered is told once', () => {
   one.waits(0)
   expect(told).toEqual([
     'hooks are behind: 101 streams wait',
-    'hooks are behind: 1000 streams wait, and no more are remembered: the rest is told after the next restart or takeover',
+    'hooks are behind: 1000 streams wait, and the backlog is full: further streams follow after the next restart or takeover',
     'hooks have caught up',
   ])
 })

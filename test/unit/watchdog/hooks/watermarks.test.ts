@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import {
   DeliveredIds,
+  deliveryKey,
   HookProgress,
   hookMemory,
-  toldKey,
   type Watermark,
   type WatermarkStore,
 } from '../../../../src/watchdog/hooks/watermarks.ts'
@@ -100,7 +100,7 @@ test('notes what it lets go of: whoever takes it begins there', async () => {
 test('notes each delivery once, and knows what others have noted', async () => {
   const { progress: one, writes, told } = progress([1])
   await one.ready()
-  expect([told.add(toldKey('k', 'known')), told.add(toldKey('k', 'other'))]).toEqual([false, true])
+  expect([told.add(deliveryKey('k', 'known')), told.add(deliveryKey('k', 'other'))]).toEqual([false, true])
   one.ended('k', `done-${'a'.repeat(16)}${'b'.repeat(16)}`)
   await one.flush()
   await one.flush()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
-import { openHeart, touching } from '../../../../src/watchdog/http/liveness.ts'
+import { openLiveness, touching } from '../../../../src/watchdog/http/liveness.ts'
 import { openReadiness, type ReadyState, ready } from '../../../../src/watchdog/http/readiness.ts'
 import { AT, carried, failedPass, OPEN_BREAKER, sweepReport } from '../reports.ts'
 
@@ -11,13 +11,13 @@ const SWEPT: ReadyState = { intervalMs: 10 * SECOND, isStopping: false, swept: {
 
 describe('ready', () => {
   const cases: readonly [rule: string, state: ReadyState, atMs: number, ok: boolean, reason: RegExp][] = [
-    ['before the first sweep it is not', { intervalMs: 1, isStopping: false }, 0, false, /no sweep has ended yet$/],
+    ['before the first sweep it is not', { intervalMs: 1, isStopping: false }, 0, false, /no sweep is completed yet$/],
     [
       'nor does a first pass that failed make it so, and it says why',
       { intervalMs: 1, isStopping: false, failure: 'not-permitted' },
       0,
       false,
-      /no sweep has ended yet; the last pass failed: not-permitted/,
+      /no sweep is completed yet; the last pass failed: not-permitted/,
     ],
     ['after a sweep it is', SWEPT, 1, true, /^ready$/],
     ['three intervals and 10 s may pass', SWEPT, 40 * SECOND, true, /^ready$/],
@@ -49,7 +49,7 @@ describe('ready', () => {
       { ...SWEPT, shards: { held: 0, total: 8 } },
       1,
       true,
-      /^standby: none of 8/,
+      /^standby: holds none of 8/,
     ],
     ['one with shards does not', { ...SWEPT, shards: { held: 2, total: 8 } }, 1, true, /^ready$/],
     [
@@ -57,7 +57,7 @@ describe('ready', () => {
       { ...SWEPT, undone: 'not-permitted' },
       1,
       false,
-      /^no decision of the last pass could be carried out: not-permitted$/,
+      /^no decision of the last pass could be executed: not-permitted$/,
     ],
     ['one that drains is not ready', { ...SWEPT, isStopping: true }, 1, false, /^stopping$/],
   ]
@@ -94,7 +94,7 @@ describe('readiness follows the passes', () => {
     const readiness = openReadiness(10 * SECOND, () => 0)
     await readiness.passed?.(sweepReport())
     await readiness.shards?.([], 4)
-    expect(readiness.health().reasons).toContain('standby: none of 4 shards is held here')
+    expect(readiness.health().reasons).toContain('standby: holds none of 4 shards')
     await readiness.shards?.([3], 4)
     expect(readiness.health().reasons).toEqual(['ready'])
     readiness.stopping()
@@ -112,7 +112,7 @@ describe('a store that lets nothing be changed', () => {
 
   test('makes it not ready, with the code of the last fault', async () => {
     const readiness = openReadiness(10 * SECOND, () => 0)
-    await readiness.carried?.(carried('failed', { code: 'store-full' }))
+    await readiness.executed?.(carried('failed', { code: 'store-full' }))
     await readiness.passed?.(sweepReport({ outcomes: { failed: 1 }, overdue: 1 }))
     expect(readiness.health().reasons).toEqual([expect.stringContaining('store-full')])
   })
@@ -136,7 +136,7 @@ describe('the heart', () => {
 
   function setUp() {
     const clock = { nowMs: 0 }
-    return { clock, heart: openHeart(INTERVAL, () => clock.nowMs) }
+    return { clock, heart: openLiveness(INTERVAL, () => clock.nowMs) }
   }
 
   test('beats for ten minutes without a sign of progress, and not longer', async () => {
@@ -145,7 +145,7 @@ describe('the heart', () => {
     clock.nowMs = 10 * MINUTE
     expect(heart.health()).toEqual({ ok: true, reasons: ['alive'] })
     clock.nowMs += 1
-    expect(heart.health()).toEqual({ ok: false, reasons: ['dead: the loop has not got on for 600s'] })
+    expect(heart.health()).toEqual({ ok: false, reasons: ['dead: the loop made no progress for 600s'] })
   })
 
   test('rests for an interval after a pass, also after one that failed', async () => {

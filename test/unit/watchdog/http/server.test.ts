@@ -8,7 +8,7 @@ const LOOPBACK = { host: '127.0.0.1', port: 0 }
 
 const WELL: Handlers = {
   livez: () => ({ ok: true, reasons: ['alive'] }),
-  readyz: () => ({ ok: true, reasons: ['ready', 'standby: none of 8 shards is held here'] }),
+  readyz: () => ({ ok: true, reasons: ['ready', 'standby: holds none of 8 shards'] }),
   metrics: () => ({ contentType: 'text/plain; version=0.0.4', text: async () => 'a 1\n' }),
 }
 
@@ -45,7 +45,7 @@ function ask({ address }: Listening, path: string, method = 'GET'): Promise<Answ
 describe('answers', () => {
   test('are plain text, a reason a line; nobody keeps them', async () => {
     const { status, text, headers } = await ask(await start(), '/readyz')
-    expect([status, text]).toEqual([200, 'ready\nstandby: none of 8 shards is held here\n'])
+    expect([status, text]).toEqual([200, 'ready\nstandby: holds none of 8 shards\n'])
     expect(headers).toMatchObject({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
   })
 
@@ -66,13 +66,13 @@ describe('answers', () => {
 
   test('to HEAD are those to GET without the text', async () => {
     const { status, text, headers } = await ask(await start(), '/readyz', 'HEAD')
-    expect([status, text, headers['content-length']]).toEqual([200, '', '45'])
+    expect([status, text, headers['content-length']]).toEqual([200, '', '38'])
   })
 
   test.each(['/', '/livez/', '//livez', '/LIVEZ', '/..%2fmetrics'])('to %s are 404 with what there is', async path => {
     expect(await ask(await start(), path)).toMatchObject({
       status: 404,
-      text: 'not found; there are\n/livez\n/readyz\n/metrics\n',
+      text: 'not found; paths:\n/livez\n/readyz\n/metrics\n',
     })
   })
 

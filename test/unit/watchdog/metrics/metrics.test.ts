@@ -91,7 +91,7 @@ test('codes of failed passes that nobody foresaw are one series', async () => {
 
 test('decisions are counted by outcome, refused and unknown ones also alone', async () => {
   const metrics = await metricsOf()
-  for (const outcome of ['ended', 'refused', 'unknown', 'unknown'] as const) await metrics.carried?.(carried(outcome))
+  for (const outcome of ['ended', 'refused', 'unknown', 'unknown'] as const) await metrics.executed?.(carried(outcome))
   expect(await seriesValue(metrics, 'decisions_total{outcome="unknown"}')).toBe(2)
   expect(await seriesValue(metrics, 'refused_total')).toBe(1)
   expect(await seriesValue(metrics, 'unknown_total')).toBe(2)
@@ -99,9 +99,9 @@ test('decisions are counted by outcome, refused and unknown ones also alone', as
 
 test('the latency runs from due to ended, never below 0, for what was ended alone', async () => {
   const metrics = await metricsOf()
-  await metrics.carried?.(carried('ended'))
-  await metrics.carried?.(carried('ended', { decision: expiry({ dueMs: AT + 5_000 }) }))
-  await metrics.carried?.(carried('busy', { decision: expiry({ dueMs: AT - 60_000 }) }))
+  await metrics.executed?.(carried('ended'))
+  await metrics.executed?.(carried('ended', { decision: expiry({ dueMs: AT + 5_000 }) }))
+  await metrics.executed?.(carried('busy', { decision: expiry({ dueMs: AT - 60_000 }) }))
   expect(await seriesValue(metrics, 'expiry_latency_seconds_sum')).toBe(0.4)
   expect(await seriesValue(metrics, 'expiry_latency_seconds_count')).toBe(2)
 })
@@ -120,14 +120,14 @@ test('a breaker that stays open tripped once', async () => {
 test('what is no number is left out instead of thrown', async () => {
   const metrics = await metricsOf()
   await metrics.passed?.(sweepReport({ skewMs: Number.NaN, overdue: Number.NaN }))
-  await metrics.carried?.(carried('ended', { atMs: Number.NaN }))
+  await metrics.executed?.(carried('ended', { atMs: Number.NaN }))
   expect(await seriesValue(metrics, 'clock_skew_seconds')).toBe(0)
 })
 
 test('shards, blind spots and hooks are counted', async () => {
   const metrics = await metricsOf()
   await metrics.shards?.([1, 4], 8)
-  await metrics.blind?.(AT, AT + 1, 'outage')
+  await metrics.gap?.(AT, AT + 1, 'outage')
   metrics.delivery({ kind: 'done', outcome: 'given-up' })
   metrics.hooksPending(() => 3)
   expect(await seriesValue(metrics, 'shards_held')).toBe(2)

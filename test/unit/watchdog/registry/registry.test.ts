@@ -13,7 +13,7 @@ const at = (ms: number) => ({ nowMs: 1_000_000 + ms, atMs: ms })
 const NOW = at(0).nowMs
 const seen: ObservedDeadline = { event: '01.00', status: 'init', attempt: '', fence: '', timestamp: '', dueMs: NOW }
 const NOTHING: Observations = new Map()
-const observations: Observations = new Map([['01.00', { seen, sinceMs: 0, dueSinceMs: 0, isTold: false }]])
+const observations: Observations = new Map([['01.00', { seen, sinceMs: 0, dueSinceMs: 0, isNotified: false }]])
 
 /** A sweep that finds these streams; returns those whose rows it needed. */
 function sweep(
@@ -162,7 +162,7 @@ describe('a registry', () => {
     known(registry, 'a').markNotified('01.00')
     known(registry, 'a').markNotified('02.00')
     sweep(registry, { a: '2' }, 0, 'unread')
-    expect(known(registry, 'a').observations.get('01.00')?.isTold).toBe(true)
+    expect(known(registry, 'a').observations.get('01.00')?.isNotified).toBe(true)
   })
 
   it('counts events that the breaker holds back until the stream is inspected, changed, left or gone', () => {

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import type { LookRules } from '../../../../src/watchdog/plan.ts'
+import type { InspectionRules } from '../../../../src/watchdog/plan.ts'
 import { KnownStream } from '../../../../src/watchdog/registry/known-stream.ts'
 import { StreamRegistry } from '../../../../src/watchdog/registry/registry.ts'
-import { type Looked, look } from '../../../../src/watchdog/scan/inspect.ts'
+import { type Inspection, inspectStream } from '../../../../src/watchdog/scan/inspect.ts'
 import { pacesOf, processorS, tooSlow } from '../../../security/hostile/pace.ts'
 import { documentText, type EventText } from '../../../support/stream-builder.ts'
 import { HOUR, MINUTE, NEVER_ABORTED, START_MS, World } from '../watch-world.ts'
 
 const ago = (ms: number) => new Date(START_MS - ms).toISOString()
 const ROOT: EventText = { id: '00', name: 'Start', status: 'inprocess', created: ago(HOUR), timestamp: ago(HOUR) }
-const RULES: LookRules = {
+const RULES: InspectionRules = {
   nowMs: START_MS,
   atMs: 0,
   onDue: 'abort-event',
   apartMs: 0,
   epochMs: Number.NEGATIVE_INFINITY,
-  blindSpots: [],
+  gaps: [],
 }
 const looking = (world: World, stream = new KnownStream('s')) =>
-  look(world.base, new StreamRegistry(), stream, () => RULES, NEVER_ABORTED)
-const commandIds = (looked: Looked | undefined) => looked?.decisions.map(({ commandId }) => commandId)
+  inspectStream(world.base, new StreamRegistry(), stream, () => RULES, NEVER_ABORTED)
+const commandIds = (looked: Inspection | undefined) => looked?.decisions.map(({ commandId }) => commandId)
 
 /** Events that are due, and a journal that tells that each was ended under its command id before. */
 function endedBefore(count: number): string {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createSystemDocument } from '../../../../src/ops/system-documents.ts'
 import { NotPermitted } from '../../../../src/store/errors.ts'
 import { InvalidValue } from '../../../../src/stream/errors.ts'
-import { freeSeat, quotaOf, seatsToLookAt, shardOf } from '../../../../src/watchdog/shards/quota.ts'
+import { freeSeat, quotaOf, seatsToCheck, shardOf } from '../../../../src/watchdog/shards/quota.ts'
 import { Kennel, seeded, settled } from './world.ts'
 
 const LEASE_MS = 15_000
@@ -53,10 +53,10 @@ describe('the plan', () => {
   })
 
   test('seats are looked at up to the first behind the last that is taken', () => {
-    expect(seatsToLookAt(4, new Set(), false)).toEqual([0])
-    expect(seatsToLookAt(4, new Set([0, 2]), false)).toEqual([0, 1, 2, 3])
-    expect(seatsToLookAt(4, new Set([3]), false)).toEqual([0, 1, 2, 3])
-    expect(seatsToLookAt(4, new Set([0]), true)).toEqual([0, 1, 2, 3])
+    expect(seatsToCheck(4, new Set(), false)).toEqual([0])
+    expect(seatsToCheck(4, new Set([0, 2]), false)).toEqual([0, 1, 2, 3])
+    expect(seatsToCheck(4, new Set([3]), false)).toEqual([0, 1, 2, 3])
+    expect(seatsToCheck(4, new Set([0]), true)).toEqual([0, 1, 2, 3])
     expect(freeSeat(4, new Set([0, 2]))).toBe(1)
     expect(freeSeat(2, new Set([0, 1]))).toBeUndefined()
   })

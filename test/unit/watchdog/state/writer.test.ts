@@ -6,7 +6,7 @@ import { livenessOf, shardCounts, type WatchdogEntry } from '../../../../src/ops
 import { NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
-import type { Carried } from '../../../../src/watchdog/decision.ts'
+import type { ExecutedDecision } from '../../../../src/watchdog/decision.ts'
 import type { FailedPass, PassReport } from '../../../../src/watchdog/report.ts'
 import { newEntry, withDecision, withEntry, withPass } from '../../../../src/watchdog/state/entry.ts'
 import { StateWriter } from '../../../../src/watchdog/state/writer.ts'
@@ -44,7 +44,7 @@ const REPORT: PassReport = {
   skewMs: -3.2,
 }
 
-const CARRIED: Carried = {
+const CARRIED: ExecutedDecision = {
   decision: {
     kind: 'abort-event',
     stream: 'orders/1',
@@ -104,7 +104,7 @@ describe('what a watchdog writes of itself', () => {
     await writer.start()
     expect(await only(store)).toEqual({ ...newEntry({ ...IDENTITY, startedMs: NOW }) })
     writer.shards([1, 3], 4)
-    writer.carried(CARRIED)
+    writer.executed(CARRIED)
     await pass(10_000)
     writer.passed(REPORT)
     await settled()

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import {
   deliveryEntry,
-  easedEntry,
+  faultEntry,
   listeningEntry,
+  recoveryEntry,
   shortTime,
   startEntry,
   stopEntry,
   stoppingEntry,
-  troubleEntry,
 } from '../../../../../src/commands/watchdog/log/entries.ts'
 import { jsonSink } from '../../../../../src/commands/watchdog/log/sink.ts'
 import { StoreUnreachable } from '../../../../../src/store/errors.ts'
@@ -24,7 +24,7 @@ const HOSTILE =
 describe('on a terminal', () => {
   test('a line is for people: times of the wall, timeouts as they are typed, no JSON', async () => {
     const { log, lines } = await logWorld({}, true)
-    await log.carried?.(carried('ended'))
+    await log.executed?.(carried('ended'))
     expect(lines()).toEqual([
       '14:02:11Z ended    orders/4711 01.02.00 Search: no sign of life since 14:00:11Z (timeout 2m), 0.4s late',
     ])
@@ -49,23 +49,23 @@ describe('on a terminal', () => {
 
   test('-q and -v hold as for JSON', async () => {
     const quiet = await logWorld({ quiet: true }, true)
-    await quiet.log.carried?.(carried('ended'))
+    await quiet.log.executed?.(carried('ended'))
     expect(quiet.lines()).toEqual([])
     const verbose = await logWorld({ verbose: true }, true)
-    await verbose.log.carried?.(carried('already'))
+    await verbose.log.executed?.(carried('already'))
     expect(verbose.lines()).toHaveLength(1)
   })
 })
 
 describe('what goes wrong beside the passes', () => {
   test.each([
-    ['busy', 'another holds its lease', 'lease-held'],
-    ['unknown', 'no answer tells whether it was written', 'unknown'],
+    ['busy', 'another process holds its lease', 'lease-held'],
+    ['unknown', 'no answer; it may have been written', 'unknown'],
     [new DOMException('x', 'TimeoutError'), 'the store did not answer in time', 'store-unreachable'],
     [new StoreUnreachable('no answer'), 'no answer', 'store-unreachable'],
     ['constructor', 'constructor', 'unexpected'],
   ])('%s is told as a sentence with a code', (why, message, code) => {
-    expect(troubleEntry('state', 'not written', why)).toEqual({
+    expect(faultEntry('state', 'not written', why)).toEqual({
       level: 'warn',
       kind: 'state',
       text: `not written: ${message} [${code}]`,
@@ -74,7 +74,7 @@ describe('what goes wrong beside the passes', () => {
   })
 
   test('is told at the same kind when it is over', () => {
-    expect(easedEntry('state', 'written again')).toEqual({ level: 'info', kind: 'state', text: 'written again' })
+    expect(recoveryEntry('state', 'written again')).toEqual({ level: 'info', kind: 'state', text: 'written again' })
   })
 })
 
@@ -85,14 +85,14 @@ describe.each([
   test('carry no character of a stranger that drives a terminal, and stay one line each', async () => {
     const { log, lines } = await logWorld({ verbose: true }, terminal)
     const decision = expiry({ stream: HOSTILE, event: HOSTILE, name: HOSTILE, message: HOSTILE, commandId: HOSTILE })
-    await log.carried?.(carried('ended', { decision, ended: [HOSTILE] }))
-    await log.carried?.(carried('failed', { decision, code: HOSTILE, message: HOSTILE }))
-    await log.carried?.(carried('settled', { decision: { ...decision, kind: 'settle', operation: { op: 'settle' } } }))
+    await log.executed?.(carried('ended', { decision, ended: [HOSTILE] }))
+    await log.executed?.(carried('failed', { decision, code: HOSTILE, message: HOSTILE }))
+    await log.executed?.(carried('settled', { decision: { ...decision, kind: 'settle', operation: { op: 'settle' } } }))
     await log.planned?.(decision)
     await log.unreadable?.(HOSTILE, HOSTILE)
     await log.failed?.(failedPass({ message: HOSTILE, code: HOSTILE }))
     log.note(deliveryEntry(delivery({ stream: HOSTILE, target: HOSTILE, output: HOSTILE, code: HOSTILE })))
-    log.note(troubleEntry('shards', HOSTILE, new Error(HOSTILE)))
+    log.note(faultEntry('shards', HOSTILE, new Error(HOSTILE)))
     log.note(startEntry({ version: '1', store: HOSTILE, pid: 1, settings: { match: HOSTILE } }))
     const told = lines()
     expect(told).toHaveLength(9)
@@ -105,9 +105,9 @@ describe.each([
     for (const secret of SECRETS) {
       const error = Object.assign(new Error(secret), { request: { url: secret }, stack: secret })
       await log.failed?.(failedPass({ code: 'unexpected', message: secret, error }))
-      await log.carried?.(carried('failed', { code: secret.slice(0, 5), message: secret }))
+      await log.executed?.(carried('failed', { code: secret.slice(0, 5), message: secret }))
       await log.unreadable?.(secret, secret)
-      log.note(troubleEntry('state', 'cannot be written', new StoreUnreachable(secret, { cause: error })))
+      log.note(faultEntry('state', 'cannot be written', new StoreUnreachable(secret, { cause: error })))
       log.note(deliveryEntry(delivery({ output: secret })))
     }
     const told = lines().join('\n')
@@ -150,7 +150,7 @@ describe('where it begins and ends', () => {
     log.note(listeningEntry({ address: '0.0.0.0:9464', isLoopback: false }))
     expect(entries()).toMatchObject([
       { level: 'info', msg: '/livez, /readyz and /metrics are on http://127.0.0.1:9464' },
-      { level: 'warn', msg: expect.stringContaining('without signing in') },
+      { level: 'warn', msg: expect.stringContaining('without authentication') },
     ])
   })
 })

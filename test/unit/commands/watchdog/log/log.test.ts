@@ -12,7 +12,7 @@ function heads(entries: readonly Record<string, unknown>[]): string[] {
 describe('what became of a decision', () => {
   test('is told with all that a program may want to know', async () => {
     const { log, entries } = await logWorld()
-    await log.carried?.(carried('ended', { version: 9, ended: ['01.02.00', '01.02.00.00'] }))
+    await log.executed?.(carried('ended', { version: 9, ended: ['01.02.00', '01.02.00.00'] }))
     expect(entries()).toEqual([
       {
         level: 'info',
@@ -48,26 +48,26 @@ describe('what became of a decision', () => {
     ['unknown', 'warn'],
   ] as const)('%s is of level %s', async (outcome, level) => {
     const { log, entries } = await logWorld({ verbose: true })
-    await log.carried?.(carried(outcome))
+    await log.executed?.(carried(outcome))
     expect(heads(entries())).toEqual([`${level} ${outcome}`])
   })
 
   test('that stays the same is told once, and again when it is another', async () => {
     const { log, entries } = await logWorld()
-    const busy = carried('busy', { code: 'lease-held', message: 'leased by another' })
-    for (let passes = 0; passes < 3; passes++) await log.carried?.(busy)
-    await log.carried?.(carried('failed', { code: 'bad-document', message: 'line 1: no' }))
-    await log.carried?.({ ...busy, decision: expiry({ stream: 'orders/4712' }) })
+    const busy = carried('busy', { code: 'lease-held', message: 'another process holds the lease' })
+    for (let passes = 0; passes < 3; passes++) await log.executed?.(busy)
+    await log.executed?.(carried('failed', { code: 'bad-document', message: 'line 1: no' }))
+    await log.executed?.({ ...busy, decision: expiry({ stream: 'orders/4712' }) })
     expect(entries().map(({ stream, msg }) => [stream, msg])).toEqual([
-      ['orders/4711', 'leased by another [lease-held]'],
+      ['orders/4711', 'another process holds the lease [lease-held]'],
       ['orders/4711', 'line 1: no [bad-document]'],
-      ['orders/4712', 'leased by another [lease-held]'],
+      ['orders/4712', 'another process holds the lease [lease-held]'],
     ])
   })
 
   test('a line carries twenty ids at most, and how many there are', async () => {
     const { log, entries } = await logWorld()
-    await log.carried?.(carried('ended', { ended: Array.from({ length: 5_000 }, (_, at) => `01.${at}`) }))
+    await log.executed?.(carried('ended', { ended: Array.from({ length: 5_000 }, (_, at) => `01.${at}`) }))
     const [entry] = entries()
     expect(entry?.ended).toHaveLength(20)
     expect(entry?.endedEvents).toBe(5_000)
@@ -114,11 +114,11 @@ describe('passes', () => {
 
   test('-q leaves warnings and errors', async () => {
     const world = await logWorld({ quiet: true })
-    await world.log.carried?.(carried('ended'))
+    await world.log.executed?.(carried('ended'))
     world.nowMs += 11 * MINUTE
     await world.log.passed?.(sweepReport({ outcomes: { ended: 1 } }))
     expect(world.lines()).toEqual([])
-    await world.log.carried?.(carried('refused'))
+    await world.log.executed?.(carried('refused'))
     expect(heads(world.entries())).toEqual(['warn refused'])
   })
 })
@@ -137,7 +137,7 @@ describe('an outage', () => {
         kind: 'outage',
         code: 'store-unreachable',
         since: '2026-03-01T14:02:11.000Z',
-        msg: 'no pass comes to its end, so nothing is ended: the store does not answer [store-unreachable]',
+        msg: 'passes fail, so no event is ended: the store does not answer [store-unreachable]',
       },
     ])
     for (let passes = 0; passes < 2; passes++) await log.passed?.(sweepReport())
@@ -172,7 +172,7 @@ test('the breaker is told when it opens and when it closes, with its numbers and
 
 test('blind spots, unreadable documents and shards are told', async () => {
   const { log, entries } = await logWorld()
-  await log.blind?.(AT - 60 * MINUTE, AT, 'outage')
+  await log.gap?.(AT - 60 * MINUTE, AT, 'outage')
   await log.unreadable?.('orders/9', 'line 3, column 4: mismatched tag')
   await log.shards?.([1, 2], 8)
   await log.shards?.([2, 3], 8)
@@ -183,10 +183,10 @@ test('blind spots, unreadable documents and shards are told', async () => {
       level: 'warn',
       kind: 'unreadable',
       stream: 'orders/9',
-      msg: 'line 3, column 4: mismatched tag; it is never ended',
+      msg: 'line 3, column 4: mismatched tag; it is never aborted',
     },
     { held: [1, 2], taken: [1, 2], left: [], msg: 'holds 2 of 8 shards; took 1 2' },
-    { held: [2, 3], taken: [3], left: [1], msg: 'holds 2 of 8 shards; took 3; let go of 1' },
-    { held: [], msg: 'stands by: holds none of 8; let go of 2 3' },
+    { held: [2, 3], taken: [3], left: [1], msg: 'holds 2 of 8 shards; took 3; released 1' },
+    { held: [], msg: 'standby: holds none of 8; released 2 3' },
   ])
 })
