@@ -6,7 +6,7 @@ import { jsonTime, orNull } from './json.ts'
 import { roughSpan, span, type TimeStyle, timeText } from './terminal/numbers.ts'
 import type { Cell, Column } from './terminal/table.ts'
 
-/** Who holds the lease: `worker-7@aks-3 (pid 41) for 41s, "event complete 01.02.00"`. */
+/** Holder of a lease: `worker-7@aks-3 (pid 41) for 41s, "event complete 01.02.00"`. */
 export function holderText(holder: Holder, nowMs: number): string {
   const host = holder.host === '' || holder.by.includes('@') ? '' : `@${visibleText(holder.host)}`
   const pid = holder.pid > 0 ? ` (pid ${holder.pid})` : ''
@@ -14,7 +14,7 @@ export function holderText(holder: Holder, nowMs: number): string {
   return `${visibleText(holder.by)}${host}${pid} for ${span(nowMs - holder.sinceMs)}${purpose}`
 }
 
-/** The holder, or what is known instead of it. */
+/** The holder; if unknown, the last writer. */
 export function holderOrLast(lease: LeaseView, nowMs: number, lastBy: string | undefined): string {
   if (lease.holder !== undefined) return holderText(lease.holder, nowMs)
   return lastBy === undefined || lastBy === ''
@@ -30,7 +30,7 @@ export function leaseText(lease: LeaseView, nowMs: number, lastBy?: string): str
   return `${lease.state}${duration} by ${holderOrLast(lease, nowMs, lastBy)}${until}`
 }
 
-/** The lease as JSON shows it. */
+/** A lease as JSON. */
 export function leaseJson(lease: LeaseView) {
   return {
     state: lease.state,
@@ -40,19 +40,19 @@ export function leaseJson(lease: LeaseView) {
   }
 }
 
-/** A holder as JSON shows it. */
+/** A holder as JSON. */
 export function holderJson(holder: Holder) {
   return { by: holder.by, host: holder.host, pid: holder.pid, purpose: holder.purpose, since: jsonTime(holder.sinceMs) }
 }
 
-/** A lease that somebody holds. */
+/** A held lease. */
 export interface LeaseRow {
   readonly listed: StreamRow
   /** Why it looks stale; empty if it does not. */
   readonly stale: readonly StaleReason[]
 }
 
-/** A lease as JSON shows it; fields are only ever added. Nobody but its holder learns its id. */
+/** A lease as JSON; fields are only ever added. Only the holder knows its id. */
 export function heldLeaseJson({ listed, stale }: LeaseRow) {
   const { state, duration, until, holder } = leaseJson(listed.lease)
   return {
@@ -68,7 +68,7 @@ export function heldLeaseJson({ listed, stale }: LeaseRow) {
   }
 }
 
-/** The columns of `lease ls`; `why` adds why a lease looks stale. */
+/** The columns of `lease ls`; `why` adds the reasons why a lease looks stale. */
 export function leaseColumns(why: boolean): Column[] {
   return [
     { title: 'STREAM', give: 1, min: 12, cut: 'middle' },
@@ -83,7 +83,7 @@ export function leaseColumns(why: boolean): Column[] {
   ]
 }
 
-/** One row of it. */
+/** One row of `lease ls`. */
 export function leaseRow({ listed, stale }: LeaseRow, why: boolean, nowMs: number, time: TimeStyle): Cell[] {
   const { lease, summary, name } = listed
   const { holder } = lease
@@ -100,7 +100,7 @@ export function leaseRow({ listed, stale }: LeaseRow, why: boolean, nowMs: numbe
   ]
 }
 
-/** Why a lease looks stale, in words. */
+/** The reasons why a lease looks stale, in words. */
 function staleText(stale: readonly StaleReason[], { lease: { holder } }: StreamRow, nowMs: number): string {
   const words: { readonly [Reason in StaleReason]: string } = {
     'held-long': `held for ${span(nowMs - (holder?.sinceMs ?? nowMs))}`,

@@ -21,7 +21,7 @@ export interface StatusText {
   readonly width?: number
 }
 
-/** The watchdogs, what ends next, what they decided last and what is wrong, in sections with a line between them. */
+/** The watchdogs, the next deadlines, the last decisions and the problems, in sections separated by a blank line. */
 export function watchdogStatusText(watchdogs: readonly WatchdogEntry[], options: StatusText): string[] {
   const there = watchdogs.filter(entry => isThere(livenessOf(entry, options.nowMs)))
   const sections = [
@@ -37,14 +37,14 @@ export function watchdogStatusText(watchdogs: readonly WatchdogEntry[], options:
   return sections.filter(lines => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]))
 }
 
-/** It runs, as far as anybody can tell. */
+/** True if it probably runs. */
 export function isThere(liveness: Liveness): boolean {
   return liveness === 'live' || liveness === 'late'
 }
 
 const MOST_ROWS = 10
 
-/** How each of them looks. */
+/** Glyph and colour of each state. */
 export const LIVENESS_LOOKS: { readonly [Of in Liveness]: { readonly glyph: string; readonly style: Style } } = {
   live: { glyph: '●', style: 'good' },
   late: { glyph: '◷', style: 'warn' },
@@ -82,7 +82,7 @@ function row(entry: WatchdogEntry, options: StatusText): Cell[] {
     lastPass === undefined ? '-' : overdueCell(lastPass.overdue),
     countText(entry.totals.ended),
     breaker?.isOpen ? { text: '! open', style: 'bad' } : 'closed',
-    // Others have long taken those of one that is gone.
+    // Other watchdogs have long taken over the shards of one that is gone.
     liveness === 'silent' ? '-' : shardsText(entry.shards),
   ]
 }
@@ -91,7 +91,7 @@ function agoText(ms: number | undefined, { nowMs, time }: StatusText): string {
   return ms !== undefined && time === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, time)
 }
 
-/** A length of time, short ones in milliseconds. */
+/** A duration, short ones in milliseconds. */
 export function tookText(ms: number): string {
   return ms < 1_000 ? `${Math.floor(ms)}ms` : span(ms)
 }
@@ -100,7 +100,7 @@ function overdueCell(overdue: number): Cell {
   return overdue === 0 ? '0' : { text: countText(overdue), style: 'warn' }
 }
 
-/** `0-3,5 of 8`; `all` for one that shares with nobody. */
+/** `0-3,5 of 8`; `all` for a watchdog that does not share. */
 export function shardsText(shards: WatchdogEntry['shards']): string {
   if (shards === undefined) return 'all'
   const ranges: { first: number; last: number }[] = []
@@ -113,7 +113,7 @@ export function shardsText(shards: WatchdogEntry['shards']): string {
   return `${held === '' ? 'none' : held} of ${shards.total}`
 }
 
-/** Those who are there first, then by their start. */
+/** Orders running watchdogs first, then by start. */
 export function byLiveness(nowMs: number) {
   const rank = (entry: WatchdogEntry) => (isThere(livenessOf(entry, nowMs)) ? 0 : 1)
   return (a: WatchdogEntry, b: WatchdogEntry) => rank(a) - rank(b) || a.startedMs - b.startedMs
@@ -152,7 +152,7 @@ const OUTCOME_STYLES: { readonly [outcome: string]: Style } = {
   refused: 'warn',
 }
 
-/** What became of a decision; a newer watchdog may know more words. */
+/** Colour of an outcome; a newer watchdog may write unknown ones. */
 export function outcomeStyle(outcome: string): Style {
   return (Object.hasOwn(OUTCOME_STYLES, outcome) && OUTCOME_STYLES[outcome]) || 'plain'
 }
@@ -172,7 +172,7 @@ function decisionRows(watchdogs: readonly WatchdogEntry[], options: StatusText):
   ])
 }
 
-/** What keeps those who are there from their work. */
+/** Problems that keep running watchdogs from working. */
 function troubleLines(there: readonly WatchdogEntry[], { nowMs, time, paint }: StatusText): string[] {
   return there.flatMap(({ host, pid, failure, breaker }) => {
     const who = visibleText(`${host} ${pid}`)
@@ -181,21 +181,27 @@ function troubleLines(there: readonly WatchdogEntry[], { nowMs, time, paint }: S
       const since =
         time === 'relative' ? `for ${span(nowMs - failure.sinceMs)}` : `since ${clock(failure.sinceMs, nowMs, time)}`
       lines.push(
-        paint('bad', `! ${who}: no pass ends ${since}: ${visibleText(`${failure.message} [${failure.code}]`)}`),
+        paint(
+          'bad',
+          `! ${who}: no pass has completed ${since}: ${visibleText(`${failure.message} [${failure.code}]`)}`,
+        ),
       )
     }
     if (breaker?.isOpen) {
       const share = `${countText(breaker.wouldEnd)} of ${counted(breaker.openEvents, 'open event')}`
       const most = `${Math.round(breaker.maxShare * 100)}%`
       lines.push(
-        paint('bad', `! ${who}: the breaker is open: a pass would end ${share}, more than ${most}: it ends nothing`),
+        paint(
+          'bad',
+          `! ${who}: the circuit breaker is open: a pass would end ${share}, more than ${most}, so it ends none`,
+        ),
       )
     }
     return lines
   })
 }
 
-/** A watchdog as JSON shows it; fields are only ever added. @param nowMs the store's clock, epoch ms */
+/** A watchdog as JSON; fields are only ever added. @param nowMs the store's clock, epoch ms */
 export function watchdogJson(entry: WatchdogEntry, nowMs: number) {
   const { id, host, pid, version, by, intervalMs, tookMs, settings, breaker, shards, totals } = entry
   return {

@@ -12,12 +12,12 @@ import { demandOf } from './state/visible-data.ts'
 import { frameOf } from './view/frame.ts'
 import type { Frame } from './view/row.ts'
 
-/** Why the picture may be another one: somebody pressed a key and waits for it, or something happened that may wait. */
+/** Why a frame may have to be redrawn: for user input at once, for data when convenient. */
 export type RedrawCause = 'input' | 'data'
 
 /**
- * The dashboard without its terminal: state, data and what connects them. Keys, answers and time come in as actions, frames
- * go out; what an action asks for besides is carried out by `Effects`.
+ * The dashboard without its terminal: state, data and their connection. Keys, answers and time are actions; frames are
+ * the output. `Effects` carries out side effects.
  */
 export class App {
   readonly #options: AppOptions
@@ -28,7 +28,7 @@ export class App {
   readonly #effects: Effects
   readonly #listeners = new Set<(why: RedrawCause) => void>()
   #state: State
-  /** What is shown while the picture is frozen. */
+  /** The displayed data while the screen is frozen. */
   #frozen: Data | undefined
 
   constructor(options: AppOptions) {
@@ -58,19 +58,19 @@ export class App {
     this.#store.onChange(() => this.#tell('data'))
   }
 
-  /** A key, a resize, an answer. Errors that leave here are bugs. */
+  /** A key, a resize, an answer. Errors thrown here are bugs. */
   dispatch(action: Action): void {
     this.#take(action, 'input')
   }
 
-  /** The screen as it is now. */
+  /** The current screen. */
   frame(): Frame {
     const world = this.#world()
     this.#poll.want(demandOf(this.#state, world.listing, this.#store))
     return frameOf({ ...world, state: this.#state }, { isAscii: this.#options.isAscii })
   }
 
-  /** @returns what ends the listening */
+  /** @returns a function that removes the listener */
   onChange(listener: (why: RedrawCause) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -81,8 +81,8 @@ export class App {
   }
 
   /**
-   * Looks at the store until the user quits or the signal aborts; then stops what runs and waits for changes that are under
-   * way. Faults of the store do not end it.
+   * Polls the store until the user quits or the signal aborts; then stops running work and waits for changes in flight.
+   * Store errors do not end it.
    */
   async run(signal: AbortSignal): Promise<void> {
     const end = new AbortController()
@@ -127,7 +127,7 @@ export class App {
     }
   }
 
-  /** Whole seconds: nothing on the screen tells less, so that frames of one second are the same. */
+  /** Whole seconds: the screen shows nothing finer, so all frames of one second are the same. */
   #nowMs(): number {
     return Math.floor(this.#options.ports.store.nowMs() / 1_000) * 1_000
   }

@@ -6,7 +6,7 @@ import type { Action, Effect } from './state/state.ts'
 
 type EffectOf<Kind extends Effect['kind']> = Extract<Effect, { kind: Kind }>
 
-/** Does what the state asks for, and reports what became of it as actions. */
+/** Carries out the side effects that the state requests, and reports results as actions. */
 export class Effects {
   /** Resolves when the user quits. */
   readonly quit: Promise<void>
@@ -18,7 +18,7 @@ export class Effects {
   readonly #end = new AbortController()
   #preview: AbortController | undefined
   #line: AbortController | undefined
-  /** Lines that may change something, each until it has ended. */
+  /** Running lines that may write, until they end. */
   readonly #changing = new Set<Promise<void>>()
   #batch: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined
   #dryRun: Promise<void> | undefined
@@ -55,7 +55,7 @@ export class Effects {
     carry(effect)
   }
 
-  /** Stops what runs. Resolves when changes under way have come to their end: their leases are released then. */
+  /** Stops running work. Resolves when changes in flight have ended and released their leases. */
   async stop(): Promise<void> {
     this.#end.abort()
     for (const running of [this.#preview, this.#line, this.#batch?.stop]) running?.abort()
@@ -94,7 +94,7 @@ export class Effects {
       .runLine(line, mayWrite, running.signal)
       .catch(error => ({ exit: 1, lines: [this.#wordsFor(error)] }))
       .then(output => {
-        // also of one that was stopped: by then it may have changed something
+        // Also after a stop: the line may have changed something by then.
         if (this.#line === running) this.#report({ kind: 'line-answered', output })
         this.#poll.readNow()
       })

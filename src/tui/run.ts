@@ -25,7 +25,7 @@ export interface Stage extends DashboardHost {
   size(): Size
 }
 
-/** Draws the app and hands it keys until it ends. Leaves the modes of the terminal to `term`. */
+/** Draws the app and passes it the keys until it ends. The modes of the terminal are left to `term`. */
 export async function runDashboard(app: Drawable, stage: Stage): Promise<DashboardEnd> {
   const { stdin, term, end } = stage
   const picture = new Picture(app, stage)
@@ -44,14 +44,14 @@ export async function runDashboard(app: Drawable, stage: Stage): Promise<Dashboa
     keyboard.close()
     picture.close()
     term.close()
-    // Also after a bug: what is being changed comes to its end, and its leases are released.
+    // Also after a bug: changes in flight complete and release their leases.
     await running.catch(() => {})
   }
   if (hasInputEnded || !end.signal.aborted) return { kind: 'quit' }
   return end.stoppedBy === undefined ? { kind: 'aborted' } : { kind: 'stopped', signal: end.stoppedBy }
 }
 
-/** What is seen: when a frame is drawn, and when the whole screen. */
+/** Draws frames: when, and whether the whole screen. */
 class Picture {
   readonly #app: Drawable
   readonly #stage: Stage
@@ -108,13 +108,13 @@ class Picture {
     this.#gate.flush()
   }
 
-  /** Terminals move, cut or fold what they show when their size changes, each in its own way. */
+  /** When their size changes, terminals move, cut or wrap their content, each in its own way. */
   readonly #resize = (): void => {
     this.#app.dispatch({ kind: 'resize', size: this.#stage.size() })
     this.#repaint()
   }
 
-  /** The size may have changed before anybody listened. */
+  /** The size may have changed before the listener was added. */
   #catchUp(): void {
     const { columns, rows } = this.#app.frame()
     const size = this.#stage.size()
@@ -124,7 +124,7 @@ class Picture {
   #copy(text: string): void {
     const sequence = clipboardSequence(text, Boolean(this.#stage.env.TMUX))
     if (sequence !== undefined) this.#stage.stdout.write(sequence)
-    else this.#app.dispatch({ kind: 'notice', text: 'nothing was copied: it is too long', style: 'warn' })
+    else this.#app.dispatch({ kind: 'notice', text: 'not copied: the text is too long', style: 'warn' })
   }
 }
 

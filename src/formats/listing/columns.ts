@@ -8,7 +8,7 @@ import { dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
 
-/** A column of the table of streams, and what stands in it. */
+/** A column of the table of streams. */
 export interface ListingColumn extends Column {
   cell(item: SummarizedStream, nowMs: number, time: TimeStyle): Cell
 }
@@ -33,7 +33,7 @@ function ageColumn(time: TimeStyle): ListingColumn {
   return time === 'relative' ? AGE : COLUMNS.created
 }
 
-/** One row. */
+/** One row of the table. */
 export function listingRow(
   columns: readonly ListingColumn[],
   item: SummarizedStream,
@@ -43,10 +43,10 @@ export function listingRow(
   return columns.map(column => column.cell(item, nowMs, time))
 }
 
-/** Of what a stream waits on so many are named. */
+/** Ids named in the WAITING ON column. */
 const MAX_IDS = 3
 
-/** One column for each field of the JSON. */
+/** One column for each JSON field. */
 const COLUMNS: { readonly [Field in ListingField]: ListingColumn } = {
   name: { title: 'NAME', give: 1, min: 12, cut: 'middle', cell: ({ listed }) => visibleName(listed.name) },
   status: { title: 'STATUS', cell: statusCell },
@@ -78,7 +78,7 @@ const AGE: ListingColumn = {
   cell: (item, nowMs, style) => (item.fault ? nothing(item) : timeText(item.summary?.createdMs, nowMs, style)),
 }
 
-/** Ended well, open, failed: together all events that count. Narrow, so that a row fits on 80 columns. */
+/** Completed, open, failed: their sum is all events that count. Short, so that a row fits in 80 columns. */
 const EVENTS: ListingColumn = {
   title: 'DONE/OPEN/✗',
   align: 'right',
@@ -89,7 +89,7 @@ const EVENTS: ListingColumn = {
   },
 }
 
-/** Why a stream cannot be read stands where others say what they wait on. */
+/** Unreadable streams show the reason instead of what they wait on. */
 const WAITING_OR_FAULT: ListingColumn = {
   ...COLUMNS.waitingOn,
   cell: (item, nowMs, style) => faultCell(item) ?? COLUMNS.waitingOn.cell(item, nowMs, style),
@@ -121,7 +121,7 @@ function time(title: string, read: (item: SummarizedStream) => number | undefine
   }
 }
 
-/** What stands where there is no value; of a stream that cannot be read nobody knows. */
+/** Placeholder without a value: `?` for an unreadable stream. */
 function nothing({ fault }: SummarizedStream): string {
   return fault === undefined ? '-' : '?'
 }

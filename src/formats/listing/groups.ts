@@ -5,12 +5,12 @@ import { styleOf } from '../stream/view.ts'
 import { counted, countText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 
-/** What a document of groups says besides its items. */
+/** Fields of a groups document besides its items. */
 export function groupsHead(by: GroupBy) {
   return { groupBy: by, timeOf: TIME_OF[by] }
 }
 
-/** A group as JSON shows it; fields are only ever added. */
+/** A group as JSON; fields are only ever added. */
 export function groupJson(group: StreamGroup) {
   return {
     group: group.group,
@@ -38,7 +38,7 @@ export function groupColumns(by: GroupBy): readonly Column[] {
   return COLUMNS[by]
 }
 
-/** One row of it. */
+/** One row of a table of groups. */
 export function groupRow(by: GroupBy, group: StreamGroup, nowMs: number, time: TimeStyle): Cell[] {
   return COLUMNS[by].map(column => column.cell(group, { nowMs, time }))
 }
@@ -73,7 +73,7 @@ const COLUMNS: { readonly [By in GroupBy]: readonly GroupColumn[] } = {
   ],
 }
 
-/** How many streams are in the groups, in a sentence. */
+/** Number of streams in the groups, as a sentence. */
 export function groupsText(by: GroupBy, { streams, grouped, unreadable }: Groups['counts']): string {
   const bad = unreadable === 0 || by === 'status' ? '' : `; ${countText(unreadable)} cannot be read`
   const of = `${countText(grouped)} of ${counted(streams, 'stream')}`
@@ -83,7 +83,7 @@ export function groupsText(by: GroupBy, { streams, grouped, unreadable }: Groups
     case 'failure':
       return `${of} failed${bad}`
     case 'waiting-on':
-      return `${of} ${grouped === 1 ? 'waits' : 'wait'} on something; one that waits on several events counts for each${bad}`
+      return `${of} ${grouped === 1 ? 'waits' : 'wait'} on something; a stream that waits on several events counts for each${bad}`
     default:
       return by satisfies never
   }

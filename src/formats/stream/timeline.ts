@@ -8,17 +8,17 @@ import { barLegend, spentText, type TimeScale, timeAxis, timeBar } from './time-
 import { statusCell, type TreeRow } from './tree.ts'
 import type { ShownStream } from './view.ts'
 
-/** Columns where stdout is no terminal. */
+/** Width where stdout is not a terminal. */
 const USUAL_WIDTH = 100
 const GAP = '  '
-/** Columns of how long an event was ready and how long it ran. */
+/** Columns for the time ready and the time running. */
 const SPENT = 6
 
 /**
- * A bar over time for each row: when its event could be claimed, was worked, waited for others, and how it ended. Beside
- * it how long it was ready and running in all. Above are the times; the last line explains the bars.
+ * A bar over time for each row: when its event was ready, running, waiting, and how it ended. Next to it the total time
+ * ready and running. The times are above; the last line is the legend.
  *
- * @param transactions those of the version shown, oldest first
+ * @param transactions those up to the displayed version, oldest first
  */
 export function timeline(
   shown: ShownStream,
@@ -50,7 +50,7 @@ export function timeline(
   ]
 }
 
-/** A row with the texts at its sides. */
+/** A row with its label and status. */
 interface DrawnRow extends TreeRow {
   readonly label: string
   readonly status: { readonly text: string; readonly style: Style }
@@ -64,7 +64,7 @@ interface Widths {
 
 const LEAST_BAR = 24
 
-/** On a terminal labels give way to the bars, elsewhere nothing is cut. */
+/** On a terminal labels are cut in favour of the bars; elsewhere nothing is cut. */
 function widthsOf(rows: readonly DrawnRow[], width: number | undefined): Widths {
   let status = 'STATUS'.length
   let label = 'EVENT'.length
@@ -78,16 +78,16 @@ function widthsOf(rows: readonly DrawnRow[], width: number | undefined): Widths 
   return { label: fitted, status, bar: Math.max(LEAST_BAR / 2, rest - fitted) }
 }
 
-/** When courses take place. Without any, `fromMs` is after `lastMs`. */
+/** The period covered by events. Without any, `fromMs` is after `lastMs`. */
 export interface Extent {
   readonly fromMs: number
-  /** The last end that is known. */
+  /** The last known end. */
   readonly lastMs: number
-  /** Something goes on. */
+  /** An event is still open. */
   readonly isOpen: boolean
 }
 
-/** From the first moment known to the last one. */
+/** From the first known time to the last. */
 export function extentOf(courses: Iterable<EventHistory>): Extent {
   let fromMs = Number.POSITIVE_INFINITY
   let lastMs = Number.NEGATIVE_INFINITY
@@ -106,7 +106,7 @@ export function extentOf(courses: Iterable<EventHistory>): Extent {
   return { fromMs, lastMs, isOpen }
 }
 
-/** From the first moment known to now, or to the last end where nothing is open. */
+/** From the first known time to now, or to the last end if no event is open. */
 export function timeOf({ fromMs, lastMs, isOpen }: Extent, nowMs: number): Pick<TimeScale, 'fromMs' | 'toMs'> {
   const toMs = isOpen ? Math.max(lastMs, nowMs) : lastMs
   return fromMs > toMs ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }

@@ -9,7 +9,7 @@ import { cut } from '../terminal/width.ts'
 import { failureLines, type HeaderOptions, showHeader } from './header.ts'
 import { eventDueMs, type ShownStream, statusWord, styleOf, timeOf } from './view.ts'
 
-/** A stream for people: a header, the tree of threads, and what failed with its messages. */
+/** A stream as text: a header, the thread tree, and its failures with their messages. */
 export function showTree(shown: ShownStream, options: HeaderOptions): string[] {
   return [
     ...showHeader(shown, options),
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'MESSAGE', give: 4, min: 7 },
 ]
 
-/** A table of events: of the whole tree or of some of its rows. */
+/** A table of events: the whole tree or some of its rows. */
 export function eventTable(shown: ShownStream, rows: readonly TreeRow[], options: HeaderOptions): string[] {
   const paint = options.paint ?? noPaint
   const columns =
@@ -41,7 +41,7 @@ export function eventTable(shown: ShownStream, rows: readonly TreeRow[], options
   return table(shownColumns, cells, { paint, ...(options.width === undefined ? {} : { width: options.width }) })
 }
 
-/** Rows without the lines of a tree. */
+/** Rows without tree lines. */
 export function flatRows(events: readonly StreamEvent[]): TreeRow[] {
   return events.map(event => ({ lines: '', depth: 0, id: event.id, event, again: false }))
 }
@@ -63,7 +63,7 @@ function eventCells(shown: ShownStream, row: TreeRow, options: HeaderOptions): C
   ]
 }
 
-/** Who works on it, and until when that claim holds or since when it has run out; of an earlier version only who. */
+/** The owner and when its claim expires or expired; of an earlier version only the owner. */
 function ownerCell(shown: ShownStream, event: StreamEvent, { time }: HeaderOptions): Cell {
   if (isFinal(event) || event.lc.owner === undefined) return '-'
   const owner = visibleText(event.lc.owner)
@@ -76,7 +76,7 @@ function ownerCell(shown: ShownStream, event: StreamEvent, { time }: HeaderOptio
   return { text: `${owner} (ran out ${since})`, style: 'warn' }
 }
 
-/** Glyph, word and colour of an event, with the number of its attempt. */
+/** Glyph, word and colour of an event, with its attempt number. */
 export function statusCell(event: StreamEvent): Cell {
   const word = isWaitingJoin(event) ? 'waiting' : event.status
   const { glyph, style } = styleOf(word)
@@ -85,34 +85,34 @@ export function statusCell(event: StreamEvent): Cell {
   return { text: isSuperseded(event) ? `${text} (replaced)` : text, style: isSuperseded(event) ? 'dim' : style }
 }
 
-/** One line of the thread tree. */
+/** One row of the thread tree. */
 export interface TreeRow {
-  /** Tree lines in front of the id: `│ └─▾ `. */
+  /** Tree lines before the id: `│ └─▾ `. */
   readonly lines: string
   readonly depth: number
   readonly id: string
   /** `undefined` for an id that `next` names but no event has. */
   readonly event: StreamEvent | undefined
-  /** True when the event stands further up already: a cycle or a second way to it. */
+  /** True when the event is listed above already: a cycle or a second path to it. */
   readonly again: boolean
 }
 
-/** Deeper levels keep the indentation of this one, so that long threads stay readable and output stays linear. */
+/** Deeper levels keep this indentation, so that long threads stay readable and the output linear. */
 const MAX_INDENT = 20
 
 interface Pending {
   readonly id: string
   readonly event: StreamEvent | undefined
   readonly depth: number
-  /** The lines of the levels above. */
+  /** Tree lines of the levels above. */
   readonly above: string
   readonly last: boolean
 }
 
 /**
- * The events of a stream as a tree: under each event its successors, those in `next` first and in that order, then
- * those whose `prev` names it. Events that no path from the root reaches follow as roots of their own, each event
- * stands once. Without recursion: threads of strangers may be as long as a document allows.
+ * The events of a stream as a tree: below each event its successors, first those in `next` in that order, then those
+ * whose `prev` names it. Events that no path from the root reaches follow as separate roots. Each event is expanded
+ * once. Not recursive: foreign threads may be as long as a document allows.
  */
 export function threadTree(stream: EventStream): TreeRow[] {
   const children = childrenOf(stream)
@@ -147,7 +147,7 @@ function linesOf(item: Pending, parent: boolean): string {
   return `${item.above}${item.last ? '└─' : '├─'}${fold}`
 }
 
-/** By the id of a parent its children: each once, however often it is linked. */
+/** The children by the id of their parent, each once however often it is linked. */
 type Children = ReadonlyMap<string, ReadonlyMap<string, StreamEvent | undefined>>
 
 function childrenOf(stream: EventStream): Children {
@@ -164,7 +164,7 @@ function childrenOf(stream: EventStream): Children {
   return children
 }
 
-/** The root, then events that nobody leads to, then whatever is left (a cycle apart from the root). */
+/** The root, then events that no other leads to, then the rest (a cycle apart from the root). */
 function rootsOf(stream: EventStream, children: Children): StreamEvent[] {
   const led = new Set<string>()
   for (const below of children.values()) for (const id of below.keys()) led.add(id)

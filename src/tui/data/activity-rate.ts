@@ -1,16 +1,16 @@
 import { PULSE, type StreamEntry } from './types.ts'
 
-/** The numbers of a sparkline with the stretch that the last of them belongs to. */
+/** Recent changes of a stream per time slot, with the number of the last slot. */
 export type ActivityRate = Pick<StreamEntry, 'pulse' | 'pulseAt'>
 
 const NOTHING: readonly number[] = new Array<number>(PULSE.stretches).fill(0)
 
-/** Nothing was seen to change so far. */
+/** No changes yet. */
 export function restingPulse(nowMs: number): ActivityRate {
   return { pulse: NOTHING, pulseAt: stretchOf(nowMs) }
 }
 
-/** So many changes more were seen now. A clock that was put back adds to the last stretch. */
+/** Adds changes to the current slot. After a clock step back they are added to the last slot. */
 export function beat({ pulse, pulseAt }: ActivityRate, changes: number, nowMs: number): ActivityRate {
   const at = Math.max(pulseAt, stretchOf(nowMs))
   const shifted = pulseNow({ pulse, pulseAt }, nowMs)
@@ -19,7 +19,7 @@ export function beat({ pulse, pulseAt }: ActivityRate, changes: number, nowMs: n
   return { pulse: next, pulseAt: at }
 }
 
-/** The numbers as they are by now, though nothing happened since: they move to the left with time. */
+/** The counts as of now: without changes they shift left with time. */
 export function pulseNow({ pulse, pulseAt }: ActivityRate, nowMs: number): readonly number[] {
   const past = stretchOf(nowMs) - pulseAt
   if (past <= 0) return pulse

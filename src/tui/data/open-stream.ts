@@ -10,27 +10,27 @@ import { StreamTree } from './stream-tree.ts'
 import type { Below, OpenStream, Presence, TreeNode } from './types.ts'
 
 /**
- * What one look at the open stream has shown. `view`: it was read. `listed`: it stands as it was read, only its row of the
- * listing may be another. `unreadable`: what the blob holds is no event stream. `missing`: nothing has its name.
+ * The result of one poll of the open stream. `view`: it was read. `listed`: unchanged since it was read, except
+ * possibly its row of the listing. `unreadable`: the blob is not an event stream. `missing`: no blob has its name.
  */
 export type OpenStreamUpdate =
   | { readonly kind: 'view'; readonly view: StreamView; readonly listed?: StreamRow }
   | { readonly kind: 'listed'; readonly listed: StreamRow }
   | {
       readonly kind: 'unreadable'
-      /** Absent where not even the bytes are to be had. */
+      /** Absent if not even the bytes could be read. */
       readonly stored?: StreamSnapshot
       readonly fault: Unreadable
       readonly listed?: StreamRow
     }
   | { readonly kind: 'missing'; readonly atMs?: number }
 
-/** A stream of which nothing is known yet. @param revision to count on from */
+/** A stream of which nothing is known yet. @param revision where its revisions start */
 export function openedStream(name: string, revision: number): OpenStream {
   return new Opened({ name, revision, presence: 'waiting' })
 }
 
-/** The stream after one more look at it; the same value where nothing is new. */
+/** The stream after one more poll; the same value without news. */
 export function withGlimpse(before: OpenStream, glimpse: OpenStreamUpdate): OpenStream {
   const known = before instanceof Opened ? before.parts : { name: before.name, revision: 0, presence: before.presence }
   const parts = partsAfter(known, glimpse)
@@ -44,9 +44,9 @@ interface Parts {
   readonly fault?: OpenStream['fault']
   readonly goneMs?: number | undefined
   readonly listed?: StreamRow | undefined
-  /** The last state that could be read. */
+  /** The last readable state. */
   readonly reading?: StreamTree | undefined
-  /** What the blob holds or held. */
+  /** The content of the blob, now or before its removal. */
   readonly lines?: Lines | undefined
 }
 
@@ -89,7 +89,7 @@ function rowOf({ name, etag, size, modifiedMs, lease, summary }: StreamSnapshot)
   return { name, etag, size, modifiedMs, lease, ...(summary === undefined ? {} : { summary }) }
 }
 
-/** A body whose lines are made when somebody wants to see them. */
+/** The body of a blob, split into lines on demand. */
 class Lines {
   #body: Uint8Array | undefined
   #lines: readonly string[] = []
@@ -171,7 +171,7 @@ class Opened implements OpenStream {
 
 const NO_NODES: readonly TreeNode[] = []
 
-/** The text of a stored body in lines, read as documents are; one that is none of ours with what cannot be read replaced. */
+/** A stored body in lines, decoded as documents are; undecodable bytes of foreign content are replaced. */
 function storedLines(body: Uint8Array): readonly string[] {
   return textOf(body).split(/\r\n|\r|\n/)
 }

@@ -2,15 +2,15 @@ import { LeasectlError } from '../../stream/errors.ts'
 import type { DataStore } from './store.ts'
 import type { Freshness } from './types.ts'
 
-/** What is told of a fault of the store, safe to print. */
+/** Explains a store error to the user; safe to print. */
 export type Explain = (error: unknown) => { readonly code: string; readonly message: string }
 
 type StoreError = NonNullable<Freshness['trouble']>
 
-/** What of the poll is in trouble: whole looks, or the reading of single documents that are visible. */
+/** The failing part: whole polls, or reads of single visible documents. */
 type Where = 'looks' | 'documents'
 
-/** What keeps the store from answering, as far as it lasts. */
+/** The current errors of the store. */
 export class Troubles {
   readonly #data: DataStore
   readonly #explain: Explain
@@ -23,7 +23,7 @@ export class Troubles {
     this.#nowMs = nowMs
   }
 
-  /** @throws the error itself where it is no fault of the store */
+  /** @throws the error itself if it is not a store error */
   tell(where: Where, error: unknown): void {
     if (!(error instanceof LeasectlError)) throw error
     const sinceMs = this.#now.get(where)?.sinceMs ?? this.#nowMs()

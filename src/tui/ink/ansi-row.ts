@@ -2,13 +2,13 @@ import { pad } from '../../formats/terminal/width.ts'
 import type { ScreenRow, StyledText } from '../view/row.ts'
 import { lookOfStyle, type TextStyle, type Theme } from '../view/theme.ts'
 
-/** A run of text in one look, as it is drawn. */
+/** A run of text in one style, as drawn. */
 export interface AnsiRun {
   readonly text: string
   readonly look: TextStyle
 }
 
-/** A row in as few pieces as it can be drawn in: each piece costs, each character hardly. */
+/** A row in as few runs as possible: the cost is per run, hardly per character. */
 export function piecesOf(row: ScreenRow, columns: number, theme: Theme): readonly AnsiRun[] {
   if (row.look === undefined) return merged(row.spans, (_text, style) => lookOfStyle(theme, style))
   const text = row.spans.map(([text]) => text).join('')
@@ -17,17 +17,17 @@ export function piecesOf(row: ScreenRow, columns: number, theme: Theme): readonl
   return merged([...row.spans, [rest, 'plain']], (text, style) => (isBar(text) ? lookOfStyle(theme, style) : CURSOR))
 }
 
-/** Bars keep their colours under the cursor: in reverse they would be gaps. */
+/** Bars keep their colours under the cursor: inverted they would be gaps. */
 function isBar(text: string): boolean {
   return /^[▁-█░ ]*[▁-█░][▁-█░ ]*$/.test(text)
 }
 
-/** Whether both rows look the same. */
+/** True if both rows look the same. */
 export function sameRow(a: ScreenRow, b: ScreenRow): boolean {
   return a === b || (a.look === b.look && a.spans.length === b.spans.length && a.spans.every(sameSpanIn(b)))
 }
 
-/** One look for all of the row: inverted colours side by side would be patches of background. */
+/** One style for the whole row: inverted colours side by side would be patches of background. */
 const CURSOR: TextStyle = { inverse: true }
 const FAINT: TextStyle = { dimColor: true }
 
@@ -43,7 +43,7 @@ function merged(spans: readonly StyledText[], lookOf: (...span: StyledText) => T
   return pieces
 }
 
-/** Blanks have no colour of their own: they go with what stands before them. */
+/** Blanks have no visible colour: they join the run before them. */
 function isUnseen(text: string, look: TextStyle, before: TextStyle): boolean {
   return look.inverse === undefined && before.inverse === undefined && /^ +$/.test(text)
 }
@@ -60,9 +60,8 @@ function sameSpanIn(row: ScreenRow): (span: StyledText, at: number) => boolean {
 }
 
 /**
- * A row as a terminal takes it: text with the escapes of its colours (SGR), nothing else. From one look to the next only what
- * differs is written and at the end nothing is left on, which is the form that Ink gives to such texts: it finds nothing to
- * change.
+ * A row as terminal output: text with colour escapes (SGR) only. Between runs only the difference is written, and the
+ * end resets everything. Ink normalises texts to this form, so it finds nothing to change.
  */
 export function rowText(row: ScreenRow, columns: number, theme: Theme): string {
   let line = ''
@@ -86,7 +85,7 @@ function change(from: readonly Code[], to: readonly Code[]): string {
   return [...gone.map(({ close }) => close), ...fresh.map(({ open }) => open)].join('')
 }
 
-/** One colour takes the place of another; bold and faint do not, though they end alike. */
+/** One colour replaces another; bold and faint do not, though they share a closing code. */
 function replaces(code: Code, other: Code): boolean {
   return code.close === other.close && code.close !== BOLD.close
 }
@@ -95,7 +94,7 @@ const BOLD = sgr(1, 22)
 const FAINT_CODE = sgr(2, 22)
 const INVERSE = sgr(7, 27)
 
-/** The 16 colours by Ink's names of them. */
+/** The 16 colours by their Ink names. */
 const COLOURS: ReadonlyMap<string, Code> = new Map(
   ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'].flatMap((name, at) => [
     [name, sgr(30 + at, 39)],
@@ -107,7 +106,7 @@ function sgr(open: number, close: number): Code {
   return { open: `\x1b[${open}m`, close: `\x1b[${close}m` }
 }
 
-/** The same look is asked for again and again. */
+/** Frames repeat the same styles. */
 const CODES = new WeakMap<TextStyle, readonly Code[]>()
 
 function codesOf(look: TextStyle): readonly Code[] {

@@ -1,7 +1,7 @@
 import type { Frame } from '../view/row.ts'
 import { sameRow } from './ansi-row.ts'
 
-/** The one value that React sees: the frame that is shown. */
+/** The one value that React subscribes to: the current frame. */
 export class FrameSource {
   #frame: Frame
   #tell: () => void = () => {}
@@ -20,7 +20,7 @@ export class FrameSource {
     }
   }
 
-  /** Shows a frame, unless it looks like the one that is shown. @returns whether it is another one */
+  /** Sets the frame. @returns false if it looks like the current one */
   set(frame: Frame): boolean {
     if (sameFrame(frame, this.#frame)) return false
     this.#frame = frame

@@ -10,7 +10,7 @@ import { EMPTY_FIELD, edited, pasted } from './text-field.ts'
 import { copied, listOf, noted, only, type Transition } from './transition.ts'
 import { lockReason } from './write-lock.ts'
 
-/** A key while it is asked whether a change shall be. Only `enter` on `yes` begins it. */
+/** A key in the change dialog. Only `enter` on `yes` starts the change. */
 export function changeKey(state: State, world: World, dialog: ChangeDialog, press: KeyPress): Transition {
   const by = STEPS.get(press.key)
   if (press.key === 'escape' || press.key === 'ctrl-c') return closed(state, dialog)
@@ -65,7 +65,7 @@ function buttonKey(state: State, world: World, dialog: ChangeDialog, { key }: Ke
   }
 }
 
-/** Nothing happened. */
+/** Closes the dialog without a change. */
 function closed(state: State, { preview, fault }: ChangeDialog): Transition {
   const next = { ...state, dialog: undefined }
   return preview === undefined && fault === undefined ? only(next, { kind: 'forget-preview' }) : only(next)
@@ -96,7 +96,7 @@ function reasonFault(reason: string): string | undefined {
   }
 }
 
-/** What was marked for it is done with. */
+/** Clears the marks: they were for this change. */
 function begun(state: State, preview: Preview, reason: string): Transition {
   const next: State = {
     ...withoutMarks(state),
@@ -111,7 +111,7 @@ export function isRunning(batch: Batch | undefined): batch is Batch & { readonly
   return batch !== undefined && batch.end === undefined
 }
 
-/** Asks for a look at what a change would do, in front of the screen. Nothing is changed by that. */
+/** Opens the change dialog and requests a preview. Nothing is changed by that. */
 export function asked(state: State, world: World, verb: ChangeVerb): Transition {
   const refusal = refusalOf(state, world)
   if (refusal !== undefined) return only(noted(state, world, refusal, 'warn'))
@@ -133,12 +133,12 @@ export function asked(state: State, world: World, verb: ChangeVerb): Transition 
   return only({ ...told, requests: request, dialog }, { kind: 'preview', request, verb, targets })
 }
 
-/** Why nothing can be begun now; `undefined` where it can. */
+/** Why no change can be started now; `undefined` if it can. */
 function refusalOf(state: State, world: World): string | undefined {
   return lockReason(state, world) ?? (isRunning(state.batch) ? 'a change is under way: o shows it' : undefined)
 }
 
-/** The answer to what was asked last; others came too late. */
+/** The preview for the latest request; answers to earlier ones are dropped. */
 export function previewed(state: State, request: number, preview: Preview): State {
   const { dialog } = state
   if (dialog?.kind !== 'change' || dialog.request !== request) return state
@@ -153,13 +153,13 @@ export function previewFailed(state: State, request: number, fault: string): Sta
   return { ...state, dialog: { ...dialog, fault, focus: 'no' } }
 }
 
-/** How a change went on. */
+/** Adds an outcome to the running change. */
 export function withOutcome(state: State, outcome: Batch['outcomes'][number]): State {
   const { batch } = state
   return isRunning(batch) ? { ...state, batch: { ...batch, outcomes: [...batch.outcomes, outcome] } } : state
 }
 
-/** A change has come to its end: told where its dialog is closed. Who wanted to quit by then does. */
+/** Ends a change: a notice if its dialog is closed, and quits if the user asked to meanwhile. */
 export function ended(state: State, world: World, end: NonNullable<Batch['end']>): Transition {
   const { batch, dialog } = state
   if (!isRunning(batch)) return only(state)
@@ -171,10 +171,10 @@ export function ended(state: State, world: World, end: NonNullable<Batch['end']>
   return only(noted(next, world, `${text}: o shows it`, isGood ? 'good' : 'warn'))
 }
 
-/** What a change is about: all that is marked on this screen, else the row under the cursor. */
+/** Targets of a change: all marks of this screen, else the row under the cursor. */
 export interface Targets {
   readonly targets: readonly ChangeTarget[]
-  /** What is left out, or why there is nothing. */
+  /** Targets left out, or why there are none. */
   readonly note: string | undefined
 }
 
@@ -193,11 +193,11 @@ function ofStreams(state: State, world: World): Targets {
   )
 }
 
-/** The root stands for the whole stream, of which a lease is too. The XML has no cursor: it shows the whole. */
+/** The root means the whole stream, as does a lease. The XML has no cursor: it means the whole stream too. */
 function inStream(state: State, world: World, verb: ChangeVerb): Targets {
   const open = openStreamOf(state, world)
   const { stream, pane } = state
-  if (open === undefined || !HAS_STREAM.has(open.presence)) return { targets: [], note: 'there is no stream to change' }
+  if (open === undefined || !HAS_STREAM.has(open.presence)) return { targets: [], note: 'no stream to change' }
   if (verb === 'break' || pane === 'xml' || open.nodes.length === 0) return { targets: [{ stream }], note: undefined }
   const { marks } = listOf(state)
   const cursor = cursorKey(state, world)
@@ -215,13 +215,13 @@ function inStream(state: State, world: World, verb: ChangeVerb): Targets {
 const HAS_STREAM: ReadonlySet<string> = new Set(['there', 'unreadable'])
 
 function told(targets: readonly ChangeTarget[], gone: number, what: string): Targets {
-  if (gone > 0) return { targets, note: `${counted(gone, what)} left out: not there any more` }
+  if (gone > 0) return { targets, note: `${counted(gone, what)} left out: no longer there` }
   return { targets, note: targets.length === 0 ? `no ${what} under the cursor` : undefined }
 }
 
 export type Focus = ChangeDialog['focus']
 
-/** What of the dialog can have the keys now, in the order of `tab`. `yes` only where something would be done. */
+/** Parts of the dialog that can have the focus, in the order of `tab`. `yes` only if something would be done. */
 export function fociOf({ preview, fault, verb }: ChangeDialog): readonly Focus[] {
   if (fault !== undefined) return ['no']
   if (preview === undefined) return verb === 'break' ? ['no'] : ['reason', 'no']
@@ -240,13 +240,13 @@ function focusMoved(dialog: ChangeDialog, by: 1 | -1): ChangeDialog {
   return { ...dialog, focus: foci[(at + by + foci.length) % foci.length] ?? 'no' }
 }
 
-/** From a field on to the next one, at last to `no`: never to `yes`. */
+/** From a field to the next one, finally to `no`, never to `yes`. */
 function focusOn(dialog: ChangeDialog): ChangeDialog {
   const isTypedNext = dialog.focus === 'reason' && fociOf(dialog).includes('typed')
   return { ...dialog, focus: isTypedNext ? 'typed' : 'no' }
 }
 
-/** The field that is typed into; `undefined` on `no` and `yes`. */
+/** The focused text field; `undefined` on `no` and `yes`. */
 function fieldOf({ focus }: Pick<ChangeDialog, 'focus'>): 'reason' | 'typed' | undefined {
   return focus === 'reason' || focus === 'typed' ? focus : undefined
 }

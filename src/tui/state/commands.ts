@@ -33,12 +33,12 @@ import type { Screen, State } from './state.ts'
 import { copied, noted, only, type Transition } from './transition.ts'
 import { toggleWrites } from './write-lock.ts'
 
-/** What a key of the screen does. */
+/** Runs the command of a key. */
 export function commanded(state: State, world: World, command: KeyCommand): Transition {
   return COMMANDS[command](state, world)
 }
 
-/** Quits, but asks while a change is under way. Who has said so already does not wait for it. */
+/** Quits, but asks first while a change is running; a second request does not wait for it. */
 export function quitAsked(state: State): Transition {
   const { batch } = state
   if (!isRunning(batch) || batch.isLast) return only(state, { kind: 'quit' })
@@ -120,7 +120,7 @@ const NEXT_TIME = { relative: 'local', local: 'utc', utc: 'relative' } as const
 
 type Change = (state: State, world: World) => State
 
-/** Moves the cursor; a pane that has none is scrolled instead. */
+/** Moves the cursor; a pane without a cursor is scrolled instead. */
 function moves(move: Change, topAfter: (top: number, page: number) => number): Command {
   return (state, world) => {
     if (!isScrolled(state)) return only(move(state, world))
@@ -132,7 +132,7 @@ function matches(by: 1 | -1): Command {
   return (state, world) => only((isScrolled(state) ? matchedLine : matched)(state, world, by))
 }
 
-/** Needs a cursor: nothing happens in panes that have none. */
+/** Needs a cursor: does nothing in panes without one. */
 function inList(change: Change): Command {
   return (state, world) => only(isScrolled(state) ? state : change(state, world))
 }
@@ -149,7 +149,7 @@ function screen(to: Screen): Command {
   return (state, world) => only(shown(state, world, to))
 }
 
-/** Where it cannot be seen, that is said. */
+/** Explains where the details are not visible. */
 function detailToggled(state: State, world: World): State {
   const next = { ...state, isDetailOpen: !state.isDetailOpen }
   if (!next.isDetailOpen || layoutOf(next).detail > layoutOf(state).detail) return next
@@ -163,6 +163,6 @@ function freezeToggled(state: State, { liveRevision }: World): State {
 }
 
 function outcomesShown(state: State, world: World): State {
-  if (state.batch === undefined) return noted(state, world, 'nothing was changed so far')
+  if (state.batch === undefined) return noted(state, world, 'nothing has been changed yet')
   return { ...state, dialog: { kind: 'outcomes', top: 0 } }
 }

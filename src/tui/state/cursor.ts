@@ -6,14 +6,14 @@ import { layoutOf, listHeight, windowTop } from './layout.ts'
 import { SORTS, type Sort, type State } from './state.ts'
 import { clamp, listOf, noted, withList } from './transition.ts'
 
-/** Where the cursor stands: with its row, or where that row was. 0 in an empty list. */
+/** Position of the cursor: its row, or where that row was. 0 in an empty list. */
 export function cursorIndex(state: Pick<State, 'lists' | 'screen'>, { listing }: Pick<World, 'listing'>): number {
   const { cursor, index } = listOf(state)
   const found = cursor === undefined ? 0 : listing.indexOf(cursor)
   return clamp(found < 0 ? index : found, 0, Math.max(0, listing.keys.length - 1))
 }
 
-/** The name under the cursor; `undefined` in an empty list. */
+/** Key of the row under the cursor; `undefined` in an empty list. */
 export function cursorKey(state: Pick<State, 'lists' | 'screen'>, world: Pick<World, 'listing'>): string | undefined {
   return world.listing.keys[cursorIndex(state, world)]
 }
@@ -23,20 +23,20 @@ export function heightOf(state: State): number {
   return listHeight(layoutOf(state))
 }
 
-/** Moves the cursor by so many rows, as far as the list goes. */
+/** Moves the cursor by a number of rows, within the list. */
 export function movedBy(state: State, world: World, rows: number): State {
   const from = cursorIndex(state, world)
   const to = clamp(from + rows, 0, Math.max(0, world.listing.keys.length - 1))
   return movedTo(state, world, to, shownAt(state, world) + to - from)
 }
 
-/** Moves list and cursor by a screen but for one row: what was at the edge is seen again. */
+/** Moves list and cursor by a screen minus one row, which stays visible. */
 export function movedByPages(state: State, world: World, pages: number): State {
   const to = cursorIndex(state, world) + pages * Math.max(1, heightOf(state) - 1)
   return movedTo(state, world, to, shownAt(state, world))
 }
 
-/** Puts the cursor on a row of the list, `offset` rows below the top of the window as far as the list allows. */
+/** Puts the cursor on a row, `offset` rows below the top of the window if the list allows. */
 function movedTo(state: State, world: World, to: number, offset: number): State {
   const { keys } = world.listing
   if (keys.length === 0) return state
@@ -51,21 +51,21 @@ function movedTo(state: State, world: World, to: number, offset: number): State 
   })
 }
 
-/** Puts the cursor on the row with this name, moving the window no more than needed; nothing happens when it is not there. */
+/** Puts the cursor on the row with this key, moving the window as little as possible; no change if it is absent. */
 export function movedToKey(state: State, world: World, key: string | undefined): State {
   const to = key === undefined ? -1 : world.listing.indexOf(key)
   return to < 0 ? state : movedBy(state, world, to - cursorIndex(state, world))
 }
 
-/** Rows of the list that are seen above the cursor. */
+/** Rows visible above the cursor. */
 function shownAt(state: State, world: World): number {
   const index = cursorIndex(state, world)
   return index - windowTop(index, listOf(state).offset, heightOf(state), world.listing.keys.length)
 }
 
 /**
- * Keeps in mind where the cursor's row stands now, so that its place is known when it goes; a row that went is followed by
- * the one in its place. While a filter is typed the cursor waits for its row to come back.
+ * Remembers the position of the cursor's row, in case the row disappears; then the row in its place gets the cursor.
+ * While a filter is typed the cursor waits for its row to reappear.
  */
 export function settled(state: State, world: World): State {
   const { cursor, index } = listOf(state)
@@ -75,14 +75,14 @@ export function settled(state: State, world: World): State {
   return at === index && key === cursor ? state : withList(state, { cursor: key, index: at })
 }
 
-/** The stream of the row under the cursor, on the screens that list streams or what belongs to one. */
+/** The stream of the row under the cursor, on screens that list streams or parts of streams. */
 export function streamUnderCursor(state: State, world: World): string | undefined {
   const key = cursorKey(state, world)
   if (key === undefined || state.screen !== 'activity') return key
   return world.data.activity.items.find(item => item.key === key)?.stream
 }
 
-/** What is known of the stream of the second screen; `undefined` while that is still another one. */
+/** The data of the second screen's stream; `undefined` while that of another one is loaded. */
 export function openStreamOf(state: State, { data }: Pick<World, 'data'>): OpenStream | undefined {
   return data.open?.name === state.stream ? data.open : undefined
 }
@@ -93,7 +93,7 @@ function nodeUnderCursor(state: State, world: World): TreeNode | undefined {
   return key === undefined ? undefined : openStreamOf(state, world)?.nodes.find(node => node.key === key)
 }
 
-/** What the command line that shows the same is about. */
+/** The subject of the equivalent command line. */
 export function subjectOf(state: State, world: World): CommandContext {
   const { screen, pane, stream } = state
   if (screen === 'streams') return { kind: 'streams', filter: listOf(state).filter }
@@ -103,12 +103,12 @@ export function subjectOf(state: State, world: World): CommandContext {
   return { kind: 'event', stream, event: node.id }
 }
 
-/** Stands for the stream as a whole. */
+/** The root means the whole stream. */
 export function isRoot({ id }: TreeNode, open: OpenStream | undefined): boolean {
   return id === open?.nodes[0]?.id
 }
 
-/** Marks the row under the cursor, or takes the mark away, and goes one down. */
+/** Toggles the mark of the row under the cursor and moves one down. */
 export function marked(state: State, world: World): State {
   const key = cursorKey(state, world)
   if (key === undefined) return state
@@ -117,7 +117,7 @@ export function marked(state: State, world: World): State {
   return movedBy(withList(state, { marks }), world, 1)
 }
 
-/** Marks all rows that pass the filter, and says how many. */
+/** Marks all rows that match the filter, and says how many. */
 export function markedAll(state: State, world: World): State {
   const { keys, isFaint } = passing(world)
   const rows = keys.filter(key => !isFaint(key))
@@ -131,7 +131,7 @@ export function withoutMarks(state: State): State {
   return listOf(state).marks.size === 0 ? state : withList(state, { marks: new Set() })
 }
 
-/** To the next row that passes the filter, or to the one before, beyond the ends too. */
+/** To the next or previous row that matches the filter, wrapping around. */
 export function matched(state: State, world: World, by: 1 | -1): State {
   if (listOf(state).filter === '') return noted(state, world, 'no filter: / sets one')
   const { keys, isFaint } = passing(world)
@@ -144,7 +144,7 @@ export function matched(state: State, world: World, by: 1 | -1): State {
   return noted(state, world, 'nothing matches the filter')
 }
 
-/** By the next column; behind the last one stands the first again, the usual order. */
+/** Sorts by the next column; after the last one by the default order. */
 export function sortedByNext(state: State, world: World): State {
   const columns: readonly string[] = SORTS[state.screen]
   const by = columns[columns.indexOf(sortOf(state).by) + 1]
@@ -152,7 +152,7 @@ export function sortedByNext(state: State, world: World): State {
   return withSort(state, world, sort)
 }
 
-/** Turns the order round. */
+/** Reverses the order. */
 export function reversed(state: State, world: World): State {
   const { by, isDescending } = sortOf(state)
   return withSort(state, world, { by, isDescending: !isDescending })
@@ -165,10 +165,10 @@ function sortOf(state: State): Sort {
 function withSort(state: State, world: World, sort: Sort | undefined): State {
   const next = withList(state, { sort })
   const { by, isDescending } = sortOf(next)
-  return noted(next, world, `sorted by ${by}${isDescending ? ', turned round' : ''}`)
+  return noted(next, world, `sorted by ${by}${isDescending ? ', reversed' : ''}`)
 }
 
-/** To the first row or the last. */
+/** To the first or the last row. */
 export function movedToEnd(state: State, world: World, end: 'first' | 'last'): State {
   return end === 'first' ? movedTo(state, world, 0, 0) : movedTo(state, world, world.listing.keys.length - 1, Infinity)
 }

@@ -7,7 +7,7 @@ import { edited, pasted } from './text-field.ts'
 import { clamp, noted, only, type Transition } from './transition.ts'
 import { unlocked } from './write-lock.ts'
 
-/** A key while a dialog stands in front of the screen: nothing behind it sees the key. */
+/** A key in a dialog: the screen behind it does not see the key. */
 export function dialogKey(state: State, world: World, dialog: Dialog, press: KeyPress): Transition {
   switch (dialog.kind) {
     case 'change':
@@ -25,7 +25,7 @@ export function dialogKey(state: State, world: World, dialog: Dialog, press: Key
   }
 }
 
-/** A paste goes into the field that has the keys, if any. */
+/** A paste goes into the focused field, if any. */
 export function dialogPaste(state: State, dialog: Dialog, text: string): State {
   if (dialog.kind === 'change') return changePaste(state, dialog, text)
   if (dialog.kind !== 'unlock') return state
@@ -52,7 +52,7 @@ function unlockKey(state: State, world: World, dialog: Of<'unlock'>, press: KeyP
   return only(field === undefined ? state : { ...state, dialog: { ...dialog, field, isWrong: false } })
 }
 
-/** `y` stops what has not begun and quits when the rest has ended; everything that means no stays. */
+/** `y` stops the change and quits when changes in flight have ended; every other answer stays. */
 function quitKey(state: State, press: KeyPress): Transition {
   if (press.key === 'y') return stopped(state, true)
   return only(isLeaving(press) || STAYING.has(press.key) ? closed(state) : state)
@@ -71,7 +71,7 @@ function textKey(state: State, world: World, dialog: Of<'help' | 'outcomes' | 'o
   if (isLeaving(press) || CLOSING[dialog.kind].has(press.key)) return left(state, world, dialog)
   if (dialog.kind === 'outcomes' && press.key === 's' && isRunning(state.batch) && !state.batch.isStopping) {
     const [next, effects] = stopped(state, false)
-    return [noted(next, world, 'what has not begun is left undone'), effects]
+    return [noted(next, world, 'changes not yet started are skipped'), effects]
   }
   const top = scrolled(state, dialog, press)
   return only(top === dialog.top ? state : { ...state, dialog: { ...dialog, top } })
@@ -83,23 +83,23 @@ const CLOSING = {
   output: new Set(['q', 'enter']),
 } as const
 
-/** A line that runs is stopped by that; of one that may have changed something the answer is waited for. */
+/** Stops a running line; one that may have changed something is waited for. */
 function left(state: State, world: World, dialog: Dialog): Transition {
   if (dialog.kind !== 'output' || dialog.output !== undefined) return only(closed(state))
   if (!dialog.mayWrite || dialog.isStopping) return only(closed(state), { kind: 'stop-line' })
   const next: State = { ...state, dialog: { ...dialog, isStopping: true } }
-  return only(noted(next, world, 'stopping: what is in flight is done to its end', 'warn'), { kind: 'stop-line' })
+  return only(noted(next, world, 'stopping after the changes in flight', 'warn'), { kind: 'stop-line' })
 }
 
 type Scrolling = Extract<Dialog, { readonly top: number }>
 
-/** The first line that a dialog shows after a key. */
+/** The first visible line of a dialog after a key. */
 function scrolled(state: State, dialog: Scrolling, { key }: KeyPress): number {
   const lines = LINES.get(key) ?? (PAGES.get(key) ?? 0) * pageOf(state, dialog)
   return topOf(state, dialog, dialog.top + lines)
 }
 
-/** A line that a dialog can begin with, near the wanted one. */
+/** The valid first line nearest to the wanted one. */
 export function topOf(state: State, dialog: Scrolling, wanted: number): number {
   return clamp(wanted, 0, Math.max(0, linesOf(state, dialog) - pageOf(state, dialog)))
 }
@@ -123,9 +123,12 @@ const PAGES: ReadonlyMap<string, number> = new Map([
   ['ctrl-b', -1],
 ])
 
-/** Rules, summary and keys take rows of a dialog: rather a line too few is counted as seen than one too many. */
+/**
+ * Rules, summary and keys take rows of a dialog. Too many are assumed rather than too few, so that every line can be
+ * reached.
+ */
 const FRAME_ROWS = 4
-/** Of the help: a rule above and one below. */
+/** The help has a rule above and one below. */
 const HELP_FRAME_ROWS = 2
 
 function pageOf({ size }: State, dialog: Scrolling): number {

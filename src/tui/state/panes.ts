@@ -10,13 +10,13 @@ export function isScrolled({ screen, pane }: Pick<State, 'screen' | 'pane'>): bo
   return screen === 'stream' && pane === 'xml'
 }
 
-/** The XML scrolled to this row, as far as it goes. */
+/** Scrolls the XML to this row, within the text. */
 export function scrolledTo(state: State, world: World, top: number): State {
   const paneTop = clamp(top, 0, Math.max(0, linesOf(state, world).total - roomOf(state, world)))
   return paneTop === state.paneTop ? state : { ...state, paneTop }
 }
 
-/** To the next line of the XML that passes the filter, or to the one before, beyond the ends too. */
+/** To the next or previous line of the XML that matches the filter, wrapping around. */
 export function matchedLine(state: State, world: World, by: 1 | -1): State {
   const words = filterWords(listOf(state).filter)
   if (words.isEmpty) return noted(state, world, 'no filter: / sets one')
@@ -29,7 +29,7 @@ export function matchedLine(state: State, world: World, by: 1 | -1): State {
     if (from > 0 || !words.accepts(searchable([text[line] ?? '']))) continue
     isThere = true
     const next = scrolledTo(state, world, at)
-    // Near the end several matches are seen at once: then on to one that is not.
+    // Near the end several matches are visible at once: continue to one that is not.
     if (next !== state) return next
   }
   return isThere ? state : noted(state, world, 'no line matches the filter')
@@ -41,22 +41,22 @@ function linesOf(state: State, world: World): XmlLines {
 
 const NO_TEXT: readonly string[] = []
 
-/** Why a document cannot be read stands above it. */
+/** The reason why a document cannot be read takes a row above it. */
 function roomOf(state: State, world: World): number {
   return heightOf(state) - (openStreamOf(state, world)?.presence === 'unreadable' ? 1 : 0)
 }
 
 /**
- * The lines of a document as a screen of so many columns shows them. Most are lines of the text; those that are too long to
- * be followed, or all of them where nothing is to be cut, take several rows.
+ * The lines of a document laid out for a screen width. Most rows are lines of the text; overlong lines, or in the wide
+ * form all long ones, take several rows.
  */
 interface XmlLines {
   readonly total: number
-  /** Which part of which line stands in a row. `from` 0 begins the line. */
+  /** The part of a line that is in a row. `from` is 0 at the start of a line. */
   row(at: number): { readonly line: number; readonly from: number; readonly to: number }
 }
 
-/** Longer lines are broken, whatever the width. UTF-16 units. */
+/** Longer lines are always broken. UTF-16 units. */
 const LONG = 2_000
 
 interface Known {
@@ -67,7 +67,7 @@ interface Known {
 
 const KNOWN = new WeakMap<readonly string[], Known>()
 
-/** Made once for each text and width. Costs the text where lines are broken, else a look at each length. */
+/** Cached per text and width. Costs one pass over the text if lines are broken, else over the line lengths. */
 export function xmlLines(text: readonly string[], columns: number, breaksAll: boolean): XmlLines {
   const width = xmlColumns(text, columns)
   const known = KNOWN.get(text)
@@ -79,7 +79,7 @@ export function xmlLines(text: readonly string[], columns: number, breaksAll: bo
   return lines
 }
 
-/** Columns of line numbers with the gap behind them. */
+/** Columns of the line numbers and the gap after them. */
 export function xmlGutter(text: readonly string[]): number {
   return Math.max(3, String(text.length).length) + 2
 }
@@ -114,7 +114,7 @@ function brokenLines(text: readonly string[], width: number, breaksAll: boolean)
 
 const SIMPLE = /^[ -~]*$/
 
-/** Where rows begin, so that none is wider: what is not ASCII is counted as wide as it can become. */
+/** Start offsets of the rows, so that none is too wide: characters outside ASCII count with their greatest width. */
 function breaksOf(line: string, width: number): number[] {
   const froms = [0]
   if (SIMPLE.test(line)) {
@@ -135,13 +135,13 @@ function breaksOf(line: string, width: number): number[] {
   return froms
 }
 
-/** Of controls, which are spelled out, and of wide characters. */
+/** Greatest width of a character: controls are spelled out, other characters may be wide. */
 function mostColumns(code: number): number {
   if (code < 0x20 || (code > 0x7e && code < 0xa0) || (code >= 0x2000 && code < 0x2070)) return 8
   return code < 0x300 ? 1 : 2
 }
 
-/** `h`: folds what is below the cursor; where nothing is, or it is folded, goes to what is above. */
+/** `h`: folds the rows below the cursor; if there are none or they are folded, goes to the parent. */
 export function foldedOrUp(state: State, world: World): State {
   const place = placeOf(state, world)
   if (place === undefined) return state
@@ -149,7 +149,7 @@ export function foldedOrUp(state: State, world: World): State {
   return movedToKey(state, world, parentOf(place)?.key)
 }
 
-/** `l`: unfolds what is below the cursor, or goes to the first row of it. */
+/** `l`: unfolds the rows below the cursor, or goes to the first of them. */
 export function unfoldedOrDown(state: State, world: World): State {
   const place = placeOf(state, world)
   if (place === undefined || !isParent(place)) return state
@@ -197,15 +197,15 @@ function toggled(state: State, { key }: TreeNode): State {
   return { ...state, folded }
 }
 
-/** To another of the five screens. A frozen picture is one of what was seen: it ends here. */
+/** Switches to another screen, which unfreezes the display. */
 export function shown(state: State, world: World, screen: Screen): State {
   if (screen === state.screen) return state
   if (screen !== 'stream') return thawed({ ...state, screen })
-  if (state.stream === '') return noted(state, world, 'no stream was opened yet: enter opens the one under the cursor')
+  if (state.stream === '') return noted(state, world, 'no stream is open yet: enter opens the one under the cursor')
   return thawed({ ...state, screen, cameFrom: state.screen === 'stream' ? state.cameFrom : state.screen })
 }
 
-/** Opens the stream of the row under the cursor. Cursor and folds of the one that was open last are kept. */
+/** Opens the stream of the row under the cursor. Reopening the last stream keeps its cursor and folds. */
 export function opened(state: State, world: World, pane: State['pane']): State {
   const stream = streamUnderCursor(state, world)
   if (stream === undefined || state.screen === 'stream') return state
@@ -215,7 +215,7 @@ export function opened(state: State, world: World, pane: State['pane']): State {
   return thawed({ ...there, stream, screen: 'stream', cameFrom: state.screen })
 }
 
-/** Timeline or XML and back to the tree; on other screens that of the stream under the cursor. */
+/** Toggles timeline or XML; on other screens, opens that pane of the stream under the cursor. */
 export function paneToggled(state: State, world: World, pane: 'timeline' | 'xml'): State {
   if (state.screen !== 'stream') return opened(state, world, pane)
   return inPane(state, state.pane === pane ? 'tree' : pane)

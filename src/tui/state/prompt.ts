@@ -4,7 +4,7 @@ import { EMPTY_FIELD, edited, fieldWith, pasted } from './text-field.ts'
 import { listOf, only, type Transition, withList } from './transition.ts'
 import { mayWrite } from './write-lock.ts'
 
-/** So many lines of `:` are remembered. */
+/** Remembered `:` lines. */
 const HISTORY_LENGTH = 100
 
 export function filterPrompt(state: State): State {
@@ -16,7 +16,7 @@ export function linePrompt(state: State): State {
   return { ...state, prompt: { kind: 'line', field: EMPTY_FIELD, past: undefined } }
 }
 
-/** A key while something is typed into the last line. `run`: what a line of the dashboard's own does. */
+/** A key in the prompt. `run` carries out the dashboard's own `:` commands. */
 export function promptKey(state: State, world: World, prompt: Prompt, press: KeyPress, run: RunOwn): Transition {
   const { key } = press
   if (key === 'escape' || key === 'ctrl-c') return only(left(state, prompt))

@@ -1,16 +1,16 @@
 import type { KeyPress, TextField } from './state.ts'
 
-/** The most a field takes, UTF-16 units. */
+/** Greatest length of a field, UTF-16 units. */
 export const FIELD_LIMIT = 1_000
 
 export const EMPTY_FIELD: TextField = { text: '', at: 0 }
 
-/** A field that holds a text, to be gone on with at its end. */
+/** A field with a text and the cursor at its end. */
 export function fieldWith(text: string): TextField {
   return { text, at: text.length }
 }
 
-/** The field after a key. `undefined`: the key is not one that edits. */
+/** The field after a key. `undefined`: not an editing key. */
 export function edited(field: TextField, press: KeyPress): TextField | undefined {
   const edit = EDITS.get(press.key)
   if (edit !== undefined) return edit(field)
@@ -19,9 +19,9 @@ export function edited(field: TextField, press: KeyPress): TextField | undefined
     : inserted(field, press.text)
 }
 
-/** The field with a text that came at once. Line breaks and tabs become blanks, other control characters are left out. */
+/** The field with a pasted text. Line breaks and tabs become blanks; other control characters are dropped. */
 export function pasted(field: TextField, text: string): TextField {
-  // What cannot fit is not looked at: somebody may paste a whole book.
+  // Skip text that cannot fit: a paste may be as long as a book.
   const some = text.slice(0, 4 * FIELD_LIMIT).replace(/\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g, ' ')
   return inserted(field, some.replace(ALL_NOT_TYPED, ''))
 }
@@ -59,7 +59,7 @@ function without(text: string, from: number, to: number): TextField {
   return whole(text.slice(0, from) + text.slice(to), from)
 }
 
-/** Characters may join where texts meet: the place is then behind what they became. */
+/** Characters may combine where texts meet: the cursor is then after the combined one. */
 function whole(text: string, at: number): TextField {
   const behind = bounds(text).find(bound => bound >= at)
   return { text, at: behind ?? text.length }
@@ -84,7 +84,7 @@ function firstCharacters(text: string, room: number): string {
 
 let segmenter: Intl.Segmenter | undefined
 
-/** Where characters, as people count them, begin, and the end. */
+/** Start offsets of grapheme clusters, and the end. */
 function bounds(text: string): number[] {
   segmenter ??= new Intl.Segmenter()
   return [...Array.from(segmenter.segment(text), ({ index }) => index), text.length]

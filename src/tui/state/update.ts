@@ -13,8 +13,8 @@ import { expired } from './write-lock.ts'
 export { initialState } from './initial-state.ts'
 
 /**
- * What an action makes of the state, and what has to be done besides drawing. Pure. `world.listing` has the rows of the
- * screen that `state` shows.
+ * Applies an action to the state, and returns the side effects besides drawing. Pure. `world.listing` has the rows of
+ * the screen that `state` shows.
  */
 export function update(state: State, action: Action, world: World): Transition {
   const [next, effects] = acted(settled(state, world), action, world)
@@ -48,7 +48,7 @@ function acted(state: State, action: Action, world: World): Transition {
   }
 }
 
-/** Dialogs have the keys before prompts, prompts before the screen; what repairs the terminal works everywhere. */
+/** Dialogs have the keys before prompts, prompts before the screen; repaint and suspend work everywhere. */
 function pressed(state: State, world: World, press: KeyPress): Transition {
   if (press.key === 'ctrl-l') return only(state, { kind: 'repaint' })
   if (press.key === 'ctrl-z') return only(state, { kind: 'suspend' })
@@ -77,7 +77,7 @@ function withoutOldNotice(state: State, { nowMs }: World): State {
   return state.notice !== undefined && nowMs >= state.notice.untilMs ? { ...state, notice: undefined } : state
 }
 
-/** Places that a smaller screen or fewer lines have not left are given up. */
+/** Corrects positions that are outside after a resize or with fewer lines. */
 function bounded(state: State, world: World): State {
   const { offset } = listOf(state)
   const inside = clamp(offset, 0, Math.max(0, heightOf(state) - 1))

@@ -5,7 +5,7 @@ import { windowTop } from './layout.ts'
 import type { State } from './state.ts'
 import { listOf } from './transition.ts'
 
-/** What of the store is wanted, by what is visible now. */
+/** The data that has to be read for the visible screen. */
 export function demandOf(state: State, listing: Listing, data: Data): VisibleData {
   switch (state.screen) {
     case 'stream':

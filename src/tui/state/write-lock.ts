@@ -3,20 +3,20 @@ import { type State, UNLOCKED_MS } from './state.ts'
 import { EMPTY_FIELD } from './text-field.ts'
 import { noted, only, type Transition } from './transition.ts'
 
-/** Changes are unlocked, and their time is not over. */
+/** True if changes are unlocked and the time has not run out. */
 export function mayWrite({ writes }: Pick<State, 'writes'>, { nowMs }: Pick<World, 'nowMs'>): boolean {
   return writes.kind === 'unlocked' && nowMs < writes.untilMs
 }
 
-/** Why nothing can be changed now; `undefined` where it can. */
+/** Why nothing can be changed now; `undefined` if it can. */
 export function lockReason(state: Pick<State, 'writes'>, world: Pick<World, 'nowMs'>): string | undefined {
   if (state.writes.kind === 'never') return READ_ONLY
   return mayWrite(state, world) ? undefined : 'changes are locked: ! unlocks them'
 }
 
-const READ_ONLY = 'read-only: it was started so that nothing can be changed'
+const READ_ONLY = 'read-only: changes are disabled'
 
-/** `!`: from locked to unlocked and back; a protected store asks for its name first. */
+/** `!`: toggles the lock; a protected store asks for its name first. */
 export function toggleWrites(state: State, world: World): Transition {
   if (state.writes.kind === 'never') return only(noted(state, world, READ_ONLY, 'warn'))
   if (mayWrite(state, world)) return only(locked(state, world, 'changes are locked'))
@@ -35,7 +35,7 @@ export function unlocked(state: State, world: World): State {
   )
 }
 
-/** Locks changes again when their time is over. */
+/** Locks changes again when their time has run out. */
 export function expired(state: State, world: World): State {
   if (state.writes.kind !== 'unlocked' || mayWrite(state, world)) return state
   return locked(state, world, 'changes are locked again: ! unlocks them')

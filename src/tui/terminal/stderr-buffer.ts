@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { writeSync } from 'node:fs'
 
-/** What of the process talks to its user beside the picture. */
+/** Output of the process besides the dashboard. */
 export interface StderrSource {
   readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>
   /** Warnings, and the exit. */
@@ -10,12 +10,12 @@ export interface StderrSource {
 
 type Listener = (...values: unknown[]) => void
 
-/** Nobody reads more of it. UTF-16 units. */
+/** More would not be read. UTF-16 units. */
 const MOST_HELD = 64_000
 
 /**
- * Keeps what is written to a standard error that is the terminal, and the warnings of Node: in the middle of a picture they
- * would scroll it, and be lost with it. They come when the screen is closed, or the process ends.
+ * Holds back writes to a standard error on the terminal, and Node's warnings: they would scroll the dashboard and be
+ * lost with it. They are written when the screen is closed, or at process exit.
  */
 export class StderrBuffer {
   readonly #talker: StderrSource
@@ -37,7 +37,7 @@ export class StderrBuffer {
     talker.stderr.write = (chunk: unknown, ...rest: readonly unknown[]) => this.#keep(chunk, rest)
   }
 
-  /** Tells what was kept, and keeps nothing more. */
+  /** Writes the held text and stops holding. */
   release(): void {
     const text = this.#letGo()
     if (text !== '') this.#talker.stderr.write(text)
@@ -48,13 +48,13 @@ export class StderrBuffer {
     if (this.#warnings.length < MOST_WARNINGS) this.#warnings.push(warning)
   }
 
-  /** Nothing that is queued goes out any more. */
+  /** Queued writes would be lost now. */
   readonly #onExit = (): void => {
     const text = this.#letGo()
     try {
       if (text !== '') writeSync(2, text)
     } catch {
-      // Nobody is there to read it.
+      // The terminal is gone.
     }
   }
 

@@ -13,7 +13,7 @@ import { isTiny, marksOf } from './streams.ts'
 import { AGE_WIDTH, agoText } from './times.ts'
 import { listWindow } from './window.ts'
 
-/** Who did what, when and why, the latest first. */
+/** The activity screen: who did what, when and why, the latest first. */
 export function activityRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noActivity(scene, area), area)
   const moment = { nowMs: scene.nowMs, time: scene.state.time }
@@ -34,7 +34,7 @@ export function activityRows(scene: Scene, area: Area): ScreenRow[] {
 
 const BY_KEY = new WeakMap<readonly Activity[], ReadonlyMap<string, Activity>>()
 
-/** The activities by key, made once for each list of them. */
+/** The activities by key, cached per list. */
 export function activitiesOf({ data }: Pick<Scene, 'data'>): ReadonlyMap<string, Activity> {
   const { items } = data.activity
   const known = BY_KEY.get(items)
@@ -53,7 +53,7 @@ function noActivity(scene: Scene, area: Area): ScreenRow[] {
   const { trouble } = scene.data.freshness
   if (trouble !== undefined) return emptyRows(area, `no answer yet: ${safeText(trouble.message)}`, [], 'bad')
   return emptyRows(area, 'nothing has happened yet', [
-    'changes appear here as they are seen; leasectl log STREAM tells what was before',
+    'changes appear here as they are seen; leasectl log STREAM shows earlier ones',
   ])
 }
 
@@ -84,22 +84,22 @@ const WIDE: readonly ListColumn<Activity>[] = [
   },
 ]
 
-/** What ended something badly, or was not done by leasectl, stands out. */
+/** Failed ends and foreign writes stand out. */
 function styleOf({ op, provisional }: Activity['tx']) {
   if (provisional || op === 'foreign' || op === 'adopt') return 'warn'
   return op === 'abort' || op === 'fail' || op === 'cancel' || op === 'timeout' ? 'bad' : 'plain'
 }
 
-/** What a transaction did, in a few words: `complete 01.02 → completed +2`. */
+/** Summary of a transaction: `complete 01.02 → completed +2`. */
 function whatText(tx: JournalEntry): string {
   const [first, ...others] = orderedChanges(tx)
   const moved = first === undefined || first.to === first.from ? '' : `→ ${first.to === '' ? 'removed' : first.to}`
   const more = others.length > 0 ? `+${others.length}` : ''
-  const how = tx.provisional ? 'somebody else wrote' : tx.op
+  const how = tx.provisional ? 'foreign write' : tx.op
   return safeText([how, first?.event ?? tx.on, moved, more].filter(part => part !== '').join(' '))
 }
 
-/** One event's part in a transaction: `01.02  inprocess → ✓ completed`. */
+/** The change of one event in a transaction: `01.02  inprocess → ✓ completed`. */
 export function changeSpans(change: JournalChange, tx: JournalEntry): StyledText[] {
   const pieces = changePieces(change, tx).map(([text, style]): StyledText => [safeText(text), style])
   return [[`${safeText(change.event)}  `, 'plain'], ...pieces]

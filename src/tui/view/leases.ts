@@ -9,7 +9,7 @@ import { safeName, safeText } from './safe-text.ts'
 import { entryRows } from './streams.ts'
 import { AGE_WIDTH, agoText, clockText } from './times.ts'
 
-/** The leases that are held. */
+/** The leases screen. */
 export function leaseRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noLeases(scene, area), area)
   return entryRows(scene, area, scene.state.isWide ? [...COLUMNS, LAST_BY] : COLUMNS)
@@ -19,12 +19,12 @@ function noLeases(scene: Scene, area: Area): ScreenRow[] {
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return waiting
   if (scene.listing.total > 0) return noMatch(scene, area, 'lease')
-  return emptyRows(area, 'nobody holds a lease now', [
+  return emptyRows(area, 'no lease is held', [
     'writers hold one for a moment while they write; leasectl lease acquire STREAM holds one for longer',
   ])
 }
 
-/** Who it is, as far as the store knows; on Azure only those say it who hold a lease for long. */
+/** The holder, if the store knows it; on Azure only holders of long leases are recorded. */
 export function holderText({ item: { listed, summary } }: StreamEntry): Cell {
   const { holder } = listed.lease
   if (holder !== undefined) return { text: safeText(holder.by) || '-', style: 'warn' }
@@ -32,14 +32,14 @@ export function holderText({ item: { listed, summary } }: StreamEntry): Cell {
   return { text: lastBy === '' ? 'unknown' : `unknown, last written by ${safeText(lastBy)}`, style: 'dim' }
 }
 
-/** `aks-3:4711`; `-` where it is not known. */
+/** `aks-3:4711`; `-` if unknown. */
 export function processText({ item: { listed } }: StreamEntry): string {
   const { holder } = listed.lease
   if (holder === undefined || holder.host === '') return '-'
   return safeText(holder.pid > 0 ? `${holder.host}:${holder.pid}` : holder.host)
 }
 
-/** When it ends, if nobody renews it. */
+/** When it ends unless it is renewed. */
 export function leaseEndText({ item: { listed } }: StreamEntry, moment: RowTime): string {
   const { state, duration, untilMs } = listed.lease
   const prefix = state === 'breaking' ? 'breaking, ' : ''

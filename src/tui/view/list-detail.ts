@@ -16,7 +16,7 @@ import { safeText } from './safe-text.ts'
 import { statusCell } from './streams.ts'
 import { dueCell, wholeTimeText } from './times.ts'
 
-/** The pane below a list: all that is known of the row under the cursor. Its first row is the rule above it. */
+/** The pane below a list: details of the row under the cursor. Its first row is a rule. */
 export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
   const cursor = cursorKey(scene.state, scene)
   if (cursor === undefined) return filled([ruleRow('', area.columns)], area)
@@ -93,7 +93,7 @@ function readyText(ready: string): string {
   return topic === '' ? name : `${name} [${topic}]`
 }
 
-/** A text that is not percent-encoded is shown as it is. */
+/** A text that is not percent-encoded is returned as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -102,7 +102,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The whole transaction: who, what, why, and each event it changed. */
+/** The whole transaction: author, operation, reason, and each changed event. */
 function transactionRows({ stream, atMs, tx }: Activity, moment: RowTime, { columns, rows }: Area): ScreenRow[] {
   const facts: Fact[] = [
     ['at', wholeTimeText(atMs, moment)],
@@ -113,7 +113,7 @@ function transactionRows({ stream, atMs, tx }: Activity, moment: RowTime, { colu
     ['command id', tx.commandId],
     ['hash', tx.hash],
     ['', tx.other ? { text: 'other attributes changed too', style: 'warn' } : ''],
-    ['', tx.provisional ? { text: 'somebody else wrote: not recorded yet', style: 'warn' } : ''],
+    ['', tx.provisional ? { text: 'foreign write, not recorded yet', style: 'warn' } : ''],
   ]
   const head = [
     ruleRow(safeText(`${stream} v${tx.provisional ? '?' : tx.version}`), columns),
@@ -128,7 +128,7 @@ function transactionRows({ stream, atMs, tx }: Activity, moment: RowTime, { colu
   return [...head, ...changes.slice(0, -1), more]
 }
 
-/** Facts one behind the other in lines; those without a value are left out. */
+/** Facts side by side, wrapped into lines; those without a value are left out. */
 function flowed(facts: readonly Fact[], columns: number): ScreenRow[] {
   const lines: StyledText[][] = []
   for (const fact of facts) {

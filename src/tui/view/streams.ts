@@ -23,7 +23,7 @@ import { safeName, safeText } from './safe-text.ts'
 import { AGE_WIDTH, agoText, DUE_WIDTH, dueCell } from './times.ts'
 import { listWindow } from './window.ts'
 
-/** The list of streams, its titles included where the screen has them. */
+/** The list of streams, with its titles if the screen has them. */
 export function streamRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noStreams(scene, area), area)
   return entryRows(scene, area, scene.state.isWide ? WIDE : USUAL)
@@ -44,12 +44,12 @@ export function entryRows(scene: Scene, area: Area, all: readonly ListColumn<Str
   return filled([...titles, ...rows], area)
 }
 
-/** There is room for a list of names and little more. */
+/** There is room for little more than names. */
 export function isTiny({ state }: Pick<Scene, 'state'>): boolean {
   return layoutOf(state).isTiny
 }
 
-/** How a row of the current list stands out. */
+/** How a row of the current list is highlighted. */
 export function marksOf({ state, listing }: Scene, key: string, cursor: string | undefined): RowMarks {
   return {
     isCursor: key === cursor,
@@ -58,7 +58,7 @@ export function marksOf({ state, listing }: Scene, key: string, cursor: string |
   }
 }
 
-/** Where there is room for the name only: the glyph of its status in front. */
+/** A row with room for the name only, after the glyph of its status. */
 function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns: number): ScreenRow {
   const isUnknown = !isRead && item.summary === undefined
   const look = isUnknown ? { glyph: '…', style: 'dim' as const } : styleOf(item.summary?.status ?? '')
@@ -76,7 +76,7 @@ function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns:
   }
 }
 
-/** A row that is in the list still and not in the data any more. */
+/** A row still in the list whose stream is no longer in the data. */
 function goneRow(key: string, marks: RowMarks, columns: number): ScreenRow {
   const text = cutInside(safeText(key), Math.max(0, columns - 11))
   return {
@@ -130,7 +130,7 @@ const USUAL: readonly ListColumn<StreamEntry>[] = [NAME, STATUS, PROGRESS, WAITI
 
 const BARS = '▁▂▃▄▅▆▇█'
 
-/** Where they do not all fit, those that were not asked for by `w` go first. */
+/** If not all fit, columns that `w` did not add are dropped first. */
 const WIDE: readonly ListColumn<StreamEntry>[] = [
   ...USUAL.map(column => (column === NAME ? { ...NAME, width: 22 } : column)),
   extra('VERSION', 7, 2, { align: 'right', cell: textOf(({ version }) => String(version)) }),
@@ -158,7 +158,7 @@ function extra(
   return { title, width, spare, from: PANES_COLUMNS, ...rest }
 }
 
-/** A glyph and a word. What nothing is known of yet is `…`, what cannot be read says so. */
+/** A glyph and a word. `…` while unknown; the error code if unreadable. */
 export function statusCell({ item: { summary, fault }, isRead }: StreamEntry): Cell {
   if (summary === undefined && !isRead) return { text: '…', style: 'dim' }
   if (summary === undefined) return { text: safeText(`? ${fault?.code ?? 'not started'}`), style: 'warn' }
@@ -168,7 +168,7 @@ export function statusCell({ item: { summary, fault }, isRead }: StreamEntry): C
   return { text: `${glyph} ${safeText(statusWord(summary.status))}`, style }
 }
 
-/** Ended well, open, failed: together all events that count. */
+/** Completed, open, failed: their sum is all events that count. */
 function progressCell(entry: StreamEntry): Cell {
   return known(entry, ({ total, open, failed }) => {
     const text = `${total - open - failed}/${open}/${failed}`
@@ -176,7 +176,7 @@ function progressCell(entry: StreamEntry): Cell {
   })
 }
 
-/** What it waits on, or why it cannot be read. */
+/** What the stream waits on, or why it cannot be read. */
 function waitingCell(entry: StreamEntry): Cell {
   const fault = faultText(entry.item)
   if (fault !== undefined) return { text: safeText(fault), style: 'warn' }
@@ -191,7 +191,7 @@ function ageOf(entry: StreamEntry, moment: RowTime): Cell {
   return known(entry, ({ createdMs }) => agoText(createdMs, moment))
 }
 
-/** Who has the lease. Azure tells only that somebody has. */
+/** The holder of the lease. Azure only reports that it is held. */
 function leaseCell({ item: { listed } }: StreamEntry): Cell {
   const { state, holder } = listed.lease
   if (!isHeld(listed.lease)) return '-'
@@ -203,7 +203,7 @@ function textOf(read: (summary: Summary) => string): (entry: StreamEntry) => Cel
   return entry => known(entry, summary => safeText(read(summary)) || '-')
 }
 
-/** A value of the summary, of an older one while a newer is read; `…` before the first, `?` where nobody knows it. */
+/** A value of the summary, possibly outdated while a newer one is read; `…` before the first, `?` if unreadable. */
 function known({ item: { summary, fault }, isRead }: StreamEntry, read: (summary: Summary) => Cell): Cell {
   if (summary !== undefined) return read(summary)
   if (!isRead) return { text: '…', style: 'dim' }
@@ -211,8 +211,8 @@ function known({ item: { summary, fault }, isRead }: StreamEntry, read: (summary
 }
 
 /**
- * Recent changes, a bar for each stretch of time, the latest at the right; `''` where there were none. The scale is the same
- * for all streams and doubles from bar to bar, so that rows compare and nothing shrinks because of a peak.
+ * Recent changes as a bar per time slot, the latest at the right; `''` without changes. The scale is the same for all
+ * streams and doubles from bar to bar, so that rows are comparable and a peak shrinks nothing.
  */
 export function sparkline(pulse: ActivityRate, nowMs: number): string {
   const counts = pulseNow(pulse, nowMs)

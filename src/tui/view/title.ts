@@ -5,7 +5,7 @@ import type { Scene } from '../state/context.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 
-/** The first line: where we are, how old that is, and whether anything can be changed. */
+/** The first line: place, freshness, and whether changes are unlocked. */
 export function titleRow(scene: Scene): ScreenRow {
   const { columns } = scene.state.size
   const head = columns < SHORT_COLUMNS ? ' ' : ' leasectl ▸ '
@@ -21,9 +21,9 @@ export function titleRow(scene: Scene): ScreenRow {
   return rowOf([...spans, ...right], columns)
 }
 
-/** Below so many columns the program's name is left out. */
+/** Narrower screens omit the program's name. */
 const SHORT_COLUMNS = 40
-/** Of the name of a stream so much is kept before the right side gives way. */
+/** Columns kept for the name of a stream before the right side is shortened. */
 const LEAST_PLACE = 16
 
 function placeText({ state }: Scene): string {
@@ -32,7 +32,7 @@ function placeText({ state }: Scene): string {
   return state.pane === 'tree' ? name : `${name} ▸ ${state.pane}`
 }
 
-/** As much of the right side as fits; what tells least goes first, whether changes are possible last. */
+/** As much of the right side as fits; the least important part is dropped first, the write lock last. */
 function fittingRight(scene: Scene, room: number): StyledText[] {
   const parts = [
     { rank: 2, span: freshnessSpan(scene) },
@@ -50,7 +50,7 @@ function fittingRight(scene: Scene, room: number): StyledText[] {
   return []
 }
 
-/** `● live 1s`: the interval, which rests, and not the age, which does not; that is told as soon as it is more than two of them. */
+/** `● live 1s`: the interval, which is constant, instead of the age; the age is shown once it exceeds two intervals. */
 function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): StyledText {
   const { seenMs, isSlow, intervalMs, trouble } = data.freshness
   if (state.frozen !== undefined) {
@@ -64,7 +64,7 @@ function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): StyledText 
   return isSlow ? [`● slow ${intervalText(intervalMs)}`, 'warn'] : [`● live ${intervalText(intervalMs)}`, 'good']
 }
 
-/** How old it is, where it is older than two intervals. */
+/** The age of the data if it exceeds two intervals. */
 function oldText({ seenMs, intervalMs }: Freshness, nowMs: number, before: string): string {
   if (seenMs === undefined) return ''
   const oldMs = nowMs - seenMs
@@ -90,7 +90,7 @@ function writesSpan({ state: { writes }, nowMs }: Scene): StyledText {
   return [`WRITES ${leftMs < 60_000 ? calmSpan(leftMs) : `${Math.ceil(leftMs / 60_000)}m`}`, 'bad']
 }
 
-/** The line between head and body; what must not be overseen stands in it. */
+/** The line between head and body; it holds important news. */
 export function headRule(scene: Scene): ScreenRow {
   const { columns } = scene.state.size
   const [text, style] = headNews(scene)

@@ -21,14 +21,14 @@ import { isTiny, marksOf, statusCell } from './streams.ts'
 import { DUE_WIDTH, dueCell, pastText } from './times.ts'
 import { listWindow } from './window.ts'
 
-/** The watchdogs, what ends next (the list with the cursor), what was decided last, what a pass would do now. */
+/** The watchdogs, the next limits (the list with the cursor), the last decisions, the dry run. */
 export function watchdogRows(scene: Scene, area: Area): ScreenRow[] {
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return filled(waiting, area)
   if (isTiny(scene)) return filled(nextPart(scene, area), area)
   const dogs = dogsPart(scene, area)
   let free = area.rows - dogs.length - 1
-  // The list with the cursor is never left out; the others are where they would leave too little of it.
+  // The list with the cursor is always shown; other parts only if they leave enough of it.
   const others = [
     dryRunRows(scene, { ...area, rows: Math.max(4, Math.floor(area.rows / 3)) }),
     decisionRows(scene, { ...area, rows: Math.max(3, Math.floor(area.rows / 4)) }),
@@ -49,9 +49,9 @@ const LEAST_NEXT = 4
 
 function dogsPart(scene: Scene, area: Area): ScreenRow[] {
   const { state } = scene.data.watchdog
-  if (state === undefined) return emptyRows({ ...area, rows: 1 }, 'reading what watchdogs wrote …', [], 'dim')
+  if (state === undefined) return emptyRows({ ...area, rows: 1 }, 'reading the watchdog state …', [], 'dim')
   if (state.watchdogs.length === 0) {
-    return emptyRows({ ...area, rows: 2 }, 'no watchdog has ever run here: nobody ends what is past its limit', [
+    return emptyRows({ ...area, rows: 2 }, 'no watchdog has ever run here: overdue events are not ended', [
       'leasectl watchdog   runs one; D shows what it would do now',
     ])
   }
@@ -63,11 +63,11 @@ function nextPart(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length > 0) return filled(nextRows(scene, area), area)
   if (scene.listing.total > 0) return noMatch(scene, area, 'stream').filter(row => row !== BLANK)
   const known = upcoming(scene.data.watchdog.state?.watchdogs ?? [], scene.nowMs).length
-  const text = known > 0 ? 'the limits of the streams are not known yet' : 'no stream has a limit that could end'
+  const text = known > 0 ? 'the limits of the streams are not known yet' : 'no stream has a time limit'
   return emptyRows({ ...area, rows: 1 }, text, [], 'dim')
 }
 
-/** One row a watchdog, those who are there first; the last row tells of those there is no room for. */
+/** One row per watchdog, running ones first; the last row counts those without room. */
 function dogRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   const dogs = (data.watchdog.state?.watchdogs ?? []).toSorted(byLiveness(nowMs))
   const columns = placed(COLUMNS, area.columns)
@@ -79,7 +79,7 @@ function dogRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   return [titleRow(columns), ...rows, ...more]
 }
 
-/** What keeps those who are there from their work, a row each. */
+/** Problems that keep running watchdogs from working, a row each. */
 function troubleRows({ data, nowMs }: Scene, { columns }: Area): ScreenRow[] {
   const { watchdogs = [], damaged = false } = data.watchdog.state ?? {}
   const there = watchdogs.filter(dog => isThere(livenessOf(dog, nowMs)))
@@ -87,15 +87,15 @@ function troubleRows({ data, nowMs }: Scene, { columns }: Area): ScreenRow[] {
     ...(failure === undefined
       ? []
       : [
-          `${host}:${pid}: no pass ends for ${calmSpan(nowMs - failure.sinceMs)}: ${failure.message} [${failure.code}]`,
+          `${host}:${pid}: no pass has completed for ${calmSpan(nowMs - failure.sinceMs)}: ${failure.message} [${failure.code}]`,
         ]),
     ...(breaker?.isOpen
       ? [
-          `${host}:${pid}: the breaker is open: a pass would end ${countText(breaker.wouldEnd)} of ${counted(breaker.openEvents, 'open event')}: it ends nothing`,
+          `${host}:${pid}: the circuit breaker is open: a pass would end ${countText(breaker.wouldEnd)} of ${counted(breaker.openEvents, 'open event')}, so it ends none`,
         ]
       : []),
   ])
-  const all = damaged ? [...lines, 'some of what watchdogs wrote cannot be read'] : lines
+  const all = damaged ? [...lines, 'part of the watchdog state cannot be read'] : lines
   return all.map(line => rowOf([[` ! ${safeText(line)}`, 'bad']], columns))
 }
 
@@ -106,11 +106,11 @@ function stateCell(dog: WatchdogEntry, { nowMs }: RowTime): Cell {
   return { text: `${glyph} ${liveness}`, style }
 }
 
-/** By how much its next pass is late. */
+/** Delay of its next pass. */
 function lagCell(dog: WatchdogEntry, { nowMs }: RowTime): Cell {
   if (dog.lastSweepMs === undefined || livenessOf(dog, nowMs) === 'stopped') return '-'
   const lagMs = nowMs - dog.lastSweepMs - Math.max(dog.intervalMs, dog.tookMs)
-  // A pass takes its time, and what it wrote is read a look later.
+  // A pass takes time, and its state is read up to a poll later.
   return lagMs < 5_000 ? '-' : { text: calmSpan(lagMs), style: lagMs > 3 * dog.intervalMs ? 'warn' : 'plain' }
 }
 
@@ -156,7 +156,7 @@ const COLUMNS: readonly ListColumn<WatchdogEntry>[] = [
     share: 1,
     from: WIDE_COLUMNS,
     spare: 6,
-    // Others have long taken those of one that is gone.
+    // Other watchdogs have long taken over the shards of one that is gone.
     cell: (dog, { nowMs }) => (livenessOf(dog, nowMs) === 'silent' ? '-' : shardsText(dog.shards)),
   },
 ]
@@ -167,7 +167,7 @@ interface Next {
   readonly entry: StreamEntry | undefined
 }
 
-/** The streams whose limits end next, with the cursor. */
+/** The streams with the soonest limits, with the cursor. */
 function nextRows(scene: Scene, area: Area): ScreenRow[] {
   const moment = { nowMs: scene.nowMs, time: scene.state.time }
   const columns = placed(NEXT, area.columns)
@@ -185,7 +185,7 @@ function nextRows(scene: Scene, area: Area): ScreenRow[] {
 type Limits = Scene['data']['watchdog']['next']
 const BY_STREAM = new WeakMap<Limits, ReadonlyMap<string, number>>()
 
-/** The limits by stream, made once for each list of them. */
+/** The limits by stream, cached per list. */
 function limitsOf({ data }: Scene): ReadonlyMap<string, number> {
   const { next } = data.watchdog
   const known = BY_STREAM.get(next)
@@ -195,7 +195,7 @@ function limitsOf({ data }: Scene): ReadonlyMap<string, number> {
   return made
 }
 
-/** What watchdogs decided last, the latest first. */
+/** The last decisions of all watchdogs, the latest first. */
 function decisionRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   const dogs = data.watchdog.state?.watchdogs ?? []
   const latest = dogs.flatMap(({ decisions }) => decisions).sort((a, b) => b.atMs - a.atMs)
@@ -205,7 +205,7 @@ function decisionRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   return [titleRow(columns), ...latest.slice(0, area.rows - 1).map(decision => listRow(columns, decision, moment))]
 }
 
-/** What a pass would do now, where somebody asked. */
+/** The requested dry run. */
 function dryRunRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   const { dryRun } = data.watchdog
   if (dryRun === undefined) return []
@@ -214,7 +214,7 @@ function dryRunRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   if (dryRun.kind !== 'done') return [head]
   const { breaker, decisions, total } = dryRun
   const warning: StyledText[] =
-    breaker === undefined ? [] : [[`   ! the breaker would hold it back: ${safeText(breaker)}`, 'bad']]
+    breaker === undefined ? [] : [[`   ! the circuit breaker would stop it: ${safeText(breaker)}`, 'bad']]
   const room = Math.max(0, area.rows - 1 - warning.length)
   const shown = decisions.slice(0, total > room ? Math.max(0, room - 1) : room)
   const rest = total - shown.length
@@ -226,7 +226,7 @@ function dryRunRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
 function dryRunTitle(dryRun: DryRun, moment: RowTime): string {
   switch (dryRun.kind) {
     case 'running':
-      return `dry run: looking for ${calmSpan(moment.nowMs - dryRun.sinceMs)} …`
+      return `dry run: running for ${calmSpan(moment.nowMs - dryRun.sinceMs)} …`
     case 'failed':
       return `dry run failed: ${safeText(dryRun.message)}`
     case 'done': {

@@ -81,7 +81,7 @@ describe('the dashboard without its terminal', () => {
       },
     })
     press('c')
-    await shows('looking at orders/1')
+    await shows('inspecting orders/1')
     press('escape')
     expect(signal?.aborted).toBe(true)
   })

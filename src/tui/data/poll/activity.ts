@@ -6,18 +6,18 @@ import type { DataStore } from '../store.ts'
 import type { Activity } from '../types.ts'
 import { READS_AT_ONCE } from './unread.ts'
 
-/** So many journals are read at most in one look: those of the streams that changed last. */
+/** Journals read at most in one poll: those of the streams that changed last. */
 const JOURNALS_A_LOOK = 40
 
-/** A stream whose journal has news. */
+/** A stream with new journal entries. */
 type Moved = Pick<StreamRow, 'name' | 'etag' | 'modifiedMs'>
 
-/** How far a stream was read. */
+/** Position up to which a stream was read. */
 interface Read extends Bookmark {
   readonly etag: string
 }
 
-/** Keeps the feed of activities: first the streams that changed last, then those that move, the latest first. */
+/** Keeps the activity feed: first the streams that changed last, then those that change, the latest first. */
 export class ActivityLook {
   readonly #store: StreamStore
   readonly #data: DataStore
@@ -30,19 +30,19 @@ export class ActivityLook {
     this.#data = data
   }
 
-  /** Streams that moved: of no interest as long as nobody looks. */
+  /** Takes changed streams; ignored while the feed is not visible. */
   moved(rows: readonly StreamRow[]): void {
     if (!this.#isWanted) return
     for (const { name, etag, modifiedMs } of rows) this.#pending.set(name, { name, etag, modifiedMs })
   }
 
-  /** Nobody looks at it any more. */
+  /** The feed is no longer visible. */
   stop(): void {
     this.#isWanted = false
     this.#pending.clear()
   }
 
-  /** Reads some of what is new. Call it after the streams were looked at. */
+  /** Reads some of the new entries. Call it after the streams were polled. */
   async look(signal: AbortSignal): Promise<void> {
     if (!this.#isWanted) this.#begin()
     const next = firstOf(this.#pending.values(), JOURNALS_A_LOOK, byLastChange)
@@ -59,7 +59,7 @@ export class ActivityLook {
     for (const row of unread) if (this.#read.get(row.name)?.etag !== row.etag) this.moved([row])
   }
 
-  /** If one of them cannot be read for now, all are read again. */
+  /** If one of them cannot be read now, all are read again. */
   async #readSome(some: readonly Moved[], signal: AbortSignal): Promise<void> {
     const read = await Promise.all(some.map(moved => this.#viewOf(moved, signal)))
     const news = read.flatMap(view => (view === undefined ? [] : this.#newsOf(view)))
@@ -68,7 +68,7 @@ export class ActivityLook {
     this.#data.putActivity(items, this.#pending.size)
   }
 
-  /** What cannot be read has nothing to tell. */
+  /** Unreadable streams have no news. */
   async #viewOf({ name }: Moved, signal: AbortSignal): Promise<StreamView | undefined> {
     try {
       return await readStream(this.#store, name, signal)
@@ -90,19 +90,19 @@ function byLastChange(a: Moved, b: Moved): number {
   return b.modifiedMs - a.modifiedMs
 }
 
-/** So many activities are kept. */
+/** Activities kept at most. */
 const ACTIVITIES_KEPT = 1_000
 
-/** How far the journal of a stream was read. */
+/** Position up to which the journal of a stream was read. */
 interface Bookmark {
   readonly born: string
   readonly version: number
 }
 
-/** Nothing of it was read. */
+/** Nothing read yet. */
 const NO_BOOKMARK: Bookmark = { born: '', version: 0 }
 
-/** What a stream's journal tells behind the bookmark, oldest first: not more than is kept of all streams together. */
+/** The journal entries after the bookmark, oldest first: at most as many as are kept of all streams. */
 function newsOf(view: StreamView, { born, version }: Bookmark = NO_BOOKMARK): readonly Activity[] {
   const { name, document, stored } = view
   const from = document.born === born ? version : 0
@@ -111,7 +111,7 @@ function newsOf(view: StreamView, { born, version }: Bookmark = NO_BOOKMARK): re
     .filter(tx => tx.provisional || tx.version > from)
     .slice(-ACTIVITIES_KEPT)
     .map(tx => ({
-      // What nobody has recorded yet has the number of what was recorded last.
+      // A provisional entry has the version of the last recorded one.
       key: `${name}@${tx.version}${tx.provisional ? '+' : ''}`,
       stream: name,
       atMs: view.time(tx.at) ?? stored.modifiedMs,
@@ -120,9 +120,9 @@ function newsOf(view: StreamView, { born, version }: Bookmark = NO_BOOKMARK): re
 }
 
 /**
- * The latest of both, the latest first. A foreign write that nobody has recorded is news only until its stream is read again.
+ * The latest entries of both, latest first. A provisional entry is kept only until its stream is read again.
  *
- * @param read the streams that were read since
+ * @param read the streams read since
  */
 function withNews(
   before: readonly Activity[],
@@ -137,7 +137,7 @@ function withNews(
     byKey.delete(item.key)
     byKey.set(item.key, item)
   }
-  // What happened at the same time stays in the order in which it was found.
+  // Simultaneous entries stay in the order in which they were found.
   return [...byKey.values()]
     .reverse()
     .sort((a, b) => b.atMs - a.atMs)

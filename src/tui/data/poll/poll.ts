@@ -12,24 +12,25 @@ import { UnreadLook } from './unread.ts'
 import { WatchdogLook } from './watchdog.ts'
 
 export interface PollOptions {
-  /** From one look to the next, ms; more where the store is slow. */
+  /** Time between the starts of two polls, ms; longer if the store is slow. */
   readonly intervalMs: number
-  /** Only streams of these names. */
+  /** Only streams with a matching name. */
   readonly match?: Glob
   readonly explain: Explain
-  /** Time that only goes on. For tests. */
+  /** Monotonic clock, replaced in tests. */
   readonly clock?: PollClock
 }
 
 export interface PollClock {
   nowMs(): number
-  /** Waits, unless the signal aborts; does not throw. */
+  /** Resolves after the time or when the signal aborts; does not throw. */
   pause(ms: number, signal: AbortSignal): Promise<void>
 }
 
 /**
- * The one that asks the store, as often as is wanted and only for what is visible: one look at a time, a listing a look,
- * documents only where they moved. Where the store can tell that nothing was written it is asked for nothing else.
+ * The only reader of the store, at the requested interval and only for visible data: one poll at a time, one listing
+ * per poll, documents only when they changed. A store with change tokens is asked for nothing else while its token is
+ * unchanged.
  */
 export class Poll {
   readonly #store: StreamStore
@@ -44,11 +45,11 @@ export class Poll {
   readonly #activity: ActivityLook
   readonly #watchdog: WatchdogLook
   #demand: VisibleData = NO_DEMAND
-  /** There was something that could tell whether it was written to: a file. */
+  /** The store has had a change token: its file exists. */
   #hadMark = false
-  /** The streams are listed again from then on; never while a listing is under way, unless somebody asks meanwhile. */
+  /** When the streams are listed next; infinite during a listing, unless `readNow` asks for another. */
   #listAtMs = Number.NEGATIVE_INFINITY
-  /** A look is wanted at once. */
+  /** Another poll is requested at once. */
   #isAsked = false
   #rest: AbortController | undefined
 
@@ -67,7 +68,7 @@ export class Poll {
     data.putFreshness({ intervalMs })
   }
 
-  /** What is visible now. Cheap: it may be said with every frame. What is newly wanted is looked at soon. */
+  /** Sets the visible data. Cheap enough for every frame. Newly visible data is read soon. */
   want(demand: VisibleData): void {
     const before = this.#demand
     this.#demand = demand
@@ -77,13 +78,13 @@ export class Poll {
     if (isMore(before, demand)) this.#wake()
   }
 
-  /** Looks at once, or once more where a look is under way. */
+  /** Polls at once, or once more after the running poll. */
   readNow(): void {
     this.#listAtMs = Number.NEGATIVE_INFINITY
     this.#wake()
   }
 
-  /** Looks until the signal aborts. Faults of the store are told as `freshness.trouble`. @throws errors that are bugs */
+  /** Polls until the signal aborts. Store errors are shown as `freshness.trouble`. @throws errors that are bugs */
   async run(signal: AbortSignal): Promise<void> {
     const end = new AbortController()
     const stop = () => {
@@ -111,7 +112,7 @@ export class Poll {
     }
   }
 
-  /** @returns how long after its start the next one begins, ms */
+  /** @returns the time from its start to the next one, ms */
   async #lookOnce(startMs: number, signal: AbortSignal): Promise<number> {
     const lookingSinceMs = this.#store.nowMs()
     this.#data.putFreshness({ lookingSinceMs })
@@ -137,12 +138,12 @@ export class Poll {
   }
 
   /**
-   * What is wanted when its turn comes. A mark from before all that is read tells of whatever is written meanwhile.
-   * @returns false where it was not the time for anything: that says nothing of the store
+   * Reads the visible data that is due. The change token is taken first, so that a write during the reads changes it.
+   * @returns false if nothing was due: that says nothing about the store
    */
   async #lookAt(startMs: number, signal: AbortSignal): Promise<boolean> {
     const mark = await this.#store.changeToken?.(signal)
-    if (mark === undefined && this.#hadMark) throw new StoreUnreachable(`${this.#store.address} is not there any more`)
+    if (mark === undefined && this.#hadMark) throw new StoreUnreachable(`${this.#store.address} no longer exists`)
     this.#hadMark = mark !== undefined
     const { open } = this.#demand
     if (open !== undefined) await this.#open.look(open, mark, signal)
@@ -178,29 +179,29 @@ function isMore(before: VisibleData, { streams, open, activity, watchdog }: Visi
   return (streams && !before.streams) || (activity && !before.activity) || (watchdog && !before.watchdog)
 }
 
-/** A look is followed by the next one after so many times as long as it took: the store is left to others. */
+/** The pause after a poll, as a multiple of its duration: leaves the store to others. */
 const SHARE = 4
 const LONGEST_MS = 60_000
-/** A store that does not answer is asked again at the latest after so many ms. */
+/** Longest pause after a store error, ms. */
 const LONGEST_BACK_OFF_MS = 10_000
 
-/** How long it is from the start of one look to the start of the next. */
+/** The time from the start of one poll to the start of the next. */
 export class PollInterval {
   readonly #askedMs: number
   #failures = 0
 
-  /** @param askedMs at least so long, ms */
+  /** @param askedMs the least interval, ms */
   constructor(askedMs: number) {
     this.#askedMs = askedMs
   }
 
-  /** After a look that took so long. */
+  /** After a successful poll. @param tookMs its duration */
   answered(tookMs: number): number {
     this.#failures = 0
     return Math.max(this.#askedMs, Math.min(LONGEST_MS, Math.ceil(SHARE * tookMs)))
   }
 
-  /** After one that failed: twice as long each time. */
+  /** After a failed poll: doubles each time. */
   failed(): number {
     const waitMs = this.#askedMs * 2 ** Math.min(this.#failures, 20)
     this.#failures++

@@ -3,25 +3,25 @@ import type { StreamStore } from '../../../store/store.ts'
 import type { DataStore } from '../store.ts'
 import type { Troubles } from '../store-errors.ts'
 
-/** At most so many documents are read at a time. */
+/** Documents read at a time. */
 export const READS_AT_ONCE = 8
 
-/** As long as it may read. `fail`: what is told of bugs. */
+/** Lifetime of the reads. `fail` receives bugs. */
 interface Run {
   readonly signal: AbortSignal
   readonly fail: (bug: unknown) => void
 }
 
-/** Reads the documents of visible streams whose summary does not count. What is not visible any more is left out. */
+/** Reads the documents of visible streams without a valid summary. Streams that are no longer visible are skipped. */
 export class UnreadLook {
   readonly #store: StreamStore
   readonly #data: DataStore
   readonly #troubles: Troubles
   readonly #under = new Set<string>()
-  /** The ETag under which a document was asked for last: again only when it moves. */
+  /** The ETag of the last read of a document: it is read again only after a change. */
   readonly #tried = new Map<string, string>()
   #wanted: readonly string[] = []
-  /** Nothing is read before the next look was answered. */
+  /** No reads until the next successful poll. */
   #isBlocked = false
   #run: Run | undefined
 
@@ -74,7 +74,7 @@ export class UnreadLook {
     try {
       const item = await summaryOf(this.#store, row, signal)
       this.#tried.set(name, etag)
-      // it may be gone from the listing by now
+      // The stream may have left the listing meanwhile.
       if (item !== undefined && this.#data.streams.get(name)) this.#data.putStreams([item], this.#store.nowMs())
       this.#troubles.isOver('documents')
     } catch (error) {

@@ -8,7 +8,7 @@ import { filterWords, KeptListing, listingOf, NO_ROWS, SearchTexts } from './row
 import { TableList } from './table-list.ts'
 import { TreeList } from './tree-list.ts'
 
-/** The rows of each list in order, kept from frame to frame: asking again where nothing moved costs nothing. */
+/** The rows of each list in order, cached from frame to frame. */
 export class Lists {
   readonly #streams = new TableList({
     sort: { by: 'name', isDescending: false },
@@ -19,7 +19,7 @@ export class Lists {
     isIn: ({ item }, nowMs) => isHeld(leaseNow(item.listed.lease, nowMs)),
     sort: { by: 'since', isDescending: false },
     texts: new SearchTexts(leaseTexts),
-    // Leases come and go all the time where each change takes one.
+    // Where every change takes a lease, leases come and go all the time.
     keepsCursorOnly: true,
   })
   readonly #tree = new TreeList()

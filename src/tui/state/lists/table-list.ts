@@ -4,19 +4,19 @@ import type { Listing } from '../context.ts'
 import type { ListState, Sort } from '../state.ts'
 import { filterWords, listingOf, NO_ROWS, type SearchTexts } from './rows.ts'
 
-/** What a list takes of the table. */
+/** Rules of a list of streams. */
 export interface TableListRules {
-  /** Which streams it is about; all without it. */
+  /** Streams that belong to the list; all without it. */
   readonly isIn?: (entry: StreamEntry, nowMs: number) => boolean
-  /** By what it is sorted unless somebody chose otherwise. */
+  /** Default order. */
   readonly sort: Sort
-  /** What of them is searched. */
+  /** The searched texts. */
   readonly texts: SearchTexts<StreamEntry>
-  /** Of what is not in it any more only the row under the cursor stays. */
+  /** Of the rows that no longer belong, only the one under the cursor stays. */
   readonly keepsCursorOnly: boolean
 }
 
-/** From what the rows were made. */
+/** Inputs of a listing. */
 interface Made {
   readonly table: StreamTable
   readonly revision: number
@@ -28,8 +28,8 @@ interface Made {
 }
 
 /**
- * A list of streams in its order. It is made anew when streams come or go and when somebody chose another filter or
- * order; for what changes in the streams themselves at most once a second, so that rows can be read.
+ * A sorted list of streams. It is rebuilt when streams are added or removed, or when the filter or the order changes;
+ * for changes in the streams at most once a second, so that rows stay readable.
  */
 export class TableList {
   readonly #rules: TableListRules
@@ -62,12 +62,12 @@ export class TableList {
     return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
   }
 
-  /** What streams are like is of no matter then. */
+  /** The content of the streams does not matter then. */
   #isAllByName({ filter, sort = this.#rules.sort }: Pick<Made, 'filter' | 'sort'>): boolean {
     return this.#rules.isIn === undefined && sort.by === 'name' && filterWords(filter).isEmpty
   }
 
-  /** Whether a row that does not pass any more stays where it was seen. */
+  /** Whether a row that no longer matches stays in place. */
   #ghostsOf(before: Made | undefined, { filter, moves, cursor }: ListState): (name: string) => boolean {
     if (before === undefined || before.filter !== filter || before.moves !== moves) return () => false
     const { indexOf } = this.#listing
@@ -105,7 +105,10 @@ export class TableList {
   }
 }
 
-/** Where no name has what the two orders see differently, that of code units is the same and ten times as fast. */
+/**
+ * Code unit order equals the order of `compareNames` unless a name has characters from U+D800 on, and is ten times as
+ * fast.
+ */
 function namesOf(table: StreamTable): readonly string[] {
   const names: string[] = []
   for (const { name } of table.values()) names.push(name)
@@ -118,10 +121,10 @@ function isSameSort(a: Sort | undefined, b: Sort | undefined): boolean {
   return a?.by === b?.by && a?.isDescending === b?.isDescending
 }
 
-/** What a stream is sorted by, lowest first; streams without it stand last, whichever way the order goes. */
+/** The sort key of a stream, lowest first; streams without one are last in both directions. */
 type KeyOf = (entry: StreamEntry) => number | string | undefined
 
-/** What needs somebody's attention comes first. */
+/** The most urgent status first. */
 const STATUSES = ['aborted', 'inprocess', 'init', 'canceled', 'completed']
 const UNREADABLE = -1
 
@@ -135,14 +138,14 @@ const KEYS: { readonly [By in string]: KeyOf } = {
   holder: ({ item }) => item.listed.lease.holder?.by,
 }
 
-/** An unknown status is an open one. */
+/** An unknown status counts as open. */
 function statusRank(status: string | undefined): number | undefined {
   if (status === undefined) return undefined
   const rank = STATUSES.indexOf(status)
   return rank < 0 ? STATUSES.indexOf('inprocess') : rank
 }
 
-/** Brings streams that are sorted by name into another order; those that are equal in it stay sorted by name. */
+/** Sorts streams that are in name order; equal ones keep that order. */
 function sortStreams(entries: StreamEntry[], { by, isDescending }: Sort): StreamEntry[] {
   if (by === 'name') return isDescending ? entries.reverse() : entries
   const keyOf = KEYS[by]

@@ -6,7 +6,7 @@ import { shownOf } from '../shown-stream.ts'
 import type { ListState } from '../state.ts'
 import { filterWords, listingOf, NO_ROWS, SearchTexts } from './rows.ts'
 
-/** From what the rows were made. */
+/** Inputs of a listing. */
 interface Made {
   readonly nodes: readonly TreeNode[]
   readonly folded: ReadonlySet<string>
@@ -17,8 +17,8 @@ interface Made {
 }
 
 /**
- * The rows of the thread tree. With a filter: what passes it and, faint, what is above that, whatever is folded; it is
- * asked again at most once a second, and what passed before stays, faint, until the cursor moves.
+ * The rows of the thread tree. With a filter: matching rows and, faint, their ancestors, regardless of folding. The
+ * filter is evaluated at most once a second; rows that no longer match stay, faint, until the cursor moves.
  */
 export class TreeList {
   readonly #texts = new SearchTexts<StreamEvent>(textsOf)
@@ -57,12 +57,12 @@ export class TreeList {
     const event = again ? undefined : open.event(id)
     if (event === undefined) return id.toLowerCase()
     const shown = shownOf(open, nowMs)
-    // The word that is seen goes with time and with what is below: it cannot be kept with the event.
+    // The displayed status changes with time and with events below: it cannot be cached with the event.
     return shown === undefined ? this.#texts.get(event) : `${this.#texts.get(event)}\n${shownStatus(shown, event)}`
   }
 }
 
-/** Shows the nodes that are wanted with all that is above them. @returns how many are wanted */
+/** Shows the wanted nodes and their ancestors. @returns the number of wanted nodes */
 function show(
   nodes: readonly TreeNode[],
   shown: Uint8Array,
@@ -75,7 +75,7 @@ function show(
     above.push(at)
     if (!isWanted(node, at)) continue
     wanted++
-    // What is above one that is shown is shown already.
+    // The ancestors of a shown node are shown already.
     for (let up = above.length - 1; up >= 0 && shown[above[up] ?? 0] === 0; up--) shown[above[up] ?? 0] = 1
   }
   return wanted

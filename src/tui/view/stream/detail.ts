@@ -17,8 +17,8 @@ import { openOf } from './open.ts'
 import { claimSpan, type SeenNode, statusSpan, visibleNodes } from './tree.ts'
 
 /**
- * What is known of the event under the cursor, below a rule with its name. In few rows the two lines that say most, in
- * many all attributes, its message and the end of its journal.
+ * Details of the event under the cursor, below a rule with its name. In few rows the two most important lines; in many
+ * all attributes, its message and the end of its journal.
  */
 export function detailRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
@@ -42,14 +42,14 @@ function missingRow({ node, at }: SeenNode, { nodes }: OpenStream, width: number
   return rowOf([[` no event has this id${by}`, 'warn']], width)
 }
 
-/** Where more stands between an event and what is above it, that is not named. */
+/** A parent further up is not searched for. */
 const MOST_STEPS = 1_000
 
 type Line = readonly StyledText[]
 
-/** So many rows are enough for more than the lines that say most. */
+/** From this many rows on, all details are shown instead of the most important lines. */
 const LEAST_FOR_ALL = 4
-/** A message takes at most so many. */
+/** Rows of a message at most. */
 const MESSAGE_ROWS = 3
 
 function linesFor(context: DetailContext, rows: number): Line[] {
@@ -80,7 +80,7 @@ function journalLines({ transactions, event, moment }: DetailContext, rows: numb
 
 const BETWEEN: StyledText = ['     ', 'plain']
 
-/** The latest transactions beside each other, as many as there is room for. */
+/** The latest transactions side by side, as many as fit. */
 function journalLine({ transactions, moment, width }: DetailContext): Line {
   let line: StyledText[] = []
   for (const tx of transactions.slice(-8).reverse()) {
@@ -91,7 +91,7 @@ function journalLine({ transactions, moment, width }: DetailContext): Line {
   return line
 }
 
-/** An event in the pane, and how wide that is. */
+/** An event in the pane, and the pane's width. */
 interface DetailContext {
   readonly shown: ShownStream
   readonly event: StreamEvent
@@ -102,7 +102,7 @@ interface DetailContext {
 
 const GAP = '   '
 
-/** The one line that says most: who works on it, how long still, at which attempt, under which limit. */
+/** The most important line: owner, claim, attempt, deadline. */
 function shortLine(context: DetailContext): Line {
   const { event } = context
   const work = workSpans(context)
@@ -110,7 +110,7 @@ function shortLine(context: DetailContext): Line {
   return joined(event.lc.owner === undefined ? [status(context), ...work, ...limit] : [...work, ...limit], GAP)
 }
 
-/** All that is known of it, the most important first; lines without anything to say are left out. */
+/** All details, the most important first; empty lines are left out. */
 function factLines(context: DetailContext): Line[] {
   const { event } = context
   const { lc } = event
@@ -127,7 +127,7 @@ function factLines(context: DetailContext): Line[] {
   return lines.flatMap(parts => flowed(parts, context.width)).filter(line => line.length > 0)
 }
 
-/** Side by side, or below each other where they do not fit. */
+/** Side by side, or below each other if they do not fit. */
 function flowed(parts: readonly Line[], width: number): readonly Line[] {
   const line = joined(parts, GAP)
   return widthOfSpans(line) <= width ? [line] : parts
@@ -138,7 +138,7 @@ function status({ shown, event, moment: { time } }: DetailContext): Line {
   return isSuperseded(event) ? [[`${text} by a retry`, style]] : [[text, style]]
 }
 
-/** The attempt stands beside the status already. */
+/** Suppresses the attempt in the status: it has its own label. */
 const ATTEMPT_SHOWN = [{ id: 'attempt', title: '', width: 0, align: 'left' }] as const
 
 function workSpans(context: DetailContext): Line[] {
@@ -154,7 +154,7 @@ function workSpans(context: DetailContext): Line[] {
   ]
 }
 
-/** `claim 38s, 22s left`: since when it is held, as far as the journal tells, and how long still. */
+/** `claim 38s, 22s left`: time held, if the journal has it, and time left. */
 function claim({ event, shown, transactions }: DetailContext): Line {
   const [left, style] = claimSpan(event, shown.nowMs)
   if (left === '' || isFinal(event)) return []
@@ -170,7 +170,7 @@ function claim({ event, shown, transactions }: DetailContext): Line {
 const KINDS: { readonly [Kind in Deadline['kind']]: string } = {
   stream: 'for the whole stream',
   'never-started': 'unless it is started',
-  'no-sign-of-life': 'unless there is a sign of life',
+  'no-sign-of-life': 'unless there is a heartbeat',
   absolute: '',
 }
 
@@ -188,7 +188,7 @@ function moment(name: string, text: string | undefined, { shown, moment: at }: D
   return label(name, ms === undefined ? `? ${cut(safeText(text), 30)}` : wholeTimeText(ms, at))
 }
 
-/** A text of strangers gets its share of the line. */
+/** An untrusted text gets a share of the line. */
 function named(name: string, text: string | undefined, { width }: DetailContext, share = 4): Line {
   if (text === undefined || text === '') return []
   return label(name, cut(safeText(text), Math.max(12, Math.floor(width / share) - name.length)))

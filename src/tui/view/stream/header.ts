@@ -15,7 +15,7 @@ import { openOf } from './open.ts'
 
 const GAP = '  '
 
-/** One line about the stream of the second screen: name, status, age, what it waits on, what failed, due, who holds it. */
+/** One line about the open stream: name, status, age, waiting, failures, due time, lease. */
 export function streamHeader(scene: Scene): ScreenRow {
   const width = scene.state.size.columns
   const open = openOf(scene)
@@ -29,7 +29,7 @@ function headerSpans(scene: Scene, open: OpenStream | undefined, width: number):
     case 'waiting':
       return [['reading…', 'dim']]
     case 'missing':
-      return [['nothing has this name yet; waiting for it', 'warn']]
+      return [['no stream has this name yet; waiting for it', 'warn']]
     case 'unreadable':
       return unreadable(scene, open)
     case 'gone':
@@ -42,8 +42,8 @@ function headerSpans(scene: Scene, open: OpenStream | undefined, width: number):
 }
 
 function unreadable(scene: Scene, { fault, view }: OpenStream): StyledText[] {
-  const { code, message } = fault ?? { code: 'bad-document', message: 'no reason is known' }
-  const at = view === undefined ? '' : `, below as it was at ${clockText(view.nowMs, clockOnly(momentOf(scene)))}`
+  const { code, message } = fault ?? { code: 'bad-document', message: 'unknown reason' }
+  const at = view === undefined ? '' : `, shown as of ${clockText(view.nowMs, clockOnly(momentOf(scene)))}`
   return [
     [`? cannot be read (${safeText(code)})`, 'bad'],
     [`${at}: `, 'plain'],
@@ -53,10 +53,10 @@ function unreadable(scene: Scene, { fault, view }: OpenStream): StyledText[] {
 
 function goneSpans(scene: Scene, { goneMs }: OpenStream): StyledText[] {
   const at = goneMs === undefined ? '' : ` ${clockText(goneMs, clockOnly(momentOf(scene)))}`
-  return [[`was removed${at}; this is what it was`, 'warn']]
+  return [[`was removed${at}; this is its last state`, 'warn']]
 }
 
-/** What cannot be missed comes first; ids of what it waits on take what is left. */
+/** The most important parts come first; ids of open events take the remaining width. */
 function standing(scene: Scene, open: OpenStream, width: number): StyledText[] {
   const { summary } = open
   if (summary === undefined) return [['no events yet', 'dim']]
@@ -96,7 +96,7 @@ function momentOf({ state, nowMs }: Scene, open?: OpenStream): RowTime {
   return { nowMs: open === undefined ? nowMs : clockOf(open, nowMs), time: state.time }
 }
 
-/** Wide enough for who and since when; a longer purpose is cut. */
+/** Wide enough for the holder and its age; a longer purpose is cut. */
 const LEASE_COLUMNS = 48
 
 function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary): StyledText[] {
@@ -106,7 +106,7 @@ function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary):
   return [[cut(`${lease.state}${lease.holder === undefined ? ',' : ' by'} ${safeText(holder)}`, LEASE_COLUMNS), 'warn']]
 }
 
-/** As many ids as there is room for, and how many more there are. */
+/** As many ids as fit, and the number of the others. */
 function waitsOn({ waitingOn, status }: Summary, room: number): StyledText[] {
   const ids = waitingOn.filter(id => cutCount(id) === 0)
   const cutOff = waitingOn.reduce((sum, id) => sum + cutCount(id), 0)

@@ -9,7 +9,7 @@ import { safeText } from '../safe-text.ts'
 import { clockOnly, clockText } from '../times.ts'
 import { openOf } from './open.ts'
 
-/** The end of the journal below a rule, the newest at the bottom. */
+/** The end of the journal below a rule, the newest entry at the bottom. */
 export function tailRows(scene: Scene, area: Area): ScreenRow[] {
   const room = area.rows - 1
   const { state, nowMs } = scene
@@ -21,12 +21,12 @@ export function tailRows(scene: Scene, area: Area): ScreenRow[] {
 
 export interface JournalLook {
   readonly moment: RowTime
-  /** Of which event it tells; without it of its target, and of how many others. */
+  /** Only the change of this event; without it that of the target, and the number of others. */
   readonly event?: string
   readonly withOp: boolean
 }
 
-/** One transaction in one line: when, its number, what was done, what became of it, by whom and why. */
+/** One transaction in one line: time, version, operation, change, author and reason. */
 export function journalSpans(tx: JournalEntry, look: JournalLook): StyledText[] {
   const change = changeSpans(tx, look)
   const op: StyledText[] = look.withOp || change.length === 0 ? [[safeText(tx.op).padEnd(8), 'plain']] : []
@@ -36,7 +36,7 @@ export function journalSpans(tx: JournalEntry, look: JournalLook): StyledText[] 
   return joined([...parts, change, ...authorSpans(tx)], '  ')
 }
 
-/** The same without what became of it: several stand beside each other. */
+/** The same without the change, to be placed side by side. */
 export function shortJournalSpans(tx: JournalEntry, moment: RowTime): StyledText[] {
   const by = tx.by === '' ? '' : `  ${safeText(tx.by)}`
   return [...headSpans(tx, moment), [` ${safeText(tx.op)}${by}`, 'plain']]

@@ -23,8 +23,8 @@ import { openOf } from './open.ts'
 import { labelSpans, lookOfRow, type SeenNode, statusSpan, visibleNodes } from './tree.ts'
 
 /**
- * A bar over time for each event that is seen, below the times. Behind now there is room for limits that end soon; the
- * last row explains the bars where there are many rows.
+ * A bar over time for each visible event, below a time axis. There is room after now for limits that end soon; the last
+ * row is a legend if there are enough rows.
  */
 export function timelineRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
@@ -50,7 +50,7 @@ interface BarLook {
   readonly width: number
   readonly label: number
   readonly scale: TimeScale
-  /** Columns behind the bar. */
+  /** Columns after the bar. */
   readonly behind: readonly Behind[]
 }
 
@@ -72,10 +72,10 @@ function lookFor(scene: Scene, open: OpenStream, shown: ShownStream, courses: Co
   return { open, shown, courses, time: scene.state.time, width, label, scale, behind }
 }
 
-/** Of what is seen behind now, one part in so many. */
+/** While events are open, one part in this many lies after now. */
 const AHEAD = 5
 
-/** While something goes on there is room behind now, for limits that end soon. */
+/** While events are open, the scale extends beyond now, for limits that end soon. */
 function stretched(extent: Extent, nowMs: number): Pick<TimeScale, 'fromMs' | 'toMs'> {
   const { fromMs, toMs } = timeOf(extent, nowMs)
   return { fromMs, toMs: extent.isOpen ? toMs + Math.ceil((toMs - fromMs) / (AHEAD - 1)) : toMs }
@@ -92,7 +92,7 @@ function titleRow({ label, scale, time, behind, width, shown, courses }: BarLook
 
 const NOW = '┃now'
 
-/** The axis with now in it, over whatever stands there. */
+/** The axis with a mark at now, overwriting other ticks. */
 function withNow(axis: string, scale: TimeScale, nowMs: number | undefined): string {
   const line = axis.padEnd(scale.columns)
   if (nowMs === undefined || scale.columns < 3 * NOW.length) return line
@@ -158,23 +158,23 @@ function legendRow(signs: readonly BarSign[], width: number): ScreenRow {
   const all: readonly BarSign[] = [...signs, { glyph: '┊', style: 'warn', word: 'due' }]
   const parts = all.map(({ glyph, style, word }): StyledText[] => [
     [glyph, style],
-    // `ready to be claimed` is for those who have room.
+    // Shortens `ready to be claimed` to `ready`.
     [` ${word.replace(/ (?:to|for) .*/, '')}`, 'dim'],
   ])
   return rowOf([[' ', 'plain'], ...joined(parts, '   ')], width)
 }
 
-/** What all events of a stream have been through. */
+/** The histories of all events of a stream. */
 interface Courses {
   readonly of: ReadonlyMap<string, EventHistory>
   readonly extent: Extent
-  /** The signs of its bars. */
+  /** The symbols of its bars. */
   readonly signs: readonly BarSign[]
 }
 
 const COURSES = new WeakMap<StreamView, Courses>()
 
-/** Worked out once for each state that was read: it costs the whole journal. */
+/** Cached per view: computing them scans the whole journal. */
 function coursesOf(view: StreamView): Courses {
   const known = COURSES.get(view)
   if (known !== undefined) return known

@@ -16,7 +16,7 @@ import { agoText, dueSpan } from '../times.ts'
 import { type ListWindow, listWindow } from '../window.ts'
 import { openOf, positionsOf } from './open.ts'
 
-/** The thread tree of the open stream: its titles where the screen has room for them, and the rows around the cursor. */
+/** The thread tree of the open stream: column titles if there is room, and the rows around the cursor. */
 export function treeRows(scene: Scene, area: Area): ScreenRow[] {
   const { state, nowMs } = scene
   const { titles } = layoutOf(state)
@@ -33,16 +33,16 @@ export function treeRows(scene: Scene, area: Area): ScreenRow[] {
   return filled([...head, ...(rows.length > 0 ? rows : emptyTree(scene, open, area))], area)
 }
 
-/** A row of the tree that is seen. */
+/** A visible row of the tree. */
 export interface SeenNode {
   readonly node: TreeNode
   readonly event: StreamEvent | undefined
-  /** Where the node stands in the whole tree. */
+  /** Position of the node in the whole tree. */
   readonly at: number
   readonly isCursor: boolean
   readonly isFaint: boolean
   readonly isMarked: boolean
-  /** `folded` where there is something below that is not seen, `open` where it is. */
+  /** `folded` if rows below it are hidden, `open` if they are shown. */
   readonly fold: 'none' | 'open' | 'folded'
 }
 
@@ -91,7 +91,7 @@ function nodeRow(item: SeenNode, look: TreeLook): ScreenRow {
   return rowOf(spans, look.width, lookOfRow(item))
 }
 
-/** Rows of events that count no more are faint, like those that left the filter. */
+/** Superseded events are faint, like rows that no longer match the filter. */
 export function lookOfRow({ event, isCursor, isFaint }: SeenNode): ScreenRow['look'] {
   if (isCursor) return 'cursor'
   return isFaint || (event !== undefined && isSuperseded(event)) ? 'faint' : undefined
@@ -103,7 +103,10 @@ function cellOf({ node, event }: SeenNode, { id, width }: TreeColumn, look: Tree
   return eventCell(id, event, width, look)
 }
 
-/** Tree lines, fold and mark, id and name in exactly so many columns; of folded events how far what is below has come. */
+/**
+ * Tree lines, fold and mark, id and name in exactly `width` columns; for folded events the progress of the events
+ * below.
+ */
 export function labelSpans(item: SeenNode, open: OpenStream, width: number): StyledText[] {
   const progress = item.fold === 'folded' ? progressSpans(open, item.at) : []
   const badge = progress.reduce((sum, [text]) => sum + widthOf(text), 0)
@@ -113,10 +116,10 @@ export function labelSpans(item: SeenNode, open: OpenStream, width: number): Sty
   return room === width ? [label] : [label, [' ', 'plain'], ...progress]
 }
 
-/** With less room there are no lines at all. */
+/** With less room there are no tree lines. */
 const LEAST_INDENT = 6
 
-/** Deep levels show the last of their lines only: the id must stay readable. */
+/** Deep levels show only the last of their tree lines: the id must stay readable. */
 function indent(lines: string, width: number): string {
   if (width < LEAST_INDENT) return ''
   return lines.length <= width ? lines : `…${lines.slice(lines.length - Math.max(0, width - 1))}`
@@ -128,7 +131,7 @@ function foldMark({ fold }: SeenNode): string {
   return FOLD_MARKS[fold]
 }
 
-/** The id is cut last, and then inside: long ids differ at their end. */
+/** The id is cut last, and then in the middle: long ids differ at their end. */
 function nameOf({ node, event }: SeenNode, width: number): string {
   const id = cutInside(safeText(node.id), width)
   const left = width - widthOf(id) - 1
@@ -140,7 +143,7 @@ function progressSpans(open: OpenStream, at: number): StyledText[] {
   return [[`${done}/${total}`, 'plain'], ...(failed > 0 ? [[` ✗ ${failed}`, 'bad'] as const] : [])]
 }
 
-/** Without room for columns: the sign of the status, the id, the word, and the name as far as it goes. */
+/** Without room for columns: glyph, id, status word, and as much of the name as fits. */
 function lineRow(item: SeenNode, { shown, width }: TreeLook): ScreenRow {
   const { node, event, isCursor, isMarked } = item
   const state = event === undefined ? '' : shownStatus(shown, event)
@@ -175,7 +178,7 @@ type TreeColumnId =
   | 'tag'
   | 'message'
 
-/** A column of the tree. Its width depends on the screen alone: rows that come and go move nothing. */
+/** A column of the tree. Its width depends only on the screen: rows that come and go move nothing. */
 interface TreeColumn {
   readonly id: TreeColumnId
   readonly title: string
@@ -183,21 +186,21 @@ interface TreeColumn {
   readonly align: 'left' | 'right'
 }
 
-/** Columns between two columns. */
+/** Blanks between two columns. */
 const TREE_GAP = 2
-/** The cursor in front of all. */
+/** The cursor before each row. */
 const CURSOR_COLUMNS = 1
-/** Below so many columns a row is a line without columns. */
+/** Narrower trees have lines without columns. */
 const LINE_COLUMNS = 40
 
-/** The columns in so many columns of the screen; together with gaps and cursor they fill them. */
+/** The columns for a screen width; with gaps and cursor they fill it. */
 function treeColumns(columns: number, isWide: boolean, time: State['time']): readonly TreeColumn[] {
   const base = [...baseColumns(columns, time)]
   const least = columns < WIDE_COLUMNS ? LEAST_EVENT : ROOMY_EVENT + TREE_GAP + LEAST_MESSAGE
   for (const column of isWide ? MORE : []) if (eventColumns(columns, [...base, column]) >= least) base.push(column)
   const room = eventColumns(columns, base)
   if (columns < WIDE_COLUMNS) return [eventColumn(room), ...base]
-  // What the event does not need goes to its message.
+  // Width that the event does not need goes to its message.
   const part = Math.floor(columns / (isWide ? 4 : 3))
   const event = Math.max(ROOMY_EVENT, Math.min(part, room - TREE_GAP - LEAST_MESSAGE))
   const message = room - event - TREE_GAP
@@ -206,7 +209,7 @@ function treeColumns(columns: number, isWide: boolean, time: State['time']): rea
 }
 
 const LEAST_EVENT = 22
-/** With a message beside it. */
+/** With a message column. */
 const ROOMY_EVENT = 34
 const LEAST_MESSAGE = 10
 
@@ -244,14 +247,14 @@ function baseColumns(columns: number, time: State['time']): readonly TreeColumn[
   ]
 }
 
-/** What the cells of an event are made from. */
+/** Context of an event's cells. */
 interface CellContext {
   readonly shown: ShownStream
   readonly time: State['time']
   readonly columns: readonly TreeColumn[]
 }
 
-/** What one column says of an event, not yet fitted. */
+/** The text of a cell, not yet fitted. */
 function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context: CellContext): StyledText {
   switch (id) {
     case 'event':
@@ -281,7 +284,7 @@ function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context:
   }
 }
 
-/** Glyph, word and colour of an event as it stands; with the number of its attempt where no column has it. */
+/** Glyph, word and colour of an event's status; with its attempt number unless a column shows it. */
 export function statusSpan(event: StreamEvent, { shown, columns }: CellContext): StyledText {
   const state = shownStatus(shown, event)
   const { glyph, style } = styleOf(state)
@@ -291,7 +294,7 @@ export function statusSpan(event: StreamEvent, { shown, columns }: CellContext):
   return [`${glyph} ${safeText(statusWord(state))}${number}`, style]
 }
 
-/** Who works on it and how long that claim still holds; in a narrow column the due time says the latter. */
+/** The owner and the time left of its claim; in a narrow column the DUE column shows the latter. */
 function ownerSpan(event: StreamEvent, width: number, { shown }: CellContext): StyledText {
   const { owner } = event.lc
   if (isFinal(event) || owner === undefined) return ['-', 'plain']

@@ -18,10 +18,10 @@ it('says where no event is shown why that is, and what can be done', () => {
   const fault = { code: 'bad-document', message: 'line 3: no \u001b end tag' }
   const unreadable = withGlimpse(WAITING, { kind: 'unreadable', stored: storedOf('<a>'), fault })
   for (const body of bodies(unreadable)) {
-    expect(body).toBe('this is no event stream: line 3: no ␛ end tag\n  y shows what the blob holds')
+    expect(body).toBe('this is not an event stream: line 3: no ␛ end tag\n  y shows what the blob holds')
   }
   for (const body of bodies(withGlimpse(WAITING, { kind: 'missing' }))) {
-    expect(body).toMatch(/^nothing has this name yet\n {2}it is shown as soon as it is there; esc goes back$/)
+    expect(body).toMatch(/^no stream has this name yet\n {2}it appears here as soon as it exists; esc goes back$/)
   }
   expect(bodies(WAITING)).toEqual(['reading it …', 'reading it …'])
   const trouble = { sinceMs: 0, code: 'store-unreachable', message: 'nobody answers' }

@@ -189,7 +189,7 @@ describe('a store in trouble', () => {
     const { data, clock, stop } = await polling(store)
     await rename(file, `${file}.away`)
     await clock.next()
-    expect(data.freshness.trouble?.message).toContain('is not there any more')
+    expect(data.freshness.trouble?.message).toContain('no longer exists')
     expect(data.streams.get('a')).toBeDefined()
     await rename(`${file}.away`, file)
     await run(store, 'b', init())

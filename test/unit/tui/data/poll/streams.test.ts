@@ -112,7 +112,7 @@ describe('the listing of streams', () => {
     await stop()
   })
 
-  it('drops what is not there any more, but only after a whole listing', async () => {
+  it('drops what no longer exists, but only after a whole listing', async () => {
     const { store } = memoryStore()
     for (const name of ['a', 'b', 'c']) await run(store, name, init())
     const asked = probe(store)

@@ -45,23 +45,23 @@ describe('the line about the open stream', () => {
     const waiting = openedStream(NAME, 0)
     expect(headerOf(undefined)).toContain('reading…')
     expect(headerOf(waiting)).toContain('reading…')
-    expect(headerOf(withGlimpse(waiting, { kind: 'missing' }))).toBe(' nothing has this name yet; waiting for it')
+    expect(headerOf(withGlimpse(waiting, { kind: 'missing' }))).toBe(' no stream has this name yet; waiting for it')
   })
 
   it('says that a document cannot be read and why, and of when the tree below is', () => {
     const fault = { code: 'bad-document', message: 'line 3: no end tag' }
     const unreadable = (open: OpenStream) => withGlimpse(open, { kind: 'unreadable', stored: storedOf('<a>'), fault })
     expect(headerOf(unreadable(openedStream(NAME, 0)))).toBe(' ? cannot be read (bad-document): line 3: no end tag')
-    expect(headerOf(unreadable(opened(play)), 120, 'utc')).toContain('below as it was at 12:01:04: line 3')
+    expect(headerOf(unreadable(opened(play)), 120, 'utc')).toContain('shown as of 12:01:04: line 3')
   })
 
   it('says that it was removed, what it was, and does not age', () => {
     expect(headerOf(withGlimpse(opened(play), { kind: 'missing', atMs: play.nowMs }), 120, 'utc')).toContain(
-      'was removed 12:01:04; this is what it was',
+      'was removed 12:01:04; this is its last state',
     )
     const gone = withGlimpse(opened(play), { kind: 'missing' })
     const later = streamHeader(sceneOf(gone, { columns: 120, nowMs: play.nowMs + 3_600_000 }))
-    expect(textOf([later])[0]).toMatch(/^ was removed; this is what it was {2}OrderStart {2}▶ inprocess {2}1m4s/)
+    expect(textOf([later])[0]).toMatch(/^ was removed; this is its last state {2}OrderStart {2}▶ inprocess {2}1m4s/)
   })
 
   it('of a document without events', () => {
