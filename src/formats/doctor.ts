@@ -15,7 +15,7 @@ export interface ShownFinding extends Finding {
 /** Number of findings of each severity. */
 export type FindingCounts = { readonly [Of in Exclude<Severity, 'ok'>]: number }
 
-const LOOKS: { readonly [Of in Severity]: readonly [glyph: string, style: Style] } = {
+const SEVERITY_STYLES: { readonly [Of in Severity]: readonly [glyph: string, style: Style] } = {
   error: ['✗', 'bad'],
   warning: ['!', 'warn'],
   info: ['•', 'plain'],
@@ -25,31 +25,31 @@ const LOOKS: { readonly [Of in Severity]: readonly [glyph: string, style: Style]
 /** Columns before the text of a finding: two blanks, the glyph, the longest word, two blanks. */
 const INDENT = 13
 
-export interface FindingLook {
+export interface FindingTextOptions {
   readonly paint: Paint
   /** Columns of the terminal; without it nothing is folded. */
   readonly width?: number | undefined
 }
 
 /** A finding with its code, followed by the advice. Long texts are wrapped. */
-export function findingLines(finding: ShownFinding, look: FindingLook): string[] {
+export function findingLines(finding: ShownFinding, options: FindingTextOptions): string[] {
   const { severity, subject, message, hint, tryCommand, code } = finding
-  const [glyph, style] = LOOKS[severity]
-  const room = (look.width ?? Number.POSITIVE_INFINITY) - INDENT
+  const [glyph, style] = SEVERITY_STYLES[severity]
+  const room = (options.width ?? Number.POSITIVE_INFINITY) - INDENT
   const text = `${subject === '' ? '' : `${subject}: `}${message}`
-  const [first = '', ...more] = folded(visibleText(`${text} [${code}]`), room)
-  const head = `  ${look.paint(style, `${glyph} ${severity}`)}${' '.repeat(INDENT - 4 - severity.length)}${first}`
-  const advice = hint === undefined ? [] : folded(visibleText(hint), room)
+  const [first = '', ...more] = wrappedAtBlanks(visibleText(`${text} [${code}]`), room)
+  const head = `  ${options.paint(style, `${glyph} ${severity}`)}${' '.repeat(INDENT - 4 - severity.length)}${first}`
+  const advice = hint === undefined ? [] : wrappedAtBlanks(visibleText(hint), room)
   const command = tryCommand === undefined ? [] : [`try  ${visibleText(tryCommand)}`]
-  return [head, ...[...more, ...advice.map(line => look.paint('dim', line)), ...command].map(indented)]
+  return [head, ...[...more, ...advice.map(line => options.paint('dim', line)), ...command].map(indent)]
 }
 
-function indented(line: string): string {
+function indent(line: string): string {
   return ' '.repeat(INDENT) + line
 }
 
 /** Wraps at blanks to `width` columns; a longer word stays whole. */
-function folded(text: string, width: number): string[] {
+function wrappedAtBlanks(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {

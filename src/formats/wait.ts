@@ -35,27 +35,27 @@ export function waitJson({ name, state, last, event }: AwaitedStream, waitedMs: 
 /** The line for a stream whose wait is over, met or not. */
 export function endedLine(stream: AwaitedStream, waitedMs: number, paint: Paint): string {
   const verdict = stream.state === 'met' ? paint('good', 'met'.padEnd(WORD)) : paint('bad', 'not met'.padEnd(WORD))
-  return [verdict, visibleName(stream.name), ...standing(stream, paint), span(waitedMs), failureText(stream)]
+  return [verdict, visibleName(stream.name), ...stateParts(stream, paint), span(waitedMs), failureText(stream)]
     .filter(part => part !== '')
     .join('  ')
 }
 
 const WORD = 7
 
-export interface OpenLook {
+export interface OpenLineOptions {
   readonly nowMs: number
   readonly time: TimeStyle
   readonly paint: Paint
 }
 
 /** State of a stream that is still waited for: what it waits on and when it is due. */
-export function openLine(stream: AwaitedStream, { nowMs, time, paint }: OpenLook): string {
+export function openLine(stream: AwaitedStream, { nowMs, time, paint }: OpenLineOptions): string {
   const { last } = stream
   const on = waitsOnText(stream)
   const due = dueText(last?.dueMs, nowMs, time)
   return [
     visibleName(stream.name),
-    ...standing(stream, paint),
+    ...stateParts(stream, paint),
     on === '' ? '' : `waits on ${on}`,
     due === '-' ? '' : due.startsWith('overdue') ? due : `due ${due}`,
     failureText(stream),
@@ -82,11 +82,11 @@ export function failureText({ last }: AwaitedStream): string {
 }
 
 /** State without colours: `✗ aborted`, `01.00 ✗ aborted, stream ▶ inprocess`, `removed`. */
-export function standingText(stream: AwaitedStream): string {
-  return standing(stream, noPaint).join(', ')
+export function stateText(stream: AwaitedStream): string {
+  return stateParts(stream, noPaint).join(', ')
 }
 
-function standing(stream: AwaitedStream, paint: Paint): string[] {
+function stateParts(stream: AwaitedStream, paint: Paint): string[] {
   const { state, last, event } = stream
   if (state === 'removed') return [paint('warn', 'removed')]
   if (state === 'missing') return [paint('dim', 'does not exist yet')]

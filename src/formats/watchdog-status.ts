@@ -23,7 +23,7 @@ export interface StatusText {
 
 /** The watchdogs, the next deadlines, the last decisions and the problems, in sections separated by a blank line. */
 export function watchdogStatusText(watchdogs: readonly WatchdogEntry[], options: StatusText): string[] {
-  const there = watchdogs.filter(entry => isThere(livenessOf(entry, options.nowMs)))
+  const there = watchdogs.filter(entry => isRunning(livenessOf(entry, options.nowMs)))
   const sections = [
     table(
       COLUMNS,
@@ -32,20 +32,20 @@ export function watchdogStatusText(watchdogs: readonly WatchdogEntry[], options:
     ),
     section('ends next', NEXT_COLUMNS, nextRows(watchdogs, options), options),
     section('decided last', DECISION_COLUMNS, decisionRows(watchdogs, options), options),
-    troubleLines(there, options),
+    problemLines(there, options),
   ]
   return sections.filter(lines => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]))
 }
 
 /** True if it probably runs. */
-export function isThere(liveness: Liveness): boolean {
+export function isRunning(liveness: Liveness): boolean {
   return liveness === 'live' || liveness === 'late'
 }
 
 const MOST_ROWS = 10
 
 /** Glyph and colour of each state. */
-export const LIVENESS_LOOKS: { readonly [Of in Liveness]: { readonly glyph: string; readonly style: Style } } = {
+export const LIVENESS_STYLES: { readonly [Of in Liveness]: { readonly glyph: string; readonly style: Style } } = {
   live: { glyph: '●', style: 'good' },
   late: { glyph: '◷', style: 'warn' },
   silent: { glyph: '✗', style: 'bad' },
@@ -69,7 +69,7 @@ const COLUMNS: readonly Column[] = [
 function row(entry: WatchdogEntry, options: StatusText): Cell[] {
   const { lastPass, breaker, lastSweepMs, tookMs } = entry
   const liveness = livenessOf(entry, options.nowMs)
-  const { glyph, style } = LIVENESS_LOOKS[liveness]
+  const { glyph, style } = LIVENESS_STYLES[liveness]
   const failing: Cell = { text: '! failing', style: 'bad' }
   return [
     entry.failure !== undefined && liveness === 'live' ? failing : { text: `${glyph} ${liveness}`, style },
@@ -115,7 +115,7 @@ export function shardsText(shards: WatchdogEntry['shards']): string {
 
 /** Orders running watchdogs first, then by start. */
 export function byLiveness(nowMs: number) {
-  const rank = (entry: WatchdogEntry) => (isThere(livenessOf(entry, nowMs)) ? 0 : 1)
+  const rank = (entry: WatchdogEntry) => (isRunning(livenessOf(entry, nowMs)) ? 0 : 1)
   return (a: WatchdogEntry, b: WatchdogEntry) => rank(a) - rank(b) || a.startedMs - b.startedMs
 }
 
@@ -173,7 +173,7 @@ function decisionRows(watchdogs: readonly WatchdogEntry[], options: StatusText):
 }
 
 /** Problems that keep running watchdogs from working. */
-function troubleLines(there: readonly WatchdogEntry[], { nowMs, time, paint }: StatusText): string[] {
+function problemLines(there: readonly WatchdogEntry[], { nowMs, time, paint }: StatusText): string[] {
   return there.flatMap(({ host, pid, failure, breaker }) => {
     const who = visibleText(`${host} ${pid}`)
     const lines: string[] = []

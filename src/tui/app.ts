@@ -4,11 +4,11 @@ import { DataStore } from './data/store.ts'
 import type { Data } from './data/types.ts'
 import { Effects } from './effects.ts'
 import type { AppOptions, TerminalRequests } from './options.ts'
-import type { StoreInfo, World } from './state/context.ts'
+import type { ScreenContext, StoreInfo } from './state/context.ts'
 import { Lists } from './state/lists/lists.ts'
 import type { Action, State } from './state/state.ts'
 import { initialState, update } from './state/update.ts'
-import { demandOf } from './state/visible-data.ts'
+import { visibleDataOf } from './state/visible-data.ts'
 import { frameOf } from './view/frame.ts'
 import type { Frame } from './view/row.ts'
 
@@ -54,20 +54,20 @@ export class App {
       ...(stream === undefined ? {} : { stream }),
       ...(ports.isProtected ? { protectedName: ports.protectedName } : {}),
     })
-    this.#effects = new Effects(ports, this.#store, this.#poll, action => this.#take(action, 'data'))
-    this.#store.onChange(() => this.#tell('data'))
+    this.#effects = new Effects(ports, this.#store, this.#poll, action => this.#apply(action, 'data'))
+    this.#store.onChange(() => this.#notify('data'))
   }
 
   /** A key, a resize, an answer. Errors thrown here are bugs. */
   dispatch(action: Action): void {
-    this.#take(action, 'input')
+    this.#apply(action, 'input')
   }
 
   /** The current screen. */
   frame(): Frame {
-    const world = this.#world()
-    this.#poll.want(demandOf(this.#state, world.listing, this.#store))
-    return frameOf({ ...world, state: this.#state }, { isAscii: this.#options.isAscii })
+    const context = this.#context()
+    this.#poll.setVisible(visibleDataOf(this.#state, context.listing, this.#store))
+    return frameOf({ ...context, state: this.#state }, { isAscii: this.#options.isAscii })
   }
 
   /** @returns a function that removes the listener */
@@ -89,7 +89,7 @@ export class App {
     const stop = () => end.abort()
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
-    const clock = setInterval(() => this.#take({ kind: 'tick' }, 'data'), 1_000)
+    const clock = setInterval(() => this.#apply({ kind: 'tick' }, 'data'), 1_000)
     try {
       this.frame()
       await Promise.race([this.#poll.run(end.signal), this.#effects.quit, aborted(end.signal)])
@@ -101,20 +101,20 @@ export class App {
     }
   }
 
-  #take(action: Action, why: RedrawCause): void {
-    const [state, effects] = update(this.#state, action, this.#world())
+  #apply(action: Action, why: RedrawCause): void {
+    const [state, effects] = update(this.#state, action, this.#context())
     this.#state = state
     if (state.frozen === undefined) this.#frozen = undefined
     else this.#frozen ??= this.#store.snapshot()
     for (const effect of effects) this.#effects.carryOut(effect)
-    this.#tell(why)
+    this.#notify(why)
   }
 
-  #tell(why: RedrawCause): void {
+  #notify(why: RedrawCause): void {
     for (const listener of this.#listeners) listener(why)
   }
 
-  #world(): World {
+  #context(): ScreenContext {
     const data = this.#frozen ?? this.#store
     const nowMs = this.#nowMs()
     return {

@@ -24,7 +24,7 @@ export class Effects {
   #dryRun: Promise<void> | undefined
   #resolveQuit = () => {}
   readonly #carriers: { readonly [Kind in Effect['kind']]: (effect: EffectOf<Kind>) => void } = {
-    preview: effect => this.#lookAhead(effect),
+    preview: effect => this.#startPreview(effect),
     'forget-preview': () => this.#preview?.abort(),
     'carry-out': effect => this.#change(effect.preview, effect.reason),
     'stop-batch': () => this.#batch?.stop.abort(),
@@ -62,14 +62,14 @@ export class Effects {
     await Promise.all([this.#batch?.ended, ...this.#changing])
   }
 
-  #lookAhead({ request, verb, targets }: EffectOf<'preview'>): void {
+  #startPreview({ request, verb, targets }: EffectOf<'preview'>): void {
     this.#preview?.abort()
     this.#preview = new AbortController()
     const { signal } = this.#preview
     this.#ports.preview(verb, targets, signal).then(
       preview => this.#report({ kind: 'previewed', request, preview }),
       error => {
-        if (!signal.aborted) this.#report({ kind: 'preview-failed', request, message: this.#wordsFor(error) })
+        if (!signal.aborted) this.#report({ kind: 'preview-failed', request, message: this.#messageFor(error) })
       },
     )
   }
@@ -80,7 +80,7 @@ export class Effects {
       .carryOut(preview, reason, outcome => this.#report({ kind: 'outcome', outcome }), stop.signal)
       .then(
         end => this.#report({ kind: 'batch-ended', end }),
-        error => this.#report({ kind: 'batch-ended', end: { fault: this.#wordsFor(error) } }),
+        error => this.#report({ kind: 'batch-ended', end: { fault: this.#messageFor(error) } }),
       )
       .then(() => this.#poll.readNow())
     this.#batch = { stop, ended }
@@ -92,7 +92,7 @@ export class Effects {
     this.#line = running
     const ended = this.#ports
       .runLine(line, mayWrite, running.signal)
-      .catch(error => ({ exit: 1, lines: [this.#wordsFor(error)] }))
+      .catch(error => ({ exit: 1, lines: [this.#messageFor(error)] }))
       .then(output => {
         // Also after a stop: the line may have changed something by then.
         if (this.#line === running) this.#report({ kind: 'line-answered', output })
@@ -109,14 +109,14 @@ export class Effects {
       .dryRun(this.#end.signal)
       .then(
         dryRun => this.#store.setDryRun(dryRun),
-        error => this.#store.setDryRun({ kind: 'failed', message: this.#wordsFor(error) }),
+        error => this.#store.setDryRun({ kind: 'failed', message: this.#messageFor(error) }),
       )
       .finally(() => {
         this.#dryRun = undefined
       })
   }
 
-  #wordsFor(error: unknown): string {
+  #messageFor(error: unknown): string {
     const { message, code } = this.#ports.explain(error)
     return `${message}  [${code}]`
   }

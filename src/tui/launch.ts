@@ -25,7 +25,7 @@ export async function openDashboard(options: DashboardOptions, host: DashboardHo
     host.process,
   )
   term.open()
-  const talk = new StderrBuffer(host.talk ?? { stderr: process.stderr, events: process })
+  const talk = new StderrBuffer(host.stderr ?? { stderr: process.stderr, events: process })
   try {
     const [{ App }, { runDashboard }] = await Promise.all([import('./app.ts'), import('./run.ts')])
     const app = new App({ ...options, size: sizeOf(stdout) })

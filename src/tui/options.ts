@@ -44,7 +44,7 @@ export interface DashboardHost {
   readonly signal: AbortSignal
   /** For tests. */
   readonly process?: TermHost
-  readonly talk?: StderrSource
+  readonly stderr?: StderrSource
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Painter } from './ink/painter.ts'
 import type { DashboardEnd, DashboardHost, TerminalRequests } from './options.ts'
 import type { Action, Size } from './state/state.ts'
-import { FrameScheduler, type GateClock } from './terminal/frame-scheduler.ts'
+import { type FrameClock, FrameScheduler } from './terminal/frame-scheduler.ts'
 import { Keyboard } from './terminal/keyboard.ts'
 import type { ShutdownSignals } from './terminal/shutdown.ts'
 import { clipboardSequence, type Term } from './terminal/terminal.ts'
@@ -18,7 +18,7 @@ export interface Drawable {
   run(signal: AbortSignal): Promise<void>
 }
 
-export interface Stage extends DashboardHost {
+export interface DashboardSession extends DashboardHost {
   readonly theme: Theme
   readonly term: Term
   readonly end: ShutdownSignals
@@ -26,9 +26,9 @@ export interface Stage extends DashboardHost {
 }
 
 /** Draws the app and passes it the keys until it ends. The modes of the terminal are left to `term`. */
-export async function runDashboard(app: Drawable, stage: Stage): Promise<DashboardEnd> {
+export async function runDashboard(app: Drawable, stage: DashboardSession): Promise<DashboardEnd> {
   const { stdin, term, end } = stage
-  const picture = new Picture(app, stage)
+  const picture = new ScreenDrawer(app, stage)
   let hasInputEnded = false
   const keyboard = new Keyboard(stdin, {
     onAction: action => app.dispatch(action),
@@ -52,15 +52,15 @@ export async function runDashboard(app: Drawable, stage: Stage): Promise<Dashboa
 }
 
 /** Draws frames: when, and whether the whole screen. */
-class Picture {
+class ScreenDrawer {
   readonly #app: Drawable
-  readonly #stage: Stage
+  readonly #stage: DashboardSession
   readonly #gate: FrameScheduler
   readonly #painter: Painter
   readonly #stopListening: () => void
   #isAnew = false
 
-  constructor(app: Drawable, stage: Stage) {
+  constructor(app: Drawable, stage: DashboardSession) {
     const { stdin, stdout, theme, term, end } = stage
     this.#app = app
     this.#stage = stage
@@ -73,7 +73,7 @@ class Picture {
       theme,
       nowMs: CLOCK.nowMs,
       mayWrite: () => term.hasScreen,
-      onCost: costMs => this.#gate.took(costMs),
+      onCost: costMs => this.#gate.recordCost(costMs),
       onFault: error => end.fail(error),
     })
     this.#stopListening = app.onChange(why => (why === 'input' ? this.#gate.flush() : this.#gate.request()))
@@ -96,7 +96,7 @@ class Picture {
   }
 
   #draw(): void {
-    if (this.#stage.term.isLent) return
+    if (this.#stage.term.isSuspended) return
     const make = () => this.#app.frame()
     if (this.#isAnew) this.#painter.repaint(make, this.#stage.stdout)
     else this.#painter.draw(make)
@@ -128,7 +128,7 @@ class Picture {
   }
 }
 
-const CLOCK: GateClock = {
+const CLOCK: FrameClock = {
   nowMs: () => performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs)

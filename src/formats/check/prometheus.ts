@@ -27,38 +27,38 @@ function labelled(gauges: readonly Gauge[], { store, match }: CheckContext): Gau
 }
 
 function statusGauge(value: number): Gauge {
-  return one('status', 'The worst of all checks: 0 ok, 1 warning, 2 critical, 3 unknown.', value)
+  return gauge('status', 'The worst of all checks: 0 ok, 1 warning, 2 critical, 3 unknown.', value)
 }
 
 function timeGauges({ atMs, tookMs }: CheckContext): Gauge[] {
   return [
-    one('timestamp_seconds', 'Time of the check, seconds since 1970: alert when it grows old.', atMs / 1_000),
-    ...(tookMs === undefined ? [] : [one('duration_seconds', 'Duration of the check.', tookMs / 1_000)]),
+    gauge('timestamp_seconds', 'Time of the check, seconds since 1970: alert when it grows old.', atMs / 1_000),
+    ...(tookMs === undefined ? [] : [gauge('duration_seconds', 'Duration of the check.', tookMs / 1_000)]),
   ]
 }
 
 function foundGauges({ checks, look, sweeping }: CheckResult): Gauge[] {
   const oldest = look.overdue.examples[0]
   return [
-    many('result', 'Result of each check: 0 ok, 1 warning, 2 critical.', checks.map(resultOf)),
-    many(
+    gaugeOf('result', 'Result of each check: 0 ok, 1 warning, 2 critical.', checks.map(resultOf)),
+    gaugeOf(
       'streams',
       'Streams by the status of their root.',
       STATUS_KINDS.map(status => ({ labels: { status }, value: look.byStatus[status] })),
     ),
-    one('open_events', 'Events that have not ended.', look.openEvents),
-    one('limited_streams', 'Streams with an event that has a time limit.', look.withLimit),
-    one('overdue_streams', 'Streams with an overdue event.', look.overdue.count),
-    one(
+    gauge('open_events', 'Events that have not ended.', look.openEvents),
+    gauge('limited_streams', 'Streams with an event that has a time limit.', look.withLimit),
+    gauge('overdue_streams', 'Streams with an overdue event.', look.overdue.count),
+    gauge(
       'overdue_oldest_seconds',
       'Time since the oldest of them became overdue.',
       oldest === undefined ? 0 : (look.nowMs - oldest.dueMs) / 1_000,
     ),
-    one('held_leases', 'Leases that are held.', look.leased),
-    one('stuck_leases', 'Leases that look abandoned.', look.stuck.count),
-    one('unsettled_streams', 'Streams that other programs left unsettled.', look.unsettled.count),
-    one('unreadable_streams', 'Documents that cannot be read.', look.unreadable.count),
-    one('watchdogs', 'Watchdogs that sweep: neither stopped nor late.', sweeping.length),
+    gauge('held_leases', 'Leases that are held.', look.leased),
+    gauge('stuck_leases', 'Leases that look abandoned.', look.stuck.count),
+    gauge('unsettled_streams', 'Streams that other programs left unsettled.', look.unsettled.count),
+    gauge('unreadable_streams', 'Documents that cannot be read.', look.unreadable.count),
+    gauge('watchdogs', 'Watchdogs that sweep: neither stopped nor late.', sweeping.length),
     ...checks.flatMap(watchdogGauges),
   ]
 }
@@ -69,9 +69,9 @@ function watchdogGauges(check: Check): Gauge[] {
   const unheld = faults.find(fault => fault.kind === 'shards-unheld')?.shards.length ?? 0
   const isOpen = faults.some(({ kind }) => kind === 'breaker-open')
   return [
-    one('watchdog_lag_seconds', 'Time since the last sweep of the watchdog that swept last.', lagMs / 1_000),
-    one('watchdog_breaker_open', '1 while a circuit breaker keeps a watchdog from ending events.', isOpen ? 1 : 0),
-    one('watchdog_unheld_shards', 'Shards that no watchdog holds.', unheld),
+    gauge('watchdog_lag_seconds', 'Time since the last sweep of the watchdog that swept last.', lagMs / 1_000),
+    gauge('watchdog_breaker_open', '1 while a circuit breaker keeps a watchdog from ending events.', isOpen ? 1 : 0),
+    gauge('watchdog_unheld_shards', 'Shards that no watchdog holds.', unheld),
   ]
 }
 
@@ -79,11 +79,11 @@ function resultOf({ name, status }: Check): Sample {
   return { labels: { check: name }, value: EXITS[status] }
 }
 
-function one(name: string, help: string, value: number): Gauge {
-  return many(name, help, [{ value }])
+function gauge(name: string, help: string, value: number): Gauge {
+  return gaugeOf(name, help, [{ value }])
 }
 
-function many(name: string, help: string, samples: readonly Sample[]): Gauge {
+function gaugeOf(name: string, help: string, samples: readonly Sample[]): Gauge {
   return { name: `leasectl_check_${name}`, help, samples }
 }
 
@@ -117,11 +117,11 @@ export function exposition(gauges: readonly Gauge[]): string {
 }
 
 function labelsText({ labels = {} }: Sample): string {
-  const pairs = Object.entries(labels).flatMap(([label, text]) => (text ? [`${label}="${escaped(text)}"`] : []))
+  const pairs = Object.entries(labels).flatMap(([label, text]) => (text ? [`${label}="${escapeLabel(text)}"`] : []))
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
 /** Line breaks need no escape: `visibleText` has replaced them by a symbol. */
-function escaped(text: string): string {
+function escapeLabel(text: string): string {
   return visibleText(text.toWellFormed()).replace(/[\\"]/g, '\\$&')
 }

@@ -18,7 +18,7 @@ export function checkSentence({ checks, look, match }: CheckResult): string {
   const phrases = worstFirst(checks).flatMap(check => phrasesOf(check, look.nowMs))
   const streams =
     look.streams === 0 && match !== undefined ? `nothing matches ${nameText(match)}` : counted(look.streams, 'stream')
-  return [...phrases, streams, ...wellText(checks, look)].join(', ')
+  return [...phrases, streams, ...passedPhrases(checks, look)].join(', ')
 }
 
 /** The result of one check in words, also when it found nothing. */
@@ -170,7 +170,7 @@ function shardsText(shards: readonly number[]): string {
 }
 
 /** Phrases for the checks that are fine. */
-function wellText(checks: readonly Check[], look: StoreScan): string[] {
+function passedPhrases(checks: readonly Check[], look: StoreScan): string[] {
   return checks.flatMap(check => {
     if (check.name === 'overdue' && check.found.count === 0) return [nothingOverdue(look)]
     if (check.name !== 'watchdog' || check.verdict.best === undefined) return []

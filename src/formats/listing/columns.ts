@@ -75,7 +75,7 @@ const COLUMNS: { readonly [Field in ListingField]: ListingColumn } = {
 const AGE: ListingColumn = {
   title: 'AGE',
   align: 'right',
-  cell: (item, nowMs, style) => (item.fault ? nothing(item) : timeText(item.summary?.createdMs, nowMs, style)),
+  cell: (item, nowMs, style) => (item.fault ? emptyText(item) : timeText(item.summary?.createdMs, nowMs, style)),
 }
 
 /** Completed, open, failed: their sum is all events that count. Short, so that a row fits in 80 columns. */
@@ -83,7 +83,7 @@ const EVENTS: ListingColumn = {
   title: 'DONE/OPEN/✗',
   align: 'right',
   cell(item) {
-    if (item.summary === undefined) return nothing(item)
+    if (item.summary === undefined) return emptyText(item)
     const { total, open, failed } = item.summary
     return `${total - open - failed}/${open}/${failed}`
   },
@@ -102,12 +102,12 @@ const FAILURE: ListingColumn = text(
 )
 
 function text(title: string, read: (summary: Summary) => string, give = 4): ListingColumn {
-  const cell = (item: SummarizedStream) => (item.summary && visibleText(read(item.summary))) || nothing(item)
+  const cell = (item: SummarizedStream) => (item.summary && visibleText(read(item.summary))) || emptyText(item)
   return { title, give, min: 10, cell }
 }
 
 function count(title: string, read: (summary: Summary) => number): ListingColumn {
-  return { title, align: 'right', cell: item => (item.summary ? String(read(item.summary)) : nothing(item)) }
+  return { title, align: 'right', cell: item => (item.summary ? String(read(item.summary)) : emptyText(item)) }
 }
 
 function time(title: string, read: (item: SummarizedStream) => number | undefined): ListingColumn {
@@ -115,14 +115,14 @@ function time(title: string, read: (item: SummarizedStream) => number | undefine
     title,
     cell(item, nowMs, style) {
       const ms = read(item)
-      if (ms === undefined) return nothing(item)
+      if (ms === undefined) return emptyText(item)
       return style === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, style)
     },
   }
 }
 
 /** Placeholder without a value: `?` for an unreadable stream. */
-function nothing({ fault }: SummarizedStream): string {
+function emptyText({ fault }: SummarizedStream): string {
   return fault === undefined ? '-' : '?'
 }
 
@@ -140,7 +140,7 @@ function faultCell(item: SummarizedStream): Cell | undefined {
 
 function dueCell(item: SummarizedStream, nowMs: number, style: TimeStyle): Cell {
   const dueMs = item.summary?.dueMs
-  if (dueMs === undefined) return nothing(item)
+  if (dueMs === undefined) return emptyText(item)
   const due = dueText(dueMs, nowMs, style)
   if (dueMs > nowMs) return due
   return { text: due.startsWith('overdue') ? due : `overdue ${due}`, style: 'bad' }

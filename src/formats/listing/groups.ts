@@ -44,8 +44,8 @@ export function groupRow(by: GroupBy, group: StreamGroup, nowMs: number, time: T
 }
 
 const STREAMS: GroupColumn = { title: 'STREAMS', align: 'right', cell: ({ count }) => countText(count) }
-const OVERDUE: GroupColumn = { title: 'OVERDUE', align: 'right', cell: ({ overdue }) => marked(overdue) }
-const FAILED: GroupColumn = { title: 'FAILED', align: 'right', cell: ({ failed }) => marked(failed) }
+const OVERDUE: GroupColumn = { title: 'OVERDUE', align: 'right', cell: ({ overdue }) => countCell(overdue) }
+const FAILED: GroupColumn = { title: 'FAILED', align: 'right', cell: ({ failed }) => countCell(failed) }
 const EXAMPLE: GroupColumn = { title: 'EXAMPLE', give: 2, min: 12, cell: ({ example }) => visibleText(example) }
 const OLDEST: GroupColumn = { title: 'OLDEST', align: 'right', cell: (group, at) => ago(group.oldestMs, at) }
 const NEWEST: GroupColumn = { title: 'NEWEST', align: 'right', cell: (group, at) => ago(group.newestMs, at) }
@@ -99,7 +99,7 @@ function waitingText({ group, topic }: StreamGroup): string {
   return visibleText(topic === undefined ? group : `${group} (topic ${topic})`)
 }
 
-function marked(count: number): Cell {
+function countCell(count: number): Cell {
   return count === 0 ? '-' : { text: countText(count), style: 'warn' }
 }
 

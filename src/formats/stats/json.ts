@@ -17,7 +17,7 @@ export function stepJson(step: StepStats, withOpen: boolean) {
     canceled: outcomes.canceled,
     open: withOpen ? outcomes.open : null,
     failed,
-    failedShare: ended === 0 ? null : rounded(failed / ended, 4),
+    failedShare: ended === 0 ? null : round(failed / ended, 4),
     waited: lengthsJson(step.waited),
     ran: lengthsJson(step.ran),
     took: lengthsJson(step.took),
@@ -63,6 +63,6 @@ function whole(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.round(ms)
 }
 
-function rounded(value: number, digits: number): number {
+function round(value: number, digits: number): number {
   return Number(value.toFixed(digits))
 }

@@ -21,10 +21,13 @@ export function showHeader(shown: ShownStream, options: HeaderOptions): string[]
   const paint = options.paint ?? noPaint
   const root = shown.stream.root
   const status = root?.status ?? 'not started'
-  const look = styleOf(status)
+  const { glyph, style } = styleOf(status)
   const failed = failures(shown).length
   const parts = [
-    paint(look.style, `${look.glyph} ${visibleText(status)}${root?.lc.outcome === 'errors' ? ' with errors' : ''}`),
+    paint(
+      { glyph, style }.style,
+      `${glyph} ${visibleText(status)}${root?.lc.outcome === 'errors' ? ' with errors' : ''}`,
+    ),
     root === undefined ? '' : timeText(timeOf(shown, root.created), shown.nowMs, options.time),
     waitingText(waitingOn(shown)),
     dueHeader(shown, options),

@@ -11,7 +11,7 @@ import { type ShownStream, stateOf } from './view.ts'
 export type TreeLayout = 'tree' | 'table' | 'timeline'
 
 /** A stream and how to display it. */
-export interface Shown {
+export interface StreamDisplay {
   readonly shown: ShownStream
   readonly layout: TreeLayout
   /** Transactions up to the displayed version, for the timeline. */
@@ -21,7 +21,7 @@ export interface Shown {
 }
 
 /** A stream as text: a header, its events, and its failures with their messages. */
-export function showLines(picture: Shown, options: HeaderOptions): string[] {
+export function showLines(picture: StreamDisplay, options: HeaderOptions): string[] {
   return [
     ...showHeader(picture.shown, options),
     '',
@@ -31,7 +31,7 @@ export function showLines(picture: Shown, options: HeaderOptions): string[] {
 }
 
 /** The same in `height` lines: completed events are dropped first, then waiting ones. The rest is counted. */
-export function showFitted(picture: Shown, options: HeaderOptions, height: number): string[] {
+export function showFitted(picture: StreamDisplay, options: HeaderOptions, height: number): string[] {
   const rows = rowsOf(picture)
   const header = [...showHeader(picture.shown, options), '']
   const around = header.length + eventLines(picture, [], options).length
@@ -49,17 +49,17 @@ export function showFitted(picture: Shown, options: HeaderOptions, height: numbe
 /** Failures listed on a screen that is too small for all. */
 const MAX_FAILURES = 3
 
-function rowsOf({ shown, layout, only }: Shown): readonly TreeRow[] {
+function rowsOf({ shown, layout, only }: StreamDisplay): readonly TreeRow[] {
   if (only !== undefined) return flatRows(only)
   return layout === 'table' ? flatRows(shown.stream.events) : threadTree(shown.stream)
 }
 
-function eventLines(picture: Shown, rows: readonly TreeRow[], options: HeaderOptions): string[] {
+function eventLines(picture: StreamDisplay, rows: readonly TreeRow[], options: HeaderOptions): string[] {
   const { shown, layout, transactions } = picture
   return layout === 'timeline' ? timeline(shown, rows, transactions(), options) : eventTable(shown, rows, options)
 }
 
-function failures({ shown, only }: Shown, options: HeaderOptions, atMost?: number): string[] {
+function failures({ shown, only }: StreamDisplay, options: HeaderOptions, atMost?: number): string[] {
   return only === undefined ? failureLines(shown, options, atMost) : []
 }
 

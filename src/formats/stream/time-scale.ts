@@ -97,22 +97,22 @@ const PHASES: { readonly [Of in Phase]: BarSign } = {
 const BY_WEIGHT: readonly Phase[] = ['running', 'ready', 'waiting', 'unrecorded']
 
 /** The phases of an event over the columns of the scale. The glyph of its status marks the end. */
-export function timeBar(course: EventHistory, scale: TimeScale, nowMs: number, paint: Paint): string {
-  return painted(barPieces(course, scale, nowMs), paint)
+export function timeBar(history: EventHistory, scale: TimeScale, nowMs: number, paint: Paint): string {
+  return painted(barPieces(history, scale, nowMs), paint)
 }
 
 /** When the event is due. */
 const DUE: BarSign = { glyph: '┊', style: 'warn', word: 'due' }
 
 /** The bar in pieces, together as wide as the scale, with a mark at the due time if that is inside. */
-export function barPieces(course: EventHistory, scale: TimeScale, nowMs: number, dueMs?: number): StyledPiece[] {
+export function barPieces(history: EventHistory, scale: TimeScale, nowMs: number, dueMs?: number): StyledPiece[] {
   const cells: (BarSign | undefined)[] = new Array(scale.columns).fill(undefined)
   for (const phase of [...BY_WEIGHT].reverse()) {
-    for (const { fromMs, toMs = nowMs } of course.spans.filter(part => part.phase === phase)) {
+    for (const { fromMs, toMs = nowMs } of history.spans.filter(part => part.phase === phase)) {
       cells.fill(PHASES[phase], columnOf(scale, fromMs), lastColumn(scale, fromMs, toMs) + 1)
     }
   }
-  for (const { atMs, status } of course.ends) {
+  for (const { atMs, status } of history.ends) {
     cells[lastColumn(scale, scale.fromMs, atMs)] = { ...styleOf(status), word: status }
   }
   if (dueMs !== undefined && dueMs >= scale.fromMs && dueMs <= scale.toMs) cells[columnOf(scale, dueMs)] = DUE
@@ -129,10 +129,10 @@ function lastColumn(scale: TimeScale, fromMs: number, toMs: number): number {
 function piecesOf(cells: readonly (BarSign | undefined)[]): StyledPiece[] {
   const pieces: StyledPiece[] = []
   for (let at = 0; at < cells.length; ) {
-    const look = cells[at]
-    const end = cells.findIndex((cell, other) => other > at && cell?.glyph !== look?.glyph)
-    const glyphs = (look?.glyph ?? ' ').repeat((end < 0 ? cells.length : end) - at)
-    pieces.push([glyphs, look?.style ?? 'plain'])
+    const sign = cells[at]
+    const end = cells.findIndex((cell, other) => other > at && cell?.glyph !== sign?.glyph)
+    const glyphs = (sign?.glyph ?? ' ').repeat((end < 0 ? cells.length : end) - at)
+    pieces.push([glyphs, sign?.style ?? 'plain'])
     at = end < 0 ? cells.length : end
   }
   return pieces
@@ -146,19 +146,19 @@ export function spentText({ spans }: EventHistory, phase: Phase, nowMs: number):
 }
 
 /** The symbols of these bars by weight; a rare phase only where it occurs. */
-export function barSigns(courses: Iterable<EventHistory>): BarSign[] {
-  const seen = new Set<Phase>()
-  for (const { spans } of courses) for (const { phase } of spans) seen.add(phase)
-  const phases = BY_WEIGHT.filter(phase => phase !== 'unrecorded' || seen.has(phase)).map(phase => PHASES[phase])
+export function barSigns(histories: Iterable<EventHistory>): BarSign[] {
+  const present = new Set<Phase>()
+  for (const { spans } of histories) for (const { phase } of spans) present.add(phase)
+  const phases = BY_WEIGHT.filter(phase => phase !== 'unrecorded' || present.has(phase)).map(phase => PHASES[phase])
   const ends = ['completed', 'aborted', 'canceled'].map(status => ({ ...styleOf(status), word: status }))
   return [...phases, ...ends]
 }
 
 /** The legend of the glyphs, wrapped to `width` columns. */
-export function barLegend(courses: Iterable<EventHistory>, width: number, paint: Paint): string[] {
+export function barLegend(histories: Iterable<EventHistory>, width: number, paint: Paint): string[] {
   const lines: string[] = []
   let used = Number.POSITIVE_INFINITY
-  for (const { glyph, style, word } of barSigns(courses)) {
+  for (const { glyph, style, word } of barSigns(histories)) {
     const length = glyph.length + 1 + word.length
     const fits = used + LEGEND_GAP.length + length <= width
     const item = `${paint(style, glyph)} ${word}`

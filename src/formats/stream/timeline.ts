@@ -27,10 +27,10 @@ export function timeline(
   options: HeaderOptions,
 ): string[] {
   const paint = options.paint ?? noPaint
-  const courses = phasesOf(shown.stream.events, transactions, shown.time)
+  const histories = phasesOf(shown.stream.events, transactions, shown.time)
   const drawn = rows.map(row => ({ ...row, label: labelOf(row), status: statusOf(row) }))
   const widths = widthsOf(drawn, options.width)
-  const scale = { ...timeOf(extentOf(courses.values()), shown.nowMs), columns: widths.bar }
+  const scale = { ...timeOf(extentOf(histories.values()), shown.nowMs), columns: widths.bar }
   const title = [
     pad('EVENT', widths.label),
     pad(timeAxis(scale, options.time), widths.bar),
@@ -39,14 +39,14 @@ export function timeline(
     padLeft('RAN', SPENT),
   ]
   const lines = drawn.map(row => {
-    const course = row.event === undefined || row.again ? undefined : courses.get(row.event.id)
-    return line(row, course, { shown, scale, widths, paint })
+    const history = row.event === undefined || row.again ? undefined : histories.get(row.event.id)
+    return line(row, history, { shown, scale, widths, paint })
   })
   return [
     paint('dim', title.join(GAP)),
     ...lines,
     '',
-    ...barLegend(courses.values(), options.width ?? USUAL_WIDTH, paint),
+    ...barLegend(histories.values(), options.width ?? USUAL_WIDTH, paint),
   ]
 }
 
@@ -88,11 +88,11 @@ export interface Extent {
 }
 
 /** From the first known time to the last. */
-export function extentOf(courses: Iterable<EventHistory>): Extent {
+export function extentOf(histories: Iterable<EventHistory>): Extent {
   let fromMs = Number.POSITIVE_INFINITY
   let lastMs = Number.NEGATIVE_INFINITY
   let isOpen = false
-  for (const { spans, ends } of courses) {
+  for (const { spans, ends } of histories) {
     for (const part of spans) {
       fromMs = Math.min(fromMs, part.fromMs)
       lastMs = Math.max(lastMs, part.toMs ?? lastMs)
@@ -112,22 +112,22 @@ export function timeOf({ fromMs, lastMs, isOpen }: Extent, nowMs: number): Pick<
   return fromMs > toMs ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }
 }
 
-interface Picture {
+interface LineContext {
   readonly shown: ShownStream
   readonly scale: TimeScale
   readonly widths: Widths
   readonly paint: Paint
 }
 
-function line(row: DrawnRow, course: EventHistory | undefined, { shown, scale, widths, paint }: Picture): string {
+function line(row: DrawnRow, history: EventHistory | undefined, { shown, scale, widths, paint }: LineContext): string {
   const { label, status } = row
   const word = status.style === 'plain' ? status.text : paint(status.style, status.text)
   const cells = [
     pad(cut(label, widths.label), widths.label),
-    course === undefined ? ' '.repeat(scale.columns) : timeBar(course, scale, shown.nowMs, paint),
+    history === undefined ? ' '.repeat(scale.columns) : timeBar(history, scale, shown.nowMs, paint),
     word + ' '.repeat(widths.status - widthOf(status.text)),
-    padLeft(course === undefined ? '' : spentText(course, 'ready', shown.nowMs), SPENT),
-    padLeft(course === undefined ? '' : spentText(course, 'running', shown.nowMs), SPENT),
+    padLeft(history === undefined ? '' : spentText(history, 'ready', shown.nowMs), SPENT),
+    padLeft(history === undefined ? '' : spentText(history, 'running', shown.nowMs), SPENT),
   ]
   return cells.join(GAP).trimEnd()
 }

@@ -117,18 +117,18 @@ interface Pending {
 export function threadTree(stream: EventStream): TreeRow[] {
   const children = childrenOf(stream)
   const rows: TreeRow[] = []
-  const seen = new Set<string>()
+  const listed = new Set<string>()
   for (const root of rootsOf(stream, children)) {
-    if (!seen.has(root.id)) grow(root, children, seen, rows)
+    if (!listed.has(root.id)) grow(root, children, listed, rows)
   }
   return rows
 }
 
-function grow(root: StreamEvent, children: Children, seen: Set<string>, rows: TreeRow[]): void {
+function grow(root: StreamEvent, children: Children, listed: Set<string>, rows: TreeRow[]): void {
   const stack: Pending[] = [{ id: root.id, event: root, depth: 0, above: '', last: true }]
   for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
-    const again = item.event !== undefined && seen.has(item.id)
-    seen.add(item.id)
+    const again = item.event !== undefined && listed.has(item.id)
+    listed.add(item.id)
     const below = again ? [] : [...(children.get(item.id) ?? [])]
     rows.push({ lines: linesOf(item, below.length > 0), depth: item.depth, id: item.id, event: item.event, again })
     const above = item.depth === 0 || item.depth > MAX_INDENT ? item.above : item.above + (item.last ? '  ' : '│ ')

@@ -55,8 +55,8 @@ export function shownStatus(shown: ShownStream, event: StreamEvent): State | str
  * is past its timeout, *running* does work itself. Unknown statuses are kept.
  */
 export function stateOf(shown: ShownStream, event: StreamEvent): State | string {
-  const seen = shownStatus(shown, event)
-  if (isFinal(event) || seen !== event.status) return seen
+  const status = shownStatus(shown, event)
+  if (isFinal(event) || status !== event.status) return status
   if (event.status === 'init') return shown.stream.held && !shown.stream.isRoot(event) ? 'init' : 'ready'
   if (shown.stream.openSuccessors(event)) return 'waiting'
   return event.status === 'inprocess' ? 'running' : event.status
@@ -101,12 +101,12 @@ export function faultText({ listed, fault }: SummarizedStream): string | undefin
 type State = 'init' | 'ready' | 'running' | 'waiting' | 'overdue' | 'completed' | 'aborted' | 'canceled'
 
 /** Glyph and colour of a status. Each identifies the status without the others. */
-export interface StatusLook {
+export interface StatusStyle {
   readonly glyph: string
   readonly style: Style
 }
 
-const LOOKS: { readonly [status: string]: StatusLook } = {
+const STATUS_STYLES: { readonly [status: string]: StatusStyle } = {
   init: { glyph: '○', style: 'plain' },
   ready: { glyph: '○', style: 'plain' },
   inprocess: { glyph: '▶', style: 'active' },
@@ -118,11 +118,11 @@ const LOOKS: { readonly [status: string]: StatusLook } = {
   canceled: { glyph: '⊘', style: 'warn' },
 }
 
-const UNKNOWN: StatusLook = { glyph: '?', style: 'warn' }
+const UNKNOWN: StatusStyle = { glyph: '?', style: 'warn' }
 
 /** Glyph and colour of a status or state; unknown ones get a question mark. */
-export function styleOf(status: string): StatusLook {
-  return Object.hasOwn(LOOKS, status) ? (LOOKS[status] ?? UNKNOWN) : UNKNOWN
+export function styleOf(status: string): StatusStyle {
+  return Object.hasOwn(STATUS_STYLES, status) ? (STATUS_STYLES[status] ?? UNKNOWN) : UNKNOWN
 }
 
 /** The word for a status; an event of a foreign document may have none. */

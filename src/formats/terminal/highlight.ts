@@ -6,7 +6,7 @@ const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g')
 type Range = readonly [from: number, to: number]
 
 /** Marks the matches of the patterns in a line, whose own colours stay. Patterns need the flag `g`. */
-export function highlighted(line: string, patterns: readonly RegExp[], paint: Paint): string {
+export function highlightMatches(line: string, patterns: readonly RegExp[], paint: Paint): string {
   const text = line.replace(COLOUR, '')
   const ranges = patterns.flatMap(pattern => Array.from(text.matchAll(pattern), rangeOf))
   if (ranges.length === 0) return line

@@ -96,10 +96,10 @@ export function tableWidths(
       Math.max(widthOf(column.title), options.atLeast?.[at] ?? 0),
     )
   })
-  return options.width === undefined ? widths : fitted(columns, widths, options.width)
+  return options.width === undefined ? widths : fitWidths(columns, widths, options.width)
 }
 
-function fitted(columns: readonly Column[], widths: number[], available: number): number[] {
+function fitWidths(columns: readonly Column[], widths: number[], available: number): number[] {
   const result = [...widths]
   const gaps = GAP.length * (columns.length - 1)
   let over = result.reduce((sum, width) => sum + width, gaps) - available

@@ -50,7 +50,7 @@ let segmenter: Intl.Segmenter | undefined
 export function cut(text: string, width: number): string {
   if (fits(text, width)) return text
   if (width <= 0) return ''
-  return `${fitting(charactersOf(text), width - 1)}…`
+  return `${fittingPart(charactersOf(text), width - 1)}…`
 }
 
 /** Stops measuring as soon as the text is too wide: texts may be far longer than a screen. */
@@ -74,7 +74,7 @@ export function cutInside(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   if (width <= 0) return ''
   const characters = [...charactersOf(text)]
-  const before = fitting(characters, Math.floor((width - 1) / 3))
+  const before = fittingPart(characters, Math.floor((width - 1) / 3))
   let at = characters.length
   let left = width - 1 - widthOf(before)
   for (; at > 0; at -= 1) {
@@ -90,7 +90,7 @@ function* charactersOf(text: string): Generator<string> {
 }
 
 /** As many of the first characters as fit into `width` columns. */
-function fitting(characters: Iterable<string>, width: number): string {
+function fittingPart(characters: Iterable<string>, width: number): string {
   let kept = ''
   let used = 0
   for (const character of characters) {

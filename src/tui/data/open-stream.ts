@@ -26,15 +26,16 @@ export type OpenStreamUpdate =
   | { readonly kind: 'missing'; readonly atMs?: number }
 
 /** A stream of which nothing is known yet. @param revision where its revisions start */
-export function openedStream(name: string, revision: number): OpenStream {
-  return new Opened({ name, revision, presence: 'waiting' })
+export function unreadStream(name: string, revision: number): OpenStream {
+  return new OpenStreamState({ name, revision, presence: 'waiting' })
 }
 
 /** The stream after one more poll; the same value without news. */
-export function withGlimpse(before: OpenStream, glimpse: OpenStreamUpdate): OpenStream {
-  const known = before instanceof Opened ? before.parts : { name: before.name, revision: 0, presence: before.presence }
-  const parts = partsAfter(known, glimpse)
-  return parts === known ? before : new Opened({ ...parts, revision: known.revision + 1 })
+export function withUpdate(before: OpenStream, update: OpenStreamUpdate): OpenStream {
+  const known =
+    before instanceof OpenStreamState ? before.parts : { name: before.name, revision: 0, presence: before.presence }
+  const parts = partsAfter(known, update)
+  return parts === known ? before : new OpenStreamState({ ...parts, revision: known.revision + 1 })
 }
 
 interface Parts {
@@ -45,39 +46,39 @@ interface Parts {
   readonly goneMs?: number | undefined
   readonly listed?: StreamRow | undefined
   /** The last readable state. */
-  readonly reading?: StreamTree | undefined
+  readonly tree?: StreamTree | undefined
   /** The content of the blob, now or before its removal. */
   readonly lines?: Lines | undefined
 }
 
-function partsAfter(before: Parts, glimpse: OpenStreamUpdate): Parts {
-  const { name, revision, reading, lines } = before
-  switch (glimpse.kind) {
+function partsAfter(before: Parts, update: OpenStreamUpdate): Parts {
+  const { name, revision, tree, lines } = before
+  switch (update.kind) {
     case 'view': {
-      const { view, listed = rowOf(view.stored) } = glimpse
+      const { view, listed = rowOf(view.stored) } = update
       return {
         name,
         revision,
         presence: 'there',
         listed,
-        reading: new StreamTree(view, reading),
+        tree: new StreamTree(view, tree),
         lines: new Lines(view.stored.body),
       }
     }
     case 'unreadable': {
-      const { stored, fault, listed = stored && rowOf(stored) } = glimpse
+      const { stored, fault, listed = stored && rowOf(stored) } = update
       const held = stored === undefined ? lines : new Lines(stored.body)
-      return { name, revision, presence: 'unreadable', fault, listed, reading, lines: held }
+      return { name, revision, presence: 'unreadable', fault, listed, tree, lines: held }
     }
     case 'listed':
-      return isSameRow(before.listed, glimpse.listed) ? before : { ...before, listed: glimpse.listed }
+      return isSameRow(before.listed, update.listed) ? before : { ...before, listed: update.listed }
     case 'missing': {
       const presence = before.presence === 'waiting' || before.presence === 'missing' ? 'missing' : 'gone'
-      const goneMs = presence === 'gone' ? glimpse.atMs : undefined
-      return presence === before.presence ? before : { name, revision, presence, goneMs, reading, lines }
+      const goneMs = presence === 'gone' ? update.atMs : undefined
+      return presence === before.presence ? before : { name, revision, presence, goneMs, tree, lines }
     }
     default:
-      return glimpse satisfies never
+      return update satisfies never
   }
 }
 
@@ -105,7 +106,7 @@ class Lines {
   }
 }
 
-class Opened implements OpenStream {
+class OpenStreamState implements OpenStream {
   readonly parts: Parts
 
   constructor(parts: Parts) {
@@ -125,7 +126,7 @@ class Opened implements OpenStream {
   }
 
   get view(): StreamView | undefined {
-    return this.parts.reading?.view
+    return this.parts.tree?.view
   }
 
   get goneMs(): number | undefined {
@@ -141,15 +142,15 @@ class Opened implements OpenStream {
   }
 
   get summary(): Summary | undefined {
-    return this.parts.listed?.summary ?? this.parts.reading?.summary
+    return this.parts.listed?.summary ?? this.parts.tree?.summary
   }
 
   get nodes(): readonly TreeNode[] {
-    return this.parts.reading?.nodes ?? NO_NODES
+    return this.parts.tree?.nodes ?? NO_NODES
   }
 
   get tail(): readonly JournalEntry[] {
-    return this.parts.reading?.tail ?? []
+    return this.parts.tree?.tail ?? []
   }
 
   get text(): readonly string[] {
@@ -157,15 +158,15 @@ class Opened implements OpenStream {
   }
 
   below(at: number): Below {
-    return this.parts.reading?.below(at) ?? { done: 0, failed: 0, total: 0 }
+    return this.parts.tree?.below(at) ?? { done: 0, failed: 0, total: 0 }
   }
 
   event(id: string): StreamEvent | undefined {
-    return this.parts.reading?.event(id)
+    return this.parts.tree?.event(id)
   }
 
   transactionsOf(id: string): readonly JournalEntry[] {
-    return this.parts.reading?.transactionsOf(id) ?? []
+    return this.parts.tree?.transactionsOf(id) ?? []
   }
 }
 

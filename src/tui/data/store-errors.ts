@@ -5,17 +5,17 @@ import type { Freshness } from './types.ts'
 /** Explains a store error to the user; safe to print. */
 export type Explain = (error: unknown) => { readonly code: string; readonly message: string }
 
-type StoreError = NonNullable<Freshness['trouble']>
+type StoreError = NonNullable<Freshness['error']>
 
 /** The failing part: whole polls, or reads of single visible documents. */
-type Where = 'looks' | 'documents'
+type PollPart = 'poll' | 'documents'
 
 /** The current errors of the store. */
-export class Troubles {
+export class StoreErrors {
   readonly #data: DataStore
   readonly #explain: Explain
   readonly #nowMs: () => number
-  readonly #now = new Map<Where, StoreError>()
+  readonly #now = new Map<PollPart, StoreError>()
 
   constructor(data: DataStore, explain: Explain, nowMs: () => number) {
     this.#data = data
@@ -24,18 +24,18 @@ export class Troubles {
   }
 
   /** @throws the error itself if it is not a store error */
-  tell(where: Where, error: unknown): void {
+  report(where: PollPart, error: unknown): void {
     if (!(error instanceof LeasectlError)) throw error
     const sinceMs = this.#now.get(where)?.sinceMs ?? this.#nowMs()
     this.#now.set(where, { sinceMs, ...this.#explain(error) })
     this.#show()
   }
 
-  isOver(where: Where): void {
+  clear(where: PollPart): void {
     if (this.#now.delete(where)) this.#show()
   }
 
   #show(): void {
-    this.#data.putFreshness({ trouble: this.#now.get('looks') ?? this.#now.get('documents') })
+    this.#data.putFreshness({ error: this.#now.get('poll') ?? this.#now.get('documents') })
   }
 }

@@ -1,7 +1,7 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { StreamRow } from '../../store/store.ts'
-import { type OpenStreamUpdate, openedStream, withGlimpse } from './open-stream.ts'
+import { type OpenStreamUpdate, unreadStream, withUpdate } from './open-stream.ts'
 import { StreamRows } from './stream-table.ts'
 import type { Activity, ActivityFeed, Data, DryRun, Freshness, OpenStream, StreamTable, WatchdogView } from './types.ts'
 
@@ -82,14 +82,14 @@ export class DataStore implements Data {
   /** Opens another stream, of which nothing is known yet. The open one is left unchanged. */
   openStream(name: string): void {
     if (this.#open?.name === name) return
-    this.#open = openedStream(name, this.#revision)
+    this.#open = unreadStream(name, this.#revision)
     this.#changed(1)
   }
 
   /** The result of a poll of the open stream; ignored if another one is open by now. */
-  putOpen(name: string, glimpse: OpenStreamUpdate): void {
+  putOpen(name: string, update: OpenStreamUpdate): void {
     if (this.#open?.name !== name) return
-    const next = withGlimpse(this.#open, glimpse)
+    const next = withUpdate(this.#open, update)
     if (next === this.#open) return
     this.#open = next
     this.#changed(1)
@@ -116,33 +116,33 @@ export class DataStore implements Data {
   putFreshness(news: Partial<Freshness>): void {
     const before = this.#freshness
     this.#freshness = { ...before, ...news }
-    if (isOther(before, this.#freshness)) this.#tell()
+    if (isOther(before, this.#freshness)) this.#notify()
   }
 
   #changed(count: number): void {
     if (count === 0) return
     this.#revision += count
-    this.#tell()
+    this.#notify()
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 }
 
 const FRESH: Freshness = {
-  seenMs: undefined,
+  polledMs: undefined,
   intervalMs: 0,
   isSlow: false,
-  lookingSinceMs: undefined,
-  trouble: undefined,
+  pollStartedMs: undefined,
+  error: undefined,
 }
 
 function isOther(a: Freshness, b: Freshness): boolean {
   return (
-    (a.seenMs === undefined) !== (b.seenMs === undefined) ||
+    (a.polledMs === undefined) !== (b.polledMs === undefined) ||
     a.isSlow !== b.isSlow ||
-    a.trouble?.code !== b.trouble?.code ||
-    a.trouble?.message !== b.trouble?.message
+    a.error?.code !== b.error?.code ||
+    a.error?.message !== b.error?.message
   )
 }

@@ -1,7 +1,7 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { LeaseView, StreamRow } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
-import { type ActivityRate, beat, restingPulse } from './activity-rate.ts'
+import { type ActivityRate, emptyRate, withChanges } from './activity-rate.ts'
 import type { StreamEntry, StreamTable } from './types.ts'
 
 /** The streams of the listing. Each method returns the number of changed entries. */
@@ -137,10 +137,10 @@ function isKnown({ listed, fault, pin }: SummarizedStream): boolean {
 function entryOf(before: StreamEntry | undefined, item: SummarizedStream, isNew: boolean, nowMs: number): StreamEntry {
   const isRead = isKnown(item)
   if (before !== undefined && before.isRead === isRead && isSame(before.item, item)) return before
-  const { pulse, pulseAt } = pulseOf(before, item, isNew, nowMs)
+  const { rate, rateSlot } = rateOf(before, item, isNew, nowMs)
   // Each answer has new copies of the names: keep the first to save memory.
   const name = before?.name ?? item.listed.name
-  return { name, item, isRead, pulse, pulseAt, leasedSinceMs: leasedSince(before, item.listed.lease, nowMs) }
+  return { name, item, isRead, rate, rateSlot, leasedSinceMs: leasedSince(before, item.listed.lease, nowMs) }
 }
 
 /** Equal ETags mean equal bytes: only the lease can differ, and data read meanwhile. */
@@ -154,9 +154,11 @@ function isSameLease({ lease: a }: StreamRow, { lease: b }: StreamRow): boolean 
   return a.holder?.by === b.holder?.by && a.holder?.sinceMs === b.holder?.sinceMs
 }
 
-function pulseOf(before: StreamEntry | undefined, item: SummarizedStream, isNew: boolean, nowMs: number): ActivityRate {
-  if (before === undefined) return isNew ? beat(restingPulse(nowMs), 1, nowMs) : restingPulse(nowMs)
-  return before.item.listed.etag === item.listed.etag ? before : beat(before, changesBetween(before.item, item), nowMs)
+function rateOf(before: StreamEntry | undefined, item: SummarizedStream, isNew: boolean, nowMs: number): ActivityRate {
+  if (before === undefined) return isNew ? withChanges(emptyRate(nowMs), 1, nowMs) : emptyRate(nowMs)
+  return before.item.listed.etag === item.listed.etag
+    ? before
+    : withChanges(before, changesBetween(before.item, item), nowMs)
 }
 
 /** Versions count changes within one incarnation of a stream. */

@@ -34,7 +34,7 @@ export class StreamTree {
 
   /** The view as read, reusing the unchanged links of the previous state. */
   get view(): StreamView {
-    this.#view ??= { ...this.#read, stream: this.#formNow.stream }
+    this.#view ??= { ...this.#read, stream: this.#currentForm.stream }
     return this.#view
   }
 
@@ -48,7 +48,7 @@ export class StreamTree {
   }
 
   get nodes(): readonly TreeNode[] {
-    return this.#formNow.nodes
+    return this.#currentForm.nodes
   }
 
   get summary(): Summary | undefined {
@@ -62,7 +62,7 @@ export class StreamTree {
   }
 
   event(id: string): StreamEvent | undefined {
-    return this.#formNow.stream.find(id)
+    return this.#currentForm.stream.find(id)
   }
 
   transactionsOf(id: string): readonly JournalEntry[] {
@@ -100,7 +100,7 @@ export class StreamTree {
     return totals
   }
 
-  get #formNow(): TreeForm {
+  get #currentForm(): TreeForm {
     this.#form ??= formOf(this.#read.stream, this.#before)
     return this.#form
   }
@@ -124,7 +124,7 @@ interface TreeForm {
 /** The structure of a stream. Reuses unchanged parts of the previous one, so that it costs next to nothing. */
 export function formOf(stream: EventStream, before: TreeForm | undefined): TreeForm {
   const { events } = stream
-  if (before !== undefined && isLinkedAlike(events, before.stream.events)) {
+  if (before !== undefined && hasSameLinks(events, before.stream.events)) {
     return { stream: before.stream.withStates(events), nodes: before.nodes }
   }
   const nodes = nodesOf(threadTree(stream))
@@ -132,7 +132,7 @@ export function formOf(stream: EventStream, before: TreeForm | undefined): TreeF
   return { stream, nodes: isSame ? before.nodes : nodes }
 }
 
-function isLinkedAlike(a: readonly StreamEvent[], b: readonly StreamEvent[]): boolean {
+function hasSameLinks(a: readonly StreamEvent[], b: readonly StreamEvent[]): boolean {
   if (a === b) return true
   if (a.length !== b.length) return false
   for (let at = 0; at < a.length; at++) {
@@ -197,7 +197,7 @@ type Journal = readonly JournalEntry[]
  */
 class JournalIndex {
   readonly #places = new Map<string, number[]>()
-  #seen = 0
+  #indexed = 0
   #last: JournalEntry | undefined
 
   /** The index of this journal: the previous one if the journal continues it. */
@@ -216,17 +216,17 @@ class JournalIndex {
   }
 
   #isBeginningOf(journal: Journal): boolean {
-    const same = journal[this.#seen - 1]
-    return this.#seen === 0 || (same?.version === this.#last?.version && same?.commandId === this.#last?.commandId)
+    const same = journal[this.#indexed - 1]
+    return this.#indexed === 0 || (same?.version === this.#last?.version && same?.commandId === this.#last?.commandId)
   }
 
   /** A provisional entry is not indexed: a recorded one will take its place. */
   #add(journal: Journal): void {
-    for (; this.#seen < journal.length; this.#seen++) {
-      const tx = journal[this.#seen]
+    for (; this.#indexed < journal.length; this.#indexed++) {
+      const tx = journal[this.#indexed]
       if (tx === undefined || tx.provisional) return
       this.#last = tx
-      for (const id of new Set([tx.on, ...tx.changes.map(({ event }) => event)])) this.#put(id, this.#seen)
+      for (const id of new Set([tx.on, ...tx.changes.map(({ event }) => event)])) this.#put(id, this.#indexed)
     }
   }
 

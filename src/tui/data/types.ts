@@ -28,15 +28,15 @@ export interface StreamEntry {
    */
   readonly isRead: boolean
   /** Number of changes in each of the last time slots, the latest last; see `PULSE`. */
-  readonly pulse: readonly number[]
-  /** Number of the last slot of `pulse`, counted from the epoch. */
-  readonly pulseAt: number
+  readonly rate: readonly number[]
+  /** Number of the last slot of `rate`, counted from the epoch. */
+  readonly rateSlot: number
   /** When its lease was taken: according to the holder, else when it was first seen held. */
   readonly leasedSinceMs: number | undefined
 }
 
 /** Time slots of the sparkline. */
-export const PULSE = { stretches: 8, stretchMs: 15_000 } as const
+export const RATE_SLOTS = { count: 8, slotMs: 15_000 } as const
 
 export interface StreamTable {
   /** Counts changes of entries. */
@@ -157,14 +157,14 @@ export type DryRun =
 /** Freshness of the displayed data. */
 export interface Freshness {
   /** Start of the last successful poll; `undefined` before the first. */
-  readonly seenMs: number | undefined
+  readonly polledMs: number | undefined
   /** Time between two polls, ms: longer than requested if the store is slow. */
   readonly intervalMs: number
   readonly isSlow: boolean
   /** Start of the running poll. */
-  readonly lookingSinceMs: number | undefined
+  readonly pollStartedMs: number | undefined
   /** The current error of the store. */
-  readonly trouble: { readonly sinceMs: number; readonly code: string; readonly message: string } | undefined
+  readonly error: { readonly sinceMs: number; readonly code: string; readonly message: string } | undefined
 }
 
 /** What is visible, and so has to be read. */
@@ -180,4 +180,10 @@ export interface VisibleData {
 }
 
 /** Nothing is visible. */
-export const NO_DEMAND: VisibleData = { streams: false, open: undefined, unread: [], activity: false, watchdog: false }
+export const NOTHING_VISIBLE: VisibleData = {
+  streams: false,
+  open: undefined,
+  unread: [],
+  activity: false,
+  watchdog: false,
+}

@@ -4,7 +4,7 @@ import { sameRow } from './ansi-row.ts'
 /** The one value that React subscribes to: the current frame. */
 export class FrameSource {
   #frame: Frame
-  #tell: () => void = () => {}
+  #notify: () => void = () => {}
 
   constructor(first: Frame) {
     this.#frame = first
@@ -14,9 +14,9 @@ export class FrameSource {
 
   /** For the one component that draws the frame. */
   readonly subscribe = (tell: () => void): (() => void) => {
-    this.#tell = tell
+    this.#notify = tell
     return () => {
-      this.#tell = () => {}
+      this.#notify = () => {}
     }
   }
 
@@ -24,7 +24,7 @@ export class FrameSource {
   set(frame: Frame): boolean {
     if (sameFrame(frame, this.#frame)) return false
     this.#frame = frame
-    this.#tell()
+    this.#notify()
     return true
   }
 }

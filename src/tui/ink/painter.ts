@@ -26,7 +26,7 @@ export class Painter {
   readonly #source: FrameSource
   readonly #ink: Instance
   /** Start of the frame being drawn. */
-  #begunMs: number | undefined
+  #startedMs: number | undefined
   /** Time spent on a frame that Ink has not written yet. */
   #spentMs: number | undefined
 
@@ -52,12 +52,12 @@ export class Painter {
 
   /** Draws a frame unless it looks like the current one. */
   draw(make: () => Frame): void {
-    this.#begin(() => this.#source.set(make()))
+    this.#render(() => this.#source.set(make()))
   }
 
   /** Redraws the whole screen in its current size, whatever the terminal shows. */
   repaint(make: () => Frame, size: { readonly columns: number; readonly rows: number }): void {
-    this.#begin(() => {
+    this.#render(() => {
       this.#stdout.resize(size)
       this.#stdout.muted(() => this.#ink.clear())
       this.#stdout.before(ANEW)
@@ -77,29 +77,29 @@ export class Painter {
     this.#stdout.muted(() => this.#ink.unmount())
   }
 
-  #begin(change: () => boolean): void {
+  #render(change: () => boolean): void {
     const begunMs = this.#options.nowMs()
-    this.#begunMs = begunMs
+    this.#startedMs = begunMs
     if (change()) {
       // React has finished before this; Ink writes in the same task, unless it has written just before.
       queueMicrotask(() => this.#onCommitted())
       return
     }
-    this.#begunMs = undefined
+    this.#startedMs = undefined
     this.#options.onCost(this.#options.nowMs() - begunMs)
   }
 
   #onCommitted(): void {
-    if (this.#begunMs === undefined) return
-    this.#spentMs = this.#options.nowMs() - this.#begunMs
-    this.#begunMs = undefined
+    if (this.#startedMs === undefined) return
+    this.#spentMs = this.#options.nowMs() - this.#startedMs
+    this.#startedMs = undefined
   }
 
   #onRendered(renderMs: number): void {
     const { nowMs, onCost } = this.#options
-    if (this.#begunMs !== undefined) onCost(nowMs() - this.#begunMs)
+    if (this.#startedMs !== undefined) onCost(nowMs() - this.#startedMs)
     else if (this.#spentMs !== undefined) onCost(this.#spentMs + renderMs)
-    this.#begunMs = undefined
+    this.#startedMs = undefined
     this.#spentMs = undefined
   }
 }

@@ -29,7 +29,7 @@ export interface StoreInfo {
 }
 
 /** What keys and screens read besides the state. */
-export interface World {
+export interface ScreenContext {
   /** The live data, or the frozen snapshot. */
   readonly data: Data
   /** Revision of the live data. */
@@ -43,6 +43,6 @@ export interface World {
 }
 
 /** What a screen is drawn from. */
-export interface Scene extends World {
+export interface Scene extends ScreenContext {
   readonly state: State
 }

@@ -1,21 +1,27 @@
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { OpenStream, TreeNode } from '../data/types.ts'
 import type { CommandContext } from '../ports.ts'
-import type { World } from './context.ts'
+import type { ScreenContext } from './context.ts'
 import { layoutOf, listHeight, windowTop } from './layout.ts'
 import { SORTS, type Sort, type State } from './state.ts'
-import { clamp, listOf, noted, withList } from './transition.ts'
+import { clamp, listOf, withList, withNotice } from './transition.ts'
 
 /** Position of the cursor: its row, or where that row was. 0 in an empty list. */
-export function cursorIndex(state: Pick<State, 'lists' | 'screen'>, { listing }: Pick<World, 'listing'>): number {
+export function cursorIndex(
+  state: Pick<State, 'lists' | 'screen'>,
+  { listing }: Pick<ScreenContext, 'listing'>,
+): number {
   const { cursor, index } = listOf(state)
   const found = cursor === undefined ? 0 : listing.indexOf(cursor)
   return clamp(found < 0 ? index : found, 0, Math.max(0, listing.keys.length - 1))
 }
 
 /** Key of the row under the cursor; `undefined` in an empty list. */
-export function cursorKey(state: Pick<State, 'lists' | 'screen'>, world: Pick<World, 'listing'>): string | undefined {
-  return world.listing.keys[cursorIndex(state, world)]
+export function cursorKey(
+  state: Pick<State, 'lists' | 'screen'>,
+  context: Pick<ScreenContext, 'listing'>,
+): string | undefined {
+  return context.listing.keys[cursorIndex(state, context)]
 }
 
 /** Rows of the list that fit on the screen. */
@@ -24,21 +30,21 @@ export function heightOf(state: State): number {
 }
 
 /** Moves the cursor by a number of rows, within the list. */
-export function movedBy(state: State, world: World, rows: number): State {
-  const from = cursorIndex(state, world)
-  const to = clamp(from + rows, 0, Math.max(0, world.listing.keys.length - 1))
-  return movedTo(state, world, to, shownAt(state, world) + to - from)
+export function moveBy(state: State, context: ScreenContext, rows: number): State {
+  const from = cursorIndex(state, context)
+  const to = clamp(from + rows, 0, Math.max(0, context.listing.keys.length - 1))
+  return moveTo(state, context, to, rowsAboveCursor(state, context) + to - from)
 }
 
 /** Moves list and cursor by a screen minus one row, which stays visible. */
-export function movedByPages(state: State, world: World, pages: number): State {
-  const to = cursorIndex(state, world) + pages * Math.max(1, heightOf(state) - 1)
-  return movedTo(state, world, to, shownAt(state, world))
+export function moveByPages(state: State, context: ScreenContext, pages: number): State {
+  const to = cursorIndex(state, context) + pages * Math.max(1, heightOf(state) - 1)
+  return moveTo(state, context, to, rowsAboveCursor(state, context))
 }
 
 /** Puts the cursor on a row, `offset` rows below the top of the window if the list allows. */
-function movedTo(state: State, world: World, to: number, offset: number): State {
-  const { keys } = world.listing
+function moveTo(state: State, context: ScreenContext, to: number, offset: number): State {
+  const { keys } = context.listing
   if (keys.length === 0) return state
   const index = clamp(to, 0, keys.length - 1)
   const height = heightOf(state)
@@ -52,54 +58,54 @@ function movedTo(state: State, world: World, to: number, offset: number): State 
 }
 
 /** Puts the cursor on the row with this key, moving the window as little as possible; no change if it is absent. */
-export function movedToKey(state: State, world: World, key: string | undefined): State {
-  const to = key === undefined ? -1 : world.listing.indexOf(key)
-  return to < 0 ? state : movedBy(state, world, to - cursorIndex(state, world))
+export function moveToKey(state: State, context: ScreenContext, key: string | undefined): State {
+  const to = key === undefined ? -1 : context.listing.indexOf(key)
+  return to < 0 ? state : moveBy(state, context, to - cursorIndex(state, context))
 }
 
 /** Rows visible above the cursor. */
-function shownAt(state: State, world: World): number {
-  const index = cursorIndex(state, world)
-  return index - windowTop(index, listOf(state).offset, heightOf(state), world.listing.keys.length)
+function rowsAboveCursor(state: State, context: ScreenContext): number {
+  const index = cursorIndex(state, context)
+  return index - windowTop(index, listOf(state).offset, heightOf(state), context.listing.keys.length)
 }
 
 /**
  * Remembers the position of the cursor's row, in case the row disappears; then the row in its place gets the cursor.
  * While a filter is typed the cursor waits for its row to reappear.
  */
-export function settled(state: State, world: World): State {
+export function rememberCursor(state: State, context: ScreenContext): State {
   const { cursor, index } = listOf(state)
-  if (cursor === undefined || world.listing.keys.length === 0 || state.prompt?.kind === 'filter') return state
-  const at = cursorIndex(state, world)
-  const key = world.listing.keys[at]
+  if (cursor === undefined || context.listing.keys.length === 0 || state.prompt?.kind === 'filter') return state
+  const at = cursorIndex(state, context)
+  const key = context.listing.keys[at]
   return at === index && key === cursor ? state : withList(state, { cursor: key, index: at })
 }
 
 /** The stream of the row under the cursor, on screens that list streams or parts of streams. */
-export function streamUnderCursor(state: State, world: World): string | undefined {
-  const key = cursorKey(state, world)
+export function streamUnderCursor(state: State, context: ScreenContext): string | undefined {
+  const key = cursorKey(state, context)
   if (key === undefined || state.screen !== 'activity') return key
-  return world.data.activity.items.find(item => item.key === key)?.stream
+  return context.data.activity.items.find(item => item.key === key)?.stream
 }
 
 /** The data of the second screen's stream; `undefined` while that of another one is loaded. */
-export function openStreamOf(state: State, { data }: Pick<World, 'data'>): OpenStream | undefined {
+export function openStreamOf(state: State, { data }: Pick<ScreenContext, 'data'>): OpenStream | undefined {
   return data.open?.name === state.stream ? data.open : undefined
 }
 
 /** The tree node under the cursor. */
-function nodeUnderCursor(state: State, world: World): TreeNode | undefined {
-  const key = cursorKey(state, world)
-  return key === undefined ? undefined : openStreamOf(state, world)?.nodes.find(node => node.key === key)
+function nodeUnderCursor(state: State, context: ScreenContext): TreeNode | undefined {
+  const key = cursorKey(state, context)
+  return key === undefined ? undefined : openStreamOf(state, context)?.nodes.find(node => node.key === key)
 }
 
 /** The subject of the equivalent command line. */
-export function subjectOf(state: State, world: World): CommandContext {
+export function subjectOf(state: State, context: ScreenContext): CommandContext {
   const { screen, pane, stream } = state
   if (screen === 'streams') return { kind: 'streams', filter: listOf(state).filter }
   if (screen !== 'stream') return { kind: screen }
-  const node = pane === 'tree' ? nodeUnderCursor(state, world) : undefined
-  if (node === undefined || isRoot(node, openStreamOf(state, world))) return { kind: 'stream', stream, pane }
+  const node = pane === 'tree' ? nodeUnderCursor(state, context) : undefined
+  if (node === undefined || isRoot(node, openStreamOf(state, context))) return { kind: 'stream', stream, pane }
   return { kind: 'event', stream, event: node.id }
 }
 
@@ -109,22 +115,22 @@ export function isRoot({ id }: TreeNode, open: OpenStream | undefined): boolean 
 }
 
 /** Toggles the mark of the row under the cursor and moves one down. */
-export function marked(state: State, world: World): State {
-  const key = cursorKey(state, world)
+export function toggleMark(state: State, context: ScreenContext): State {
+  const key = cursorKey(state, context)
   if (key === undefined) return state
   const marks = new Set(listOf(state).marks)
   if (!marks.delete(key)) marks.add(key)
-  return movedBy(withList(state, { marks }), world, 1)
+  return moveBy(withList(state, { marks }), context, 1)
 }
 
 /** Marks all rows that match the filter, and says how many. */
-export function markedAll(state: State, world: World): State {
-  const { keys, isFaint } = passing(world)
+export function markAll(state: State, context: ScreenContext): State {
+  const { keys, isFaint } = matchingRows(context)
   const rows = keys.filter(key => !isFaint(key))
   const marks = new Set([...listOf(state).marks, ...rows])
   const inAll = marks.size > rows.length ? `, ${countText(marks.size)} in all` : ''
-  const soFar = state.screen === 'streams' && !world.data.streams.isComplete ? '; the list is not complete yet' : ''
-  return noted(withList(state, { marks }), world, `marked ${counted(rows.length, 'row')}${inAll}${soFar}`)
+  const soFar = state.screen === 'streams' && !context.data.streams.isComplete ? '; the list is not complete yet' : ''
+  return withNotice(withList(state, { marks }), context, `marked ${counted(rows.length, 'row')}${inAll}${soFar}`)
 }
 
 export function withoutMarks(state: State): State {
@@ -132,47 +138,49 @@ export function withoutMarks(state: State): State {
 }
 
 /** To the next or previous row that matches the filter, wrapping around. */
-export function matched(state: State, world: World, by: 1 | -1): State {
-  if (listOf(state).filter === '') return noted(state, world, 'no filter: / sets one')
-  const { keys, isFaint } = passing(world)
-  const from = cursorIndex(state, world)
+export function goToMatch(state: State, context: ScreenContext, by: 1 | -1): State {
+  if (listOf(state).filter === '') return withNotice(state, context, 'no filter: / sets one')
+  const { keys, isFaint } = matchingRows(context)
+  const from = cursorIndex(state, context)
   for (let step = 1; step <= keys.length; step++) {
     const at = (from + by * step + keys.length) % keys.length
     const key = keys[at]
-    if (key !== undefined && !isFaint(key)) return movedBy(state, world, at - from)
+    if (key !== undefined && !isFaint(key)) return moveBy(state, context, at - from)
   }
-  return noted(state, world, 'nothing matches the filter')
+  return withNotice(state, context, 'nothing matches the filter')
 }
 
 /** Sorts by the next column; after the last one by the default order. */
-export function sortedByNext(state: State, world: World): State {
+export function sortByNext(state: State, context: ScreenContext): State {
   const columns: readonly string[] = SORTS[state.screen]
   const by = columns[columns.indexOf(sortOf(state).by) + 1]
   const sort = by === undefined ? undefined : { by, isDescending: false }
-  return withSort(state, world, sort)
+  return withSort(state, context, sort)
 }
 
 /** Reverses the order. */
-export function reversed(state: State, world: World): State {
+export function reverseSort(state: State, context: ScreenContext): State {
   const { by, isDescending } = sortOf(state)
-  return withSort(state, world, { by, isDescending: !isDescending })
+  return withSort(state, context, { by, isDescending: !isDescending })
 }
 
 function sortOf(state: State): Sort {
   return listOf(state).sort ?? { by: SORTS[state.screen][0] ?? '', isDescending: false }
 }
 
-function withSort(state: State, world: World, sort: Sort | undefined): State {
+function withSort(state: State, context: ScreenContext, sort: Sort | undefined): State {
   const next = withList(state, { sort })
   const { by, isDescending } = sortOf(next)
-  return noted(next, world, `sorted by ${by}${isDescending ? ', reversed' : ''}`)
+  return withNotice(next, context, `sorted by ${by}${isDescending ? ', reversed' : ''}`)
 }
 
 /** To the first or the last row. */
-export function movedToEnd(state: State, world: World, end: 'first' | 'last'): State {
-  return end === 'first' ? movedTo(state, world, 0, 0) : movedTo(state, world, world.listing.keys.length - 1, Infinity)
+export function moveToEnd(state: State, context: ScreenContext, end: 'first' | 'last'): State {
+  return end === 'first'
+    ? moveTo(state, context, 0, 0)
+    : moveTo(state, context, context.listing.keys.length - 1, Infinity)
 }
 
-function passing({ listing }: World) {
+function matchingRows({ listing }: ScreenContext) {
   return { keys: listing.keys, isFaint: (key: string) => listing.isFaint(key) }
 }

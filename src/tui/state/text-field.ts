@@ -11,19 +11,19 @@ export function fieldWith(text: string): TextField {
 }
 
 /** The field after a key. `undefined`: not an editing key. */
-export function edited(field: TextField, press: KeyPress): TextField | undefined {
+export function editField(field: TextField, press: KeyPress): TextField | undefined {
   const edit = EDITS.get(press.key)
   if (edit !== undefined) return edit(field)
   return press.text === undefined || press.text === '' || NOT_TYPED.test(press.text)
     ? undefined
-    : inserted(field, press.text)
+    : insertText(field, press.text)
 }
 
 /** The field with a pasted text. Line breaks and tabs become blanks; other control characters are dropped. */
-export function pasted(field: TextField, text: string): TextField {
+export function pasteText(field: TextField, text: string): TextField {
   // Skip text that cannot fit: a paste may be as long as a book.
   const some = text.slice(0, 4 * FIELD_LIMIT).replace(/\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g, ' ')
-  return inserted(field, some.replace(ALL_NOT_TYPED, ''))
+  return insertText(field, some.replace(ALL_NOT_TYPED, ''))
 }
 
 const NOT_TYPED = /[\u0000-\u001f\u007f-\u009f]/
@@ -50,17 +50,17 @@ function toEnd({ text }: TextField): TextField {
   return fieldWith(text)
 }
 
-function inserted({ text, at }: TextField, more: string): TextField {
+function insertText({ text, at }: TextField, more: string): TextField {
   const fitting = firstCharacters(more, FIELD_LIMIT - text.length)
-  return whole(text.slice(0, at) + fitting + text.slice(at), at + fitting.length)
+  return fieldAt(text.slice(0, at) + fitting + text.slice(at), at + fitting.length)
 }
 
 function without(text: string, from: number, to: number): TextField {
-  return whole(text.slice(0, from) + text.slice(to), from)
+  return fieldAt(text.slice(0, from) + text.slice(to), from)
 }
 
 /** Characters may combine where texts meet: the cursor is then after the combined one. */
-function whole(text: string, at: number): TextField {
+function fieldAt(text: string, at: number): TextField {
   const behind = bounds(text).find(bound => bound >= at)
   return { text, at: behind ?? text.length }
 }

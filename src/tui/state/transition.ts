@@ -1,5 +1,5 @@
 import { visibleText } from '../../util/visible-text.ts'
-import type { World } from './context.ts'
+import type { ScreenContext } from './context.ts'
 import { type Effect, type ListState, NOTICE_MS, type Notice, type State } from './state.ts'
 
 /** Result of an action: the next state, and side effects besides drawing. */
@@ -11,9 +11,9 @@ export function only(state: State, ...effects: readonly Effect[]): Transition {
 }
 
 /** The state with a notice. The text must be safe to print. */
-export function noted(
+export function withNotice(
   state: State,
-  { nowMs }: Pick<World, 'nowMs'>,
+  { nowMs }: Pick<ScreenContext, 'nowMs'>,
   text: string,
   style: Notice['style'] = 'plain',
 ): State {
@@ -46,6 +46,6 @@ export function clamp(value: number, least: number, most: number): number {
 }
 
 /** Copies a command line to the clipboard and says so. */
-export function copied(state: State, world: World, text: string): Transition {
-  return only(noted(state, world, `copied: ${visibleText(text)}`, 'good'), { kind: 'copy', text })
+export function copyText(state: State, context: ScreenContext, text: string): Transition {
+  return only(withNotice(state, context, `copied: ${visibleText(text)}`, 'good'), { kind: 'copy', text })
 }

@@ -1,5 +1,5 @@
 /** Time as the scheduler needs it; replaced in tests. */
-export interface GateClock {
+export interface FrameClock {
   nowMs(): number
   /** Runs a function later. @returns a function that cancels it */
   after(delayMs: number, run: () => void): () => void
@@ -14,14 +14,14 @@ const LEAST_APART_MS = 33
 /** Decides when to draw. Requests for changed data are combined and delayed; frames for keys are drawn at once. */
 export class FrameScheduler {
   readonly #draw: () => void
-  readonly #clock: GateClock
-  #begunMs = Number.NEGATIVE_INFINITY
+  readonly #clock: FrameClock
+  #startedMs = Number.NEGATIVE_INFINITY
   #costMs = 0
   #cancel: (() => void) | undefined
   #isSoon = false
   #isClosed = false
 
-  constructor(draw: () => void, clock: GateClock) {
+  constructor(draw: () => void, clock: FrameClock) {
     this.#draw = draw
     this.#clock = clock
   }
@@ -29,7 +29,7 @@ export class FrameScheduler {
   /** Requests a frame for changed data: at least 33 ms, and four times its cost, after the start of the last one. */
   request(): void {
     if (this.#isClosed || this.#isSoon || this.#cancel !== undefined) return
-    const dueMs = this.#begunMs + Math.max(LEAST_APART_MS, SHARE * this.#costMs)
+    const dueMs = this.#startedMs + Math.max(LEAST_APART_MS, SHARE * this.#costMs)
     this.#cancel = this.#clock.after(Math.max(0, dueMs - this.#clock.nowMs()), () => this.#run())
   }
 
@@ -41,7 +41,7 @@ export class FrameScheduler {
   }
 
   /** Records the cost of the last frame, ms. */
-  took(costMs: number): void {
+  recordCost(costMs: number): void {
     this.#costMs = costMs
   }
 
@@ -56,7 +56,7 @@ export class FrameScheduler {
     this.#cancel = undefined
     this.#isSoon = false
     if (this.#isClosed) return
-    this.#begunMs = this.#clock.nowMs()
+    this.#startedMs = this.#clock.nowMs()
     this.#draw()
   }
 }

@@ -35,7 +35,7 @@ export class Term {
   #isOpen = false
   #isOnScreen = false
   /** Returned to the shell by Ctrl-Z. */
-  #isLent = false
+  #isSuspended = false
 
   constructor(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, handlers: TermHandlers, host = hostOf(stdout)) {
     this.#stdin = stdin
@@ -45,13 +45,13 @@ export class Term {
   }
 
   /** The shell has the terminal: nothing may be written. */
-  get isLent(): boolean {
-    return this.#isLent
+  get isSuspended(): boolean {
+    return this.#isSuspended
   }
 
   /** The screen is ours and may be drawn on. */
   get hasScreen(): boolean {
-    return this.#isOnScreen && !this.#isLent
+    return this.#isOnScreen && !this.#isSuspended
   }
 
   /** Sets raw mode, before anything slow: keys typed meanwhile would be echoed into the first frame. */
@@ -82,21 +82,21 @@ export class Term {
    * continues.
    */
   suspend(): void {
-    if (!this.#isOpen || this.#isLent || process.platform === 'win32') return
-    this.#isLent = true
+    if (!this.#isOpen || this.#isSuspended || process.platform === 'win32') return
+    this.#isSuspended = true
     this.#setRaw(false)
     this.#host.writeNow(LEAVE)
     // Without a listener the signal has its default effect.
     this.#host.events.off('SIGTSTP', this.#onStopKey)
     this.#host.stopJob()
-    setTimeout(() => this.#takeBack(), NOT_STOPPED_MS)
+    setTimeout(() => this.#resume(), NOT_STOPPED_MS)
   }
 
   readonly #onStopKey = (): void => this.suspend()
 
-  #takeBack(): void {
-    if (!this.#isOpen || !this.#isLent) return
-    this.#isLent = false
+  #resume(): void {
+    if (!this.#isOpen || !this.#isSuspended) return
+    this.#isSuspended = false
     this.#host.events.on('SIGTSTP', this.#onStopKey)
     this.#refresh()
   }
@@ -111,7 +111,7 @@ export class Term {
     this.#handlers.onResume()
   }
 
-  readonly #onContinue = (): void => (this.#isLent ? this.#takeBack() : this.#refresh())
+  readonly #onContinue = (): void => (this.#isSuspended ? this.#resume() : this.#refresh())
 
   readonly #onExit = (): void => {
     if (this.hasScreen) this.#host.writeNow(LEAVE)

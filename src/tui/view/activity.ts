@@ -5,7 +5,7 @@ import type { JournalChange } from '../../stream/journal/journal.ts'
 import type { Activity } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { gutter, type ListColumn, listRow, lookOfRow, placed, titleRow } from './columns.ts'
+import { gutter, highlightOf, type ListColumn, listRow, placeColumns, titleRow } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
@@ -17,7 +17,7 @@ import { listWindow } from './window.ts'
 export function activityRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noActivity(scene, area), area)
   const moment = { nowMs: scene.nowMs, time: scene.state.time }
-  const columns = placed(scene.state.isWide ? [...COLUMNS, ...WIDE] : COLUMNS, area.columns)
+  const columns = placeColumns(scene.state.isWide ? [...COLUMNS, ...WIDE] : COLUMNS, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
   const items = activitiesOf(scene)
@@ -27,7 +27,7 @@ export function activityRows(scene: Scene, area: Area): ScreenRow[] {
     const marks = marksOf(scene, key, cursor)
     if (!isTiny(scene)) return listRow(columns, item, moment, marks)
     const text = `${safeName(item.stream)} ${whatText(item.tx)}`
-    return rowOf([...gutter(marks), [text, 'plain']], area.columns, lookOfRow(marks).look)
+    return rowOf([...gutter(marks), [text, 'plain']], area.columns, highlightOf(marks).highlight)
   })
   return filled([...titles, ...rows], area)
 }
@@ -50,8 +50,8 @@ function noActivity(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.total > 0) return noMatch(scene, area, 'change')
   const { behind } = scene.data.activity
   if (behind > 0) return emptyRows(area, `reading what happened in ${counted(behind, 'stream')} …`, [], 'dim')
-  const { trouble } = scene.data.freshness
-  if (trouble !== undefined) return emptyRows(area, `no answer yet: ${safeText(trouble.message)}`, [], 'bad')
+  const { error } = scene.data.freshness
+  if (error !== undefined) return emptyRows(area, `no answer yet: ${safeText(error.message)}`, [], 'bad')
   return emptyRows(area, 'nothing has happened yet', [
     'changes appear here as they are seen; leasectl log STREAM shows earlier ones',
   ])

@@ -38,7 +38,10 @@ const GUTTER = 3
 const GAP = '  '
 
 /** The columns that fit into a list of this width, with their widths. */
-export function placed<Item>(columns: readonly ListColumn<Item>[], available: number): readonly PlacedColumn<Item>[] {
+export function placeColumns<Item>(
+  columns: readonly ListColumn<Item>[],
+  available: number,
+): readonly PlacedColumn<Item>[] {
   let kept = columns.filter(({ from = 0 }) => available >= from)
   while (kept.length > 1 && leastWidth(kept) > available) {
     const most = Math.max(...kept.map(({ spare = 0 }) => spare))
@@ -87,7 +90,7 @@ export function listRow<Item>(
     append(spans, fitted(text, column, width), style)
     if (at < columns.length - 1) append(spans, GAP, 'plain')
   })
-  return { spans: trimmed(spans), ...lookOfRow(marks) }
+  return { spans: trimmed(spans), ...highlightOf(marks) }
 }
 
 /** The cursor is also a character, for terminals without reverse video. */
@@ -101,24 +104,24 @@ export function gutter({ isCursor, isMarked }: RowMarks): readonly StyledText[] 
     : [[`${sign}  `, 'plain']]
 }
 
-export function lookOfRow({ isCursor, isFaint }: RowMarks): Pick<ScreenRow, 'look'> {
-  return isCursor ? { look: 'cursor' } : isFaint ? { look: 'faint' } : {}
+export function highlightOf({ isCursor, isFaint }: RowMarks): Pick<ScreenRow, 'highlight'> {
+  return isCursor ? { highlight: 'cursor' } : isFaint ? { highlight: 'faint' } : {}
 }
 
 type Fit = Pick<ListColumn<never>, 'align' | 'cut'>
 
 function fitted(text: string, fit: Fit, width: number): string {
-  if (ASCII.test(text)) return fittedAnew(text, fit, width)
+  if (ASCII.test(text)) return fitText(text, fit, width)
   const key = `${width}${fit.align ?? ''}${fit.cut ?? ''} ${text}`
   const known = FITTED.get(key)
   if (known !== undefined) return known
   if (FITTED.size >= MOST_FITTED) FITTED.clear()
-  const made = fittedAnew(text, fit, width)
+  const made = fitText(text, fit, width)
   FITTED.set(key, made)
   return made
 }
 
-function fittedAnew(text: string, { align, cut: how }: Fit, width: number): string {
+function fitText(text: string, { align, cut: how }: Fit, width: number): string {
   const short = how === 'middle' ? cutInside(text, width) : cut(text, width)
   return align === 'right' ? padLeft(short, width) : pad(short, width)
 }

@@ -36,11 +36,11 @@ export function noMatch({ state, listing }: Scene, area: Area, what: string): Sc
 
 /** While the first poll runs, or no poll has succeeded yet; `undefined` afterwards. */
 export function waitingRows({ data, facts }: Scene, area: Area): ScreenRow[] | undefined {
-  const { seenMs, trouble } = data.freshness
-  if (trouble !== undefined && seenMs === undefined && data.streams.size === 0) {
+  const { polledMs, error } = data.freshness
+  if (error !== undefined && polledMs === undefined && data.streams.size === 0) {
     return emptyRows(
       area,
-      `${facts.address} does not answer yet: ${safeText(trouble.message)}`,
+      `${facts.address} does not answer yet: ${safeText(error.message)}`,
       ['retrying; r retries now, q quits'],
       'bad',
     )
@@ -54,9 +54,9 @@ export function noDocument(scene: Scene, area: Area): ScreenRow[] {
   const { data, state } = scene
   const open = data.open?.name === state.stream ? data.open : undefined
   if (open === undefined || open.presence === 'waiting') {
-    const trouble = data.freshness.trouble
-    if (trouble === undefined) return state.stream === '' ? [] : emptyRows(area, 'reading it …', [], 'dim')
-    return emptyRows(area, `no answer yet: ${safeText(trouble.message)}`, ['retrying'], 'bad')
+    const { error } = data.freshness
+    if (error === undefined) return state.stream === '' ? [] : emptyRows(area, 'reading it …', [], 'dim')
+    return emptyRows(area, `no answer yet: ${safeText(error.message)}`, ['retrying'], 'bad')
   }
   if (open.presence === 'missing') {
     return emptyRows(area, 'no stream has this name yet', ['it appears here as soon as it exists; esc goes back'])

@@ -29,7 +29,7 @@ export function frameOf(scene: Scene, { isAscii = false }: FrameOptions = {}): F
   const screen = { columns: Math.max(0, columns), rows: Math.max(0, height) }
   if (screen.columns === 0) return { columns: 0, rows: filled([], screen) }
   const drawn = filled(withDialog(scene, screenRows(scene, screen)), screen)
-  const rows = layoutOf(scene.state).isTiny ? drawn.map(row => rowOf(row.spans, columns, row.look)) : drawn
+  const rows = layoutOf(scene.state).isTiny ? drawn.map(row => rowOf(row.spans, columns, row.highlight)) : drawn
   return { columns, rows: isAscii ? rows.map(asciiRow) : rows }
 }
 

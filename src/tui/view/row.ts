@@ -14,7 +14,7 @@ export interface ScreenRow {
    * `cursor`: the whole width is highlighted. `faint`: shown for orientation only, such as a row that no longer matches
    * the filter.
    */
-  readonly look?: 'cursor' | 'faint'
+  readonly highlight?: 'cursor' | 'faint'
 }
 
 /** A whole screen: exactly `size.rows` rows. */
@@ -60,14 +60,14 @@ function endOf(kept: readonly StyledText[], text: string, style: Style, left: nu
 }
 
 /** A row cut to a width; neighbours with the same style become one span, as each span has a cost. */
-export function rowOf(spans: readonly StyledText[], width: number, look?: ScreenRow['look']): ScreenRow {
+export function rowOf(spans: readonly StyledText[], width: number, highlight?: ScreenRow['highlight']): ScreenRow {
   const merged: StyledText[] = []
   for (const [text, style] of fitSpans(spans, width)) {
     const last = merged.at(-1)
     if (last !== undefined && last[1] === style) merged[merged.length - 1] = [last[0] + text, style]
     else merged.push([text, style])
   }
-  return look === undefined ? { spans: merged } : { spans: merged, look }
+  return highlight === undefined ? { spans: merged } : { spans: merged, highlight }
 }
 
 /** A text in exactly `width` columns. */

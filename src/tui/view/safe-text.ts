@@ -12,7 +12,7 @@ export function safeText(text: string): string {
   if (SIMPLE.test(text) && text.length <= MOST_UNITS) return text
   const known = KNOWN.get(text)
   if (known !== undefined) return known
-  const safe = safeAnew(text)
+  const safe = makeSafe(text)
   if (text.length > MOST_KNOWN_UNITS) return safe
   if (KNOWN.size >= MOST_KNOWN) KNOWN.clear()
   KNOWN.set(text, safe)
@@ -29,16 +29,16 @@ const KNOWN = new Map<string, string>()
 const MOST_KNOWN = 2_000
 const MOST_KNOWN_UNITS = 200
 
-function safeAnew(text: string): string {
+function makeSafe(text: string): string {
   const whole = text.length <= MOST_UNITS ? text : `${text.slice(0, MOST_UNITS)}…`
   const visible = visibleText(whole.toWellFormed().normalize('NFC'))
-  return SIMPLE.test(visible) ? visible : withoutSurprises(visible)
+  return SIMPLE.test(visible) ? visible : withKnownWidths(visible)
 }
 
 /** Characters of one column on every terminal. */
 const SIMPLE = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2018-\u201d\u2026\u2400-\u2426]*$/
 
-function withoutSurprises(text: string): string {
+function withKnownWidths(text: string): string {
   return text
     .replace(DROPPED, '')
     .replace(FLAG_LETTERS, letterOfFlag)

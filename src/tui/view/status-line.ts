@@ -64,15 +64,15 @@ function listParts({ state, listing }: Scene): StyledText[] {
 }
 
 function watchdogParts({ data, nowMs, state }: Scene): StyledText[] {
-  const dogs = data.watchdog.state?.watchdogs ?? []
-  const live = dogs.filter(dog => livenessOf(dog, nowMs) === 'live').length
+  const watchdogs = data.watchdog.state?.watchdogs ?? []
+  const live = watchdogs.filter(watchdog => livenessOf(watchdog, nowMs) === 'live').length
   const next = data.watchdog.next[0]
   const due = next && dueCell(next.dueMs, { nowMs, time: state.time })
   const dueText = typeof due === 'string' ? due : (due?.text ?? '')
   return [
-    dogs.length === 0
+    watchdogs.length === 0
       ? ['no watchdog', 'plain']
-      : [`${counted(dogs.length, 'watchdog')}, ${countText(live)} live`, live === 0 ? 'bad' : 'plain'],
+      : [`${counted(watchdogs.length, 'watchdog')}, ${countText(live)} live`, live === 0 ? 'bad' : 'plain'],
     [dueText === '' ? '' : `next limit ${dueText}`, 'plain'],
   ]
 }

@@ -3,16 +3,16 @@ import type { Cell } from '../../formats/terminal/table.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import { isHeld } from '../../stream/lease.ts'
 import type { Summary } from '../../stream/summary.ts'
-import { type ActivityRate, pulseNow } from '../data/activity-rate.ts'
+import { type ActivityRate, rateNow } from '../data/activity-rate.ts'
 import type { StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { layoutOf, PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
 import {
   gutter,
+  highlightOf,
   type ListColumn,
   listRow,
-  lookOfRow,
-  placed,
+  placeColumns,
   type RowMarks,
   type RowTime,
   titleRow,
@@ -32,7 +32,7 @@ export function streamRows(scene: Scene, area: Area): ScreenRow[] {
 /** A list whose keys are names of streams, in these columns. */
 export function entryRows(scene: Scene, area: Area, all: readonly ListColumn<StreamEntry>[]): ScreenRow[] {
   const moment = { nowMs: scene.nowMs, time: scene.state.time }
-  const columns = placed(all, area.columns)
+  const columns = placeColumns(all, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
   const rows = keys.map(key => {
@@ -61,18 +61,18 @@ export function marksOf({ state, listing }: Scene, key: string, cursor: string |
 /** A row with room for the name only, after the glyph of its status. */
 function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns: number): ScreenRow {
   const isUnknown = !isRead && item.summary === undefined
-  const look = isUnknown ? { glyph: '…', style: 'dim' as const } : styleOf(item.summary?.status ?? '')
+  const status = isUnknown ? { glyph: '…', style: 'dim' as const } : styleOf(item.summary?.status ?? '')
   const [sign, ...rest] = gutter(marks)
   const front = `${sign?.[0].slice(0, 1) ?? ''}${rest.length > 0 ? '•' : ''}`
   const room = columns - widthOf(front) - 2
-  if (room < 1) return { spans: [[front.slice(0, Math.max(0, columns)), 'plain']], ...lookOfRow(marks) }
+  if (room < 1) return { spans: [[front.slice(0, Math.max(0, columns)), 'plain']], ...highlightOf(marks) }
   return {
     spans: [
       [front, 'plain'],
-      [look.glyph, look.style],
+      [status.glyph, status.style],
       [` ${cutInside(safeName(name), room)}`, 'plain'],
     ],
-    ...lookOfRow(marks),
+    ...highlightOf(marks),
   }
 }
 
@@ -81,7 +81,7 @@ function goneRow(key: string, marks: RowMarks, columns: number): ScreenRow {
   const text = cutInside(safeText(key), Math.max(0, columns - 11))
   return {
     spans: [...gutter(marks), [`${text}  ✗ gone`.slice(0, Math.max(0, columns - 3)), 'dim']],
-    ...lookOfRow(marks),
+    ...highlightOf(marks),
   }
 }
 
@@ -214,8 +214,8 @@ function known({ item: { summary, fault }, isRead }: StreamEntry, read: (summary
  * Recent changes as a bar per time slot, the latest at the right; `''` without changes. The scale is the same for all
  * streams and doubles from bar to bar, so that rows are comparable and a peak shrinks nothing.
  */
-export function sparkline(pulse: ActivityRate, nowMs: number): string {
-  const counts = pulseNow(pulse, nowMs)
+export function sparkline(rate: ActivityRate, nowMs: number): string {
+  const counts = rateNow(rate, nowMs)
   return counts.every(count => count === 0) ? '' : counts.map(barOf).join('')
 }
 

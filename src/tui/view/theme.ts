@@ -28,17 +28,17 @@ export function themeFor(choice: 'auto' | Theme, hints: ThemeHints): Theme {
 /**
  * The drawing style of a role. Only the 16 colours that the terminal itself defines. Returns the same object each time.
  */
-export function lookOfStyle(theme: Theme, style: Style): TextStyle {
-  return LOOKS[theme][style]
+export function textStyleOf(theme: Theme, style: Style): TextStyle {
+  return PALETTES[theme][style]
 }
 
-type Looks = { readonly [Of in Style]: TextStyle }
+type Palette = { readonly [Of in Style]: TextStyle }
 
 /**
  * For readers who cannot distinguish red and green, weight and brightness separate bad from good, next to a glyph and a
  * word.
  */
-const DARK: Looks = {
+const DARK: Palette = {
   plain: {},
   good: { color: 'green' },
   bad: { color: 'redBright', bold: true },
@@ -58,7 +58,7 @@ const DARK: Looks = {
 }
 
 /** Yellow and cyan are hard to read on white. */
-const LIGHT: Looks = {
+const LIGHT: Palette = {
   ...DARK,
   bad: { color: 'red', bold: true },
   warn: { color: 'magenta' },
@@ -70,7 +70,7 @@ const LIGHT: Looks = {
   hue8: { color: 'red', bold: true },
 }
 
-const MONO: Looks = {
+const MONO: Palette = {
   plain: {},
   good: {},
   bad: { bold: true },
@@ -89,4 +89,4 @@ const MONO: Looks = {
   hue8: {},
 }
 
-const LOOKS: { readonly [Of in Theme]: Looks } = { dark: DARK, light: LIGHT, mono: MONO }
+const PALETTES: { readonly [Of in Theme]: Palette } = { dark: DARK, light: LIGHT, mono: MONO }

@@ -52,22 +52,22 @@ function fittingRight(scene: Scene, room: number): StyledText[] {
 
 /** `● live 1s`: the interval, which is constant, instead of the age; the age is shown once it exceeds two intervals. */
 function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): StyledText {
-  const { seenMs, isSlow, intervalMs, trouble } = data.freshness
+  const { polledMs, isSlow, intervalMs, error } = data.freshness
   if (state.frozen !== undefined) {
     const pending = Math.max(0, liveRevision - state.frozen.revision)
     return [`❄ frozen${oldText(data.freshness, nowMs, ' ')}, ${countText(pending)} pending`, 'active']
   }
-  if (trouble !== undefined) return [`✗ stale${seenMs === undefined ? '' : ` ${calmSpan(nowMs - seenMs)}`}`, 'bad']
-  if (seenMs === undefined) return ['◌ reading…', 'dim']
+  if (error !== undefined) return [`✗ stale${polledMs === undefined ? '' : ` ${calmSpan(nowMs - polledMs)}`}`, 'bad']
+  if (polledMs === undefined) return ['◌ reading…', 'dim']
   const old = oldText(data.freshness, nowMs, '')
   if (old !== '') return [`◌ ${old} old`, 'warn']
   return isSlow ? [`● slow ${intervalText(intervalMs)}`, 'warn'] : [`● live ${intervalText(intervalMs)}`, 'good']
 }
 
 /** The age of the data if it exceeds two intervals. */
-function oldText({ seenMs, intervalMs }: Freshness, nowMs: number, before: string): string {
-  if (seenMs === undefined) return ''
-  const oldMs = nowMs - seenMs
+function oldText({ polledMs, intervalMs }: Freshness, nowMs: number, before: string): string {
+  if (polledMs === undefined) return ''
+  const oldMs = nowMs - polledMs
   return oldMs > 2 * intervalMs + 1_000 ? `${before}${calmSpan(oldMs)}` : ''
 }
 
@@ -106,10 +106,10 @@ export function headRule(scene: Scene): ScreenRow {
 }
 
 function headNews({ data, state, nowMs }: Scene): StyledText {
-  const { seenMs, trouble } = data.freshness
-  if (trouble !== undefined) {
-    const since = seenMs === undefined ? 'no answer yet' : `stale ${calmSpan(nowMs - seenMs)}`
-    return [safeText(`${since}, retrying: ${trouble.message}`), 'bad']
+  const { polledMs, error } = data.freshness
+  if (error !== undefined) {
+    const since = polledMs === undefined ? 'no answer yet' : `stale ${calmSpan(nowMs - polledMs)}`
+    return [safeText(`${since}, retrying: ${error.message}`), 'bad']
   }
   const { batch } = state
   if (batch === undefined || batch.end !== undefined) return ['', 'plain']

@@ -2,8 +2,8 @@ import { calmSpan, counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import {
   byLiveness,
-  isThere,
-  LIVENESS_LOOKS,
+  isRunning,
+  LIVENESS_STYLES,
   outcomeStyle,
   shardsText,
   tookText,
@@ -13,7 +13,7 @@ import { upcoming } from '../../ops/watchdog-state/upcoming.ts'
 import type { DryRun, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { type ListColumn, listRow, placed, type RowTime, titleRow } from './columns.ts'
+import { type ListColumn, listRow, placeColumns, type RowTime, titleRow } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, BLANK, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
@@ -26,8 +26,8 @@ export function watchdogRows(scene: Scene, area: Area): ScreenRow[] {
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return filled(waiting, area)
   if (isTiny(scene)) return filled(nextPart(scene, area), area)
-  const dogs = dogsPart(scene, area)
-  let free = area.rows - dogs.length - 1
+  const watchdogs = watchdogsPart(scene, area)
+  let free = area.rows - watchdogs.length - 1
   // The list with the cursor is always shown; other parts only if they leave enough of it.
   const others = [
     dryRunRows(scene, { ...area, rows: Math.max(4, Math.floor(area.rows / 3)) }),
@@ -37,7 +37,7 @@ export function watchdogRows(scene: Scene, area: Area): ScreenRow[] {
     free -= part.length + 1
     return true
   })
-  const sections = [dogs, nextPart(scene, { ...area, rows: free }), ...others]
+  const sections = [watchdogs, nextPart(scene, { ...area, rows: free }), ...others]
   return filled(
     sections.flatMap((rows, at) => (at === 0 ? rows : [BLANK, ...rows])),
     area,
@@ -47,7 +47,7 @@ export function watchdogRows(scene: Scene, area: Area): ScreenRow[] {
 /** Title and three rows. */
 const LEAST_NEXT = 4
 
-function dogsPart(scene: Scene, area: Area): ScreenRow[] {
+function watchdogsPart(scene: Scene, area: Area): ScreenRow[] {
   const { state } = scene.data.watchdog
   if (state === undefined) return emptyRows({ ...area, rows: 1 }, 'reading the watchdog state …', [], 'dim')
   if (state.watchdogs.length === 0) {
@@ -56,7 +56,7 @@ function dogsPart(scene: Scene, area: Area): ScreenRow[] {
     ])
   }
   const most = Math.max(2, Math.floor(area.rows / 3))
-  return [...dogRows(scene, { ...area, rows: most }), ...troubleRows(scene, area).slice(0, 3)]
+  return [...watchdogTable(scene, { ...area, rows: most }), ...problemRows(scene, area).slice(0, 3)]
 }
 
 function nextPart(scene: Scene, area: Area): ScreenRow[] {
@@ -68,21 +68,21 @@ function nextPart(scene: Scene, area: Area): ScreenRow[] {
 }
 
 /** One row per watchdog, running ones first; the last row counts those without room. */
-function dogRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
-  const dogs = (data.watchdog.state?.watchdogs ?? []).toSorted(byLiveness(nowMs))
-  const columns = placed(COLUMNS, area.columns)
+function watchdogTable({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
+  const watchdogs = (data.watchdog.state?.watchdogs ?? []).toSorted(byLiveness(nowMs))
+  const columns = placeColumns(COLUMNS, area.columns)
   const room = Math.max(1, area.rows - 1)
-  const shown = dogs.slice(0, dogs.length > room ? Math.max(1, room - 1) : room)
-  const rows = shown.map(dog => listRow(columns, dog, { nowMs, time: state.time }))
-  const rest = dogs.length - shown.length
+  const shown = watchdogs.slice(0, watchdogs.length > room ? Math.max(1, room - 1) : room)
+  const rows = shown.map(watchdog => listRow(columns, watchdog, { nowMs, time: state.time }))
+  const rest = watchdogs.length - shown.length
   const more = rest === 0 ? [] : [rowOf([[`   and ${countText(rest)} more`, 'dim']], area.columns)]
   return [titleRow(columns), ...rows, ...more]
 }
 
 /** Problems that keep running watchdogs from working, a row each. */
-function troubleRows({ data, nowMs }: Scene, { columns }: Area): ScreenRow[] {
+function problemRows({ data, nowMs }: Scene, { columns }: Area): ScreenRow[] {
   const { watchdogs = [], damaged = false } = data.watchdog.state ?? {}
-  const there = watchdogs.filter(dog => isThere(livenessOf(dog, nowMs)))
+  const there = watchdogs.filter(watchdog => isRunning(livenessOf(watchdog, nowMs)))
   const lines = there.flatMap(({ host, pid, failure, breaker }) => [
     ...(failure === undefined
       ? []
@@ -99,19 +99,19 @@ function troubleRows({ data, nowMs }: Scene, { columns }: Area): ScreenRow[] {
   return all.map(line => rowOf([[` ! ${safeText(line)}`, 'bad']], columns))
 }
 
-function stateCell(dog: WatchdogEntry, { nowMs }: RowTime): Cell {
-  const liveness = livenessOf(dog, nowMs)
-  if (dog.failure !== undefined && liveness === 'live') return { text: '! failing', style: 'bad' }
-  const { glyph, style } = LIVENESS_LOOKS[liveness]
+function stateCell(watchdog: WatchdogEntry, { nowMs }: RowTime): Cell {
+  const liveness = livenessOf(watchdog, nowMs)
+  if (watchdog.failure !== undefined && liveness === 'live') return { text: '! failing', style: 'bad' }
+  const { glyph, style } = LIVENESS_STYLES[liveness]
   return { text: `${glyph} ${liveness}`, style }
 }
 
 /** Delay of its next pass. */
-function lagCell(dog: WatchdogEntry, { nowMs }: RowTime): Cell {
-  if (dog.lastSweepMs === undefined || livenessOf(dog, nowMs) === 'stopped') return '-'
-  const lagMs = nowMs - dog.lastSweepMs - Math.max(dog.intervalMs, dog.tookMs)
+function lagCell(watchdog: WatchdogEntry, { nowMs }: RowTime): Cell {
+  if (watchdog.lastSweepMs === undefined || livenessOf(watchdog, nowMs) === 'stopped') return '-'
+  const lagMs = nowMs - watchdog.lastSweepMs - Math.max(watchdog.intervalMs, watchdog.tookMs)
   // A pass takes time, and its state is read up to a poll later.
-  return lagMs < 5_000 ? '-' : { text: calmSpan(lagMs), style: lagMs > 3 * dog.intervalMs ? 'warn' : 'plain' }
+  return lagMs < 5_000 ? '-' : { text: calmSpan(lagMs), style: lagMs > 3 * watchdog.intervalMs ? 'warn' : 'plain' }
 }
 
 function overdueCell({ lastPass }: WatchdogEntry): Cell {
@@ -121,11 +121,31 @@ function overdueCell({ lastPass }: WatchdogEntry): Cell {
 
 const COLUMNS: readonly ListColumn<WatchdogEntry>[] = [
   { title: 'STATE', width: 9, cell: stateCell },
-  { title: 'WATCHDOG', width: 14, share: 1, cut: 'middle', cell: dog => safeText(`${dog.host}:${dog.pid}`) },
-  { title: 'LAST PASS', align: 'right', width: 10, cell: (dog, moment) => pastText(dog.lastSweepMs, moment) },
+  {
+    title: 'WATCHDOG',
+    width: 14,
+    share: 1,
+    cut: 'middle',
+    cell: watchdog => safeText(`${watchdog.host}:${watchdog.pid}`),
+  },
+  { title: 'LAST PASS', align: 'right', width: 10, cell: (watchdog, moment) => pastText(watchdog.lastSweepMs, moment) },
   { title: 'LAG', align: 'right', width: 6, spare: 1, cell: lagCell },
-  { title: 'EVERY', align: 'right', width: 5, from: PANES_COLUMNS, spare: 4, cell: dog => calmSpan(dog.intervalMs) },
-  { title: 'TOOK', align: 'right', width: 6, from: WIDE_COLUMNS, spare: 6, cell: dog => tookText(dog.tookMs) },
+  {
+    title: 'EVERY',
+    align: 'right',
+    width: 5,
+    from: PANES_COLUMNS,
+    spare: 4,
+    cell: watchdog => calmSpan(watchdog.intervalMs),
+  },
+  {
+    title: 'TOOK',
+    align: 'right',
+    width: 6,
+    from: WIDE_COLUMNS,
+    spare: 6,
+    cell: watchdog => tookText(watchdog.tookMs),
+  },
   {
     title: 'WATCHED',
     align: 'right',
@@ -157,7 +177,7 @@ const COLUMNS: readonly ListColumn<WatchdogEntry>[] = [
     from: WIDE_COLUMNS,
     spare: 6,
     // Other watchdogs have long taken over the shards of one that is gone.
-    cell: (dog, { nowMs }) => (livenessOf(dog, nowMs) === 'silent' ? '-' : shardsText(dog.shards)),
+    cell: (watchdog, { nowMs }) => (livenessOf(watchdog, nowMs) === 'silent' ? '-' : shardsText(watchdog.shards)),
   },
 ]
 
@@ -170,7 +190,7 @@ interface Next {
 /** The streams with the soonest limits, with the cursor. */
 function nextRows(scene: Scene, area: Area): ScreenRow[] {
   const moment = { nowMs: scene.nowMs, time: scene.state.time }
-  const columns = placed(NEXT, area.columns)
+  const columns = placeColumns(NEXT, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
   const limits = limitsOf(scene)
@@ -197,10 +217,10 @@ function limitsOf({ data }: Scene): ReadonlyMap<string, number> {
 
 /** The last decisions of all watchdogs, the latest first. */
 function decisionRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
-  const dogs = data.watchdog.state?.watchdogs ?? []
-  const latest = dogs.flatMap(({ decisions }) => decisions).sort((a, b) => b.atMs - a.atMs)
+  const watchdogs = data.watchdog.state?.watchdogs ?? []
+  const latest = watchdogs.flatMap(({ decisions }) => decisions).sort((a, b) => b.atMs - a.atMs)
   if (latest.length === 0) return []
-  const columns = placed(DECISIONS, area.columns)
+  const columns = placeColumns(DECISIONS, area.columns)
   const moment: RowTime = { nowMs, time: state.time }
   return [titleRow(columns), ...latest.slice(0, area.rows - 1).map(decision => listRow(columns, decision, moment))]
 }

@@ -7,10 +7,10 @@ import type { Activity } from '../types.ts'
 import { READS_AT_ONCE } from './unread.ts'
 
 /** Journals read at most in one poll: those of the streams that changed last. */
-const JOURNALS_A_LOOK = 40
+const JOURNALS_PER_POLL = 40
 
 /** A stream with new journal entries. */
-type Moved = Pick<StreamRow, 'name' | 'etag' | 'modifiedMs'>
+type ChangedStream = Pick<StreamRow, 'name' | 'etag' | 'modifiedMs'>
 
 /** Position up to which a stream was read. */
 interface Read extends Bookmark {
@@ -18,10 +18,10 @@ interface Read extends Bookmark {
 }
 
 /** Keeps the activity feed: first the streams that changed last, then those that change, the latest first. */
-export class ActivityLook {
+export class ActivityPoll {
   readonly #store: StreamStore
   readonly #data: DataStore
-  readonly #pending = new Map<string, Moved>()
+  readonly #pending = new Map<string, ChangedStream>()
   readonly #read = new Map<string, Read>()
   #isWanted = false
 
@@ -31,7 +31,7 @@ export class ActivityLook {
   }
 
   /** Takes changed streams; ignored while the feed is not visible. */
-  moved(rows: readonly StreamRow[]): void {
+  addChanged(rows: readonly StreamRow[]): void {
     if (!this.#isWanted) return
     for (const { name, etag, modifiedMs } of rows) this.#pending.set(name, { name, etag, modifiedMs })
   }
@@ -43,24 +43,24 @@ export class ActivityLook {
   }
 
   /** Reads some of the new entries. Call it after the streams were polled. */
-  async look(signal: AbortSignal): Promise<void> {
-    if (!this.#isWanted) this.#begin()
-    const next = firstOf(this.#pending.values(), JOURNALS_A_LOOK, byLastChange)
+  async poll(signal: AbortSignal): Promise<void> {
+    if (!this.#isWanted) this.#start()
+    const next = firstOf(this.#pending.values(), JOURNALS_PER_POLL, byLastChange)
     for (let at = 0; at < next.length; at += READS_AT_ONCE) {
       await this.#readSome(next.slice(at, at + READS_AT_ONCE), signal)
     }
     this.#data.putActivity(this.#data.activity.items, this.#pending.size)
   }
 
-  #begin(): void {
+  #start(): void {
     this.#isWanted = true
     const rows = Array.from(this.#data.streams.values(), ({ item }) => item.listed)
-    const unread = firstOf(rows, JOURNALS_A_LOOK, byLastChange)
-    for (const row of unread) if (this.#read.get(row.name)?.etag !== row.etag) this.moved([row])
+    const unread = firstOf(rows, JOURNALS_PER_POLL, byLastChange)
+    for (const row of unread) if (this.#read.get(row.name)?.etag !== row.etag) this.addChanged([row])
   }
 
   /** If one of them cannot be read now, all are read again. */
-  async #readSome(some: readonly Moved[], signal: AbortSignal): Promise<void> {
+  async #readSome(some: readonly ChangedStream[], signal: AbortSignal): Promise<void> {
     const read = await Promise.all(some.map(moved => this.#viewOf(moved, signal)))
     const news = read.flatMap(view => (view === undefined ? [] : this.#newsOf(view)))
     for (const { name, etag } of some) if (this.#pending.get(name)?.etag === etag) this.#pending.delete(name)
@@ -69,7 +69,7 @@ export class ActivityLook {
   }
 
   /** Unreadable streams have no news. */
-  async #viewOf({ name }: Moved, signal: AbortSignal): Promise<StreamView | undefined> {
+  async #viewOf({ name }: ChangedStream, signal: AbortSignal): Promise<StreamView | undefined> {
     try {
       return await readStream(this.#store, name, signal)
     } catch (error) {
@@ -86,7 +86,7 @@ export class ActivityLook {
   }
 }
 
-function byLastChange(a: Moved, b: Moved): number {
+function byLastChange(a: ChangedStream, b: ChangedStream): number {
   return b.modifiedMs - a.modifiedMs
 }
 

@@ -22,24 +22,24 @@ export class OpenStreamPoll {
   }
 
   /** @param mark the store's current change token: the poll is skipped if it equals that of the last poll */
-  async look(name: string, mark: string | undefined, signal: AbortSignal): Promise<void> {
-    if (name !== this.#name || this.#data.open?.presence === 'waiting') this.#begin(name)
+  async poll(name: string, mark: string | undefined, signal: AbortSignal): Promise<void> {
+    if (name !== this.#name || this.#data.open?.presence === 'waiting') this.#start(name)
     if (mark !== undefined && mark === this.#mark) return this.#expireLease(name)
     this.#mark = undefined
-    const glimpse = this.#isFirst ? await this.#read(name, signal) : await this.#glimpse(name, signal)
-    this.#data.putOpen(name, glimpse)
+    const update = this.#isFirst ? await this.#read(name, signal) : await this.#checkRow(name, signal)
+    this.#data.putOpen(name, update)
     this.#isFirst = false
     this.#mark = mark
   }
 
-  #begin(name: string): void {
+  #start(name: string): void {
     this.#name = name
     this.#etag = undefined
     this.#isFirst = true
     this.#mark = undefined
   }
 
-  async #glimpse(name: string, signal: AbortSignal): Promise<OpenStreamUpdate> {
+  async #checkRow(name: string, signal: AbortSignal): Promise<OpenStreamUpdate> {
     const listed = await rowOf(this.#store, name, signal)
     if (listed !== undefined && listed.etag !== this.#etag) return this.#read(name, signal)
     if (listed !== undefined) return { kind: 'listed', listed }

@@ -9,7 +9,7 @@ import type { StreamTable, WatchdogView } from '../types.ts'
 const NEXT_SHOWN = 200
 
 /** Keeps the state written by watchdogs, and the limits that expire next. */
-export class WatchdogLook {
+export class WatchdogPoll {
   readonly #store: StreamStore
   readonly #data: DataStore
   #mark: string | undefined
@@ -22,7 +22,7 @@ export class WatchdogLook {
   }
 
   /** @param mark the store's current change token: nothing is read if it equals that of the last poll */
-  async look(mark: string | undefined, signal: AbortSignal): Promise<void> {
+  async poll(mark: string | undefined, signal: AbortSignal): Promise<void> {
     this.#findNext()
     if (mark !== undefined && mark === this.#mark) return
     this.#mark = undefined

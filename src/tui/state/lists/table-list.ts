@@ -17,7 +17,7 @@ export interface TableListRules {
 }
 
 /** Inputs of a listing. */
-interface Made {
+interface ListInputs {
   readonly table: StreamTable
   readonly revision: number
   readonly membership: number
@@ -33,9 +33,9 @@ interface Made {
  */
 export class TableList {
   readonly #rules: TableListRules
-  #made: Made | undefined
+  #inputs: ListInputs | undefined
   #listing: Listing = NO_ROWS
-  #hasGhosts = false
+  #hasStale = false
   #names: readonly string[] = []
 
   constructor(rules: TableListRules) {
@@ -45,37 +45,37 @@ export class TableList {
   listing(list: ListState, table: StreamTable, nowMs: number): Listing {
     const { filter, sort, moves } = list
     const { revision, membership } = table
-    const now: Made = { table, revision, membership, filter, sort, moves, nowMs }
-    const before = this.#made
-    if (before !== undefined && this.#isGood(before, now)) return this.#listing
+    const now: ListInputs = { table, revision, membership, filter, sort, moves, nowMs }
+    const before = this.#inputs
+    if (before !== undefined && this.#isCurrent(before, now)) return this.#listing
     if (before?.table !== table || before.membership !== membership) this.#names = namesOf(table)
-    this.#listing = this.#make(list, now, this.#ghostsOf(before, list))
-    this.#made = now
+    this.#listing = this.#make(list, now, this.#staysFor(before, list))
+    this.#inputs = now
     return this.#listing
   }
 
-  #isGood(before: Made, now: Made): boolean {
+  #isCurrent(before: ListInputs, now: ListInputs): boolean {
     if (before.table !== now.table || before.membership !== now.membership) return false
     if (before.filter !== now.filter || !isSameSort(before.sort, now.sort)) return false
-    if (this.#hasGhosts && before.moves !== now.moves) return false
+    if (this.#hasStale && before.moves !== now.moves) return false
     if (this.#isAllByName(now)) return true
     return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
   }
 
   /** The content of the streams does not matter then. */
-  #isAllByName({ filter, sort = this.#rules.sort }: Pick<Made, 'filter' | 'sort'>): boolean {
+  #isAllByName({ filter, sort = this.#rules.sort }: Pick<ListInputs, 'filter' | 'sort'>): boolean {
     return this.#rules.isIn === undefined && sort.by === 'name' && filterWords(filter).isEmpty
   }
 
   /** Whether a row that no longer matches stays in place. */
-  #ghostsOf(before: Made | undefined, { filter, moves, cursor }: ListState): (name: string) => boolean {
+  #staysFor(before: ListInputs | undefined, { filter, moves, cursor }: ListState): (name: string) => boolean {
     if (before === undefined || before.filter !== filter || before.moves !== moves) return () => false
     const { indexOf } = this.#listing
     const { keepsCursorOnly } = this.#rules
     return name => (!keepsCursorOnly || name === cursor) && indexOf(name) >= 0
   }
 
-  #make(list: ListState, { table, nowMs }: Made, stays: (name: string) => boolean): Listing {
+  #make(list: ListState, { table, nowMs }: ListInputs, stays: (name: string) => boolean): Listing {
     const { isIn = () => true, texts, sort: usual } = this.#rules
     const { filter, sort = usual } = list
     if (this.#isAllByName(list)) return this.#all(sort)
@@ -93,13 +93,13 @@ export class TableList {
       if (!passes) faint.add(name)
       entries.push(entry)
     }
-    this.#hasGhosts = faint.size > 0
+    this.#hasStale = faint.size > 0
     const keys = sortStreams(entries, sort).map(({ name }) => name)
     return listingOf(keys, { faint, matching: keys.length - faint.size, total })
   }
 
   #all({ isDescending }: Sort): Listing {
-    this.#hasGhosts = false
+    this.#hasStale = false
     const keys = isDescending ? this.#names.toReversed() : this.#names
     return listingOf(keys, { matching: keys.length, total: keys.length })
   }

@@ -7,7 +7,7 @@ import type { ListState } from '../state.ts'
 import { filterWords, listingOf, NO_ROWS, SearchTexts } from './rows.ts'
 
 /** Inputs of a listing. */
-interface Made {
+interface TreeInputs {
   readonly nodes: readonly TreeNode[]
   readonly folded: ReadonlySet<string>
   readonly filter: string
@@ -22,32 +22,36 @@ interface Made {
  */
 export class TreeList {
   readonly #texts = new SearchTexts<StreamEvent>(textsOf)
-  #made: Made | undefined
+  #inputs: TreeInputs | undefined
   #stream: string | undefined
   #listing: Listing = NO_ROWS
-  #hasGhosts = false
+  #hasStale = false
 
   listing({ filter, moves }: ListState, folded: ReadonlySet<string>, open: OpenStream, nowMs: number): Listing {
-    const now: Made = { nodes: open.nodes, folded, filter, moves, revision: open.revision, nowMs }
-    const before = this.#stream === open.name ? this.#made : undefined
-    if (before !== undefined && isGood(before, now, this.#hasGhosts)) return this.#listing
+    const now: TreeInputs = { nodes: open.nodes, folded, filter, moves, revision: open.revision, nowMs }
+    const before = this.#stream === open.name ? this.#inputs : undefined
+    if (before !== undefined && isCurrent(before, now, this.#hasStale)) return this.#listing
     const keeps = before?.filter === filter && before.moves === moves
     this.#listing = filterWords(filter).isEmpty
-      ? unfolded(open.nodes, folded)
+      ? unfiltered(open.nodes, folded)
       : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
-    this.#made = now
+    this.#inputs = now
     this.#stream = open.name
     return this.#listing
   }
 
-  #passing(open: OpenStream, { filter, nowMs }: Made, before: Listing): Listing {
+  #passing(open: OpenStream, { filter, nowMs }: TreeInputs, before: Listing): Listing {
     const { nodes } = open
     const words = filterWords(filter)
     const shown = new Uint8Array(nodes.length)
     const passing = new Set<string>()
-    show(nodes, shown, node => words.accepts(this.#textOf(node, open, nowMs)) && passing.add(node.key).size > 0)
-    const ghosts = show(nodes, shown, ({ key }, at) => shown[at] === 0 && before.indexOf(key) >= 0)
-    this.#hasGhosts = ghosts > 0
+    showWithAncestors(
+      nodes,
+      shown,
+      node => words.accepts(this.#textOf(node, open, nowMs)) && passing.add(node.key).size > 0,
+    )
+    const ghosts = showWithAncestors(nodes, shown, ({ key }, at) => shown[at] === 0 && before.indexOf(key) >= 0)
+    this.#hasStale = ghosts > 0
     const keys = nodes.filter((_, at) => shown[at] === 1).map(({ key }) => key)
     const faint = new Set(keys.filter(key => !passing.has(key)))
     return listingOf(keys, { faint, matching: passing.size, total: nodes.length })
@@ -63,7 +67,7 @@ export class TreeList {
 }
 
 /** Shows the wanted nodes and their ancestors. @returns the number of wanted nodes */
-function show(
+function showWithAncestors(
   nodes: readonly TreeNode[],
   shown: Uint8Array,
   isWanted: (node: TreeNode, at: number) => boolean,
@@ -81,14 +85,14 @@ function show(
   return wanted
 }
 
-function isGood(before: Made, now: Made, hasGhosts: boolean): boolean {
+function isCurrent(before: TreeInputs, now: TreeInputs, hasGhosts: boolean): boolean {
   if (before.nodes !== now.nodes || before.filter !== now.filter) return false
   if (filterWords(now.filter).isEmpty) return before.folded === now.folded
   if (hasGhosts && before.moves !== now.moves) return false
   return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
 }
 
-function unfolded(nodes: readonly TreeNode[], folded: ReadonlySet<string>): Listing {
+function unfiltered(nodes: readonly TreeNode[], folded: ReadonlySet<string>): Listing {
   const keys: string[] = []
   for (let at = 0; at < nodes.length; ) {
     const node = nodes[at]

@@ -14,14 +14,14 @@ export function outcomeRows({ state }: Scene, dialog: Extract<Dialog, { kind: 'o
     return band('Outcomes', [{ spans: [['nothing has been changed yet', 'plain']], rank: 0 }], area)
   const { outcomes, preview } = batch
   const end = endLines(batch)
-  const seen = windowFrom(outcomes.length + end.length, dialog.top, area.rows - AROUND, at => {
+  const visible = windowFrom(outcomes.length + end.length, dialog.top, area.rows - AROUND, at => {
     const outcome = outcomes[at]
     return outcome === undefined ? (end[at - outcomes.length] ?? []) : outcomeSpans(outcome)
   })
   const lines: DialogLine[] = [
     { spans: summarySpans(batch), rank: 0 },
-    ...seen.items.map(spans => ({ spans, rank: 1 })),
-    { spans: [[hints(batch, seen.place), 'dim']], rank: 2 },
+    ...visible.items.map(spans => ({ spans, rank: 1 })),
+    { spans: [[hints(batch, visible.place), 'dim']], rank: 2 },
   ]
   return band(`${preview.verb}: ${countText(outcomes.length)} of ${countText(preview.count)}`, lines, area)
 }
@@ -89,10 +89,12 @@ export function outputRows({ line, output, top }: Extract<Dialog, { kind: 'outpu
   }
   const failed: DialogLine[] = output.exit === 0 ? [] : [{ spans: [[`✗ exit code ${output.exit}`, 'bad']], rank: 0 }]
   const { lines } = output
-  const seen = windowFrom(lines.length, top, area.rows - AROUND_OUTPUT - failed.length, at => safeText(lines[at] ?? ''))
-  const shown = seen.items.map((text): DialogLine => ({ spans: [[text, 'plain']], rank: 1 }))
+  const visible = windowFrom(lines.length, top, area.rows - AROUND_OUTPUT - failed.length, at =>
+    safeText(lines[at] ?? ''),
+  )
+  const shown = visible.items.map((text): DialogLine => ({ spans: [[text, 'plain']], rank: 1 }))
   const empty: DialogLine[] = lines.length === 0 ? [{ spans: [['nothing was printed', 'dim']], rank: 1 }] : []
-  const keys = seen.place === '' ? 'esc closes' : `${seen.place}   j/k   esc closes`
+  const keys = visible.place === '' ? 'esc closes' : `${visible.place}   j/k   esc closes`
   return band(title, [...shown, ...empty, ...failed, hint(keys)], area)
 }
 

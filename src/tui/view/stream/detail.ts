@@ -14,7 +14,7 @@ import { dueSpan, wholeTimeText } from '../times.ts'
 import { listWindow } from '../window.ts'
 import { journalSpans, shortJournalSpans } from './journal.ts'
 import { openOf } from './open.ts'
-import { claimSpan, type SeenNode, statusSpan, visibleNodes } from './tree.ts'
+import { claimSpan, statusSpan, type VisibleNode, visibleNodes } from './tree.ts'
 
 /**
  * Details of the event under the cursor, below a rule with its name. In few rows the two most important lines; in many
@@ -22,19 +22,19 @@ import { claimSpan, type SeenNode, statusSpan, visibleNodes } from './tree.ts'
  */
 export function detailRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
-  const seen = open && visibleNodes(scene, open, listWindow(scene, 1)).find(({ isCursor }) => isCursor)
+  const item = open && visibleNodes(scene, open, listWindow(scene, 1)).find(({ isCursor }) => isCursor)
   const shown = shownOf(open, scene.nowMs)
-  if (open === undefined || seen === undefined || shown === undefined) return filled([ruleRow('', area.columns)], area)
-  const { event, node } = seen
+  if (open === undefined || item === undefined || shown === undefined) return filled([ruleRow('', area.columns)], area)
+  const { event, node } = item
   const title = ruleRow(`${safeText(node.id)} ${safeText(event?.name ?? '')}`.trimEnd(), area.columns)
-  if (event === undefined) return filled([title, missingRow(seen, open, area.columns)], area)
+  if (event === undefined) return filled([title, missingRow(item, open, area.columns)], area)
   const moment = { nowMs: shown.nowMs, time: scene.state.time }
   const transactions = open.transactionsOf(event.id)
   const lines = linesFor({ shown, event, transactions, moment, width: area.columns - 1 }, area.rows - 1)
   return filled([title, ...lines.map(spans => rowOf([[' ', 'plain'], ...spans], area.columns))], area)
 }
 
-function missingRow({ node, at }: SeenNode, { nodes }: OpenStream, width: number): ScreenRow {
+function missingRow({ node, at }: VisibleNode, { nodes }: OpenStream, width: number): ScreenRow {
   let above = at - 1
   while (above > at - MOST_STEPS && (nodes[above]?.depth ?? 0) >= node.depth) above--
   const parent = nodes[above]

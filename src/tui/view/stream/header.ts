@@ -31,17 +31,17 @@ function headerSpans(scene: Scene, open: OpenStream | undefined, width: number):
     case 'missing':
       return [['no stream has this name yet; waiting for it', 'warn']]
     case 'unreadable':
-      return unreadable(scene, open)
+      return unreadableSpans(scene, open)
     case 'gone':
-      return [...goneSpans(scene, open), [GAP, 'plain'], ...standing(scene, open, width)]
+      return [...goneSpans(scene, open), [GAP, 'plain'], ...stateSpans(scene, open, width)]
     case 'there':
-      return standing(scene, open, width)
+      return stateSpans(scene, open, width)
     default:
       return open.presence satisfies never
   }
 }
 
-function unreadable(scene: Scene, { fault, view }: OpenStream): StyledText[] {
+function unreadableSpans(scene: Scene, { fault, view }: OpenStream): StyledText[] {
   const { code, message } = fault ?? { code: 'bad-document', message: 'unknown reason' }
   const at = view === undefined ? '' : `, shown as of ${clockText(view.nowMs, clockOnly(momentOf(scene)))}`
   return [
@@ -57,7 +57,7 @@ function goneSpans(scene: Scene, { goneMs }: OpenStream): StyledText[] {
 }
 
 /** The most important parts come first; ids of open events take the remaining width. */
-function standing(scene: Scene, open: OpenStream, width: number): StyledText[] {
+function stateSpans(scene: Scene, open: OpenStream, width: number): StyledText[] {
   const { summary } = open
   if (summary === undefined) return [['no events yet', 'dim']]
   const name = cutInside(safeText(summary.root), Math.max(8, Math.floor(width / 3)))

@@ -13,13 +13,13 @@ import { openOf } from './open.ts'
 export function tailRows(scene: Scene, area: Area): ScreenRow[] {
   const room = area.rows - 1
   const { state, nowMs } = scene
-  const look = { moment: { nowMs, time: state.time }, withOp: area.columns >= WIDE_COLUMNS }
+  const options = { moment: { nowMs, time: state.time }, withOp: area.columns >= WIDE_COLUMNS }
   const transactions = room > 0 ? (openOf(scene)?.tail.slice(-room) ?? []) : []
-  const rows = transactions.map(tx => rowOf([[' ', 'plain'], ...journalSpans(tx, look)], area.columns))
+  const rows = transactions.map(tx => rowOf([[' ', 'plain'], ...journalSpans(tx, options)], area.columns))
   return filled([ruleRow('tail', area.columns), ...rows], area)
 }
 
-export interface JournalLook {
+export interface JournalOptions {
   readonly moment: RowTime
   /** Only the change of this event; without it that of the target, and the number of others. */
   readonly event?: string
@@ -27,11 +27,11 @@ export interface JournalLook {
 }
 
 /** One transaction in one line: time, version, operation, change, author and reason. */
-export function journalSpans(tx: JournalEntry, look: JournalLook): StyledText[] {
-  const change = changeSpans(tx, look)
-  const op: StyledText[] = look.withOp || change.length === 0 ? [[safeText(tx.op).padEnd(8), 'plain']] : []
+export function journalSpans(tx: JournalEntry, options: JournalOptions): StyledText[] {
+  const change = changeSpans(tx, options)
+  const op: StyledText[] = options.withOp || change.length === 0 ? [[safeText(tx.op).padEnd(8), 'plain']] : []
   const parts: StyledText[][] = [
-    [...headSpans(tx, look.moment), ...(op.length > 0 ? [[' ', 'plain'] as const] : []), ...op],
+    [...headSpans(tx, options.moment), ...(op.length > 0 ? [[' ', 'plain'] as const] : []), ...op],
   ]
   return joined([...parts, change, ...authorSpans(tx)], '  ')
 }
@@ -48,7 +48,7 @@ function headSpans({ at, version, provisional }: JournalEntry, moment: RowTime):
   return [[`${time} ${provisional ? 'v?' : `v${version}`}`, 'dim']]
 }
 
-function changeSpans(tx: JournalEntry, { event }: JournalLook): StyledText[] {
+function changeSpans(tx: JournalEntry, { event }: JournalOptions): StyledText[] {
   const [first, ...others] = orderedChanges(tx)
   if (event !== undefined) {
     const own = tx.changes.find(change => change.event === event)

@@ -26,15 +26,15 @@ export function treeRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
   const shown = shownOf(open, nowMs)
   if (open === undefined || shown === undefined) return filled(noDocument(scene, area), area)
-  const look: TreeLook = { scene, open, width: area.columns, columns, shown, time: state.time }
+  const context: TreeContext = { scene, open, width: area.columns, columns, shown, time: state.time }
   const rows = visibleNodes(scene, open, listWindow(scene, area.rows - head.length)).map(item =>
-    isLine ? lineRow(item, look) : nodeRow(item, look),
+    isLine ? lineRow(item, context) : nodeRow(item, context),
   )
   return filled([...head, ...(rows.length > 0 ? rows : emptyTree(scene, open, area))], area)
 }
 
 /** A visible row of the tree. */
-export interface SeenNode {
+export interface VisibleNode {
   readonly node: TreeNode
   readonly event: StreamEvent | undefined
   /** Position of the node in the whole tree. */
@@ -47,7 +47,7 @@ export interface SeenNode {
 }
 
 /** The rows of the tree in a window. Costs the rows, not the tree. */
-export function visibleNodes(scene: Scene, open: OpenStream, { keys, from, cursor }: ListWindow): SeenNode[] {
+export function visibleNodes(scene: Scene, open: OpenStream, { keys, from, cursor }: ListWindow): VisibleNode[] {
   const { listing, state } = scene
   const positions = positionsOf(open.nodes)
   return keys.flatMap((key, row) => {
@@ -68,7 +68,7 @@ export function visibleNodes(scene: Scene, open: OpenStream, { keys, from, curso
   })
 }
 
-interface TreeLook extends CellContext {
+interface TreeContext extends CellContext {
   readonly scene: Scene
   readonly open: OpenStream
   readonly width: number
@@ -81,33 +81,36 @@ function titleRow(columns: readonly TreeColumn[], width: number): ScreenRow {
   return rowOf([[`${' '.repeat(CURSOR_COLUMNS)}${first[0]}${rest.join('')}`, 'dim']], width)
 }
 
-function nodeRow(item: SeenNode, look: TreeLook): ScreenRow {
-  const [first, ...others] = look.columns
-  const spans: StyledText[] = [[item.isCursor ? '›' : ' ', 'plain'], ...labelSpans(item, look.open, first?.width ?? 0)]
+function nodeRow(item: VisibleNode, context: TreeContext): ScreenRow {
+  const [first, ...others] = context.columns
+  const spans: StyledText[] = [
+    [item.isCursor ? '›' : ' ', 'plain'],
+    ...labelSpans(item, context.open, first?.width ?? 0),
+  ]
   for (const column of others) {
-    const [text, style] = cellOf(item, column, look)
+    const [text, style] = cellOf(item, column, context)
     spans.push([' '.repeat(TREE_GAP), 'plain'], cell(text, column.width, style, column.align))
   }
-  return rowOf(spans, look.width, lookOfRow(item))
+  return rowOf(spans, context.width, nodeHighlight(item))
 }
 
 /** Superseded events are faint, like rows that no longer match the filter. */
-export function lookOfRow({ event, isCursor, isFaint }: SeenNode): ScreenRow['look'] {
+export function nodeHighlight({ event, isCursor, isFaint }: VisibleNode): ScreenRow['highlight'] {
   if (isCursor) return 'cursor'
   return isFaint || (event !== undefined && isSuperseded(event)) ? 'faint' : undefined
 }
 
-function cellOf({ node, event }: SeenNode, { id, width }: TreeColumn, look: TreeLook): StyledText {
+function cellOf({ node, event }: VisibleNode, { id, width }: TreeColumn, context: TreeContext): StyledText {
   if (event === undefined) return id === 'status' ? ['? missing', 'warn'] : ['', 'plain']
   if (node.again) return id === 'status' ? ['↑ see above', 'dim'] : ['', 'plain']
-  return eventCell(id, event, width, look)
+  return eventCell(id, event, width, context)
 }
 
 /**
  * Tree lines, fold and mark, id and name in exactly `width` columns; for folded events the progress of the events
  * below.
  */
-export function labelSpans(item: SeenNode, open: OpenStream, width: number): StyledText[] {
+export function labelSpans(item: VisibleNode, open: OpenStream, width: number): StyledText[] {
   const progress = item.fold === 'folded' ? progressSpans(open, item.at) : []
   const badge = progress.reduce((sum, [text]) => sum + widthOf(text), 0)
   const room = Math.max(0, width - (badge === 0 || badge > width / 2 ? 0 : badge + 1))
@@ -127,12 +130,12 @@ function indent(lines: string, width: number): string {
 
 const FOLD_MARKS = { none: ' ', open: '▾', folded: '▸' } as const
 
-function foldMark({ fold }: SeenNode): string {
+function foldMark({ fold }: VisibleNode): string {
   return FOLD_MARKS[fold]
 }
 
 /** The id is cut last, and then in the middle: long ids differ at their end. */
-function nameOf({ node, event }: SeenNode, width: number): string {
+function nameOf({ node, event }: VisibleNode, width: number): string {
   const id = cutInside(safeText(node.id), width)
   const left = width - widthOf(id) - 1
   return event === undefined || event.name === '' || left < 2 ? id : `${id} ${cut(safeText(event.name), left)}`
@@ -144,7 +147,7 @@ function progressSpans(open: OpenStream, at: number): StyledText[] {
 }
 
 /** Without room for columns: glyph, id, status word, and as much of the name as fits. */
-function lineRow(item: SeenNode, { shown, width }: TreeLook): ScreenRow {
+function lineRow(item: VisibleNode, { shown, width }: TreeContext): ScreenRow {
   const { node, event, isCursor, isMarked } = item
   const state = event === undefined ? '' : shownStatus(shown, event)
   const { glyph, style } = event === undefined ? { glyph: '?', style: 'warn' as const } : styleOf(state)
@@ -157,7 +160,7 @@ function lineRow(item: SeenNode, { shown, width }: TreeLook): ScreenRow {
     [`${glyph} ${word}`, style],
     [name, 'plain'],
   ]
-  return rowOf(spans, width, lookOfRow(item))
+  return rowOf(spans, width, nodeHighlight(item))
 }
 
 function emptyTree(scene: Scene, open: OpenStream, area: Area): ScreenRow[] {

@@ -27,14 +27,14 @@ it('says how to make the first stream', () => {
 
 it('says that the first look is under way, and on every list', () => {
   for (const screen of ['streams', 'leases', 'watchdog', 'activity'] as const) {
-    const freshness = { seenMs: undefined, lookingSinceMs: NOW_MS }
+    const freshness = { polledMs: undefined, pollStartedMs: NOW_MS }
     expect(bodyOf(screen, { isComplete: false, freshness })).toBe('reading sqlite:///var/lib/orders.db …')
   }
 })
 
 it('says why there is nothing yet when the store has never answered', () => {
-  const trouble = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
-  const body = bodyOf('streams', { isComplete: false, freshness: { seenMs: undefined, trouble } })
+  const error = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
+  const body = bodyOf('streams', { isComplete: false, freshness: { polledMs: undefined, error } })
   expect(body).toMatch(/^sqlite:\/\/\/var\/lib\/orders\.db does not answer yet: connect refused\n/)
 })
 
@@ -82,6 +82,6 @@ it('names the screen and why it is empty in the smallest terminal, too', () => {
 })
 
 it('does not say that nothing happened while the store does not answer', () => {
-  const trouble = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
-  expect(bodyOf('activity', { freshness: { trouble } })).toBe('no answer yet: connect refused')
+  const error = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
+  expect(bodyOf('activity', { freshness: { error } })).toBe('no answer yet: connect refused')
 })
