@@ -10,13 +10,13 @@ import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { isTiny, marksOf } from './streams.ts'
-import { AGE_WIDTH, agoText } from './times.ts'
+import { AGE_WIDTH, screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
 /** The activity screen: who did what, when and why, the latest first. */
 export function activityRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noActivity(scene, area), area)
-  const moment = { nowMs: scene.nowMs, time: scene.state.time }
+  const format = screenFormat(scene.nowMs, scene.state.time)
   const columns = placeColumns(scene.state.isWide ? [...COLUMNS, ...WIDE] : COLUMNS, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
@@ -25,7 +25,7 @@ export function activityRows(scene: Scene, area: Area): ScreenRow[] {
     const item = items.get(key)
     if (item === undefined) return []
     const marks = marksOf(scene, key, cursor)
-    if (!isTiny(scene)) return listRow(columns, item, moment, marks)
+    if (!isTiny(scene)) return listRow(columns, item, format, marks)
     const text = `${safeName(item.stream)} ${whatText(item.tx)}`
     return rowOf([...gutter(marks), [text, 'plain']], area.columns, highlightOf(marks).highlight)
   })
@@ -58,7 +58,7 @@ function noActivity(scene: Scene, area: Area): ScreenRow[] {
 }
 
 const COLUMNS: readonly ListColumn<Activity>[] = [
-  { title: 'WHEN', align: 'right', width: AGE_WIDTH, cell: ({ atMs }, moment) => agoText(atMs, moment) },
+  { title: 'WHEN', align: 'right', width: AGE_WIDTH, cell: ({ atMs }, format) => format.age(atMs) },
   { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }) => safeName(stream) },
   { title: 'WHO', width: 10, share: 1, spare: 1, cell: ({ tx }) => safeText(tx.by) || '-' },
   { title: 'WHAT', width: 18, share: 2, cell: ({ tx }) => ({ text: whatText(tx), style: styleOf(tx) }) },

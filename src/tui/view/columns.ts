@@ -1,31 +1,18 @@
-import type { TimeStyle } from '../../formats/terminal/numbers.ts'
+import type { CellFormat, Field } from '../../formats/field.ts'
 import type { Style } from '../../formats/terminal/style.ts'
-import type { Cell } from '../../formats/terminal/table.ts'
 import { cut, cutInside, pad, padLeft } from '../../formats/terminal/width.ts'
 import type { ScreenRow, StyledText } from './row.ts'
 
-/** The current time, and how times are shown. */
-export interface RowTime {
-  readonly nowMs: number
-  readonly time: Exclude<TimeStyle, 'iso'>
-}
-
-/** A column of a list. Its width depends only on the width of the list, so that nothing moves while data changes. */
-export interface ListColumn<Item> {
-  readonly title: string
-  readonly align?: 'right'
+/** A field as a column of a list. Its width depends only on the width of the list, so that nothing moves while data changes. */
+export interface ListColumn<Item> extends Field<Item> {
   /** The least width, and the width without `share`. */
   readonly width: number
   /** Its share of the remaining width. */
   readonly share?: number
-  /** For names: those with the same beginning differ at their end. */
-  readonly cut?: 'middle'
   /** Shown only in lists of at least this width. */
   readonly from?: number
   /** Order in which columns are dropped if there is not enough room: the highest first. */
   readonly spare?: number
-  /** A text that is safe to print. */
-  cell(item: Item, moment: RowTime): Cell
 }
 
 export interface PlacedColumn<Item> {
@@ -80,12 +67,12 @@ export interface RowMarks {
 export function listRow<Item>(
   columns: readonly PlacedColumn<Item>[],
   item: Item,
-  moment: RowTime,
+  format: CellFormat,
   marks: RowMarks = {},
 ): ScreenRow {
   const spans: [text: string, style: Style][] = [...gutter(marks)].map(span => [...span])
   columns.forEach(({ column, width }, at) => {
-    const cell = column.cell(item, moment)
+    const cell = column.cell(item, format)
     const { text, style } = typeof cell === 'string' ? { text: cell, style: 'plain' as const } : cell
     append(spans, fitted(text, column, width), style)
     if (at < columns.length - 1) append(spans, GAP, 'plain')

@@ -2,12 +2,12 @@ import type { Cell } from '../../formats/terminal/table.ts'
 import type { StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import type { ListColumn, RowTime } from './columns.ts'
+import type { ListColumn } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, filled, type ScreenRow } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { entryRows } from './streams.ts'
-import { AGE_WIDTH, agoText, clockText } from './times.ts'
+import { AGE_WIDTH, agoText, clockText, type RowTime } from './times.ts'
 
 /** The leases screen. */
 export function leaseRows(scene: Scene, area: Area): ScreenRow[] {

@@ -1,4 +1,6 @@
+import type { CellFormat } from '../../formats/field.ts'
 import { orderedChanges } from '../../formats/journal.ts'
+import { statusCell } from '../../formats/listing/columns.ts'
 import { faultText, idsText } from '../../formats/stream/view.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
@@ -9,18 +11,16 @@ import type { Activity, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { cursorKey } from '../state/cursor.ts'
 import { activitiesOf, changeSpans } from './activity.ts'
-import type { RowTime } from './columns.ts'
 import { holderText, leaseEndText, processText } from './leases.ts'
 import { type Area, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeText } from './safe-text.ts'
-import { statusCell } from './streams.ts'
-import { dueCell, wholeTimeText } from './times.ts'
+import { dueCell, type RowTime, screenFormat, wholeTimeText } from './times.ts'
 
 /** The pane below a list: details of the row under the cursor. Its first row is a rule. */
 export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
   const cursor = cursorKey(scene.state, scene)
   if (cursor === undefined) return filled([ruleRow('', area.columns)], area)
-  const moment = { nowMs: scene.nowMs, time: scene.state.time }
+  const moment = screenFormat(scene.nowMs, scene.state.time)
   const item = scene.state.screen === 'activity' ? activitiesOf(scene).get(cursor) : undefined
   if (item !== undefined) return filled(transactionRows(item, moment, area), area)
   const entry = scene.data.streams.get(cursor)
@@ -30,7 +30,7 @@ export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
 
 type Fact = readonly [label: string, value: Cell]
 
-function streamRows(entry: StreamEntry, moment: RowTime, { columns, rows }: Area): ScreenRow[] {
+function streamRows(entry: StreamEntry, moment: CellFormat, { columns, rows }: Area): ScreenRow[] {
   const { fault, summary } = entry.item
   const text = faultText(entry.item) ?? summary?.failure ?? ''
   const label = fault === undefined ? `✗ ${safeText(summary?.failedId ?? '')} ` : `? ${safeText(fault.code)}: `
@@ -40,12 +40,12 @@ function streamRows(entry: StreamEntry, moment: RowTime, { columns, rows }: Area
   return [...facts.slice(0, Math.max(1, rows - 1 - failure.length)), ...failure]
 }
 
-function summaryFacts(entry: StreamEntry, moment: RowTime): Fact[] {
+function summaryFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   const { summary } = entry.item
-  if (summary === undefined) return [['', statusCell(entry)]]
+  if (summary === undefined) return [['', statusCell(entry, moment)]]
   const { total, open, failed } = summary
   return [
-    ['', statusCell(entry)],
+    ['', statusCell(entry, moment)],
     ['version', countText(summary.version)],
     ['root', summary.root],
     ['key', summary.key],

@@ -1,7 +1,25 @@
-import { calmSpan, parts } from '../../formats/terminal/numbers.ts'
+import type { CellFormat } from '../../formats/field.ts'
+import { calmSpan, parts, type TimeStyle } from '../../formats/terminal/numbers.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
-import type { RowTime } from './columns.ts'
 import type { StyledText } from './row.ts'
+import { safeName, safeText } from './safe-text.ts'
+
+/** The current time, and how times are shown. */
+export type RowTime = Pick<CellFormat, 'nowMs' | 'time'>
+
+/** The format of the dashboard. */
+export function screenFormat(nowMs: number, time: TimeStyle): CellFormat {
+  const at = { nowMs, time }
+  return {
+    ...at,
+    text: safeText,
+    name: safeName,
+    span: calmSpan,
+    age: ms => agoText(ms, at),
+    past: ms => pastText(ms, at),
+    due: ms => dueCell(ms, at),
+  }
+}
 
 /** Greatest widths of the kinds of times. */
 export const AGE_WIDTH = 9

@@ -1,24 +1,27 @@
+import { statusCell } from '../../formats/listing/columns.ts'
 import { calmSpan, counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import {
   byLiveness,
-  isRunning,
-  LIVENESS_STYLES,
-  outcomeStyle,
-  shardsText,
+  DECISION_FIELDS,
+  latestDecisions,
+  NEXT_FIELDS,
+  type NextLimit,
+  problemsOf,
   tookText,
+  WATCHDOG_FIELDS,
 } from '../../formats/watchdog-status.ts'
 import { type CarriedDecision, livenessOf, type WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import { upcoming } from '../../ops/watchdog-state/upcoming.ts'
 import type { DryRun, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { type ListColumn, listRow, placeColumns, type RowTime, titleRow } from './columns.ts'
+import { type ListColumn, listRow, placeColumns, titleRow } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, BLANK, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
-import { safeName, safeText } from './safe-text.ts'
-import { isTiny, marksOf, statusCell } from './streams.ts'
-import { DUE_WIDTH, dueCell, pastText } from './times.ts'
+import { safeText } from './safe-text.ts'
+import { isTiny, marksOf } from './streams.ts'
+import { DUE_WIDTH, pastText, type RowTime, screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
 /** The watchdogs, the next limits (the list with the cursor), the last decisions, the dry run. */
@@ -73,37 +76,18 @@ function watchdogTable({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   const columns = placeColumns(COLUMNS, area.columns)
   const room = Math.max(1, area.rows - 1)
   const shown = watchdogs.slice(0, watchdogs.length > room ? Math.max(1, room - 1) : room)
-  const rows = shown.map(watchdog => listRow(columns, watchdog, { nowMs, time: state.time }))
+  const rows = shown.map(watchdog => listRow(columns, watchdog, screenFormat(nowMs, state.time)))
   const rest = watchdogs.length - shown.length
   const more = rest === 0 ? [] : [rowOf([[`   and ${countText(rest)} more`, 'dim']], area.columns)]
   return [titleRow(columns), ...rows, ...more]
 }
 
 /** Problems that keep running watchdogs from working, a row each. */
-function problemRows({ data, nowMs }: Scene, { columns }: Area): ScreenRow[] {
+function problemRows({ data, nowMs, state }: Scene, { columns }: Area): ScreenRow[] {
   const { watchdogs = [], damaged = false } = data.watchdog.state ?? {}
-  const there = watchdogs.filter(watchdog => isRunning(livenessOf(watchdog, nowMs)))
-  const lines = there.flatMap(({ host, pid, failure, breaker }) => [
-    ...(failure === undefined
-      ? []
-      : [
-          `${host}:${pid}: no pass has completed for ${calmSpan(nowMs - failure.sinceMs)}: ${failure.message} [${failure.code}]`,
-        ]),
-    ...(breaker?.isOpen
-      ? [
-          `${host}:${pid}: the circuit breaker is open: a pass would end ${countText(breaker.wouldEnd)} of ${counted(breaker.openEvents, 'open event')}, so it ends none`,
-        ]
-      : []),
-  ])
-  const all = damaged ? [...lines, 'part of the watchdog state cannot be read'] : lines
-  return all.map(line => rowOf([[` ! ${safeText(line)}`, 'bad']], columns))
-}
-
-function stateCell(watchdog: WatchdogEntry, { nowMs }: RowTime): Cell {
-  const liveness = livenessOf(watchdog, nowMs)
-  if (watchdog.failure !== undefined && liveness === 'live') return { text: '! failing', style: 'bad' }
-  const { glyph, style } = LIVENESS_STYLES[liveness]
-  return { text: `${glyph} ${liveness}`, style }
+  const problems = problemsOf(watchdogs, screenFormat(nowMs, state.time))
+  const all = damaged ? [...problems, 'part of the watchdog state cannot be read'] : problems
+  return all.map(problem => rowOf([[` ! ${problem}`, 'bad']], columns))
 }
 
 /** Delay of its next pass. */
@@ -114,82 +98,29 @@ function lagCell(watchdog: WatchdogEntry, { nowMs }: RowTime): Cell {
   return lagMs < 5_000 ? '-' : { text: calmSpan(lagMs), style: lagMs > 3 * watchdog.intervalMs ? 'warn' : 'plain' }
 }
 
-function overdueCell({ lastPass }: WatchdogEntry): Cell {
-  if (lastPass === undefined) return '-'
-  return lastPass.overdue === 0 ? '0' : { text: countText(lastPass.overdue), style: 'warn' }
-}
+const { state, lastSweep, every, took, watched, overdue, ended, breaker, shards } = WATCHDOG_FIELDS
 
 const COLUMNS: readonly ListColumn<WatchdogEntry>[] = [
-  { title: 'STATE', width: 9, cell: stateCell },
-  {
-    title: 'WATCHDOG',
-    width: 14,
-    share: 1,
-    cut: 'middle',
-    cell: watchdog => safeText(`${watchdog.host}:${watchdog.pid}`),
-  },
-  { title: 'LAST PASS', align: 'right', width: 10, cell: (watchdog, moment) => pastText(watchdog.lastSweepMs, moment) },
+  { ...state, width: 9 },
+  { title: 'WATCHDOG', width: 14, share: 1, cut: 'middle', cell: ({ host, pid }) => safeText(`${host}:${pid}`) },
+  { ...lastSweep, title: 'LAST PASS', width: 10 },
   { title: 'LAG', align: 'right', width: 6, spare: 1, cell: lagCell },
-  {
-    title: 'EVERY',
-    align: 'right',
-    width: 5,
-    from: PANES_COLUMNS,
-    spare: 4,
-    cell: watchdog => calmSpan(watchdog.intervalMs),
-  },
-  {
-    title: 'TOOK',
-    align: 'right',
-    width: 6,
-    from: WIDE_COLUMNS,
-    spare: 6,
-    cell: watchdog => tookText(watchdog.tookMs),
-  },
-  {
-    title: 'WATCHED',
-    align: 'right',
-    width: 7,
-    from: PANES_COLUMNS,
-    spare: 3,
-    cell: ({ lastPass }) => (lastPass === undefined ? '-' : countText(lastPass.watched)),
-  },
-  { title: 'OVERDUE', align: 'right', width: 7, from: PANES_COLUMNS, spare: 2, cell: overdueCell },
-  {
-    title: 'ENDED',
-    align: 'right',
-    width: 6,
-    from: WIDE_COLUMNS,
-    spare: 5,
-    cell: ({ totals }) => countText(totals.ended),
-  },
-  {
-    title: 'BREAKER',
-    width: 7,
-    from: WIDE_COLUMNS,
-    spare: 5,
-    cell: ({ breaker }) => (breaker?.isOpen ? { text: '! open', style: 'bad' } : 'closed'),
-  },
-  {
-    title: 'SHARDS',
-    width: 8,
-    share: 1,
-    from: WIDE_COLUMNS,
-    spare: 6,
-    // Other watchdogs have long taken over the shards of one that is gone.
-    cell: (watchdog, { nowMs }) => (livenessOf(watchdog, nowMs) === 'silent' ? '-' : shardsText(watchdog.shards)),
-  },
+  { ...every, width: 5, from: PANES_COLUMNS, spare: 4 },
+  { ...took, width: 6, from: WIDE_COLUMNS, spare: 6 },
+  { ...watched, width: 7, from: PANES_COLUMNS, spare: 3 },
+  { ...overdue, width: 7, from: PANES_COLUMNS, spare: 2 },
+  { ...ended, width: 6, from: WIDE_COLUMNS, spare: 5 },
+  { ...breaker, width: 7, from: WIDE_COLUMNS, spare: 5 },
+  { ...shards, width: 8, share: 1, from: WIDE_COLUMNS, spare: 6 },
 ]
 
-interface Next {
-  readonly stream: string
-  readonly dueMs: number | undefined
+interface Next extends NextLimit {
   readonly entry: StreamEntry | undefined
 }
 
 /** The streams with the soonest limits, with the cursor. */
 function nextRows(scene: Scene, area: Area): ScreenRow[] {
-  const moment = { nowMs: scene.nowMs, time: scene.state.time }
+  const format = screenFormat(scene.nowMs, scene.state.time)
   const columns = placeColumns(NEXT, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
@@ -197,7 +128,7 @@ function nextRows(scene: Scene, area: Area): ScreenRow[] {
   const rows = keys.map(stream => {
     const entry = scene.data.streams.get(stream)
     const item = { stream, dueMs: limits.get(stream) ?? entry?.item.summary?.dueMs, entry }
-    return listRow(columns, item, moment, marksOf(scene, stream, cursor))
+    return listRow(columns, item, format, marksOf(scene, stream, cursor))
   })
   return [...titles, ...rows]
 }
@@ -217,12 +148,11 @@ function limitsOf({ data }: Scene): ReadonlyMap<string, number> {
 
 /** The last decisions of all watchdogs, the latest first. */
 function decisionRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
-  const watchdogs = data.watchdog.state?.watchdogs ?? []
-  const latest = watchdogs.flatMap(({ decisions }) => decisions).sort((a, b) => b.atMs - a.atMs)
+  const latest = latestDecisions(data.watchdog.state?.watchdogs ?? [])
   if (latest.length === 0) return []
   const columns = placeColumns(DECISIONS, area.columns)
-  const moment: RowTime = { nowMs, time: state.time }
-  return [titleRow(columns), ...latest.slice(0, area.rows - 1).map(decision => listRow(columns, decision, moment))]
+  const format = screenFormat(nowMs, state.time)
+  return [titleRow(columns), ...latest.slice(0, area.rows - 1).map(decision => listRow(columns, decision, format))]
 }
 
 /** The requested dry run. */
@@ -260,30 +190,22 @@ function dryRunTitle(dryRun: DryRun, moment: RowTime): string {
 }
 
 const NEXT: readonly ListColumn<Next>[] = [
-  { title: 'ENDS NEXT', width: DUE_WIDTH, cell: ({ dueMs }, moment) => dueCell(dueMs, moment) },
-  { title: 'STREAM', width: 12, share: 1, cut: 'middle', cell: ({ stream }) => safeName(stream) },
+  { ...NEXT_FIELDS.due, title: 'ENDS NEXT', width: DUE_WIDTH },
+  { ...NEXT_FIELDS.stream, width: 12, share: 1 },
   {
     title: 'STATUS',
     width: 14,
     from: PANES_COLUMNS,
     spare: 1,
-    cell: ({ entry }) => (entry === undefined ? '-' : statusCell(entry)),
+    cell: ({ entry }, format) => (entry === undefined ? '-' : statusCell(entry, format)),
   },
 ]
 
-function lateCell({ atMs, dueMs }: CarriedDecision): Cell {
-  return dueMs === undefined ? '-' : tookText(Math.max(0, atMs - dueMs))
-}
-
 const DECISIONS: readonly ListColumn<CarriedDecision>[] = [
-  { title: 'DECIDED', align: 'right', width: 10, cell: ({ atMs }, moment) => pastText(atMs, moment) },
-  {
-    title: 'OUTCOME',
-    width: 11,
-    cell: ({ outcome }) => ({ text: safeText(outcome), style: outcomeStyle(outcome) }),
-  },
-  { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }) => safeName(stream) },
-  { title: 'EVENT', width: 8, share: 1, spare: 2, cell: ({ event }) => safeText(event ?? '') || '-' },
-  { title: 'LIMIT', width: 9, from: PANES_COLUMNS, spare: 1, cell: ({ limit }) => safeText(limit ?? '') || '-' },
-  { title: 'LATE', align: 'right', width: 7, from: PANES_COLUMNS, spare: 3, cell: lateCell },
+  { ...DECISION_FIELDS.when, title: 'DECIDED', width: 10 },
+  { ...DECISION_FIELDS.outcome, width: 11 },
+  { ...DECISION_FIELDS.stream, width: 12, share: 2 },
+  { ...DECISION_FIELDS.event, width: 8, share: 1, spare: 2 },
+  { ...DECISION_FIELDS.limit, width: 9, from: PANES_COLUMNS, spare: 1 },
+  { ...DECISION_FIELDS.late, width: 7, from: PANES_COLUMNS, spare: 3 },
 ]

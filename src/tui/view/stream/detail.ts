@@ -7,10 +7,9 @@ import { type Deadline, deadlineOf } from '../../../stream/time/deadlines.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { shownOf } from '../../state/shown-stream.ts'
-import type { RowTime } from '../columns.ts'
 import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
-import { dueSpan, wholeTimeText } from '../times.ts'
+import { dueSpan, type RowTime, wholeTimeText } from '../times.ts'
 import { listWindow } from '../window.ts'
 import { journalSpans, shortJournalSpans } from './journal.ts'
 import { openOf } from './open.ts'
@@ -133,8 +132,8 @@ function flowed(parts: readonly Line[], width: number): readonly Line[] {
   return widthOfSpans(line) <= width ? [line] : parts
 }
 
-function status({ shown, event, moment: { time } }: DetailContext): Line {
-  const [text, style] = statusSpan(event, { shown, time, columns: ATTEMPT_SHOWN })
+function status({ shown, event }: DetailContext): Line {
+  const [text, style] = statusSpan(event, { shown, columns: ATTEMPT_SHOWN })
   return isSuperseded(event) ? [[`${text} by a retry`, style]] : [[text, style]]
 }
 

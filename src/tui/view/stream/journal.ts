@@ -3,10 +3,9 @@ import type { StyledPiece } from '../../../formats/terminal/style.ts'
 import type { JournalEntry } from '../../../ops/read-stream.ts'
 import type { Scene } from '../../state/context.ts'
 import { WIDE_COLUMNS } from '../../state/layout.ts'
-import type { RowTime } from '../columns.ts'
 import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
-import { clockOnly, clockText } from '../times.ts'
+import { clockOnly, clockText, type RowTime } from '../times.ts'
 import { openOf } from './open.ts'
 
 /** The end of the journal below a rule, the newest entry at the bottom. */

@@ -144,7 +144,7 @@ function behindSpan(
   const { shown, time } = context
   switch (id) {
     case 'status':
-      return statusSpan(event, { shown, time, columns: [] })
+      return statusSpan(event, { shown, columns: [] })
     case 'due': {
       const ms = eventDueMs(shown, event)
       return ms === undefined ? ['', 'plain'] : dueSpan(ms, { nowMs: shown.nowMs, time })

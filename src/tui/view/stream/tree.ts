@@ -8,11 +8,10 @@ import type { Scene } from '../../state/context.ts'
 import { layoutOf, PANES_COLUMNS, WIDE_COLUMNS } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
 import type { State } from '../../state/state.ts'
-import type { RowTime } from '../columns.ts'
 import { emptyRows, noDocument, noMatch } from '../empty.ts'
 import { type Area, cell, filled, rowOf, type ScreenRow, type StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
-import { agoText, dueSpan } from '../times.ts'
+import { agoText, dueSpan, type RowTime } from '../times.ts'
 import { type ListWindow, listWindow } from '../window.ts'
 import { openOf, positionsOf } from './open.ts'
 
@@ -288,7 +287,7 @@ function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context:
 }
 
 /** Glyph, word and colour of an event's status; with its attempt number unless a column shows it. */
-export function statusSpan(event: StreamEvent, { shown, columns }: CellContext): StyledText {
+export function statusSpan(event: StreamEvent, { shown, columns }: Pick<CellContext, 'shown' | 'columns'>): StyledText {
   const state = shownStatus(shown, event)
   const { glyph, style } = styleOf(state)
   if (isSuperseded(event)) return [`${glyph} replaced`, 'dim']

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { type ListColumn, listRow, placeColumns, titleRow } from '../../../../src/tui/view/columns.ts'
 import { sparkline } from '../../../../src/tui/view/streams.ts'
+import { screenFormat } from '../../../../src/tui/view/times.ts'
 
-const MOMENT = { nowMs: 0, time: 'relative' } as const
+const FORMAT = screenFormat(0, 'relative')
 const COLUMNS: readonly ListColumn<readonly string[]>[] = [
   { title: 'NAME', width: 6, share: 1, cut: 'middle', cell: ([name = '']) => name },
   { title: 'AGE', width: 4, align: 'right', spare: 1, cell: ([, age = '']) => ({ text: age, style: 'dim' }) },
@@ -24,12 +25,12 @@ it('places columns by the width of the list alone', () => {
 it('fits each cell into its column', () => {
   const columns = placeColumns(COLUMNS, 40)
   expect(textOf(titleRow(columns))).toBe('   NAME              AGE  WHY')
-  const row = listRow(columns, ['orders/eu/2024/4711', '3m', '日本の客户が言いました'], MOMENT)
+  const row = listRow(columns, ['orders/eu/2024/4711', '3m', '日本の客户が言いました'], FORMAT)
   expect(textOf(row)).toBe('   orde…/2024/4711    3m  日本の客户が…')
 })
 
 it('draws cursor and mark as signs, beside how the row looks', () => {
-  const row = (marks: object) => listRow(placeColumns(COLUMNS, 20), ['a'], MOMENT, marks)
+  const row = (marks: object) => listRow(placeColumns(COLUMNS, 20), ['a'], FORMAT, marks)
   expect(textOf(row({ isCursor: true }))).toMatch(/^› {2}a/)
   expect(textOf(row({ isCursor: true, isMarked: true }))).toMatch(/^›• a/)
   expect(row({ isCursor: true, isFaint: true }).highlight).toBe('cursor')
