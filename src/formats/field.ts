@@ -7,17 +7,17 @@ export interface CellFormat {
   readonly nowMs: number
   readonly time: TimeStyle
   /** Makes an untrusted text safe to print. */
-  text(text: string): string
+  readonly text: (text: string) => string
   /** Makes the name of a stream safe to print. */
-  name(name: string): string
+  readonly name: (name: string) => string
   /** A duration. */
-  span(ms: number): string
+  readonly span: (ms: number) => string
   /** An age or a time; `-` for an unknown one. */
-  age(ms: number | undefined): string
+  readonly age: (ms: number | undefined) => string
   /** The same with the past stated: `2m14s ago`. */
-  past(ms: number | undefined): string
+  readonly past: (ms: number | undefined) => string
   /** A due time. One that has passed is marked. */
-  due(ms: number): Cell
+  readonly due: (ms: number) => Cell
 }
 
 /** A value of an item, shown as a column of a table or of a list on the screen. */

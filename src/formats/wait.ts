@@ -2,7 +2,7 @@ import type { AwaitedStream } from '../ops/wait.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTime, orNull } from './json.ts'
-import { statusWord, styleOf } from './stream/view.ts'
+import { idsText, statusWord, styleOf } from './stream/view.ts'
 import { dueText, span, type TimeStyle } from './terminal/numbers.ts'
 import { noPaint, type Paint } from './terminal/style.ts'
 
@@ -68,11 +68,7 @@ const MAX_IDS = 8
 
 /** Ids of the events it waits on, `''` for none. */
 export function waitsOnText({ last }: AwaitedStream): string {
-  const ids = last?.waitingOn ?? []
-  const named = ids.filter(id => !/^\+\d+$/.test(id))
-  const cutOff = ids.filter(id => /^\+\d+$/.test(id)).reduce((sum, id) => sum + Number(id), 0)
-  const more = Math.max(0, named.length - MAX_IDS) + cutOff
-  return `${named.slice(0, MAX_IDS).map(visibleText).join(' ')}${more > 0 ? ` +${more}` : ''}`
+  return visibleText(idsText(last?.waitingOn ?? [], MAX_IDS))
 }
 
 /** The last failure: `02.00: no answer`. Without a message, a failed root is omitted: its status says the same. */

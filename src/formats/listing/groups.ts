@@ -1,9 +1,10 @@
 import { type GroupBy, type Groups, type StreamGroup, TIME_OF } from '../../ops/groups.ts'
 import { visibleText } from '../../util/visible-text.ts'
+import { rowOf, type TableColumn, textFormat } from '../field.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { styleOf } from '../stream/view.ts'
-import { counted, countText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
-import type { Cell, Column } from '../terminal/table.ts'
+import { counted, countText, type TimeStyle } from '../terminal/numbers.ts'
+import type { Cell } from '../terminal/table.ts'
 
 /** Fields of a groups document besides its items. */
 export function groupsHead(by: GroupBy) {
@@ -29,26 +30,24 @@ export function groupJson(group: StreamGroup) {
   }
 }
 
-interface GroupColumn extends Column {
-  cell(group: StreamGroup, at: { readonly nowMs: number; readonly time: TimeStyle }): Cell
-}
+type GroupColumn = TableColumn<StreamGroup>
 
 /** The columns of a table of groups. */
-export function groupColumns(by: GroupBy): readonly Column[] {
+export function groupColumns(by: GroupBy): readonly GroupColumn[] {
   return COLUMNS[by]
 }
 
 /** One row of a table of groups. */
 export function groupRow(by: GroupBy, group: StreamGroup, nowMs: number, time: TimeStyle): Cell[] {
-  return COLUMNS[by].map(column => column.cell(group, { nowMs, time }))
+  return rowOf(COLUMNS[by], group, textFormat(nowMs, time))
 }
 
 const STREAMS: GroupColumn = { title: 'STREAMS', align: 'right', cell: ({ count }) => countText(count) }
 const OVERDUE: GroupColumn = { title: 'OVERDUE', align: 'right', cell: ({ overdue }) => countCell(overdue) }
 const FAILED: GroupColumn = { title: 'FAILED', align: 'right', cell: ({ failed }) => countCell(failed) }
 const EXAMPLE: GroupColumn = { title: 'EXAMPLE', give: 2, min: 12, cell: ({ example }) => visibleText(example) }
-const OLDEST: GroupColumn = { title: 'OLDEST', align: 'right', cell: (group, at) => ago(group.oldestMs, at) }
-const NEWEST: GroupColumn = { title: 'NEWEST', align: 'right', cell: (group, at) => ago(group.newestMs, at) }
+const OLDEST: GroupColumn = { title: 'OLDEST', align: 'right', cell: ({ oldestMs }, format) => format.past(oldestMs) }
+const NEWEST: GroupColumn = { title: 'NEWEST', align: 'right', cell: ({ newestMs }, format) => format.past(newestMs) }
 const ROOT: GroupColumn = { title: 'ROOT', give: 1, min: 8, cell: ({ root }) => visibleText(root ?? 'several') }
 const EVENT: GroupColumn = { title: 'EVENT', give: 1, min: 8, cell: ({ event }) => visibleText(event ?? 'several') }
 
@@ -101,8 +100,4 @@ function waitingText({ group, topic }: StreamGroup): string {
 
 function countCell(count: number): Cell {
   return count === 0 ? '-' : { text: countText(count), style: 'warn' }
-}
-
-function ago(ms: number | undefined, { nowMs, time }: { nowMs: number; time: TimeStyle }): string {
-  return ms !== undefined && time === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, time)
 }

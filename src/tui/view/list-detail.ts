@@ -1,5 +1,6 @@
 import type { CellFormat } from '../../formats/field.ts'
 import { orderedChanges } from '../../formats/journal.ts'
+import { holderCell } from '../../formats/lease.ts'
 import { statusCell } from '../../formats/listing/columns.ts'
 import { faultText, idsText } from '../../formats/stream/view.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
@@ -11,7 +12,7 @@ import type { Activity, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { cursorKey } from '../state/cursor.ts'
 import { activitiesOf, changeSpans } from './activity.ts'
-import { holderText, leaseEndText, processText } from './leases.ts'
+import { leaseEndText, processText } from './leases.ts'
 import { type Area, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeText } from './safe-text.ts'
 import { dueCell, type RowTime, screenFormat, wholeTimeText } from './times.ts'
@@ -66,14 +67,14 @@ function summaryFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   ]
 }
 
-function blobFacts(entry: StreamEntry, moment: RowTime): Fact[] {
+function blobFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   const { listed } = entry.item
   const { state, holder } = listed.lease
   const held = isHeld(listed.lease)
   return [
     ['changed', timeOf(listed.modifiedMs, moment)],
     ['lease', held ? state : ''],
-    ['holder', held ? holderText(entry) : ''],
+    ['holder', held ? holderCell(listed.lease, entry.item.summary?.lastBy, moment) : ''],
     ['process', held && holder !== undefined ? processText(entry) : ''],
     ['for', held ? (holder?.purpose ?? '') : ''],
     ['since', held ? timeOf(holder?.sinceMs ?? entry.leasedSinceMs, moment) : ''],

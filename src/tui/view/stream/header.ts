@@ -1,5 +1,5 @@
 import { holderOrLast } from '../../../formats/lease.ts'
-import { statusWord, styleOf } from '../../../formats/stream/view.ts'
+import { idsText, statusWord, styleOf } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import { isHeld } from '../../../stream/lease.ts'
@@ -107,21 +107,14 @@ function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary):
 
 /** As many ids as fit, and the number of the others. */
 function waitsOn({ waitingOn, status }: Summary, room: number): StyledText[] {
-  const ids = waitingOn.filter(id => cutCount(id) === 0)
-  const cutOff = waitingOn.reduce((sum, id) => sum + cutCount(id), 0)
-  if (ids.length === 0 || isEnded(status)) return []
-  let text = 'waits on'
-  let named = 0
-  for (const id of ids) {
-    const longer = `${text} ${safeText(id)}`
-    const more = ids.length + cutOff - named - 1
-    if (widthOf(longer) + (more > 0 ? ` +${more}`.length : 0) > room) break
-    text = longer
-    named++
+  const named = waitingOn.filter(id => cutCount(id) === 0).length
+  if (named === 0 || isEnded(status)) return []
+  for (let most = named; most > 0; most--) {
+    const text = `waits on ${safeText(idsText(waitingOn, most))}`
+    if (widthOf(text) <= room) return [[text, 'plain']]
   }
-  const more = ids.length + cutOff - named
-  const whole = named === 0 ? `waits on ${more}` : `${text}${more > 0 ? ` +${more}` : ''}`
-  return widthOf(whole) <= room ? [[whole, 'plain']] : []
+  const count = `waits on ${idsText(waitingOn, 0).slice(' +'.length)}`
+  return widthOf(count) <= room ? [[count, 'plain']] : []
 }
 
 function isEnded(status: string): boolean {
