@@ -1,4 +1,5 @@
 import { pad } from '../../formats/terminal/width.ts'
+import { cached } from '../cached.ts'
 import type { ScreenRow, StyledText } from '../view/row.ts'
 import { type TextStyle, type Theme, textStyleOf } from '../view/theme.ts'
 
@@ -108,14 +109,7 @@ function sgr(open: number, close: number): Code {
 }
 
 /** Frames repeat the same styles. */
-const CODES = new WeakMap<TextStyle, readonly Code[]>()
-
-function codesOf(style: TextStyle): readonly Code[] {
-  let codes = CODES.get(style)
-  if (codes === undefined) {
-    const colour = COLOURS.get(style.color ?? '')
-    codes = [style.bold && BOLD, style.dimColor && FAINT_CODE, style.inverse && INVERSE, colour].filter(code => !!code)
-    CODES.set(style, codes)
-  }
-  return codes
-}
+const codesOf = cached((style: TextStyle): readonly Code[] => {
+  const colour = COLOURS.get(style.color ?? '')
+  return [style.bold && BOLD, style.dimColor && FAINT_CODE, style.inverse && INVERSE, colour].filter(code => !!code)
+})

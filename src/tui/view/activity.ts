@@ -2,6 +2,7 @@ import { changePieces, orderedChanges } from '../../formats/journal.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import type { JournalEntry } from '../../ops/read-stream.ts'
 import type { JournalChange } from '../../stream/journal/journal.ts'
+import { cached } from '../cached.ts'
 import type { Activity } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
@@ -32,16 +33,11 @@ export function activityRows(scene: Scene, area: Area): ScreenRow[] {
   return filled([...titles, ...rows], area)
 }
 
-const BY_KEY = new WeakMap<readonly Activity[], ReadonlyMap<string, Activity>>()
+const activitiesByKey = cached((items: readonly Activity[]) => new Map(items.map(item => [item.key, item])))
 
-/** The activities by key, cached per list. */
+/** The activities by key. */
 export function activitiesOf({ data }: Pick<Scene, 'data'>): ReadonlyMap<string, Activity> {
-  const { items } = data.activity
-  const known = BY_KEY.get(items)
-  if (known !== undefined) return known
-  const made = new Map(items.map(item => [item.key, item]))
-  BY_KEY.set(items, made)
-  return made
+  return activitiesByKey(data.activity.items)
 }
 
 function noActivity(scene: Scene, area: Area): ScreenRow[] {

@@ -13,6 +13,7 @@ import {
 } from '../../formats/watchdog-status.ts'
 import { type CarriedDecision, livenessOf, type WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import { upcoming } from '../../ops/watchdog-state/upcoming.ts'
+import { cached } from '../cached.ts'
 import type { DryRun, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
@@ -124,7 +125,7 @@ function nextRows(scene: Scene, area: Area): ScreenRow[] {
   const columns = placeColumns(NEXT, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
-  const limits = limitsOf(scene)
+  const limits = limitsByStream(scene.data.watchdog.next)
   const rows = keys.map(stream => {
     const entry = scene.data.streams.get(stream)
     const item = { stream, dueMs: limits.get(stream) ?? entry?.item.summary?.dueMs, entry }
@@ -133,18 +134,9 @@ function nextRows(scene: Scene, area: Area): ScreenRow[] {
   return [...titles, ...rows]
 }
 
-type Limits = Scene['data']['watchdog']['next']
-const BY_STREAM = new WeakMap<Limits, ReadonlyMap<string, number>>()
-
-/** The limits by stream, cached per list. */
-function limitsOf({ data }: Scene): ReadonlyMap<string, number> {
-  const { next } = data.watchdog
-  const known = BY_STREAM.get(next)
-  if (known !== undefined) return known
-  const made = new Map(next.map(({ stream, dueMs }) => [stream, dueMs]))
-  BY_STREAM.set(next, made)
-  return made
-}
+const limitsByStream = cached(
+  (limits: Scene['data']['watchdog']['next']) => new Map(limits.map(({ stream, dueMs }) => [stream, dueMs])),
+)
 
 /** The last decisions of all watchdogs, the latest first. */
 function decisionRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {

@@ -1,3 +1,4 @@
+import { cached } from '../../cached.ts'
 import type { Listing } from '../context.ts'
 
 /** Properties of a list besides its rows. */
@@ -68,20 +69,9 @@ export function searchable(texts: readonly string[]): string {
   return texts.join('\n').toLowerCase()
 }
 
-/** The search text of each object, cached while the object is the same. */
-export class SearchTexts<Of extends object> {
-  readonly #texts = new WeakMap<Of, string>()
-  readonly #textsOf: (of: Of) => readonly string[]
+/** The search text of an object, cached while the object is the same. */
+export type SearchText<Of> = (of: Of) => string
 
-  constructor(textsOf: (of: Of) => readonly string[]) {
-    this.#textsOf = textsOf
-  }
-
-  get(of: Of): string {
-    const known = this.#texts.get(of)
-    if (known !== undefined) return known
-    const text = searchable(this.#textsOf(of))
-    this.#texts.set(of, text)
-    return text
-  }
+export function searchText<Of extends object>(textsOf: (of: Of) => readonly string[]): SearchText<Of> {
+  return cached(of => searchable(textsOf(of)))
 }

@@ -2,7 +2,7 @@ import { compareNames } from '../../../store/names.ts'
 import type { StreamEntry, StreamTable } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { ListState, Sort } from '../state.ts'
-import { filterWords, listingOf, NO_ROWS, type SearchTexts } from './rows.ts'
+import { filterWords, listingOf, NO_ROWS, type SearchText } from './rows.ts'
 
 /** Rules of a list of streams. */
 export interface TableListRules {
@@ -10,8 +10,8 @@ export interface TableListRules {
   readonly isIn?: (entry: StreamEntry, nowMs: number) => boolean
   /** Default order. */
   readonly sort: Sort
-  /** The searched texts. */
-  readonly texts: SearchTexts<StreamEntry>
+  /** The searched text of a stream. */
+  readonly textOf: SearchText<StreamEntry>
   /** Of the rows that no longer belong, only the one under the cursor stays. */
   readonly keepsCursorOnly: boolean
 }
@@ -76,7 +76,7 @@ export class TableList {
   }
 
   #make(list: ListState, { table, nowMs }: ListInputs, stays: (name: string) => boolean): Listing {
-    const { isIn = () => true, texts, sort: usual } = this.#rules
+    const { isIn = () => true, textOf, sort: usual } = this.#rules
     const { filter, sort = usual } = list
     if (this.#isAllByName(list)) return this.#all(sort)
     const words = filterWords(filter)
@@ -88,7 +88,7 @@ export class TableList {
       if (entry === undefined) continue
       const belongs = isIn(entry, nowMs)
       if (belongs) total++
-      const passes = belongs && (words.isEmpty || words.accepts(texts.get(entry)))
+      const passes = belongs && (words.isEmpty || words.accepts(textOf(entry)))
       if (!passes && !stays(name)) continue
       if (!passes) faint.add(name)
       entries.push(entry)

@@ -4,7 +4,7 @@ import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import { shownOf } from '../shown-stream.ts'
 import type { ListState } from '../state.ts'
-import { filterWords, listingOf, NO_ROWS, SearchTexts } from './rows.ts'
+import { filterWords, listingOf, NO_ROWS, searchText } from './rows.ts'
 
 /** Inputs of a listing. */
 interface TreeInputs {
@@ -21,7 +21,7 @@ interface TreeInputs {
  * filter is evaluated at most once a second; rows that no longer match stay, faint, until the cursor moves.
  */
 export class TreeList {
-  readonly #texts = new SearchTexts<StreamEvent>(textsOf)
+  readonly #searchText = searchText(textsOf)
   #inputs: TreeInputs | undefined
   #stream: string | undefined
   #listing: Listing = NO_ROWS
@@ -62,7 +62,7 @@ export class TreeList {
     if (event === undefined) return id.toLowerCase()
     const shown = shownOf(open, nowMs)
     // The displayed status changes with time and with events below: it cannot be cached with the event.
-    return shown === undefined ? this.#texts.get(event) : `${this.#texts.get(event)}\n${shownStatus(shown, event)}`
+    return shown === undefined ? this.#searchText(event) : `${this.#searchText(event)}\n${shownStatus(shown, event)}`
   }
 }
 

@@ -11,6 +11,7 @@ import { type Extent, extentOf, timeOf } from '../../../formats/stream/timeline.
 import { eventDueMs, type ShownStream } from '../../../formats/stream/view.ts'
 import type { StreamView } from '../../../ops/read-stream.ts'
 import { type EventHistory, phasesOf } from '../../../stream/journal/phases.ts'
+import { cached } from '../../cached.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { layoutOf, WIDE_COLUMNS } from '../../state/layout.ts'
@@ -178,14 +179,8 @@ interface EventHistories {
   readonly signs: readonly BarSign[]
 }
 
-const HISTORIES = new WeakMap<StreamView, EventHistories>()
-
 /** Cached per view: computing them scans the whole journal. */
-function historiesOf(view: StreamView): EventHistories {
-  const known = HISTORIES.get(view)
-  if (known !== undefined) return known
+const historiesOf = cached((view: StreamView): EventHistories => {
   const of = phasesOf(view.stream.events, view.transactions(), view.time)
-  const made = { of, extent: extentOf(of.values()), signs: barSigns(of.values()) }
-  HISTORIES.set(view, made)
-  return made
-}
+  return { of, extent: extentOf(of.values()), signs: barSigns(of.values()) }
+})
