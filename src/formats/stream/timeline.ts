@@ -1,11 +1,11 @@
 import type { Transaction } from '../../stream/journal/journal.ts'
 import { type EventHistory, phasesOf } from '../../stream/journal/phases.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { noPaint, type Paint, type Style } from '../terminal/style.ts'
+import { noPaint, type Paint } from '../terminal/style.ts'
 import { cut, pad, padLeft, widthOf } from '../terminal/width.ts'
 import type { HeaderOptions } from './header.ts'
 import { barLegend, spentText, type TimeScale, timeAxis, timeBar } from './time-scale.ts'
-import { statusCell, type TreeRow } from './tree.ts'
+import { rowStatus, type TreeRow } from './tree.ts'
 import type { ShownStream } from './view.ts'
 
 /** Width where stdout is not a terminal. */
@@ -28,7 +28,7 @@ export function timeline(
 ): string[] {
   const paint = options.paint ?? noPaint
   const histories = phasesOf(shown.stream.events, transactions, shown.time)
-  const drawn = rows.map(row => ({ ...row, label: labelOf(row), status: statusOf(row) }))
+  const drawn = rows.map(row => ({ ...row, label: labelOf(row), status: rowStatus(row) }))
   const widths = widthsOf(drawn, options.width)
   const scale = { ...timeOf(extentOf(histories.values()), shown.nowMs), columns: widths.bar }
   const title = [
@@ -53,7 +53,7 @@ export function timeline(
 /** A row with its label and status. */
 interface DrawnRow extends TreeRow {
   readonly label: string
-  readonly status: { readonly text: string; readonly style: Style }
+  readonly status: ReturnType<typeof rowStatus>
 }
 
 interface Widths {
@@ -134,11 +134,4 @@ function line(row: DrawnRow, history: EventHistory | undefined, { shown, scale, 
 
 function labelOf({ lines, id, event }: TreeRow): string {
   return `${lines}${visibleText(id)}${event === undefined ? '' : ` ${visibleText(event.name)}`}`
-}
-
-function statusOf({ event, again }: TreeRow): DrawnRow['status'] {
-  if (event === undefined) return { text: '? missing', style: 'warn' }
-  if (again) return { text: '↑ see above', style: 'dim' }
-  const cell = statusCell(event)
-  return typeof cell === 'string' ? { text: cell, style: 'plain' } : cell
 }

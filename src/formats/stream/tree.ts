@@ -49,9 +49,8 @@ export function flatRows(events: readonly StreamEvent[]): TreeRow[] {
 function eventCells(shown: ShownStream, row: TreeRow, options: HeaderOptions): Cell[] {
   const { event } = row
   const id = visibleText(row.id)
-  if (event === undefined) return [`${row.lines}${id}`, { text: '? missing', style: 'warn' }, '-', '-', '-', '']
-  if (row.again)
-    return [`${row.lines}${id} ${visibleText(event.name)}`, { text: '↑ see above', style: 'dim' }, '', '', '', '']
+  if (event === undefined) return [`${row.lines}${id}`, rowStatus(row), '-', '-', '-', '']
+  if (row.again) return [`${row.lines}${id} ${visibleText(event.name)}`, rowStatus(row), '', '', '', '']
   const due = dueText(eventDueMs(shown, event), shown.nowMs, options.time)
   return [
     `${row.lines}${id} ${visibleText(event.name)}`,
@@ -76,8 +75,16 @@ function ownerCell(shown: ShownStream, event: StreamEvent, { time }: HeaderOptio
   return { text: `${owner} (ran out ${since})`, style: 'warn' }
 }
 
+/** The status of a row: of its event, unless that is missing or listed above. */
+export function rowStatus({ event, again }: TreeRow): StyledCell {
+  if (event === undefined) return { text: '? missing', style: 'warn' }
+  return again ? { text: '↑ see above', style: 'dim' } : statusCell(event)
+}
+
+type StyledCell = Exclude<Cell, string>
+
 /** Glyph, word and colour of an event, with its attempt number. */
-export function statusCell(event: StreamEvent): Cell {
+export function statusCell(event: StreamEvent): StyledCell {
   const word = isWaitingJoin(event) ? 'waiting' : event.status
   const { glyph, style } = styleOf(word)
   const attempt = attemptOf(event)
