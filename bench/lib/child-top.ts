@@ -1,7 +1,7 @@
 // child-top PAINTER SCREEN SECONDS [keys]   draws the dashboard under load; prints its cost as JSON
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DataStore } from '../../src/tui/data/store.ts'
-import { FrameScheduler, type GateClock } from '../../src/tui/terminal/frame-scheduler.ts'
+import { type FrameClock, FrameScheduler } from '../../src/tui/terminal/frame-scheduler.ts'
 import type { Frame } from '../../src/tui/view/row.ts'
 import { RawWriter } from './raw-writer.ts'
 import { inkOn, Sink } from './sink.ts'
@@ -23,7 +23,7 @@ export interface TopRun {
 const [painterName = '', screen = '', seconds = '', keys = ''] = process.argv.slice(2)
 const WARM_UP_MS = 2_000
 const COUNT = 10_000
-const CLOCK: GateClock = {
+const CLOCK: FrameClock = {
   nowMs: () => performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs)
@@ -53,7 +53,7 @@ const sink = new Sink(length => {
   pending.latencies.push(...pending.drawn.splice(0).map(sinceMs => nowMs - sinceMs))
 })
 const painter =
-  painterName === 'raw' ? new RawWriter(sink) : await inkOn(sink, app.frame(), costMs => gate.took(costMs))
+  painterName === 'raw' ? new RawWriter(sink) : await inkOn(sink, app.frame(), costMs => gate.recordCost(costMs))
 const gate = new FrameScheduler(() => painter.draw(frame), CLOCK)
 const stops = [feed(), ...(keys === 'keys' ? [press()] : [])]
 await sleep(WARM_UP_MS)

@@ -29,7 +29,7 @@ const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', '
 
 function lineOf(row: ScreenRow, columns: number): string {
   return piecesOf(row, columns, 'dark')
-    .map(({ text, look }) => `\x1b[0${codesOf(look)}m${text}`)
+    .map(({ text, style }) => `\x1b[0${codesOf(style)}m${text}`)
     .join('')
     .concat('\x1b[0m')
 }

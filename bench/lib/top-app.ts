@@ -1,5 +1,5 @@
 import type { DataStore } from '../../src/tui/data/store.ts'
-import type { World } from '../../src/tui/state/context.ts'
+import type { ScreenContext } from '../../src/tui/state/context.ts'
 import { Lists } from '../../src/tui/state/lists/lists.ts'
 import type { Action, State } from '../../src/tui/state/state.ts'
 import { initialState, update } from '../../src/tui/state/update.ts'
@@ -34,7 +34,7 @@ export class TopApp {
     return frameOf({ ...this.#world(), state: this.#state })
   }
 
-  #world(): World {
+  #world(): ScreenContext {
     return {
       data: this.data,
       liveRevision: this.data.revision,

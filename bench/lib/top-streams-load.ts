@@ -18,7 +18,7 @@ export class StreamsLoad {
     this.#rows = Array.from({ length: streams }, (_, at) => rowOf(at))
     data.putStreams(this.#rows, Date.now())
     data.completeStreams()
-    data.putFreshness({ seenMs: Date.now(), intervalMs: 1_000 })
+    data.putFreshness({ polledMs: Date.now(), intervalMs: 1_000 })
   }
 
   /** Changes this many of them. */
@@ -30,7 +30,7 @@ export class StreamsLoad {
       return row
     })
     this.#data.putStreams(changed, Date.now())
-    this.#data.putFreshness({ seenMs: Date.now() })
+    this.#data.putFreshness({ polledMs: Date.now() })
   }
 
   #next(nth: number): number {

@@ -27,7 +27,7 @@ export class TreeLoad {
     this.#view = viewOf(largeStream(events), Date.now())
     data.openStream(OPEN)
     data.putOpen(OPEN, { kind: 'view', view: this.#view })
-    data.putFreshness({ seenMs: Date.now(), intervalMs: 1_000 })
+    data.putFreshness({ polledMs: Date.now(), intervalMs: 1_000 })
   }
 
   /** Changes this many of its events, as a complete new state, like after a read. */
@@ -42,7 +42,7 @@ export class TreeLoad {
     }
     this.#view = viewWith(this.#view, events)
     this.#data.putOpen(OPEN, { kind: 'view', view: this.#view })
-    this.#data.putFreshness({ seenMs: Date.now() })
+    this.#data.putFreshness({ polledMs: Date.now() })
   }
 }
 

@@ -17,7 +17,7 @@ const OPS = [
 const NOTES = `
 One line is one transaction. Over several streams they are sorted by time, the oldest first; with -o ndjson a filter,
 --streams and --all are printed stream by stream as they are read, unless -n is given.
-Heartbeats (event touch) leave no entry. What a writer did who keeps no journal is "foreign", by somebody else; while
+Heartbeats (event touch) leave no entry. What a writer did who keeps no journal is "foreign", by another program; while
 nothing has recorded it yet it has no version. A stream that cannot be read is told and left out: exit 7.
 `
 

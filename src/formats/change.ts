@@ -8,7 +8,7 @@ import { styleOf } from './stream/view.ts'
 import { clock } from './terminal/numbers.ts'
 import { noPaint, type Paint } from './terminal/style.ts'
 
-/** A change that was made, or had been made already. */
+/** A change that was made now or by an earlier run of the same command. */
 export interface Changed {
   readonly stream: string
   /** The target, `undefined` for the whole stream. */
@@ -52,7 +52,7 @@ export function changeJson({ stream, event, result, commandId, reason }: Changed
   }
 }
 
-/** A change for people: one line with the target, lines for what followed from it. */
+/** A change as text: one line for the target, one for each consequence. */
 export function changeLines(changed: Changed, word: string, nowMs: number, paint: Paint = noPaint): string[] {
   const { result } = changed
   const target = `${visibleName(changed.stream)}${changed.event === undefined ? '' : ` ${visibleText(changed.event)}`}`
@@ -66,12 +66,12 @@ export function changeLines(changed: Changed, word: string, nowMs: number, paint
   return [head, ...limitLines(result, nowMs), ...(result.outcome === 'already' ? [] : consequences(changed, paint))]
 }
 
-/** A timeout that is shorter than the claim: who sends heartbeats has to know. */
+/** Warns of a timeout shorter than the claim: the worker has to send heartbeats in time. */
 function limitLines({ claim }: ChangeResult, nowMs: number): string[] {
   const { silenceMs = 0, until = '' } = claim ?? {}
   if (silenceMs === 0 || Date.parse(until) - nowMs <= silenceMs) return []
   const advice = silenceMs < 3_000 ? '' : `: touch it every ${formatDuration(silenceMs / 3)}`
-  return [`    its timeout ends it after ${formatDuration(silenceMs)} without a sign of life${advice}`]
+  return [`    it times out after ${formatDuration(silenceMs)} without a heartbeat${advice}`]
 }
 
 function claimText({ claim }: ChangeResult, nowMs: number): string {
@@ -81,7 +81,7 @@ function claimText({ claim }: ChangeResult, nowMs: number): string {
   return ` by ${visibleText(claim.owner)}, fence ${claim.fence}${Number.isNaN(until) ? '' : `, until ${clock(until, nowMs, 'local')}`}${attempt}`
 }
 
-/** At most so many changes are listed; the rest is counted. */
+/** Changes listed at most; the rest is counted. */
 const MAX_LINES = 20
 
 function consequences({ result, event }: Changed, paint: Paint): string[] {
@@ -100,7 +100,7 @@ function consequences({ result, event }: Changed, paint: Paint): string[] {
   return [...lines, ...more, ...refused, ...(result.done ? [`    the stream is done`] : [])]
 }
 
-/** Its status is `inprocess` too, but nobody works on it: only forks add such an event, only retries send one back. */
+/** A waiting join is `inprocess` too, but not worked on: only forks add such an event, only retries reset one to it. */
 function isWaitingJoin(id: string, to: string, how: ChangeCause): boolean {
   return to === 'inprocess' && (how === 'join' || (how === 'add' && id !== ROOT_ID))
 }

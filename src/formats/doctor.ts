@@ -7,15 +7,15 @@ import { jsonTime, orNull } from './json.ts'
 import type { Paint, Style } from './terminal/style.ts'
 import { widthOf } from './terminal/width.ts'
 
-/** A finding with the command line that does something about it. */
+/** A finding with the command line that fixes it. */
 export interface ShownFinding extends Finding {
   readonly tryCommand?: string
 }
 
-/** How many findings there are of each severity. */
+/** Number of findings of each severity. */
 export type FindingCounts = { readonly [Of in Exclude<Severity, 'ok'>]: number }
 
-const LOOKS: { readonly [Of in Severity]: readonly [glyph: string, style: Style] } = {
+const SEVERITY_STYLES: { readonly [Of in Severity]: readonly [glyph: string, style: Style] } = {
   error: ['✗', 'bad'],
   warning: ['!', 'warn'],
   info: ['•', 'plain'],
@@ -25,31 +25,31 @@ const LOOKS: { readonly [Of in Severity]: readonly [glyph: string, style: Style]
 /** Columns before the text of a finding: two blanks, the glyph, the longest word, two blanks. */
 const INDENT = 13
 
-export interface FindingLook {
+export interface FindingTextOptions {
   readonly paint: Paint
   /** Columns of the terminal; without it nothing is folded. */
   readonly width?: number | undefined
 }
 
-/** A finding with its code, and below it what to do. Long texts are folded. */
-export function findingLines(finding: ShownFinding, look: FindingLook): string[] {
+/** A finding with its code, followed by the advice. Long texts are wrapped. */
+export function findingLines(finding: ShownFinding, options: FindingTextOptions): string[] {
   const { severity, subject, message, hint, tryCommand, code } = finding
-  const [glyph, style] = LOOKS[severity]
-  const room = (look.width ?? Number.POSITIVE_INFINITY) - INDENT
+  const [glyph, style] = SEVERITY_STYLES[severity]
+  const room = (options.width ?? Number.POSITIVE_INFINITY) - INDENT
   const text = `${subject === '' ? '' : `${subject}: `}${message}`
-  const [first = '', ...more] = folded(visibleText(`${text} [${code}]`), room)
-  const head = `  ${look.paint(style, `${glyph} ${severity}`)}${' '.repeat(INDENT - 4 - severity.length)}${first}`
-  const advice = hint === undefined ? [] : folded(visibleText(hint), room)
+  const [first = '', ...more] = wrappedAtBlanks(visibleText(`${text} [${code}]`), room)
+  const head = `  ${options.paint(style, `${glyph} ${severity}`)}${' '.repeat(INDENT - 4 - severity.length)}${first}`
+  const advice = hint === undefined ? [] : wrappedAtBlanks(visibleText(hint), room)
   const command = tryCommand === undefined ? [] : [`try  ${visibleText(tryCommand)}`]
-  return [head, ...[...more, ...advice.map(line => look.paint('dim', line)), ...command].map(indented)]
+  return [head, ...[...more, ...advice.map(line => options.paint('dim', line)), ...command].map(indent)]
 }
 
-function indented(line: string): string {
+function indent(line: string): string {
   return ' '.repeat(INDENT) + line
 }
 
-/** At blanks, so that lines have at most so many columns where words allow it. */
-function folded(text: string, width: number): string[] {
+/** Wraps at blanks to `width` columns; a longer word stays whole. */
+function wrappedAtBlanks(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {
@@ -61,10 +61,10 @@ function folded(text: string, width: number): string[] {
   return [...lines, line]
 }
 
-/** `2 errors, 1 warning`, or that there is nothing to complain of. */
+/** `2 errors, 1 warning`, or that no problems were found. */
 export function findingCounts({ error, warning, info }: FindingCounts): string {
   const parts = [counted(error, 'error'), counted(warning, 'warning'), info === 0 ? '' : `${info} info`]
-  return parts.filter(part => part !== '').join(', ') || 'nothing to complain of'
+  return parts.filter(part => part !== '').join(', ') || 'no problems found'
 }
 
 function counted(count: number, word: string): string {
@@ -76,7 +76,7 @@ export function findingJson({ severity, code, subject, message, count = 1, hint,
   return { severity, code, subject: orNull(subject), message, count, hint: orNull(hint), try: orNull(tryCommand) }
 }
 
-/** The store as `doctor -o json` shows it. */
+/** The store in `doctor -o json`. */
 export function storeJson({ facts, probe }: StoreExamination, findings: readonly ShownFinding[]) {
   const { kind, address, unknown, ...others } = facts
   return {
@@ -89,7 +89,7 @@ export function storeJson({ facts, probe }: StoreExamination, findings: readonly
   }
 }
 
-/** Facts that have another form outside of this program. */
+/** Facts whose JSON form differs from the internal one. */
 function readable(facts: StoreFacts): object {
   if (facts.kind === 'sqlite' && facts.mode !== undefined) return { mode: facts.mode.toString(8).padStart(4, '0') }
   return facts.kind === 'azure' ? { auth: authJson(facts.auth) } : {}
@@ -100,17 +100,17 @@ function authJson(auth: AzureAuth): object {
   return { kind: auth.kind, permissions: auth.permissions, expires: jsonTime(auth.expiresMs) }
 }
 
-/** Something that was tried at a store, in `doctor` and `context test`; fields are only ever added. */
+/** One probe of a store, in `doctor` and `context test`; fields are only ever added. */
 export function stepJson({ name, outcome, ms, code, message, hint }: ProbeStep) {
   return { name, outcome, ms, code: orNull(code), message: orNull(message), hint: orNull(hint) }
 }
 
-/** The first line of the store's part. */
+/** Heading of the store's section. */
 export function storeTitle({ address }: StoreFacts, paint: Paint): string {
   return `store  ${paint('strong', visibleText(address))}`
 }
 
-/** The first line of a stream's part. */
+/** Heading of a stream's section. */
 export function streamTitle(name: string, paint: Paint): string {
   return `stream ${paint('strong', visibleName(name))}`
 }

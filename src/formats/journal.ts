@@ -14,11 +14,11 @@ export interface TransactionTextOptions {
   readonly time: TimeStyle
   readonly nowMs: number
   readonly paint?: Paint
-  /** A foreign write that no transaction has recorded yet: it has no number. */
+  /** A foreign write that no transaction records yet: it has no version. */
   readonly provisional?: boolean
 }
 
-/** One transaction for people: a line for the target, one more for every other change. */
+/** One transaction as text: a line for the target, one more for each other change. */
 export function transactionLines(tx: Transaction, options: TransactionTextOptions): string[] {
   const paint = options.paint ?? noPaint
   const version = options.provisional ? 'v?' : `v${tx.version}`
@@ -31,7 +31,7 @@ export function transactionLines(tx: Transaction, options: TransactionTextOption
   return [line, ...others.map(change => `${indent}${changeText(change, tx, paint)}`)]
 }
 
-/** The change of the target first. */
+/** The changes with that of the target first. */
 export function orderedChanges(tx: Transaction): JournalChange[] {
   const target = tx.changes.find(change => change.event === tx.on && change.how === 'target')
   return target === undefined ? [...tx.changes] : [target, ...tx.changes.filter(change => change !== target)]
@@ -49,7 +49,7 @@ function changeText(change: JournalChange, tx: Transaction, paint: Paint): strin
   return `${visibleText(change.event)}  ${painted(changePieces(change, tx), paint)}`
 }
 
-/** What became of one event, without its id: `init → ▶ inprocess (owner w1)`. */
+/** The change of one event, without its id: `init → ▶ inprocess (owner w1)`. */
 export function changePieces(change: JournalChange, tx: Transaction): StyledPiece[] {
   const removed = change.to === '' && change.how !== 'add'
   const to = isWaitingJoin(change, tx) ? 'waiting' : change.to
@@ -73,7 +73,7 @@ export function changePieces(change: JournalChange, tx: Transaction): StyledPiec
   return pieces.filter(([text]) => text !== '')
 }
 
-/** Its status is `inprocess` too, but nobody works on it: only a fork adds such an event. */
+/** A waiting join is `inprocess` too, but not worked on: only a fork adds such an event. */
 function isWaitingJoin({ event, how, to }: JournalChange, { op }: Transaction): boolean {
   return how === 'add' && to === 'inprocess' && event !== ROOT_ID && (op === 'init' || op === 'advance')
 }
@@ -93,7 +93,7 @@ function timeField(at: string, { time, nowMs }: TransactionTextOptions): string 
   return time === 'relative' ? `${span(nowMs - ms)} ago`.padStart(10) : clock(ms, nowMs, time)
 }
 
-/** A transaction as `tail -o ndjson` prints it; a provisional one has no version. */
+/** A transaction in `tail -o ndjson`; a provisional one has no version. */
 export function transactionJson(stream: string, tx: Transaction, provisional: boolean) {
   return {
     stream,
@@ -123,7 +123,7 @@ export function logJson({ stream, tx }: LogEntry) {
   return transactionJson(stream, tx, tx.provisional)
 }
 
-/** Columns of the table of transactions. */
+/** Columns of `log`. */
 export const LOG_COLUMNS: readonly Column[] = [
   { title: 'WHEN' },
   { title: 'STREAM', give: 2, min: 14, cut: 'middle' },
@@ -133,7 +133,7 @@ export const LOG_COLUMNS: readonly Column[] = [
   { title: 'REASON', runsOn: true, min: 8 },
 ]
 
-/** One row of it: texts that are safe to print, none of them with a control character. */
+/** One row of `log`: texts without control characters, safe to print. */
 export function logRow({ stream, tx, eventName }: LogEntry, nowMs: number, time: TimeStyle): string[] {
   return [
     timeCell(tx.at, nowMs, time),
@@ -145,7 +145,7 @@ export function logRow({ stream, tx, eventName }: LogEntry, nowMs: number, time:
   ]
 }
 
-/** The colours of a row. */
+/** A row of `log` with its colours. */
 export function logCells([
   when = '',
   stream = '',
@@ -174,13 +174,13 @@ function timeCell(at: string, nowMs: number, time: TimeStyle): string {
   return time === 'relative' ? `${span(nowMs - ms)} ago` : clock(ms, nowMs, time)
 }
 
-/** A writer that keeps no journal leaves no name either; what leasectl settles by itself has none. */
+/** A foreign writer without a journal leaves no name; leasectl's own settling has none. */
 function whoText({ by, op }: Tx): string {
   if (by !== '') return visibleText(by)
-  return op === 'foreign' || op === 'adopt' ? 'somebody else' : '-'
+  return op === 'foreign' || op === 'adopt' ? 'another program' : '-'
 }
 
-/** `cancel 01.00 SearchStart (3 more)`; without a target the one event that changed, or how many. */
+/** `cancel 01.00 SearchStart (3 more)`; without a target, the one changed event or the number of them. */
 function whatText({ op, on, changes, other }: Tx, eventName: string): string {
   const [only] = changes
   const parts = [op]

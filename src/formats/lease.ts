@@ -1,12 +1,13 @@
 import type { StaleReason } from '../ops/stale-lease.ts'
 import type { Holder, LeaseView, StreamRow } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
-import { visibleName, visibleText } from '../util/visible-text.ts'
+import { visibleText } from '../util/visible-text.ts'
+import { type CellFormat, rowOf, type TableColumn, textFormat } from './field.ts'
 import { jsonTime, orNull } from './json.ts'
-import { roughSpan, span, type TimeStyle, timeText } from './terminal/numbers.ts'
-import type { Cell, Column } from './terminal/table.ts'
+import { roughSpan, span, type TimeStyle } from './terminal/numbers.ts'
+import type { Cell } from './terminal/table.ts'
 
-/** Who holds the lease: `worker-7@aks-3 (pid 41) for 41s, "event complete 01.02.00"`. */
+/** Holder of a lease: `worker-7@aks-3 (pid 41) for 41s, "event complete 01.02.00"`. */
 export function holderText(holder: Holder, nowMs: number): string {
   const host = holder.host === '' || holder.by.includes('@') ? '' : `@${visibleText(holder.host)}`
   const pid = holder.pid > 0 ? ` (pid ${holder.pid})` : ''
@@ -14,7 +15,7 @@ export function holderText(holder: Holder, nowMs: number): string {
   return `${visibleText(holder.by)}${host}${pid} for ${span(nowMs - holder.sinceMs)}${purpose}`
 }
 
-/** The holder, or what is known instead of it. */
+/** The holder; if unknown, the last writer. */
 export function holderOrLast(lease: LeaseView, nowMs: number, lastBy: string | undefined): string {
   if (lease.holder !== undefined) return holderText(lease.holder, nowMs)
   return lastBy === undefined || lastBy === ''
@@ -30,7 +31,7 @@ export function leaseText(lease: LeaseView, nowMs: number, lastBy?: string): str
   return `${lease.state}${duration} by ${holderOrLast(lease, nowMs, lastBy)}${until}`
 }
 
-/** The lease as JSON shows it. */
+/** A lease as JSON. */
 export function leaseJson(lease: LeaseView) {
   return {
     state: lease.state,
@@ -40,19 +41,19 @@ export function leaseJson(lease: LeaseView) {
   }
 }
 
-/** A holder as JSON shows it. */
+/** A holder as JSON. */
 export function holderJson(holder: Holder) {
   return { by: holder.by, host: holder.host, pid: holder.pid, purpose: holder.purpose, since: jsonTime(holder.sinceMs) }
 }
 
-/** A lease that somebody holds. */
+/** A held lease. */
 export interface LeaseRow {
   readonly listed: StreamRow
   /** Why it looks stale; empty if it does not. */
   readonly stale: readonly StaleReason[]
 }
 
-/** A lease as JSON shows it; fields are only ever added. Nobody but its holder learns its id. */
+/** A lease as JSON; fields are only ever added. Only the holder knows its id. */
 export function heldLeaseJson({ listed, stale }: LeaseRow) {
   const { state, duration, until, holder } = leaseJson(listed.lease)
   return {
@@ -68,40 +69,52 @@ export function heldLeaseJson({ listed, stale }: LeaseRow) {
   }
 }
 
-/** The columns of `lease ls`; `why` adds why a lease looks stale. */
-export function leaseColumns(why: boolean): Column[] {
-  return [
-    { title: 'STREAM', give: 1, min: 12, cut: 'middle' },
-    { title: 'STATE' },
-    { title: 'HOLDER', give: 3, min: 8 },
-    { title: 'HOST', give: 4, min: 6 },
-    { title: 'PID', align: 'right' },
-    { title: 'PURPOSE', give: 5, min: 8 },
-    { title: 'SINCE' },
-    { title: 'ENDS' },
-    ...(why ? [{ title: 'STALE BECAUSE', give: 2, min: 10 }] : []),
-  ]
+/** The columns of `lease ls`; `why` adds the reasons why a lease looks stale. */
+export function leaseColumns(why: boolean): readonly TableColumn<LeaseRow>[] {
+  return why ? [...COLUMNS, STALE_BECAUSE] : COLUMNS
 }
 
-/** One row of it. */
-export function leaseRow({ listed, stale }: LeaseRow, why: boolean, nowMs: number, time: TimeStyle): Cell[] {
-  const { lease, summary, name } = listed
-  const { holder } = lease
-  return [
-    visibleName(name),
-    { text: lease.state, style: 'warn' },
-    holder === undefined ? unknownHolder(summary?.lastBy) : visibleText(holder.by),
-    visibleText(holder?.host ?? '') || '-',
-    holder !== undefined && holder.pid > 0 ? String(holder.pid) : '-',
-    visibleText(holder?.purpose ?? '') || '-',
-    sinceText(holder?.sinceMs, nowMs, time),
-    endText(listed, nowMs, time),
-    ...(why ? [staleText(stale, listed, nowMs)] : []),
-  ]
+/** One row of `lease ls`. */
+export function leaseRow(lease: LeaseRow, why: boolean, nowMs: number, time: TimeStyle): Cell[] {
+  return rowOf(leaseColumns(why), lease, textFormat(nowMs, time))
 }
 
-/** Why a lease looks stale, in words. */
-function staleText(stale: readonly StaleReason[], { lease: { holder } }: StreamRow, nowMs: number): string {
+const COLUMNS: readonly TableColumn<LeaseRow>[] = [
+  { title: 'STREAM', give: 1, min: 12, cut: 'middle', cell: ({ listed }, format) => format.name(listed.name) },
+  { title: 'STATE', cell: ({ listed }) => ({ text: listed.lease.state, style: 'warn' }) },
+  {
+    title: 'HOLDER',
+    give: 3,
+    min: 8,
+    cell: ({ listed: { lease, summary } }, format) => holderCell(lease, summary?.lastBy, format).text,
+  },
+  { title: 'HOST', give: 4, min: 6, cell: ({ listed: { lease } }, { text }) => text(lease.holder?.host ?? '') || '-' },
+  { title: 'PID', align: 'right', cell: ({ listed: { lease } }) => pidText(lease.holder) },
+  { title: 'PURPOSE', give: 5, min: 8, cell: ({ listed }, format) => purposeText(listed, format) },
+  { title: 'SINCE', cell: ({ listed: { lease } }, format) => format.past(lease.holder?.sinceMs) },
+  { title: 'ENDS', cell: ({ listed: { lease } }, format) => endText(lease, format) },
+]
+
+const STALE_BECAUSE: TableColumn<LeaseRow> = { title: 'STALE BECAUSE', give: 2, min: 10, cell: staleText }
+
+/** The holder, if the store knows it; on Azure only holders of long leases are recorded. */
+export function holderCell({ holder }: LeaseView, lastBy: string | undefined, { text }: CellFormat) {
+  if (holder !== undefined) return { text: text(holder.by) || '-', style: 'warn' } as const
+  return { text: lastBy ? `unknown, last written by ${text(lastBy)}` : 'unknown', style: 'dim' } as const
+}
+
+/** What the holder said it takes the lease for. */
+export function purposeText({ lease: { holder } }: StreamRow, { text }: CellFormat): string {
+  return text(holder?.purpose ?? '') || '-'
+}
+
+function pidText(holder: Holder | undefined): string {
+  return holder !== undefined && holder.pid > 0 ? String(holder.pid) : '-'
+}
+
+/** The reasons why a lease looks stale, in words. */
+function staleText({ stale, listed }: LeaseRow, { nowMs, span }: CellFormat): string {
+  const { holder } = listed.lease
   const words: { readonly [Reason in StaleReason]: string } = {
     'held-long': `held for ${span(nowMs - (holder?.sinceMs ?? nowMs))}`,
     'holder-unknown': 'infinite, holder unknown',
@@ -110,17 +123,7 @@ function staleText(stale: readonly StaleReason[], { lease: { holder } }: StreamR
   return stale.map(reason => words[reason]).join('; ')
 }
 
-function unknownHolder(lastBy: string | undefined): string {
-  return lastBy ? `unknown, last written by ${visibleText(lastBy)}` : 'unknown'
-}
-
-function sinceText(ms: number | undefined, nowMs: number, time: TimeStyle): string {
-  return ms !== undefined && time === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, time)
-}
-
-function endText({ lease: { duration, untilMs } }: StreamRow, nowMs: number, time: TimeStyle): string {
+function endText({ duration, untilMs }: LeaseView, { nowMs, time, age }: CellFormat): string {
   if (duration === 'infinite') return 'never'
-  return untilMs !== undefined && time === 'relative'
-    ? `in ${roughSpan(untilMs - nowMs)}`
-    : timeText(untilMs, nowMs, time)
+  return untilMs !== undefined && time === 'relative' ? `in ${roughSpan(untilMs - nowMs)}` : age(untilMs)
 }

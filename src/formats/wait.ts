@@ -2,7 +2,7 @@ import type { AwaitedStream } from '../ops/wait.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTime, orNull } from './json.ts'
-import { statusWord, styleOf } from './stream/view.ts'
+import { idsText, statusWord, styleOf } from './stream/view.ts'
 import { dueText, span, type TimeStyle } from './terminal/numbers.ts'
 import { noPaint, type Paint } from './terminal/style.ts'
 
@@ -15,7 +15,7 @@ const REASONS: { readonly [State in AwaitedStream['state']]: string | null } = {
   unreadable: 'unreadable',
 }
 
-/** What became of a stream as `wait` prints it; fields are only ever added. */
+/** The result for a stream in `wait`; fields are only ever added. */
 export function waitJson({ name, state, last, event }: AwaitedStream, waitedMs: number) {
   return {
     stream: name,
@@ -32,30 +32,30 @@ export function waitJson({ name, state, last, event }: AwaitedStream, waitedMs: 
   }
 }
 
-/** The line for a stream that has ended, as asked for or otherwise. */
+/** The line for a stream whose wait is over, met or not. */
 export function endedLine(stream: AwaitedStream, waitedMs: number, paint: Paint): string {
   const verdict = stream.state === 'met' ? paint('good', 'met'.padEnd(WORD)) : paint('bad', 'not met'.padEnd(WORD))
-  return [verdict, visibleName(stream.name), ...standing(stream, paint), span(waitedMs), failureText(stream)]
+  return [verdict, visibleName(stream.name), ...stateParts(stream, paint), span(waitedMs), failureText(stream)]
     .filter(part => part !== '')
     .join('  ')
 }
 
 const WORD = 7
 
-export interface OpenLook {
+export interface OpenLineOptions {
   readonly nowMs: number
   readonly time: TimeStyle
   readonly paint: Paint
 }
 
-/** How a stream stands that is still waited for: what it waits on, and until when. */
-export function openLine(stream: AwaitedStream, { nowMs, time, paint }: OpenLook): string {
+/** State of a stream that is still waited for: what it waits on and when it is due. */
+export function openLine(stream: AwaitedStream, { nowMs, time, paint }: OpenLineOptions): string {
   const { last } = stream
   const on = waitsOnText(stream)
   const due = dueText(last?.dueMs, nowMs, time)
   return [
     visibleName(stream.name),
-    ...standing(stream, paint),
+    ...stateParts(stream, paint),
     on === '' ? '' : `waits on ${on}`,
     due === '-' ? '' : due.startsWith('overdue') ? due : `due ${due}`,
     failureText(stream),
@@ -66,34 +66,30 @@ export function openLine(stream: AwaitedStream, { nowMs, time, paint }: OpenLook
 
 const MAX_IDS = 8
 
-/** Ids of what it waits on, `''` for nothing. */
+/** Ids of the events it waits on, `''` for none. */
 export function waitsOnText({ last }: AwaitedStream): string {
-  const ids = last?.waitingOn ?? []
-  const named = ids.filter(id => !/^\+\d+$/.test(id))
-  const cutOff = ids.filter(id => /^\+\d+$/.test(id)).reduce((sum, id) => sum + Number(id), 0)
-  const more = Math.max(0, named.length - MAX_IDS) + cutOff
-  return `${named.slice(0, MAX_IDS).map(visibleText).join(' ')}${more > 0 ? ` +${more}` : ''}`
+  return visibleText(idsText(last?.waitingOn ?? [], MAX_IDS))
 }
 
-/** The last failure: `02.00: no answer`. That the root itself ended so says its status already. */
+/** The last failure: `02.00: no answer`. Without a message, a failed root is omitted: its status says the same. */
 export function failureText({ last }: AwaitedStream): string {
   if (last === undefined || last.failedId === '' || (last.failure === '' && last.failedId === ROOT_ID)) return ''
   return `${visibleText(last.failedId)}${last.failure === '' ? '' : `: ${visibleText(last.failure)}`}`
 }
 
-/** How it stands, without colours: `✗ aborted`, `01.00 ✗ aborted, stream ▶ inprocess`, `removed`. */
-export function standingText(stream: AwaitedStream): string {
-  return standing(stream, noPaint).join(', ')
+/** State without colours: `✗ aborted`, `01.00 ✗ aborted, stream ▶ inprocess`, `removed`. */
+export function stateText(stream: AwaitedStream): string {
+  return stateParts(stream, noPaint).join(', ')
 }
 
-function standing(stream: AwaitedStream, paint: Paint): string[] {
+function stateParts(stream: AwaitedStream, paint: Paint): string[] {
   const { state, last, event } = stream
   if (state === 'removed') return [paint('warn', 'removed')]
-  if (state === 'missing') return [paint('dim', 'not there yet')]
+  if (state === 'missing') return [paint('dim', 'does not exist yet')]
   if (state === 'unreadable') return [paint('warn', '? cannot be read')]
   const whole = last === undefined ? '? not started' : statusText(last.status, last.outcome, paint)
   if (event === undefined) return [whole]
-  const own = event.status === undefined ? 'not there' : statusText(event.status, '', paint)
+  const own = event.status === undefined ? 'missing' : statusText(event.status, '', paint)
   return [`${visibleText(event.id)} ${own}`, ...(state === 'met' ? [] : [`stream ${whole}`])]
 }
 

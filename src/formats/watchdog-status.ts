@@ -3,14 +3,15 @@ import {
   type Liveness,
   livenessOf,
   type PassFailure,
+  type RecordedDecision,
   type WatchdogEntry,
 } from '../ops/watchdog-state/state.ts'
 import { upcoming } from '../ops/watchdog-state/upcoming.ts'
-import { visibleName, visibleText } from '../util/visible-text.ts'
+import { type CellFormat, type Field, rowOf, type TableColumn, textFormat } from './field.ts'
 import { jsonTime, orNull } from './json.ts'
-import { clock, counted, countText, dueText, span, type TimeStyle, timeText } from './terminal/numbers.ts'
+import { counted, countText, span, type TimeStyle } from './terminal/numbers.ts'
 import type { Paint, Style } from './terminal/style.ts'
-import { type Cell, type Column, table } from './terminal/table.ts'
+import { type Cell, table } from './terminal/table.ts'
 
 export interface StatusText {
   /** The store's clock, epoch ms. */
@@ -21,87 +22,133 @@ export interface StatusText {
   readonly width?: number
 }
 
-/** The watchdogs, what ends next, what they decided last and what is wrong, in sections with a line between them. */
+/** The watchdogs, the next deadlines, the last decisions and the problems, in sections separated by a blank line. */
 export function watchdogStatusText(watchdogs: readonly WatchdogEntry[], options: StatusText): string[] {
-  const there = watchdogs.filter(entry => isThere(livenessOf(entry, options.nowMs)))
-  const sections = [
+  const { nowMs, time, paint } = options
+  const format = textFormat(nowMs, time)
+  const rows = <Item>(columns: readonly TableColumn<Item>[], items: readonly Item[]) =>
     table(
-      COLUMNS,
-      watchdogs.toSorted(byLiveness(options.nowMs)).map(entry => row(entry, options)),
+      columns,
+      items.map(item => rowOf(columns, item, format)),
       options,
-    ),
-    section('ends next', NEXT_COLUMNS, nextRows(watchdogs, options), options),
-    section('decided last', DECISION_COLUMNS, decisionRows(watchdogs, options), options),
-    troubleLines(there, options),
+    )
+  const section = <Item>(title: string, columns: readonly TableColumn<Item>[], items: readonly Item[]) =>
+    items.length === 0 ? [] : [paint('strong', title), ...rows(columns, items.slice(0, MOST_ROWS))]
+  const sections = [
+    rows(COLUMNS, watchdogs.toSorted(byLiveness(nowMs))),
+    section('ends next', NEXT_COLUMNS, upcoming(watchdogs, nowMs)),
+    section('decided last', DECISION_COLUMNS, latestDecisions(watchdogs)),
+    problemsOf(watchdogs, format).map(problem => paint('bad', `! ${problem}`)),
   ]
   return sections.filter(lines => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]))
 }
 
-/** It runs, as far as anybody can tell. */
-export function isThere(liveness: Liveness): boolean {
+const MOST_ROWS = 10
+
+/** True if it probably runs. */
+function isRunning(liveness: Liveness): boolean {
   return liveness === 'live' || liveness === 'late'
 }
 
-const MOST_ROWS = 10
+/** Orders running watchdogs first, then by start. */
+export function byLiveness(nowMs: number) {
+  const rank = (entry: WatchdogEntry) => (isRunning(livenessOf(entry, nowMs)) ? 0 : 1)
+  return (a: WatchdogEntry, b: WatchdogEntry) => rank(a) - rank(b) || a.startedMs - b.startedMs
+}
 
-/** How each of them looks. */
-export const LIVENESS_LOOKS: { readonly [Of in Liveness]: { readonly glyph: string; readonly style: Style } } = {
+/** The decisions of all watchdogs, the latest first. */
+export function latestDecisions(watchdogs: readonly WatchdogEntry[]): RecordedDecision[] {
+  return watchdogs.flatMap(({ decisions }) => decisions).sort((a, b) => b.atMs - a.atMs)
+}
+
+/** Problems that keep running watchdogs from working. */
+export function problemsOf(watchdogs: readonly WatchdogEntry[], format: CellFormat): string[] {
+  const running = watchdogs.filter(entry => isRunning(livenessOf(entry, format.nowMs)))
+  return running.flatMap(({ host, pid, failure, breaker }) => {
+    const problems: string[] = []
+    if (failure !== undefined) {
+      const { sinceMs, message, code } = failure
+      const since =
+        format.time === 'relative' ? `for ${format.span(format.nowMs - sinceMs)}` : `since ${format.age(sinceMs)}`
+      problems.push(`no pass has completed ${since}: ${message} [${code}]`)
+    }
+    if (breaker?.isOpen) {
+      const share = `${countText(breaker.wouldEnd)} of ${counted(breaker.openEvents, 'open event')}`
+      const most = `${Math.round(breaker.maxShare * 100)}%`
+      problems.push(`circuit breaker open, nothing is ended: a pass would end ${share}, limit ${most}`)
+    }
+    return problems.map(problem => format.text(`${host}:${pid}: ${problem}`))
+  })
+}
+
+/** The fields of a watchdog, in text output and on the dashboard. */
+export const WATCHDOG_FIELDS = {
+  state: { title: 'STATE', cell: stateCell },
+  every: { title: 'EVERY', align: 'right', cell: ({ intervalMs }, format) => format.span(intervalMs) },
+  lastSweep: { title: 'LAST SWEEP', align: 'right', cell: ({ lastSweepMs }, format) => format.past(lastSweepMs) },
+  took: {
+    title: 'TOOK',
+    align: 'right',
+    cell: ({ lastSweepMs, tookMs }) => (lastSweepMs === undefined ? '-' : tookText(tookMs)),
+  },
+  watched: {
+    title: 'WATCHED',
+    align: 'right',
+    cell: ({ lastPass }) => (lastPass === undefined ? '-' : countText(lastPass.watched)),
+  },
+  overdue: { title: 'OVERDUE', align: 'right', cell: overdueCell },
+  ended: { title: 'ENDED', align: 'right', cell: ({ totals }) => countText(totals.ended) },
+  breaker: {
+    title: 'BREAKER',
+    cell: ({ breaker }) => (breaker?.isOpen ? { text: '! open', style: 'bad' } : 'closed'),
+  },
+  shards: {
+    title: 'SHARDS',
+    // Other watchdogs have long taken over the shards of one that is gone.
+    cell: (entry, { nowMs }) => (livenessOf(entry, nowMs) === 'silent' ? '-' : shardsText(entry.shards)),
+  },
+} satisfies { readonly [name: string]: Field<WatchdogEntry> }
+
+const COLUMNS: readonly TableColumn<WatchdogEntry>[] = [
+  WATCHDOG_FIELDS.state,
+  { title: 'HOST', give: 1, min: 8, cell: ({ host }, format) => format.text(host) },
+  { title: 'PID', align: 'right', cell: ({ pid }) => String(pid) },
+  WATCHDOG_FIELDS.every,
+  WATCHDOG_FIELDS.lastSweep,
+  { ...WATCHDOG_FIELDS.took, spare: 3 },
+  WATCHDOG_FIELDS.watched,
+  WATCHDOG_FIELDS.overdue,
+  { ...WATCHDOG_FIELDS.ended, spare: 1 },
+  WATCHDOG_FIELDS.breaker,
+  { ...WATCHDOG_FIELDS.shards, give: 2, min: 6, spare: 2 },
+]
+
+const LIVENESS_STYLES: { readonly [Of in Liveness]: { readonly glyph: string; readonly style: Style } } = {
   live: { glyph: '●', style: 'good' },
   late: { glyph: '◷', style: 'warn' },
   silent: { glyph: '✗', style: 'bad' },
   stopped: { glyph: '○', style: 'dim' },
 }
 
-const COLUMNS: readonly Column[] = [
-  { title: 'STATE' },
-  { title: 'HOST', give: 1, min: 8 },
-  { title: 'PID', align: 'right' },
-  { title: 'EVERY', align: 'right' },
-  { title: 'LAST SWEEP', align: 'right' },
-  { title: 'TOOK', align: 'right', spare: 3 },
-  { title: 'WATCHED', align: 'right' },
-  { title: 'OVERDUE', align: 'right' },
-  { title: 'ENDED', align: 'right', spare: 1 },
-  { title: 'BREAKER' },
-  { title: 'SHARDS', give: 2, min: 6, spare: 2 },
-]
-
-function row(entry: WatchdogEntry, options: StatusText): Cell[] {
-  const { lastPass, breaker, lastSweepMs, tookMs } = entry
-  const liveness = livenessOf(entry, options.nowMs)
-  const { glyph, style } = LIVENESS_LOOKS[liveness]
-  const failing: Cell = { text: '! failing', style: 'bad' }
-  return [
-    entry.failure !== undefined && liveness === 'live' ? failing : { text: `${glyph} ${liveness}`, style },
-    visibleText(entry.host),
-    String(entry.pid),
-    span(entry.intervalMs),
-    agoText(lastSweepMs, options),
-    lastSweepMs === undefined ? '-' : tookText(tookMs),
-    lastPass === undefined ? '-' : countText(lastPass.watched),
-    lastPass === undefined ? '-' : overdueCell(lastPass.overdue),
-    countText(entry.totals.ended),
-    breaker?.isOpen ? { text: '! open', style: 'bad' } : 'closed',
-    // Others have long taken those of one that is gone.
-    liveness === 'silent' ? '-' : shardsText(entry.shards),
-  ]
+function stateCell(entry: WatchdogEntry, { nowMs }: CellFormat): Cell {
+  const liveness = livenessOf(entry, nowMs)
+  if (entry.failure !== undefined && liveness === 'live') return { text: '! failing', style: 'bad' }
+  const { glyph, style } = LIVENESS_STYLES[liveness]
+  return { text: `${glyph} ${liveness}`, style }
 }
 
-function agoText(ms: number | undefined, { nowMs, time }: StatusText): string {
-  return ms !== undefined && time === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, time)
+function overdueCell({ lastPass }: WatchdogEntry): Cell {
+  if (lastPass === undefined) return '-'
+  return lastPass.overdue === 0 ? '0' : { text: countText(lastPass.overdue), style: 'warn' }
 }
 
-/** A length of time, short ones in milliseconds. */
+/** A duration, short ones in milliseconds. */
 export function tookText(ms: number): string {
   return ms < 1_000 ? `${Math.floor(ms)}ms` : span(ms)
 }
 
-function overdueCell(overdue: number): Cell {
-  return overdue === 0 ? '0' : { text: countText(overdue), style: 'warn' }
-}
-
-/** `0-3,5 of 8`; `all` for one that shares with nobody. */
-export function shardsText(shards: WatchdogEntry['shards']): string {
+/** `0-3,5 of 8`; `all` for a watchdog that does not share. */
+function shardsText(shards: WatchdogEntry['shards']): string {
   if (shards === undefined) return 'all'
   const ranges: { first: number; last: number }[] = []
   for (const shard of shards.held) {
@@ -113,33 +160,44 @@ export function shardsText(shards: WatchdogEntry['shards']): string {
   return `${held === '' ? 'none' : held} of ${shards.total}`
 }
 
-/** Those who are there first, then by their start. */
-export function byLiveness(nowMs: number) {
-  const rank = (entry: WatchdogEntry) => (isThere(livenessOf(entry, nowMs)) ? 0 : 1)
-  return (a: WatchdogEntry, b: WatchdogEntry) => rank(a) - rank(b) || a.startedMs - b.startedMs
+/** A stream whose limit expires next. */
+export interface NextLimit {
+  readonly stream: string
+  readonly dueMs: number | undefined
 }
 
-function section(title: string, columns: readonly Column[], rows: readonly Cell[][], options: StatusText): string[] {
-  return rows.length === 0 ? [] : [options.paint('strong', title), ...table(columns, rows, options)]
-}
+/** The fields of a limit that expires next. */
+export const NEXT_FIELDS = {
+  due: { title: 'DUE', cell: ({ dueMs }, format) => (dueMs === undefined ? '-' : format.due(dueMs)) },
+  stream: { title: 'STREAM', cut: 'middle', cell: ({ stream }, format) => format.name(stream) },
+} satisfies { readonly [name: string]: Field<NextLimit> }
 
-const NEXT_COLUMNS: readonly Column[] = [{ title: 'DUE' }, { title: 'STREAM', give: 1, min: 12, cut: 'middle' }]
+const NEXT_COLUMNS: readonly TableColumn<NextLimit>[] = [NEXT_FIELDS.due, { ...NEXT_FIELDS.stream, give: 1, min: 12 }]
 
-function nextRows(watchdogs: readonly WatchdogEntry[], { nowMs, time }: StatusText): Cell[][] {
-  const soonest = upcoming(watchdogs, nowMs).slice(0, MOST_ROWS)
-  return soonest.map(({ stream, dueMs }) => [
-    { text: dueText(dueMs, nowMs, time), style: dueMs > nowMs ? 'plain' : 'warn' },
-    visibleName(stream),
-  ])
-}
+/** The fields of a watchdog's decision. */
+export const DECISION_FIELDS = {
+  when: { title: 'WHEN', align: 'right', cell: ({ atMs }, format) => format.past(atMs) },
+  outcome: {
+    title: 'OUTCOME',
+    cell: ({ outcome }, format) => ({ text: format.text(outcome), style: outcomeStyle(outcome) }),
+  },
+  stream: { title: 'STREAM', cut: 'middle', cell: ({ stream }, format) => format.name(stream) },
+  event: { title: 'EVENT', cell: ({ event }, format) => format.text(event ?? '') || '-' },
+  limit: { title: 'LIMIT', cell: ({ limit }, format) => format.text(limit ?? '') || '-' },
+  late: {
+    title: 'LATE',
+    align: 'right',
+    cell: ({ atMs, dueMs }) => (dueMs === undefined ? '-' : tookText(Math.max(0, atMs - dueMs))),
+  },
+} satisfies { readonly [name: string]: Field<RecordedDecision> }
 
-const DECISION_COLUMNS: readonly Column[] = [
-  { title: 'WHEN', align: 'right' },
-  { title: 'OUTCOME' },
-  { title: 'STREAM', give: 1, min: 12, cut: 'middle' },
-  { title: 'EVENT', give: 2, min: 6 },
-  { title: 'LIMIT' },
-  { title: 'LATE', align: 'right' },
+const DECISION_COLUMNS: readonly TableColumn<RecordedDecision>[] = [
+  DECISION_FIELDS.when,
+  DECISION_FIELDS.outcome,
+  { ...DECISION_FIELDS.stream, give: 1, min: 12 },
+  { ...DECISION_FIELDS.event, give: 2, min: 6 },
+  DECISION_FIELDS.limit,
+  DECISION_FIELDS.late,
 ]
 
 const OUTCOME_STYLES: { readonly [outcome: string]: Style } = {
@@ -152,50 +210,12 @@ const OUTCOME_STYLES: { readonly [outcome: string]: Style } = {
   refused: 'warn',
 }
 
-/** What became of a decision; a newer watchdog may know more words. */
-export function outcomeStyle(outcome: string): Style {
+/** Colour of an outcome; a newer watchdog may write unknown ones. */
+function outcomeStyle(outcome: string): Style {
   return (Object.hasOwn(OUTCOME_STYLES, outcome) && OUTCOME_STYLES[outcome]) || 'plain'
 }
 
-function decisionRows(watchdogs: readonly WatchdogEntry[], options: StatusText): Cell[][] {
-  const latest = watchdogs.flatMap(({ decisions }) => decisions).sort((a, b) => b.atMs - a.atMs)
-  return latest.slice(0, MOST_ROWS).map(({ stream, event, limit, dueMs, outcome, atMs }) => [
-    agoText(atMs, options),
-    {
-      text: visibleText(outcome),
-      style: outcomeStyle(outcome),
-    },
-    visibleName(stream),
-    visibleText(event ?? '') || '-',
-    visibleText(limit ?? '') || '-',
-    dueMs === undefined ? '-' : tookText(Math.max(0, atMs - dueMs)),
-  ])
-}
-
-/** What keeps those who are there from their work. */
-function troubleLines(there: readonly WatchdogEntry[], { nowMs, time, paint }: StatusText): string[] {
-  return there.flatMap(({ host, pid, failure, breaker }) => {
-    const who = visibleText(`${host} ${pid}`)
-    const lines: string[] = []
-    if (failure !== undefined) {
-      const since =
-        time === 'relative' ? `for ${span(nowMs - failure.sinceMs)}` : `since ${clock(failure.sinceMs, nowMs, time)}`
-      lines.push(
-        paint('bad', `! ${who}: no pass ends ${since}: ${visibleText(`${failure.message} [${failure.code}]`)}`),
-      )
-    }
-    if (breaker?.isOpen) {
-      const share = `${countText(breaker.wouldEnd)} of ${counted(breaker.openEvents, 'open event')}`
-      const most = `${Math.round(breaker.maxShare * 100)}%`
-      lines.push(
-        paint('bad', `! ${who}: the breaker is open: a pass would end ${share}, more than ${most}: it ends nothing`),
-      )
-    }
-    return lines
-  })
-}
-
-/** A watchdog as JSON shows it; fields are only ever added. @param nowMs the store's clock, epoch ms */
+/** A watchdog as JSON; fields are only ever added. @param nowMs the store's clock, epoch ms */
 export function watchdogJson(entry: WatchdogEntry, nowMs: number) {
   const { id, host, pid, version, by, intervalMs, tookMs, settings, breaker, shards, totals } = entry
   return {

@@ -4,20 +4,20 @@ import { DataStore } from './data/store.ts'
 import type { Data } from './data/types.ts'
 import { Effects } from './effects.ts'
 import type { AppOptions, TerminalRequests } from './options.ts'
-import type { StoreInfo, World } from './state/context.ts'
+import type { ScreenContext, StoreInfo } from './state/context.ts'
 import { Lists } from './state/lists/lists.ts'
 import type { Action, State } from './state/state.ts'
 import { initialState, update } from './state/update.ts'
-import { demandOf } from './state/visible-data.ts'
+import { visibleDataOf } from './state/visible-data.ts'
 import { frameOf } from './view/frame.ts'
 import type { Frame } from './view/row.ts'
 
-/** Why the picture may be another one: somebody pressed a key and waits for it, or something happened that may wait. */
+/** Why a frame may have to be redrawn: for user input at once, for data when convenient. */
 export type RedrawCause = 'input' | 'data'
 
 /**
- * The dashboard without its terminal: state, data and what connects them. Keys, answers and time come in as actions, frames
- * go out; what an action asks for besides is carried out by `Effects`.
+ * The dashboard without its terminal: state, data and their connection. Keys, answers and time are actions; frames are
+ * the output. `Effects` carries out side effects.
  */
 export class App {
   readonly #options: AppOptions
@@ -28,7 +28,7 @@ export class App {
   readonly #effects: Effects
   readonly #listeners = new Set<(why: RedrawCause) => void>()
   #state: State
-  /** What is shown while the picture is frozen. */
+  /** The displayed data while the screen is frozen. */
   #frozen: Data | undefined
 
   constructor(options: AppOptions) {
@@ -54,23 +54,23 @@ export class App {
       ...(stream === undefined ? {} : { stream }),
       ...(ports.isProtected ? { protectedName: ports.protectedName } : {}),
     })
-    this.#effects = new Effects(ports, this.#store, this.#poll, action => this.#take(action, 'data'))
-    this.#store.onChange(() => this.#tell('data'))
+    this.#effects = new Effects(ports, this.#store, this.#poll, action => this.#apply(action, 'data'))
+    this.#store.onChange(() => this.#notify('data'))
   }
 
-  /** A key, a resize, an answer. Errors that leave here are bugs. */
+  /** A key, a resize, an answer. Errors thrown here are bugs. */
   dispatch(action: Action): void {
-    this.#take(action, 'input')
+    this.#apply(action, 'input')
   }
 
-  /** The screen as it is now. */
+  /** The current screen. */
   frame(): Frame {
-    const world = this.#world()
-    this.#poll.want(demandOf(this.#state, world.listing, this.#store))
-    return frameOf({ ...world, state: this.#state }, { isAscii: this.#options.isAscii })
+    const context = this.#context()
+    this.#poll.setVisible(visibleDataOf(this.#state, context.listing, this.#store))
+    return frameOf({ ...context, state: this.#state }, { isAscii: this.#options.isAscii })
   }
 
-  /** @returns what ends the listening */
+  /** @returns a function that removes the listener */
   onChange(listener: (why: RedrawCause) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -81,15 +81,15 @@ export class App {
   }
 
   /**
-   * Looks at the store until the user quits or the signal aborts; then stops what runs and waits for changes that are under
-   * way. Faults of the store do not end it.
+   * Polls the store until the user quits or the signal aborts; then stops running work and waits for changes in flight.
+   * Store errors do not end it.
    */
   async run(signal: AbortSignal): Promise<void> {
     const end = new AbortController()
     const stop = () => end.abort()
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
-    const clock = setInterval(() => this.#take({ kind: 'tick' }, 'data'), 1_000)
+    const clock = setInterval(() => this.#apply({ kind: 'tick' }, 'data'), 1_000)
     try {
       this.frame()
       await Promise.race([this.#poll.run(end.signal), this.#effects.quit, aborted(end.signal)])
@@ -101,20 +101,20 @@ export class App {
     }
   }
 
-  #take(action: Action, why: RedrawCause): void {
-    const [state, effects] = update(this.#state, action, this.#world())
+  #apply(action: Action, why: RedrawCause): void {
+    const [state, effects] = update(this.#state, action, this.#context())
     this.#state = state
     if (state.frozen === undefined) this.#frozen = undefined
     else this.#frozen ??= this.#store.snapshot()
     for (const effect of effects) this.#effects.carryOut(effect)
-    this.#tell(why)
+    this.#notify(why)
   }
 
-  #tell(why: RedrawCause): void {
+  #notify(why: RedrawCause): void {
     for (const listener of this.#listeners) listener(why)
   }
 
-  #world(): World {
+  #context(): ScreenContext {
     const data = this.#frozen ?? this.#store
     const nowMs = this.#nowMs()
     return {
@@ -127,7 +127,7 @@ export class App {
     }
   }
 
-  /** Whole seconds: nothing on the screen tells less, so that frames of one second are the same. */
+  /** Whole seconds: the screen shows nothing finer, so all frames of one second are the same. */
   #nowMs(): number {
     return Math.floor(this.#options.ports.store.nowMs() / 1_000) * 1_000
   }

@@ -6,7 +6,7 @@ import type { Action, Effect } from './state/state.ts'
 
 type EffectOf<Kind extends Effect['kind']> = Extract<Effect, { kind: Kind }>
 
-/** Does what the state asks for, and reports what became of it as actions. */
+/** Carries out the side effects that the state requests, and reports results as actions. */
 export class Effects {
   /** Resolves when the user quits. */
   readonly quit: Promise<void>
@@ -18,13 +18,13 @@ export class Effects {
   readonly #end = new AbortController()
   #preview: AbortController | undefined
   #line: AbortController | undefined
-  /** Lines that may change something, each until it has ended. */
+  /** Running lines that may write, until they end. */
   readonly #changing = new Set<Promise<void>>()
   #batch: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined
   #dryRun: Promise<void> | undefined
   #resolveQuit = () => {}
   readonly #carriers: { readonly [Kind in Effect['kind']]: (effect: EffectOf<Kind>) => void } = {
-    preview: effect => this.#lookAhead(effect),
+    preview: effect => this.#startPreview(effect),
     'forget-preview': () => this.#preview?.abort(),
     'carry-out': effect => this.#change(effect.preview, effect.reason),
     'stop-batch': () => this.#batch?.stop.abort(),
@@ -55,21 +55,21 @@ export class Effects {
     carry(effect)
   }
 
-  /** Stops what runs. Resolves when changes under way have come to their end: their leases are released then. */
+  /** Stops running work. Resolves when changes in flight have ended and released their leases. */
   async stop(): Promise<void> {
     this.#end.abort()
     for (const running of [this.#preview, this.#line, this.#batch?.stop]) running?.abort()
     await Promise.all([this.#batch?.ended, ...this.#changing])
   }
 
-  #lookAhead({ request, verb, targets }: EffectOf<'preview'>): void {
+  #startPreview({ request, verb, targets }: EffectOf<'preview'>): void {
     this.#preview?.abort()
     this.#preview = new AbortController()
     const { signal } = this.#preview
     this.#ports.preview(verb, targets, signal).then(
       preview => this.#report({ kind: 'previewed', request, preview }),
       error => {
-        if (!signal.aborted) this.#report({ kind: 'preview-failed', request, message: this.#wordsFor(error) })
+        if (!signal.aborted) this.#report({ kind: 'preview-failed', request, message: this.#messageFor(error) })
       },
     )
   }
@@ -80,7 +80,7 @@ export class Effects {
       .carryOut(preview, reason, outcome => this.#report({ kind: 'outcome', outcome }), stop.signal)
       .then(
         end => this.#report({ kind: 'batch-ended', end }),
-        error => this.#report({ kind: 'batch-ended', end: { fault: this.#wordsFor(error) } }),
+        error => this.#report({ kind: 'batch-ended', end: { fault: this.#messageFor(error) } }),
       )
       .then(() => this.#poll.readNow())
     this.#batch = { stop, ended }
@@ -92,9 +92,9 @@ export class Effects {
     this.#line = running
     const ended = this.#ports
       .runLine(line, mayWrite, running.signal)
-      .catch(error => ({ exit: 1, lines: [this.#wordsFor(error)] }))
+      .catch(error => ({ exit: 1, lines: [this.#messageFor(error)] }))
       .then(output => {
-        // also of one that was stopped: by then it may have changed something
+        // Also after a stop: the line may have changed something by then.
         if (this.#line === running) this.#report({ kind: 'line-answered', output })
         this.#poll.readNow()
       })
@@ -109,14 +109,14 @@ export class Effects {
       .dryRun(this.#end.signal)
       .then(
         dryRun => this.#store.setDryRun(dryRun),
-        error => this.#store.setDryRun({ kind: 'failed', message: this.#wordsFor(error) }),
+        error => this.#store.setDryRun({ kind: 'failed', message: this.#messageFor(error) }),
       )
       .finally(() => {
         this.#dryRun = undefined
       })
   }
 
-  #wordsFor(error: unknown): string {
+  #messageFor(error: unknown): string {
     const { message, code } = this.#ports.explain(error)
     return `${message}  [${code}]`
   }

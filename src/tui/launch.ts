@@ -5,10 +5,10 @@ import { StderrBuffer } from './terminal/stderr-buffer.ts'
 import { Term } from './terminal/terminal.ts'
 
 /**
- * Shows the dashboard on a terminal until it is quit. The terminal is as before when this settles, and when the process ends
- * before that.
+ * Runs the dashboard on a terminal until the user quits. The terminal is restored when this settles, and also when the
+ * process exits before.
  *
- * @throws what a part of it threw that should not have; the faults of the store are shown, not thrown
+ * @throws bugs; store errors are displayed, not thrown
  */
 export async function openDashboard(options: DashboardOptions, host: DashboardHost): Promise<DashboardEnd> {
   const { stdin, stdout } = host
@@ -25,7 +25,7 @@ export async function openDashboard(options: DashboardOptions, host: DashboardHo
     host.process,
   )
   term.open()
-  const talk = new StderrBuffer(host.talk ?? { stderr: process.stderr, events: process })
+  const talk = new StderrBuffer(host.stderr ?? { stderr: process.stderr, events: process })
   try {
     const [{ App }, { runDashboard }] = await Promise.all([import('./app.ts'), import('./run.ts')])
     const app = new App({ ...options, size: sizeOf(stdout) })
@@ -37,7 +37,7 @@ export async function openDashboard(options: DashboardOptions, host: DashboardHo
   }
 }
 
-/** Rows for frames: a console of Windows scrolls when its last cell is written. */
+/** Rows available for frames: a Windows console scrolls when its last cell is written. */
 function sizeOf({ columns, rows }: NodeJS.WriteStream): Size {
   const spare = process.platform === 'win32' ? 1 : 0
   return { columns: Math.max(1, columns || 80), rows: Math.max(1, (rows || 24) - spare) }

@@ -5,16 +5,16 @@ import type { StderrSource } from './terminal/stderr-buffer.ts'
 import type { TermHost } from './terminal/terminal.ts'
 import type { Theme } from './view/theme.ts'
 
-/** What the dashboard is started with. */
+/** Settings of the dashboard. */
 export interface AppOptions {
   readonly ports: Ports
-  /** The stream it opens with, which may not exist yet; without it the list of streams. */
+  /** The stream to open, which need not exist yet; without it the list of streams. */
   readonly stream?: string
-  /** From one look to the next, ms; more where the store is slow. */
+  /** Time between the starts of two polls, ms; longer if the store is slow. */
   readonly intervalMs: number
-  /** Only streams of these names. */
+  /** Only streams with a matching name. */
   readonly match?: Glob
-  /** `never`: nothing can be changed, whatever is typed. */
+  /** `never`: changes cannot be unlocked. */
   readonly writes: Writes['kind']
   readonly time: State['time']
   readonly isAscii: boolean
@@ -23,33 +23,33 @@ export interface AppOptions {
   readonly version: string
 }
 
-/** What only the terminal can do. */
+/** Operations that only the terminal can do. */
 export interface TerminalRequests {
   copy(text: string): void
   suspend(): void
   repaint(): void
 }
 
-/** What the dashboard is opened with. */
+/** Settings of the dashboard on a terminal. */
 export interface DashboardOptions extends Omit<AppOptions, 'size'> {
   readonly theme: Theme
 }
 
-/** What of the process the dashboard runs on. */
+/** The process that the dashboard runs in. */
 export interface DashboardHost {
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Aborted: stop, after what is in flight. */
+  /** Stops the dashboard after changes in flight. */
   readonly signal: AbortSignal
   /** For tests. */
   readonly process?: TermHost
-  readonly talk?: StderrSource
+  readonly stderr?: StderrSource
 }
 
 /**
- * How it ended: somebody quit, or the input ended; the signal was aborted; or a signal that is not the program's own:
- * `SIGHUP` when the terminal went away, `SIGQUIT`.
+ * How the dashboard ended: the user quit or the input ended; the signal was aborted; or another signal arrived:
+ * `SIGHUP` when the terminal was closed, `SIGQUIT`.
  */
 export type DashboardEnd =
   | { readonly kind: 'quit' }

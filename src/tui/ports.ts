@@ -1,7 +1,7 @@
 import type { StreamStore } from '../store/store.ts'
 import type { DryRun } from './data/types.ts'
 
-/** What can be done to streams from the dashboard. */
+/** Changes that the dashboard offers. */
 export type ChangeVerb = 'cancel' | 'abort' | 'retry' | 'break'
 
 /** A stream, or one event of it. */
@@ -10,45 +10,45 @@ export interface ChangeTarget {
   readonly event?: string
 }
 
-/** What would be changed, before anything is. */
+/** A change before it is made. */
 export interface Preview {
   readonly verb: ChangeVerb
   /** `This cancels 3 streams`, safe to print. */
   readonly question: string
-  /** Lines of safe text: the first targets with how they stand and what follows, such as `4 open events below`. */
+  /** Lines of safe text: the first targets with their state and the consequences, such as `4 open events below`. */
   readonly lines: readonly string[]
-  /** How many will be tried. 0: there is nothing to do, and `lines` say why. */
+  /** Number of changes to be made. 0: nothing to do, `lines` say why. */
   readonly count: number
-  /** The command line that does the same, without the reason. */
+  /** The equivalent command line, without the reason. */
   readonly command: (reason: string) => string
-  /** How it is confirmed: by `yes`, or by typing `count`, or the name, exactly. */
+  /** How the user confirms: `yes`, or by typing the count or the name exactly. */
   readonly confirm: { readonly kind: 'yes' } | { readonly kind: 'type'; readonly text: string; readonly what: string }
-  /** A reason is asked for: breaking a lease leaves none. */
+  /** A reason is asked for: breaking a lease records none. */
   readonly takesReason: boolean
 }
 
-/** What became of one target. */
+/** The outcome of one target. */
 export interface Outcome {
   readonly target: ChangeTarget
-  /** As batches call it: done, already, refused, busy, changed, failed, unknown. */
+  /** As in batches: done, already, refused, busy, changed, failed, unknown. */
   readonly word: string
   readonly isGood: boolean
   /** Safe to print: `canceled, with 3 more events`, or why not. */
   readonly text: string
 }
 
-/** How a change as a whole ended, in safe lines: where the run file is, how to do the rest. */
+/** The end of a change, in safe lines: where the run file is, how to resume. */
 export interface ChangeEnd {
   readonly lines: readonly string[]
 }
 
-/** What a line of the command line answered. Safe to print, colours left out. */
+/** The output of a `:` line. Safe to print, without colours. */
 export interface LineOutput {
   readonly exit: number
   readonly lines: readonly string[]
 }
 
-/** What of the dashboard a command line is wanted for. */
+/** The part of the dashboard for which a command line is requested. */
 export type CommandContext =
   | { readonly kind: 'streams'; readonly filter: string }
   | { readonly kind: 'stream'; readonly stream: string; readonly pane: 'tree' | 'timeline' | 'xml' }
@@ -57,19 +57,20 @@ export type CommandContext =
   | { readonly kind: 'watchdog' }
   | { readonly kind: 'activity' }
 
-/** What the dashboard needs of the rest of the program. */
+/** What the dashboard needs from the rest of the program. */
 export interface Ports {
   readonly store: StreamStore
-  /** Its address, as `--store` takes it. */
+  /** Address of the store, as `--store` takes it. */
   readonly address: string
   readonly isProtected: boolean
-  /** What is typed to unlock writes in a protected store. */
+  /** The text to type to unlock changes in a protected store. */
   readonly protectedName: string
-  /** Whole streams, or events; looks at them, changes nothing. @throws the store's faults, the signal's reason */
+  /** Inspects whole streams or events without changing them. @throws store errors, the signal's reason */
   preview(verb: ChangeVerb, targets: readonly ChangeTarget[], signal: AbortSignal): Promise<Preview>
   /**
-   * Does what was previewed, each stream pinned to the state it had then. The signal stops what has not begun.
-   * @throws what kept all of it from being begun
+   * Makes the previewed changes, each pinned to the inspected state of its stream. The signal stops changes not yet
+   * started.
+   * @throws if nothing could be started
    */
   carryOut(
     preview: Preview,
@@ -77,12 +78,15 @@ export interface Ports {
     onOutcome: (outcome: Outcome) => void,
     signal: AbortSignal,
   ): Promise<ChangeEnd>
-  /** What a watchdog's pass with the usual settings would do now. */
+  /** What a watchdog's pass with default settings would do now. */
   dryRun(signal: AbortSignal): Promise<Extract<DryRun, { kind: 'done' }>>
-  /** Runs a line of the program's own language: nothing that holds the terminal, and where `mayWrite` is false nothing that changes. */
+  /**
+   * Runs a leasectl command line; refuses commands that hold the terminal and, unless `mayWrite`, those that change
+   * something.
+   */
   runLine(line: string, mayWrite: boolean, signal: AbortSignal): Promise<LineOutput>
   /** The command line that shows the same. */
   commandFor(subject: CommandContext): string
-  /** One line for people of what went wrong, without secrets, safe to print. */
+  /** One line that explains an error, without secrets, safe to print. */
   explain(error: unknown): { readonly code: string; readonly message: string }
 }

@@ -1,7 +1,7 @@
 import { Painter } from './ink/painter.ts'
 import type { DashboardEnd, DashboardHost, TerminalRequests } from './options.ts'
 import type { Action, Size } from './state/state.ts'
-import { FrameScheduler, type GateClock } from './terminal/frame-scheduler.ts'
+import { type FrameClock, FrameScheduler } from './terminal/frame-scheduler.ts'
 import { Keyboard } from './terminal/keyboard.ts'
 import type { ShutdownSignals } from './terminal/shutdown.ts'
 import { clipboardSequence, type Term } from './terminal/terminal.ts'
@@ -18,17 +18,17 @@ export interface Drawable {
   run(signal: AbortSignal): Promise<void>
 }
 
-export interface Stage extends DashboardHost {
+export interface DashboardSession extends DashboardHost {
   readonly theme: Theme
   readonly term: Term
   readonly end: ShutdownSignals
   size(): Size
 }
 
-/** Draws the app and hands it keys until it ends. Leaves the modes of the terminal to `term`. */
-export async function runDashboard(app: Drawable, stage: Stage): Promise<DashboardEnd> {
+/** Draws the app and passes it the keys until it ends. The modes of the terminal are left to `term`. */
+export async function runDashboard(app: Drawable, stage: DashboardSession): Promise<DashboardEnd> {
   const { stdin, term, end } = stage
-  const picture = new Picture(app, stage)
+  const picture = new ScreenDrawer(app, stage)
   let hasInputEnded = false
   const keyboard = new Keyboard(stdin, {
     onAction: action => app.dispatch(action),
@@ -44,23 +44,23 @@ export async function runDashboard(app: Drawable, stage: Stage): Promise<Dashboa
     keyboard.close()
     picture.close()
     term.close()
-    // Also after a bug: what is being changed comes to its end, and its leases are released.
+    // Also after a bug: changes in flight complete and release their leases.
     await running.catch(() => {})
   }
   if (hasInputEnded || !end.signal.aborted) return { kind: 'quit' }
   return end.stoppedBy === undefined ? { kind: 'aborted' } : { kind: 'stopped', signal: end.stoppedBy }
 }
 
-/** What is seen: when a frame is drawn, and when the whole screen. */
-class Picture {
+/** Draws frames: when, and whether the whole screen. */
+class ScreenDrawer {
   readonly #app: Drawable
-  readonly #stage: Stage
+  readonly #stage: DashboardSession
   readonly #gate: FrameScheduler
   readonly #painter: Painter
   readonly #stopListening: () => void
   #isAnew = false
 
-  constructor(app: Drawable, stage: Stage) {
+  constructor(app: Drawable, stage: DashboardSession) {
     const { stdin, stdout, theme, term, end } = stage
     this.#app = app
     this.#stage = stage
@@ -73,7 +73,7 @@ class Picture {
       theme,
       nowMs: CLOCK.nowMs,
       mayWrite: () => term.hasScreen,
-      onCost: costMs => this.#gate.took(costMs),
+      onCost: costMs => this.#gate.recordCost(costMs),
       onFault: error => end.fail(error),
     })
     this.#stopListening = app.onChange(why => (why === 'input' ? this.#gate.flush() : this.#gate.request()))
@@ -96,7 +96,7 @@ class Picture {
   }
 
   #draw(): void {
-    if (this.#stage.term.isLent) return
+    if (this.#stage.term.isSuspended) return
     const make = () => this.#app.frame()
     if (this.#isAnew) this.#painter.repaint(make, this.#stage.stdout)
     else this.#painter.draw(make)
@@ -108,13 +108,13 @@ class Picture {
     this.#gate.flush()
   }
 
-  /** Terminals move, cut or fold what they show when their size changes, each in its own way. */
+  /** When their size changes, terminals move, cut or wrap their content, each in its own way. */
   readonly #resize = (): void => {
     this.#app.dispatch({ kind: 'resize', size: this.#stage.size() })
     this.#repaint()
   }
 
-  /** The size may have changed before anybody listened. */
+  /** The size may have changed before the listener was added. */
   #catchUp(): void {
     const { columns, rows } = this.#app.frame()
     const size = this.#stage.size()
@@ -124,11 +124,11 @@ class Picture {
   #copy(text: string): void {
     const sequence = clipboardSequence(text, Boolean(this.#stage.env.TMUX))
     if (sequence !== undefined) this.#stage.stdout.write(sequence)
-    else this.#app.dispatch({ kind: 'notice', text: 'nothing was copied: it is too long', style: 'warn' })
+    else this.#app.dispatch({ kind: 'notice', text: 'not copied: the text is too long', style: 'warn' })
   }
 }
 
-const CLOCK: GateClock = {
+const CLOCK: FrameClock = {
   nowMs: () => performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs)

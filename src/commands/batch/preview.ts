@@ -1,6 +1,7 @@
 import { hasColour, paintFor } from '../../cli/color.ts'
 import { itemsWriter, type Output, writeTexts } from '../../cli/output.ts'
 import { problemJson } from '../../cli/problem-text.ts'
+import { textFormat } from '../../formats/field.ts'
 import { jsonLine, jsonText, orNull } from '../../formats/json.ts'
 import { fieldColumns, usualColumns } from '../../formats/listing/columns.ts'
 import { listingJson } from '../../formats/listing/json.ts'
@@ -97,7 +98,7 @@ function spareWhere({ title }: Column, at: number, cells: readonly (readonly Cel
 function columnsFor(rows: readonly PreviewRow[], time: TimeStyle): PreviewColumn[] {
   const listing = [...usualColumns(time), ...fieldColumns(['version'], time)].map(({ cell, ...column }) => ({
     ...column,
-    cell: ({ item }: PreviewRow, nowMs: number, style: TimeStyle) => cell(item, nowMs, style),
+    cell: ({ item }: PreviewRow, nowMs: number, style: TimeStyle) => cell({ item }, textFormat(nowMs, style)),
   }))
   return [
     ...listing.slice(0, 1),

@@ -1,7 +1,7 @@
 import type { Output } from '../../cli/output.ts'
 import { transactionJson, transactionLines } from '../../formats/journal.ts'
 import { jsonLine } from '../../formats/json.ts'
-import { highlighted } from '../../formats/terminal/highlight.ts'
+import { highlightMatches } from '../../formats/terminal/highlight.ts'
 import { counted, span } from '../../formats/terminal/numbers.ts'
 import { hueOf, noPaint, type Paint } from '../../formats/terminal/style.ts'
 import { widthOf } from '../../formats/terminal/width.ts'
@@ -83,7 +83,7 @@ function withName(stream: string, [first = '', ...others]: readonly string[]): r
 }
 
 function mark(line: string, { highlight = [] }: TailOptions, { paint }: Output): string {
-  return highlight.length === 0 || paint === noPaint ? line : highlighted(line, highlight, paint)
+  return highlight.length === 0 || paint === noPaint ? line : highlightMatches(line, highlight, paint)
 }
 
 /** A longer name indents only its own transaction, so that the others stay close to their names. */

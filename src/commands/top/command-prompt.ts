@@ -158,7 +158,7 @@ function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: 
 }
 
 function lockedWords(mayUnlock: boolean): ConstructorParameters<typeof UsageError> {
-  if (!mayUnlock) return ['read-only: it was started so that nothing can be changed']
+  if (!mayUnlock) return ['read-only: changes are disabled']
   return ['changes are locked', { hint: '! unlocks them; nothing was changed' }]
 }
 

@@ -4,7 +4,7 @@ import { missingProblems } from '../../cli/selection/collect.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
 import { countText, dueText } from '../../formats/terminal/numbers.ts'
 import { noPaint } from '../../formats/terminal/style.ts'
-import { endedLine, failureText, openLine, standingText, waitJson, waitsOnText } from '../../formats/wait.ts'
+import { endedLine, failureText, openLine, stateText, waitJson, waitsOnText } from '../../formats/wait.ts'
 import type { AwaitedStream, WaitTarget } from '../../ops/wait.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
 import { visibleName } from '../../util/visible-text.ts'
@@ -107,14 +107,10 @@ function endedOtherwise({ total, otherwise }: WaitCounts, target: WaitTarget): P
       },
     )
   }
-  return problem(
-    'ended-otherwise',
-    `${only.name} ended without reaching ${targetText(target)}: ${standingText(only)}`,
-    {
-      ...aboutOne(only),
-      facts: factsOf([['failure', failureText(only)]]),
-    },
-  )
+  return problem('ended-otherwise', `${only.name} ended without reaching ${targetText(target)}: ${stateText(only)}`, {
+    ...aboutOne(only),
+    facts: factsOf([['failure', failureText(only)]]),
+  })
 }
 
 function timedOut({ total, otherwise, open }: WaitCounts, target: WaitTarget, limit: string, nowMs: number): Problem {
@@ -125,7 +121,7 @@ function timedOut({ total, otherwise, open }: WaitCounts, target: WaitTarget, li
     return problem('timed-out', `${only.name} did not reach ${targetText(target)} within ${limit}`, {
       ...aboutOne(only),
       facts: factsOf([
-        ['status', standingText(only)],
+        ['status', stateText(only)],
         ['waits on', waitsOnText(only)],
         ['due', due === '-' ? '' : due],
         ['failure', failureText(only)],

@@ -4,19 +4,19 @@ import type { WatchdogSeen } from '../../ops/check/watchdogs.ts'
 import { jsonTime } from '../json.ts'
 import { checkMessage, checkSentence, stuckText } from './text.ts'
 
-/** Where and when was looked. */
+/** Where and when a check ran. */
 export interface CheckContext {
   /** Address of the store; `undefined` where none was opened. */
   readonly store: string | undefined
-  /** Names that were looked at, as a pattern. */
+  /** Pattern of the checked names. */
   readonly match: string | undefined
   /** Epoch ms. */
   readonly atMs: number
-  /** `undefined` for a check that came to no end. */
+  /** `undefined` for a check that did not complete. */
   readonly tookMs: number | undefined
 }
 
-/** What a check found; fields are only ever added. */
+/** The result of a check; fields are only ever added. */
 export function checkJson(result: CheckResult, context: CheckContext) {
   const { status, checks, look, watchdogs } = result
   return {
@@ -31,13 +31,13 @@ export function checkJson(result: CheckResult, context: CheckContext) {
   }
 }
 
-/** The same of a check that came to no end. @param error as errors look as JSON */
+/** The JSON of a check that did not complete. @param error the error in its JSON form */
 export function unknownJson(message: string, error: object, context: CheckContext) {
   const nothing = { checks: [], streams: null, watchdogs: [] }
   return { status: 'unknown', exit: EXITS.unknown, message, ...contextJson(context), ...nothing, error }
 }
 
-/** What plugins of Nagios and its heirs end with. */
+/** Exit codes of Nagios plugins. */
 export const EXITS = { ok: 0, warning: 1, critical: 2, unknown: 3 } as const
 
 function contextJson({ store, match, atMs, tookMs }: CheckContext) {

@@ -4,15 +4,15 @@ import { counted } from '../terminal/numbers.ts'
 import { checkSentence, exampleLines, monitorText, watchdogLine, worstFirst } from './text.ts'
 
 /**
- * What a check found, as plugins of Nagios and its heirs print it: the status and a sentence, behind a `|` the performance
- * data, then at most `MAX_EXAMPLES` lines more (https://nagios-plugins.org/doc/guidelines.html).
+ * The output of a Nagios plugin: status and sentence, the performance data after a `|`, then at most `MAX_EXAMPLES`
+ * more lines (https://nagios-plugins.org/doc/guidelines.html).
  */
 export function nagiosLines(result: CheckResult): string[] {
   const status = result.status.toUpperCase()
   return [`LEASECTL ${status} - ${checkSentence(result)} | ${performanceData(result).join(' ')}`, ...longLines(result)]
 }
 
-/** The same of a check that came to no end. */
+/** The output of a check that did not complete. */
 export function nagiosUnknown(message: string, code: string, facts: readonly string[]): string[] {
   return [`LEASECTL UNKNOWN - ${monitorText(`${message} [${code}]`)}`, ...facts.map(monitorText)]
 }
@@ -34,7 +34,7 @@ function countOf(check: Check): number {
   return check.name === 'watchdog' ? check.verdict.faults.length : check.found.count
 }
 
-/** `label=value[unit];warn;crit;min`. A count is bad from the limit on. */
+/** `label=value[unit];warn;crit;min`. A count is bad once it reaches the limit. */
 function performanceData({ checks, look, sweeping }: CheckResult): string[] {
   const counts = checks.flatMap(check => {
     if (check.name === 'watchdog') return []
@@ -52,7 +52,7 @@ function performanceData({ checks, look, sweeping }: CheckResult): string[] {
   ]
 }
 
-/** Without a watchdog there is no lag: a label that is left out is better than a value that means nothing. */
+/** Without a watchdog there is no lag: a missing label is better than a meaningless value. */
 function lagData(check: Check): string[] {
   if (check.name !== 'watchdog') return []
   const { lagMs, warnMs, critMs } = check.verdict

@@ -3,14 +3,14 @@ import { STATUS_KINDS } from '../../ops/check/scan.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type CheckContext, EXITS } from './json.ts'
 
-/** What a check found, as metrics. All carry the store, so that those of several stores can stand side by side. */
+/** The result of a check as metrics. Each carries the store, so that the metrics of several stores can be combined. */
 export function checkMetrics(result: CheckResult, context: CheckContext): string {
   return exposition(
     labelled([statusGauge(EXITS[result.status]), ...foundGauges(result), ...timeGauges(context)], context),
   )
 }
 
-/** The same of a check that came to no end: a comment says why, what was not found is not there. */
+/** The metrics of a check that did not complete: a comment has the reason, unknown values are left out. */
 export function unknownMetrics(message: string, code: string, context: CheckContext): string {
   return (
     `# unknown: ${visibleText(message)} [${code}]\n` +
@@ -18,7 +18,7 @@ export function unknownMetrics(message: string, code: string, context: CheckCont
   )
 }
 
-/** Two patterns over one store are two sets of metrics. */
+/** Checks with different patterns over one store are different sets of metrics. */
 function labelled(gauges: readonly Gauge[], { store, match }: CheckContext): Gauge[] {
   return gauges.map(({ samples, ...gauge }) => ({
     ...gauge,
@@ -27,38 +27,38 @@ function labelled(gauges: readonly Gauge[], { store, match }: CheckContext): Gau
 }
 
 function statusGauge(value: number): Gauge {
-  return one('status', 'The worst of all checks: 0 ok, 1 warning, 2 critical, 3 unknown.', value)
+  return gauge('status', 'The worst of all checks: 0 ok, 1 warning, 2 critical, 3 unknown.', value)
 }
 
 function timeGauges({ atMs, tookMs }: CheckContext): Gauge[] {
   return [
-    one('timestamp_seconds', 'When it was looked, seconds since 1970: alert when it grows old.', atMs / 1_000),
-    ...(tookMs === undefined ? [] : [one('duration_seconds', 'How long it took.', tookMs / 1_000)]),
+    gauge('timestamp_seconds', 'Time of the check, seconds since 1970: alert when it grows old.', atMs / 1_000),
+    ...(tookMs === undefined ? [] : [gauge('duration_seconds', 'Duration of the check.', tookMs / 1_000)]),
   ]
 }
 
 function foundGauges({ checks, look, sweeping }: CheckResult): Gauge[] {
   const oldest = look.overdue.examples[0]
   return [
-    many('result', 'How each check went: 0 ok, 1 warning, 2 critical.', checks.map(resultOf)),
-    many(
+    gaugeOf('result', 'Result of each check: 0 ok, 1 warning, 2 critical.', checks.map(resultOf)),
+    gaugeOf(
       'streams',
       'Streams by the status of their root.',
       STATUS_KINDS.map(status => ({ labels: { status }, value: look.byStatus[status] })),
     ),
-    one('open_events', 'Events that have not ended.', look.openEvents),
-    one('limited_streams', 'Streams with an event under a time limit.', look.withLimit),
-    one('overdue_streams', 'Streams with an event that has outlived its time limit.', look.overdue.count),
-    one(
+    gauge('open_events', 'Events that have not ended.', look.openEvents),
+    gauge('limited_streams', 'Streams with an event that has a time limit.', look.withLimit),
+    gauge('overdue_streams', 'Streams with an overdue event.', look.overdue.count),
+    gauge(
       'overdue_oldest_seconds',
-      'For how long the oldest of them has been overdue.',
+      'Time since the oldest of them became overdue.',
       oldest === undefined ? 0 : (look.nowMs - oldest.dueMs) / 1_000,
     ),
-    one('held_leases', 'Leases that are held.', look.leased),
-    one('stuck_leases', 'Leases that look left behind.', look.stuck.count),
-    one('unsettled_streams', 'Streams that other programs left to be settled.', look.unsettled.count),
-    one('unreadable_streams', 'Documents that cannot be read.', look.unreadable.count),
-    one('watchdogs', 'Watchdogs that sweep: they have not ended and are not late.', sweeping.length),
+    gauge('held_leases', 'Leases that are held.', look.leased),
+    gauge('stuck_leases', 'Leases that look abandoned.', look.stuck.count),
+    gauge('unsettled_streams', 'Streams that other programs left unsettled.', look.unsettled.count),
+    gauge('unreadable_streams', 'Documents that cannot be read.', look.unreadable.count),
+    gauge('watchdogs', 'Watchdogs that sweep: neither stopped nor late.', sweeping.length),
     ...checks.flatMap(watchdogGauges),
   ]
 }
@@ -69,9 +69,9 @@ function watchdogGauges(check: Check): Gauge[] {
   const unheld = faults.find(fault => fault.kind === 'shards-unheld')?.shards.length ?? 0
   const isOpen = faults.some(({ kind }) => kind === 'breaker-open')
   return [
-    one('watchdog_lag_seconds', 'Time since the last sweep of the watchdog that swept last.', lagMs / 1_000),
-    one('watchdog_breaker_open', '1 while a breaker lets a watchdog end nothing.', isOpen ? 1 : 0),
-    one('watchdog_unheld_shards', 'Shards that no watchdog holds.', unheld),
+    gauge('watchdog_lag_seconds', 'Time since the last sweep of the watchdog that swept last.', lagMs / 1_000),
+    gauge('watchdog_breaker_open', '1 while a circuit breaker keeps a watchdog from ending events.', isOpen ? 1 : 0),
+    gauge('watchdog_unheld_shards', 'Shards that no watchdog holds.', unheld),
   ]
 }
 
@@ -79,21 +79,21 @@ function resultOf({ name, status }: Check): Sample {
   return { labels: { check: name }, value: EXITS[status] }
 }
 
-function one(name: string, help: string, value: number): Gauge {
-  return many(name, help, [{ value }])
+function gauge(name: string, help: string, value: number): Gauge {
+  return gaugeOf(name, help, [{ value }])
 }
 
-function many(name: string, help: string, samples: readonly Sample[]): Gauge {
+function gaugeOf(name: string, help: string, samples: readonly Sample[]): Gauge {
   return { name: `leasectl_check_${name}`, help, samples }
 }
 
-/** One value that goes up and down, with its labels. */
+/** One value of a gauge, with its labels. */
 interface Sample {
   readonly labels?: { readonly [label: string]: string | undefined }
   readonly value: number
 }
 
-/** What is measured, in a unit that its name ends with. */
+/** A gauge; its name ends with its unit. */
 interface Gauge {
   readonly name: string
   readonly help: string
@@ -101,8 +101,8 @@ interface Gauge {
 }
 
 /**
- * The text format of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats). Gauges without samples are
- * left out, labels without a value too. Texts of strangers cannot leave their label.
+ * The text format of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats). Gauges without samples
+ * and labels without a value are left out. Untrusted texts cannot break out of their label.
  */
 export function exposition(gauges: readonly Gauge[]): string {
   return gauges
@@ -117,11 +117,11 @@ export function exposition(gauges: readonly Gauge[]): string {
 }
 
 function labelsText({ labels = {} }: Sample): string {
-  const pairs = Object.entries(labels).flatMap(([label, text]) => (text ? [`${label}="${escaped(text)}"`] : []))
+  const pairs = Object.entries(labels).flatMap(([label, text]) => (text ? [`${label}="${escapeLabel(text)}"`] : []))
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-/** No text has a line break here: `visibleText` shows it as a sign. */
-function escaped(text: string): string {
+/** Line breaks need no escape: `visibleText` has replaced them by a symbol. */
+function escapeLabel(text: string): string {
   return visibleText(text.toWellFormed()).replace(/[\\"]/g, '\\$&')
 }

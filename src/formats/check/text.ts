@@ -7,19 +7,21 @@ import { holderText } from '../lease.ts'
 import { counted, countText, span } from '../terminal/numbers.ts'
 import { cut, cutInside } from '../terminal/width.ts'
 
-/** Monitoring shows a line of some length, and cuts what is longer anywhere. */
+/** Monitoring systems cut longer lines at arbitrary places. */
 const NAME_COLUMNS = 60
 const LINE_COLUMNS = 200
 
-/** What was found, worst first, in one sentence: `12 overdue (oldest 2h, orders/17), 431 streams, last sweep 4s ago`. */
+/**
+ * The result, worst check first, in one sentence: `12 overdue (oldest 2h, orders/17), 431 streams, last sweep 4s ago`.
+ */
 export function checkSentence({ checks, look, match }: CheckResult): string {
   const phrases = worstFirst(checks).flatMap(check => phrasesOf(check, look.nowMs))
   const streams =
     look.streams === 0 && match !== undefined ? `nothing matches ${nameText(match)}` : counted(look.streams, 'stream')
-  return [...phrases, streams, ...wellText(checks, look)].join(', ')
+  return [...phrases, streams, ...passedPhrases(checks, look)].join(', ')
 }
 
-/** What one check found, in words; also that it found nothing. */
+/** The result of one check in words, also when it found nothing. */
 export function checkMessage(check: Check, look: StoreScan): string {
   const phrases = phrasesOf(check, look.nowMs)
   if (phrases.length > 0) return phrases.join(', ')
@@ -33,19 +35,19 @@ const NOTHING: { readonly [Name in Exclude<Check['name'], 'overdue' | 'watchdog'
   unreadable: 'every document can be read',
 }
 
-/** What is overdue for less does not count, and may be much: a breaker holds it back. */
+/** Streams overdue for less than the threshold do not count. There may be many: a circuit breaker holds them back. */
 function nothingOverdue({ overdueForMs }: StoreScan): string {
   return overdueForMs === 0 ? 'nothing overdue' : `nothing overdue for ${formatDuration(overdueForMs)} or longer`
 }
 
-/** The checks with the worst first, otherwise in their order. */
+/** The checks, worst first, otherwise in their given order. */
 export function worstFirst(checks: readonly Check[]): readonly Check[] {
   return checks.toSorted((a, b) => RANK[a.status] - RANK[b.status])
 }
 
 const RANK: { readonly [Status in CheckStatus]: number } = { critical: 0, warning: 1, ok: 2 }
 
-/** The examples of a check, a line each. */
+/** The examples of a check, one line each. */
 export function exampleLines(check: Check, nowMs: number): string[] {
   switch (check.name) {
     case 'overdue':
@@ -68,14 +70,14 @@ export function exampleLines(check: Check, nowMs: number): string[] {
 /** Why a lease counts as stuck. */
 export function stuckText({ lease }: StuckLease, nowMs: number): string {
   const { holder } = lease
-  return holder === undefined ? 'infinite, nobody knows who holds it' : `held by ${holderText(holder, nowMs)}`
+  return holder === undefined ? 'infinite, holder unknown' : `held by ${holderText(holder, nowMs)}`
 }
 
-/** One watchdog, in a line. @param isLate it does not sweep, or has ended */
+/** One watchdog in one line. @param isLate it is late or has stopped */
 export function watchdogLine(watchdog: WatchdogSeen, isLate: boolean, nowMs: number): string {
   const { host, pid, stoppedMs, settings, intervalMs, shards, failure } = watchdog
   const names = settings.match === undefined ? '' : `, of ${settings.match}`
-  // Others have long taken those of one that is gone.
+  // Other watchdogs have long taken over the shards of one that is gone.
   const share = shards === undefined || isLate ? '' : `, ${shards.held.length} of ${counted(shards.total, 'shard')}`
   const failed = failure === undefined ? '' : `, last pass failed: ${failure.message} [${failure.code}]`
   const late = isLate ? 'late, ' : ''
@@ -88,7 +90,7 @@ function sweptLine({ lastSweepMs, startedMs }: WatchdogSeen, nowMs: number): str
   return `last sweep ${span(nowMs - lastSweepMs)} ago`
 }
 
-/** A text of strangers as monitoring takes it: on one line, without the sign that ends it there. */
+/** An untrusted text in the form that monitoring accepts: one line, without the `|` that would end it. */
 export function monitorText(text: string): string {
   return visibleText(text).replaceAll('|', '¦')
 }
@@ -101,7 +103,7 @@ function nameText(stream: string): string {
   return cutInside(monitorText(visibleName(stream)), NAME_COLUMNS)
 }
 
-/** Nothing for a check that found nothing. */
+/** Empty for a check that found nothing. */
 function phrasesOf(check: Check, nowMs: number): string[] {
   if (check.name === 'watchdog') return check.verdict.faults.map(fault => faultText(fault, nowMs))
   if (check.found.count === 0) return []
@@ -137,12 +139,12 @@ function faultText(fault: WatchdogFault, nowMs: number): string {
       return `no watchdog for ${counted(count, 'stream')} with a time limit, such as ${such}`
     }
     case 'damaged':
-      return 'what watchdogs wrote of themselves cannot be read'
+      return 'the state written by the watchdogs cannot be read'
     case 'unsettled': {
       const { count, examples } = fault.streams
       const [{ stream = '', sinceMs = nowMs } = {}] = examples
       const longest = count === 1 ? '' : 'longest '
-      return `${counted(count, 'stream')} to be settled (${longest}${span(nowMs - sinceMs)}, ${nameText(stream)})`
+      return `${counted(count, 'stream')} to settle (${longest}${span(nowMs - sinceMs)}, ${nameText(stream)})`
     }
     case 'late': {
       const { host, pid, intervalMs, lastSweepMs } = fault.watchdog
@@ -167,8 +169,8 @@ function shardsText(shards: readonly number[]): string {
   return shards.slice(0, SHARDS_NAMED).join(' ') + more
 }
 
-/** What is said of what is as it should be. */
-function wellText(checks: readonly Check[], look: StoreScan): string[] {
+/** Phrases for the checks that are fine. */
+function passedPhrases(checks: readonly Check[], look: StoreScan): string[] {
   return checks.flatMap(check => {
     if (check.name === 'overdue' && check.found.count === 0) return [nothingOverdue(look)]
     if (check.name !== 'watchdog' || check.verdict.best === undefined) return []

@@ -1,55 +1,65 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { StreamRow } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
 import type { Summary } from '../../stream/summary.ts'
-import { visibleName, visibleText } from '../../util/visible-text.ts'
+import { type CellFormat, type Field, rowOf, type TableColumn, textFormat } from '../field.ts'
 import { faultText, idsText, statusWord, styleOf } from '../stream/view.ts'
-import { dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
+import type { TimeStyle } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
 
-/** A column of the table of streams, and what stands in it. */
-export interface ListingColumn extends Column {
-  cell(item: SummarizedStream, nowMs: number, time: TimeStyle): Cell
+/** A stream of a listing. */
+export interface ListedItem {
+  readonly item: SummarizedStream
+  /** False while its document has not been read yet. */
+  readonly isRead?: boolean
 }
+
+/** A column of the table of streams. */
+export type ListingColumn = TableColumn<ListedItem>
 
 /** The columns of `ls`. */
 export function usualColumns(time: TimeStyle): ListingColumn[] {
-  return [COLUMNS.name, COLUMNS.status, WAITING_OR_FAULT, COLUMNS.due, ageColumn(time), EVENTS, COLUMNS.lease]
+  return fieldColumns(['name', 'status', 'waitingOrFault', 'due', 'age', 'events', 'lease'], time)
 }
 
 /** The columns of `ls -o wide`. */
 export function wideColumns(time: TimeStyle): ListingColumn[] {
-  const { version, root, key, topic, tag, trackingId, modified, lastBy } = COLUMNS
-  return [...usualColumns(time), version, root, key, topic, tag, trackingId, modified, lastBy, FAILURE]
+  return [
+    ...usualColumns(time),
+    ...fieldColumns(
+      ['version', 'root', 'key', 'topic', 'tag', 'trackingId', 'modified', 'lastBy', 'lastFailure'],
+      time,
+    ),
+  ]
 }
 
 /** The columns of `ls --fields`. */
-export function fieldColumns(fields: readonly ListingChoice[], time: TimeStyle): ListingColumn[] {
-  return fields.map(field => (field === 'age' ? ageColumn(time) : COLUMNS[field]))
+export function fieldColumns(fields: readonly (ListingChoice | FieldName)[], time: TimeStyle): ListingColumn[] {
+  return fields
+    .map(field => (field === 'age' && time !== 'relative' ? 'created' : field))
+    .map(field => ({ ...STREAM_FIELDS[field], ...LAYOUT[field] }))
 }
 
-function ageColumn(time: TimeStyle): ListingColumn {
-  return time === 'relative' ? AGE : COLUMNS.created
-}
-
-/** One row. */
+/** One row of the table. */
 export function listingRow(
   columns: readonly ListingColumn[],
   item: SummarizedStream,
   nowMs: number,
   time: TimeStyle,
 ): Cell[] {
-  return columns.map(column => column.cell(item, nowMs, time))
+  return rowOf(columns, { item }, textFormat(nowMs, time))
 }
 
-/** Of what a stream waits on so many are named. */
+/** Ids named in the WAITING ON column. */
 const MAX_IDS = 3
 
-/** One column for each field of the JSON. */
-const COLUMNS: { readonly [Field in ListingField]: ListingColumn } = {
-  name: { title: 'NAME', give: 1, min: 12, cut: 'middle', cell: ({ listed }) => visibleName(listed.name) },
-  status: { title: 'STATUS', cell: statusCell },
+type StreamField = Field<ListedItem>
+type FieldName = ListingField | 'age' | 'events' | 'waitingOrFault' | 'lastFailure'
+
+/** The fields of a stream, in text output and on the dashboard: one for each JSON field, and some of their own. */
+export const STREAM_FIELDS: { readonly [Name in FieldName]: StreamField } = {
+  name: { title: 'NAME', cut: 'middle', cell: ({ item }, format) => format.name(item.listed.name) },
+  status: { title: 'STATUS', cell: (item, format) => statusCell(item, format, 'completed (errors)') },
   version: count('VERSION', summary => summary.version),
   root: text('ROOT', summary => summary.root),
   created: time('CREATED', ({ summary }) => summary?.createdMs),
@@ -61,92 +71,102 @@ const COLUMNS: { readonly [Field in ListingField]: ListingColumn } = {
   open: count('OPEN', summary => summary.open),
   failed: count('FAILED', summary => summary.failed),
   total: count('TOTAL', summary => summary.total),
-  due: { title: 'DUE', cell: dueCell },
-  waitingOn: text('WAITING ON', summary => idsText(summary.waitingOn, MAX_IDS), 3),
+  due: {
+    title: 'DUE',
+    cell: (item, format) => known(item, ({ dueMs }) => (dueMs === undefined ? '-' : format.due(dueMs))),
+  },
+  waitingOn: text('WAITING ON', summary => idsText(summary.waitingOn, MAX_IDS)),
   failedAt: time('FAILED AT', ({ summary }) => summary?.failedAtMs),
   failedId: text('FAILED EVENT', summary => summary.failedId),
-  failure: text('FAILURE', summary => summary.failure, 5),
+  failure: text('FAILURE', summary => summary.failure),
   lastBy: text('BY', summary => summary.lastBy),
-  lease: { title: 'LEASE', give: 2, min: 6, cell: ({ listed }) => leaseCell(listed) },
+  lease: { title: 'LEASE', cell: leaseCell },
   modified: time('CHANGED', ({ listed }) => listed.modifiedMs),
-  error: { title: 'ERROR', give: 5, min: 10, cell: item => faultCell(item) ?? '-' },
-}
-
-const AGE: ListingColumn = {
-  title: 'AGE',
-  align: 'right',
-  cell: (item, nowMs, style) => (item.fault ? nothing(item) : timeText(item.summary?.createdMs, nowMs, style)),
-}
-
-/** Ended well, open, failed: together all events that count. Narrow, so that a row fits on 80 columns. */
-const EVENTS: ListingColumn = {
-  title: 'DONE/OPEN/✗',
-  align: 'right',
-  cell(item) {
-    if (item.summary === undefined) return nothing(item)
-    const { total, open, failed } = item.summary
-    return `${total - open - failed}/${open}/${failed}`
+  error: { title: 'ERROR', cell: (item, format) => faultCell(item, format) ?? '-' },
+  age: {
+    title: 'AGE',
+    align: 'right',
+    cell: (item, format) => known(item, ({ createdMs }) => format.age(createdMs)),
   },
+  /** Completed, open, failed: their sum is all events that count. Short, so that a row fits in 80 columns. */
+  events: { title: 'DONE/OPEN/✗', align: 'right', cell: item => known(item, eventsCell) },
+  /** Unreadable streams show the reason instead of what they wait on. */
+  waitingOrFault: {
+    title: 'WAITING ON',
+    cell: (item, format) => faultCell(item, format) ?? STREAM_FIELDS.waitingOn.cell(item, format),
+  },
+  lastFailure: text('LAST FAILURE', ({ failedId, failure }) =>
+    [failedId, failure].filter(part => part !== '').join(' '),
+  ),
 }
 
-/** Why a stream cannot be read stands where others say what they wait on. */
-const WAITING_OR_FAULT: ListingColumn = {
-  ...COLUMNS.waitingOn,
-  cell: (item, nowMs, style) => faultCell(item) ?? COLUMNS.waitingOn.cell(item, nowMs, style),
+type Layout = Pick<Column, 'give' | 'min'>
+const TEXT: Layout = { give: 4, min: 10 }
+const LAYOUT: { readonly [Name in FieldName]?: Layout } = {
+  name: { give: 1, min: 12 },
+  root: TEXT,
+  key: TEXT,
+  topic: TEXT,
+  tag: TEXT,
+  trackingId: TEXT,
+  outcome: TEXT,
+  waitingOn: { give: 3, min: 10 },
+  waitingOrFault: { give: 3, min: 10 },
+  failedId: TEXT,
+  failure: { give: 5, min: 10 },
+  lastFailure: { give: 5, min: 10 },
+  lastBy: TEXT,
+  lease: { give: 2, min: 6 },
+  error: { give: 5, min: 10 },
 }
 
-const FAILURE: ListingColumn = text(
-  'LAST FAILURE',
-  ({ failedId, failure }) => [failedId, failure].filter(part => part !== '').join(' '),
-  5,
-)
-
-function text(title: string, read: (summary: Summary) => string, give = 4): ListingColumn {
-  const cell = (item: SummarizedStream) => (item.summary && visibleText(read(item.summary))) || nothing(item)
-  return { title, give, min: 10, cell }
+function text(title: string, read: (summary: Summary) => string): StreamField {
+  return { title, cell: (item, format) => known(item, summary => format.text(read(summary)) || '-') }
 }
 
-function count(title: string, read: (summary: Summary) => number): ListingColumn {
-  return { title, align: 'right', cell: item => (item.summary ? String(read(item.summary)) : nothing(item)) }
+function count(title: string, read: (summary: Summary) => number): StreamField {
+  return { title, align: 'right', cell: item => known(item, summary => String(read(summary))) }
 }
 
-function time(title: string, read: (item: SummarizedStream) => number | undefined): ListingColumn {
-  return {
-    title,
-    cell(item, nowMs, style) {
-      const ms = read(item)
-      if (ms === undefined) return nothing(item)
-      return style === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, style)
-    },
+function time(title: string, read: (item: SummarizedStream) => number | undefined): StreamField {
+  const cell: StreamField['cell'] = (row, format) => {
+    const ms = read(row.item)
+    return ms === undefined ? known(row, () => '-') : format.past(ms)
   }
+  return { title, cell }
 }
 
-/** What stands where there is no value; of a stream that cannot be read nobody knows. */
-function nothing({ fault }: SummarizedStream): string {
+/** A value of the summary, possibly outdated while a newer one is read; `…` before the first, `?` if unreadable. */
+function known({ item: { summary, fault }, isRead }: ListedItem, read: (summary: Summary) => Cell): Cell {
+  if (summary !== undefined) return read(summary)
+  if (isRead === false) return { text: '…', style: 'dim' }
   return fault === undefined ? '-' : '?'
 }
 
-function statusCell({ summary, fault }: SummarizedStream): Cell {
-  if (summary === undefined) return { text: `? ${fault?.code ?? 'not started'}`, style: 'warn' }
+/** A glyph and a word. `…` while unknown, the error code if unreadable. @param withErrors the word for failed events below */
+export function statusCell({ item, isRead }: ListedItem, format: CellFormat, withErrors = 'with errors'): Cell {
+  const { summary, fault } = item
+  if (summary === undefined && isRead === false) return { text: '…', style: 'dim' }
+  if (summary === undefined) return { text: format.text(`? ${fault?.code ?? 'not started'}`), style: 'warn' }
   const { glyph, style } = styleOf(summary.status)
-  const errors = summary.outcome === 'errors' && summary.status === 'completed'
-  return { text: `${glyph} ${statusWord(summary.status)}${errors ? ' (errors)' : ''}`, style: errors ? 'warn' : style }
+  const hasErrors = summary.outcome === 'errors' && summary.status === 'completed'
+  if (hasErrors) return { text: `${glyph} ${withErrors}`, style: 'warn' }
+  return { text: `${glyph} ${format.text(statusWord(summary.status))}`, style }
 }
 
-function faultCell(item: SummarizedStream): Cell | undefined {
+function eventsCell({ total, open, failed }: Summary): Cell {
+  const text = `${total - open - failed}/${open}/${failed}`
+  return failed > 0 ? { text, style: 'bad' } : text
+}
+
+function faultCell({ item }: ListedItem, format: CellFormat): Cell | undefined {
   const text = faultText(item)
-  return text === undefined ? undefined : { text: visibleText(text), style: 'warn' }
+  return text === undefined ? undefined : { text: format.text(text), style: 'warn' }
 }
 
-function dueCell(item: SummarizedStream, nowMs: number, style: TimeStyle): Cell {
-  const dueMs = item.summary?.dueMs
-  if (dueMs === undefined) return nothing(item)
-  const due = dueText(dueMs, nowMs, style)
-  if (dueMs > nowMs) return due
-  return { text: due.startsWith('overdue') ? due : `overdue ${due}`, style: 'bad' }
-}
-
-function leaseCell({ lease }: StreamRow): Cell {
+/** The holder of the lease. Azure only reports that it is held. */
+function leaseCell({ item: { listed } }: ListedItem, format: CellFormat): Cell {
+  const { lease } = listed
   if (!isHeld(lease)) return '-'
-  return { text: lease.holder === undefined ? lease.state : visibleText(lease.holder.by), style: 'warn' }
+  return { text: lease.holder === undefined ? lease.state : format.text(lease.holder.by), style: 'warn' }
 }

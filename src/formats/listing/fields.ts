@@ -1,4 +1,4 @@
-/** The fields of a stream in `ls -o json`, in their order there. */
+/** The JSON fields of a stream in `ls -o json`, in order. */
 export const LISTING_FIELDS = [
   'name',
   'status',
@@ -26,7 +26,7 @@ export const LISTING_FIELDS = [
 
 export type ListingField = (typeof LISTING_FIELDS)[number]
 
-/** What `--fields` takes: `age` is the column of the table for `created`, which it is in JSON. */
+/** Values of `--fields`: `age` is the table's column for `created`, its JSON name. */
 export const LISTING_CHOICES = [...LISTING_FIELDS, 'age'] as const
 
 export type ListingChoice = (typeof LISTING_CHOICES)[number]

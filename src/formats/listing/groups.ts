@@ -1,16 +1,17 @@
 import { type GroupBy, type Groups, type StreamGroup, TIME_OF } from '../../ops/groups.ts'
 import { visibleText } from '../../util/visible-text.ts'
+import { rowOf, type TableColumn, textFormat } from '../field.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { styleOf } from '../stream/view.ts'
-import { counted, countText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
-import type { Cell, Column } from '../terminal/table.ts'
+import { counted, countText, type TimeStyle } from '../terminal/numbers.ts'
+import type { Cell } from '../terminal/table.ts'
 
-/** What a document of groups says besides its items. */
+/** Fields of a groups document besides its items. */
 export function groupsHead(by: GroupBy) {
   return { groupBy: by, timeOf: TIME_OF[by] }
 }
 
-/** A group as JSON shows it; fields are only ever added. */
+/** A group as JSON; fields are only ever added. */
 export function groupJson(group: StreamGroup) {
   return {
     group: group.group,
@@ -29,26 +30,24 @@ export function groupJson(group: StreamGroup) {
   }
 }
 
-interface GroupColumn extends Column {
-  cell(group: StreamGroup, at: { readonly nowMs: number; readonly time: TimeStyle }): Cell
-}
+type GroupColumn = TableColumn<StreamGroup>
 
 /** The columns of a table of groups. */
-export function groupColumns(by: GroupBy): readonly Column[] {
+export function groupColumns(by: GroupBy): readonly GroupColumn[] {
   return COLUMNS[by]
 }
 
-/** One row of it. */
+/** One row of a table of groups. */
 export function groupRow(by: GroupBy, group: StreamGroup, nowMs: number, time: TimeStyle): Cell[] {
-  return COLUMNS[by].map(column => column.cell(group, { nowMs, time }))
+  return rowOf(COLUMNS[by], group, textFormat(nowMs, time))
 }
 
 const STREAMS: GroupColumn = { title: 'STREAMS', align: 'right', cell: ({ count }) => countText(count) }
-const OVERDUE: GroupColumn = { title: 'OVERDUE', align: 'right', cell: ({ overdue }) => marked(overdue) }
-const FAILED: GroupColumn = { title: 'FAILED', align: 'right', cell: ({ failed }) => marked(failed) }
+const OVERDUE: GroupColumn = { title: 'OVERDUE', align: 'right', cell: ({ overdue }) => countCell(overdue) }
+const FAILED: GroupColumn = { title: 'FAILED', align: 'right', cell: ({ failed }) => countCell(failed) }
 const EXAMPLE: GroupColumn = { title: 'EXAMPLE', give: 2, min: 12, cell: ({ example }) => visibleText(example) }
-const OLDEST: GroupColumn = { title: 'OLDEST', align: 'right', cell: (group, at) => ago(group.oldestMs, at) }
-const NEWEST: GroupColumn = { title: 'NEWEST', align: 'right', cell: (group, at) => ago(group.newestMs, at) }
+const OLDEST: GroupColumn = { title: 'OLDEST', align: 'right', cell: ({ oldestMs }, format) => format.past(oldestMs) }
+const NEWEST: GroupColumn = { title: 'NEWEST', align: 'right', cell: ({ newestMs }, format) => format.past(newestMs) }
 const ROOT: GroupColumn = { title: 'ROOT', give: 1, min: 8, cell: ({ root }) => visibleText(root ?? 'several') }
 const EVENT: GroupColumn = { title: 'EVENT', give: 1, min: 8, cell: ({ event }) => visibleText(event ?? 'several') }
 
@@ -73,7 +72,7 @@ const COLUMNS: { readonly [By in GroupBy]: readonly GroupColumn[] } = {
   ],
 }
 
-/** How many streams are in the groups, in a sentence. */
+/** Number of streams in the groups, as a sentence. */
 export function groupsText(by: GroupBy, { streams, grouped, unreadable }: Groups['counts']): string {
   const bad = unreadable === 0 || by === 'status' ? '' : `; ${countText(unreadable)} cannot be read`
   const of = `${countText(grouped)} of ${counted(streams, 'stream')}`
@@ -83,7 +82,7 @@ export function groupsText(by: GroupBy, { streams, grouped, unreadable }: Groups
     case 'failure':
       return `${of} failed${bad}`
     case 'waiting-on':
-      return `${of} ${grouped === 1 ? 'waits' : 'wait'} on something; one that waits on several events counts for each${bad}`
+      return `${of} ${grouped === 1 ? 'waits' : 'wait'} on something; a stream that waits on several events counts for each${bad}`
     default:
       return by satisfies never
   }
@@ -99,10 +98,6 @@ function waitingText({ group, topic }: StreamGroup): string {
   return visibleText(topic === undefined ? group : `${group} (topic ${topic})`)
 }
 
-function marked(count: number): Cell {
+function countCell(count: number): Cell {
   return count === 0 ? '-' : { text: countText(count), style: 'warn' }
-}
-
-function ago(ms: number | undefined, { nowMs, time }: { nowMs: number; time: TimeStyle }): string {
-  return ms !== undefined && time === 'relative' ? `${span(nowMs - ms)} ago` : timeText(ms, nowMs, time)
 }

@@ -31,7 +31,7 @@ export function listingJson({ listed, summary, fault }: SummarizedStream) {
   } satisfies { readonly [Field in ListingField]?: unknown }
 }
 
-/** The same with the given fields only, in their order. That a stream cannot be read is said in any case. */
+/** The given fields only, in their order. An unreadable stream always gets its error. */
 export function pickedJson(item: SummarizedStream, fields: readonly ListingChoice[]): object {
   const all: { readonly [Field in ListingField]?: unknown } = listingJson(item)
   const picked = Object.fromEntries(

@@ -17,7 +17,7 @@ export function stepJson(step: StepStats, withOpen: boolean) {
     canceled: outcomes.canceled,
     open: withOpen ? outcomes.open : null,
     failed,
-    failedShare: ended === 0 ? null : rounded(failed / ended, 4),
+    failedShare: ended === 0 ? null : round(failed / ended, 4),
     waited: lengthsJson(step.waited),
     ran: lengthsJson(step.ran),
     took: lengthsJson(step.took),
@@ -25,7 +25,7 @@ export function stepJson(step: StepStats, withOpen: boolean) {
   }
 }
 
-/** How long something took, as figures and bins. */
+/** A distribution of durations as figures and bins. */
 export function lengthsJson(histogram: LogHistogram) {
   const { count, minMs, meanMs, maxMs } = histogram
   const quantile = (q: number) => whole(histogram.quantile(q))
@@ -41,7 +41,10 @@ export function lengthsJson(histogram: LogHistogram) {
   }
 }
 
-/** Bins end at 1, 2, 5, 10, 20, 50, … ms; empty ones are left out. What lies within 1 % of an end may be in either. */
+/**
+ * Bins end at 1, 2, 5, 10, 20, 50, … ms; empty ones are left out. A value within 1 % of a bin's end may fall in either
+ * bin.
+ */
 export function binsOf(histogram: LogHistogram) {
   const bins = new Map<number, number>()
   for (const { ms, count } of histogram.buckets()) {
@@ -60,6 +63,6 @@ function whole(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.round(ms)
 }
 
-function rounded(value: number, digits: number): number {
+function round(value: number, digits: number): number {
   return Number(value.toFixed(digits))
 }

@@ -21,15 +21,15 @@ interface StepColumn extends Column {
 }
 
 const GAP = '  '
-/** Narrower bars have no room for their title, wider ones say no more. */
+/** Narrower bars have no room for their title; wider ones show no more. */
 const LEAST_BARS = 16
 const MOST_BARS = 40
-/** On a narrower terminal numbers are worth more. */
+/** A narrower terminal shows numbers only. */
 const LEAST_WIDTH = 72
-/** Where stdout is no terminal. */
+/** Width where stdout is not a terminal. */
 const USUAL_BARS = 24
 
-/** A line for each step: how many, how they ended, how long they waited and ran, and how the latter spreads. */
+/** One line per step: counts, outcomes, times waited and run, and the distribution of the run times. */
 export function stepTable(steps: readonly StepStats[], options: StepTableOptions): string[] {
   const { paint, width } = options
   const columns = columnsFor(options)
@@ -88,7 +88,7 @@ function failedCell(step: StepStats): Cell {
   return { text: `${countText(failed)} (${shareText(failed / endedAttempts(step))})`, style: 'warn' }
 }
 
-/** `3%`; never 0 % of something, nor all of what is less. */
+/** `3%`; `<1%` instead of 0 % for a positive share, at most 99 % below one. */
 export function shareText(share: number): string {
   if (share > 0 && share < 0.01) return '<1%'
   return `${share < 1 ? Math.min(99, Math.round(share * 100)) : 100}%`
@@ -96,14 +96,17 @@ export function shareText(share: number): string {
 
 const HEIGHTS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
-/** A stretch of lengths of time, each column as many times as long as the one before it. */
+/** A logarithmic scale of durations: each column covers a constant factor. */
 export interface LengthScale {
   readonly fromMs: number
   readonly toMs: number
   readonly columns: number
 }
 
-/** From the shortest to the longest of all, so that steps can be compared; `undefined` where nothing was measured. */
+/**
+ * From the shortest to the longest duration of all steps, so that they can be compared; `undefined` without
+ * measurements.
+ */
 export function scaleOf(histograms: readonly LogHistogram[], columns: number): LengthScale | undefined {
   const measured = histograms.filter(({ count }) => count > 0)
   if (measured.length === 0) return undefined
@@ -112,7 +115,7 @@ export function scaleOf(histograms: readonly LogHistogram[], columns: number): L
   return { fromMs, toMs, columns }
 }
 
-/** How often which length occurs, the highest column being the most frequent; a blank where none does. */
+/** The frequencies of durations as bars, the most frequent one highest; a blank for none. */
 export function lengthBars(histogram: LogHistogram, scale: LengthScale): string {
   const counts = new Array<number>(scale.columns).fill(0)
   for (const { ms, count } of histogram.buckets()) {
@@ -123,7 +126,7 @@ export function lengthBars(histogram: LogHistogram, scale: LengthScale): string 
   return counts.map(count => (count === 0 ? ' ' : heightOf(count / most))).join('')
 }
 
-/** What the scale begins and ends with: `350ms ───── 2h5m`. */
+/** Both ends of the scale: `350ms ───── 2h5m`. */
 export function scaleTitle({ fromMs, toMs, columns }: LengthScale): string {
   const [from, to] = [shortLength(fromMs), shortLength(toMs)]
   const gap = columns - widthOf(from) - widthOf(to)
@@ -137,7 +140,7 @@ function columnOf({ fromMs, toMs, columns }: LengthScale, ms: number): number {
   return Math.min(columns - 1, Math.max(0, Math.floor(share * columns)))
 }
 
-/** What is shorter than a millisecond stands with it. */
+/** Durations below a millisecond count as one. */
 function logOf(ratio: number): number {
   return Math.log(Math.max(1, ratio))
 }
@@ -146,7 +149,7 @@ function heightOf(share: number): string {
   return HEIGHTS[Math.min(HEIGHTS.length, Math.ceil(share * HEIGHTS.length)) - 1] ?? HEIGHTS[0]
 }
 
-/** A length of time, short ones to two digits: `350ms`, `1.9s`, `41s`, `2m14s`; `-` for none. */
+/** A duration, short ones with two digits: `350ms`, `1.9s`, `41s`, `2m14s`; `-` for `undefined`. */
 export function shortLength(ms: number | undefined): string {
   if (ms === undefined) return '-'
   const whole = Math.round(ms)

@@ -9,15 +9,15 @@ import { type Cell, type Column, table } from '../terminal/table.ts'
 import { type HeaderOptions, wallClock } from './header.ts'
 import { statusCell } from './tree.ts'
 
-/** What has become of a stream between two of its versions. */
+/** The difference between two versions of a stream. */
 export interface StreamDifference {
   readonly name: string
   readonly from: ViewAt
   readonly to: ViewAt
   readonly events: readonly EventDifference<JournalEntry>[]
-  /** The transactions that lie between them, oldest first. */
+  /** The transactions between them, oldest first. */
   readonly between: readonly JournalEntry[]
-  /** The present, epoch ms. */
+  /** Current time, epoch ms. */
   readonly nowMs: number
 }
 
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'WHY', give: 5, min: 6 },
 ]
 
-/** For people: which versions, how much has changed, then a row for each event with who changed it last and why. */
+/** The difference as text: versions, counts, then a row per event with the author and reason of its last change. */
 export function diffLines(diff: StreamDifference, options: HeaderOptions): string[] {
   const paint = options.paint ?? noPaint
   const rows = diff.events.map(event => row(event, diff.nowMs, options))
@@ -63,7 +63,7 @@ function counts({ from, to, events, between, nowMs }: StreamDifference, options:
 function foreignLine({ between }: StreamDifference): string[] {
   const parts = [
     between.some(tx => tx.other) ? 'a foreign writer changed other attributes too' : '',
-    between.some(tx => tx.provisional) ? 'a foreign write among it is not recorded yet' : '',
+    between.some(tx => tx.provisional) ? 'one of them, a foreign write, is not recorded yet' : '',
   ].filter(part => part !== '')
   return parts.length === 0 ? [] : [parts.join('; ')]
 }
@@ -89,7 +89,7 @@ function toCell(kind: EventDifference['kind'], after: StreamEvent | undefined, t
   return kind === 'again' ? { text: `= as before, ${counted(times, 'change')}`, style: 'dim' } : statusCell(after)
 }
 
-/** `v5 complete`; the attributes that were set are named, whether by the last transaction or before. */
+/** `v5 complete`; attributes set by this or an earlier transaction are named. */
 function lastText({ attributes }: EventDifference, { version, op, provisional }: JournalEntry): string {
   const names = attributes.map(visibleText).join(' ')
   const set = names === '' ? '' : op === 'set' ? ` ${names}` : ` (set ${names})`
@@ -102,12 +102,12 @@ function claimText(before: StreamEvent | undefined, after: StreamEvent | undefin
   return `${visibleText(was)} → ${is === '' ? '-' : visibleText(is)}`
 }
 
-/** Who holds it; of an event that has ended, who ended it. */
+/** The owner; of an ended event, the owner that ended it. */
 function ownerOf(event: StreamEvent | undefined): string {
   return event?.lc.owner ?? ''
 }
 
-/** The same as JSON; fields are only ever added. */
+/** The difference as JSON; fields are only ever added. */
 export function diffJson({ name, from, to, events, between }: StreamDifference) {
   const of = (kind: EventDifference['kind']) => events.filter(event => event.kind === kind).length
   return {

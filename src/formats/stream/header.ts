@@ -13,18 +13,21 @@ export interface HeaderOptions {
   readonly width?: number
 }
 
-/** At most so many ids are named where a line lists what a stream waits on. */
+/** Ids named at most where a line lists what a stream waits on. */
 const MAX_NAMED = 8
 
-/** Name and version; status, age, what it waits on, count of failures; the lease if there is one. */
+/** Name and version; status, age, waiting, number of failures; the lease if one is held. */
 export function showHeader(shown: ShownStream, options: HeaderOptions): string[] {
   const paint = options.paint ?? noPaint
   const root = shown.stream.root
   const status = root?.status ?? 'not started'
-  const look = styleOf(status)
+  const { glyph, style } = styleOf(status)
   const failed = failures(shown).length
   const parts = [
-    paint(look.style, `${look.glyph} ${visibleText(status)}${root?.lc.outcome === 'errors' ? ' with errors' : ''}`),
+    paint(
+      { glyph, style }.style,
+      `${glyph} ${visibleText(status)}${root?.lc.outcome === 'errors' ? ' with errors' : ''}`,
+    ),
     root === undefined ? '' : timeText(timeOf(shown, root.created), shown.nowMs, options.time),
     waitingText(waitingOn(shown)),
     dueHeader(shown, options),
@@ -38,7 +41,7 @@ function leaseLine({ lease, nowMs, past }: ShownStream): string[] {
   return lease.state === 'available' || past !== undefined ? [] : [`lease  ${leaseText(lease, nowMs)}`]
 }
 
-/** Of an earlier version: when it was, and what of it is not of then. */
+/** For an earlier version: its time, and the attributes that are shown as of now. */
 function pastLine({ past, version, nowMs }: ShownStream, options: HeaderOptions): string[] {
   if (past === undefined) return []
   const at = (ms: number) => clock(ms, past.presentMs, wallClock(options.time))
@@ -50,7 +53,7 @@ function pastLine({ past, version, nowMs }: ShownStream, options: HeaderOptions)
   return [(options.paint ?? noPaint)('warn', text)]
 }
 
-/** Ages do not say when: where a time is meant, `relative` is the clock here. */
+/** The time style where an age would not do: `relative` becomes local time. */
 export function wallClock(time: TimeStyle): Exclude<TimeStyle, 'relative'> {
   return time === 'relative' ? 'local' : time
 }
@@ -69,10 +72,10 @@ function waitingText(events: readonly StreamEvent[]): string {
   return `waits on ${named.join(' ')}${more}`
 }
 
-/** At most so many failures are listed; the rest is counted. */
+/** Failures listed at most; the rest is counted. */
 const MAX_FAILURES = 20
 
-/** What failed, with its messages; empty if nothing did. */
+/** The failed events with their messages; empty without failures. */
 export function failureLines(shown: ShownStream, options: HeaderOptions, atMost = MAX_FAILURES): string[] {
   const failed = failures(shown)
   if (failed.length === 0) return []

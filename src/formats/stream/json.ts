@@ -6,12 +6,13 @@ import { jsonTime, orNull } from '../json.ts'
 import { leaseJson } from '../lease.ts'
 import { eventDueMs, type ShownStream, soonestDueMs, stateOf, timeOf, waitingOn } from './view.ts'
 
-/** What of an earlier version is not of then. */
+/** Attributes of an earlier version that are shown with their current value. */
 const AS_NOW = ['name', 'topic', 'key', 'trackingId', 'created', 'timeout', 'ref', 'tag', 'onDue']
 
 /**
- * A stream as `show -o json` and `-o yaml` print it; fields are only ever added. `at` is the time of an earlier version,
- * `null` for the present; of an earlier one limits and the lease are not known, and `asNow` names what is as it is now.
+ * A stream in `show -o json` and `-o yaml`; fields are only ever added. `at` is the time of an earlier version, `null`
+ * for the present. Limits and the lease of an earlier version are not known; `asNow` names the attributes with current
+ * values.
  */
 export function showJson(shown: ShownStream) {
   const root = shown.stream.root
@@ -30,14 +31,14 @@ export function showJson(shown: ShownStream) {
   }
 }
 
-/** Whether something below the root was aborted or canceled, as listings say it. */
+/** True if an event below the root was aborted or canceled, as listings define it. */
 function hasErrors(stream: EventStream): boolean {
   return stream.events.some(
     (event, at) => event !== stream.root && isFailed(event) && !isSuperseded(event) && stream.counts(at),
   )
 }
 
-/** What `show --select` found in a stream: events or values, the other is `null`; fields are only ever added. */
+/** The result of `show --select`: events or values, the other is `null`; fields are only ever added. */
 export function selectedJson(
   shown: ShownStream,
   events: readonly StreamEvent[] | undefined,
@@ -54,12 +55,12 @@ export function selectedJson(
   }
 }
 
-/** An event as its program gets it: as `show` prints it, with the name of its stream. */
+/** An event as the worker's program receives it: as `show` prints it, with the name of its stream. */
 export function jobJson(shown: ShownStream, event: StreamEvent) {
   return { stream: shown.name, event: eventJson(shown, event) }
 }
 
-/** One event: times in RFC 3339 UTC, `null` where there is none or where it cannot be read. */
+/** One event: times in RFC 3339 UTC, `null` where absent or unreadable. */
 function eventJson(shown: ShownStream, event: StreamEvent) {
   return {
     id: event.id,
@@ -91,7 +92,7 @@ function eventJson(shown: ShownStream, event: StreamEvent) {
   }
 }
 
-/** A stream as `export -o json` writes it: as `show -o json`, and its history. For reading: import takes the XML. */
+/** A stream in `export -o json`: as in `show -o json`, with its history. Read-only: import takes the XML. */
 export function exportJson(shown: ShownStream, view: StreamView) {
   return {
     ...showJson(shown),

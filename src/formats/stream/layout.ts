@@ -7,21 +7,21 @@ import { timeline } from './timeline.ts'
 import { eventTable, flatRows, type TreeRow, threadTree } from './tree.ts'
 import { type ShownStream, stateOf } from './view.ts'
 
-/** How the events of a stream stand below its header. */
+/** Layout of the events below the header. */
 export type TreeLayout = 'tree' | 'table' | 'timeline'
 
-/** What a picture of a stream shows. */
-export interface Shown {
+/** A stream and how to display it. */
+export interface StreamDisplay {
   readonly shown: ShownStream
   readonly layout: TreeLayout
-  /** Those of the version shown, for the timeline. */
+  /** Transactions up to the displayed version, for the timeline. */
   readonly transactions: () => readonly Transaction[]
-  /** Only these events; without it all, and what failed. */
+  /** Show only these events; without it all events and the failures. */
   readonly only?: readonly StreamEvent[]
 }
 
-/** A stream for people: a header, its events, and what failed with its messages. */
-export function showLines(picture: Shown, options: HeaderOptions): string[] {
+/** A stream as text: a header, its events, and its failures with their messages. */
+export function showLines(picture: StreamDisplay, options: HeaderOptions): string[] {
   return [
     ...showHeader(picture.shown, options),
     '',
@@ -30,8 +30,8 @@ export function showLines(picture: Shown, options: HeaderOptions): string[] {
   ]
 }
 
-/** The same in so many lines: what has ended well gives way first, then what waits for others. The rest is counted. */
-export function showFitted(picture: Shown, options: HeaderOptions, height: number): string[] {
+/** The same in `height` lines: completed events are dropped first, then waiting ones. The rest is counted. */
+export function showFitted(picture: StreamDisplay, options: HeaderOptions, height: number): string[] {
   const rows = rowsOf(picture)
   const header = [...showHeader(picture.shown, options), '']
   const around = header.length + eventLines(picture, [], options).length
@@ -41,31 +41,31 @@ export function showFitted(picture: Shown, options: HeaderOptions, height: numbe
   const kept = rows.length <= room ? rows : mostInteresting(picture.shown, rows, Math.max(1, room - 1))
   const lines = eventLines(picture, kept, options)
   const more = (options.paint ?? noPaint)('dim', `… ${countText(rows.length - kept.length)} more`)
-  // The title stands above the rows, a legend may stand below.
+  // The column titles are above the rows, a legend may be below.
   const counted = kept === rows ? lines : lines.toSpliced(1 + kept.length, 0, more)
   return [...header, ...counted, ...failed].slice(0, Math.max(1, height))
 }
 
-/** On a screen that is too small, of the failures so many are told. */
+/** Failures listed on a screen that is too small for all. */
 const MAX_FAILURES = 3
 
-function rowsOf({ shown, layout, only }: Shown): readonly TreeRow[] {
+function rowsOf({ shown, layout, only }: StreamDisplay): readonly TreeRow[] {
   if (only !== undefined) return flatRows(only)
   return layout === 'table' ? flatRows(shown.stream.events) : threadTree(shown.stream)
 }
 
-function eventLines(picture: Shown, rows: readonly TreeRow[], options: HeaderOptions): string[] {
+function eventLines(picture: StreamDisplay, rows: readonly TreeRow[], options: HeaderOptions): string[] {
   const { shown, layout, transactions } = picture
   return layout === 'timeline' ? timeline(shown, rows, transactions(), options) : eventTable(shown, rows, options)
 }
 
-function failures({ shown, only }: Shown, options: HeaderOptions, atMost?: number): string[] {
+function failures({ shown, only }: StreamDisplay, options: HeaderOptions, atMost?: number): string[] {
   return only === undefined ? failureLines(shown, options, atMost) : []
 }
 
 /**
- * So many rows, in their order: the lower the rank, the sooner a row is kept; of the same rank the first ones. Without the
- * lines of the tree: what they lead to may be missing.
+ * Up to `count` rows in their order: lowest rank first, within a rank the first ones. Tree lines are left out because
+ * the rows they lead to may be missing.
  */
 function mostInteresting(shown: ShownStream, rows: readonly TreeRow[], count: number): TreeRow[] {
   const ranked = rows.map((row, at) => ({ row, at, rank: rankOf(shown, row) }))

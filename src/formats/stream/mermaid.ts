@@ -4,14 +4,14 @@ import { visibleText } from '../../util/visible-text.ts'
 import { type ShownStream, statusWord, styleOf } from './view.ts'
 
 /**
- * A stream as a Mermaid flowchart: each event a node with its status as class, an arrow to each successor, a dotted
- * one to a join that waits. The same stream gives the same text. Mermaid draws 500 arrows unless `maxEdges` is raised.
+ * A stream as a Mermaid flowchart: each event a node with its status as class, an arrow to each successor, dotted to a
+ * waiting join. Deterministic for one stream. Mermaid draws 500 arrows unless `maxEdges` is raised.
  */
 export function mermaidOf(shown: ShownStream): string {
   return [...HEAD, comment(shown), ...graphOf(shown, 'e'), ...CLASSES, ''].join('\n')
 }
 
-/** Several streams in one flowchart, each in a frame of its own. */
+/** Several streams in one flowchart, each in its own subgraph. */
 export function mermaidOfAll(streams: readonly ShownStream[]): string {
   const [only, ...others] = streams
   if (only !== undefined && others.length === 0) return mermaidOf(only)
@@ -25,7 +25,7 @@ export function mermaidOfAll(streams: readonly ShownStream[]): string {
 
 const HEAD = ['flowchart TD']
 
-/** One class a status, besides those of what only we and strangers know. No semicolons: Mermaid takes colours apart there. */
+/** One class per status, and those for waiting, replaced and unknown. No semicolons: Mermaid splits colours there. */
 const CLASSES = [
   '  classDef init fill:#ffffff,stroke:#888888,color:#000000',
   '  classDef inprocess fill:#d7f0fa,stroke:#0277bd,color:#000000',
@@ -78,8 +78,8 @@ function classOf(event: StreamEvent): string {
 }
 
 /**
- * A text of strangers inside a quoted label. Every character but letters, digits and a few harmless signs becomes an
- * entity code as Mermaid reads it (`#35;`), so that no quote, bracket, backtick, directive, markdown or HTML gets through.
+ * An untrusted text inside a quoted label. Every character except letters, digits and a few harmless signs becomes a
+ * Mermaid entity code (`#35;`), so that no quote, bracket, backtick, directive, markdown or HTML gets through.
  */
 function label(text: string): string {
   return visibleText(text)
@@ -87,5 +87,5 @@ function label(text: string): string {
     .replace(UNSAFE_IN_LABEL, character => `#${character.codePointAt(0) ?? 0};`)
 }
 
-/** `ﬂ` (U+FB02) is part of what Mermaid itself puts in place of an entity code. */
+/** Mermaid itself inserts `ﬂ` (U+FB02) for an entity code. */
 const UNSAFE_IN_LABEL = /[^\p{L}\p{M}\p{Nd} ._/,-]|\ufb02/gu

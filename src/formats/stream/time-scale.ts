@@ -3,14 +3,14 @@ import { parts, span, type TimeStyle } from '../terminal/numbers.ts'
 import { type Paint, painted, type Style, type StyledPiece } from '../terminal/style.ts'
 import { styleOf } from './view.ts'
 
-/** A stretch of time drawn over so many columns. */
+/** A period of time mapped to a number of columns. */
 export interface TimeScale {
   readonly fromMs: number
   readonly toMs: number
   readonly columns: number
 }
 
-/** The column in which a moment lies. The last one takes the end of the time too. */
+/** The column of a time. The end of the period belongs to the last column. */
 export function columnOf({ fromMs, toMs, columns }: TimeScale, ms: number): number {
   if (toMs <= fromMs) return 0
   return Math.min(columns - 1, Math.max(0, Math.floor(((ms - fromMs) / (toMs - fromMs)) * columns)))
@@ -21,7 +21,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Distances of ticks that people can count in. */
+/** Round tick distances. */
 const STEPS = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 15, 30].map(count => count * SECOND),
@@ -30,7 +30,9 @@ const STEPS = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000].map(count => count * DAY),
 ]
 
-/** Ticks with their times: `│0s       │30s      │1m`. `relative` counts from the beginning, the others are wall clocks. */
+/**
+ * Ticks with their times: `│0s │30s │1m`. `relative` counts from the beginning, the others are clock times.
+ */
 export function timeAxis(scale: TimeScale, style: TimeStyle): string {
   const found = STEPS.map(step => ticks(scale, style, step)).find(isRoomy)
   let line = ''
@@ -45,7 +47,7 @@ interface Tick {
   readonly text: string
 }
 
-/** Without a step there is one, at the beginning. */
+/** Without a step there is one tick, at the beginning. */
 function ticks(scale: TimeScale, style: TimeStyle, stepMs: number | undefined): Tick[] {
   const { fromMs, toMs, columns } = scale
   const step = stepMs ?? Number.POSITIVE_INFINITY
@@ -58,7 +60,7 @@ function ticks(scale: TimeScale, style: TimeStyle, stepMs: number | undefined): 
   return found
 }
 
-/** A few ticks are enough: so many columns at least lie between them. */
+/** Minimum number of columns between two ticks. */
 const LEAST_DISTANCE = 10
 
 function isRoomy(found: readonly Tick[]): boolean {
@@ -76,14 +78,14 @@ function tickText(ms: number, fromMs: number, stepMs: number | undefined, style:
   return stepMs !== undefined && stepMs >= MINUTE ? time.slice(0, 5) + time.slice(8) : time
 }
 
-/** A sign of the bars, and what it means. */
+/** A symbol of the bars with its meaning. */
 export interface BarSign {
   readonly glyph: string
   readonly style: Style
   readonly word: string
 }
 
-/** Each phase has a glyph of its own: bars read without colour. */
+/** Each phase has its own glyph, so that bars are readable without colour. */
 const PHASES: { readonly [Of in Phase]: BarSign } = {
   running: { glyph: '█', style: 'active', word: 'running' },
   ready: { glyph: '░', style: 'plain', word: 'ready to be claimed' },
@@ -91,72 +93,72 @@ const PHASES: { readonly [Of in Phase]: BarSign } = {
   unrecorded: { glyph: '╌', style: 'dim', word: 'not recorded' },
 }
 
-/** Of several phases in one column the first of these is seen: a short run must not vanish between long waits. */
+/** Of several phases in one column the first one here is drawn: a short run must not vanish between long waits. */
 const BY_WEIGHT: readonly Phase[] = ['running', 'ready', 'waiting', 'unrecorded']
 
-/** What an event has been through, over the columns of the scale. The glyph of a status stands where it ended. */
-export function timeBar(course: EventHistory, scale: TimeScale, nowMs: number, paint: Paint): string {
-  return painted(barPieces(course, scale, nowMs), paint)
+/** The phases of an event over the columns of the scale. The glyph of its status marks the end. */
+export function timeBar(history: EventHistory, scale: TimeScale, nowMs: number, paint: Paint): string {
+  return painted(barPieces(history, scale, nowMs), paint)
 }
 
-/** Where a limit ends. */
+/** When the event is due. */
 const DUE: BarSign = { glyph: '┊', style: 'warn', word: 'due' }
 
-/** The bar in pieces, together as wide as the scale; with a mark where the event is due, if that lies inside. */
-export function barPieces(course: EventHistory, scale: TimeScale, nowMs: number, dueMs?: number): StyledPiece[] {
+/** The bar in pieces, together as wide as the scale, with a mark at the due time if that is inside. */
+export function barPieces(history: EventHistory, scale: TimeScale, nowMs: number, dueMs?: number): StyledPiece[] {
   const cells: (BarSign | undefined)[] = new Array(scale.columns).fill(undefined)
   for (const phase of [...BY_WEIGHT].reverse()) {
-    for (const { fromMs, toMs = nowMs } of course.spans.filter(part => part.phase === phase)) {
+    for (const { fromMs, toMs = nowMs } of history.spans.filter(part => part.phase === phase)) {
       cells.fill(PHASES[phase], columnOf(scale, fromMs), lastColumn(scale, fromMs, toMs) + 1)
     }
   }
-  for (const { atMs, status } of course.ends) {
+  for (const { atMs, status } of history.ends) {
     cells[lastColumn(scale, scale.fromMs, atMs)] = { ...styleOf(status), word: status }
   }
   if (dueMs !== undefined && dueMs >= scale.fromMs && dueMs <= scale.toMs) cells[columnOf(scale, dueMs)] = DUE
   return piecesOf(cells)
 }
 
-/** What ends where a column begins does not reach into it. */
+/** A phase that ends where a column begins does not reach into it. */
 function lastColumn(scale: TimeScale, fromMs: number, toMs: number): number {
   const at = columnOf(scale, toMs)
   return at > columnOf(scale, fromMs) && columnOf(scale, toMs - 1) < at ? at - 1 : at
 }
 
-/** Neighbours that look the same get their colour together. */
+/** Merges neighbours with the same glyph into one piece. */
 function piecesOf(cells: readonly (BarSign | undefined)[]): StyledPiece[] {
   const pieces: StyledPiece[] = []
   for (let at = 0; at < cells.length; ) {
-    const look = cells[at]
-    const end = cells.findIndex((cell, other) => other > at && cell?.glyph !== look?.glyph)
-    const glyphs = (look?.glyph ?? ' ').repeat((end < 0 ? cells.length : end) - at)
-    pieces.push([glyphs, look?.style ?? 'plain'])
+    const sign = cells[at]
+    const end = cells.findIndex((cell, other) => other > at && cell?.glyph !== sign?.glyph)
+    const glyphs = (sign?.glyph ?? ' ').repeat((end < 0 ? cells.length : end) - at)
+    pieces.push([glyphs, sign?.style ?? 'plain'])
     at = end < 0 ? cells.length : end
   }
   return pieces
 }
 
-/** How long it was in a phase altogether, `-` for never. */
+/** The total time spent in a phase, `-` for none. */
 export function spentText({ spans }: EventHistory, phase: Phase, nowMs: number): string {
   const parts = spans.filter(part => part.phase === phase)
   if (parts.length === 0) return '-'
   return span(parts.reduce((sum, { fromMs, toMs }) => sum + (toMs ?? nowMs) - fromMs, 0))
 }
 
-/** The signs of these bars in the order of their weight; what is rare only where it occurs. */
-export function barSigns(courses: Iterable<EventHistory>): BarSign[] {
-  const seen = new Set<Phase>()
-  for (const { spans } of courses) for (const { phase } of spans) seen.add(phase)
-  const phases = BY_WEIGHT.filter(phase => phase !== 'unrecorded' || seen.has(phase)).map(phase => PHASES[phase])
+/** The symbols of these bars by weight; a rare phase only where it occurs. */
+export function barSigns(histories: Iterable<EventHistory>): BarSign[] {
+  const present = new Set<Phase>()
+  for (const { spans } of histories) for (const { phase } of spans) present.add(phase)
+  const phases = BY_WEIGHT.filter(phase => phase !== 'unrecorded' || present.has(phase)).map(phase => PHASES[phase])
   const ends = ['completed', 'aborted', 'canceled'].map(status => ({ ...styleOf(status), word: status }))
   return [...phases, ...ends]
 }
 
-/** What the glyphs mean, in lines of so many columns. */
-export function barLegend(courses: Iterable<EventHistory>, width: number, paint: Paint): string[] {
+/** The legend of the glyphs, wrapped to `width` columns. */
+export function barLegend(histories: Iterable<EventHistory>, width: number, paint: Paint): string[] {
   const lines: string[] = []
   let used = Number.POSITIVE_INFINITY
-  for (const { glyph, style, word } of barSigns(courses)) {
+  for (const { glyph, style, word } of barSigns(histories)) {
     const length = glyph.length + 1 + word.length
     const fits = used + LEGEND_GAP.length + length <= width
     const item = `${paint(style, glyph)} ${word}`

@@ -1,24 +1,24 @@
 import type { Transaction } from '../../stream/journal/journal.ts'
 import { type EventHistory, phasesOf } from '../../stream/journal/phases.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { noPaint, type Paint, type Style } from '../terminal/style.ts'
+import { noPaint, type Paint } from '../terminal/style.ts'
 import { cut, pad, padLeft, widthOf } from '../terminal/width.ts'
 import type { HeaderOptions } from './header.ts'
 import { barLegend, spentText, type TimeScale, timeAxis, timeBar } from './time-scale.ts'
-import { statusCell, type TreeRow } from './tree.ts'
+import { rowStatus, type TreeRow } from './tree.ts'
 import type { ShownStream } from './view.ts'
 
-/** Columns where stdout is no terminal. */
+/** Width where stdout is not a terminal. */
 const USUAL_WIDTH = 100
 const GAP = '  '
-/** Columns of how long an event was ready and how long it ran. */
+/** Columns for the time ready and the time running. */
 const SPENT = 6
 
 /**
- * A bar over time for each row: when its event could be claimed, was worked, waited for others, and how it ended. Beside
- * it how long it was ready and running in all. Above are the times; the last line explains the bars.
+ * A bar over time for each row: when its event was ready, running, waiting, and how it ended. Next to it the total time
+ * ready and running. The times are above; the last line is the legend.
  *
- * @param transactions those of the version shown, oldest first
+ * @param transactions those up to the displayed version, oldest first
  */
 export function timeline(
   shown: ShownStream,
@@ -27,10 +27,10 @@ export function timeline(
   options: HeaderOptions,
 ): string[] {
   const paint = options.paint ?? noPaint
-  const courses = phasesOf(shown.stream.events, transactions, shown.time)
-  const drawn = rows.map(row => ({ ...row, label: labelOf(row), status: statusOf(row) }))
+  const histories = phasesOf(shown.stream.events, transactions, shown.time)
+  const drawn = rows.map(row => ({ ...row, label: labelOf(row), status: rowStatus(row) }))
   const widths = widthsOf(drawn, options.width)
-  const scale = { ...timeOf(extentOf(courses.values()), shown.nowMs), columns: widths.bar }
+  const scale = { ...timeOf(extentOf(histories.values()), shown.nowMs), columns: widths.bar }
   const title = [
     pad('EVENT', widths.label),
     pad(timeAxis(scale, options.time), widths.bar),
@@ -39,21 +39,21 @@ export function timeline(
     padLeft('RAN', SPENT),
   ]
   const lines = drawn.map(row => {
-    const course = row.event === undefined || row.again ? undefined : courses.get(row.event.id)
-    return line(row, course, { shown, scale, widths, paint })
+    const history = row.event === undefined || row.again ? undefined : histories.get(row.event.id)
+    return line(row, history, { shown, scale, widths, paint })
   })
   return [
     paint('dim', title.join(GAP)),
     ...lines,
     '',
-    ...barLegend(courses.values(), options.width ?? USUAL_WIDTH, paint),
+    ...barLegend(histories.values(), options.width ?? USUAL_WIDTH, paint),
   ]
 }
 
-/** A row with the texts at its sides. */
+/** A row with its label and status. */
 interface DrawnRow extends TreeRow {
   readonly label: string
-  readonly status: { readonly text: string; readonly style: Style }
+  readonly status: ReturnType<typeof rowStatus>
 }
 
 interface Widths {
@@ -64,7 +64,7 @@ interface Widths {
 
 const LEAST_BAR = 24
 
-/** On a terminal labels give way to the bars, elsewhere nothing is cut. */
+/** On a terminal labels are cut in favour of the bars; elsewhere nothing is cut. */
 function widthsOf(rows: readonly DrawnRow[], width: number | undefined): Widths {
   let status = 'STATUS'.length
   let label = 'EVENT'.length
@@ -78,21 +78,21 @@ function widthsOf(rows: readonly DrawnRow[], width: number | undefined): Widths 
   return { label: fitted, status, bar: Math.max(LEAST_BAR / 2, rest - fitted) }
 }
 
-/** When courses take place. Without any, `fromMs` is after `lastMs`. */
+/** The period covered by events. Without any, `fromMs` is after `lastMs`. */
 export interface Extent {
   readonly fromMs: number
-  /** The last end that is known. */
+  /** The last known end. */
   readonly lastMs: number
-  /** Something goes on. */
+  /** An event is still open. */
   readonly isOpen: boolean
 }
 
-/** From the first moment known to the last one. */
-export function extentOf(courses: Iterable<EventHistory>): Extent {
+/** From the first known time to the last. */
+export function extentOf(histories: Iterable<EventHistory>): Extent {
   let fromMs = Number.POSITIVE_INFINITY
   let lastMs = Number.NEGATIVE_INFINITY
   let isOpen = false
-  for (const { spans, ends } of courses) {
+  for (const { spans, ends } of histories) {
     for (const part of spans) {
       fromMs = Math.min(fromMs, part.fromMs)
       lastMs = Math.max(lastMs, part.toMs ?? lastMs)
@@ -106,39 +106,32 @@ export function extentOf(courses: Iterable<EventHistory>): Extent {
   return { fromMs, lastMs, isOpen }
 }
 
-/** From the first moment known to now, or to the last end where nothing is open. */
+/** From the first known time to now, or to the last end if no event is open. */
 export function timeOf({ fromMs, lastMs, isOpen }: Extent, nowMs: number): Pick<TimeScale, 'fromMs' | 'toMs'> {
   const toMs = isOpen ? Math.max(lastMs, nowMs) : lastMs
   return fromMs > toMs ? { fromMs: nowMs, toMs: nowMs } : { fromMs, toMs }
 }
 
-interface Picture {
+interface LineContext {
   readonly shown: ShownStream
   readonly scale: TimeScale
   readonly widths: Widths
   readonly paint: Paint
 }
 
-function line(row: DrawnRow, course: EventHistory | undefined, { shown, scale, widths, paint }: Picture): string {
+function line(row: DrawnRow, history: EventHistory | undefined, { shown, scale, widths, paint }: LineContext): string {
   const { label, status } = row
   const word = status.style === 'plain' ? status.text : paint(status.style, status.text)
   const cells = [
     pad(cut(label, widths.label), widths.label),
-    course === undefined ? ' '.repeat(scale.columns) : timeBar(course, scale, shown.nowMs, paint),
+    history === undefined ? ' '.repeat(scale.columns) : timeBar(history, scale, shown.nowMs, paint),
     word + ' '.repeat(widths.status - widthOf(status.text)),
-    padLeft(course === undefined ? '' : spentText(course, 'ready', shown.nowMs), SPENT),
-    padLeft(course === undefined ? '' : spentText(course, 'running', shown.nowMs), SPENT),
+    padLeft(history === undefined ? '' : spentText(history, 'ready', shown.nowMs), SPENT),
+    padLeft(history === undefined ? '' : spentText(history, 'running', shown.nowMs), SPENT),
   ]
   return cells.join(GAP).trimEnd()
 }
 
 function labelOf({ lines, id, event }: TreeRow): string {
   return `${lines}${visibleText(id)}${event === undefined ? '' : ` ${visibleText(event.name)}`}`
-}
-
-function statusOf({ event, again }: TreeRow): DrawnRow['status'] {
-  if (event === undefined) return { text: '? missing', style: 'warn' }
-  if (again) return { text: '↑ see above', style: 'dim' }
-  const cell = statusCell(event)
-  return typeof cell === 'string' ? { text: cell, style: 'plain' } : cell
 }

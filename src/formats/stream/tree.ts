@@ -9,7 +9,7 @@ import { cut } from '../terminal/width.ts'
 import { failureLines, type HeaderOptions, showHeader } from './header.ts'
 import { eventDueMs, type ShownStream, statusWord, styleOf, timeOf } from './view.ts'
 
-/** A stream for people: a header, the tree of threads, and what failed with its messages. */
+/** A stream as text: a header, the thread tree, and its failures with their messages. */
 export function showTree(shown: ShownStream, options: HeaderOptions): string[] {
   return [
     ...showHeader(shown, options),
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'MESSAGE', give: 4, min: 7 },
 ]
 
-/** A table of events: of the whole tree or of some of its rows. */
+/** A table of events: the whole tree or some of its rows. */
 export function eventTable(shown: ShownStream, rows: readonly TreeRow[], options: HeaderOptions): string[] {
   const paint = options.paint ?? noPaint
   const columns =
@@ -41,7 +41,7 @@ export function eventTable(shown: ShownStream, rows: readonly TreeRow[], options
   return table(shownColumns, cells, { paint, ...(options.width === undefined ? {} : { width: options.width }) })
 }
 
-/** Rows without the lines of a tree. */
+/** Rows without tree lines. */
 export function flatRows(events: readonly StreamEvent[]): TreeRow[] {
   return events.map(event => ({ lines: '', depth: 0, id: event.id, event, again: false }))
 }
@@ -49,9 +49,8 @@ export function flatRows(events: readonly StreamEvent[]): TreeRow[] {
 function eventCells(shown: ShownStream, row: TreeRow, options: HeaderOptions): Cell[] {
   const { event } = row
   const id = visibleText(row.id)
-  if (event === undefined) return [`${row.lines}${id}`, { text: '? missing', style: 'warn' }, '-', '-', '-', '']
-  if (row.again)
-    return [`${row.lines}${id} ${visibleText(event.name)}`, { text: '↑ see above', style: 'dim' }, '', '', '', '']
+  if (event === undefined) return [`${row.lines}${id}`, rowStatus(row), '-', '-', '-', '']
+  if (row.again) return [`${row.lines}${id} ${visibleText(event.name)}`, rowStatus(row), '', '', '', '']
   const due = dueText(eventDueMs(shown, event), shown.nowMs, options.time)
   return [
     `${row.lines}${id} ${visibleText(event.name)}`,
@@ -63,7 +62,7 @@ function eventCells(shown: ShownStream, row: TreeRow, options: HeaderOptions): C
   ]
 }
 
-/** Who works on it, and until when that claim holds or since when it has run out; of an earlier version only who. */
+/** The owner and when its claim expires or expired; of an earlier version only the owner. */
 function ownerCell(shown: ShownStream, event: StreamEvent, { time }: HeaderOptions): Cell {
   if (isFinal(event) || event.lc.owner === undefined) return '-'
   const owner = visibleText(event.lc.owner)
@@ -76,8 +75,16 @@ function ownerCell(shown: ShownStream, event: StreamEvent, { time }: HeaderOptio
   return { text: `${owner} (ran out ${since})`, style: 'warn' }
 }
 
-/** Glyph, word and colour of an event, with the number of its attempt. */
-export function statusCell(event: StreamEvent): Cell {
+/** The status of a row: of its event, unless that is missing or listed above. */
+export function rowStatus({ event, again }: TreeRow): StyledCell {
+  if (event === undefined) return { text: '? missing', style: 'warn' }
+  return again ? { text: '↑ see above', style: 'dim' } : statusCell(event)
+}
+
+type StyledCell = Exclude<Cell, string>
+
+/** Glyph, word and colour of an event, with its attempt number. */
+export function statusCell(event: StreamEvent): StyledCell {
   const word = isWaitingJoin(event) ? 'waiting' : event.status
   const { glyph, style } = styleOf(word)
   const attempt = attemptOf(event)
@@ -85,50 +92,50 @@ export function statusCell(event: StreamEvent): Cell {
   return { text: isSuperseded(event) ? `${text} (replaced)` : text, style: isSuperseded(event) ? 'dim' : style }
 }
 
-/** One line of the thread tree. */
+/** One row of the thread tree. */
 export interface TreeRow {
-  /** Tree lines in front of the id: `│ └─▾ `. */
+  /** Tree lines before the id: `│ └─▾ `. */
   readonly lines: string
   readonly depth: number
   readonly id: string
   /** `undefined` for an id that `next` names but no event has. */
   readonly event: StreamEvent | undefined
-  /** True when the event stands further up already: a cycle or a second way to it. */
+  /** True when the event is listed above already: a cycle or a second path to it. */
   readonly again: boolean
 }
 
-/** Deeper levels keep the indentation of this one, so that long threads stay readable and output stays linear. */
+/** Deeper levels keep this indentation, so that long threads stay readable and the output linear. */
 const MAX_INDENT = 20
 
 interface Pending {
   readonly id: string
   readonly event: StreamEvent | undefined
   readonly depth: number
-  /** The lines of the levels above. */
+  /** Tree lines of the levels above. */
   readonly above: string
   readonly last: boolean
 }
 
 /**
- * The events of a stream as a tree: under each event its successors, those in `next` first and in that order, then
- * those whose `prev` names it. Events that no path from the root reaches follow as roots of their own, each event
- * stands once. Without recursion: threads of strangers may be as long as a document allows.
+ * The events of a stream as a tree: below each event its successors, first those in `next` in that order, then those
+ * whose `prev` names it. Events that no path from the root reaches follow as separate roots. Each event is expanded
+ * once. Not recursive: foreign threads may be as long as a document allows.
  */
 export function threadTree(stream: EventStream): TreeRow[] {
   const children = childrenOf(stream)
   const rows: TreeRow[] = []
-  const seen = new Set<string>()
+  const listed = new Set<string>()
   for (const root of rootsOf(stream, children)) {
-    if (!seen.has(root.id)) grow(root, children, seen, rows)
+    if (!listed.has(root.id)) grow(root, children, listed, rows)
   }
   return rows
 }
 
-function grow(root: StreamEvent, children: Children, seen: Set<string>, rows: TreeRow[]): void {
+function grow(root: StreamEvent, children: Children, listed: Set<string>, rows: TreeRow[]): void {
   const stack: Pending[] = [{ id: root.id, event: root, depth: 0, above: '', last: true }]
   for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
-    const again = item.event !== undefined && seen.has(item.id)
-    seen.add(item.id)
+    const again = item.event !== undefined && listed.has(item.id)
+    listed.add(item.id)
     const below = again ? [] : [...(children.get(item.id) ?? [])]
     rows.push({ lines: linesOf(item, below.length > 0), depth: item.depth, id: item.id, event: item.event, again })
     const above = item.depth === 0 || item.depth > MAX_INDENT ? item.above : item.above + (item.last ? '  ' : '│ ')
@@ -147,7 +154,7 @@ function linesOf(item: Pending, parent: boolean): string {
   return `${item.above}${item.last ? '└─' : '├─'}${fold}`
 }
 
-/** By the id of a parent its children: each once, however often it is linked. */
+/** The children by the id of their parent, each once however often it is linked. */
 type Children = ReadonlyMap<string, ReadonlyMap<string, StreamEvent | undefined>>
 
 function childrenOf(stream: EventStream): Children {
@@ -164,7 +171,7 @@ function childrenOf(stream: EventStream): Children {
   return children
 }
 
-/** The root, then events that nobody leads to, then whatever is left (a cycle apart from the root). */
+/** The root, then events that no other leads to, then the rest (a cycle apart from the root). */
 function rootsOf(stream: EventStream, children: Children): StreamEvent[] {
   const led = new Set<string>()
   for (const below of children.values()) for (const id of below.keys()) led.add(id)

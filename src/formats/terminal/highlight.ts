@@ -1,12 +1,12 @@
 import type { Paint } from './style.ts'
 
-/** Escape sequences that colour: in a line of ours there are no others. */
+/** Colour escapes; our own lines contain no other ones. */
 const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g')
 
 type Range = readonly [from: number, to: number]
 
-/** A line with all that the patterns find in its text marked; its own colours stay. Patterns need the flag `g`. */
-export function highlighted(line: string, patterns: readonly RegExp[], paint: Paint): string {
+/** Marks the matches of the patterns in a line, whose own colours stay. Patterns need the flag `g`. */
+export function highlightMatches(line: string, patterns: readonly RegExp[], paint: Paint): string {
   const text = line.replace(COLOUR, '')
   const ranges = patterns.flatMap(pattern => Array.from(text.matchAll(pattern), rangeOf))
   if (ranges.length === 0) return line
@@ -26,7 +26,7 @@ function rangeOf({ index, 0: found }: RegExpExecArray): Range {
   return [index, index + found.length]
 }
 
-/** @param at where the part begins in the text without colours */
+/** @param at offset of the part in the text without colours */
 function markedPart(part: string, at: number, ranges: readonly Range[], paint: Paint): string {
   let result = ''
   let run = ''

@@ -1,13 +1,13 @@
-/** The roles that colour marks. Colour never carries a meaning alone: a word stands beside it. */
+/** Roles that colour marks. Colour is never the only sign: a word stands next to it. */
 export type Style = 'plain' | 'good' | 'bad' | 'warn' | 'active' | 'dim' | 'strong' | 'mark' | Hue
 
-/** Puts a colour around a text, or nothing where colours are off. */
+/** Colours a text, or returns it unchanged where colours are off. */
 export type Paint = (style: Style, text: string) => string
 
-/** A run of text in one look. */
+/** A text with its style. */
 export type StyledPiece = readonly [text: string, style: Style]
 
-/** The pieces in one line; plain ones stay as they are. */
+/** The pieces as one line; plain ones are not painted. */
 export function painted(pieces: readonly StyledPiece[], paint: Paint): string {
   return pieces.map(([text, style]) => (style === 'plain' ? text : paint(style, text))).join('')
 }
@@ -15,7 +15,7 @@ export function painted(pieces: readonly StyledPiece[], paint: Paint): string {
 /** No colours. */
 export const noPaint: Paint = (_style, text) => text
 
-/** Colours that tell things apart and mean nothing else. */
+/** Colours that distinguish things and have no other meaning. */
 export const HUES = ['hue1', 'hue2', 'hue3', 'hue4', 'hue5', 'hue6', 'hue7', 'hue8'] as const
 export type Hue = (typeof HUES)[number]
 

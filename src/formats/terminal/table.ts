@@ -4,15 +4,15 @@ import { cut, cutInside, pad, padLeft, widthOf } from './width.ts'
 export interface Column {
   readonly title: string
   readonly align?: 'left' | 'right'
-  /** Columns on a terminal below which the text is not cut. */
+  /** Least width to which the text is cut. */
   readonly min?: number
-  /** Cut first when the terminal is narrow: the higher, the sooner. 0 is never cut. */
+  /** Order in which columns are cut on a narrow terminal: the highest first. 0 is never cut. */
   readonly give?: number
-  /** Cut in the middle: names that begin alike differ at their end. */
+  /** `middle` for names: those with the same beginning differ at their end. */
   readonly cut?: 'end' | 'middle'
-  /** Of the last column: it is never cut, a long text runs on into the next line of the terminal. Only `min` is kept free for it. */
+  /** For the last column: never cut, a long text wraps on the terminal. Only `min` is reserved for it. */
   readonly runsOn?: boolean
-  /** Left out by `table` before a column that gives last is cut: the higher, the sooner. */
+  /** Order in which `table` drops columns before it cuts one with `give` 1: the highest first. */
   readonly spare?: number
 }
 
@@ -23,13 +23,13 @@ export interface TableOptions {
   /** Columns of the terminal; without it nothing is cut. */
   readonly width?: number
   readonly paint?: Paint
-  /** Widths below which a column does not go, so that later parts of a long table stand below earlier ones. */
+  /** Least widths, so that later parts of a long table line up with earlier ones. */
   readonly atLeast?: readonly number[]
 }
 
 const GAP = '  '
 
-/** Lines of a table, without the header. */
+/** The rows of a table, without the header. */
 export function tableRows(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
@@ -39,7 +39,7 @@ export function tableRows(
   return rows.map(row => line(columns, row, widths, paint))
 }
 
-/** The line of titles. */
+/** The header of a table. */
 export function tableHeader(columns: readonly Column[], widths: readonly number[], paint: Paint = noPaint): string {
   return line(
     columns,
@@ -62,7 +62,7 @@ export function table(
   return [tableHeader(shown, widths, options.paint), ...tableRows(shown, cells, widths, options.paint)]
 }
 
-/** Positions of the columns that are shown: what can be spared goes while what gives last would be cut. */
+/** Positions of the shown columns: those with `spare` go as long as a column with `give` 1 would be cut. */
 function keptColumns(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
@@ -82,7 +82,7 @@ function keptColumns(
   return kept
 }
 
-/** The width of each column: its widest cell, cut down to the terminal's width. */
+/** The width of each column: its widest cell, cut to fit the terminal. */
 export function tableWidths(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
@@ -96,10 +96,10 @@ export function tableWidths(
       Math.max(widthOf(column.title), options.atLeast?.[at] ?? 0),
     )
   })
-  return options.width === undefined ? widths : fitted(columns, widths, options.width)
+  return options.width === undefined ? widths : fitWidths(columns, widths, options.width)
 }
 
-function fitted(columns: readonly Column[], widths: number[], available: number): number[] {
+function fitWidths(columns: readonly Column[], widths: number[], available: number): number[] {
   const result = [...widths]
   const gaps = GAP.length * (columns.length - 1)
   let over = result.reduce((sum, width) => sum + width, gaps) - available

@@ -1,13 +1,13 @@
 import stringWidth from 'string-width'
 
 /**
- * Texts of characters that take one column each: ASCII, Latin, and the glyphs, arrows and lines that leasectl prints.
- * They are counted, not measured: for the others ICU and its tables have to be loaded, which takes longer than a whole `ls`.
+ * Texts of characters of one column each: ASCII, Latin, and the glyphs, arrows and lines that leasectl prints. Their
+ * width is their length; measuring others loads ICU and its tables, which takes longer than a whole `ls`.
  */
 const NARROW =
   /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2022\u2026\u203a\u2190-\u2193\u2298\u2400-\u2426\u2500-\u259f▶▸▾○●◌◷✓✗]*$/
 
-/** Columns that a text takes on a terminal. Wide characters and emoji count two, escapes of ours nothing. */
+/** Columns of a text on a terminal. Wide characters and emoji count two, our escape sequences none. */
 export function widthOf(text: string): number {
   if (NARROW.test(text)) return text.length
   if (ESCAPE.test(text)) return stringWidth(text)
@@ -16,10 +16,10 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** Sequences that colour are made of several characters: only the whole text can be measured. */
+/** Escape sequences span several characters: only the whole text can be measured. */
 const ESCAPE = /[\u001b\u009b]/
 
-/** Measuring a character costs microseconds, and a screen of wide ones shows the same few hundred again and again. */
+/** Measuring a character costs microseconds, and a screen of wide ones repeats the same few hundred. */
 const WIDTHS = new Map<string, number>()
 const MOST_WIDTHS = 4_096
 
@@ -29,12 +29,12 @@ function characterWidth(character: string): number {
   if (known !== undefined) return known
   if (WIDTHS.size >= MOST_WIDTHS) WIDTHS.clear()
   const width = stringWidth(character)
-  // A tower of marks is one character and may be as long as a document.
+  // A stack of combining marks is one character and may be as long as a document.
   if (character.length <= 32) WIDTHS.set(character, width)
   return width
 }
 
-/** The text followed by blanks up to `width` columns; longer texts are returned as they are. */
+/** The text followed by blanks up to `width` columns; longer texts are unchanged. */
 export function pad(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)))
 }
@@ -46,16 +46,16 @@ export function padLeft(text: string, width: number): string {
 
 let segmenter: Intl.Segmenter | undefined
 
-/** The text cut to at most `width` columns at a whole character, with `…` as the last one if something is missing. */
+/** The text cut to at most `width` columns at a whole character, with a final `…` if something is missing. */
 export function cut(text: string, width: number): string {
   if (fits(text, width)) return text
   if (width <= 0) return ''
-  return `${fitting(charactersOf(text), width - 1)}…`
+  return `${fittingPart(charactersOf(text), width - 1)}…`
 }
 
-/** Looks no further than it must: texts may be much longer than any screen is wide. */
+/** Stops measuring as soon as the text is too wide: texts may be far longer than a screen. */
 function fits(text: string, width: number): boolean {
-  // Nothing takes more than two columns for each of its UTF-16 units.
+  // No UTF-16 unit takes more than two columns.
   if (text.length * 2 <= width) return true
   if (NARROW.test(text)) return text.length <= width
   if (ESCAPE.test(text)) return stringWidth(text) <= width
@@ -67,12 +67,14 @@ function fits(text: string, width: number): boolean {
   return used <= width
 }
 
-/** The same with the `…` inside and more kept behind it than before it, for names: those that begin alike end otherwise. */
+/**
+ * The same with the `…` inside and more kept after it, for names: those with the same beginning differ at their end.
+ */
 export function cutInside(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   if (width <= 0) return ''
   const characters = [...charactersOf(text)]
-  const before = fitting(characters, Math.floor((width - 1) / 3))
+  const before = fittingPart(characters, Math.floor((width - 1) / 3))
   let at = characters.length
   let left = width - 1 - widthOf(before)
   for (; at > 0; at -= 1) {
@@ -87,8 +89,8 @@ function* charactersOf(text: string): Generator<string> {
   for (const { segment } of segmenter.segment(text)) yield segment
 }
 
-/** As many of the first characters as fit into so many columns. */
-function fitting(characters: Iterable<string>, width: number): string {
+/** As many of the first characters as fit into `width` columns. */
+function fittingPart(characters: Iterable<string>, width: number): string {
   let kept = ''
   let used = 0
   for (const character of characters) {
@@ -99,7 +101,10 @@ function fitting(characters: Iterable<string>, width: number): string {
   return kept
 }
 
-/** A text in lines of so many columns, broken at blanks where there are some. At most `most` lines; the last one tells with `…` of more. */
+/**
+ * A text wrapped to `width` columns, at blanks if possible. At most `most` lines; the last one ends in `…` if text is
+ * missing.
+ */
 export function wrapped(text: string, width: number, most: number): string[] {
   const lines: string[] = []
   let rest = text.trim()

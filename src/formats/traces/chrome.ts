@@ -5,8 +5,8 @@ import { jsonText } from '../json.ts'
 import { type EventBar, eventBars } from './spans.ts'
 
 /**
- * Streams in the Trace Event Format, which chrome://tracing and ui.perfetto.dev open: a stream is a process, a thread
- * of the stream a thread, an event a slice from its begin to its end. Events that are open end now and say so.
+ * Streams in the Trace Event Format of chrome://tracing and ui.perfetto.dev: a stream is a process, a thread of the
+ * stream a thread, an event a slice. Open events end now and are marked as open.
  */
 
 /** One entry of `traceEvents`; `ts` and `dur` in microseconds. */
@@ -30,10 +30,10 @@ export type TraceEvent =
       readonly args: Readonly<Record<string, string | number>>
     }
 
-/** What stands around the entries, which are joined by `,\n`: so a file is written stream by stream. */
+/** Text around the entries, which are joined by `,\n`, so that a file can be written stream by stream. */
 export const CHROME_TRACE = { head: '{"displayTimeUnit":"ms","traceEvents":[\n', tail: '\n]}\n' } as const
 
-/** The entries of one stream as text, joined by `,\n`. @param pid a number that no other stream of the file has */
+/** The entries of one stream as text, joined by `,\n`. @param pid unique in the file */
 export function chromeTraceText(view: StreamView, pid: number): string {
   return traceEvents(view, pid)
     .map(event => jsonText(event, 0))
@@ -62,7 +62,7 @@ function metadata(name: Metadata['name'], pid: number, tid: number, args: Metada
 }
 type Metadata = Extract<TraceEvent, { ph: 'M' }>
 
-/** Names of colours that the viewer knows. */
+/** Colour names that the viewer knows. */
 const COLOURS: { readonly [status: string]: string } = { completed: 'good', canceled: 'bad', aborted: 'terrible' }
 
 function slice(bar: EventBar, pid: number, tid: number): TraceEvent {
@@ -89,15 +89,15 @@ function slice(bar: EventBar, pid: number, tid: number): TraceEvent {
   }
 }
 
-/** Slices one below the other, each row a thread of the viewer. */
+/** Slices of one row, a thread in the viewer. */
 interface Row {
   readonly name: string
   readonly bars: EventBar[]
 }
 
 /**
- * A viewer draws the slices of a thread as calls within calls: they must not overlap otherwise. Steps of one thread of
- * a stream lie within each other as a rule; one that does not goes into a further row.
+ * A viewer draws the slices of a thread as nested calls: they must not overlap otherwise. Steps of one thread of a
+ * stream usually nest; one that does not goes into another row.
  */
 function rowsOf(bars: readonly EventBar[]): Row[] {
   const threads = new Map<string, EventBar[]>()
@@ -112,7 +112,7 @@ function rowsOf(bars: readonly EventBar[]): Row[] {
   )
 }
 
-/** So many rows has a thread at most; what overlaps more is drawn over. */
+/** Rows of a thread at most; further overlaps are drawn over each other. */
 const MAX_ROWS = 50
 
 function nested(bars: readonly EventBar[]): EventBar[][] {
@@ -130,13 +130,13 @@ function nested(bars: readonly EventBar[]): EventBar[][] {
   return rows.map(row => row.bars)
 }
 
-/** @param ends when the slices end that are open in a row, the innermost last; what has ended is taken off */
+/** @param ends ends of the open slices of a row, the innermost last; ended ones are removed */
 function fits(ends: number[], { fromMs, toMs }: EventBar): boolean {
   while ((ends.at(-1) ?? Number.POSITIVE_INFINITY) <= fromMs) ends.pop()
   return (ends.at(-1) ?? Number.POSITIVE_INFINITY) >= toMs
 }
 
-/** `01.02` for `01.02.03`; the root's own thread is `root`. Ids of strangers share a thread. */
+/** `01.02` for `01.02.03`, `root` for the root's thread. Irregular ids share one thread. */
 function threadOf(id: string): string {
   if (!isPlainId(id)) return 'other ids'
   const dot = id.lastIndexOf('.')

@@ -6,8 +6,8 @@ import { declaredJoins } from '../../stream/journal/history.ts'
 import { type EventBar, eventBars } from './spans.ts'
 
 /**
- * Streams as OpenTelemetry traces: a stream is a trace, an event a span below the event it follows. Ids come from the
- * stream's `lc:born` and the ids of its events, so that exporting again gives the same spans.
+ * Streams as OpenTelemetry traces: a stream is a trace, an event a span below the event it follows. Ids are derived
+ * from the stream's `lc:born` and the event ids, so that exporting again gives the same spans.
  */
 export interface OtelOptions {
   /** `service.name` of the resource. */
@@ -17,8 +17,8 @@ export interface OtelOptions {
 }
 
 /**
- * The spans of one stream in parts of at most `maxSpans`: collectors limit what they take at a time. Each part is made
- * when it is taken, so that no more than one is held in memory.
+ * The spans of one stream in parts of at most `maxSpans`, as collectors limit the size of a request. Parts are made on
+ * demand, so that only one is in memory.
  */
 export function* resourceSpans(view: StreamView, options: OtelOptions, maxSpans: number): Generator<ResourceSpans> {
   const resource = { attributes: resourceAttributes(view, options) }
@@ -65,13 +65,10 @@ export function* otelSpans(view: StreamView): Generator<OtelSpan> {
   }
 }
 
-/**
- * Links of one span. OpenTelemetry's own limit:
- * https://opentelemetry.io/docs/specs/otel/trace/sdk/#span-limits
- */
+/** Links of one span, OpenTelemetry's own limit: https://opentelemetry.io/docs/specs/otel/trace/sdk/#span-limits */
 const MAX_LINKS = 128
 
-/** Internal: no call between processes. */
+/** Internal: not a call between processes. */
 const SPAN_KIND_INTERNAL = 1
 
 function spanOf(bar: EventBar): Omit<OtelSpan, 'traceId' | 'spanId' | 'parentSpanId' | 'links'> {
@@ -110,7 +107,7 @@ function attributesOf({ event, open, startedMs, createdMs, steps }: EventBar): K
   })
 }
 
-/** Each claim of a worker and each retry, as events of the span. */
+/** Claims and retries, as events of the span. */
 function triesOf({ steps }: EventBar): OtelSpan['events'] {
   return steps.flatMap(({ atMs, transaction: { op, by, why }, change }) => {
     if (atMs === undefined || (op !== 'retry' && change.owner === undefined)) return []
@@ -132,8 +129,8 @@ function statusOf({ event }: EventBar): OtelSpan['status'] {
 }
 
 /**
- * By the id of a join the branches it waits for, or has waited for. Of several joins of one fork each has the branches
- * listed since the one before, and the last one those after it too: so no event is a branch of two joins of a fork.
+ * The branches that each join waits or waited for, by the join's id. Of several joins of one fork each has the branches
+ * listed since the one before, and the last one also those after it: so no event is a branch of two joins of one fork.
  */
 function joinedBranches({ stream, transactions }: StreamView): ReadonlyMap<string, readonly string[]> {
   const declared = declaredJoins(transactions())
@@ -156,7 +153,7 @@ function joinedBranches({ stream, transactions }: StreamView): ReadonlyMap<strin
   return branches
 }
 
-/** The first bytes of a hash as hex digits. An id of zeros only is none. */
+/** The first bytes of a hash as hex digits. An id of zeros only is invalid. */
 function idOf(text: string, bytes: number): string {
   const id = hash('sha256', text, 'hex').slice(0, bytes * 2)
   return /^0+$/.test(id) ? `${id.slice(0, -1)}1` : id
@@ -192,7 +189,7 @@ export interface OtelSpan {
     readonly spanId: string
     readonly attributes: readonly KeyValue[]
   }[]
-  /** How many links there were beyond those. Absent for none. */
+  /** Number of links left out. Absent for none. */
   readonly droppedLinksCount?: number
   readonly status: { readonly code?: number; readonly message?: string }
 }
@@ -207,7 +204,7 @@ export interface ResourceSpans {
 
 const STATUS_CODE = { ok: 1, error: 2 } as const
 
-/** Attributes of what is there: absent and empty values are left out. */
+/** Attributes; absent and empty values are left out. */
 function keyValues(values: Readonly<Record<string, string | number | boolean | undefined>>): KeyValue[] {
   return Object.entries(values).flatMap(([key, value]): KeyValue[] => {
     if (value === undefined || value === '') return []
@@ -217,20 +214,20 @@ function keyValues(values: Readonly<Record<string, string | number | boolean | u
   })
 }
 
-/** Nanoseconds, more than a JSON number holds. */
+/** Nanoseconds as text, because they exceed a JSON number. */
 function unixNano(ms: number): string {
   return String(BigInt(Math.round(ms)) * 1_000_000n)
 }
 
 /**
- * The parent of each event's span: the event it follows, the root where that is missing or follows the event itself.
- * The root has none. Events with an id that an earlier one has are left out.
+ * The parent of each event's span: the event it follows, or the root if that is missing or leads back to the event. The
+ * root has none. Events with a duplicate id are left out.
  */
 function parentsOf(stream: EventStream): ReadonlyMap<string, string | undefined> {
   const { root } = stream
   const parents = new Map<string, string | undefined>()
   if (root === undefined) return parents
-  /** From these the root is reached by `parents`. */
+  /** Ids from which `parents` leads to the root. */
   const anchored = new Set([root.id])
   parents.set(root.id, undefined)
   for (const [at, { id }] of stream.events.entries()) {
@@ -239,7 +236,7 @@ function parentsOf(stream: EventStream): ReadonlyMap<string, string | undefined>
   return parents
 }
 
-/** Walks up until something anchored; what leads nowhere or in a circle hangs below the root. */
+/** Walks up to an anchored event; dead ends and cycles are attached to the root. */
 function anchor(
   start: string,
   stream: EventStream,

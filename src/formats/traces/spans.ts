@@ -2,16 +2,16 @@ import type { StreamView } from '../../ops/read-stream.ts'
 import { isFinal } from '../../stream/event.ts'
 import { type EventSpan, eventSpans } from '../../stream/journal/phases.ts'
 
-/** An event as a bar over time for traces, which know no open end. Epoch ms. */
+/** An event as a bar for traces, which need a closed interval. Epoch ms. */
 export interface EventBar extends EventSpan {
-  /** When it was begun, else when it came. */
+  /** When it was started, else created. */
   readonly fromMs: number
   /** When it ended, else now. */
   readonly toMs: number
   readonly open: boolean
 }
 
-/** A bar for each event that counts. One whose times cannot be read begins with the stream. */
+/** A bar for each event that counts. One without readable times begins with the stream. */
 export function eventBars(view: StreamView): readonly EventBar[] {
   const spans = eventSpans(view.stream, view.transactions(), view.time)
   const known = spans.map(beginOf).filter(ms => ms !== undefined)

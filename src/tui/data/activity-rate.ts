@@ -1,31 +1,31 @@
-import { PULSE, type StreamEntry } from './types.ts'
+import { RATE_SLOTS, type StreamEntry } from './types.ts'
 
-/** The numbers of a sparkline with the stretch that the last of them belongs to. */
-export type ActivityRate = Pick<StreamEntry, 'pulse' | 'pulseAt'>
+/** Recent changes of a stream per time slot, with the number of the last slot. */
+export type ActivityRate = Pick<StreamEntry, 'rate' | 'rateSlot'>
 
-const NOTHING: readonly number[] = new Array<number>(PULSE.stretches).fill(0)
+const NOTHING: readonly number[] = new Array<number>(RATE_SLOTS.count).fill(0)
 
-/** Nothing was seen to change so far. */
-export function restingPulse(nowMs: number): ActivityRate {
-  return { pulse: NOTHING, pulseAt: stretchOf(nowMs) }
+/** No changes yet. */
+export function emptyRate(nowMs: number): ActivityRate {
+  return { rate: NOTHING, rateSlot: slotOf(nowMs) }
 }
 
-/** So many changes more were seen now. A clock that was put back adds to the last stretch. */
-export function beat({ pulse, pulseAt }: ActivityRate, changes: number, nowMs: number): ActivityRate {
-  const at = Math.max(pulseAt, stretchOf(nowMs))
-  const shifted = pulseNow({ pulse, pulseAt }, nowMs)
+/** Adds changes to the current slot. After a clock step back they are added to the last slot. */
+export function withChanges({ rate, rateSlot }: ActivityRate, changes: number, nowMs: number): ActivityRate {
+  const at = Math.max(rateSlot, slotOf(nowMs))
+  const shifted = rateNow({ rate, rateSlot }, nowMs)
   const next = shifted.slice()
   next[next.length - 1] = (next.at(-1) ?? 0) + changes
-  return { pulse: next, pulseAt: at }
+  return { rate: next, rateSlot: at }
 }
 
-/** The numbers as they are by now, though nothing happened since: they move to the left with time. */
-export function pulseNow({ pulse, pulseAt }: ActivityRate, nowMs: number): readonly number[] {
-  const past = stretchOf(nowMs) - pulseAt
-  if (past <= 0) return pulse
-  return past >= pulse.length ? NOTHING : [...pulse.slice(past), ...NOTHING.slice(0, past)]
+/** The counts as of now: without changes they shift left with time. */
+export function rateNow({ rate, rateSlot }: ActivityRate, nowMs: number): readonly number[] {
+  const past = slotOf(nowMs) - rateSlot
+  if (past <= 0) return rate
+  return past >= rate.length ? NOTHING : [...rate.slice(past), ...NOTHING.slice(0, past)]
 }
 
-function stretchOf(ms: number): number {
-  return Math.floor(ms / PULSE.stretchMs)
+function slotOf(ms: number): number {
+  return Math.floor(ms / RATE_SLOTS.slotMs)
 }

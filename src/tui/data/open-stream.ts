@@ -10,31 +10,32 @@ import { StreamTree } from './stream-tree.ts'
 import type { Below, OpenStream, Presence, TreeNode } from './types.ts'
 
 /**
- * What one look at the open stream has shown. `view`: it was read. `listed`: it stands as it was read, only its row of the
- * listing may be another. `unreadable`: what the blob holds is no event stream. `missing`: nothing has its name.
+ * The result of one poll of the open stream. `view`: it was read. `listed`: unchanged since it was read, except
+ * possibly its row of the listing. `unreadable`: the blob is not an event stream. `missing`: no blob has its name.
  */
 export type OpenStreamUpdate =
   | { readonly kind: 'view'; readonly view: StreamView; readonly listed?: StreamRow }
   | { readonly kind: 'listed'; readonly listed: StreamRow }
   | {
       readonly kind: 'unreadable'
-      /** Absent where not even the bytes are to be had. */
+      /** Absent if not even the bytes could be read. */
       readonly stored?: StreamSnapshot
       readonly fault: Unreadable
       readonly listed?: StreamRow
     }
   | { readonly kind: 'missing'; readonly atMs?: number }
 
-/** A stream of which nothing is known yet. @param revision to count on from */
-export function openedStream(name: string, revision: number): OpenStream {
-  return new Opened({ name, revision, presence: 'waiting' })
+/** A stream of which nothing is known yet. @param revision where its revisions start */
+export function unreadStream(name: string, revision: number): OpenStream {
+  return new OpenStreamState({ name, revision, presence: 'waiting' })
 }
 
-/** The stream after one more look at it; the same value where nothing is new. */
-export function withGlimpse(before: OpenStream, glimpse: OpenStreamUpdate): OpenStream {
-  const known = before instanceof Opened ? before.parts : { name: before.name, revision: 0, presence: before.presence }
-  const parts = partsAfter(known, glimpse)
-  return parts === known ? before : new Opened({ ...parts, revision: known.revision + 1 })
+/** The stream after one more poll; the same value without news. */
+export function withUpdate(before: OpenStream, update: OpenStreamUpdate): OpenStream {
+  const known =
+    before instanceof OpenStreamState ? before.parts : { name: before.name, revision: 0, presence: before.presence }
+  const parts = partsAfter(known, update)
+  return parts === known ? before : new OpenStreamState({ ...parts, revision: known.revision + 1 })
 }
 
 interface Parts {
@@ -44,40 +45,40 @@ interface Parts {
   readonly fault?: OpenStream['fault']
   readonly goneMs?: number | undefined
   readonly listed?: StreamRow | undefined
-  /** The last state that could be read. */
-  readonly reading?: StreamTree | undefined
-  /** What the blob holds or held. */
+  /** The last readable state. */
+  readonly tree?: StreamTree | undefined
+  /** The content of the blob, now or before its removal. */
   readonly lines?: Lines | undefined
 }
 
-function partsAfter(before: Parts, glimpse: OpenStreamUpdate): Parts {
-  const { name, revision, reading, lines } = before
-  switch (glimpse.kind) {
+function partsAfter(before: Parts, update: OpenStreamUpdate): Parts {
+  const { name, revision, tree, lines } = before
+  switch (update.kind) {
     case 'view': {
-      const { view, listed = rowOf(view.stored) } = glimpse
+      const { view, listed = rowOf(view.stored) } = update
       return {
         name,
         revision,
         presence: 'there',
         listed,
-        reading: new StreamTree(view, reading),
+        tree: new StreamTree(view, tree),
         lines: new Lines(view.stored.body),
       }
     }
     case 'unreadable': {
-      const { stored, fault, listed = stored && rowOf(stored) } = glimpse
+      const { stored, fault, listed = stored && rowOf(stored) } = update
       const held = stored === undefined ? lines : new Lines(stored.body)
-      return { name, revision, presence: 'unreadable', fault, listed, reading, lines: held }
+      return { name, revision, presence: 'unreadable', fault, listed, tree, lines: held }
     }
     case 'listed':
-      return isSameRow(before.listed, glimpse.listed) ? before : { ...before, listed: glimpse.listed }
+      return isSameRow(before.listed, update.listed) ? before : { ...before, listed: update.listed }
     case 'missing': {
       const presence = before.presence === 'waiting' || before.presence === 'missing' ? 'missing' : 'gone'
-      const goneMs = presence === 'gone' ? glimpse.atMs : undefined
-      return presence === before.presence ? before : { name, revision, presence, goneMs, reading, lines }
+      const goneMs = presence === 'gone' ? update.atMs : undefined
+      return presence === before.presence ? before : { name, revision, presence, goneMs, tree, lines }
     }
     default:
-      return glimpse satisfies never
+      return update satisfies never
   }
 }
 
@@ -89,7 +90,7 @@ function rowOf({ name, etag, size, modifiedMs, lease, summary }: StreamSnapshot)
   return { name, etag, size, modifiedMs, lease, ...(summary === undefined ? {} : { summary }) }
 }
 
-/** A body whose lines are made when somebody wants to see them. */
+/** The body of a blob, split into lines on demand. */
 class Lines {
   #body: Uint8Array | undefined
   #lines: readonly string[] = []
@@ -105,7 +106,7 @@ class Lines {
   }
 }
 
-class Opened implements OpenStream {
+class OpenStreamState implements OpenStream {
   readonly parts: Parts
 
   constructor(parts: Parts) {
@@ -125,7 +126,7 @@ class Opened implements OpenStream {
   }
 
   get view(): StreamView | undefined {
-    return this.parts.reading?.view
+    return this.parts.tree?.view
   }
 
   get goneMs(): number | undefined {
@@ -141,15 +142,15 @@ class Opened implements OpenStream {
   }
 
   get summary(): Summary | undefined {
-    return this.parts.listed?.summary ?? this.parts.reading?.summary
+    return this.parts.listed?.summary ?? this.parts.tree?.summary
   }
 
   get nodes(): readonly TreeNode[] {
-    return this.parts.reading?.nodes ?? NO_NODES
+    return this.parts.tree?.nodes ?? NO_NODES
   }
 
   get tail(): readonly JournalEntry[] {
-    return this.parts.reading?.tail ?? []
+    return this.parts.tree?.tail ?? []
   }
 
   get text(): readonly string[] {
@@ -157,21 +158,21 @@ class Opened implements OpenStream {
   }
 
   below(at: number): Below {
-    return this.parts.reading?.below(at) ?? { done: 0, failed: 0, total: 0 }
+    return this.parts.tree?.below(at) ?? { done: 0, failed: 0, total: 0 }
   }
 
   event(id: string): StreamEvent | undefined {
-    return this.parts.reading?.event(id)
+    return this.parts.tree?.event(id)
   }
 
   transactionsOf(id: string): readonly JournalEntry[] {
-    return this.parts.reading?.transactionsOf(id) ?? []
+    return this.parts.tree?.transactionsOf(id) ?? []
   }
 }
 
 const NO_NODES: readonly TreeNode[] = []
 
-/** The text of a stored body in lines, read as documents are; one that is none of ours with what cannot be read replaced. */
+/** A stored body in lines, decoded as documents are; undecodable bytes of foreign content are replaced. */
 function storedLines(body: Uint8Array): readonly string[] {
   return textOf(body).split(/\r\n|\r|\n/)
 }

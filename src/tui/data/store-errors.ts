@@ -2,20 +2,20 @@ import { LeasectlError } from '../../stream/errors.ts'
 import type { DataStore } from './store.ts'
 import type { Freshness } from './types.ts'
 
-/** What is told of a fault of the store, safe to print. */
+/** Explains a store error to the user; safe to print. */
 export type Explain = (error: unknown) => { readonly code: string; readonly message: string }
 
-type StoreError = NonNullable<Freshness['trouble']>
+type StoreError = NonNullable<Freshness['error']>
 
-/** What of the poll is in trouble: whole looks, or the reading of single documents that are visible. */
-type Where = 'looks' | 'documents'
+/** The failing part: whole polls, or reads of single visible documents. */
+type PollPart = 'poll' | 'documents'
 
-/** What keeps the store from answering, as far as it lasts. */
-export class Troubles {
+/** The current errors of the store. */
+export class StoreErrors {
   readonly #data: DataStore
   readonly #explain: Explain
   readonly #nowMs: () => number
-  readonly #now = new Map<Where, StoreError>()
+  readonly #now = new Map<PollPart, StoreError>()
 
   constructor(data: DataStore, explain: Explain, nowMs: () => number) {
     this.#data = data
@@ -23,19 +23,19 @@ export class Troubles {
     this.#nowMs = nowMs
   }
 
-  /** @throws the error itself where it is no fault of the store */
-  tell(where: Where, error: unknown): void {
+  /** @throws the error itself if it is not a store error */
+  report(where: PollPart, error: unknown): void {
     if (!(error instanceof LeasectlError)) throw error
     const sinceMs = this.#now.get(where)?.sinceMs ?? this.#nowMs()
     this.#now.set(where, { sinceMs, ...this.#explain(error) })
     this.#show()
   }
 
-  isOver(where: Where): void {
+  clear(where: PollPart): void {
     if (this.#now.delete(where)) this.#show()
   }
 
   #show(): void {
-    this.#data.putFreshness({ trouble: this.#now.get('looks') ?? this.#now.get('documents') })
+    this.#data.putFreshness({ error: this.#now.get('poll') ?? this.#now.get('documents') })
   }
 }

@@ -1,13 +1,13 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { StreamRow } from '../../store/store.ts'
-import { type OpenStreamUpdate, openedStream, withGlimpse } from './open-stream.ts'
+import { type OpenStreamUpdate, unreadStream, withUpdate } from './open-stream.ts'
 import { StreamRows } from './stream-table.ts'
 import type { Activity, ActivityFeed, Data, DryRun, Freshness, OpenStream, StreamTable, WatchdogView } from './types.ts'
 
 /**
- * What the dashboard knows, as it comes in. Everything in it but the table is a value that is replaced; of the table a
- * `snapshot` is a value. Listeners are told at once, after each call that changed what may be seen.
+ * The dashboard's data as it arrives. Everything except the table is an immutable value; a `snapshot` freezes the table
+ * too. Listeners are called at once after each visible change.
  */
 export class DataStore implements Data {
   readonly #rows = new StreamRows()
@@ -42,54 +42,54 @@ export class DataStore implements Data {
     return this.#freshness
   }
 
-  /** All of it as it is now. Later calls change nothing of it. */
+  /** An immutable copy of the data. */
   snapshot(): Data {
     const { revision, open, activity, watchdog, freshness } = this
     return { revision, streams: new StreamRows(this.#rows), open, activity, watchdog, freshness }
   }
 
-  /** @returns what ends the listening */
+  /** @returns a function that removes the listener */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Rows of a listing, those without a summary too. @param nowMs the store's clock */
+  /** Rows of a listing, also those without a summary. @param nowMs the store's clock */
   putListed(rows: readonly StreamRow[], nowMs: number): void {
     this.#changed(this.#rows.putListed(rows, nowMs))
   }
 
-  /** Streams with what is known of them. @param nowMs the store's clock */
+  /** Streams with their summaries. @param nowMs the store's clock */
   putStreams(rows: readonly SummarizedStream[], nowMs: number): void {
     this.#changed(this.#rows.put(rows, nowMs))
   }
 
-  /** Streams that are not there any more. */
+  /** Removed streams. */
   removeStreams(names: Iterable<string>): void {
     this.#changed(this.#rows.remove(names))
   }
 
-  /** A whole listing has ended: what was not in it is not there. */
+  /** A complete listing has ended: streams not in it do not exist. */
   completeStreams(): void {
     this.#changed(this.#rows.complete())
   }
 
-  /** Leases that have run out by now are shown so, though nothing was written. */
+  /** Marks leases that have expired by now, without a write. */
   expireLeases(nowMs: number): void {
     this.#changed(this.#rows.expireLeases(nowMs))
   }
 
-  /** Another stream is open from now on; nothing of it is known. The same one stays as it is. */
+  /** Opens another stream, of which nothing is known yet. The open one is left unchanged. */
   openStream(name: string): void {
     if (this.#open?.name === name) return
-    this.#open = openedStream(name, this.#revision)
+    this.#open = unreadStream(name, this.#revision)
     this.#changed(1)
   }
 
-  /** What a look at the open stream has shown. Of a stream that is not open any more nothing is kept. */
-  putOpen(name: string, glimpse: OpenStreamUpdate): void {
+  /** The result of a poll of the open stream; ignored if another one is open by now. */
+  putOpen(name: string, update: OpenStreamUpdate): void {
     if (this.#open?.name !== name) return
-    const next = withGlimpse(this.#open, glimpse)
+    const next = withUpdate(this.#open, update)
     if (next === this.#open) return
     this.#open = next
     this.#changed(1)
@@ -112,37 +112,37 @@ export class DataStore implements Data {
     this.#changed(1)
   }
 
-  /** How old what is seen is. Times that merely go on are no change: whoever shows them has a clock. */
+  /** Updates how fresh the data is. Listeners are not called for times alone: the screen has its own clock. */
   putFreshness(news: Partial<Freshness>): void {
     const before = this.#freshness
     this.#freshness = { ...before, ...news }
-    if (isOther(before, this.#freshness)) this.#tell()
+    if (isOther(before, this.#freshness)) this.#notify()
   }
 
   #changed(count: number): void {
     if (count === 0) return
     this.#revision += count
-    this.#tell()
+    this.#notify()
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 }
 
 const FRESH: Freshness = {
-  seenMs: undefined,
+  polledMs: undefined,
   intervalMs: 0,
   isSlow: false,
-  lookingSinceMs: undefined,
-  trouble: undefined,
+  pollStartedMs: undefined,
+  error: undefined,
 }
 
 function isOther(a: Freshness, b: Freshness): boolean {
   return (
-    (a.seenMs === undefined) !== (b.seenMs === undefined) ||
+    (a.polledMs === undefined) !== (b.polledMs === undefined) ||
     a.isSlow !== b.isSlow ||
-    a.trouble?.code !== b.trouble?.code ||
-    a.trouble?.message !== b.trouble?.message
+    a.error?.code !== b.error?.code ||
+    a.error?.message !== b.error?.message
   )
 }

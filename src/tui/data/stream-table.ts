@@ -1,13 +1,13 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { LeaseView, StreamRow } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
-import { type ActivityRate, beat, restingPulse } from './activity-rate.ts'
+import { type ActivityRate, emptyRate, withChanges } from './activity-rate.ts'
 import type { StreamEntry, StreamTable } from './types.ts'
 
-/** The streams of the listing. Each method says how many entries are other ones now. */
+/** The streams of the listing. Each method returns the number of changed entries. */
 export class StreamRows implements StreamTable {
   readonly #entries: Map<string, StreamEntry>
-  /** Names of entries whose lease is held: they alone may run out of it by time. */
+  /** Entries with a held lease: only those can expire. */
   readonly #held = new Set<string>()
   #revision = 0
   #membership = 0
@@ -72,7 +72,7 @@ export class StreamRows implements StreamTable {
     return removed
   }
 
-  /** A whole listing has ended. */
+  /** A complete listing has ended. */
   complete(): number {
     if (this.#isComplete) return 0
     this.#isComplete = true
@@ -80,7 +80,7 @@ export class StreamRows implements StreamTable {
     return 1
   }
 
-  /** Leases whose time is over are over, though nothing was written. */
+  /** Marks leases that have expired by now, without a write. */
   expireLeases(nowMs: number): number {
     let changed = 0
     for (const name of this.#held) {
@@ -105,13 +105,16 @@ export class StreamRows implements StreamTable {
   }
 }
 
-/** The lease as it is by now: one that has run out since it was seen says so, though nothing was written. */
+/** The lease as of now: one that has expired since it was read is shown as expired, without a write. */
 export function leaseNow(lease: LeaseView, nowMs: number): LeaseView {
   if (!isHeld(lease) || lease.untilMs === undefined || lease.untilMs > nowMs) return lease
   return { state: lease.state === 'breaking' ? 'broken' : 'expired' }
 }
 
-/** A row of a listing. What was read of the document counts on as long as the ETag stands; later it is what was known. */
+/**
+ * A row of a listing. Data of the document stays valid while the ETag is unchanged; afterwards it is the last known
+ * data.
+ */
 function listedItem(before: StreamEntry | undefined, listed: StreamRow): SummarizedStream {
   const { summary } = listed
   if (summary !== undefined) {
@@ -122,22 +125,25 @@ function listedItem(before: StreamEntry | undefined, listed: StreamRow): Summari
   return { listed, summary: before.item.summary, fault: undefined, pin: {} }
 }
 
-/** Whether anything of the stream is known as it stands: its summary, why it cannot be read, or that it holds nothing. */
+/** True if the current state of the stream is known: its summary, why it is unreadable, or that it has no events. */
 function isKnown({ listed, fault, pin }: SummarizedStream): boolean {
   return listed.summary !== undefined || fault !== undefined || pin.ifVersion !== undefined
 }
 
-/** The entry in place of `before`; the same one where nothing is new. `isNew`: it was not there when all were listed. */
+/**
+ * The entry in place of `before`; the same one without changes. `isNew`: the stream was not in the previous complete
+ * listing.
+ */
 function entryOf(before: StreamEntry | undefined, item: SummarizedStream, isNew: boolean, nowMs: number): StreamEntry {
   const isRead = isKnown(item)
   if (before !== undefined && before.isRead === isRead && isSame(before.item, item)) return before
-  const { pulse, pulseAt } = pulseOf(before, item, isNew, nowMs)
-  // Names from an answer are made anew each time: one of them is enough.
+  const { rate, rateSlot } = rateOf(before, item, isNew, nowMs)
+  // Each answer has new copies of the names: keep the first to save memory.
   const name = before?.name ?? item.listed.name
-  return { name, item, isRead, pulse, pulseAt, leasedSinceMs: leasedSince(before, item.listed.lease, nowMs) }
+  return { name, item, isRead, rate, rateSlot, leasedSinceMs: leasedSince(before, item.listed.lease, nowMs) }
 }
 
-/** Equal ETags mean equal bytes: only the lease can be another one, and what was read meanwhile. */
+/** Equal ETags mean equal bytes: only the lease can differ, and data read meanwhile. */
 function isSame(a: SummarizedStream, b: SummarizedStream): boolean {
   return a.listed.etag === b.listed.etag && a.fault?.message === b.fault?.message && isSameLease(a.listed, b.listed)
 }
@@ -148,12 +154,14 @@ function isSameLease({ lease: a }: StreamRow, { lease: b }: StreamRow): boolean 
   return a.holder?.by === b.holder?.by && a.holder?.sinceMs === b.holder?.sinceMs
 }
 
-function pulseOf(before: StreamEntry | undefined, item: SummarizedStream, isNew: boolean, nowMs: number): ActivityRate {
-  if (before === undefined) return isNew ? beat(restingPulse(nowMs), 1, nowMs) : restingPulse(nowMs)
-  return before.item.listed.etag === item.listed.etag ? before : beat(before, changesBetween(before.item, item), nowMs)
+function rateOf(before: StreamEntry | undefined, item: SummarizedStream, isNew: boolean, nowMs: number): ActivityRate {
+  if (before === undefined) return isNew ? withChanges(emptyRate(nowMs), 1, nowMs) : emptyRate(nowMs)
+  return before.item.listed.etag === item.listed.etag
+    ? before
+    : withChanges(before, changesBetween(before.item, item), nowMs)
 }
 
-/** Versions count changes, as long as the stream is the same one. */
+/** Versions count changes within one incarnation of a stream. */
 function changesBetween({ summary: before }: SummarizedStream, { summary: after }: SummarizedStream): number {
   if (before === undefined || after === undefined || before.born !== after.born) return 1
   return Math.max(1, after.version - before.version)

@@ -6,14 +6,14 @@ import { summarize } from '../../stream/summarize.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { type Below, TAIL_LENGTH, type TreeNode } from './types.ts'
 
-/** Running totals over the nodes of a tree: of what is below one of them without walking there. */
+/** Running totals over the nodes of a tree, for subtree counts without a walk. */
 interface Totals {
   readonly done: Int32Array
   readonly failed: Int32Array
   readonly total: Int32Array
 }
 
-/** A state of a stream that was read, and what follows from it: worked out when it is asked for, and once. */
+/** A state of a stream as read, with derived data computed once on demand. */
 export class StreamTree {
   readonly #read: StreamView
   readonly #before: TreeForm | undefined
@@ -25,20 +25,20 @@ export class StreamTree {
   #index: JournalIndex | undefined
   readonly #indexBefore: JournalIndex | undefined
 
-  /** @param before the reading before this one: what the same in its form is taken over */
+  /** @param before the previous state, whose derived data is reused where unchanged */
   constructor(view: StreamView, before: StreamTree | undefined) {
     this.#read = view
     this.#before = before?.lastForm
     this.#indexBefore = before?.lastIndex
   }
 
-  /** What was read; what its events know of each other is taken over where it is the same. */
+  /** The view as read, reusing the unchanged links of the previous state. */
   get view(): StreamView {
-    this.#view ??= { ...this.#read, stream: this.#formNow.stream }
+    this.#view ??= { ...this.#read, stream: this.#currentForm.stream }
     return this.#view
   }
 
-  /** Without asking for one: those that nobody looked at must not hold each other. */
+  /** Not computed on demand, so that unused states do not retain each other. */
   get lastForm(): TreeForm | undefined {
     return this.#form ?? this.#before
   }
@@ -48,7 +48,7 @@ export class StreamTree {
   }
 
   get nodes(): readonly TreeNode[] {
-    return this.#formNow.nodes
+    return this.#currentForm.nodes
   }
 
   get summary(): Summary | undefined {
@@ -62,7 +62,7 @@ export class StreamTree {
   }
 
   event(id: string): StreamEvent | undefined {
-    return this.#formNow.stream.find(id)
+    return this.#currentForm.stream.find(id)
   }
 
   transactionsOf(id: string): readonly JournalEntry[] {
@@ -100,7 +100,7 @@ export class StreamTree {
     return totals
   }
 
-  get #formNow(): TreeForm {
+  get #currentForm(): TreeForm {
     this.#form ??= formOf(this.#read.stream, this.#before)
     return this.#form
   }
@@ -108,23 +108,23 @@ export class StreamTree {
 
 const NOTHING: Below = { done: 0, failed: 0, total: 0 }
 
-/** The one beside the body, else made of it as listings do. */
+/** The stored summary, otherwise computed from the document as listings do. */
 function summaryOf({ stored, document, nowMs }: StreamView): Summary | undefined {
   if (stored.summary !== undefined || document.events.length === 0) return stored.summary
   return summarize(document, { lastModifiedMs: stored.modifiedMs, nowMs, lastBy: '' })
 }
 
-/** Which events there are and how they hang together: what outlives their statuses. */
+/** The events and their links, without their statuses. */
 interface TreeForm {
-  /** The stream as it stands, with the links of the one before it where they are the same. */
+  /** The current stream, reusing the unchanged links of the previous one. */
   readonly stream: EventStream
   readonly nodes: readonly TreeNode[]
 }
 
-/** The form of a stream. What is the same as in the one before it is taken over, so that it costs next to nothing. */
+/** The structure of a stream. Reuses unchanged parts of the previous one, so that it costs next to nothing. */
 export function formOf(stream: EventStream, before: TreeForm | undefined): TreeForm {
   const { events } = stream
-  if (before !== undefined && isLinkedAlike(events, before.stream.events)) {
+  if (before !== undefined && hasSameLinks(events, before.stream.events)) {
     return { stream: before.stream.withStates(events), nodes: before.nodes }
   }
   const nodes = nodesOf(threadTree(stream))
@@ -132,7 +132,7 @@ export function formOf(stream: EventStream, before: TreeForm | undefined): TreeF
   return { stream, nodes: isSame ? before.nodes : nodes }
 }
 
-function isLinkedAlike(a: readonly StreamEvent[], b: readonly StreamEvent[]): boolean {
+function hasSameLinks(a: readonly StreamEvent[], b: readonly StreamEvent[]): boolean {
   if (a === b) return true
   if (a.length !== b.length) return false
   for (let at = 0; at < a.length; at++) {
@@ -152,7 +152,7 @@ function isSameTree(a: readonly TreeNode[], b: readonly TreeNode[]): boolean {
   })
 }
 
-/** The fold mark at the end of a row's lines is the screen's own to draw. */
+/** Length of the fold mark at the end of a row's lines: the screen draws its own. */
 const MARK_LENGTH = 2
 
 function nodesOf(rows: readonly TreeRow[]): readonly TreeNode[] {
@@ -171,7 +171,7 @@ function freeKey(id: string, used: ReadonlySet<string>): string {
   return key
 }
 
-/** What is below a row ends with the next one that is no deeper. */
+/** A subtree ends before the next row of the same or a lower depth. */
 function endsOf(rows: readonly TreeRow[]): Int32Array {
   const ends = new Int32Array(rows.length)
   const open: number[] = []
@@ -192,22 +192,22 @@ function endsOf(rows: readonly TreeRow[]): Int32Array {
 type Journal = readonly JournalEntry[]
 
 /**
- * Which transactions tell of which event. A journal only grows, so the states of a stream share one index, and only what is
- * new is looked at; each state sees as much of it as its own journal has.
+ * Maps events to the transactions that concern them. A journal only grows, so all states of a stream share one index
+ * and only new entries are scanned; each state uses the part that its own journal has.
  */
 class JournalIndex {
   readonly #places = new Map<string, number[]>()
-  #seen = 0
+  #indexed = 0
   #last: JournalEntry | undefined
 
-  /** The index of this journal: the one before it where the journal goes on from there. */
+  /** The index of this journal: the previous one if the journal continues it. */
   static of(journal: Journal, before = new JournalIndex()): JournalIndex {
     const index = before.#isBeginningOf(journal) ? before : new JournalIndex()
     index.#add(journal)
     return index
   }
 
-  /** What tells of an event in this journal or an earlier state of it, oldest first. */
+  /** The transactions about an event in this or an earlier journal of the stream, oldest first. */
   transactionsOf(id: string, journal: Journal): Journal {
     const places = this.#places.get(id) ?? []
     const found = places.flatMap(at => journal[at] ?? [])
@@ -216,17 +216,17 @@ class JournalIndex {
   }
 
   #isBeginningOf(journal: Journal): boolean {
-    const same = journal[this.#seen - 1]
-    return this.#seen === 0 || (same?.version === this.#last?.version && same?.commandId === this.#last?.commandId)
+    const same = journal[this.#indexed - 1]
+    return this.#indexed === 0 || (same?.version === this.#last?.version && same?.commandId === this.#last?.commandId)
   }
 
-  /** What nobody has recorded yet has no place: others come to stand there. */
+  /** A provisional entry is not indexed: a recorded one will take its place. */
   #add(journal: Journal): void {
-    for (; this.#seen < journal.length; this.#seen++) {
-      const tx = journal[this.#seen]
+    for (; this.#indexed < journal.length; this.#indexed++) {
+      const tx = journal[this.#indexed]
       if (tx === undefined || tx.provisional) return
       this.#last = tx
-      for (const id of new Set([tx.on, ...tx.changes.map(({ event }) => event)])) this.#put(id, this.#seen)
+      for (const id of new Set([tx.on, ...tx.changes.map(({ event }) => event)])) this.#put(id, this.#indexed)
     }
   }
 

@@ -4,14 +4,14 @@ import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 
 /**
- * What the dashboard knows. Entries are never changed in place but replaced, so whoever holds one holds a moment. All
- * times are the store's clock, epoch ms. Texts are as the store has them: raw.
+ * The dashboard's data. Entries are replaced, never mutated, so a reference is a snapshot. All times are the store's
+ * clock, epoch ms. Texts are raw.
  */
 export interface Data {
-  /** Grows with everything that may be seen, by as much as changed; how fresh it is is no part of that. */
+  /** Counts visible changes; freshness is not included. */
   readonly revision: number
   readonly streams: StreamTable
-  /** The stream whose screen is or was open last. */
+  /** The last open stream. */
   readonly open: OpenStream | undefined
   readonly activity: ActivityFeed
   readonly watchdog: WatchdogView
@@ -23,49 +23,49 @@ export interface StreamEntry {
   readonly name: string
   readonly item: SummarizedStream
   /**
-   * False while the document of a stream without a summary that counts has not been read. `item` has then what was known
-   * before it changed, or nothing.
+   * False while the document of a stream without a valid summary is unread. `item` then has the last known data, or
+   * none.
    */
   readonly isRead: boolean
-  /** How many changes were seen in each of the last stretches of time, the latest last; see `PULSE`. */
-  readonly pulse: readonly number[]
-  /** The stretch, counted from the epoch, that the last number of `pulse` belongs to. */
-  readonly pulseAt: number
-  /** Since when its lease is held: by its holder's word, else since it was first seen so. */
+  /** Number of changes in each of the last time slots, the latest last; see `PULSE`. */
+  readonly rate: readonly number[]
+  /** Number of the last slot of `rate`, counted from the epoch. */
+  readonly rateSlot: number
+  /** When its lease was taken: according to the holder, else when it was first seen held. */
   readonly leasedSinceMs: number | undefined
 }
 
-/** Of the sparkline: so many stretches of so many ms. */
-export const PULSE = { stretches: 8, stretchMs: 15_000 } as const
+/** Time slots of the sparkline. */
+export const RATE_SLOTS = { count: 8, slotMs: 15_000 } as const
 
 export interface StreamTable {
-  /** Grows with each change of an entry. */
+  /** Counts changes of entries. */
   readonly revision: number
-  /** Grows when a stream comes or goes. */
+  /** Counts streams added or removed. */
   readonly membership: number
   readonly size: number
-  /** A whole listing has come to its end: what is not here is not there. */
+  /** A complete listing has ended: streams not in it do not exist. */
   readonly isComplete: boolean
   get(name: string): StreamEntry | undefined
-  /** In no order that means anything. */
+  /** In no particular order. */
   values(): Iterable<StreamEntry>
 }
 
-/** One line of the thread tree of the open stream, whatever is folded. */
+/** One line of the thread tree of the open stream, regardless of folding. */
 export interface TreeNode {
-  /** Unique in the tree: the event's id, with a number behind it where an id stands there again. */
+  /** Unique in the tree: the event's id, with a number appended where an id is repeated. */
   readonly key: string
   readonly id: string
   readonly depth: number
-  /** Tree lines in front of the fold mark: `│ └─`. */
+  /** Tree lines before the fold mark: `│ └─`. */
   readonly lines: string
-  /** Behind the last of what is below it: `at + 1` where nothing is. */
+  /** Position after its subtree: `at + 1` for a leaf. */
   readonly end: number
-  /** The event stands further up already: a cycle or a second way to it. */
+  /** The event is listed above already: a cycle or a second path to it. */
   readonly again: boolean
 }
 
-/** What is below an event, superseded ones left out. */
+/** Counts of the events below an event, without superseded ones. */
 export interface Below {
   /** Completed, of all. */
   readonly done: number
@@ -74,9 +74,11 @@ export interface Below {
 }
 
 /**
- * - `waiting`: it was not read yet. - `missing`: nothing has its name so far. - `there`. - `unreadable`: `fault` says why, `text`
- *   is what the blob holds; `view` is the last state that could be read. - `gone`: it was there and is not any more; `view` is
- *   what it was.
+ * - `waiting`: not read yet.
+ * - `missing`: no blob of this name so far.
+ * - `there`.
+ * - `unreadable`: `fault` says why, `text` is the content of the blob; `view` is the last readable state.
+ * - `gone`: removed; `view` is its last state.
  */
 export type Presence = 'waiting' | 'missing' | 'there' | 'unreadable' | 'gone'
 
@@ -85,24 +87,24 @@ export interface OpenStream {
   readonly name: string
   readonly revision: number
   readonly presence: Presence
-  /** When it was first seen to be gone, where that is known. */
+  /** When it was first seen to be removed, if known. */
   readonly goneMs?: number | undefined
   readonly view: StreamView | undefined
   readonly fault: { readonly code: string; readonly message: string } | undefined
-  /** Its row of the listing as it was looked at last: lease and ETag. `undefined` when it is not there. */
+  /** Its latest row of the listing: lease and ETag. `undefined` when it does not exist. */
   readonly listed: SummarizedStream['listed'] | undefined
   readonly summary: SummarizedStream['summary']
-  /** The whole tree in order. The same array as long as its form is the same. */
+  /** The whole tree in order. The same array while its structure is unchanged. */
   readonly nodes: readonly TreeNode[]
-  /** What is below the node at this position. */
+  /** Counts below the node at this position. */
   below(at: number): Below
-  /** The event with this id as it stands. */
+  /** The current event with this id. */
   event(id: string): StreamEvent | undefined
   /** The latest transactions, oldest first, at most `TAIL_LENGTH`. */
   readonly tail: readonly JournalEntry[]
-  /** Those that tell of an event, oldest first. */
+  /** The transactions about an event, oldest first. */
   transactionsOf(id: string): readonly JournalEntry[]
-  /** The document's text as it lies in the blob, in lines; not parsed. */
+  /** The text of the blob in lines; not parsed. */
   readonly text: readonly string[]
 }
 
@@ -117,23 +119,23 @@ export interface Activity {
   readonly tx: JournalEntry
 }
 
-/** Who did what, when and why: read while its screen is open. */
+/** The activity feed: who did what, when and why; read while its screen is visible. */
 export interface ActivityFeed {
   readonly revision: number
   /** The latest first, bounded. */
   readonly items: readonly Activity[]
-  /** How many streams have moved and were not read yet. */
+  /** Number of changed streams that are still to be read. */
   readonly behind: number
 }
 
-/** What is known of watchdogs: read while its screen is open. */
+/** Data of the watchdog screen; read while it is visible. */
 export interface WatchdogView {
   readonly revision: number
   /** `undefined` before the first answer. */
   readonly state: WatchdogState | undefined
-  /** The soonest limits of all streams, the soonest first: what expires next, whoever watches. */
+  /** The soonest limits of all streams, soonest first, whoever watches them. */
   readonly next: readonly { readonly stream: string; readonly dueMs: number }[]
-  /** What a pass would do now, where somebody asked. */
+  /** The requested dry run of a watchdog's pass. */
   readonly dryRun: DryRun | undefined
 }
 
@@ -146,36 +148,42 @@ export type DryRun =
       readonly atMs: number
       readonly tookMs: number
       readonly total: number
-      /** Lines of safe text: one a decision. */
+      /** Safe text, one line per decision. */
       readonly decisions: readonly string[]
-      /** Set where the breaker would hold it back: why. */
+      /** Why the circuit breaker would stop it; `undefined` if it would not. */
       readonly breaker: string | undefined
     }
 
-/** How old what is seen is. */
+/** Freshness of the displayed data. */
 export interface Freshness {
-  /** When the last look that was answered began; `undefined` before the first. */
-  readonly seenMs: number | undefined
-  /** From one look to the next, ms: longer than asked for where the store is slow. */
+  /** Start of the last successful poll; `undefined` before the first. */
+  readonly polledMs: number | undefined
+  /** Time between two polls, ms: longer than requested if the store is slow. */
   readonly intervalMs: number
   readonly isSlow: boolean
-  /** A look is under way since. */
-  readonly lookingSinceMs: number | undefined
-  /** The store does not answer, or refuses. */
-  readonly trouble: { readonly sinceMs: number; readonly code: string; readonly message: string } | undefined
+  /** Start of the running poll. */
+  readonly pollStartedMs: number | undefined
+  /** The current error of the store. */
+  readonly error: { readonly sinceMs: number; readonly code: string; readonly message: string } | undefined
 }
 
-/** What is seen now, and so has to be read. */
+/** What is visible, and so has to be read. */
 export interface VisibleData {
   /** The listing of all streams. */
   readonly streams: boolean
   /** The stream that is open on the screen. */
   readonly open: string | undefined
-  /** Names of visible streams of which only the row of the listing is known. */
+  /** Visible streams of which only the row of the listing is known. */
   readonly unread: readonly string[]
   readonly activity: boolean
   readonly watchdog: boolean
 }
 
-/** Nobody looks. */
-export const NO_DEMAND: VisibleData = { streams: false, open: undefined, unread: [], activity: false, watchdog: false }
+/** Nothing is visible. */
+export const NOTHING_VISIBLE: VisibleData = {
+  streams: false,
+  open: undefined,
+  unread: [],
+  activity: false,
+  watchdog: false,
+}

@@ -1,7 +1,7 @@
 import { Box, Text } from 'ink'
 import { memo } from 'react'
 
-/** Lines of finished text, one row each. The rows are made by pure code; nothing is decided here. */
+/** Finished lines of text, one row each. Pure code makes the rows; nothing is decided here. */
 export function LiveLines({ lines }: { readonly lines: readonly string[] }) {
   return (
     <Box flexDirection="column">

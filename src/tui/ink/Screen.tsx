@@ -5,7 +5,7 @@ import type { Theme } from '../view/theme.ts'
 import { rowText, sameRow } from './ansi-row.ts'
 import type { FrameSource } from './frame-source.ts'
 
-/** The whole screen. A row is known by its place: what moves is the text. */
+/** The whole screen. A row's key is its position: only the text moves. */
 export function Screen({ source, theme }: { readonly source: FrameSource; readonly theme: Theme }) {
   const { rows, columns } = useSyncExternalStore(source.subscribe, source.get)
   return (
@@ -24,8 +24,8 @@ interface RowProps {
 }
 
 /**
- * One row, as one text with its colours in it: Ink's time goes by nodes, and a `Text` for each colour would be five times as
- * many. The text is fitted: `truncate` only keeps one that the layout measures otherwise from taking a second row.
+ * One row as one text with its colours inside: Ink's cost grows with nodes, and a `Text` per colour would be five times
+ * as many. The text fits; `truncate` only keeps one that the layout measures differently from wrapping.
  */
 const RowView = memo(
   function RowView({ row, columns, theme }: RowProps) {

@@ -1,54 +1,56 @@
 import { pad } from '../../formats/terminal/width.ts'
+import { cached } from '../cached.ts'
 import type { ScreenRow, StyledText } from '../view/row.ts'
-import { lookOfStyle, type TextStyle, type Theme } from '../view/theme.ts'
+import { type TextStyle, type Theme, textStyleOf } from '../view/theme.ts'
 
-/** A run of text in one look, as it is drawn. */
+/** A run of text in one style, as drawn. */
 export interface AnsiRun {
   readonly text: string
-  readonly look: TextStyle
+  readonly style: TextStyle
 }
 
-/** A row in as few pieces as it can be drawn in: each piece costs, each character hardly. */
+/** A row in as few runs as possible: the cost is per run, hardly per character. */
 export function piecesOf(row: ScreenRow, columns: number, theme: Theme): readonly AnsiRun[] {
-  if (row.look === undefined) return merged(row.spans, (_text, style) => lookOfStyle(theme, style))
+  if (row.highlight === undefined) return merged(row.spans, (_text, style) => textStyleOf(theme, style))
   const text = row.spans.map(([text]) => text).join('')
-  if (row.look === 'faint') return text === '' ? [] : [{ text, look: FAINT }]
+  if (row.highlight === 'faint') return text === '' ? [] : [{ text, style: FAINT }]
   const rest = pad(text, columns).slice(text.length)
-  return merged([...row.spans, [rest, 'plain']], (text, style) => (isBar(text) ? lookOfStyle(theme, style) : CURSOR))
+  return merged([...row.spans, [rest, 'plain']], (text, style) => (isBar(text) ? textStyleOf(theme, style) : CURSOR))
 }
 
-/** Bars keep their colours under the cursor: in reverse they would be gaps. */
+/** Bars keep their colours under the cursor: inverted they would be gaps. */
 function isBar(text: string): boolean {
   return /^[▁-█░ ]*[▁-█░][▁-█░ ]*$/.test(text)
 }
 
-/** Whether both rows look the same. */
+/** True if both rows look the same. */
 export function sameRow(a: ScreenRow, b: ScreenRow): boolean {
-  return a === b || (a.look === b.look && a.spans.length === b.spans.length && a.spans.every(sameSpanIn(b)))
+  return a === b || (a.highlight === b.highlight && a.spans.length === b.spans.length && a.spans.every(sameSpanIn(b)))
 }
 
-/** One look for all of the row: inverted colours side by side would be patches of background. */
+/** One style for the whole row: inverted colours side by side would be patches of background. */
 const CURSOR: TextStyle = { inverse: true }
 const FAINT: TextStyle = { dimColor: true }
 
-function merged(spans: readonly StyledText[], lookOf: (...span: StyledText) => TextStyle): readonly AnsiRun[] {
-  const pieces: { text: string; look: TextStyle }[] = []
-  for (const [text, style] of spans) {
-    const look = lookOf(text, style)
+function merged(spans: readonly StyledText[], styleFor: (...span: StyledText) => TextStyle): readonly AnsiRun[] {
+  const pieces: { text: string; style: TextStyle }[] = []
+  for (const span of spans) {
+    const [text] = span
+    const style = styleFor(...span)
     const last = pieces.at(-1)
     if (text === '') continue
-    if (last !== undefined && (sameLook(last.look, look) || isUnseen(text, look, last.look))) last.text += text
-    else pieces.push({ text, look })
+    if (last !== undefined && (sameStyle(last.style, style) || isInvisible(text, style, last.style))) last.text += text
+    else pieces.push({ text, style })
   }
   return pieces
 }
 
-/** Blanks have no colour of their own: they go with what stands before them. */
-function isUnseen(text: string, look: TextStyle, before: TextStyle): boolean {
-  return look.inverse === undefined && before.inverse === undefined && /^ +$/.test(text)
+/** Blanks have no visible colour: they join the run before them. */
+function isInvisible(text: string, style: TextStyle, before: TextStyle): boolean {
+  return style.inverse === undefined && before.inverse === undefined && /^ +$/.test(text)
 }
 
-function sameLook(a: TextStyle, b: TextStyle): boolean {
+function sameStyle(a: TextStyle, b: TextStyle): boolean {
   return a === b || (a.color === b.color && a.bold === b.bold && a.dimColor === b.dimColor && a.inverse === b.inverse)
 }
 
@@ -60,19 +62,18 @@ function sameSpanIn(row: ScreenRow): (span: StyledText, at: number) => boolean {
 }
 
 /**
- * A row as a terminal takes it: text with the escapes of its colours (SGR), nothing else. From one look to the next only what
- * differs is written and at the end nothing is left on, which is the form that Ink gives to such texts: it finds nothing to
- * change.
+ * A row as terminal output: text with colour escapes (SGR) only. Between runs only the difference is written, and the
+ * end resets everything. Ink normalises texts to this form, so it finds nothing to change.
  */
 export function rowText(row: ScreenRow, columns: number, theme: Theme): string {
   let line = ''
   let active: readonly Code[] = []
-  for (const { text, look } of piecesOf(row, columns, theme)) {
-    const wanted = codesOf(look)
-    line += change(active, wanted) + text
+  for (const { text, style } of piecesOf(row, columns, theme)) {
+    const wanted = codesOf(style)
+    line += switchCodes(active, wanted) + text
     active = [...active.filter(code => wanted.includes(code)), ...wanted.filter(code => !active.includes(code))]
   }
-  return line + change(active, [])
+  return line + switchCodes(active, [])
 }
 
 interface Code {
@@ -80,13 +81,13 @@ interface Code {
   readonly close: string
 }
 
-function change(from: readonly Code[], to: readonly Code[]): string {
+function switchCodes(from: readonly Code[], to: readonly Code[]): string {
   const gone = from.filter(code => !to.includes(code) && !to.some(other => replaces(other, code))).reverse()
   const fresh = to.filter(code => !from.includes(code))
   return [...gone.map(({ close }) => close), ...fresh.map(({ open }) => open)].join('')
 }
 
-/** One colour takes the place of another; bold and faint do not, though they end alike. */
+/** One colour replaces another; bold and faint do not, though they share a closing code. */
 function replaces(code: Code, other: Code): boolean {
   return code.close === other.close && code.close !== BOLD.close
 }
@@ -95,7 +96,7 @@ const BOLD = sgr(1, 22)
 const FAINT_CODE = sgr(2, 22)
 const INVERSE = sgr(7, 27)
 
-/** The 16 colours by Ink's names of them. */
+/** The 16 colours by their Ink names. */
 const COLOURS: ReadonlyMap<string, Code> = new Map(
   ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'].flatMap((name, at) => [
     [name, sgr(30 + at, 39)],
@@ -107,15 +108,8 @@ function sgr(open: number, close: number): Code {
   return { open: `\x1b[${open}m`, close: `\x1b[${close}m` }
 }
 
-/** The same look is asked for again and again. */
-const CODES = new WeakMap<TextStyle, readonly Code[]>()
-
-function codesOf(look: TextStyle): readonly Code[] {
-  let codes = CODES.get(look)
-  if (codes === undefined) {
-    const colour = COLOURS.get(look.color ?? '')
-    codes = [look.bold && BOLD, look.dimColor && FAINT_CODE, look.inverse && INVERSE, colour].filter(code => !!code)
-    CODES.set(look, codes)
-  }
-  return codes
-}
+/** Frames repeat the same styles. */
+const codesOf = cached((style: TextStyle): readonly Code[] => {
+  const colour = COLOURS.get(style.color ?? '')
+  return [style.bold && BOLD, style.dimColor && FAINT_CODE, style.inverse && INVERSE, colour].filter(code => !!code)
+})

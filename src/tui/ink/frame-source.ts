@@ -1,10 +1,10 @@
 import type { Frame } from '../view/row.ts'
 import { sameRow } from './ansi-row.ts'
 
-/** The one value that React sees: the frame that is shown. */
+/** The one value that React subscribes to: the current frame. */
 export class FrameSource {
   #frame: Frame
-  #tell: () => void = () => {}
+  #notify: () => void = () => {}
 
   constructor(first: Frame) {
     this.#frame = first
@@ -14,17 +14,17 @@ export class FrameSource {
 
   /** For the one component that draws the frame. */
   readonly subscribe = (tell: () => void): (() => void) => {
-    this.#tell = tell
+    this.#notify = tell
     return () => {
-      this.#tell = () => {}
+      this.#notify = () => {}
     }
   }
 
-  /** Shows a frame, unless it looks like the one that is shown. @returns whether it is another one */
+  /** Sets the frame. @returns false if it looks like the current one */
   set(frame: Frame): boolean {
     if (sameFrame(frame, this.#frame)) return false
     this.#frame = frame
-    this.#tell()
+    this.#notify()
     return true
   }
 }

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 
 /**
- * The terminal as Ink is to see it. Its size changes when the frame of the new size is there, not before: Ink would draw the
- * old frame into the new size first. What has to be written together with the next frame waits for it here.
+ * The terminal as Ink sees it. Its size changes together with the frame of the new size: otherwise Ink would first draw
+ * the old frame in the new size. Text that must be written together with the next frame is kept here.
  */
 export class InkStdout extends EventEmitter {
   readonly isTTY = true
@@ -13,7 +13,7 @@ export class InkStdout extends EventEmitter {
   readonly #mayWrite: () => boolean
   #isMuted = false
 
-  /** @param mayWrite where it says no what is written is dropped: the screen is not ours, or not any more */
+  /** @param mayWrite while false, output is dropped: the screen is not ours */
   constructor(stdout: NodeJS.WriteStream, mayWrite: () => boolean) {
     super()
     this.#stdout = stdout
@@ -46,17 +46,17 @@ export class InkStdout extends EventEmitter {
     return this.#stdout.write(prefix + whole, done)
   }
 
-  /** Takes the size the terminal has now. */
+  /** Takes the current size of the terminal. */
   resize({ columns, rows }: { readonly columns: number; readonly rows: number }): void {
     this.#size = { columns, rows }
   }
 
-  /** Goes out in one piece with whatever is written next. */
+  /** Written in one piece with the next output. */
   before(text: string): void {
     this.#prefix = text
   }
 
-  /** Whatever `run` writes is dropped. */
+  /** Drops whatever `run` writes. */
   muted(run: () => void): void {
     this.#isMuted = true
     try {

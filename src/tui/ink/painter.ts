@@ -11,23 +11,23 @@ export interface PainterOptions {
   readonly stdout: NodeJS.WriteStream
   readonly theme: Theme
   nowMs(): number
-  /** Whether the screen is ours now. Ink writes by itself too: at the exit of the process, and what it had put off. */
+  /** True while the screen is ours. Ink also writes on its own: at process exit, and deferred frames. */
   readonly mayWrite?: () => boolean
-  /** What drawing a frame took, ms. */
+  /** The time to draw a frame, ms. */
   onCost(costMs: number): void
-  /** A component threw: nothing will be drawn any more. */
+  /** A component threw: no more frames can be drawn. */
   onFault(error: unknown): void
 }
 
-/** Draws frames with Ink, from the first cell on. The modes of the terminal are not its business: Ink leaves them alone. */
+/** Draws frames with Ink, starting at the first cell. Terminal modes are not its concern: Ink leaves them alone. */
 export class Painter {
   readonly #options: PainterOptions
   readonly #stdout: InkStdout
   readonly #source: FrameSource
   readonly #ink: Instance
-  /** When the frame that is being drawn was begun. */
-  #begunMs: number | undefined
-  /** What was spent on a frame that Ink has still to write. */
+  /** Start of the frame being drawn. */
+  #startedMs: number | undefined
+  /** Time spent on a frame that Ink has not written yet. */
   #spentMs: number | undefined
 
   constructor(first: Frame, options: PainterOptions) {
@@ -50,14 +50,14 @@ export class Painter {
     this.#ink.waitUntilExit().catch(error => options.onFault(error))
   }
 
-  /** Draws a frame, unless it looks like the one that is shown. */
+  /** Draws a frame unless it looks like the current one. */
   draw(make: () => Frame): void {
-    this.#begin(() => this.#source.set(make()))
+    this.#render(() => this.#source.set(make()))
   }
 
-  /** Draws the whole screen anew, whatever the terminal shows, in the size it has now. */
+  /** Redraws the whole screen in its current size, whatever the terminal shows. */
   repaint(make: () => Frame, size: { readonly columns: number; readonly rows: number }): void {
-    this.#begin(() => {
+    this.#render(() => {
       this.#stdout.resize(size)
       this.#stdout.muted(() => this.#ink.clear())
       this.#stdout.before(ANEW)
@@ -67,42 +67,42 @@ export class Painter {
     })
   }
 
-  /** Resolves when what was drawn has been written. */
+  /** Resolves when all drawn frames have been written. */
   written(): Promise<void> {
     return this.#ink.waitUntilRenderFlush()
   }
 
-  /** Draws nothing any more, and leaves the screen as it is: Ink would draw its last frame once more. */
+  /** Stops drawing and leaves the screen as it is: Ink would draw its last frame again. */
   close(): void {
     this.#stdout.muted(() => this.#ink.unmount())
   }
 
-  #begin(change: () => boolean): void {
+  #render(change: () => boolean): void {
     const begunMs = this.#options.nowMs()
-    this.#begunMs = begunMs
+    this.#startedMs = begunMs
     if (change()) {
-      // React works before this; Ink writes in the same go, unless it has written just before.
+      // React has finished before this; Ink writes in the same task, unless it has written just before.
       queueMicrotask(() => this.#onCommitted())
       return
     }
-    this.#begunMs = undefined
+    this.#startedMs = undefined
     this.#options.onCost(this.#options.nowMs() - begunMs)
   }
 
   #onCommitted(): void {
-    if (this.#begunMs === undefined) return
-    this.#spentMs = this.#options.nowMs() - this.#begunMs
-    this.#begunMs = undefined
+    if (this.#startedMs === undefined) return
+    this.#spentMs = this.#options.nowMs() - this.#startedMs
+    this.#startedMs = undefined
   }
 
   #onRendered(renderMs: number): void {
     const { nowMs, onCost } = this.#options
-    if (this.#begunMs !== undefined) onCost(nowMs() - this.#begunMs)
+    if (this.#startedMs !== undefined) onCost(nowMs() - this.#startedMs)
     else if (this.#spentMs !== undefined) onCost(this.#spentMs + renderMs)
-    this.#begunMs = undefined
+    this.#startedMs = undefined
     this.#spentMs = undefined
   }
 }
 
-/** To be shown in one go with what follows: autowrap off, to the first cell, everything below it erased. */
+/** Written in one piece with the frame that follows: autowrap off, cursor to the first cell, erase below. */
 const ANEW = '\x1b[?2026h\x1b[?7l\x1b[H\x1b[J'

@@ -3,25 +3,25 @@ import { InvalidValue } from '../../stream/errors.ts'
 import { checkText } from '../../stream/text.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { ChangeTarget, ChangeVerb, Preview } from '../ports.ts'
-import type { World } from './context.ts'
+import type { ScreenContext } from './context.ts'
 import { cursorKey, isRoot, openStreamOf, withoutMarks } from './cursor.ts'
 import type { Batch, ChangeDialog, KeyPress, State, TextField } from './state.ts'
-import { EMPTY_FIELD, edited, pasted } from './text-field.ts'
-import { copied, listOf, noted, only, type Transition } from './transition.ts'
+import { EMPTY_FIELD, editField, pasteText } from './text-field.ts'
+import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
 import { lockReason } from './write-lock.ts'
 
-/** A key while it is asked whether a change shall be. Only `enter` on `yes` begins it. */
-export function changeKey(state: State, world: World, dialog: ChangeDialog, press: KeyPress): Transition {
+/** A key in the change dialog. Only `enter` on `yes` starts the change. */
+export function changeKey(state: State, context: ScreenContext, dialog: ChangeDialog, press: KeyPress): Transition {
   const by = STEPS.get(press.key)
-  if (press.key === 'escape' || press.key === 'ctrl-c') return closed(state, dialog)
-  if (by !== undefined) return only({ ...state, dialog: focusMoved(dialog, by) })
+  if (press.key === 'escape' || press.key === 'ctrl-c') return closeDialog(state, dialog)
+  if (by !== undefined) return only({ ...state, dialog: moveFocus(dialog, by) })
   const focus = fieldOf(dialog)
-  return focus === undefined ? buttonKey(state, world, dialog, press) : fieldKey(state, dialog, focus, press)
+  return focus === undefined ? buttonKey(state, context, dialog, press) : fieldKey(state, dialog, focus, press)
 }
 
 export function changePaste(state: State, dialog: ChangeDialog, text: string): State {
   const focus = fieldOf(dialog)
-  return focus === undefined ? state : withField(state, dialog, focus, pasted(dialog[focus], text))
+  return focus === undefined ? state : withField(state, dialog, focus, pasteText(dialog[focus], text))
 }
 
 const STEPS: ReadonlyMap<string, 1 | -1> = new Map([
@@ -32,8 +32,8 @@ const STEPS: ReadonlyMap<string, 1 | -1> = new Map([
 ])
 
 function fieldKey(state: State, dialog: ChangeDialog, focus: 'reason' | 'typed', press: KeyPress): Transition {
-  if (press.key === 'enter') return only({ ...state, dialog: focusOn(dialog) })
-  const field = edited(dialog[focus], press)
+  if (press.key === 'enter') return only({ ...state, dialog: focusNext(dialog) })
+  const field = editField(dialog[focus], press)
   return only(field === undefined ? state : withField(state, dialog, focus, field))
 }
 
@@ -41,49 +41,49 @@ function withField(state: State, dialog: ChangeDialog, focus: 'reason' | 'typed'
   return { ...state, dialog: { ...dialog, [focus]: field } }
 }
 
-function buttonKey(state: State, world: World, dialog: ChangeDialog, { key }: KeyPress): Transition {
+function buttonKey(state: State, context: ScreenContext, dialog: ChangeDialog, { key }: KeyPress): Transition {
   switch (key) {
     case 'enter':
       return dialog.focus === 'yes' && dialog.preview !== undefined
-        ? confirmed(state, world, dialog, dialog.preview)
-        : closed(state, dialog)
+        ? confirmChange(state, context, dialog, dialog.preview)
+        : closeDialog(state, dialog)
     case 'q':
     case 'n':
-      return closed(state, dialog)
+      return closeDialog(state, dialog)
     case 'y':
       return only(fociOf(dialog).includes('yes') ? { ...state, dialog: { ...dialog, focus: 'yes' } } : state)
     case 'left':
-      return only({ ...state, dialog: focusMoved(dialog, -1) })
+      return only({ ...state, dialog: moveFocus(dialog, -1) })
     case 'right':
-      return only({ ...state, dialog: focusMoved(dialog, 1) })
+      return only({ ...state, dialog: moveFocus(dialog, 1) })
     case 'C':
       return dialog.preview === undefined
         ? only(state)
-        : copied(state, world, dialog.preview.command(dialog.reason.text.trim()))
+        : copyText(state, context, dialog.preview.command(dialog.reason.text.trim()))
     default:
       return only(state)
   }
 }
 
-/** Nothing happened. */
-function closed(state: State, { preview, fault }: ChangeDialog): Transition {
+/** Closes the dialog without a change. */
+function closeDialog(state: State, { preview, fault }: ChangeDialog): Transition {
   const next = { ...state, dialog: undefined }
   return preview === undefined && fault === undefined ? only(next, { kind: 'forget-preview' }) : only(next)
 }
 
-function confirmed(state: State, world: World, dialog: ChangeDialog, preview: Preview): Transition {
+function confirmChange(state: State, context: ScreenContext, dialog: ChangeDialog, preview: Preview): Transition {
   const why = (text: string, focus = dialog.focus) =>
-    only(noted({ ...state, dialog: { ...dialog, focus } }, world, text, 'bad'))
+    only(withNotice({ ...state, dialog: { ...dialog, focus } }, context, text, 'bad'))
   const { confirm, count } = preview
   if (count <= 0) return only(state)
-  const refusal = refusalOf(state, world)
+  const refusal = refusalOf(state, context)
   if (refusal !== undefined) return why(`nothing was changed: ${refusal}`)
   if (confirm.kind === 'type' && dialog.typed.text !== confirm.text)
     return why(`nothing was changed: type ${confirm.what} exactly`, 'typed')
   const reason = preview.takesReason ? dialog.reason.text.trim() : ''
   const fault = reasonFault(reason)
   if (fault !== undefined) return why(`nothing was changed: ${fault}`, 'reason')
-  return begun(state, preview, reason)
+  return startChange(state, preview, reason)
 }
 
 function reasonFault(reason: string): string | undefined {
@@ -96,8 +96,8 @@ function reasonFault(reason: string): string | undefined {
   }
 }
 
-/** What was marked for it is done with. */
-function begun(state: State, preview: Preview, reason: string): Transition {
+/** Clears the marks: they were for this change. */
+function startChange(state: State, preview: Preview, reason: string): Transition {
   const next: State = {
     ...withoutMarks(state),
     dialog: { kind: 'outcomes', top: 0 },
@@ -111,13 +111,13 @@ export function isRunning(batch: Batch | undefined): batch is Batch & { readonly
   return batch !== undefined && batch.end === undefined
 }
 
-/** Asks for a look at what a change would do, in front of the screen. Nothing is changed by that. */
-export function asked(state: State, world: World, verb: ChangeVerb): Transition {
-  const refusal = refusalOf(state, world)
-  if (refusal !== undefined) return only(noted(state, world, refusal, 'warn'))
-  const { targets, note } = targetsOf(state, world, verb)
-  const told = note === undefined ? state : noted(state, world, note, 'warn')
-  if (targets.length === 0) return only(told)
+/** Opens the change dialog and requests a preview. Nothing is changed by that. */
+export function askChange(state: State, context: ScreenContext, verb: ChangeVerb): Transition {
+  const refusal = refusalOf(state, context)
+  if (refusal !== undefined) return only(withNotice(state, context, refusal, 'warn'))
+  const { targets, note } = targetsOf(state, context, verb)
+  const next = note === undefined ? state : withNotice(state, context, note, 'warn')
+  if (targets.length === 0) return only(next)
   const request = state.requests + 1
   const dialog: ChangeDialog = {
     kind: 'change',
@@ -130,16 +130,16 @@ export function asked(state: State, world: World, verb: ChangeVerb): Transition 
     typed: EMPTY_FIELD,
     focus: verb === 'break' ? 'no' : 'reason',
   }
-  return only({ ...told, requests: request, dialog }, { kind: 'preview', request, verb, targets })
+  return only({ ...next, requests: request, dialog }, { kind: 'preview', request, verb, targets })
 }
 
-/** Why nothing can be begun now; `undefined` where it can. */
-function refusalOf(state: State, world: World): string | undefined {
-  return lockReason(state, world) ?? (isRunning(state.batch) ? 'a change is under way: o shows it' : undefined)
+/** Why no change can be started now; `undefined` if it can. */
+function refusalOf(state: State, context: ScreenContext): string | undefined {
+  return lockReason(state, context) ?? (isRunning(state.batch) ? 'a change is under way: o shows it' : undefined)
 }
 
-/** The answer to what was asked last; others came too late. */
-export function previewed(state: State, request: number, preview: Preview): State {
+/** The preview for the latest request; answers to earlier ones are dropped. */
+export function withPreview(state: State, request: number, preview: Preview): State {
   const { dialog } = state
   if (dialog?.kind !== 'change' || dialog.request !== request) return state
   const isReasonTaken = preview.takesReason && preview.count > 0
@@ -147,20 +147,20 @@ export function previewed(state: State, request: number, preview: Preview): Stat
   return { ...state, dialog: { ...dialog, preview, focus } }
 }
 
-export function previewFailed(state: State, request: number, fault: string): State {
+export function withPreviewFault(state: State, request: number, fault: string): State {
   const { dialog } = state
   if (dialog?.kind !== 'change' || dialog.request !== request) return state
   return { ...state, dialog: { ...dialog, fault, focus: 'no' } }
 }
 
-/** How a change went on. */
+/** Adds an outcome to the running change. */
 export function withOutcome(state: State, outcome: Batch['outcomes'][number]): State {
   const { batch } = state
   return isRunning(batch) ? { ...state, batch: { ...batch, outcomes: [...batch.outcomes, outcome] } } : state
 }
 
-/** A change has come to its end: told where its dialog is closed. Who wanted to quit by then does. */
-export function ended(state: State, world: World, end: NonNullable<Batch['end']>): Transition {
+/** Ends a change: a notice if its dialog is closed, and quits if the user asked to meanwhile. */
+export function endChange(state: State, context: ScreenContext, end: NonNullable<Batch['end']>): Transition {
   const { batch, dialog } = state
   if (!isRunning(batch)) return only(state)
   const after: Batch = { ...batch, end }
@@ -168,44 +168,44 @@ export function ended(state: State, world: World, end: NonNullable<Batch['end']>
   if (batch.isLast) return only(next, { kind: 'quit' })
   if (dialog?.kind === 'outcomes') return only(next)
   const { text, isGood } = summaryOf(after)
-  return only(noted(next, world, `${text}: o shows it`, isGood ? 'good' : 'warn'))
+  return only(withNotice(next, context, `${text}: o shows it`, isGood ? 'good' : 'warn'))
 }
 
-/** What a change is about: all that is marked on this screen, else the row under the cursor. */
+/** Targets of a change: all marks of this screen, else the row under the cursor. */
 export interface Targets {
   readonly targets: readonly ChangeTarget[]
-  /** What is left out, or why there is nothing. */
+  /** Targets left out, or why there are none. */
   readonly note: string | undefined
 }
 
-function targetsOf(state: State, world: World, verb: ChangeVerb): Targets {
-  return state.screen === 'stream' ? inStream(state, world, verb) : ofStreams(state, world)
+function targetsOf(state: State, context: ScreenContext, verb: ChangeVerb): Targets {
+  return state.screen === 'stream' ? targetsInStream(state, context, verb) : targetStreams(state, context)
 }
 
-function ofStreams(state: State, world: World): Targets {
+function targetStreams(state: State, context: ScreenContext): Targets {
   const { marks } = listOf(state)
-  const names = marks.size > 0 ? [...marks] : [cursorKey(state, world)].filter(name => name !== undefined)
-  const there = names.filter(name => world.data.streams.get(name) !== undefined)
-  return told(
+  const names = marks.size > 0 ? [...marks] : [cursorKey(state, context)].filter(name => name !== undefined)
+  const there = names.filter(name => context.data.streams.get(name) !== undefined)
+  return targetsWithNote(
     there.map(stream => ({ stream })),
     names.length - there.length,
     'stream',
   )
 }
 
-/** The root stands for the whole stream, of which a lease is too. The XML has no cursor: it shows the whole. */
-function inStream(state: State, world: World, verb: ChangeVerb): Targets {
-  const open = openStreamOf(state, world)
+/** The root means the whole stream, as does a lease. The XML has no cursor: it means the whole stream too. */
+function targetsInStream(state: State, context: ScreenContext, verb: ChangeVerb): Targets {
+  const open = openStreamOf(state, context)
   const { stream, pane } = state
-  if (open === undefined || !HAS_STREAM.has(open.presence)) return { targets: [], note: 'there is no stream to change' }
+  if (open === undefined || !HAS_STREAM.has(open.presence)) return { targets: [], note: 'no stream to change' }
   if (verb === 'break' || pane === 'xml' || open.nodes.length === 0) return { targets: [{ stream }], note: undefined }
   const { marks } = listOf(state)
-  const cursor = cursorKey(state, world)
+  const cursor = cursorKey(state, context)
   const keys = marks.size > 0 ? marks : new Set(cursor === undefined ? [] : [cursor])
   const nodes = open.nodes.filter(node => keys.has(node.key))
-  if (nodes.some(node => isRoot(node, open))) return told([{ stream }], keys.size - nodes.length, 'event')
+  if (nodes.some(node => isRoot(node, open))) return targetsWithNote([{ stream }], keys.size - nodes.length, 'event')
   const events = new Set(nodes.map(node => node.id))
-  return told(
+  return targetsWithNote(
     Array.from(events, event => ({ stream, event })),
     keys.size - nodes.length,
     'event',
@@ -214,14 +214,14 @@ function inStream(state: State, world: World, verb: ChangeVerb): Targets {
 
 const HAS_STREAM: ReadonlySet<string> = new Set(['there', 'unreadable'])
 
-function told(targets: readonly ChangeTarget[], gone: number, what: string): Targets {
-  if (gone > 0) return { targets, note: `${counted(gone, what)} left out: not there any more` }
+function targetsWithNote(targets: readonly ChangeTarget[], gone: number, what: string): Targets {
+  if (gone > 0) return { targets, note: `${counted(gone, what)} left out: no longer there` }
   return { targets, note: targets.length === 0 ? `no ${what} under the cursor` : undefined }
 }
 
 export type Focus = ChangeDialog['focus']
 
-/** What of the dialog can have the keys now, in the order of `tab`. `yes` only where something would be done. */
+/** Parts of the dialog that can have the focus, in the order of `tab`. `yes` only if something would be done. */
 export function fociOf({ preview, fault, verb }: ChangeDialog): readonly Focus[] {
   if (fault !== undefined) return ['no']
   if (preview === undefined) return verb === 'break' ? ['no'] : ['reason', 'no']
@@ -234,19 +234,19 @@ export function fociOf({ preview, fault, verb }: ChangeDialog): readonly Focus[]
   ]
 }
 
-function focusMoved(dialog: ChangeDialog, by: 1 | -1): ChangeDialog {
+function moveFocus(dialog: ChangeDialog, by: 1 | -1): ChangeDialog {
   const foci = fociOf(dialog)
   const at = foci.indexOf(dialog.focus)
   return { ...dialog, focus: foci[(at + by + foci.length) % foci.length] ?? 'no' }
 }
 
-/** From a field on to the next one, at last to `no`: never to `yes`. */
-function focusOn(dialog: ChangeDialog): ChangeDialog {
+/** From a field to the next one, finally to `no`, never to `yes`. */
+function focusNext(dialog: ChangeDialog): ChangeDialog {
   const isTypedNext = dialog.focus === 'reason' && fociOf(dialog).includes('typed')
   return { ...dialog, focus: isTypedNext ? 'typed' : 'no' }
 }
 
-/** The field that is typed into; `undefined` on `no` and `yes`. */
+/** The focused text field; `undefined` on `no` and `yes`. */
 function fieldOf({ focus }: Pick<ChangeDialog, 'focus'>): 'reason' | 'typed' | undefined {
   return focus === 'reason' || focus === 'typed' ? focus : undefined
 }

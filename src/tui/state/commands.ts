@@ -1,45 +1,45 @@
 import type { ChangeVerb } from '../ports.ts'
-import { asked, isRunning } from './change.ts'
-import type { World } from './context.ts'
+import { askChange, isRunning } from './change.ts'
+import type { ScreenContext } from './context.ts'
 import {
+  goToMatch,
   heightOf,
-  marked,
-  markedAll,
-  matched,
-  movedBy,
-  movedByPages,
-  movedToEnd,
-  reversed,
-  sortedByNext,
+  markAll,
+  moveBy,
+  moveByPages,
+  moveToEnd,
+  reverseSort,
+  sortByNext,
   subjectOf,
+  toggleMark,
   withoutMarks,
 } from './cursor.ts'
 import type { KeyCommand } from './keys.ts'
 import { layoutOf, PANES_COLUMNS, PANES_ROWS } from './layout.ts'
 import {
   back,
-  foldedOrUp,
-  foldToggled,
+  foldOrGoUp,
+  goToMatchingLine,
   isScrolled,
-  matchedLine,
-  opened,
-  paneToggled,
-  scrolledTo,
-  shown,
-  unfoldedOrDown,
+  openStream,
+  scrollTo,
+  showScreen,
+  toggleFold,
+  togglePane,
+  unfoldOrGoDown,
 } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
 import type { Screen, State } from './state.ts'
-import { copied, noted, only, type Transition } from './transition.ts'
+import { copyText, only, type Transition, withNotice } from './transition.ts'
 import { toggleWrites } from './write-lock.ts'
 
-/** What a key of the screen does. */
-export function commanded(state: State, world: World, command: KeyCommand): Transition {
-  return COMMANDS[command](state, world)
+/** Runs the command of a key. */
+export function runCommand(state: State, context: ScreenContext, command: KeyCommand): Transition {
+  return COMMANDS[command](state, context)
 }
 
-/** Quits, but asks while a change is under way. Who has said so already does not wait for it. */
-export function quitAsked(state: State): Transition {
+/** Quits, but asks first while a change is running; a second request does not wait for it. */
+export function askQuit(state: State): Transition {
   const { batch } = state
   if (!isRunning(batch) || batch.isLast) return only(state, { kind: 'quit' })
   return only({ ...state, dialog: { kind: 'quit' } })
@@ -49,120 +49,124 @@ export function openHelp(state: State): State {
   return { ...state, dialog: { kind: 'help', top: 0 } }
 }
 
-type Command = (state: State, world: World) => Transition
+type Command = (state: State, context: ScreenContext) => Transition
 
 const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
-  down: moves(
-    (state, world) => movedBy(state, world, 1),
+  down: moveCommand(
+    (state, context) => moveBy(state, context, 1),
     (top: number) => top + 1,
   ),
-  up: moves(
-    (state, world) => movedBy(state, world, -1),
+  up: moveCommand(
+    (state, context) => moveBy(state, context, -1),
     top => top - 1,
   ),
-  first: moves(
-    (state, world) => movedToEnd(state, world, 'first'),
+  first: moveCommand(
+    (state, context) => moveToEnd(state, context, 'first'),
     () => 0,
   ),
-  last: moves(
-    (state, world) => movedToEnd(state, world, 'last'),
+  last: moveCommand(
+    (state, context) => moveToEnd(state, context, 'last'),
     () => Number.MAX_SAFE_INTEGER,
   ),
-  'page-down': moves(
-    (state, world) => movedByPages(state, world, 1),
+  'page-down': moveCommand(
+    (state, context) => moveByPages(state, context, 1),
     (top, page) => top + page,
   ),
-  'page-up': moves(
-    (state, world) => movedByPages(state, world, -1),
+  'page-up': moveCommand(
+    (state, context) => moveByPages(state, context, -1),
     (top, page) => top - page,
   ),
-  fold: inTree(foldedOrUp),
-  unfold: inTree(unfoldedOrDown),
-  enter: (state, world) =>
-    state.screen === 'stream' ? inTree(foldToggled)(state, world) : only(opened(state, world, 'tree')),
+  fold: treeCommand(foldOrGoUp),
+  unfold: treeCommand(unfoldOrGoDown),
+  enter: (state, context) =>
+    state.screen === 'stream' ? treeCommand(toggleFold)(state, context) : only(openStream(state, context, 'tree')),
   back,
   filter: state => only(filterPrompt(state)),
-  'next-match': matches(1),
-  'previous-match': matches(-1),
-  mark: inList(marked),
-  'mark-all': inList(markedAll),
+  'next-match': matchCommand(1),
+  'previous-match': matchCommand(-1),
+  mark: listCommand(toggleMark),
+  'mark-all': listCommand(markAll),
   'clear-marks': state => only(withoutMarks(state)),
-  sort: (state, world) => only(sortedByNext(state, world)),
-  'reverse-sort': (state, world) => only(reversed(state, world)),
-  freeze: (state, world) => only(freezeToggled(state, world)),
+  sort: (state, context) => only(sortByNext(state, context)),
+  'reverse-sort': (state, context) => only(reverseSort(state, context)),
+  freeze: (state, context) => only(toggleFreeze(state, context)),
   time: state => only({ ...state, time: NEXT_TIME[state.time] }),
-  cancel: changes('cancel'),
-  abort: changes('abort'),
-  retry: changes('retry'),
-  break: changes('break'),
-  detail: (state, world) => only(detailToggled(state, world)),
+  cancel: changeCommand('cancel'),
+  abort: changeCommand('abort'),
+  retry: changeCommand('retry'),
+  break: changeCommand('break'),
+  detail: (state, context) => only(toggleDetail(state, context)),
   wide: state => only({ ...state, isWide: !state.isWide }),
-  xml: (state, world) => only(paneToggled(state, world, 'xml')),
-  timeline: (state, world) => only(paneToggled(state, world, 'timeline')),
-  copy: (state, world) => copied(state, world, world.commandFor(subjectOf(state, world))),
-  outcomes: (state, world) => only(outcomesShown(state, world)),
+  xml: (state, context) => only(togglePane(state, context, 'xml')),
+  timeline: (state, context) => only(togglePane(state, context, 'timeline')),
+  copy: (state, context) => copyText(state, context, context.commandFor(subjectOf(state, context))),
+  outcomes: (state, context) => only(showOutcomes(state, context)),
   'dry-run': state => only(state, { kind: 'dry-run' }),
-  streams: screen('streams'),
-  stream: screen('stream'),
-  leases: screen('leases'),
-  watchdog: screen('watchdog'),
-  activity: screen('activity'),
+  streams: screenCommand('streams'),
+  stream: screenCommand('stream'),
+  leases: screenCommand('leases'),
+  watchdog: screenCommand('watchdog'),
+  activity: screenCommand('activity'),
   'read-now': state => only(state, { kind: 'read-now' }),
   unlock: toggleWrites,
   line: state => only(linePrompt(state)),
   help: state => only(openHelp(state)),
   repaint: state => only(state, { kind: 'repaint' }),
   suspend: state => only(state, { kind: 'suspend' }),
-  quit: quitAsked,
+  quit: askQuit,
 }
 
 const NEXT_TIME = { relative: 'local', local: 'utc', utc: 'relative' } as const
 
-type Change = (state: State, world: World) => State
+type Change = (state: State, context: ScreenContext) => State
 
-/** Moves the cursor; a pane that has none is scrolled instead. */
-function moves(move: Change, topAfter: (top: number, page: number) => number): Command {
-  return (state, world) => {
-    if (!isScrolled(state)) return only(move(state, world))
-    return only(scrolledTo(state, world, topAfter(state.paneTop, Math.max(1, heightOf(state) - 1))))
+/** Moves the cursor; a pane without a cursor is scrolled instead. */
+function moveCommand(move: Change, topAfter: (top: number, page: number) => number): Command {
+  return (state, context) => {
+    if (!isScrolled(state)) return only(move(state, context))
+    return only(scrollTo(state, context, topAfter(state.paneTop, Math.max(1, heightOf(state) - 1))))
   }
 }
 
-function matches(by: 1 | -1): Command {
-  return (state, world) => only((isScrolled(state) ? matchedLine : matched)(state, world, by))
+function matchCommand(by: 1 | -1): Command {
+  return (state, context) => only((isScrolled(state) ? goToMatchingLine : goToMatch)(state, context, by))
 }
 
-/** Needs a cursor: nothing happens in panes that have none. */
-function inList(change: Change): Command {
-  return (state, world) => only(isScrolled(state) ? state : change(state, world))
+/** Needs a cursor: does nothing in panes without one. */
+function listCommand(change: Change): Command {
+  return (state, context) => only(isScrolled(state) ? state : change(state, context))
 }
 
-function inTree(change: Change): Command {
-  return (state, world) => only(state.screen === 'stream' && !isScrolled(state) ? change(state, world) : state)
+function treeCommand(change: Change): Command {
+  return (state, context) => only(state.screen === 'stream' && !isScrolled(state) ? change(state, context) : state)
 }
 
-function changes(verb: ChangeVerb): Command {
-  return (state, world) => asked(state, world, verb)
+function changeCommand(verb: ChangeVerb): Command {
+  return (state, context) => askChange(state, context, verb)
 }
 
-function screen(to: Screen): Command {
-  return (state, world) => only(shown(state, world, to))
+function screenCommand(to: Screen): Command {
+  return (state, context) => only(showScreen(state, context, to))
 }
 
-/** Where it cannot be seen, that is said. */
-function detailToggled(state: State, world: World): State {
+/** Explains where the details are not visible. */
+function toggleDetail(state: State, context: ScreenContext): State {
   const next = { ...state, isDetailOpen: !state.isDetailOpen }
   if (!next.isDetailOpen || layoutOf(next).detail > layoutOf(state).detail) return next
   const isElsewhere = state.screen === 'stream' && state.pane !== 'tree'
   const needed = `${PANES_COLUMNS} columns and ${PANES_ROWS} rows are needed`
-  return noted(state, world, isElsewhere ? 'details are shown below the tree: esc' : `no room for details: ${needed}`)
+  return withNotice(
+    state,
+    context,
+    isElsewhere ? 'details are shown below the tree: esc' : `no room for details: ${needed}`,
+  )
 }
 
-function freezeToggled(state: State, { liveRevision }: World): State {
+function toggleFreeze(state: State, { liveRevision }: ScreenContext): State {
   return { ...state, frozen: state.frozen === undefined ? { revision: liveRevision } : undefined }
 }
 
-function outcomesShown(state: State, world: World): State {
-  if (state.batch === undefined) return noted(state, world, 'nothing was changed so far')
+function showOutcomes(state: State, context: ScreenContext): State {
+  if (state.batch === undefined) return withNotice(state, context, 'nothing has been changed yet')
   return { ...state, dialog: { kind: 'outcomes', top: 0 } }
 }

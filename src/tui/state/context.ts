@@ -2,20 +2,23 @@ import type { Data } from '../data/types.ts'
 import type { CommandContext } from '../ports.ts'
 import type { State } from './state.ts'
 
-/** What a list shows, in order. */
+/** The rows of a list, in order. */
 export interface Listing {
-  /** Names of its rows: of streams, of tree nodes, of leases, of activities. */
+  /** Keys of its rows: names of streams or leases, keys of tree nodes or activities. */
   readonly keys: readonly string[]
-  /** Where a name stands, -1 for one that is not there. */
+  /** Position of a key, -1 if absent. */
   indexOf(key: string): number
-  /** A row that does not pass the filter any more and stays until the cursor moves; in the tree one that is there for what is below it. */
+  /**
+   * A row that no longer matches the filter and stays until the cursor moves; in the tree, one shown for the rows below
+   * it.
+   */
   isFaint(key: string): boolean
-  /** Rows that pass the filter, of how many there are. */
+  /** Number of rows that match the filter, and of all rows. */
   readonly matching: number
   readonly total: number
 }
 
-/** What never changes while the dashboard runs. */
+/** Constant while the dashboard runs. */
 export interface StoreInfo {
   /** The store's address, safe to print. */
   readonly address: string
@@ -25,11 +28,11 @@ export interface StoreInfo {
   readonly version: string
 }
 
-/** What keys and screens see of everything else. */
-export interface World {
-  /** The live data, or what was there when the picture was frozen. */
+/** What keys and screens read besides the state. */
+export interface ScreenContext {
+  /** The live data, or the frozen snapshot. */
   readonly data: Data
-  /** Of the live data. */
+  /** Revision of the live data. */
   readonly liveRevision: number
   /** The rows of the current screen. */
   readonly listing: Listing
@@ -40,6 +43,6 @@ export interface World {
 }
 
 /** What a screen is drawn from. */
-export interface Scene extends World {
+export interface Scene extends ScreenContext {
   readonly state: State
 }

@@ -1,79 +1,84 @@
 import { changeKey, changePaste, isRunning } from './change.ts'
-import type { World } from './context.ts'
+import type { ScreenContext } from './context.ts'
 import { helpLayout } from './help.ts'
 import { dialogHeight } from './layout.ts'
 import type { Dialog, KeyPress, State } from './state.ts'
-import { edited, pasted } from './text-field.ts'
-import { clamp, noted, only, type Transition } from './transition.ts'
-import { unlocked } from './write-lock.ts'
+import { editField, pasteText } from './text-field.ts'
+import { clamp, only, type Transition, withNotice } from './transition.ts'
+import { unlock } from './write-lock.ts'
 
-/** A key while a dialog stands in front of the screen: nothing behind it sees the key. */
-export function dialogKey(state: State, world: World, dialog: Dialog, press: KeyPress): Transition {
+/** A key in a dialog: the screen behind it does not see the key. */
+export function dialogKey(state: State, context: ScreenContext, dialog: Dialog, press: KeyPress): Transition {
   switch (dialog.kind) {
     case 'change':
-      return changeKey(state, world, dialog, press)
+      return changeKey(state, context, dialog, press)
     case 'unlock':
-      return unlockKey(state, world, dialog, press)
+      return unlockKey(state, context, dialog, press)
     case 'quit':
       return quitKey(state, press)
     case 'help':
     case 'outcomes':
     case 'output':
-      return textKey(state, world, dialog, press)
+      return textKey(state, context, dialog, press)
     default:
       return dialog satisfies never
   }
 }
 
-/** A paste goes into the field that has the keys, if any. */
+/** A paste goes into the focused field, if any. */
 export function dialogPaste(state: State, dialog: Dialog, text: string): State {
   if (dialog.kind === 'change') return changePaste(state, dialog, text)
   if (dialog.kind !== 'unlock') return state
-  return { ...state, dialog: { ...dialog, field: pasted(dialog.field, text), isWrong: false } }
+  return { ...state, dialog: { ...dialog, field: pasteText(dialog.field, text), isWrong: false } }
 }
 
-function closed(state: State): State {
+function closeDialog(state: State): State {
   return { ...state, dialog: undefined }
 }
 
-function isLeaving({ key }: KeyPress): boolean {
+function isCloseKey({ key }: KeyPress): boolean {
   return key === 'escape' || key === 'ctrl-c'
 }
 
 type Of<Kind extends Dialog['kind']> = Extract<Dialog, { kind: Kind }>
 
-function unlockKey(state: State, world: World, dialog: Of<'unlock'>, press: KeyPress): Transition {
-  if (isLeaving(press)) return only(closed(state))
+function unlockKey(state: State, context: ScreenContext, dialog: Of<'unlock'>, press: KeyPress): Transition {
+  if (isCloseKey(press)) return only(closeDialog(state))
   if (press.key === 'enter') {
     const isRight = dialog.field.text === dialog.name
-    return only(isRight ? unlocked(closed(state), world) : { ...state, dialog: { ...dialog, isWrong: true } })
+    return only(isRight ? unlock(closeDialog(state), context) : { ...state, dialog: { ...dialog, isWrong: true } })
   }
-  const field = edited(dialog.field, press)
+  const field = editField(dialog.field, press)
   return only(field === undefined ? state : { ...state, dialog: { ...dialog, field, isWrong: false } })
 }
 
-/** `y` stops what has not begun and quits when the rest has ended; everything that means no stays. */
+/** `y` stops the change and quits when changes in flight have ended; every other answer stays. */
 function quitKey(state: State, press: KeyPress): Transition {
-  if (press.key === 'y') return stopped(state, true)
-  return only(isLeaving(press) || STAYING.has(press.key) ? closed(state) : state)
+  if (press.key === 'y') return stopChange(state, true)
+  return only(isCloseKey(press) || STAYING.has(press.key) ? closeDialog(state) : state)
 }
 
 const STAYING: ReadonlySet<string> = new Set(['n', 'q', 'enter'])
 
-function stopped(state: State, isLast: boolean): Transition {
+function stopChange(state: State, isLast: boolean): Transition {
   const { batch } = state
-  if (!isRunning(batch)) return isLast ? only(closed(state), { kind: 'quit' }) : only(state)
+  if (!isRunning(batch)) return isLast ? only(closeDialog(state), { kind: 'quit' }) : only(state)
   const next: State = { ...state, batch: { ...batch, isStopping: true, isLast }, dialog: { kind: 'outcomes', top: 0 } }
   return only(next, { kind: 'stop-batch' })
 }
 
-function textKey(state: State, world: World, dialog: Of<'help' | 'outcomes' | 'output'>, press: KeyPress): Transition {
-  if (isLeaving(press) || CLOSING[dialog.kind].has(press.key)) return left(state, world, dialog)
+function textKey(
+  state: State,
+  context: ScreenContext,
+  dialog: Of<'help' | 'outcomes' | 'output'>,
+  press: KeyPress,
+): Transition {
+  if (isCloseKey(press) || CLOSING[dialog.kind].has(press.key)) return leaveText(state, context, dialog)
   if (dialog.kind === 'outcomes' && press.key === 's' && isRunning(state.batch) && !state.batch.isStopping) {
-    const [next, effects] = stopped(state, false)
-    return [noted(next, world, 'what has not begun is left undone'), effects]
+    const [next, effects] = stopChange(state, false)
+    return [withNotice(next, context, 'changes not yet started are skipped'), effects]
   }
-  const top = scrolled(state, dialog, press)
+  const top = topAfterKey(state, dialog, press)
   return only(top === dialog.top ? state : { ...state, dialog: { ...dialog, top } })
 }
 
@@ -83,23 +88,23 @@ const CLOSING = {
   output: new Set(['q', 'enter']),
 } as const
 
-/** A line that runs is stopped by that; of one that may have changed something the answer is waited for. */
-function left(state: State, world: World, dialog: Dialog): Transition {
-  if (dialog.kind !== 'output' || dialog.output !== undefined) return only(closed(state))
-  if (!dialog.mayWrite || dialog.isStopping) return only(closed(state), { kind: 'stop-line' })
+/** Stops a running line; one that may have changed something is waited for. */
+function leaveText(state: State, context: ScreenContext, dialog: Dialog): Transition {
+  if (dialog.kind !== 'output' || dialog.output !== undefined) return only(closeDialog(state))
+  if (!dialog.mayWrite || dialog.isStopping) return only(closeDialog(state), { kind: 'stop-line' })
   const next: State = { ...state, dialog: { ...dialog, isStopping: true } }
-  return only(noted(next, world, 'stopping: what is in flight is done to its end', 'warn'), { kind: 'stop-line' })
+  return only(withNotice(next, context, 'stopping after the changes in flight', 'warn'), { kind: 'stop-line' })
 }
 
 type Scrolling = Extract<Dialog, { readonly top: number }>
 
-/** The first line that a dialog shows after a key. */
-function scrolled(state: State, dialog: Scrolling, { key }: KeyPress): number {
+/** The first visible line of a dialog after a key. */
+function topAfterKey(state: State, dialog: Scrolling, { key }: KeyPress): number {
   const lines = LINES.get(key) ?? (PAGES.get(key) ?? 0) * pageOf(state, dialog)
   return topOf(state, dialog, dialog.top + lines)
 }
 
-/** A line that a dialog can begin with, near the wanted one. */
+/** The valid first line nearest to the wanted one. */
 export function topOf(state: State, dialog: Scrolling, wanted: number): number {
   return clamp(wanted, 0, Math.max(0, linesOf(state, dialog) - pageOf(state, dialog)))
 }
@@ -123,9 +128,12 @@ const PAGES: ReadonlyMap<string, number> = new Map([
   ['ctrl-b', -1],
 ])
 
-/** Rules, summary and keys take rows of a dialog: rather a line too few is counted as seen than one too many. */
+/**
+ * Rules, summary and keys take rows of a dialog. Too many are assumed rather than too few, so that every line can be
+ * reached.
+ */
 const FRAME_ROWS = 4
-/** Of the help: a rule above and one below. */
+/** The help has a rule above and one below. */
 const HELP_FRAME_ROWS = 2
 
 function pageOf({ size }: State, dialog: Scrolling): number {

@@ -1,27 +1,27 @@
 import { widthOf, wrapped } from '../../formats/terminal/width.ts'
 import { HELP, type HelpGroup } from './keys.ts'
 
-/** A line of one column of the help. A key without `keys` goes on with the line above it. */
+/** A line in one column of the help. A key without `keys` continues the line above. */
 export type HelpText =
   | { readonly kind: 'blank' }
   | { readonly kind: 'title'; readonly text: string }
   | { readonly kind: 'key'; readonly keys: string; readonly text: string }
 
-/** The help as it is laid out in so many columns of the screen. */
+/** The help laid out for a screen width. */
 export interface HelpLayout {
-  /** Side by side: one, or two where there is room. */
+  /** The columns: one, or two if the screen is wide enough. */
   readonly sides: readonly { readonly columns: number; readonly lines: readonly HelpText[] }[]
-  /** Lines of the longer one. */
+  /** Lines of the longer column. */
   readonly total: number
 }
 
 export const HELP_KEYS_WIDTH = Math.max(...HELP.flatMap(({ lines }) => lines.map(({ keys }) => widthOf(keys))))
-/** Blanks before and behind the keys. */
+/** Blanks before and after the keys. */
 export const HELP_INDENT = 6
 const TWO_COLUMNS = 100
-/** What stands at the left where there are two columns: about half of all lines. */
-const LEFT: ReadonlySet<HelpGroup['title']> = new Set(['Move', 'Choose', 'Screens'])
-/** So many lines hold the longest text in the narrowest column that can be read. */
+/** Groups of the left column if there are two: about half of all lines. */
+const LEFT: ReadonlySet<HelpGroup['title']> = new Set(['Move', 'Select', 'Screens'])
+/** Enough for the longest text in the narrowest readable column. */
 const MOST_LINES = 8
 
 export function helpLayout(columns: number): HelpLayout {

@@ -4,17 +4,17 @@ import { isScrolled } from './panes.ts'
 import type { Screen, State } from './state.ts'
 import { listOf } from './transition.ts'
 
-/** A key and what it does here and now, for the line at the foot. */
+/** A key and what it does, for the last line. */
 export interface Hint {
   readonly keys: string
   readonly does: string
-  /** It leads to all others, or out: shown even where there is room for little. */
+  /** Leads to all other keys, or out: shown however narrow the screen is. */
   readonly isVital: boolean
 }
 
 /**
- * The keys that are of use on this screen now, the most useful first. Dialogs have the keys while they are open, and say
- * themselves which.
+ * The keys that are useful on this screen now, the most useful first. An open dialog has the keys and names them
+ * itself.
  */
 export function hintsOf(state: State): readonly Hint[] {
   const commands: KeyCommand[] = ['down', ...ORDER[state.screen], ...EVERYWHERE]
@@ -43,7 +43,7 @@ const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
   activity: ['enter', 'filter', 'help', 'detail', 'freeze'],
 }
 
-/** Behind those of the screen, and what they would do is nothing while changes are locked. */
+/** After those of the screen; keys that do nothing while changes are locked are left out. */
 const EVERYWHERE: readonly KeyCommand[] = ['unlock', 'line', 'quit']
 const VITAL: ReadonlySet<KeyCommand> = new Set(['help', 'quit'])
 const CHANGING: ReadonlySet<KeyCommand> = new Set(['mark', 'cancel', 'abort', 'retry', 'break'])
@@ -56,7 +56,7 @@ function isUseful(command: KeyCommand, state: State): boolean {
   return !(isScrolled(state) && command === 'fold')
 }
 
-/** What somebody looks for who wonders why the screen is as it is. */
+/** Keys that explain an unusual state of the screen. */
 function urgent(state: State): Hint[] {
   const { screen, cameFrom, pane, frozen, batch } = state
   const isInside = listOf(state).filter !== '' || screen === 'stream'

@@ -4,17 +4,17 @@ import { FRESH_LIST } from './transition.ts'
 
 export interface InitialStateOptions {
   readonly size: Size
-  /** The stream it opens with, which may not exist yet; without it the list of streams. */
+  /** The stream to open, which need not exist yet; without it the list of streams. */
   readonly stream?: string
   readonly writes: Writes['kind']
-  /** What has to be typed before changes are unlocked, in a protected store; it is asked for at once. */
+  /** The name to type to unlock changes in a protected store; asked for at once. */
   readonly protectedName?: string
   /** The store's clock, epoch ms. */
   readonly nowMs: number
   readonly time: State['time']
 }
 
-/** The dashboard as it opens. */
+/** The initial state. */
 export function initialState({ size, stream = '', writes, protectedName, nowMs, time }: InitialStateOptions): State {
   const isAsked = writes === 'unlocked' && protectedName !== undefined
   return {

@@ -1,6 +1,6 @@
 import type { KeyPress, Screen, State } from './state.ts'
 
-/** What a key does on a screen, where no dialog and no prompt has the keys. */
+/** Commands of keys, where no dialog and no prompt has the keys. */
 export type KeyCommand =
   | 'down'
   | 'up'
@@ -46,18 +46,18 @@ export type KeyCommand =
   | 'suspend'
   | 'quit'
 
-/** One line of the key table: help, the line at the foot of the screen and the documentation are made from it. */
+/** One line of the key table, from which the help, the last line of the screen and the documentation are made. */
 interface KeyBinding {
   readonly command: KeyCommand
-  /** Names of keys as `KeyPress` has them; the first is the one that is shown. */
+  /** Key names as in `KeyPress`; the first one is displayed. */
   readonly keys: readonly string[]
-  /** For the help: `cancel the event, the stream, or all that is marked`. */
+  /** For the help: `cancel the event, the stream, or all marked ones`. */
   readonly does: string
-  /** For the line at the foot; without it the key is not named there. */
+  /** For the last line; without it the key is not named there. */
   readonly hint?: string
-  /** Where it works; everywhere without it. */
+  /** Screens where it works; all without it. */
   readonly screens?: readonly Screen[]
-  readonly group: 'Move' | 'Look' | 'Choose' | 'Change' | 'Screens' | 'Program'
+  readonly group: 'Move' | 'View' | 'Select' | 'Change' | 'Screens' | 'Program'
 }
 
 const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity']
@@ -73,7 +73,7 @@ export const KEYS: readonly KeyBinding[] = [
   {
     command: 'enter',
     keys: ['enter'],
-    does: 'open the stream; in the tree fold or unfold',
+    does: 'open the stream; in the tree, fold or unfold',
     hint: 'open',
     group: 'Move',
     screens: [...LISTS, 'stream'],
@@ -82,7 +82,7 @@ export const KEYS: readonly KeyBinding[] = [
   {
     command: 'fold',
     keys: ['h', 'left'],
-    does: 'fold, or go to what is above',
+    does: 'fold, or go to the parent',
     hint: 'fold',
     group: 'Move',
     screens: ['stream'],
@@ -90,35 +90,35 @@ export const KEYS: readonly KeyBinding[] = [
   {
     command: 'unfold',
     keys: ['l', 'right'],
-    does: 'unfold, or go to the first below',
+    does: 'unfold, or go to the first child',
     group: 'Move',
     screens: ['stream'],
   },
   {
     command: 'filter',
     keys: ['/'],
-    does: 'filter: words that must all be there, !word must not',
+    does: 'filter by words: all must match, !word must not',
     hint: 'filter',
-    group: 'Choose',
+    group: 'Select',
   },
-  { command: 'next-match', keys: ['n'], does: 'next match', group: 'Choose' },
-  { command: 'previous-match', keys: ['N'], does: 'previous match', group: 'Choose' },
-  { command: 'mark', keys: ['space'], does: 'mark, and one down', hint: 'mark', group: 'Choose', screens: CHANGES },
-  { command: 'mark-all', keys: ['*'], does: 'mark all rows of the filter', group: 'Choose', screens: CHANGES },
-  { command: 'clear-marks', keys: ['u'], does: 'clear all marks', group: 'Choose', screens: CHANGES },
+  { command: 'next-match', keys: ['n'], does: 'next match', group: 'Select' },
+  { command: 'previous-match', keys: ['N'], does: 'previous match', group: 'Select' },
+  { command: 'mark', keys: ['space'], does: 'mark, and one down', hint: 'mark', group: 'Select', screens: CHANGES },
+  { command: 'mark-all', keys: ['*'], does: 'mark all rows that match the filter', group: 'Select', screens: CHANGES },
+  { command: 'clear-marks', keys: ['u'], does: 'clear all marks', group: 'Select', screens: CHANGES },
   {
     command: 'sort',
     keys: ['s'],
     does: 'sort by the next column',
     hint: 'sort',
-    group: 'Choose',
+    group: 'Select',
     screens: ['streams', 'leases'],
   },
   {
     command: 'reverse-sort',
     keys: ['S'],
-    does: 'turn the order round',
-    group: 'Choose',
+    does: 'reverse the order',
+    group: 'Select',
     screens: ['streams', 'leases'],
   },
   {
@@ -126,41 +126,41 @@ export const KEYS: readonly KeyBinding[] = [
     keys: ['t'],
     does: 'timeline of the stream',
     hint: 'timeline',
-    group: 'Look',
+    group: 'View',
     screens: ['streams', 'stream', 'leases', 'activity'],
   },
   {
     command: 'xml',
     keys: ['y'],
-    does: 'XML as it lies in the blob',
+    does: 'XML as stored in the blob',
     hint: 'xml',
-    group: 'Look',
+    group: 'View',
     screens: ['streams', 'stream', 'leases', 'activity'],
   },
   {
     command: 'detail',
     keys: ['d'],
-    does: 'more of the row under the cursor',
+    does: 'details of the row under the cursor',
     hint: 'detail',
-    group: 'Look',
+    group: 'View',
     screens: ['streams', 'stream', 'leases', 'activity'],
   },
-  { command: 'wide', keys: ['w'], does: 'more columns', group: 'Look' },
-  { command: 'freeze', keys: ['p'], does: 'freeze the picture; changes are counted', hint: 'freeze', group: 'Look' },
-  { command: 'time', keys: ['T'], does: 'times: relative, local, UTC', group: 'Look' },
-  { command: 'read-now', keys: ['r'], does: 'read now', group: 'Look' },
+  { command: 'wide', keys: ['w'], does: 'more columns', group: 'View' },
+  { command: 'freeze', keys: ['p'], does: 'freeze the screen; changes are counted', hint: 'freeze', group: 'View' },
+  { command: 'time', keys: ['T'], does: 'times: relative, local, UTC', group: 'View' },
+  { command: 'read-now', keys: ['r'], does: 'read now', group: 'View' },
   {
     command: 'dry-run',
     keys: ['D'],
-    does: 'what a pass of the watchdog would do now',
+    does: 'what a watchdog pass would do now',
     hint: 'dry run',
-    group: 'Look',
+    group: 'View',
     screens: ['watchdog'],
   },
   {
     command: 'cancel',
     keys: ['c'],
-    does: 'cancel: the stream or event, or all that is marked',
+    does: 'cancel the stream or event, or all marked ones',
     hint: 'cancel',
     group: 'Change',
     screens: CHANGES,
@@ -170,7 +170,7 @@ export const KEYS: readonly KeyBinding[] = [
   {
     command: 'break',
     keys: ['L'],
-    does: 'break the lease of the stream, or of all that are marked',
+    does: 'break the lease of the stream, or of all marked ones',
     hint: 'break lease',
     group: 'Change',
     screens: CHANGES,
@@ -184,7 +184,7 @@ export const KEYS: readonly KeyBinding[] = [
   },
   { command: 'outcomes', keys: ['o'], does: 'outcomes of the last change', group: 'Change' },
   { command: 'streams', keys: ['1'], does: 'streams', group: 'Screens' },
-  { command: 'stream', keys: ['2'], does: 'the stream that was open last', group: 'Screens' },
+  { command: 'stream', keys: ['2'], does: 'the last open stream', group: 'Screens' },
   { command: 'leases', keys: ['3'], does: 'leases', group: 'Screens' },
   { command: 'watchdog', keys: ['4'], does: 'watchdog', group: 'Screens' },
   { command: 'activity', keys: ['5'], does: 'activity', group: 'Screens' },
@@ -192,13 +192,13 @@ export const KEYS: readonly KeyBinding[] = [
   {
     command: 'line',
     keys: [':'],
-    does: 'a command line, with the words of the program',
+    does: 'run a leasectl command',
     hint: 'command',
     group: 'Program',
   },
   { command: 'help', keys: ['?', 'f1'], does: 'these keys', hint: 'keys', group: 'Program' },
-  { command: 'repaint', keys: ['ctrl-l'], does: 'paint the screen anew', group: 'Program' },
-  { command: 'suspend', keys: ['ctrl-z'], does: 'to the shell; fg comes back', group: 'Program' },
+  { command: 'repaint', keys: ['ctrl-l'], does: 'redraw the screen', group: 'Program' },
+  { command: 'suspend', keys: ['ctrl-z'], does: 'suspend to the shell; fg resumes', group: 'Program' },
   { command: 'quit', keys: ['q', 'ctrl-c'], does: 'quit', hint: 'quit', group: 'Program' },
 ]
 
@@ -215,17 +215,17 @@ const LABELS: ReadonlyMap<string, string> = new Map([
 
 const BY_KEY: ReadonlyMap<string, readonly KeyBinding[]> = byKey()
 
-/** What a key does on the screen that is shown; `undefined` for one that does nothing there. */
+/** The binding of a key on the current screen; `undefined` if it does nothing there. */
 export function bindingFor({ key }: Pick<KeyPress, 'key'>, { screen }: Pick<State, 'screen'>): KeyBinding | undefined {
   return BY_KEY.get(key)?.find(binding => worksOn(binding, screen))
 }
 
-/** True where the binding is of use. */
+/** True if the binding works on the screen. */
 export function worksOn({ screens }: Pick<KeyBinding, 'screens'>, screen: Screen): boolean {
   return screens === undefined || screens.includes(screen)
 }
 
-/** How a key is called on the screen: `pagedown` is `PgDn`. */
+/** Display name of a key: `pagedown` is `PgDn`. */
 export function keyLabel(key: string): string {
   return LABELS.get(key) ?? (key.startsWith('ctrl-') ? `^${key.slice(5).toUpperCase()}` : key)
 }
@@ -237,10 +237,10 @@ export interface HelpGroup {
 }
 
 export interface HelpLine {
-  /** All keys that do it, `j ↓`. */
+  /** All keys of the command, `j ↓`. */
   readonly keys: string
   readonly does: string
-  /** Where it works; everywhere without it. */
+  /** Screens where it works; all if `undefined`. */
   readonly screens: readonly Screen[] | undefined
 }
 

@@ -1,30 +1,30 @@
 import type { Dialog, Screen, Size, State } from './state.ts'
 
-/** How the rows of the screen are shared out; from the top: head, list, detail, tail, foot. */
+/** Distribution of the screen's rows; from the top: head, list, detail, tail, foot. */
 export interface ScreenLayout {
-  /** Too small for more than a list and one line: below 40 columns or 10 rows. */
+  /** Room for a list and one line only: below 40 columns or 10 rows. */
   readonly isTiny: boolean
-  /** Title, status line, rule; the title alone in a tiny terminal. */
+  /** Title, status line, rule; the title alone on a tiny screen. */
   readonly head: number
-  /** Rows of the list's area, its column titles included. */
+  /** Rows of the list, its column titles included. */
   readonly body: number
-  /** Column titles inside the body. */
+  /** Rows of column titles inside the body. */
   readonly titles: number
-  /** Panes below the list, their rule included; 0 where there is none. */
+  /** Panes below the list, rules included; 0 if absent. */
   readonly detail: number
   readonly tail: number
-  /** The line of keys, or what is typed. */
+  /** The line of keys, or the prompt. */
   readonly foot: number
 }
 
-/** Below so many columns panes stand no more beside what they tell about. */
+/** Narrower screens have no panes. */
 export const PANES_COLUMNS = 72
-/** Below so many rows there are none either. */
+/** Lower screens have no panes either. */
 export const PANES_ROWS = 16
-/** Below so many columns the lesser columns are left out. */
+/** Narrower screens drop the less important columns. */
 export const WIDE_COLUMNS = 100
 
-/** How a screen of this size is shared out. Whatever is too small for all shows the list. */
+/** The layout for a screen size. A screen too small for everything shows the list. */
 export function layoutOf({
   size,
   screen,
@@ -59,13 +59,13 @@ export function listHeight(layout: ScreenLayout): number {
   return Math.max(0, layout.body - layout.titles)
 }
 
-/** Where a window of a list begins, so that the cursor stands `offset` rows below its top as far as the list allows. */
+/** First row of the window, with the cursor `offset` rows below it if the list allows. */
 export function windowTop(index: number, offset: number, height: number, total: number): number {
   const inside = Math.min(Math.max(0, offset), Math.max(0, height - 1))
   return Math.max(0, Math.min(index - inside, total - height))
 }
 
-/** Rows that a dialog may take: all but the title and the last line. */
+/** Rows available to a dialog: all except the title and the last line. */
 export function dialogHeight(size: Size, _dialog: Dialog): number {
   return Math.max(1, size.rows - 2)
 }

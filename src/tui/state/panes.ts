@@ -1,73 +1,73 @@
 import type { OpenStream, TreeNode } from '../data/types.ts'
-import type { World } from './context.ts'
-import { cursorIndex, heightOf, movedBy, movedToKey, openStreamOf, streamUnderCursor } from './cursor.ts'
+import type { ScreenContext } from './context.ts'
+import { cursorIndex, heightOf, moveBy, moveToKey, openStreamOf, streamUnderCursor } from './cursor.ts'
 import { filterWords, searchable } from './lists/rows.ts'
 import type { Screen, State } from './state.ts'
-import { clamp, FRESH_LIST, listOf, noted, only, type Transition, withList } from './transition.ts'
+import { clamp, FRESH_LIST, listOf, only, type Transition, withList, withNotice } from './transition.ts'
 
 /** The XML is scrolled: it has no cursor. */
 export function isScrolled({ screen, pane }: Pick<State, 'screen' | 'pane'>): boolean {
   return screen === 'stream' && pane === 'xml'
 }
 
-/** The XML scrolled to this row, as far as it goes. */
-export function scrolledTo(state: State, world: World, top: number): State {
-  const paneTop = clamp(top, 0, Math.max(0, linesOf(state, world).total - roomOf(state, world)))
+/** Scrolls the XML to this row, within the text. */
+export function scrollTo(state: State, context: ScreenContext, top: number): State {
+  const paneTop = clamp(top, 0, Math.max(0, linesOf(state, context).total - roomOf(state, context)))
   return paneTop === state.paneTop ? state : { ...state, paneTop }
 }
 
-/** To the next line of the XML that passes the filter, or to the one before, beyond the ends too. */
-export function matchedLine(state: State, world: World, by: 1 | -1): State {
+/** To the next or previous line of the XML that matches the filter, wrapping around. */
+export function goToMatchingLine(state: State, context: ScreenContext, by: 1 | -1): State {
   const words = filterWords(listOf(state).filter)
-  if (words.isEmpty) return noted(state, world, 'no filter: / sets one')
-  const text = openStreamOf(state, world)?.text ?? []
-  const { total, row } = linesOf(state, world)
+  if (words.isEmpty) return withNotice(state, context, 'no filter: / sets one')
+  const text = openStreamOf(state, context)?.text ?? []
+  const { total, row } = linesOf(state, context)
   let isThere = false
   for (let step = 1; step <= total; step++) {
     const at = (state.paneTop + by * step + total) % total
     const { line, from } = row(at)
     if (from > 0 || !words.accepts(searchable([text[line] ?? '']))) continue
     isThere = true
-    const next = scrolledTo(state, world, at)
-    // Near the end several matches are seen at once: then on to one that is not.
+    const next = scrollTo(state, context, at)
+    // Near the end several matches are visible at once: continue to one that is not.
     if (next !== state) return next
   }
-  return isThere ? state : noted(state, world, 'no line matches the filter')
+  return isThere ? state : withNotice(state, context, 'no line matches the filter')
 }
 
-function linesOf(state: State, world: World): XmlLines {
-  return xmlLines(openStreamOf(state, world)?.text ?? NO_TEXT, state.size.columns, state.isWide)
+function linesOf(state: State, context: ScreenContext): XmlLines {
+  return xmlLines(openStreamOf(state, context)?.text ?? NO_TEXT, state.size.columns, state.isWide)
 }
 
 const NO_TEXT: readonly string[] = []
 
-/** Why a document cannot be read stands above it. */
-function roomOf(state: State, world: World): number {
-  return heightOf(state) - (openStreamOf(state, world)?.presence === 'unreadable' ? 1 : 0)
+/** The reason why a document cannot be read takes a row above it. */
+function roomOf(state: State, context: ScreenContext): number {
+  return heightOf(state) - (openStreamOf(state, context)?.presence === 'unreadable' ? 1 : 0)
 }
 
 /**
- * The lines of a document as a screen of so many columns shows them. Most are lines of the text; those that are too long to
- * be followed, or all of them where nothing is to be cut, take several rows.
+ * The lines of a document laid out for a screen width. Most rows are lines of the text; overlong lines, or in the wide
+ * form all long ones, take several rows.
  */
 interface XmlLines {
   readonly total: number
-  /** Which part of which line stands in a row. `from` 0 begins the line. */
+  /** The part of a line that is in a row. `from` is 0 at the start of a line. */
   row(at: number): { readonly line: number; readonly from: number; readonly to: number }
 }
 
-/** Longer lines are broken, whatever the width. UTF-16 units. */
+/** Longer lines are always broken. UTF-16 units. */
 const LONG = 2_000
 
-interface Known {
+interface CachedLines {
   readonly width: number
   readonly breaksAll: boolean
   readonly lines: XmlLines
 }
 
-const KNOWN = new WeakMap<readonly string[], Known>()
+const KNOWN = new WeakMap<readonly string[], CachedLines>()
 
-/** Made once for each text and width. Costs the text where lines are broken, else a look at each length. */
+/** Cached per text and width. Costs one pass over the text if lines are broken, else over the line lengths. */
 export function xmlLines(text: readonly string[], columns: number, breaksAll: boolean): XmlLines {
   const width = xmlColumns(text, columns)
   const known = KNOWN.get(text)
@@ -79,7 +79,7 @@ export function xmlLines(text: readonly string[], columns: number, breaksAll: bo
   return lines
 }
 
-/** Columns of line numbers with the gap behind them. */
+/** Columns of the line numbers and the gap after them. */
 export function xmlGutter(text: readonly string[]): number {
   return Math.max(3, String(text.length).length) + 2
 }
@@ -114,7 +114,7 @@ function brokenLines(text: readonly string[], width: number, breaksAll: boolean)
 
 const SIMPLE = /^[ -~]*$/
 
-/** Where rows begin, so that none is wider: what is not ASCII is counted as wide as it can become. */
+/** Start offsets of the rows, so that none is too wide: characters outside ASCII count with their greatest width. */
 function breaksOf(line: string, width: number): number[] {
   const froms = [0]
   if (SIMPLE.test(line)) {
@@ -135,34 +135,34 @@ function breaksOf(line: string, width: number): number[] {
   return froms
 }
 
-/** Of controls, which are spelled out, and of wide characters. */
+/** Greatest width of a character: controls are spelled out, other characters may be wide. */
 function mostColumns(code: number): number {
   if (code < 0x20 || (code > 0x7e && code < 0xa0) || (code >= 0x2000 && code < 0x2070)) return 8
   return code < 0x300 ? 1 : 2
 }
 
-/** `h`: folds what is below the cursor; where nothing is, or it is folded, goes to what is above. */
-export function foldedOrUp(state: State, world: World): State {
-  const place = placeOf(state, world)
+/** `h`: folds the rows below the cursor; if there are none or they are folded, goes to the parent. */
+export function foldOrGoUp(state: State, context: ScreenContext): State {
+  const place = placeOf(state, context)
   if (place === undefined) return state
-  if (isParent(place) && !state.folded.has(place.node.key)) return toggled(state, place.node)
-  return movedToKey(state, world, parentOf(place)?.key)
+  if (isParent(place) && !state.folded.has(place.node.key)) return withFoldToggled(state, place.node)
+  return moveToKey(state, context, parentOf(place)?.key)
 }
 
-/** `l`: unfolds what is below the cursor, or goes to the first row of it. */
-export function unfoldedOrDown(state: State, world: World): State {
-  const place = placeOf(state, world)
+/** `l`: unfolds the rows below the cursor, or goes to the first of them. */
+export function unfoldOrGoDown(state: State, context: ScreenContext): State {
+  const place = placeOf(state, context)
   if (place === undefined || !isParent(place)) return state
-  if (state.folded.has(place.node.key)) return toggled(state, place.node)
-  const next = world.listing.keys[cursorIndex(state, world) + 1]
+  if (state.folded.has(place.node.key)) return withFoldToggled(state, place.node)
+  const next = context.listing.keys[cursorIndex(state, context) + 1]
   const isBelow = place.open.nodes.slice(place.at + 1, place.node.end).some(({ key }) => key === next)
-  return isBelow ? movedBy(state, world, 1) : state
+  return isBelow ? moveBy(state, context, 1) : state
 }
 
 /** `enter`: folds or unfolds. */
-export function foldToggled(state: State, world: World): State {
-  const place = placeOf(state, world)
-  return place !== undefined && isParent(place) ? toggled(state, place.node) : state
+export function toggleFold(state: State, context: ScreenContext): State {
+  const place = placeOf(state, context)
+  return place !== undefined && isParent(place) ? withFoldToggled(state, place.node) : state
 }
 
 interface Place {
@@ -171,9 +171,9 @@ interface Place {
   readonly node: TreeNode
 }
 
-function placeOf(state: State, world: World): Place | undefined {
-  const open = openStreamOf(state, world)
-  const key = world.listing.keys[cursorIndex(state, world)]
+function placeOf(state: State, context: ScreenContext): Place | undefined {
+  const open = openStreamOf(state, context)
+  const key = context.listing.keys[cursorIndex(state, context)]
   const at = open?.nodes.findIndex(node => node.key === key) ?? -1
   const node = open?.nodes[at]
   return open !== undefined && node !== undefined ? { open, at, node } : undefined
@@ -191,34 +191,35 @@ function parentOf({ open, at, node }: Place): TreeNode | undefined {
   return undefined
 }
 
-function toggled(state: State, { key }: TreeNode): State {
+function withFoldToggled(state: State, { key }: TreeNode): State {
   const folded = new Set(state.folded)
   if (!folded.delete(key)) folded.add(key)
   return { ...state, folded }
 }
 
-/** To another of the five screens. A frozen picture is one of what was seen: it ends here. */
-export function shown(state: State, world: World, screen: Screen): State {
+/** Switches to another screen, which unfreezes the display. */
+export function showScreen(state: State, context: ScreenContext, screen: Screen): State {
   if (screen === state.screen) return state
-  if (screen !== 'stream') return thawed({ ...state, screen })
-  if (state.stream === '') return noted(state, world, 'no stream was opened yet: enter opens the one under the cursor')
-  return thawed({ ...state, screen, cameFrom: state.screen === 'stream' ? state.cameFrom : state.screen })
+  if (screen !== 'stream') return unfreeze({ ...state, screen })
+  if (state.stream === '')
+    return withNotice(state, context, 'no stream is open yet: enter opens the one under the cursor')
+  return unfreeze({ ...state, screen, cameFrom: state.screen === 'stream' ? state.cameFrom : state.screen })
 }
 
-/** Opens the stream of the row under the cursor. Cursor and folds of the one that was open last are kept. */
-export function opened(state: State, world: World, pane: State['pane']): State {
-  const stream = streamUnderCursor(state, world)
+/** Opens the stream of the row under the cursor. Reopening the last stream keeps its cursor and folds. */
+export function openStream(state: State, context: ScreenContext, pane: State['pane']): State {
+  const stream = streamUnderCursor(state, context)
   if (stream === undefined || state.screen === 'stream') return state
   const isSame = stream === state.stream
   const fresh = { ...state, lists: { ...state.lists, stream: FRESH_LIST }, folded: new Set<string>(), paneTop: 0 }
-  const there = isSame ? inPane(state, pane) : { ...fresh, pane }
-  return thawed({ ...there, stream, screen: 'stream', cameFrom: state.screen })
+  const there = isSame ? withPane(state, pane) : { ...fresh, pane }
+  return unfreeze({ ...there, stream, screen: 'stream', cameFrom: state.screen })
 }
 
-/** Timeline or XML and back to the tree; on other screens that of the stream under the cursor. */
-export function paneToggled(state: State, world: World, pane: 'timeline' | 'xml'): State {
-  if (state.screen !== 'stream') return opened(state, world, pane)
-  return inPane(state, state.pane === pane ? 'tree' : pane)
+/** Toggles timeline or XML; on other screens, opens that pane of the stream under the cursor. */
+export function togglePane(state: State, context: ScreenContext, pane: 'timeline' | 'xml'): State {
+  if (state.screen !== 'stream') return openStream(state, context, pane)
+  return withPane(state, state.pane === pane ? 'tree' : pane)
 }
 
 /** `esc`: clears the filter, then leaves the pane, then the stream. */
@@ -226,14 +227,14 @@ export function back(state: State): Transition {
   const { filter, moves } = listOf(state)
   if (filter !== '') return only(withList(state, { filter: '', moves: moves + 1 }))
   if (state.screen !== 'stream') return only(state)
-  if (state.pane !== 'tree') return only(inPane(state, 'tree'))
-  return only(thawed({ ...state, screen: state.cameFrom ?? 'streams' }))
+  if (state.pane !== 'tree') return only(withPane(state, 'tree'))
+  return only(unfreeze({ ...state, screen: state.cameFrom ?? 'streams' }))
 }
 
-function inPane(state: State, pane: State['pane']): State {
+function withPane(state: State, pane: State['pane']): State {
   return pane === state.pane ? state : { ...state, pane, paneTop: 0 }
 }
 
-function thawed(state: State): State {
+function unfreeze(state: State): State {
   return { ...state, frozen: undefined }
 }

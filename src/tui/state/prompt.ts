@@ -1,10 +1,10 @@
-import type { World } from './context.ts'
+import type { ScreenContext } from './context.ts'
 import type { KeyPress, OutputDialog, Prompt, State, TextField } from './state.ts'
-import { EMPTY_FIELD, edited, fieldWith, pasted } from './text-field.ts'
+import { EMPTY_FIELD, editField, fieldWith, pasteText } from './text-field.ts'
 import { listOf, only, type Transition, withList } from './transition.ts'
 import { mayWrite } from './write-lock.ts'
 
-/** So many lines of `:` are remembered. */
+/** Remembered `:` lines. */
 const HISTORY_LENGTH = 100
 
 export function filterPrompt(state: State): State {
@@ -16,21 +16,28 @@ export function linePrompt(state: State): State {
   return { ...state, prompt: { kind: 'line', field: EMPTY_FIELD, past: undefined } }
 }
 
-/** A key while something is typed into the last line. `run`: what a line of the dashboard's own does. */
-export function promptKey(state: State, world: World, prompt: Prompt, press: KeyPress, run: RunOwn): Transition {
+/** A key in the prompt. `run` carries out the dashboard's own `:` commands. */
+export function promptKey(
+  state: State,
+  context: ScreenContext,
+  prompt: Prompt,
+  press: KeyPress,
+  run: RunOwnCommand,
+): Transition {
   const { key } = press
-  if (key === 'escape' || key === 'ctrl-c') return only(left(state, prompt))
-  if (key === 'enter') return prompt.kind === 'filter' ? only(closed(state)) : entered(state, world, prompt, run)
-  if (prompt.kind === 'line' && (key === 'up' || key === 'down')) return only(recalled(state, prompt, key))
-  const field = edited(prompt.field, press)
-  return only(field === undefined ? state : typed(state, prompt, field))
+  if (key === 'escape' || key === 'ctrl-c') return only(leavePrompt(state, prompt))
+  if (key === 'enter')
+    return prompt.kind === 'filter' ? only(closePrompt(state)) : enterLine(state, context, prompt, run)
+  if (prompt.kind === 'line' && (key === 'up' || key === 'down')) return only(recallLine(state, prompt, key))
+  const field = editField(prompt.field, press)
+  return only(field === undefined ? state : withField(state, prompt, field))
 }
 
 export function promptPaste(state: State, prompt: Prompt, text: string): State {
-  return typed(state, prompt, pasted(prompt.field, text))
+  return withField(state, prompt, pasteText(prompt.field, text))
 }
 
-export type RunOwn = (state: State, command: 'quit' | 'help') => Transition
+export type RunOwnCommand = (state: State, command: 'quit' | 'help') => Transition
 
 const OWN: ReadonlyMap<string, 'quit' | 'help'> = new Map([
   ['q', 'quit'],
@@ -39,31 +46,31 @@ const OWN: ReadonlyMap<string, 'quit' | 'help'> = new Map([
   ['?', 'help'],
 ])
 
-function typed(state: State, prompt: Prompt, field: TextField): State {
+function withField(state: State, prompt: Prompt, field: TextField): State {
   const next = { ...state, prompt: { ...prompt, field } }
-  return prompt.kind === 'filter' ? filtered(next, field.text) : next
+  return prompt.kind === 'filter' ? withFilter(next, field.text) : next
 }
 
-function left(state: State, prompt: Prompt): State {
-  return closed(prompt.kind === 'filter' ? filtered(state, prompt.before) : state)
+function leavePrompt(state: State, prompt: Prompt): State {
+  return closePrompt(prompt.kind === 'filter' ? withFilter(state, prompt.before) : state)
 }
 
-function filtered(state: State, filter: string): State {
+function withFilter(state: State, filter: string): State {
   const list = listOf(state)
   return filter === list.filter ? state : withList(state, { filter, moves: list.moves + 1 })
 }
 
-function closed(state: State): State {
+function closePrompt(state: State): State {
   return { ...state, prompt: undefined }
 }
 
-function entered(state: State, world: World, prompt: Prompt, run: RunOwn): Transition {
+function enterLine(state: State, context: ScreenContext, prompt: Prompt, run: RunOwnCommand): Transition {
   const line = prompt.field.text.trim()
-  if (line === '') return only(closed(state))
-  const next = closed({ ...state, history: remembered(state.history, line) })
+  if (line === '') return only(closePrompt(state))
+  const next = closePrompt({ ...state, history: withLine(state.history, line) })
   const own = OWN.get(line)
   if (own !== undefined) return run(next, own)
-  const isUnlocked = mayWrite(state, world)
+  const isUnlocked = mayWrite(state, context)
   const dialog: OutputDialog = {
     kind: 'output',
     line,
@@ -74,11 +81,11 @@ function entered(state: State, world: World, prompt: Prompt, run: RunOwn): Trans
   return only({ ...next, dialog }, { kind: 'run-line', line, mayWrite: isUnlocked })
 }
 
-function remembered(history: readonly string[], line: string): readonly string[] {
+function withLine(history: readonly string[], line: string): readonly string[] {
   return history.at(-1) === line ? history : [...history, line].slice(-HISTORY_LENGTH)
 }
 
-function recalled(state: State, prompt: Extract<Prompt, { kind: 'line' }>, key: 'up' | 'down'): State {
+function recallLine(state: State, prompt: Extract<Prompt, { kind: 'line' }>, key: 'up' | 'down'): State {
   const { history } = state
   const at = (prompt.past ?? history.length) + (key === 'up' ? -1 : 1)
   if (at < 0 || (at >= history.length && prompt.past === undefined)) return state

@@ -1,7 +1,7 @@
 import type { ShownStream } from '../../formats/stream/view.ts'
 import type { OpenStream } from '../data/types.ts'
 
-/** The open stream as pictures of streams take it; `undefined` before its document was read. */
+/** The open stream prepared for display; `undefined` before its document was read. */
 export function shownOf(open: OpenStream | undefined, nowMs: number): ShownStream | undefined {
   if (open?.view === undefined) return undefined
   const { name, view } = open
@@ -10,7 +10,7 @@ export function shownOf(open: OpenStream | undefined, nowMs: number): ShownStrea
   return { name, version: document.version, lease, stream, time, nowMs: clockOf(open, nowMs) }
 }
 
-/** The time by which it is shown: what is gone ages no more. */
+/** Time as of which it is displayed: a removed stream no longer ages. */
 export function clockOf({ presence, view }: OpenStream, nowMs: number): number {
   return presence === 'gone' && view !== undefined ? view.nowMs : nowMs
 }

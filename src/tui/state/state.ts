@@ -5,35 +5,37 @@ import type { ChangeEnd, ChangeTarget, ChangeVerb, LineOutput, Outcome, Preview 
 export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity'] as const
 export type Screen = (typeof SCREENS)[number]
 
-/** Everything that decides what is drawn, beside the data. Only `update` makes new ones. */
+/**
+ * The state of the user interface. Together with the data it determines the frame. Only `update` creates new states.
+ */
 export interface State {
   readonly size: Size
   readonly screen: Screen
   readonly lists: { readonly [Of in Screen]: ListState }
-  /** Name of the stream of the second screen; `''` before one was entered. */
+  /** Name of the second screen's stream; `''` before one was opened. */
   readonly stream: string
   /** Where `esc` leads from the second screen. */
   readonly cameFrom: Exclude<Screen, 'stream'> | undefined
   readonly pane: 'tree' | 'timeline' | 'xml'
-  /** Keys of tree nodes that are folded. */
+  /** Keys of folded tree nodes. */
   readonly folded: ReadonlySet<string>
-  /** The row of the XML that is the first on the screen. */
+  /** First visible row of the XML. */
   readonly paneTop: number
   readonly isDetailOpen: boolean
   readonly isWide: boolean
   readonly time: Extract<TimeStyle, 'relative' | 'local' | 'utc'>
-  /** Set while the picture is frozen: how many changes had been seen by then. */
+  /** Set while the display is frozen: the data's revision at that time. */
   readonly frozen: { readonly revision: number } | undefined
   readonly writes: Writes
   readonly prompt: Prompt | undefined
   readonly dialog: Dialog | undefined
-  /** One line about what was just done, until it is too old. */
+  /** One line about the last action, for a limited time. */
   readonly notice: Notice | undefined
-  /** A change that is being carried out, or has been; its dialog may be closed meanwhile. */
+  /** The running or last change; its dialog may be closed meanwhile. */
   readonly batch: Batch | undefined
-  /** Former lines of `:`, the latest last. */
+  /** Previous `:` lines, the latest last. */
   readonly history: readonly string[]
-  /** How many previews were asked for so far: answers to earlier ones are told apart by it. */
+  /** Number of previews requested: identifies the answer to the latest one. */
   readonly requests: number
 }
 
@@ -42,23 +44,23 @@ export interface Size {
   readonly rows: number
 }
 
-/** A list and the place of the cursor in it. */
+/** A list and the position of its cursor. */
 export interface ListState {
-  /** The row under the cursor, by name: it follows that row wherever it goes. `undefined`: the first. */
+  /** Key of the row under the cursor, which follows that row. `undefined`: the first. */
   readonly cursor: string | undefined
-  /** Where it stood last: the row that stands there takes its place when it is gone. */
+  /** Its last position: if the row disappears, the row at this position gets the cursor. */
   readonly index: number
-  /** Rows of the list that are seen above it: it stays there while others come and go. */
+  /** Rows visible above the cursor: kept while other rows come and go. */
   readonly offset: number
   readonly filter: string
   readonly sort: Sort | undefined
-  /** By name, whatever the filter shows. */
+  /** Keys of marked rows, regardless of the filter. */
   readonly marks: ReadonlySet<string>
-  /** Grows with each move of the cursor: rows that left the filter are dropped then. */
+  /** Counts cursor moves: each drops the rows that no longer match the filter. */
   readonly moves: number
 }
 
-/** The columns a list can be sorted by; the first is the order that it has unless somebody chose another. */
+/** Columns by which a list can be sorted; the first is the default. */
 export const SORTS = {
   streams: ['name', 'status', 'failed', 'due', 'age', 'changed'],
   stream: [],
@@ -72,13 +74,13 @@ export interface Sort {
   readonly isDescending: boolean
 }
 
-/** `never`: it was started so that nothing can be changed. */
+/** `never`: started so that changes cannot be unlocked. */
 export type Writes =
   | { readonly kind: 'never' }
   | { readonly kind: 'locked' }
   | { readonly kind: 'unlocked'; readonly untilMs: number }
 
-/** A text that is being typed. `at`: where the next character goes, in UTF-16 units, never inside a character. */
+/** A text being typed. `at`: the insertion position in UTF-16 units, never inside a character. */
 export interface TextField {
   readonly text: string
   readonly at: number
@@ -95,28 +97,28 @@ export interface Notice {
   readonly untilMs: number
 }
 
-/** What stands in front of the screen and has the keys. */
+/** A dialog in front of the screen; it has the keys. */
 export type Dialog =
   | { readonly kind: 'help'; readonly top: number }
   | ChangeDialog
-  /** What becomes of the batch. */
+  /** The outcomes of the change. */
   | { readonly kind: 'outcomes'; readonly top: number }
   | { readonly kind: 'unlock'; readonly name: string; readonly field: TextField; readonly isWrong: boolean }
   | OutputDialog
   | { readonly kind: 'quit' }
 
-/** What a line of `:` answered; `undefined` while it runs. */
+/** The answer to a `:` line; `undefined` while it runs. */
 export interface OutputDialog {
   readonly kind: 'output'
   readonly line: string
   readonly output: LineOutput | undefined
   readonly top: number
-  /** It was begun while changes were unlocked: closing it would hide what it has changed by then. */
+  /** Started while changes were unlocked: closing it would hide what it has changed by then. */
   readonly mayWrite?: true
   readonly isStopping?: true
 }
 
-/** Asks before a change. `looking` until the preview has come. Nothing happens unless `yes` is chosen. */
+/** Asks before a change; without `preview` it is still being made. Nothing happens unless `yes` is chosen. */
 export interface ChangeDialog {
   readonly kind: 'change'
   readonly request: number
@@ -134,26 +136,26 @@ export interface Batch {
   readonly preview: Preview
   readonly outcomes: readonly Outcome[]
   readonly isStopping: boolean
-  /** Quits when it has ended. */
+  /** Quit when it has ended. */
   readonly isLast?: boolean
   /** Set when it has ended. */
   readonly end: ChangeEnd | { readonly fault: string } | undefined
 }
 
-/** A key as it was pressed: its name (`up`, `enter`, `ctrl-c`, …), or the character itself. */
+/** A pressed key: its name (`up`, `enter`, `ctrl-c`, …), or the character itself. */
 export interface KeyPress {
   readonly key: string
-  /** What it would type; `undefined` for keys that type nothing. */
+  /** The text it types; `undefined` for keys that type nothing. */
   readonly text: string | undefined
 }
 
-/** Whatever may change the state. */
+/** An event that may change the state. */
 export type Action =
   | { readonly kind: 'key'; readonly press: KeyPress }
-  /** More than one character at once, as terminals hand it over in bracketed paste. Never taken for commands. */
+  /** Several characters at once, as terminals send them in a bracketed paste. Never taken as commands. */
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'resize'; readonly size: Size }
-  /** Time went on: notices and unlocked writes end. */
+  /** Time has passed: notices and unlocked changes expire. */
   | { readonly kind: 'tick' }
   | { readonly kind: 'previewed'; readonly request: number; readonly preview: Preview }
   | { readonly kind: 'preview-failed'; readonly request: number; readonly message: string }
@@ -162,7 +164,7 @@ export type Action =
   | { readonly kind: 'line-answered'; readonly output: LineOutput }
   | { readonly kind: 'notice'; readonly text: string; readonly style: Notice['style'] }
 
-/** What has to be done besides drawing. */
+/** A side effect besides drawing. */
 export type Effect =
   | {
       readonly kind: 'preview'
@@ -170,7 +172,7 @@ export type Effect =
       readonly verb: ChangeVerb
       readonly targets: readonly ChangeTarget[]
     }
-  /** The dialog was closed before the preview came. */
+  /** The dialog was closed before the preview arrived. */
   | { readonly kind: 'forget-preview' }
   | { readonly kind: 'carry-out'; readonly preview: Preview; readonly reason: string }
   | { readonly kind: 'stop-batch' }
@@ -183,8 +185,8 @@ export type Effect =
   | { readonly kind: 'repaint' }
   | { readonly kind: 'quit' }
 
-/** How long writes stay unlocked, ms. */
+/** How long changes stay unlocked, ms. */
 export const UNLOCKED_MS = 10 * 60_000
 
-/** How long a notice stands, ms. */
+/** How long a notice is displayed, ms. */
 export const NOTICE_MS = 5_000

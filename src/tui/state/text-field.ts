@@ -1,29 +1,29 @@
 import type { KeyPress, TextField } from './state.ts'
 
-/** The most a field takes, UTF-16 units. */
+/** Greatest length of a field, UTF-16 units. */
 export const FIELD_LIMIT = 1_000
 
 export const EMPTY_FIELD: TextField = { text: '', at: 0 }
 
-/** A field that holds a text, to be gone on with at its end. */
+/** A field with a text and the cursor at its end. */
 export function fieldWith(text: string): TextField {
   return { text, at: text.length }
 }
 
-/** The field after a key. `undefined`: the key is not one that edits. */
-export function edited(field: TextField, press: KeyPress): TextField | undefined {
+/** The field after a key. `undefined`: not an editing key. */
+export function editField(field: TextField, press: KeyPress): TextField | undefined {
   const edit = EDITS.get(press.key)
   if (edit !== undefined) return edit(field)
   return press.text === undefined || press.text === '' || NOT_TYPED.test(press.text)
     ? undefined
-    : inserted(field, press.text)
+    : insertText(field, press.text)
 }
 
-/** The field with a text that came at once. Line breaks and tabs become blanks, other control characters are left out. */
-export function pasted(field: TextField, text: string): TextField {
-  // What cannot fit is not looked at: somebody may paste a whole book.
+/** The field with a pasted text. Line breaks and tabs become blanks; other control characters are dropped. */
+export function pasteText(field: TextField, text: string): TextField {
+  // Skip text that cannot fit: a paste may be as long as a book.
   const some = text.slice(0, 4 * FIELD_LIMIT).replace(/\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g, ' ')
-  return inserted(field, some.replace(ALL_NOT_TYPED, ''))
+  return insertText(field, some.replace(ALL_NOT_TYPED, ''))
 }
 
 const NOT_TYPED = /[\u0000-\u001f\u007f-\u009f]/
@@ -50,17 +50,17 @@ function toEnd({ text }: TextField): TextField {
   return fieldWith(text)
 }
 
-function inserted({ text, at }: TextField, more: string): TextField {
+function insertText({ text, at }: TextField, more: string): TextField {
   const fitting = firstCharacters(more, FIELD_LIMIT - text.length)
-  return whole(text.slice(0, at) + fitting + text.slice(at), at + fitting.length)
+  return fieldAt(text.slice(0, at) + fitting + text.slice(at), at + fitting.length)
 }
 
 function without(text: string, from: number, to: number): TextField {
-  return whole(text.slice(0, from) + text.slice(to), from)
+  return fieldAt(text.slice(0, from) + text.slice(to), from)
 }
 
-/** Characters may join where texts meet: the place is then behind what they became. */
-function whole(text: string, at: number): TextField {
+/** Characters may combine where texts meet: the cursor is then after the combined one. */
+function fieldAt(text: string, at: number): TextField {
   const behind = bounds(text).find(bound => bound >= at)
   return { text, at: behind ?? text.length }
 }
@@ -84,7 +84,7 @@ function firstCharacters(text: string, room: number): string {
 
 let segmenter: Intl.Segmenter | undefined
 
-/** Where characters, as people count them, begin, and the end. */
+/** Start offsets of grapheme clusters, and the end. */
 function bounds(text: string): number[] {
   segmenter ??= new Intl.Segmenter()
   return [...Array.from(segmenter.segment(text), ({ index }) => index), text.length]

@@ -1,36 +1,36 @@
 import { visibleText } from '../../util/visible-text.ts'
-import type { World } from './context.ts'
+import type { ScreenContext } from './context.ts'
 import { type Effect, type ListState, NOTICE_MS, type Notice, type State } from './state.ts'
 
-/** What an action leads to: the next state, and what has to be done besides drawing. */
+/** Result of an action: the next state, and side effects besides drawing. */
 export type Transition = readonly [State, readonly Effect[]]
 
-/** A state that asks for nothing. */
+/** A transition to this state with these effects. */
 export function only(state: State, ...effects: readonly Effect[]): Transition {
   return [state, effects]
 }
 
-/** The state with a line about what was just done. The text is safe to print. */
-export function noted(
+/** The state with a notice. The text must be safe to print. */
+export function withNotice(
   state: State,
-  { nowMs }: Pick<World, 'nowMs'>,
+  { nowMs }: Pick<ScreenContext, 'nowMs'>,
   text: string,
   style: Notice['style'] = 'plain',
 ): State {
   return { ...state, notice: { text, style, untilMs: nowMs + NOTICE_MS } }
 }
 
-/** The list of the screen that is shown. */
+/** The list of the current screen. */
 export function listOf({ lists, screen }: Pick<State, 'lists' | 'screen'>): ListState {
   return lists[screen]
 }
 
-/** The state with another list on the screen that is shown. */
+/** The state with a changed list on the current screen. */
 export function withList(state: State, change: Partial<ListState>): State {
   return { ...state, lists: { ...state.lists, [state.screen]: { ...listOf(state), ...change } } }
 }
 
-/** A list that nobody has touched. */
+/** A list in its initial state. */
 export const FRESH_LIST: ListState = {
   cursor: undefined,
   index: 0,
@@ -45,7 +45,7 @@ export function clamp(value: number, least: number, most: number): number {
   return Math.max(least, Math.min(value, most))
 }
 
-/** Hands a command line to the clipboard and says which. */
-export function copied(state: State, world: World, text: string): Transition {
-  return only(noted(state, world, `copied: ${visibleText(text)}`, 'good'), { kind: 'copy', text })
+/** Copies a command line to the clipboard and says so. */
+export function copyText(state: State, context: ScreenContext, text: string): Transition {
+  return only(withNotice(state, context, `copied: ${visibleText(text)}`, 'good'), { kind: 'copy', text })
 }

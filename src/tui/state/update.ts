@@ -1,88 +1,88 @@
-import { ended, previewed, previewFailed, withOutcome } from './change.ts'
-import { commanded, openHelp, quitAsked } from './commands.ts'
-import type { World } from './context.ts'
-import { heightOf, settled } from './cursor.ts'
+import { endChange, withOutcome, withPreview, withPreviewFault } from './change.ts'
+import { askQuit, openHelp, runCommand } from './commands.ts'
+import type { ScreenContext } from './context.ts'
+import { heightOf, rememberCursor } from './cursor.ts'
 import { dialogKey, dialogPaste, topOf } from './dialogs.ts'
 import { bindingFor } from './keys.ts'
-import { isScrolled, scrolledTo } from './panes.ts'
+import { isScrolled, scrollTo } from './panes.ts'
 import { promptKey, promptPaste } from './prompt.ts'
 import type { Action, KeyPress, State } from './state.ts'
-import { clamp, listOf, noted, only, type Transition, withList } from './transition.ts'
-import { expired } from './write-lock.ts'
+import { clamp, listOf, only, type Transition, withList, withNotice } from './transition.ts'
+import { lockExpired } from './write-lock.ts'
 
 export { initialState } from './initial-state.ts'
 
 /**
- * What an action makes of the state, and what has to be done besides drawing. Pure. `world.listing` has the rows of the
- * screen that `state` shows.
+ * Applies an action to the state, and returns the side effects besides drawing. Pure. `context.listing` has the rows of
+ * the screen that `state` shows.
  */
-export function update(state: State, action: Action, world: World): Transition {
-  const [next, effects] = acted(settled(state, world), action, world)
-  return [bounded(next, world), effects]
+export function update(state: State, action: Action, context: ScreenContext): Transition {
+  const [next, effects] = applyAction(rememberCursor(state, context), action, context)
+  return [withinBounds(next, context), effects]
 }
 
-function acted(state: State, action: Action, world: World): Transition {
+function applyAction(state: State, action: Action, context: ScreenContext): Transition {
   switch (action.kind) {
     case 'key':
-      return pressed(state, world, action.press)
+      return pressKey(state, context, action.press)
     case 'paste':
-      return only(pastedInto(state, action.text))
+      return only(paste(state, action.text))
     case 'resize':
       return only({ ...state, size: action.size })
     case 'tick':
-      return only(expired(withoutOldNotice(state, world), world))
+      return only(lockExpired(withoutOldNotice(state, context), context))
     case 'previewed':
-      return only(previewed(state, action.request, action.preview))
+      return only(withPreview(state, action.request, action.preview))
     case 'preview-failed':
-      return only(previewFailed(state, action.request, action.message))
+      return only(withPreviewFault(state, action.request, action.message))
     case 'outcome':
       return only(withOutcome(state, action.outcome))
     case 'batch-ended':
-      return ended(state, world, action.end)
+      return endChange(state, context, action.end)
     case 'line-answered':
-      return only(answered(state, action.output))
+      return only(withOutput(state, action.output))
     case 'notice':
-      return only(noted(state, world, action.text, action.style))
+      return only(withNotice(state, context, action.text, action.style))
     default:
       return action satisfies never
   }
 }
 
-/** Dialogs have the keys before prompts, prompts before the screen; what repairs the terminal works everywhere. */
-function pressed(state: State, world: World, press: KeyPress): Transition {
+/** Dialogs have the keys before prompts, prompts before the screen; repaint and suspend work everywhere. */
+function pressKey(state: State, context: ScreenContext, press: KeyPress): Transition {
   if (press.key === 'ctrl-l') return only(state, { kind: 'repaint' })
   if (press.key === 'ctrl-z') return only(state, { kind: 'suspend' })
-  if (state.dialog !== undefined) return dialogKey(state, world, state.dialog, press)
-  if (state.prompt !== undefined) return promptKey(state, world, state.prompt, press, runOwn)
+  if (state.dialog !== undefined) return dialogKey(state, context, state.dialog, press)
+  if (state.prompt !== undefined) return promptKey(state, context, state.prompt, press, runOwn)
   const binding = bindingFor(press, state)
-  return binding === undefined ? only(state) : commanded(state, world, binding.command)
+  return binding === undefined ? only(state) : runCommand(state, context, binding.command)
 }
 
 function runOwn(state: State, command: 'quit' | 'help'): Transition {
-  return command === 'quit' ? quitAsked(state) : only(openHelp(state))
+  return command === 'quit' ? askQuit(state) : only(openHelp(state))
 }
 
-function pastedInto(state: State, text: string): State {
+function paste(state: State, text: string): State {
   if (state.dialog !== undefined) return dialogPaste(state, state.dialog, text)
   return state.prompt === undefined ? state : promptPaste(state, state.prompt, text)
 }
 
-function answered(state: State, output: Extract<Action, { kind: 'line-answered' }>['output']): State {
+function withOutput(state: State, output: Extract<Action, { kind: 'line-answered' }>['output']): State {
   const { dialog } = state
   if (dialog?.kind !== 'output' || dialog.output !== undefined) return state
   return { ...state, dialog: { ...dialog, output } }
 }
 
-function withoutOldNotice(state: State, { nowMs }: World): State {
+function withoutOldNotice(state: State, { nowMs }: ScreenContext): State {
   return state.notice !== undefined && nowMs >= state.notice.untilMs ? { ...state, notice: undefined } : state
 }
 
-/** Places that a smaller screen or fewer lines have not left are given up. */
-function bounded(state: State, world: World): State {
+/** Corrects positions that are outside after a resize or with fewer lines. */
+function withinBounds(state: State, context: ScreenContext): State {
   const { offset } = listOf(state)
   const inside = clamp(offset, 0, Math.max(0, heightOf(state) - 1))
   const placed = inside === offset ? state : withList(state, { offset: inside })
-  const scrolled = isScrolled(placed) ? scrolledTo(placed, world, placed.paneTop) : placed
+  const scrolled = isScrolled(placed) ? scrollTo(placed, context, placed.paneTop) : placed
   return withDialogInside(scrolled)
 }
 

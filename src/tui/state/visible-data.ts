@@ -1,22 +1,22 @@
-import { type Data, NO_DEMAND, type VisibleData } from '../data/types.ts'
+import { type Data, NOTHING_VISIBLE, type VisibleData } from '../data/types.ts'
 import type { Listing } from './context.ts'
 import { cursorIndex, heightOf } from './cursor.ts'
 import { windowTop } from './layout.ts'
 import type { State } from './state.ts'
 import { listOf } from './transition.ts'
 
-/** What of the store is wanted, by what is visible now. */
-export function demandOf(state: State, listing: Listing, data: Data): VisibleData {
+/** The data that has to be read for the visible screen. */
+export function visibleDataOf(state: State, listing: Listing, data: Data): VisibleData {
   switch (state.screen) {
     case 'stream':
-      return { ...NO_DEMAND, open: state.stream === '' ? undefined : state.stream }
+      return { ...NOTHING_VISIBLE, open: state.stream === '' ? undefined : state.stream }
     case 'streams':
     case 'leases':
-      return { ...NO_DEMAND, streams: true, unread: unreadOf(state, listing, data) }
+      return { ...NOTHING_VISIBLE, streams: true, unread: unreadOf(state, listing, data) }
     case 'watchdog':
-      return { ...NO_DEMAND, streams: true, watchdog: true }
+      return { ...NOTHING_VISIBLE, streams: true, watchdog: true }
     case 'activity':
-      return { ...NO_DEMAND, streams: true, activity: true }
+      return { ...NOTHING_VISIBLE, streams: true, activity: true }
     default:
       return state.screen satisfies never
   }

@@ -1,53 +1,51 @@
-/** What the gate needs of time; tests hand in their own. */
-export interface GateClock {
+/** Time as the scheduler needs it; replaced in tests. */
+export interface FrameClock {
   nowMs(): number
-  /** Runs something later. @returns what keeps it from being run */
+  /** Runs a function later. @returns a function that cancels it */
   after(delayMs: number, run: () => void): () => void
-  /** Runs something when what is being done now is done. */
+  /** Runs a function after the current task. */
   soon(run: () => void): void
 }
 
-/** Of a core, at most a quarter goes into frames nobody asked for. */
+/** Frames for changed data may use a quarter of a core. */
 const SHARE = 4
 const LEAST_APART_MS = 33
 
-/**
- * Decides when a frame is drawn. What the data asks for is gathered and waits its turn; who pressed a key waits for nothing.
- */
+/** Decides when to draw. Requests for changed data are combined and delayed; frames for keys are drawn at once. */
 export class FrameScheduler {
   readonly #draw: () => void
-  readonly #clock: GateClock
-  #begunMs = Number.NEGATIVE_INFINITY
+  readonly #clock: FrameClock
+  #startedMs = Number.NEGATIVE_INFINITY
   #costMs = 0
   #cancel: (() => void) | undefined
   #isSoon = false
   #isClosed = false
 
-  constructor(draw: () => void, clock: GateClock) {
+  constructor(draw: () => void, clock: FrameClock) {
     this.#draw = draw
     this.#clock = clock
   }
 
-  /** A frame for changed data: at least 33 ms after the last began, and four times as long as that one took. */
+  /** Requests a frame for changed data: at least 33 ms, and four times its cost, after the start of the last one. */
   request(): void {
     if (this.#isClosed || this.#isSoon || this.#cancel !== undefined) return
-    const dueMs = this.#begunMs + Math.max(LEAST_APART_MS, SHARE * this.#costMs)
+    const dueMs = this.#startedMs + Math.max(LEAST_APART_MS, SHARE * this.#costMs)
     this.#cancel = this.#clock.after(Math.max(0, dueMs - this.#clock.nowMs()), () => this.#run())
   }
 
-  /** A frame for a key or another size: at once, one for all keys that came together. */
+  /** Requests a frame for a key or a resize: at once, one for all keys of a task. */
   flush(): void {
     if (this.#isClosed || this.#isSoon) return
     this.#isSoon = true
     this.#clock.soon(() => this.#run())
   }
 
-  /** What the last frame took, ms. */
-  took(costMs: number): void {
+  /** Records the cost of the last frame, ms. */
+  recordCost(costMs: number): void {
     this.#costMs = costMs
   }
 
-  /** Nothing is drawn any more. */
+  /** Draws nothing any more. */
   close(): void {
     this.#isClosed = true
     this.#cancel?.()
@@ -58,7 +56,7 @@ export class FrameScheduler {
     this.#cancel = undefined
     this.#isSoon = false
     if (this.#isClosed) return
-    this.#begunMs = this.#clock.nowMs()
+    this.#startedMs = this.#clock.nowMs()
     this.#draw()
   }
 }

@@ -23,7 +23,7 @@ export class Keyboard {
     stdin.resume()
   }
 
-  /** Reads no more; what was not read yet is left to whoever reads next. */
+  /** Stops reading; unread input is left to the next reader. */
   close(): void {
     clearTimeout(this.#timer)
     this.#stdin.off('data', this.#onData)
@@ -50,14 +50,14 @@ export class Keyboard {
 }
 
 /**
- * Makes keys and pastes of what a terminal sends. Sequences may arrive in parts; whether a lone escape is the key or the
- * beginning of something, only time tells: `flush` is called when nothing came for `waitMs`.
+ * Turns terminal input into keys and pastes. Sequences may arrive in parts; only time shows whether a lone escape is
+ * the key or the start of a sequence: `flush` is called when nothing has arrived for `waitMs`.
  */
 export class KeyReader {
   #pending = ''
   #paste: string | undefined
 
-  /** How long to wait for the rest, ms; `undefined`: nothing is missing. */
+  /** How long to wait for the rest, ms; `undefined` if nothing is incomplete. */
   get waitMs(): number | undefined {
     if (this.#paste !== undefined) return PASTE_WAIT_MS
     return this.#pending === '' ? undefined : ESCAPE_WAIT_MS
@@ -75,7 +75,7 @@ export class KeyReader {
     return actions
   }
 
-  /** The rest will not come. */
+  /** Ends the wait: the rest will not come. */
   flush(): readonly Action[] {
     const pasted = (this.#paste ?? '') + (this.#paste === undefined ? '' : this.#pending)
     const pending = this.#paste === undefined ? this.#pending : ''
@@ -83,7 +83,7 @@ export class KeyReader {
     this.#pending = ''
     if (pasted !== '') return [{ kind: 'paste', text: pasted }]
     if (pending === '') return []
-    // Two characters may be two keys that came together; longer beginnings are no keys.
+    // Two characters may be two keys at once; longer fragments are not keys.
     return pending.length > 2 ? [] : [ESCAPE, ...keysOf(pending.slice(1))]
   }
 
@@ -102,7 +102,7 @@ export class KeyReader {
       if (key !== undefined) actions.push(press(key))
       return text.slice(sequence.length)
     }
-    // The key itself, and what was pressed right behind it.
+    // The escape key, and keys pressed right after it.
     actions.push(ESCAPE)
     return text.slice(1)
   }
@@ -121,16 +121,16 @@ export class KeyReader {
   }
 }
 
-/** Over slow lines the parts of one key come further apart; a person takes longer between two keys. */
+/** Slow connections spread the parts of one key; a person takes longer between two keys. */
 const ESCAPE_WAIT_MS = 30
 const PASTE_WAIT_MS = 500
 /** Longer pastes are cut. UTF-16 units. */
 const MOST_PASTED = 100_000
-/** So much never comes at once from a key that is held down. UTF-16 units. */
+/** More at once than a held key can produce. UTF-16 units. */
 const MOST_TYPED = 1_000
 const START = '\x1b[200~'
 const END = '\x1b[201~'
-/** A CSI or SS3 sequence, or a string such as an answer of the terminal. */
+/** A CSI or SS3 sequence, or a string such as a terminal's response. */
 const SEQUENCE = /^\x1b(?:\[\[?[0-?]*[ -/]*[@-~]|O[\d;]*[@-~]|[\]P_^X][^\x07\x1b\x9c]*(?:\x07|\x9c|\x1b\\))/
 const UNFINISHED = /^\x1b(?:\[\[?[0-?]*[ -/]*|O[\d;]*|[\]P_^X][^\x07\x1b\x9c]*\x1b?)?$/
 
@@ -139,17 +139,18 @@ const INNER_BREAK = /[^\r\n][\r\n]+[^\r\n]/
 
 const ESCAPE: Action = { kind: 'key', press: { key: 'escape', text: undefined } }
 
-/** How many characters at the end of the text may be the beginning of the mark. */
+/** Number of characters at the end of the text that may be the start of the end mark. */
 function beginningOfEnd(text: string): number {
   for (let length = END.length - 1; length > 0; length -= 1) if (text.endsWith(END.slice(0, length))) return length
   return 0
 }
 
-/** Everything up to the next escape. */
+/** Reads up to the next escape. */
 function readText(text: string, actions: Action[]): string {
   const end = text.indexOf('\x1b')
   const run = end < 0 ? text : text.slice(0, end)
-  // Nobody types a line break between other characters so fast, nor so much: a paste of a terminal that does not mark it.
+  // Line breaks between other characters in one chunk, or that many characters, are a paste of a terminal that does not
+  // mark pastes.
   if ((run.length > MOST_TYPED || INNER_BREAK.test(run)) && !CONTROL_KEY.test(run))
     actions.push({ kind: 'paste', text: run })
   else actions.push(...keysOf(run))
@@ -174,7 +175,7 @@ function press(key: string, text?: string): Action {
   return { kind: 'key', press: { key, text } }
 }
 
-/** Control characters that are keys of their own, or a letter with Ctrl. */
+/** Control characters that are separate keys, or letters with Ctrl. */
 const CONTROL_KEYS: ReadonlyMap<string, string> = new Map([
   ...Array.from(
     { length: 26 },
@@ -193,8 +194,8 @@ const CONTROL_KEYS: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * The name of the key that a terminal sends as this escape sequence, with `ctrl-`, `alt-` and `shift-` in front where these
- * were held: `ctrl-left`. `undefined`: it is no key, such as an answer or a mouse report, or none that we know.
+ * The key name of an escape sequence, prefixed with `ctrl-`, `alt-` and `shift-` for held modifiers: `ctrl-left`.
+ * `undefined` for other sequences, such as responses and mouse reports, and for unknown keys.
  */
 function keyOfSequence(sequence: string): string | undefined {
   const [, introducer, first, held, end] = PARTS.exec(sequence) ?? []

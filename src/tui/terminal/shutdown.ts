@@ -1,11 +1,13 @@
-/** Gathers whatever ends the dashboard from outside: the program's signal, the terminal's, an error that nobody caught. */
+/**
+ * Collects all external reasons to end the dashboard: the program's signal, the terminal's signals, uncaught errors.
+ */
 export class ShutdownSignals {
   readonly #stop = new AbortController()
   readonly #outer: AbortSignal
   readonly #onOuter = () => this.#stop.abort()
   readonly #failed = Promise.withResolvers<never>()
   #signal: NodeJS.Signals | undefined
-  /** What is done when the terminal came back; set by whoever draws. */
+  /** Called when the terminal is ours again; set by the drawing code. */
   onResume: () => void = () => {}
 
   constructor(outer: AbortSignal) {
@@ -20,12 +22,12 @@ export class ShutdownSignals {
     return this.#stop.signal
   }
 
-  /** The signal of the terminal that ended it, if one did. */
+  /** The terminal's signal that ended it, if any. */
   get stoppedBy(): NodeJS.Signals | undefined {
     return this.#signal
   }
 
-  /** Rejects with the first error that nobody caught. */
+  /** Rejects with the first uncaught error. */
   get failed(): Promise<never> {
     return this.#failed.promise
   }

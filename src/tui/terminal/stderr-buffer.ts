@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { writeSync } from 'node:fs'
 
-/** What of the process talks to its user beside the picture. */
+/** Output of the process besides the dashboard. */
 export interface StderrSource {
   readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>
   /** Warnings, and the exit. */
@@ -10,37 +10,37 @@ export interface StderrSource {
 
 type Listener = (...values: unknown[]) => void
 
-/** Nobody reads more of it. UTF-16 units. */
+/** More would not be read. UTF-16 units. */
 const MOST_HELD = 64_000
 
 /**
- * Keeps what is written to a standard error that is the terminal, and the warnings of Node: in the middle of a picture they
- * would scroll it, and be lost with it. They come when the screen is closed, or the process ends.
+ * Holds back writes to a standard error on the terminal, and Node's warnings: they would scroll the dashboard and be
+ * lost with it. They are written when the screen is closed, or at process exit.
  */
 export class StderrBuffer {
-  readonly #talker: StderrSource
+  readonly #source: StderrSource
   readonly #write: StderrSource['stderr']['write']
   readonly #listeners: readonly Listener[]
   readonly #warnings: unknown[] = []
   #text = ''
-  #isHeld: boolean
+  #isHolding: boolean
 
   constructor(talker: StderrSource) {
-    this.#talker = talker
+    this.#source = talker
     this.#write = talker.stderr.write
     this.#listeners = talker.events.listeners('warning') as Listener[]
-    this.#isHeld = talker.stderr.isTTY
-    if (!this.#isHeld) return
+    this.#isHolding = talker.stderr.isTTY
+    if (!this.#isHolding) return
     for (const listener of this.#listeners) talker.events.off('warning', listener)
     talker.events.on('warning', this.#onWarning)
     talker.events.on('exit', this.#onExit)
-    talker.stderr.write = (chunk: unknown, ...rest: readonly unknown[]) => this.#keep(chunk, rest)
+    talker.stderr.write = (chunk: unknown, ...rest: readonly unknown[]) => this.#hold(chunk, rest)
   }
 
-  /** Tells what was kept, and keeps nothing more. */
+  /** Writes the held text and stops holding. */
   release(): void {
-    const text = this.#letGo()
-    if (text !== '') this.#talker.stderr.write(text)
+    const text = this.#restore()
+    if (text !== '') this.#source.stderr.write(text)
     for (const warning of this.#warnings.splice(0)) for (const listener of this.#listeners) listener(warning)
   }
 
@@ -48,17 +48,17 @@ export class StderrBuffer {
     if (this.#warnings.length < MOST_WARNINGS) this.#warnings.push(warning)
   }
 
-  /** Nothing that is queued goes out any more. */
+  /** Queued writes would be lost now. */
   readonly #onExit = (): void => {
-    const text = this.#letGo()
+    const text = this.#restore()
     try {
       if (text !== '') writeSync(2, text)
     } catch {
-      // Nobody is there to read it.
+      // The terminal is gone.
     }
   }
 
-  #keep(chunk: unknown, rest: readonly unknown[]): boolean {
+  #hold(chunk: unknown, rest: readonly unknown[]): boolean {
     const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk as Uint8Array).toString('utf8')
     this.#text = (this.#text + text).slice(0, MOST_HELD)
     const done = rest.find(one => typeof one === 'function')
@@ -66,14 +66,14 @@ export class StderrBuffer {
     return true
   }
 
-  #letGo(): string {
-    if (!this.#isHeld) return ''
-    this.#isHeld = false
-    const { stderr } = this.#talker
+  #restore(): string {
+    if (!this.#isHolding) return ''
+    this.#isHolding = false
+    const { stderr } = this.#source
     stderr.write = this.#write
-    this.#talker.events.off('warning', this.#onWarning)
-    this.#talker.events.off('exit', this.#onExit)
-    for (const listener of this.#listeners) this.#talker.events.on('warning', listener)
+    this.#source.events.off('warning', this.#onWarning)
+    this.#source.events.off('exit', this.#onExit)
+    for (const listener of this.#listeners) this.#source.events.on('warning', listener)
     const text = this.#text
     this.#text = ''
     return text

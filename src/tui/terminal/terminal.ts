@@ -2,30 +2,30 @@ import type { EventEmitter } from 'node:events'
 import { writeSync } from 'node:fs'
 import { errorCode } from '../../util/errors.ts'
 
-/** What of the process a terminal has to do with; tests hand in their own. */
+/** The process as the terminal code sees it; replaced in tests. */
 export interface TermHost {
-  /** Signals, errors nobody caught, and the exit. */
+  /** Signals, uncaught errors, and the exit. */
   readonly events: Pick<EventEmitter, 'on' | 'off'>
-  /** Past everything that is queued: the process ends. */
+  /** Writes synchronously, before queued output: the process is ending. */
   writeNow(text: string): void
-  /** Stops the job that this process is part of, as Ctrl-Z does. */
+  /** Stops the job of this process, as Ctrl-Z does. */
   stopJob(): void
-  /** Asks for the size of the terminal again. */
+  /** Queries the size of the terminal again. */
   readSize(): void
 }
 
 export interface TermHandlers {
-  /** A signal that ends the program, or the terminal went away: `SIGHUP`. */
+  /** A signal that ends the program; `SIGHUP` also if the terminal went away. */
   onStop(signal: NodeJS.Signals): void
-  /** An error that nobody caught. */
+  /** An uncaught error. */
   onFault(error: unknown): void
-  /** The terminal is ours again and may show anything; its size may be another one. */
+  /** The terminal is ours again, with unknown content and possibly another size. */
   onResume(): void
 }
 
 /**
- * The modes of the terminal: keys as they come, no echo, the alternate screen, lines that do not wrap, marked pastes, no
- * cursor. Whatever way the program ends, the terminal is left as it was.
+ * The modes of the terminal: raw keys without echo, the alternate screen, no autowrap, bracketed paste, no cursor.
+ * However the program ends, the terminal is restored.
  */
 export class Term {
   readonly #stdin: NodeJS.ReadStream
@@ -34,8 +34,8 @@ export class Term {
   readonly #handlers: TermHandlers
   #isOpen = false
   #isOnScreen = false
-  /** Given back to the shell by Ctrl-Z. */
-  #isLent = false
+  /** Returned to the shell by Ctrl-Z. */
+  #isSuspended = false
 
   constructor(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, handlers: TermHandlers, host = hostOf(stdout)) {
     this.#stdin = stdin
@@ -44,30 +44,30 @@ export class Term {
     this.#host = host
   }
 
-  /** The shell has it: nothing may be written. */
-  get isLent(): boolean {
-    return this.#isLent
+  /** The shell has the terminal: nothing may be written. */
+  get isSuspended(): boolean {
+    return this.#isSuspended
   }
 
-  /** The screen is ours, and may be drawn on. */
+  /** The screen is ours and may be drawn on. */
   get hasScreen(): boolean {
-    return this.#isOnScreen && !this.#isLent
+    return this.#isOnScreen && !this.#isSuspended
   }
 
-  /** Takes the keys, before anything slow: what is typed meanwhile would be echoed into the first frame. */
+  /** Sets raw mode, before anything slow: keys typed meanwhile would be echoed into the first frame. */
   open(): void {
     this.#isOpen = true
     this.#listen('on')
     this.#setRaw(true)
   }
 
-  /** Takes the screen. */
+  /** Enters the alternate screen. */
   enterScreen(): void {
     this.#isOnScreen = true
     this.#write(ENTER)
   }
 
-  /** Gives everything back. More than once does no harm. */
+  /** Restores the terminal. May be called more than once. */
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -77,30 +77,33 @@ export class Term {
     this.#setRaw(false)
   }
 
-  /** To the shell, as Ctrl-Z does. Where nobody could bring the program back the system does not stop it: it goes on. */
+  /**
+   * Suspends to the shell, as Ctrl-Z does. A process that nothing could resume is not stopped by the system: it
+   * continues.
+   */
   suspend(): void {
-    if (!this.#isOpen || this.#isLent || process.platform === 'win32') return
-    this.#isLent = true
+    if (!this.#isOpen || this.#isSuspended || process.platform === 'win32') return
+    this.#isSuspended = true
     this.#setRaw(false)
     this.#host.writeNow(LEAVE)
-    // Without a listener the signal does what it always does.
+    // Without a listener the signal has its default effect.
     this.#host.events.off('SIGTSTP', this.#onStopKey)
     this.#host.stopJob()
-    setTimeout(() => this.#takeBack(), NOT_STOPPED_MS)
+    setTimeout(() => this.#resume(), NOT_STOPPED_MS)
   }
 
   readonly #onStopKey = (): void => this.suspend()
 
-  #takeBack(): void {
-    if (!this.#isOpen || !this.#isLent) return
-    this.#isLent = false
+  #resume(): void {
+    if (!this.#isOpen || !this.#isSuspended) return
+    this.#isSuspended = false
     this.#host.events.on('SIGTSTP', this.#onStopKey)
     this.#refresh()
   }
 
-  /** Somebody else may have had the terminal. */
+  /** Another program may have used the terminal. */
   #refresh(): void {
-    // Node sets no mode that it believes to be set.
+    // Node skips setting a mode that it believes to be set.
     this.#setRaw(false)
     this.#setRaw(true)
     this.#host.readSize()
@@ -108,7 +111,7 @@ export class Term {
     this.#handlers.onResume()
   }
 
-  readonly #onContinue = (): void => (this.#isLent ? this.#takeBack() : this.#refresh())
+  readonly #onContinue = (): void => (this.#isSuspended ? this.#resume() : this.#refresh())
 
   readonly #onExit = (): void => {
     if (this.hasScreen) this.#host.writeNow(LEAVE)
@@ -139,7 +142,7 @@ export class Term {
     try {
       this.#stdin.setRawMode(isRaw)
     } catch (error) {
-      // A terminal that is gone has no modes to set.
+      // The terminal is gone: it has no modes.
       if (!isGone(error)) throw error
     }
   }
@@ -149,16 +152,16 @@ export class Term {
   }
 }
 
-/** SIGTERM and SIGINT abort the program's signal: that is the program's own doing. */
+/** SIGTERM and SIGINT abort the program's signal instead. */
 const ENDING = ['SIGHUP', 'SIGQUIT'] as const
-/** A process that was stopped hears of time passing only when it goes on. */
+/** A stopped process notices the passing of time only when it resumes. */
 const NOT_STOPPED_MS = 100
 
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[H'
-/** In this order; colours and a frame that was begun are ended first. */
+/** The order matters: colours and a synchronised frame are ended first. */
 const LEAVE = '\x1b[?2026l\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[?25h'
 
-/** What a terminal that was closed answers with. */
+/** Error codes of a closed terminal. */
 function isGone(error: unknown): boolean {
   const code = errorCode(error)
   return code === 'EIO' || code === 'EPIPE' || code === 'ENOTTY' || code === 'EBADF' || code === 'ENXIO'
@@ -171,22 +174,22 @@ function hostOf(stdout: NodeJS.WriteStream): TermHost {
       try {
         writeSync('fd' in stdout && typeof stdout.fd === 'number' ? stdout.fd : 1, text)
       } catch {
-        // Nobody is there to read it.
+        // The terminal is gone.
       }
     },
-    // Of the whole job: `npx` and shells that started us stop with us.
+    // The whole job: `npx` and the shells that started us stop too.
     stopJob: () => void process.kill(0, 'SIGTSTP'),
-    // Node asks for the size when it hears of another one.
+    // Node queries the size on this signal.
     readSize: () => void process.emit('SIGWINCH'),
   }
 }
 
-/** Terminals take no more; some drop the connection at longer ones. Bytes of the text. */
+/** Terminals accept no more; some drop the connection. Bytes of the text. */
 const MOST_BYTES = 50_000
 
 /**
- * The escape sequence (OSC 52) that asks the terminal to take a text into its clipboard, here and over SSH. tmux hands it
- * on by itself where `set-clipboard` is on, and wrapped where `allow-passthrough` is: it gets both.
+ * The escape sequence (OSC 52) that copies a text to the terminal's clipboard, also over SSH. tmux forwards it if
+ * `set-clipboard` is on, and wrapped if `allow-passthrough` is: it gets both forms.
  *
  * @returns `undefined` for texts of more than 50 000 bytes
  */

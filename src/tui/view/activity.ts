@@ -2,22 +2,23 @@ import { changePieces, orderedChanges } from '../../formats/journal.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import type { JournalEntry } from '../../ops/read-stream.ts'
 import type { JournalChange } from '../../stream/journal/journal.ts'
+import { cached } from '../cached.ts'
 import type { Activity } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { gutter, type ListColumn, listRow, lookOfRow, placed, titleRow } from './columns.ts'
+import { gutter, highlightOf, type ListColumn, listRow, placeColumns, titleRow } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { isTiny, marksOf } from './streams.ts'
-import { AGE_WIDTH, agoText } from './times.ts'
+import { AGE_WIDTH, screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
-/** Who did what, when and why, the latest first. */
+/** The activity screen: who did what, when and why, the latest first. */
 export function activityRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noActivity(scene, area), area)
-  const moment = { nowMs: scene.nowMs, time: scene.state.time }
-  const columns = placed(scene.state.isWide ? [...COLUMNS, ...WIDE] : COLUMNS, area.columns)
+  const format = screenFormat(scene.nowMs, scene.state.time)
+  const columns = placeColumns(scene.state.isWide ? [...COLUMNS, ...WIDE] : COLUMNS, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
   const items = activitiesOf(scene)
@@ -25,23 +26,18 @@ export function activityRows(scene: Scene, area: Area): ScreenRow[] {
     const item = items.get(key)
     if (item === undefined) return []
     const marks = marksOf(scene, key, cursor)
-    if (!isTiny(scene)) return listRow(columns, item, moment, marks)
+    if (!isTiny(scene)) return listRow(columns, item, format, marks)
     const text = `${safeName(item.stream)} ${whatText(item.tx)}`
-    return rowOf([...gutter(marks), [text, 'plain']], area.columns, lookOfRow(marks).look)
+    return rowOf([...gutter(marks), [text, 'plain']], area.columns, highlightOf(marks).highlight)
   })
   return filled([...titles, ...rows], area)
 }
 
-const BY_KEY = new WeakMap<readonly Activity[], ReadonlyMap<string, Activity>>()
+const activitiesByKey = cached((items: readonly Activity[]) => new Map(items.map(item => [item.key, item])))
 
-/** The activities by key, made once for each list of them. */
+/** The activities by key. */
 export function activitiesOf({ data }: Pick<Scene, 'data'>): ReadonlyMap<string, Activity> {
-  const { items } = data.activity
-  const known = BY_KEY.get(items)
-  if (known !== undefined) return known
-  const made = new Map(items.map(item => [item.key, item]))
-  BY_KEY.set(items, made)
-  return made
+  return activitiesByKey(data.activity.items)
 }
 
 function noActivity(scene: Scene, area: Area): ScreenRow[] {
@@ -50,15 +46,15 @@ function noActivity(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.total > 0) return noMatch(scene, area, 'change')
   const { behind } = scene.data.activity
   if (behind > 0) return emptyRows(area, `reading what happened in ${counted(behind, 'stream')} …`, [], 'dim')
-  const { trouble } = scene.data.freshness
-  if (trouble !== undefined) return emptyRows(area, `no answer yet: ${safeText(trouble.message)}`, [], 'bad')
+  const { error } = scene.data.freshness
+  if (error !== undefined) return emptyRows(area, `no answer yet: ${safeText(error.message)}`, [], 'bad')
   return emptyRows(area, 'nothing has happened yet', [
-    'changes appear here as they are seen; leasectl log STREAM tells what was before',
+    'changes appear here as they are seen; leasectl log STREAM shows earlier ones',
   ])
 }
 
 const COLUMNS: readonly ListColumn<Activity>[] = [
-  { title: 'WHEN', align: 'right', width: AGE_WIDTH, cell: ({ atMs }, moment) => agoText(atMs, moment) },
+  { title: 'WHEN', align: 'right', width: AGE_WIDTH, cell: ({ atMs }, format) => format.age(atMs) },
   { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }) => safeName(stream) },
   { title: 'WHO', width: 10, share: 1, spare: 1, cell: ({ tx }) => safeText(tx.by) || '-' },
   { title: 'WHAT', width: 18, share: 2, cell: ({ tx }) => ({ text: whatText(tx), style: styleOf(tx) }) },
@@ -84,22 +80,22 @@ const WIDE: readonly ListColumn<Activity>[] = [
   },
 ]
 
-/** What ended something badly, or was not done by leasectl, stands out. */
+/** Failed ends and foreign writes stand out. */
 function styleOf({ op, provisional }: Activity['tx']) {
   if (provisional || op === 'foreign' || op === 'adopt') return 'warn'
   return op === 'abort' || op === 'fail' || op === 'cancel' || op === 'timeout' ? 'bad' : 'plain'
 }
 
-/** What a transaction did, in a few words: `complete 01.02 → completed +2`. */
+/** Summary of a transaction: `complete 01.02 → completed +2`. */
 function whatText(tx: JournalEntry): string {
   const [first, ...others] = orderedChanges(tx)
   const moved = first === undefined || first.to === first.from ? '' : `→ ${first.to === '' ? 'removed' : first.to}`
   const more = others.length > 0 ? `+${others.length}` : ''
-  const how = tx.provisional ? 'somebody else wrote' : tx.op
+  const how = tx.provisional ? 'foreign write' : tx.op
   return safeText([how, first?.event ?? tx.on, moved, more].filter(part => part !== '').join(' '))
 }
 
-/** One event's part in a transaction: `01.02  inprocess → ✓ completed`. */
+/** The change of one event in a transaction: `01.02  inprocess → ✓ completed`. */
 export function changeSpans(change: JournalChange, tx: JournalEntry): StyledText[] {
   const pieces = changePieces(change, tx).map(([text, style]): StyledText => [safeText(text), style])
   return [[`${safeText(change.event)}  `, 'plain'], ...pieces]

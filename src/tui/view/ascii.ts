@@ -2,15 +2,15 @@ import { widthOf } from '../../formats/terminal/width.ts'
 import type { ScreenRow } from './row.ts'
 
 /**
- * The row in ASCII, column by column: what the program draws in signs that resemble it, letters without their accents, `?`
- * for all else. The same row where there is nothing to do.
+ * The row in ASCII, with unchanged widths: our glyphs become similar characters, letters lose their accents, `?`
+ * replaces the rest. Returns the same row if it is ASCII already.
  */
 export function asciiRow(row: ScreenRow): ScreenRow {
   if (row.spans.every(([text]) => ASCII.test(text))) return row
   return { ...row, spans: row.spans.map(([text, style]) => [asciiText(text), style] as const) }
 }
 
-/** The same for a text. */
+/** A text in ASCII. */
 export function asciiText(text: string): string {
   return ASCII.test(text) ? text : text.replace(NOT_ASCII, replacement)
 }
@@ -18,7 +18,7 @@ export function asciiText(text: string): string {
 const ASCII = /^[ -~]*$/
 const NOT_ASCII = /[^ -~]/gu
 
-/** Each stays one column wide, and those that stand in the same place stay told apart. */
+/** Each keeps its width of one column; glyphs of the same position stay distinct. */
 const SIGNS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '>': '▶›▸→',

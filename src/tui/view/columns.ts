@@ -1,31 +1,18 @@
-import type { TimeStyle } from '../../formats/terminal/numbers.ts'
+import type { CellFormat, Field } from '../../formats/field.ts'
 import type { Style } from '../../formats/terminal/style.ts'
-import type { Cell } from '../../formats/terminal/table.ts'
 import { cut, cutInside, pad, padLeft } from '../../formats/terminal/width.ts'
 import type { ScreenRow, StyledText } from './row.ts'
 
-/** When a row is drawn, and how its times are shown. */
-export interface RowTime {
-  readonly nowMs: number
-  readonly time: Exclude<TimeStyle, 'iso'>
-}
-
-/** A column of a list. Its width depends on the width of the list alone, so that nothing jumps while data comes and goes. */
-export interface ListColumn<Item> {
-  readonly title: string
-  readonly align?: 'right'
-  /** The least width, and the width where `share` is not given. */
+/** A field as a column of a list. Its width depends only on the width of the list, so that nothing moves while data changes. */
+export interface ListColumn<Item> extends Field<Item> {
+  /** The least width, and the width without `share`. */
   readonly width: number
-  /** Its part of what is left over. */
+  /** Its share of the remaining width. */
   readonly share?: number
-  /** Where names are cut in the middle, as those that begin alike end otherwise. */
-  readonly cut?: 'middle'
-  /** Shown only in lists of at least so many columns. */
+  /** Shown only in lists of at least this width. */
   readonly from?: number
-  /** Left out first where there is no room for all: the higher, the sooner. */
+  /** Order in which columns are dropped if there is not enough room: the highest first. */
   readonly spare?: number
-  /** A text that is safe to print. */
-  cell(item: Item, moment: RowTime): Cell
 }
 
 export interface PlacedColumn<Item> {
@@ -33,12 +20,15 @@ export interface PlacedColumn<Item> {
   readonly width: number
 }
 
-/** In front of each row: the cursor, the mark, a blank. */
+/** Columns before each row: cursor, mark, blank. */
 const GUTTER = 3
 const GAP = '  '
 
-/** The columns that fit into a list of this width, and how wide they are. */
-export function placed<Item>(columns: readonly ListColumn<Item>[], available: number): readonly PlacedColumn<Item>[] {
+/** The columns that fit into a list of this width, with their widths. */
+export function placeColumns<Item>(
+  columns: readonly ListColumn<Item>[],
+  available: number,
+): readonly PlacedColumn<Item>[] {
   let kept = columns.filter(({ from = 0 }) => available >= from)
   while (kept.length > 1 && leastWidth(kept) > available) {
     const most = Math.max(...kept.map(({ spare = 0 }) => spare))
@@ -61,7 +51,7 @@ function leastWidth(columns: readonly ListColumn<never>[]): number {
   return columns.reduce((sum, { width }) => sum + width, GUTTER + GAP.length * (columns.length - 1))
 }
 
-/** The titles over a list. */
+/** The titles above a list. */
 export function titleRow(columns: readonly PlacedColumn<never>[]): ScreenRow {
   const titles = columns.map(({ column, width }) => fitted(column.title, column, width))
   return { spans: [[`${' '.repeat(GUTTER)}${titles.join(GAP)}`.trimEnd(), 'dim']] }
@@ -73,24 +63,24 @@ export interface RowMarks {
   readonly isFaint?: boolean
 }
 
-/** One row of a list. Neighbours that look alike are one span: fewer are cheaper to draw. */
+/** One row of a list. Neighbours with the same style are one span, which is cheaper to draw. */
 export function listRow<Item>(
   columns: readonly PlacedColumn<Item>[],
   item: Item,
-  moment: RowTime,
+  format: CellFormat,
   marks: RowMarks = {},
 ): ScreenRow {
   const spans: [text: string, style: Style][] = [...gutter(marks)].map(span => [...span])
   columns.forEach(({ column, width }, at) => {
-    const cell = column.cell(item, moment)
+    const cell = column.cell(item, format)
     const { text, style } = typeof cell === 'string' ? { text: cell, style: 'plain' as const } : cell
     append(spans, fitted(text, column, width), style)
     if (at < columns.length - 1) append(spans, GAP, 'plain')
   })
-  return { spans: trimmed(spans), ...lookOfRow(marks) }
+  return { spans: trimmed(spans), ...highlightOf(marks) }
 }
 
-/** The cursor is drawn as a sign too, for terminals that show nothing in reverse. */
+/** The cursor is also a character, for terminals without reverse video. */
 export function gutter({ isCursor, isMarked }: RowMarks): readonly StyledText[] {
   const sign = isCursor ? '›' : ' '
   return isMarked
@@ -101,36 +91,36 @@ export function gutter({ isCursor, isMarked }: RowMarks): readonly StyledText[] 
     : [[`${sign}  `, 'plain']]
 }
 
-export function lookOfRow({ isCursor, isFaint }: RowMarks): Pick<ScreenRow, 'look'> {
-  return isCursor ? { look: 'cursor' } : isFaint ? { look: 'faint' } : {}
+export function highlightOf({ isCursor, isFaint }: RowMarks): Pick<ScreenRow, 'highlight'> {
+  return isCursor ? { highlight: 'cursor' } : isFaint ? { highlight: 'faint' } : {}
 }
 
 type Fit = Pick<ListColumn<never>, 'align' | 'cut'>
 
 function fitted(text: string, fit: Fit, width: number): string {
-  if (ASCII.test(text)) return fittedAnew(text, fit, width)
+  if (ASCII.test(text)) return fitText(text, fit, width)
   const key = `${width}${fit.align ?? ''}${fit.cut ?? ''} ${text}`
   const known = FITTED.get(key)
   if (known !== undefined) return known
   if (FITTED.size >= MOST_FITTED) FITTED.clear()
-  const made = fittedAnew(text, fit, width)
+  const made = fitText(text, fit, width)
   FITTED.set(key, made)
   return made
 }
 
-function fittedAnew(text: string, { align, cut: how }: Fit, width: number): string {
+function fitText(text: string, { align, cut: how }: Fit, width: number): string {
   const short = how === 'middle' ? cutInside(text, width) : cut(text, width)
   return align === 'right' ? padLeft(short, width) : pad(short, width)
 }
 
 const ASCII = /^[ -~]*$/
-/** Measuring and cutting wide characters takes longer than all the rest, and frames show the same texts again and again. */
+/** Measuring and cutting wide characters is the most expensive step, and frames repeat the same texts. */
 const FITTED = new Map<string, string>()
 const MOST_FITTED = 2_000
 
 function append(spans: [string, Style][], text: string, style: Style): void {
   const last = spans.at(-1)
-  // What is blank looks the same in any style, but in reverse.
+  // Blanks look the same in any style except reverse video.
   if (last !== undefined && (last[1] === style || text.trim() === '')) last[0] += text
   else spans.push([text, style])
 }

@@ -4,7 +4,7 @@ import type { Scene } from '../state/context.ts'
 import { type Area, BLANK, rowOf, type ScreenRow } from './row.ts'
 import { safeText } from './safe-text.ts'
 
-/** What stands in place of a list without rows: why, and what to do. */
+/** The text in place of a list without rows: the reason and advice. */
 export function emptyRows(
   area: Area,
   text: string,
@@ -16,7 +16,7 @@ export function emptyRows(
   return area.rows > lines.length + 2 ? [BLANK, ...lines] : lines
 }
 
-/** No stream to show. */
+/** There is no stream to show. */
 export function noStreams(scene: Scene, area: Area): ScreenRow[] {
   const { facts, listing } = scene
   const waiting = waitingRows(scene, area)
@@ -28,20 +28,20 @@ export function noStreams(scene: Scene, area: Area): ScreenRow[] {
   ])
 }
 
-/** Nothing passes the filter. */
+/** No row matches the filter. */
 export function noMatch({ state, listing }: Scene, area: Area, what: string): ScreenRow[] {
   const filter = safeText(state.lists[state.screen].filter)
   return emptyRows(area, `no ${what} of ${countText(listing.total)} matches "${filter}"`, ['esc clears the filter'])
 }
 
-/** While the first look is under way, or the store has never answered; `undefined` once it has. */
+/** While the first poll runs, or no poll has succeeded yet; `undefined` afterwards. */
 export function waitingRows({ data, facts }: Scene, area: Area): ScreenRow[] | undefined {
-  const { seenMs, trouble } = data.freshness
-  if (trouble !== undefined && seenMs === undefined && data.streams.size === 0) {
+  const { polledMs, error } = data.freshness
+  if (error !== undefined && polledMs === undefined && data.streams.size === 0) {
     return emptyRows(
       area,
-      `${facts.address} does not answer yet: ${safeText(trouble.message)}`,
-      ['it is asked again and again; r asks now, q quits'],
+      `${facts.address} does not answer yet: ${safeText(error.message)}`,
+      ['retrying; r retries now, q quits'],
       'bad',
     )
   }
@@ -49,19 +49,19 @@ export function waitingRows({ data, facts }: Scene, area: Area): ScreenRow[] | u
   return emptyRows(area, `reading ${facts.address} …`, [], 'dim')
 }
 
-/** In place of the events of the open stream, as long as none of its states could be read: why, and what to do. */
+/** In place of the open stream's events until one of its states could be read: the reason and advice. */
 export function noDocument(scene: Scene, area: Area): ScreenRow[] {
   const { data, state } = scene
   const open = data.open?.name === state.stream ? data.open : undefined
   if (open === undefined || open.presence === 'waiting') {
-    const trouble = data.freshness.trouble
-    if (trouble === undefined) return state.stream === '' ? [] : emptyRows(area, 'reading it …', [], 'dim')
-    return emptyRows(area, `no answer yet: ${safeText(trouble.message)}`, ['it is asked again and again'], 'bad')
+    const { error } = data.freshness
+    if (error === undefined) return state.stream === '' ? [] : emptyRows(area, 'reading it …', [], 'dim')
+    return emptyRows(area, `no answer yet: ${safeText(error.message)}`, ['retrying'], 'bad')
   }
   if (open.presence === 'missing') {
-    return emptyRows(area, 'nothing has this name yet', ['it is shown as soon as it is there; esc goes back'])
+    return emptyRows(area, 'no stream has this name yet', ['it appears here as soon as it exists; esc goes back'])
   }
   if (open.presence !== 'unreadable') return []
-  const why = safeText(open.fault?.message ?? 'no reason is known')
-  return emptyRows(area, `this is no event stream: ${why}`, ['y shows what the blob holds'], 'warn')
+  const why = safeText(open.fault?.message ?? 'unknown reason')
+  return emptyRows(area, `this is not an event stream: ${why}`, ['y shows what the blob holds'], 'warn')
 }

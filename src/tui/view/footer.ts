@@ -6,7 +6,7 @@ import { BLANK, rowOf, type ScreenRow } from './row.ts'
 import { safeText } from './safe-text.ts'
 import { fieldSpans } from './text-field.ts'
 
-/** The last line: what is typed, else what was just done, else the keys. */
+/** The last line: the prompt, else the notice, else the keys. */
 export function footRow({ state, nowMs }: Scene): ScreenRow {
   const { columns } = state.size
   const { prompt, notice } = state
@@ -17,11 +17,11 @@ export function footRow({ state, nowMs }: Scene): ScreenRow {
   if (notice !== undefined && notice.untilMs > nowMs) {
     return rowOf([[` ${cut(safeText(notice.text), Math.max(0, columns - 1))}`, notice.style]], columns)
   }
-  // A dialog has the keys and says which.
+  // A dialog has the keys and names them itself.
   return state.dialog === undefined ? rowOf([[hintText(state), 'dim']], columns) : BLANK
 }
 
-/** The keys of the screen, as many as fit. Those that lead to all others are always among them, behind the rest. */
+/** The keys of the screen, as many as fit. The vital ones are always among them, at the end. */
 function hintText(state: State): string {
   const hints = hintsOf(state)
   const room = Math.max(0, state.size.columns)

@@ -19,17 +19,17 @@ import { headRule, titleRow } from './title.ts'
 import { watchdogRows } from './watchdog.ts'
 
 export interface FrameOptions {
-  /** Only characters of ASCII. */
+  /** Use only ASCII characters. */
   readonly isAscii?: boolean
 }
 
-/** The whole screen for this moment: exactly as many rows as it has, none wider than it. Never throws, whatever the size. */
+/** The whole screen as of now: exactly its number of rows, none too wide. Never throws, whatever the size. */
 export function frameOf(scene: Scene, { isAscii = false }: FrameOptions = {}): Frame {
   const { columns, rows: height } = scene.state.size
   const screen = { columns: Math.max(0, columns), rows: Math.max(0, height) }
   if (screen.columns === 0) return { columns: 0, rows: filled([], screen) }
   const drawn = filled(withDialog(scene, screenRows(scene, screen)), screen)
-  const rows = layoutOf(scene.state).isTiny ? drawn.map(row => rowOf(row.spans, columns, row.look)) : drawn
+  const rows = layoutOf(scene.state).isTiny ? drawn.map(row => rowOf(row.spans, columns, row.highlight)) : drawn
   return { columns, rows: isAscii ? rows.map(asciiRow) : rows }
 }
 
@@ -73,7 +73,10 @@ function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
   }
 }
 
-/** The screen with the dialog, if there is one, as a band of full width over its middle. Title and foot stay where there is room. */
+/**
+ * The screen with the dialog, if any, as a band of full width over its middle. Title and last line stay visible if
+ * there is room.
+ */
 function withDialog(scene: Scene, rows: readonly ScreenRow[]): readonly ScreenRow[] {
   const { dialog, size } = scene.state
   if (dialog === undefined) return rows

@@ -4,7 +4,7 @@ import { HELP_INDENT, HELP_KEYS_WIDTH, type HelpText, helpLayout } from '../stat
 import type { Dialog } from '../state/state.ts'
 import { type Area, cell, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 
-/** All keys with what they do, in two columns where there is room for them. It scrolls. */
+/** All keys with their meaning, in two columns if there is room. Scrolls. */
 export function helpRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'help' }>, area: Area): ScreenRow[] {
   const { columns } = area
   const { sides, total } = helpLayout(columns)

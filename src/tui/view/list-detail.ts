@@ -1,4 +1,7 @@
+import type { CellFormat } from '../../formats/field.ts'
 import { orderedChanges } from '../../formats/journal.ts'
+import { holderCell } from '../../formats/lease.ts'
+import { statusCell } from '../../formats/listing/columns.ts'
 import { faultText, idsText } from '../../formats/stream/view.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
@@ -9,18 +12,16 @@ import type { Activity, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { cursorKey } from '../state/cursor.ts'
 import { activitiesOf, changeSpans } from './activity.ts'
-import type { RowTime } from './columns.ts'
-import { holderText, leaseEndText, processText } from './leases.ts'
+import { leaseEndText, processText } from './leases.ts'
 import { type Area, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeText } from './safe-text.ts'
-import { statusCell } from './streams.ts'
-import { dueCell, wholeTimeText } from './times.ts'
+import { dueCell, type RowTime, screenFormat, wholeTimeText } from './times.ts'
 
-/** The pane below a list: all that is known of the row under the cursor. Its first row is the rule above it. */
+/** The pane below a list: details of the row under the cursor. Its first row is a rule. */
 export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
   const cursor = cursorKey(scene.state, scene)
   if (cursor === undefined) return filled([ruleRow('', area.columns)], area)
-  const moment = { nowMs: scene.nowMs, time: scene.state.time }
+  const moment = screenFormat(scene.nowMs, scene.state.time)
   const item = scene.state.screen === 'activity' ? activitiesOf(scene).get(cursor) : undefined
   if (item !== undefined) return filled(transactionRows(item, moment, area), area)
   const entry = scene.data.streams.get(cursor)
@@ -30,7 +31,7 @@ export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
 
 type Fact = readonly [label: string, value: Cell]
 
-function streamRows(entry: StreamEntry, moment: RowTime, { columns, rows }: Area): ScreenRow[] {
+function streamRows(entry: StreamEntry, moment: CellFormat, { columns, rows }: Area): ScreenRow[] {
   const { fault, summary } = entry.item
   const text = faultText(entry.item) ?? summary?.failure ?? ''
   const label = fault === undefined ? `✗ ${safeText(summary?.failedId ?? '')} ` : `? ${safeText(fault.code)}: `
@@ -40,12 +41,12 @@ function streamRows(entry: StreamEntry, moment: RowTime, { columns, rows }: Area
   return [...facts.slice(0, Math.max(1, rows - 1 - failure.length)), ...failure]
 }
 
-function summaryFacts(entry: StreamEntry, moment: RowTime): Fact[] {
+function summaryFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   const { summary } = entry.item
-  if (summary === undefined) return [['', statusCell(entry)]]
+  if (summary === undefined) return [['', statusCell(entry, moment)]]
   const { total, open, failed } = summary
   return [
-    ['', statusCell(entry)],
+    ['', statusCell(entry, moment)],
     ['version', countText(summary.version)],
     ['root', summary.root],
     ['key', summary.key],
@@ -66,14 +67,14 @@ function summaryFacts(entry: StreamEntry, moment: RowTime): Fact[] {
   ]
 }
 
-function blobFacts(entry: StreamEntry, moment: RowTime): Fact[] {
+function blobFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   const { listed } = entry.item
   const { state, holder } = listed.lease
   const held = isHeld(listed.lease)
   return [
     ['changed', timeOf(listed.modifiedMs, moment)],
     ['lease', held ? state : ''],
-    ['holder', held ? holderText(entry) : ''],
+    ['holder', held ? holderCell(listed.lease, entry.item.summary?.lastBy, moment) : ''],
     ['process', held && holder !== undefined ? processText(entry) : ''],
     ['for', held ? (holder?.purpose ?? '') : ''],
     ['since', held ? timeOf(holder?.sinceMs ?? entry.leasedSinceMs, moment) : ''],
@@ -93,7 +94,7 @@ function readyText(ready: string): string {
   return topic === '' ? name : `${name} [${topic}]`
 }
 
-/** A text that is not percent-encoded is shown as it is. */
+/** A text that is not percent-encoded is returned as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -102,7 +103,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The whole transaction: who, what, why, and each event it changed. */
+/** The whole transaction: author, operation, reason, and each changed event. */
 function transactionRows({ stream, atMs, tx }: Activity, moment: RowTime, { columns, rows }: Area): ScreenRow[] {
   const facts: Fact[] = [
     ['at', wholeTimeText(atMs, moment)],
@@ -113,7 +114,7 @@ function transactionRows({ stream, atMs, tx }: Activity, moment: RowTime, { colu
     ['command id', tx.commandId],
     ['hash', tx.hash],
     ['', tx.other ? { text: 'other attributes changed too', style: 'warn' } : ''],
-    ['', tx.provisional ? { text: 'somebody else wrote: not recorded yet', style: 'warn' } : ''],
+    ['', tx.provisional ? { text: 'foreign write, not recorded yet', style: 'warn' } : ''],
   ]
   const head = [
     ruleRow(safeText(`${stream} v${tx.provisional ? '?' : tx.version}`), columns),
@@ -128,7 +129,7 @@ function transactionRows({ stream, atMs, tx }: Activity, moment: RowTime, { colu
   return [...head, ...changes.slice(0, -1), more]
 }
 
-/** Facts one behind the other in lines; those without a value are left out. */
+/** Facts side by side, wrapped into lines; those without a value are left out. */
 function flowed(facts: readonly Fact[], columns: number): ScreenRow[] {
   const lines: StyledText[][] = []
   for (const fact of facts) {

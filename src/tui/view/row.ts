@@ -1,17 +1,20 @@
 import type { Style } from '../../formats/terminal/style.ts'
 import { cut, pad, padLeft, widthOf } from '../../formats/terminal/width.ts'
 
-/** A run of text in one look. The text is safe to print, fitted, and has no line break. */
+/** A run of text in one style. The text is safe to print, fitted, and has no line break. */
 export type StyledText = readonly [text: string, style: Style]
 
 /**
- * One row of the screen, from the left, at most as wide as its area; the rest is blank. Texts of strangers stand last in
- * their row where they can: if a terminal measures them otherwise, nothing behind them is shifted.
+ * One row of the screen, from the left, at most as wide as its area; the rest is blank. Untrusted texts are last in
+ * their row where possible: if a terminal measures them differently, nothing after them is shifted.
  */
 export interface ScreenRow {
   readonly spans: readonly StyledText[]
-  /** `cursor`: the whole width stands out. `faint`: it is there for the eye only, such as a row that left the filter. */
-  readonly look?: 'cursor' | 'faint'
+  /**
+   * `cursor`: the whole width is highlighted. `faint`: shown for orientation only, such as a row that no longer matches
+   * the filter.
+   */
+  readonly highlight?: 'cursor' | 'faint'
 }
 
 /** A whole screen: exactly `size.rows` rows. */
@@ -29,12 +32,12 @@ export interface Area {
 /** An empty row. */
 export const BLANK: ScreenRow = { spans: [] }
 
-/** Columns that spans take together. */
+/** Total width of spans, in columns. */
 export function widthOfSpans(spans: readonly StyledText[]): number {
   return spans.reduce((sum, [text]) => sum + widthOf(text), 0)
 }
 
-/** As much of the spans as fits into so many columns, with `…` at the end where something is missing. */
+/** The spans cut to a width, with a final `…` if something is missing. */
 function fitSpans(spans: readonly StyledText[], width: number): StyledText[] {
   const kept: StyledText[] = []
   let left = Math.max(0, width)
@@ -48,7 +51,7 @@ function fitSpans(spans: readonly StyledText[], width: number): StyledText[] {
   return kept
 }
 
-/** The last span that is seen: the part that still fits, or the one before it with a `…`. Blanks may go without a sign. */
+/** The last visible span: the part that still fits, or the previous one with a `…`. Blanks are dropped without it. */
 function endOf(kept: readonly StyledText[], text: string, style: Style, left: number): StyledText[] {
   if (left > 0) return [[cut(text, left), style]]
   const last = kept.at(-1)
@@ -56,18 +59,18 @@ function endOf(kept: readonly StyledText[], text: string, style: Style, left: nu
   return [[cut(`${last[0]}…`, widthOf(last[0])), last[1]]]
 }
 
-/** A row of at most so many columns; neighbours in one look become one span, for each of them costs. */
-export function rowOf(spans: readonly StyledText[], width: number, look?: ScreenRow['look']): ScreenRow {
+/** A row cut to a width; neighbours with the same style become one span, as each span has a cost. */
+export function rowOf(spans: readonly StyledText[], width: number, highlight?: ScreenRow['highlight']): ScreenRow {
   const merged: StyledText[] = []
   for (const [text, style] of fitSpans(spans, width)) {
     const last = merged.at(-1)
     if (last !== undefined && last[1] === style) merged[merged.length - 1] = [last[0] + text, style]
     else merged.push([text, style])
   }
-  return look === undefined ? { spans: merged } : { spans: merged, look }
+  return highlight === undefined ? { spans: merged } : { spans: merged, highlight }
 }
 
-/** A text in exactly so many columns. */
+/** A text in exactly `width` columns. */
 export function cell(
   text: string,
   width: number,

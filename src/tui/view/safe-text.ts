@@ -1,44 +1,44 @@
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 
-/** Longer texts are cut before anything is done with them: no row shows so much. UTF-16 units. */
+/** Longer texts are cut before they are processed: no row shows more. UTF-16 units. */
 const MOST_UNITS = 4_096
 
 /**
- * A text of strangers for one row of the screen. What could steer the terminal is made visible; what terminals and
- * `widthOf` measure differently is dropped, taken apart or replaced by `�`, so that the text takes `widthOf` columns
- * wherever it is shown. Texts of more than 4096 units are cut. For ASCII it costs one look.
+ * An untrusted text for one row of the screen. Control characters become visible; characters that terminals and
+ * `widthOf` measure differently are dropped, decomposed or replaced by `�`, so that the text takes `widthOf` columns on
+ * every terminal. Texts of more than 4096 units are cut. ASCII costs one test.
  */
 export function safeText(text: string): string {
   if (SIMPLE.test(text) && text.length <= MOST_UNITS) return text
   const known = KNOWN.get(text)
   if (known !== undefined) return known
-  const safe = safeAnew(text)
+  const safe = makeSafe(text)
   if (text.length > MOST_KNOWN_UNITS) return safe
   if (KNOWN.size >= MOST_KNOWN) KNOWN.clear()
   KNOWN.set(text, safe)
   return safe
 }
 
-/** The name of a stream for one row: what is not seen is not dropped but shown. */
+/** The name of a stream for one row: invisible characters are shown, not dropped. */
 export function safeName(name: string): string {
   return safeText(SIMPLE.test(name) && !/^ | $/.test(name) ? name : visibleName(name))
 }
 
-/** Frames show the same texts again and again. */
+/** Frames repeat the same texts. */
 const KNOWN = new Map<string, string>()
 const MOST_KNOWN = 2_000
 const MOST_KNOWN_UNITS = 200
 
-function safeAnew(text: string): string {
+function makeSafe(text: string): string {
   const whole = text.length <= MOST_UNITS ? text : `${text.slice(0, MOST_UNITS)}…`
   const visible = visibleText(whole.toWellFormed().normalize('NFC'))
-  return SIMPLE.test(visible) ? visible : withoutSurprises(visible)
+  return SIMPLE.test(visible) ? visible : withKnownWidths(visible)
 }
 
-/** Each of these is one column everywhere. */
+/** Characters of one column on every terminal. */
 const SIMPLE = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2018-\u201d\u2026\u2400-\u2426]*$/
 
-function withoutSurprises(text: string): string {
+function withKnownWidths(text: string): string {
   return text
     .replace(DROPPED, '')
     .replace(FLAG_LETTERS, letterOfFlag)
@@ -49,25 +49,25 @@ function withoutSurprises(text: string): string {
 }
 
 /**
- * Joiners, variation selectors, tags and whatever else is not seen; skin tones; marks that enclose, of which a keycap
- * becomes an emoji; and the signs that melt two Indic letters into one, where some count one and others two.
+ * Invisible characters such as joiners, variation selectors and tags; skin tones; enclosing marks, with which a keycap
+ * becomes an emoji; and the signs that join two Indic letters, which terminals count as one or two.
  */
 const DROPPED =
   /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Me}\p{Emoji_Modifier}\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u1039\u17d2\u1a60\u1b44\u1bab\ua9c0\uaaf6]/gu
 
-/** Two of them make a flag, for some. */
+/** Some terminals combine two of them into a flag. */
 const FLAG_LETTERS = /[\u{1f1e6}-\u{1f1ff}]/gu
 
 function letterOfFlag(flag: string): string {
   return String.fromCharCode((flag.codePointAt(0) ?? 0) - 0x1f1e6 + 65)
 }
 
-/** Thai and Lao vowels that are a mark and a letter in one. */
+/** Thai and Lao vowels that combine a mark and a letter. */
 const SARA_AM = /[\u0e33\u0eb3]/g
 
 /**
- * Characters whose width depends on the edition of Unicode that the terminal was made for; Hangul that is put together
- * from parts and has no character of its own; beyond the first plane all but emoji, signs, mathematical letters and Han.
+ * Characters whose width depends on the terminal's version of Unicode; decomposed Hangul without a precomposed
+ * character; beyond the first plane everything except emoji, symbols, mathematical letters and Han.
  */
 const UNSURE = new RegExp(
   [
@@ -79,8 +79,8 @@ const UNSURE = new RegExp(
   'gu',
 )
 
-/** Marks with nothing to stand on would go onto what is drawn before the text. */
+/** Leading marks would combine with the text drawn before. */
 const LONELY_MARKS = /^\p{M}+/u
 
-/** Two marks on a letter are writing, more are a tower. */
+/** Two marks on a letter are writing, more are abuse. */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu

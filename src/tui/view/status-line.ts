@@ -7,7 +7,7 @@ import { safeText } from './safe-text.ts'
 import { streamHeader } from './stream/header.ts'
 import { dueCell } from './times.ts'
 
-/** The second line: what the screen shows, in numbers. */
+/** The second line: the content of the screen in numbers. */
 export function statusRow(scene: Scene): ScreenRow {
   switch (scene.state.screen) {
     case 'streams':
@@ -36,7 +36,7 @@ function line(parts: readonly StyledText[]): StyledText[] {
   )
 }
 
-/** With the store's address at the right, as far as there is room. */
+/** With the store's address at the right, if there is room. */
 function withAddress({ state, facts }: Scene, parts: readonly StyledText[]): ScreenRow {
   const left: StyledText[] = [[' ', 'plain'], ...line(parts)]
   const room = state.size.columns - widthOfSpans(left) - 3
@@ -53,7 +53,7 @@ function streamCounts({ data }: Scene): StyledText[] {
   return [[`${counted(size, 'stream')}${isComplete ? '' : ' so far'}`, 'plain']]
 }
 
-/** What of a list passes the filter, is marked, and in which order. */
+/** The filter with its matches, the number of marks, and the order. */
 function listParts({ state, listing }: Scene): StyledText[] {
   const { filter, marks, sort } = state.lists[state.screen]
   return [
@@ -64,15 +64,15 @@ function listParts({ state, listing }: Scene): StyledText[] {
 }
 
 function watchdogParts({ data, nowMs, state }: Scene): StyledText[] {
-  const dogs = data.watchdog.state?.watchdogs ?? []
-  const live = dogs.filter(dog => livenessOf(dog, nowMs) === 'live').length
+  const watchdogs = data.watchdog.state?.watchdogs ?? []
+  const live = watchdogs.filter(watchdog => livenessOf(watchdog, nowMs) === 'live').length
   const next = data.watchdog.next[0]
   const due = next && dueCell(next.dueMs, { nowMs, time: state.time })
   const dueText = typeof due === 'string' ? due : (due?.text ?? '')
   return [
-    dogs.length === 0
+    watchdogs.length === 0
       ? ['no watchdog', 'plain']
-      : [`${counted(dogs.length, 'watchdog')}, ${countText(live)} live`, live === 0 ? 'bad' : 'plain'],
+      : [`${counted(watchdogs.length, 'watchdog')}, ${countText(live)} live`, live === 0 ? 'bad' : 'plain'],
     [dueText === '' ? '' : `next limit ${dueText}`, 'plain'],
   ]
 }

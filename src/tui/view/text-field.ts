@@ -3,15 +3,15 @@ import type { TextField } from '../state/state.ts'
 import { cell, type StyledText } from './row.ts'
 import { safeText } from './safe-text.ts'
 
-/** Stands where the next character goes: a cell of its own, so that it is seen without colours too. */
+/** Marks the insertion position: a separate cell, visible without colours. */
 const CURSOR: StyledText = ['│', 'mark']
 
-/** More of a text than this is never measured. */
+/** At most this much text is measured. */
 const MOST_UNITS = 1_000
 
 /**
- * What is typed into a field, in exactly so many columns. The part around the cursor is seen; `…` stands where there is
- * more. Without the keys (`isFocused` false) it has no cursor and is seen from its beginning.
+ * A text field in exactly `width` columns. The part around the cursor is visible; `…` marks omitted text. Without focus
+ * it has no cursor and shows its beginning.
  */
 export function fieldSpans(field: TextField, width: number, isFocused = true): StyledText[] {
   if (width <= 0) return []
@@ -24,7 +24,7 @@ export function fieldSpans(field: TextField, width: number, isFocused = true): S
   return [[shown, 'plain'], CURSOR, cell(after, room - widthOf(shown))]
 }
 
-/** The end of a text, with `…` before it where something is missing. */
+/** The end of a text, preceded by `…` if something is missing. */
 function ending(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let kept = ''

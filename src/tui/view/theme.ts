@@ -1,9 +1,9 @@
 import type { Style } from '../../formats/terminal/style.ts'
 
-/** `mono` has no colours at all: glyphs and words tell everything. */
+/** `mono` has no colours: glyphs and words suffice. */
 export type Theme = 'dark' | 'light' | 'mono'
 
-/** How a text is drawn, as the properties of an Ink `Text`. */
+/** Drawing style of a text, as properties of an Ink `Text`. */
 export interface TextStyle {
   readonly color?: string
   readonly bold?: boolean
@@ -12,12 +12,12 @@ export interface TextStyle {
 }
 
 export interface ThemeHints {
-  /** The variable `COLORFGBG`: `15;0`, some `0;default;15`. The last is the background, one of 16. */
+  /** The variable `COLORFGBG`: `15;0`, sometimes `0;default;15`. The last is the background, one of 16 colours. */
   readonly colorFgBg?: string | undefined
   readonly hasColour: boolean
 }
 
-/** The theme that was asked for; `auto` is `dark` unless the terminal says that its background is light. */
+/** The requested theme; `auto` is `dark` unless the terminal reports a light background. */
 export function themeFor(choice: 'auto' | Theme, hints: ThemeHints): Theme {
   if (!hints.hasColour) return 'mono'
   if (choice !== 'auto') return choice
@@ -25,15 +25,20 @@ export function themeFor(choice: 'auto' | Theme, hints: ThemeHints): Theme {
   return background === 7 || (background > 8 && background <= 15) ? 'light' : 'dark'
 }
 
-/** How a style looks. Only the 16 colours that the terminal itself defines. The same object each time. */
-export function lookOfStyle(theme: Theme, style: Style): TextStyle {
-  return LOOKS[theme][style]
+/**
+ * The drawing style of a role. Only the 16 colours that the terminal itself defines. Returns the same object each time.
+ */
+export function textStyleOf(theme: Theme, style: Style): TextStyle {
+  return PALETTES[theme][style]
 }
 
-type Looks = { readonly [Of in Style]: TextStyle }
+type Palette = { readonly [Of in Style]: TextStyle }
 
-/** Where red and green look alike, bold and brightness tell bad from good, and a glyph and a word stand beside each of them. */
-const DARK: Looks = {
+/**
+ * For readers who cannot distinguish red and green, weight and brightness separate bad from good, next to a glyph and a
+ * word.
+ */
+const DARK: Palette = {
   plain: {},
   good: { color: 'green' },
   bad: { color: 'redBright', bold: true },
@@ -53,7 +58,7 @@ const DARK: Looks = {
 }
 
 /** Yellow and cyan are hard to read on white. */
-const LIGHT: Looks = {
+const LIGHT: Palette = {
   ...DARK,
   bad: { color: 'red', bold: true },
   warn: { color: 'magenta' },
@@ -65,7 +70,7 @@ const LIGHT: Looks = {
   hue8: { color: 'red', bold: true },
 }
 
-const MONO: Looks = {
+const MONO: Palette = {
   plain: {},
   good: {},
   bad: { bold: true },
@@ -84,4 +89,4 @@ const MONO: Looks = {
   hue8: {},
 }
 
-const LOOKS: { readonly [Of in Theme]: Looks } = { dark: DARK, light: LIGHT, mono: MONO }
+const PALETTES: { readonly [Of in Theme]: Palette } = { dark: DARK, light: LIGHT, mono: MONO }

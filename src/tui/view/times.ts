@@ -1,25 +1,43 @@
-import { calmSpan, parts } from '../../formats/terminal/numbers.ts'
+import type { CellFormat } from '../../formats/field.ts'
+import { calmSpan, parts, type TimeStyle } from '../../formats/terminal/numbers.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
-import type { RowTime } from './columns.ts'
 import type { StyledText } from './row.ts'
+import { safeName, safeText } from './safe-text.ts'
 
-/** Columns that times take: the widest text of each kind. */
+/** The current time, and how times are shown. */
+export type RowTime = Pick<CellFormat, 'nowMs' | 'time'>
+
+/** The format of the dashboard. */
+export function screenFormat(nowMs: number, time: TimeStyle): CellFormat {
+  const at = { nowMs, time }
+  return {
+    ...at,
+    text: safeText,
+    name: safeName,
+    span: calmSpan,
+    age: ms => agoText(ms, at),
+    past: ms => pastText(ms, at),
+    due: ms => dueCell(ms, at),
+  }
+}
+
+/** Greatest widths of the kinds of times. */
 export const AGE_WIDTH = 9
 export const DUE_WIDTH = 14
 
-/** How long ago, or at what time; seconds only while they matter. `-` for an unknown one. */
+/** An age or a time; seconds only where they matter. `-` for an unknown one. */
 export function agoText(ms: number | undefined, moment: RowTime): string {
   if (ms === undefined) return '-'
   return moment.time === 'relative' ? calmSpan(moment.nowMs - ms) : clockText(ms, moment)
 }
 
-/** The same where it must be said that it is in the past: `2m14s ago`. */
+/** The same with the past stated: `2m14s ago`. */
 export function pastText(ms: number | undefined, moment: RowTime): string {
   const text = agoText(ms, moment)
   return ms === undefined || moment.time !== 'relative' ? text : `${text} ago`
 }
 
-/** Until when: `in 8m`, `overdue 2m14s`, `! 14:02:49`. */
+/** A due time: `in 8m`, `overdue 2m14s`, `! 14:02:49`. */
 export function dueCell(ms: number | undefined, moment: RowTime): Cell {
   if (ms === undefined) return '-'
   const { nowMs, time } = moment
@@ -28,7 +46,7 @@ export function dueCell(ms: number | undefined, moment: RowTime): Cell {
   return { text, style: 'bad' }
 }
 
-/** A time of day; of another day its date and hour, of another year its month. */
+/** A time of day; on another day date and hour, in another year the month. */
 export function clockText(ms: number, { nowMs, time }: RowTime): string {
   if (!isDate(ms)) return '?'
   const style = time === 'utc' ? 'utc' : 'local'
@@ -40,7 +58,7 @@ export function clockText(ms: number, { nowMs, time }: RowTime): string {
     : at.date.slice(0, 7)
 }
 
-/** A whole time with its date, for panes: `2026-11-20 14:02:49Z`, and how long ago that is. */
+/** A full time with its date, for panes: `2026-11-20 14:02:49Z`, and its age. */
 export function wholeTimeText(ms: number | undefined, { nowMs, time }: RowTime): string {
   if (ms === undefined) return '-'
   if (!isDate(ms)) return '?'
@@ -53,14 +71,14 @@ function isDate(ms: number): boolean {
   return Math.abs(ms) < 8.64e15 - 86_400_000
 }
 
-/** When something is due, in eleven columns, with its style: `in 22s`, `2m14s ago`, or a time, `! 14:02:49` of a past one. */
+/** A due time in eleven columns, with its style: `in 22s`, `2m14s ago`, or a time, `! 14:02:49` if past. */
 export function dueSpan(dueMs: number, moment: RowTime): StyledText {
   const { nowMs, time } = moment
   if (dueMs > nowMs) return [time === 'relative' ? `in ${calmSpan(dueMs - nowMs)}` : clockText(dueMs, moment), 'plain']
   return [time === 'relative' ? `${calmSpan(nowMs - dueMs)} ago` : `! ${clockText(dueMs, moment)}`, 'bad']
 }
 
-/** The clock of times that are not ages: here, or in UTC where that is asked for. */
+/** Clock times instead of ages: local, or UTC if selected. */
 export function clockOnly({ nowMs, time }: RowTime): RowTime {
   return { nowMs, time: time === 'relative' ? 'local' : time }
 }

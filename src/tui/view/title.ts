@@ -5,7 +5,7 @@ import type { Scene } from '../state/context.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 
-/** The first line: where we are, how old that is, and whether anything can be changed. */
+/** The first line: place, freshness, and whether changes are unlocked. */
 export function titleRow(scene: Scene): ScreenRow {
   const { columns } = scene.state.size
   const head = columns < SHORT_COLUMNS ? ' ' : ' leasectl ▸ '
@@ -21,9 +21,9 @@ export function titleRow(scene: Scene): ScreenRow {
   return rowOf([...spans, ...right], columns)
 }
 
-/** Below so many columns the program's name is left out. */
+/** Narrower screens omit the program's name. */
 const SHORT_COLUMNS = 40
-/** Of the name of a stream so much is kept before the right side gives way. */
+/** Columns kept for the name of a stream before the right side is shortened. */
 const LEAST_PLACE = 16
 
 function placeText({ state }: Scene): string {
@@ -32,7 +32,7 @@ function placeText({ state }: Scene): string {
   return state.pane === 'tree' ? name : `${name} ▸ ${state.pane}`
 }
 
-/** As much of the right side as fits; what tells least goes first, whether changes are possible last. */
+/** As much of the right side as fits; the least important part is dropped first, the write lock last. */
 function fittingRight(scene: Scene, room: number): StyledText[] {
   const parts = [
     { rank: 2, span: freshnessSpan(scene) },
@@ -50,24 +50,24 @@ function fittingRight(scene: Scene, room: number): StyledText[] {
   return []
 }
 
-/** `● live 1s`: the interval, which rests, and not the age, which does not; that is told as soon as it is more than two of them. */
+/** `● live 1s`: the interval, which is constant, instead of the age; the age is shown once it exceeds two intervals. */
 function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): StyledText {
-  const { seenMs, isSlow, intervalMs, trouble } = data.freshness
+  const { polledMs, isSlow, intervalMs, error } = data.freshness
   if (state.frozen !== undefined) {
     const pending = Math.max(0, liveRevision - state.frozen.revision)
     return [`❄ frozen${oldText(data.freshness, nowMs, ' ')}, ${countText(pending)} pending`, 'active']
   }
-  if (trouble !== undefined) return [`✗ stale${seenMs === undefined ? '' : ` ${calmSpan(nowMs - seenMs)}`}`, 'bad']
-  if (seenMs === undefined) return ['◌ reading…', 'dim']
+  if (error !== undefined) return [`✗ stale${polledMs === undefined ? '' : ` ${calmSpan(nowMs - polledMs)}`}`, 'bad']
+  if (polledMs === undefined) return ['◌ reading…', 'dim']
   const old = oldText(data.freshness, nowMs, '')
   if (old !== '') return [`◌ ${old} old`, 'warn']
   return isSlow ? [`● slow ${intervalText(intervalMs)}`, 'warn'] : [`● live ${intervalText(intervalMs)}`, 'good']
 }
 
-/** How old it is, where it is older than two intervals. */
-function oldText({ seenMs, intervalMs }: Freshness, nowMs: number, before: string): string {
-  if (seenMs === undefined) return ''
-  const oldMs = nowMs - seenMs
+/** The age of the data if it exceeds two intervals. */
+function oldText({ polledMs, intervalMs }: Freshness, nowMs: number, before: string): string {
+  if (polledMs === undefined) return ''
+  const oldMs = nowMs - polledMs
   return oldMs > 2 * intervalMs + 1_000 ? `${before}${calmSpan(oldMs)}` : ''
 }
 
@@ -90,7 +90,7 @@ function writesSpan({ state: { writes }, nowMs }: Scene): StyledText {
   return [`WRITES ${leftMs < 60_000 ? calmSpan(leftMs) : `${Math.ceil(leftMs / 60_000)}m`}`, 'bad']
 }
 
-/** The line between head and body; what must not be overseen stands in it. */
+/** The line between head and body; it holds important news. */
 export function headRule(scene: Scene): ScreenRow {
   const { columns } = scene.state.size
   const [text, style] = headNews(scene)
@@ -106,10 +106,10 @@ export function headRule(scene: Scene): ScreenRow {
 }
 
 function headNews({ data, state, nowMs }: Scene): StyledText {
-  const { seenMs, trouble } = data.freshness
-  if (trouble !== undefined) {
-    const since = seenMs === undefined ? 'no answer yet' : `stale ${calmSpan(nowMs - seenMs)}`
-    return [safeText(`${since}, retrying: ${trouble.message}`), 'bad']
+  const { polledMs, error } = data.freshness
+  if (error !== undefined) {
+    const since = polledMs === undefined ? 'no answer yet' : `stale ${calmSpan(nowMs - polledMs)}`
+    return [safeText(`${since}, retrying: ${error.message}`), 'bad']
   }
   const { batch } = state
   if (batch === undefined || batch.end !== undefined) return ['', 'plain']

@@ -1,34 +1,38 @@
+import { statusCell } from '../../formats/listing/columns.ts'
 import { calmSpan, counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import {
   byLiveness,
-  isThere,
-  LIVENESS_LOOKS,
-  outcomeStyle,
-  shardsText,
+  DECISION_FIELDS,
+  latestDecisions,
+  NEXT_FIELDS,
+  type NextLimit,
+  problemsOf,
   tookText,
+  WATCHDOG_FIELDS,
 } from '../../formats/watchdog-status.ts'
 import { livenessOf, type RecordedDecision, type WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import { upcoming } from '../../ops/watchdog-state/upcoming.ts'
+import { cached } from '../cached.ts'
 import type { DryRun, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { type ListColumn, listRow, placed, type RowTime, titleRow } from './columns.ts'
+import { type ListColumn, listRow, placeColumns, titleRow } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, BLANK, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
-import { safeName, safeText } from './safe-text.ts'
-import { isTiny, marksOf, statusCell } from './streams.ts'
-import { DUE_WIDTH, dueCell, pastText } from './times.ts'
+import { safeText } from './safe-text.ts'
+import { isTiny, marksOf } from './streams.ts'
+import { DUE_WIDTH, pastText, type RowTime, screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
-/** The watchdogs, what ends next (the list with the cursor), what was decided last, what a pass would do now. */
+/** The watchdogs, the next limits (the list with the cursor), the last decisions, the dry run. */
 export function watchdogRows(scene: Scene, area: Area): ScreenRow[] {
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return filled(waiting, area)
   if (isTiny(scene)) return filled(nextPart(scene, area), area)
-  const dogs = dogsPart(scene, area)
-  let free = area.rows - dogs.length - 1
-  // The list with the cursor is never left out; the others are where they would leave too little of it.
+  const watchdogs = watchdogsPart(scene, area)
+  let free = area.rows - watchdogs.length - 1
+  // The list with the cursor is always shown; other parts only if they leave enough of it.
   const others = [
     dryRunRows(scene, { ...area, rows: Math.max(4, Math.floor(area.rows / 3)) }),
     decisionRows(scene, { ...area, rows: Math.max(3, Math.floor(area.rows / 4)) }),
@@ -37,7 +41,7 @@ export function watchdogRows(scene: Scene, area: Area): ScreenRow[] {
     free -= part.length + 1
     return true
   })
-  const sections = [dogs, nextPart(scene, { ...area, rows: free }), ...others]
+  const sections = [watchdogs, nextPart(scene, { ...area, rows: free }), ...others]
   return filled(
     sections.flatMap((rows, at) => (at === 0 ? rows : [BLANK, ...rows])),
     area,
@@ -47,165 +51,103 @@ export function watchdogRows(scene: Scene, area: Area): ScreenRow[] {
 /** Title and three rows. */
 const LEAST_NEXT = 4
 
-function dogsPart(scene: Scene, area: Area): ScreenRow[] {
+function watchdogsPart(scene: Scene, area: Area): ScreenRow[] {
   const { state } = scene.data.watchdog
-  if (state === undefined) return emptyRows({ ...area, rows: 1 }, 'reading what watchdogs wrote …', [], 'dim')
+  if (state === undefined) return emptyRows({ ...area, rows: 1 }, 'reading the watchdog state …', [], 'dim')
   if (state.watchdogs.length === 0) {
-    return emptyRows({ ...area, rows: 2 }, 'no watchdog has ever run here: nobody ends what is past its limit', [
+    return emptyRows({ ...area, rows: 2 }, 'no watchdog has ever run here: overdue events are not ended', [
       'leasectl watchdog   runs one; D shows what it would do now',
     ])
   }
   const most = Math.max(2, Math.floor(area.rows / 3))
-  return [...dogRows(scene, { ...area, rows: most }), ...troubleRows(scene, area).slice(0, 3)]
+  return [...watchdogTable(scene, { ...area, rows: most }), ...problemRows(scene, area).slice(0, 3)]
 }
 
 function nextPart(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length > 0) return filled(nextRows(scene, area), area)
   if (scene.listing.total > 0) return noMatch(scene, area, 'stream').filter(row => row !== BLANK)
   const known = upcoming(scene.data.watchdog.state?.watchdogs ?? [], scene.nowMs).length
-  const text = known > 0 ? 'the limits of the streams are not known yet' : 'no stream has a limit that could end'
+  const text = known > 0 ? 'the limits of the streams are not known yet' : 'no stream has a time limit'
   return emptyRows({ ...area, rows: 1 }, text, [], 'dim')
 }
 
-/** One row a watchdog, those who are there first; the last row tells of those there is no room for. */
-function dogRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
-  const dogs = (data.watchdog.state?.watchdogs ?? []).toSorted(byLiveness(nowMs))
-  const columns = placed(COLUMNS, area.columns)
+/** One row per watchdog, running ones first; the last row counts those without room. */
+function watchdogTable({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
+  const watchdogs = (data.watchdog.state?.watchdogs ?? []).toSorted(byLiveness(nowMs))
+  const columns = placeColumns(COLUMNS, area.columns)
   const room = Math.max(1, area.rows - 1)
-  const shown = dogs.slice(0, dogs.length > room ? Math.max(1, room - 1) : room)
-  const rows = shown.map(dog => listRow(columns, dog, { nowMs, time: state.time }))
-  const rest = dogs.length - shown.length
+  const shown = watchdogs.slice(0, watchdogs.length > room ? Math.max(1, room - 1) : room)
+  const rows = shown.map(watchdog => listRow(columns, watchdog, screenFormat(nowMs, state.time)))
+  const rest = watchdogs.length - shown.length
   const more = rest === 0 ? [] : [rowOf([[`   and ${countText(rest)} more`, 'dim']], area.columns)]
   return [titleRow(columns), ...rows, ...more]
 }
 
-/** What keeps those who are there from their work, a row each. */
-function troubleRows({ data, nowMs }: Scene, { columns }: Area): ScreenRow[] {
+/** Problems that keep running watchdogs from working, a row each. */
+function problemRows({ data, nowMs, state }: Scene, { columns }: Area): ScreenRow[] {
   const { watchdogs = [], damaged = false } = data.watchdog.state ?? {}
-  const there = watchdogs.filter(dog => isThere(livenessOf(dog, nowMs)))
-  const lines = there.flatMap(({ host, pid, failure, breaker }) => [
-    ...(failure === undefined
-      ? []
-      : [
-          `${host}:${pid}: no pass ends for ${calmSpan(nowMs - failure.sinceMs)}: ${failure.message} [${failure.code}]`,
-        ]),
-    ...(breaker?.isOpen
-      ? [
-          `${host}:${pid}: the breaker is open: a pass would end ${countText(breaker.wouldEnd)} of ${counted(breaker.openEvents, 'open event')}: it ends nothing`,
-        ]
-      : []),
-  ])
-  const all = damaged ? [...lines, 'some of what watchdogs wrote cannot be read'] : lines
-  return all.map(line => rowOf([[` ! ${safeText(line)}`, 'bad']], columns))
+  const problems = problemsOf(watchdogs, screenFormat(nowMs, state.time))
+  const all = damaged ? [...problems, 'part of the watchdog state cannot be read'] : problems
+  return all.map(problem => rowOf([[` ! ${problem}`, 'bad']], columns))
 }
 
-function stateCell(dog: WatchdogEntry, { nowMs }: RowTime): Cell {
-  const liveness = livenessOf(dog, nowMs)
-  if (dog.failure !== undefined && liveness === 'live') return { text: '! failing', style: 'bad' }
-  const { glyph, style } = LIVENESS_LOOKS[liveness]
-  return { text: `${glyph} ${liveness}`, style }
+/** Delay of its next pass. */
+function lagCell(watchdog: WatchdogEntry, { nowMs }: RowTime): Cell {
+  if (watchdog.lastSweepMs === undefined || livenessOf(watchdog, nowMs) === 'stopped') return '-'
+  const lagMs = nowMs - watchdog.lastSweepMs - Math.max(watchdog.intervalMs, watchdog.tookMs)
+  // A pass takes time, and its state is read up to a poll later.
+  return lagMs < 5_000 ? '-' : { text: calmSpan(lagMs), style: lagMs > 3 * watchdog.intervalMs ? 'warn' : 'plain' }
 }
 
-/** By how much its next pass is late. */
-function lagCell(dog: WatchdogEntry, { nowMs }: RowTime): Cell {
-  if (dog.lastSweepMs === undefined || livenessOf(dog, nowMs) === 'stopped') return '-'
-  const lagMs = nowMs - dog.lastSweepMs - Math.max(dog.intervalMs, dog.tookMs)
-  // A pass takes its time, and what it wrote is read a look later.
-  return lagMs < 5_000 ? '-' : { text: calmSpan(lagMs), style: lagMs > 3 * dog.intervalMs ? 'warn' : 'plain' }
-}
-
-function overdueCell({ lastPass }: WatchdogEntry): Cell {
-  if (lastPass === undefined) return '-'
-  return lastPass.overdue === 0 ? '0' : { text: countText(lastPass.overdue), style: 'warn' }
-}
+const { state, lastSweep, every, took, watched, overdue, ended, breaker, shards } = WATCHDOG_FIELDS
 
 const COLUMNS: readonly ListColumn<WatchdogEntry>[] = [
-  { title: 'STATE', width: 9, cell: stateCell },
-  { title: 'WATCHDOG', width: 14, share: 1, cut: 'middle', cell: dog => safeText(`${dog.host}:${dog.pid}`) },
-  { title: 'LAST PASS', align: 'right', width: 10, cell: (dog, moment) => pastText(dog.lastSweepMs, moment) },
+  { ...state, width: 9 },
+  { title: 'WATCHDOG', width: 14, share: 1, cut: 'middle', cell: ({ host, pid }) => safeText(`${host}:${pid}`) },
+  { ...lastSweep, title: 'LAST PASS', width: 10 },
   { title: 'LAG', align: 'right', width: 6, spare: 1, cell: lagCell },
-  { title: 'EVERY', align: 'right', width: 5, from: PANES_COLUMNS, spare: 4, cell: dog => calmSpan(dog.intervalMs) },
-  { title: 'TOOK', align: 'right', width: 6, from: WIDE_COLUMNS, spare: 6, cell: dog => tookText(dog.tookMs) },
-  {
-    title: 'WATCHED',
-    align: 'right',
-    width: 7,
-    from: PANES_COLUMNS,
-    spare: 3,
-    cell: ({ lastPass }) => (lastPass === undefined ? '-' : countText(lastPass.watched)),
-  },
-  { title: 'OVERDUE', align: 'right', width: 7, from: PANES_COLUMNS, spare: 2, cell: overdueCell },
-  {
-    title: 'ENDED',
-    align: 'right',
-    width: 6,
-    from: WIDE_COLUMNS,
-    spare: 5,
-    cell: ({ totals }) => countText(totals.ended),
-  },
-  {
-    title: 'BREAKER',
-    width: 7,
-    from: WIDE_COLUMNS,
-    spare: 5,
-    cell: ({ breaker }) => (breaker?.isOpen ? { text: '! open', style: 'bad' } : 'closed'),
-  },
-  {
-    title: 'SHARDS',
-    width: 8,
-    share: 1,
-    from: WIDE_COLUMNS,
-    spare: 6,
-    // Others have long taken those of one that is gone.
-    cell: (dog, { nowMs }) => (livenessOf(dog, nowMs) === 'silent' ? '-' : shardsText(dog.shards)),
-  },
+  { ...every, width: 5, from: PANES_COLUMNS, spare: 4 },
+  { ...took, width: 6, from: WIDE_COLUMNS, spare: 6 },
+  { ...watched, width: 7, from: PANES_COLUMNS, spare: 3 },
+  { ...overdue, width: 7, from: PANES_COLUMNS, spare: 2 },
+  { ...ended, width: 6, from: WIDE_COLUMNS, spare: 5 },
+  { ...breaker, width: 7, from: WIDE_COLUMNS, spare: 5 },
+  { ...shards, width: 8, share: 1, from: WIDE_COLUMNS, spare: 6 },
 ]
 
-interface Next {
-  readonly stream: string
-  readonly dueMs: number | undefined
+interface Next extends NextLimit {
   readonly entry: StreamEntry | undefined
 }
 
-/** The streams whose limits end next, with the cursor. */
+/** The streams with the soonest limits, with the cursor. */
 function nextRows(scene: Scene, area: Area): ScreenRow[] {
-  const moment = { nowMs: scene.nowMs, time: scene.state.time }
-  const columns = placed(NEXT, area.columns)
+  const format = screenFormat(scene.nowMs, scene.state.time)
+  const columns = placeColumns(NEXT, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
-  const limits = limitsOf(scene)
+  const limits = limitsByStream(scene.data.watchdog.next)
   const rows = keys.map(stream => {
     const entry = scene.data.streams.get(stream)
     const item = { stream, dueMs: limits.get(stream) ?? entry?.item.summary?.dueMs, entry }
-    return listRow(columns, item, moment, marksOf(scene, stream, cursor))
+    return listRow(columns, item, format, marksOf(scene, stream, cursor))
   })
   return [...titles, ...rows]
 }
 
-type Limits = Scene['data']['watchdog']['next']
-const BY_STREAM = new WeakMap<Limits, ReadonlyMap<string, number>>()
+const limitsByStream = cached(
+  (limits: Scene['data']['watchdog']['next']) => new Map(limits.map(({ stream, dueMs }) => [stream, dueMs])),
+)
 
-/** The limits by stream, made once for each list of them. */
-function limitsOf({ data }: Scene): ReadonlyMap<string, number> {
-  const { next } = data.watchdog
-  const known = BY_STREAM.get(next)
-  if (known !== undefined) return known
-  const made = new Map(next.map(({ stream, dueMs }) => [stream, dueMs]))
-  BY_STREAM.set(next, made)
-  return made
-}
-
-/** What watchdogs decided last, the latest first. */
+/** The last decisions of all watchdogs, the latest first. */
 function decisionRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
-  const dogs = data.watchdog.state?.watchdogs ?? []
-  const latest = dogs.flatMap(({ decisions }) => decisions).sort((a, b) => b.atMs - a.atMs)
+  const latest = latestDecisions(data.watchdog.state?.watchdogs ?? [])
   if (latest.length === 0) return []
-  const columns = placed(DECISIONS, area.columns)
-  const moment: RowTime = { nowMs, time: state.time }
-  return [titleRow(columns), ...latest.slice(0, area.rows - 1).map(decision => listRow(columns, decision, moment))]
+  const columns = placeColumns(DECISIONS, area.columns)
+  const format = screenFormat(nowMs, state.time)
+  return [titleRow(columns), ...latest.slice(0, area.rows - 1).map(decision => listRow(columns, decision, format))]
 }
 
-/** What a pass would do now, where somebody asked. */
+/** The requested dry run. */
 function dryRunRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   const { dryRun } = data.watchdog
   if (dryRun === undefined) return []
@@ -214,7 +156,7 @@ function dryRunRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   if (dryRun.kind !== 'done') return [head]
   const { breaker, decisions, total } = dryRun
   const warning: StyledText[] =
-    breaker === undefined ? [] : [[`   ! the breaker would hold it back: ${safeText(breaker)}`, 'bad']]
+    breaker === undefined ? [] : [[`   ! the circuit breaker would stop it: ${safeText(breaker)}`, 'bad']]
   const room = Math.max(0, area.rows - 1 - warning.length)
   const shown = decisions.slice(0, total > room ? Math.max(0, room - 1) : room)
   const rest = total - shown.length
@@ -226,7 +168,7 @@ function dryRunRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
 function dryRunTitle(dryRun: DryRun, moment: RowTime): string {
   switch (dryRun.kind) {
     case 'running':
-      return `dry run: looking for ${calmSpan(moment.nowMs - dryRun.sinceMs)} …`
+      return `dry run: running for ${calmSpan(moment.nowMs - dryRun.sinceMs)} …`
     case 'failed':
       return `dry run failed: ${safeText(dryRun.message)}`
     case 'done': {
@@ -240,30 +182,22 @@ function dryRunTitle(dryRun: DryRun, moment: RowTime): string {
 }
 
 const NEXT: readonly ListColumn<Next>[] = [
-  { title: 'ENDS NEXT', width: DUE_WIDTH, cell: ({ dueMs }, moment) => dueCell(dueMs, moment) },
-  { title: 'STREAM', width: 12, share: 1, cut: 'middle', cell: ({ stream }) => safeName(stream) },
+  { ...NEXT_FIELDS.due, title: 'ENDS NEXT', width: DUE_WIDTH },
+  { ...NEXT_FIELDS.stream, width: 12, share: 1 },
   {
     title: 'STATUS',
     width: 14,
     from: PANES_COLUMNS,
     spare: 1,
-    cell: ({ entry }) => (entry === undefined ? '-' : statusCell(entry)),
+    cell: ({ entry }, format) => (entry === undefined ? '-' : statusCell(entry, format)),
   },
 ]
 
-function lateCell({ atMs, dueMs }: RecordedDecision): Cell {
-  return dueMs === undefined ? '-' : tookText(Math.max(0, atMs - dueMs))
-}
-
 const DECISIONS: readonly ListColumn<RecordedDecision>[] = [
-  { title: 'DECIDED', align: 'right', width: 10, cell: ({ atMs }, moment) => pastText(atMs, moment) },
-  {
-    title: 'OUTCOME',
-    width: 11,
-    cell: ({ outcome }) => ({ text: safeText(outcome), style: outcomeStyle(outcome) }),
-  },
-  { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }) => safeName(stream) },
-  { title: 'EVENT', width: 8, share: 1, spare: 2, cell: ({ event }) => safeText(event ?? '') || '-' },
-  { title: 'LIMIT', width: 9, from: PANES_COLUMNS, spare: 1, cell: ({ limit }) => safeText(limit ?? '') || '-' },
-  { title: 'LATE', align: 'right', width: 7, from: PANES_COLUMNS, spare: 3, cell: lateCell },
+  { ...DECISION_FIELDS.when, title: 'DECIDED', width: 10 },
+  { ...DECISION_FIELDS.outcome, width: 11 },
+  { ...DECISION_FIELDS.stream, width: 12, share: 2 },
+  { ...DECISION_FIELDS.event, width: 8, share: 1, spare: 2 },
+  { ...DECISION_FIELDS.limit, width: 9, from: PANES_COLUMNS, spare: 1 },
+  { ...DECISION_FIELDS.late, width: 7, from: PANES_COLUMNS, spare: 3 },
 ]

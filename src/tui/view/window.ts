@@ -2,16 +2,16 @@ import type { Scene } from '../state/context.ts'
 import { cursorIndex } from '../state/cursor.ts'
 import { windowTop } from '../state/layout.ts'
 
-/** The part of a list that is seen. */
+/** The visible part of a list. */
 export interface ListWindow {
   readonly keys: readonly string[]
-  /** Where the first of them stands in the list. */
+  /** Position of the first of them in the list. */
   readonly from: number
-  /** The key under the cursor, wherever it is; `undefined` in an empty list. */
+  /** The key under the cursor, visible or not; `undefined` in an empty list. */
   readonly cursor: string | undefined
 }
 
-/** What of the list of the current screen is seen in so many rows. Costs the rows, not the list. */
+/** The rows of the current list that fit into `height`. Costs the rows, not the list. */
 export function listWindow(scene: Pick<Scene, 'state' | 'listing'>, height: number): ListWindow {
   const { state, listing } = scene
   const at = cursorIndex(state, scene)

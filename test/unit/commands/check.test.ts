@@ -134,7 +134,7 @@ describe('limits', () => {
   })
 })
 
-describe('what another program left to be settled', () => {
+describe('what another program left to settle', () => {
   /** Its root could close: the last branch was ended by somebody who ends nothing else. */
   async function leftOpen() {
     const world = newWorld()
@@ -150,7 +150,7 @@ describe('what another program left to be settled', () => {
     world.nowMs += 60_000
     const { exit, stdout } = await checked(world, '', { store })
     expect(exit).toBe(1)
-    expect(stdout).toMatch(/^LEASECTL WARNING - 1 stream to be settled \(1m, orders\/1\), 1 stream, nothing overdue/)
+    expect(stdout).toMatch(/^LEASECTL WARNING - 1 stream to settle \(1m, orders\/1\), 1 stream, nothing overdue/)
     expect(json((await checked(world, '-o json', { store })).stdout)).toMatchObject({
       checks: [{}, {}, {}, { name: 'watchdog', status: 'warning', faults: ['unsettled'] }],
     })

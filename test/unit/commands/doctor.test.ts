@@ -63,7 +63,7 @@ describe('the store', () => {
     const ran = await cli(await three(), ['doctor'])
     expect(ran.exit).toBe(0)
     expect(ran.stdout).toMatch(/^store {2}memory:\n {2}✓ ok {7}list [\d.]+ ms, .*remove [\d.]+ ms \[rights\]\n/)
-    expect(ran.stdout).toContain('[versions]\n\nnothing to complain of\n')
+    expect(ran.stdout).toContain('[versions]\n\nno problems found\n')
     expect(ran.stderr).toBe('no streams examined; leasectl doctor --all examines them too\n')
   })
 
@@ -247,7 +247,7 @@ describe('streams', () => {
   test('a selection that matches nothing is no error', async () => {
     expect(await cli(newWorld(), ['doctor', '--match', 'x/**'])).toMatchObject({
       exit: 0,
-      stdout: expect.stringContaining('0 streams examined; nothing to complain of'),
+      stdout: expect.stringContaining('0 streams examined; no problems found'),
     })
   })
 })

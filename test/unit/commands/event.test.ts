@@ -78,9 +78,9 @@ test('start says what a timeout asks for that is shorter than the claim; as JSON
   const world = await order()
   await cli(world, ['event', 'set', 's', '01.00', '--timeout', '9s'])
   const { stdout } = await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w1'])
-  expect(stdout.split('\n')[1]).toBe('    its timeout ends it after 9s without a sign of life: touch it every 3s')
+  expect(stdout.split('\n')[1]).toBe('    it times out after 9s without a heartbeat: touch it every 3s')
   const touch = ['event', 'touch', 's', '01.00', '--owner', 'w1', '--claim', '5s']
-  expect((await cli(world, touch)).stdout).toContain('its timeout ends it after 9s')
+  expect((await cli(world, touch)).stdout).toContain('it times out after 9s')
   expect(json((await cli(world, [...touch, '-o', 'json'])).stdout).silenceMs).toBe(9_000)
   await cli(world, ['event', 'set', 's', '02.00', '--timeout', '2m'])
   const longer = ['event', 'start', 's', '02.00', '--owner', 'w1']

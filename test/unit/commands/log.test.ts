@@ -207,7 +207,7 @@ test('what somebody wrote who keeps no journal is told as somebody else and has 
   })
   const ran = await cli(world, ['log', '--all', '--op', 'foreign', '--time', 'utc'], { store })
   expect(ran.stdout.split('\n')[1]).toBe(
-    '12:03:00Z  b            v?  somebody else  foreign 01.00 → completed  (not recorded yet)',
+    '12:03:00Z  b            v?  another program  foreign 01.00 → completed  (not recorded yet)',
   )
   const line = await cli(world, ['log', 'b', '-n', '1', '-o', 'ndjson'], { store })
   expect(json(line.stdout)).toMatchObject({ op: 'foreign', version: null, provisional: true, by: null })

@@ -153,7 +153,7 @@ describe.each(KINDS)('beside %s', kind => {
     const demand = { streams: true, activity: true, watchdog: true, open: name, unread: [...names] }
     const { data, stop } = await polling(odd.store, demand)
     try {
-      expect(data.freshness.trouble).toBeUndefined()
+      expect(data.freshness.error).toBeUndefined()
       expect([...data.streams.values()].map(entry => entry.name).toSorted()).toEqual([...GOOD, ...names].toSorted())
       expect(new Set(data.activity.items.map(({ stream }) => stream))).toEqual(new Set(GOOD))
       expect(data.open?.fault?.code).toBe(code)

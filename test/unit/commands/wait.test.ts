@@ -259,7 +259,7 @@ describe('which streams', () => {
     expect(ran).toMatchObject({ exit: 0, stdout: 'met      new  ✓ completed  3s\n' })
     const late = await waiting(world, ['late', '--may-appear', ...TIMES_OUT])
     expect(late.exit).toBe(124)
-    expect(late.stderr).toContain('not there yet')
+    expect(late.stderr).toContain('does not exist yet')
   })
 
   test('one that is removed has ended otherwise', async () => {

@@ -81,7 +81,7 @@ describe('the dashboard without its terminal', () => {
       },
     })
     press('c')
-    await shows('looking at orders/1')
+    await shows('inspecting orders/1')
     press('escape')
     expect(signal?.aborted).toBe(true)
   })
@@ -144,12 +144,12 @@ describe('the end of the dashboard', () => {
     await shows('This cancels a')
     press('enter', 'tab', 'enter')
     end()
-    let isOver = false
+    let clear = false
     void ended.then(() => {
-      isOver = true
+      clear = true
     })
     await turns()
-    expect([stop?.aborted, isOver]).toEqual([true, false])
+    expect([stop?.aborted, clear]).toEqual([true, false])
     finish({ lines: [] })
     await ended
   })

@@ -6,22 +6,22 @@ import type { DataStore } from '../store.ts'
 import type { Activity } from '../types.ts'
 import { READS_AT_ONCE } from './unread.ts'
 
-/** So many journals are read at most in one look: those of the streams that changed last. */
-const JOURNALS_A_LOOK = 40
+/** Journals read at most in one poll: those of the streams that changed last. */
+const JOURNALS_PER_POLL = 40
 
-/** A stream whose journal has news. */
-type Moved = Pick<StreamRow, 'name' | 'etag' | 'modifiedMs'>
+/** A stream with new journal entries. */
+type ChangedStream = Pick<StreamRow, 'name' | 'etag' | 'modifiedMs'>
 
-/** How far a stream was read. */
+/** Position up to which a stream was read. */
 interface Read extends Bookmark {
   readonly etag: string
 }
 
-/** Keeps the feed of activities: first the streams that changed last, then those that move, the latest first. */
-export class ActivityLook {
+/** Keeps the activity feed: first the streams that changed last, then those that change, the latest first. */
+export class ActivityPoll {
   readonly #store: StreamStore
   readonly #data: DataStore
-  readonly #pending = new Map<string, Moved>()
+  readonly #pending = new Map<string, ChangedStream>()
   readonly #read = new Map<string, Read>()
   #isWanted = false
 
@@ -30,37 +30,37 @@ export class ActivityLook {
     this.#data = data
   }
 
-  /** Streams that moved: of no interest as long as nobody looks. */
-  moved(rows: readonly StreamRow[]): void {
+  /** Takes changed streams; ignored while the feed is not visible. */
+  addChanged(rows: readonly StreamRow[]): void {
     if (!this.#isWanted) return
     for (const { name, etag, modifiedMs } of rows) this.#pending.set(name, { name, etag, modifiedMs })
   }
 
-  /** Nobody looks at it any more. */
+  /** The feed is no longer visible. */
   stop(): void {
     this.#isWanted = false
     this.#pending.clear()
   }
 
-  /** Reads some of what is new. Call it after the streams were looked at. */
-  async look(signal: AbortSignal): Promise<void> {
-    if (!this.#isWanted) this.#begin()
-    const next = firstOf(this.#pending.values(), JOURNALS_A_LOOK, byLastChange)
+  /** Reads some of the new entries. Call it after the streams were polled. */
+  async poll(signal: AbortSignal): Promise<void> {
+    if (!this.#isWanted) this.#start()
+    const next = firstOf(this.#pending.values(), JOURNALS_PER_POLL, byLastChange)
     for (let at = 0; at < next.length; at += READS_AT_ONCE) {
       await this.#readSome(next.slice(at, at + READS_AT_ONCE), signal)
     }
     this.#data.putActivity(this.#data.activity.items, this.#pending.size)
   }
 
-  #begin(): void {
+  #start(): void {
     this.#isWanted = true
     const rows = Array.from(this.#data.streams.values(), ({ item }) => item.listed)
-    const unread = firstOf(rows, JOURNALS_A_LOOK, byLastChange)
-    for (const row of unread) if (this.#read.get(row.name)?.etag !== row.etag) this.moved([row])
+    const unread = firstOf(rows, JOURNALS_PER_POLL, byLastChange)
+    for (const row of unread) if (this.#read.get(row.name)?.etag !== row.etag) this.addChanged([row])
   }
 
-  /** If one of them cannot be read for now, all are read again. */
-  async #readSome(some: readonly Moved[], signal: AbortSignal): Promise<void> {
+  /** If one of them cannot be read now, all are read again. */
+  async #readSome(some: readonly ChangedStream[], signal: AbortSignal): Promise<void> {
     const read = await Promise.all(some.map(moved => this.#viewOf(moved, signal)))
     const news = read.flatMap(view => (view === undefined ? [] : this.#newsOf(view)))
     for (const { name, etag } of some) if (this.#pending.get(name)?.etag === etag) this.#pending.delete(name)
@@ -68,8 +68,8 @@ export class ActivityLook {
     this.#data.putActivity(items, this.#pending.size)
   }
 
-  /** What cannot be read has nothing to tell. */
-  async #viewOf({ name }: Moved, signal: AbortSignal): Promise<StreamView | undefined> {
+  /** Unreadable streams have no news. */
+  async #viewOf({ name }: ChangedStream, signal: AbortSignal): Promise<StreamView | undefined> {
     try {
       return await readStream(this.#store, name, signal)
     } catch (error) {
@@ -86,23 +86,23 @@ export class ActivityLook {
   }
 }
 
-function byLastChange(a: Moved, b: Moved): number {
+function byLastChange(a: ChangedStream, b: ChangedStream): number {
   return b.modifiedMs - a.modifiedMs
 }
 
-/** So many activities are kept. */
+/** Activities kept at most. */
 const ACTIVITIES_KEPT = 1_000
 
-/** How far the journal of a stream was read. */
+/** Position up to which the journal of a stream was read. */
 interface Bookmark {
   readonly born: string
   readonly version: number
 }
 
-/** Nothing of it was read. */
+/** Nothing read yet. */
 const NO_BOOKMARK: Bookmark = { born: '', version: 0 }
 
-/** What a stream's journal tells behind the bookmark, oldest first: not more than is kept of all streams together. */
+/** The journal entries after the bookmark, oldest first: at most as many as are kept of all streams. */
 function newsOf(view: StreamView, { born, version }: Bookmark = NO_BOOKMARK): readonly Activity[] {
   const { name, document, stored } = view
   const from = document.born === born ? version : 0
@@ -111,7 +111,7 @@ function newsOf(view: StreamView, { born, version }: Bookmark = NO_BOOKMARK): re
     .filter(tx => tx.provisional || tx.version > from)
     .slice(-ACTIVITIES_KEPT)
     .map(tx => ({
-      // What nobody has recorded yet has the number of what was recorded last.
+      // A provisional entry has the version of the last recorded one.
       key: `${name}@${tx.version}${tx.provisional ? '+' : ''}`,
       stream: name,
       atMs: view.time(tx.at) ?? stored.modifiedMs,
@@ -120,9 +120,9 @@ function newsOf(view: StreamView, { born, version }: Bookmark = NO_BOOKMARK): re
 }
 
 /**
- * The latest of both, the latest first. A foreign write that nobody has recorded is news only until its stream is read again.
+ * The latest entries of both, latest first. A provisional entry is kept only until its stream is read again.
  *
- * @param read the streams that were read since
+ * @param read the streams read since
  */
 function withNews(
   before: readonly Activity[],
@@ -137,7 +137,7 @@ function withNews(
     byKey.delete(item.key)
     byKey.set(item.key, item)
   }
-  // What happened at the same time stays in the order in which it was found.
+  // Simultaneous entries stay in the order in which they were found.
   return [...byKey.values()]
     .reverse()
     .sort((a, b) => b.atMs - a.atMs)

@@ -6,12 +6,12 @@ import type { OpenStreamUpdate } from '../open-stream.ts'
 import type { DataStore } from '../store.ts'
 import { leaseNow } from '../stream-table.ts'
 
-/** Keeps the open stream as the store has it: read at first and when its ETag moved; of the others nothing is listed. */
+/** Keeps the open stream up to date: read once, then whenever its ETag changes; only its own row is listed. */
 export class OpenStreamPoll {
   readonly #store: StreamStore
   readonly #data: DataStore
   #name: string | undefined
-  /** Of what was read last. */
+  /** Of the last read. */
   #etag: string | undefined
   #isFirst = true
   #mark: string | undefined
@@ -21,25 +21,25 @@ export class OpenStreamPoll {
     this.#data = data
   }
 
-  /** @param mark of the store, from just now: nothing is asked if it still is the one of the last look */
-  async look(name: string, mark: string | undefined, signal: AbortSignal): Promise<void> {
-    if (name !== this.#name || this.#data.open?.presence === 'waiting') this.#begin(name)
+  /** @param mark the store's current change token: the poll is skipped if it equals that of the last poll */
+  async poll(name: string, mark: string | undefined, signal: AbortSignal): Promise<void> {
+    if (name !== this.#name || this.#data.open?.presence === 'waiting') this.#start(name)
     if (mark !== undefined && mark === this.#mark) return this.#expireLease(name)
     this.#mark = undefined
-    const glimpse = this.#isFirst ? await this.#read(name, signal) : await this.#glimpse(name, signal)
-    this.#data.putOpen(name, glimpse)
+    const update = this.#isFirst ? await this.#read(name, signal) : await this.#checkRow(name, signal)
+    this.#data.putOpen(name, update)
     this.#isFirst = false
     this.#mark = mark
   }
 
-  #begin(name: string): void {
+  #start(name: string): void {
     this.#name = name
     this.#etag = undefined
     this.#isFirst = true
     this.#mark = undefined
   }
 
-  async #glimpse(name: string, signal: AbortSignal): Promise<OpenStreamUpdate> {
+  async #checkRow(name: string, signal: AbortSignal): Promise<OpenStreamUpdate> {
     const listed = await rowOf(this.#store, name, signal)
     if (listed !== undefined && listed.etag !== this.#etag) return this.#read(name, signal)
     if (listed !== undefined) return { kind: 'listed', listed }

@@ -3,87 +3,88 @@ import { StoreUnreachable } from '../../../store/errors.ts'
 import type { StreamStore } from '../../../store/store.ts'
 import { sleepUntilAborted } from '../../../util/concurrency.ts'
 import type { DataStore } from '../store.ts'
-import { type Explain, Troubles } from '../store-errors.ts'
-import { NO_DEMAND, type VisibleData } from '../types.ts'
-import { ActivityLook } from './activity.ts'
+import { type Explain, StoreErrors } from '../store-errors.ts'
+import { NOTHING_VISIBLE, type VisibleData } from '../types.ts'
+import { ActivityPoll } from './activity.ts'
 import { OpenStreamPoll } from './open-stream.ts'
 import { StreamsPoll } from './streams.ts'
-import { UnreadLook } from './unread.ts'
-import { WatchdogLook } from './watchdog.ts'
+import { UnreadDocuments } from './unread.ts'
+import { WatchdogPoll } from './watchdog.ts'
 
 export interface PollOptions {
-  /** From one look to the next, ms; more where the store is slow. */
+  /** Time between the starts of two polls, ms; longer if the store is slow. */
   readonly intervalMs: number
-  /** Only streams of these names. */
+  /** Only streams with a matching name. */
   readonly match?: Glob
   readonly explain: Explain
-  /** Time that only goes on. For tests. */
+  /** Monotonic clock, replaced in tests. */
   readonly clock?: PollClock
 }
 
 export interface PollClock {
   nowMs(): number
-  /** Waits, unless the signal aborts; does not throw. */
+  /** Resolves after the time or when the signal aborts; does not throw. */
   pause(ms: number, signal: AbortSignal): Promise<void>
 }
 
 /**
- * The one that asks the store, as often as is wanted and only for what is visible: one look at a time, a listing a look,
- * documents only where they moved. Where the store can tell that nothing was written it is asked for nothing else.
+ * The only reader of the store, at the requested interval and only for visible data: one poll at a time, one listing
+ * per poll, documents only when they changed. A store with change tokens is asked for nothing else while its token is
+ * unchanged.
  */
 export class Poll {
   readonly #store: StreamStore
   readonly #data: DataStore
-  readonly #askedMs: number
+  readonly #intervalMs: number
   readonly #clock: PollClock
-  readonly #pace: PollInterval
-  readonly #troubles: Troubles
+  readonly #interval: PollInterval
+  readonly #errors: StoreErrors
   readonly #streams: StreamsPoll
   readonly #open: OpenStreamPoll
-  readonly #unread: UnreadLook
-  readonly #activity: ActivityLook
-  readonly #watchdog: WatchdogLook
-  #demand: VisibleData = NO_DEMAND
-  /** There was something that could tell whether it was written to: a file. */
+  readonly #unread: UnreadDocuments
+  readonly #activity: ActivityPoll
+  readonly #watchdog: WatchdogPoll
+  #visible: VisibleData = NOTHING_VISIBLE
+  /** The store has had a change token: its file exists. */
   #hadMark = false
-  /** The streams are listed again from then on; never while a listing is under way, unless somebody asks meanwhile. */
+  /** When the streams are listed next; infinite during a listing, unless `readNow` asks for another. */
   #listAtMs = Number.NEGATIVE_INFINITY
-  /** A look is wanted at once. */
-  #isAsked = false
+  /** Another poll is requested at once. */
+  #isWoken = false
   #rest: AbortController | undefined
 
   constructor(store: StreamStore, data: DataStore, { intervalMs, match, explain, clock = MACHINE }: PollOptions) {
     this.#store = store
     this.#data = data
-    this.#askedMs = intervalMs
+    this.#intervalMs = intervalMs
     this.#clock = clock
-    this.#pace = new PollInterval(intervalMs)
-    this.#troubles = new Troubles(data, explain, () => store.nowMs())
-    this.#activity = new ActivityLook(store, data)
-    this.#streams = new StreamsPoll(store, data, match, rows => this.#activity.moved(rows))
+    this.#interval = new PollInterval(intervalMs)
+    this.#errors = new StoreErrors(data, explain, () => store.nowMs())
+    this.#activity = new ActivityPoll(store, data)
+    this.#streams = new StreamsPoll(store, data, match, rows => this.#activity.addChanged(rows))
     this.#open = new OpenStreamPoll(store, data)
-    this.#unread = new UnreadLook(store, data, this.#troubles)
-    this.#watchdog = new WatchdogLook(store, data)
+    this.#unread = new UnreadDocuments(store, data, this.#errors)
+    this.#watchdog = new WatchdogPoll(store, data)
     data.putFreshness({ intervalMs })
   }
 
-  /** What is visible now. Cheap: it may be said with every frame. What is newly wanted is looked at soon. */
-  want(demand: VisibleData): void {
-    const before = this.#demand
-    this.#demand = demand
+  /** Sets the visible data. Cheap enough for every frame. Newly visible data is read soon. */
+  setVisible(demand: VisibleData): void {
+    const before = this.#visible
+    this.#visible = demand
     if (demand.open !== undefined) this.#data.openStream(demand.open)
     if (!demand.activity) this.#activity.stop()
-    this.#unread.want(demand.unread)
+    this.#unread.setVisible(demand.unread)
     if (isMore(before, demand)) this.#wake()
   }
 
-  /** Looks at once, or once more where a look is under way. */
+  /** Polls at once, or once more after the running poll. */
   readNow(): void {
     this.#listAtMs = Number.NEGATIVE_INFINITY
     this.#wake()
   }
 
-  /** Looks until the signal aborts. Faults of the store are told as `freshness.trouble`. @throws errors that are bugs */
+  /** Polls until the signal aborts. Store errors are shown as `freshness.error`. @throws errors that are bugs */
   async run(signal: AbortSignal): Promise<void> {
     const end = new AbortController()
     const stop = () => {
@@ -93,80 +94,80 @@ export class Poll {
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
     try {
-      await Promise.all([this.#look(end.signal), this.#unread.run(end.signal)])
+      await Promise.all([this.#pollRepeatedly(end.signal), this.#unread.run(end.signal)])
     } finally {
       signal.removeEventListener('abort', stop)
       stop()
     }
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #pollRepeatedly(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      this.#isAsked = false
+      this.#isWoken = false
       const startMs = this.#clock.nowMs()
-      const waitMs = await this.#lookOnce(startMs, signal)
+      const waitMs = await this.#pollOnce(startMs, signal)
       if (signal.aborted) return
       if (this.#listAtMs === Number.POSITIVE_INFINITY) this.#listAtMs = startMs + waitMs
       await this.#sleepUntilAborted(startMs + waitMs, signal)
     }
   }
 
-  /** @returns how long after its start the next one begins, ms */
-  async #lookOnce(startMs: number, signal: AbortSignal): Promise<number> {
-    const lookingSinceMs = this.#store.nowMs()
-    this.#data.putFreshness({ lookingSinceMs })
+  /** @returns the time from its start to the next one, ms */
+  async #pollOnce(startMs: number, signal: AbortSignal): Promise<number> {
+    const pollStartedMs = this.#store.nowMs()
+    this.#data.putFreshness({ pollStartedMs })
     let hasAsked: boolean
     try {
-      hasAsked = await this.#lookAt(startMs, signal)
+      hasAsked = await this.#readVisible(startMs, signal)
     } catch (error) {
       if (signal.aborted) return 0
-      this.#troubles.tell('looks', error)
-      this.#data.putFreshness({ lookingSinceMs: undefined })
-      return this.#pace.failed()
+      this.#errors.report('poll', error)
+      this.#data.putFreshness({ pollStartedMs: undefined })
+      return this.#interval.failed()
     }
     if (!hasAsked) {
-      this.#data.putFreshness({ lookingSinceMs: undefined })
-      return this.#askedMs
+      this.#data.putFreshness({ pollStartedMs: undefined })
+      return this.#intervalMs
     }
-    const intervalMs = this.#pace.answered(this.#clock.nowMs() - startMs)
-    const isSlow = intervalMs > this.#askedMs
-    this.#data.putFreshness({ seenMs: lookingSinceMs, lookingSinceMs: undefined, intervalMs, isSlow })
-    this.#troubles.isOver('looks')
+    const intervalMs = this.#interval.answered(this.#clock.nowMs() - startMs)
+    const isSlow = intervalMs > this.#intervalMs
+    this.#data.putFreshness({ polledMs: pollStartedMs, pollStartedMs: undefined, intervalMs, isSlow })
+    this.#errors.clear('poll')
     this.#unread.resume()
     return intervalMs
   }
 
   /**
-   * What is wanted when its turn comes. A mark from before all that is read tells of whatever is written meanwhile.
-   * @returns false where it was not the time for anything: that says nothing of the store
+   * Reads the visible data that is due. The change token is taken first, so that a write during the reads changes it.
+   * @returns false if nothing was due: that says nothing about the store
    */
-  async #lookAt(startMs: number, signal: AbortSignal): Promise<boolean> {
+  async #readVisible(startMs: number, signal: AbortSignal): Promise<boolean> {
     const mark = await this.#store.changeToken?.(signal)
-    if (mark === undefined && this.#hadMark) throw new StoreUnreachable(`${this.#store.address} is not there any more`)
+    if (mark === undefined && this.#hadMark) throw new StoreUnreachable(`${this.#store.address} no longer exists`)
     this.#hadMark = mark !== undefined
-    const { open } = this.#demand
-    if (open !== undefined) await this.#open.look(open, mark, signal)
-    const lists = this.#demand.streams && this.#listAtMs <= startMs
+    const { open } = this.#visible
+    if (open !== undefined) await this.#open.poll(open, mark, signal)
+    const lists = this.#visible.streams && this.#listAtMs <= startMs
     if (lists) {
       this.#listAtMs = Number.POSITIVE_INFINITY
       await this.#streams.poll(mark, signal)
     }
-    const { watchdog, activity } = this.#demand
-    if (watchdog) await this.#watchdog.look(mark, signal)
-    if (activity) await this.#activity.look(signal)
+    const { watchdog, activity } = this.#visible
+    if (watchdog) await this.#watchdog.poll(mark, signal)
+    if (activity) await this.#activity.poll(signal)
     return open !== undefined || lists || watchdog
   }
 
   async #sleepUntilAborted(untilMs: number, signal: AbortSignal): Promise<void> {
-    const atMs = this.#demand.streams ? Math.min(untilMs, this.#listAtMs) : untilMs
-    if (this.#isAsked || signal.aborted) return
+    const atMs = this.#visible.streams ? Math.min(untilMs, this.#listAtMs) : untilMs
+    if (this.#isWoken || signal.aborted) return
     this.#rest = new AbortController()
     await this.#clock.pause(Math.max(0, atMs - this.#clock.nowMs()), this.#rest.signal)
     this.#rest = undefined
   }
 
   #wake(): void {
-    this.#isAsked = true
+    this.#isWoken = true
     this.#rest?.abort()
   }
 }
@@ -178,32 +179,32 @@ function isMore(before: VisibleData, { streams, open, activity, watchdog }: Visi
   return (streams && !before.streams) || (activity && !before.activity) || (watchdog && !before.watchdog)
 }
 
-/** A look is followed by the next one after so many times as long as it took: the store is left to others. */
+/** The pause after a poll, as a multiple of its duration: leaves the store to others. */
 const SHARE = 4
 const LONGEST_MS = 60_000
-/** A store that does not answer is asked again at the latest after so many ms. */
+/** Longest pause after a store error, ms. */
 const LONGEST_BACK_OFF_MS = 10_000
 
-/** How long it is from the start of one look to the start of the next. */
+/** The time from the start of one poll to the start of the next. */
 export class PollInterval {
-  readonly #askedMs: number
+  readonly #intervalMs: number
   #failures = 0
 
-  /** @param askedMs at least so long, ms */
+  /** @param askedMs the least interval, ms */
   constructor(askedMs: number) {
-    this.#askedMs = askedMs
+    this.#intervalMs = askedMs
   }
 
-  /** After a look that took so long. */
+  /** After a successful poll. @param tookMs its duration */
   answered(tookMs: number): number {
     this.#failures = 0
-    return Math.max(this.#askedMs, Math.min(LONGEST_MS, Math.ceil(SHARE * tookMs)))
+    return Math.max(this.#intervalMs, Math.min(LONGEST_MS, Math.ceil(SHARE * tookMs)))
   }
 
-  /** After one that failed: twice as long each time. */
+  /** After a failed poll: doubles each time. */
   failed(): number {
-    const waitMs = this.#askedMs * 2 ** Math.min(this.#failures, 20)
+    const waitMs = this.#intervalMs * 2 ** Math.min(this.#failures, 20)
     this.#failures++
-    return Math.max(this.#askedMs, Math.min(LONGEST_BACK_OFF_MS, waitMs))
+    return Math.max(this.#intervalMs, Math.min(LONGEST_BACK_OFF_MS, waitMs))
   }
 }

@@ -4,23 +4,23 @@ import type { ListQuery, StreamRow, StreamStore } from '../../../store/store.ts'
 import { isHeld } from '../../../stream/lease.ts'
 import type { DataStore } from '../store.ts'
 
-/** What is remembered of a stream from listing to listing. */
+/** State of a stream in the previous listing. */
 interface PolledStream extends RememberedStream {
-  /** Its lease was held: its row is wanted each time, as only that tells when the lease ends or changes hands. */
+  /** Its lease was held: its row is needed each time, as only the row shows when the lease ends or changes hands. */
   readonly isHeld: boolean
 }
 
-/** Keeps the table of streams as the store has it: one listing a poll, of which only changed rows are made. */
+/** Keeps the table of streams up to date: one listing per poll, from which only changed rows are parsed. */
 export class StreamsPoll {
   readonly #store: StreamStore
   readonly #data: DataStore
   readonly #match: Glob | undefined
   readonly #onMoved: (rows: readonly StreamRow[]) => void
   readonly #streams = new ChangedStreams<PolledStream>()
-  /** The change mark of the store before the last whole listing. */
+  /** The store's change token before the last complete listing. */
   #mark: string | undefined
 
-  /** @param onMoved receives streams that are new or whose ETag moved */
+  /** @param onMoved receives streams that are new or whose ETag changed */
   constructor(
     store: StreamStore,
     data: DataStore,
@@ -33,7 +33,7 @@ export class StreamsPoll {
     this.#onMoved = onMoved
   }
 
-  /** @param mark the store's change mark of just now: nothing is listed if it still is the one of the last listing */
+  /** @param mark the store's current change token: nothing is listed if it equals that of the last listing */
   async poll(mark: string | undefined, signal: AbortSignal): Promise<void> {
     this.#data.expireLeases(this.#store.nowMs())
     if (mark !== undefined && mark === this.#mark) return

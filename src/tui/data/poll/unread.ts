@@ -1,46 +1,46 @@
 import { summaryOf } from '../../../ops/summaries.ts'
 import type { StreamStore } from '../../../store/store.ts'
 import type { DataStore } from '../store.ts'
-import type { Troubles } from '../store-errors.ts'
+import type { StoreErrors } from '../store-errors.ts'
 
-/** At most so many documents are read at a time. */
+/** Documents read at a time. */
 export const READS_AT_ONCE = 8
 
-/** As long as it may read. `fail`: what is told of bugs. */
+/** Lifetime of the reads. `fail` receives bugs. */
 interface Run {
   readonly signal: AbortSignal
   readonly fail: (bug: unknown) => void
 }
 
-/** Reads the documents of visible streams whose summary does not count. What is not visible any more is left out. */
-export class UnreadLook {
+/** Reads the documents of visible streams without a valid summary. Streams that are no longer visible are skipped. */
+export class UnreadDocuments {
   readonly #store: StreamStore
   readonly #data: DataStore
-  readonly #troubles: Troubles
-  readonly #under = new Set<string>()
-  /** The ETag under which a document was asked for last: again only when it moves. */
-  readonly #tried = new Map<string, string>()
-  #wanted: readonly string[] = []
-  /** Nothing is read before the next look was answered. */
+  readonly #errors: StoreErrors
+  readonly #reading = new Set<string>()
+  /** The ETag of the last read of a document: it is read again only after a change. */
+  readonly #readEtags = new Map<string, string>()
+  #visible: readonly string[] = []
+  /** No reads until the next successful poll. */
   #isBlocked = false
   #run: Run | undefined
 
-  constructor(store: StreamStore, data: DataStore, troubles: Troubles) {
+  constructor(store: StreamStore, data: DataStore, errors: StoreErrors) {
     this.#store = store
     this.#data = data
-    this.#troubles = troubles
+    this.#errors = errors
   }
 
-  want(names: readonly string[]): void {
-    this.#wanted = names
-    this.#goOn()
+  setVisible(names: readonly string[]): void {
+    this.#visible = names
+    this.#readMore()
   }
 
   /** The store has answered. */
   resume(): void {
     this.#isBlocked = false
-    if (this.#wanted.length === 0) this.#troubles.isOver('documents')
-    this.#goOn()
+    if (this.#visible.length === 0) this.#errors.clear('documents')
+    this.#readMore()
   }
 
   /** Reads until the signal aborts. @throws errors that are bugs */
@@ -49,46 +49,46 @@ export class UnreadLook {
       if (signal.aborted) return resolve()
       signal.addEventListener('abort', () => resolve(), { once: true })
       this.#run = { signal, fail }
-      this.#goOn()
+      this.#readMore()
     })
   }
 
-  #goOn(): void {
+  #readMore(): void {
     if (this.#run === undefined || this.#run.signal.aborted) return
-    for (const name of this.#wanted) {
-      if (this.#isBlocked || this.#under.size >= READS_AT_ONCE) return
+    for (const name of this.#visible) {
+      if (this.#isBlocked || this.#reading.size >= READS_AT_ONCE) return
       if (this.#isToBeRead(name)) void this.#read(name, this.#run)
     }
   }
 
   #isToBeRead(name: string): boolean {
     const entry = this.#data.streams.get(name)
-    if (entry === undefined || entry.isRead || this.#under.has(name)) return false
-    return this.#tried.get(name) !== entry.item.listed.etag
+    if (entry === undefined || entry.isRead || this.#reading.has(name)) return false
+    return this.#readEtags.get(name) !== entry.item.listed.etag
   }
 
   async #read(name: string, { signal, fail }: Run): Promise<void> {
     const row = this.#data.streams.get(name)?.item.listed ?? { name }
     const etag = 'etag' in row ? row.etag : ''
-    this.#under.add(name)
+    this.#reading.add(name)
     try {
       const item = await summaryOf(this.#store, row, signal)
-      this.#tried.set(name, etag)
-      // it may be gone from the listing by now
+      this.#readEtags.set(name, etag)
+      // The stream may have left the listing meanwhile.
       if (item !== undefined && this.#data.streams.get(name)) this.#data.putStreams([item], this.#store.nowMs())
-      this.#troubles.isOver('documents')
+      this.#errors.clear('documents')
     } catch (error) {
       this.#isBlocked = true
-      if (!signal.aborted) this.#tell(error, fail)
+      if (!signal.aborted) this.#report(error, fail)
     } finally {
-      this.#under.delete(name)
+      this.#reading.delete(name)
     }
-    this.#goOn()
+    this.#readMore()
   }
 
-  #tell(error: unknown, fail: Run['fail']): void {
+  #report(error: unknown, fail: Run['fail']): void {
     try {
-      this.#troubles.tell('documents', error)
+      this.#errors.report('documents', error)
     } catch (bug) {
       fail(bug)
     }

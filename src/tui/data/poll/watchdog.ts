@@ -5,11 +5,11 @@ import { firstOf } from '../../../util/top-n.ts'
 import type { DataStore } from '../store.ts'
 import type { StreamTable, WatchdogView } from '../types.ts'
 
-/** So many of the soonest limits are shown. */
+/** Limits shown at most, the soonest ones. */
 const NEXT_SHOWN = 200
 
-/** Keeps what watchdogs last wrote of themselves, and what expires next. */
-export class WatchdogLook {
+/** Keeps the state written by watchdogs, and the limits that expire next. */
+export class WatchdogPoll {
   readonly #store: StreamStore
   readonly #data: DataStore
   #mark: string | undefined
@@ -21,8 +21,8 @@ export class WatchdogLook {
     this.#data = data
   }
 
-  /** @param mark of the store, from just now: nothing is read if it still is the one of the last look */
-  async look(mark: string | undefined, signal: AbortSignal): Promise<void> {
+  /** @param mark the store's current change token: nothing is read if it equals that of the last poll */
+  async poll(mark: string | undefined, signal: AbortSignal): Promise<void> {
     this.#findNext()
     if (mark !== undefined && mark === this.#mark) return
     this.#mark = undefined

@@ -4,28 +4,28 @@ import { leaseNow } from '../../data/stream-table.ts'
 import type { Activity, Data, StreamEntry } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { State } from '../state.ts'
-import { filterWords, KeptListing, listingOf, NO_ROWS, SearchTexts } from './rows.ts'
+import { filterWords, KeptListing, listingOf, NO_ROWS, searchText } from './rows.ts'
 import { TableList } from './table-list.ts'
 import { TreeList } from './tree-list.ts'
 
-/** The rows of each list in order, kept from frame to frame: asking again where nothing moved costs nothing. */
+/** The rows of each list in order, cached from frame to frame. */
 export class Lists {
   readonly #streams = new TableList({
     sort: { by: 'name', isDescending: false },
-    texts: new SearchTexts(streamTexts),
+    textOf: searchText(streamTexts),
     keepsCursorOnly: false,
   })
   readonly #leases = new TableList({
     isIn: ({ item }, nowMs) => isHeld(leaseNow(item.listed.lease, nowMs)),
     sort: { by: 'since', isDescending: false },
-    texts: new SearchTexts(leaseTexts),
-    // Leases come and go all the time where each change takes one.
+    textOf: searchText(leaseTexts),
+    // Where every change takes a lease, leases come and go all the time.
     keepsCursorOnly: true,
   })
   readonly #tree = new TreeList()
   readonly #watchdog = new KeptListing()
   readonly #activity = new KeptListing()
-  readonly #activityTexts = new SearchTexts(activityTexts)
+  readonly #activityText = searchText(activityTexts)
 
   /** The rows of the current screen. @param nowMs the store's clock */
   listing(state: State, data: Data, nowMs: number): Listing {
@@ -59,7 +59,7 @@ export class Lists {
   #activities(filter: string, { activity: { items } }: Data): Listing {
     return this.#activity.get([filter, items], () => {
       const words = filterWords(filter)
-      const passing = words.isEmpty ? items : items.filter(item => words.accepts(this.#activityTexts.get(item)))
+      const passing = words.isEmpty ? items : items.filter(item => words.accepts(this.#activityText(item)))
       const keys = passing.map(({ key }) => key)
       return listingOf(keys, { matching: keys.length, total: items.length })
     })

@@ -1,13 +1,14 @@
+import { cached } from '../../cached.ts'
 import type { Listing } from '../context.ts'
 
-/** What is known of a list besides its rows. */
+/** Properties of a list besides its rows. */
 export interface RowFacts {
   readonly faint?: ReadonlySet<string>
   readonly matching: number
   readonly total: number
 }
 
-/** A listing of these rows. Where they stand is worked out when somebody asks. */
+/** A listing of these rows. Positions are computed on demand. */
 export function listingOf(keys: readonly string[], { faint = NONE, matching, total }: RowFacts): Listing {
   let positions: ReadonlyMap<string, number> | undefined
   return {
@@ -32,7 +33,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 export const NO_ROWS: Listing = listingOf([], { matching: 0, total: 0 })
 
-/** Keeps a listing as long as nothing it depends on is another one. */
+/** Caches a listing until one of its inputs changes. */
 export class KeptListing {
   #listing = NO_ROWS
   #made: readonly unknown[] | undefined
@@ -45,9 +46,9 @@ export class KeptListing {
   }
 }
 
-/** The words of a filter: all have to be found, `!word` must not be. Upper and lower case are the same. */
+/** The words of a filter: all must be found, `!word` must not. Case is ignored. */
 export interface FilterWords {
-  /** Everything passes. */
+  /** Everything matches. */
   readonly isEmpty: boolean
   /** @param text as `searchable` makes it */
   accepts(text: string): boolean
@@ -63,25 +64,14 @@ export function filterWords(filter: string): FilterWords {
   }
 }
 
-/** The texts of one thing, to be searched: no word reaches from one into the next. */
+/** Texts joined for searching: no word can span two of them. */
 export function searchable(texts: readonly string[]): string {
   return texts.join('\n').toLowerCase()
 }
 
-/** What is searched of each thing, made once as long as the thing is the same. */
-export class SearchTexts<Of extends object> {
-  readonly #texts = new WeakMap<Of, string>()
-  readonly #textsOf: (of: Of) => readonly string[]
+/** The search text of an object, cached while the object is the same. */
+export type SearchText<Of> = (of: Of) => string
 
-  constructor(textsOf: (of: Of) => readonly string[]) {
-    this.#textsOf = textsOf
-  }
-
-  get(of: Of): string {
-    const known = this.#texts.get(of)
-    if (known !== undefined) return known
-    const text = searchable(this.#textsOf(of))
-    this.#texts.set(of, text)
-    return text
-  }
+export function searchText<Of extends object>(textsOf: (of: Of) => readonly string[]): SearchText<Of> {
+  return cached(of => searchable(textsOf(of)))
 }

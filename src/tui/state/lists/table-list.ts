@@ -2,22 +2,22 @@ import { compareNames } from '../../../store/names.ts'
 import type { StreamEntry, StreamTable } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { ListState, Sort } from '../state.ts'
-import { filterWords, listingOf, NO_ROWS, type SearchTexts } from './rows.ts'
+import { filterWords, listingOf, NO_ROWS, type SearchText } from './rows.ts'
 
-/** What a list takes of the table. */
+/** Rules of a list of streams. */
 export interface TableListRules {
-  /** Which streams it is about; all without it. */
+  /** Streams that belong to the list; all without it. */
   readonly isIn?: (entry: StreamEntry, nowMs: number) => boolean
-  /** By what it is sorted unless somebody chose otherwise. */
+  /** Default order. */
   readonly sort: Sort
-  /** What of them is searched. */
-  readonly texts: SearchTexts<StreamEntry>
-  /** Of what is not in it any more only the row under the cursor stays. */
+  /** The searched text of a stream. */
+  readonly textOf: SearchText<StreamEntry>
+  /** Of the rows that no longer belong, only the one under the cursor stays. */
   readonly keepsCursorOnly: boolean
 }
 
-/** From what the rows were made. */
-interface Made {
+/** Inputs of a listing. */
+interface ListInputs {
   readonly table: StreamTable
   readonly revision: number
   readonly membership: number
@@ -28,14 +28,14 @@ interface Made {
 }
 
 /**
- * A list of streams in its order. It is made anew when streams come or go and when somebody chose another filter or
- * order; for what changes in the streams themselves at most once a second, so that rows can be read.
+ * A sorted list of streams. It is rebuilt when streams are added or removed, or when the filter or the order changes;
+ * for changes in the streams at most once a second, so that rows stay readable.
  */
 export class TableList {
   readonly #rules: TableListRules
-  #made: Made | undefined
+  #inputs: ListInputs | undefined
   #listing: Listing = NO_ROWS
-  #hasGhosts = false
+  #hasStale = false
   #names: readonly string[] = []
 
   constructor(rules: TableListRules) {
@@ -45,38 +45,38 @@ export class TableList {
   listing(list: ListState, table: StreamTable, nowMs: number): Listing {
     const { filter, sort, moves } = list
     const { revision, membership } = table
-    const now: Made = { table, revision, membership, filter, sort, moves, nowMs }
-    const before = this.#made
-    if (before !== undefined && this.#isGood(before, now)) return this.#listing
+    const now: ListInputs = { table, revision, membership, filter, sort, moves, nowMs }
+    const before = this.#inputs
+    if (before !== undefined && this.#isCurrent(before, now)) return this.#listing
     if (before?.table !== table || before.membership !== membership) this.#names = namesOf(table)
-    this.#listing = this.#make(list, now, this.#ghostsOf(before, list))
-    this.#made = now
+    this.#listing = this.#make(list, now, this.#staysFor(before, list))
+    this.#inputs = now
     return this.#listing
   }
 
-  #isGood(before: Made, now: Made): boolean {
+  #isCurrent(before: ListInputs, now: ListInputs): boolean {
     if (before.table !== now.table || before.membership !== now.membership) return false
     if (before.filter !== now.filter || !isSameSort(before.sort, now.sort)) return false
-    if (this.#hasGhosts && before.moves !== now.moves) return false
+    if (this.#hasStale && before.moves !== now.moves) return false
     if (this.#isAllByName(now)) return true
     return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
   }
 
-  /** What streams are like is of no matter then. */
-  #isAllByName({ filter, sort = this.#rules.sort }: Pick<Made, 'filter' | 'sort'>): boolean {
+  /** The content of the streams does not matter then. */
+  #isAllByName({ filter, sort = this.#rules.sort }: Pick<ListInputs, 'filter' | 'sort'>): boolean {
     return this.#rules.isIn === undefined && sort.by === 'name' && filterWords(filter).isEmpty
   }
 
-  /** Whether a row that does not pass any more stays where it was seen. */
-  #ghostsOf(before: Made | undefined, { filter, moves, cursor }: ListState): (name: string) => boolean {
+  /** Whether a row that no longer matches stays in place. */
+  #staysFor(before: ListInputs | undefined, { filter, moves, cursor }: ListState): (name: string) => boolean {
     if (before === undefined || before.filter !== filter || before.moves !== moves) return () => false
     const { indexOf } = this.#listing
     const { keepsCursorOnly } = this.#rules
     return name => (!keepsCursorOnly || name === cursor) && indexOf(name) >= 0
   }
 
-  #make(list: ListState, { table, nowMs }: Made, stays: (name: string) => boolean): Listing {
-    const { isIn = () => true, texts, sort: usual } = this.#rules
+  #make(list: ListState, { table, nowMs }: ListInputs, stays: (name: string) => boolean): Listing {
+    const { isIn = () => true, textOf, sort: usual } = this.#rules
     const { filter, sort = usual } = list
     if (this.#isAllByName(list)) return this.#all(sort)
     const words = filterWords(filter)
@@ -88,24 +88,27 @@ export class TableList {
       if (entry === undefined) continue
       const belongs = isIn(entry, nowMs)
       if (belongs) total++
-      const passes = belongs && (words.isEmpty || words.accepts(texts.get(entry)))
+      const passes = belongs && (words.isEmpty || words.accepts(textOf(entry)))
       if (!passes && !stays(name)) continue
       if (!passes) faint.add(name)
       entries.push(entry)
     }
-    this.#hasGhosts = faint.size > 0
+    this.#hasStale = faint.size > 0
     const keys = sortStreams(entries, sort).map(({ name }) => name)
     return listingOf(keys, { faint, matching: keys.length - faint.size, total })
   }
 
   #all({ isDescending }: Sort): Listing {
-    this.#hasGhosts = false
+    this.#hasStale = false
     const keys = isDescending ? this.#names.toReversed() : this.#names
     return listingOf(keys, { matching: keys.length, total: keys.length })
   }
 }
 
-/** Where no name has what the two orders see differently, that of code units is the same and ten times as fast. */
+/**
+ * Code unit order equals the order of `compareNames` unless a name has characters from U+D800 on, and is ten times as
+ * fast.
+ */
 function namesOf(table: StreamTable): readonly string[] {
   const names: string[] = []
   for (const { name } of table.values()) names.push(name)
@@ -118,10 +121,10 @@ function isSameSort(a: Sort | undefined, b: Sort | undefined): boolean {
   return a?.by === b?.by && a?.isDescending === b?.isDescending
 }
 
-/** What a stream is sorted by, lowest first; streams without it stand last, whichever way the order goes. */
+/** The sort key of a stream, lowest first; streams without one are last in both directions. */
 type KeyOf = (entry: StreamEntry) => number | string | undefined
 
-/** What needs somebody's attention comes first. */
+/** The most urgent status first. */
 const STATUSES = ['aborted', 'inprocess', 'init', 'canceled', 'completed']
 const UNREADABLE = -1
 
@@ -135,14 +138,14 @@ const KEYS: { readonly [By in string]: KeyOf } = {
   holder: ({ item }) => item.listed.lease.holder?.by,
 }
 
-/** An unknown status is an open one. */
+/** An unknown status counts as open. */
 function statusRank(status: string | undefined): number | undefined {
   if (status === undefined) return undefined
   const rank = STATUSES.indexOf(status)
   return rank < 0 ? STATUSES.indexOf('inprocess') : rank
 }
 
-/** Brings streams that are sorted by name into another order; those that are equal in it stay sorted by name. */
+/** Sorts streams that are in name order; equal ones keep that order. */
 function sortStreams(entries: StreamEntry[], { by, isDescending }: Sort): StreamEntry[] {
   if (by === 'name') return isDescending ? entries.reverse() : entries
   const keyOf = KEYS[by]

@@ -4,10 +4,10 @@ import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import { shownOf } from '../shown-stream.ts'
 import type { ListState } from '../state.ts'
-import { filterWords, listingOf, NO_ROWS, SearchTexts } from './rows.ts'
+import { filterWords, listingOf, NO_ROWS, searchText } from './rows.ts'
 
-/** From what the rows were made. */
-interface Made {
+/** Inputs of a listing. */
+interface TreeInputs {
   readonly nodes: readonly TreeNode[]
   readonly folded: ReadonlySet<string>
   readonly filter: string
@@ -17,37 +17,41 @@ interface Made {
 }
 
 /**
- * The rows of the thread tree. With a filter: what passes it and, faint, what is above that, whatever is folded; it is
- * asked again at most once a second, and what passed before stays, faint, until the cursor moves.
+ * The rows of the thread tree. With a filter: matching rows and, faint, their ancestors, regardless of folding. The
+ * filter is evaluated at most once a second; rows that no longer match stay, faint, until the cursor moves.
  */
 export class TreeList {
-  readonly #texts = new SearchTexts<StreamEvent>(textsOf)
-  #made: Made | undefined
+  readonly #searchText = searchText(textsOf)
+  #inputs: TreeInputs | undefined
   #stream: string | undefined
   #listing: Listing = NO_ROWS
-  #hasGhosts = false
+  #hasStale = false
 
   listing({ filter, moves }: ListState, folded: ReadonlySet<string>, open: OpenStream, nowMs: number): Listing {
-    const now: Made = { nodes: open.nodes, folded, filter, moves, revision: open.revision, nowMs }
-    const before = this.#stream === open.name ? this.#made : undefined
-    if (before !== undefined && isGood(before, now, this.#hasGhosts)) return this.#listing
+    const now: TreeInputs = { nodes: open.nodes, folded, filter, moves, revision: open.revision, nowMs }
+    const before = this.#stream === open.name ? this.#inputs : undefined
+    if (before !== undefined && isCurrent(before, now, this.#hasStale)) return this.#listing
     const keeps = before?.filter === filter && before.moves === moves
     this.#listing = filterWords(filter).isEmpty
-      ? unfolded(open.nodes, folded)
+      ? unfiltered(open.nodes, folded)
       : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
-    this.#made = now
+    this.#inputs = now
     this.#stream = open.name
     return this.#listing
   }
 
-  #passing(open: OpenStream, { filter, nowMs }: Made, before: Listing): Listing {
+  #passing(open: OpenStream, { filter, nowMs }: TreeInputs, before: Listing): Listing {
     const { nodes } = open
     const words = filterWords(filter)
     const shown = new Uint8Array(nodes.length)
     const passing = new Set<string>()
-    show(nodes, shown, node => words.accepts(this.#textOf(node, open, nowMs)) && passing.add(node.key).size > 0)
-    const ghosts = show(nodes, shown, ({ key }, at) => shown[at] === 0 && before.indexOf(key) >= 0)
-    this.#hasGhosts = ghosts > 0
+    showWithAncestors(
+      nodes,
+      shown,
+      node => words.accepts(this.#textOf(node, open, nowMs)) && passing.add(node.key).size > 0,
+    )
+    const ghosts = showWithAncestors(nodes, shown, ({ key }, at) => shown[at] === 0 && before.indexOf(key) >= 0)
+    this.#hasStale = ghosts > 0
     const keys = nodes.filter((_, at) => shown[at] === 1).map(({ key }) => key)
     const faint = new Set(keys.filter(key => !passing.has(key)))
     return listingOf(keys, { faint, matching: passing.size, total: nodes.length })
@@ -57,13 +61,13 @@ export class TreeList {
     const event = again ? undefined : open.event(id)
     if (event === undefined) return id.toLowerCase()
     const shown = shownOf(open, nowMs)
-    // The word that is seen goes with time and with what is below: it cannot be kept with the event.
-    return shown === undefined ? this.#texts.get(event) : `${this.#texts.get(event)}\n${shownStatus(shown, event)}`
+    // The displayed status changes with time and with events below: it cannot be cached with the event.
+    return shown === undefined ? this.#searchText(event) : `${this.#searchText(event)}\n${shownStatus(shown, event)}`
   }
 }
 
-/** Shows the nodes that are wanted with all that is above them. @returns how many are wanted */
-function show(
+/** Shows the wanted nodes and their ancestors. @returns the number of wanted nodes */
+function showWithAncestors(
   nodes: readonly TreeNode[],
   shown: Uint8Array,
   isWanted: (node: TreeNode, at: number) => boolean,
@@ -75,20 +79,20 @@ function show(
     above.push(at)
     if (!isWanted(node, at)) continue
     wanted++
-    // What is above one that is shown is shown already.
+    // The ancestors of a shown node are shown already.
     for (let up = above.length - 1; up >= 0 && shown[above[up] ?? 0] === 0; up--) shown[above[up] ?? 0] = 1
   }
   return wanted
 }
 
-function isGood(before: Made, now: Made, hasGhosts: boolean): boolean {
+function isCurrent(before: TreeInputs, now: TreeInputs, hasGhosts: boolean): boolean {
   if (before.nodes !== now.nodes || before.filter !== now.filter) return false
   if (filterWords(now.filter).isEmpty) return before.folded === now.folded
   if (hasGhosts && before.moves !== now.moves) return false
   return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
 }
 
-function unfolded(nodes: readonly TreeNode[], folded: ReadonlySet<string>): Listing {
+function unfiltered(nodes: readonly TreeNode[], folded: ReadonlySet<string>): Listing {
   const keys: string[] = []
   for (let at = 0; at < nodes.length; ) {
     const node = nodes[at]

@@ -1,15 +1,15 @@
 import { type Area, rowOf, ruleRow, type ScreenRow, type StyledText } from '../row.ts'
 
-/** A line of a dialog. The higher its rank, the sooner it gives way where there is no room for all; 0 stays. */
+/** A line of a dialog. Lines with a higher rank are dropped first if there is not enough room; 0 stays. */
 export interface DialogLine {
   readonly spans: readonly StyledText[]
   readonly rank: number
 }
 
-/** Rules give way before what is asked and what can be answered. */
+/** Rules are dropped before the question and the answers. */
 const RULE_RANK = 4
 
-/** A band of whole rows with a rule above and below, as high as the lines need and the area allows. */
+/** A band of full rows with a rule above and below, as high as its lines need and the area allows. */
 export function band(title: string, lines: readonly DialogLine[], { columns, rows }: Area): ScreenRow[] {
   const margin: readonly StyledText[] = columns < 40 ? [] : [[' ', 'plain']]
   const all = [
@@ -33,16 +33,16 @@ export function bandWidth({ columns }: Area): number {
   return columns < 40 ? columns : columns - 2
 }
 
-/** The part of a text that is seen: from `top` as far as the room goes, and where that is. */
+/** The visible part of a text: from `top` as far as there is room, and its position. */
 export interface Window<Item> {
   readonly items: readonly Item[]
-  /** `3–12 of 40`, `''` where all is seen. */
+  /** `3–12 of 40`, `''` if everything is visible. */
   readonly place: string
 }
 
 /**
- * At least one is seen: what stands around it gives way.
- * @param item makes the item at a position: only those that are seen are made
+ * At least one item is visible: the surroundings are dropped instead.
+ * @param item makes the item at a position: only visible ones are made
  */
 export function windowFrom<Item>(total: number, top: number, room: number, item: (at: number) => Item): Window<Item> {
   const height = Math.min(Math.max(1, room), total)

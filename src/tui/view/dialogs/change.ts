@@ -9,7 +9,7 @@ import { safeText } from '../safe-text.ts'
 import { fieldSpans } from '../text-field.ts'
 import { band, bandWidth, type DialogLine } from './band.ts'
 
-/** What is asked before a change: what it does and to whom, why, and whether it shall be. */
+/** The change dialog: the change and its targets, the reason, and the confirmation. */
 export function changeRows(scene: Scene, dialog: ChangeDialog, area: Area): ScreenRow[] {
   const width = bandWidth(area)
   const before = [...questionLines(dialog, width), placeLine(scene)]
@@ -26,12 +26,12 @@ export function changeRows(scene: Scene, dialog: ChangeDialog, area: Area): Scre
 }
 
 const RULES = 2
-/** What would be changed goes after what only helps, before the hints. */
+/** Targets are dropped after mere aids, before the hints. */
 const PREVIEW_RANK = 6
 const TITLES = { cancel: 'Cancel', abort: 'Abort', retry: 'Retry', break: 'Break the lease' } as const
 const QUESTION_ROWS = 3
 
-/** The first row of the question goes last, the others sooner. */
+/** The first row of the question is dropped last, the others earlier. */
 function questionLines({ preview, fault, targets }: ChangeDialog, width: number): DialogLine[] {
   const lines = (text: string, style: StyledText[1]) =>
     wrapped(safeText(text), width, QUESTION_ROWS).map(
@@ -41,7 +41,7 @@ function questionLines({ preview, fault, targets }: ChangeDialog, width: number)
       }),
     )
   if (fault !== undefined) return lines(`✗ ${fault}`, 'bad')
-  if (preview === undefined) return lines(`looking at ${whatOf(targets)}…`, 'plain')
+  if (preview === undefined) return lines(`inspecting ${whatOf(targets)}…`, 'plain')
   return lines(preview.question, 'strong')
 }
 
@@ -56,7 +56,7 @@ function placeLine({ facts }: Scene): DialogLine {
   return { spans: [[`in ${safeText(facts.address)}`, 'dim'], ...isProtected], rank: 7 }
 }
 
-/** As many as there is room for; the rest is counted. */
+/** As many lines as fit; the rest is counted. */
 function previewLines(preview: Preview | undefined, room: number): DialogLine[] {
   const lines = preview?.lines ?? []
   const shown = lines.length <= room ? lines : lines.slice(0, Math.max(0, room === 1 ? 1 : room - 1))
@@ -76,7 +76,7 @@ function fieldLines(dialog: ChangeDialog, width: number): DialogLine[] {
   ]
 }
 
-/** What is to be typed stands there whole where it can. */
+/** The text to type is shown whole if possible. */
 function typeLabel(text: string, what: string, width: number): string {
   const long = `type ${safeText(text)}, ${safeText(what)}`
   return widthOf(long) + LEAST_FIELD <= width ? long : cutInside(`type ${safeText(text)}`, width - LEAST_FIELD)
@@ -84,7 +84,7 @@ function typeLabel(text: string, what: string, width: number): string {
 
 const LEAST_FIELD = 8
 
-/** The field with the keys outlives the other. */
+/** The focused field is dropped after the other. */
 function fieldLine(label: string, field: TextField, isFocused: boolean, width: number): DialogLine {
   const front = `${isFocused ? '›' : ' '}${label}: `
   return {
@@ -95,7 +95,7 @@ function fieldLine(label: string, field: TextField, isFocused: boolean, width: n
 
 const YES = { cancel: 'Yes, cancel', abort: 'Yes, abort', retry: 'Yes, retry', break: 'Yes, break' } as const
 
-/** The one that would be taken has a sign in front, so that it is seen without colours. */
+/** The focused button has a sign in front, visible without colours. */
 function buttons(dialog: ChangeDialog, width: number): StyledText[] {
   const { verb, focus } = dialog
   const hasYes = fociOf(dialog).includes('yes')
@@ -129,6 +129,6 @@ function commandLines({ preview, reason }: ChangeDialog): DialogLine[] {
 
 function hints(dialog: ChangeDialog): string {
   if (dialog.fault !== undefined || dialog.preview?.count === 0) return 'esc closes; nothing was changed'
-  if (hasField(dialog)) return 'enter and tab go on   esc: nothing happens'
-  return 'tab ←→ choose   enter takes it   C copies the command   esc: nothing happens'
+  if (hasField(dialog)) return 'enter, tab: next   esc: nothing happens'
+  return 'tab ←→ choose   enter selects   C copies the command   esc: nothing happens'
 }

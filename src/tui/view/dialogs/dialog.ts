@@ -9,12 +9,12 @@ import { band, bandWidth, type DialogLine } from './band.ts'
 import { changeRows } from './change.ts'
 import { outcomeRows, outputRows } from './outcomes.ts'
 
-/** The dialogs that are drawn here; the help is a screen of its own. */
+/** The dialogs drawn as bands; the help fills the screen. */
 export type BandDialog = Exclude<Dialog, { kind: 'help' }>
 
 /**
- * What stands in front of the screen: a band of whole rows with a rule above and below, at most as high as the area. Where
- * there is little room explanations go first, then rules; what is asked and the answers stay.
+ * A dialog in front of the screen: a band of full rows with a rule above and below, at most as high as the area. If
+ * there is little room, explanations are dropped first, then rules; question and answers stay.
  */
 export function dialogRows(scene: Scene, dialog: BandDialog, area: Area): ScreenRow[] {
   switch (dialog.kind) {
@@ -49,8 +49,8 @@ function unlockRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'unlock' }
     },
     { spans: [[`for ${UNLOCKED_MS / 60_000} minutes; each change still asks`, 'plain']], rank: 7 },
     { spans: [[front, 'strong'], ...fieldSpans(field, bandWidth(area) - widthOf(front))], rank: 0 },
-    ...(isWrong ? [{ spans: [['✗ that is not its name', 'bad'] as const], rank: 2 }] : []),
-    { spans: [['enter unlocks   esc: it stays locked', 'dim']], rank: 5 },
+    ...(isWrong ? [{ spans: [['✗ wrong name', 'bad'] as const], rank: 2 }] : []),
+    { spans: [['enter unlocks   esc: stay locked', 'dim']], rank: 5 },
   ]
   return band('Unlock changes', lines, area)
 }
@@ -66,7 +66,7 @@ function quitRows({ state: { batch } }: Scene, area: Area): ScreenRow[] {
       ],
       rank: 1,
     },
-    { spans: [['y  quit: what has begun is brought to its end, the rest is left undone', 'plain']], rank: 0 },
+    { spans: [['y  quit: finish the changes in flight, skip the rest', 'plain']], rank: 0 },
     { spans: [['n  stay', 'plain']], rank: 0 },
   ]
   return band('Quit?', lines, area)

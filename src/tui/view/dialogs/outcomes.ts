@@ -7,25 +7,26 @@ import { type Area, joined, type ScreenRow, type StyledText } from '../row.ts'
 import { safeName, safeText } from '../safe-text.ts'
 import { band, type DialogLine, windowFrom } from './band.ts'
 
-/** What has become of a change so far: how many, one line for each target, and how it ended. */
+/** The outcomes of a change so far: counts, one line per target, and how it ended. */
 export function outcomeRows({ state }: Scene, dialog: Extract<Dialog, { kind: 'outcomes' }>, area: Area): ScreenRow[] {
   const { batch } = state
-  if (batch === undefined) return band('Outcomes', [{ spans: [['nothing was changed yet', 'plain']], rank: 0 }], area)
+  if (batch === undefined)
+    return band('Outcomes', [{ spans: [['nothing has been changed yet', 'plain']], rank: 0 }], area)
   const { outcomes, preview } = batch
   const end = endLines(batch)
-  const seen = windowFrom(outcomes.length + end.length, dialog.top, area.rows - AROUND, at => {
+  const visible = windowFrom(outcomes.length + end.length, dialog.top, area.rows - AROUND, at => {
     const outcome = outcomes[at]
     return outcome === undefined ? (end[at - outcomes.length] ?? []) : outcomeSpans(outcome)
   })
   const lines: DialogLine[] = [
     { spans: summarySpans(batch), rank: 0 },
-    ...seen.items.map(spans => ({ spans, rank: 1 })),
-    { spans: [[hints(batch, seen.place), 'dim']], rank: 2 },
+    ...visible.items.map(spans => ({ spans, rank: 1 })),
+    { spans: [[hints(batch, visible.place), 'dim']], rank: 2 },
   ]
   return band(`${preview.verb}: ${countText(outcomes.length)} of ${countText(preview.count)}`, lines, area)
 }
 
-/** Rules, summary, keys. */
+/** Rows of rules, summary and keys. */
 const AROUND = 4
 
 function summarySpans(batch: Batch): StyledText[] {
@@ -37,7 +38,7 @@ function summarySpans(batch: Batch): StyledText[] {
       [safeText(text), style],
     ]
   const { outcomes, preview, isStopping } = batch
-  const word = isStopping ? 'stopping: what has begun is brought to its end' : 'under way'
+  const word = isStopping ? 'stopping: finishing the changes in flight' : 'under way'
   const failed = outcomes.filter(outcome => !outcome.isGood).length
   return joined(
     [
@@ -76,12 +77,11 @@ function endLines({ end }: Batch): StyledText[][] {
 }
 
 function hints({ end, isStopping }: Batch, place: string): string {
-  const keys =
-    end !== undefined ? 'esc closes' : isStopping ? 'esc leaves it to itself' : 's stops   esc leaves it to itself'
+  const keys = end !== undefined ? 'esc closes' : isStopping ? 'esc hides it' : 's stops   esc hides it'
   return place === '' ? keys : `${place}   j/k   ${keys}`
 }
 
-/** What a line of the command line answered; how it ended where that is not well. */
+/** The output of a `:` line, with its exit code unless 0. */
 export function outputRows({ line, output, top }: Extract<Dialog, { kind: 'output' }>, area: Area): ScreenRow[] {
   const title = `:${safeText(line)}`
   if (output === undefined) {
@@ -89,14 +89,16 @@ export function outputRows({ line, output, top }: Extract<Dialog, { kind: 'outpu
   }
   const failed: DialogLine[] = output.exit === 0 ? [] : [{ spans: [[`✗ exit code ${output.exit}`, 'bad']], rank: 0 }]
   const { lines } = output
-  const seen = windowFrom(lines.length, top, area.rows - AROUND_OUTPUT - failed.length, at => safeText(lines[at] ?? ''))
-  const shown = seen.items.map((text): DialogLine => ({ spans: [[text, 'plain']], rank: 1 }))
+  const visible = windowFrom(lines.length, top, area.rows - AROUND_OUTPUT - failed.length, at =>
+    safeText(lines[at] ?? ''),
+  )
+  const shown = visible.items.map((text): DialogLine => ({ spans: [[text, 'plain']], rank: 1 }))
   const empty: DialogLine[] = lines.length === 0 ? [{ spans: [['nothing was printed', 'dim']], rank: 1 }] : []
-  const keys = seen.place === '' ? 'esc closes' : `${seen.place}   j/k   esc closes`
+  const keys = visible.place === '' ? 'esc closes' : `${visible.place}   j/k   esc closes`
   return band(title, [...shown, ...empty, ...failed, hint(keys)], area)
 }
 
-/** Rules and keys. */
+/** Rows of rules and keys. */
 const AROUND_OUTPUT = 3
 
 function hint(text: string): DialogLine {

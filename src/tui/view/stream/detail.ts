@@ -7,34 +7,33 @@ import { type Deadline, deadlineOf } from '../../../stream/time/deadlines.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { shownOf } from '../../state/shown-stream.ts'
-import type { RowTime } from '../columns.ts'
 import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
-import { dueSpan, wholeTimeText } from '../times.ts'
+import { dueSpan, type RowTime, wholeTimeText } from '../times.ts'
 import { listWindow } from '../window.ts'
 import { journalSpans, shortJournalSpans } from './journal.ts'
 import { openOf } from './open.ts'
-import { claimSpan, type SeenNode, statusSpan, visibleNodes } from './tree.ts'
+import { claimSpan, statusSpan, type VisibleNode, visibleNodes } from './tree.ts'
 
 /**
- * What is known of the event under the cursor, below a rule with its name. In few rows the two lines that say most, in
- * many all attributes, its message and the end of its journal.
+ * Details of the event under the cursor, below a rule with its name. In few rows the two most important lines; in many
+ * all attributes, its message and the end of its journal.
  */
 export function detailRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
-  const seen = open && visibleNodes(scene, open, listWindow(scene, 1)).find(({ isCursor }) => isCursor)
+  const item = open && visibleNodes(scene, open, listWindow(scene, 1)).find(({ isCursor }) => isCursor)
   const shown = shownOf(open, scene.nowMs)
-  if (open === undefined || seen === undefined || shown === undefined) return filled([ruleRow('', area.columns)], area)
-  const { event, node } = seen
+  if (open === undefined || item === undefined || shown === undefined) return filled([ruleRow('', area.columns)], area)
+  const { event, node } = item
   const title = ruleRow(`${safeText(node.id)} ${safeText(event?.name ?? '')}`.trimEnd(), area.columns)
-  if (event === undefined) return filled([title, missingRow(seen, open, area.columns)], area)
+  if (event === undefined) return filled([title, missingRow(item, open, area.columns)], area)
   const moment = { nowMs: shown.nowMs, time: scene.state.time }
   const transactions = open.transactionsOf(event.id)
   const lines = linesFor({ shown, event, transactions, moment, width: area.columns - 1 }, area.rows - 1)
   return filled([title, ...lines.map(spans => rowOf([[' ', 'plain'], ...spans], area.columns))], area)
 }
 
-function missingRow({ node, at }: SeenNode, { nodes }: OpenStream, width: number): ScreenRow {
+function missingRow({ node, at }: VisibleNode, { nodes }: OpenStream, width: number): ScreenRow {
   let above = at - 1
   while (above > at - MOST_STEPS && (nodes[above]?.depth ?? 0) >= node.depth) above--
   const parent = nodes[above]
@@ -42,14 +41,14 @@ function missingRow({ node, at }: SeenNode, { nodes }: OpenStream, width: number
   return rowOf([[` no event has this id${by}`, 'warn']], width)
 }
 
-/** Where more stands between an event and what is above it, that is not named. */
+/** A parent further up is not searched for. */
 const MOST_STEPS = 1_000
 
 type Line = readonly StyledText[]
 
-/** So many rows are enough for more than the lines that say most. */
+/** From this many rows on, all details are shown instead of the most important lines. */
 const LEAST_FOR_ALL = 4
-/** A message takes at most so many. */
+/** Rows of a message at most. */
 const MESSAGE_ROWS = 3
 
 function linesFor(context: DetailContext, rows: number): Line[] {
@@ -80,7 +79,7 @@ function journalLines({ transactions, event, moment }: DetailContext, rows: numb
 
 const BETWEEN: StyledText = ['     ', 'plain']
 
-/** The latest transactions beside each other, as many as there is room for. */
+/** The latest transactions side by side, as many as fit. */
 function journalLine({ transactions, moment, width }: DetailContext): Line {
   let line: StyledText[] = []
   for (const tx of transactions.slice(-8).reverse()) {
@@ -91,7 +90,7 @@ function journalLine({ transactions, moment, width }: DetailContext): Line {
   return line
 }
 
-/** An event in the pane, and how wide that is. */
+/** An event in the pane, and the pane's width. */
 interface DetailContext {
   readonly shown: ShownStream
   readonly event: StreamEvent
@@ -102,7 +101,7 @@ interface DetailContext {
 
 const GAP = '   '
 
-/** The one line that says most: who works on it, how long still, at which attempt, under which limit. */
+/** The most important line: owner, claim, attempt, deadline. */
 function shortLine(context: DetailContext): Line {
   const { event } = context
   const work = workSpans(context)
@@ -110,7 +109,7 @@ function shortLine(context: DetailContext): Line {
   return joined(event.lc.owner === undefined ? [status(context), ...work, ...limit] : [...work, ...limit], GAP)
 }
 
-/** All that is known of it, the most important first; lines without anything to say are left out. */
+/** All details, the most important first; empty lines are left out. */
 function factLines(context: DetailContext): Line[] {
   const { event } = context
   const { lc } = event
@@ -127,18 +126,18 @@ function factLines(context: DetailContext): Line[] {
   return lines.flatMap(parts => flowed(parts, context.width)).filter(line => line.length > 0)
 }
 
-/** Side by side, or below each other where they do not fit. */
+/** Side by side, or below each other if they do not fit. */
 function flowed(parts: readonly Line[], width: number): readonly Line[] {
   const line = joined(parts, GAP)
   return widthOfSpans(line) <= width ? [line] : parts
 }
 
-function status({ shown, event, moment: { time } }: DetailContext): Line {
-  const [text, style] = statusSpan(event, { shown, time, columns: ATTEMPT_SHOWN })
+function status({ shown, event }: DetailContext): Line {
+  const [text, style] = statusSpan(event, { shown, columns: ATTEMPT_SHOWN })
   return isSuperseded(event) ? [[`${text} by a retry`, style]] : [[text, style]]
 }
 
-/** The attempt stands beside the status already. */
+/** Suppresses the attempt in the status: it has its own label. */
 const ATTEMPT_SHOWN = [{ id: 'attempt', title: '', width: 0, align: 'left' }] as const
 
 function workSpans(context: DetailContext): Line[] {
@@ -154,7 +153,7 @@ function workSpans(context: DetailContext): Line[] {
   ]
 }
 
-/** `claim 38s, 22s left`: since when it is held, as far as the journal tells, and how long still. */
+/** `claim 38s, 22s left`: time held, if the journal has it, and time left. */
 function claim({ event, shown, transactions }: DetailContext): Line {
   const [left, style] = claimSpan(event, shown.nowMs)
   if (left === '' || isFinal(event)) return []
@@ -170,7 +169,7 @@ function claim({ event, shown, transactions }: DetailContext): Line {
 const KINDS: { readonly [Kind in Deadline['kind']]: string } = {
   stream: 'for the whole stream',
   'never-started': 'unless it is started',
-  'no-sign-of-life': 'unless there is a sign of life',
+  'no-sign-of-life': 'unless there is a heartbeat',
   absolute: '',
 }
 
@@ -188,7 +187,7 @@ function moment(name: string, text: string | undefined, { shown, moment: at }: D
   return label(name, ms === undefined ? `? ${cut(safeText(text), 30)}` : wholeTimeText(ms, at))
 }
 
-/** A text of strangers gets its share of the line. */
+/** An untrusted text gets a share of the line. */
 function named(name: string, text: string | undefined, { width }: DetailContext, share = 4): Line {
   if (text === undefined || text === '') return []
   return label(name, cut(safeText(text), Math.max(12, Math.floor(width / share) - name.length)))

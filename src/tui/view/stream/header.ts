@@ -1,5 +1,5 @@
 import { holderOrLast } from '../../../formats/lease.ts'
-import { statusWord, styleOf } from '../../../formats/stream/view.ts'
+import { idsText, statusWord, styleOf } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import { isHeld } from '../../../stream/lease.ts'
@@ -7,15 +7,14 @@ import { cutCount, type Summary } from '../../../stream/summary.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { clockOf } from '../../state/shown-stream.ts'
-import type { RowTime } from '../columns.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
-import { agoText, clockOnly, clockText, dueSpan } from '../times.ts'
+import { agoText, clockOnly, clockText, dueSpan, type RowTime } from '../times.ts'
 import { openOf } from './open.ts'
 
 const GAP = '  '
 
-/** One line about the stream of the second screen: name, status, age, what it waits on, what failed, due, who holds it. */
+/** One line about the open stream: name, status, age, waiting, failures, due time, lease. */
 export function streamHeader(scene: Scene): ScreenRow {
   const width = scene.state.size.columns
   const open = openOf(scene)
@@ -29,21 +28,21 @@ function headerSpans(scene: Scene, open: OpenStream | undefined, width: number):
     case 'waiting':
       return [['reading…', 'dim']]
     case 'missing':
-      return [['nothing has this name yet; waiting for it', 'warn']]
+      return [['no stream has this name yet; waiting for it', 'warn']]
     case 'unreadable':
-      return unreadable(scene, open)
+      return unreadableSpans(scene, open)
     case 'gone':
-      return [...goneSpans(scene, open), [GAP, 'plain'], ...standing(scene, open, width)]
+      return [...goneSpans(scene, open), [GAP, 'plain'], ...stateSpans(scene, open, width)]
     case 'there':
-      return standing(scene, open, width)
+      return stateSpans(scene, open, width)
     default:
       return open.presence satisfies never
   }
 }
 
-function unreadable(scene: Scene, { fault, view }: OpenStream): StyledText[] {
-  const { code, message } = fault ?? { code: 'bad-document', message: 'no reason is known' }
-  const at = view === undefined ? '' : `, below as it was at ${clockText(view.nowMs, clockOnly(momentOf(scene)))}`
+function unreadableSpans(scene: Scene, { fault, view }: OpenStream): StyledText[] {
+  const { code, message } = fault ?? { code: 'bad-document', message: 'unknown reason' }
+  const at = view === undefined ? '' : `, shown as of ${clockText(view.nowMs, clockOnly(momentOf(scene)))}`
   return [
     [`? cannot be read (${safeText(code)})`, 'bad'],
     [`${at}: `, 'plain'],
@@ -53,11 +52,11 @@ function unreadable(scene: Scene, { fault, view }: OpenStream): StyledText[] {
 
 function goneSpans(scene: Scene, { goneMs }: OpenStream): StyledText[] {
   const at = goneMs === undefined ? '' : ` ${clockText(goneMs, clockOnly(momentOf(scene)))}`
-  return [[`was removed${at}; this is what it was`, 'warn']]
+  return [[`was removed${at}; this is its last state`, 'warn']]
 }
 
-/** What cannot be missed comes first; ids of what it waits on take what is left. */
-function standing(scene: Scene, open: OpenStream, width: number): StyledText[] {
+/** The most important parts come first; ids of open events take the remaining width. */
+function stateSpans(scene: Scene, open: OpenStream, width: number): StyledText[] {
   const { summary } = open
   if (summary === undefined) return [['no events yet', 'dim']]
   const name = cutInside(safeText(summary.root), Math.max(8, Math.floor(width / 3)))
@@ -96,7 +95,7 @@ function momentOf({ state, nowMs }: Scene, open?: OpenStream): RowTime {
   return { nowMs: open === undefined ? nowMs : clockOf(open, nowMs), time: state.time }
 }
 
-/** Wide enough for who and since when; a longer purpose is cut. */
+/** Wide enough for the holder and its age; a longer purpose is cut. */
 const LEASE_COLUMNS = 48
 
 function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary): StyledText[] {
@@ -106,23 +105,16 @@ function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary):
   return [[cut(`${lease.state}${lease.holder === undefined ? ',' : ' by'} ${safeText(holder)}`, LEASE_COLUMNS), 'warn']]
 }
 
-/** As many ids as there is room for, and how many more there are. */
+/** As many ids as fit, and the number of the others. */
 function waitsOn({ waitingOn, status }: Summary, room: number): StyledText[] {
-  const ids = waitingOn.filter(id => cutCount(id) === 0)
-  const cutOff = waitingOn.reduce((sum, id) => sum + cutCount(id), 0)
-  if (ids.length === 0 || isEnded(status)) return []
-  let text = 'waits on'
-  let named = 0
-  for (const id of ids) {
-    const longer = `${text} ${safeText(id)}`
-    const more = ids.length + cutOff - named - 1
-    if (widthOf(longer) + (more > 0 ? ` +${more}`.length : 0) > room) break
-    text = longer
-    named++
+  const named = waitingOn.filter(id => cutCount(id) === 0).length
+  if (named === 0 || isEnded(status)) return []
+  for (let most = named; most > 0; most--) {
+    const text = `waits on ${safeText(idsText(waitingOn, most))}`
+    if (widthOf(text) <= room) return [[text, 'plain']]
   }
-  const more = ids.length + cutOff - named
-  const whole = named === 0 ? `waits on ${more}` : `${text}${more > 0 ? ` +${more}` : ''}`
-  return widthOf(whole) <= room ? [[whole, 'plain']] : []
+  const count = `waits on ${idsText(waitingOn, 0).slice(' +'.length)}`
+  return widthOf(count) <= room ? [[count, 'plain']] : []
 }
 
 function isEnded(status: string): boolean {

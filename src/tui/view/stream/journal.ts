@@ -3,40 +3,39 @@ import type { StyledPiece } from '../../../formats/terminal/style.ts'
 import type { JournalEntry } from '../../../ops/read-stream.ts'
 import type { Scene } from '../../state/context.ts'
 import { WIDE_COLUMNS } from '../../state/layout.ts'
-import type { RowTime } from '../columns.ts'
 import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
-import { clockOnly, clockText } from '../times.ts'
+import { clockOnly, clockText, type RowTime } from '../times.ts'
 import { openOf } from './open.ts'
 
-/** The end of the journal below a rule, the newest at the bottom. */
+/** The end of the journal below a rule, the newest entry at the bottom. */
 export function tailRows(scene: Scene, area: Area): ScreenRow[] {
   const room = area.rows - 1
   const { state, nowMs } = scene
-  const look = { moment: { nowMs, time: state.time }, withOp: area.columns >= WIDE_COLUMNS }
+  const options = { moment: { nowMs, time: state.time }, withOp: area.columns >= WIDE_COLUMNS }
   const transactions = room > 0 ? (openOf(scene)?.tail.slice(-room) ?? []) : []
-  const rows = transactions.map(tx => rowOf([[' ', 'plain'], ...journalSpans(tx, look)], area.columns))
+  const rows = transactions.map(tx => rowOf([[' ', 'plain'], ...journalSpans(tx, options)], area.columns))
   return filled([ruleRow('tail', area.columns), ...rows], area)
 }
 
-export interface JournalLook {
+export interface JournalOptions {
   readonly moment: RowTime
-  /** Of which event it tells; without it of its target, and of how many others. */
+  /** Only the change of this event; without it that of the target, and the number of others. */
   readonly event?: string
   readonly withOp: boolean
 }
 
-/** One transaction in one line: when, its number, what was done, what became of it, by whom and why. */
-export function journalSpans(tx: JournalEntry, look: JournalLook): StyledText[] {
-  const change = changeSpans(tx, look)
-  const op: StyledText[] = look.withOp || change.length === 0 ? [[safeText(tx.op).padEnd(8), 'plain']] : []
+/** One transaction in one line: time, version, operation, change, author and reason. */
+export function journalSpans(tx: JournalEntry, options: JournalOptions): StyledText[] {
+  const change = changeSpans(tx, options)
+  const op: StyledText[] = options.withOp || change.length === 0 ? [[safeText(tx.op).padEnd(8), 'plain']] : []
   const parts: StyledText[][] = [
-    [...headSpans(tx, look.moment), ...(op.length > 0 ? [[' ', 'plain'] as const] : []), ...op],
+    [...headSpans(tx, options.moment), ...(op.length > 0 ? [[' ', 'plain'] as const] : []), ...op],
   ]
   return joined([...parts, change, ...authorSpans(tx)], '  ')
 }
 
-/** The same without what became of it: several stand beside each other. */
+/** The same without the change, to be placed side by side. */
 export function shortJournalSpans(tx: JournalEntry, moment: RowTime): StyledText[] {
   const by = tx.by === '' ? '' : `  ${safeText(tx.by)}`
   return [...headSpans(tx, moment), [` ${safeText(tx.op)}${by}`, 'plain']]
@@ -48,7 +47,7 @@ function headSpans({ at, version, provisional }: JournalEntry, moment: RowTime):
   return [[`${time} ${provisional ? 'v?' : `v${version}`}`, 'dim']]
 }
 
-function changeSpans(tx: JournalEntry, { event }: JournalLook): StyledText[] {
+function changeSpans(tx: JournalEntry, { event }: JournalOptions): StyledText[] {
   const [first, ...others] = orderedChanges(tx)
   if (event !== undefined) {
     const own = tx.changes.find(change => change.event === event)

@@ -11,6 +11,7 @@ import { type Extent, extentOf, timeOf } from '../../../formats/stream/timeline.
 import { eventDueMs, type ShownStream } from '../../../formats/stream/view.ts'
 import type { StreamView } from '../../../ops/read-stream.ts'
 import { type EventHistory, phasesOf } from '../../../stream/journal/phases.ts'
+import { cached } from '../../cached.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { layoutOf, WIDE_COLUMNS } from '../../state/layout.ts'
@@ -20,37 +21,37 @@ import { type Area, cell, filled, joined, rowOf, type ScreenRow, type StyledText
 import { dueSpan } from '../times.ts'
 import { listWindow } from '../window.ts'
 import { openOf } from './open.ts'
-import { labelSpans, lookOfRow, type SeenNode, statusSpan, visibleNodes } from './tree.ts'
+import { labelSpans, nodeHighlight, statusSpan, type VisibleNode, visibleNodes } from './tree.ts'
 
 /**
- * A bar over time for each event that is seen, below the times. Behind now there is room for limits that end soon; the
- * last row explains the bars where there are many rows.
+ * A bar over time for each visible event, below a time axis. There is room after now for limits that end soon; the last
+ * row is a legend if there are enough rows.
  */
 export function timelineRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
   const shown = shownOf(open, scene.nowMs)
   if (open?.view === undefined || shown === undefined) return filled(noDocument(scene, area), area)
-  const courses = coursesOf(open.view)
-  const look = lookFor(scene, open, shown, courses, area.columns)
-  const titles = layoutOf(scene.state).titles > 0 ? [titleRow(look)] : []
+  const histories = historiesOf(open.view)
+  const context = contextFor(scene, open, shown, histories, area.columns)
+  const titles = layoutOf(scene.state).titles > 0 ? [titleRow(context)] : []
   const free = area.rows - titles.length
-  const legend = area.rows >= LEAST_FOR_LEGEND ? [legendRow(courses.signs, area.columns)] : []
+  const legend = area.rows >= LEAST_FOR_LEGEND ? [legendRow(histories.signs, area.columns)] : []
   const room = Math.max(0, free - legend.length)
-  const rows = visibleNodes(scene, open, listWindow(scene, room)).map(item => barRow(item, look))
+  const rows = visibleNodes(scene, open, listWindow(scene, room)).map(item => barRow(item, context))
   return filled([...titles, ...filled(rows, { columns: area.columns, rows: room }), ...legend], area)
 }
 
 const LEAST_FOR_LEGEND = 12
 
-interface BarLook {
+interface TimelineContext {
   readonly open: OpenStream
   readonly shown: ShownStream
-  readonly courses: Courses
+  readonly histories: EventHistories
   readonly time: Scene['state']['time']
   readonly width: number
   readonly label: number
   readonly scale: TimeScale
-  /** Columns behind the bar. */
+  /** Columns after the bar. */
   readonly behind: readonly Behind[]
 }
 
@@ -63,36 +64,42 @@ const BEHIND: { readonly [Of in Behind]: { readonly title: string; readonly widt
 
 const GAP = 2
 
-function lookFor(scene: Scene, open: OpenStream, shown: ShownStream, courses: Courses, width: number): BarLook {
+function contextFor(
+  scene: Scene,
+  open: OpenStream,
+  shown: ShownStream,
+  histories: EventHistories,
+  width: number,
+): TimelineContext {
   const behind: Behind[] = width >= WIDE_COLUMNS ? ['status', 'due', 'ran'] : width >= 60 ? ['due'] : []
   const taken = behind.reduce((sum, id) => sum + BEHIND[id].width + GAP, 0)
   const label = Math.max(11, Math.min(44, Math.floor((width - taken) * 0.4)))
   const columns = Math.max(1, width - 1 - label - GAP - taken)
-  const scale = { ...stretched(courses.extent, shown.nowMs), columns }
-  return { open, shown, courses, time: scene.state.time, width, label, scale, behind }
+  const scale = { ...extended(histories.extent, shown.nowMs), columns }
+  return { open, shown, histories, time: scene.state.time, width, label, scale, behind }
 }
 
-/** Of what is seen behind now, one part in so many. */
+/** While events are open, one part in this many lies after now. */
 const AHEAD = 5
 
-/** While something goes on there is room behind now, for limits that end soon. */
-function stretched(extent: Extent, nowMs: number): Pick<TimeScale, 'fromMs' | 'toMs'> {
+/** While events are open, the scale extends beyond now, for limits that end soon. */
+function extended(extent: Extent, nowMs: number): Pick<TimeScale, 'fromMs' | 'toMs'> {
   const { fromMs, toMs } = timeOf(extent, nowMs)
   return { fromMs, toMs: extent.isOpen ? toMs + Math.ceil((toMs - fromMs) / (AHEAD - 1)) : toMs }
 }
 
-function titleRow({ label, scale, time, behind, width, shown, courses }: BarLook): ScreenRow {
+function titleRow({ label, scale, time, behind, width, shown, histories }: TimelineContext): ScreenRow {
   const others = behind.map(
     id => `${' '.repeat(GAP)}${cell(BEHIND[id].title, BEHIND[id].width, 'dim', alignOf(id))[0]}`,
   )
   const gap = ' '.repeat(GAP)
-  const axis = withNow(timeAxis(scale, time), scale, courses.extent.isOpen ? shown.nowMs : undefined)
+  const axis = withNow(timeAxis(scale, time), scale, histories.extent.isOpen ? shown.nowMs : undefined)
   return rowOf([[` ${cell('  EVENT', label)[0]}${gap}${axis}${others.join('')}`, 'dim']], width)
 }
 
 const NOW = '┃now'
 
-/** The axis with now in it, over whatever stands there. */
+/** The axis with a mark at now, overwriting other ticks. */
 function withNow(axis: string, scale: TimeScale, nowMs: number | undefined): string {
   const line = axis.padEnd(scale.columns)
   if (nowMs === undefined || scale.columns < 3 * NOW.length) return line
@@ -101,50 +108,50 @@ function withNow(axis: string, scale: TimeScale, nowMs: number | undefined): str
   return `${before}${NOW}${line.slice(at + NOW.length).replace(/^[^│]*/, text => ' '.repeat(text.length))}`
 }
 
-function barRow(item: SeenNode, look: BarLook): ScreenRow {
+function barRow(item: VisibleNode, context: TimelineContext): ScreenRow {
   const { node, event, isCursor } = item
-  const course = event === undefined || node.again ? undefined : look.courses.of.get(event.id)
+  const history = event === undefined || node.again ? undefined : context.histories.of.get(event.id)
   const spans: StyledText[] = [
     [isCursor ? '›' : ' ', 'plain'],
-    ...labelSpans(item, look.open, look.label),
+    ...labelSpans(item, context.open, context.label),
     [' '.repeat(GAP), 'plain'],
   ]
-  spans.push(...barSpans(item, course, look))
-  for (const id of look.behind) {
-    const [text, style] = behindSpan(id, item, course, look)
+  spans.push(...barSpans(item, history, context))
+  for (const id of context.behind) {
+    const [text, style] = behindSpan(id, item, history, context)
     spans.push([' '.repeat(GAP), 'plain'], cell(text, BEHIND[id].width, style, alignOf(id)))
   }
-  return rowOf(spans, look.width, lookOfRow(item))
+  return rowOf(spans, context.width, nodeHighlight(item))
 }
 
 function barSpans(
-  { event, node }: SeenNode,
-  course: EventHistory | undefined,
-  { shown, scale }: BarLook,
+  { event, node }: VisibleNode,
+  history: EventHistory | undefined,
+  { shown, scale }: TimelineContext,
 ): readonly StyledText[] {
   if (event === undefined) return [cell('? missing', scale.columns, 'warn')]
   if (node.again) return [cell('↑ see above', scale.columns, 'dim')]
-  if (course === undefined) return [cell('', scale.columns)]
-  return barPieces(course, scale, shown.nowMs, eventDueMs(shown, event))
+  if (history === undefined) return [cell('', scale.columns)]
+  return barPieces(history, scale, shown.nowMs, eventDueMs(shown, event))
 }
 
 function behindSpan(
   id: Behind,
-  { event, node }: SeenNode,
-  course: EventHistory | undefined,
-  look: BarLook,
+  { event, node }: VisibleNode,
+  history: EventHistory | undefined,
+  context: TimelineContext,
 ): StyledText {
   if (event === undefined || node.again) return ['', 'plain']
-  const { shown, time } = look
+  const { shown, time } = context
   switch (id) {
     case 'status':
-      return statusSpan(event, { shown, time, columns: [] })
+      return statusSpan(event, { shown, columns: [] })
     case 'due': {
       const ms = eventDueMs(shown, event)
       return ms === undefined ? ['', 'plain'] : dueSpan(ms, { nowMs: shown.nowMs, time })
     }
     case 'ran':
-      return [course === undefined ? '' : spentText(course, 'running', shown.nowMs), 'plain']
+      return [history === undefined ? '' : spentText(history, 'running', shown.nowMs), 'plain']
     default:
       return id satisfies never
   }
@@ -158,28 +165,22 @@ function legendRow(signs: readonly BarSign[], width: number): ScreenRow {
   const all: readonly BarSign[] = [...signs, { glyph: '┊', style: 'warn', word: 'due' }]
   const parts = all.map(({ glyph, style, word }): StyledText[] => [
     [glyph, style],
-    // `ready to be claimed` is for those who have room.
+    // Shortens `ready to be claimed` to `ready`.
     [` ${word.replace(/ (?:to|for) .*/, '')}`, 'dim'],
   ])
   return rowOf([[' ', 'plain'], ...joined(parts, '   ')], width)
 }
 
-/** What all events of a stream have been through. */
-interface Courses {
+/** The histories of all events of a stream. */
+interface EventHistories {
   readonly of: ReadonlyMap<string, EventHistory>
   readonly extent: Extent
-  /** The signs of its bars. */
+  /** The symbols of its bars. */
   readonly signs: readonly BarSign[]
 }
 
-const COURSES = new WeakMap<StreamView, Courses>()
-
-/** Worked out once for each state that was read: it costs the whole journal. */
-function coursesOf(view: StreamView): Courses {
-  const known = COURSES.get(view)
-  if (known !== undefined) return known
+/** Cached per view: computing them scans the whole journal. */
+const historiesOf = cached((view: StreamView): EventHistories => {
   const of = phasesOf(view.stream.events, view.transactions(), view.time)
-  const made = { of, extent: extentOf(of.values()), signs: barSigns(of.values()) }
-  COURSES.set(view, made)
-  return made
-}
+  return { of, extent: extentOf(of.values()), signs: barSigns(of.values()) }
+})

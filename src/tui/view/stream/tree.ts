@@ -8,15 +8,14 @@ import type { Scene } from '../../state/context.ts'
 import { layoutOf, PANES_COLUMNS, WIDE_COLUMNS } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
 import type { State } from '../../state/state.ts'
-import type { RowTime } from '../columns.ts'
 import { emptyRows, noDocument, noMatch } from '../empty.ts'
 import { type Area, cell, filled, rowOf, type ScreenRow, type StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
-import { agoText, dueSpan } from '../times.ts'
+import { agoText, dueSpan, type RowTime } from '../times.ts'
 import { type ListWindow, listWindow } from '../window.ts'
 import { openOf, positionsOf } from './open.ts'
 
-/** The thread tree of the open stream: its titles where the screen has room for them, and the rows around the cursor. */
+/** The thread tree of the open stream: column titles if there is room, and the rows around the cursor. */
 export function treeRows(scene: Scene, area: Area): ScreenRow[] {
   const { state, nowMs } = scene
   const { titles } = layoutOf(state)
@@ -26,28 +25,28 @@ export function treeRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
   const shown = shownOf(open, nowMs)
   if (open === undefined || shown === undefined) return filled(noDocument(scene, area), area)
-  const look: TreeLook = { scene, open, width: area.columns, columns, shown, time: state.time }
+  const context: TreeContext = { scene, open, width: area.columns, columns, shown, time: state.time }
   const rows = visibleNodes(scene, open, listWindow(scene, area.rows - head.length)).map(item =>
-    isLine ? lineRow(item, look) : nodeRow(item, look),
+    isLine ? lineRow(item, context) : nodeRow(item, context),
   )
   return filled([...head, ...(rows.length > 0 ? rows : emptyTree(scene, open, area))], area)
 }
 
-/** A row of the tree that is seen. */
-export interface SeenNode {
+/** A visible row of the tree. */
+export interface VisibleNode {
   readonly node: TreeNode
   readonly event: StreamEvent | undefined
-  /** Where the node stands in the whole tree. */
+  /** Position of the node in the whole tree. */
   readonly at: number
   readonly isCursor: boolean
   readonly isFaint: boolean
   readonly isMarked: boolean
-  /** `folded` where there is something below that is not seen, `open` where it is. */
+  /** `folded` if rows below it are hidden, `open` if they are shown. */
   readonly fold: 'none' | 'open' | 'folded'
 }
 
 /** The rows of the tree in a window. Costs the rows, not the tree. */
-export function visibleNodes(scene: Scene, open: OpenStream, { keys, from, cursor }: ListWindow): SeenNode[] {
+export function visibleNodes(scene: Scene, open: OpenStream, { keys, from, cursor }: ListWindow): VisibleNode[] {
   const { listing, state } = scene
   const positions = positionsOf(open.nodes)
   return keys.flatMap((key, row) => {
@@ -68,7 +67,7 @@ export function visibleNodes(scene: Scene, open: OpenStream, { keys, from, curso
   })
 }
 
-interface TreeLook extends CellContext {
+interface TreeContext extends CellContext {
   readonly scene: Scene
   readonly open: OpenStream
   readonly width: number
@@ -81,30 +80,36 @@ function titleRow(columns: readonly TreeColumn[], width: number): ScreenRow {
   return rowOf([[`${' '.repeat(CURSOR_COLUMNS)}${first[0]}${rest.join('')}`, 'dim']], width)
 }
 
-function nodeRow(item: SeenNode, look: TreeLook): ScreenRow {
-  const [first, ...others] = look.columns
-  const spans: StyledText[] = [[item.isCursor ? '›' : ' ', 'plain'], ...labelSpans(item, look.open, first?.width ?? 0)]
+function nodeRow(item: VisibleNode, context: TreeContext): ScreenRow {
+  const [first, ...others] = context.columns
+  const spans: StyledText[] = [
+    [item.isCursor ? '›' : ' ', 'plain'],
+    ...labelSpans(item, context.open, first?.width ?? 0),
+  ]
   for (const column of others) {
-    const [text, style] = cellOf(item, column, look)
+    const [text, style] = cellOf(item, column, context)
     spans.push([' '.repeat(TREE_GAP), 'plain'], cell(text, column.width, style, column.align))
   }
-  return rowOf(spans, look.width, lookOfRow(item))
+  return rowOf(spans, context.width, nodeHighlight(item))
 }
 
-/** Rows of events that count no more are faint, like those that left the filter. */
-export function lookOfRow({ event, isCursor, isFaint }: SeenNode): ScreenRow['look'] {
+/** Superseded events are faint, like rows that no longer match the filter. */
+export function nodeHighlight({ event, isCursor, isFaint }: VisibleNode): ScreenRow['highlight'] {
   if (isCursor) return 'cursor'
   return isFaint || (event !== undefined && isSuperseded(event)) ? 'faint' : undefined
 }
 
-function cellOf({ node, event }: SeenNode, { id, width }: TreeColumn, look: TreeLook): StyledText {
+function cellOf({ node, event }: VisibleNode, { id, width }: TreeColumn, context: TreeContext): StyledText {
   if (event === undefined) return id === 'status' ? ['? missing', 'warn'] : ['', 'plain']
   if (node.again) return id === 'status' ? ['↑ see above', 'dim'] : ['', 'plain']
-  return eventCell(id, event, width, look)
+  return eventCell(id, event, width, context)
 }
 
-/** Tree lines, fold and mark, id and name in exactly so many columns; of folded events how far what is below has come. */
-export function labelSpans(item: SeenNode, open: OpenStream, width: number): StyledText[] {
+/**
+ * Tree lines, fold and mark, id and name in exactly `width` columns; for folded events the progress of the events
+ * below.
+ */
+export function labelSpans(item: VisibleNode, open: OpenStream, width: number): StyledText[] {
   const progress = item.fold === 'folded' ? progressSpans(open, item.at) : []
   const badge = progress.reduce((sum, [text]) => sum + widthOf(text), 0)
   const room = Math.max(0, width - (badge === 0 || badge > width / 2 ? 0 : badge + 1))
@@ -113,10 +118,10 @@ export function labelSpans(item: SeenNode, open: OpenStream, width: number): Sty
   return room === width ? [label] : [label, [' ', 'plain'], ...progress]
 }
 
-/** With less room there are no lines at all. */
+/** With less room there are no tree lines. */
 const LEAST_INDENT = 6
 
-/** Deep levels show the last of their lines only: the id must stay readable. */
+/** Deep levels show only the last of their tree lines: the id must stay readable. */
 function indent(lines: string, width: number): string {
   if (width < LEAST_INDENT) return ''
   return lines.length <= width ? lines : `…${lines.slice(lines.length - Math.max(0, width - 1))}`
@@ -124,12 +129,12 @@ function indent(lines: string, width: number): string {
 
 const FOLD_MARKS = { none: ' ', open: '▾', folded: '▸' } as const
 
-function foldMark({ fold }: SeenNode): string {
+function foldMark({ fold }: VisibleNode): string {
   return FOLD_MARKS[fold]
 }
 
-/** The id is cut last, and then inside: long ids differ at their end. */
-function nameOf({ node, event }: SeenNode, width: number): string {
+/** The id is cut last, and then in the middle: long ids differ at their end. */
+function nameOf({ node, event }: VisibleNode, width: number): string {
   const id = cutInside(safeText(node.id), width)
   const left = width - widthOf(id) - 1
   return event === undefined || event.name === '' || left < 2 ? id : `${id} ${cut(safeText(event.name), left)}`
@@ -140,8 +145,8 @@ function progressSpans(open: OpenStream, at: number): StyledText[] {
   return [[`${done}/${total}`, 'plain'], ...(failed > 0 ? [[` ✗ ${failed}`, 'bad'] as const] : [])]
 }
 
-/** Without room for columns: the sign of the status, the id, the word, and the name as far as it goes. */
-function lineRow(item: SeenNode, { shown, width }: TreeLook): ScreenRow {
+/** Without room for columns: glyph, id, status word, and as much of the name as fits. */
+function lineRow(item: VisibleNode, { shown, width }: TreeContext): ScreenRow {
   const { node, event, isCursor, isMarked } = item
   const state = event === undefined ? '' : shownStatus(shown, event)
   const { glyph, style } = event === undefined ? { glyph: '?', style: 'warn' as const } : styleOf(state)
@@ -154,7 +159,7 @@ function lineRow(item: SeenNode, { shown, width }: TreeLook): ScreenRow {
     [`${glyph} ${word}`, style],
     [name, 'plain'],
   ]
-  return rowOf(spans, width, lookOfRow(item))
+  return rowOf(spans, width, nodeHighlight(item))
 }
 
 function emptyTree(scene: Scene, open: OpenStream, area: Area): ScreenRow[] {
@@ -175,7 +180,7 @@ type TreeColumnId =
   | 'tag'
   | 'message'
 
-/** A column of the tree. Its width depends on the screen alone: rows that come and go move nothing. */
+/** A column of the tree. Its width depends only on the screen: rows that come and go move nothing. */
 interface TreeColumn {
   readonly id: TreeColumnId
   readonly title: string
@@ -183,21 +188,21 @@ interface TreeColumn {
   readonly align: 'left' | 'right'
 }
 
-/** Columns between two columns. */
+/** Blanks between two columns. */
 const TREE_GAP = 2
-/** The cursor in front of all. */
+/** The cursor before each row. */
 const CURSOR_COLUMNS = 1
-/** Below so many columns a row is a line without columns. */
+/** Narrower trees have lines without columns. */
 const LINE_COLUMNS = 40
 
-/** The columns in so many columns of the screen; together with gaps and cursor they fill them. */
+/** The columns for a screen width; with gaps and cursor they fill it. */
 function treeColumns(columns: number, isWide: boolean, time: State['time']): readonly TreeColumn[] {
   const base = [...baseColumns(columns, time)]
   const least = columns < WIDE_COLUMNS ? LEAST_EVENT : ROOMY_EVENT + TREE_GAP + LEAST_MESSAGE
   for (const column of isWide ? MORE : []) if (eventColumns(columns, [...base, column]) >= least) base.push(column)
   const room = eventColumns(columns, base)
   if (columns < WIDE_COLUMNS) return [eventColumn(room), ...base]
-  // What the event does not need goes to its message.
+  // Width that the event does not need goes to its message.
   const part = Math.floor(columns / (isWide ? 4 : 3))
   const event = Math.max(ROOMY_EVENT, Math.min(part, room - TREE_GAP - LEAST_MESSAGE))
   const message = room - event - TREE_GAP
@@ -206,7 +211,7 @@ function treeColumns(columns: number, isWide: boolean, time: State['time']): rea
 }
 
 const LEAST_EVENT = 22
-/** With a message beside it. */
+/** With a message column. */
 const ROOMY_EVENT = 34
 const LEAST_MESSAGE = 10
 
@@ -244,14 +249,14 @@ function baseColumns(columns: number, time: State['time']): readonly TreeColumn[
   ]
 }
 
-/** What the cells of an event are made from. */
+/** Context of an event's cells. */
 interface CellContext {
   readonly shown: ShownStream
   readonly time: State['time']
   readonly columns: readonly TreeColumn[]
 }
 
-/** What one column says of an event, not yet fitted. */
+/** The text of a cell, not yet fitted. */
 function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context: CellContext): StyledText {
   switch (id) {
     case 'event':
@@ -281,8 +286,8 @@ function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context:
   }
 }
 
-/** Glyph, word and colour of an event as it stands; with the number of its attempt where no column has it. */
-export function statusSpan(event: StreamEvent, { shown, columns }: CellContext): StyledText {
+/** Glyph, word and colour of an event's status; with its attempt number unless a column shows it. */
+export function statusSpan(event: StreamEvent, { shown, columns }: Pick<CellContext, 'shown' | 'columns'>): StyledText {
   const state = shownStatus(shown, event)
   const { glyph, style } = styleOf(state)
   if (isSuperseded(event)) return [`${glyph} replaced`, 'dim']
@@ -291,7 +296,7 @@ export function statusSpan(event: StreamEvent, { shown, columns }: CellContext):
   return [`${glyph} ${safeText(statusWord(state))}${number}`, style]
 }
 
-/** Who works on it and how long that claim still holds; in a narrow column the due time says the latter. */
+/** The owner and the time left of its claim; in a narrow column the DUE column shows the latter. */
 function ownerSpan(event: StreamEvent, width: number, { shown }: CellContext): StyledText {
   const { owner } = event.lc
   if (isFinal(event) || owner === undefined) return ['-', 'plain']

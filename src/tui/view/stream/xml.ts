@@ -6,8 +6,8 @@ import { safeText } from '../safe-text.ts'
 import { openOf } from './open.ts'
 
 /**
- * The document as it lies in the blob, from the line that the state has, with the numbers of its lines. Long lines are
- * cut, in the wide form broken; those too long for any screen are always broken. Why it cannot be read stands first.
+ * The document as stored, from the state's top line, with line numbers. Long lines are cut, in the wide form wrapped;
+ * overlong lines are always wrapped. If it cannot be read, the reason is above it.
  */
 export function xmlRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
@@ -42,7 +42,7 @@ interface Part {
 function textRow(text: readonly string[], { line, from, to }: Part, width: number): ScreenRow {
   const gutter = xmlGutter(text)
   const number = (from === 0 ? String(line + 1) : '').padStart(gutter - 2)
-  // No character takes less than half a column of UTF-16 units, but those that are not seen: enough for any row.
+  // Most characters take at least half a column per UTF-16 unit; invisible ones do not. Enough for any row.
   const most = from + 4 * width
   const part = text[line]?.slice(from, Math.min(to, most)) ?? ''
   return rowOf(

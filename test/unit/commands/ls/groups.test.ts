@@ -25,7 +25,7 @@ test('--group-by failure: one line for texts that differ in numbers', async () =
 
 test('--group-by waiting-on: what they are stuck on', async () => {
   const ran = await cli(await some(), ['ls', '--group-by', 'waiting-on'])
-  expect(ran.stderr).toBe('4 of 4 streams wait on something; one that waits on several events counts for each\n')
+  expect(ran.stderr).toBe('4 of 4 streams wait on something; a stream that waits on several events counts for each\n')
   expect(ran.stdout.split('\n')).toEqual([
     'WAITING ON               STREAMS  OVERDUE  OLDEST   NEWEST  EXAMPLE',
     'Start: Ship not started        3        2  1m ago  20s ago  a/1',

@@ -119,7 +119,7 @@ test('what a foreign writer did and nobody has recorded is part of the present',
   const other = newWorld()
   await other.store.create('orders/1', Buffer.from(body), stored.summary)
   const { stdout } = await cli(other, ['show', 'orders/1', '--diff', '6'])
-  expect(stdout).toContain('a foreign write among it is not recorded yet')
+  expect(stdout).toContain('one of them, a foreign write, is not recorded yet')
   expect(stdout).toMatch(/01\.01 Found +○ init +✓ completed +- +v\? foreign/)
 })
 

@@ -90,9 +90,9 @@ describe('what is wrong', () => {
   test('passes that fail, and since when', async () => {
     const { stdout } = await status(await withWatchdogs(failingWatchdog(NOON)))
     expect(stdout).toContain('! failing  aks-3   42')
-    expect(stdout).toMatch(/\n\n! aks-3 42: no pass ends for 2m: no right to list \[not-permitted\]\n$/)
+    expect(stdout).toMatch(/\n\n! aks-3:42: no pass has completed for 2m: no right to list \[not-permitted\]\n$/)
     const utc = await status(await withWatchdogs(failingWatchdog(NOON)), ['--time', 'utc'])
-    expect(utc.stdout).toContain('no pass ends since 11:58:00Z')
+    expect(utc.stdout).toContain('no pass has completed since 11:58:00Z')
   })
 
   test('a breaker that is open', async () => {
@@ -100,7 +100,7 @@ describe('what is wrong', () => {
     const { stdout } = await status(await withWatchdogs(aWatchdog(NOON, { breaker })))
     expect(stdout).toMatch(/ 2 {2}! open /)
     expect(stdout).toContain(
-      '! aks-3 41: the breaker is open: a pass would end 2 400 of 9 000 open events, more than 20%: it ends nothing',
+      '! aks-3:41: circuit breaker open, nothing is ended: a pass would end 2 400 of 9 000 open events, limit 20%',
     )
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Shown, showFitted, showLines, type TreeLayout } from '../../../../src/formats/stream/layout.ts'
+import { type StreamDisplay, showFitted, showLines, type TreeLayout } from '../../../../src/formats/stream/layout.ts'
 import { timeReaderFor } from '../../../../src/stream/time/dates.ts'
 import { Play } from '../../../support/stream-builder.ts'
 
@@ -10,7 +10,7 @@ function eight(): Play {
   return play.after({ op: 'fail', event: '06.00', msg: 'no answer' })
 }
 
-function pictureOf(play: Play, layout: TreeLayout = 'tree'): Shown {
+function pictureOf(play: Play, layout: TreeLayout = 'tree'): StreamDisplay {
   const { document, stream, nowMs } = play
   const { read } = timeReaderFor(document, { nowMs })
   const lease = { state: 'available' } as const
@@ -18,7 +18,7 @@ function pictureOf(play: Play, layout: TreeLayout = 'tree'): Shown {
   return { shown, layout, transactions: () => play.journal }
 }
 
-const fitted = (picture: Shown, height: number) => showFitted(picture, { time: 'utc' }, height)
+const fitted = (picture: StreamDisplay, height: number) => showFitted(picture, { time: 'utc' }, height)
 
 /** The rows between the title and what stands below, by their first words. */
 const idsOf = (lines: readonly string[]) => lines.flatMap(line => /\b\d\d(\.\d\d)*(?= [A-Z])/.exec(line)?.[0] ?? [])

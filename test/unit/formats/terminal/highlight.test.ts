@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { highlighted } from '../../../../src/formats/terminal/highlight.ts'
+import { highlightMatches } from '../../../../src/formats/terminal/highlight.ts'
 import type { Paint } from '../../../../src/formats/terminal/style.ts'
 
 const marks: Paint = (style, text) => (style === 'mark' ? `<${text}>` : text)
@@ -7,17 +7,17 @@ const RED = '\u001b[31m'
 const PLAIN = '\u001b[39m'
 
 test('marks what is found, several patterns and several times', () => {
-  expect(highlighted('a cat, a dog, a cat', [/cat/g, /dog/g], marks)).toBe('a <cat>, a <dog>, a <cat>')
-  expect(highlighted('abcd', [/ab/g, /bc/g], marks)).toBe('<abc>d')
-  expect(highlighted('nothing', [/x/g, /y*/g], marks)).toBe('nothing')
+  expect(highlightMatches('a cat, a dog, a cat', [/cat/g, /dog/g], marks)).toBe('a <cat>, a <dog>, a <cat>')
+  expect(highlightMatches('abcd', [/ab/g, /bc/g], marks)).toBe('<abc>d')
+  expect(highlightMatches('nothing', [/x/g, /y*/g], marks)).toBe('nothing')
 })
 
 test('finds across colours, which stay', () => {
   const line = `one ${RED}two${PLAIN} three`
-  expect(highlighted(line, [/e two t/g], marks)).toBe(`on<e >${RED}<two>${PLAIN}< t>hree`)
-  expect(highlighted(line, [/31m/g], marks)).toBe(line)
+  expect(highlightMatches(line, [/e two t/g], marks)).toBe(`on<e >${RED}<two>${PLAIN}< t>hree`)
+  expect(highlightMatches(line, [/31m/g], marks)).toBe(line)
 })
 
 test('does not cut a character in two', () => {
-  expect(highlighted('a😀b', [/\ud83d/g], marks)).toBe('a<😀>b')
+  expect(highlightMatches('a😀b', [/\ud83d/g], marks)).toBe('a<😀>b')
 })

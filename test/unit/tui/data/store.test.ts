@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { fromListing, type SummarizedStream } from '../../../../src/ops/summaries.ts'
 import type { LeaseView } from '../../../../src/store/store.ts'
-import { pulseNow } from '../../../../src/tui/data/activity-rate.ts'
+import { rateNow } from '../../../../src/tui/data/activity-rate.ts'
 import { DataStore } from '../../../../src/tui/data/store.ts'
-import { PULSE } from '../../../../src/tui/data/types.ts'
+import { RATE_SLOTS } from '../../../../src/tui/data/types.ts'
 import { summary } from '../../../contract/harness.ts'
 
-const NOW = 100 * PULSE.stretchMs
+const NOW = 100 * RATE_SLOTS.slotMs
 const FREE: LeaseView = { state: 'available' }
 
 function row(name: string, version = 1, lease = FREE): SummarizedStream {
@@ -28,16 +28,16 @@ describe('the table of streams', () => {
     expect(data.streams.membership).toBe(2)
   })
 
-  it('counts changes by versions in stretches of time that move on', () => {
+  it('counts changes by versions in count of time that move on', () => {
     const data = new DataStore()
     data.putStreams([row('a')], NOW)
     data.putStreams([row('a', 4)], NOW)
-    data.putStreams([row('a', 5)], NOW + 2 * PULSE.stretchMs)
+    data.putStreams([row('a', 5)], NOW + 2 * RATE_SLOTS.slotMs)
     const entry = data.streams.get('a')
-    expect(entry?.pulse.slice(-4)).toEqual([0, 3, 0, 1])
+    expect(entry?.rate.slice(-4)).toEqual([0, 3, 0, 1])
     if (entry === undefined) throw new Error('no entry')
-    expect(pulseNow(entry, NOW + 3 * PULSE.stretchMs).slice(-4)).toEqual([3, 0, 1, 0])
-    expect(pulseNow(entry, NOW + 99 * PULSE.stretchMs)).toEqual(new Array(PULSE.stretches).fill(0))
+    expect(rateNow(entry, NOW + 3 * RATE_SLOTS.slotMs).slice(-4)).toEqual([3, 0, 1, 0])
+    expect(rateNow(entry, NOW + 99 * RATE_SLOTS.slotMs)).toEqual(new Array(RATE_SLOTS.count).fill(0))
   })
 
   it('counts a stream that comes as a change once all were listed, and a lease never', () => {
@@ -45,8 +45,8 @@ describe('the table of streams', () => {
     data.putStreams([row('a')], NOW)
     data.completeStreams()
     data.putStreams([row('b'), row('a', 1, { state: 'leased', duration: 'fixed' })], NOW)
-    expect(data.streams.get('a')?.pulse.at(-1)).toBe(0)
-    expect(data.streams.get('b')?.pulse.at(-1)).toBe(1)
+    expect(data.streams.get('a')?.rate.at(-1)).toBe(0)
+    expect(data.streams.get('b')?.rate.at(-1)).toBe(1)
   })
 
   it('knows since when a lease is held: by its holder, else since it was seen', () => {
@@ -72,8 +72,8 @@ describe('the table of streams', () => {
     data.removeStreams(['b'])
     data.expireLeases(NOW)
     expect(told).toBe(1)
-    data.putFreshness({ seenMs: NOW })
-    data.putFreshness({ seenMs: NOW + 1_000, lookingSinceMs: NOW })
+    data.putFreshness({ polledMs: NOW })
+    data.putFreshness({ polledMs: NOW + 1_000, pollStartedMs: NOW })
     expect(told).toBe(2)
     end()
     data.removeStreams(['a'])

@@ -2,7 +2,7 @@ import type { StreamStore } from '../../../../src/store/store.ts'
 import { LeasectlError } from '../../../../src/stream/errors.ts'
 import { Poll, type PollClock, type PollOptions } from '../../../../src/tui/data/poll/poll.ts'
 import { DataStore } from '../../../../src/tui/data/store.ts'
-import { NO_DEMAND, type VisibleData } from '../../../../src/tui/data/types.ts'
+import { NOTHING_VISIBLE, type VisibleData } from '../../../../src/tui/data/types.ts'
 
 /** A clock that goes on only when the test says so. */
 export class StepClock implements PollClock {
@@ -65,7 +65,7 @@ export interface Polled {
   stop(): Promise<void>
 }
 
-export const LISTED: VisibleData = { ...NO_DEMAND, streams: true }
+export const LISTED: VisibleData = { ...NOTHING_VISIBLE, streams: true }
 
 /** A poll that runs and has had its first look. */
 export async function polling(
@@ -76,7 +76,7 @@ export async function polling(
   const data = new DataStore()
   const clock = new StepClock()
   const poll = new Poll(store, data, { intervalMs: 1_000, clock, explain, ...options })
-  poll.want(demand)
+  poll.setVisible(demand)
   const end = new AbortController()
   const ended = poll.run(end.signal)
   ended.catch(() => {})

@@ -129,7 +129,7 @@ describe('frames on a terminal', () => {
             ['› a', 'bad'],
             [' b', 'good'],
           ],
-          look: 'cursor',
+          highlight: 'cursor',
         },
         { spans: [] },
       ],
@@ -150,7 +150,7 @@ describe('frames on a terminal', () => {
         ['██░ ', 'active'],
         ['b', 'plain'],
       ],
-      look: 'cursor',
+      highlight: 'cursor',
     } as const
     const easel = new Easel({ columns: 12, rows: 2 }, { columns: 12, rows: [row, { spans: [] }] }, 'dark')
     const [first = []] = await easel.terminal.cells()

@@ -28,7 +28,7 @@ describe('the key table', () => {
   })
 
   it('is in the help as a whole, in groups', () => {
-    expect(HELP.map(({ title }) => title).sort()).toEqual(['Change', 'Choose', 'Look', 'Move', 'Program', 'Screens'])
+    expect(HELP.map(({ title }) => title).sort()).toEqual(['Change', 'Move', 'Program', 'Screens', 'Select', 'View'])
     expect(
       HELP.flatMap(({ lines }) => lines)
         .map(({ does }) => does)

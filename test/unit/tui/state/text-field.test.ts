@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { TextField } from '../../../../src/tui/state/state.ts'
-import { EMPTY_FIELD, edited, FIELD_LIMIT, fieldWith, pasted } from '../../../../src/tui/state/text-field.ts'
+import { EMPTY_FIELD, editField, FIELD_LIMIT, fieldWith, pasteText } from '../../../../src/tui/state/text-field.ts'
 import { pressOf } from '../support/stage.ts'
 
 const FAMILY = '👨‍👩‍👧'
 
 function after(field: TextField, ...keys: readonly string[]): TextField {
-  return keys.reduce((now, key) => edited(now, pressOf(key)) ?? now, field)
+  return keys.reduce((now, key) => editField(now, pressOf(key)) ?? now, field)
 }
 
 describe('a field that is typed into', () => {
@@ -37,18 +37,19 @@ describe('a field that is typed into', () => {
   })
 
   it('leaves keys that type nothing to others', () => {
-    for (const key of ['enter', 'tab', 'up', 'f5', 'ctrl-x']) expect(edited(EMPTY_FIELD, pressOf(key))).toBeUndefined()
-    expect(edited(EMPTY_FIELD, { key: 'x', text: '\u001b' })).toBeUndefined()
+    for (const key of ['enter', 'tab', 'up', 'f5', 'ctrl-x'])
+      expect(editField(EMPTY_FIELD, pressOf(key))).toBeUndefined()
+    expect(editField(EMPTY_FIELD, { key: 'x', text: '\u001b' })).toBeUndefined()
   })
 
   it('makes one line of a paste, without control characters', () => {
-    expect(pasted(fieldWith('a '), 'b\r\nc\nd\te\u001b[31m\u0007').text).toBe('a b c d e[31m')
+    expect(pasteText(fieldWith('a '), 'b\r\nc\nd\te\u001b[31m\u0007').text).toBe('a b c d e[31m')
   })
 
   it('takes no more than it holds, cut between characters', () => {
-    const { text } = pasted(fieldWith('x'.repeat(FIELD_LIMIT - 3)), FAMILY)
+    const { text } = pasteText(fieldWith('x'.repeat(FIELD_LIMIT - 3)), FAMILY)
     expect(text).toBe('x'.repeat(FIELD_LIMIT - 3))
-    expect(pasted(EMPTY_FIELD, 'y'.repeat(5_000)).text).toHaveLength(FIELD_LIMIT)
+    expect(pasteText(EMPTY_FIELD, 'y'.repeat(5_000)).text).toHaveLength(FIELD_LIMIT)
   })
 
   it('never stands inside a character, whatever is done', () => {

@@ -76,7 +76,7 @@ describe('a change that is carried out', () => {
 
   it('has no outcomes before the first one', () => {
     const there = stage().press('o')
-    expect([there.state.dialog, there.notice]).toEqual([undefined, 'nothing was changed so far'])
+    expect([there.state.dialog, there.notice]).toEqual([undefined, 'nothing has been changed yet'])
   })
 })
 

@@ -52,7 +52,7 @@ export const DEMO_STREAMS: readonly StreamEntry[] = [
     },
     {
       lease: held('importer', 'aks-12', 314, 'lease run nightly-import', 26 * HOUR, 'infinite'),
-      pulse: [0, 1, 4, 9, 30, 70, 12, 3],
+      rate: [0, 1, 4, 9, 30, 70, 12, 3],
     },
   ),
   streamEntry('orders/4709', {
@@ -94,7 +94,7 @@ export const DEMO_STREAMS: readonly StreamEntry[] = [
       failedAtMs: NOW_MS - 122 * SECOND,
       lastBy: 'worker-2',
     },
-    { pulse: [0, 0, 2, 1, 3, 6, 2, 4] },
+    { rate: [0, 0, 2, 1, 3, 6, 2, 4] },
   ),
   streamEntry('orders/4712', {
     root: 'OrderStart',

@@ -48,8 +48,8 @@ export class RandomFrames {
     const text = safeText(this.#pick(HOSTILE) + this.#pick(HOSTILE))
     const last = kind < 0.3 ? cutInside(text, left) : cut(text, left)
     if (widthOf(last) <= left) spans.push([last, this.#pick(STYLES)])
-    if (kind > 0.92) return { spans, look: 'cursor' }
-    return kind > 0.85 ? { spans, look: 'faint' } : { spans }
+    if (kind > 0.92) return { spans, highlight: 'cursor' }
+    return kind > 0.85 ? { spans, highlight: 'faint' } : { spans }
   }
 
   #pick<T>(values: readonly T[]): T {

@@ -1,5 +1,5 @@
 import type { ChangeVerb, Outcome, Preview } from '../../../../src/tui/ports.ts'
-import type { Listing, World } from '../../../../src/tui/state/context.ts'
+import type { Listing, ScreenContext } from '../../../../src/tui/state/context.ts'
 import type { Action, Effect, KeyPress, State } from '../../../../src/tui/state/state.ts'
 import { initialState, update } from '../../../../src/tui/state/update.ts'
 import { listingOf, NOW_MS, worldWith } from './world.ts'
@@ -9,12 +9,12 @@ type Options = Partial<Parameters<typeof initialState>[0]>
 /** The dashboard without data that move by themselves: keys go in, the state and what is asked for are looked at. */
 export class Stage {
   state: State
-  world: World
+  world: ScreenContext
   /** All effects so far. */
   readonly effects: Effect[] = []
   nowMs = NOW_MS
 
-  constructor(world: World = worldWith(), options: Options = {}) {
+  constructor(world: ScreenContext = worldWith(), options: Options = {}) {
     this.world = world
     const size = { columns: 120, rows: 40 }
     this.state = initialState({ size, writes: 'locked', nowMs: NOW_MS, time: 'relative', ...options })
@@ -39,7 +39,7 @@ export class Stage {
   }
 
   /** What the state sees: rows of the screen that it shows. */
-  get seen(): World {
+  get seen(): ScreenContext {
     return { ...this.world, nowMs: this.nowMs, listing: rowsOf(this.state, this.world) }
   }
 
@@ -97,7 +97,7 @@ export function outcomeOf(stream: string, word = 'done'): Outcome {
 }
 
 /** Rows as a screen has them: a filter is one word, what is folded is not seen. Other screens show what the world has. */
-function rowsOf(state: State, world: World): Listing {
+function rowsOf(state: State, world: ScreenContext): Listing {
   const { filter } = state.lists[state.screen]
   if (state.screen === 'activity') return listingOf(world.data.activity.items.map(({ key }) => key))
   if (state.screen !== 'stream') return filteredRows(world.listing, filter)
@@ -110,7 +110,11 @@ function filteredRows({ keys, isFaint }: Listing, filter: string): Listing {
   return listingOf(seen, { faint: seen.filter(isFaint) })
 }
 
-function treeKeys({ folded }: State, nodes: NonNullable<World['data']['open']>['nodes'], filter: string): string[] {
+function treeKeys(
+  { folded }: State,
+  nodes: NonNullable<ScreenContext['data']['open']>['nodes'],
+  filter: string,
+): string[] {
   const keys: string[] = []
   for (let at = 0; at < nodes.length; ) {
     const node = nodes[at]

@@ -11,7 +11,7 @@ import type {
   WatchdogView,
 } from '../../../../src/tui/data/types.ts'
 import type { CommandContext } from '../../../../src/tui/ports.ts'
-import type { Listing, StoreInfo, World } from '../../../../src/tui/state/context.ts'
+import type { Listing, ScreenContext, StoreInfo } from '../../../../src/tui/state/context.ts'
 import { BORN, START_MS } from '../../../support/stream-builder.ts'
 
 /** What a test says of the world; the rest is an empty store that was read just now. */
@@ -33,7 +33,7 @@ export interface WorldText {
 /** Now, in every world that says nothing else. */
 export const NOW_MS = START_MS + 600_000
 
-export function worldWith(text: WorldText = {}): World {
+export function worldWith(text: WorldText = {}): ScreenContext {
   const { rows, nowMs = NOW_MS, facts } = text
   const data = dataWith(text)
   return {
@@ -64,11 +64,11 @@ function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
     activity: { revision: 1, items: text.activity ?? [], behind: 0 },
     watchdog: { revision: 1, state: undefined, next: [], dryRun: undefined, ...text.watchdog },
     freshness: {
-      seenMs: nowMs,
+      polledMs: nowMs,
       intervalMs: 1_000,
       isSlow: false,
-      lookingSinceMs: undefined,
-      trouble: undefined,
+      pollStartedMs: undefined,
+      error: undefined,
       ...text.freshness,
     },
   }
@@ -103,8 +103,8 @@ export function streamEntry(
     name,
     item: { listed, summary: whole, fault: undefined, pin: { ifVersion: whole.version, ifBorn: whole.born } },
     isRead: true,
-    pulse: [0, 0, 0, 0, 0, 0, 0, 0],
-    pulseAt: Math.floor(NOW_MS / 15_000),
+    rate: [0, 0, 0, 0, 0, 0, 0, 0],
+    rateSlot: Math.floor(NOW_MS / 15_000),
     leasedSinceMs: lease.state === 'leased' ? NOW_MS - 5_000 : undefined,
     ...more,
   }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { FrameScheduler, type GateClock } from '../../../../src/tui/terminal/frame-scheduler.ts'
+import { type FrameClock, FrameScheduler } from '../../../../src/tui/terminal/frame-scheduler.ts'
 
-const clock: GateClock = {
+const clock: FrameClock = {
   nowMs: () => Date.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs)
@@ -43,13 +43,13 @@ describe('the gate of frames', () => {
   })
 
   test('a frame that takes long makes the next one wait four times as long', async () => {
-    gate.took(25)
+    gate.recordCost(25)
     await changes(250)
     expect(drawn).toEqual([0, 100, 200])
   })
 
   test('keys wait for nothing; those that come together share a frame', async () => {
-    gate.took(50)
+    gate.recordCost(50)
     await changes(5)
     gate.flush()
     gate.flush()

@@ -54,8 +54,8 @@ const entry: fc.Arbitrary<StreamEntry> = fc
     return streamEntry(name, summary, {
       lease,
       isRead: kind !== 2,
-      pulse: [count, 0, 3],
-      pulseAt: Math.floor(NOW_MS / 15_000) - kind,
+      rate: [count, 0, 3],
+      rateSlot: Math.floor(NOW_MS / 15_000) - kind,
     })
   })
 
@@ -116,7 +116,7 @@ it('is exactly as high as the terminal and nowhere wider, whatever is in the sto
             dryRun: { kind: 'failed', message: text },
           },
           ...(state.screen === 'stream' ? {} : { rows: listingOf([...names, text], { faint: [text] }) }),
-          freshness: { trouble: { sinceMs: 0, code: text, message: text } },
+          freshness: { error: { sinceMs: 0, code: text, message: text } },
           state: { ...state, lists: changed as unknown as State['lists'] },
         })
         const frame = frameOf(scene, { isAscii })

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
-import { type ListColumn, listRow, placed, titleRow } from '../../../../src/tui/view/columns.ts'
+import { type ListColumn, listRow, placeColumns, titleRow } from '../../../../src/tui/view/columns.ts'
 import { sparkline } from '../../../../src/tui/view/streams.ts'
+import { screenFormat } from '../../../../src/tui/view/times.ts'
 
-const MOMENT = { nowMs: 0, time: 'relative' } as const
+const FORMAT = screenFormat(0, 'relative')
 const COLUMNS: readonly ListColumn<readonly string[]>[] = [
   { title: 'NAME', width: 6, share: 1, cut: 'middle', cell: ([name = '']) => name },
   { title: 'AGE', width: 4, align: 'right', spare: 1, cell: ([, age = '']) => ({ text: age, style: 'dim' }) },
@@ -13,7 +14,7 @@ const textOf = ({ spans }: { readonly spans: readonly (readonly [string, string]
   spans.map(([text]) => text).join('')
 
 it('places columns by the width of the list alone', () => {
-  const widths = (columns: number) => placed(COLUMNS, columns).map(({ width }) => width)
+  const widths = (columns: number) => placeColumns(COLUMNS, columns).map(({ width }) => width)
   expect(widths(40)).toEqual([15, 4, 14])
   expect(widths(39)).toEqual([30, 4])
   expect(widths(15)).toEqual([6, 4])
@@ -22,24 +23,24 @@ it('places columns by the width of the list alone', () => {
 })
 
 it('fits each cell into its column', () => {
-  const columns = placed(COLUMNS, 40)
+  const columns = placeColumns(COLUMNS, 40)
   expect(textOf(titleRow(columns))).toBe('   NAME              AGE  WHY')
-  const row = listRow(columns, ['orders/eu/2024/4711', '3m', '日本の客户が言いました'], MOMENT)
+  const row = listRow(columns, ['orders/eu/2024/4711', '3m', '日本の客户が言いました'], FORMAT)
   expect(textOf(row)).toBe('   orde…/2024/4711    3m  日本の客户が…')
 })
 
 it('draws cursor and mark as signs, beside how the row looks', () => {
-  const row = (marks: object) => listRow(placed(COLUMNS, 20), ['a'], MOMENT, marks)
+  const row = (marks: object) => listRow(placeColumns(COLUMNS, 20), ['a'], FORMAT, marks)
   expect(textOf(row({ isCursor: true }))).toMatch(/^› {2}a/)
   expect(textOf(row({ isCursor: true, isMarked: true }))).toMatch(/^›• a/)
-  expect(row({ isCursor: true, isFaint: true }).look).toBe('cursor')
-  expect(row({ isFaint: true }).look).toBe('faint')
-  expect(row({}).look).toBeUndefined()
+  expect(row({ isCursor: true, isFaint: true }).highlight).toBe('cursor')
+  expect(row({ isFaint: true }).highlight).toBe('faint')
+  expect(row({}).highlight).toBeUndefined()
 })
 
 it('draws recent changes on one scale, the latest at the right, and lets them move on with time', () => {
-  const pulse = [0, 0, 0, 0, 1, 2, 4, 64]
-  expect(sparkline({ pulse, pulseAt: 10 }, 10 * 15_000)).toBe('▁▁▁▁▂▃▄█')
-  expect(sparkline({ pulse, pulseAt: 10 }, 12 * 15_000)).toBe('▁▁▂▃▄█▁▁')
-  expect(sparkline({ pulse, pulseAt: 10 }, 18 * 15_000)).toBe('')
+  const rate = [0, 0, 0, 0, 1, 2, 4, 64]
+  expect(sparkline({ rate, rateSlot: 10 }, 10 * 15_000)).toBe('▁▁▁▁▂▃▄█')
+  expect(sparkline({ rate, rateSlot: 10 }, 12 * 15_000)).toBe('▁▁▂▃▄█▁▁')
+  expect(sparkline({ rate, rateSlot: 10 }, 18 * 15_000)).toBe('')
 })

@@ -27,14 +27,14 @@ it('says how to make the first stream', () => {
 
 it('says that the first look is under way, and on every list', () => {
   for (const screen of ['streams', 'leases', 'watchdog', 'activity'] as const) {
-    const freshness = { seenMs: undefined, lookingSinceMs: NOW_MS }
+    const freshness = { polledMs: undefined, pollStartedMs: NOW_MS }
     expect(bodyOf(screen, { isComplete: false, freshness })).toBe('reading sqlite:///var/lib/orders.db …')
   }
 })
 
 it('says why there is nothing yet when the store has never answered', () => {
-  const trouble = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
-  const body = bodyOf('streams', { isComplete: false, freshness: { seenMs: undefined, trouble } })
+  const error = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
+  const body = bodyOf('streams', { isComplete: false, freshness: { polledMs: undefined, error } })
   expect(body).toMatch(/^sqlite:\/\/\/var\/lib\/orders\.db does not answer yet: connect refused\n/)
 })
 
@@ -47,7 +47,7 @@ it('says that nothing passes the filter, and how to be rid of it', () => {
 })
 
 it('says that nobody holds a lease', () => {
-  expect(bodyOf('leases', { streams: ['orders/1'] })).toMatch(/^nobody holds a lease now/)
+  expect(bodyOf('leases', { streams: ['orders/1'] })).toMatch(/^no lease is held/)
 })
 
 it('says that no watchdog ever ran, and how to run one', () => {
@@ -55,7 +55,7 @@ it('says that no watchdog ever ran, and how to run one', () => {
   expect(body).toMatch(/^no watchdog has ever run here/)
   expect(body).toContain('leasectl watchdog')
   expect(bodyOf('watchdog', { streams: ['orders/1'], watchdog: { state: undefined } })).toMatch(
-    /^reading what watchdogs wrote/,
+    /^reading the watchdog state/,
   )
 })
 
@@ -72,16 +72,16 @@ it('fits any width', () => {
 
 it('names only commands that are there', () => {
   const body = bodyOf('leases', {})
-  expect(body).toMatch(/^nobody holds a lease now\n/)
+  expect(body).toMatch(/^no lease is held\n/)
   expect(body.match(/leasectl [a-z]+ [a-z]+/g)).toEqual(['leasectl lease acquire'])
 })
 
 it('names the screen and why it is empty in the smallest terminal, too', () => {
   const scene = sceneWith({ ...EMPTY, size: { columns: 20, rows: 5 }, state: { screen: 'watchdog' } })
-  expect(frameText(frameOf(scene))).toMatch(/^ watchdog READ-ONLY\n {2}no stream has a l/)
+  expect(frameText(frameOf(scene))).toMatch(/^ watchdog READ-ONLY\n {2}no stream has a t/)
 })
 
 it('does not say that nothing happened while the store does not answer', () => {
-  const trouble = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
-  expect(bodyOf('activity', { freshness: { trouble } })).toBe('no answer yet: connect refused')
+  const error = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
+  expect(bodyOf('activity', { freshness: { error } })).toBe('no answer yet: connect refused')
 })

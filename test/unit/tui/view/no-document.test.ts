@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { openedStream, withGlimpse } from '../../../../src/tui/data/open-stream.ts'
+import { unreadStream, withUpdate } from '../../../../src/tui/data/open-stream.ts'
 import type { OpenStream } from '../../../../src/tui/data/types.ts'
 import { timelineRows } from '../../../../src/tui/view/stream/timeline.ts'
 import { treeRows } from '../../../../src/tui/view/stream/tree.ts'
@@ -7,7 +7,7 @@ import type { WorldText } from '../support/world.ts'
 import { NAME, sceneOf, storedOf, textOf } from './stream-scene.ts'
 
 const AREA = { columns: 80, rows: 10 }
-const WAITING = openedStream(NAME, 0)
+const WAITING = unreadStream(NAME, 0)
 
 function bodies(open: OpenStream, world: WorldText = {}): string[] {
   const scene = sceneOf(open, { columns: 80, ...world })
@@ -16,15 +16,14 @@ function bodies(open: OpenStream, world: WorldText = {}): string[] {
 
 it('says where no event is shown why that is, and what can be done', () => {
   const fault = { code: 'bad-document', message: 'line 3: no \u001b end tag' }
-  const unreadable = withGlimpse(WAITING, { kind: 'unreadable', stored: storedOf('<a>'), fault })
+  const unreadable = withUpdate(WAITING, { kind: 'unreadable', stored: storedOf('<a>'), fault })
   for (const body of bodies(unreadable)) {
-    expect(body).toBe('this is no event stream: line 3: no ␛ end tag\n  y shows what the blob holds')
+    expect(body).toBe('this is not an event stream: line 3: no ␛ end tag\n  y shows what the blob holds')
   }
-  for (const body of bodies(withGlimpse(WAITING, { kind: 'missing' }))) {
-    expect(body).toMatch(/^nothing has this name yet\n {2}it is shown as soon as it is there; esc goes back$/)
+  for (const body of bodies(withUpdate(WAITING, { kind: 'missing' }))) {
+    expect(body).toMatch(/^no stream has this name yet\n {2}it appears here as soon as it exists; esc goes back$/)
   }
   expect(bodies(WAITING)).toEqual(['reading it …', 'reading it …'])
-  const trouble = { sinceMs: 0, code: 'store-unreachable', message: 'nobody answers' }
-  for (const body of bodies(WAITING, { freshness: { trouble } }))
-    expect(body).toMatch(/^no answer yet: nobody answers\n/)
+  const error = { sinceMs: 0, code: 'store-unreachable', message: 'nobody answers' }
+  for (const body of bodies(WAITING, { freshness: { error } })) expect(body).toMatch(/^no answer yet: nobody answers\n/)
 })

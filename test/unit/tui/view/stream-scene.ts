@@ -1,7 +1,7 @@
 import { widthOf } from '../../../../src/formats/terminal/width.ts'
 import { viewOf } from '../../../../src/ops/read-stream.ts'
 import type { StreamSnapshot } from '../../../../src/store/store.ts'
-import { openedStream, withGlimpse } from '../../../../src/tui/data/open-stream.ts'
+import { unreadStream, withUpdate } from '../../../../src/tui/data/open-stream.ts'
 import type { OpenStream } from '../../../../src/tui/data/types.ts'
 import type { Scene } from '../../../../src/tui/state/context.ts'
 import { initialState } from '../../../../src/tui/state/initial-state.ts'
@@ -16,7 +16,7 @@ export const NAME = 'orders/4711'
 export function opened(given: Play | string | readonly EventText[], nowMs: number = START_MS): OpenStream {
   const stored = storedOf(given)
   const at = given instanceof Play ? given.nowMs : nowMs
-  return withGlimpse(openedStream(NAME, 0), { kind: 'view', view: viewOf(stored, at) })
+  return withUpdate(unreadStream(NAME, 0), { kind: 'view', view: viewOf(stored, at) })
 }
 
 export function storedOf(

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { HUES } from '../../../../src/formats/terminal/style.ts'
-import { lookOfStyle, themeFor } from '../../../../src/tui/view/theme.ts'
+import { textStyleOf, themeFor } from '../../../../src/tui/view/theme.ts'
 
 it('takes the theme that was asked for, and none where there are no colours', () => {
   expect(themeFor('light', { hasColour: true, colorFgBg: '15;0' })).toBe('light')
@@ -22,13 +22,13 @@ it.each([
 
 it('uses no colour at all in mono', () => {
   const styles = ['plain', 'good', 'bad', 'warn', 'active', 'dim', 'strong', 'mark', ...HUES] as const
-  expect(styles.filter(style => lookOfStyle('mono', style).color !== undefined)).toEqual([])
+  expect(styles.filter(style => textStyleOf('mono', style).color !== undefined)).toEqual([])
 })
 
 it('tells good, bad, warnings and work apart', () => {
   for (const theme of ['dark', 'light'] as const) {
     const looks = (['good', 'bad', 'warn', 'active', 'plain'] as const).map(style =>
-      JSON.stringify(lookOfStyle(theme, style)),
+      JSON.stringify(textStyleOf(theme, style)),
     )
     expect(new Set(looks).size).toBe(looks.length)
   }

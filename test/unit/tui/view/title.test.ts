@@ -15,28 +15,28 @@ it('names the screen, or the stream and what is shown of it', () => {
 })
 
 it.each([
-  ['before the first answer', { seenMs: undefined, lookingSinceMs: NOW_MS }, '◌ reading…'],
-  ['at rest: the interval, which does not tick', { seenMs: NOW_MS - 1_900 }, '● live 1s'],
+  ['before the first answer', { polledMs: undefined, pollStartedMs: NOW_MS }, '◌ reading…'],
+  ['at rest: the interval, which does not tick', { polledMs: NOW_MS - 1_900 }, '● live 1s'],
   ['with a slow store', { isSlow: true, intervalMs: 4_000 }, '● slow 4s'],
   ['with short intervals', { intervalMs: 250 }, '● live 250ms'],
-  ['older than two intervals', { seenMs: NOW_MS - 12_000 }, '◌ 12s old'],
-  ['in trouble', { seenMs: NOW_MS - 40_000, trouble: { sinceMs: 0, code: 'x', message: 'no way' } }, '✗ stale 40s'],
+  ['older than two intervals', { polledMs: NOW_MS - 12_000 }, '◌ 12s old'],
+  ['in trouble', { polledMs: NOW_MS - 40_000, error: { sinceMs: 0, code: 'x', message: 'no way' } }, '✗ stale 40s'],
 ])('tells how old the picture is: %s', (_when, freshness, shown) => {
   expect(title({ freshness })).toContain(`  ${shown}  READ-ONLY`)
 })
 
 it('tells of trouble in a line of its own, with what was seen before still there', () => {
-  const trouble = { sinceMs: NOW_MS - 38_000, code: 'store', message: 'connect refused\u001b[2J' }
-  const shown = lines({ freshness: { seenMs: NOW_MS - 40_000, trouble } })
+  const error = { sinceMs: NOW_MS - 38_000, code: 'store', message: 'connect refused\u001b[2J' }
+  const shown = lines({ freshness: { polledMs: NOW_MS - 40_000, error } })
   expect(shown[2]).toMatch(/^─ stale 40s, retrying: connect refused␛\[2J ─+$/)
   expect(shown.join('\n')).toContain('orders/4711')
-  expect(rule({ freshness: { seenMs: undefined, trouble } })).toContain('no answer yet, retrying: connect refused')
+  expect(rule({ freshness: { polledMs: undefined, error } })).toContain('no answer yet, retrying: connect refused')
 })
 
 it('counts what is pending while the picture is frozen, and how old that is', () => {
   const state = { frozen: { revision: 20 } }
   expect(title({ state, liveRevision: 37 })).toContain('❄ frozen, 17 pending')
-  expect(title({ state, liveRevision: 37, freshness: { seenMs: NOW_MS - 90_000 } })).toContain(
+  expect(title({ state, liveRevision: 37, freshness: { polledMs: NOW_MS - 90_000 } })).toContain(
     '❄ frozen 1m30s, 17 pending',
   )
 })

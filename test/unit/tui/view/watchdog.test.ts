@@ -11,7 +11,7 @@ function screen(more: Partial<WatchdogView>, rows = 40): string {
 }
 
 it('shows the dry run: under way, failed, done', () => {
-  expect(screen({ dryRun: { kind: 'running', sinceMs: NOW_MS - 3_000 } })).toContain('dry run: looking for 3s …')
+  expect(screen({ dryRun: { kind: 'running', sinceMs: NOW_MS - 3_000 } })).toContain('dry run: running for 3s …')
   expect(screen({ dryRun: { kind: 'failed', message: 'no \u001b[2J way' } })).toContain('dry run failed: no ␛[2J way')
   const done = {
     kind: 'done',
@@ -23,7 +23,7 @@ it('shows the dry run: under way, failed, done', () => {
   } as const
   const shown = screen({ dryRun: done })
   expect(shown).toContain('dry run 5s ago: 2 decisions, took 320ms; nothing was changed')
-  expect(shown).toContain('! the breaker would hold it back: 2 of 3 open events')
+  expect(shown).toContain('! the circuit breaker would stop it: 2 of 3 open events')
   expect(shown).toContain('   orders/4714 00 timeout: abort-stream')
 })
 
@@ -41,9 +41,11 @@ it('says what keeps watchdogs from their work', () => {
   const breaker = { isOpen: true, wouldEnd: 900, openEvents: 1_000, maxShare: 0.2 }
   const shown = screen({ state: { damaged: true, watchdogs: [watchdog('a', 1, { failure, breaker })] } })
   expect(shown).toContain('! failing')
-  expect(shown).toContain('! a:1: no pass ends for 2m5s: no route [unreachable]')
-  expect(shown).toContain('! a:1: the breaker is open: a pass would end 900 of 1 000 open events: it ends nothing')
-  expect(shown).toContain('some of what watchdogs wrote cannot be read')
+  expect(shown).toContain('! a:1: no pass has completed for 2m5s: no route [unreachable]')
+  expect(shown).toContain(
+    '! a:1: circuit breaker open, nothing is ended: a pass would end 900 of 1 000 open events, limit 20%',
+  )
+  expect(shown).toContain('part of the watchdog state cannot be read')
 })
 
 it('says that there are more watchdogs than rows for them', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { NO_DEMAND } from '../../../../../src/tui/data/types.ts'
+import { NOTHING_VISIBLE } from '../../../../../src/tui/data/types.ts'
 import { changeOptions, given, leased, put } from '../../../../contract/harness.ts'
 import { init, memoryStore, run } from '../../../ops/support.ts'
 import { probe } from '../../../ops/watch/support.ts'
 import { LISTED, polling, withoutMarks } from '../support.ts'
 
-const SHOWN = { ...NO_DEMAND, open: 'orders/1' }
+const SHOWN = { ...NOTHING_VISIBLE, open: 'orders/1' }
 const moved = { op: 'set', event: '00', attributes: { key: 'k1' } } as const
 
 describe('the open stream', () => {
@@ -93,16 +93,16 @@ describe('the open stream', () => {
     await run(store, 'orders/1', init())
     await given(store, 'bad', 'no xml')
     const { poll, data, clock, stop } = await polling(store, SHOWN)
-    poll.want({ ...NO_DEMAND, open: 'bad' })
+    poll.setVisible({ ...NOTHING_VISIBLE, open: 'bad' })
     expect(data.open).toMatchObject({ name: 'bad', presence: 'waiting', nodes: [], text: [] })
     await clock.resting()
     expect(data.open).toMatchObject({ name: 'bad', presence: 'unreadable', view: undefined })
-    poll.want(SHOWN)
+    poll.setVisible(SHOWN)
     await clock.resting()
     expect(data.open).toMatchObject({ name: 'orders/1', presence: 'there' })
     // there and back before anybody could look
-    poll.want({ ...NO_DEMAND, open: 'bad' })
-    poll.want(SHOWN)
+    poll.setVisible({ ...NOTHING_VISIBLE, open: 'bad' })
+    poll.setVisible(SHOWN)
     expect(data.open?.presence).toBe('waiting')
     await clock.resting()
     expect(data.open).toMatchObject({ name: 'orders/1', presence: 'there' })
@@ -113,12 +113,12 @@ describe('the open stream', () => {
     const { store } = memoryStore()
     await run(store, 'orders/1', init())
     const { poll, data, clock, stop } = await polling(store, SHOWN)
-    poll.want(LISTED)
+    poll.setVisible(LISTED)
     await clock.resting()
     await run(store, 'orders/1', moved)
     await clock.next()
     expect(data.open?.event('00')?.key).toBe('')
-    poll.want(SHOWN)
+    poll.setVisible(SHOWN)
     await clock.resting()
     expect(data.open?.event('00')?.key).toBe('k1')
     await stop()

@@ -6,7 +6,7 @@ import { ContainerMissing, NotPermitted } from '../../../../../src/store/errors.
 import { openSqliteStore } from '../../../../../src/store/sqlite/store.ts'
 import type { StreamStore } from '../../../../../src/store/store.ts'
 import { PollInterval } from '../../../../../src/tui/data/poll/poll.ts'
-import { NO_DEMAND } from '../../../../../src/tui/data/types.ts'
+import { NOTHING_VISIBLE } from '../../../../../src/tui/data/types.ts'
 import { init, memoryStore, run } from '../../../ops/support.ts'
 import { probe } from '../../../ops/watch/support.ts'
 import { LISTED, namesIn, polling, type StepClock, withoutMarks } from '../support.ts'
@@ -92,9 +92,9 @@ describe('how often the store is asked', () => {
     const asked = probe(withoutMarks(store))
     const { poll, clock, stop } = await polling(asked.store)
     for (let at = 0; at < 5; at++) {
-      poll.want({ ...NO_DEMAND, open: `s${at}` })
+      poll.setVisible({ ...NOTHING_VISIBLE, open: `s${at}` })
       await clock.resting()
-      poll.want(LISTED)
+      poll.setVisible(LISTED)
       await clock.resting()
     }
     expect(asked.listings.filter(({ order }) => order === 'any')).toHaveLength(1)
@@ -111,16 +111,19 @@ describe('a store in trouble', () => {
     await run(store, 'a', init())
     const asked = probe(withoutMarks(store))
     const { data, clock, stop } = await polling(asked.store)
-    const seenMs = data.freshness.seenMs
+    const polledMs = data.freshness.polledMs
     asked.fails.list = 6
     for (let at = 0; at < 6; at++) await clock.next()
     expect(clock.waits.slice(1)).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000])
-    expect(data.freshness).toMatchObject({ seenMs, trouble: { code: 'store-unreachable', message: 'nobody answers' } })
-    expect(data.freshness.lookingSinceMs).toBeUndefined()
+    expect(data.freshness).toMatchObject({
+      polledMs,
+      error: { code: 'store-unreachable', message: 'nobody answers' },
+    })
+    expect(data.freshness.pollStartedMs).toBeUndefined()
     expect(namesIn(data)).toEqual(['a'])
     await run(store, 'b', init())
     await clock.next()
-    expect(data.freshness.trouble).toBeUndefined()
+    expect(data.freshness.error).toBeUndefined()
     expect(namesIn(data)).toEqual(['a', 'b'])
     expect(clock.waits.at(-1)).toBe(1_000)
     await stop()
@@ -132,13 +135,13 @@ describe('a store in trouble', () => {
     const { poll, data, clock, stop } = await polling(asked.store)
     asked.fails.list = 6
     for (let at = 0; at < 3; at++) await clock.next()
-    const { seenMs } = data.freshness
-    poll.want(NO_DEMAND)
-    poll.want(LISTED)
+    const { polledMs } = data.freshness
+    poll.setVisible(NOTHING_VISIBLE)
+    poll.setVisible(LISTED)
     await clock.resting()
-    poll.want({ ...LISTED, activity: true })
+    poll.setVisible({ ...LISTED, activity: true })
     await clock.resting()
-    expect(data.freshness).toMatchObject({ seenMs, trouble: { code: 'store-unreachable' } })
+    expect(data.freshness).toMatchObject({ polledMs, error: { code: 'store-unreachable' } })
     await stop()
   })
 
@@ -154,12 +157,12 @@ describe('a store in trouble', () => {
         },
       }),
     )
-    comeBack = () => poll.want(LISTED)
+    comeBack = () => poll.setVisible(LISTED)
     asked.fails.list = 1
     clock.goOn(5_000)
-    poll.want({ ...NO_DEMAND, open: 'a' })
+    poll.setVisible({ ...NOTHING_VISIBLE, open: 'a' })
     await clock.resting()
-    expect(data.freshness.trouble).toMatchObject({ code: 'store-unreachable' })
+    expect(data.freshness.error).toMatchObject({ code: 'store-unreachable' })
     await stop()
   })
 
@@ -172,11 +175,11 @@ describe('a store in trouble', () => {
         if (isBad) throw fault
       })
       const { data, clock, stop } = await polling(bad)
-      expect(data.freshness).toMatchObject({ seenMs: undefined, trouble: { code: fault.code } })
+      expect(data.freshness).toMatchObject({ polledMs: undefined, error: { code: fault.code } })
       isBad = false
       await clock.next()
-      expect(data.freshness.trouble).toBeUndefined()
-      expect(data.freshness.seenMs).toBeDefined()
+      expect(data.freshness.error).toBeUndefined()
+      expect(data.freshness.polledMs).toBeDefined()
       await stop()
     },
   )
@@ -189,12 +192,12 @@ describe('a store in trouble', () => {
     const { data, clock, stop } = await polling(store)
     await rename(file, `${file}.away`)
     await clock.next()
-    expect(data.freshness.trouble?.message).toContain('is not there any more')
+    expect(data.freshness.error?.message).toContain('no longer exists')
     expect(data.streams.get('a')).toBeDefined()
     await rename(`${file}.away`, file)
     await run(store, 'b', init())
     await clock.next()
-    expect(data.freshness.trouble).toBeUndefined()
+    expect(data.freshness.error).toBeUndefined()
     expect(namesIn(data)).toEqual(['a', 'b'])
     await stop()
     await store.close()
@@ -205,7 +208,7 @@ describe('a store in trouble', () => {
     const store = openSqliteStore(join(tmpdir(), 'leasectl-nowhere', 'a.db'))
     const { data, clock, stop } = await polling(store)
     await clock.next()
-    expect([data.freshness.trouble, data.streams.isComplete]).toEqual([undefined, true])
+    expect([data.freshness.error, data.streams.isComplete]).toEqual([undefined, true])
     await stop()
     await store.close()
   })
@@ -215,10 +218,10 @@ describe('a store in trouble', () => {
     const asked = probe(withoutMarks(store))
     asked.fails.list = 2
     const { data, clock, stop } = await polling(asked.store)
-    const sinceMs = data.freshness.trouble?.sinceMs
+    const sinceMs = data.freshness.error?.sinceMs
     advance(5_000)
     await clock.next()
-    expect(data.freshness.trouble?.sinceMs).toBe(sinceMs)
+    expect(data.freshness.error?.sinceMs).toBe(sinceMs)
     await stop()
   })
 

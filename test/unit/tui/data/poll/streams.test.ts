@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { globOf } from '../../../../../src/ops/glob.ts'
 import { StoreUnreachable } from '../../../../../src/store/errors.ts'
 import type { ListQuery } from '../../../../../src/store/store.ts'
-import { NO_DEMAND } from '../../../../../src/tui/data/types.ts'
+import { NOTHING_VISIBLE } from '../../../../../src/tui/data/types.ts'
 import { given, leased } from '../../../../contract/harness.ts'
 import { init, memoryStore, run } from '../../../ops/support.ts'
 import { probe, withoutSummary } from '../../../ops/watch/support.ts'
@@ -112,7 +112,7 @@ describe('the listing of streams', () => {
     await stop()
   })
 
-  it('drops what is not there any more, but only after a whole listing', async () => {
+  it('drops what no longer exists, but only after a whole listing', async () => {
     const { store } = memoryStore()
     for (const name of ['a', 'b', 'c']) await run(store, name, init())
     const asked = probe(store)
@@ -142,14 +142,14 @@ describe('the listing of streams', () => {
     const { store } = memoryStore()
     await run(store, 'a', init())
     const asked = probe(withoutMarks(store))
-    const { poll, clock, data, stop } = await polling(asked.store, NO_DEMAND)
+    const { poll, clock, data, stop } = await polling(asked.store, NOTHING_VISIBLE)
     await clock.next()
     expect(asked.listings).toEqual([])
-    poll.want(LISTED)
+    poll.setVisible(LISTED)
     await clock.resting()
     expect(namesIn(data)).toEqual(['a'])
-    poll.want(NO_DEMAND)
-    poll.want(LISTED)
+    poll.setVisible(NOTHING_VISIBLE)
+    poll.setVisible(LISTED)
     await clock.resting()
     expect(asked.listings).toHaveLength(1)
     await stop()
@@ -180,7 +180,7 @@ describe('documents without a summary that counts', () => {
     const { poll, data, clock, stop } = await polling(slow)
     expect(data.streams.get('s00')).toMatchObject({ isRead: false, item: { summary: undefined } })
     expect(asked.reads).toEqual([])
-    poll.want({ ...LISTED, unread: names.slice(0, 12) })
+    poll.setVisible({ ...LISTED, unread: names.slice(0, 12) })
     await othersDone()
     expect(asked.reads.toSorted()).toEqual(names.slice(0, 12))
     expect(most).toBe(8)
@@ -199,11 +199,11 @@ describe('documents without a summary that counts', () => {
     const { poll, data, clock, stop } = await polling(asked.store, { ...LISTED, unread: ['a'] })
     await othersDone()
     expect(data.streams.get('a')?.isRead).toBe(true)
-    poll.want(LISTED)
+    poll.setVisible(LISTED)
     await run(store, 'a', advanced)
     await clock.next()
     expect(data.streams.get('a')).toMatchObject({ isRead: false, item: { summary: { root: 'Start', key: '' } } })
-    poll.want({ ...LISTED, unread: ['a'] })
+    poll.setVisible({ ...LISTED, unread: ['a'] })
     await othersDone()
     expect(data.streams.get('a')).toMatchObject({ isRead: true, item: { summary: { key: 'k1' } } })
     await stop()
@@ -230,7 +230,7 @@ describe('documents without a summary that counts', () => {
     const { poll, data, stop } = await polling(asked.store)
     await store.remove('a', {})
     for (let at = 0; at < 3; at++) {
-      poll.want({ ...LISTED, unread: ['a'] })
+      poll.setVisible({ ...LISTED, unread: ['a'] })
       await othersDone()
     }
     expect(asked.reads).toEqual(['a'])
@@ -246,11 +246,11 @@ describe('documents without a summary that counts', () => {
     asked.fails.read = 1
     const { data, clock, stop } = await polling(asked.store, { ...LISTED, unread: ['a'] })
     await othersDone()
-    expect(data.freshness.trouble?.code).toBe('store-unreachable')
+    expect(data.freshness.error?.code).toBe('store-unreachable')
     expect(asked.reads).toEqual(['a'])
     await clock.next()
     expect(data.streams.get('a')?.isRead).toBe(true)
-    expect(data.freshness.trouble).toBeUndefined()
+    expect(data.freshness.error).toBeUndefined()
     await stop()
   })
 })

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { DataStore } from '../../../../../src/tui/data/store.ts'
-import { NO_DEMAND } from '../../../../../src/tui/data/types.ts'
+import { NOTHING_VISIBLE } from '../../../../../src/tui/data/types.ts'
 import { Lists } from '../../../../../src/tui/state/lists/lists.ts'
 import type { State } from '../../../../../src/tui/state/state.ts'
-import { demandOf } from '../../../../../src/tui/state/visible-data.ts'
+import { visibleDataOf } from '../../../../../src/tui/state/visible-data.ts'
 import { FREE, NOW, row, stateOn } from './support.ts'
 
 const NAMES = Array.from({ length: 100 }, (_, at) => `s${String(at).padStart(2, '0')}`)
@@ -15,7 +15,7 @@ function demanded(state: State) {
     NOW,
   )
   data.putStreams([row('s01')], NOW)
-  return demandOf(state, new Lists().listing(state, data, NOW), data)
+  return visibleDataOf(state, new Lists().listing(state, data, NOW), data)
 }
 
 it('wants the documents of visible rows only, as far as they are not known', () => {
@@ -28,8 +28,8 @@ it('wants the documents of visible rows only, as far as they are not known', () 
 })
 
 it('wants of the open stream nothing but itself', () => {
-  expect(demanded(stateOn('stream', {}, { stream: 'orders/1' }))).toEqual({ ...NO_DEMAND, open: 'orders/1' })
-  expect(demanded(stateOn('stream'))).toEqual(NO_DEMAND)
+  expect(demanded(stateOn('stream', {}, { stream: 'orders/1' }))).toEqual({ ...NOTHING_VISIBLE, open: 'orders/1' })
+  expect(demanded(stateOn('stream'))).toEqual(NOTHING_VISIBLE)
 })
 
 it('wants journals and watchdogs only where they are shown', () => {

@@ -26,7 +26,7 @@ describe('the pane of an event', () => {
   it('in many rows: all attributes, what most matters first', () => {
     expect(detailOf(100, 9).slice(1)).toEqual([
       ' ▶ inprocess   worker-7   claim 38s, 22s left   fence 5',
-      ' timeout 00:01:00   due 12:01:26 unless there is a sign of life',
+      ' timeout 00:01:00   due 12:01:26 unless there is a heartbeat',
       ' prev 01.00',
       ' created 2024-05-01 12:00:21Z (43s ago)   changed 2024-05-01 12:00:26Z (38s ago)',
       ' topic search',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { viewOf } from '../../../../../src/ops/read-stream.ts'
 import type { StreamSnapshot } from '../../../../../src/store/store.ts'
-import { openedStream, withGlimpse } from '../../../../../src/tui/data/open-stream.ts'
+import { unreadStream, withUpdate } from '../../../../../src/tui/data/open-stream.ts'
 import type { OpenStream } from '../../../../../src/tui/data/types.ts'
 import type { State } from '../../../../../src/tui/state/state.ts'
 import { streamHeader } from '../../../../../src/tui/view/stream/header.ts'
@@ -16,7 +16,7 @@ function headerOf(open: OpenStream | undefined, columns = 120, time: State['time
 }
 
 function leased(lease: StreamSnapshot['lease']): OpenStream {
-  return withGlimpse(openedStream(NAME, 0), { kind: 'view', view: viewOf(storedOf(play, lease), play.nowMs) })
+  return withUpdate(unreadStream(NAME, 0), { kind: 'view', view: viewOf(storedOf(play, lease), play.nowMs) })
 }
 
 describe('the line about the open stream', () => {
@@ -42,26 +42,26 @@ describe('the line about the open stream', () => {
   })
 
   it('waits for a stream that is not there yet', () => {
-    const waiting = openedStream(NAME, 0)
+    const waiting = unreadStream(NAME, 0)
     expect(headerOf(undefined)).toContain('reading…')
     expect(headerOf(waiting)).toContain('reading…')
-    expect(headerOf(withGlimpse(waiting, { kind: 'missing' }))).toBe(' nothing has this name yet; waiting for it')
+    expect(headerOf(withUpdate(waiting, { kind: 'missing' }))).toBe(' no stream has this name yet; waiting for it')
   })
 
   it('says that a document cannot be read and why, and of when the tree below is', () => {
     const fault = { code: 'bad-document', message: 'line 3: no end tag' }
-    const unreadable = (open: OpenStream) => withGlimpse(open, { kind: 'unreadable', stored: storedOf('<a>'), fault })
-    expect(headerOf(unreadable(openedStream(NAME, 0)))).toBe(' ? cannot be read (bad-document): line 3: no end tag')
-    expect(headerOf(unreadable(opened(play)), 120, 'utc')).toContain('below as it was at 12:01:04: line 3')
+    const unreadable = (open: OpenStream) => withUpdate(open, { kind: 'unreadable', stored: storedOf('<a>'), fault })
+    expect(headerOf(unreadable(unreadStream(NAME, 0)))).toBe(' ? cannot be read (bad-document): line 3: no end tag')
+    expect(headerOf(unreadable(opened(play)), 120, 'utc')).toContain('shown as of 12:01:04: line 3')
   })
 
   it('says that it was removed, what it was, and does not age', () => {
-    expect(headerOf(withGlimpse(opened(play), { kind: 'missing', atMs: play.nowMs }), 120, 'utc')).toContain(
-      'was removed 12:01:04; this is what it was',
+    expect(headerOf(withUpdate(opened(play), { kind: 'missing', atMs: play.nowMs }), 120, 'utc')).toContain(
+      'was removed 12:01:04; this is its last state',
     )
-    const gone = withGlimpse(opened(play), { kind: 'missing' })
+    const gone = withUpdate(opened(play), { kind: 'missing' })
     const later = streamHeader(sceneOf(gone, { columns: 120, nowMs: play.nowMs + 3_600_000 }))
-    expect(textOf([later])[0]).toMatch(/^ was removed; this is what it was {2}OrderStart {2}▶ inprocess {2}1m4s/)
+    expect(textOf([later])[0]).toMatch(/^ was removed; this is its last state {2}OrderStart {2}▶ inprocess {2}1m4s/)
   })
 
   it('of a document without events', () => {

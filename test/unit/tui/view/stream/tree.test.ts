@@ -45,7 +45,7 @@ describe('the thread tree', () => {
     const list = { marks: new Set(['01.02.00']), cursor: '01.02.00' }
     const shown = treeRows(sceneOf(open, { columns: 80, nowMs, rows, list }), { columns: 80, rows: 6 })
     expect(textOf(shown)[3]).toMatch(/^›│ ├─ •01\.02\.00 Search/)
-    expect(shown.map(({ look }) => look).slice(1, 4)).toEqual([undefined, 'faint', 'cursor'])
+    expect(shown.map(({ highlight }) => highlight).slice(1, 4)).toEqual([undefined, 'faint', 'cursor'])
   })
 
   it('a claim that ends, one that has run out, and a limit that has passed are told apart', () => {
@@ -69,7 +69,7 @@ describe('the thread tree', () => {
     ])
     const rows = treeRows(sceneOf(old, { columns: 80, nowMs }), { columns: 80, rows: 3 })
     expect(textOf(rows)[2]).toContain('✗ replaced')
-    expect(rows[2]?.look).toBe('faint')
+    expect(rows[2]?.highlight).toBe('faint')
   })
 
   it('ids that no event has, cycles and statuses of others', () => {

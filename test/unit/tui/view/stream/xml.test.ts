@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openedStream, withGlimpse } from '../../../../../src/tui/data/open-stream.ts'
+import { unreadStream, withUpdate } from '../../../../../src/tui/data/open-stream.ts'
 import type { OpenStream } from '../../../../../src/tui/data/types.ts'
 import { xmlLines } from '../../../../../src/tui/state/panes.ts'
 import { xmlRows } from '../../../../../src/tui/view/stream/xml.ts'
@@ -15,7 +15,7 @@ function linesOf(open: OpenStream, columns: number, rows: number, paneTop = 0, i
 /** What is not XML, as it lies there. */
 function raw(text: string): OpenStream {
   const fault = { code: 'bad-document', message: 'line 1: not an event stream' }
-  return withGlimpse(openedStream(NAME, 0), { kind: 'unreadable', stored: storedOf(text), fault })
+  return withUpdate(unreadStream(NAME, 0), { kind: 'unreadable', stored: storedOf(text), fault })
 }
 
 describe('the document as it lies in the blob', () => {
@@ -73,7 +73,7 @@ describe('the document as it lies in the blob', () => {
   })
 
   it('nothing to show', () => {
-    expect(linesOf(openedStream(NAME, 0), 40, 2)[0]).toContain('nothing to show yet')
+    expect(linesOf(unreadStream(NAME, 0), 40, 2)[0]).toContain('nothing to show yet')
     expect(xmlRows(sceneOf(undefined, { columns: 10 }), { columns: 10, rows: 2 })).toHaveLength(2)
   })
 })
