@@ -61,13 +61,13 @@ function entriesOf(view: StreamView, query: LogQuery): LogEntry[] {
     const readMs = Date.parse(tx.at)
     const atMs = Number.isNaN(readMs) ? (lastMs ?? view.stored.modifiedMs) : readMs
     lastMs = atMs
-    if (!isAskedFor(tx, atMs, query)) continue
+    if (!isWanted(tx, atMs, query)) continue
     entries.push({ stream: view.name, tx, atMs, eventName: view.stream.find(tx.on)?.name ?? '' })
   }
   return entries
 }
 
-function isAskedFor(tx: JournalEntry, atMs: number, { sinceMs, untilMs, by, ops }: LogQuery): boolean {
+function isWanted(tx: JournalEntry, atMs: number, { sinceMs, untilMs, by, ops }: LogQuery): boolean {
   if (sinceMs !== undefined && atMs < sinceMs) return false
   if (untilMs !== undefined && atMs > untilMs) return false
   if (by !== undefined && !by.matches(tx.by)) return false

@@ -107,7 +107,7 @@ class WaitState {
   readonly #open = new Map<string, AwaitedStream>()
   /** Streams that moved and are not read yet: the state of an event is only in the document. Survives an outage. */
   readonly #unread = new Set<string>()
-  #news: WaitItem[] = []
+  #items: WaitItem[] = []
 
   constructor(store: StreamStore, target: WaitTarget, names: readonly string[], options: WaitOptions) {
     this.#store = store
@@ -160,9 +160,9 @@ class WaitState {
 
   /** The items since the last call. */
   *takeItems(): Generator<WaitItem> {
-    const news = this.#news
-    this.#news = []
-    yield* news
+    const items = this.#items
+    this.#items = []
+    yield* items
   }
 
   /**
@@ -185,7 +185,7 @@ class WaitState {
     const before = this.#open.get(name)
     if (before?.state === 'unreadable') return
     this.#open.set(name, { ...before, name, state: 'unreadable' })
-    this.#news.push({ kind: 'unreadable', stream: name, ...fault })
+    this.#items.push({ kind: 'unreadable', stream: name, ...fault })
   }
 
   #settle(stream: AwaitedStream): void {
@@ -194,7 +194,7 @@ class WaitState {
       return
     }
     this.#open.delete(stream.name)
-    this.#news.push({ kind: 'ended', stream })
+    this.#items.push({ kind: 'ended', stream })
   }
 }
 

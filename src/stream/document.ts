@@ -8,7 +8,7 @@ export interface StreamDocument {
   readonly attributes: readonly ForeignAttribute[]
   /** The prefix bound to `urn:leasectl:v1` at the document element, or the free one that writing will bind. */
   readonly prefix: string
-  /** `lc:v`, the version: how many transactions the stream has seen; 0 when absent or unreadable. */
+  /** `lc:v`, the version: the number of transactions; 0 when absent or unreadable. */
   readonly version: number
   /** `lc:born`, the UUID of this incarnation of the stream; `''` when absent. */
   readonly born: string

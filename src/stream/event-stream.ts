@@ -252,14 +252,14 @@ function append(lists: Map<number, string[]>, at: number, id: string): void {
 
 /** All positions reachable from the start, without the start; each once, nearest first. */
 export function reach(start: number, neighbours: (at: number) => readonly number[]): number[] {
-  const seen = new Set([start])
+  const known = new Set([start])
   const found: number[] = []
   for (let queue = [start]; queue.length > 0; ) {
     const following: number[] = []
     for (const at of queue) {
       for (const neighbour of neighbours(at)) {
-        if (seen.has(neighbour)) continue
-        seen.add(neighbour)
+        if (known.has(neighbour)) continue
+        known.add(neighbour)
         found.push(neighbour)
         following.push(neighbour)
       }
@@ -274,7 +274,7 @@ export function reach(start: number, neighbours: (at: number) => readonly number
  * long as the document allows.
  */
 function postOrder(start: number, successors: (at: number) => readonly number[]): number[] {
-  const seen = new Set([start])
+  const known = new Set([start])
   const found: number[] = []
   const stack = [{ at: start, following: successors(start), visited: 0 }]
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
@@ -282,8 +282,8 @@ function postOrder(start: number, successors: (at: number) => readonly number[])
     if (next === undefined) {
       stack.pop()
       if (top.at !== start) found.push(top.at)
-    } else if (!seen.has(next)) {
-      seen.add(next)
+    } else if (!known.has(next)) {
+      known.add(next)
       stack.push({ at: next, following: successors(next), visited: 0 })
     }
   }

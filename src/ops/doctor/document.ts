@@ -48,8 +48,8 @@ function* sizeFindings({ stored, document }: Examined): Generator<Finding> {
 
 function* versionFindings({ stored, document }: Examined): Generator<Finding> {
   const { version } = document
-  const seen = highestVersion(document, stored.versionFloor)
-  if (seen <= version) return
+  const highest = highestVersion(document, stored.versionFloor)
+  if (highest <= version) return
   const isOlderCopy = findForeignWrite(document, stored.versionFloor)?.isOlderCopy === true
   yield {
     severity: 'warning',
@@ -57,11 +57,11 @@ function* versionFindings({ stored, document }: Examined): Generator<Finding> {
     subject: '',
     message:
       version === 0
-        ? `version ${seen} existed, but the document has lost its history: another program dropped it`
-        : `the document is at version ${version}, but version ${seen} existed: an older copy was restored`,
+        ? `version ${highest} existed, but the document has lost its history: another program dropped it`
+        : `the document is at version ${version}, but version ${highest} existed: an older copy was restored`,
     hint: isOlderCopy
-      ? `The next change records it and continues after version ${seen}; earlier claims have ended.`
-      : `The next change continues after version ${seen}.`,
+      ? `The next change records it and continues after version ${highest}; earlier claims have ended.`
+      : `The next change continues after version ${highest}.`,
   }
 }
 

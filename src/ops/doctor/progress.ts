@@ -174,9 +174,9 @@ function* settleDue({ document, stored, nowMs }: Examined): Generator<Finding> {
   if (settled.kind !== 'changed') return
   const { closed, joined, changed } = settled.result
   // An older copy and a wrong clock have their own findings.
-  const isToldElsewhere =
+  const isReportedElsewhere =
     findForeignWrite(document, stored.versionFloor)?.isOlderCopy || isWrittenFarAhead(document, nowMs)
-  if (changed.length === 0 && isToldElsewhere) return
+  if (changed.length === 0 && isReportedElsewhere) return
   const parts = [
     ...(closed.length > 0 ? [`to close: ${idList(closed)}`] : []),
     ...(joined.length > 0 ? [`to release, as its branches have ended: ${idList(joined)}`] : []),

@@ -52,10 +52,10 @@ export class LogHistogram {
   quantile(q: number): number | undefined {
     const rank = Math.max(1, Math.ceil(q * this.#count))
     if (rank >= this.#count) return this.maxMs
-    let seen = 0
+    let below = 0
     for (const { ms, count } of this.buckets()) {
-      seen += count
-      if (seen >= rank) return ms
+      below += count
+      if (below >= rank) return ms
     }
     return undefined
   }

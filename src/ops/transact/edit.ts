@@ -45,10 +45,10 @@ export async function edit(
   checkStreamName(name)
   checkCommandId(stepId(options.commandId, MAX_STEPS))
   options.signal?.throwIfAborted()
-  const tries = new EditAttempts(options, script)
-  const outcome = await submit(store, name, tries.pending, options, true)
+  const attempts = new EditAttempts(options, script)
+  const outcome = await submit(store, name, attempts.pending, options, true)
   if (outcome.kind !== 'done') return outcome
-  const { results, duplicate } = tries.latest
+  const { results, duplicate } = attempts.latest
   if (!duplicate) for (const result of results) if (result.outcome === 'done') await options.afterWrite?.(result)
   return { kind: 'done', results, duplicate, commandId: options.commandId }
 }
@@ -89,8 +89,8 @@ class EditAttempts {
 
   /** The results of the earlier attempt that was applied, as computed then: the journal does not have all of them. */
   #own(made: readonly ChangeResult[]): readonly ChangeResult[] {
-    const landed = this.#sent.find(results => effectsIn(results) === effectsIn(made))
-    return landed ?? made
+    const applied = this.#sent.find(results => effectsIn(results) === effectsIn(made))
+    return applied ?? made
   }
 
   #outcome(

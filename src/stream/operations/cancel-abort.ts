@@ -53,27 +53,27 @@ export function observedDeadline(event: StreamEvent, dueMs: number): ObservedDea
  * Refuses to abort an expired event unless it is exactly as observed, and due by the clock of this transaction: an
  * event with a heartbeat since then is never aborted.
  */
-export function checkExpired(draft: Draft, seen: ObservedDeadline): Refusal | undefined {
-  const event = draft.stream.find(seen.event)
-  if (event === undefined) return gone(seen)
+export function checkExpired(draft: Draft, observed: ObservedDeadline): Refusal | undefined {
+  const event = draft.stream.find(observed.event)
+  if (event === undefined) return gone(observed)
   const ended = checkOpen(event)
   if (ended !== undefined) return ended
-  const difference = differenceOf(draft, event, seen)
+  const difference = differenceOf(draft, event, observed)
   if (difference === undefined) return undefined
   return refuse('showed-life', event, `${event.id} showed life: ${difference}; its deadline is evaluated again`)
 }
 
-function differenceOf(draft: Draft, event: StreamEvent, seen: ObservedDeadline): string | undefined {
-  const now = observedDeadline(event, seen.dueMs)
-  if (now.status !== seen.status) return `it was ${seen.status} and is ${now.status}`
-  if (now.attempt !== seen.attempt || now.fence !== seen.fence) return 'it was claimed again'
-  if (now.timestamp !== seen.timestamp) return `it was touched at ${now.timestamp}`
+function differenceOf(draft: Draft, event: StreamEvent, observed: ObservedDeadline): string | undefined {
+  const now = observedDeadline(event, observed.dueMs)
+  if (now.status !== observed.status) return `it was ${observed.status} and is ${now.status}`
+  if (now.attempt !== observed.attempt || now.fence !== observed.fence) return 'it was claimed again'
+  if (now.timestamp !== observed.timestamp) return `it was touched at ${now.timestamp}`
   const limit = deadlineOf(draft.stream, event, draft.readTime)
   if (limit === undefined) return 'it has no running timeout now'
   // For a time ahead of the clock, only the observer knows since when the time has been there.
-  const isOther = limit.isAhead ? seen.dueMs > limit.dueMs : seen.dueMs !== limit.dueMs
+  const isOther = limit.isAhead ? observed.dueMs > limit.dueMs : observed.dueMs !== limit.dueMs
   if (isOther) return 'its deadline has changed'
-  return seen.dueMs > draft.nowMs ? "its deadline has not passed by the store's clock" : undefined
+  return observed.dueMs > draft.nowMs ? "its deadline has not passed by the store's clock" : undefined
 }
 
 function gone({ event }: ObservedDeadline): Refusal {
