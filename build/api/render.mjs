@@ -22,7 +22,7 @@ const MADE = '<!-- Made by `npm run api` from the doc comments in src: change th
 /**
  * The pages of the API documentation.
  *
- * @param {any[]} exports as `extractApi` gives them
+ * @param {any[]} exports as `extractApi` returns them
  * @returns {Map<string, string>} texts by file names
  */
 export function renderApi(exports) {
@@ -92,14 +92,14 @@ function symbolText(symbol, file, home) {
     text,
     ...(notes.length > 0 ? [notes.join('\n')] : []),
     `\`\`\`ts\n${declaration(symbol)}\n\`\`\``,
-    ...(links.length > 0 ? [`Mentions ${links.join(', ')}.`] : []),
+    ...(links.length > 0 ? [`See ${links.join(', ')}.`] : []),
     '',
   ]
     .join('\n\n')
     .replace(/\n\n$/, '\n')
 }
 
-const LABELS = { returns: 'gives', throws: 'throws', param: 'takes', typeParam: 'of' }
+const LABELS = { returns: 'returns', throws: 'throws', param: 'parameter', typeParam: 'type parameter' }
 
 /** The prose of a doc comment, and its tags. */
 function comment(docComment) {

@@ -193,7 +193,7 @@ const readNewStream = objectOf<{
 
 /**
  * Changes a stream in one write: all steps of `change` are applied together or not at all. `change` sees the current state,
- * which no other program can change meanwhile, and the effect of its own steps.
+ * protected from concurrent writes, and the effect of its own steps.
  *
  * ```ts
  * const outcome = await changeStream(store, 'orders/4711', { by: 'shop' }, stream => {

@@ -143,7 +143,7 @@ export type CreateOutcome =
   /** No answer: the stream may exist, now or later, or never. */
   | { readonly kind: 'unknown'; readonly cause: unknown }
 
-/** Options of `acquireLease`. */
+/** Options of `StreamStore.acquireLease`. */
 export interface AcquireOptions {
   /** The proposed lease id, a UUID. Repeating with the same id is safe: it restarts the duration. */
   readonly leaseId: string

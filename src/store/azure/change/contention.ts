@@ -34,7 +34,7 @@ export class Contention {
   readonly #kept = new Map<string, KeptLease>()
   readonly #releases = new Map<string, Promise<unknown>>()
 
-  /** @param releaseMs how long a change waits for the release of the change before it; after that it acquires all the same */
+  /** @param releaseMs how long a change waits for the release of the change before it; after that it acquires anyway */
   constructor(calls: AzureRequests, leases: AzureLeases, releaseMs: number) {
     this.#calls = calls
     this.#leases = leases
