@@ -117,9 +117,9 @@ async function withoutPauses(): Promise<Parts> {
   }))
   vi.doMock('../../../src/store/azure/circuit-breaker.ts', () => ({
     CircuitBreaker: class {
-      readonly isOn = false
+      readonly isOpen = false
       answered() {}
-      silent() {}
+      unanswered() {}
     },
   }))
   const orders = await import('../load/crew-orders.ts')
