@@ -3,8 +3,8 @@ import { noPaint, type Paint } from '../formats/terminal/style.ts'
 export type ColourChoice = 'auto' | 'always' | 'never'
 
 /**
- * Whether a stream gets colours: the flag, then `NO_COLOR`, `FORCE_COLOR`, `TERM=dumb`, and at last whether it is a
- * terminal. As https://no-color.org says, an empty `NO_COLOR` does not count.
+ * Whether output to a stream is coloured. The first of these decides: the flag, `NO_COLOR`, `FORCE_COLOR`, `TERM=dumb`,
+ * whether the stream is a terminal. An empty `NO_COLOR` does not count (https://no-color.org).
  */
 export function hasColour(
   choice: ColourChoice,
@@ -18,7 +18,10 @@ export function hasColour(
   return env.TERM !== 'dumb' && isTty
 }
 
-/** Colours for a stream. chalk decides nothing here: it ignores `NO_COLOR`. Only the 16 colours that follow the user's theme. */
+/**
+ * The colours of a stream, from the 16 that follow the theme of the user. chalk does not decide whether to colour: it
+ * ignores `NO_COLOR`.
+ */
 export async function paintFor(coloured: boolean): Promise<Paint> {
   if (!coloured) return noPaint
   const { Chalk } = await import('chalk')

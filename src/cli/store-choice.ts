@@ -10,14 +10,14 @@ type Environment = Readonly<Record<string, string | undefined>>
 type StoreDescription = Omit<RuntimeStore, 'store'>
 type Chosen = Omit<StoreDescription, 'isProtected'>
 
-/** Where streams are when nobody names a place. */
+/** The default store. */
 type DefaultAddress = (env: Environment) => StoreAddress
 
 /**
- * Which store is meant: `--store`, `-c`, `LEASECTL_STORE`, `LEASECTL_CONTEXT`, the current context, Azure if its usual
- * variables are set, else the embedded one.
+ * Selects the store. The first of these that is given counts: `--store`, `-c`, `LEASECTL_STORE`, `LEASECTL_CONTEXT`, the
+ * current context, Azure if its usual variables are set, the embedded store.
  *
- * @throws UsageError for two names of a store, and for a context that is not there
+ * @throws UsageError if two flags name a store, or the context does not exist
  */
 export function chooseStore(
   choice: StoreChoice,
@@ -30,8 +30,8 @@ export function chooseStore(
 }
 
 /**
- * The contexts for a choice. A file of them that cannot be read stops whatever may change a store, for it may protect
- * it; who only reads a store that the command line names needs none.
+ * The contexts that apply. An unreadable file stops every command that may change a store, since the store may be
+ * protected; a command that only reads the store of `--store` needs no contexts.
  *
  * @throws UsageError as `readContexts`
  */
@@ -44,7 +44,7 @@ export function contextsFor(choice: StoreChoice, env: Environment, kind: Kind): 
   }
 }
 
-/** What the driver of a store is to see of the environment: beside a credential file no other key of it counts. */
+/** The environment for the driver of a store. A credential file replaces all other credentials in it. */
 export async function storeEnvironment(
   { address, credentialFile }: StoreDescription,
   env: Environment,
@@ -69,7 +69,7 @@ function named(choice: StoreChoice, env: Environment, contexts: Contexts): Chose
   return ofContext(contextNamed(contexts, way.name, way.how), way.source)
 }
 
-/** How the store is named, if it is. */
+/** How the store is named. */
 type Way =
   | {
       readonly kind: 'address'
@@ -95,13 +95,13 @@ function wayOf({ store, context }: StoreChoice, env: Environment, contexts: Cont
     : { kind: 'context', how: 'the current context', name: current, source: 'current' }
 }
 
-/** The programs that `exec` runs have both names of a store: the context may know by what its requests are signed. */
+/** `exec` passes both an address and a context to its program: the context may have the credentials. */
 function isStoreOf(name: string, address: string, { byName }: Contexts): boolean {
   const context = byName.get(name)
   return context !== undefined && context.store === formatAddress(parseAddress(address))
 }
 
-/** A credential file is one for its store, however that is named; of two it cannot be told which is meant. */
+/** Uses the credential file of a store however the store is named, unless two contexts have different files. */
 function ofAddress(address: string, source: RuntimeStore['source'], { byName }: Contexts): Chosen {
   const same = [...byName.values()].filter(({ store }) => store === address)
   const [credentialFile, ...others] = new Set(same.flatMap(context => context.credentialFile ?? []))

@@ -1,13 +1,16 @@
 import { parseDuration } from '../stream/time/durations.ts'
 import { UsageError } from './problem.ts'
 
-/** A point in time as a person gives it: so long ago, at an instant, or at a time of today. */
+/** A point in time as typed: a duration ago, an instant, or a time of today. */
 export type PointInTime =
   | { readonly kind: 'ago'; readonly ms: number }
   | { readonly kind: 'at'; readonly ms: number }
   | { readonly kind: 'today'; readonly hours: number; readonly minutes: number; readonly seconds: number }
 
-/** Reads `30m`, `30m ago`, `2026-11-20T14:00:00Z`, `2026-11-20`, `2026-11-20 14:00` (here), `14:00` (today, or yesterday if that is still to come). */
+/**
+ * Reads `30m`, `30m ago`, `2026-11-20T14:00:00Z`, `2026-11-20`, `2026-11-20 14:00` (local time), and `14:00` (today, or
+ * yesterday if that is in the future).
+ */
 export function pointInTime(flag: string): (text: string) => PointInTime {
   return text => {
     const point = timeOfDay(text) ?? instant(text) ?? ago(text)
@@ -15,15 +18,15 @@ export function pointInTime(flag: string): (text: string) => PointInTime {
     const [, bare] = BARE.exec(text) ?? []
     const what =
       bare === undefined
-        ? `${JSON.stringify(text)} is no point in time`
+        ? `${JSON.stringify(text)} is not a time`
         : `${bare} what? ${bare}s, ${bare}m, ${bare}h or ${bare}d`
     throw new UsageError(`${flag}: ${what}`, {
-      hint: 'Write how long ago (30m, 2h, 1d), a time (14:00), a date and time here (2026-11-20 14:00) or RFC 3339.',
+      hint: 'Write a duration ago (30m, 2h, 1d), a time (14:00), a local date and time (2026-11-20 14:00) or RFC 3339.',
     })
   }
 }
 
-/** Epoch ms. */
+/** The point in time as epoch ms. */
 export function atMs(point: PointInTime, nowMs: number): number {
   switch (point.kind) {
     case 'ago':

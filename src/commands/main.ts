@@ -15,7 +15,7 @@ export async function main(): Promise<void> {
   endProcess(await runCommandLine(runtime))
 }
 
-/** The runtime of this process, with what draws on its terminal. */
+/** The runtime of this process, with the parts that draw on its terminal. */
 export function programRuntime(signal: AbortSignal): ProgramRuntime {
   const runtime = processRuntime(signal, async () => {
     const { openLiveView } = await import('../tui/live-view.ts')
@@ -28,7 +28,7 @@ export function programRuntime(signal: AbortSignal): ProgramRuntime {
   return Object.assign(runtime, { openDashboard, runCommand: runCommandLine })
 }
 
-/** Runs the runtime's arguments and returns the exit code. */
+/** Runs the command line of the runtime and returns the exit code. */
 export async function runCommandLine(runtime: ProgramRuntime): Promise<number> {
   try {
     await parse(runtime)
@@ -54,7 +54,7 @@ async function parse(runtime: ProgramRuntime): Promise<void> {
   }
 }
 
-/** Help and version are asked for, not errors. */
+/** commander throws for --help and --version too. */
 function isHelp(error: unknown): boolean {
   return errorCode(error) === 'commander.helpDisplayed' || errorCode(error) === 'commander.version'
 }

@@ -5,21 +5,21 @@ import { isLoopback } from '../../util/loopback.ts'
 import { nearest } from '../../util/strings.ts'
 import { UsageError } from '../problem.ts'
 
-/** A store under a name. */
+/** A named store. */
 export interface Context {
   readonly name: string
   /** The address in its normal form; the path of an embedded store is absolute. */
   readonly store: string
   readonly isProtected: boolean
-  /** Absolute path of a file with what signs the requests. */
+  /** Absolute path of the file with the credentials. */
   readonly credentialFile: string | undefined
 }
 
-/** The user's contexts. */
+/** The contexts of the user. */
 export interface Contexts {
-  /** Name of the context that is meant where no store is named. It may have been removed by hand. */
+  /** Name of the current context. It may be missing from `byName` if the file was edited. */
   readonly current: string | undefined
-  /** The one that was current before. */
+  /** Name of the previous current context. */
   readonly previous: string | undefined
   /** By name, in the order in which they were added. */
   readonly byName: ReadonlyMap<string, Context>
@@ -30,7 +30,7 @@ export const NO_CONTEXTS: Contexts = { current: undefined, previous: undefined, 
 /**
  * The context of a name.
  * @param how where the name comes from: `-c`, `the current context`
- * @throws UsageError with the nearest and all others
+ * @throws UsageError with the nearest name and all others
  */
 export function contextNamed({ byName }: Contexts, name: string, how: string): Context {
   const context = byName.get(name)
@@ -39,7 +39,8 @@ export function contextNamed({ byName }: Contexts, name: string, how: string): C
   const near = nearest(name, names)
   const guess = near === undefined ? '' : `did you mean ${near}? `
   throw new UsageError(`${how}: there is no context ${name}`, {
-    hint: names.length === 0 ? 'There are none yet: context add NAME --store ADDRESS.' : `${guess}${known(names)}`,
+    hint:
+      names.length === 0 ? 'There are no contexts yet: context add NAME --store ADDRESS.' : `${guess}${known(names)}`,
   })
 }
 
@@ -48,17 +49,17 @@ function known(names: readonly string[]): string {
   return names.length > 20 ? `Known are ${shown} and ${names.length - 20} more.` : `Known: ${shown}.`
 }
 
-/** With the context added, or put in the place of the one of its name. */
+/** Adds a context, or replaces the one of the same name. */
 export function withContext(contexts: Contexts, context: Context): Contexts {
   return { ...contexts, byName: new Map([...contexts.byName, [context.name, context]]) }
 }
 
-/** With another current one, or none; the one before is remembered. */
+/** Changes the current context, or unsets it, and remembers the previous one. */
 export function withCurrent(contexts: Contexts, name: string | undefined): Contexts {
   return contexts.current === name ? contexts : { ...contexts, current: name, previous: contexts.current }
 }
 
-/** Without the context. */
+/** Removes a context. */
 export function withoutContext({ current, previous, byName }: Contexts, name: string): Contexts {
   const rest = new Map(byName)
   rest.delete(name)
@@ -69,7 +70,7 @@ export function withoutContext({ current, previous, byName }: Contexts, name: st
   }
 }
 
-/** Whether a protected context has this store, however either of them writes its address. */
+/** Whether a protected context has this store, in whatever form the two addresses are written. */
 export function isProtectedStore(address: string, { byName }: Contexts): boolean {
   const guarded = [...byName.values()].filter(context => context.isProtected)
   if (guarded.length === 0) return false
@@ -78,8 +79,8 @@ export function isProtectedStore(address: string, { byName }: Contexts): boolean
 }
 
 /**
- * Equal for addresses that lead to the same streams. Accounts are told apart by name alone: those of Azure are unique,
- * however their endpoint is reached. In doubt two are the same, since this decides what is protected.
+ * Equal for addresses that lead to the same streams. Accounts are compared by name alone: names of Azure accounts are
+ * unique, whatever the endpoint. In doubt two addresses are equal, because this decides about protection.
  */
 function identityOf(address: string): string {
   const parsed = parseAddress(address)
@@ -97,13 +98,13 @@ function identityOf(address: string): string {
   }
 }
 
-/** A file is one however it is reached, by hard links and mounts too; one that is not there yet is its path. */
+/** Equal for all paths of a file, including hard links and mounts. A file that does not exist yet is its path. */
 function fileIdentity(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   return found === undefined || found.ino === 0n ? realPath(path) : `${found.dev}:${found.ino}`
 }
 
-/** With links followed as far as the path exists. */
+/** Follows links as far as the path exists. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)

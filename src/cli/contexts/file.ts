@@ -10,14 +10,14 @@ import { checkFolder, readPrivateFile } from './private-file.ts'
 
 export type ContextEnvironment = Readonly<Record<string, string | undefined>>
 
-/** Where the contexts are kept. */
+/** Path of the contexts file. */
 export function contextsPath(env: ContextEnvironment): string {
   return join(configFolder(env), 'contexts.json')
 }
 
 /**
- * The contexts of this user; without a file none.
- * @throws UsageError for a file that others may read or write, or that says what cannot be understood
+ * The contexts of this user; none without a file.
+ * @throws UsageError for a file that others can read or write, or that is invalid
  */
 export function readContexts(env: ContextEnvironment): Contexts {
   const path = contextsPath(env)
@@ -31,9 +31,9 @@ const KEYS = ['current', 'previous', 'contexts'] as const
 const CONTEXT_KEYS = ['store', 'protected', 'credentialFile'] as const
 
 /**
- * Reads the text of contexts.json. What it does not know it refuses: a misspelt `protected` must not go unnoticed.
- * @param where path of the file, for the messages
- * @throws UsageError that names the place and how to write it
+ * Reads the text of contexts.json. Unknown fields are refused: a misspelt `protected` must not go unnoticed.
+ * @param where path of the file, for messages
+ * @throws UsageError with the place of the error and how to write it
  */
 function parseContexts(text: string, where: string): Contexts {
   const { current, previous, contexts = {} } = fieldsOf(json(text, where), KEYS, where)
@@ -77,8 +77,7 @@ function context(name: string, value: unknown, file: string): Context {
 
 function address(value: unknown, where: string): string {
   const text = optional(value, 'string', `${where}: store`)
-  if (text === undefined)
-    throw new UsageError(`${where}: "store" is missing`, { hint: 'The address, as --store has it.' })
+  if (text === undefined) throw new UsageError(`${where}: "store" is missing`, { hint: 'The address, as in --store.' })
   try {
     const parsed = parseAddress(text)
     if (parsed.kind === 'sqlite' && !isAbsolute(parsed.path)) throw relative(`${where}: store ${JSON.stringify(text)}`)
@@ -91,24 +90,26 @@ function address(value: unknown, where: string): string {
 
 function relative(what: string): UsageError {
   return new UsageError(`${what} is a relative path`, {
-    hint: 'It would mean another file in each folder: write it whole.',
+    hint: 'It would mean a different file in each folder: write an absolute path.',
   })
 }
+
+const REPAIR = 'Repair the file, or move it away and add the contexts again.'
 
 function json(text: string, where: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    // the parser's message may quote the text, and with it what was never meant to stand there
+    // the message of the parser can quote the text, and with it a secret
     const place = cause instanceof Error ? (/ \(line \d+ column \d+\)$/.exec(cause.message)?.[0] ?? '') : ''
-    throw new UsageError(`${where} is not JSON${place}`, { hint: 'Mend it, or move it away and add them anew.' })
+    throw new UsageError(`${where} is not JSON${place}`, { hint: REPAIR })
   }
 }
 
-/** The fields of an object, of which only those are known. */
+/** The fields of an object. @throws UsageError for a field that is not in `known` */
 function fieldsOf(value: unknown, known: readonly string[] | undefined, where: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new UsageError(`${where} is not an object`, { hint: 'Mend it, or move it away and add them anew.' })
+    throw new UsageError(`${where} is not an object`, { hint: REPAIR })
   const unknown = known && Object.keys(value).find(key => !known.includes(key))
   if (known === undefined || unknown === undefined) return { ...value }
   const near = nearest(unknown, known)
@@ -123,7 +124,7 @@ interface Types {
   readonly boolean: boolean
 }
 
-/** `null` stands for nothing, as some programs write it. */
+/** A value of this type. `null` means no value, as some programs write it. */
 function optional<Name extends keyof Types>(value: unknown, type: Name, where: string): Types[Name] | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === type && value !== '') return value as Types[Name]

@@ -3,22 +3,22 @@ import { errorCode } from '../../util/errors.ts'
 import { shellWord } from '../command-line.ts'
 import { UsageError } from '../problem.ts'
 
-/** The user of this process; `undefined` where files have no owners and rights of this kind (Windows). */
+/** The user of this process; `undefined` without POSIX permissions (Windows). */
 const ownUser = (): number | undefined => process.getuid?.()
 
-/** Nothing of ours is longer. */
+/** Size limit; no file of leasectl is larger. */
 const MAX_BYTES = 1024 * 1024
 
 /**
- * The text of a file that belongs to this user (or root) and that nobody else may read or write; `undefined` if there
- * is none.
+ * The text of a file that belongs to this user (or root) and that no other user can read or write; `undefined` if it
+ * does not exist.
  *
- * @throws UsageError otherwise, with the command that mends it; what the file holds is never repeated
+ * @throws UsageError otherwise, with the command that fixes it; never with the content of the file
  */
 export function readPrivateFile(path: string, user = ownUser()): string | undefined {
   const found = statusOf(path)
   if (found === undefined) return undefined
-  // before it is opened: a pipe would be waited for
+  // checked before opening, which would block on a pipe
   if (!found.isFile()) throw new UsageError(`${path} is not a file`)
   try {
     const file = openSync(path, 'r')
@@ -34,18 +34,18 @@ export function readPrivateFile(path: string, user = ownUser()): string | undefi
   }
 }
 
-/** Whether others may write to a folder: then they may put files of theirs in the place of ours. */
+/** Refuses a folder that others can write to: they could replace files in it. @throws UsageError */
 export function checkFolder(path: string, user = ownUser()): void {
   const found = statusOf(path)
   if (found === undefined || user === undefined) return
   checkOwner(path, found, user)
   if ((found.mode & 0o022) === 0) return
-  throw new UsageError(`${path} may be written by others (mode ${modeText(found)})`, {
+  throw new UsageError(`${path} is writable by others (mode ${modeText(found)})`, {
     hint: `chmod 700 ${shellWord(path)}`,
   })
 }
 
-/** What stands at a path; `undefined` if nothing does. */
+/** The status of a file or folder; `undefined` if it does not exist. */
 export function statusOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
@@ -55,21 +55,21 @@ export function statusOf(path: string): Stats | undefined {
 }
 
 function checkRights(path: string, found: Stats, user: number | undefined): void {
-  if (found.size > MAX_BYTES) throw new UsageError(`${path} is larger than any file of its kind`)
+  if (found.size > MAX_BYTES) throw new UsageError(`${path} is too large`)
   if (user === undefined) return
   checkOwner(path, found, user)
   if ((found.mode & 0o077) === 0) return
-  const what = (found.mode & 0o044) === 0 ? 'written or run' : 'read'
-  throw new UsageError(`${path} may be ${what} by others (mode ${modeText(found)})`, {
+  const what = (found.mode & 0o044) === 0 ? 'writable or executable' : 'readable'
+  throw new UsageError(`${path} is ${what} by others (mode ${modeText(found)})`, {
     hint: `chmod 600 ${shellWord(path)}`,
   })
 }
 
-/** As ssh has it: root may do as it likes anyway. */
+/** As ssh does: files of root are trusted, since root can do everything anyway. */
 function checkOwner(path: string, found: Stats, user: number): void {
   if (found.uid === user || found.uid === 0) return
   throw new UsageError(`${path} belongs to another user (${found.uid})`, {
-    hint: `chown ${user} ${shellWord(path)}, if you trust what it holds`,
+    hint: `chown ${user} ${shellWord(path)}, if you trust its content`,
   })
 }
 
@@ -77,7 +77,7 @@ function modeText({ mode }: Stats): string {
   return (mode & 0o7777).toString(8).padStart(4, '0')
 }
 
-/** ` (EACCES)`, where the error has a code. */
+/** ` (EACCES)`, if the error has a code. */
 function reasonOf(error: unknown): string {
   const code = errorCode(error)
   return code === undefined ? '' : ` (${code})`

@@ -15,11 +15,11 @@ export interface Updated {
 }
 
 /**
- * Reads, changes and writes the contexts. The new file is written beside and takes the place of the old one: there is no
- * moment at which half a file could be read. Of two processes that write at the same time the last one wins.
+ * Reads, changes and writes the contexts. A new file replaces the old one atomically, so that no reader sees half a file.
+ * If two processes write at the same time, the last one wins.
  *
- * @param change returns what it was given where nothing is to be written
- * @throws what `change` throws; then nothing was written
+ * @param change returns its argument if nothing changes
+ * @throws errors of `change`; then nothing is written
  */
 export function updateContexts(env: ContextEnvironment, change: (contexts: Contexts) => Contexts): Updated {
   createFolder(configFolder(env))
@@ -30,15 +30,15 @@ export function updateContexts(env: ContextEnvironment, change: (contexts: Conte
 }
 
 function replaceFile(path: string, text: string): void {
-  // a link, as those have it who keep their settings elsewhere, stays one
-  const place = statusOf(path) === undefined ? path : realpathSync(path)
-  const beside = `${place}.${randomUUID()}`
+  // keeps a link to a file elsewhere
+  const target = statusOf(path) === undefined ? path : realpathSync(path)
+  const temporary = `${target}.${randomUUID()}`
   try {
-    writeFileSync(beside, text, { mode: 0o600, flag: 'wx', flush: true })
-    renameSync(beside, place)
+    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx', flush: true })
+    renameSync(temporary, target)
   } catch (error) {
-    rmSync(beside, { force: true })
-    throw writeFault(error, place)
+    rmSync(temporary, { force: true })
+    throw writeFault(error, target)
   }
 }
 
@@ -51,12 +51,12 @@ function createFolder(path: string): void {
     if (dirname(path) !== path) createFolder(dirname(path))
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // another process may have been faster
+    // another process may have created it meanwhile
     if (errorCode(error) !== 'EEXIST' || !statusOf(path)?.isDirectory()) throw writeFault(error, path)
   }
 }
 
-/** A fault of the file system as one that the command line knows; others are passed on. */
+/** The fault of the command line for an error of the file system; other errors are returned unchanged. */
 function writeFault(cause: unknown, path: string): unknown {
   const code = errorCode(cause)
   const message = `${path} cannot be written (${code})`
@@ -64,11 +64,11 @@ function writeFault(cause: unknown, path: string): unknown {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return new NotPermitted(message, { cause, hint: 'Check the rights of the folder, or set XDG_CONFIG_HOME.' })
+      return new NotPermitted(message, { cause, hint: 'Check the permissions of the folder, or set XDG_CONFIG_HOME.' })
     case 'ENOSPC':
     case 'EDQUOT':
     case 'EIO':
-      return new StoreFull(message, { cause, hint: 'Make room; the contexts are as they were.' })
+      return new StoreFull(message, { cause, hint: 'Free some space; the contexts are unchanged.' })
     case 'ENOTDIR':
     case 'EISDIR':
     case 'ENOENT':

@@ -3,7 +3,7 @@ import type { PointInTime } from '../time-points.ts'
 import { pointInTime } from '../time-points.ts'
 import { choices, nonEmpty, pattern, requiredText } from '../values.ts'
 
-/** Flags that say which streams; all that are given must hold. */
+/** Filters of streams; a stream must match all of them. */
 export interface FilterOptions {
   readonly match?: string
   readonly status?: readonly string[]
@@ -17,7 +17,7 @@ export interface FilterOptions {
   readonly since?: PointInTime
 }
 
-/** How a command is told its streams: names, filters, a list, or all. Two kinds together are a mistake. */
+/** A selection of streams: names, filters, a list, or all. Two kinds together are an error. */
 export interface SelectionOptions extends FilterOptions {
   /** The arguments. */
   readonly names: readonly string[]
@@ -27,24 +27,24 @@ export interface SelectionOptions extends FilterOptions {
 }
 
 const STATUS_WORDS = ['init', 'inprocess', 'completed', 'aborted', 'canceled'] as const
-const SELECTION = 'Which streams:'
+const SELECTION = 'Selecting streams:'
 
-/** Adds the filters. `since`: its help, `false` where the command means something else by `--since`. */
+/** Adds the filters. `since` is the help of `--since`, or `false` if the command defines `--since` itself. */
 export function filterFlags(
   command: Command,
-  since: string | false = 'only what changed since: 30m, 14:00, a date and time; with --failed: what failed since',
+  since: string | false = 'changed since: 30m, 14:00, a date and time; with --failed: failed since',
 ): Command {
   const options = [
     new Option(
       '--match <glob>',
-      'names like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+      'glob over the whole name: * stops at a /, ** does not; also ? [a-z] [!a-z] {a,b}',
     ).argParser(pattern('--match')),
-    new Option('--status <status>', `status of the stream: ${STATUS_WORDS.join(', ')}; joined by commas`).argParser(
+    new Option('--status <status>', `status of the stream: ${STATUS_WORDS.join(', ')}; separated by commas`).argParser(
       choices('--status', STATUS_WORDS),
     ),
-    new Option('--failed', 'an event was aborted or canceled'),
-    new Option('--overdue', 'something has outlived its time limit'),
-    new Option('--locked', 'somebody holds the lease'),
+    new Option('--failed', 'at least one event was aborted or canceled'),
+    new Option('--overdue', 'at least one event is overdue'),
+    new Option('--locked', 'the stream is leased'),
     ...(['key', 'topic', 'tag'] as const).map(name =>
       new Option(`--${name} <text>`, `the root event has this ${name}`).argParser(requiredText(`--${name}`)),
     ),
@@ -59,7 +59,7 @@ export function filterFlags(
 export function selectionFlags(command: Command, since?: string | false): Command {
   filterFlags(command, since)
   const options = [
-    new Option('--streams <file>', 'names from a file, one a line, or ls -o ndjson; - is standard input').argParser(
+    new Option('--streams <file>', 'names from a file, one per line, or ls -o ndjson; - is standard input').argParser(
       nonEmpty('--streams'),
     ),
     new Option('--all', 'every stream of the store'),

@@ -18,8 +18,8 @@ import type { BatchContext } from './result.ts'
 import { resumeOf } from './resume.ts'
 
 /**
- * The same on one or many streams, or on events of them: looks at all of them first, shows and asks as far as their
- * number demands, then makes one change of each.
+ * Changes one or many streams, or events of them: inspects all of them, previews and asks depending on their number, then
+ * makes one change in each.
  */
 export async function runBatchCommand(
   action: BatchAction,
@@ -28,7 +28,7 @@ export async function runBatchCommand(
 ): Promise<Problem | undefined> {
   const output = await openOutput(given, runtime)
   const resume = await resumeOf(action, given)
-  // Whose doing it is the system is asked once, not with each change.
+  // The system is asked for the user once, not for each change.
   const options = { ...given, by: given.by ?? runtime.actor, ...resume?.given }
   const events = options.event ?? []
   const selection = resume?.selection ?? (await requireSelection(options, runtime, events))
@@ -36,7 +36,7 @@ export async function runBatchCommand(
   const store = await openStoreFor(options, runtime, output)
   resume?.checkStore(store.address)
   const single = singleOf(selection, events)
-  if (single !== undefined && needsNoLook(context)) return changeUnseen(single, context, store, output)
+  if (single !== undefined && needsNoPlan(context)) return changeWithoutPlan(single, context, store, output)
   if (resume !== undefined) await output.say(resume.sentence)
   const request = {
     action,
@@ -50,28 +50,28 @@ export async function runBatchCommand(
   const plan = await makePlan(request, store, runtime.signal)
   const isBatch = single === undefined
   const found = plan.targets.length + plan.leftOut > 0
-  const hint = 'Nothing was changed, in no stream. --skip-missing goes on with the others.'
+  const hint = 'Nothing was changed in any stream. --skip-missing skips missing streams.'
   const fatal = options.skipMissing && found ? undefined : missingProblemOf(plan.missing, isBatch, hint)
   if (fatal !== undefined) return fatal
   for (const { message } of plan.missing) await output.say(`skipped: ${visibleText(message)}`)
   if (options.dryRun) return printPreview(plan, context, output).then(() => undefined)
-  const no = await confirmPlan(plan, selection.kind === 'names', context, output)
-  return no ?? runPlan(plan, { isBatch, store, rerunOf: given.rerun }, context, output)
+  const declined = await confirmPlan(plan, selection.kind === 'names', context, output)
+  return declined ?? runPlan(plan, { isBatch, store, rerunOf: given.rerun }, context, output)
 }
 
-/** The one stream that was named, with at most one event of it. */
+/** The stream, if exactly one was named, with at most one event. */
 function singleOf(selection: Selection, events: readonly string[]): string | undefined {
   const isOne = selection.kind === 'names' && selection.names.length === 1 && events.length <= 1
   return isOne ? selection.names[0] : undefined
 }
 
-/** Nothing is shown or asked for one stream by its name: whether it is there the change itself finds out. */
-function needsNoLook({ action, options, runtime }: BatchContext): boolean {
+/** Whether a single named stream is changed without preview and question. The change itself finds out if it exists. */
+function needsNoPlan({ action, options, runtime }: BatchContext): boolean {
   if (options.dryRun || options.expect !== undefined || action.asksAlways) return false
   return runtime.opened?.isProtected !== true
 }
 
-async function changeUnseen(
+async function changeWithoutPlan(
   stream: string,
   context: BatchContext,
   store: StreamStore,

@@ -5,13 +5,13 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { eventIds, streamNamesBesideEvents } from '../../cli/values.ts'
 import { type BatchCommandOptions, batchFlags, type TransactCommand } from './options.ts'
 
-/** Stands in the help of each of these commands. */
+/** Part of the help of every batch command. */
 export const RUN_FILES =
-  'A batch leaves a run file in $XDG_STATE_HOME/leasectl/runs (default ~/.local/state); it is yours to delete.'
+  'A batch leaves a run file in $XDG_STATE_HOME/leasectl/runs (default ~/.local/state); delete it at will.'
 
 const EFFECT = `Writes: takes the lease of each stream for one change. ${RUN_FILES}`
 
-/** Registers such a command. */
+/** Registers a command that makes one transaction in each target. */
 export function registerTransactCommand(
   parent: Command,
   runtime: Runtime,
@@ -35,7 +35,7 @@ function runTransactions(what: TransactCommand): Run<BatchCommandOptions> {
   }
 }
 
-/** Adds the flags of every batch to a command, its description, and what happens when it was parsed. */
+/** Completes a batch command: flags, description, action. */
 export function registerBatch(
   command: Command,
   runtime: Runtime,
@@ -49,7 +49,7 @@ export function registerBatch(
   act(command, runtime, 'writes', own => parsed<BatchCommandOptions>(own, ['names']), go)
 }
 
-/** The reason is the message of the target too. */
+/** The reason is also the message of the target. */
 export function messageOf({ reason }: BatchCommandOptions): { readonly msg?: string } {
   return reason === undefined ? {} : { msg: reason }
 }

@@ -11,10 +11,10 @@ import { visibleText } from '../../util/visible-text.ts'
 import type { BatchPlan, PreviewRow } from './plan.ts'
 import type { BatchContext } from './result.ts'
 
-/** So many rows are talk; more of them nobody reads. */
+/** Number of rows in a preview on stderr; nobody reads more. */
 export const ROWS_SHOWN = 20
 
-/** On stderr, before it is asked: the first of what would be changed, and counts of all of it. */
+/** Prints the preview on stderr before the question: the first targets, and counts of all. */
 export async function sayPreview(
   plan: BatchPlan,
   { action, options, runtime }: BatchContext,
@@ -32,7 +32,7 @@ export async function sayPreview(
   await output.say(lines.join('\n'))
 }
 
-/** What `--dry-run` prints: the preview as data. */
+/** Prints the preview of `--dry-run` as data. */
 export async function printPreview(
   plan: BatchPlan,
   { action, options, runtime }: BatchContext,
@@ -55,13 +55,13 @@ export async function printPreview(
   await output.say(`${planText(plan, action.leavesOut?.because)}. A dry run: nothing was changed.`)
 }
 
-/** `58 streams: 40 inprocess, 18 init; 1 not to be tried; 2 already final, left out` */
+/** `58 streams: 40 inprocess, 18 init; 1 not tried; 2 already final, left out` */
 export function planText(plan: BatchPlan, because = ''): string {
   const { settled, leftOut, byStatus } = plan
   const statuses = [...byStatus].map(([status, count]) => `${countText(count)} ${statusWord(status)}`)
   return [
     `${countOf(plan)}${statuses.length === 0 ? '' : `: ${statuses.join(', ')}`}`,
-    ...(settled.length === 0 ? [] : [`${countText(settled.length)} not to be tried`]),
+    ...(settled.length === 0 ? [] : [`${countText(settled.length)} not tried`]),
     ...(leftOut === 0 ? [] : [`${countText(leftOut)} ${because}, left out`]),
   ].join('; ')
 }
@@ -87,13 +87,13 @@ function previewTable(rows: readonly PreviewRow[], nowMs: number, { time, paint,
   return table(spared, cells, { paint, ...(width === undefined ? {} : { width }) })
 }
 
-/** What goes on a narrow terminal before names are cut: first what says nothing, then what the names do without. */
+/** The columns that a narrow terminal drops before it cuts names: first empty ones, then version and age. */
 function spareWhere({ title }: Column, at: number, cells: readonly (readonly Cell[])[]): Pick<Column, 'spare'> {
   if (cells.length > 0 && cells.every(row => row[at] === '-')) return { spare: 3 }
   return title === 'VERSION' ? { spare: 2 } : title === 'AGE' ? { spare: 1 } : {}
 }
 
-/** Those of `ls`, the version, and what concerns events and what is not tried where there is any of it. */
+/** The columns of `ls` and the version; columns for events and untried targets only if there are any. */
 function columnsFor(rows: readonly PreviewRow[], time: TimeStyle): PreviewColumn[] {
   const listing = [...usualColumns(time), ...fieldColumns(['version'], time)].map(({ cell, ...column }) => ({
     ...column,
@@ -110,7 +110,7 @@ function columnsFor(rows: readonly PreviewRow[], time: TimeStyle): PreviewColumn
 const EVENT: PreviewColumn = { title: 'EVENT', cell: ({ target }) => visibleText(target.event ?? '') }
 
 const EVENT_STATUS: PreviewColumn = {
-  title: 'IT IS',
+  title: 'EVENT STATUS',
   cell({ status }) {
     const { glyph, style } = styleOf(status)
     return { text: `${glyph} ${statusWord(status)}`, style }

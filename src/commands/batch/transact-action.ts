@@ -6,7 +6,7 @@ import type { Precondition } from '../../stream/precondition.ts'
 import { type BatchAction, type TargetChange, unreadable } from './action.ts'
 import type { TransactCommand } from './options.ts'
 
-/** The action of a command that makes one transaction of each target. */
+/** The action of a command that makes one transaction in each target. */
 export function transactAction(command: TransactCommand): BatchAction {
   const { name, thirdPerson, pastParticiple, leavesOut, operation } = command
   return {
@@ -35,8 +35,8 @@ function isChanged(outcome: TransactOutcome): boolean {
 }
 
 /**
- * A document that was copied here may carry a foreign write that no transaction has recorded. A listing's pin does not
- * know of it; where the bytes are still those that were listed, it is part of what was looked at.
+ * A copied document can contain a foreign write that no transaction has recorded. The precondition from a listing does not
+ * include that write; if the bytes are still those of the listing, the preview did.
  */
 async function pinOfSameBytes({
   target,

@@ -62,7 +62,7 @@ async function work(store: StreamStore, name: string, options: LeaseLabOptions, 
   const write = (text: string) => stdout.write(text)
   const samples = new SampleWriter<Turn>(turns => write(`${JSON.stringify({ kind: 'turns', turns })}\n`))
   const holder = { by: name, host, pid, purpose: 'lab lease', sinceMs: runtime.nowMs() }
-  await talk({ heard: runtime.hearLines(), write, signal }, async stop => {
+  await talk({ heard: runtime.readLines(), write, signal }, async stop => {
     const how = { holder, durationMs, holdMs, pace: paceOf(pace, Math.random), clock: machineMs, signal: stop }
     await takeTurns(store, stream, { ...how, tell: turn => samples.add(turn) })
     await samples.flush()

@@ -82,5 +82,5 @@ export function workerStarter(
 ): (name: string, at: number) => Promise<LineChannel> {
   // Why one fails is read by its team.
   const words = ['--stream', stream, ...flags, '--store', store.address, '-o', 'json']
-  return (name, at) => runtime.startTalking(['lab', test, '--as-worker', name, '--at', String(at), ...words])
+  return (name, at) => runtime.startLineProcess(['lab', test, '--as-worker', name, '--at', String(at), ...words])
 }

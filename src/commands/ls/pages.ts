@@ -1,4 +1,4 @@
-import { type ListingCount, patienceOf, showCount } from '../../cli/counter.ts'
+import { type ListingCount, showCount, startCounting } from '../../cli/counter.ts'
 import type { ProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
@@ -52,25 +52,25 @@ export async function writeAsListed<Row>(
   list: ListFormat<Row>,
   runtime: Runtime,
 ): Promise<ListingCount> {
-  const patience = patienceOf(runtime)
+  const time = startCounting(runtime)
   let shown = 0
   let seen = 0
   try {
-    for await (const page of pages(patience.signal)) {
+    for await (const page of pages(time.signal)) {
       const items = page.slice(0, limit - shown)
       if (items.length > 0) await list.write(items.map(list.row))
       shown += items.length
       seen += page.length
-      if (seen > shown && !(list.tellsTotal && patience.lasts())) return { shown, seen, exact: false }
+      if (seen > shown && !(list.tellsTotal && time.hasTimeLeft())) return { shown, seen, exact: false }
     }
     return { shown, seen, exact: true }
   } catch (error) {
     // what was asked for has been shown: that the rest could not be counted is no fault
     const counting = seen > shown && !runtime.signal.aborted
-    if (counting && (patience.ended || error instanceof StoreUnreachable)) return { shown, seen, exact: false }
+    if (counting && (time.isOver || error instanceof StoreUnreachable)) return { shown, seen, exact: false }
     throw error
   } finally {
-    patience.close()
+    time.close()
   }
 }
 

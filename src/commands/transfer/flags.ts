@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { atOnce, count, duration, requiredText } from '../../cli/values.ts'
+import { concurrency, count, duration, requiredText } from '../../cli/values.ts'
 
 /** What export to a store and import have in common: what to do where a name is taken, and how many at a time. */
 export interface TransferFlags {
@@ -33,7 +33,7 @@ export function transferFlags(command: Command, what: string): Command {
   ]
   const how = [
     new Option('--dry-run', 'show what would be done, do nothing'),
-    new Option('--concurrency <n>', 'how many at a time, 1 to 64 (default: 8)').argParser(atOnce),
+    new Option('--concurrency <n>', 'how many at a time, 1 to 64 (default: 8)').argParser(concurrency),
     new Option('--create-container', 'create the container if it is missing (on azurite: without asking)'),
     new Option('--by <actor>', 'who does it (default: user@host)').argParser(requiredText('--by')),
     new Option('--lease-wait <duration>', 'how long to wait for a lease held by another (default: 10s)').argParser(

@@ -55,7 +55,8 @@ test('the list of commands has those of the shell hidden, and each in a group', 
   const { stdout } = await cli(newWorld(), ['--help'])
   expect(stdout).not.toContain('__complete')
   expect(stdout).not.toContain('Commands:')
-  for (const title of ['Look:', 'Change:', 'Workers and leases:', 'Settings and help:']) expect(stdout).toContain(title)
+  for (const title of ['Inspect:', 'Modify:', 'Monitor:', 'Workers and leases:', 'Settings and help:'])
+    expect(stdout).toContain(title)
 })
 
 test('topics', async () => {
@@ -84,7 +85,7 @@ test.each([undefined, 80, 60, 200])('topics fit a terminal of %s columns, and lo
   // what stands in a column of its own goes on below itself
   if (columns === 60)
     expect(texts.join('')).toContain(
-      '\n   6  yes      busy: lease-held for longer than\n               --lease-wait, or the event is claimed by\n',
+      '\n   6  yes      busy: lease-held for longer than\n               --lease-wait, or event claimed by another\n',
     )
 })
 
