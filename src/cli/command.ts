@@ -52,7 +52,13 @@ export function describeGroup(
 ): Command {
   command.summary(summary).description(description)
   command.addHelpText('before', examplesText(runtime, examples))
+  if (command.parent !== null) helpFor(command)
   return everywhere(command)
+}
+
+/** Adds `GROUP help [COMMAND]`, which prints what `--help` does. */
+export function helpFor(group: Command): void {
+  group.helpCommand('help [COMMAND]', 'show help for a command')
 }
 
 function examplesText(runtime: Runtime, examples: Description['examples']): string {

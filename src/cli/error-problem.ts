@@ -1,5 +1,4 @@
 import { BadDocument, LeasectlError, StreamFault } from '../stream/errors.ts'
-import { errorCode } from '../util/errors.ts'
 import { commandLine } from './command-line.ts'
 import { CommandFailed, type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
@@ -8,7 +7,6 @@ import type { Runtime } from './runtime.ts'
 export function errorProblem(error: unknown, runtime: Runtime): Problem {
   if (error instanceof CommandFailed) return error.problem
   if (runtime.signal.aborted && isAbort(error, runtime.signal)) return interruptedProblem(runtime.signal)
-  if (isParserError(error)) return parserProblem(error, runtime)
   if (error instanceof LeasectlError) {
     return problem(error.code, error.message, {
       cause: error,
@@ -40,38 +38,6 @@ export function interruptedProblem(signal: AbortSignal): Problem {
 
 function isAbort(error: unknown, signal: AbortSignal): boolean {
   return error === signal.reason || (error instanceof Error && error.name === 'AbortError')
-}
-
-/** An error of commander, recognised by its code so that this file does not load commander. */
-interface ParserError {
-  readonly code: string
-  readonly message: string
-}
-
-function isParserError(error: unknown): error is ParserError {
-  return errorCode(error)?.startsWith('commander.') ?? false
-}
-
-function parserProblem(error: ParserError, runtime: Runtime): Problem {
-  if (error.code === 'commander.help') return problem('usage', 'a command is missing', { hint: helpHint(runtime) })
-  const [headline = '', ...rest] = error.message.split('\n')
-  const hint = rest
-    .join(' ')
-    .replace(/^\((.*)\)$/, '$1')
-    .trim()
-  return problem('usage', headline.replace(/^error: /, ''), {
-    hint: hint === '' ? (misplacedName(error, runtime) ?? helpHint(runtime)) : hint,
-  })
-}
-
-/** `ls orders/` */
-function misplacedName({ code }: ParserError, { argv, startedAs }: Runtime): string | undefined {
-  if (code !== 'commander.excessArguments' || !/^(ls|list)$/.test(argv[0] ?? '')) return undefined
-  return `--match selects by name: ${startedAs} ls --match 'orders/**'.`
-}
-
-function helpHint({ startedAs }: Runtime): string {
-  return `${startedAs} --help shows the commands, COMMAND --help its flags.`
 }
 
 /** The message of an unforeseen error. One of an SDK can hold the address of a request with its signature. */

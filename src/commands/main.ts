@@ -1,6 +1,6 @@
+import { CommanderError } from 'commander'
 import { optionsOf } from '../cli/options.ts'
 import { processRuntime } from '../cli/process-runtime.ts'
-import { errorCode } from '../util/errors.ts'
 import { endProcess, exitCodeOf, quietExitCode, watchBrokenPipes, watchCrashes, watchSignals } from './exit.ts'
 import { buildProgram } from './program.ts'
 import type { ProgramRuntime } from './top/dashboard.ts'
@@ -46,7 +46,11 @@ async function parse(runtime: ProgramRuntime): Promise<void> {
   try {
     await program.parseAsync([...runtime.argv], { from: 'user' })
   } catch (error) {
-    if (errorCode(error) !== 'commander.help' || program.args.length > 0) throw error
+    if (!(error instanceof CommanderError) || isHelp(error)) throw error
+    if (error.code !== 'commander.help' || program.args.length > 0) {
+      const { parserError } = await import('./help/parser-error.ts')
+      throw parserError(error, program, runtime)
+    }
     const { printShortHelp } = await import('./help/short-help.ts')
     await printShortHelp(optionsOf(program), runtime)
   } finally {
@@ -54,7 +58,7 @@ async function parse(runtime: ProgramRuntime): Promise<void> {
   }
 }
 
-/** commander throws for --help and --version too. */
+/** commander throws for help and --version too, with exit code 0. */
 function isHelp(error: unknown): boolean {
-  return errorCode(error) === 'commander.helpDisplayed' || errorCode(error) === 'commander.version'
+  return error instanceof CommanderError && error.exitCode === 0
 }

@@ -99,7 +99,7 @@ export function buildProgram(runtime: ProgramRuntime, write: (text: string) => v
     .exitOverride()
     .enablePositionalOptions()
     .helpCommand(false)
-    .showSuggestionAfterError(true)
+    .showSuggestionAfterError(false)
     .allowExcessArguments(false)
   describeGroup(program, runtime, {
     summary: '',

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { act, describe, type Run, reads } from '../cli/command.ts'
+import { act, describe, helpFor, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { choice, count, duration, nonEmpty, pattern } from '../cli/values.ts'
 import { ON_DUE } from '../stream/operations/operation.ts'
@@ -98,6 +98,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogComm
   })
   act(command, runtime, 'writes', [], go)
   registerStatus(command, runtime)
+  helpFor(command)
 }
 
 function hook(flag: string, what: string): Option {

@@ -29,7 +29,8 @@ async function offeredAt(place: CursorPlace, current: string, program: Command, 
     }
     case 'operand': {
       if (command.name() === 'help') return words(await helpWords(program, operands))
-      if (command.commands.length > 0 && operands.length === 0) return words(commandsOf(command))
+      if (command.commands.length > 0 && (operands.length === 0 || operands[0] === 'help'))
+        return words(commandsOf(command))
       const name = argumentName(command, operands.length)
       if (name === undefined) return words(wanted.flags ? flagsOf(command) : [])
       return argumentsOf(name, current, place, runtime)

@@ -59,6 +59,11 @@ test('the list of commands has those of the shell hidden, and each in a group', 
     expect(stdout).toContain(title)
 })
 
+test('help of a group takes a command of it', async () => {
+  expect(await cli(newWorld(), ['event', 'help', 'start'])).toEqual(await cli(newWorld(), ['event', 'start', '--help']))
+  expect(await cli(newWorld(), ['watchdog', 'help', 'status'])).toMatchObject({ exit: 0 })
+})
+
 test('topics', async () => {
   expect(await help('addresses')).toContain('azurite:CONTAINER')
   for (const way of ['--store', '-c NAME', 'LEASECTL_STORE', 'LEASECTL_CONTEXT', 'the current context']) {
@@ -95,6 +100,12 @@ test('help on a command is its --help; without a word it is that of the program'
   expect(await help()).toBe((await cli(newWorld(), ['--help'])).stdout)
 })
 
+test.each(['event', 'lease', 'lab', 'context', 'watchdog'])('%s help is its --help, with exit 0', async group => {
+  const { stdout } = await cli(newWorld(), [group, '--help'])
+  expect(await cli(newWorld(), [group, 'help'])).toMatchObject({ exit: 0, stdout, stderr: '' })
+  expect(stdout).toContain('\n  help [COMMAND] ')
+})
+
 test.each([
   ['help nix', 'One of exit-codes'],
   ['help selection', 'did you mean selections?'],
@@ -104,6 +115,24 @@ test.each([
   ['context ad', 'Did you mean add?'],
   ['ls --contxt prod', 'Did you mean --context?'],
   ['__complet', 'unknown command'],
+  ['get orders/1', 'Did you mean show?'],
+  ['describe orders/1', 'Did you mean show?'],
+  ['kill orders/1', 'Did you mean cancel?'],
+  ['terminate orders/1', 'Did you mean cancel?'],
+  ['stop orders/1', 'Did you mean cancel?'],
+  ['logs orders/1', 'Did you mean log?'],
+  ['ps', 'Did you mean ls?'],
+  ['ui', 'Did you mean top?'],
+  ['version', 'Did you mean --version?'],
+  ['event strat s 01', 'Did you mean start?'],
+  ['event help strat', 'no help for strat'],
+  ['nope', 'leasectl --help shows its commands.'],
+  ['info', 'leasectl --help shows its commands.'],
+  ['lease nope', 'leasectl lease --help shows its commands.'],
+  ['event', 'leasectl event --help shows its commands.'],
+  ['ls --before 1h', 'leasectl ls --help shows its flags.'],
+  ['lease ls --sort name', 'leasectl lease ls --help shows its flags.'],
+  ['lease renew s', 'leasectl lease renew --help shows its flags.'],
 ])('%s: the nearest is named', async (line, hint) => {
   const ran = await cli(newWorld(), line.split(' '))
   expect(ran).toMatchObject({ exit: 2, stdout: '' })
