@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { TimeStyle } from '../formats/terminal/numbers.ts'
+import type { ColourChoice } from '../formats/terminal/style.ts'
 import type { WriteMode } from '../store/store.ts'
-import type { ColourChoice } from './color.ts'
 import {
   choice,
   commandId,

@@ -1,9 +1,8 @@
 import { API_VERSION, jsonText } from '../formats/json.ts'
 import type { TimeStyle } from '../formats/terminal/numbers.ts'
-import { noPaint, type Paint } from '../formats/terminal/style.ts'
+import { hasColour, noPaint, type Paint, paintFor } from '../formats/terminal/style.ts'
 import { type Cell, type Column, tableHeader, tableRows, tableWidths } from '../formats/terminal/table.ts'
 import { defined } from '../util/defined.ts'
-import { hasColour, paintFor } from './color.ts'
 import type { GlobalOptions } from './options.ts'
 import type { Runtime } from './runtime.ts'
 

@@ -19,16 +19,13 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
   const others: RuntimeStore[] = []
   const describeStore: Runtime['describeStore'] = async choice => {
     const [{ chooseStore, contextsFor }, { defaultAddress }] = await Promise.all([
-      import('./store-choice.ts'),
+      import('./store.ts'),
       import('../store/open.ts'),
     ])
     return chooseStore(choice, env, defaultAddress, contextsFor(choice, env, kind))
   }
   const openDescribed = async (where: Omit<RuntimeStore, 'store'>, options?: OpenOptions): Promise<RuntimeStore> => {
-    const [{ storeEnvironment }, { openStore }] = await Promise.all([
-      import('./store-choice.ts'),
-      import('../store/open.ts'),
-    ])
+    const [{ storeEnvironment }, { openStore }] = await Promise.all([import('./store.ts'), import('../store/open.ts')])
     return { ...where, store: await openStore(where.address, await storeEnvironment(where, env, options)) }
   }
   return {

@@ -1,8 +1,8 @@
 import { ownWords, valuesIn } from '../cli/argv.ts'
-import { type ColourChoice, hasColour, paintFor } from '../cli/color.ts'
 import { errorProblem, interruptedProblem, withoutSecrets } from '../cli/error-problem.ts'
 import { EndsWith, type Problem } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
+import { type ColourChoice, hasColour, paintFor } from '../formats/terminal/style.ts'
 import { failureFormat } from './program.ts'
 
 /** Prints why a command failed, in the format that the arguments request, and returns the exit code. */

@@ -3,7 +3,7 @@ import { accountFrom, credentialFor } from '../../store/azure/account.ts'
 import { BadAddress } from '../../store/errors.ts'
 import { nearest } from '../../util/strings.ts'
 import { UsageError } from '../problem.ts'
-import { readPrivateFile } from './private-file.ts'
+import { readPrivateFile } from '../user-files.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 type BlobAddress = StoreAddress & { kind: 'azure' | 'azurite' }

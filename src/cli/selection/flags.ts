@@ -1,7 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { PointInTime } from '../time-points.ts'
-import { pointInTime } from '../time-points.ts'
-import { choices, nonEmpty, pattern, requiredText } from '../values.ts'
+import { choices, nonEmpty, type PointInTime, pattern, pointInTime, requiredText } from '../values.ts'
 
 /** Filters of streams; a stream must match all of them. */
 export interface FilterOptions {

@@ -6,7 +6,7 @@ import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import { defined } from '../../util/defined.ts'
 import { UsageError } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
-import { atMs } from '../time-points.ts'
+import { atMs } from '../values.ts'
 import type { FilterOptions, SelectionOptions } from './flags.ts'
 
 /**

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
+import { outcomeProblem } from '../../cli/outcome-problem.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { TransactOutcome } from '../../ops/transact/transact.ts'
+import { transactOptions } from '../../cli/store.ts'
+import type { Changed } from '../../formats/change.ts'
+import { type SummarizedStream, summaryOf } from '../../ops/summaries.ts'
+import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { Precondition } from '../../stream/precondition.ts'
 import { encodeCommandId } from '../../stream/text.ts'
-import type { LeavesOut, SignedOptions } from './options.ts'
+import type { LeavesOut, SignedOptions, TransactCommand } from './options.ts'
 
 export type Done = Extract<TransactOutcome, { kind: 'done' }>
 
@@ -42,6 +45,22 @@ export interface BatchAction {
   readonly note?: (options: SignedOptions) => string
   /** Further fields of each outcome in JSON. */
   readonly fields?: (options: SignedOptions) => object
+}
+
+/** The outcome of one target. */
+export interface Result {
+  readonly target: Target
+  readonly commandId: string
+  readonly outcome: Done | Problem
+}
+
+export function isProblem(outcome: Done | Problem): outcome is Problem {
+  return 'exit' in outcome
+}
+
+/** The change of a target for the formats. */
+export function changedOf({ target, commandId }: Result, { result }: Done, { reason }: SignedOptions): Changed {
+  return { ...target, result, commandId, reason }
 }
 
 /** The problem of an unreadable document; `undefined` if it can be read. */
@@ -82,8 +101,53 @@ export function firstPin(previewed: Precondition, ifVersion: number | undefined)
 
 /** The precondition of the next change of the same stream, after our own change. */
 export function pinAfter(pin: Precondition, outcome: Done | Problem): Precondition {
-  if ('exit' in outcome || outcome.result.outcome === 'already') return pin
+  if (isProblem(outcome) || outcome.result.outcome === 'already') return pin
   // The change gave an incarnation id to a stream without one.
   const born = pin.ifBorn === undefined || pin.ifBorn === '' ? {} : { ifBorn: pin.ifBorn }
   return { ifVersion: outcome.result.version, ...born }
+}
+
+/** The action of a command that makes one transaction in each target. */
+export function transactAction(command: TransactCommand): BatchAction {
+  const { name, thirdPerson, pastParticiple, leavesOut, operation } = command
+  return {
+    name,
+    question: what => `This ${thirdPerson} ${what}`,
+    pastParticiple,
+    leavesOut,
+    objection: unreadable,
+    async change(change) {
+      const { target, commandId, store, options, runtime } = change
+      const { stream, event } = target
+      const purpose = event === undefined ? name : `${name} ${event}`
+      const how = transactOptions(options, commandId, purpose, runtime)
+      const what = operation(event === undefined ? {} : { event }, options)
+      const attempt = (pin: Precondition) => transact(store, stream, what, { ...how, ...pin })
+      const first = await attempt(change.pin)
+      const pin = isChanged(first) ? await pinOfSameBytes(change) : undefined
+      const outcome = pin === undefined ? first : await attempt(pin)
+      return outcome.kind === 'done' ? outcome : outcomeProblem(stream, outcome, commandId, runtime)
+    },
+  }
+}
+
+function isChanged(outcome: TransactOutcome): boolean {
+  return outcome.kind === 'refused' && outcome.refusal.code === 'changed'
+}
+
+/**
+ * A copied document can contain a foreign write that no transaction has recorded. The precondition from a listing does not
+ * include that write; if the bytes are still those of the listing, the preview did.
+ */
+async function pinOfSameBytes({
+  target,
+  pin,
+  etag,
+  store,
+  options,
+  runtime,
+}: TargetChange): Promise<Precondition | undefined> {
+  if (etag === undefined || pin.ifSum !== undefined || options.ifVersion !== undefined) return undefined
+  const now = await summaryOf(store, { name: target.stream }, runtime.signal)
+  return now?.listed.etag === etag && now.fault === undefined ? now.pin : undefined
 }

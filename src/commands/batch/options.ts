@@ -1,8 +1,6 @@
-import { type Command, Option } from 'commander'
 import type { Description } from '../../cli/command.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
-import { type SelectionOptions, selectionFlags } from '../../cli/selection/flags.ts'
-import { choices, concurrency, count, nonEmpty } from '../../cli/values.ts'
+import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import type { Operation } from '../../stream/operations/operation.ts'
 
 /** Arguments and flags of the batch commands. */
@@ -67,25 +65,3 @@ export interface TargetState {
 }
 
 export const ALREADY_FINAL: LeavesOut = { test: ({ isEnded }) => isEnded, because: 'already final' }
-
-const BATCH = 'Batch flags:'
-
-/** Adds the flags of selections, and those for previewing, confirming and resuming a batch. */
-export function batchFlags(command: Command): void {
-  selectionFlags(command)
-  const options = [
-    new Option('--skip-missing', 'skip streams that do not exist'),
-    new Option('--dry-run', 'show what would be changed, change nothing'),
-    new Option('--yes', 'do not ask; from 50 streams --expect is required too'),
-    new Option('--expect <n>', 'proceed only if exactly N streams are selected').argParser(count('--expect', 0)),
-    new Option('--concurrency <n>', 'streams at a time, 1 to 64 (default: 8, 32 in the embedded store)').argParser(
-      concurrency,
-    ),
-    new Option('--rerun <file>', 'do the rest of the batch of this run file').argParser(nonEmpty('--rerun')),
-    new Option(
-      '--only <outcome>',
-      'with --rerun: only streams not started or with these outcomes; separated by commas',
-    ).argParser(choices('--only', OUTCOME_WORDS)),
-  ]
-  for (const option of options) command.addOption(option.helpGroup(BATCH))
-}

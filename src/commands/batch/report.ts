@@ -8,20 +8,17 @@ import { countText } from '../../formats/terminal/numbers.ts'
 import { type Cell, type Column, tableHeader, tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import { widthOf } from '../../formats/terminal/width.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import type { Done, Target } from './action.ts'
+import { changedOf, type Done, isProblem, type Result, type Target } from './action.ts'
 import type { OutcomeWord } from './options.ts'
 import type { BatchPlan } from './plan.ts'
 import { openProgress } from './progress.ts'
 import {
   type BatchContext,
   batchProblem,
-  changedOf,
   count,
   countsText,
-  isProblem,
   type OutcomeCounts,
   outcomeCell,
-  type Result,
   resultJson,
   wordOf,
 } from './result.ts'

@@ -1,19 +1,12 @@
 import { type Problem, problem } from '../../cli/problem.ts'
 import { problemJson } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { type Changed, changeJson } from '../../formats/change.ts'
+import { changeJson } from '../../formats/change.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import { visibleName } from '../../util/visible-text.ts'
-import type { BatchAction, Done, Target } from './action.ts'
+import { type BatchAction, changedOf, isProblem, type Result } from './action.ts'
 import type { OutcomeWord, SignedOptions } from './options.ts'
-
-/** The outcome of one target. */
-export interface Result {
-  readonly target: Target
-  readonly commandId: string
-  readonly outcome: Done | Problem
-}
 
 /** The command of a batch. */
 export interface BatchContext {
@@ -37,10 +30,6 @@ export function resultJson(result: Result, { action, options }: BatchContext): o
     error: problemJson(outcome),
     ...fields,
   }
-}
-
-export function changedOf({ target, commandId }: Result, { result }: Done, { reason }: SignedOptions): Changed {
-  return { ...target, result, commandId, reason }
 }
 
 /** The word for an outcome. */
@@ -90,10 +79,6 @@ export function batchProblem({ results, notStarted = 0, tryCommand }: BatchEnd):
 
 function isUnknown({ outcome }: Result): boolean {
   return isProblem(outcome) && outcome.applied === 'unknown'
-}
-
-export function isProblem(outcome: Done | Problem): outcome is Problem {
-  return 'exit' in outcome
 }
 
 /** The outcome of copying a stream: `skipped` on request, `gone` if it vanished meanwhile, `todo` in a dry run. */

@@ -24,15 +24,10 @@ export interface Resume {
   checkStore(address: string): void
 }
 
-/** Reads the run file of `--rerun`; `undefined` without the flag. */
-export async function resumeOf(action: BatchAction, options: BatchCommandOptions): Promise<Resume | undefined> {
-  const { rerun: path, only } = options
-  if (path === undefined) {
-    if (only !== undefined) throw new UsageError('--only needs --rerun', { hint: 'It selects outcomes in a run file.' })
-    return undefined
-  }
+/** Reads the run file of `--rerun`. */
+export async function resumeOf(path: string, action: BatchAction, options: BatchCommandOptions): Promise<Resume> {
   checkAlone(options)
-  const run = await readRunFile(path, only)
+  const run = await readRunFile(path, options.only)
   if (run.verb !== action.name) {
     throw new UsageError(`${path} is a run of another command: ${run.verb}`, { hint: `${run.verb} --rerun ${path}` })
   }

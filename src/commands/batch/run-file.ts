@@ -1,14 +1,14 @@
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { stateFolder } from '../../cli/folders.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { stateFolder } from '../../cli/user-files.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
 import { errorCode } from '../../util/errors.ts'
-import type { Target } from './action.ts'
+import type { Result, Target } from './action.ts'
 import type { SignedOptions } from './options.ts'
 import type { BatchJob, BatchPlan } from './plan.ts'
-import { type Result, wordOf } from './result.ts'
+import { wordOf } from './result.ts'
 import { WriteBuffer } from './write-buffer.ts'
 
 /** The first record of a run file. */

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander'
-import { readContexts } from '../../cli/contexts/file.ts'
+import { readContexts } from '../../cli/contexts/contexts.ts'
 import type { Runtime, StoreChoice } from '../../cli/runtime.ts'
 import { readStream } from '../../ops/read-stream.ts'
 import type { ListQuery, StreamRow, StreamStore } from '../../store/store.ts'

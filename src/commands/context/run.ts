@@ -4,12 +4,12 @@ import {
   type Context,
   type Contexts,
   contextNamed,
+  readContexts,
+  updateContexts,
   withContext,
   withCurrent,
   withoutContext,
 } from '../../cli/contexts/contexts.ts'
-import { readContexts } from '../../cli/contexts/file.ts'
-import { updateContexts } from '../../cli/contexts/update.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'

@@ -1,5 +1,5 @@
 import { commandLine, shellWord } from '../../cli/command-line.ts'
-import { readContexts } from '../../cli/contexts/file.ts'
+import { readContexts } from '../../cli/contexts/contexts.ts'
 import { errorProblem, withoutSecrets } from '../../cli/error-problem.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { tableRows, tableWidths } from '../../formats/terminal/table.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { atMs, pointInTime } from '../../../src/cli/time-points.ts'
+import { atMs, pointInTime } from '../../../src/cli/values.ts'
 
 const NOON = new Date(2026, 2, 1, 12).getTime()
 const read = (text: string) => atMs(pointInTime('--since')(text), NOON)

@@ -1,7 +1,25 @@
 import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
-import { errorCode } from '../../util/errors.ts'
-import { shellWord } from '../command-line.ts'
-import { UsageError } from '../problem.ts'
+import { join } from 'node:path'
+import { errorCode } from '../util/errors.ts'
+import { shellWord } from './command-line.ts'
+import { UsageError } from './problem.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Folder of persistent state such as run files: `$XDG_STATE_HOME/leasectl`, by default below `~/.local/state`. */
+export function stateFolder(env: Environment): string {
+  return join(xdg(env, env.XDG_STATE_HOME, '.local', 'state'), 'leasectl')
+}
+
+/** Folder of settings: `$XDG_CONFIG_HOME/leasectl`, by default below `~/.config`. */
+export function configFolder(env: Environment): string {
+  return join(xdg(env, env.XDG_CONFIG_HOME, '.config'), 'leasectl')
+}
+
+/** Ignores relative paths, as the XDG specification says. */
+function xdg(env: Environment, given: string | undefined, ...usual: readonly string[]): string {
+  return given?.startsWith('/') ? given : join(env.HOME ?? env.USERPROFILE ?? '.', ...usual)
+}
 
 /** The user of this process; `undefined` without POSIX permissions (Windows). */
 const ownUser = (): number | undefined => process.getuid?.()
