@@ -92,7 +92,7 @@ const TIERS = [
       'commands/show/run.ts',
       'commands/event/run.ts',
       'commands/batch/batch.ts',
-      'commands/batch/execute.ts',
+      'commands/batch/planned.ts',
       'commands/init/run.ts',
     ],
   },
