@@ -83,17 +83,17 @@ function chunksOf({ output }) {
 const TIERS = [
   {
     name: 'list',
-    entries: [
-      'commands/ls/run.ts',
-      'cli/store-choice.ts',
-      'store/open.ts',
-      'store/sqlite/store.ts',
-      'cli/problem-text.ts',
-    ],
+    entries: ['commands/ls/run.ts', 'cli/store.ts', 'store/open.ts', 'store/sqlite/store.ts', 'cli/problem-text.ts'],
   },
   {
     name: 'change',
-    entries: ['commands/show/run.ts', 'commands/event/run.ts', 'commands/batch/batch.ts', 'commands/init/run.ts'],
+    entries: [
+      'commands/show/run.ts',
+      'commands/event/run.ts',
+      'commands/batch/batch.ts',
+      'commands/batch/planned.ts',
+      'commands/init/run.ts',
+    ],
   },
   { name: 'exec', entries: ['commands/exec/run.ts'] },
 ]

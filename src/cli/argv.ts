@@ -1,13 +1,13 @@
-/** Flags that stand everywhere and take the next word as their value; short ones may stand together, as in `-qc prod`. */
+/** Global flags that take the next word as their value. Short flags can be combined: `-qc prod`. */
 const TAKE_VALUE = /^(--(store|container|context|output|time|color)|-[qv]*[co])$/
 
-/** What stands in front of `--`: the rest belongs to another program, or is no flag. */
+/** The words before `--`. The rest belongs to another program, or is not a flag. */
 export function ownWords(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--')
   return end < 0 ? argv : argv.slice(0, end)
 }
 
-/** The word that names the command: errors may stand in front of the parser, so the arguments are read as they are. */
+/** The word that names the command, from the raw arguments: an error can occur before they are parsed. */
 export function commandIn(argv: readonly string[]): string | undefined {
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at] ?? ''
@@ -17,7 +17,7 @@ export function commandIn(argv: readonly string[]): string | undefined {
   return undefined
 }
 
-/** What is given for a flag, in order: `-o json`, `-ojson`, `--output json`, `--output=json`. */
+/** The values of a flag, in order: `-o json`, `-ojson`, `--output json`, `--output=json`. */
 export function valuesIn(argv: readonly string[], short: string, long: string): readonly string[] {
   const words = ownWords(argv)
   return words.flatMap((word, at) => {

@@ -3,28 +3,28 @@ import { everyChange, everywhere, optionsOf } from './options.ts'
 import { CommandFailed, type Problem } from './problem.ts'
 import type { Kind, Runtime } from './runtime.ts'
 
-/** What a command does: `undefined` when it did what it was asked for. */
+/** Runs a command. Returns its problem, `undefined` on success. */
 export type Run<Options> = (options: Options, runtime: Runtime) => Promise<Problem | undefined>
 
-/** How a command reports its own failure, where not as every other does. */
+/** A failure format that differs from the usual one. */
 export interface FailureFormat {
-  /** The exit code of every failure. */
+  /** Exit code of every failure. */
   readonly exit: number
   print(what: Problem, runtime: Runtime): Promise<void>
 }
 
-/** Makes the options of a parsed command; or the names that its arguments have beside the flags. */
+/** Reads the options of a parsed command; or the names of its arguments in the options. */
 type Parse<Options> = ((command: Command) => Options) | readonly string[]
 
-/** How a command is described to its users; the examples stand first. */
+/** The help of a command; the examples are printed first. */
 export interface Description {
   readonly summary: string
-  /** Command lines without the program's name, each with a word on what it does. */
+  /** Command lines without the program name, each with a short explanation. */
   readonly examples: readonly (readonly [line: string, what: string])[]
-  /** What `-o` takes, the default first. */
+  /** Values of `-o`, the default first. */
   readonly formats?: readonly string[]
   readonly kind: Kind
-  /** What it writes, where that is not one change of a stream. */
+  /** What the command writes, if that is not one change of a stream. */
   readonly effect?: string
 }
 
@@ -33,7 +33,7 @@ const EFFECTS: { readonly [Of in Kind]: string } = {
   writes: 'Writes: takes the lease of the stream for one change.',
 }
 
-/** Sets description, examples and the flags that stand everywhere. Called after the command's own flags were added. */
+/** Sets description and examples, and adds the global flags. Called after the command has its own flags. */
 export function describe(
   command: Command,
   runtime: Runtime,
@@ -44,7 +44,7 @@ export function describe(
   return everywhere(command, formats)
 }
 
-/** The same for a command that only holds others: what each of them writes they say themselves. */
+/** Describes a group of commands; each subcommand says itself what it writes. */
 export function describeGroup(
   command: Command,
   runtime: Runtime,
@@ -52,7 +52,13 @@ export function describeGroup(
 ): Command {
   command.summary(summary).description(description)
   command.addHelpText('before', examplesText(runtime, examples))
+  if (command.parent !== null) helpFor(command)
   return everywhere(command)
+}
+
+/** Adds `GROUP help [COMMAND]`, which prints what `--help` does. */
+export function helpFor(group: Command): void {
+  group.helpCommand('help [COMMAND]', 'show help for a command')
 }
 
 function examplesText(runtime: Runtime, examples: Description['examples']): string {
@@ -61,7 +67,7 @@ function examplesText(runtime: Runtime, examples: Description['examples']): stri
   return `Examples:\n${lines.map(([line, what]) => `${line.padEnd(width)}   # ${what}`).join('\n')}\n`
 }
 
-/** A command that only reads. */
+/** Completes a command that only reads. */
 export function reads<Options extends object>(
   command: Command,
   runtime: Runtime,
@@ -73,7 +79,7 @@ export function reads<Options extends object>(
   act(command, runtime, 'reads', parse, run)
 }
 
-/** A command that changes streams: it takes the flags of every change too. */
+/** Completes a command that changes streams, with the flags of every change. */
 export function writes<Options extends object>(
   command: Command,
   runtime: Runtime,
@@ -86,7 +92,7 @@ export function writes<Options extends object>(
   act(command, runtime, 'writes', parse, run)
 }
 
-/** What happens when the command was parsed: its problem, if any, ends in `exit.ts` like every error. */
+/** Sets the action of a command. Its problem, if any, is handled in `exit.ts` like every error. */
 export function act<Options extends object>(
   command: Command,
   runtime: Runtime,
@@ -102,13 +108,13 @@ export function act<Options extends object>(
   })
 }
 
-/** `lease break`: the words that name a command. */
+/** The words that name a command: `lease break`. */
 function pathOf(command: Command): string {
   const { parent } = command
   return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name()
 }
 
-/** The options with the processed arguments of the command under names. */
+/** The options of a command, with its parsed arguments under these names. */
 export function parsed<Options extends object>(command: Command, argumentNames: readonly string[]): Options {
   const given = Object.fromEntries(argumentNames.map((name, at) => [name, command.processedArgs[at]]))
   return { ...optionsOf(command), ...given } as Options

@@ -3,8 +3,9 @@ import { type Problem, problem, UsageError } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
- * Asks for a word to be typed. `undefined` means yes; everything else, end of input and Ctrl-C too, means no.
- * Without a terminal nobody can answer: then the flag is named.
+ * Asks the user to type a word. Returns `undefined` for yes; any other answer, end of input and Ctrl-C mean no.
+ *
+ * @throws UsageError without a terminal; the hint names the flag that answers yes
  */
 export function confirmByTyping(
   word: string,
@@ -12,13 +13,13 @@ export function confirmByTyping(
   flag: string,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
-  const question = `${what}. Type ${visibleText(word)} to go on: `
+  const question = `${what}. Type ${visibleText(word)} to continue: `
   return confirm(question, answer => answer === word, what, flag, runtime)
 }
 
-/** Asks for a `y`; everything else means no. */
+/** Asks for `y`; any other answer means no. */
 export function confirmYesNo(what: string, flag: string, runtime: Runtime): Promise<Problem | undefined> {
-  return confirm(`${what}. Go on? [y/N] `, answer => /^y(es)?$/i.test(answer), what, flag, runtime)
+  return confirm(`${what}. Continue? [y/N] `, answer => /^y(es)?$/i.test(answer), what, flag, runtime)
 }
 
 async function confirm(
@@ -29,13 +30,13 @@ async function confirm(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   if (!runtime.stdin.isTty || !runtime.stderr.isTty) {
-    throw new UsageError(`${what.replace(/^This /, 'this ')}; there is no terminal to ask for a confirmation`, {
+    throw new UsageError(`${what.replace(/^This /, 'this ')}; there is no terminal to ask for confirmation`, {
       hint: `${flag} answers yes`,
     })
   }
   const answer = await runtime.stdin.ask(question)
   if (answer !== undefined && isYes(answer.trim())) return undefined
-  // without an answer the cursor still stands behind the question
+  // without an answer the cursor is still after the question
   if (answer === undefined) await runtime.stderr.write('\n')
   return problem('declined', 'not confirmed; nothing was changed')
 }

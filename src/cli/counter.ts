@@ -6,7 +6,7 @@ import type { ProgressLine } from './progress-line.ts'
 import type { Runtime } from './runtime.ts'
 import { missingFile } from './store.ts'
 
-/** Shows how far a long listing is, once it takes a second. */
+/** Shows the progress of a listing once it has taken a second. */
 export async function showCount(
   seen: number,
   startMs: number,
@@ -16,7 +16,12 @@ export async function showCount(
   if (runtime.nowMs() - startMs >= 1_000) await progress.show(`${counted(seen, 'stream')} listed`)
 }
 
-/** What to say where a listing found nothing. `isFiltered`: it had filters; `what`: nothing of what. */
+/**
+ * The sentence for an empty listing.
+ *
+ * @param isFiltered the listing had filters
+ * @param what the words for nothing: `nothing that matches ended`
+ */
 export async function nothingText(
   store: StreamStore,
   isFiltered: boolean,
@@ -37,47 +42,47 @@ export function shownOf({ shown, seen, exact }: ListingCount): string {
   return `${countText(shown)} of ${exact ? countText(seen) : moreThanText(seen)}`
 }
 
-/** All streams of the store, counted for a while. */
+/** Counts the streams of the store, for a limited time. */
 async function countStreams(store: StreamStore, runtime: Runtime): Promise<Pick<ListingCount, 'seen' | 'exact'>> {
-  const patience = patienceOf(runtime)
+  const counting = startCounting(runtime)
   let seen = 0
   try {
-    for await (const page of store.list({ signal: patience.signal })) {
+    for await (const page of store.list({ signal: counting.signal })) {
       seen += page.length
-      if (!patience.lasts()) return { seen, exact: false }
+      if (!counting.hasTimeLeft()) return { seen, exact: false }
     }
     return { seen, exact: true }
   } catch (error) {
-    if (!runtime.signal.aborted && (patience.ended || error instanceof StoreUnreachable)) return { seen, exact: false }
+    if (!runtime.signal.aborted && (counting.isOver || error instanceof StoreUnreachable)) return { seen, exact: false }
     throw error
   } finally {
-    patience.close()
+    counting.close()
   }
 }
 
-/** For how long streams are counted that nobody asked to see, ms. */
+/** Time limit for counting streams that are not printed, ms. */
 const COUNTING_MS = 2_000
 
-/** The time that is given to counting. It begins to run when it is first asked about. */
+/** The time limit for counting. It starts with the first call of `hasTimeLeft`. */
 export interface CountingTime {
-  /** Aborts with the runtime's, and when the time is over: a page that does not come is not waited for. */
+  /** Aborts with the signal of the runtime, and when the time is over: a late page is not awaited. */
   readonly signal: AbortSignal
-  /** The time is over, and what was under way was stopped for it. */
-  readonly ended: boolean
-  lasts(): boolean
+  /** The time is over; pending requests were aborted. */
+  readonly isOver: boolean
+  hasTimeLeft(): boolean
   close(): void
 }
 
-export function patienceOf(runtime: Runtime): CountingTime {
+export function startCounting(runtime: Runtime): CountingTime {
   const over = new AbortController()
   let untilMs: number | undefined
   let timer: NodeJS.Timeout | undefined
   return {
     signal: AbortSignal.any([runtime.signal, over.signal]),
-    get ended() {
+    get isOver() {
       return over.signal.aborted
     },
-    lasts() {
+    hasTimeLeft() {
       untilMs ??= runtime.nowMs() + COUNTING_MS
       timer ??= setTimeout(() => over.abort(), COUNTING_MS)
       return runtime.nowMs() < untilMs
@@ -86,12 +91,12 @@ export function patienceOf(runtime: Runtime): CountingTime {
   }
 }
 
-/** What came of a listing. */
+/** The counts of a listing. */
 export interface ListingCount {
-  /** Rows that were written. */
+  /** Rows printed. */
   readonly shown: number
-  /** Streams that passed the filter, as far as they were counted. */
+  /** Streams that passed the filter, as far as counted. */
   readonly seen: number
-  /** They were counted to the end. */
+  /** All streams were counted. */
   readonly exact: boolean
 }

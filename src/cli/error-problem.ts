@@ -1,14 +1,12 @@
 import { BadDocument, LeasectlError, StreamFault } from '../stream/errors.ts'
-import { errorCode } from '../util/errors.ts'
 import { commandLine } from './command-line.ts'
 import { CommandFailed, type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 
-/** What a thrown error means to the user. Whatever nobody foresaw is a bug: code `unexpected`, exit 1. */
+/** The problem that a thrown error means to the user. An unforeseen error is a bug: code `unexpected`, exit 1. */
 export function errorProblem(error: unknown, runtime: Runtime): Problem {
   if (error instanceof CommandFailed) return error.problem
   if (runtime.signal.aborted && isAbort(error, runtime.signal)) return interruptedProblem(runtime.signal)
-  if (isParserError(error)) return parserProblem(error, runtime)
   if (error instanceof LeasectlError) {
     return problem(error.code, error.message, {
       cause: error,
@@ -25,15 +23,15 @@ export function errorProblem(error: unknown, runtime: Runtime): Problem {
 
 function hintOf(error: LeasectlError, runtime: Runtime): { hint?: string } {
   const { code, hint } = error
-  // the store cannot know which commands have the flag
+  // the store does not know which commands have the flag
   if (code === 'container-missing')
     return { hint: `${commandLine(runtime, ['init', 'STREAM', '--create-container'])} creates it` }
   if (hint === undefined && error instanceof BadDocument && error.stream !== undefined)
-    return { hint: 'show -o xml prints it as it is stored.' }
+    return { hint: 'show -o xml prints it as stored.' }
   return hint === undefined ? {} : { hint }
 }
 
-/** Ended by SIGINT or SIGTERM, which is the abort's reason. */
+/** The problem of a command stopped by SIGINT or SIGTERM, the reason of the abort. */
 export function interruptedProblem(signal: AbortSignal): Problem {
   return signal.reason === 'SIGTERM' ? problem('terminated', 'terminated') : problem('interrupted', 'interrupted')
 }
@@ -42,51 +40,19 @@ function isAbort(error: unknown, signal: AbortSignal): boolean {
   return error === signal.reason || (error instanceof Error && error.name === 'AbortError')
 }
 
-/** An error of commander: recognised by its code, so that this file needs no commander. */
-interface ParserError {
-  readonly code: string
-  readonly message: string
-}
-
-function isParserError(error: unknown): error is ParserError {
-  return errorCode(error)?.startsWith('commander.') ?? false
-}
-
-function parserProblem(error: ParserError, runtime: Runtime): Problem {
-  if (error.code === 'commander.help') return problem('usage', 'a command is missing', { hint: helpHint(runtime) })
-  const [headline = '', ...rest] = error.message.split('\n')
-  const hint = rest
-    .join(' ')
-    .replace(/^\((.*)\)$/, '$1')
-    .trim()
-  return problem('usage', headline.replace(/^error: /, ''), {
-    hint: hint === '' ? (misplacedName(error, runtime) ?? helpHint(runtime)) : hint,
-  })
-}
-
-/** `ls orders/` */
-function misplacedName({ code }: ParserError, { argv, startedAs }: Runtime): string | undefined {
-  if (code !== 'commander.excessArguments' || !/^(ls|list)$/.test(argv[0] ?? '')) return undefined
-  return `Names are told by --match: ${startedAs} ls --match 'orders/**'.`
-}
-
-function helpHint({ startedAs }: Runtime): string {
-  return `${startedAs} --help shows the commands, COMMAND --help its flags.`
-}
-
-/** Nobody knows what is in it: a message of an SDK may carry the address of a request with its signature. */
+/** The message of an unforeseen error. One of an SDK can hold the address of a request with its signature. */
 function messageOf(error: unknown): string {
   return withoutSecrets(error instanceof Error ? `${error.name}: ${error.message}` : String(error))
 }
 
-/** `sig=…` of a SAS, keys of a connection string; also where the text was percent-encoded once more. */
+/** `sig=…` of a SAS and keys of a connection string, also percent-encoded. */
 const NAMED = /(\b|%[0-9a-f]{2})(sig|AccountKey|SharedAccessSignature|client_secret|password)(=|%3D)[^&;\s"'\\]+/gi
-/** What stands in an `Authorization` header. */
+/** The value of an `Authorization` header. */
 const AUTHORIZATION = /\b(Bearer|SharedKey(?:Lite)?)\s+[^\s"'\\]+/gi
 /** `https://user:password@host` */
 const USER_INFO = /:\/\/[^/?#\s"'\\@]+@/g
 
-/** The text without what signs requests: messages of an SDK carry addresses. */
+/** The text without credentials: messages of an SDK hold addresses. */
 export function withoutSecrets(text: string): string {
   return text.replace(NAMED, '$1$2$3…').replace(AUTHORIZATION, '$1 …').replace(USER_INFO, '://…@')
 }

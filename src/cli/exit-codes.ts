@@ -2,17 +2,17 @@
 export interface ExitCodeEntry {
   readonly code: number
   readonly meaning: string
-  /** Whether the same command may be tried again: `yes`, `same id`, or nothing. */
+  /** Whether the same command can be repeated: `yes`, `same id`, or nothing. */
   readonly again: '' | 'yes' | 'same id'
 }
 
-/** What every exit code means. Codes are never given another meaning. */
+/** The meaning of every exit code. It never changes. */
 export const EXIT_CODES: readonly ExitCodeEntry[] = [
-  { code: 0, meaning: 'done, or already so', again: '' },
+  { code: 0, meaning: 'done, or already done', again: '' },
   { code: 1, meaning: 'unexpected: a bug (--debug prints the stack)', again: '' },
   {
     code: 2,
-    meaning: 'usage: wrong flags, names or values; a confirmation declined, or needed and no terminal',
+    meaning: 'usage: wrong flags, names or values; confirmation declined, or required without a terminal',
     again: '',
   },
   { code: 3, meaning: 'stream, event, version or container not found; show --must: nothing matches', again: '' },
@@ -24,40 +24,40 @@ export const EXIT_CODES: readonly ExitCodeEntry[] = [
   },
   {
     code: 6,
-    meaning: 'busy: lease-held for longer than --lease-wait, or the event is claimed by another',
+    meaning: 'busy: lease-held for longer than --lease-wait, or event claimed by another worker',
     again: 'yes',
   },
   {
     code: 7,
-    meaning: 'batch ended, some streams not done (one stream: its own code); doctor: errors in streams',
+    meaning: 'batch ended with some streams not done (one stream: its own code); doctor: errors in streams',
     again: 'yes',
   },
-  { code: 8, meaning: 'wait: ended, but otherwise than asked for', again: '' },
+  { code: 8, meaning: 'wait: ended, but not as requested', again: '' },
   {
     code: 9,
-    meaning: 'store, file or collector unreachable, throttled or full, port to listen on taken; nothing applied',
+    meaning: 'store, file or collector unreachable, throttled or full; port in use; nothing applied',
     again: 'yes',
   },
   { code: 10, meaning: 'outcome unknown: repeat with the printed --command-id', again: 'same id' },
   { code: 11, meaning: 'lost: lease-lost, fenced; nothing applied', again: '' },
   {
     code: 12,
-    meaning: 'bad data: the document, its blob, the store file or what LEASECTL_OUTPUT says cannot be read',
+    meaning: 'bad data: unreadable document, blob, store file or LEASECTL_OUTPUT',
     again: '',
   },
-  { code: 124, meaning: 'a limit of time passed', again: 'yes' },
+  { code: 124, meaning: 'timed out', again: 'yes' },
   {
     code: 125,
-    meaning: 'exec: could not claim, lost the claim, or could not report the end; the error says which code it is',
+    meaning: 'exec: could not claim, lost the claim, or could not report the result; the error has the code',
     again: '',
   },
-  { code: 126, meaning: 'exec: the command is there, but cannot be run', again: '' },
-  { code: 127, meaning: 'exec: there is no such command', again: '' },
+  { code: 126, meaning: 'exec: command not executable', again: '' },
+  { code: 127, meaning: 'exec: command not found', again: '' },
   { code: 130, meaning: 'interrupted (SIGINT)', again: '' },
   { code: 143, meaning: 'terminated (SIGTERM)', again: '' },
 ]
 
-/** Codes of faults and outcomes that do not stand for a refusal by state; whatever is not named here is a bug. */
+/** Exit codes of faults and outcomes other than refusals by state. A fault not named here is a bug. */
 const EXIT_OF: { readonly [code: string]: number } = {
   usage: 2,
   'invalid-value': 2,
@@ -101,17 +101,17 @@ const EXIT_OF: { readonly [code: string]: number } = {
   terminated: 143,
 }
 
-/** The exit code of a fault's or outcome's code; 1 for one that nobody foresaw. */
+/** The exit code of a fault or outcome; 1 for an unforeseen one. */
 export function exitOf(code: string): number {
   return Object.hasOwn(EXIT_OF, code) ? (EXIT_OF[code] ?? 1) : 1
 }
 
-/** The exit code of a refusal: 3, 6 and 11 where the table says so, otherwise 5. */
+/** The exit code of a refusal: the one in the table (3, 6, 11), otherwise 5. */
 export function exitOfRefusal(code: string): number {
   return Object.hasOwn(EXIT_OF, code) ? exitOf(code) : 5
 }
 
-/** True where the table says that the same command may succeed later. */
+/** Whether the same command may succeed later, according to the table. */
 export function isRetryable(exit: number): boolean {
   return EXIT_CODES.some(entry => entry.code === exit && entry.again !== '')
 }

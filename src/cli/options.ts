@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { TimeStyle } from '../formats/terminal/numbers.ts'
+import type { ColourChoice } from '../formats/terminal/style.ts'
 import type { WriteMode } from '../store/store.ts'
-import type { ColourChoice } from './color.ts'
 import {
   choice,
   commandId,
@@ -15,7 +15,7 @@ import {
 } from './values.ts'
 import { VERSION } from './version.ts'
 
-/** The flags that every command takes. */
+/** The flags of every command. */
 export interface GlobalOptions {
   readonly store?: string
   readonly container?: string
@@ -37,37 +37,39 @@ export interface ChangeFlags {
   /** How long to wait for a lease held by another, ms. */
   readonly leaseWait?: number
   readonly leaseId?: string
-  /** How others are kept away. */
+  /** How other writers are excluded. */
   readonly write?: WriteMode
   readonly ifVersion?: number
 }
 
-/** Heading of the flags that stand everywhere. */
-export const EVERYWHERE = 'Everywhere:'
-const EVERY_CHANGE = 'Every change:'
+/** Help heading of the global flags. */
+export const EVERYWHERE = 'Global flags:'
+const EVERY_CHANGE = 'Write flags:'
 
-/** Made once: every command has them, and making them takes a good part of the start. */
+/** Created once: every command has them, and creating them takes a good part of the start. */
 const WHERE = [
   new Option(
     '--store <address>',
-    'where streams are: sqlite:PATH, azure:ACCOUNT/CONTAINER, azurite:CONTAINER, a URL',
+    'address of the store: sqlite:PATH, azure:ACCOUNT/CONTAINER, azurite:CONTAINER, a URL',
   ).argParser(nonEmpty('--store')),
-  new Option('--container <name>', 'container on the storage account of the environment').argParser(
+  new Option('--container <name>', 'container in the storage account of the environment').argParser(
     nonEmpty('--container'),
   ),
-  new Option('-c, --context <name>', 'a store by the name that context add gave it').argParser(contextName('-c')),
+  new Option('-c, --context <name>', 'use the store of this context').argParser(contextName('-c')),
 ].map(option => option.helpGroup(EVERYWHERE))
 const HOW = [
-  new Option('-q, --quiet', 'no talk on stderr'),
-  new Option('-v, --verbose', 'says what it does, on stderr'),
-  new Option('--debug', 'prints the stack of an error'),
-  new Option('--time <style>', 'relative, local, utc, iso').argParser(
+  new Option('-q, --quiet', 'suppress messages on stderr'),
+  new Option('-v, --verbose', 'verbose messages on stderr'),
+  new Option('--debug', 'print the stack of an error'),
+  new Option('--time <style>', 'format of times: relative, local, utc, iso').argParser(
     choice('--time', ['relative', 'local', 'utc', 'iso']),
   ),
-  new Option('--color <when>', 'auto, always, never').argParser(choice('--color', ['auto', 'always', 'never'])),
+  new Option('--color <when>', 'when to use colours: auto, always, never').argParser(
+    choice('--color', ['auto', 'always', 'never']),
+  ),
 ].map(option => option.helpGroup(EVERYWHERE))
 
-/** Adds the flags that stand everywhere. `formats` is what `-o` takes here, the default first. */
+/** Adds the global flags. `formats` are the values of `-o`, the default first. */
 export function everywhere(command: Command, formats: readonly string[] = []): Command {
   const output = new Option(
     '-o, --output <format>',
@@ -84,20 +86,18 @@ export function everywhere(command: Command, formats: readonly string[] = []): C
 const WRITE_MODES: readonly WriteMode[] = ['lease', 'optimistic']
 const CHANGE = [
   new Option('-m, --reason <text>', 'why: kept in the journal').argParser(storedText('-m', 'reason')),
-  new Option('--by <actor>', 'who does it (default: user@host)').argParser(requiredText('--by')),
-  new Option('--command-id <id>', 'makes repeating safe: what was done under this id is not done twice').argParser(
-    commandId,
-  ),
+  new Option('--by <actor>', 'who makes the change (default: user@host)').argParser(requiredText('--by')),
+  new Option('--command-id <id>', 'idempotency key: a change with the same id is applied once').argParser(commandId),
   new Option(
     '--lease-wait <duration>',
-    'how long to wait for a lease held by another (default: 10s; 0s = at once)',
+    'how long to wait for a lease held by another (default: 10s; 0s: do not wait)',
   ).argParser(duration('--lease-wait', { zero: true })),
-  new Option('--lease-id <id>', 'write under this lease, which you hold').argParser(leaseId('--lease-id')),
+  new Option('--lease-id <id>', 'write under this lease, which you already hold').argParser(leaseId('--lease-id')),
   new Option(
     '--write <how>',
-    'lease: take the lease (default); optimistic: no lease, once more where another was faster',
+    'lease: take the lease (default); optimistic: no lease, retry on ETag conflict',
   ).argParser(choice('--write', WRITE_MODES)),
-  new Option('--if-version <n>', 'only if the stream is at this version').argParser(count('--if-version', 0)),
+  new Option('--if-version <n>', 'proceed only if the stream is at this version').argParser(count('--if-version', 0)),
 ].map(option => option.helpGroup(EVERY_CHANGE))
 
 /** Adds the flags of every change. */
@@ -106,27 +106,27 @@ export function everyChange(command: Command): Command {
   return command
 }
 
-/** Adds the flags of every change to a command that removes: that is one request on the ETag, in one way only. */
+/** Adds the flags of every change to a removal, except `--write`: it is always one request on the ETag. */
 export function everyRemoval(command: Command): Command {
   for (const option of CHANGE) if (option.long !== '--write') command.addOption(option)
   return command
 }
 
-/** These speak of one change, which a worker that makes many cannot keep. */
+/** Flags for a single change; a worker makes many. */
 const OF_ONE_CHANGE: readonly (string | undefined)[] = ['--command-id', '--lease-id', '--if-version']
 
-/** Adds the flags of every change of a worker: who, why, and how to get at the stream. */
+/** Adds the flags of every change to a worker, except those for a single change. */
 export function everyWorkerChange(command: Command): Command {
   for (const option of CHANGE) if (!OF_ONE_CHANGE.includes(option.long ?? undefined)) command.addOption(option)
   return command
 }
 
-/** The options of a command with those given in front of it: what stands nearer to the command wins. */
+/** The options of a command and of its parents; the nearest to the command wins. */
 export function optionsOf(command: Command): Record<string, unknown> {
   const chain: Command[] = []
   for (let at: Command | null = command; at !== null; at = at.parent) chain.unshift(at)
   const options = Object.assign({}, ...chain.map(part => part.opts()))
-  // what stands in front of the command was parsed before it was known what -o takes here
+  // -o before the command was parsed without knowing the formats of the command
   const output = command.options.find(option => option.attributeName() === 'output')
   if (options.output !== undefined) output?.parseArg?.(options.output, undefined)
   return options

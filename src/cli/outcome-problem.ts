@@ -11,7 +11,7 @@ import type { Runtime } from './runtime.ts'
 
 type Undone = Exclude<TransactOutcome, { kind: 'done' }>
 
-/** Why a transaction did not happen, as the user is told; with the id under which it may be repeated. */
+/** The problem of a transaction that did not happen, with the command id for repeating it. */
 export function outcomeProblem(stream: string, outcome: Undone, commandId: string, runtime: Runtime): Problem {
   return { commandId, ...undoneProblem(stream, outcome, runtime) }
 }
@@ -37,7 +37,7 @@ function undoneProblem(stream: string, outcome: Undone, runtime: Runtime): Probl
   }
 }
 
-/** The service's own code: elsewhere there is no service, and it would say nothing new. */
+/** The error code of the service; nothing for stores without a service. */
 export function serviceFacts(code: string, { opened }: Runtime): readonly Fact[] {
   return /^(sqlite|memory):/.test(opened?.store.address ?? '') ? [] : [['service', code]]
 }
@@ -48,19 +48,19 @@ export const NO_SUCH_EVENT = 'show lists the events of a stream with their ids.'
 export function missingProblem(stream: string): Problem {
   return problem('stream-not-found', `there is no stream ${stream}`, {
     stream,
-    hint: 'Is it the right store? ls lists its streams, -v names it.',
+    hint: 'Is it the right store? ls lists its streams, -v shows its address.',
   })
 }
 
-/** A claim holds in one life of its stream. */
+/** The stream was removed and created again: a claim is valid for one incarnation. */
 export function replacedProblem(stream: string): Problem {
   return problem('stream-not-found', missingStreamText(stream, true), {
     stream,
-    hint: 'Nothing was changed. Whatever is in that one is for other workers.',
+    hint: 'Nothing was changed. The events of the new stream need new claims.',
   })
 }
 
-/** Leased by another for longer than one would wait. */
+/** The lease was held by another holder for the whole waiting time. */
 export function heldProblem(
   stream: string,
   lease: LeaseView,
@@ -79,11 +79,11 @@ export function heldProblem(
   })
 }
 
-/** Waiting longer helps only where the lease runs out or is let go of. */
+/** A way out: waiting longer, unless the lease never expires. */
 function wayOut(stream: string, { duration }: LeaseView, runtime: Runtime): Pick<Problem, 'hint' | 'tryCommand'> {
   if (duration !== 'infinite') return { tryCommand: sameCommand(runtime, { '--lease-wait': '60s' }) }
   return {
-    hint: 'It never runs out. If its holder is gone, lease break ends it; look first.',
+    hint: 'It never expires. If its holder is gone, end it with lease break; check first.',
     tryCommand: commandLine(runtime, commandWords(['lease', 'show'], [stream])),
   }
 }
@@ -94,7 +94,7 @@ function refusedProblem(
   runtime: Runtime,
 ): Problem {
   const exit = exitOfRefusal(refusal.code)
-  // Most messages begin with the event they are about.
+  // Most messages begin with the id of their event.
   const subject = refusal.message.startsWith(refusal.event) ? stream : `${stream} ${refusal.event}`
   return problem(refusal.code, `${subject}: ${refusal.message}`, {
     exit,
@@ -115,11 +115,11 @@ function claimText(owner: string, until: string | undefined, nowMs: number): str
   const untilMs = until === undefined ? Number.NaN : Date.parse(until)
   if (Number.isNaN(untilMs)) return owner
   return untilMs > nowMs
-    ? `${owner}, its claim ends in ${span(untilMs - nowMs)}`
-    : `${owner}, its claim ended ${span(nowMs - untilMs)} ago`
+    ? `${owner}, its claim expires in ${span(untilMs - nowMs)}`
+    : `${owner}, its claim expired ${span(nowMs - untilMs)} ago`
 }
 
-/** Sent, unanswered, unresolved: repeating with the same id finds out. */
+/** The outcome of a write is unknown; repeating it with the same id is safe and resolves it. */
 export function unknownProblem(
   stream: string,
   commandId: string | undefined,
@@ -127,8 +127,8 @@ export function unknownProblem(
   runtime: Runtime,
 ): Problem {
   if (cause instanceof StreamReplaced) {
-    const message = `${cause.message}: whether it was changed before that, nobody can tell`
-    const hint = 'Look at the one that is there now: show, log.'
+    const message = `${cause.message}: whether it was changed before that is unknown`
+    const hint = 'Check the stream that is there now: show, log.'
     return problem('unknown', message, { applied: 'unknown', stream, cause, hint })
   }
   return problem('unknown', `the store did not answer: ${stream} may or may not have been changed`, {
@@ -136,7 +136,7 @@ export function unknownProblem(
     stream,
     cause,
     ...(commandId === undefined ? {} : { commandId, facts: [['id', commandId]] }),
-    hint: commandId === undefined ? 'Repeat the command.' : 'Repeat with the same command id: it is not done twice.',
+    hint: commandId === undefined ? 'Repeat the command.' : 'Repeat with the same command id: it is applied once.',
     tryCommand: commandId === undefined ? sameCommand(runtime) : sameCommand(runtime, { '--command-id': commandId }),
   })
 }

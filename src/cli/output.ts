@@ -1,16 +1,15 @@
 import { API_VERSION, jsonText } from '../formats/json.ts'
 import type { TimeStyle } from '../formats/terminal/numbers.ts'
-import { noPaint, type Paint } from '../formats/terminal/style.ts'
+import { hasColour, noPaint, type Paint, paintFor } from '../formats/terminal/style.ts'
 import { type Cell, type Column, tableHeader, tableRows, tableWidths } from '../formats/terminal/table.ts'
 import { defined } from '../util/defined.ts'
-import { hasColour, paintFor } from './color.ts'
 import type { GlobalOptions } from './options.ts'
 import type { Runtime } from './runtime.ts'
 
-/** stdout is data, stderr is talk: a command writes through one of these and never elsewhere. */
+/** The output of a command: data to stdout, messages to stderr. Commands write nowhere else. */
 export interface Output {
   readonly paint: Paint
-  /** Columns of the terminal that stdout is, `undefined` elsewhere: then nothing is cut. */
+  /** Columns if stdout is a terminal; otherwise `undefined`, and nothing is cut. */
   readonly width: number | undefined
   readonly time: TimeStyle
   lines(lines: readonly string[]): Promise<void>
@@ -46,15 +45,15 @@ export async function openOutput(
   }
 }
 
-/** One document with a list, written as its items come: what is held does not grow with their number. */
+/** Writes one document with a list, item by item: memory does not grow with the number of items. */
 export interface ItemsWriter {
-  /** Items as JSON on one line each. */
+  /** Writes items, each as JSON on one line. */
   write(items: readonly string[]): Promise<void>
-  /** The fields that stand behind the items. */
+  /** Writes the fields after the items. */
   end(fields: { readonly [name: string]: unknown }): Promise<void>
 }
 
-/** A page of Azure's has 5 000 rows: as one text it would take megabytes. */
+/** Items per write. A page of Azure has 5 000 rows: as one text it would take megabytes. */
 const ITEMS_AT_ONCE = 100
 
 /** `{"apiVersion":…,"items":[…],…}` */
@@ -76,7 +75,7 @@ export function itemsWriter(output: Output): ItemsWriter {
 
 const HEAD = `{"apiVersion":${JSON.stringify(API_VERSION)},"items":[\n`
 
-/** Texts that end with their line, a part at a time. */
+/** Writes texts that end with a newline, part by part. */
 export async function writeTexts(texts: readonly string[], output: Output): Promise<void> {
   for (const part of parts(texts)) await output.text(part.join(''))
 }
@@ -85,14 +84,14 @@ function* parts(texts: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < texts.length; at += ITEMS_AT_ONCE) yield texts.slice(at, at + ITEMS_AT_ONCE)
 }
 
-/** A long table, written part by part. */
+/** Writes a long table part by part. */
 export interface TableWriter {
   write(rows: readonly (readonly Cell[])[]): Promise<void>
   /** Prints the header if nothing was written. */
   end(): Promise<void>
 }
 
-/** Columns are as wide as the rows so far need: later parts of a long table may widen them. */
+/** Columns fit the rows so far; later parts can widen them. */
 export function tableWriter(columns: readonly Column[], output: Output): TableWriter {
   let widths: readonly number[] | undefined
   const write = async (rows: readonly (readonly Cell[])[]) => {

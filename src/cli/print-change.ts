@@ -6,17 +6,17 @@ import type { Runtime } from './runtime.ts'
 
 export interface PrintedChange {
   readonly options: GlobalOptions
-  /** What the change is called when it is done: `completed`. */
+  /** Past participle of the change: `completed`. */
   readonly word: string
-  /** Fields of the JSON beside those that every change has. */
+  /** Further fields of the JSON. */
   readonly fields?: object | undefined
-  /** Printed instead of everything else with `-q`; nothing without it. */
+  /** The only output with `-q`; without this function `-q` prints nothing. */
   readonly quietText?: ((changed: Changed) => string) | undefined
-  /** Only the first line: what followed from the change went with the stream. */
+  /** Print only the first line: a removed stream leaves no consequences to list. */
   readonly isBrief?: boolean
 }
 
-/** Prints one change of one stream as `-o` says. */
+/** Prints one change of one stream in the format of `-o`. */
 export async function printChange(
   changed: Changed,
   { options, word, fields, quietText, isBrief = false }: PrintedChange,

@@ -7,13 +7,13 @@ import type { GlobalOptions } from './options.ts'
 import type { Fact, Problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 
-/** The column at which the code of a short headline stands. */
+/** Column of the code after a short headline. */
 const CODE_COLUMN = 80
 
 /**
- * A problem for people: the headline with its code, then one indented line per fact.
+ * A problem as text: the headline with its code, then one indented line per fact.
  *
- * @param width columns of the terminal; on a narrow one the code stands at its right edge
+ * @param width columns of the terminal; on a narrow one the code is at its right edge
  */
 export function problemLines(
   what: Problem,
@@ -29,7 +29,7 @@ export function problemLines(
   return [head, ...factsOf(what, nowMs).map(([label, text]) => `  ${label.padEnd(8)} ${text}`)]
 }
 
-/** The message, in which the name of its stream can be told from another. */
+/** The message, with the name of its stream made unambiguous. */
 function namedIn({ message, stream }: Problem): string {
   return stream === undefined || stream === '' ? message : message.replaceAll(stream, () => visibleName(stream))
 }
@@ -45,7 +45,7 @@ function factsOf(what: Problem, nowMs: number): Fact[] {
   ]
 }
 
-/** A problem as JSON; fields are only ever added. */
+/** A problem as JSON. Fields are only ever added. */
 export function problemJson(what: Problem) {
   return {
     code: what.code,
@@ -63,12 +63,12 @@ export function problemJson(what: Problem) {
   }
 }
 
-/** The one line that `-o json` puts on stderr. */
+/** The line on stderr with `-o json`. */
 export function problemJsonLine(what: Problem): string {
   return jsonLine({ error: problemJson(what) })
 }
 
-/** Tells on stderr what is wrong with one of several streams, as an error would be told, while the rest goes on. */
+/** Reports the problem of one of several streams on stderr, in the format of an error, while the rest continues. */
 export async function tellProblem(what: Problem, { output }: GlobalOptions, runtime: Runtime): Promise<void> {
   if (output === 'json' || output === 'ndjson') await runtime.stderr.write(problemJsonLine(what))
   else await runtime.stderr.write(`${problemLines(what, runtime.nowMs()).join('\n')}\n`)

@@ -2,12 +2,12 @@ import type { Holder } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import { exitOf, isRetryable } from './exit-codes.ts'
 
-/** Why a command did not do what it was asked for: what `exit.ts` prints and what the exit code comes from. */
+/** Why a command failed. `exit.ts` prints it and exits with its code. */
 export interface Problem {
   /** Stable, for scripts: `lease-held`, `already-final`. */
   readonly code: string
   readonly exit: number
-  /** The exit code that the table gives this error, where `exit` is another: of `exec`, whose codes are those of the command. */
+  /** The exit code of the table, if `exit` differs: `exec` exits with the codes of its command. */
   readonly tableExit?: number
   /** The headline, without `error:`. */
   readonly message: string
@@ -20,28 +20,28 @@ export interface Problem {
   readonly holder?: Holder
   readonly commandId?: string
   readonly hint?: string
-  /** Further facts, a label of at most eight letters each. */
+  /** Further facts. A label has at most eight letters. */
   readonly facts?: readonly Fact[]
   /** A command line to copy. */
   readonly tryCommand?: string
-  /** The error behind it: its stack is printed with `--debug`. */
+  /** The underlying error; `--debug` prints its stack. */
   readonly cause?: unknown
 }
 
 export type Fact = readonly [label: string, text: string]
 
-/** A problem with the exit code that the table gives its code. */
+/** A problem with the exit code of the table. */
 export function problem(code: string, message: string, more: Partial<Omit<Problem, 'code' | 'message'>> = {}): Problem {
   const exit = more.exit ?? exitOf(code)
   return { code, message, applied: 'no', retryable: isRetryable(exit), ...more, exit }
 }
 
-/** Something typed wrongly: exit 2. The hint says how to write it. */
+/** A usage error: exit 2. The hint says how to write it. */
 export class UsageError extends LeasectlError {
   readonly code = 'usage'
 }
 
-/** Carries a command's problem to the one place that ends the process. */
+/** Carries the problem of a command to `exit.ts`, which ends the process. */
 export class CommandFailed extends Error {
   readonly problem: Problem
 
@@ -52,7 +52,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Ends the program with a code of its own, 0 included: all there is to say was said. */
+/** Ends the program with this code, 0 included, without further output. */
 export class EndsWith extends Error {
   readonly exit: number
 

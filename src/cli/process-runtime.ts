@@ -19,16 +19,13 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
   const others: RuntimeStore[] = []
   const describeStore: Runtime['describeStore'] = async choice => {
     const [{ chooseStore, contextsFor }, { defaultAddress }] = await Promise.all([
-      import('./store-choice.ts'),
+      import('./store.ts'),
       import('../store/open.ts'),
     ])
     return chooseStore(choice, env, defaultAddress, contextsFor(choice, env, kind))
   }
   const openDescribed = async (where: Omit<RuntimeStore, 'store'>, options?: OpenOptions): Promise<RuntimeStore> => {
-    const [{ storeEnvironment }, { openStore }] = await Promise.all([
-      import('./store-choice.ts'),
-      import('../store/open.ts'),
-    ])
+    const [{ storeEnvironment }, { openStore }] = await Promise.all([import('./store.ts'), import('../store/open.ts')])
     return { ...where, store: await openStore(where.address, await storeEnvironment(where, env, options)) }
   }
   return {
@@ -54,7 +51,7 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
     },
     nowMs: () => Date.now(),
     newId: () => uuidV7(Date.now()),
-    // a device such as /dev/zero never ends
+    // the limit is for devices without end such as /dev/zero
     readFile: path => firstBytes(createReadStream(path), MAX_READ_BYTES),
     begin: what => {
       kind = what
@@ -75,11 +72,11 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
     },
     isRunning,
     startSelf,
-    async startTalking(argv) {
+    async startLineProcess(argv) {
       const { startLineProcess } = await import('../process/line-process.ts')
       return startLineProcess(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv])
     },
-    hearLines,
+    readLines,
     openLiveView,
     close: async () => {
       const all = opened === undefined ? others : [opened, ...others]
@@ -88,7 +85,7 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
   }
 }
 
-/** @param stream opened when it is first asked for: a stream that a command does not use costs nothing */
+/** @param stream opened on first use: a stream that a command does not use costs nothing */
 function terminal(stream: () => NodeJS.WriteStream): Terminal {
   return {
     get isTty() {
@@ -115,7 +112,7 @@ function standardInput(signal: AbortSignal): Input {
       const { createInterface } = await import('node:readline/promises')
       const lines = createInterface({ input: process.stdin, output: process.stderr })
       const ended = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
-      // readline takes Ctrl-C for itself and lets Esc pass; as answers both mean no
+      // readline handles Ctrl-C itself and ignores Esc; both mean no here
       lines.once('SIGINT', () => lines.close())
       const onKey = (_text: string, key: { name?: string } | undefined) => {
         if (key?.name === 'escape') lines.close()
@@ -133,12 +130,12 @@ function standardInput(signal: AbortSignal): Input {
   }
 }
 
-async function* hearLines(): AsyncGenerator<string> {
+async function* readLines(): AsyncGenerator<string> {
   const { createInterface } = await import('node:readline')
   yield* createInterface({ input: process.stdin })
 }
 
-/** Containers may run under a user that no file names. */
+/** A container can run under a user id without a name. */
 function userName(env: NodeJS.ProcessEnv): string {
   try {
     return userInfo().username
@@ -162,13 +159,13 @@ function startSelf(argv: readonly string[]): OtherProcess {
     child.on('error', reject)
     child.on('close', (code, signal) => {
       if (code === 0) resolve(written.stdout)
-      else reject(new Error(`a process of its own ended with ${code ?? signal}: ${written.stderr.trim()}`))
+      else reject(new Error(`a child process ended with ${code ?? signal}: ${written.stderr.trim()}`))
     })
   })
   return { stdout, stop: () => void child.kill() }
 }
 
-/** Signal 0 only asks. Not being permitted to send one means that the process is there. */
+/** Signal 0 only checks. EPERM means that the process exists. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)

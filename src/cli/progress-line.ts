@@ -2,16 +2,16 @@ import { cut } from '../formats/terminal/width.ts'
 import type { GlobalOptions } from './options.ts'
 import type { Runtime } from './runtime.ts'
 
-/** A line on stderr that is drawn anew in its place: on a terminal only, and not with `-q`. */
+/** A line on stderr that is redrawn in place: only on a terminal, and not with `-q`. */
 export interface ProgressLine {
   show(text: string): Promise<void>
-  /** Takes it away: before anything else is printed, and at the end. */
+  /** Erases the line: before other output, and at the end. */
   clear(): Promise<void>
 }
 
 const ERASE = '\r\u001b[2K'
 
-/** @param shown `false` where what the command prints meanwhile would run into the line */
+/** @param shown `false` if other output of the command would run into the line */
 export function openProgressLine({ quiet }: GlobalOptions, { stderr, env }: Runtime, shown = true): ProgressLine {
   const draws = shown && stderr.isTty && !quiet && env.TERM !== 'dumb'
   let drawn = ''

@@ -7,46 +7,46 @@ import { visibleText } from '../util/visible-text.ts'
 import type { Output } from './output.ts'
 import type { LiveView, Runtime } from './runtime.ts'
 
-/** What one look at the store saw. */
+/** The result of one poll of the store. */
 export interface StoreReading {
-  /** How much there is, in a sentence. */
+  /** The totals, as a phrase: `20 streams`. */
   readonly text: string
-  /** Rows there would be on a screen without end, and how many of them can be drawn. */
+  /** Number of rows on an unlimited screen, and how many of them can be drawn. */
   readonly total: number
   readonly drawable: number
-  /** Header and at most so many rows, as old as they are now. */
+  /** Header and at most this many rows, with ages as of now. */
   lines(rows: number, sizes: Pick<TableOptions, 'width'>): string[]
 }
 
 export type ReadStore = () => Promise<StoreReading>
 
 export interface RedrawOptions {
-  /** What is watched. */
+  /** The name of the view. */
   readonly title: string
   readonly intervalMs: number
   readonly output: Output
   readonly runtime: Runtime
 }
 
-/** What is drawn, and how fresh it is. */
+/** The content of the screen and its age. */
 interface Screen {
-  readonly seen: StoreReading
-  /** When this was seen. */
-  readonly seenMs: number
-  /** Since when the store does not answer, and what it said last. */
+  readonly reading: StoreReading
+  /** Time of the reading. */
+  readonly readMs: number
+  /** Start of an outage of the store, and its last error. */
   readonly outage?: { readonly sinceMs: number; readonly message: string | undefined }
 }
 
-/** An answer that takes longer than this is told about. */
+/** An answer that takes longer is reported as an outage. */
 const SLOW_MS = 5_000
 
 /**
- * Draws what is seen in place, again each interval, until a signal ends it. A store that does not answer is asked again;
- * the first look must succeed. The last picture stays on the terminal.
+ * Polls the store each interval and redraws the result in place, until a signal. An unreachable store is polled again; the
+ * first poll must succeed. The last picture stays on the terminal.
  */
-export async function watch(look: ReadStore, options: RedrawOptions): Promise<void> {
+export async function watch(read: ReadStore, options: RedrawOptions): Promise<void> {
   const { runtime } = options
-  let screen: Screen = { seen: await look(), seenMs: runtime.nowMs() }
+  let screen: Screen = { reading: await read(), readMs: runtime.nowMs() }
   const live = await runtime.openLiveView()
   const draw = () => live.draw(linesOf(screen, live.height, options))
   try {
@@ -55,14 +55,14 @@ export async function watch(look: ReadStore, options: RedrawOptions): Promise<vo
       draw()
       await sleepUntilAborted(restMs, runtime.signal)
       const startMs = runtime.nowMs()
-      const answer = again(look, screen, startMs, runtime)
+      const answer = next(read, screen, startMs, runtime)
       while (!(await settled(answer, options.intervalMs, runtime.signal))) {
         if (runtime.nowMs() - startMs >= SLOW_MS)
           screen = { outage: { sinceMs: startMs, message: undefined }, ...screen }
         draw()
       }
       screen = await answer
-      // a listing that takes long leaves the store as much time for others
+      // after a slow listing, leave the store as much time for others
       restMs = Math.max(options.intervalMs, runtime.nowMs() - startMs)
     }
   } finally {
@@ -70,11 +70,11 @@ export async function watch(look: ReadStore, options: RedrawOptions): Promise<vo
   }
 }
 
-/** The next screen. What an interruption cut off changes nothing. @throws the store's faults but `StoreUnreachable` */
-async function again(look: ReadStore, screen: Screen, startMs: number, runtime: Runtime): Promise<Screen> {
+/** The next screen; the same one after an interruption. @throws faults of the store except `StoreUnreachable` */
+async function next(read: ReadStore, screen: Screen, startMs: number, runtime: Runtime): Promise<Screen> {
   if (runtime.signal.aborted) return screen
   try {
-    return { seen: await look(), seenMs: runtime.nowMs() }
+    return { reading: await read(), readMs: runtime.nowMs() }
   } catch (error) {
     if (runtime.signal.aborted) return screen
     if (!(error instanceof StoreUnreachable)) throw error
@@ -82,7 +82,7 @@ async function again(look: ReadStore, screen: Screen, startMs: number, runtime: 
   }
 }
 
-/** Whether it came within an interval. A signal does not wait for what it cut off itself. */
+/** Whether the answer settled within an interval. After a signal, does not wait for an answer that the signal aborts. */
 async function settled(answer: Promise<unknown>, ms: number, signal: AbortSignal): Promise<boolean> {
   const waiting = new AbortController()
   const done = answer.then(
@@ -108,15 +108,15 @@ function linesOf(screen: Screen, height: number, { title, output, runtime }: Red
   const width = runtime.stdout.columns
   const time = output.time === 'relative' ? 'local' : output.time
   const fit = (text: string) => (width === undefined ? text : cut(text, width))
-  const head = [output.paint('dim', fit(`${screen.seen.text} · ${title} · ${clock(screen.seenMs, nowMs, time)}`))]
+  const head = [output.paint('dim', fit(`${screen.reading.text} · ${title} · ${clock(screen.readMs, nowMs, time)}`))]
   if (screen.outage !== undefined) {
     const { sinceMs, message } = screen.outage
-    const since = `no answer since ${clock(sinceMs, nowMs, time)} (${span(nowMs - sinceMs)}), asking again`
+    const since = `no answer since ${clock(sinceMs, nowMs, time)} (${span(nowMs - sinceMs)}), retrying`
     head.push(output.paint('bad', fit(message === undefined ? since : `${since}: ${visibleText(message)}`)))
   }
   const room = Math.max(1, height - head.length - 1)
-  const { total, drawable } = screen.seen
+  const { total, drawable } = screen.reading
   const rows = total > Math.min(drawable, room) ? Math.min(drawable, room - 1) : room
   const more = total > rows ? [output.paint('dim', `… ${countText(total - rows)} more`)] : []
-  return [...head, ...screen.seen.lines(rows, width === undefined ? {} : { width }), ...more]
+  return [...head, ...screen.reading.lines(rows, width === undefined ? {} : { width }), ...more]
 }

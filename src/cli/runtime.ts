@@ -1,51 +1,51 @@
 import type { LineChannel } from '../process/line-process.ts'
 import type { StreamStore } from '../store/store.ts'
 
-/** A stream to write to. */
+/** An output stream. */
 export interface Terminal {
   readonly isTty: boolean
-  /** Columns of the terminal, `undefined` if it is none. */
+  /** Columns of the terminal; `undefined` if the stream is not a terminal. */
   readonly columns: number | undefined
-  /** Resolves when more may be written: a slow reader slows the writer down. */
+  /** Resolves when more can be written, so that a slow reader slows the writer down. */
   write(chunk: string | Uint8Array): Promise<void>
 }
 
 export interface Input {
   readonly isTty: boolean
-  /** Everything up to the end of input. */
+  /** Reads everything up to the end of input. */
   readAll(): Promise<string>
-  /** Asks on stderr. `undefined` when the input ended or was interrupted. */
+  /** Asks on stderr. `undefined` if the input ended or was interrupted. */
   ask(question: string): Promise<string | undefined>
 }
 
-/** This program once more, in a process of its own. */
+/** This program in a child process. */
 export interface OtherProcess {
-  /** What it wrote to stdout. Rejects when it ends with another code than 0, with what it wrote to stderr. */
+  /** The whole stdout. Rejects with the stderr if the exit code is not 0. */
   readonly stdout: Promise<string>
   stop(): void
 }
 
 /**
- * Where the address of the opened store came from. `context`: named with `-c`, or by `LEASECTL_CONTEXT`; `current`: the
- * current context.
+ * Where the address of the opened store comes from. `context`: `-c` or `LEASECTL_CONTEXT`; `current`: the current
+ * context.
  */
 export type StoreSource = 'flag' | 'context' | 'environment' | 'current' | 'azure' | 'default'
 
 export interface RuntimeStore {
   readonly store: StreamStore
-  /** As `--store` takes it. */
+  /** In the form of `--store`. */
   readonly address: string
   readonly source: StoreSource
-  /** A protected context has this address: changes that need no confirmation elsewhere need one here. */
+  /** A protected context has this address: more changes need a confirmation. */
   readonly isProtected: boolean
-  /** Name of the context that it came from. */
+  /** Name of the context that named the store. */
   readonly context?: string
-  /** File with what signs the requests, as the context has it. */
+  /** File with the credentials, from the context. */
   readonly credentialFile?: string
 }
 
 export interface OpenOptions {
-  /** `false`: throws `NotPermitted` instead of asking Entra ID who is there, which may take seconds or a person. */
+  /** `false`: throws `NotPermitted` instead of signing in with Entra ID, which can take seconds or need a user. */
   readonly signIn?: boolean
 }
 
@@ -56,20 +56,20 @@ export interface StoreChoice {
   readonly context?: string
 }
 
-/** Whether a command may change streams: decides what happens when the reader of stdout goes away. */
+/** Whether a command can change streams. Decides, for example, how a closed stdout is handled. */
 export type Kind = 'reads' | 'writes'
 
-/** A few lines at the bottom of the terminal that are drawn again in place. */
+/** Some lines at the bottom of the terminal that are redrawn in place. */
 export interface LiveView {
-  /** How many lines fit on the screen now; it changes with the terminal. */
+  /** Number of lines that fit on the screen now; it changes with the terminal. */
   readonly height: number
-  /** Lines for the screen, already fitted to its width; those that exceed its height are cut from the top's end. */
+  /** Draws lines, already fitted to the width of the screen. Lines beyond its height are cut. */
   draw(lines: readonly string[]): void
-  /** Removes the lines; what is printed next starts where they stood. */
+  /** Removes the lines; later output starts in their place. */
   close(): Promise<void>
 }
 
-/** What a command reads and where it writes. */
+/** Input and output of a command. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Arguments after the program's name. */
@@ -77,60 +77,60 @@ export interface Io {
   readonly stdout: Terminal
   readonly stderr: Terminal
   readonly stdin: Input
-  /** How the program was started: `leasectl`, or `npx leasectl`. Printed commands begin so. */
+  /** How the program was started: `leasectl` or `npx leasectl`. Printed commands begin with it. */
   readonly startedAs: string
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal
   readFile(path: string): Promise<Uint8Array>
-  /** Lines of standard input as they come. */
-  hearLines(): AsyncIterable<string>
-  /** Lines drawn in place on the terminal that stdout is. */
+  /** Lines of standard input as they arrive. */
+  readLines(): AsyncIterable<string>
+  /** Opens lines that are redrawn in place on stdout, which must be a terminal. */
   openLiveView(): Promise<LiveView>
 }
 
-/** Who and when: what a change is signed with. */
+/** Who makes a change, and when. */
 export interface Identity {
   readonly host: string
   readonly pid: number
   /** `user@host`: the default of `--by`. */
   readonly actor: string
   nowMs(): number
-  /** A fresh UUIDv7. */
+  /** A new UUIDv7. */
   newId(): string
 }
 
-/** Which store a command uses. */
+/** Opens the store of a command. */
 export interface StoreOpener {
-  /** The store the command uses, once it was opened. */
+  /** The store of the command, once opened. */
   readonly opened: RuntimeStore | undefined
   openStore(choice: StoreChoice, options?: OpenOptions): Promise<RuntimeStore>
-  /** A second store, to copy from or to. `opened` stays the first one. */
+  /** Opens a second store, to copy from or to. `opened` stays the first one. */
   openOther(address: string): Promise<RuntimeStore>
-  /** Where streams are without opening it. */
+  /** The address of a store and its source, without opening it. */
   describeStore(choice: StoreChoice): Promise<Omit<RuntimeStore, 'store'>>
-  /** The embedded store, whatever store the environment names. */
+  /** Address of the embedded store, whatever store the environment names. */
   embeddedAddress(): Promise<string>
-  /** Lets go of the store. */
+  /** Closes all stores. */
   close(): Promise<void>
 }
 
-/** Other processes of this machine. */
+/** Other processes on this machine. */
 export interface Processes {
-  /** Whether a process of this machine has this id. */
+  /** Whether a process on this machine has this id. */
   isRunning(pid: number): boolean
   /** Starts this program with other arguments. */
   startSelf(argv: readonly string[]): OtherProcess
-  /** The same, to talk with it in lines. */
-  startTalking(argv: readonly string[]): Promise<LineChannel>
+  /** Starts this program with other arguments, with a line channel to it. */
+  startLineProcess(argv: readonly string[]): Promise<LineChannel>
 }
 
 /**
- * Everything of the surrounding process that a command may use. Nothing else reads the environment, arguments,
- * standard input or the clock, so tests hand in their own. What the dashboard needs beyond it is in `commands/top/dashboard.ts`.
+ * Everything of the process that a command may use. No other code reads the environment, arguments, standard input or
+ * the clock, so tests pass their own. The dashboard needs more: see `commands/top/dashboard.ts`.
  */
 export interface Runtime extends Io, Identity, StoreOpener, Processes {
   /** Set by `begin`. */
   readonly kind: Kind
-  /** Called first by every command, with the words that name it: `lease break`. */
+  /** Every command calls this first, with the words that name it: `lease break`. */
   begin(kind: Kind, command?: string): void
 }

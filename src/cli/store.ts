@@ -1,28 +1,37 @@
 import { existsSync } from 'node:fs'
 import type { TransactOptions } from '../ops/transact/transact.ts'
-import { parseAddress } from '../store/address.ts'
+import { formatAddress, parseAddress, type StoreAddress } from '../store/address.ts'
+import { NotPermitted } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { Authorship } from '../stream/operations/operation.ts'
 import { defined } from '../util/defined.ts'
 import { visibleText } from '../util/visible-text.ts'
+import {
+  type Context,
+  type Contexts,
+  contextNamed,
+  isProtectedStore,
+  NO_CONTEXTS,
+  readContexts,
+} from './contexts/contexts.ts'
 import type { ChangeFlags, GlobalOptions } from './options.ts'
 import type { Output } from './output.ts'
 import { CommandFailed, type Problem, problem, UsageError } from './problem.ts'
-import type { Runtime, RuntimeStore, StoreChoice } from './runtime.ts'
+import type { Kind, OpenOptions, Runtime, RuntimeStore, StoreChoice } from './runtime.ts'
 
-/** Opens the store for a command. A changing one says where it writes if nobody named the place on the command line. */
+/** Opens the store of a command. A writing command prints the address if the command line does not name the store. */
 export async function openStoreFor(options: GlobalOptions, runtime: Runtime, output: Output): Promise<StreamStore> {
   const opened = await runtime.openStore(storeChoice(options))
   const { store, address, source } = opened
   const line = `store: ${visibleText(address)}${opened.isProtected ? ', protected' : ''} (${sourceText(opened)})`
-  const isUnasked = (source === 'azure' || source === 'current') && runtime.kind === 'writes'
-  // with -o json stderr is for programs too
-  if (isUnasked && options.output !== 'json' && options.output !== 'ndjson') await output.say(line)
+  const isImplicit = (source === 'azure' || source === 'current') && runtime.kind === 'writes'
+  // with -o json programs read stderr too
+  if (isImplicit && options.output !== 'json' && options.output !== 'ndjson') await output.say(line)
   else await output.detail(line)
   return store
 }
 
-/** Where the address of a store came from, in words. */
+/** Where the address of a store comes from, in words. */
 export function sourceText({ source, context }: Pick<RuntimeStore, 'source' | 'context'>): string {
   switch (source) {
     case 'flag':
@@ -36,73 +45,78 @@ export function sourceText({ source, context }: Pick<RuntimeStore, 'source' | 'c
     case 'azure':
       return 'from the Azure variables of the environment'
     case 'default':
-      return 'the embedded one; --store, -c or LEASECTL_STORE name another'
+      return 'the embedded store; --store, -c or LEASECTL_STORE selects another'
     default:
       return source satisfies never
   }
 }
 
-/** The part of the options that names a store. */
+/** The options that name a store. */
 export function storeChoice({ store, container, context }: GlobalOptions): StoreChoice {
   return defined({ store, container, context })
 }
 
-/** Of an embedded store that nobody has written to yet: that its file does not exist. `undefined` for all others. */
+/** A phrase for an embedded store whose file does not exist yet; `undefined` for all others. */
 export function missingFile(address: string): string | undefined {
   const parsed = parseAddress(address)
   return parsed.kind === 'sqlite' && !existsSync(parsed.path) ? 'the file does not exist (yet)' : undefined
 }
 
-/** A mistyped path looks like an empty store, in which nothing can ever be wrong. @throws CommandFailed */
+/** Refuses a store without a file: a mistyped path would look like an empty store. @throws CommandFailed */
 export function requireFile(address: string): void {
   const missing = missingFile(address)
   if (missing === undefined) return
   throw new CommandFailed(
-    problem('container-missing', `there is no store in ${address}: ${missing}`, {
-      hint: 'Is it the right path? The first stream makes the file.',
+    problem('container-missing', `there is no store at ${address}: ${missing}`, {
+      hint: 'Is it the right path? Creating the first stream creates the file.',
     }),
   )
 }
 
-/** A stream that was not found, with the reason if its store has no file: a mistyped path looks like an empty store. */
+/** Adds to a missing stream that the file of its store does not exist: the path may be mistyped. */
 export function withMissingFile(what: Problem, address: string | undefined): Problem {
   if (what.code !== 'stream-not-found' || address === undefined || missingFile(address) === undefined) return what
   return { ...what, hint: `Is it the right store? ${address} does not exist (yet).` }
 }
 
-/** How often to look where nobody says otherwise, ms: a listing over the network is not asked for every second. */
+/** Default time between polls, ms: longer over a network. */
 export function usualIntervalMs({ address }: StreamStore): number {
   return isNear(address) ? 1_000 : 2_000
 }
 
-/** Whether a store is on this machine: what is asked of it costs neither money nor a network. */
+/** Whether a store is on this machine: requests cost neither money nor a network. */
 export function isNear(address: string): boolean {
   return /^(sqlite|memory):/.test(address)
 }
 
 /**
- * Where a command writes that plays with streams of its own and other processes: in the store of `--store`, else in the
- * embedded one; never in one that the environment names.
+ * The store of `demo` and `lab`, which write their own streams from several processes: the one of `--store`, else the
+ * embedded store; never one named by the environment.
  */
 export async function ownAddress(command: string, options: GlobalOptions, runtime: Runtime): Promise<string> {
   if ((options.context ?? options.container) !== undefined)
     throw new UsageError(`${command} takes neither -c nor --container`, {
-      hint: 'It writes to the store of --store, else to the embedded one.',
+      hint: 'It writes to the store of --store, or to the embedded store.',
     })
   const address = options.store ?? (await runtime.embeddedAddress())
   if (address === 'memory:')
     throw new UsageError('other processes cannot reach memory:', {
-      hint: `Leave --store out, or name a file or azurite:${command}.`,
+      hint: `Leave --store out, or use a file or azurite:${command}.`,
     })
   return address
 }
 
-/** How long a change waits for a lease held by another where `--lease-wait` does not say, ms. */
+/** `20261120-184302`: sorts by time, and is unique for one user at human speed. */
+export function clockName(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+}
+
+/** Default of `--lease-wait`, ms. */
 export const DEFAULT_LEASE_WAIT_MS = 10_000
 
 /**
- * Who, why, under which id and which lease. `purpose` is shown to others while the lease is held. The first
- * Ctrl-C ends only the wait for a lease: a change under way finishes, because a write that was sent cannot be taken back.
+ * The options of a change: who, why, command id, lease. `purpose` is shown to others while the lease is held. The first
+ * Ctrl-C only stops waiting for a lease: a change in flight finishes, because a sent write cannot be withdrawn.
  */
 export function transactOptions(
   flags: ChangeFlags,
@@ -125,4 +139,122 @@ function authorship(flags: ChangeFlags, commandId: string, runtime: Runtime): Au
     by: flags.by ?? runtime.actor,
     ...defined({ why: flags.reason }),
   }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+type StoreDescription = Omit<RuntimeStore, 'store'>
+type Chosen = Omit<StoreDescription, 'isProtected'>
+
+/** The default store. */
+type DefaultAddress = (env: Environment) => StoreAddress
+
+/**
+ * Selects the store. The first of these that is given counts: `--store`, `-c`, `LEASECTL_STORE`, `LEASECTL_CONTEXT`, the
+ * current context, Azure if its usual variables are set, the embedded store.
+ *
+ * @throws UsageError if two flags name a store, or the context does not exist
+ */
+export function chooseStore(
+  choice: StoreChoice,
+  env: Environment,
+  usual: DefaultAddress,
+  contexts: Contexts = NO_CONTEXTS,
+): StoreDescription {
+  const chosen = named(choice, env, contexts) ?? unnamed(choice.container, env, usual)
+  return { ...chosen, isProtected: isProtectedStore(chosen.address, contexts) }
+}
+
+/**
+ * The contexts that apply. An unreadable file stops every command that may change a store, since the store may be
+ * protected; a command that only reads the store of `--store` needs no contexts.
+ *
+ * @throws UsageError as `readContexts`
+ */
+export function contextsFor(choice: StoreChoice, env: Environment, kind: Kind): Contexts {
+  try {
+    return readContexts(env)
+  } catch (error) {
+    if (error instanceof UsageError && kind === 'reads' && choice.store !== undefined) return NO_CONTEXTS
+    throw error
+  }
+}
+
+/** The environment for the driver of a store. A credential file replaces all other credentials in it. */
+export async function storeEnvironment(
+  { address, credentialFile }: StoreDescription,
+  env: Environment,
+  { signIn = true }: OpenOptions = {},
+): Promise<Environment> {
+  if (credentialFile === undefined && signIn) return env
+  const { credentialEnvironment, needsSignIn } = await import('./contexts/credentials.ts')
+  const seen = credentialFile === undefined ? env : credentialEnvironment(address, credentialFile, env)
+  if (!signIn && needsSignIn(address, seen)) throw new NotPermitted(`${address} needs a sign-in`)
+  return seen
+}
+
+function named(choice: StoreChoice, env: Environment, contexts: Contexts): Chosen | undefined {
+  const way = wayOf(choice, env, contexts)
+  if (way === undefined) return undefined
+  if (choice.container !== undefined) {
+    throw new UsageError(`--container and ${way.how} both name a store`, {
+      hint: 'Put the container into the address.',
+    })
+  }
+  if (way.kind === 'address') return ofAddress(formatAddress(parseAddress(way.address)), way.source, contexts)
+  return ofContext(contextNamed(contexts, way.name, way.how), way.source)
+}
+
+/** How the store is named. */
+type Way =
+  | {
+      readonly kind: 'address'
+      readonly how: string
+      readonly address: string
+      readonly source: RuntimeStore['source']
+    }
+  | { readonly kind: 'context'; readonly how: string; readonly name: string; readonly source: RuntimeStore['source'] }
+
+function wayOf({ store, context }: StoreChoice, env: Environment, contexts: Contexts): Way | undefined {
+  const { current } = contexts
+  const how = 'LEASECTL_CONTEXT'
+  if (store !== undefined && context !== undefined)
+    throw new UsageError('--store and -c both name a store', { hint: 'Use one of them.' })
+  if (store !== undefined) return { kind: 'address', how: '--store', address: store, source: 'flag' }
+  if (context !== undefined) return { kind: 'context', how: '-c', name: context, source: 'context' }
+  const { LEASECTL_STORE: address, LEASECTL_CONTEXT: name } = env
+  if (address && name && isStoreOf(name, address, contexts)) return { kind: 'context', how, name, source: 'context' }
+  if (address) return { kind: 'address', how: 'LEASECTL_STORE', address, source: 'environment' }
+  if (name) return { kind: 'context', how, name, source: 'context' }
+  return current === undefined
+    ? undefined
+    : { kind: 'context', how: 'the current context', name: current, source: 'current' }
+}
+
+/** `exec` passes both an address and a context to its program: the context may have the credentials. */
+function isStoreOf(name: string, address: string, { byName }: Contexts): boolean {
+  const context = byName.get(name)
+  return context !== undefined && context.store === formatAddress(parseAddress(address))
+}
+
+/** Uses the credential file of a store however the store is named, unless two contexts have different files. */
+function ofAddress(address: string, source: RuntimeStore['source'], { byName }: Contexts): Chosen {
+  const same = [...byName.values()].filter(({ store }) => store === address)
+  const [credentialFile, ...others] = new Set(same.flatMap(context => context.credentialFile ?? []))
+  return { address, source, ...(credentialFile === undefined || others.length > 0 ? {} : { credentialFile }) }
+}
+
+function ofContext({ name, store, credentialFile }: Context, source: RuntimeStore['source']): Chosen {
+  return { address: store, source, context: name, ...(credentialFile === undefined ? {} : { credentialFile }) }
+}
+
+function unnamed(container: string | undefined, env: Environment, usual: DefaultAddress): Chosen {
+  const found = usual(container === undefined ? env : { ...env, LEASECTL_CONTAINER: container })
+  const source = found.kind === 'sqlite' ? 'default' : 'azure'
+  if (container !== undefined && source === 'default') {
+    throw new UsageError('--container needs a storage account', {
+      hint: 'Set AZURE_STORAGE_ACCOUNT, or use --store azure:ACCOUNT/CONTAINER.',
+    })
+  }
+  return { address: formatAddress(found), source }
 }

@@ -1,12 +1,12 @@
 /**
- * Settings of the JavaScript engine that only some commands need, made when they begin. An engine that does not know one
- * of them passes over it.
+ * Settings of the JavaScript engine for single commands, set when they start. Engines ignore settings that they do not
+ * know.
  */
 
 /**
- * For commands that read very many documents. What each leaves behind is garbage at once, yet V8 by default lets the space
- * for young objects alone grow past 100 MB before it collects it. Here it stays as it is and the rest grows little, for a
- * tenth more time.
+ * For commands that read many documents. Each document is garbage at once, but by default V8 lets the space for young
+ * objects alone grow past 100 MB before it collects. With these settings that space does not grow and the rest grows
+ * little, for 10 % more time.
  */
 export async function keepHeapSmall(): Promise<void> {
   await set('--semi-space-growth-factor=1')
@@ -14,9 +14,9 @@ export async function keepHeapSmall(): Promise<void> {
 }
 
 /**
- * For commands that search texts of strangers with a pattern of the user's: an unlucky one such as `(a+)+$` can be made to
- * search for hours, in which not even Ctrl-C is heard. Where V8's usual engine loses itself it goes over to one of linear
- * time; what that one cannot do (references to groups, looking around, ignoring case) stays with the usual one.
+ * For commands that match foreign texts against a pattern of the user. A pattern such as `(a+)+$` can take hours, and
+ * Ctrl-C is not handled meanwhile. On excessive backtracking V8 switches to its linear-time engine, except for patterns
+ * that this engine does not support (back-references, lookaround, ignoring case).
  */
 export function guardSearches(): Promise<void> {
   return set('--enable-experimental-regexp-engine-on-excessive-backtracks')

@@ -7,9 +7,9 @@ import { parseDuration, timeoutFromInput } from '../stream/time/durations.ts'
 import { nearest } from '../util/strings.ts'
 import { UsageError } from './problem.ts'
 
-/** Values of flags, parsed where they enter. Each error says how to write it. */
+/** Parsers of flag values. Each error says how to write the value. */
 
-/** A text that must not be empty. */
+/** A non-empty text. */
 export function nonEmpty(flag: string): (text: string) => string {
   return text => {
     if (text === '')
@@ -20,7 +20,7 @@ export function nonEmpty(flag: string): (text: string) => string {
   }
 }
 
-/** A pattern over whole names, as it was given. */
+/** A glob, checked and returned as given. */
 export function pattern(flag: string): (text: string) => string {
   return text => {
     inFlag(flag, () => globOf(nonEmpty(flag)(text)))
@@ -57,12 +57,12 @@ export function contextName(flag: string): (text: string) => string {
   return text => {
     if (/^[A-Za-z0-9][\w.-]*$/.test(nonEmpty(flag)(text))) return text
     throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, {
-      hint: 'Names of contexts have letters, digits, ".", "_" and "-", and begin with a letter or digit.',
+      hint: 'Names of contexts consist of letters, digits, ".", "_" and "-", and begin with a letter or digit.',
     })
   }
 }
 
-/** Names joined by commas: `A,B,C`. */
+/** Names separated by commas: `A,B,C`. */
 export function names(flag: string): (text: string, previous?: readonly string[]) => readonly string[] {
   return (text, previous = []) => {
     const given = text.split(',').map(name => name.trim())
@@ -72,7 +72,7 @@ export function names(flag: string): (text: string, previous?: readonly string[]
   }
 }
 
-/** A parser that takes a few words, or some that begin with them; the shell completes them. */
+/** A parser with the words that it accepts, for completion by the shell. */
 export type WithWords<Parser> = Parser & { readonly words: readonly string[] }
 
 export function withWords<Parser extends (...args: never[]) => unknown>(
@@ -82,7 +82,7 @@ export function withWords<Parser extends (...args: never[]) => unknown>(
   return Object.assign(parser, { words })
 }
 
-/** One of a few words. */
+/** One word of a fixed set. */
 export function choice<Word extends string>(flag: string, words: readonly Word[]): WithWords<(text: string) => Word> {
   return withWords(words, text => {
     const word = words.find(candidate => candidate === text)
@@ -94,7 +94,7 @@ export function choice<Word extends string>(flag: string, words: readonly Word[]
   })
 }
 
-/** Words joined by commas, each one of a few. */
+/** Words of a fixed set, separated by commas. */
 export function choices(
   flag: string,
   words: readonly string[],
@@ -103,24 +103,26 @@ export function choices(
   return withWords(words, (text, previous = []) => [...previous, ...text.split(',').map(word => one(word.trim()))])
 }
 
-/** A whole number from `least` on. */
+/** A whole number of at least `least`. */
 export function count(flag: string, least: number): (text: string) => number {
   return text => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     if (!(value >= least)) {
-      throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, { hint: `a whole number from ${least} on` })
+      throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, {
+        hint: `a whole number, at least ${least}`,
+      })
     }
     return value
   }
 }
 
-const MOST_AT_ONCE = 64
+const MAX_CONCURRENCY = 64
 
-/** How many streams at a time. */
-export function atOnce(text: string): number {
+/** The value of `--concurrency`. */
+export function concurrency(text: string): number {
   const value = count('--concurrency', 1)(text)
-  if (value <= MOST_AT_ONCE) return value
-  throw new UsageError(`--concurrency ${value} is too many`, { hint: `a whole number from 1 to ${MOST_AT_ONCE}` })
+  if (value <= MAX_CONCURRENCY) return value
+  throw new UsageError(`--concurrency ${value} is too many`, { hint: `a whole number from 1 to ${MAX_CONCURRENCY}` })
 }
 
 /** A factor above 0, at most 1000. */
@@ -129,31 +131,31 @@ export function factor(flag: string): (text: string) => number {
     const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
     if (value > 0 && value <= 1000) return value
     throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, {
-      hint: 'a number above 0 and up to 1000, such as 2 or 0.5',
+      hint: 'a number above 0, at most 1000, such as 2 or 0.5',
     })
   }
 }
 
-/** How many lines: a number or `all`. */
+/** A number of lines, or `all`. */
 export function lineCount(text: string): number {
   return text === 'all' ? Number.POSITIVE_INFINITY : count('-n', 0)(text)
 }
 
-/** A length of time with its unit, in ms. */
+/** A duration with its unit, in ms. */
 export function duration(flag: string, { zero = false }: { zero?: boolean } = {}): (text: string) => number {
   return text => {
     const ms = inFlag(flag, () => parseDuration(text))
     if (ms > 0 || zero) return ms
-    throw new UsageError(`${flag} ${text}: must be longer than nothing`, { hint: 'Write 30s, 5m or 1h30m.' })
+    throw new UsageError(`${flag} ${text}: must be greater than 0`, { hint: 'Write 30s, 5m or 1h30m.' })
   }
 }
 
-/** A limit of time as it is written on the wire. */
+/** A timeout in its stored form. */
 export function timeout(text: string): string {
   return inFlag('--timeout', () => timeoutFromInput(text))
 }
 
-/** A text that goes into the document as it is. */
+/** A text that is stored in the document. */
 export function storedText(flag: string, kind: 'msg' | 'reason' | 'other' = 'other'): (text: string) => string {
   return text => {
     inFlag(flag, () => checkText(kind, text), `${kind}: `)
@@ -171,12 +173,12 @@ export function leaseId(flag: string): (text: string) => string {
   }
 }
 
-/** A text for the document that is not empty. */
+/** A non-empty text that is stored in the document. */
 export function requiredText(flag: string): (text: string) => string {
   return text => storedText(flag)(nonEmpty(flag)(text))
 }
 
-/** Runs a check and names the flag in front of what it finds, in place of what the check calls the text. */
+/** Runs a check and puts the flag before its error message, instead of the word `called` that the check begins with. */
 export function inFlag<Value>(flag: string, check: () => Value, called = ''): Value {
   try {
     return check()
@@ -190,7 +192,7 @@ export function inFlag<Value>(flag: string, check: () => Value, called = ''): Va
   }
 }
 
-/** A caller's own id for a command. */
+/** The value of `--command-id`. */
 export function commandId(text: string): string {
   inFlag('--command-id', () => checkCommandId(text))
   return text
@@ -198,7 +200,7 @@ export function commandId(text: string): string {
 
 const EVENT_ID = /^\d{2,}(\.\d{2,})*$/
 
-/** The name of a stream: never empty, never an event id by mistake, never one of leasectl's own documents. */
+/** The name of a stream: not empty, not an event id, not a document of leasectl itself. */
 export function streamName(text: string): string {
   return named(text, `The name of the stream comes first; ${text} would be an event of it.`)
 }
@@ -216,12 +218,12 @@ function named(text: string, hint: string): string {
   return text
 }
 
-/** For arguments that may be given several times. */
+/** A name of a stream in a list of arguments. */
 export function streamNames(text: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, streamName(text)]
 }
 
-/** Names of blobs as they are, for what no stream can be called. */
+/** Names of blobs, also those that no stream can have. */
 export function blobNames(text: string, previous: readonly string[] = []): readonly string[] {
   if (text === '') throw new UsageError('--blob: the name is empty', { hint: 'An unset shell variable?' })
   if (isReservedName(text)) throw new UsageError(`names under ${RESERVED_PREFIX} are reserved`)
@@ -229,12 +231,12 @@ export function blobNames(text: string, previous: readonly string[] = []): reado
   return [...previous, text]
 }
 
-/** For commands that take events by `-e` too. */
+/** As `streamNames`, for commands that also have `-e`. */
 export function streamNamesBesideEvents(text: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, named(text, `did you mean -e ${text}?`)]
 }
 
-/** The id of an event: any text, as other writers may have chosen it. */
+/** The id of an event: any text, since other writers choose their own ids. */
 export function eventId(text: string): string {
   if (text === '')
     throw new UsageError('the id of the event is empty', { hint: 'An unset shell variable? Ids look like 01.02.00.' })
@@ -243,4 +245,76 @@ export function eventId(text: string): string {
 
 export function eventIds(text: string, previous: readonly string[] = []): readonly string[] {
   return previous.includes(eventId(text)) ? previous : [...previous, text]
+}
+
+/** A point in time as typed: a duration ago, an instant, or a time of today. */
+export type PointInTime =
+  | { readonly kind: 'ago'; readonly ms: number }
+  | { readonly kind: 'at'; readonly ms: number }
+  | { readonly kind: 'today'; readonly hours: number; readonly minutes: number; readonly seconds: number }
+
+/**
+ * Reads `30m`, `30m ago`, `2026-11-20T14:00:00Z`, `2026-11-20`, `2026-11-20 14:00` (local time), and `14:00` (today, or
+ * yesterday if that is in the future).
+ */
+export function pointInTime(flag: string): (text: string) => PointInTime {
+  return text => {
+    const point = timeOfDay(text) ?? instant(text) ?? ago(text)
+    if (point !== undefined) return point
+    const [, bare] = BARE.exec(text) ?? []
+    const what =
+      bare === undefined
+        ? `${JSON.stringify(text)} is not a time`
+        : `${bare} has no unit: ${bare}s, ${bare}m, ${bare}h or ${bare}d`
+    throw new UsageError(`${flag}: ${what}`, {
+      hint: 'Write a duration ago (30m, 2h, 1d), a time (14:00), a local date and time (2026-11-20 14:00) or RFC 3339.',
+    })
+  }
+}
+
+/** The point in time as epoch ms. */
+export function atMs(point: PointInTime, nowMs: number): number {
+  switch (point.kind) {
+    case 'ago':
+      return nowMs - point.ms
+    case 'at':
+      return point.ms
+    case 'today': {
+      const day = new Date(nowMs)
+      day.setHours(point.hours, point.minutes, point.seconds, 0)
+      if (day.getTime() > nowMs) day.setDate(day.getDate() - 1)
+      return day.getTime()
+    }
+    default:
+      return point satisfies never
+  }
+}
+
+function timeOfDay(text: string): PointInTime | undefined {
+  const [, hours, minutes, seconds = '0'] = /^(\d{1,2}):(\d\d)(?::(\d\d))?$/.exec(text) ?? []
+  if (hours === undefined || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59) return undefined
+  return { kind: 'today', hours: Number(hours), minutes: Number(minutes), seconds: Number(seconds) }
+}
+
+const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i
+
+function instant(text: string): PointInTime | undefined {
+  const [, year, month, day, hours = '00', minutes = '00', seconds = '00', zone] = INSTANT.exec(text) ?? []
+  if (year === undefined) return undefined
+  const ms = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}${zone?.toUpperCase() ?? ''}`)
+  const fits =
+    !Number.isNaN(ms) && new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
+  return fits ? { kind: 'at', ms } : undefined
+}
+
+const BARE = /^(\d+)(?:\s+ago)?$/i
+
+function ago(text: string): PointInTime | undefined {
+  if (BARE.test(text)) return undefined
+  try {
+    const ms = parseDuration(text.replace(/\s+ago$/i, ''))
+    return { kind: 'ago', ms }
+  } catch {
+    return undefined
+  }
 }

@@ -8,13 +8,13 @@ export const ABORT: TransactCommand = {
   name: 'abort',
   thirdPerson: 'aborts',
   pastParticiple: 'aborted',
-  summary: 'ends a stream, or one event, as aborted by force; what is open below becomes canceled',
+  summary: 'force a stream or an event to fail (aborted); open events below it become canceled',
   examples: [
     ['abort orders/4711 -m "stuck since noon"', 'the whole stream'],
-    ['abort orders/4711 -e 01.02.00', 'one event and what is open below it'],
-    ["abort --overdue --match 'orders/**' --dry-run", 'which streams that would be'],
+    ['abort orders/4711 -e 01.02.00', 'one event and the open events below it'],
+    ["abort --overdue --match 'orders/**' --dry-run", 'show which streams would be aborted'],
   ],
-  eventHelp: 'this event instead of the whole stream; may be repeated',
+  eventHelp: 'only this event; can be repeated',
   leavesOut: ALREADY_FINAL,
   operation: (event, options) => ({ op: 'abort', ...event, ...messageOf(options) }),
 }

@@ -5,18 +5,18 @@ import { choice } from '../cli/values.ts'
 import type { CompletionOptions } from './completion/run.ts'
 import { SHELLS } from './completion/shells.ts'
 
-/** `completion SHELL`: prints the script that makes a shell complete leasectl's command lines. */
+/** `completion SHELL` prints the completion script of a shell. */
 export function register(parent: Command, runtime: Runtime, go: Run<CompletionOptions> = run): void {
   const shell = new Argument('<SHELL>', SHELLS.join(', ')).argParser(choice('SHELL', SHELLS))
   const command = parent.command('completion').addArgument(shell)
   describe(command, runtime, {
     kind: 'reads',
     effect: 'Only reads: prints the script.',
-    summary: 'completion for bash, zsh and fish, with the names of streams, events and contexts',
+    summary: 'print the completion script for bash, zsh or fish: commands, flags, streams, events, contexts',
     examples: [
       ['completion bash > ~/.local/share/bash-completion/completions/leasectl', 'bash, with bash-completion'],
       ['completion bash > ~/.leasectl.bash', 'bash without it; then ". ~/.leasectl.bash" in ~/.bashrc'],
-      ['completion zsh > "$fpath[1]/_leasectl"', 'zsh, then start it anew'],
+      ['completion zsh > "$fpath[1]/_leasectl"', 'zsh; then start a new shell'],
       ['completion fish > ~/.config/fish/completions/leasectl.fish', 'fish'],
     ],
     formats: ['text'],
@@ -27,8 +27,8 @@ export function register(parent: Command, runtime: Runtime, go: Run<CompletionOp
 const run: Run<CompletionOptions> = async (...given) => (await import('./completion/run.ts')).printScript(...given)
 
 /**
- * `__complete SHELL -- WORD…`: what the scripts of `completion` ask. Prints what may stand at the cursor; whatever goes
- * wrong, it is silent and its exit code is 0.
+ * `__complete SHELL -- WORD…` prints the candidates at the cursor for the completion scripts. Errors print nothing, and
+ * the exit code is always 0.
  */
 export function registerComplete(program: Command, runtime: Runtime): void {
   program

@@ -8,18 +8,19 @@ import { nearest } from '../util/strings.ts'
 import type { AddContextOptions, ContextOptions, RemoveContextOptions, UseContextOptions } from './context/run.ts'
 import type { TestContextOptions } from './context/test.ts'
 
-/** `context …`: stores under names. Alone it shows the current one. */
+/** `context …`: named stores. Without a subcommand it shows the current context. */
 export function register(parent: Command, runtime: Runtime, go: Run<ContextOptions> = run): void {
   const group = parent.command('context').usage('[COMMAND | -]')
-  group.argument('[-]', 'back to the context before', text => onlyBack(text, group))
+  group.argument('[-]', 'switch back to the previous context', text => onlyBack(text, group))
   describeGroup(group, runtime, {
-    summary: 'names for stores: add, list, use, remove, test',
-    description: 'Names for stores. Alone it shows the current one. Touches a list of your own, never a stream.',
+    summary: 'manage named stores: add, list, use, remove, test',
+    description:
+      'Manage named stores. Without a subcommand, shows the current context. Changes your list of contexts, never a stream.',
     examples: [
-      ['context add prod --store azure:orders4711/events --protected', 'a name for a store'],
-      ['context use prod', 'the store of the commands to come'],
-      ['context -', 'back to the one before'],
-      ['ls -c prod', 'for one command'],
+      ['context add prod --store azure:orders4711/events --protected', 'name a store'],
+      ['context use prod', 'use this store from now on'],
+      ['context -', 'switch back to the previous context'],
+      ['ls -c prod', 'use it for one command'],
     ],
   })
   act(group, runtime, 'reads', parse, go)
@@ -33,7 +34,7 @@ function parse(command: Command): ContextOptions {
   return { ...options, back: command.args.length > 0 }
 }
 
-/** What is no command ends up as an argument here. */
+/** commander passes an unknown subcommand as the argument of the group. */
 function onlyBack(text: string, group: Command): string {
   if (text === '-') return text
   const words = group.commands.flatMap(command => [command.name(), ...command.aliases()])
@@ -59,24 +60,24 @@ export function registerAdd(parent: Command, runtime: Runtime, go: Run<AddContex
     .argument('<NAME>', 'name of the context', contextName('NAME'))
     .option(
       '--protected',
-      'cancel, abort, retry, rm and what writes over streams ask there, whichever way the store is named',
+      'cancel, abort, retry, rm and commands that overwrite streams ask first, however the store is named',
     )
     .addOption(
       new Option(
         '--credential-file <file>',
-        'key, SAS or sign-in of this store: a file that only you may read',
+        'key, SAS or sign-in for this store, in a file that only you can read',
       ).argParser(nonEmpty('--credential-file')),
     )
-    .option('--use', 'makes it the current one too')
-    .option('--replace', 'replaces the context of this name')
+    .option('--use', 'make it the current context')
+    .option('--replace', 'replace the context of this name')
   describe(command, runtime, {
     kind: 'writes',
     effect: 'Writes: your list of contexts, no stream.',
-    summary: 'gives the store of --store a name',
+    summary: 'name the store of --store',
     examples: [
-      ['context add dev --store azurite:orders --use', 'and makes it the current one'],
-      ['context add prod --store azure:orders4711/events --protected', 'cancel and the like ask there first'],
-      ['context add prod --store azure:orders4711/events --credential-file ~/.leasectl-prod', 'with a key of its own'],
+      ['context add dev --store azurite:orders --use', 'and make it the current context'],
+      ['context add prod --store azure:orders4711/events --protected', 'cancel and other changes ask first'],
+      ['context add prod --store azure:orders4711/events --credential-file ~/.leasectl-prod', 'with its own key'],
     ],
     formats: ['text', 'json'],
   })
@@ -88,9 +89,9 @@ const runAdd: Run<AddContextOptions> = async (...given) => (await import('./cont
 function registerList(parent: Command, runtime: Runtime, go: Run<GlobalOptions> = runList): void {
   const command = parent.command('list').alias('ls')
   const description = {
-    summary: 'lists the contexts; * marks the current one',
+    summary: 'list the contexts; * marks the current one',
     examples: [
-      ['context list', 'names, addresses, which are protected'],
+      ['context list', 'names, addresses, protection'],
       ['context list -o json', 'for scripts'],
     ],
     formats: ['table', 'json', 'name'],
@@ -109,8 +110,8 @@ function registerRemove(parent: Command, runtime: Runtime, go: Run<RemoveContext
   describe(command, runtime, {
     kind: 'writes',
     effect: 'Writes: your list of contexts. The store and its streams stay as they are.',
-    summary: 'forgets a context',
-    examples: [['context remove dev', 'the name, not the store']],
+    summary: 'remove a context from your list',
+    examples: [['context remove dev', 'removes the name, not the store']],
     formats: ['text', 'json'],
   })
   act(command, runtime, 'writes', ['name'], go)
@@ -122,14 +123,14 @@ const runRemove: Run<RemoveContextOptions> = async (...given) =>
 function registerTest(parent: Command, runtime: Runtime, go: Run<TestContextOptions> = runTest): void {
   const command = parent
     .command('test')
-    .argument('[CONTEXT]', 'name of the context (default: the store meant)', contextName('CONTEXT'))
+    .argument('[CONTEXT]', 'name of the context (default: the selected store)', contextName('CONTEXT'))
   describe(command, runtime, {
     kind: 'writes',
-    effect: 'Writes: a probe of its own below .leasectl/, which it removes again.',
-    summary: 'tries a store: lists, reads, creates, leases, writes, removes',
+    effect: 'Writes: a probe below .leasectl/, and removes it.',
+    summary: 'test a store: list, read, create, lease, write, remove',
     examples: [
-      ['context test prod', 'step by step, with the time each took'],
-      ['context test', 'the store meant'],
+      ['context test prod', 'each step with its duration'],
+      ['context test', 'the selected store'],
     ],
     formats: ['table', 'json'],
   })
@@ -141,16 +142,16 @@ const runTest: Run<TestContextOptions> = async (...given) => (await import('./co
 export function registerUse(parent: Command, runtime: Runtime, go: Run<UseContextOptions> = runUse): void {
   const command = parent
     .command('use')
-    .argument('[CONTEXT]', 'name of the context; - is the one before', nameOrBack)
-    .option('--none', 'no context: the store of the environment, else the embedded one')
+    .argument('[CONTEXT]', 'name of the context; - is the previous one', nameOrBack)
+    .option('--none', 'no current context: use the store of the environment, or the embedded store')
   describe(command, runtime, {
     kind: 'writes',
-    effect: 'Writes: which context is current, no stream.',
-    summary: 'makes a context the current one: its store is meant where none is named',
+    effect: 'Writes: your current context, no stream.',
+    summary: 'make a context the current one: the default store of later commands',
     examples: [
       ['context use prod', 'from now on, in every terminal'],
-      ['context use -', 'back to the one before'],
-      ['context use --none', 'none is current'],
+      ['context use -', 'switch back to the previous context'],
+      ['context use --none', 'no current context'],
     ],
     formats: ['text', 'json'],
   })
@@ -163,7 +164,7 @@ function parseUse(command: Command): UseContextOptions {
   const options = parsed<UseContextOptions & { readonly none?: boolean }>(command, ['name'])
   if ((options.name === undefined) === (options.none === true)) return options
   throw new UsageError(options.none ? 'CONTEXT and --none exclude each other' : 'which context?', {
-    hint: `${options.none ? 'Use one of them' : 'Name it, or use - for the one before'}; context list shows them.`,
+    hint: `${options.none ? 'Use one of them' : 'Name it, or use - for the previous one'}; context list shows them.`,
   })
 }
 

@@ -12,16 +12,16 @@ export function register(
 ): void {
   const command = parent
     .command('demo')
-    .addOption(new Option('--speed <n>', 'how many times faster (default: 1)').argParser(factor('--speed')))
+    .addOption(new Option('--speed <n>', 'speed factor (default: 1)').argParser(factor('--speed')))
     .option('--top', 'watch it in the dashboard; q ends both')
     .addOption(new Option('--as-worker <name>').hideHelp())
     .addOption(new Option('--stream <name>').hideHelp())
   const description = {
-    summary: 'plays a process with worker processes that contend for it, about 15 s',
+    summary: 'play a demo: worker processes contend for one stream for about 15 s',
     examples: [
       ['demo', 'on the embedded store'],
-      ['demo --top', 'in the dashboard: tree, timeline, what happens'],
-      ['demo --store azurite:demo', 'on Azure Blob, played by Azurite'],
+      ['demo --top', 'in the dashboard: tree, timeline, activity'],
+      ['demo --store azurite:demo', 'on Azurite, the Azure Blob emulator'],
     ],
     formats: ['text'],
     kind: 'writes',

@@ -21,17 +21,18 @@ import {
   successorFlags,
 } from './event/flags.ts'
 
-/** `event …`: the worker's side, for scripts. */
+/** `event …`: the worker operations, for scripts. */
 export function register(parent: Command, runtime: Runtime): void {
   const group = parent.command('event').usage('COMMAND STREAM ID')
   describeGroup(group, runtime, {
-    summary: "the worker's side: start, touch, release, advance, complete, fail, set",
-    description: "The worker's side of an event, for scripts. Every command writes: it takes the lease for one change.",
+    summary: 'run worker operations on an event: start, touch, release, advance, complete, fail, set',
+    description:
+      'Run worker operations on an event, for scripts. Every command writes: it takes the lease for one change.',
     examples: [
-      ['event start orders/4711 01.00 --owner w7 -q', 'claims it; prints the fence'],
-      ['event advance orders/4711 01.00 --fence 1 --next Pay', 'done, and this comes next'],
-      ['event complete orders/4711 01.01 --fence 1', 'done, the last of its thread'],
-      ["event fail orders/4711 01.01 -m 'no stock'", 'it cannot be done'],
+      ['event start orders/4711 01.00 --owner w7 -q', 'claim it; prints the fence'],
+      ['event advance orders/4711 01.00 --fence 1 --next Pay', 'done; add the next step'],
+      ['event complete orders/4711 01.01 --fence 1', 'done; the last step of its thread'],
+      ["event fail orders/4711 01.01 -m 'no stock'", 'it failed'],
     ],
   })
   for (const registerIn of [
@@ -54,11 +55,14 @@ export interface AdvanceCommandOptions extends EventOptions, AttributeFlags {
 }
 
 export function registerAdvance(parent: Command, runtime: Runtime, go: Run<AdvanceCommandOptions> = runAdvance): void {
-  const command = successorFlags(eventCommand(parent, 'advance')).option('--more', 'advance it a second time')
+  const command = successorFlags(eventCommand(parent, 'advance')).option(
+    '--more',
+    'advance an event that is already advanced',
+  )
   const description = {
-    summary: "an event's own work is done: adds its next step or a fork; attributes go to the new events",
+    summary: 'finish the work of an event and add its next step or a fork; attributes go to the new events',
     examples: [
-      ['event advance orders/4711 01.00 --fence 7 --next SearchDone', 'the next step'],
+      ['event advance orders/4711 01.00 --fence 7 --next SearchDone', 'with a next step'],
       ['event advance orders/4711 01.01 --fork Search,Search --join SearchDone', 'two threads and a join'],
     ],
   } as const
@@ -89,7 +93,7 @@ export type CompleteOptions = EventOptions
 
 export function registerComplete(parent: Command, runtime: Runtime, go: Run<CompleteOptions> = runComplete): void {
   const description = {
-    summary: 'ends an event as completed; what it closes above closes too',
+    summary: 'complete an event; ancestors with nothing else open are closed too',
     examples: [
       ['event complete orders/4711 01.02.00 --fence 41 -m "12 results"', 'with a result'],
       ['event complete orders/4711 01.02.00 --owner worker-7', 'by owner'],
@@ -108,7 +112,7 @@ export type FailOptions = EventOptions
 
 export function registerFail(parent: Command, runtime: Runtime, go: Run<FailOptions> = runFail): void {
   const description = {
-    summary: 'ends an event as aborted with a message; what is open below becomes canceled',
+    summary: 'fail an event (aborted) with a message; open events below it become canceled',
     examples: [
       ['event fail orders/4711 01.02.00 --fence 41 -m "no answer from the shop"', 'with the error'],
       ['event fail orders/4711 01.02.00 --owner worker-7', 'by owner'],
@@ -127,9 +131,9 @@ export type ReleaseOptions = EventOptions
 
 export function registerRelease(parent: Command, runtime: Runtime, go: Run<ReleaseOptions> = runRelease): void {
   const description = {
-    summary: 'hands an event back: init again, same attempt',
+    summary: 'hand an event back: its status is init again, the attempt stays the same',
     examples: [
-      ['event release orders/4711 01.02.00 --fence 41', 'another worker may start it'],
+      ['event release orders/4711 01.02.00 --fence 41', 'another worker can start it'],
       ['event release orders/4711 01.02.00 --owner worker-7', 'by owner'],
     ],
   } as const
@@ -151,10 +155,10 @@ export function registerSet(parent: Command, runtime: Runtime, go: Run<SetOption
     new Option('--name <text>', 'name of the step').argParser(requiredText('--name')),
   )
   const description = {
-    summary: 'changes attributes of an event; an empty value removes one',
+    summary: 'change attributes of an event; an empty value removes one',
     examples: [
       ['event set orders/4711 01.02.00 --timeout 10m', 'more time'],
-      ['event set orders/4711 01.02.00 --tag ""', 'removes the tag'],
+      ['event set orders/4711 01.02.00 --tag ""', 'remove the tag'],
     ],
   } as const
   writes(attributeFlags(command, { clearing: true }), runtime, description, parseEvent<SetOptions>, go)
@@ -166,7 +170,7 @@ const runSet: Run<SetOptions> = async (options, runtime) => {
     SETTABLE.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]])),
   )
   if (Object.keys(attributes).length === 0)
-    throw new UsageError('set needs an attribute', { hint: 'for example --timeout 10m' })
+    throw new UsageError('set needs an attribute', { hint: 'For example --timeout 10m.' })
   const operation = { op: 'set', event, attributes, ...claimantOf(options, runtime) } as const
   return changeEvent(options, operation, 'changed', runtime)
 }
@@ -178,13 +182,13 @@ export interface StartCommandOptions extends ClaimOptions {
 export function registerStart(parent: Command, runtime: Runtime, go: Run<StartCommandOptions> = runStart): void {
   const command = claimFlag(eventCommand(parent, 'start')).option(
     '--take-over',
-    "even if a foreign worker's event has not outlived its time",
+    'claim it even if another program may still be working on it',
   )
   const description = {
-    summary: 'claims an event for a worker; prints the fence, which proves the claim',
+    summary: 'claim an event for a worker; prints the fence, which proves the claim',
     examples: [
-      ['event start orders/4711 01.02.00 --owner worker-7', 'for 60 s; touch it in time'],
-      ['event start orders/4711 01.02.00 -q', 'the fence alone: fence=$(…)'],
+      ['event start orders/4711 01.02.00 --owner worker-7', 'for 60 s; touch extends it'],
+      ['event start orders/4711 01.02.00 -q', 'only the fence: fence=$(…)'],
     ],
   } as const
   writes(command, runtime, description, parseEvent<StartCommandOptions>, go)
@@ -218,7 +222,7 @@ export type TouchCommandOptions = ClaimOptions
 export function registerTouch(parent: Command, runtime: Runtime, go: Run<TouchCommandOptions> = runTouch): void {
   const command = claimFlag(eventCommand(parent, 'touch'))
   const description = {
-    summary: 'a sign of life: extends the claim; -m is the progress',
+    summary: 'send a heartbeat: extends the claim; -m is the progress',
     examples: [
       ['event touch orders/4711 01.02.00 --fence 41', 'another 60 s'],
       ['event touch orders/4711 01.02.00 --fence 41 -m "40 of 100"', 'with progress'],
@@ -240,9 +244,9 @@ const runTouch: Run<TouchCommandOptions> = async (options, runtime) => {
 }
 
 /**
- * What a worker does to its event, in the life of the stream in which its claim was made.
+ * Changes an event for its worker, in the incarnation of the stream in which the claim was made.
  *
- * @param word what it is called when it is done: `completed`
+ * @param word past participle for the output: `completed`
  */
 async function changeEvent(
   options: EventOptions,

@@ -8,28 +8,28 @@ import { attributeFlags, claimFlag, ownerFlag, successorFlags } from './event/fl
 import type { ExecOptions } from './exec/options.ts'
 
 const NOTES = `
-The event is claimed, and kept claimed by a heartbeat at a third of --claim, or of the event's own timeout where that is
-shorter, while the command runs. Ends it with 0, the event is completed, or advanced with --next or --fork; with anything else
-it fails, with the last lines of stderr as its message. A command that cannot be started leaves the event as it was.
+leasectl claims the event and renews the claim while the command runs, with a heartbeat every third of --claim, or of the
+timeout of the event if that is shorter. Exit code 0 completes the event, or advances it with --next or --fork. Any other
+code fails it, with the last lines of stderr as its message. If the command cannot be started, the event stays unchanged.
 
-The command has in its environment: LEASECTL_STORE, LEASECTL_STREAM, LEASECTL_EVENT, LEASECTL_OWNER, LEASECTL_FENCE and
-LEASECTL_BORN, so that leasectl event touch "$LEASECTL_STREAM" "$LEASECTL_EVENT" needs no flags, and may itself end the event;
-LEASECTL_ATTEMPT, from 1 on; LEASECTL_ATTEMPT_KEY, which is the same whenever this attempt of this event is made again; and
-LEASECTL_OUTPUT, a file to which it may append
+The command gets these variables: LEASECTL_STORE, LEASECTL_STREAM, LEASECTL_EVENT, LEASECTL_OWNER, LEASECTL_FENCE and
+LEASECTL_BORN, so that leasectl event touch "$LEASECTL_STREAM" "$LEASECTL_EVENT" needs no flags, and it can end the event
+itself; LEASECTL_ATTEMPT, counted from 1; LEASECTL_ATTEMPT_KEY, which is the same each time this attempt of this event runs;
+and LEASECTL_OUTPUT, a file to which it can append
 
-  next=NAME   fork=NAME (again for each)   join=NAME      what follows; these take the place of --next, --fork and --join
-  topic= key= tag= ref= tracking-id= timeout= on-due=     of the new events
-  msg=TEXT, or msg<<END, lines of text and a line END     the event's message
+  next=NAME   fork=NAME (one line each)   join=NAME       next events; they replace --next, --fork and --join
+  topic= key= tag= ref= tracking-id= timeout= on-due=     attributes of the next events
+  msg=TEXT, or msg<<END, lines of text and a line END     message of the event
 
-What makes no sense there fails the event: nothing is guessed. More than 64 KiB makes none.
+An invalid line fails the event. So does a file of more than 64 KiB.
 
-stdout and stdin are the command's own; --stdin json gives it the event to read. It runs in a session of its own. SIGINT
-and SIGTERM are handed on to it and all it started, SIGHUP and SIGQUIT as SIGTERM; after --grace they are killed. If it
-ends with 0 all the same the event is completed, else handed back. The same happens when the event is canceled or the
-claim is lost; then nothing is reported. What it leaves behind after an end of its own goes on.
+The command inherits stdout and stdin; with --stdin json it reads the event from stdin. It runs in its own session. leasectl
+forwards SIGINT and SIGTERM to it and all its children, SIGHUP and SIGQUIT as SIGTERM, and kills them after --grace. If the
+command then exits with 0 the event is completed, otherwise handed back. leasectl stops the command in the same way when
+the event is canceled or the claim is lost, but then reports nothing. Children that outlive the command keep running.
 
-Exit: the command's own code; 128 + N if signal N ended it; 126 it cannot be run, 127 there is none; 125 leasectl could not
-claim, lost the claim or could not report the end: the error has the code (help exit-codes). -o json is for errors alone.
+Exit: the code of the command; 128 + N if signal N ended it; 126 not executable, 127 not found; 125 leasectl could not
+claim, lost the claim or could not report the result: the error has the code (help exit-codes). -o json is only for errors.
 `
 
 export function register(parent: Command, runtime: Runtime, go: Run<ExecOptions> = run): void {
@@ -38,35 +38,35 @@ export function register(parent: Command, runtime: Runtime, go: Run<ExecOptions>
     .usage('[options] STREAM ID -- COMMAND…')
     .argument('<STREAM>', 'name of the stream', streamName)
     .argument('<ID>', 'id of the event, as 01.02.00', eventId)
-    .argument('[COMMAND...]', 'what is run, behind --')
-    .option('--take-over', "even if a foreign worker's event has not outlived its time")
+    .argument('[COMMAND...]', 'the command to run, after --')
+    .option('--take-over', 'claim it even if another program may still be working on it')
   attributeFlags(programFlags(command))
   command.addHelpText('after', NOTES)
   everyWorkerChange(command)
   describe(command, runtime, {
-    summary: 'runs a command as the worker of an event: claims it, keeps it alive, reports how it ended',
+    summary: 'run a command as the worker of an event: claim it, send heartbeats, report the result',
     examples: [
-      ['exec orders/4711 01.00 -- ./search.sh', 'its exit code is the end of the event'],
-      ['exec orders/4711 01.00 --next Pay -- python3 search.py', 'done, and this comes next'],
-      ['exec orders/4711 01.01 --stdin json -- jq .event.key', 'with the event to read'],
-      ['exec orders/4711 01.01 --claim 10m --grace 1m -- make', 'slow to notice, slow to end'],
+      ['exec orders/4711 01.00 -- ./search.sh', 'its exit code decides how the event ends'],
+      ['exec orders/4711 01.00 --next Pay -- python3 search.py', 'then add the next step'],
+      ['exec orders/4711 01.01 --stdin json -- jq .event.key', 'pass the event on stdin'],
+      ['exec orders/4711 01.01 --claim 10m --grace 1m -- make', 'long claim, a minute to stop'],
     ],
     formats: ['text', 'json'],
     kind: 'writes',
-    effect: 'Writes: the claim, heartbeats and the end are changes of the stream.',
+    effect: 'Writes: the claim, each heartbeat and the result change the stream.',
   })
   act(command, runtime, 'writes', () => optionsIn(command, runtime), go)
 }
 
-/** Adds the flags of whoever runs a program as a worker, without those for attributes of what follows. */
+/** Adds the flags of `exec` and `work`, except those for attributes of the next events. */
 export function programFlags(command: Command): Command {
   ownerFlag(command)
     .addOption(
-      new Option('--grace <duration>', 'from asking it to end to killing it (default: 10s)').argParser(
+      new Option('--grace <duration>', 'time from SIGTERM to SIGKILL (default: 10s)').argParser(
         duration('--grace', { zero: true }),
       ),
     )
-    .addOption(new Option('--stdin <what>', 'json: it reads the event').argParser(choice('--stdin', ['json'])))
+    .addOption(new Option('--stdin <what>', 'json: pass the event on stdin').argParser(choice('--stdin', ['json'])))
   return claimFlag(successorFlags(command))
 }
 
@@ -75,11 +75,11 @@ function optionsIn(command: Command, runtime: Runtime): ExecOptions {
   return { ...options, command: programIn(command.processedArgs[2] ?? [], runtime, 'exec STREAM ID -- COMMAND …') }
 }
 
-/** The words of the program, which stand behind `--`: in front of it they could be flags of ours. */
+/** The words of the program. They must follow `--`; before it they could be flags of leasectl. */
 export function programIn(words: readonly string[], { argv }: Runtime, usage: string): readonly [string, ...string[]] {
   const [program, ...args] = words
   if (program === undefined) throw new UsageError('a command to run is missing', { hint: usage })
-  if (argv.at(-words.length - 1) !== '--') throw new UsageError('the command has to stand behind --', { hint: usage })
+  if (argv.at(-words.length - 1) !== '--') throw new UsageError('the command must follow --', { hint: usage })
   if (program === '') throw new UsageError('the name of the command is empty', { hint: 'An unset shell variable?' })
   return [program, ...args]
 }

@@ -1,30 +1,30 @@
 import { ownWords, valuesIn } from '../cli/argv.ts'
-import { type ColourChoice, hasColour, paintFor } from '../cli/color.ts'
 import { errorProblem, interruptedProblem, withoutSecrets } from '../cli/error-problem.ts'
 import { EndsWith, type Problem } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
+import { type ColourChoice, hasColour, paintFor } from '../formats/terminal/style.ts'
 import { failureFormat } from './program.ts'
 
-/** Tells why a command failed, in the format the arguments ask for, and returns the exit code. */
+/** Prints why a command failed, in the format that the arguments request, and returns the exit code. */
 export async function exitCodeOf(error: unknown, runtime: Runtime): Promise<number> {
   if (error instanceof EndsWith) return error.exit
   const what = await explained(errorProblem(error, runtime), runtime)
   const format = failureFormat(runtime.argv)
-  if (format === undefined) await tell(what, runtime)
+  if (format === undefined) await print(what, runtime)
   else await format.print(what, runtime)
   if (ownWords(runtime.argv).includes('--debug') && what.cause !== undefined)
     await runtime.stderr.write(`${await stackText(what)}\n`)
   return codeHere(what.exit, runtime)
 }
 
-async function tell(what: Problem, runtime: Runtime): Promise<void> {
+async function print(what: Problem, runtime: Runtime): Promise<void> {
   const { problemJsonLine, problemLines } = await import('../cli/problem-text.ts')
   if (asksFor(runtime.argv, '-o', '--output', /^(nd)?json$/)) return runtime.stderr.write(problemJsonLine(what))
   const paint = await paintFor(hasColour(colourChoice(runtime.argv), runtime.env, runtime.stderr.isTty))
   await runtime.stderr.write(`${problemLines(what, runtime.nowMs(), paint, runtime.stderr.columns).join('\n')}\n`)
 }
 
-/** The exit code for this one, which the command may have replaced. */
+/** The exit code of this process: a command may replace the code of every failure. */
 function codeHere(code: number, { argv }: Runtime): number {
   return failureFormat(argv)?.exit ?? code
 }
@@ -35,12 +35,12 @@ async function explained(what: Problem, { opened }: Runtime): Promise<Problem> {
   return withMissingFile(what, opened?.store.address)
 }
 
-/** 0, or 130 and 143 for a command that was stopped by a signal without a fault of its own. */
+/** 0, or 130 or 143 if a signal stopped a command that has not failed. */
 export function quietExitCode(runtime: Runtime): number {
   return runtime.signal.aborted ? interruptedProblem(runtime.signal).exit : 0
 }
 
-/** The arguments are searched as they are: an error may stand in front of the parser. */
+/** Searches the raw arguments: an error can occur before they are parsed. */
 function asksFor(argv: readonly string[], short: string, long: string, value: RegExp): boolean {
   return valuesIn(argv, short, long).some(given => value.test(given))
 }
@@ -50,7 +50,7 @@ function colourChoice(argv: readonly string[]): ColourChoice {
   return asksFor(argv, '--color', '--color', /^never$/) ? 'never' : 'auto'
 }
 
-/** The stack with the causes, without what `util.inspect` would add: an SDK's error carries addresses with secrets. */
+/** The stack with its causes, without the fields that `util.inspect` adds: errors of an SDK carry addresses with secrets. */
 async function stackText(what: Problem): Promise<string> {
   const { visibleText } = await import('../util/visible-text.ts')
   const lines: string[] = []
@@ -63,15 +63,15 @@ async function stackText(what: Problem): Promise<string> {
   return withoutSecrets(lines.join('\n'))
 }
 
-/** Ends the process once everything written has gone out. The only place that does. */
+/** Ends the process once all output is flushed. No other code ends it. */
 export function endProcess(code: number): void {
   process.exitCode = code
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
 }
 
 /**
- * An error that nobody caught is a bug, and told as one: Node itself would print all that hangs on it, of an SDK's error the
- * request with what signs it. The second ends the process at once.
+ * Reports an uncaught error as a bug. Node would print all fields of the error; those of an SDK hold the request with its
+ * signature. A second uncaught error ends the process at once.
  */
 export function watchCrashes(runtime: Runtime): void {
   let isEnding = false
@@ -82,7 +82,7 @@ export function watchCrashes(runtime: Runtime): void {
   })
 }
 
-/** The first signal lets what is in flight finish and stops the rest; the second ends the process at once. */
+/** The first signal lets changes in flight finish and starts no more; the second ends the process at once. */
 export function watchSignals(controller: AbortController, runtime: Runtime): void {
   for (const [signal, code] of [
     ['SIGINT', 130],
@@ -92,22 +92,22 @@ export function watchSignals(controller: AbortController, runtime: Runtime): voi
       if (controller.signal.aborted) process.exit(codeHere(code, runtime))
       controller.abort(signal)
       if (runtime.kind === 'writes' && runtime.stderr.isTty) {
-        void runtime.stderr.write('finishing what is in flight; once more stops at once\n')
+        void runtime.stderr.write('finishing changes in flight; Ctrl-C again stops at once\n')
       }
     })
   }
 }
 
 /**
- * The reader of stdout went away (`| head`): a reading command ends quietly, a changing one goes on in silence. A file that
- * takes no more, on a full disk for example, is told; a change that was made keeps its code all the same.
+ * Handles errors of stdout. If its reader is gone (`| head`), a reading command exits quietly and a writing one continues
+ * without output. Any other error, such as a full disk, is reported; a change that was made keeps its exit code.
  */
 export function watchBrokenPipes(runtime: Runtime): void {
-  let told = false
+  let isReported = false
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     const readerGone = error.code === 'EPIPE'
-    if (!readerGone && !told) process.stderr.write(`error: standard output cannot be written (${error.code})\n`)
-    told = true
+    if (!readerGone && !isReported) process.stderr.write(`error: standard output cannot be written (${error.code})\n`)
+    isReported = true
     if (runtime.kind === 'reads') process.exit(codeHere(readerGone ? 0 : 1, runtime))
   })
   process.stderr.on('error', () => {})

@@ -11,19 +11,19 @@ export interface HelpOptions {
 /** Wider lines are hard to read. */
 const MAX_COLUMNS = 100
 
-/** The topics themselves are loaded when one is asked for. */
+/** The names alone: the texts are loaded when a topic is printed. */
 const TOPIC_NAMES = 'exit-codes, addresses, selections, environment'
 
-/** `help`: the same as `--help`; `help COMMAND`, and topics that belong to no command. */
+/** `help` prints what `--help` does, also for `help COMMAND`, and topics beyond a single command. */
 export function register(parent: Command, runtime: Runtime, go?: Run<HelpOptions>): void {
   const command = parent.command('help').argument('[WORD...]', `a command or a topic: ${TOPIC_NAMES}`)
   const run: Run<HelpOptions> = go ?? (async ({ words }) => showHelp(parent, words, runtime))
   describe(command, runtime, {
     kind: 'reads',
-    summary: `help on a command or a topic: ${TOPIC_NAMES}`,
+    summary: `show help for a command or a topic: ${TOPIC_NAMES}`,
     examples: [
-      ['help exit-codes', 'what the exit codes mean'],
-      ['help lease break', 'a command'],
+      ['help exit-codes', 'the meaning of exit codes'],
+      ['help lease break', 'help for a command'],
     ],
     formats: ['text'],
   })
@@ -62,7 +62,7 @@ function unknownTopic(word: string, command: Command, topics: readonly string[])
   const known = [...command.commands.map(sub => sub.name()), ...topics]
   const all = topics.length === 0 ? known : topics
   const near = nearest(word, known)
-  return new UsageError(`there is no help on ${word}`, {
+  return new UsageError(`no help for ${word}`, {
     ...(known.length === 0 ? {} : { hint: near === undefined ? `One of ${all.join(', ')}.` : `did you mean ${near}?` }),
   })
 }

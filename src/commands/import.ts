@@ -7,38 +7,41 @@ import type { ImportOptions } from './import/run.ts'
 import { transferFlags } from './transfer/flags.ts'
 
 const NOTES = `
-Documents are stored byte by byte as they are, with version, history and the claims of workers: there is no entry of
-their own to give a reason for, and who imported them (--by) is recorded nowhere. Leases stay behind. What is there alike
-counts as done, so repeating is safe.
-Refused are documents that cannot be read as event streams, and, with --replace too, states older than that of the same
-stream here, because versions never go back: to restore one, remove the stream first.
---replace asks, and so does every import into a protected store; from 50 streams on their number is typed.
+Documents are stored byte for byte, with version, history and claims of workers. An import makes no journal entry, so it
+takes no reason, and --by is not recorded. Leases are not copied. Identical streams count as done, so running it again is
+safe.
+Documents that are not readable event streams are refused. So is a state older than that of the same stream here, even
+with --replace, because versions never go back: to restore one, remove the stream first.
+--replace asks for confirmation, as does every import into a protected store; from 50 streams, type their number.
 `
 
 export function register(parent: Command, runtime: Runtime, go: Run<ImportOptions> = run): void {
   const command = parent
     .command('import')
     .argument('<SOURCE...>', 'folders of an export, XML files, addresses of stores', sources)
-    .addOption(new Option('--name <stream>', 'of a single file: the name it gets').argParser(nameOf))
+    .addOption(new Option('--name <stream>', 'stream name to use (one file only)').argParser(nameOf))
     .addOption(
-      new Option('--prefix <name>', 'put the streams below this name: archive/2026').argParser(text =>
+      new Option('--prefix <name>', 'import the streams below this name: archive/2026').argParser(text =>
         inFlag('--prefix', () => prefix(text)),
       ),
     )
     .addOption(
-      new Option('--match <glob>', 'only those whose name in the source is like this').argParser(pattern('--match')),
+      new Option('--match <glob>', 'import only streams whose source name matches').argParser(pattern('--match')),
     )
   transferFlags(command, 'streams that are there')
   command.addHelpText('after', NOTES)
   describe(command, runtime, {
     kind: 'writes',
     effect: 'Writes: creates streams, which takes no lease; --replace takes the lease of each.',
-    summary: 'puts streams from files or another store into this one',
+    summary: 'import streams from files or another store',
     examples: [
-      ['import backup/', 'a folder that export made'],
-      ['import sqlite:leasectl.db --store azure:acct/container', 'moves a store; rm at the old one comes later'],
+      ['import backup/', 'a folder written by export'],
+      [
+        'import sqlite:leasectl.db --store azure:acct/container',
+        'move a store; remove the streams from the old one later',
+      ],
       ['import 4711.xml --name orders/4711', 'one document'],
-      ['import backup/ --replace --dry-run', 'what would be written over'],
+      ['import backup/ --replace --dry-run', 'show which streams would be overwritten'],
     ],
     formats: ['text', 'json', 'ndjson'],
   })

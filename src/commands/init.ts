@@ -12,20 +12,20 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
     .addOption(new Option('--root <name>', 'name of the root event (default: Start)').argParser(requiredText('--root')))
     .addOption(new Option('--fork <names>', 'first threads: A,B,C').argParser(names('--fork')))
     .addOption(
-      new Option('--join <name>', 'a step that starts when all of them have ended').argParser(requiredText('--join')),
+      new Option('--join <name>', 'a step that starts when all threads have ended').argParser(requiredText('--join')),
     )
-    .option('--hold', 'nothing is worked or due until the root is started')
+    .option('--hold', 'create the stream on hold; nothing runs or expires until the root is started')
     .addOption(
-      new Option('--from <file>', 'a template in YAML or XML, - for standard input; flags win over it').argParser(
+      new Option('--from <file>', 'template in YAML or XML, - for standard input; flags override it').argParser(
         nonEmpty('--from'),
       ),
     )
     .option('--if-absent', 'no error if the stream exists')
-    .option('--create-container', 'create the container if it is missing (on azurite: without asking)')
+    .option('--create-container', 'create the container if it is missing (automatic on azurite)')
   const description = {
-    summary: "creates a stream with its root and, if asked, a first fork; the attributes are the root's",
+    summary: 'create a stream with its root and an optional first fork; attributes go to the root',
     examples: [
-      ['init orders/4711', 'a root named Start'],
+      ['init orders/4711', 'with a root named Start'],
       ['init orders/4711 --fork Search,Search,Pay --join OrderDone --timeout 10m', 'three threads and a join'],
       ['init orders/4711 --from order.yaml --if-absent', 'from a template'],
     ],

@@ -15,16 +15,16 @@ import {
 } from './lease/flags.ts'
 import type { ListLeasesOptions } from './lease/list.ts'
 
-/** `lease …`: leases by hand. */
+/** `lease …`: inspects and manages leases. */
 export function register(parent: Command, runtime: Runtime): void {
   const group = parent.command('lease').usage('COMMAND …')
   describeGroup(group, runtime, {
-    summary: 'leases by hand: ls, show, acquire, renew, change, release, break',
-    description: 'Leases by hand. Only one who holds the lease of a stream can change it.',
+    summary: 'manage leases: ls, show, acquire, renew, change, release, break',
+    description: 'Inspect and manage leases. While a stream is leased, only the holder of the lease can change it.',
     examples: [
-      ['lease ls', 'who holds which lease'],
-      ['lease show orders/4711', 'who holds this one'],
-      ['lease break orders/4711', 'takes it from whoever holds it; asks first'],
+      ['lease ls', 'all leases with their holders'],
+      ['lease show orders/4711', 'the lease of one stream'],
+      ['lease break orders/4711', 'end the lease of another holder; asks first'],
     ],
   })
   for (const registerIn of [
@@ -51,15 +51,15 @@ export function registerAcquire(parent: Command, runtime: Runtime, go: Run<Acqui
   const command = leaseCommand(parent, 'acquire')
     .addOption(new Option('--duration <duration>', '15s to 60s, or infinite (default: 60s)').argParser(leaseDuration))
     .addOption(
-      new Option('--lease-id <id>', 'propose this id; repeating with the same one is safe').argParser(
+      new Option('--lease-id <id>', 'use this id; acquiring again with the same id is safe').argParser(
         leaseId('--lease-id'),
       ),
     )
-    .addOption(new Option('-m, --reason <text>', 'what for: others see it').argParser(storedText('-m', 'reason')))
-    .addOption(new Option('--by <actor>', 'who holds it (default: user@host)').argParser(requiredText('--by')))
+    .addOption(new Option('-m, --reason <text>', 'purpose, shown to others').argParser(storedText('-m', 'reason')))
+    .addOption(new Option('--by <actor>', 'holder of the lease (default: user@host)').argParser(requiredText('--by')))
   const description = {
     kind: 'writes',
-    summary: 'takes the lease of a stream and prints its id',
+    summary: 'acquire the lease of a stream and print its id',
     examples: [
       ['lease acquire orders/4711', 'prints the id: id=$(…)'],
       ['lease acquire orders/4711 --duration infinite -m "repair"', 'until it is released or broken'],
@@ -88,15 +88,17 @@ const runAcquire: Run<AcquireCommandOptions> = async (options, runtime) => {
 export function registerBreak(parent: Command, runtime: Runtime, go: Run<BreakCommandOptions> = runBreak): void {
   const command = leaseCommand(parent, 'break')
     .addOption(
-      new Option('--period <duration>', '0s to 60s until the lease ends (default: 0s, at once)').argParser(breakPeriod),
+      new Option('--period <duration>', 'time until the lease ends, 0s to 60s (default: 0s, at once)').argParser(
+        breakPeriod,
+      ),
     )
-    .option('--yes', "do not ask for the stream's name")
+    .option('--yes', 'do not ask for the name of the stream')
   const description = {
     kind: 'writes',
-    summary: "ends another's lease; what its holder is doing is lost. Asks for the stream's name",
+    summary: 'break the lease of another holder, whose unfinished work is lost; asks for the name of the stream',
     examples: [
-      ['lease show orders/4711', 'look first: who holds it, since when and what for'],
-      ['lease break orders/4711', 'asks, then ends it at once'],
+      ['lease show orders/4711', 'first check the holder, its purpose and since when'],
+      ['lease break orders/4711', 'ask, then end it at once'],
       ['lease break orders/4711 --yes --period 10s', 'for scripts; the holder has ten seconds'],
     ],
     formats: ['text', 'json'],
@@ -113,11 +115,11 @@ export interface ChangeLeaseOptions extends HeldLeaseOptions {
 
 export function registerChange(parent: Command, runtime: Runtime, go: Run<ChangeLeaseOptions> = runChange): void {
   const command = heldLease(leaseCommand(parent, 'change')).addOption(
-    new Option('--new-id <id>', 'the new id (default: a fresh one)').argParser(leaseId('--new-id')),
+    new Option('--new-id <id>', 'new id (default: a random one)').argParser(leaseId('--new-id')),
   )
   const description = {
     kind: 'writes',
-    summary: 'gives a lease another id and prints it: whoever knew the old one has lost it',
+    summary: 'change the id of a lease and print the new one; the old id becomes invalid',
     examples: [['lease change orders/4711 --lease-id $id', 'prints the new id']],
     formats: ['text', 'json'],
   } as const
@@ -137,21 +139,21 @@ export function registerLs(parent: Command, runtime: Runtime, go: Run<ListLeases
     .addOption(
       new Option(
         '--match <glob>',
-        'names like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+        'glob over the whole name: * stops at a /, ** does not; also ? [a-z] [!a-z] {a,b}',
       ).argParser(pattern('--match')),
     )
     .addOption(
       new Option(
         '--stale [duration]',
-        'only those that look left behind, and why: held for longer than this (default: 5m); infinite with a holder ' +
-          'nobody knows; held for over a minute by a process of this host that no longer runs, as one taken by hand is',
+        'only leases that look abandoned, and why: held for longer than this (default: 5m); infinite with an unknown ' +
+          'holder; held for over a minute by a process of this host that no longer runs, as after lease acquire',
       ).argParser(duration('--stale')),
     )
   const description = {
-    summary: 'who holds which lease, since when and what for',
+    summary: 'list leases: holder, since when, purpose',
     examples: [
-      ['lease ls', 'all that are held'],
-      ['lease ls --stale', 'those that look left behind'],
+      ['lease ls', 'all leases that are held'],
+      ['lease ls --stale', 'leases that look abandoned'],
       ["lease ls --match 'orders/**' -o json", 'for scripts'],
     ],
     formats: ['table', 'json', 'ndjson'],
@@ -159,7 +161,7 @@ export function registerLs(parent: Command, runtime: Runtime, go: Run<ListLeases
   reads(command, runtime, description, parse, go)
 }
 
-/** `--stale` alone. */
+/** The default of `--stale`. */
 const STALE_AFTER_MS = 5 * 60_000
 
 function parse(command: Command): ListLeasesOptions {
@@ -174,8 +176,8 @@ export type ReleaseLeaseOptions = HeldLeaseOptions
 export function registerRelease(parent: Command, runtime: Runtime, go: Run<ReleaseLeaseOptions> = runRelease): void {
   const description = {
     kind: 'writes',
-    summary: 'gives a lease back',
-    examples: [['lease release orders/4711 --lease-id $id', 'others may write at once']],
+    summary: 'release a lease',
+    examples: [['lease release orders/4711 --lease-id $id', 'others can write at once']],
     formats: ['text', 'json'],
   } as const
   leaseAction(heldLease(leaseCommand(parent, 'release')), runtime, description, go)
@@ -191,7 +193,7 @@ export type RenewLeaseOptions = HeldLeaseOptions
 export function registerRenew(parent: Command, runtime: Runtime, go: Run<RenewLeaseOptions> = runRenew): void {
   const description = {
     kind: 'writes',
-    summary: 'starts the time of a lease anew',
+    summary: 'renew a lease: its time starts again',
     examples: [['lease renew orders/4711 --lease-id $id', 'another 60 s']],
     formats: ['text', 'json'],
   } as const
@@ -208,7 +210,7 @@ export type ShowLeaseOptions = LeaseOptions
 export function registerShow(parent: Command, runtime: Runtime, go: Run<ShowLeaseOptions> = runShow): void {
   const description = {
     kind: 'reads',
-    summary: 'who holds the lease of a stream, since when and what for',
+    summary: 'show the lease of a stream: holder, since when, purpose',
     examples: [
       ['lease show orders/4711', 'in one line'],
       ['lease show orders/4711 -o json', 'for scripts'],

@@ -11,15 +11,15 @@ export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> =
   for (const option of listFlags()) command.addOption(option)
   filterFlags(command)
   const description = {
-    summary: 'lists streams, sorted by name',
+    summary: 'list streams, sorted by name',
     examples: [
-      ["ls --match 'orders/**' --status inprocess", 'what is open'],
-      ['ls --failed --since 1h --sort -failedAt', 'what failed in the last hour, the latest first'],
-      ['ls --failed --since 1h --fields name,failedAt,failure', 'and why'],
-      ['ls --group-by waiting-on', 'what everything is stuck on'],
-      ['ls --overdue -w', 'drawn again in place, until Ctrl-C'],
-      ['ls --failed -o name', 'names alone, for scripts'],
-      ['ls --fields name,due,failure -o ndjson', 'one JSON document a line'],
+      ["ls --match 'orders/**' --status inprocess", 'open streams'],
+      ['ls --failed --since 1h --sort -failedAt', 'failures of the last hour, latest first'],
+      ['ls --failed --since 1h --fields name,failedAt,failure', 'with their causes'],
+      ['ls --group-by waiting-on', 'the steps that streams wait for'],
+      ['ls --overdue -w', 'refreshed in place until Ctrl-C'],
+      ['ls --failed -o name', 'only names, for scripts'],
+      ['ls --fields name,due,failure -o ndjson', 'one JSON document per line'],
     ],
     formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml'],
   } as const
@@ -30,21 +30,21 @@ function listFlags(): Option[] {
   return [
     new Option(
       '--sort <field>',
-      `by ${SORT_FIELDS.join(', ')}; -FIELD or FIELD:desc turns it round; what has no value comes last (default: name)`,
+      `sort by ${SORT_FIELDS.join(', ')}; -FIELD or FIELD:desc reverses the order; empty values sort last (default: name)`,
     ).argParser(withWords(SORT_FIELDS, sortKey)),
-    new Option('--limit <n>', 'at most so many (default: 200 for a table on a terminal, else all)').argParser(
+    new Option('--limit <n>', 'at most N streams (default: 200 for a table on a terminal, else all)').argParser(
       count('--limit', 1),
     ),
-    new Option('--fields <names>', `only these, in this order: ${LISTING_CHOICES.join(', ')}`).argParser(
+    new Option('--fields <names>', `only these fields, in this order: ${LISTING_CHOICES.join(', ')}`).argParser(
       choices('--fields', LISTING_CHOICES),
     ),
     new Option(
       '--group-by <what>',
-      'how many, the oldest and the newest (by age, by when it failed, by the last change), and an example: ' +
-        'status; failure: numbers and ids in its text do not count; waiting-on: a stream counts for each event',
+      'count by status, failure (ignoring numbers and ids in its text) or waiting-on (a stream counts for each event), ' +
+        'with an example, the oldest and the newest: by age, time of failure, last change',
     ).argParser(choice('--group-by', ['status', 'failure', 'waiting-on'])),
-    new Option('-w, --watch', 'draw it again in place, on a terminal'),
-    new Option('--interval <duration>', 'with -w: how often (default: 1s, on Azure 2s)').argParser(
+    new Option('-w, --watch', 'refresh in place, on a terminal'),
+    new Option('--interval <duration>', 'with -w: time between refreshes (default: 1s, on Azure 2s)').argParser(
       duration('--interval'),
     ),
   ]

@@ -1,6 +1,6 @@
+import { CommanderError } from 'commander'
 import { optionsOf } from '../cli/options.ts'
 import { processRuntime } from '../cli/process-runtime.ts'
-import { errorCode } from '../util/errors.ts'
 import { endProcess, exitCodeOf, quietExitCode, watchBrokenPipes, watchCrashes, watchSignals } from './exit.ts'
 import { buildProgram } from './program.ts'
 import type { ProgramRuntime } from './top/dashboard.ts'
@@ -15,7 +15,7 @@ export async function main(): Promise<void> {
   endProcess(await runCommandLine(runtime))
 }
 
-/** The runtime of this process, with what draws on its terminal. */
+/** The runtime of this process, with the parts that draw on its terminal. */
 export function programRuntime(signal: AbortSignal): ProgramRuntime {
   const runtime = processRuntime(signal, async () => {
     const { openLiveView } = await import('../tui/live-view.ts')
@@ -28,7 +28,7 @@ export function programRuntime(signal: AbortSignal): ProgramRuntime {
   return Object.assign(runtime, { openDashboard, runCommand: runCommandLine })
 }
 
-/** Runs the runtime's arguments and returns the exit code. */
+/** Runs the command line of the runtime and returns the exit code. */
 export async function runCommandLine(runtime: ProgramRuntime): Promise<number> {
   try {
     await parse(runtime)
@@ -46,7 +46,11 @@ async function parse(runtime: ProgramRuntime): Promise<void> {
   try {
     await program.parseAsync([...runtime.argv], { from: 'user' })
   } catch (error) {
-    if (errorCode(error) !== 'commander.help' || program.args.length > 0) throw error
+    if (!(error instanceof CommanderError) || isHelp(error)) throw error
+    if (error.code !== 'commander.help' || program.args.length > 0) {
+      const { parserError } = await import('./help/parser-error.ts')
+      throw parserError(error, program, runtime)
+    }
     const { printShortHelp } = await import('./help/short-help.ts')
     await printShortHelp(optionsOf(program), runtime)
   } finally {
@@ -54,7 +58,7 @@ async function parse(runtime: ProgramRuntime): Promise<void> {
   }
 }
 
-/** Help and version are asked for, not errors. */
+/** commander throws for help and --version too, with exit code 0. */
 function isHelp(error: unknown): boolean {
-  return errorCode(error) === 'commander.helpDisplayed' || errorCode(error) === 'commander.version'
+  return error instanceof CommanderError && error.exitCode === 0
 }

@@ -38,22 +38,22 @@ interface Registered {
 interface Group {
   readonly title: string
   readonly names: readonly string[]
-  /** In the order of their names. */
+  /** In the order of `names`. */
   readonly commands: readonly Registered[]
 }
 
 const GROUPS: readonly Group[] = [
   {
-    title: 'Look:',
+    title: 'Inspect:',
     names: ['ls', 'show', 'tail', 'log', 'stats', 'wait', 'check', 'doctor', 'export'],
     commands: [ls, show, tail, log, stats, wait, check, doctor, exportStreams],
   },
   {
-    title: 'Change:',
+    title: 'Modify:',
     names: ['init', 'cancel', 'abort', 'retry', 'rm', 'import'],
     commands: [init, cancel, abort, retry, rm, importStreams],
   },
-  { title: 'Watch:', names: ['top', 'watchdog'], commands: [top, watchdog] },
+  { title: 'Monitor:', names: ['top', 'watchdog'], commands: [top, watchdog] },
   {
     title: 'Workers and leases:',
     names: ['exec', 'work', 'event', 'lease', 'lab'],
@@ -72,17 +72,17 @@ const COMMANDS: ReadonlyMap<string, Registered | undefined> = new Map(
 
 const ALIASES: Readonly<Record<string, string>> = { list: 'ls', delete: 'rm' }
 
-/** These speak of the other commands. */
+/** Commands that list the other commands. */
 const NEED_ALL: readonly string[] = ['help', '__complete']
 
-/** How the command reports its failure, if in a way of its own; the arguments may be wrong. */
+/** The failure format of the command, if it has its own. The arguments may be invalid. */
 export function failureFormat(argv: readonly string[]): FailureFormat | undefined {
   return COMMANDS.get(commandIn(argv) ?? '')?.failure
 }
 
 /**
- * The command that the line begins with: its flags are enough then, and making those of all thirty takes half as long as
- * Node's own start. `undefined` where the line begins otherwise.
+ * The command that the line begins with. Only its flags are created then: creating those of all thirty commands takes half
+ * as long as Node's own start. `undefined` if the line begins otherwise.
  */
 function onlyCommand([first = '']: readonly string[]): string | undefined {
   const name = Object.hasOwn(ALIASES, first) ? ALIASES[first] : first
@@ -90,7 +90,7 @@ function onlyCommand([first = '']: readonly string[]): string | undefined {
   return COMMANDS.has(name) ? name : undefined
 }
 
-/** The tree of commands. Nothing heavy is loaded before a command runs. `write` takes help and version texts. */
+/** The command tree. Nothing heavy is loaded before a command runs. `write` receives the texts of --help and --version. */
 export function buildProgram(runtime: ProgramRuntime, write: (text: string) => void): Command {
   const program = new Command('leasectl')
     .usage('COMMAND …')
@@ -99,16 +99,16 @@ export function buildProgram(runtime: ProgramRuntime, write: (text: string) => v
     .exitOverride()
     .enablePositionalOptions()
     .helpCommand(false)
-    .showSuggestionAfterError(true)
+    .showSuggestionAfterError(false)
     .allowExcessArguments(false)
   describeGroup(program, runtime, {
     summary: '',
-    description: 'Shows and changes event streams kept in leased blobs.',
+    description: 'Inspect and change event streams in leased blobs.',
     examples: [
-      ['ls --failed --since 1h', 'what failed in the last hour'],
-      ['show orders/4711', 'a stream as a tree: what it waits on, what failed'],
-      ["cancel --match 'orders/2026-11/*' --dry-run", 'what would be canceled'],
-      ['tail -f orders/4711', 'what happens now'],
+      ['ls --failed --since 1h', 'streams that failed in the last hour'],
+      ['show orders/4711', 'a stream as a tree: what it waits for, what failed'],
+      ["cancel --match 'orders/2026-11/*' --dry-run", 'show which streams would be canceled'],
+      ['tail -f orders/4711', 'follow a stream'],
     ],
   })
   const only = onlyCommand(runtime.argv)
@@ -121,7 +121,7 @@ export function buildProgram(runtime: ProgramRuntime, write: (text: string) => v
   return program
 }
 
-/** commander puts flags in front of commands; what one looks for stands first here. */
+/** Puts commands before global flags; commander does the reverse. */
 function formatHelp(command: Command, helper: Help): string {
   const sections = Help.prototype.formatHelp.call(helper, command, helper).trimEnd().split('\n\n')
   const flags = sections.filter(section => section.startsWith(EVERYWHERE))

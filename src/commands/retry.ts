@@ -8,13 +8,13 @@ export const RETRY: TransactCommand = {
   name: 'retry',
   thirdPerson: 'retries',
   pastParticiple: 'reopened',
-  summary: 'reopens aborted and canceled events; without -e all failed leaves that may be retried, at once',
+  summary: 'reopen aborted and canceled events; without -e every failed leaf event that can be retried',
   examples: [
-    ['retry orders/4711 -m "gateway is back"', 'every failed leaf, in one transaction'],
+    ['retry orders/4711 -m "gateway is back"', 'every failed leaf event, in one transaction'],
     ['retry orders/4711 -e 03.00', 'one event'],
-    ["retry --failed --match 'orders/**' --dry-run", 'which streams that would be'],
+    ["retry --failed --match 'orders/**' --dry-run", 'show which streams would be retried'],
   ],
-  eventHelp: 'reopen this event; may be repeated',
+  eventHelp: 'only this event; can be repeated',
   leavesOut: { test: ({ hasFailed }) => !hasFailed, because: 'without a failure' },
   operation: (event, { reopenCanceled }) => ({ op: 'retry', ...event, ...(reopenCanceled ? { canceled: true } : {}) }),
 }

@@ -11,17 +11,17 @@ export function register(parent: Command, runtime: Runtime, go: Run<BatchCommand
     .command('rm')
     .alias('delete')
     .argument('[STREAM...]', 'names of streams', streamNames)
-    .option('--force', 'open streams too, and documents that cannot be read')
-    .option('--blob <name>', 'a blob whose name no stream can have, exactly as it is', blobNames)
+    .option('--force', 'also remove open streams and unreadable documents')
+    .option('--blob <name>', 'a blob whose name no stream can have, written exactly', blobNames)
   const description = {
-    summary: 'removes streams for good, their history too; always asks',
+    summary: 'remove streams and their history permanently; always asks',
     examples: [
-      ['export orders/4711 -o xml > 4711.xml', 'first: nothing brings a removed stream back'],
-      ['rm orders/4711 -m "wrong import"', 'asks, then removes it'],
-      ["rm --match 'import-17/**' --status canceled --dry-run", 'what would go'],
-      ['rm --blob orders/', 'a mark of a folder that another program left'],
+      ['export orders/4711 -o xml > 4711.xml', 'first save it: a removed stream cannot be restored'],
+      ['rm orders/4711 -m "wrong import"', 'ask, then remove it'],
+      ["rm --match 'import-17/**' --status canceled --dry-run", 'show which streams would be removed'],
+      ['rm --blob orders/', 'the folder marker of another program'],
     ],
-    effect: `Writes: removes under the lease of each stream, and leaves no journal. ${RUN_FILES}`,
+    effect: `Writes: removes each stream under its lease, with its journal. ${RUN_FILES}`,
   } as const
   registerBatch(command, runtime, description, go, everyRemoval)
 }

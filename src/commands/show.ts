@@ -9,39 +9,39 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandO
     .command('show')
     .argument('<STREAM...>', 'names of streams', streamNames)
     .addOption(
-      new Option('--at <version>', 'as it was at a version (12) or at a time (14:00, 30m ago, RFC 3339)').argParser(
+      new Option('--at <version>', 'the stream at a version (12) or time (14:00, 30m ago, RFC 3339)').argParser(
         versionOrTime('--at'),
       ),
     )
     .addOption(
-      new Option('--diff <version>', 'what has changed since a version or time; with --at, until that one').argParser(
+      new Option('--diff <version>', 'changes since a version or time; with --at, up to that one').argParser(
         versionOrTime('--diff'),
       ),
     )
     .addOption(
-      new Option('--select <xpath>', 'only the events that match, or the value of the expression').argParser(
+      new Option('--select <xpath>', 'only matching events, or the value of the expression').argParser(
         nonEmpty('--select'),
       ),
     )
-    .option('--must', 'with --select: exit 3 when nothing matches (no event, 0, false, empty text)')
-    .option('-w, --watch', 'draws it again in place until Ctrl-C')
+    .option('--must', 'with --select: exit 3 if nothing matches (no event, 0, false, empty text)')
+    .option('-w, --watch', 'refresh in place until Ctrl-C')
     .addOption(
-      new Option('--interval <duration>', 'with -w: how often to look (default: 1s, over a network 2s)').argParser(
+      new Option('--interval <duration>', 'with -w: time between refreshes (default: 1s, over a network 2s)').argParser(
         duration('--interval'),
       ),
     )
   const description = {
-    summary: 'a stream as a tree: status, age, what it waits on, what failed',
+    summary: 'show a stream as a tree: status, age, what it waits for, what failed',
     examples: [
       ['show orders/4711', 'the tree'],
-      ['show orders/4711 -o timeline', 'where its time went: waiting, running'],
-      ['show orders/4711 --at 14:00', 'as it was at 14:00'],
-      ['show orders/4711 --diff 12', 'what has changed since version 12, who did it and why'],
-      [`show orders/4711 --select "./Event[@status='init']"`, 'the events that match'],
-      [`show orders/4711 --select "count(//Event[@status='aborted'])" --must`, 'a number; exit 3 when it is 0'],
-      ['show orders/4711 -w', 'redrawn in place'],
+      ['show orders/4711 -o timeline', 'where the time went: waiting, running'],
+      ['show orders/4711 --at 14:00', 'its state at 14:00'],
+      ['show orders/4711 --diff 12', 'changes since version 12: who and why'],
+      [`show orders/4711 --select "./Event[@status='init']"`, 'only matching events'],
+      [`show orders/4711 --select "count(//Event[@status='aborted'])" --must`, 'a number; exit 3 if it is 0'],
+      ['show orders/4711 -w', 'refreshed in place'],
       ['show orders/4711 -o json', 'for scripts'],
-      ['show orders/4711 -o xml > 4711.xml', 'the stored document, byte by byte'],
+      ['show orders/4711 -o xml > 4711.xml', 'the stored document, byte for byte'],
     ],
     formats: ['tree', 'table', 'timeline', 'json', 'yaml', 'xml', 'mermaid'],
   } as const

@@ -6,42 +6,42 @@ import { choice, count, streamNames } from '../cli/values.ts'
 import type { StatsOptions } from './stats/options.ts'
 
 const NOTES = `
-One line is one step: all events of the same name. Each try counts: an event that failed, was retried and completed is one
-event and two tries, one of them failed. What has not ended is counted as open and in no length.
-  WAITED   how long it was ready and no worker had it ("ready" in show -o timeline)
-  RAN      how long workers had it, from start until its own work ended; waiting for its successors is no work
-  TOOK     from when it was created, or reopened, until it ended: of a root how long its stream took
-  the bars how often it ran how long: short runs on the left, each column as many times longer as the one before
-Lengths are exact to 1 %, the longest (max) is exact. Time that nobody recorded, before a stream of other programs was
-first changed by leasectl, is left out. Of more than 500 steps the rest is counted together as "others".
-A stream that cannot be read is told and left out: exit 7.
+One line is one step: all events with the same name. Each attempt counts: an event that failed, was retried and completed is
+one event with two attempts, one of them failed. Open events are counted as open and have no durations.
+  WAITED   time in which the event was ready and unclaimed ("ready" in show -o timeline)
+  RAN      time in which workers held it, from its start to the end of its own work, without waiting for its successors
+  TOOK     time from its creation, or its retry, to its end: for a root event the duration of the stream
+  bars     histogram of RAN: short runs on the left, each column longer than the one before by the same factor
+Durations are exact to 1 %, the maximum is exact. Unrecorded time, before leasectl first changed a stream of another
+program, is left out. Beyond 500 steps the rest is counted together as "others".
+An unreadable stream is reported and left out: exit 7.
 `
 
 export function register(parent: Command, runtime: Runtime, go: Run<StatsOptions> = run): void {
   const command = parent
     .command('stats')
-    .argument('[STREAM...]', 'names of streams; without one --since, a filter or --all is needed', streamNames)
+    .argument('[STREAM...]', 'names of streams; without names, --since, a filter or --all is required', streamNames)
     .addOption(
-      new Option('--group-by <what>', 'name of the events, or their topic (default: name)').argParser(
+      new Option('--group-by <what>', 'group by event name or topic (default: name)').argParser(
         choice('--group-by', ['name', 'topic']),
       ),
     )
     .addOption(
       new Option(
         '--sort <field>',
-        'by count, failures, p95 (of RAN), the largest first, or name (default: count)',
+        'sort by count, failures or p95 (of RAN), largest first, or by name (default: count)',
       ).argParser(choice('--sort', ['count', 'failures', 'p95', 'name'])),
     )
-    .addOption(new Option('--limit <n>', 'at most so many steps (default: all)').argParser(count('--limit', 1)))
-  selectionFlags(command, 'only what ended since: 30m, 14:00, a date and time; open ones do not count then')
+    .addOption(new Option('--limit <n>', 'at most N steps (default: all)').argParser(count('--limit', 1)))
+  selectionFlags(command, 'only events that ended since this time: 30m, 14:00, a date and time; leaves out open events')
   command.addHelpText('after', NOTES)
   const description = {
-    summary: 'numbers per step: how many, how many failed, how long they waited and ran',
+    summary: 'show statistics per step: count, failures, waiting and running times',
     examples: [
-      ['stats --since 1h', 'what ended in the last hour'],
-      ["stats --match 'orders/**' --sort p95", 'the slowest steps first'],
-      ['stats orders/4711', 'of one stream'],
-      ['stats --all --sort failures -o json', 'of the whole store, for scripts'],
+      ['stats --since 1h', 'events that ended in the last hour'],
+      ["stats --match 'orders/**' --sort p95", 'slowest steps first'],
+      ['stats orders/4711', 'one stream'],
+      ['stats --all --sort failures -o json', 'the whole store, for scripts'],
     ],
     formats: ['table', 'json', 'ndjson'],
   } as const

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { act, describe, type Run, reads } from '../cli/command.ts'
+import { act, describe, helpFor, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { choice, count, duration, nonEmpty, pattern } from '../cli/values.ts'
 import { ON_DUE } from '../stream/operations/operation.ts'
@@ -8,42 +8,42 @@ import type { WatchdogStatusOptions } from './watchdog/status.ts'
 import { hookCommand, listenAddress, shareValue } from './watchdog/values.ts'
 
 const NOTES = `
-What it ends: events whose timeout has ended, by the clock of the store, and the stream where the root's has. It judges by
-what it has seen itself: two looks an interval apart that found the event due and, where the limit is one for signs of
-life, unchanged. What shows life between look and lease is spared. After an outage of the store it sees anew.
---once and --dry-run have one look and trust the clock alone.
+What it aborts: events whose timeout has expired by the clock of the store, and the stream if the timeout of its root has.
+It acts only on its own observations: two polls an interval apart must find the event overdue and, for a heartbeat timeout,
+unchanged. An event with a heartbeat between the poll and the lease is spared. After an outage of the store it observes
+again from the start. --once and --dry-run poll once and trust the clock alone.
 
-On due: abort-event ends the event and what is below it, abort-stream the whole stream, notify only tells the hook
---on-expired. An event may have a word of its own (--on-due of init and event advance).
+On due: abort-event aborts the event and cancels everything below it, abort-stream aborts the whole stream, notify only
+calls the hook --on-expired. An event can have its own setting (--on-due of init and event advance).
 
-The breaker: a pass that would end more than 50 events, and more than --max-share of the open ones, ends nothing. The next
-pass is judged anew; once you know that it is right: watchdog --once --max-share 100%.
+Circuit breaker: a pass that would abort more than 50 events, and more than --max-share of the open ones, aborts nothing.
+The next pass decides again. To let a justified pass through: watchdog --once --max-share 100%.
 
-Any number of watchdogs may run on the same store: what one has ended no other ends again. --shards N divides the streams
-among those that say the same N; one that dies is replaced within 15 seconds.
+Any number of watchdogs can run on the same store: an event is aborted only once. --shards N divides the streams among
+watchdogs with the same N; a watchdog that dies is replaced within 15 seconds.
 
 Hooks: a path, or a JSON array such as '["notify","--team","x"]'; no shell. The transaction is JSON on standard input.
-Webhooks stand in the file of --config. In journals its actor is watchdog:user@host.
+Webhooks are configured in the file of --config. The actor in journals is watchdog:user@host.
 
-Exit: 0 it was asked to stop and did; 2 settings that cannot be; with --once 5 the breaker stopped it, 7 something was not
-done; 143 it had to be stopped after 10 seconds.
+Exit: 0 stopped on request; 2 invalid settings; with --once 5 if the breaker opened, 7 if a change was not made; 143 if it
+did not stop within 10 seconds.
 `
 
 export function register(parent: Command, runtime: Runtime, go: Run<WatchdogCommandOptions> = run): void {
   const command = parent
     .command('watchdog')
     .usage('[options]\n       leasectl watchdog status')
-    .option('--once', 'one pass, then the end; the clock alone decides')
-    .option('--dry-run', 'what one pass would do; changes nothing')
+    .option('--once', 'run one pass and exit; trusts the clock alone')
+    .option('--dry-run', 'show what one pass would do; changes nothing')
     .addOption(
-      new Option('--interval <duration>', 'from sweep to sweep (default: 10s, on Azure 30s)').argParser(
+      new Option('--interval <duration>', 'time between sweeps (default: 10s, on Azure 30s)').argParser(
         duration('--interval'),
       ),
     )
     .addOption(
       new Option(
         '--match <glob>',
-        'names like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+        'glob over the whole name: * stops at a /, ** does not; also ? [a-z] [!a-z] {a,b}',
       ).argParser(pattern('--match')),
     )
     .addOption(
@@ -54,50 +54,51 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogComm
     .addOption(
       new Option(
         '--max-per-pass <n>',
-        'does at most so much in a pass, the soonest due first, one of each stream before a second (default: 1000)',
+        'at most N events per pass, earliest due first, round-robin across streams (default: 1000)',
       ).argParser(count('--max-per-pass', 1)),
     )
     .addOption(
       new Option(
         '--max-share <share>',
-        'the breaker: ends at most this share of the open events (default: 20%)',
+        'circuit breaker: abort at most this share of the open events (default: 20%)',
       ).argParser(shareValue('--max-share')),
     )
     .addOption(
-      new Option('--shards <n>', 'shares the streams with other watchdogs, in so many parts').argParser(
+      new Option('--shards <n>', 'divide the streams into N parts among several watchdogs').argParser(
         count('--shards', 1),
       ),
     )
     .addOption(
-      new Option('--listen <address>', 'answers /livez, /readyz and /metrics: 127.0.0.1:9464').argParser(
+      new Option('--listen <address>', 'serve /livez, /readyz and /metrics: 127.0.0.1:9464').argParser(
         listenAddress('--listen'),
       ),
     )
     .addOption(
-      new Option('--config <file>', 'settings in YAML, under the same names; webhooks too').argParser(
+      new Option('--config <file>', 'settings in YAML, under the same names, and webhooks').argParser(
         nonEmpty('--config'),
       ),
     )
-    .addOption(hook('--on-expired', 'called for each event that was ended, or is due with notify'))
-    .addOption(hook('--on-done', 'called for each stream that is done'))
-    .addOption(hook('--on-failed', 'called for each transaction that aborted an event'))
+    .addOption(hook('--on-expired', 'run for each event that was aborted, or is due with notify'))
+    .addOption(hook('--on-done', 'run for each stream that is done'))
+    .addOption(hook('--on-failed', 'run for each transaction that aborted an event'))
   command.addHelpText('after', NOTES)
   describe(command, runtime, {
-    summary: 'ends what has outlived its time, and never anything else',
+    summary: 'abort events and streams whose timeout has expired',
     examples: [
-      ['watchdog', 'runs until it is stopped'],
-      ['watchdog --dry-run', 'what it would end now, and why'],
+      ['watchdog', 'run until stopped'],
+      ['watchdog --dry-run', 'show what it would abort now, and why'],
       ['watchdog --once', 'one pass, for cron'],
       ['watchdog --listen 127.0.0.1:9464 --on-failed /usr/local/bin/page', 'with metrics and a hook'],
-      ['watchdog --shards 3', 'one of several that share the work'],
-      ['watchdog status', 'who watches here, and what they did'],
+      ['watchdog --shards 3', 'one of three that share the work'],
+      ['watchdog status', 'the watchdogs of this store and their work'],
     ],
     formats: ['text', 'json'],
     kind: 'writes',
-    effect: 'Writes: each end is one change under the lease of its stream.',
+    effect: 'Writes: each abort is one change under the lease of its stream.',
   })
   act(command, runtime, 'writes', [], go)
   registerStatus(command, runtime)
+  helpFor(command)
 }
 
 function hook(flag: string, what: string): Option {
@@ -107,12 +108,12 @@ function hook(flag: string, what: string): Option {
 const run: Run<WatchdogCommandOptions> = async (...given) => (await import('./watchdog/run.ts')).watchdog(...given)
 
 export function registerStatus(parent: Command, runtime: Runtime, go: Run<WatchdogStatusOptions> = runStatus): void {
-  const command = parent.command('status').option('-w, --watch', 'draw it again in place, on a terminal')
+  const command = parent.command('status').option('-w, --watch', 'refresh in place, on a terminal')
   const description = {
-    summary: 'who watches this store, what they did and what ends next',
+    summary: 'show the watchdogs of this store, their work, and what is due next',
     examples: [
       ['watchdog status', 'the watchdogs of this store, wherever they run'],
-      ['watchdog status -w', 'drawn again in place, until Ctrl-C'],
+      ['watchdog status -w', 'refreshed in place until Ctrl-C'],
       ['watchdog status -o json', 'for scripts'],
     ],
     formats: ['table', 'json'],

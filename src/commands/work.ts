@@ -3,76 +3,79 @@ import { act, describe, parsed, type Run } from '../cli/command.ts'
 import { everyWorkerChange } from '../cli/options.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { atOnce, count, duration, names, pattern, storedText } from '../cli/values.ts'
+import { concurrency, count, duration, names, pattern, storedText } from '../cli/values.ts'
 import { programFlags, programIn } from './exec.ts'
 import type { WorkCommandOptions } from './work/options.ts'
 
 const NOTES = `
-It looks for events of these names that are ready, in all streams or those of --match, claims one at a time and runs the
-command for it as exec does: the same variables, LEASECTL_OUTPUT, claim and heartbeat (exec --help). Streams take turns. What a
-worker that died has left is taken over once its claim has run out, as the next attempt; LEASECTL_ATTEMPT tells which. After
---max-attempts it is failed, so that nothing waits for it for ever. Any number of workers, on any machine, may look for the same.
+It finds ready events with these names, in all streams or those of --match, claims one at a time and runs the command for it
+as exec does: same variables, LEASECTL_OUTPUT, claim and heartbeat (exec --help). Streams take turns. An event of a dead worker
+is taken over when its claim expires, as the next attempt, counted in LEASECTL_ATTEMPT. After --max-attempts the event fails, so
+that nothing waits for it indefinitely. Any number of workers, on any machines, can work on the same names.
 
-The command reads nothing, or with --stdin json its event; give it what it needs in the environment. What it writes to stdout and
-stderr passes through as it comes. What becomes of each event is said on stderr; with -o ndjson on stdout, a line for each, and
-the command's own stdout goes to stderr then.
+The command has no standard input, or its event with --stdin json; pass other data in the environment. Its stdout and stderr
+pass through. The outcome of each event goes to stderr; with -o ndjson one line each goes to stdout, and the stdout of the
+command goes to stderr.
 
-SIGTERM and SIGINT drain: nothing more is claimed, what is under way goes on to its end. A second one ends the commands at once;
-their events are taken over once the claims have run out. Under systemd: KillMode=mixed, so that only leasectl is told, and a
+SIGTERM and SIGINT drain: no more events are claimed, running commands finish. A second signal ends the commands at once; their
+events are taken over when the claims expire. Under systemd, use KillMode=mixed, so that only leasectl gets the signal, and a
 TimeoutStopSec as long as the command may take.
 
---until-empty waits for streams that are leased for a moment, not for events that other workers are at, and tries each event once.
+--until-empty waits for streams that are leased briefly, but not for events claimed by other workers, and tries each event once.
 
-Exit: 0 it was drained; --until-empty 0, or 7 if an event failed, was lost, handed back or given up, or something could not be read,
-claimed or had because it is leased until released, 130 and 143 if it was drained before; --once the command's own code as of exec,
-125 what leasectl could not do, 0 if there was nothing to do. 126 the command cannot be run, 127 there is none.
+Exit: 0 drained; --until-empty 0, or 7 if an event failed, was lost, handed back or given up, or if something could not be read,
+claimed or obtained because it is leased until released, 130 or 143 if drained earlier; --once the code of the command as of
+exec, 125 for failures of leasectl, 0 if there was nothing to do. 126 the command is not executable, 127 not found.
 `
 
 export function register(parent: Command, runtime: Runtime, go: Run<WorkCommandOptions> = run): void {
   const command = parent
     .command('work')
     .usage('--name NAME [options] -- COMMAND…')
-    .argument('[COMMAND...]', 'what is run for each event, behind --')
+    .argument('[COMMAND...]', 'the command to run for each event, after --')
     .addOption(
-      new Option('--name <names>', 'names of the events it works on: A,B; may be repeated').argParser(names('--name')),
+      new Option('--name <names>', 'names of the events to work on: A,B; can be repeated').argParser(names('--name')),
     )
     .addOption(new Option('--topic <text>', 'only events with this topic').argParser(storedText('--topic')))
     .addOption(
       new Option(
         '--match <glob>',
-        'only streams named like this: * stays within a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+        'glob over the whole name: * stops at a /, ** does not; also ? [a-z] [!a-z] {a,b}',
       ).argParser(pattern('--match')),
     )
-    .addOption(new Option('--concurrency <n>', 'so many events at a time (default: 1)').argParser(atOnce))
+    .addOption(new Option('--concurrency <n>', 'events at a time (default: 1)').argParser(concurrency))
     .addOption(
       new Option(
         '--max-attempts <n>',
-        'an event that was tried so often is failed, not taken over (default: 5)',
+        'fail an event after N attempts instead of taking it over (default: 5)',
       ).argParser(count('--max-attempts', 1)),
     )
-    .option('--once', 'one event, then the end')
-    .option('--until-empty', 'ends when there is nothing left to do')
+    .option('--once', 'work on one event and exit')
+    .option('--until-empty', 'exit when nothing is left to do')
     .addOption(
       new Option(
         '--max-idle <duration>',
-        'the longest pause when there is nothing to do (default: 2s, on Azure 10s)',
+        'longest pause between polls when idle (default: 2s, on Azure 10s)',
       ).argParser(duration('--max-idle')),
     )
   programFlags(command)
   command.addHelpText('after', NOTES)
   everyWorkerChange(command)
   describe(command, runtime, {
-    summary: 'a worker: finds events by name, claims them, runs a command for each',
+    summary: 'run a worker: find events by name, claim them, run a command for each',
     examples: [
-      ['work --name SearchStart -- ./search.sh', 'runs until it is stopped'],
-      ['work --name Resize --concurrency 4 --next Upload -- python3 resize.py', 'four at a time; then Upload'],
+      ['work --name SearchStart -- ./search.sh', 'run until stopped'],
+      [
+        'work --name Resize --concurrency 4 --next Upload -- python3 resize.py',
+        'four at a time; the next step is Upload',
+      ],
       ["work --name Pay --match 'orders/**' --topic eu -- ./pay", 'only these streams, only this topic'],
-      ['work --name Pay --until-empty -o ndjson -- ./pay', 'for cron: what became of each event'],
-      ['work --name Pay --once -- ./pay', 'one event; its exit code is that of the command'],
+      ['work --name Pay --until-empty -o ndjson -- ./pay', 'for cron: the outcome of each event'],
+      ['work --name Pay --once -- ./pay', 'one event; exits with the code of the command'],
     ],
     formats: ['text', 'ndjson'],
     kind: 'writes',
-    effect: 'Writes: claims, heartbeats and ends are changes of the streams.',
+    effect: 'Writes: each claim, heartbeat and result changes a stream.',
   })
   act(command, runtime, 'writes', () => optionsIn(command, runtime), go)
 }
@@ -80,12 +83,12 @@ export function register(parent: Command, runtime: Runtime, go: Run<WorkCommandO
 function optionsIn(command: Command, runtime: Runtime): WorkCommandOptions {
   const options = parsed<WorkCommandOptions>(command, [])
   const usage = 'work --name NAME -- COMMAND …'
-  if (options.name === undefined) throw new UsageError('a name of events to work on is missing', { hint: usage })
+  if (options.name === undefined) throw new UsageError('--name is missing: the events to work on', { hint: usage })
   if (options.once && options.untilEmpty) {
     throw new UsageError('--once and --until-empty do not go together', { hint: 'Leave one of them out.' })
   }
   if (options.once && options.concurrency !== undefined) {
-    throw new UsageError('--once is one event: it takes no --concurrency', { hint: 'Leave one of them out.' })
+    throw new UsageError('--once works on one event: it takes no --concurrency', { hint: 'Leave one of them out.' })
   }
   return { ...options, command: programIn(command.processedArgs[0] ?? [], runtime, usage) }
 }

@@ -96,7 +96,7 @@ test('SIGINT lets a change that was sent finish, and ends a batch after it', asy
   expect(code).toBe(130)
   expect(stdout).toMatch(new RegExp(`${streams[0]} +✓ done`))
   expect(stderr).toMatch(
-    /^run file \S+; --rerun does the rest\n1 done; 1 not begun\nrun file: .*\nerror: interrupted: 1 of 2 not done/,
+    /^run file \S+; --rerun does the rest\n1 done; 1 not started\nrun file: .*\nerror: interrupted: 1 of 2 not done/,
   )
   expect(await versions(azurite, streams[0] ?? '')).toEqual([1, 2])
   expect(await versions(azurite, streams[1] ?? '')).toEqual([1])

@@ -39,7 +39,7 @@ test('what lease break asks: Ctrl-C, Esc and the end of input mean no, on a real
   })
   const answered = async (key: string) => {
     const asked = onTerminal(`leasectl lease break b --store ${store}`)
-    await asked.until('stdout', /Type b to go on: /)
+    await asked.until('stdout', /Type b to continue: /)
     asked.process.stdin?.write(key)
     const { code, stdout } = await asked.ended
     expect({ key, code }).toEqual({ key, code: 2 })

@@ -213,7 +213,7 @@ test('the command line: reads at once, writes only when unlocked, and not itself
     await program.until(rows => !rows.join().includes('esc closes'))
   }
   await answer('ls --match e', /:ls --match e[\s\S]*NAME +STATUS[\s\S]*e +▶ inprocess/)
-  await answer('top', /top does not run inside the dashboard: it runs already[\s\S]*exit code 2/)
+  await answer('top', /top does not run inside the dashboard: it is already running[\s\S]*exit code 2/)
   await answer('cancel f -m no', /changes are locked[\s\S]*exit code 2/)
   await answer('lsx', /error: [\s\S]*exit code 2/)
   expect(await opsOf('f')).toEqual(['init'])

@@ -1,25 +1,30 @@
-import { realpathSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
-import { parseAddress } from '../../store/address.ts'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { formatAddress, parseAddress } from '../../store/address.ts'
+import { BadAddress, NotPermitted, StoreFull } from '../../store/errors.ts'
+import { errorCode } from '../../util/errors.ts'
 import { isLoopback } from '../../util/loopback.ts'
 import { nearest } from '../../util/strings.ts'
 import { UsageError } from '../problem.ts'
+import { checkFolder, configFolder, readPrivateFile, statusOf } from '../user-files.ts'
+import { contextName } from '../values.ts'
 
-/** A store under a name. */
+/** A named store. */
 export interface Context {
   readonly name: string
   /** The address in its normal form; the path of an embedded store is absolute. */
   readonly store: string
   readonly isProtected: boolean
-  /** Absolute path of a file with what signs the requests. */
+  /** Absolute path of the file with the credentials. */
   readonly credentialFile: string | undefined
 }
 
-/** The user's contexts. */
+/** The contexts of the user. */
 export interface Contexts {
-  /** Name of the context that is meant where no store is named. It may have been removed by hand. */
+  /** Name of the current context. It may be missing from `byName` if the file was edited. */
   readonly current: string | undefined
-  /** The one that was current before. */
+  /** Name of the previous current context. */
   readonly previous: string | undefined
   /** By name, in the order in which they were added. */
   readonly byName: ReadonlyMap<string, Context>
@@ -30,7 +35,7 @@ export const NO_CONTEXTS: Contexts = { current: undefined, previous: undefined, 
 /**
  * The context of a name.
  * @param how where the name comes from: `-c`, `the current context`
- * @throws UsageError with the nearest and all others
+ * @throws UsageError with the nearest name and all others
  */
 export function contextNamed({ byName }: Contexts, name: string, how: string): Context {
   const context = byName.get(name)
@@ -39,7 +44,8 @@ export function contextNamed({ byName }: Contexts, name: string, how: string): C
   const near = nearest(name, names)
   const guess = near === undefined ? '' : `did you mean ${near}? `
   throw new UsageError(`${how}: there is no context ${name}`, {
-    hint: names.length === 0 ? 'There are none yet: context add NAME --store ADDRESS.' : `${guess}${known(names)}`,
+    hint:
+      names.length === 0 ? 'There are no contexts yet: context add NAME --store ADDRESS.' : `${guess}${known(names)}`,
   })
 }
 
@@ -48,17 +54,17 @@ function known(names: readonly string[]): string {
   return names.length > 20 ? `Known are ${shown} and ${names.length - 20} more.` : `Known: ${shown}.`
 }
 
-/** With the context added, or put in the place of the one of its name. */
+/** Adds a context, or replaces the one of the same name. */
 export function withContext(contexts: Contexts, context: Context): Contexts {
   return { ...contexts, byName: new Map([...contexts.byName, [context.name, context]]) }
 }
 
-/** With another current one, or none; the one before is remembered. */
+/** Changes the current context, or unsets it, and remembers the previous one. */
 export function withCurrent(contexts: Contexts, name: string | undefined): Contexts {
   return contexts.current === name ? contexts : { ...contexts, current: name, previous: contexts.current }
 }
 
-/** Without the context. */
+/** Removes a context. */
 export function withoutContext({ current, previous, byName }: Contexts, name: string): Contexts {
   const rest = new Map(byName)
   rest.delete(name)
@@ -69,7 +75,7 @@ export function withoutContext({ current, previous, byName }: Contexts, name: st
   }
 }
 
-/** Whether a protected context has this store, however either of them writes its address. */
+/** Whether a protected context has this store, in whatever form the two addresses are written. */
 export function isProtectedStore(address: string, { byName }: Contexts): boolean {
   const guarded = [...byName.values()].filter(context => context.isProtected)
   if (guarded.length === 0) return false
@@ -78,8 +84,8 @@ export function isProtectedStore(address: string, { byName }: Contexts): boolean
 }
 
 /**
- * Equal for addresses that lead to the same streams. Accounts are told apart by name alone: those of Azure are unique,
- * however their endpoint is reached. In doubt two are the same, since this decides what is protected.
+ * Equal for addresses that lead to the same streams. Accounts are compared by name alone: names of Azure accounts are
+ * unique, whatever the endpoint. In doubt two addresses are equal, because this decides about protection.
  */
 function identityOf(address: string): string {
   const parsed = parseAddress(address)
@@ -97,17 +103,209 @@ function identityOf(address: string): string {
   }
 }
 
-/** A file is one however it is reached, by hard links and mounts too; one that is not there yet is its path. */
+/** Equal for all paths of a file, including hard links and mounts. A file that does not exist yet is its path. */
 function fileIdentity(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   return found === undefined || found.ino === 0n ? realPath(path) : `${found.dev}:${found.ino}`
 }
 
-/** With links followed as far as the path exists. */
+/** Follows links as far as the path exists. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)
   } catch {
     return dirname(path) === path ? path : join(realPath(dirname(path)), basename(path))
+  }
+}
+
+export type ContextEnvironment = Readonly<Record<string, string | undefined>>
+
+/** Path of the contexts file. */
+export function contextsPath(env: ContextEnvironment): string {
+  return join(configFolder(env), 'contexts.json')
+}
+
+/**
+ * The contexts of this user; none without a file.
+ * @throws UsageError for a file that others can read or write, or that is invalid
+ */
+export function readContexts(env: ContextEnvironment): Contexts {
+  const path = contextsPath(env)
+  const text = readPrivateFile(path)
+  if (text === undefined) return NO_CONTEXTS
+  checkFolder(dirname(path))
+  return parseContexts(text, path)
+}
+
+const KEYS = ['current', 'previous', 'contexts'] as const
+const CONTEXT_KEYS = ['store', 'protected', 'credentialFile'] as const
+
+/**
+ * Reads the text of contexts.json. Unknown fields are refused: a misspelt `protected` must not go unnoticed.
+ * @param where path of the file, for messages
+ * @throws UsageError with the place of the error and how to write it
+ */
+function parseContexts(text: string, where: string): Contexts {
+  const { current, previous, contexts = {} } = fieldsOf(json(text, where), KEYS, where)
+  const named = fieldsOf(contexts, undefined, `${where}: contexts`)
+  const byName = new Map(Object.entries(named).map(([name, value]) => [name, context(name, value, where)]))
+  return {
+    current: optional(current, 'string', `${where}: current`),
+    previous: optional(previous, 'string', `${where}: previous`),
+    byName,
+  }
+}
+
+/** The text of contexts.json; `parseContexts` reads it back. */
+function contextsText({ current, previous, byName }: Contexts): string {
+  const contexts = Object.fromEntries(
+    [...byName.values()].map(({ name, store, isProtected, credentialFile }) => [
+      name,
+      {
+        store,
+        ...(isProtected ? { protected: true } : {}),
+        ...(credentialFile === undefined ? {} : { credentialFile }),
+      },
+    ]),
+  )
+  return `${JSON.stringify({ current, previous, contexts }, null, 2)}\n`
+}
+
+function context(name: string, value: unknown, file: string): Context {
+  const where = `${file}: ${name}`
+  contextName(file)(name)
+  const { store, protected: isProtected, credentialFile } = fieldsOf(value, CONTEXT_KEYS, where)
+  const path = optional(credentialFile, 'string', `${where}: credentialFile`)
+  if (path !== undefined && !isAbsolute(path)) throw relative(`${where}: credentialFile ${JSON.stringify(path)}`)
+  return {
+    name,
+    store: address(store, where),
+    isProtected: optional(isProtected, 'boolean', `${where}: protected`) ?? false,
+    credentialFile: path,
+  }
+}
+
+function address(value: unknown, where: string): string {
+  const text = optional(value, 'string', `${where}: store`)
+  if (text === undefined) throw new UsageError(`${where}: "store" is missing`, { hint: 'The address, as in --store.' })
+  try {
+    const parsed = parseAddress(text)
+    if (parsed.kind === 'sqlite' && !isAbsolute(parsed.path)) throw relative(`${where}: store ${JSON.stringify(text)}`)
+    return formatAddress(parsed)
+  } catch (cause) {
+    if (!(cause instanceof BadAddress)) throw cause
+    throw new UsageError(`${where}: ${cause.message}`, { cause, ...(cause.hint ? { hint: cause.hint } : {}) })
+  }
+}
+
+function relative(what: string): UsageError {
+  return new UsageError(`${what} is a relative path`, {
+    hint: 'It would mean a different file in each folder: write an absolute path.',
+  })
+}
+
+const REPAIR = 'Repair the file, or move it away and add the contexts again.'
+
+function json(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    // the message of the parser can quote the text, and with it a secret
+    const place = cause instanceof Error ? (/ \(line \d+ column \d+\)$/.exec(cause.message)?.[0] ?? '') : ''
+    throw new UsageError(`${where} is not JSON${place}`, { hint: REPAIR })
+  }
+}
+
+/** The fields of an object. @throws UsageError for a field that is not in `known` */
+function fieldsOf(value: unknown, known: readonly string[] | undefined, where: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UsageError(`${where} is not an object`, { hint: REPAIR })
+  const unknown = known && Object.keys(value).find(key => !known.includes(key))
+  if (known === undefined || unknown === undefined) return { ...value }
+  const near = nearest(unknown, known)
+  throw new UsageError(`${where}: ${JSON.stringify(unknown)} is not known`, {
+    hint:
+      near === undefined ? `Known are ${known.join(', ')}.` : `did you mean ${near}? Known are ${known.join(', ')}.`,
+  })
+}
+
+interface Types {
+  readonly string: string
+  readonly boolean: boolean
+}
+
+/** A value of this type. `null` means no value, as some programs write it. */
+function optional<Name extends keyof Types>(value: unknown, type: Name, where: string): Types[Name] | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === type && value !== '') return value as Types[Name]
+  throw new UsageError(`${where} is not ${type === 'boolean' ? 'true or false' : 'a text'}`)
+}
+
+export interface Updated {
+  readonly before: Contexts
+  readonly after: Contexts
+}
+
+/**
+ * Reads, changes and writes the contexts. A new file replaces the old one atomically, so that no reader sees half a file.
+ * If two processes write at the same time, the last one wins.
+ *
+ * @param change returns its argument if nothing changes
+ * @throws errors of `change`; then nothing is written
+ */
+export function updateContexts(env: ContextEnvironment, change: (contexts: Contexts) => Contexts): Updated {
+  createFolder(configFolder(env))
+  const before = readContexts(env)
+  const after = change(before)
+  if (after !== before) replaceFile(contextsPath(env), contextsText(after))
+  return { before, after }
+}
+
+function replaceFile(path: string, text: string): void {
+  // keeps a link to a file elsewhere
+  const target = statusOf(path) === undefined ? path : realpathSync(path)
+  const temporary = `${target}.${randomUUID()}`
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx', flush: true })
+    renameSync(temporary, target)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw writeFault(error, target)
+  }
+}
+
+function createFolder(path: string): void {
+  const found = statusOf(path)
+  if (found?.isDirectory()) return
+  if (found !== undefined)
+    throw new UsageError(`${path} is not a folder`, { hint: 'XDG_CONFIG_HOME names the folder of settings.' })
+  try {
+    if (dirname(path) !== path) createFolder(dirname(path))
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // another process may have created it meanwhile
+    if (errorCode(error) !== 'EEXIST' || !statusOf(path)?.isDirectory()) throw writeFault(error, path)
+  }
+}
+
+/** The fault of the command line for an error of the file system; other errors are returned unchanged. */
+function writeFault(cause: unknown, path: string): unknown {
+  const code = errorCode(cause)
+  const message = `${path} cannot be written (${code})`
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new NotPermitted(message, { cause, hint: 'Check the permissions of the folder, or set XDG_CONFIG_HOME.' })
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EIO':
+      return new StoreFull(message, { cause, hint: 'Free some space; the contexts are unchanged.' })
+    case 'ENOTDIR':
+    case 'EISDIR':
+    case 'ENOENT':
+      return new UsageError(message, { cause, hint: 'XDG_CONFIG_HOME names the folder of settings.' })
+    default:
+      return cause
   }
 }

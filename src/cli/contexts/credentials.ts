@@ -3,12 +3,12 @@ import { accountFrom, credentialFor } from '../../store/azure/account.ts'
 import { BadAddress } from '../../store/errors.ts'
 import { nearest } from '../../util/strings.ts'
 import { UsageError } from '../problem.ts'
-import { readPrivateFile } from './private-file.ts'
+import { readPrivateFile } from '../user-files.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 type BlobAddress = StoreAddress & { kind: 'azure' | 'azurite' }
 
-/** What names an account or signs its requests: those of the environment do not count beside a credential file. */
+/** Variables that name an account or sign requests. A credential file replaces those of the environment. */
 const STORAGE = [
   'AZURE_STORAGE_CONNECTION_STRING',
   'AZURE_STORAGE_ACCOUNT',
@@ -20,10 +20,10 @@ const SIGN_IN = ['AZURE_TENANT_ID', 'AZURE_CLIENT_ID', 'AZURE_CLIENT_SECRET', 'A
 const KNOWN = [...STORAGE, ...SIGN_IN]
 
 /**
- * The environment as the driver of a store shall see it: with what the credential file says in the place of the Azure
- * variables around. The file has lines NAME=VALUE, as an EnvironmentFile of systemd.
+ * The environment for the driver of a store: the variables of the credential file replace those of Azure. The file has
+ * lines NAME=VALUE, as an EnvironmentFile of systemd.
  *
- * @throws UsageError for a file that others may read, or that does not belong to this store. It is never repeated
+ * @throws UsageError for a file that others can read, or that is not for this store; never with the content of the file
  */
 export function credentialEnvironment(store: string, file: string, env: Environment): Environment {
   const address = parseAddress(store)
@@ -39,13 +39,13 @@ export function credentialEnvironment(store: string, file: string, env: Environm
   return merged
 }
 
-/** Whether opening this store would ask Entra ID for a token: that may take seconds, or a person. */
+/** Whether opening this store needs a token of Entra ID, which can take seconds or need a user. */
 export function needsSignIn(store: string, env: Environment): boolean {
   const address = parseAddress(store)
   return (address.kind === 'azure' || address.kind === 'azurite') && credentialFor(address, env).kind === 'entra'
 }
 
-/** A key or SAS alone is one for the account of the address, at the address's endpoint. */
+/** A key or SAS alone is for the account and endpoint of the address. */
 function secretOf(given: Environment, address: BlobAddress): Environment {
   const key = given.AZURE_STORAGE_KEY
   const sas = given.AZURE_STORAGE_SAS_TOKEN?.replace(/^\?/, '')
@@ -76,7 +76,7 @@ function accountOf(address: BlobAddress): string {
   return address.kind === 'azure' ? address.account : EMULATOR_ACCOUNT
 }
 
-/** Errors name the line, never what stands in it. */
+/** Reads the lines. Errors name the line, never its content. */
 function assignments(text: string, file: string): Environment {
   const found: Record<string, string> = {}
   for (const [at, raw] of text.split(/\r?\n/).entries()) {
@@ -85,12 +85,12 @@ function assignments(text: string, file: string): Environment {
     const [, name, value = ''] = /^(?:export\s+)?(AZURE_[A-Z_]+)=(.*)$/.exec(line) ?? []
     const where = `${file}, line ${at + 1}`
     if (name === undefined)
-      throw new UsageError(`${where} sets no variable of Azure`, { hint: 'Write AZURE_STORAGE_KEY=… for example.' })
+      throw new UsageError(`${where} does not set an Azure variable`, { hint: 'For example AZURE_STORAGE_KEY=…' })
     if (!KNOWN.includes(name)) throw unknownName(name, where)
     found[name] = value.replace(/^(["'])(.*)\1$/, '$2')
   }
   if (Object.keys(found).length > 0) return found
-  throw new UsageError(`${file} is empty`, { hint: `It may set ${KNOWN.join(', ')}.` })
+  throw new UsageError(`${file} is empty`, { hint: `It can set ${KNOWN.join(', ')}.` })
 }
 
 function unknownName(name: string, where: string): UsageError {

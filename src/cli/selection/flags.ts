@@ -1,10 +1,18 @@
 import { type Command, Option } from 'commander'
 import type { TextPattern } from '../../ops/filter.ts'
-import type { PointInTime } from '../time-points.ts'
-import { pointInTime } from '../time-points.ts'
-import { added, choices, duration, nonEmpty, pattern, requiredText, textPattern } from '../values.ts'
+import {
+  added,
+  choices,
+  duration,
+  nonEmpty,
+  type PointInTime,
+  pattern,
+  pointInTime,
+  requiredText,
+  textPattern,
+} from '../values.ts'
 
-/** Flags that say which streams; all that are given must hold. */
+/** Filters of streams; a stream must match all of them. */
 export interface FilterOptions {
   readonly match?: readonly string[]
   readonly notMatch?: readonly string[]
@@ -30,7 +38,7 @@ export interface FilterOptions {
   readonly olderThan?: number
 }
 
-/** How a command is told its streams: names, filters, a list, or all. Two kinds together are a mistake. */
+/** A selection of streams: names, filters, a list, or all. Two kinds together are an error. */
 export interface SelectionOptions extends FilterOptions {
   /** The arguments. */
   readonly names: readonly string[]
@@ -40,7 +48,7 @@ export interface SelectionOptions extends FilterOptions {
 }
 
 const STATUS_WORDS = ['init', 'inprocess', 'completed', 'aborted', 'canceled'] as const
-const SELECTION = 'Which streams:'
+const SELECTION = 'Selecting streams:'
 
 /** What `--since` selects unless a command says otherwise. */
 const SINCE =
@@ -49,10 +57,11 @@ const SINCE =
 /** Adds the filters. `since`: the help of `--since` where it means something else, `false` for a command without the flags of time. */
 export function filterFlags(command: Command, since: string | false = SINCE): Command {
   const options = [
-    new Option('--match <glob>', 'name matches; `*` stops at `/`, `**` does not; also ? [a-z] [!a-z] {a,b}').argParser(
-      added(pattern('--match')),
-    ),
-    new Option('--not-match <glob>', 'name does not match').argParser(added(pattern('--not-match'))),
+    new Option(
+      '--match <glob>',
+      'glob over the whole name: * stops at a /, ** does not; also ? [a-z] [!a-z] {a,b}',
+    ).argParser(added(pattern('--match'))),
+    new Option('--not-match <glob>', 'glob the name must not match').argParser(added(pattern('--not-match'))),
     new Option('--status <status>', `status of the stream: ${STATUS_WORDS.join(', ')}; separated by commas`).argParser(
       choices('--status', STATUS_WORDS),
     ),
@@ -102,7 +111,7 @@ function text(flag: string) {
 export function selectionFlags(command: Command, since?: string | false): Command {
   filterFlags(command, since)
   const options = [
-    new Option('--streams <file>', 'names from a file, one a line, or ls -o ndjson; - is standard input').argParser(
+    new Option('--streams <file>', 'names from a file, one per line, or ls -o ndjson; - is standard input').argParser(
       nonEmpty('--streams'),
     ),
     new Option('--all', 'every stream of the store'),

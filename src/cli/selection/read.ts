@@ -6,13 +6,13 @@ import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import { defined } from '../../util/defined.ts'
 import { UsageError } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
-import { atMs } from '../time-points.ts'
+import { atMs } from '../values.ts'
 import type { FilterOptions, SelectionOptions } from './flags.ts'
 
 /**
- * What the arguments and flags select; `undefined` if there is nothing of the kind.
- * @param events of a command that changes: lines of a list may be about these events, but about no others
- * @throws UsageError for two kinds together, a list that cannot be read or is empty
+ * The selection of the arguments and flags; `undefined` if they select nothing.
+ * @param events for commands that change events: lines of a list may name these events, but no others
+ * @throws UsageError for two kinds of selection together, and for an unreadable or empty list
  */
 export async function readSelection(
   options: SelectionOptions,
@@ -35,7 +35,7 @@ export async function readSelection(
   return filter === undefined ? undefined : { kind: 'filter', filter }
 }
 
-/** The same for a command that cannot do without. */
+/** As `readSelection`, for a command that requires a selection. @throws UsageError */
 export async function requireSelection(
   options: SelectionOptions,
   runtime: Runtime,
@@ -48,7 +48,7 @@ export async function requireSelection(
   })
 }
 
-/** The filter that the flags make; `undefined` if none was given. */
+/** The filter of the flags; `undefined` without any. */
 export function filterOf(options: FilterOptions, nowMs: number): StreamFilter | undefined {
   const { match, notMatch, failed, acknowledged, canceled, overdue, abandoned, locked, since } = options
   const { status, failure, waitingOn, owner, eventName, root, key, topic, tag, trackingId } = options
@@ -84,7 +84,7 @@ async function namesFrom(source: string, runtime: Runtime, events?: readonly str
     .entries()) {
     if (line.trim() !== '') names.add(nameIn(line, `${where}, line ${at + 1}`, events))
   }
-  if (names.size === 0) throw new UsageError(`${where} names no stream`, { hint: 'One name a line.' })
+  if (names.size === 0) throw new UsageError(`${where} names no stream`, { hint: 'Write one name per line.' })
   return [...names]
 }
 
@@ -101,29 +101,34 @@ async function readList(path: string, runtime: Runtime): Promise<string> {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
-    throw new UsageError(`--streams ${path} cannot be read`, { cause, hint: 'A text file with one name a line.' })
+    throw new UsageError(`--streams ${path} cannot be read`, {
+      cause,
+      hint: 'It must be a text file with one name per line.',
+    })
   }
 }
 
-/** What is longer was not read to its end: the last name could be the beginning of another. */
+/** Refuses a list that was not read to its end: the last name could be incomplete. */
 function checkLength(bytes: number, where: string): void {
   if (bytes <= MAX_READ_BYTES) return
   throw new UsageError(`${where} is too long`, { hint: 'A filter such as --match selects any number of streams.' })
 }
 
-/** A line is a name, or a line of `-o ndjson` of ls, cancel and the like. */
+/** The name in a line: the line itself, or a field of the ndjson of ls, cancel and others. */
 function nameIn(line: string, where: string, events: readonly string[] | undefined): string {
   const isJson = line.trimStart().startsWith('{')
   const { name, event } = isJson ? fieldsOf(line) : { name: line }
   if (event !== undefined && events?.includes(event) === false) {
-    throw new UsageError(`${where}: it is about the event ${event}, not about the stream as a whole`, {
-      hint: `-e ${event} changes that event; lines with nothing but "stream" mean whole streams.`,
+    throw new UsageError(`${where} names the event ${event}, not the whole stream`, {
+      hint: `-e ${event} changes that event; lines without "event" mean whole streams.`,
     })
   }
   if (name === undefined) {
-    throw new UsageError(`${where}: no name of a stream`, { hint: 'A JSON line needs "name" or "stream".' })
+    throw new UsageError(`${where} does not name a stream`, {
+      hint: 'A JSON line needs "name" or "stream": use -o ndjson, not -o json.',
+    })
   }
-  // A listing has what others left too: that no stream can have its name is its outcome.
+  // A listing includes foreign blobs; their outcome says that no stream can have the name.
   if (isJson && name !== '' && !isStoredName(name) && !isReservedName(name)) return name
   try {
     checkStreamName(name)
@@ -133,7 +138,7 @@ function nameIn(line: string, where: string, events: readonly string[] | undefin
   return name
 }
 
-/** `event`: of an outcome, the event that was meant. */
+/** The fields of a JSON line; outcomes of a batch also name the event. */
 function fieldsOf(line: string): { readonly name?: string; readonly event?: string } {
   try {
     const { name, stream = name, event }: { name?: unknown; stream?: unknown; event?: unknown } = JSON.parse(line)

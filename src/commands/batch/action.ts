@@ -1,20 +1,23 @@
 import { createHash } from 'node:crypto'
+import { outcomeProblem } from '../../cli/outcome-problem.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { TransactOutcome } from '../../ops/transact/transact.ts'
+import { transactOptions } from '../../cli/store.ts'
+import type { Changed } from '../../formats/change.ts'
+import { type SummarizedStream, summaryOf } from '../../ops/summaries.ts'
+import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
 import { encodeCommandId } from '../../stream/text.ts'
-import type { LeavesOut, SignedOptions } from './options.ts'
+import type { LeavesOut, SignedOptions, TransactCommand } from './options.ts'
 
 export type Done = Extract<TransactOutcome, { kind: 'done' }>
 
-/** What an action needs to know of the one target that it changes. */
+/** The input for changing one target. */
 export interface TargetChange {
   readonly target: Target
   readonly commandId: string
-  /** The state that was previewed; nothing where there was no preview. */
+  /** The previewed state; empty without a preview. */
   readonly pin: Precondition
   readonly etag?: string
   readonly version?: number | undefined
@@ -23,47 +26,63 @@ export interface TargetChange {
   readonly runtime: Runtime
 }
 
-/** What a batch does to each target, and the words for it: a new command is a new action. */
+/** What a batch does to each target, with its wording. A new command is a new action. */
 export interface BatchAction {
   readonly name: string
-  /** What is asked about: `This cancels 58 streams`. */
+  /** The question: `This cancels 58 streams`. */
   readonly question: (what: string) => string
-  /** `canceled`: for the line that says so. */
+  /** For the output: `canceled`. */
   readonly pastParticiple: string
-  /** Asks even for one stream by its name. */
+  /** Asks even for a single named stream. */
   readonly asksAlways?: boolean
   readonly leavesOut?: LeavesOut
-  /** Why a target is not even tried; that is its outcome then. */
+  /** Why a target is not tried; this becomes its outcome. */
   readonly objection: (item: SummarizedStream, options: SignedOptions) => Problem | undefined
-  /** What it means that a stream of a run file is gone; without it that stream is missing. */
+  /** The outcome of a stream in a run file that no longer exists; without it that stream is missing. */
   readonly gone?: Done
   readonly change: (change: TargetChange) => Promise<Done | Problem>
-  /** Stands behind the outcome in texts. */
+  /** A note after the outcome in texts. */
   readonly note?: (options: SignedOptions) => string
   /** Further fields of each outcome in JSON. */
   readonly fields?: (options: SignedOptions) => object
 }
 
-/** Why a document that cannot be read is left as it is. */
+/** The outcome of one target. */
+export interface Result {
+  readonly target: Target
+  readonly commandId: string
+  readonly outcome: Done | Problem
+}
+
+export function isProblem(outcome: Done | Problem): outcome is Problem {
+  return 'exit' in outcome
+}
+
+/** The change of a target for the formats. */
+export function changedOf({ target, commandId }: Result, { result }: Done, { reason }: SignedOptions): Changed {
+  return { ...target, result, commandId, reason }
+}
+
+/** The problem of an unreadable document; `undefined` if it can be read. */
 export function unreadable({ listed, fault }: SummarizedStream): Problem | undefined {
   return (
     fault &&
-    problem(fault.code, fault.message, { stream: listed.name, hint: fault.hint ?? 'show -o xml prints it as it is.' })
+    problem(fault.code, fault.message, { stream: listed.name, hint: fault.hint ?? 'show -o xml prints it as stored.' })
   )
 }
 
-/** One change of a batch: a stream, or one event of it. */
+/** The target of one change: a stream, or one event of it. */
 export interface Target {
   readonly stream: string
   readonly event: string | undefined
 }
 
-/** A stream as a whole, or these events of it. */
+/** The targets in a stream: these events, or without events the whole stream. */
 export function targetsOf(stream: string, events: readonly string[]): Target[] {
   return events.length === 0 ? [{ stream, event: undefined }] : events.map(event => ({ stream, event }))
 }
 
-/** Each change of a batch has an id of its own, made from the command's: so repeating the batch is safe too. */
+/** The command id of one change, derived from the id of the batch, so that repeating the batch is safe. */
 export function targetCommandId(commandId: string, { stream, event }: Target, batch: boolean): string {
   if (!batch) return commandId
   const id = `${commandId}/${event === undefined ? stream : `${stream}:${event}`}`
@@ -74,16 +93,61 @@ export function targetCommandId(commandId: string, { stream, event }: Target, ba
   }
 }
 
-/** The pin of a stream's first change: as it was previewed, or at the version that `--if-version` names. */
+/** The precondition of the first change of a stream: the previewed state, or the version of `--if-version`. */
 export function firstPin(previewed: Precondition, ifVersion: number | undefined): Precondition {
   if (ifVersion === undefined) return previewed
   return { ifVersion, ...(previewed.ifBorn === undefined ? {} : { ifBorn: previewed.ifBorn }) }
 }
 
-/** The pin of the next change of the same stream: our own change before it is no surprise. */
+/** The precondition of the next change of the same stream, after our own change. */
 export function pinAfter(pin: Precondition, outcome: Done | Problem): Precondition {
-  if ('exit' in outcome || outcome.result.outcome === 'already') return pin
-  // A stream that had no identity of its own was given one.
+  if (isProblem(outcome) || outcome.result.outcome === 'already') return pin
+  // The change gave an incarnation id to a stream without one.
   const born = pin.ifBorn === undefined || pin.ifBorn === '' ? {} : { ifBorn: pin.ifBorn }
   return { ifVersion: outcome.result.version, ...born }
+}
+
+/** The action of a command that makes one transaction in each target. */
+export function transactAction(command: TransactCommand): BatchAction {
+  const { name, thirdPerson, pastParticiple, leavesOut, operation } = command
+  return {
+    name,
+    question: what => `This ${thirdPerson} ${what}`,
+    pastParticiple,
+    leavesOut,
+    objection: unreadable,
+    async change(change) {
+      const { target, commandId, store, options, runtime } = change
+      const { stream, event } = target
+      const purpose = event === undefined ? name : `${name} ${event}`
+      const how = transactOptions(options, commandId, purpose, runtime)
+      const what = operation(event === undefined ? {} : { event }, options)
+      const attempt = (pin: Precondition) => transact(store, stream, what, { ...how, ...pin })
+      const first = await attempt(change.pin)
+      const pin = isChanged(first) ? await pinOfSameBytes(change) : undefined
+      const outcome = pin === undefined ? first : await attempt(pin)
+      return outcome.kind === 'done' ? outcome : outcomeProblem(stream, outcome, commandId, runtime)
+    },
+  }
+}
+
+function isChanged(outcome: TransactOutcome): boolean {
+  return outcome.kind === 'refused' && outcome.refusal.code === 'changed'
+}
+
+/**
+ * A copied document can contain a foreign write that no transaction has recorded. The precondition from a listing does not
+ * include that write; if the bytes are still those of the listing, the preview did.
+ */
+async function pinOfSameBytes({
+  target,
+  pin,
+  etag,
+  store,
+  options,
+  runtime,
+}: TargetChange): Promise<Precondition | undefined> {
+  if (etag === undefined || pin.ifSum !== undefined || options.ifVersion !== undefined) return undefined
+  const now = await summaryOf(store, { name: target.stream }, runtime.signal)
+  return now?.listed.etag === etag && now.fault === undefined ? now.pin : undefined
 }

@@ -1,17 +1,18 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { act, type Description, describe, parsed, type Run } from '../../cli/command.ts'
 import { everyChange } from '../../cli/options.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { eventIds, streamNamesBesideEvents } from '../../cli/values.ts'
-import { type BatchCommandOptions, batchFlags, type TransactCommand } from './options.ts'
+import { selectionFlags } from '../../cli/selection/flags.ts'
+import { choices, concurrency, count, eventIds, nonEmpty, streamNamesBesideEvents } from '../../cli/values.ts'
+import { type BatchCommandOptions, OUTCOME_WORDS, type TransactCommand } from './options.ts'
 
-/** Stands in the help of each of these commands. */
+/** Part of the help of every batch command. */
 export const RUN_FILES =
-  'A batch leaves a run file in $XDG_STATE_HOME/leasectl/runs (default ~/.local/state); it is yours to delete.'
+  'A batch leaves a run file in $XDG_STATE_HOME/leasectl/runs (default ~/.local/state); delete it at will.'
 
 const EFFECT = `Writes: takes the lease of each stream for one change. ${RUN_FILES}`
 
-/** Registers such a command. */
+/** Registers a command that makes one transaction in each target. */
 export function registerTransactCommand(
   parent: Command,
   runtime: Runtime,
@@ -29,15 +30,12 @@ export function registerTransactCommand(
 /** Runs such a command. */
 export function runTransactions(what: TransactCommand): Run<BatchCommandOptions> {
   return async (options, runtime) => {
-    const [{ runBatchCommand }, { transactAction }] = await Promise.all([
-      import('./batch.ts'),
-      import('./transact-action.ts'),
-    ])
+    const [{ runBatchCommand }, { transactAction }] = await Promise.all([import('./batch.ts'), import('./action.ts')])
     return runBatchCommand(transactAction(what), options, runtime)
   }
 }
 
-/** Adds the flags of every batch to a command, its description, and what happens when it was parsed. */
+/** Completes a batch command: flags, description, action. */
 export function registerBatch(
   command: Command,
   runtime: Runtime,
@@ -51,7 +49,29 @@ export function registerBatch(
   act(command, runtime, 'writes', own => parsed<BatchCommandOptions>(own, ['names']), go)
 }
 
-/** The reason is the message of the target too. */
+/** The reason is also the message of the target. */
 export function messageOf({ reason }: BatchCommandOptions): { readonly msg?: string } {
   return reason === undefined ? {} : { msg: reason }
+}
+
+const BATCH = 'Batch flags:'
+
+/** Adds the flags of selections, and those for previewing, confirming and resuming a batch. */
+function batchFlags(command: Command): void {
+  selectionFlags(command)
+  const options = [
+    new Option('--skip-missing', 'skip streams that do not exist'),
+    new Option('--dry-run', 'show what would be changed, change nothing'),
+    new Option('--yes', 'do not ask; from 50 streams --expect is required too'),
+    new Option('--expect <n>', 'proceed only if exactly N streams are selected').argParser(count('--expect', 0)),
+    new Option('--concurrency <n>', 'streams at a time, 1 to 64 (default: 8, 32 in the embedded store)').argParser(
+      concurrency,
+    ),
+    new Option('--rerun <file>', 'do the rest of the batch of this run file').argParser(nonEmpty('--rerun')),
+    new Option(
+      '--only <outcome>',
+      'with --rerun: only streams not started or with these outcomes; separated by commas',
+    ).argParser(choices('--only', OUTCOME_WORDS)),
+  ]
+  for (const option of options) command.addOption(option.helpGroup(BATCH))
 }

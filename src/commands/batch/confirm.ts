@@ -2,18 +2,18 @@ import { confirmByTyping, confirmYesNo } from '../../cli/confirm.ts'
 import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 
-/** How a change is confirmed; it grows with what the change may destroy. */
+/** How a change is confirmed; stricter the more it can destroy. */
 export type Confirmation = 'none' | 'yes or no' | 'the number'
 
-/** From so many streams on a `y` is not enough. */
+/** From this number of streams a `y` is not enough. */
 const MANY = 50
 
 export interface Weight {
   readonly streams: number
-  /** Each was named on the command line. */
+  /** Every stream was named on the command line. */
   readonly isNamed: boolean
   readonly isProtected: boolean
-  /** The command cannot be taken back at all. */
+  /** The command cannot be undone. */
   readonly asksAlways: boolean
 }
 
@@ -27,13 +27,13 @@ export interface ConfirmRequest extends Weight {
   readonly flags: { readonly yes?: boolean; readonly expect?: number }
   /** `This cancels 58 streams` */
   readonly question: string
-  /** The problem where `--expect` named another number. */
+  /** The problem if `--expect` has another number. */
   readonly unexpected: (expected: number) => Problem
-  /** Shows what would be changed; `isAnswered`: nobody will be asked. */
+  /** Shows the preview. `isAnswered`: no question follows. */
   readonly preview: (isAnswered: boolean) => Promise<void>
 }
 
-/** Shows what would be changed and asks, as far as that is needed. `undefined` means: go on. */
+/** Previews the change and asks, if required. `undefined` means: continue. */
 export async function confirm(request: ConfirmRequest, runtime: Runtime): Promise<Problem | undefined> {
   const { streams, question } = request
   const { yes, expect } = request.flags

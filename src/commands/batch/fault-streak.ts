@@ -1,6 +1,6 @@
 import type { Problem } from '../../cli/problem.ts'
 
-/** They say nothing of the one stream: the next one would meet them too. */
+/** Faults that are not about a single stream: the next one would have them too. */
 const STORE_FAULTS: ReadonlySet<string> = new Set([
   'store-unreachable',
   'store-full',
@@ -10,7 +10,7 @@ const STORE_FAULTS: ReadonlySet<string> = new Set([
   'container-missing',
 ])
 
-/** Counts streams in a row that failed by a fault of the store or disk as a whole: after too many of them a batch stops. */
+/** Counts consecutive faults of the store or disk as a whole. After too many of them a batch stops. */
 export class FaultStreak {
   readonly #most: number
   #length = 0
@@ -19,7 +19,7 @@ export class FaultStreak {
     this.#most = most
   }
 
-  /** Takes the next outcome into account. */
+  /** Counts the next outcome. */
   isTooLong(problem: Problem | undefined): boolean {
     this.#length = problem !== undefined && STORE_FAULTS.has(problem.code) ? this.#length + 1 : 0
     return this.#length >= this.#most

@@ -1,48 +1,46 @@
-import { type Command, Option } from 'commander'
 import type { Description } from '../../cli/command.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
-import { type SelectionOptions, selectionFlags } from '../../cli/selection/flags.ts'
-import { atOnce, choices, count, nonEmpty } from '../../cli/values.ts'
+import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import type { Operation } from '../../stream/operations/operation.ts'
 
-/** Arguments and flags of the commands that do one thing to streams, or to events of them. */
+/** Arguments and flags of the batch commands. */
 export interface BatchCommandOptions extends GlobalOptions, ChangeFlags, SelectionOptions {
   readonly event?: readonly string[]
   readonly skipMissing?: boolean
   readonly dryRun?: boolean
   readonly yes?: boolean
-  /** How many streams there have to be. */
+  /** Expected number of streams. */
   readonly expect?: number
-  /** How many streams are changed at a time. */
+  /** Number of streams changed at a time. */
   readonly concurrency?: number
-  /** A run file, of which the rest is to be done. */
+  /** A run file; does the rest of its run. */
   readonly rerun?: string
-  /** Which outcomes of it are repeated. */
+  /** Outcomes in the run file to repeat. */
   readonly only?: readonly OutcomeWord[]
   /** Of `retry`: also what was canceled on request. */
   readonly reopenCanceled?: boolean
-  /** Of `rm`: open streams too. */
+  /** `rm`: also open streams. */
   readonly force?: boolean
-  /** Of `rm`: blobs whose names no stream can have. */
+  /** `rm`: blobs whose names no stream can have. */
   readonly blob?: readonly string[]
 }
 
-/** The same once it is known who does it. */
+/** The options with a known actor. */
 export interface SignedOptions extends BatchCommandOptions {
   readonly by: string
 }
 
-/** What became of one target, in the words that scripts compare. */
+/** The outcomes of a target. Scripts compare these words. */
 export const OUTCOME_WORDS = ['done', 'already', 'refused', 'busy', 'changed', 'failed', 'unknown'] as const
 
 export type OutcomeWord = (typeof OUTCOME_WORDS)[number]
 
-/** A command that makes one transaction of each stream, or of each event of it: all that differs between such commands. */
+/** A command that makes one transaction in each target: the differences between such commands. */
 export interface TransactCommand extends Omit<Description, 'kind' | 'formats' | 'effect'> {
   readonly name: string
-  /** `cancels`: for the question. */
+  /** For the question: `cancels`. */
   readonly thirdPerson: string
-  /** `canceled`: for the line that says what was done. */
+  /** For the output: `canceled`. */
   readonly pastParticiple: string
   /** Help of `-e`. */
   readonly eventHelp: string
@@ -51,7 +49,7 @@ export interface TransactCommand extends Omit<Description, 'kind' | 'formats' | 
   readonly operation: (event: { readonly event?: string }, options: BatchCommandOptions) => Operation
 }
 
-/** Which targets a filter or a list does not mean, and why, for the count of them. */
+/** Which targets of a filter or list are left out, and why. */
 export interface LeavesOut {
   readonly test: (state: TargetState) => boolean
   readonly because: string
@@ -62,31 +60,10 @@ export interface TargetState {
   readonly status: string
   /** It has a final status, and nothing below it is open. */
   readonly isEnded: boolean
-  /** It, or something below it, was aborted or canceled. */
+  /** It, or an event below it, was aborted or canceled. */
   readonly hasFailed: boolean
-  /** How many open events there are below it. */
+  /** Number of open events below it. */
   readonly openBelow: number
 }
 
 export const ALREADY_FINAL: LeavesOut = { test: ({ isEnded }) => isEnded, because: 'already final' }
-
-const SEVERAL = 'Several streams:'
-
-/** Adds selections, and the flags for changing many streams: preview, confirmation, repeating. */
-export function batchFlags(command: Command): void {
-  selectionFlags(command)
-  const options = [
-    new Option('--skip-missing', 'go on with the others where one of several is missing'),
-    new Option('--dry-run', 'show what would be changed, change nothing'),
-    new Option('--yes', 'do not ask; from 50 streams on also --expect'),
-    new Option('--expect <n>', 'only if it is exactly so many streams').argParser(count('--expect', 0)),
-    new Option('--concurrency <n>', 'how many at a time, 1 to 64 (default: 8, 32 in the embedded store)').argParser(
-      atOnce,
-    ),
-    new Option('--rerun <file>', 'repeat what the batch of this run file did not do').argParser(nonEmpty('--rerun')),
-    new Option('--only <outcome>', 'with --rerun: what was not begun and these outcomes; joined by commas').argParser(
-      choices('--only', OUTCOME_WORDS),
-    ),
-  ]
-  for (const option of options) command.addOption(option.helpGroup(SEVERAL))
-}

@@ -12,46 +12,46 @@ import { type BatchAction, type Done, type Target, targetsOf } from './action.ts
 import type { SignedOptions, TargetState } from './options.ts'
 import type { Resume } from './resume.ts'
 
-/** A stream and what is to be done to it, one after the other. */
+/** A stream with the targets to change in it, in order. */
 export interface BatchJob {
   readonly targets: readonly Target[]
-  /** The state that was looked at. */
+  /** The inspected state. */
   readonly pin: Precondition
   readonly etag: string
   readonly version: number | undefined
 }
 
-/** A target as the preview shows it. */
+/** A target in the preview. */
 export interface PreviewRow {
   readonly target: Target
   readonly item: SummarizedStream
   readonly status: string
-  /** How many open events there are below it. */
+  /** Number of open events below it. */
   readonly openBelow: number
-  /** Why it will not be tried. */
+  /** Why it is not tried. */
   readonly objection: Problem | undefined
 }
 
 export interface Settled {
   readonly target: Target
   readonly outcome: Done | Problem
-  /** The identity of the stream that is meant: another one that has its name later is not. */
+  /** The incarnation id of the stream, to recognise another stream of the same name later. */
   readonly born: string | undefined
 }
 
 export interface BatchPlan {
-  /** All that will have an outcome, in the order of the selection. */
+  /** All targets that get an outcome, in the order of the selection. */
   readonly targets: readonly Target[]
   readonly jobs: readonly BatchJob[]
-  /** Not to be tried: what becomes of them is known. */
+  /** Targets that are not tried, with their outcomes. */
   readonly settled: readonly Settled[]
-  /** Names that nothing has, events that a stream does not have. */
+  /** Streams and events that do not exist. */
   readonly missing: readonly Problem[]
-  /** How many streams or events the selection does not mean although they match. */
+  /** Number of streams or events that match but are left out. */
   readonly leftOut: number
-  /** The first of the targets. */
+  /** The first targets. */
   readonly rows: readonly PreviewRow[]
-  /** How many targets will be tried, by their status. */
+  /** Number of targets to try, by status. */
   readonly byStatus: ReadonlyMap<string, number>
 }
 
@@ -59,17 +59,17 @@ export interface PlanRequest {
   readonly action: BatchAction
   readonly options: SignedOptions
   readonly selection: Selection
-  /** Events of a stream; none means the stream as a whole. `undefined` where all is about whole streams. */
+  /** The events to change in a stream; none for the whole stream. `undefined` if all targets are whole streams. */
   readonly eventsOf: ((stream: string) => readonly string[]) | undefined
-  /** Streams that are not in the state in which they matter to the action are not meant. */
+  /** Leave out streams whose state makes the action pointless. */
   readonly leaveOut: boolean
-  /** The rest of a former run: what is meant are the streams of that time. */
+  /** The rest of an earlier run, which selected its streams then. */
   readonly resume?: Resume | undefined
-  /** How many rows are kept for the preview. */
+  /** Number of rows kept for the preview. */
   readonly keepRows: number
 }
 
-/** Looks at all that is selected, before anything is changed. */
+/** Inspects all selected streams before any change. */
 export async function makePlan(request: PlanRequest, store: StreamStore, signal: AbortSignal): Promise<BatchPlan> {
   const draft = new PlanDraft(request)
   for await (const { found, missing } of inspect(store, request.selection, request.eventsOf !== undefined, signal)) {
@@ -113,7 +113,7 @@ class PlanDraft implements BatchPlan {
     const isThere = (event: string) => objection !== undefined || one.view?.stream.find(event) !== undefined
     const events = wanted.filter(isThere)
     for (const event of wanted) if (!isThere(event)) this.missing.push(missingEvent(stream, event))
-    // Without events the stream as a whole would be meant.
+    // without this, no events would mean the whole stream
     if (wanted.length > 0 && events.length === 0) return
     const targets = targetsOf(stream, events).filter(target => this.#isMeant(one, target, objection))
     if (objection === undefined && targets.length > 0) this.jobs.push(jobOf(item, targets))
@@ -150,34 +150,34 @@ function missingEvent(stream: string, event: string): Problem {
   return problem('event-not-found', `${stream} has no event ${event}`, { stream, event, hint: NO_SUCH_EVENT })
 }
 
-/** What is missing, as the problem of the whole command; `undefined` if nothing is. */
+/** The missing streams and events as one problem of the command; `undefined` if none is missing. */
 export function missingProblemOf(missing: readonly Problem[], many: boolean, hint: string): Problem | undefined {
   const [first, ...others] = missing
   if (first === undefined || !many) return first
-  const facts = others.slice(0, MOST_NAMED).map(({ message }) => ['also', message] as const)
+  const facts = others.slice(0, MAX_NAMED).map(({ message }) => ['also', message] as const)
   const more = others.length - facts.length
   return { ...first, facts: more > 0 ? [...facts, ['also', `${more} more`]] : facts, hint }
 }
 
-const MOST_NAMED = 20
+const MAX_NAMED = 20
 
-/** A stream that was looked at. */
+/** An inspected stream. */
 interface Inspected {
   readonly item: SummarizedStream
-  /** Where its events are asked for and the document can be read. */
+  /** Only if its events are targets and the document can be read. */
   readonly view?: StreamView
 }
 
 interface InspectedPage {
   readonly found: readonly Inspected[]
-  /** Names that nothing has. */
+  /** Names of streams that do not exist. */
   readonly missing: readonly string[]
 }
 
-/** At most so many streams are read at a time. */
+/** Number of streams read at a time. */
 const READS_AT_ONCE = 8
 
-/** The streams of a selection as they stand now; read in full where their events are meant. */
+/** The current state of the selected streams; reads whole documents only if events are targets. */
 async function* inspect(
   store: StreamStore,
   selection: Selection,
@@ -222,7 +222,7 @@ async function* namesOf(
 
 const UNKNOWN: TargetState = { status: '', isEnded: false, hasFailed: false, openBelow: 0 }
 
-/** How a stream, or an event of it, stands. */
+/** The state of a stream, or of an event in it. */
 function stateOf({ item, view }: Inspected, event: string | undefined): TargetState {
   if (event !== undefined && view !== undefined) return eventState(view, event)
   const { summary } = item

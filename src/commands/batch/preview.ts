@@ -1,4 +1,3 @@
-import { hasColour, paintFor } from '../../cli/color.ts'
 import { itemsWriter, type Output, writeTexts } from '../../cli/output.ts'
 import { problemJson } from '../../cli/problem-text.ts'
 import { textFormat } from '../../formats/field.ts'
@@ -7,15 +6,16 @@ import { fieldColumns, usualColumns } from '../../formats/listing/columns.ts'
 import { listingJson } from '../../formats/listing/json.ts'
 import { statusWord, styleOf } from '../../formats/stream/view.ts'
 import { counted, countText, type TimeStyle } from '../../formats/terminal/numbers.ts'
+import { hasColour, paintFor } from '../../formats/terminal/style.ts'
 import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { BatchPlan, PreviewRow } from './plan.ts'
 import type { BatchContext } from './result.ts'
 
-/** So many rows are talk; more of them nobody reads. */
+/** Number of rows in a preview on stderr; nobody reads more. */
 export const ROWS_SHOWN = 20
 
-/** On stderr, before it is asked: the first of what would be changed, and counts of all of it. */
+/** Prints the preview on stderr before the question: the first targets, and counts of all. */
 export async function sayPreview(
   plan: BatchPlan,
   { action, options, runtime }: BatchContext,
@@ -33,7 +33,7 @@ export async function sayPreview(
   await output.say(lines.join('\n'))
 }
 
-/** What `--dry-run` prints: the preview as data. */
+/** Prints the preview of `--dry-run` as data. */
 export async function printPreview(
   plan: BatchPlan,
   { action, options, runtime }: BatchContext,
@@ -56,13 +56,13 @@ export async function printPreview(
   await output.say(`${planText(plan, action.leavesOut?.because)}. A dry run: nothing was changed.`)
 }
 
-/** `58 streams: 40 inprocess, 18 init; 1 not to be tried; 2 already final, left out` */
+/** `58 streams: 40 inprocess, 18 init; 1 not tried; 2 already final, left out` */
 export function planText(plan: BatchPlan, because = ''): string {
   const { settled, leftOut, byStatus } = plan
   const statuses = [...byStatus].map(([status, count]) => `${countText(count)} ${statusWord(status)}`)
   return [
     `${countOf(plan)}${statuses.length === 0 ? '' : `: ${statuses.join(', ')}`}`,
-    ...(settled.length === 0 ? [] : [`${countText(settled.length)} not to be tried`]),
+    ...(settled.length === 0 ? [] : [`${countText(settled.length)} not tried`]),
     ...(leftOut === 0 ? [] : [`${countText(leftOut)} ${because}, left out`]),
   ].join('; ')
 }
@@ -88,13 +88,13 @@ function previewTable(rows: readonly PreviewRow[], nowMs: number, { time, paint,
   return table(spared, cells, { paint, ...(width === undefined ? {} : { width }) })
 }
 
-/** What goes on a narrow terminal before names are cut: first what says nothing, then what the names do without. */
+/** The columns that a narrow terminal drops before it cuts names: first empty ones, then version and age. */
 function spareWhere({ title }: Column, at: number, cells: readonly (readonly Cell[])[]): Pick<Column, 'spare'> {
   if (cells.length > 0 && cells.every(row => row[at] === '-')) return { spare: 3 }
   return title === 'VERSION' ? { spare: 2 } : title === 'AGE' ? { spare: 1 } : {}
 }
 
-/** Those of `ls`, the version, and what concerns events and what is not tried where there is any of it. */
+/** The columns of `ls` and the version; columns for events and untried targets only if there are any. */
 function columnsFor(rows: readonly PreviewRow[], time: TimeStyle): PreviewColumn[] {
   const listing = [...usualColumns(time), ...fieldColumns(['version'], time)].map(({ cell, ...column }) => ({
     ...column,
@@ -111,7 +111,7 @@ function columnsFor(rows: readonly PreviewRow[], time: TimeStyle): PreviewColumn
 const EVENT: PreviewColumn = { title: 'EVENT', cell: ({ target }) => visibleText(target.event ?? '') }
 
 const EVENT_STATUS: PreviewColumn = {
-  title: 'IT IS',
+  title: 'EVENT STATUS',
   cell({ status }) {
     const { glyph, style } = styleOf(status)
     return { text: `${glyph} ${statusWord(status)}`, style }

@@ -4,33 +4,33 @@ import type { Runtime } from '../../cli/runtime.ts'
 
 const DRAW_EVERY_MS = 200
 
-/** How far a batch is, on a terminal. */
+/** Shows the progress of a batch on a terminal. */
 export interface Progress {
-  /** Takes the line away while something else is printed. */
-  aside(print: () => Promise<void>): Promise<void>
+  /** Hides the line while something else is printed. */
+  pauseFor(print: () => Promise<void>): Promise<void>
   end(): Promise<void>
 }
 
 /**
- * Draws the text as it changes. What the first Ctrl-C says stands on a line of its own.
+ * Redraws the text as it changes. Clears the line on the first Ctrl-C, whose message needs its own line.
  *
- * @param shown `false` where what the command prints meanwhile would run into the line
+ * @param shown `false` if other output of the command would run into the line
  */
 export function openProgress(text: () => string, options: GlobalOptions, runtime: Runtime, shown = true): Progress {
   const line = openProgressLine(options, runtime, shown)
-  let isAside = false
+  let isPaused = false
   const draw = () => {
-    if (!isAside) void line.show(text())
+    if (!isPaused) void line.show(text())
   }
   const timer = setInterval(draw, DRAW_EVERY_MS).unref()
   const clear = () => void line.clear()
   runtime.signal.addEventListener('abort', clear)
   return {
-    async aside(print) {
-      isAside = true
+    async pauseFor(print) {
+      isPaused = true
       await line.clear()
       await print()
-      isAside = false
+      isPaused = false
     },
     async end() {
       clearInterval(timer)

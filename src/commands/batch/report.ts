@@ -8,26 +8,23 @@ import { countText } from '../../formats/terminal/numbers.ts'
 import { type Cell, type Column, tableHeader, tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import { widthOf } from '../../formats/terminal/width.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import type { Done, Target } from './action.ts'
+import { changedOf, type Done, isProblem, type Result, type Target } from './action.ts'
 import type { OutcomeWord } from './options.ts'
 import type { BatchPlan } from './plan.ts'
 import { openProgress } from './progress.ts'
 import {
   type BatchContext,
   batchProblem,
-  changedOf,
   count,
   countsText,
-  isProblem,
   type OutcomeCounts,
   outcomeCell,
-  type Result,
   resultJson,
   wordOf,
 } from './result.ts'
 import { WriteBuffer } from './write-buffer.ts'
 
-/** Where the outcomes of a batch go as they come. */
+/** Receives the outcomes of a batch as they arrive. */
 export interface Report {
   readonly counts: ReadonlyMap<OutcomeWord, number>
   add(result: Result): void
@@ -35,13 +32,13 @@ export interface Report {
   end(): Promise<void>
 }
 
-/** Prints outcomes as `-o` says, in the order in which they come; `json` waits for all of them. */
+/** Prints outcomes in the format of `-o`, in the order of arrival; `json` waits for all of them. */
 export function openReport(targets: readonly Target[], context: BatchContext, output: Output): Report {
   const { options, runtime } = context
   const counts = new Map<OutcomeWord, number>()
   const progress = openProgress(() => progressText(counts, targets.length), options, runtime)
   const printer = printerOf(targets, context, output)
-  const buffer = new WriteBuffer<Result>(results => progress.aside(() => printer.print(results)))
+  const buffer = new WriteBuffer<Result>(results => progress.pauseFor(() => printer.print(results)))
   return {
     counts,
     add(result) {
@@ -68,7 +65,7 @@ function printerOf(targets: readonly Target[], context: BatchContext, output: Ou
   return { print: results => output.text(results.map(result => jsonLine(resultJson(result, context))).join('')) }
 }
 
-/** A table, row by row. The widths are known beforehand, so that all rows stand below each other. */
+/** Prints a table row by row. The widths are computed in advance, so that all rows are aligned. */
 function tablePrinter(targets: readonly Target[], context: BatchContext, output: Output): Printer {
   const columns = outcomeColumns(targets, context)
   const { quiet } = context.options
@@ -83,7 +80,7 @@ function tablePrinter(targets: readonly Target[], context: BatchContext, output:
   }
   return {
     async print(results) {
-      // -q says only what went wrong
+      // -q prints only problems
       const printed = quiet ? results.filter(({ outcome }) => isProblem(outcome)) : results
       if (printed.length > 0) await print(printed)
     },
@@ -94,7 +91,7 @@ function tablePrinter(targets: readonly Target[], context: BatchContext, output:
 }
 
 interface OutcomeColumn extends Column {
-  /** The width that it has at least. */
+  /** Minimum width. */
   readonly least: number
   readonly cell: (result: Result) => Cell
 }
@@ -123,7 +120,7 @@ function outcomeColumns(targets: readonly Target[], context: BatchContext): Outc
   ]
 }
 
-/** Counts of what became of these. */
+/** Counts the outcomes. */
 export function countsOf(results: readonly Pick<Result, 'outcome'>[]): OutcomeCounts {
   const counts = new Map<OutcomeWord, number>()
   for (const result of results) count(counts, wordOf(result))
@@ -136,12 +133,12 @@ export function progressText(counts: OutcomeCounts, total: number): string {
   return `${countText(ended)} of ${countText(total)}${ended === 0 ? '' : `: ${countsText(counts)}`}`
 }
 
-/** What became of a target, in one line: `canceled, with 3 more events`, or why not. Safe to print. */
+/** The outcome of a target in one line: `canceled, with 3 more events`, or the problem. Safe to print. */
 export function whatText({ target, outcome }: Result, context: BatchContext): string {
   return isProblem(outcome) ? whyNot(outcome, target) : effectOf(outcome, context)
 }
 
-/** `canceled, with 3 more events`. */
+/** `canceled, with 3 more events` */
 function effectOf({ result }: Done, { action, options }: BatchContext): string {
   if (result.duplicate) return 'this command was done before'
   if (result.outcome === 'already') return 'already so'
@@ -159,14 +156,14 @@ function wordsOf({ pastParticiple, note }: BatchContext['action'], options: Batc
   return [pastParticiple, note?.(options) ?? ''].join(' ').trimEnd()
 }
 
-/** The problem in one line, without the name that stands in front of it. Safe to print. */
+/** The problem in one line, without the name of the stream at its beginning. Safe to print. */
 export function whyNot({ message, code, facts = [] }: Problem, { stream }: Target): string {
   const rest = message.startsWith(`${stream}: `) ? message.slice(stream.length + 2) : message
   const holder = facts.find(([label]) => label === 'held by')?.[1]
   return visibleText(`${rest}${holder === undefined ? '' : ` (held by ${holder})`}  [${code}]`)
 }
 
-/** The outcome of one target that was named: its problem, if any, is context like every error. */
+/** Prints the outcome of a single named target. Returns its problem, which is printed like every error. */
 export async function printSingle(result: Result, context: BatchContext, output: Output): Promise<Problem | undefined> {
   const { action, options, runtime } = context
   const { outcome } = result
@@ -180,23 +177,23 @@ export async function printSingle(result: Result, context: BatchContext, output:
   return failed ? outcome : undefined
 }
 
-/** A batch that has ended, or was stopped. */
+/** A batch that has ended or was stopped. */
 export interface EndedBatch {
   readonly plan: BatchPlan
-  /** In the order of the selection; those that were not begun are not among them. */
+  /** In the order of the selection, without targets that were not started. */
   readonly results: readonly Result[]
   readonly runFile: string | undefined
 }
 
-/** The list for `-o json`, and for people what became of it all. */
-export async function tellEnd(
+/** Prints the end of a batch: the list of `-o json`, and the counts on stderr. */
+export async function printEnd(
   ended: EndedBatch,
   counts: OutcomeCounts,
   context: BatchContext,
   output: Output,
 ): Promise<void> {
   const { plan, results, runFile } = ended
-  const notBegun = notBegunIn(ended)
+  const notStarted = notStartedIn(ended)
   if (context.options.output === 'json') {
     const items = itemsWriter(output)
     await items.write(results.map(result => jsonText(resultJson(result, context), 0)))
@@ -204,7 +201,7 @@ export async function tellEnd(
       total: results.length,
       verb: context.action.name,
       counts: Object.fromEntries(counts),
-      notBegun,
+      notBegun: notStarted,
       leftOut: plan.leftOut,
       runFile: runFile ?? null,
     })
@@ -213,41 +210,41 @@ export async function tellEnd(
   if (runFile !== undefined) await output.say(`run file: ${visibleText(runFile)}`)
 }
 
-/** `408 done, 3 busy; 12 not begun; 2 already final, left out` */
+/** `408 done, 3 busy; 12 not started; 2 already final, left out` */
 export function endText(ended: EndedBatch, counts: OutcomeCounts, context: BatchContext): string {
   const { leftOut } = ended.plan
-  const notBegun = notBegunIn(ended)
+  const notStarted = notStartedIn(ended)
   const parts = [
     ...(counts.size === 0 ? [] : [countsText(counts)]),
-    ...(notBegun === 0 ? [] : [`${countText(notBegun)} not begun`]),
+    ...(notStarted === 0 ? [] : [`${countText(notStarted)} not started`]),
     ...(leftOut === 0 ? [] : [`${countText(leftOut)} ${context.action.leavesOut?.because}, left out`]),
   ]
-  return parts.length === 0 ? 'nothing is selected; nothing was changed' : parts.join('; ')
+  return parts.length === 0 ? 'nothing selected; nothing was changed' : parts.join('; ')
 }
 
-/** Why the command does not end with 0, if so; with the command that does the rest. */
+/** The problem of an incomplete batch, with the command that does the rest; `undefined` if all targets are done. */
 export function endProblem(ended: EndedBatch, { action, runtime }: BatchContext): Problem | undefined {
   const { results, runFile } = ended
-  const notBegun = notBegunIn(ended)
-  const mayDoBetter = notBegun > 0 || results.some(result => AGAIN.has(wordOf(result)))
+  const notStarted = notStartedIn(ended)
+  const mayDoBetter = notStarted > 0 || results.some(result => AGAIN.has(wordOf(result)))
   const again =
     mayDoBetter && runFile !== undefined ? commandLine(runtime, [action.name, '--rerun', runFile]) : undefined
-  const incomplete = batchProblem({ results, notBegun, ...(again === undefined ? {} : { tryCommand: again }) })
+  const incomplete = batchProblem({ results, notStarted, ...(again === undefined ? {} : { tryCommand: again }) })
   if (incomplete === undefined) return undefined
-  if (!runtime.signal.aborted) return notBegun === 0 ? incomplete : { ...incomplete, facts: whyStopped(results) }
+  if (!runtime.signal.aborted) return notStarted === 0 ? incomplete : { ...incomplete, facts: whyStopped(results) }
   const { code, exit, retryable } = interruptedProblem(runtime.signal)
   return { ...incomplete, code, exit, retryable, message: `${code}: ${incomplete.message}` }
 }
 
-/** Nothing more was begun after the store had refused one change after the other. */
+/** Why the batch stopped: the last of its consecutive faults. */
 function whyStopped(results: readonly Result[]): readonly Fact[] {
   const last = results.findLast(({ outcome }) => isProblem(outcome))?.outcome
   return last !== undefined && isProblem(last) ? [['because', last.message]] : []
 }
 
-/** What may be otherwise the next time. */
+/** Outcomes that may change on the next run. */
 const AGAIN: ReadonlySet<OutcomeWord> = new Set(['busy', 'changed', 'failed', 'unknown'])
 
-function notBegunIn({ plan, results }: EndedBatch): number {
+function notStartedIn({ plan, results }: EndedBatch): number {
   return plan.targets.length - results.length
 }

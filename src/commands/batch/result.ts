@@ -1,28 +1,21 @@
 import { type Problem, problem } from '../../cli/problem.ts'
 import { problemJson } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { type Changed, changeJson } from '../../formats/change.ts'
+import { changeJson } from '../../formats/change.ts'
 import { countText } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import { visibleName } from '../../util/visible-text.ts'
-import type { BatchAction, Done, Target } from './action.ts'
+import { type BatchAction, changedOf, isProblem, type Result } from './action.ts'
 import type { OutcomeWord, SignedOptions } from './options.ts'
 
-/** What became of one target. */
-export interface Result {
-  readonly target: Target
-  readonly commandId: string
-  readonly outcome: Done | Problem
-}
-
-/** Who says it. */
+/** The command of a batch. */
 export interface BatchContext {
   readonly action: BatchAction
   readonly options: SignedOptions
   readonly runtime: Runtime
 }
 
-/** One outcome as JSON; fields are only ever added. */
+/** One outcome as JSON. Fields are only ever added. */
 export function resultJson(result: Result, { action, options }: BatchContext): object {
   const { target, commandId, outcome } = result
   const fields = action.fields?.(options) ?? {}
@@ -39,63 +32,59 @@ export function resultJson(result: Result, { action, options }: BatchContext): o
   }
 }
 
-export function changedOf({ target, commandId }: Result, { result }: Done, { reason }: SignedOptions): Changed {
-  return { ...target, result, commandId, reason }
-}
-
-/** The outcome of one target. */
+/** The word for an outcome. */
 export function wordOf({ outcome }: Pick<Result, 'outcome'>): OutcomeWord {
   if (!isProblem(outcome)) return outcome.result.outcome
   const { exit, code } = outcome
-  // A stream that was looked at and is gone has changed; what was stopped while it waited for a lease found it held.
+  // a stream that vanished since its inspection has changed; one stopped while waiting for a lease is busy
   if (code === 'changed' || code === 'stream-not-found') return 'changed'
   if (exit === 6 || code === 'interrupted' || code === 'terminated') return 'busy'
   if (exit === 5) return 'refused'
   return exit === 10 ? 'unknown' : 'failed'
 }
 
-/** How a batch ended. */
+/** The results of a batch. */
 export interface BatchEnd {
   readonly results: readonly Result[]
-  /** Targets of which nothing was tried. */
-  readonly notBegun?: number
-  /** Does the rest. */
+  /** Number of targets that were not started. */
+  readonly notStarted?: number
+  /** The command that does the rest. */
   readonly tryCommand?: string
 }
 
-/** Exit 7 if some were not done; a single one has its own code. */
-export function batchProblem({ results, notBegun = 0, tryCommand }: BatchEnd): Problem | undefined {
+/** Exit 7 if some targets were not done; a single target keeps its own code. */
+export function batchProblem({ results, notStarted = 0, tryCommand }: BatchEnd): Problem | undefined {
   const failed = results.filter(({ outcome }) => isProblem(outcome))
-  if (failed.length + notBegun === 0) return undefined
+  if (failed.length + notStarted === 0) return undefined
   const more = tryCommand === undefined ? {} : { tryCommand }
   const [only, ...others] = results
-  if (notBegun === 0 && others.length === 0 && only !== undefined && isProblem(only.outcome)) {
+  if (notStarted === 0 && others.length === 0 && only !== undefined && isProblem(only.outcome)) {
     return { ...only.outcome, ...more }
   }
-  const total = results.length + notBegun
-  const begun = notBegun === 0 ? '' : `, ${countText(notBegun)} of them not begun`
+  const total = results.length + notStarted
+  const started = notStarted === 0 ? '' : `, ${countText(notStarted)} of them not started`
   const names = failed.slice(0, 5).map(({ target }) => visibleName(target.stream))
   const named = `${names.join(' ')}${failed.length > 5 ? ` +${countText(failed.length - 5)}` : ''}`
-  return problem('batch-incomplete', `${countText(failed.length + notBegun)} of ${countText(total)} not done${begun}`, {
-    ...more,
-    applied: failed.length < results.length ? 'yes' : failed.some(isUnknown) ? 'unknown' : 'no',
-    ...(failed.length === 0 ? {} : { facts: [['streams', named] as const] }),
-    hint: 'What was done stays done; repeating is safe.',
-  })
+  return problem(
+    'batch-incomplete',
+    `${countText(failed.length + notStarted)} of ${countText(total)} not done${started}`,
+    {
+      ...more,
+      applied: failed.length < results.length ? 'yes' : failed.some(isUnknown) ? 'unknown' : 'no',
+      ...(failed.length === 0 ? {} : { facts: [['streams', named] as const] }),
+      hint: 'Completed changes stay; repeating is safe.',
+    },
+  )
 }
 
 function isUnknown({ outcome }: Result): boolean {
   return isProblem(outcome) && outcome.applied === 'unknown'
 }
 
-export function isProblem(outcome: Done | Problem): outcome is Problem {
-  return 'exit' in outcome
-}
-
-/** What becomes of a stream that is copied: `skipped` as asked for, `gone` when it vanished meanwhile, `todo` in a dry run. */
+/** The outcome of copying a stream: `skipped` on request, `gone` if it vanished meanwhile, `todo` in a dry run. */
 export type TransferWord = OutcomeWord | 'todo' | 'skipped' | 'gone'
 
-/** How each outcome looks, wherever streams are changed or copied, in the order in which outcomes are counted. */
+/** The style of each outcome of a change or copy, in the order of the counts. */
 const outcomeStyles: { readonly [Word in TransferWord]: { glyph: string; style: Style; counted?: string } } = {
   done: { glyph: '✓', style: 'good' },
   todo: { glyph: '○', style: 'plain', counted: 'to be done' },
@@ -115,7 +104,7 @@ export function outcomeCell(word: TransferWord): { readonly text: string; readon
   return { text: `${glyph} ${word}`, style }
 }
 
-/** How many targets have which outcome. */
+/** Number of targets by outcome. */
 export type OutcomeCounts = ReadonlyMap<TransferWord, number>
 
 export function count<Word extends TransferWord>(counts: Map<Word, number>, word: Word): void {

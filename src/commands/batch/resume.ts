@@ -10,43 +10,38 @@ import { visibleText } from '../../util/visible-text.ts'
 import type { BatchAction } from './action.ts'
 import type { BatchCommandOptions, OutcomeWord } from './options.ts'
 
-/** The rest of a former run, as a batch. */
+/** The rest of an earlier run. */
 export interface Resume {
   readonly given: RunFileRest['given']
   readonly selection: Selection
   readonly eventsOf: (stream: string) => readonly string[]
-  /** A stream that has the name of the one that was meant then. */
+  /** The problem of another stream that has the same name now. */
   readonly objection: (item: SummarizedStream) => Problem | undefined
-  /** The identity that a stream had when the run was planned, if it had one. */
+  /** The incarnation id of a stream when the run was planned, if it had one. */
   readonly bornOf: (stream: string) => string | undefined
   readonly sentence: string
-  /** @throws UsageError it was another store */
+  /** @throws UsageError for another store than that of the run */
   checkStore(address: string): void
 }
 
-/** What `--rerun` asks for; `undefined` without it. */
-export async function resumeOf(action: BatchAction, options: BatchCommandOptions): Promise<Resume | undefined> {
-  const { rerun: path, only } = options
-  if (path === undefined) {
-    if (only !== undefined) throw new UsageError('--only goes with --rerun', { hint: 'A run file has outcomes.' })
-    return undefined
-  }
+/** Reads the run file of `--rerun`. */
+export async function resumeOf(path: string, action: BatchAction, options: BatchCommandOptions): Promise<Resume> {
   checkAlone(options)
-  const run = await readRunFile(path, only)
+  const run = await readRunFile(path, options.only)
   if (run.verb !== action.name) {
-    throw new UsageError(`${path} is the run of another command: ${run.verb}`, { hint: `${run.verb} --rerun ${path}` })
+    throw new UsageError(`${path} is a run of another command: ${run.verb}`, { hint: `${run.verb} --rerun ${path}` })
   }
   return {
     given: run.given,
     selection: { kind: 'list', names: [...run.rest.keys()] },
     eventsOf: stream => run.rest.get(stream)?.events ?? [],
-    objection: item => otherLife(item, run),
+    objection: item => otherIncarnation(item, run),
     bornOf: stream => run.rest.get(stream)?.born || undefined,
-    sentence: `${counted(run.rest.size, 'stream')} left to do of that run of ${counted(run.total, 'target')}`,
+    sentence: `${counted(run.rest.size, 'stream')} left of a run with ${counted(run.total, 'target')}`,
     checkStore(address) {
       if (address === run.store) return
-      throw new UsageError(`that run changed another store, ${visibleText(run.store)}`, {
-        hint: `This one is ${visibleText(address)}; name the other with --store.`,
+      throw new UsageError(`the run was in another store, ${visibleText(run.store)}`, {
+        hint: `This store is ${visibleText(address)}; select the other one with --store.`,
       })
     },
   }
@@ -64,25 +59,25 @@ const FILTERS = [
   'trackingId',
   'since',
 ] as const
-/** Options that the run file answers: who and why, and which streams. */
-const ANSWERED = ['event', 'reason', 'by', 'commandId', 'streams', 'all', ...FILTERS] as const
+/** Options that the run file provides: which streams, who and why. */
+const FROM_RUN_FILE = ['event', 'reason', 'by', 'commandId', 'streams', 'all', ...FILTERS] as const
 
 function checkAlone(options: BatchCommandOptions): void {
-  const answered = ANSWERED.find(name => options[name] !== undefined)
-  if (options.names.length === 0 && answered === undefined) return
-  const given = options.names.length > 0 || answered === undefined ? 'names' : flagOf(answered)
+  const option = FROM_RUN_FILE.find(name => options[name] !== undefined)
+  if (options.names.length === 0 && option === undefined) return
+  const given = options.names.length > 0 || option === undefined ? 'names' : flagOf(option)
   throw new UsageError(`--rerun and ${given} do not go together`, {
-    hint: 'The run file says which streams and events, who and why.',
+    hint: 'The run file has the streams, events, actor and reason.',
   })
 }
 
-/** `--tracking-id` of `trackingId` */
+/** `--tracking-id` for `trackingId` */
 function flagOf(option: string): string {
   const short = { event: '-e', reason: '-m' }[option]
   return short ?? `--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 }
 
-function otherLife({ listed, pin }: SummarizedStream, { rest }: RunFileRest): Problem | undefined {
+function otherIncarnation({ listed, pin }: SummarizedStream, { rest }: RunFileRest): Problem | undefined {
   const born = rest.get(listed.name)?.born ?? ''
   if (born === '' || pin.ifBorn === undefined || pin.ifBorn === born) return undefined
   return problem('changed', `${listed.name}: another stream has its name now`, {
@@ -91,31 +86,31 @@ function otherLife({ listed, pin }: SummarizedStream, { rest }: RunFileRest): Pr
   })
 }
 
-/** What a run file leaves to do. */
+/** The rest of the run in a run file. */
 interface RunFileRest {
   readonly verb: string
   /** Address of the store. */
   readonly store: string
-  /** As they were given then: what was in truth done says "already". */
+  /** The original options. With the same command id, changes already applied report "already". */
   readonly given: Pick<BatchCommandOptions, 'by' | 'reason' | 'commandId' | 'event' | 'force'>
-  /** Streams in their order, with the events of each; none means the stream as a whole. */
+  /** Streams in order, with their events; none for the whole stream. */
   readonly rest: ReadonlyMap<string, RestOfStream>
-  /** How many targets it names. */
+  /** Number of targets in the run file. */
   readonly total: number
 }
 
 export interface RestOfStream {
   readonly events: readonly string[]
-  /** The stream's identity then, `''` if it had none. */
+  /** The incarnation id of the stream at that time, `''` if it had none. */
   readonly born: string
 }
 
 /**
- * Reads a run file. What has no outcome was not begun, and is resumeOf in any case; a last line that was cut off by the end
- * of the process counts as not written.
+ * Reads a run file. Targets without an outcome were not started and are always included. A last line that the end of the
+ * process cut off counts as not written.
  *
- * @param only which outcomes are resumeOf; without it all but `done` and `already`
- * @throws UsageError it is no run file, or names fewer targets than the run had: then nothing had been changed
+ * @param only outcomes to include; by default all but `done` and `already`
+ * @throws UsageError if it is not a run file, or has fewer targets than the run, which then had changed nothing
  */
 async function readRunFile(path: string, only: readonly OutcomeWord[] | undefined): Promise<RunFileRest> {
   const lines = recordsIn(await textOf(path))
@@ -129,7 +124,10 @@ function understood<Value>(path: string, read: () => Value): Value {
   try {
     return read()
   } catch (cause) {
-    throw new UsageError(`${path} is no run file`, { cause, hint: 'A batch names its run file when it ends.' })
+    throw new UsageError(`${path} is not a run file`, {
+      cause,
+      hint: 'A batch prints the path of its run file at the end.',
+    })
   }
 }
 
@@ -137,20 +135,23 @@ async function textOf(path: string): Promise<string> {
   try {
     const file = await open(path)
     try {
-      // A device may never end.
+      // a device can be endless
       if (!(await file.stat()).isFile()) throw new Error('not a file')
       return await file.readFile('utf8')
     } finally {
       await file.close()
     }
   } catch (cause) {
-    throw new UsageError(`--rerun ${path} cannot be read`, { cause, hint: 'A run file, as a batch names it.' })
+    throw new UsageError(`--rerun ${path} cannot be read`, {
+      cause,
+      hint: 'A batch prints the path of its run file at the end.',
+    })
   }
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** As far as lines can be read. */
+/** The records up to the first invalid line. */
 function recordsIn(text: string): Fields[] {
   const records: Fields[] = []
   for (const line of text.split('\n')) {
@@ -205,7 +206,7 @@ function restOf(
     total += 1
     if (!isWanted(outcomes.get(keyOf(line)))) continue
     const stream = textIn(line, 'stream')
-    // A name that no stream can have stands there as well: it has an outcome like all.
+    // invalid names of streams are allowed: they have outcomes too
     if (isReservedName(stream)) throw new TypeError('stream')
     const own = rest.get(stream) ?? { events: [], born: optionalText(line, 'born') ?? '' }
     const event = optionalText(line, 'event')
@@ -231,6 +232,6 @@ function optionalText(fields: Fields, name: string): string | undefined {
 
 function cutShort(path: string, found: number, total: number): UsageError {
   return new UsageError(`${path} ends after ${found} of ${total} targets`, {
-    hint: 'That run ended before it changed anything: give its command again.',
+    hint: 'That run ended before it changed anything: run its command again.',
   })
 }

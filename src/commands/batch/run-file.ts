@@ -1,41 +1,40 @@
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { stateFolder } from '../../cli/folders.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { stateFolder } from '../../cli/user-files.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
 import { errorCode } from '../../util/errors.ts'
-import type { Target } from './action.ts'
+import type { Result, Target } from './action.ts'
 import type { SignedOptions } from './options.ts'
 import type { BatchJob, BatchPlan } from './plan.ts'
-import { type Result, wordOf } from './result.ts'
+import { wordOf } from './result.ts'
 import { WriteBuffer } from './write-buffer.ts'
 
-/** What a run file says first. */
+/** The first record of a run file. */
 export interface RunHeader {
   readonly verb: string
-  /** The store's address. */
+  /** Address of the store. */
   readonly store: string
   readonly commandId: string
   readonly options: SignedOptions
-  /** The run file whose rest it does. */
+  /** The run file that this run continues. */
   readonly rerunOf: string | undefined
 }
 
-/** What a batch means to do and what became of it, line by line: enough to do the rest later. */
+/** The targets and outcomes of a batch, line by line: enough to do the rest later. */
 export interface RunFile {
   readonly path: string
   add(result: Result): void
-  /** Resolves when all is written. */
+  /** Resolves when everything is written. */
   close(): Promise<void>
 }
 
 /**
- * Begins a run file: header and targets are written before anything is changed, so that a run that was killed can be
- * done again. A write that the system has taken survives the end of this process; a lost outcome only means that
- * its target is asked for again and says "already".
+ * Creates a run file with header and targets before the first change, so that a killed run can be resumed. Completed writes
+ * survive the end of this process; for a lost outcome the target is tried again and reports "already".
  *
- * @param onFault context once, where an outcome can no longer be written
+ * @param onFault called once, when an outcome can no longer be written
  */
 export async function openRunFile(
   header: RunHeader,
@@ -47,14 +46,14 @@ export async function openRunFile(
   const path = join(folder, fileName(header.verb, runtime))
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const file = await begun(path, beginning(header, plan, runtime))
+    const file = await createFile(path, headerAndTargets(header, plan, runtime))
     return runFileOver(file, path, onFault)
   } catch (error) {
     return cannotWrite(path, error)
   }
 }
 
-async function begun(path: string, text: string): Promise<FileHandle> {
+async function createFile(path: string, text: string): Promise<FileHandle> {
   const file = await open(path, 'wx', 0o600)
   try {
     await file.appendFile(text)
@@ -69,7 +68,7 @@ async function begun(path: string, text: string): Promise<FileHandle> {
 function runFileOver(file: FileHandle, path: string, onFault: (message: string) => void): RunFile {
   let isBroken = false
   const fault = (error: unknown) => {
-    if (!isBroken) onFault(`the run file ${path} can no longer be written (${codeOf(error)}); the batch goes on`)
+    if (!isBroken) onFault(`the run file ${path} can no longer be written (${codeOf(error)}); the batch continues`)
     isBroken = true
   }
   const lines = new WriteBuffer<string>(async texts => {
@@ -91,7 +90,11 @@ function fileName(verb: string, runtime: Runtime): string {
   return `${time}-${verb}-${runtime.newId().slice(-8)}.ndjson`
 }
 
-function beginning({ verb, store, commandId, options, rerunOf }: RunHeader, plan: BatchPlan, runtime: Runtime): string {
+function headerAndTargets(
+  { verb, store, commandId, options, rerunOf }: RunHeader,
+  plan: BatchPlan,
+  runtime: Runtime,
+): string {
   const jobs = new Map(plan.jobs.flatMap(job => job.targets.map(target => [target, job] as const)))
   const head = {
     record: 'run',
@@ -131,7 +134,7 @@ function outcomeLine(result: Result): string {
   })
 }
 
-/** A full disk is a matter of time, a folder that may not be written one of settings. */
+/** Exit 9 for a full disk, which may change, and 2 for a folder without permission. */
 function cannotWrite(path: string, error: unknown): Problem {
   const code = codeOf(error)
   const isFull = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO'
@@ -139,8 +142,8 @@ function cannotWrite(path: string, error: unknown): Problem {
     exit: isFull ? 9 : 2,
     cause: error,
     hint: isFull
-      ? 'Make room, or let XDG_STATE_HOME name a folder with room.'
-      : 'Let XDG_STATE_HOME name a folder that you may write.',
+      ? 'Free some space, or set XDG_STATE_HOME to a folder with free space.'
+      : 'Set XDG_STATE_HOME to a writable folder.',
   })
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
 
-/** Gathers what comes while something is being written, so that it goes out together. Nobody waits for it but the end. */
+/** Collects items during a write and writes them together. Only `end` waits for writes. */
 export class WriteBuffer<Item> {
   readonly #write: (items: readonly Item[]) => Promise<void>
   #waiting: Item[] = []
@@ -16,7 +16,7 @@ export class WriteBuffer<Item> {
     this.#writing ??= this.#drain()
   }
 
-  /** Resolves when all that was added is written. */
+  /** Resolves when all added items are written. */
   async end(): Promise<void> {
     await this.#writing
   }

@@ -1,12 +1,12 @@
 import type { Command, Option } from 'commander'
-import { readContexts } from '../../cli/contexts/file.ts'
+import { readContexts } from '../../cli/contexts/contexts.ts'
 import type { Runtime, StoreChoice } from '../../cli/runtime.ts'
 import { readStream } from '../../ops/read-stream.ts'
 import type { ListQuery, StreamRow, StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
 import { type CursorPlace, commandNamed } from './line.ts'
 
-/** What may stand at the cursor: only what begins with what is typed. */
+/** The candidates at the cursor that begin with the typed text. */
 export async function candidatesAt(
   place: CursorPlace,
   current: string,
@@ -29,7 +29,8 @@ async function offeredAt(place: CursorPlace, current: string, program: Command, 
     }
     case 'operand': {
       if (command.name() === 'help') return words(await helpWords(program, operands))
-      if (command.commands.length > 0 && operands.length === 0) return words(commandsOf(command))
+      if (command.commands.length > 0 && (operands.length === 0 || operands[0] === 'help'))
+        return words(commandsOf(command))
       const name = argumentName(command, operands.length)
       if (name === undefined) return words(wanted.flags ? flagsOf(command) : [])
       return argumentsOf(name, current, place, runtime)
@@ -55,7 +56,7 @@ function flagsOf(command: Command): CompletionWord[] {
   return visible.map(({ long, short, description }) => ({ text: long ?? short ?? '', what: description }))
 }
 
-/** The name of the argument at a position; the last one may take many. */
+/** The name of the argument at a position; the last argument can be variadic. */
 function argumentName({ registeredArguments }: Command, at: number): string | undefined {
   const last = registeredArguments.at(-1)
   return (registeredArguments[at] ?? (last?.variadic ? last : undefined))?.name()
@@ -65,7 +66,7 @@ async function argumentsOf(name: string, typed: string, place: CursorPlace, runt
   const { command, operands } = place
   switch (name) {
     case 'STREAM':
-      // a new stream has a name that none has yet
+      // a new stream needs a new name
       if (command.name() === 'init') return words([])
       return words((await streamNames(typed, storeOf(place, runtime))).filter(({ text }) => !operands.includes(text)))
     case 'ID':
@@ -89,8 +90,8 @@ async function valuesOf(option: Option, typed: string, place: CursorPlace, runti
   const known = wordsOf(option.parseArg)
   if (known.length > 0) {
     const lead = typed.slice(0, typed.lastIndexOf(',') + 1)
-    const said = lead.split(',')
-    return words(known.filter(word => !said.includes(word)).map(word => ({ text: lead + word })))
+    const given = lead.split(',')
+    return words(known.filter(word => !given.includes(word)).map(word => ({ text: lead + word })))
   }
   switch (option.long) {
     case '--context':
@@ -110,7 +111,7 @@ const SCHEMES: readonly CompletionWord[] = [
   { text: 'azurite:', what: 'CONTAINER on the emulator' },
 ]
 
-/** What `choice` and its like have attached to the parser of a value. */
+/** The words that `withWords` attached to a parser. */
 function wordsOf(parser: unknown): readonly string[] {
   if (typeof parser !== 'function' || !('words' in parser) || !Array.isArray(parser.words)) return []
   return parser.words.map(String)
@@ -130,7 +131,7 @@ async function helpWords(program: Command, operands: readonly string[]): Promise
   if (at === undefined) return []
   if (at !== program) return commandsOf(at)
   const { TOPICS } = await import('../help/topics.ts')
-  return [...commandsOf(program), ...Object.keys(TOPICS).map(text => ({ text, what: 'a topic' }))]
+  return [...commandsOf(program), ...Object.keys(TOPICS).map(text => ({ text, what: 'topic' }))]
 }
 
 function storeOf({ given: { store, container, context } }: CursorPlace, runtime: Runtime): LiveStore {
@@ -138,36 +139,37 @@ function storeOf({ given: { store, container, context } }: CursorPlace, runtime:
   return { choice, runtime }
 }
 
-/** A word that may stand at the cursor. */
+/** A candidate for the word at the cursor. */
 export interface CompletionWord {
   readonly text: string
-  /** What it is, in a few words. */
+  /** A short explanation. */
   readonly what?: string
 }
 
 export interface Candidates {
-  /** `open`: the word goes on, no space follows. `files`: the shell knows better. */
+  /** `open`: no space follows the word. `files`: the shell completes file names. */
   readonly kind: 'words' | 'open' | 'files'
   readonly found: readonly CompletionWord[]
 }
 
-/** The store that the line means. */
+/** The store that the line selects. */
 interface LiveStore {
   readonly choice: StoreChoice
   readonly runtime: Runtime
 }
 
-/** With the start of the process it is less than a second in which the shell stands still. */
-const PATIENCE_MS = 550
-/** As many as one looks through. */
-const MOST_NAMES = 200
+/** Time limit, ms. With the start of the process the shell waits for less than a second. */
+const TIMEOUT_MS = 550
+/** More names than a user reads through. */
+const MAX_NAMES = 200
 
-/** Names of streams that begin so, at most a page of them. Silent where the store does not answer in time. */
+/** Names of streams with this beginning, at most a page. None if the store does not answer in time. */
 export function streamNames(start: string, where: LiveStore): Promise<readonly CompletionWord[]> {
-  return asked(where, async (store, signal) => {
-    const page = await names(store, { prefix: start, limit: MOST_NAMES, signal })
-    const shared = page.length < MOST_NAMES ? start : commonStart(page.map(({ name }) => name))
-    // the shell fills in what all candidates begin with: a page of a longer list must not make it believe that all do
+  return queried(where, async (store, signal) => {
+    const page = await names(store, { prefix: start, limit: MAX_NAMES, signal })
+    const shared = page.length < MAX_NAMES ? start : commonStart(page.map(({ name }) => name))
+    // The shell completes the common beginning of all candidates. A page of a longer list can have a longer one than the
+    // whole list: then one name beyond it is added.
     const beyond =
       shared === start ? [] : await names(store, { prefix: start, after: `${shared}\ufffd`, limit: 1, signal })
     return [...page, ...beyond].map(({ name, summary }) => ({ text: name, ...(summary && { what: summary.status }) }))
@@ -177,7 +179,7 @@ export function streamNames(start: string, where: LiveStore): Promise<readonly C
 /** Ids of a stream's events. */
 function eventIds(stream: string | undefined, where: LiveStore): Promise<readonly CompletionWord[]> {
   if (stream === undefined) return Promise.resolve([])
-  return asked(where, async (store, signal) => {
+  return queried(where, async (store, signal) => {
     const view = await readStream(store, stream, signal)
     return (view?.stream.events ?? []).map(({ id, name, status }) => ({ text: id, what: `${name} ${status}` }))
   })
@@ -195,20 +197,20 @@ function commonStart(texts: readonly string[]): string {
   return first.slice(0, end)
 }
 
-/** Asks the store without a sign-in; whatever goes wrong, or takes too long, there are no candidates. */
-async function asked(
+/** Queries the store without a sign-in. Returns no candidates on errors and after the timeout. */
+async function queried(
   { choice, runtime }: LiveStore,
-  ask: (store: StreamStore, signal: AbortSignal) => Promise<readonly CompletionWord[]>,
+  query: (store: StreamStore, signal: AbortSignal) => Promise<readonly CompletionWord[]>,
 ): Promise<readonly CompletionWord[]> {
-  const patience = new AbortController()
+  const timeout = new AbortController()
   const { promise: tooLate, resolve } = Promise.withResolvers<readonly CompletionWord[]>()
   const timer = setTimeout(() => {
     resolve([])
-    patience.abort()
-  }, PATIENCE_MS)
+    timeout.abort()
+  }, TIMEOUT_MS)
   const answer = runtime
     .openStore(choice, { signIn: false })
-    .then(({ store }) => ask(store, patience.signal))
+    .then(({ store }) => query(store, timeout.signal))
     .catch(() => [])
   try {
     return await Promise.race([answer, tooLate])

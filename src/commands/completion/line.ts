@@ -1,15 +1,15 @@
 import type { Command, Option } from 'commander'
 import type { Shell } from './shells.ts'
 
-/** A command line up to the cursor, as the shell would read it. */
+/** A command line up to the cursor, as the shell reads it. */
 export interface TypedLine {
-  /** The words behind the program's name, without the one at the cursor. */
+  /** The words after the program name, without the one at the cursor. */
   readonly before: readonly string[]
-  /** The word at the cursor, as far as it is typed. */
+  /** The typed part of the word at the cursor. */
   readonly current: string
   /** The quote that is open at the cursor. */
   readonly quote: '' | "'" | '"'
-  /** So many characters of `current` bash leaves as they are: it replaces only what follows its last break. */
+  /** Number of characters of `current` that bash keeps: it replaces only those after the last word break. */
   readonly kept: number
 }
 
@@ -29,7 +29,7 @@ export function typedLine(line: string, shell: Shell, breaks = ''): TypedLine {
   }
 }
 
-/** `sudo leasectl`, `npx leasectl` and a path are leasectl too; an alias stands first. */
+/** Recognises `sudo leasectl`, `npx leasectl` and a path. An alias is the first word. */
 function isProgram(word: string): boolean {
   return /(^|\/)leasectl(\.js)?$/.test(word)
 }
@@ -37,14 +37,14 @@ function isProgram(word: string): boolean {
 interface State {
   readonly words: string[]
   text: string
-  /** A word has begun, be it only by an empty pair of quotes. */
+  /** A word has begun, even if only with an empty pair of quotes. */
   isOpen: boolean
   quote: TypedLine['quote']
   kept: number
   beforeQuote: number
 }
 
-/** Takes one character; returns how many more belong to it. */
+/** Processes one character. Returns the number of further characters that belong to it. */
 function step(state: State, line: string, at: number, shell: Shell, breaks: string): number {
   const character = line.charAt(at)
   if (character === '\\' && at + 1 < line.length && escapes(state.quote, line.charAt(at + 1), shell)) {
@@ -67,7 +67,7 @@ function step(state: State, line: string, at: number, shell: Shell, breaks: stri
   return 0
 }
 
-/** Whether a backslash takes the meaning from the next character. */
+/** Whether a backslash escapes the next character. */
 function escapes(quote: TypedLine['quote'], next: string, shell: Shell): boolean {
   if (quote === '') return true
   if (quote === '"') return /["\\$`]/.test(next)
@@ -86,22 +86,22 @@ function endWord(state: State): void {
   state.kept = 0
 }
 
-/** What is looked for at the cursor, and what was said before it. */
+/** The kind of word expected at the cursor, and the words before it. */
 export interface CursorPlace {
   readonly command: Command
-  /** Arguments of the command that stand before the cursor. */
+  /** Arguments of the command before the cursor. */
   readonly operands: readonly string[]
-  /** Flags with their values, by attribute; the last one of each. */
+  /** The last value of each flag, by attribute. */
   readonly given: Readonly<Record<string, string>>
   readonly wanted:
     | { readonly kind: 'flag' }
-    /** `lead` stands before the value in the same word: `--status=`. */
+    /** `lead` precedes the value in the same word: `--status=`. */
     | { readonly kind: 'value'; readonly option: Option; readonly lead: string }
-    /** A command, or the next argument. `flags`: one may stand here as well. */
+    /** A command, or the next argument. `flags`: a flag is possible too. */
     | { readonly kind: 'operand'; readonly flags: boolean }
 }
 
-/** Reads the words before the cursor as the parser would, without complaint. */
+/** Reads the words before the cursor as the parser does, but without errors. */
 export function placeOf(program: Command, before: readonly string[], current: string): CursorPlace {
   const walk = new Walk(program)
   for (const word of before) walk.take(word)
@@ -113,7 +113,7 @@ class Walk {
   operands: string[] = []
   readonly given: Record<string, string> = {}
   /** The flag whose value comes next. */
-  #waiting: Option | undefined
+  #pending: Option | undefined
   /** After `--` everything is an argument. */
   #onlyOperands = false
 
@@ -122,9 +122,9 @@ class Walk {
   }
 
   take(word: string): void {
-    if (this.#waiting !== undefined) {
-      this.#give(this.#waiting, word)
-      this.#waiting = undefined
+    if (this.#pending !== undefined) {
+      this.#give(this.#pending, word)
+      this.#pending = undefined
     } else if (this.#onlyOperands || word === '-' || !word.startsWith('-')) {
       this.#operand(word)
     } else if (word === '--') {
@@ -135,7 +135,7 @@ class Walk {
   }
 
   wanted(current: string): CursorPlace['wanted'] {
-    if (this.#waiting !== undefined) return { kind: 'value', option: this.#waiting, lead: '' }
+    if (this.#pending !== undefined) return { kind: 'value', option: this.#pending, lead: '' }
     if (this.#onlyOperands || !current.startsWith('-')) return { kind: 'operand', flags: !this.#onlyOperands }
     const [, lead = '', name = ''] = /^((--[^=]+)=)/.exec(current) ?? []
     const option = this.#option(name)
@@ -156,17 +156,17 @@ class Walk {
     }
     const option = this.#option(long)
     if (option === undefined || !takesValue(option)) return
-    if (value === undefined) this.#waiting = option
+    if (value === undefined) this.#pending = option
     else this.#give(option, value)
   }
 
-  /** `-qc prod`, `-cprod`: the first that takes a value takes the rest of the word, if there is one. */
+  /** `-qc prod`, `-cprod`: the first flag with a value takes the rest of the word, or the next word. */
   #shortFlags(letters: string): void {
     for (let at = 0; at < letters.length; at++) {
       const option = this.#option(`-${letters.charAt(at)}`)
       if (option === undefined || !takesValue(option)) continue
       const value = letters.slice(at + 1)
-      if (value === '') this.#waiting = option
+      if (value === '') this.#pending = option
       else this.#give(option, value)
       return
     }
@@ -181,7 +181,7 @@ class Walk {
   }
 }
 
-/** The command of a group that has this name, or this one besides. */
+/** The command of a group with this name or alias. */
 export function commandNamed(group: Command, word: string): Command | undefined {
   return group.commands.find(command => command.name() === word || command.aliases().includes(word))
 }

@@ -7,7 +7,7 @@ import { placeOf, typedLine } from './line.ts'
 import { answerText, SCRIPTS } from './scripts.ts'
 import { SHELLS, type Shell } from './shells.ts'
 
-/** @param words the line up to the cursor; for bash also the characters at which it breaks words */
+/** @param words the line up to the cursor; for bash also its word break characters */
 export async function printCandidates(
   program: Command,
   shell: string,
@@ -21,7 +21,7 @@ export async function printCandidates(
     const found = await candidatesAt(place, typed.current, program, runtime)
     await runtime.stdout.write(answerText(found, shell, typed))
   } catch {
-    // The line is half typed: nothing here is worth a word in the middle of it.
+    // An error message would disturb the half-typed line.
   }
 }
 

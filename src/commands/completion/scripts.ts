@@ -5,11 +5,11 @@ import type { TypedLine } from './line.ts'
 import type { Shell } from './shells.ts'
 
 /**
- * What `completion SHELL` prints. Each script hands the line up to the cursor to `__complete` and offers what it
- * answers; everything else is decided there.
+ * The scripts of `completion SHELL`. Each passes the line up to the cursor to `__complete` and offers the answer; all
+ * decisions are made there.
  */
 export const SCRIPTS: { readonly [Of in Shell]: string } = {
-  // As old as the bash of macOS: neither mapfile nor negative subscripts.
+  // For the old bash of macOS: no mapfile, no negative subscripts.
   bash: `# bash completion for leasectl
 _leasectl() {
   local program=leasectl answer line
@@ -66,8 +66,8 @@ complete -c leasectl -f -a '(__leasectl_complete)'
 }
 
 /**
- * What the script of a shell reads: the kind of the candidates, then one a line as the shell wants to have it. Texts
- * that could steer a terminal are left out: the shell prints them as they are.
+ * The answer for the script of a shell: the kind of the candidates, then one candidate per line in the format of the
+ * shell. Texts with control characters are left out, since the shell prints them unchanged.
  */
 export function answerText({ kind, found }: Candidates, shell: Shell, typed: TypedLine): string {
   const harmless = found.filter(({ text }) => text !== '' && !hasHostile(text))
@@ -81,7 +81,7 @@ function lineOf({ text, what }: CompletionWord, shell: Shell, typed: TypedLine):
     case 'bash':
       return quoted(text.slice(typed.kept), typed.quote)
     case 'zsh':
-      // a colon ends the candidate there, and zsh quotes by itself
+      // a colon would end the candidate; zsh quotes by itself
       return `${text.replace(/[\\:]/g, '\\$&')}${explained === undefined ? '' : `:${explained}`}`
     case 'fish':
       return explained === undefined ? text : `${text}\t${explained}`
@@ -91,8 +91,8 @@ function lineOf({ text, what }: CompletionWord, shell: Shell, typed: TypedLine):
 }
 
 /**
- * As bash would have to read it behind what is typed; `undefined` where the open quote cannot hold it. A `!` calls the
- * history within double quotes too, and a backslash before it would stay in the word.
+ * The text quoted for bash after the typed part; `undefined` if the open quote cannot contain it. Within double quotes a
+ * `!` expands the history, and a backslash before it would stay in the word.
  */
 function quoted(text: string, quote: TypedLine['quote']): string | undefined {
   if (quote === "'") return text.includes("'") ? undefined : text

@@ -1,3 +1,3 @@
-/** The shells that `completion` knows. */
+/** The shells that `completion` supports. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]

@@ -4,12 +4,12 @@ import {
   type Context,
   type Contexts,
   contextNamed,
+  readContexts,
+  updateContexts,
   withContext,
   withCurrent,
   withoutContext,
 } from '../../cli/contexts/contexts.ts'
-import { readContexts } from '../../cli/contexts/file.ts'
-import { updateContexts } from '../../cli/contexts/update.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'
@@ -28,7 +28,7 @@ export interface AddContextOptions extends GlobalOptions {
   readonly replace?: boolean
 }
 
-/** Gives a store a name. The same once more is fine; another store of that name needs `--replace`. */
+/** Adds a context. Adding it again changes nothing; a different store under its name needs `--replace`. */
 export async function addContext(options: AddContextOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const context = contextOf(options)
@@ -41,20 +41,20 @@ export async function addContext(options: AddContextOptions, runtime: Runtime): 
   const outcome = old === undefined ? 'added' : isSame(old, context) ? 'already' : 'replaced'
   if (options.output === 'json') await output.text(jsonDocument({ outcome, context: contextJson(context, after) }))
   else if (!options.quiet) await output.lines([`${outcome}: ${contextLine(context)}`])
-  if (old?.isProtected && !context.isProtected) await output.say('it was protected; it is not any more')
+  if (old?.isProtected && !context.isProtected) await output.say('it was protected and no longer is')
   if (after.current !== context.name)
-    await output.say(`-c ${context.name} uses it once, context use ${context.name} from now on`)
+    await output.say(`-c ${context.name} uses it for one command, context use ${context.name} from now on`)
   return undefined
 }
 
 function contextOf({ name, store, context, protected: isProtected, credentialFile }: AddContextOptions): Context {
   if (context !== undefined)
-    throw new UsageError('-c names a context that is there; the new one is named by the argument', {
+    throw new UsageError('-c names an existing context; the argument names the new one', {
       hint: 'Write context add NAME --store ADDRESS.',
     })
   if (store === undefined)
     throw new UsageError('which store?', {
-      hint: `Write context add ${name} --store ADDRESS; help addresses has them.`,
+      hint: `Write context add ${name} --store ADDRESS; see help addresses.`,
     })
   return {
     name,
@@ -64,11 +64,11 @@ function contextOf({ name, store, context, protected: isProtected, credentialFil
   }
 }
 
-/** Means the same from every folder and in every process. */
+/** The address, valid in every folder and in every process. @throws UsageError for `memory:` */
 function lastingAddress(text: string): string {
   const address = parseAddress(text)
   if (address.kind === 'memory')
-    throw new UsageError('memory: lasts no longer than one command', { hint: 'sqlite:PATH is kept.' })
+    throw new UsageError('memory: only lives for one command', { hint: 'sqlite:PATH is persistent.' })
   return formatAddress(address.kind === 'sqlite' ? { ...address, path: resolve(address.path) } : address)
 }
 
@@ -80,7 +80,7 @@ function added(known: Contexts, context: Context, { use, replace }: AddContextOp
 }
 
 function taken(old: Context): Problem {
-  return problem('exists', `the context ${old.name} is there already; nothing was changed`, {
+  return problem('exists', `the context ${old.name} already exists; nothing was changed`, {
     exit: 5,
     facts: [['is', contextLine(old)]],
     hint: '--replace replaces it.',
@@ -93,7 +93,7 @@ function isSame(one: Context, other: Context): boolean {
   )
 }
 
-/** All contexts, sorted by name. */
+/** Lists the contexts, sorted by name. */
 export async function listContexts(options: GlobalOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const contexts = readContexts(runtime.env)
@@ -147,7 +147,7 @@ export interface RemoveContextOptions extends GlobalOptions {
   readonly name: string
 }
 
-/** Forgets a context; tells what it was, so that it can be added again. */
+/** Removes a context and prints it, so that it can be added again. */
 export async function removeContext(options: RemoveContextOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const { name } = options
@@ -158,17 +158,17 @@ export async function removeContext(options: RemoveContextOptions, runtime: Runt
   if (options.output === 'json')
     await output.text(jsonDocument({ outcome: 'removed', context: contextJson(removed, before) }))
   else if (!options.quiet) await output.lines([`removed: ${contextLine(removed)}`])
-  if (before.current === name) await output.say('it was the current context; none is now')
-  if (removed.isProtected) await output.say('its store is not protected any more, unless by another context')
+  if (before.current === name) await output.say('it was the current context; now there is none')
+  if (removed.isProtected) await output.say('its store is no longer protected, unless by another context')
   return undefined
 }
 
 export interface ContextOptions extends GlobalOptions {
-  /** `context -`: back to the one before. */
+  /** `context -`: back to the previous context. */
   readonly back: boolean
 }
 
-/** The current context, or the one of `-c`. */
+/** Shows the current context, or the one of `-c`. */
 export async function showContext(options: ContextOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const contexts = readContexts(runtime.env)
@@ -178,14 +178,14 @@ export async function showContext(options: ContextOptions, runtime: Runtime): Pr
   if (options.output === 'json')
     await output.text(jsonDocument({ context: shown === undefined ? null : contextJson(shown, contexts) }))
   else if (shown !== undefined) await output.lines([contextLine(shown)])
-  if (shown === undefined) await output.say('no context is current')
+  if (shown === undefined) await output.say('there is no current context')
   const before = options.context === undefined ? overriding(runtime) : undefined
   if (before !== undefined) await output.say(before)
   return undefined
 }
 
 export interface UseContextOptions extends GlobalOptions {
-  /** `-` is the one before; `undefined` with `--none`. */
+  /** `-` is the previous context; `undefined` with `--none`. */
   readonly name: string | undefined
 }
 
@@ -196,7 +196,8 @@ export async function useContext(options: UseContextOptions, runtime: Runtime): 
   const current = contexts.current === undefined ? undefined : contextNamed(contexts, contexts.current, 'context use')
   if (options.output === 'json')
     await output.text(jsonDocument({ context: current === undefined ? null : contextJson(current, contexts) }))
-  else if (!options.quiet) await output.lines([current === undefined ? 'no context is current' : contextLine(current)])
+  else if (!options.quiet)
+    await output.lines([current === undefined ? 'there is no current context' : contextLine(current)])
   const before = overriding(runtime)
   if (before !== undefined) await output.say(before)
   return undefined
@@ -206,8 +207,8 @@ function used(contexts: Contexts, name: string | undefined): Contexts {
   if (name === undefined) return withCurrent(contexts, undefined)
   if (name !== '-') return withCurrent(contexts, contextNamed(contexts, name, 'context use').name)
   if (contexts.previous === undefined)
-    throw new UsageError('there was no context before', { hint: 'context use NAME makes one the current one.' })
-  return withCurrent(contexts, contextNamed(contexts, contexts.previous, 'the context before').name)
+    throw new UsageError('there is no previous context', { hint: 'context use NAME sets the current context.' })
+  return withCurrent(contexts, contextNamed(contexts, contexts.previous, 'the previous context').name)
 }
 
 /** A context in one line. */
@@ -216,13 +217,13 @@ function contextLine({ name, store, isProtected, credentialFile }: Context): str
   return `${name}  ${visibleText(store)}${isProtected ? ', protected' : ''}${credential}`
 }
 
-/** A context as JSON; fields are only ever added. */
+/** A context as JSON. Fields are only ever added. */
 function contextJson({ name, store, isProtected, credentialFile }: Context, { current }: Contexts) {
   return { name, store, protected: isProtected, credentialFile: credentialFile ?? null, current: name === current }
 }
 
-/** What of the environment comes before the current context; `undefined` if nothing does. */
+/** A sentence if a variable takes precedence over the current context; else `undefined`. */
 function overriding({ env }: Runtime): string | undefined {
   const name = ['LEASECTL_STORE', 'LEASECTL_CONTEXT'].find(variable => env[variable])
-  return name === undefined ? undefined : `${name} is set: it comes before the current context`
+  return name === undefined ? undefined : `${name} is set: it takes precedence over the current context`
 }

@@ -12,11 +12,11 @@ import { type ProbeStep, probeStore } from '../../ops/doctor/probe.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
 export interface TestContextOptions extends GlobalOptions {
-  /** Without one it is the store that other commands would use. */
+  /** Default: the store that other commands use. */
   readonly name?: string
 }
 
-/** Does at a store for real what other commands need of it, and tells step by step how it went. */
+/** Runs every operation that other commands need on a real store, and prints the outcome of each. */
 export async function testContext(options: TestContextOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const opened = await runtime.openStore(choiceOf(options))

@@ -5,15 +5,15 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { sourceText, storeChoice } from '../../cli/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
-/** What `leasectl` alone prints: what it is, which store is meant, three commands to begin with. */
+/** Prints the help of `leasectl` without arguments: its purpose, the selected store, three first commands. */
 export async function printShortHelp(options: GlobalOptions, runtime: Runtime): Promise<void> {
-  const { lines: store, words } = await storeMeant(options, runtime)
+  const { lines: store, words } = await selectedStore(options, runtime)
   const lines = [
-    'leasectl shows and changes event streams kept in leased blobs.',
+    'leasectl inspects and changes event streams in leased blobs.',
     '',
     ...store,
     '',
-    'Begin with:',
+    'Start with:',
     ...firstCommands(runtime, words),
     '',
     `All commands: ${runtime.startedAs} --help`,
@@ -21,8 +21,8 @@ export async function printShortHelp(options: GlobalOptions, runtime: Runtime): 
   await runtime.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** What names the store may be wrong itself: that is told here too, for whoever is lost types no more than the name. */
-async function storeMeant(
+/** The selected store. An error in its name is printed here, because this help is for users who are lost. */
+async function selectedStore(
   options: GlobalOptions,
   runtime: Runtime,
 ): Promise<{ readonly lines: readonly string[]; readonly words: readonly string[] }> {
@@ -33,7 +33,7 @@ async function storeMeant(
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     const hint = error.hint === undefined ? [] : [`       ${visibleText(error.hint)}`]
-    return { lines: [`Store: not to be told: ${visibleText(error.message)}`, ...hint], words: [] }
+    return { lines: [`Store: unknown: ${visibleText(error.message)}`, ...hint], words: [] }
   }
 }
 
@@ -46,5 +46,5 @@ function firstCommands(runtime: Runtime, store: readonly string[]): string[] {
 const FIRST_COMMANDS: readonly (readonly [words: readonly string[], what: string])[] = [
   [['init', 'orders/4711', '--fork', 'Search,Pay'], 'create a stream'],
   [['ls'], 'list streams'],
-  [['show', 'orders/4711'], 'its events as a tree'],
+  [['show', 'orders/4711'], 'show its events as a tree'],
 ]

@@ -63,7 +63,7 @@ async function work(store: StreamStore, name: string, options: LeaseLabOptions, 
   const write = (text: string) => stdout.write(text)
   const samples = new SampleWriter<Turn>(turns => write(`${JSON.stringify({ kind: 'turns', turns })}\n`))
   const holder = holderOf({ by: name }, 'lab lease', runtime)
-  await runAsWorker({ heard: runtime.hearLines(), write, signal }, async stop => {
+  await runAsWorker({ heard: runtime.readLines(), write, signal }, async stop => {
     const how = { holder, durationMs, holdMs, pace: waitStrategyOf(pace, Math.random), clock: machineMs, signal: stop }
     await takeTurns(store, stream, { ...how, report: turn => samples.add(turn) })
     await samples.flush()

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { containerCreator } from '../../cli/create-container.ts'
-import { clockName } from '../../cli/folders.ts'
 import type { Output } from '../../cli/output.ts'
 import type { Processes, Runtime } from '../../cli/runtime.ts'
-import { ownAddress } from '../../cli/store.ts'
+import { clockName, ownAddress } from '../../cli/store.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { removeStream } from '../../ops/remove.ts'
 import { transact } from '../../ops/transact/transact.ts'
@@ -76,5 +75,5 @@ export function workerStarter(
 ): (name: string, at: number) => Promise<LineChannel> {
   // With -o json a failure of the worker goes to stderr as JSON, which the parent parses.
   const words = ['--stream', stream, ...flags, '--store', store.address, '-o', 'json']
-  return (name, at) => runtime.startTalking(['lab', test, '--as-worker', name, '--at', String(at), ...words])
+  return (name, at) => runtime.startLineProcess(['lab', test, '--as-worker', name, '--at', String(at), ...words])
 }

@@ -108,7 +108,7 @@ async function work(store: StreamStore, name: string, options: StreamLabOptions,
     await warmUp(store, `${stream}-${name}`, { name, write, events: view.stream.events.length })
   const say = (text: string) => runtime.stdout.write(text)
   const samples = new SampleWriter<LabChange>(changes => say(`${JSON.stringify({ kind: 'changes', changes })}\n`))
-  await runAsWorker({ heard: runtime.hearLines(), write: say, signal: runtime.signal }, async signal => {
+  await runAsWorker({ heard: runtime.readLines(), write: say, signal: runtime.signal }, async signal => {
     const fromMs = machineMs()
     const how: LabWorkOptions = {
       name,

@@ -1,4 +1,4 @@
-import { type ListingCount, patienceOf, showCount } from '../../cli/counter.ts'
+import { type ListingCount, showCount, startCounting } from '../../cli/counter.ts'
 import type { ProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
@@ -51,7 +51,7 @@ export async function writeAsListed<Row>(
   list: ListFormat<Row>,
   runtime: Runtime,
 ): Promise<ListingCount> {
-  const counting = patienceOf(runtime)
+  const counting = startCounting(runtime)
   let shown = 0
   let seen = 0
   try {
@@ -60,13 +60,13 @@ export async function writeAsListed<Row>(
       if (items.length > 0) await list.write(items.map(list.row))
       shown += items.length
       seen += page.length
-      if (seen > shown && !(list.hasTotal && counting.lasts())) return { shown, seen, exact: false }
+      if (seen > shown && !(list.hasTotal && counting.hasTimeLeft())) return { shown, seen, exact: false }
     }
     return { shown, seen, exact: true }
   } catch (error) {
     // All rows up to the limit were shown, so a failure to count the rest is not a fault.
     const isCounting = seen > shown && !runtime.signal.aborted
-    if (isCounting && (counting.ended || error instanceof StoreUnreachable)) return { shown, seen, exact: false }
+    if (isCounting && (counting.isOver || error instanceof StoreUnreachable)) return { shown, seen, exact: false }
     throw error
   } finally {
     counting.close()

@@ -1,6 +1,6 @@
 import type { GlobalOptions } from '../../cli/options.ts'
 import { UsageError } from '../../cli/problem.ts'
-import { atMs, type PointInTime, pointInTime } from '../../cli/time-points.ts'
+import { atMs, type PointInTime, pointInTime } from '../../cli/values.ts'
 import type { VersionPoint } from '../../ops/read-stream.ts'
 
 export interface ShowCommandOptions extends GlobalOptions {

@@ -11,20 +11,19 @@ import type { ChangeEnd, ChangeTarget, ChangeVerb, Outcome, Preview } from '../.
 import { commandWords } from '../../util/strings.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { ABORT } from '../abort.ts'
-import type { BatchAction } from '../batch/action.ts'
+import { type BatchAction, changedOf, isProblem, type Result, transactAction } from '../batch/action.ts'
 import { confirmationFor } from '../batch/confirm.ts'
 import { executePlan } from '../batch/execute.ts'
 import { type BatchPlan, makePlan, type PreviewRow } from '../batch/plan.ts'
 import { countOf, planText, ROWS_SHOWN } from '../batch/preview.ts'
 import { countsOf, type EndedBatch, endProblem, endText, whatText, whyNot } from '../batch/report.ts'
-import { type BatchContext, changedOf, isProblem, type Result, wordOf } from '../batch/result.ts'
-import { transactAction } from '../batch/transact-action.ts'
+import { type BatchContext, wordOf } from '../batch/result.ts'
 import { CANCEL } from '../cancel.ts'
 import { RETRY } from '../retry.ts'
 
 const VERBS = { cancel: CANCEL, abort: ABORT, retry: RETRY } as const
 
-/** Looks at what is to be changed as the command does, and pins it. */
+/** Plans a change as the command does, with the inspected states as preconditions. */
 export async function prepareChange(
   name: Exclude<ChangeVerb, 'break'>,
   targets: readonly ChangeTarget[],
@@ -57,11 +56,11 @@ export async function prepareChange(
       confirm: confirmOf(plan.jobs.length, opened.isProtected),
       takesReason: true,
     },
-    carryOut: carrier(plan, action, events, targets.length > 1, opened, runtime),
+    execute: executor(plan, action, events, targets.length > 1, opened, runtime),
   }
 }
 
-/** What is changed: the one by its name, several by their number. */
+/** The targets in words: a single one by name, several by number. */
 function nameOf(only: ChangeTarget | undefined, plan: BatchPlan): string {
   if (only === undefined) return countOf(plan)
   const { stream, event } = only
@@ -73,15 +72,15 @@ function confirmOf(streams: number, isProtected: boolean): Prepared['preview']['
   return how === 'the number' ? { kind: 'type', text: String(streams), what: 'the number of streams' } : { kind: 'yes' }
 }
 
-/** One command id for all tries: what was done under it is not done twice. */
-function carrier(
+/** Executes the plan. All attempts share one command id, so that no change is applied twice. */
+function executor(
   plan: BatchPlan,
   action: BatchAction,
   events: ReadonlyMap<string, readonly string[]>,
   isBatch: boolean,
   { store }: RuntimeStore,
   runtime: Runtime,
-): Prepared['carryOut'] {
+): Prepared['execute'] {
   const commandId = runtime.newId()
   return async (reason, onOutcome, signal) => {
     checkText('reason', reason)
@@ -118,12 +117,12 @@ function batchLines(ended: EndedBatch, context: BatchContext): ChangeEnd['lines'
   ]
 }
 
-/** What followed from it, or what to do about it. */
+/** The consequences of the change, or the facts of its problem. */
 function singleLines(
   { results: [result] }: EndedBatch,
   { action, options, runtime }: BatchContext,
 ): ChangeEnd['lines'] {
-  if (result === undefined) return ['not begun; nothing was changed']
+  if (result === undefined) return ['not started; nothing was changed']
   const { outcome } = result
   const lines = isProblem(outcome)
     ? problemLines(outcome, runtime.nowMs())
@@ -131,19 +130,19 @@ function singleLines(
   return lines.slice(1).map(line => line.trimStart())
 }
 
-/** Names that nothing has, beyond which they are counted. */
-const MOST_MISSING = 5
+/** Number of missing names to list; the rest is counted. */
+const MAX_MISSING = 5
 
-/** What would be changed, line by line, and why the rest would not. Safe to print. */
+/** The lines of the preview: the targets, and why others are left out. Safe to print. */
 function previewLines(plan: BatchPlan, action: BatchAction, only: ChangeTarget | undefined): readonly string[] {
   const { rows, targets, missing, leftOut } = plan
   const more = targets.length - rows.length
-  const untold = missing.length - MOST_MISSING
+  const moreMissing = missing.length - MAX_MISSING
   return [
     ...tableOf(rows, action),
     ...(more > 0 ? [`and ${countText(more)} more`] : []),
-    ...missing.slice(0, MOST_MISSING).map(({ message }) => `not tried: ${visibleText(message)}`),
-    ...(untold > 0 ? [`and ${countText(untold)} more that are not there`] : []),
+    ...missing.slice(0, MAX_MISSING).map(({ message }) => `not tried: ${visibleText(message)}`),
+    ...(moreMissing > 0 ? [`and ${countText(moreMissing)} more that do not exist`] : []),
     ...(only === undefined ? [planText(plan, action.leavesOut?.because)] : []),
     ...(only !== undefined && leftOut > 0 ? [`${targetName(only)} is ${action.leavesOut?.because}`] : []),
   ]
@@ -173,25 +172,25 @@ function effectOf({ target, item, openBelow, objection }: PreviewRow, { name }: 
   return target.event !== undefined || failed === 0 ? '' : counted(failed, 'failed event')
 }
 
-/** A change that was looked at, and how to do it. */
+/** A planned change. */
 export interface Prepared {
   readonly preview: Preview
-  carryOut(reason: string, onOutcome: (outcome: Outcome) => void, signal: AbortSignal): Promise<ChangeEnd>
+  execute(reason: string, onOutcome: (outcome: Outcome) => void, signal: AbortSignal): Promise<ChangeEnd>
 }
 
-/** The runtime as the command would have it that does the same. */
+/** The runtime of the equivalent command. */
 export function changing(runtime: Runtime, argv: readonly string[], signal: AbortSignal): Runtime {
   return { ...runtime, argv, signal, kind: 'writes' }
 }
 
-/** Streams in the order given, each with the events that are meant of it; none: the stream as a whole. */
+/** The streams in order, each with its events; none for the whole stream. */
 function eventsByStream(targets: readonly ChangeTarget[]): ReadonlyMap<string, readonly string[]> {
   const streams = new Map<string, Set<string>>()
   const whole = new Set(targets.flatMap(({ stream, event }) => (event === undefined ? [stream] : [])))
   for (const { stream, event } of targets) {
     const events = streams.get(stream) ?? new Set()
     streams.set(stream, events)
-    // an event of a stream that is meant as a whole is meant with it
+    // the whole stream includes its events
     if (event !== undefined && !whole.has(stream)) events.add(event)
   }
   return new Map([...streams].map(([stream, events]) => [stream, [...events]]))
@@ -199,10 +198,10 @@ function eventsByStream(targets: readonly ChangeTarget[]): ReadonlyMap<string, r
 
 type Events = ReadonlyMap<string, readonly string[]>
 
-/** What is longer no terminal takes from a clipboard, and nobody reads. */
-const MOST_CHARACTERS = 4_000
+/** Longer command lines are neither readable nor easy to paste. */
+const MAX_CHARACTERS = 4_000
 
-/** The words of one command: streams of which the same events are meant. */
+/** The words of one command, for streams with the same events. */
 function changeWords(verb: string, [names, events]: NamesOf, reason: string): readonly string[] {
   const why = reason === '' ? [] : ['-m', reason]
   const which = events.flatMap(event => ['-e', event])
@@ -211,17 +210,17 @@ function changeWords(verb: string, [names, events]: NamesOf, reason: string): re
 
 type NamesOf = readonly [names: readonly string[], events: readonly string[]]
 
-/** The command lines that do the same as a change of the dashboard, in one. */
+/** The command line that is equivalent to a change of the dashboard. */
 function changeCommand(verb: string, targets: Events, reason: string, runtime: Runtime): string {
   const lines = groups(targets).map(group => commandLine(runtime, changeWords(verb, group, reason)))
   const text = lines.join(' && ')
-  if (text.length <= MOST_CHARACTERS) return text
+  if (text.length <= MAX_CHARACTERS) return text
   const why = reason === '' ? [] : ['-m', reason]
   const rest = commandLine(runtime, [verb, '--streams', '-', ...why])
   return `${rest}  # ${countText(targets.size)} names on standard input`
 }
 
-/** Streams by the events that are meant of them. */
+/** Groups streams with the same events. */
 function groups(targets: Events): readonly NamesOf[] {
   const found = new Map<string, { readonly names: string[]; readonly events: readonly string[] }>()
   for (const [name, events] of targets) {

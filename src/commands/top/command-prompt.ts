@@ -13,11 +13,11 @@ export interface LineOptions {
   /** Changes can be unlocked. */
   readonly mayUnlock: boolean
   readonly writing: Writing
-  /** Called with what a line has told that was stopped while it changed something. */
+  /** Receives the output of a line that was stopped while it made changes. */
   onStopped(lines: readonly string[]): void
 }
 
-/** Runs lines of the program's own language for the dashboard; stores that they name are opened once. */
+/** Runs command lines inside the dashboard. Each store that they name is opened once. */
 export class LineRunner {
   readonly #opened: RuntimeStore
   readonly #options: LineOptions
@@ -30,19 +30,19 @@ export class LineRunner {
     this.#runtime = runtime
   }
 
-  /** @param mayWrite `false` refuses whatever changes something before it does anything */
+  /** @param mayWrite `false` refuses a writing command before it starts */
   async run(line: string, mayWrite: boolean, signal: AbortSignal): Promise<LineOutput> {
     const words = wordsOf(line)
     if (typeof words === 'string') return { exit: 2, lines: [`error: ${words}`] }
     const { mayUnlock, writing, onStopped } = this.#options
     let isWriting = false
-    const ending = new AbortController()
-    const stop = () => ending.abort(signal.reason)
+    const stopping = new AbortController()
+    const stop = () => stopping.abort(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
     const lines = new CapturedLines(() => {
-      // who only reads need not go on; a change does
-      if (captured.kind === 'reads') ending.abort('SIGINT')
+      // a reading command can stop here, a change cannot
+      if (captured.kind === 'reads') stopping.abort('SIGINT')
     })
     const captured = capturedRuntime(words, lines, {
       runtime: this.#runtime,
@@ -50,7 +50,7 @@ export class LineRunner {
       others: this.#others,
       mayWrite,
       mayUnlock,
-      signal: ending.signal,
+      signal: stopping.signal,
       onKind: kind => {
         if (kind === 'writes' && !isWriting) writing.begin()
         if (kind === 'reads' && isWriting) writing.end()
@@ -68,9 +68,9 @@ export class LineRunner {
   }
 }
 
-/** The words of a line as a shell splits it, without the program's name; or what is wrong with it. */
+/** The words of a line as a shell splits it, without the program name; or an error message. */
 function wordsOf(line: string): readonly string[] | string {
-  // the name in front is what the splitter looks for; the blank behind ends the last word
+  // the splitter needs the program name; the trailing space ends the last word
   const { before, current, quote } = typedLine(`leasectl ${line.replaceAll(/\s/g, ' ')} `, 'bash')
   if (quote !== '') return `the quote ${quote} is not closed`
   const words = current === '' ? before : [...before, current.trimEnd()]
@@ -83,35 +83,35 @@ function safeLine(line: string): string {
 }
 
 export interface PromptContext {
-  /** The dashboard's own. */
+  /** The runtime of the dashboard. */
   readonly runtime: ProgramRuntime
-  /** The store that is meant where the line names none. */
+  /** The store of lines that name none. */
   readonly opened: RuntimeStore
-  /** Others that were opened for lines, by address. */
+  /** Other stores opened for lines, by address. */
   readonly others: Map<string, RuntimeStore>
   readonly mayWrite: boolean
   /** Changes can be unlocked. */
   readonly mayUnlock: boolean
   readonly signal: AbortSignal
-  /** Called when the command begins to change something, or does so no more. */
+  /** Called when the command starts or stops being a writing one. */
   onKind(kind: Kind): void
 }
 
-/** What holds the terminal, starts processes or never ends, and why it has no place here. */
+/** Commands refused in the dashboard, with the reason: they need the terminal, start processes or never end. */
 const REFUSED: Readonly<Record<string, string>> = {
-  top: 'it runs already',
+  top: 'it is already running',
   exec: 'it starts a program that needs the terminal',
-  work: 'it runs for good',
-  watchdog: 'it runs for good; 4 shows what it does, D what it would do',
-  demo: 'it runs for itself, with demo --top',
-  lab: 'it starts processes of its own',
+  work: 'it never ends',
+  watchdog: 'it never ends; press 4 for its work, D for a dry run',
+  demo: 'use demo --top',
+  lab: 'it starts other processes',
   completion: 'it is for the shell',
   __complete: 'it is for the shell',
 }
 
 /**
- * The runtime of a command that runs inside the dashboard: what it writes is caught, nobody can be asked, and nothing is
- * drawn in place. The store of the dashboard is used and stays open.
+ * The runtime of a command inside the dashboard: its output is captured, it cannot ask, and it cannot draw in place. It uses
+ * the store of the dashboard and leaves it open.
  */
 function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: PromptContext): ProgramRuntime {
   const { runtime, mayWrite, mayUnlock, signal } = around
@@ -121,7 +121,7 @@ function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: 
   let opened: RuntimeStore | undefined
   return {
     ...runtime,
-    // lines as wide as the screen, but no colours and nothing in place
+    // lines as wide as the screen, without colours and redrawing
     env: { ...runtime.env, TERM: 'dumb', NO_COLOR: '1' },
     argv,
     stdout,
@@ -146,9 +146,9 @@ function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: 
       return opened
     },
     openOther: address => openedFor({ store: address }, around),
-    startSelf: () => refuse('processes are not started from here'),
-    openLiveView: () => refuse('nothing is drawn in place here'),
-    openDashboard: () => refuse('it runs already'),
+    startSelf: () => refuse('no processes start inside the dashboard'),
+    openLiveView: () => refuse('nothing is redrawn inside the dashboard'),
+    openDashboard: () => refuse('it is already running'),
     runCommand: () => refuse('one command at a time'),
     close: async () => {
       stdout.end()
@@ -158,18 +158,18 @@ function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: 
 }
 
 function lockedWords(mayUnlock: boolean): ConstructorParameters<typeof UsageError> {
-  if (!mayUnlock) return ['read-only: changes are disabled']
-  return ['changes are locked', { hint: '! unlocks them; nothing was changed' }]
+  if (!mayUnlock) return ['read-only: the dashboard was started with --read-only']
+  return ['changes are locked', { hint: 'Press ! to unlock them; nothing was changed.' }]
 }
 
-/** @throws UsageError for what has no place in the dashboard */
+/** @throws UsageError for a command that cannot run inside the dashboard */
 function checkCommand(command: string, argv: readonly string[]): void {
   const [name = ''] = command.split(' ')
   const why = Object.hasOwn(REFUSED, name) && command !== 'watchdog status' ? REFUSED[name] : undefined
   if (why !== undefined) throw new UsageError(`${name} does not run inside the dashboard: ${why}`)
   if (name === 'tail' && argv.some(word => word === '--follow' || /^-[qv]*f/.test(word)))
     throw new UsageError('tail -f never ends: it does not run inside the dashboard', {
-      hint: 'enter opens a stream with what happens to it; 5 shows what happens to all',
+      hint: 'Press enter to follow a stream, 5 for the activity of all.',
     })
 }
 
@@ -199,17 +199,17 @@ function refuse(message: string): never {
   throw new UsageError(message)
 }
 
-/** What is beyond nobody reads in a dialog. */
-const MOST_LINES = 2_000
-const MOST_COLUMNS = 2_000
+/** Limits of the captured output; nobody reads more in a dialog. */
+const MAX_LINES = 2_000
+const MAX_COLUMNS = 2_000
 
-/** What a command writes, as safe lines without colours, up to a bound. */
+/** The output of a command as safe lines without colours, up to a limit. */
 class CapturedLines {
   readonly #onFull: () => void
   readonly #lines: string[] = []
   #dropped = 0
 
-  /** @param onFull called once, when more comes than is kept */
+  /** @param onFull called once, when the limit is reached */
   constructor(onFull: () => void) {
     this.#onFull = onFull
   }
@@ -218,13 +218,13 @@ class CapturedLines {
     return this.#dropped > 0
   }
 
-  /** A stream to write to. What is written to it stands in lines of its own. */
+  /** An output stream. Its text gets separate lines. */
   terminal(columns: number | undefined): Terminal & { end(): void } {
     const decoder = new StringDecoder('utf8')
     let open = ''
     const add = (text: string) => {
       const lines = (open + text).split('\n')
-      open = (lines.pop() ?? '').slice(0, MOST_COLUMNS)
+      open = (lines.pop() ?? '').slice(0, MAX_COLUMNS)
       for (const line of lines) this.#add(line)
     }
     return {
@@ -238,15 +238,15 @@ class CapturedLines {
     }
   }
 
-  /** All lines, with a last one that tells how many are missing. */
+  /** All lines; if some are missing, a last line says so. */
   end(): readonly string[] {
     if (this.#dropped === 0) return this.#lines
-    return [...this.#lines, `… more than ${countText(MOST_LINES)} lines; the rest is left out`]
+    return [...this.#lines, `… more than ${countText(MAX_LINES)} lines; the rest is left out`]
   }
 
   #add(line: string): void {
-    if (this.#lines.length < MOST_LINES) {
-      const plain = stripVTControlCharacters(line.slice(0, MOST_COLUMNS)).replace(/\r$/, '').replaceAll('\t', '  ')
+    if (this.#lines.length < MAX_LINES) {
+      const plain = stripVTControlCharacters(line.slice(0, MAX_COLUMNS)).replace(/\r$/, '').replaceAll('\t', '  ')
       this.#lines.push(visibleText(plain))
       return
     }
@@ -256,8 +256,8 @@ class CapturedLines {
 }
 
 /**
- * Makes the program one that writes for as long as anything in the dashboard does: where the terminal goes away it does not
- * end then, and a store is not opened without knowing whether it is protected.
+ * Makes the program a writing one while anything in the dashboard writes. It then survives the loss of its terminal, and
+ * opens stores only with known protection.
  */
 export class Writing {
   readonly #runtime: Runtime

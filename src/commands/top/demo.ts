@@ -4,10 +4,10 @@ import type { ProgramRuntime } from './dashboard.ts'
 import { openTop } from './open.ts'
 
 /**
- * Plays while the dashboard shows its stream; who quits the dashboard ends the play and its workers.
+ * Plays the demo while the dashboard shows its stream. Quitting the dashboard stops the demo and its workers.
  *
- * @returns `undefined` if it was stopped before its end
- * @throws what the play failed with, once the screen is closed
+ * @returns `undefined` if it was stopped early
+ * @throws the failure of the demo, after the screen is closed
  */
 export async function playInTop(
   options: Omit<PlayOptions, 'signal' | 'show'>,

@@ -17,17 +17,17 @@ import { type BreakResult, breakNow, changedHands } from '../lease/break-lease.t
 import { leaseLine } from '../lease/run.ts'
 import { changing, type Prepared } from './changes.ts'
 
-/** A lease that was looked at. */
-type Seen = Pick<StreamSnapshot, 'name' | 'etag' | 'lease' | 'summary'>
+/** An inspected lease. */
+type Inspected = Pick<StreamSnapshot, 'name' | 'etag' | 'lease' | 'summary'>
 
-/** So many streams are read, or their leases broken, at a time. */
-const AT_ONCE = 8
-/** Names in the command line that does the same. */
-const MOST_NAMED = 20
-/** A name that is longer nobody types. */
-const LONGEST_TYPED = 60
+/** Number of streams read, or leases broken, at a time. */
+const CONCURRENCY = 8
+/** Number of names in the equivalent command line. */
+const MAX_NAMED = 20
+/** Longest name that a user must type, in characters. */
+const MAX_TYPED = 60
 
-/** Looks at the leases of streams; only those that somebody holds are broken then, each only if it is still the same. */
+/** Inspects the leases of streams. Breaks only leases that are held then, and only if they are still the same. */
 export async function prepareBreak(
   targets: readonly ChangeTarget[],
   opened: RuntimeStore,
@@ -35,87 +35,87 @@ export async function prepareBreak(
   signal: AbortSignal,
 ): Promise<Prepared> {
   const names = [...new Set(targets.map(({ stream }) => stream))]
-  const seen = new Map<string, Seen>()
+  const inspected = new Map<string, Inspected>()
   const { store } = opened
-  for await (const stored of readAhead(names, AT_ONCE, name => seenLease(name, store, signal)))
-    if (stored !== undefined) seen.set(stored.name, stored)
-  const held = [...seen.values()].filter(({ lease }) => isHeld(lease))
+  for await (const stored of readAhead(names, CONCURRENCY, name => inspectLease(name, store, signal)))
+    if (stored !== undefined) inspected.set(stored.name, stored)
+  const held = [...inspected.values()].filter(({ lease }) => isHeld(lease))
   return {
     preview: {
       verb: 'break',
       question: held.length === 0 ? 'There is no lease to break' : breaks(held),
-      lines: linesOf(names, seen, held, store),
+      lines: linesOf(names, inspected, held, store),
       count: held.length,
       command: () => breakCommand(names, runtime),
       confirm: confirmOf(held),
       takesReason: false,
     },
-    carryOut: (_, onOutcome, stop) => breakAll(held, store, changing(runtime, ['lease', 'break'], stop), onOutcome),
+    execute: (_, onOutcome, stop) => breakAll(held, store, changing(runtime, ['lease', 'break'], stop), onOutcome),
   }
 }
 
-/** The command takes one name. */
+/** The equivalent command lines; `lease break` takes one name. */
 function breakCommand(names: readonly string[], runtime: Runtime): string {
   const lines = names
-    .slice(0, MOST_NAMED)
+    .slice(0, MAX_NAMED)
     .map(name => commandLine(runtime, commandWords(['lease', 'break'], [name])))
     .join(' && ')
-  const more = names.length - MOST_NAMED
-  return more > 0 ? `${lines}  # and ${countText(more)} more, one by one` : lines
+  const more = names.length - MAX_NAMED
+  return more > 0 ? `${lines}  # and ${countText(more)} more, one at a time` : lines
 }
 
-/** Without the document: what is marked may be thousands. */
-async function seenLease(name: string, store: StreamStore, signal: AbortSignal): Promise<Seen | undefined> {
+/** The lease without the document, because thousands of streams can be marked. */
+async function inspectLease(name: string, store: StreamStore, signal: AbortSignal): Promise<Inspected | undefined> {
   const stored = await store.read(name, signal)
   if (stored === undefined) return undefined
   const { etag, lease, summary } = stored
   return { name, etag, lease, ...(summary === undefined ? {} : { summary }) }
 }
 
-function breaks(held: readonly Seen[]): string {
+function breaks(held: readonly Inspected[]): string {
   const [first] = held
   return first !== undefined && held.length === 1
     ? `This breaks the lease of ${visibleName(first.name)}`
     : `This breaks the leases of ${counted(held.length, 'stream')}`
 }
 
-/** As the command: the name of the one, the number of several. */
-function confirmOf(held: readonly Seen[]): Preview['confirm'] {
+/** Requires typing the name of one stream, as the command does, or the number of several. */
+function confirmOf(held: readonly Inspected[]): Preview['confirm'] {
   const name = held.length === 1 ? held[0]?.name : undefined
-  return name !== undefined && name.length <= LONGEST_TYPED && visibleName(name) === name
+  return name !== undefined && name.length <= MAX_TYPED && visibleName(name) === name
     ? { kind: 'type', text: name, what: 'the name of the stream' }
     : { kind: 'type', text: String(held.length), what: 'the number of leases' }
 }
 
 function linesOf(
   names: readonly string[],
-  seen: ReadonlyMap<string, Seen>,
-  held: readonly Seen[],
+  inspected: ReadonlyMap<string, Inspected>,
+  held: readonly Inspected[],
   store: StreamStore,
 ): readonly string[] {
   const more = held.length - ROWS_SHOWN
-  const free = seen.size - held.length
-  const missing = names.length - seen.size
+  const free = inspected.size - held.length
+  const missing = names.length - inspected.size
   return [
     ...held.slice(0, ROWS_SHOWN).map(one => leaseLine(one, store)),
     ...(more > 0 ? [`and ${countText(more)} more`] : []),
     ...(free > 0
-      ? [free === names.length ? 'nobody holds a lease' : `${counted(free, 'stream')} not leased, left out`]
+      ? [free === names.length ? 'no lease is held' : `${counted(free, 'stream')} not leased, left out`]
       : []),
-    ...(missing > 0 ? [`${counted(missing, 'stream')} not there any more`] : []),
-    ...(held.length > 0 ? ['What its holder is doing is lost: its next write is refused.'] : []),
+    ...(missing > 0 ? [`${counted(missing, 'stream')} no longer there`] : []),
+    ...(held.length > 0 ? ['Unfinished work of the holder is lost: its next write is refused.'] : []),
   ]
 }
 
 async function breakAll(
-  held: readonly Seen[],
+  held: readonly Inspected[],
   store: StreamStore,
   runtime: Runtime,
   onOutcome: (outcome: Outcome) => void,
-): ReturnType<Prepared['carryOut']> {
+): ReturnType<Prepared['execute']> {
   let good = 0
-  const how = { concurrency: AT_ONCE, signal: runtime.signal }
-  const begun = await runJobs(held, how, async (before, stop) => {
+  const how = { concurrency: CONCURRENCY, signal: runtime.signal }
+  const started = await runJobs(held, how, async (before, stop) => {
     const what = await broken(before, store, runtime)
     stop.count('exit' in what ? what : undefined)
     const outcome = outcomeOf(before.name, what)
@@ -123,16 +123,16 @@ async function breakAll(
     onOutcome(outcome)
   })
   if (held.length === 1) return { lines: [] }
-  const bad = begun - good
+  const bad = started - good
   const parts = [
     `${countText(good)} done`,
     ...(bad === 0 ? [] : [`${countText(bad)} not done`]),
-    ...(begun === held.length ? [] : [`${countText(held.length - begun)} not begun`]),
+    ...(started === held.length ? [] : [`${countText(held.length - started)} not started`]),
   ]
   return { lines: [parts.join('; ')] }
 }
 
-async function broken(before: Seen, store: StreamStore, runtime: Runtime): Promise<BreakResult | Problem> {
+async function broken(before: Inspected, store: StreamStore, runtime: Runtime): Promise<BreakResult | Problem> {
   try {
     return (await changedHands(before, store, runtime)) ?? (await breakNow(before.name, 0, store, runtime))
   } catch (error) {
@@ -145,6 +145,6 @@ function outcomeOf(stream: string, what: BreakResult | Problem): Outcome {
     const text = whyNot(what, { stream, event: undefined })
     return { target: { stream }, word: wordOf({ outcome: what }), isGood: false, text }
   }
-  const text = what.kind === 'done' ? `the lease is ${what.state}` : 'there was no lease any more'
+  const text = what.kind === 'done' ? `the lease is ${what.state}` : 'the lease was already gone'
   return { target: { stream }, word: what.kind, isGood: true, text }
 }

@@ -1,10 +1,10 @@
 import { constants } from 'node:os'
-import { type ColourChoice, hasColour } from '../../cli/color.ts'
 import { EndsWith } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { usualIntervalMs } from '../../cli/store.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
 import { VERSION } from '../../cli/version.ts'
+import { type ColourChoice, hasColour } from '../../formats/terminal/style.ts'
 import type { Glob } from '../../ops/glob.ts'
 import type { DashboardOptions } from '../../tui/options.ts'
 import { themeFor } from '../../tui/view/theme.ts'
@@ -12,24 +12,24 @@ import type { ProgramRuntime } from './dashboard.ts'
 import type { ThemeChoice } from './options.ts'
 import { type PortsOptions, portsOf } from './ports.ts'
 
-/** How the dashboard begins; what is not said is as usual. */
+/** Initial settings of the dashboard; all have defaults. */
 export interface TopStart extends Pick<DashboardOptions, 'writes'>, Partial<Pick<DashboardOptions, Usual>> {
   readonly stream?: string
   readonly theme?: ThemeChoice
   readonly color?: ColourChoice
-  /** Only streams of these names, with the pattern as it was given. */
+  /** Only streams that match, with the pattern as typed. */
   readonly match?: { readonly text: string; readonly glob: Glob }
 }
 
 type Usual = 'intervalMs' | 'isAscii' | 'time'
 
 /**
- * The dashboard over the store that is open, until it was quit or a signal ended it.
+ * Runs the dashboard on the opened store until the user quits or a signal ends it.
  *
- * @throws EndsWith a signal of the terminal ended it, such as SIGHUP: quietly, with 128 and its number
+ * @throws EndsWith after a signal of the terminal such as SIGHUP, with 128 plus its number and without a message
  */
 export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise<void> {
-  // A large stream is read whole each time it moves.
+  // a large stream is read whole after each change
   await keepHeapSmall()
   const { opened, env } = runtime
   if (opened === undefined) throw new Error('no store was opened')
@@ -53,7 +53,7 @@ export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise
     ...(stream === undefined ? {} : { stream }),
     ...(match === undefined ? {} : { match: match.glob }),
   })
-  // What a change has come to that was stopped by quitting nobody has seen, nor how the rest is done.
+  // the screen was gone before it could show the outcome of a change that quitting stopped
   const end = await shown.finally(() => sayAll(stopped, runtime))
   if (end.kind === 'stopped') throw new EndsWith(128 + constants.signals[end.signal])
 }

@@ -6,17 +6,17 @@ export type ThemeChoice = (typeof THEMES)[number]
 
 /** Arguments and flags of `top`. */
 export interface TopOptions extends GlobalOptions {
-  /** The stream that it opens with; it need not exist yet. */
+  /** The stream to open; it need not exist yet. */
   readonly stream?: string
   readonly match?: string
-  /** From one look to the next, ms. */
+  /** Time between polls, ms. */
   readonly interval?: number
-  /** Changes are allowed from the start on. */
+  /** Changes are unlocked from the start. */
   readonly write?: boolean
-  /** Nothing can be changed, whatever is typed. */
+  /** Changes can never be unlocked. */
   readonly readOnly?: boolean
   readonly theme?: ThemeChoice
   readonly ascii?: boolean
-  /** Lines one after the other in place of a screen. */
+  /** Print lines instead of a screen. */
   readonly accessible?: boolean
 }

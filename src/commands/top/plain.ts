@@ -17,12 +17,12 @@ import { noticeOfOne, openPrinter } from '../tail/output.ts'
 import { followFrom } from '../tail/run.ts'
 import type { TopOptions } from './options.ts'
 
-/** Streams of the listing that are shown at the beginning. */
+/** Number of streams listed at the start. */
 const FIRST_STREAMS = 200
 
 /**
- * The dashboard in lines, for pipes and screen readers: what there is, once, then what happens. Nothing is drawn in place.
- * Ends when a signal does.
+ * The dashboard as lines, for pipes and screen readers: the streams once, then their transactions. Nothing is redrawn in
+ * place. Runs until a signal.
  */
 export async function plainTop(
   options: TopOptions,
@@ -30,7 +30,7 @@ export async function plainTop(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
-  // what happens is told at its time of day, as tail tells it
+  // transactions have local times, as in tail
   const news = await openOutput(options, runtime, 'local')
   const interval = options.interval ?? usualIntervalMs(store)
   if (options.stream === undefined) return plainStreams(options, interval, store, output, news, runtime)
@@ -51,7 +51,7 @@ async function plainStreams(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const filter = match === undefined ? {} : { names: globOf(match) }
-  // what happens while the streams are listed is told too
+  // includes transactions made during the listing
   const since = { kind: 'at', ms: store.nowMs() } as const
   await list({ limit: FIRST_STREAMS, ...(match === undefined ? {} : { match: [match] }) }, store, output, runtime)
   await output.lines([''])
@@ -59,7 +59,7 @@ async function plainStreams(
   return tailMany({ kind: 'filter', filter }, { follow: true, since, interval }, store, news, runtime)
 }
 
-/** The stream as soon as there is one of that name; `undefined` if a signal came first. @throws the first look's faults */
+/** Waits for a stream of this name; `undefined` after a signal. @throws faults of the first read */
 async function awaited(
   name: string,
   intervalMs: number,

@@ -1,10 +1,10 @@
 import { commandLine, shellWord } from '../../cli/command-line.ts'
-import { readContexts } from '../../cli/contexts/file.ts'
+import { readContexts } from '../../cli/contexts/contexts.ts'
 import { errorProblem, withoutSecrets } from '../../cli/error-problem.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import type { StreamStore } from '../../store/store.ts'
-import type { ChangeEnd, CommandContext, Outcome, Ports, Preview } from '../../tui/ports.ts'
+import type { CommandContext, Ports, Preview } from '../../tui/ports.ts'
 import { commandWords } from '../../util/strings.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { runOnce } from '../../watchdog/pass.ts'
@@ -19,15 +19,15 @@ import type { ProgramRuntime } from './dashboard.ts'
 import { prepareBreak } from './lease-breaks.ts'
 
 export interface PortsOptions {
-  /** The pattern that `--match` gave. */
+  /** The pattern of `--match`. */
   readonly match?: string
   /** Changes can be unlocked. */
   readonly mayUnlock: boolean
-  /** Called with how a change ended that was stopped, in safe lines: the screen may be gone by then. */
+  /** Receives the outcome of a stopped change in safe lines, because the screen may already be gone. */
   readonly onStopped?: (lines: readonly string[]) => void
 }
 
-/** What the dashboard may do, by the code of the commands. */
+/** The operations of the dashboard, done by the code of the commands. */
 export function portsOf(
   opened: RuntimeStore,
   { match, mayUnlock, onStopped = () => {} }: PortsOptions,
@@ -52,8 +52,8 @@ export function portsOf(
     },
     async carryOut(preview, reason, onOutcome, signal) {
       const change = prepared.get(preview)
-      if (change === undefined) throw new Error('what is to be done was not previewed here')
-      return writing.during(() => watched(change, onStopped).carryOut(reason, onOutcome, signal))
+      if (change === undefined) throw new Error('the change was not previewed here')
+      return writing.during(() => reportingStop(change, onStopped)(reason, onOutcome, signal))
     },
     dryRun: signal => dryRun(store, runtime, signal),
     runLine: (line, mayWrite, signal) => lines.run(line, mayWrite, signal),
@@ -62,27 +62,27 @@ export function portsOf(
   }
 }
 
-/** The change, which tells how it ended if it was stopped; of a single one also what became of it. */
-function watched({ preview, carryOut }: Prepared, onStopped: (lines: readonly string[]) => void) {
-  const { verb, count } = preview
-  return {
-    async carryOut(reason: string, onOutcome: (outcome: Outcome) => void, signal: AbortSignal): Promise<ChangeEnd> {
-      const told: string[] = []
-      const end = await carryOut(
-        reason,
-        outcome => {
-          if (count === 1) told.push(`${visibleName(outcome.target.stream)}  ${outcome.text}`)
-          onOutcome(outcome)
-        },
-        signal,
-      )
-      if (signal.aborted) onStopped([`${verb} was stopped`, ...told, ...end.lines])
-      return end
-    },
+/** Executes a change, and reports how it ended if it was stopped; for a single target with its outcome. */
+function reportingStop(
+  { preview: { verb, count }, execute }: Prepared,
+  onStopped: (lines: readonly string[]) => void,
+): Prepared['execute'] {
+  return async (reason, onOutcome, signal) => {
+    const outcomes: string[] = []
+    const end = await execute(
+      reason,
+      outcome => {
+        if (count === 1) outcomes.push(`${visibleName(outcome.target.stream)}  ${outcome.text}`)
+        onOutcome(outcome)
+      },
+      signal,
+    )
+    if (signal.aborted) onStopped([`${verb} was stopped`, ...outcomes, ...end.lines])
+    return end
   }
 }
 
-/** The name of the context that protects the store; its address where it cannot be told. */
+/** The name of the context that protects the store, or the address if it is unknown. */
 function protectedName({ context, address }: RuntimeStore, { env }: Runtime): string {
   if (context !== undefined) return context
   try {
@@ -99,7 +99,7 @@ function explain(error: unknown, runtime: Runtime): { readonly code: string; rea
   return { code, message: visibleText(withoutSecrets(text)) }
 }
 
-/** The command line that shows the same as the dashboard. @param match the pattern of `top --match` */
+/** The command line for what the dashboard shows. @param match the pattern of `top --match` */
 function commandFor(subject: CommandContext, match: string | undefined, runtime: Runtime): string {
   const matching = match === undefined ? [] : ['--match', match]
   switch (subject.kind) {
@@ -124,7 +124,7 @@ function commandFor(subject: CommandContext, match: string | undefined, runtime:
   }
 }
 
-/** Words of the filter, as the shell would look for them in what `ls` prints. */
+/** The words of the filter as greps of the output of `ls`. */
 function greps(filter: string): readonly string[] {
   return filter
     .split(/\s+/)
@@ -132,7 +132,7 @@ function greps(filter: string): readonly string[] {
     .map(word => (word.startsWith('!') ? `grep -ivF -e ${shellWord(word.slice(1))}` : `grep -iF -e ${shellWord(word)}`))
 }
 
-/** XPath has no escapes: a text with both quotes is put together. */
+/** A text in XPath, which has no escapes: one with both quotes is concatenated. */
 function xpathText(text: string): string {
   if (!text.includes("'")) return `'${text}'`
   if (!text.includes('"')) return `"${text}"`
@@ -142,21 +142,21 @@ function xpathText(text: string): string {
     .join(`, "'", `)})`
 }
 
-/** So many decisions are told; all are counted. */
-const MOST_TOLD = 200
+/** Number of decisions to list; all are counted. */
+const MAX_DECISIONS = 200
 
-/** What `watchdog --once --dry-run` would tell. Changes nothing. */
+/** The decisions of `watchdog --once --dry-run`. Changes nothing. */
 async function dryRun(store: StreamStore, runtime: Runtime, signal: AbortSignal): ReturnType<Ports['dryRun']> {
-  const told: ReportedDecision[] = []
+  const decisions: ReportedDecision[] = []
   let total = 0
-  const teller: Observer = {
+  const observer: Observer = {
     planned(decision) {
-      if (total++ < MOST_TOLD) told.push({ decision })
+      if (total++ < MAX_DECISIONS) decisions.push({ decision })
     },
   }
-  const options = { ...watchdogOptions(await readSettings({}), store, runtime), observers: [teller] }
+  const options = { ...watchdogOptions(await readSettings({}), store, runtime), observers: [observer] }
   const report = await runOnce(store, options, { isDryRun: true, signal })
-  const rows = told.map(one => decisionRow(one, store.nowMs()))
+  const rows = decisions.map(one => decisionRow(one, store.nowMs()))
   const columns = decisionColumns(true).map(column => ({ ...column, title: '' }))
   return {
     kind: 'done',

@@ -8,7 +8,7 @@ import type { ProgramRuntime } from './dashboard.ts'
 import type { TopStart } from './open.ts'
 import type { TopOptions } from './options.ts'
 
-/** The dashboard on a terminal, elsewhere lines. */
+/** Opens the dashboard on a terminal; prints lines elsewhere. */
 export async function top(options: TopOptions, runtime: ProgramRuntime): Promise<Problem | undefined> {
   checkTogether(options)
   const output = await openOutput(options, runtime)
@@ -29,14 +29,15 @@ function checkTogether({ write, readOnly, stream, match }: TopOptions): void {
     throw new UsageError('--write and --read-only do not go together', { hint: 'Without either, ! unlocks changes.' })
   if (stream !== undefined && match !== undefined)
     throw new UsageError('--match and STREAM do not go together', {
-      hint: 'Leave STREAM out: enter opens one of those that match.',
+      hint: 'Leave STREAM out and open a matching stream with enter.',
     })
 }
 
 /**
- * Who only looks at a store that was named needs no contexts; here it can be written to, and they may protect it.
+ * Reads the contexts: the dashboard can write to the store, which a context may protect. Commands that only read a named
+ * store do without.
  *
- * @throws UsageError for contexts that cannot be read
+ * @throws UsageError for unreadable contexts
  */
 async function checkProtection(options: TopOptions, runtime: Runtime): Promise<void> {
   const { kind } = runtime
@@ -45,7 +46,7 @@ async function checkProtection(options: TopOptions, runtime: Runtime): Promise<v
     await runtime.describeStore(storeChoice(options))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    const hint = [error.hint, 'with --read-only it opens without them'].filter(text => text !== undefined).join('; ')
+    const hint = [error.hint, '--read-only opens it without contexts'].filter(text => text !== undefined).join('; ')
     throw new UsageError(error.message, { hint, cause: error })
   } finally {
     runtime.begin(kind)
@@ -63,10 +64,10 @@ function startOf(options: TopOptions): TopStart {
   }
 }
 
-/** Why nothing can be drawn on a screen here; `undefined` if it can. */
+/** Why the dashboard cannot use the screen; `undefined` if it can. */
 export function noScreen({ stdin, stdout, env }: Pick<Runtime, 'stdin' | 'stdout' | 'env'>): string | undefined {
-  if (!stdout.isTty) return 'standard output is no terminal'
-  if (!stdin.isTty) return 'standard input is no terminal'
+  if (!stdout.isTty) return 'standard output is not a terminal'
+  if (!stdin.isTty) return 'standard input is not a terminal'
   if (env.TERM === 'dumb') return 'TERM is dumb'
   if (env.CI) return 'CI is set'
   return env.ACCESSIBLE === '1' ? 'ACCESSIBLE is set' : undefined

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { atOnce, count, duration, requiredText } from '../../cli/values.ts'
+import { concurrency, count, duration, requiredText } from '../../cli/values.ts'
 
 /** Flags shared by `import` and by `export` to a store. */
 export interface TransferFlags {
@@ -33,7 +33,7 @@ export function transferFlags(command: Command, what: string): Command {
   ]
   const how = [
     new Option('--dry-run', 'show what would be done, without writing'),
-    new Option('--concurrency <n>', 'streams copied at a time, 1 to 64 (default: 8)').argParser(atOnce),
+    new Option('--concurrency <n>', 'streams copied at a time, 1 to 64 (default: 8)').argParser(concurrency),
     new Option('--create-container', 'create the container if it is missing (on azurite: without asking)'),
     new Option('--by <actor>', 'who makes the change (default: user@host)').argParser(requiredText('--by')),
     new Option(

@@ -1,8 +1,7 @@
 import type { StreamEvent } from '../../stream/event.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { leaseText } from '../lease.ts'
-import type { TimeStyle } from '../terminal/numbers.ts'
-import { clock, dueText, span, timeText } from '../terminal/numbers.ts'
+import { clock, dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
 import { noPaint, type Paint } from '../terminal/style.ts'
 import { failures, type ShownStream, soonestDueMs, styleOf, timeOf, waitingOn } from './view.ts'
 

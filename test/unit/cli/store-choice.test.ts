@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sameCommand, shellWord } from '../../../src/cli/command-line.ts'
 import type { Context, Contexts } from '../../../src/cli/contexts/contexts.ts'
 import type { StoreChoice } from '../../../src/cli/runtime.ts'
-import { chooseStore } from '../../../src/cli/store-choice.ts'
+import { chooseStore } from '../../../src/cli/store.ts'
 import { defaultAddress } from '../../../src/store/open.ts'
 import { bodyOf, cli, fakeRuntime, json, newWorld } from '../commands/support.ts'
 

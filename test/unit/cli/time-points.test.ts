@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { atMs, pointInTime } from '../../../src/cli/time-points.ts'
+import { atMs, pointInTime } from '../../../src/cli/values.ts'
 
 const NOON = new Date(2026, 2, 1, 12).getTime()
 const read = (text: string) => atMs(pointInTime('--since')(text), NOON)
@@ -30,6 +30,6 @@ test('a bare number asks for its unit', () => {
 test.each(['', 'yesterday', '25:00', '2026-02-30', '2026-13-01', '2026-02-28 25:00', '-1h', 'ago', '14:00 ago'])(
   '%s is none',
   text => {
-    expect(() => read(text)).toThrow('is no point in time')
+    expect(() => read(text)).toThrow('is not a time')
   },
 )

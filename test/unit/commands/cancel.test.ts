@@ -138,7 +138,7 @@ test('a batch goes on after a document that cannot be read', async () => {
   expect(await statuses(world, 'c')).toEqual({ '00': 'canceled' })
 })
 
-test('an interrupted batch begins nothing new and says how much was not begun', async () => {
+test('an interrupted batch begins nothing new and says how much was not started', async () => {
   const world = newWorld()
   for (const name of ['a', 'b']) await cli(world, ['init', name])
   const interruption = new AbortController()
@@ -153,8 +153,8 @@ test('an interrupted batch begins nothing new and says how much was not begun', 
   const ran = await cli(world, argv, { store, signal: interruption.signal })
   expect(ran.exit).toBe(130)
   expect(ran.stdout).toMatch(/a +✓ done/)
-  expect(ran.stderr).toContain('1 done; 1 not begun\nrun file: ')
-  expect(ran.stderr).toContain('error: interrupted: 1 of 2 not done, 1 of them not begun')
+  expect(ran.stderr).toContain('1 done; 1 not started\nrun file: ')
+  expect(ran.stderr).toContain('error: interrupted: 1 of 2 not done, 1 of them not started')
   expect(await statuses(world, 'b')).toEqual({ '00': 'inprocess' })
 })
 
@@ -206,7 +206,7 @@ test.each([
   ['cancel --all --expect -1', '--expect'],
   ['cancel --all --concurrency 0', '--concurrency'],
   ['cancel --all --concurrency 65', '--concurrency 65 is too many'],
-  ['cancel --only busy --all', '--only goes with --rerun'],
+  ['cancel --only busy --all', '--only needs --rerun'],
   ['cancel --rerun f --only bussy', 'did you mean busy?'],
   ['cancel --rerun f a', '--rerun and names'],
   ['cancel --rerun f -m why', '--rerun and -m'],

@@ -92,7 +92,7 @@ describe('candidates', () => {
     expect(await at('leasectl ls ')).toContain('--status')
     expect(await at('leasectl show -- --')).toEqual([])
     const { stdout } = await cli(world, ['__complete', 'fish', '--', 'leasectl ls --lim'])
-    expect(stdout).toMatch(/^words\n--limit\tat most so many/)
+    expect(stdout).toMatch(/^words\n--limit\tat most N/)
   })
 
   test.each([

@@ -65,7 +65,7 @@ describe('arguments', () => {
     ['add a/b --store azurite:box', 'letters, digits'],
     ['add - --store azurite:box', 'letters, digits'],
     ['add x --store nix', 'not a store address'],
-    ['add x --store memory:', 'no longer than one command'],
+    ['add x --store memory:', 'only lives for one command'],
     ['add x -c y', 'context add NAME --store ADDRESS'],
     ['add x --store sqlite:x --credential-file /k', 'needs no credential file'],
     ['add x --store azurite:box --credential-file /nowhere/k', 'is missing'],
@@ -74,8 +74,8 @@ describe('arguments', () => {
     ['use nix', 'there is no context nix'],
     ['remove nix', 'there is no context nix'],
     ['test x --store azurite:box', 'both name a store'],
-    ['-', 'no context before'],
-    ['use -', 'no context before'],
+    ['-', 'no previous context'],
+    ['use -', 'no previous context'],
     ['lst', 'Did you mean list?'],
     ['nix', 'One of add, list, ls, use, remove, rm, test.'],
     ['-o yaml', 'text, json'],
@@ -126,7 +126,7 @@ test('the same once more is fine; another one of that name needs --replace', asy
   expect((await run('add prod --store azure:acc1/box')).exit).toBe(5)
   const replaced = await run('add prod --store azure:acc1/other --replace')
   expect(replaced.stdout).toBe('replaced: prod  azure:acc1/other\n')
-  expect(replaced.stderr).toContain('it was protected; it is not any more')
+  expect(replaced.stderr).toContain('it was protected and no longer is')
 })
 
 test('one is current, - goes back and forth, --none is none', async () => {
@@ -139,8 +139,8 @@ test('one is current, - goes back and forth, --none is none', async () => {
   expect((await run('use dev')).stdout).toBe('dev  azurite:dev\n')
   expect((await run('-')).stdout).toBe('prod  azurite:prod\n')
   expect((await run('list')).stdout).toMatch(/^\* {2}prod/m)
-  expect((await run('use --none')).stdout).toBe('no context is current\n')
-  expect(await run('')).toMatchObject({ exit: 0, stdout: '', stderr: 'no context is current\n' })
+  expect((await run('use --none')).stdout).toBe('there is no current context\n')
+  expect(await run('')).toMatchObject({ exit: 0, stdout: '', stderr: 'there is no current context\n' })
   expect(json((await run('-o json')).stdout)).toEqual({ apiVersion: 'leasectl/v1', context: null })
   expect(json((await run('- -o json')).stdout)).toMatchObject({ context: { name: 'prod', current: true } })
   expect((await run('-c dev')).stdout).toBe('dev  azurite:dev\n')
@@ -150,7 +150,7 @@ test('what comes before the current context is told', async () => {
   await run('add dev --store azurite:dev')
   for (const variable of ['LEASECTL_STORE', 'LEASECTL_CONTEXT']) {
     const { stderr } = await run('use dev', { env: { [variable]: 'x' } })
-    expect(stderr).toContain(`${variable} is set: it comes before the current context`)
+    expect(stderr).toContain(`${variable} is set: it takes precedence over the current context`)
     expect((await run('', { env: { [variable]: 'x' } })).stderr).toContain(variable)
   }
 })
@@ -162,14 +162,14 @@ test('remove forgets the name, as the current one too', async () => {
   await run('use prod')
   const ran = await run('rm prod')
   expect(ran.stdout).toBe('removed: prod  azurite:prod, protected\n')
-  expect(ran.stderr).toContain('it was the current context; none is now')
-  expect(ran.stderr).toContain('not protected any more')
+  expect(ran.stderr).toContain('it was the current context; now there is none')
+  expect(ran.stderr).toContain('no longer protected')
   expect(await run('')).toMatchObject({ exit: 0, stdout: '' })
   expect(json((await run('remove dev -o json')).stdout)).toMatchObject({
     outcome: 'removed',
     context: { name: 'dev', store: 'azurite:dev' },
   })
-  expect((await run('-')).stderr).toContain('no context before')
+  expect((await run('-')).stderr).toContain('no previous context')
   expect(await listed()).toEqual([])
 })
 
@@ -187,7 +187,7 @@ test('a current context that was taken out by hand is told; another can be made 
   expect((await run('')).stderr).toContain('the current context: there is no context prod')
   expect((await run('list')).exit).toBe(0)
   expect((await run('use dev')).exit).toBe(0)
-  expect((await run('use -')).stderr).toContain('the context before: there is no context prod')
+  expect((await run('use -')).stderr).toContain('the previous context: there is no context prod')
 })
 
 describe('test', () => {

@@ -342,5 +342,5 @@ test('what is to be done is said once for many of a kind', async () => {
 
 test('the help says what the exit code means', async () => {
   const { stdout } = await cli(newWorld(), ['doctor', '--help'])
-  expect(stdout).toContain('Exit code: 0 unless there is an error')
+  expect(stdout).toContain('Exit: 0 without errors')
 })

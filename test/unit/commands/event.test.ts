@@ -130,7 +130,7 @@ test('what another has claimed is exit 6 and names the owner; a wrong fence is e
   const before = await bodyOf(world, 's')
   const claimed = await cli(world, ['event', 'complete', 's', '01.00', '--owner', 'w2'])
   expect(claimed).toMatchObject({ exit: 6, stdout: '' })
-  expect(claimed.stderr).toMatch(/\[claimed\]\n[\s\S]*owner {4}w1, its claim ends in 1m/)
+  expect(claimed.stderr).toMatch(/\[claimed\]\n[\s\S]*owner {4}w1, its claim expires in 1m/)
   const fenced = await cli(world, ['event', 'complete', 's', '01.00', '--fence', '1', '-o', 'json'])
   expect(fenced.exit).toBe(11)
   expect(json(fenced.stderr)).toMatchObject({

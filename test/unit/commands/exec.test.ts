@@ -40,8 +40,8 @@ describe('what is typed wrongly is exit 2, before anything is done', () => {
   test.each([
     [['exec', 's', '01.00'], 'a command to run is missing'],
     [['exec', 's', '01.00', '--'], 'a command to run is missing'],
-    [['exec', 's', '01.00', 'true'], 'has to stand behind --'],
-    [['exec', 's', '01.00', 'true', '--', 'x'], 'has to stand behind --'],
+    [['exec', 's', '01.00', 'true'], 'must follow --'],
+    [['exec', 's', '01.00', 'true', '--', 'x'], 'must follow --'],
     [['exec', 's', '01.00', '--', ''], 'name of the command is empty'],
     [['exec', 's', '01.00', '--join', 'J', '--', 'true'], '--join needs --fork'],
     [['exec', 's', '01.00', '--command-id', 'x', '--', 'true'], 'unknown option'],

@@ -55,7 +55,13 @@ test('the list of commands has those of the shell hidden, and each in a group', 
   const { stdout } = await cli(newWorld(), ['--help'])
   expect(stdout).not.toContain('__complete')
   expect(stdout).not.toContain('Commands:')
-  for (const title of ['Look:', 'Change:', 'Workers and leases:', 'Settings and help:']) expect(stdout).toContain(title)
+  for (const title of ['Inspect:', 'Modify:', 'Monitor:', 'Workers and leases:', 'Settings and help:'])
+    expect(stdout).toContain(title)
+})
+
+test('help of a group takes a command of it', async () => {
+  expect(await cli(newWorld(), ['event', 'help', 'start'])).toEqual(await cli(newWorld(), ['event', 'start', '--help']))
+  expect(await cli(newWorld(), ['watchdog', 'help', 'status'])).toMatchObject({ exit: 0 })
 })
 
 test('topics', async () => {
@@ -84,7 +90,7 @@ test.each([undefined, 80, 60, 200])('topics fit a terminal of %s columns, and lo
   // what stands in a column of its own goes on below itself
   if (columns === 60)
     expect(texts.join('')).toContain(
-      '\n   6  yes      busy: lease-held for longer than\n               --lease-wait, or the event is claimed by\n',
+      '\n   6  yes      busy: lease-held for longer than\n               --lease-wait, or event claimed by another\n',
     )
 })
 
@@ -92,6 +98,12 @@ test('help on a command is its --help; without a word it is that of the program'
   expect(await help('lease', 'break')).toBe((await cli(newWorld(), ['lease', 'break', '--help'])).stdout)
   expect(await help('context')).toBe((await cli(newWorld(), ['context', '--help'])).stdout)
   expect(await help()).toBe((await cli(newWorld(), ['--help'])).stdout)
+})
+
+test.each(['event', 'lease', 'lab', 'context', 'watchdog'])('%s help is its --help, with exit 0', async group => {
+  const { stdout } = await cli(newWorld(), [group, '--help'])
+  expect(await cli(newWorld(), [group, 'help'])).toMatchObject({ exit: 0, stdout, stderr: '' })
+  expect(stdout).toContain('\n  help [COMMAND] ')
 })
 
 test.each([
@@ -103,6 +115,24 @@ test.each([
   ['context ad', 'Did you mean add?'],
   ['ls --contxt prod', 'Did you mean --context?'],
   ['__complet', 'unknown command'],
+  ['get orders/1', 'Did you mean show?'],
+  ['describe orders/1', 'Did you mean show?'],
+  ['kill orders/1', 'Did you mean cancel?'],
+  ['terminate orders/1', 'Did you mean cancel?'],
+  ['stop orders/1', 'Did you mean cancel?'],
+  ['logs orders/1', 'Did you mean log?'],
+  ['ps', 'Did you mean ls?'],
+  ['ui', 'Did you mean top?'],
+  ['version', 'Did you mean --version?'],
+  ['event strat s 01', 'Did you mean start?'],
+  ['event help strat', 'no help for strat'],
+  ['nope', 'leasectl --help shows its commands.'],
+  ['info', 'leasectl --help shows its commands.'],
+  ['lease nope', 'leasectl lease --help shows its commands.'],
+  ['event', 'leasectl event --help shows its commands.'],
+  ['ls --before 1h', 'leasectl ls --help shows its flags.'],
+  ['lease ls --sort name', 'leasectl lease ls --help shows its flags.'],
+  ['lease renew s', 'leasectl lease renew --help shows its flags.'],
 ])('%s: the nearest is named', async (line, hint) => {
   const ran = await cli(newWorld(), line.split(' '))
   expect(ran).toMatchObject({ exit: 2, stdout: '' })

@@ -250,7 +250,7 @@ describe('over existing streams', () => {
     expect(no).toMatchObject({
       exit: 2,
       stdout: '',
-      questions: ['This replaces 1 stream in memory:. Go on? [y/N] '],
+      questions: ['This replaces 1 stream in memory:. Continue? [y/N] '],
     })
     expect(no.stderr).toContain('to be replaced:\n  c\n')
     expect(await here.store.read('d')).toBeUndefined()
@@ -348,7 +348,7 @@ describe('a protected store', () => {
     const setting = { others, terminal: true, isProtected: true }
     const no = await cli(here, ['import', MOVED], { ...setting, answer: 'y' })
     expect(no).toMatchObject({ exit: 2, stdout: '' })
-    expect(no.questions).toEqual(['This creates 2 streams in memory:, a protected store. Type 2 to go on: '])
+    expect(no.questions).toEqual(['This creates 2 streams in memory:, a protected store. Type 2 to continue: '])
     expect(await namesIn(here.store)).toEqual([])
     expect(await cli(here, ['import', MOVED], { ...setting, answer: '2' })).toMatchObject({ exit: 0 })
   })
@@ -521,7 +521,7 @@ test('a source that ends in the middle: what was copied before is told, in a doc
 })
 
 test('the help says that nobody is recorded', async () => {
-  expect((await cli(newWorld(), ['import', '--help'])).stdout).toContain('who imported them (--by) is recorded nowhere')
+  expect((await cli(newWorld(), ['import', '--help'])).stdout).toContain('--by is not recorded')
 })
 
 test('what is neither a file nor a folder is refused: a pipe would keep it waiting', async () => {

@@ -9,7 +9,7 @@ import { cli, newWorld, optionsFrom, type Setting, type World } from './support.
 const STORE = ['--store', 'sqlite:x']
 
 function lab(world: World, line: string, setting: Setting = {}) {
-  return cli(world, ['lab', ...line.split(' '), ...STORE], { startTalking: inProcess, ...setting })
+  return cli(world, ['lab', ...line.split(' '), ...STORE], { startLineProcess: inProcess, ...setting })
 }
 
 async function namesIn(store: StreamStore): Promise<string[]> {
@@ -71,7 +71,7 @@ describe('what is typed', () => {
   })
 
   test('a store that other processes cannot reach is refused', async () => {
-    const ran = await cli(newWorld(), ['lab', 'stream'], { startTalking: inProcess })
+    const ran = await cli(newWorld(), ['lab', 'stream'], { startLineProcess: inProcess })
     expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining('other processes cannot reach memory:') })
   })
 })
@@ -122,7 +122,7 @@ describe('lab stream', () => {
 
   test('events that nobody completed end it with 1, and are named', async () => {
     const { exit, stdout, stderr } = await lab(newWorld(), 'stream --procs 1 --events 12', {
-      startTalking: () => telling([]),
+      startLineProcess: () => telling([]),
     })
     expect(exit).toBe(1)
     expect(stdout).toContain('✗ 01.00 is init\n')
@@ -133,7 +133,7 @@ describe('lab stream', () => {
   test('a worker that fails ends it with what that said, and the stream is gone', async () => {
     const world = newWorld()
     const failed = { code: 9, stderr: 'error: the store is away' }
-    const ran = await lab(world, 'stream', { startTalking: () => telling([], failed) })
+    const ran = await lab(world, 'stream', { startLineProcess: () => telling([], failed) })
     expect(ran).toMatchObject({ exit: 1, stdout: '', stderr: expect.stringContaining('the store is away') })
     expect(await namesIn(world.store)).toEqual([])
   })
@@ -151,7 +151,7 @@ describe('lab lease', () => {
   })
 
   test('two that had it at one time end it with 1, and are named', async () => {
-    const { exit, stdout, stderr } = await lab(newWorld(), 'lease --procs 2', { startTalking: holdingTogether })
+    const { exit, stdout, stderr } = await lab(newWorld(), 'lease --procs 2', { startLineProcess: holdingTogether })
     expect({ exit, stderr }).toEqual({ exit: 1, stderr: expect.stringContaining('[proof-failed]') })
     expect(stdout).toContain('✗ worker-1 and worker-2 held the lease at the same time for 50.0 ms\n')
   })

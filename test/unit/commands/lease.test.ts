@@ -164,7 +164,7 @@ test("break asks for the stream's name on a terminal and shows before and after"
   const world = await leased()
   const ran = await cli(world, ['lease', 'break', 's'], { terminal: true, answer: 's' })
   expect(ran.exit).toBe(0)
-  expect(ran.questions).toEqual(['This breaks the lease of s. Type s to go on: '])
+  expect(ran.questions).toEqual(['This breaks the lease of s. Type s to continue: '])
   expect(ran.stderr).toContain('before  s  leased by worker-7')
   expect(ran.stdout).toBe('after   s  broken\n')
 })

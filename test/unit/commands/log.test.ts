@@ -293,9 +293,9 @@ test('of a whole store the last 20 000 are sorted; that there are more is said',
 
 describe('bad input of a flag is exit 2 with a hint', () => {
   test.each([
-    ['log a --since yesterday', 'no point in time'],
+    ['log a --since yesterday', 'not a time'],
     ['log a --since 30', '30 has no unit: 30s, 30m'],
-    ['log a --until 25:00', 'no point in time'],
+    ['log a --until 25:00', 'not a time'],
     ['log a --since 1m --until 1h', '--since is later than --until'],
     ['log a --by=', '--by is empty'],
     ['log a --op cancle', 'did you mean cancel?'],

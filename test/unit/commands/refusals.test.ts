@@ -13,7 +13,7 @@ const refused: readonly (readonly [says: string, args: readonly string[]])[] = [
     "error: unknown option '--by'",
     ['lease', 'renew', 'a', '--lease-id', '11111111-1111-4111-8111-111111111111', '--by', 'me'],
   ],
-  ['error: there is no help on extra', ['help', 'show', 'extra']],
+  ['error: no help for extra', ['help', 'show', 'extra']],
 ]
 
 test.each(refused)('%s', async (says, args) => {
@@ -75,6 +75,6 @@ test('a change whose stream was removed and created anew under way is not to be 
   })
   const ran = await cli(world, ['event', 'complete', 'a', '01.00', '--command-id', 'mine'], { store })
   expect(ran).toMatchObject({ exit: 10, stdout: '' })
-  expect(ran.stderr).toContain('another stream has its name now: whether it was changed before that, nobody can tell')
+  expect(ran.stderr).toContain('another stream has its name now: whether it was changed before that is unknown')
   expect(ran.stderr).not.toContain('mine')
 })

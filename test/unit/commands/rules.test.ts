@@ -242,7 +242,7 @@ describe('11: bad input of a flag is exit 2 with a hint, and nothing is changed'
     ['cancel orders/4711 -o xml', 'text, json'],
     ['cancel orders/4711 --color mauve', 'auto, always, never'],
     ['cancel orders/4711 --time zulu', 'relative, local, utc, iso'],
-    ['event start orders/4711 01.00 --claim 0s', 'longer than nothing'],
+    ['event start orders/4711 01.00 --claim 0s', 'greater than 0'],
     ['event start orders/4711 01.00 --fence x', 'a whole number'],
     ['event start orders/4711 01.00 --owner=', '--owner is empty'],
     ['event set orders/4711 01.00 --timeout 1:30', '--timeout'],
@@ -252,13 +252,13 @@ describe('11: bad input of a flag is exit 2 with a hint, and nothing is changed'
     ['event advance orders/4711 01.00 --fork A,,B', 'a name is empty'],
     ['init new --fork A,', 'a name is empty'],
     ['init new --root=', '--root is empty'],
-    ['ls --limit 0', 'from 1 on'],
+    ['ls --limit 0', 'at least 1'],
     ['ls --status done', 'init, inprocess'],
     ['ls --status complete', 'did you mean completed'],
     ['ls --match=', '--match is empty'],
     ['tail orders/4711 -n some', 'a whole number'],
     ['tail orders/4711 -n 3 --from-version 2', 'cannot be used with'],
-    ['tail orders/4711 --interval 0s', 'longer than nothing'],
+    ['tail orders/4711 --interval 0s', 'greater than 0'],
     ['lease acquire orders/4711 --duration 14s', '15s to 60s'],
     ['lease acquire orders/4711 --duration 61s', '15s to 60s'],
     ['lease break orders/4711 --yes --period 61s', 'at most 60s'],
@@ -413,7 +413,7 @@ describe('exit codes', () => {
     await cli(world, ['lease', 'acquire', 'orders/4711', '--duration', 'infinite'])
     const ran = await cli(world, ['cancel', 'orders/4711', '--lease-wait', '0s'])
     expect(ran.exit).toBe(6)
-    expect(ran.stderr).toContain('hint     It never runs out. If its holder is gone, lease break ends it')
+    expect(ran.stderr).toContain('hint     It never expires. If its holder is gone, end it with lease break')
     expect(ran.stderr).toContain('try      leasectl lease show orders/4711')
     expect(ran.stderr).not.toContain('60s')
   })

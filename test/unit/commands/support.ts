@@ -57,7 +57,7 @@ export interface Setting {
   /** What happens on the dashboard, until it is quit. */
   readonly dashboard?: (options: DashboardOptions, runtime: ProgramRuntime) => Promise<DashboardEnd>
   /** Other processes of this program that are talked with. */
-  readonly startTalking?: (argv: readonly string[], world: World) => LineChannel
+  readonly startLineProcess?: (argv: readonly string[], world: World) => LineChannel
   /** Lines of standard input as they come. */
   readonly heard?: AsyncIterable<string>
   /** Second stores by the address under which they are opened; others are opened for real. */
@@ -144,11 +144,11 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
     startSelf: () => {
       throw new Error('these tests start no process')
     },
-    startTalking: async words => {
-      if (setting.startTalking === undefined) throw new Error('these tests start no process')
-      return setting.startTalking(words, world)
+    startLineProcess: async words => {
+      if (setting.startLineProcess === undefined) throw new Error('these tests start no process')
+      return setting.startLineProcess(words, world)
     },
-    hearLines: () => setting.heard ?? emptyLines(),
+    readLines: () => setting.heard ?? emptyLines(),
     openLiveView: async () => {
       if (setting.live === undefined) throw new Error('this test has no terminal to draw on')
       return setting.live

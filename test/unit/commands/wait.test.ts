@@ -444,7 +444,7 @@ describe('bad input of a flag is exit 2 with a hint', () => {
     ['wait a --within 30', '30 has no unit: 30s'],
     ['wait a --timeout soon', 'is not a duration'],
     ['wait a --timeout 1s --within 1s', 'cannot be used with'],
-    ['wait a --interval 0s', 'longer than nothing'],
+    ['wait a --interval 0s', 'greater than 0'],
     ['wait a -o table', 'text, json, ndjson'],
     ['wait a --all', 'both select streams'],
     ['wait --status done', 'init, inprocess'],

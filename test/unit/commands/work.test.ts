@@ -120,9 +120,9 @@ test('a command that cannot be run is found before anything is claimed', async (
 })
 
 test.each([
-  [['--', 'true'], 'a name of events'],
+  [['--', 'true'], '--name is missing'],
   [['--name', 'A'], 'a command to run is missing'],
-  [['--name', 'A', 'true'], 'behind --'],
+  [['--name', 'A', 'true'], 'must follow --'],
   [['--name', 'A', '--once', '--until-empty', '--', 'true'], '--once and --until-empty'],
   [['--name', 'A', '--once', '--concurrency', '2', '--', 'true'], 'no --concurrency'],
   [['--name', 'A', '--join', 'J', '--', 'true'], '--join needs --fork'],

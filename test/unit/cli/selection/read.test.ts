@@ -95,8 +95,8 @@ describe('a list of names', () => {
   test.each([
     ['', 'names no stream'],
     ['\n \n', 'names no stream'],
-    ['a\n{"key":1}', 'line 2: no name of a stream'],
-    ['a\n{"name":', 'line 2: no name of a stream'],
+    ['a\n{"key":1}', 'line 2 does not name a stream'],
+    ['a\n{"name":', 'line 2 does not name a stream'],
     ['{"name":""}', 'line 1: .*it is empty'],
     ['a\n.leasectl/watchdog', 'line 2: .*reserved'],
     ['a\n../b', 'line 2: .*segment'],

@@ -30,7 +30,7 @@ describe('what is selected', () => {
   test.each(['text', 'json', 'ndjson'])('nothing: exit 0, an empty list as %s and a sentence', async format => {
     const world = await worldOf('a')
     const ran = await cli(world, ['cancel', '--match', 'nix*', '-o', format])
-    expect(ran).toMatchObject({ exit: 0, stderr: 'nothing is selected; nothing was changed\n' })
+    expect(ran).toMatchObject({ exit: 0, stderr: 'nothing selected; nothing was changed\n' })
     if (format === 'json') expect(json(ran.stdout)).toMatchObject({ items: [], total: 0, runFile: null })
     else expect(ran.stdout).toBe(format === 'text' ? 'STREAM  OUTCOME    VERSION  WHAT\n' : '')
   })
@@ -52,7 +52,7 @@ describe('what is selected', () => {
     const setting = { files: { list: '{"stream":"a","event":"01.00","outcome":"busy"}\n' } }
     const ran = await cli(world, [verb, '--streams', 'list', '--yes'], setting)
     expect(ran).toMatchObject({ exit: 2, stdout: '' })
-    expect(ran.stderr).toContain('list, line 1: it is about the event 01.00')
+    expect(ran.stderr).toContain('list, line 1 names the event 01.00')
     expect((await cli(world, ['cancel', '--streams', 'list', '-e', '01.00', '--yes'], setting)).exit).toBe(0)
     expect((await statuses(world, 'a'))['00']).toBe('inprocess')
   })
@@ -377,7 +377,7 @@ describe('what ends a batch', () => {
     const argv = ['abort', 'a', '-e', '01.00', '-e', '02.00']
     const ran = await cli(world, argv, { store, signal: interruption.signal })
     expect(ran.exit).toBe(130)
-    expect(ran.stderr).toContain('1 done; 1 not begun')
+    expect(ran.stderr).toContain('1 done; 1 not started')
     expect((await statuses(world, 'a'))['02.00']).toBe('init')
   })
 
@@ -397,7 +397,7 @@ describe('what ends a batch', () => {
     })
     const ran = await cli(world, ['cancel', '--all', '--yes', '--concurrency', '1'], { store })
     expect(ran.exit).toBe(7)
-    expect(ran.stderr).toContain('1 done, 8 failed; 21 not begun')
+    expect(ran.stderr).toContain('1 done, 8 failed; 21 not started')
     expect(ran.stderr).toContain('because  no route to host')
   })
 
@@ -453,7 +453,7 @@ test('a preview lists all of it, what cannot be read and single events too', asy
   expect(ran.stdout.split('\n')).toHaveLength(33)
   expect(ran.stdout).toMatch(/s029 +01\.00 +○ init +▶ inprocess/)
   expect(ran.stdout).toMatch(/z +01\.00 .*bad-document/)
-  expect(ran.stderr).toContain('30 events of 30 streams: 30 init; 1 not to be tried')
+  expect(ran.stderr).toContain('30 events of 30 streams: 30 init; 1 not tried')
   const missing = await cli(world, ['abort', 's000', 'nix', '--dry-run'])
   expect(missing).toMatchObject({ exit: 3, stdout: '' })
 })

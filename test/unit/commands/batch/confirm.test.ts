@@ -41,7 +41,7 @@ describe('on a terminal', () => {
 
   test.each(['y', 'Y', ' yes '])('a filter asks for a y: %j goes on', async answer => {
     const ran = await ask(2, ['--match', 's*'], { terminal: true, answer })
-    expect(ran).toMatchObject({ exit: 0, canceled: true, questions: ['This cancels 2 streams. Go on? [y/N] '] })
+    expect(ran).toMatchObject({ exit: 0, canceled: true, questions: ['This cancels 2 streams. Continue? [y/N] '] })
   })
 
   test.each(['', 'n', 'no', 'yep', '2', undefined])('%j means no: exit 2, nothing is changed', async answer => {
@@ -51,9 +51,9 @@ describe('on a terminal', () => {
   })
 
   test.each([
-    [['--all'], 'This cancels 50 streams. Type 50 to go on: '],
-    [namesOf(50), 'This cancels 50 streams. Type 50 to go on: '],
-    [['--all', '--yes'], 'This cancels 50 streams. Type 50 to go on: '],
+    [['--all'], 'This cancels 50 streams. Type 50 to continue: '],
+    [namesOf(50), 'This cancels 50 streams. Type 50 to continue: '],
+    [['--all', '--yes'], 'This cancels 50 streams. Type 50 to continue: '],
   ])('from 50 on the number is typed', async (argv, question) => {
     const setting = { terminal: true, answer: '50' }
     expect(await ask(50, argv, setting)).toMatchObject({ exit: 0, canceled: true, questions: [question] })
@@ -62,7 +62,7 @@ describe('on a terminal', () => {
 
   test('a protected store asks for the number even for one stream by its name', async () => {
     const setting = { terminal: true, isProtected: true }
-    const question = 'This cancels 1 stream in memory:, a protected store. Type 1 to go on: '
+    const question = 'This cancels 1 stream in memory:, a protected store. Type 1 to continue: '
     const yes = await ask(1, ['s000'], { ...setting, answer: '1' })
     expect(yes).toMatchObject({ exit: 0, canceled: true, questions: [question] })
     expect(yes.stdout).toContain('✓ s000  canceled  v2')

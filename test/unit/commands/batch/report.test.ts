@@ -42,7 +42,7 @@ test('on a terminal a line is drawn in its place, five times a second, and taken
 test('it stands aside while something else is printed', async () => {
   const { progress, written } = opened({ terminal: true })
   vi.advanceTimersByTime(200)
-  await progress.aside(async () => {
+  await progress.pauseFor(async () => {
     written.stderr = ''
     vi.advanceTimersByTime(1000)
     expect(written.stderr).toBe('')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { problem } from '../../../../src/cli/problem.ts'
-import { batchProblem, type Result } from '../../../../src/commands/batch/result.ts'
+import type { Result } from '../../../../src/commands/batch/action.ts'
+import { batchProblem } from '../../../../src/commands/batch/result.ts'
 
 const failed = (stream: string, applied: 'no' | 'unknown'): Result => ({
   target: { stream, event: undefined },

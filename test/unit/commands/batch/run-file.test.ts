@@ -182,7 +182,7 @@ describe('a disk that is full', () => {
     const { ran } = await withWrites(1)
     expect(ran.exit).toBe(0)
     expect(items(ran.stdout)).toHaveLength(3)
-    expect(ran.stderr.match(/can no longer be written \(ENOSPC\); the batch goes on/g)).toHaveLength(1)
+    expect(ran.stderr.match(/can no longer be written \(ENOSPC\); the batch continues/g)).toHaveLength(1)
   })
 })
 
@@ -207,11 +207,11 @@ describe('--rerun', () => {
     const preview = await cli(world, ['cancel', '--rerun', path, '--dry-run'])
     expect(preview.stdout).toMatch(/^NAME.*\nb +▶ inprocess/)
     const ran = await cli(world, ['cancel', '--rerun', path], { terminal: true, answer: 'y' })
-    expect(ran).toMatchObject({ exit: 0, questions: ['This cancels 1 stream. Go on? [y/N] '] })
-    expect(ran.stderr).toContain('1 stream left to do of that run of 3 targets')
+    expect(ran).toMatchObject({ exit: 0, questions: ['This cancels 1 stream. Continue? [y/N] '] })
+    expect(ran.stderr).toContain('1 stream left of a run with 3 targets')
   })
 
-  test('--only repeats these outcomes, and always what was not begun', async () => {
+  test('--only repeats these outcomes, and always what was not started', async () => {
     const { world, path } = await half()
     const again = async (file: string, only: string) => {
       const ran = await cli(world, ['cancel', '--rerun', file, '--only', only, '--dry-run', '-o', 'json'])
@@ -298,7 +298,7 @@ describe('--rerun', () => {
     const ran = await cli(world, ['cancel', '--rerun', path, '-o', 'json'])
     expect(ran.exit).toBe(0)
     expect(json(ran.stdout)).toMatchObject({ items: [], total: 0 })
-    expect(ran.stderr).toContain('nothing is selected')
+    expect(ran.stderr).toContain('nothing selected')
   })
 
   test('a stream that is gone is missing: exit 3, unless --skip-missing', async () => {
@@ -315,7 +315,7 @@ describe('a run file that does not fit', () => {
     await free(world)
     const other = await cli(world, ['abort', '--rerun', path, '--yes'])
     expect(other).toMatchObject({ exit: 2, stdout: '' })
-    expect(other.stderr).toContain('is the run of another command: cancel')
+    expect(other.stderr).toContain('is a run of another command: cancel')
     const elsewhere = fileOf(readFileSync(path, 'utf8').replace('"memory:"', '"sqlite:/other.db"'))
     const ran = await cli(world, ['cancel', '--rerun', elsewhere, '--yes'])
     expect(ran).toMatchObject({ exit: 2, stdout: '' })
@@ -362,7 +362,7 @@ describe('a run file that does not fit', () => {
   ])('%s', async (_what, text) => {
     const ran = await cli(newWorld(), ['cancel', '--rerun', fileOf(text), '--yes'])
     expect(ran).toMatchObject({ exit: 2, stdout: '' })
-    expect(ran.stderr).toContain('is no run file')
+    expect(ran.stderr).toContain('is not a run file')
   })
 
   test.each(['/nix/run.ndjson', '/dev/zero', tmpdir()])('%s cannot be read', async path => {

@@ -14,12 +14,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { withContext } from '../../../../src/cli/contexts/contexts.ts'
+import { contextsPath, readContexts, updateContexts, withContext } from '../../../../src/cli/contexts/contexts.ts'
 import { credentialEnvironment, needsSignIn } from '../../../../src/cli/contexts/credentials.ts'
-import { contextsPath, readContexts } from '../../../../src/cli/contexts/file.ts'
-import { readPrivateFile } from '../../../../src/cli/contexts/private-file.ts'
-import { updateContexts } from '../../../../src/cli/contexts/update.ts'
-import { contextsFor } from '../../../../src/cli/store-choice.ts'
+import { contextsFor } from '../../../../src/cli/store.ts'
+import { readPrivateFile } from '../../../../src/cli/user-files.ts'
 import { parseAddress } from '../../../../src/store/address.ts'
 import { credentialFor } from '../../../../src/store/azure/account.ts'
 import { cli, json, newWorld } from '../support.ts'
@@ -62,10 +60,10 @@ describe('reading', () => {
   })
 
   test.each([
-    ['{', 'is not JSON', 'add them anew'],
-    ['', 'is not JSON', 'add them anew'],
-    ['[]', 'is not an object', 'Mend it'],
-    ['{"contexts": []}', 'contexts is not an object', 'Mend it'],
+    ['{', 'is not JSON', 'add the contexts again'],
+    ['', 'is not JSON', 'add the contexts again'],
+    ['[]', 'is not an object', 'Repair the file'],
+    ['{"contexts": []}', 'contexts is not an object', 'Repair the file'],
     ['{"curent": "x"}', '"curent" is not known', 'did you mean current?'],
     [
       '{"contexts": {"p": {"store": "azurite:box", "protect": true}}}',
@@ -78,8 +76,12 @@ describe('reading', () => {
     ['{"contexts": {"p": {}}}', 'p: "store" is missing', ''],
     ['{"contexts": {"p": {"store": "nix:x"}}}', 'p: "nix:x" is not a store address', 'Use sqlite:PATH'],
     ['{"contexts": {"p": {"store": "azure:acc1/box?sig=SECRET"}}}', 'p: an address must not carry', 'AZURE_STORAGE'],
-    ['{"contexts": {"p": {"store": "sqlite:x.db"}}}', 'is a relative path', 'write it whole'],
-    ['{"contexts": {"p": {"store": "azurite:box", "credentialFile": "k"}}}', 'is a relative path', 'write it whole'],
+    ['{"contexts": {"p": {"store": "sqlite:x.db"}}}', 'is a relative path', 'write an absolute path'],
+    [
+      '{"contexts": {"p": {"store": "azurite:box", "credentialFile": "k"}}}',
+      'is a relative path',
+      'write an absolute path',
+    ],
     ['{"contexts": {"a b": {"store": "azurite:box"}}}', 'does not take "a b"', 'letters'],
     ['{"contexts": {"__proto__": {"store": "azurite:box"}}}', 'does not take "__proto__"', 'letters'],
     ['{"current": 1}', 'current is not a text', ''],
@@ -97,9 +99,9 @@ describe('reading', () => {
   })
 
   test.each([
-    [0o644, 'may be read by others (mode 0644)'],
-    [0o640, 'may be read by others (mode 0640)'],
-    [0o622, 'may be written or run by others (mode 0622)'],
+    [0o644, 'is readable by others (mode 0644)'],
+    [0o640, 'is readable by others (mode 0640)'],
+    [0o622, 'is writable or executable by others (mode 0622)'],
   ])('a file of mode %o is refused with the command that mends it', async (mode, why) => {
     const path = write('{}', mode)
     const ran = await cli(newWorld(), ['context', 'list'], { env: env() })
@@ -114,14 +116,14 @@ describe('reading', () => {
     write('{', 0o644)
     const store = { store: 'azurite:box' }
     expect(contextsFor(store, env(), 'reads').byName.size).toBe(0)
-    expect(() => contextsFor(store, env(), 'writes')).toThrow('may be read by others')
-    expect(() => contextsFor({}, env(), 'reads')).toThrow('may be read by others')
+    expect(() => contextsFor(store, env(), 'writes')).toThrow('is readable by others')
+    expect(() => contextsFor({}, env(), 'reads')).toThrow('is readable by others')
   })
 
   test('a folder in which others may write is refused', () => {
     write('{}')
     chmodSync(join(folder, 'leasectl'), 0o777)
-    expect(() => readContexts(env())).toThrow('may be written by others (mode 0777)')
+    expect(() => readContexts(env())).toThrow('is writable by others (mode 0777)')
   })
 
   test.runIf(process.getuid?.() === 0)('a file of another user is refused, one of root is not', () => {
@@ -141,7 +143,7 @@ describe('reading', () => {
     writeFileSync(path, Buffer.from([0x7b, 0xff, 0x7d]), { mode: 0o600 })
     expect(() => readContexts(env())).toThrow('cannot be read')
     write(' '.repeat(1024 * 1024 + 1))
-    expect(() => readContexts(env())).toThrow('larger than')
+    expect(() => readContexts(env())).toThrow('is too large')
   })
 })
 
@@ -250,7 +252,7 @@ describe('a credential file', () => {
   })
 
   test.each([
-    ['azure:acc1/box', `AZURE_STORAGE_KEY=${KEY}`, 0o644, 'may be read by others (mode 0644)'],
+    ['azure:acc1/box', `AZURE_STORAGE_KEY=${KEY}`, 0o644, 'is readable by others (mode 0644)'],
     [
       'azure:acc2/box',
       `AZURE_STORAGE_CONNECTION_STRING=AccountName=acc1;AccountKey=${KEY}`,
@@ -258,7 +260,7 @@ describe('a credential file', () => {
       'account acc1, the store is on acc2',
     ],
     ['azure:acc1/box', `AZURE_STORAGE_CONNECTION_STRING=AccountKey=${KEY}`, 0o600, 'names no storage account'],
-    ['azure:acc1/box', `${KEY}`, 0o600, 'line 1 sets no variable of Azure'],
+    ['azure:acc1/box', `${KEY}`, 0o600, 'line 1 does not set an Azure variable'],
     ['azure:acc1/box', `\nAZURE_STORAGE_KEYS=${KEY}`, 0o600, 'line 2: AZURE_STORAGE_KEYS is not known'],
     ['azure:acc1/box', '\n# nothing\n', 0o600, 'is empty'],
   ])('%s with %s (%o) is refused and never repeated', async (store, text, mode, why) => {

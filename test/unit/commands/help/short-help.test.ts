@@ -6,10 +6,10 @@ import { fakeRuntime, newWorld } from '../support.ts'
 test('what is wrong with the name of the store does not keep the short help away', async () => {
   const { runtime, written } = fakeRuntime(newWorld(), [])
   const broken = async () => {
-    throw new UsageError('contexts.json may be read by others (mode 0644)', { hint: 'chmod 600 contexts.json' })
+    throw new UsageError('contexts.json is readable by others (mode 0644)', { hint: 'chmod 600 contexts.json' })
   }
   await printShortHelp({}, { ...runtime, describeStore: broken })
-  expect(written.stdout).toContain('Store: not to be told: contexts.json may be read by others (mode 0644)')
+  expect(written.stdout).toContain('Store: unknown: contexts.json is readable by others (mode 0644)')
   expect(written.stdout).toContain('chmod 600 contexts.json')
   expect(written.stdout).toContain('leasectl ls ')
 })

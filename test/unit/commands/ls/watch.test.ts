@@ -110,7 +110,7 @@ test('a store that does not answer: the last picture stays, with a line since wh
   expect(exit).toBe(130)
   expect(frames[1]).toEqual([
     '1 stream · memory: · 12:00:00Z',
-    'no answer since 12:00:10Z (0s), asking again: connection refused␛[2J',
+    'no answer since 12:00:10Z (0s), retrying: connection refused␛[2J',
     'NAME',
     'a',
   ])
@@ -140,8 +140,8 @@ test('an answer that is long in coming is told about too, and Ctrl-C does not wa
     'NAME',
     'NAME',
     'NAME',
-    'no answer since 12:00:03Z (6s), asking again',
-    'no answer since 12:00:03Z (9s), asking again',
+    'no answer since 12:00:03Z (6s), retrying',
+    'no answer since 12:00:03Z (9s), retrying',
   ])
 })
 

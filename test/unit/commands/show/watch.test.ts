@@ -145,7 +145,7 @@ test('a store that does not answer meanwhile is asked again', async () => {
     return seen.length === 3
   }
   await watched(world, ['s'], { ends, store })
-  expect(seen).toEqual(['s  v1', 'no answer since 12:00:00Z (0s), asking again: connection refused', 's  v1'])
+  expect(seen).toEqual(['s  v1', 'no answer since 12:00:00Z (0s), retrying: connection refused', 's  v1'])
 })
 
 test('one that cannot be read from the beginning is told beside the others', async () => {

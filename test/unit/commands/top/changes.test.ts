@@ -213,7 +213,7 @@ describe('carried out', () => {
       stop.signal,
     )
     expect(outcomes.length).toBeLessThan(30)
-    expect(end.lines[0]).toMatch(/\d+ done; \d+ not begun/)
+    expect(end.lines[0]).toMatch(/\d+ done; \d+ not started/)
     expect(end.lines.at(-1)).toMatch(/^the rest: leasectl cancel --rerun /)
   })
 

@@ -58,7 +58,7 @@ test('of a batch that was stopped it is told how it ended and how the rest is do
   const preview = await look(ports, 'cancel', streams(...names))
   const { end } = await carry(ports, preview, 'late', stop.signal)
   expect(stopped).toEqual([['cancel was stopped', ...end.lines]])
-  expect(stopped[0]?.join('\n')).toMatch(/not begun[\s\S]*run file: [\s\S]*the rest: leasectl cancel --rerun/)
+  expect(stopped[0]?.join('\n')).toMatch(/not started[\s\S]*run file: [\s\S]*the rest: leasectl cancel --rerun/)
 })
 
 test('of a single one what became of it; of one that was not stopped nothing', async () => {
@@ -76,7 +76,7 @@ test('a line that was stopped while it changed something is told too', async () 
   const { ports, stopped } = await dashboardOf(namesOf(60), () => stop.abort('SIGINT'))
   await ports.runLine('cancel --all --yes --expect 60 --concurrency 1', true, stop.signal)
   expect(stopped[0]?.join('\n')).toMatch(
-    /^:cancel --all [^\n]* was stopped\n[\s\S]*1 done; 59 not begun[\s\S]*run file/,
+    /^:cancel --all [^\n]* was stopped\n[\s\S]*1 done; 59 not started[\s\S]*run file/,
   )
   await ports.runLine('ls', true, AbortSignal.abort('SIGINT'))
   expect(stopped).toHaveLength(1)

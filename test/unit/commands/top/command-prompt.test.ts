@@ -25,7 +25,7 @@ describe('a line is what the program takes', () => {
     expect(await typed(world, 'show nix')).toMatchObject({ exit: 3, text: expect.stringContaining('no stream nix') })
     expect(await typed(world, 'lss')).toMatchObject({ exit: 2, text: expect.stringContaining('Did you mean ls?') })
     expect((await typed(world, 'help exit-codes')).text).toContain('batch ended')
-    expect((await typed(world, '')).text).toContain('Begin with:')
+    expect((await typed(world, '')).text).toContain('Start with:')
   })
 
   test.each([
@@ -67,7 +67,7 @@ describe('what has no place in the dashboard', () => {
   ])('%s is refused with a sentence', async line => {
     const ran = await typed(await worldOf('s'), line, true)
     expect(ran.exit).toBe(2)
-    expect(ran.text).toMatch(/does not run inside the dashboard: it /)
+    expect(ran.text).toMatch(/does not run inside the dashboard: /)
   })
 
   test('its help is shown', async () => {
@@ -103,7 +103,7 @@ describe('locked', () => {
       })
       const ran = await typed(world, line, false, { store })
       expect(ran).toMatchObject({ exit: 2, text: expect.stringContaining('changes are locked') })
-      expect(ran.text).toContain('! unlocks them')
+      expect(ran.text).toContain('! to unlock them')
       expect(calls).toEqual([])
       expect(await bodyOf(world, 's')).toBe(before)
     },
@@ -112,7 +112,7 @@ describe('locked', () => {
   test('the context before does not become the current one again', async () => {
     const world = await worldOf('s')
     expect((await typed(world, 'context -')).text).toContain('changes are locked')
-    expect((await typed(world, 'context -', true)).text).toContain('no context before')
+    expect((await typed(world, 'context -', true)).text).toContain('no previous context')
   })
 
   test('doctor writes its probe only with leave', async () => {

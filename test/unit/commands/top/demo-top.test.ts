@@ -15,8 +15,8 @@ test('--top is an option of demo', async () => {
 })
 
 test.each([
-  ['standard output is no terminal', { terminal: true }],
-  ['standard input is no terminal', { columns: 80 }],
+  ['standard output is not a terminal', { terminal: true }],
+  ['standard input is not a terminal', { columns: 80 }],
   ['TERM is dumb', { ...SCREEN, env: { TERM: 'dumb' } }],
   ['CI is set', { ...SCREEN, env: { CI: '1' } }],
 ])('%s: exit 2, and nothing is played', async (why, setting) => {

@@ -58,7 +58,7 @@ test('one that has ended meanwhile was none any more', async () => {
   const preview = await look(ports, 'break', streams('free'))
   await cli(world, ['lease', 'release', 'free', '--lease-id', ID])
   expect(await carry(ports, preview)).toMatchObject({
-    outcomes: [{ word: 'already', isGood: true, text: 'there was no lease any more' }],
+    outcomes: [{ word: 'already', isGood: true, text: 'the lease was already gone' }],
   })
 })
 
@@ -72,7 +72,7 @@ test('of several only those that are held, after their number was typed', async 
     confirm: { kind: 'type', text: '2', what: 'the number of leases' },
   })
   expect(preview.lines).toContain('1 stream not leased, left out')
-  expect(preview.lines).toContain('1 stream not there any more')
+  expect(preview.lines).toContain('1 stream no longer there')
   const carried = await carry(ports, preview)
   expect(wordsOf(carried)).toEqual(['done a', 'done b'])
   expect(carried.end.lines).toEqual(['2 done'])
@@ -80,7 +80,7 @@ test('of several only those that are held, after their number was typed', async 
 
 test('without a lease there is nothing to break', async () => {
   const preview = await look(await portsOver(await leased()), 'break', streams('free'))
-  expect(preview).toMatchObject({ question: 'There is no lease to break', count: 0, lines: ['nobody holds a lease'] })
+  expect(preview).toMatchObject({ question: 'There is no lease to break', count: 0, lines: ['no lease is held'] })
 })
 
 test('a name that cannot be typed is not asked for', async () => {
@@ -95,5 +95,5 @@ test('the command takes one name: of very many the first are in the line', async
     'leasectl lease break a && leasectl lease break b',
   )
   const many = streams(...Array.from({ length: 1_021 }, (_, at) => `nowhere/${at}`))
-  expect((await look(ports, 'break', many)).command('')).toMatch(/nowhere\/19 {2}# and 1 001 more, one by one$/)
+  expect((await look(ports, 'break', many)).command('')).toMatch(/nowhere\/19 {2}# and 1 001 more, one at a time$/)
 })

@@ -133,14 +133,14 @@ test('where it cannot be told whether the store is protected it opens with --rea
     })
     const describeStore = () => {
       if (runtime.kind === 'reads') return runtime.openStore({})
-      throw new UsageError('contexts.json may be read by others', { hint: 'chmod 600 it' })
+      throw new UsageError('contexts.json is readable by others', { hint: 'chmod 600 it' })
     }
     const exit = await runCommandLine(Object.assign(runtime, { describeStore }))
     return { exit, opened: opened.length, stderr: written.stderr }
   }
   const { exit, opened, stderr } = await start('top --store memory:')
   expect([exit, opened]).toEqual([2, 0])
-  expect(stderr).toMatch(/may be read by others[\s\S]*chmod 600 it; with --read-only it opens/)
+  expect(stderr).toMatch(/is readable by others[\s\S]*chmod 600 it; --read-only opens it/)
   expect(await start('top --store memory: --read-only')).toEqual({ exit: 0, opened: 1, stderr: '' })
 })
 
@@ -155,7 +155,7 @@ test('a change that quitting has stopped is told of when the screen is closed', 
   }
   const { exit, stderr } = await cli(world, ['top'], { ...SCREEN, dashboard })
   expect(exit).toBe(0)
-  expect(stderr).toMatch(/^cancel was stopped\n2 not begun\nrun file: .*\nthe rest: .*--rerun/)
+  expect(stderr).toMatch(/^cancel was stopped\n2 not started\nrun file: .*\nthe rest: .*--rerun/)
 })
 
 test('what the dashboard throws is told like every error', async () => {

@@ -16,7 +16,7 @@ test.each(['--once', '--dry-run'])('watchdog %s on a file that is not there is a
   const store = openSqliteStore(path)
   const { exit, stdout, stderr } = await cli(newWorld(), ['watchdog', flag], { store })
   expect([exit, stdout]).toEqual([3, ''])
-  expect(stderr).toContain(`there is no store in sqlite:${path}: the file does not exist (yet)`)
+  expect(stderr).toContain(`there is no store at sqlite:${path}: the file does not exist (yet)`)
   expect(stderr).toContain('container-missing')
   expect(existsSync(path)).toBe(false)
 })

@@ -1,0 +1,130 @@
+import { interruptedProblem } from '../../cli/error-problem.ts'
+import type { Output } from '../../cli/output.ts'
+import { type Problem, problem } from '../../cli/problem.ts'
+import { counted, countText } from '../../formats/terminal/numbers.ts'
+import type { Selection } from '../../ops/selection.ts'
+import type { StreamStore } from '../../store/store.ts'
+import { visibleText } from '../../util/visible-text.ts'
+import type { BatchAction } from './action.ts'
+import { confirm } from './confirm.ts'
+import { type BatchRun, executePlan } from './execute.ts'
+import { type BatchPlan, makePlan, missingProblemOf } from './plan.ts'
+import { countOf, printPreview, ROWS_SHOWN, sayPreview } from './preview.ts'
+import { endProblem, openReport, printEnd, printSingle, type Report } from './report.ts'
+import type { BatchContext } from './result.ts'
+import type { Resume } from './resume.ts'
+
+/** The selection of a batch command. */
+interface Selected {
+  readonly selection: Selection
+  /** It can have several targets. */
+  readonly isBatch: boolean
+  readonly resume: Resume | undefined
+}
+
+/** Plans a change, previews it and asks if required, and executes it. */
+export async function runPlanned(
+  { selection, isBatch, resume }: Selected,
+  context: BatchContext,
+  store: StreamStore,
+  output: Output,
+): Promise<Problem | undefined> {
+  const { action, options, runtime } = context
+  const events = options.event ?? []
+  const request = {
+    action,
+    options,
+    selection,
+    eventsOf: events.length === 0 ? undefined : (resume?.eventsOf ?? (() => events)),
+    leaveOut: selection.kind !== 'names' && resume === undefined,
+    keepRows: options.dryRun ? Number.POSITIVE_INFINITY : ROWS_SHOWN,
+    resume,
+  }
+  const plan = await makePlan(request, store, runtime.signal)
+  const found = plan.targets.length + plan.leftOut > 0
+  const hint = 'Nothing was changed in any stream. --skip-missing skips missing streams.'
+  const fatal = options.skipMissing && found ? undefined : missingProblemOf(plan.missing, isBatch, hint)
+  if (fatal !== undefined) return fatal
+  for (const { message } of plan.missing) await output.say(`skipped: ${visibleText(message)}`)
+  if (options.dryRun) return printPreview(plan, context, output).then(() => undefined)
+  const declined = await confirmPlan(plan, selection.kind === 'names', context, output)
+  return declined ?? runPlan(plan, { isBatch, store, rerunOf: options.rerun }, context, output)
+}
+
+function confirmPlan(
+  plan: BatchPlan,
+  isNamed: boolean,
+  context: BatchContext,
+  output: Output,
+): Promise<Problem | undefined> {
+  const { action, options, runtime } = context
+  const { isProtected = false, address = '' } = runtime.opened ?? {}
+  const where = isProtected ? ` in ${visibleText(address)}, a protected store` : ''
+  const isText = options.output !== 'json' && options.output !== 'ndjson'
+  const isTerminal = runtime.stdin.isTty && runtime.stderr.isTty
+  const request = {
+    streams: plan.jobs.length,
+    isNamed,
+    isProtected,
+    asksAlways: action.asksAlways ?? false,
+    flags: options,
+    question: `${action.question(countOf(plan))}${where}`,
+    unexpected: (expected: number) => unexpected(expected, plan, action),
+    async preview(isAnswered: boolean) {
+      if (isText || (isTerminal && !isAnswered)) await sayPreview(plan, context, output)
+    },
+  }
+  return confirm(request, runtime)
+}
+
+function unexpected(expected: number, { jobs, leftOut }: BatchPlan, { leavesOut }: BatchAction): Problem {
+  const found = `${countText(jobs.length)}${leftOut === 0 ? '' : ` (${countText(leftOut)} ${leavesOut?.because}, left out)`}`
+  const nothingLeft = `Was it done before? All that match are ${leavesOut?.because}; ls shows them.`
+  return problem('changed', `expected ${counted(expected, 'stream')}, found ${found}; nothing was changed`, {
+    exit: 5,
+    hint: jobs.length > 0 || leftOut === 0 ? '--dry-run shows which they are.' : nothingLeft,
+  })
+}
+
+/** Executes a plan and prints the outcome of each target. */
+async function runPlan(
+  plan: BatchPlan,
+  given: Omit<BatchRun, 'commandId'>,
+  context: BatchContext,
+  output: Output,
+): Promise<Problem | undefined> {
+  const { options, runtime } = context
+  const how = { ...given, commandId: options.commandId ?? runtime.newId() }
+  if (how.isBatch) return runMany(plan, how, context, output)
+  // a single named target, planned only because it had to be confirmed
+  const ended = await executePlan(plan, how, context, {})
+  if ('exit' in ended) return ended
+  const [result] = ended.results
+  return result === undefined ? interruptedProblem(runtime.signal) : printSingle(result, context, output)
+}
+
+async function runMany(
+  plan: BatchPlan,
+  how: BatchRun,
+  context: BatchContext,
+  output: Output,
+): Promise<Problem | undefined> {
+  const { signal } = context.runtime
+  let report: Report | undefined
+  let sayRunFile = () => {}
+  const ended = await executePlan(plan, how, context, {
+    onStart(path) {
+      // A second Ctrl-C ends the process at once, so the first one prints how to resume.
+      if (path !== undefined) sayRunFile = () => void output.say(`run file ${visibleText(path)}; --rerun does the rest`)
+      signal.addEventListener('abort', sayRunFile, { once: true })
+      report = openReport(plan.targets, context, output)
+    },
+    onResult: result => report?.add(result),
+    onFault: message => void output.say(visibleText(message)),
+  })
+  signal.removeEventListener('abort', sayRunFile)
+  await report?.end()
+  if ('exit' in ended) return ended
+  await printEnd(ended, report?.counts ?? new Map(), context, output)
+  return endProblem(ended, context)
+}
