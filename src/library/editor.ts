@@ -134,7 +134,7 @@ export class StreamEditor extends StreamReader<EventEditor> {
   /**
    * Reopens all failed events that can be retried.
    *
-   * @param options `canceled`: also what was canceled on request
+   * @param options - `canceled`: also what was canceled on request
    */
   retry({ canceled = false }: { readonly canceled?: boolean } = {}): this {
     return this.#step({ op: 'retry', ...(canceled ? { canceled } : {}) })
