@@ -84,7 +84,7 @@ const summaries: fc.Arbitrary<Summary> = fc.record({
 })
 
 describe('encodeSummary and decodeSummary', () => {
-  it('bring back every summary within the limits', () => {
+  it('restore every summary within the limits', () => {
     fc.assert(
       fc.property(summaries, summary => {
         expect(decodeSummary(encodeSummary(summary))).toEqual(summary)
@@ -104,7 +104,7 @@ describe('encodeSummary and decodeSummary', () => {
     )
   })
 
-  it('make harmless what no document can hold', () => {
+  it('replace characters that no document can hold', () => {
     const fields = encodeSummary({
       ...EMPTY,
       key: '\ud83d',
@@ -137,7 +137,7 @@ describe('encodeSummary and decodeSummary', () => {
     ['an unknown outcome', (fields: Record<string, string>) => ({ ...fields, outcome: 'fine' })],
     ['bad percent-encoding of a text', (fields: Record<string, string>) => ({ ...fields, key: '%E2%82' })],
     ['bad percent-encoding of an id', (fields: Record<string, string>) => ({ ...fields, waiting: '00,%' })],
-  ])('give no summary for %s', (_, spoil) => {
+  ])('return no summary for %s', (_, spoil) => {
     expect(decodeSummary(spoil(encodeSummary(EMPTY)))).toBeUndefined()
   })
 
@@ -153,7 +153,7 @@ describe('encodeSummary and decodeSummary', () => {
     )
   })
 
-  it('ignore fields they do not know', () => {
+  it('ignore unknown fields', () => {
     expect(decodeSummary({ ...encodeSummary(EMPTY), md5: 'x' })).toEqual(EMPTY)
   })
 })
@@ -193,7 +193,7 @@ describe('the limits of a summary', () => {
     expect(sizeOf(fields)).toBeGreaterThan(4096 - 128 - 64)
   })
 
-  it('then the other texts in order, filters late', () => {
+  it('then shorten the other texts in order, filters late', () => {
     const texts = { failure: long, lastBy: long, tag: long, root: long, topic: long, key: long, trackingId: '' }
     const decoded = decodeSummary(encodeSummary({ ...full, ...texts }))
     const lengths = (['failure', 'lastBy', 'tag', 'root', 'topic', 'key'] as const).map(
@@ -204,7 +204,7 @@ describe('the limits of a summary', () => {
     expect(decoded?.waitingOn).toEqual(ids)
   })
 
-  it('then the lists at whole items, ready before waitingOn, and last what identifies the stream', () => {
+  it('then cut the lists at whole items, ready before waitingOn, and last the fields that identify the stream', () => {
     const texts = { failure: long, lastBy: long, tag: long, root: long, topic: long, key: long, trackingId: long }
     const wide = { ...full, ...texts, born: 'b'.repeat(900), status: 's'.repeat(900), ready: ['N|T', 'M|T'] }
     const decoded = decodeSummary(encodeSummary(wide))
@@ -221,7 +221,7 @@ describe('the limits of a summary', () => {
     expect(widest?.born.startsWith('bbb')).toBe(true)
   })
 
-  it('of the lists hold by themselves', () => {
+  it('hold for each list alone', () => {
     const many = Array.from({ length: 500 }, (_, at) => `${at}`.padStart(4, '0'))
     const decoded = decodeSummary(encodeSummary({ ...EMPTY, waitingOn: many, ready: many.map(name => `${name}|`) }))
     expect(decoded?.waitingOn.join(',').length).toBeLessThanOrEqual(512)
@@ -245,19 +245,19 @@ describe('cutList', () => {
     expect(cutList(['ab', 'cd', 'ef', 'gh'], 8, length)).toEqual(['ab', 'cd', '+2'])
   })
 
-  it('counts in what was cut before', () => {
+  it('includes items that were cut before in the count', () => {
     expect(cutList(['ab', 'cd', '+5'], 8, length)).toEqual(['ab', 'cd', '+5'])
     expect(cutList(['ab', 'cd', '+5'], 7, length)).toEqual(['ab', '+6'])
     expect(cutList(['ab', 'cd', '+98'], 5, length)).toEqual(['+100'])
   })
 
-  it('knows a mark by its form', () => {
+  it('recognizes a mark by its form', () => {
     expect(['+12', '12', '+', '+x', '+1234567890', undefined].map(cutCount)).toEqual([12, 0, 0, 0, 0, 0])
   })
 })
 
 describe('shortened', () => {
-  it('takes away what is over, at whole characters, and marks it with …', () => {
+  it('cuts the excess at whole characters and marks the cut with …', () => {
     const text = 'x'.repeat(200)
     expect(decodeURIComponent(shortened(text, 0))).toBe(text)
     expect(shortened(text, 50)).toBe(`${'x'.repeat(141)}%E2%80%A6`)
@@ -278,7 +278,7 @@ function summary(events: readonly StreamEvent[], more: Partial<typeof EMPTY_DOCU
 }
 
 describe('summarize', () => {
-  it('says what the root is and who wrote last', () => {
+  it('returns the state of the root and the last writer', () => {
     const root = event('00', 'inprocess', { name: 'Order Start', topic: 't', key: 'k', tag: 'g', trackingId: 'x' })
     expect(summary([root], { version: 7, born: 'uuid' })).toEqual({
       ...EMPTY,
@@ -298,7 +298,7 @@ describe('summarize', () => {
     })
   })
 
-  it('is empty for a document without events', () => {
+  it('returns an empty summary for a document without events', () => {
     expect(summary([])).toEqual({ ...EMPTY, lastBy: 'ada@host' })
   })
 
@@ -316,14 +316,14 @@ describe('summarize', () => {
     expect(summary(events)).toMatchObject({ open: 3, failed: 2, total: 6, outcome: 'errors' })
   })
 
-  it('has errors when something below the root failed, not when the root alone did', () => {
+  it('reports errors if an event below the root failed, not if only the root did', () => {
     expect(summary([event('00', 'aborted')])).toMatchObject({ failed: 1, outcome: '' })
     expect(summary([event('00', 'inprocess'), event('01.00', 'aborted', { prev: '00' })]).outcome).toBe('errors')
     const superseded = event('01.00', 'aborted', { prev: '00' }, { superseded: '3' })
     expect(summary([event('00', 'inprocess'), superseded])).toMatchObject({ failed: 0, outcome: '', failedId: '' })
   })
 
-  it('tells the last failure', () => {
+  it('names the last failure', () => {
     const events = [
       event('00', 'inprocess'),
       event('01.00', 'aborted', { prev: '00', timestamp: time('10:00'), msg: 'late' }),
@@ -333,7 +333,7 @@ describe('summarize', () => {
     expect(summary(events)).toMatchObject({ failedAtMs: ms('10:00'), failedId: '01.00', failure: 'late' })
   })
 
-  it('tells of a cascade the event that was meant', () => {
+  it('names the event that a cascade started from', () => {
     const cascade = [
       event('00', 'inprocess'),
       event('01.00', 'canceled', { prev: '00' }),
@@ -344,7 +344,7 @@ describe('summarize', () => {
     expect(summary(aborted)).toMatchObject({ failedId: '03.00', failure: '' })
   })
 
-  it('tells a failure without a readable time, after those that have one', () => {
+  it('names a failure without a readable time after those that have one', () => {
     const unclear = event('01.00', 'aborted', { prev: '00', timestamp: '?', msg: 'when' })
     expect(summary([event('00', 'inprocess'), unclear])).toMatchObject({
       failedAtMs: undefined,
@@ -355,13 +355,13 @@ describe('summarize', () => {
     expect(summary([event('00', 'inprocess'), unclear, dated]).failedId).toBe('02.00')
   })
 
-  it('keeps the first 200 characters of a failure, whole ones', () => {
+  it('keeps the first 200 whole characters of a failure', () => {
     const text = '😀'.repeat(150) + 'x'.repeat(150)
     const { failure } = summary([event('00', 'aborted', { msg: text })])
     expect(failure).toBe('😀'.repeat(150) + 'x'.repeat(50))
   })
 
-  it('tells the earliest due time and the earliest claim end of an open event', () => {
+  it('names the earliest due time and the earliest claim end of an open event', () => {
     const root = event('00', 'inprocess', { timeout: '06:00:00' })
     const started = event(
       '01.00',
@@ -378,7 +378,7 @@ describe('summarize', () => {
     expect(summary([event('00', 'inprocess')]).dueMs).toBeUndefined()
   })
 
-  it('reads ambiguous dates as the document and Last-Modified tell', () => {
+  it('reads ambiguous dates as the document and Last-Modified decide', () => {
     const events = [event('00', 'inprocess', { created: '06/05/2026 10:00:00', timestamp: '' })]
     const document = { ...EMPTY_DOCUMENT, events }
     const lastModifiedMs = Date.parse('2026-05-06T10:00:00Z')
@@ -387,11 +387,11 @@ describe('summarize', () => {
   })
 })
 
-describe('what a stream waits on and what is ready', () => {
+describe('waitingOn and ready', () => {
   const forked = (root: string, ...below: StreamEvent[]) =>
     summary([event('00', root), ...below.map(each => (each.prev === '' ? { ...each, prev: '00' } : each))])
 
-  it('open leaves in id order, init ones with name and topic', () => {
+  it('list open leaves in id order, init ones with name and topic', () => {
     const found = forked(
       'inprocess',
       event('02.00', 'init', { name: 'Search|Start', topic: 'a b' }),
@@ -404,7 +404,7 @@ describe('what a stream waits on and what is ready', () => {
     expect(found.ready).toEqual(['Done|', 'Search%7CStart|a%20b'])
   })
 
-  it('not waiting joins', () => {
+  it('omit waiting joins', () => {
     const join = event('01', 'inprocess', { name: 'Join' }, { join: 'wait' })
     const found = forked('inprocess', event('01.00', 'inprocess'), join, event('02', 'init', {}, { join: 'wait' }))
     expect(found).toMatchObject({ waitingOn: ['01.00'], ready: [] })
@@ -414,11 +414,11 @@ describe('what a stream waits on and what is ready', () => {
     })
   })
 
-  it('nothing is ready in a held stream', () => {
+  it('list nothing as ready in a held stream', () => {
     expect(forked('init', event('01.00', 'init'))).toMatchObject({ waitingOn: ['00'], ready: [] })
   })
 
-  it('an event above is left out however deep the open one stands', () => {
+  it('omit an event above an open one, however deep the open one is', () => {
     const found = forked(
       'inprocess',
       event('01.00', 'inprocess', { next: '01.01' }),
@@ -428,7 +428,7 @@ describe('what a stream waits on and what is ready', () => {
     expect(found.waitingOn).toEqual(['01.02'])
   })
 
-  it('nothing below a final event counts, for nothing depends on it', () => {
+  it('omit events below a final event, for no event depends on them', () => {
     const leftover = event('01.01', 'init', { prev: '01.00' })
     const found = forked('inprocess', event('01.00', 'aborted'), leftover, event('02.00', 'init'))
     expect(found).toMatchObject({ open: 3, waitingOn: ['02.00'], ready: ['N02.00|'] })
@@ -437,7 +437,7 @@ describe('what a stream waits on and what is ready', () => {
     expect(forked('inprocess', replaced, leftover).waitingOn).toEqual(['01.01'])
   })
 
-  it('cycles end', () => {
+  it('terminate on cycles', () => {
     const found = forked(
       'inprocess',
       event('01.00', 'inprocess', { next: '01.01' }),

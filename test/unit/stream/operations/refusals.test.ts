@@ -187,6 +187,6 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-it.each(ROWS)('%# says who and what would be legal', (play, given, told) => {
+it.each(ROWS)('%# names the event and the operations that would be legal', (play, given, told) => {
   expect(play().refused(given)).toEqual(told)
 })

@@ -13,7 +13,7 @@ import { HOUR, settled } from '../operations/expired-play.ts'
 /** Most events have a limit of some minutes, some of a day: with waits in between, about half of what is seen is due. */
 const aLook = () => fc.record({ which: fc.nat(40), whole: fc.boolean(), waitMs: fc.constantFrom(0, HOUR, 25 * HOUR) })
 
-it('an expiry is applied exactly where the event is what was seen, and due; else nothing is changed', () => {
+it('an expiry is applied exactly if the event is as observed and due; otherwise nothing is changed', () => {
   const met = { applied: 0, refused: 0, final: 0 }
   fc.assert(
     fc.property(anInit(), aScript('dropped', 12), aLook(), aScript('dropped', 3), (init, first, look, between) => {

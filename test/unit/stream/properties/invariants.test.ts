@@ -100,7 +100,7 @@ function endings(): Check {
 
 /** One play for all rules: to play costs more than to look. */
 it.each(['none', 'kept', 'dropped'] as const)(
-  'with foreign writers: %s, every write of ours keeps the rules',
+  'with foreign writers: %s, each of our writes keeps the invariants',
   foreign => {
     fc.assert(
       fc.property(anInit(), aScript(foreign), (init, script) => {

@@ -86,7 +86,7 @@ function holds(numRuns: number, seed: number, met = new Map<string, number>()) {
 const OUTCOMES =
   'changed unchanged already-final claimed fenced not-claimed open-successors already-advanced join-waiting not-failed held join-ran'
 
-it('every operation does to a stream what the model of the format does', { timeout }, () => {
+it('every operation changes a stream like the model of the format', { timeout }, () => {
   const seed = trustSeed(1)
   const met = new Map<string, number>()
   const { failed, numRuns, errorInstance, counterexample } = holds(MODEL_RUNS, seed, met)
@@ -97,7 +97,7 @@ it('every operation does to a stream what the model of the format does', { timeo
   for (const [outcome, count] of met) row.injected(outcome, count)
 })
 
-it.each(['fences', 'cascades'])('a domain without %s is found out, in few steps', { timeout }, bug => {
+it.each(['fences', 'cascades'])('a domain without %s is detected within a few steps', { timeout }, bug => {
   planted.bug = bug
   const { failed, counterexample } = holds(2_000, 1)
   planted.bug = 'none'

@@ -75,7 +75,7 @@ const OWN = `<?xml version="1.0" encoding="utf-8"?>
 </EventStream>
 `
 
-test('whatever we write of our own is scanned, to the same document as the parser reads', () => {
+test('every document that we wrote is scanned to the same document that the parser reads', () => {
   const check = (document: StreamDocument) => {
     const { text } = writeDocument(document)
     const scanned = scanDocument(text)
@@ -123,7 +123,7 @@ function mutate(text: string, [seed, place, how, piece, length]: [number, string
   return text.slice(0, at) + (how === 'cut' ? '' : piece) + text.slice(at + length)
 }
 
-test('a damaged or foreign text is never scanned to anything but what the parser reads', () => {
+test('a damaged or foreign text is never scanned to a document that the parser would not read', () => {
   let scans = 0
   const check = (text: string, mutations: [number, string, string, string, number][]) => {
     const damaged = mutations.reduce(mutate, text)
@@ -141,12 +141,12 @@ test('a damaged or foreign text is never scanned to anything but what the parser
   expect(scans).toBeGreaterThan(10)
 })
 
-test('a text that is cut off anywhere is left to the parser', () => {
+test('a text that is cut off at any byte is left to the parser', () => {
   for (let end = 0; end < OWN.length; end++) expect(scanDocument(OWN.slice(0, end))).toBeUndefined()
   expect(scanDocument(OWN)).toEqual(parseDocument(OWN))
 })
 
-describe('what differs by a character is left to the parser', () => {
+describe('a text that differs by one character is left to the parser', () => {
   test.each([
     ['an empty value', 'msg="a &lt; b &amp; c"', 'msg=""'],
     ['an attribute out of order', 'name="A" status="inprocess"', 'status="inprocess" name="A"'],
@@ -193,13 +193,13 @@ test.each([
   ['days before months', '00.000Z">', '00.000Z" lc:dates="dmy">'],
   ['no life, sum and time', / lc:born="b".*Z"/, ''],
   ['no journal', / {2}<lc:journal>[\s\S]*<\/lc:journal>\n/, ''],
-])('of our form is %s', (_what, from, to) => {
+])('the form that the scanner accepts includes %s', (_what, from, to) => {
   const text = OWN.replace(from, to)
   expect(text).not.toBe(OWN)
   expect(scanDocument(text)).toEqual(parseDocument(text))
 })
 
-test('as many events as are read at most are of our form, one more is not', () => {
+test('the maximum number of events is scanned, one more is not', () => {
   const event = (at: number) => `  <Event name="B" status="init" id="${at}.00" prev="00"/>\n`
   const text = (events: number) =>
     OWN.replace(/ {2}<Event name="B".*\n/, Array.from({ length: events - 1 }, (_, at) => event(at + 1)).join(''))
@@ -207,7 +207,7 @@ test('as many events as are read at most are of our form, one more is not', () =
   expect(scanDocument(text(MAX_READ_EVENTS + 1))).toBeUndefined()
 })
 
-test('reading takes either way', () => {
+test('both readers give the same document', () => {
   expect(readDocument(OWN)).toEqual(parseDocument(OWN))
   const foreign = OWN.replace('name="A"', 'colour="red" name="A"')
   expect(readDocument(foreign).events[0]?.foreign).toMatchObject([{ name: 'colour' }])

@@ -40,7 +40,7 @@ describe('a document type declaration is refused', () => {
     expect(error.message).toBe('line 2, column 2: a document type declaration (DTD) is not accepted')
   })
 
-  it.each(['<S><!DOCTYPE S></S>', '<S/><!DOCTYPE S>', '<!doctype S><S/>'])('in the wrong place: %s', text => {
+  it.each(['<S><!DOCTYPE S></S>', '<S/><!DOCTYPE S>', '<!doctype S><S/>'])('even in the wrong place: %s', text => {
     fault(text)
   })
 })
@@ -83,11 +83,11 @@ describe('malformed text is refused with line and column', () => {
     '<?a?><S/>',
     '<?xml version="1.1"?><S/>',
     '<?a <?a?b?><S/>',
-  ])('strange but well-formed: %j', text => {
+  ])('unusual but well-formed text is read: %j', text => {
     expect(readDocument(text).element).toBe('S')
   })
 
-  it('truncation at every byte is refused, and says so', () => {
+  it('text that is truncated at any byte is refused with that reason', () => {
     const bytes = new TextEncoder().encode(SMALL.trimEnd())
     expect(readDocument(decodeDocument(bytes)).events).toHaveLength(2)
     for (let end = 0; end < bytes.length; end += 1) {
@@ -105,7 +105,7 @@ describe('characters XML cannot hold are refused', () => {
     0xffff,
   ]
 
-  it.each(WRONG)('U+%i raw anywhere and as a reference', code => {
+  it.each(WRONG)('U+%i is refused, raw anywhere and as a reference', code => {
     const character = String.fromCharCode(code)
     const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
     for (const text of [
@@ -121,12 +121,12 @@ describe('characters XML cannot hold are refused', () => {
     expect(fault(`<S>&#x${code.toString(16)};</S>`).message).toContain('character reference')
   })
 
-  it.each(['\ud800', '\udc00', '\ud800a', '\ud83d"'])('a lone surrogate %j', text => {
+  it.each(['\ud800', '\udc00', '\ud800a', '\ud83d"'])('a lone surrogate %j is refused', text => {
     expect(fault(`<S a="${text}"/>`)).toMatchObject({ line: 1, column: 7 })
     expect(fault('<S a="&#xD800;"/>').message).toContain('character reference')
   })
 
-  it('DEL and C1 are characters of XML 1.0, also under a declared version 1.1', () => {
+  it('DEL and C1 are accepted as characters of XML 1.0, also under a declared version 1.1', () => {
     const text = '<S><Event id="\u007f\u0080\u0085\u009f"/></S>'
     expect(readDocument(text).events[0]?.id).toBe('\u007f\u0080\u0085\u009f')
     expect(readDocument(`<?xml version="1.1"?>${text}`).events[0]?.id).toBe('\u007f\u0080\u0085\u009f')
@@ -149,11 +149,11 @@ describe('limits of reading (stream-format 7.1)', () => {
     expect(fault(text(40_001)).message).toContain('more than 40000 events')
   })
 
-  it.each(['<Event/>', '<Event id=""/>', '<Event x="1" ID="00"/>'])('an Event without id: %s', event => {
+  it.each(['<Event/>', '<Event id=""/>', '<Event x="1" ID="00"/>'])('an Event without id is refused: %s', event => {
     expect(fault(`<S>\n  ${event}</S>`).message).toBe('line 2, column 3: an Event has no id')
   })
 
-  it('a first Event with prev', () => {
+  it('a first Event with prev is refused', () => {
     expect(fault('<S><!-- -->\r\n<Event id="01" prev="00"/></S>')).toMatchObject({ line: 2, column: 1 })
     expect(fault('<S><Event id="01" prev="00"/></S>').message).toContain('cannot have a prev')
   })
