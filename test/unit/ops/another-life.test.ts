@@ -26,11 +26,11 @@ function replacedMeanwhile(store: StreamStore): StreamStore {
 const commandsOf = async (store: StreamStore) =>
   (await readStream(store, 's'))?.transactions().map(({ op, version }) => `${version} ${op}`)
 
-describe('a change whose stream was removed and created anew before its answer came', () => {
+describe('a change whose stream was removed and created again before its answer arrived', () => {
   test.each([
     ['that could be made there too', { op: 'complete', event: '01.00' }],
     ['that would be refused there', { op: 'complete', event: '02.00' }],
-  ] as const)('%s is unknown, and nothing happens to the other stream', async (_, operation) => {
+  ] as const)('%s is unknown, and the other stream is unchanged', async (_, operation) => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const outcome = await run(replacedMeanwhile(store), 's', operation)
@@ -38,7 +38,7 @@ describe('a change whose stream was removed and created anew before its answer c
     expect(await commandsOf(store)).toEqual(['1 init'])
   })
 
-  test('in one write with others: of those that were not sent before, each goes its way', async () => {
+  test('in one write with others: each operation that was not sent before has its own outcome', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     let plans = 0
@@ -62,7 +62,7 @@ describe('a change whose stream was removed and created anew before its answer c
     expect(await commandsOf(store)).toEqual(['1 init'])
   })
 
-  test('an edit too', async () => {
+  test('an edit is unknown too', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const options = { commandId: 'mine', by: 'tester', leaseWaitMs: 0 }
@@ -73,7 +73,7 @@ describe('a change whose stream was removed and created anew before its answer c
     expect(await commandsOf(store)).toEqual(['1 init'])
   })
 
-  test('its creation too, if that had no answer', async () => {
+  test('its creation is unknown too if it had no answer', async () => {
     const { store } = memoryStore()
     const create: StreamStore['create'] = async (...given) => {
       await store.create(...given)
@@ -87,7 +87,7 @@ describe('a change whose stream was removed and created anew before its answer c
     expect((await readStream(store, 's'))?.document.born).toBe('b1')
   })
 
-  test('that was never sent is judged by what is there', async () => {
+  test('a change that was never sent is judged by the present stream', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const before = intercept(store, async (_, decide, go) => {

@@ -9,7 +9,7 @@ import { InvalidValue } from '../../../src/stream/errors.ts'
 import { aWatchdog } from '../watchdog/state/world.ts'
 import { NOW } from './check/support.ts'
 
-test('everything but a wildcard is itself', () => {
+test('every character but a wildcard matches itself', () => {
   const name = 'a-b.c+d(e)]f}g^h$i|j/k!l@m#n&o~p%q,r=s;t\'u"v'
   expect(globOf(name)).toMatchObject({ prefix: name })
   expect(globOf(name).matches(name)).toBe(true)
@@ -17,7 +17,7 @@ test('everything but a wildcard is itself', () => {
   expect(globOf('a.c').matches('abc')).toBe(false)
 })
 
-test('a backslash takes the next character as it is', () => {
+test('a backslash makes the next character literal', () => {
   const name = 'a*b?c[d]e{f,g}h\\i'
   const pattern = name.replaceAll(/[*?[\]{},\\]/g, '\\$&')
   expect(globOf(pattern)).toMatchObject({ prefix: name })
@@ -36,7 +36,7 @@ test.each([
   ['[a]b', ''],
   ['a?b', 'a'],
   ['', ''],
-])('what every match of %j begins with is %j', (pattern, prefix) => {
+])('every match of %j begins with %j', (pattern, prefix) => {
   expect(globOf(pattern).prefix).toBe(prefix)
 })
 
@@ -130,7 +130,7 @@ function reference(pattern: string): RegExp {
   return new RegExp(`^${source}$`, 'su')
 }
 
-describe('matches what the regular expression of the pattern matches', () => {
+describe('matches like the regular expression of the pattern', () => {
   const characters = ['a', 'b', '/', '-', '.', '\n', 'ü', '😀'] as const
   const aText = fc.array(fc.constantFrom(...characters), { maxLength: 9 }).map(parts => parts.join(''))
   const aPattern = (maxLength: number) =>
@@ -168,7 +168,7 @@ describe('matches what the regular expression of the pattern matches', () => {
     expect(Math.min(matched.yes, matched.no)).toBeGreaterThan(300)
   })
 
-  test('patterns of 28 to 100 more characters, before a wildcard, behind it, and between two', () => {
+  test('patterns of 28 to 100 more characters, before a wildcard, after it, and between two', () => {
     const matched = { yes: 0, no: 0 }
     const aPad = fc.tuple(fc.integer({ min: 28, max: 100 }), fc.integer({ min: 0, max: 40 }))
     fc.assert(
@@ -254,7 +254,7 @@ describe('brackets, braces and backslashes', () => {
       .join('')
   }
 
-  test('match what the regular expression of the pattern matches', () => {
+  test('match like the regular expression of the pattern', () => {
     const matched = { yes: 0, no: 0 }
     const picks = fc.array(fc.nat({ max: 11 }), { minLength: 1, maxLength: 7 })
     const aText = fc.array(sign, { maxLength: 6 }).map(characters => characters.join(''))
@@ -273,7 +273,7 @@ describe('brackets, braces and backslashes', () => {
     expect(Math.min(matched.yes, matched.no)).toBeGreaterThan(500)
   })
 
-  test('are read, or refused as a value that is wrong, whatever their order', () => {
+  test('are parsed, or refused as a wrong value, in any order', () => {
     const read = { yes: 0, no: 0 }
     fc.assert(
       fc.property(fc.array(sign, { maxLength: 12 }), characters => {
@@ -293,7 +293,7 @@ describe('brackets, braces and backslashes', () => {
 })
 
 /** Where every way of matching is tried in turn, most of these take from minutes to longer than the world stands. */
-describe('what was made to take long takes no time', () => {
+describe('patterns designed to be slow are fast', () => {
   /** Stops what does not end. */
   const ended = <Value>(run: () => Value): Value => {
     const box: { value?: Value; run: () => void } = {
@@ -342,7 +342,7 @@ describe('what was made to take long takes no time', () => {
   })
 })
 
-test('a pattern that another watchdog wrote down and that cannot be read has no streams', () => {
+test('an unreadable pattern of another watchdog matches no streams', () => {
   const settings = { match: 'a[', onDue: 'abort-event', maxPerPass: 1, maxShare: 1 }
   const late = aWatchdog(NOW, { id: 'k', writtenMs: NOW - 35_000, next: [{ stream: 'a[', dueMs: NOW - 30_000 }] })
   const unreadable = aWatchdog(NOW, { id: 'o', settings, next: [] })

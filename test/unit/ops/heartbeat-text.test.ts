@@ -37,7 +37,7 @@ function lossy(store: StreamStore, isLost: boolean, between: () => Promise<unkno
   return { faulty, counted }
 }
 
-describe('a heartbeat with a text whose answer did not come', () => {
+describe('a heartbeat with a text whose answer was lost', () => {
   it.each([
     ['is sent again if its write was lost', true, undefined, '', '40 of 100', 1],
     ['is sent again over the text that stood before', true, undefined, '30 of 100', '40 of 100', 1],
@@ -53,7 +53,7 @@ describe('a heartbeat with a text whose answer did not come', () => {
     expect({ msg: await messageIn(store), writes: counted.writes }).toEqual({ msg, writes })
   })
 
-  it('is sent again with the others of its write', async () => {
+  it('is retried with the other operations of its write', async () => {
     const { store, fence } = await claimed()
     const { faulty } = lossy(store, true, () => touchLonger(store, fence))
     const texts = ['40 of 100', '50 of 100']

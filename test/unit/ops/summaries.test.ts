@@ -37,7 +37,7 @@ async function twenty(isForeign: (at: number) => boolean) {
 const namesOf = (page: readonly { readonly listed: { readonly name: string } }[]) =>
   page.map(({ listed }) => listed.name)
 
-test('where others write the first streams come before all are read, few at a time; one that is gone is left out', async () => {
+test('without summaries the first streams are returned before all are read, few at a time; a removed one is omitted', async () => {
   const { store, log, seen } = await twenty(() => true)
   const pages: string[][] = []
   for await (const page of summaries(store, {})) {
@@ -49,7 +49,7 @@ test('where others write the first streams come before all are read, few at a ti
   expect(seen.most).toBe(8)
 })
 
-test('what has a summary is not read, nor what another name rules out', async () => {
+test('a stream with a summary or an excluded name is not read', async () => {
   const { store, log } = await twenty(at => at % 5 === 0)
   const pages: string[][] = []
   for await (const page of summaries(store, { names: globOf('s1?') })) pages.push(namesOf(page))

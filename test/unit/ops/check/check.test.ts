@@ -23,7 +23,7 @@ function judged(page: readonly SummarizedStream[]) {
 const overdue = (name: string) => listed(name, { summary: { dueMs: NOW - 1 } })
 const WELL = { overdue: 'ok', stuck: 'ok', unreadable: 'ok', watchdog: 'ok' }
 
-test('a count is bad from its limit on, and the worst check counts', () => {
+test('a count is bad from its limit on, and the worst check decides', () => {
   expect(judged([overdue('a')])).toEqual({ status: 'ok', checks: WELL })
   expect(judged([overdue('a'), overdue('b')])).toEqual({ status: 'warning', checks: { ...WELL, overdue: 'warning' } })
   expect(judged([overdue('a'), overdue('b'), overdue('c'), listed('d', { lease: heldFor(1) })])).toEqual({

@@ -32,7 +32,7 @@ function turnsOf(outage: CircuitBreaker, count: number, limitMs = HOUR_MS, signa
 }
 
 describe('an outage', () => {
-  it('is known after six tries in a row without an answer; until then nothing is delayed', async () => {
+  it('is recognized after six attempts in a row without an answer; until then no request is delayed', async () => {
     const outage = new CircuitBreaker(Math.random)
     for (let sent = 0; sent < KNOWN - 1; sent += 1) outage.silent(refused)
     outage.answered()
@@ -48,7 +48,7 @@ describe('an outage', () => {
   it.each([
     ['once a second', 0, 10],
     ['once in two seconds', 0.999_999, 5],
-  ])('lets through %s at most, however many ask', async (_, chance, most) => {
+  ])('lets through %s at most, however many requests wait', async (_, chance, most) => {
     const began = performance.now()
     const outage = outageOf(() => chance)
     const stop = new AbortController()
@@ -60,7 +60,7 @@ describe('an outage', () => {
     stop.abort()
   })
 
-  it('lets all through with the first answer', async () => {
+  it('lets all requests through after the first answer', async () => {
     const outage = outageOf()
     const turns = turnsOf(outage, 3)
     await vi.advanceTimersByTimeAsync(500)
@@ -70,7 +70,7 @@ describe('an outage', () => {
     expect(turns).toEqual([endedMs, endedMs, endedMs])
   })
 
-  it('keeps nobody waiting beyond the limit, and tells why there was no answer', async () => {
+  it('delays no request beyond its limit, and reports why there was no answer', async () => {
     const outage = outageOf()
     outage.silent(new ServiceError('ENOTFOUND'))
     const turns = turnsOf(outage, 1, 999)
@@ -80,7 +80,7 @@ describe('an outage', () => {
     expect(turns).toEqual(['ENOTFOUND'])
   })
 
-  it('leaves the turn to others where the time is over', async () => {
+  it('leaves the probe slot to others if a request has no time left', async () => {
     const outage = outageOf()
     await vi.advanceTimersByTimeAsync(HOUR_MS)
     expect((await outage.turn(0, never))?.code).toBe('ECONNREFUSED')
@@ -89,7 +89,7 @@ describe('an outage', () => {
     expect(performance.now()).toBe(askedMs)
   })
 
-  it('ends the wait of who gives up, at once and without taking a turn', async () => {
+  it('aborts the wait of a canceled request at once, without using a probe slot', async () => {
     const outage = outageOf()
     const caller = new AbortController()
     const over = outage.turn(HOUR_MS, caller.signal)
@@ -115,7 +115,7 @@ describe('an outage', () => {
   it.each([
     [4_000, 4_000],
     [HOUR_MS, 10_000],
-  ])('heeds a Retry-After of %d ms for %d ms', async (retryAfterMs, waitMs) => {
+  ])('respects a Retry-After of %d ms for %d ms', async (retryAfterMs, waitMs) => {
     const outage = outageOf()
     const askedMs = performance.now()
     outage.silent(new ServiceError('ServerBusy', { status: 503, retryAfterMs }))
@@ -124,7 +124,7 @@ describe('an outage', () => {
     expect(turns).toEqual([askedMs + waitMs])
   })
 
-  it('forgets with the first answer what the one before asked for', async () => {
+  it('clears an earlier Retry-After with the first answer', async () => {
     const outage = new CircuitBreaker(() => 0)
     outage.silent(new ServiceError('ServerBusy', { status: 503, retryAfterMs: 10_000 }))
     outage.answered()
@@ -153,7 +153,7 @@ describe('a request in an outage', () => {
     return calls
   }
 
-  it('waits for its turn, or until another is answered', async () => {
+  it('waits for a probe slot, or until another request is answered', async () => {
     const calls = await inOutage()
     const send = vi.fn(answering)
     const answers = [calls.send(send, { limitMs }), calls.send(send, { limitMs })]
@@ -164,7 +164,7 @@ describe('a request in an outage', () => {
     expect(await Promise.all(answers)).toMatchObject([{ kind: 'done' }, { kind: 'done' }])
   })
 
-  it('is not sent after its deadline, and says that it never was', async () => {
+  it('is not sent after its deadline, and reports that it never was', async () => {
     const calls = await inOutage()
     const send = vi.fn(answering)
     const answer = calls.send(send, { limitMs, untilMs: performance.now() + 400 })
@@ -173,7 +173,7 @@ describe('a request in an outage', () => {
     expect(send).not.toHaveBeenCalled()
   })
 
-  it('ends with what the caller says who gives up, and with the store', async () => {
+  it('fails with the reason of the caller that cancels, and when the store is closed', async () => {
     const calls = await inOutage()
     const caller = new AbortController()
     const given = calls.send(answering, { limitMs, signal: caller.signal })
@@ -184,7 +184,7 @@ describe('a request in an outage', () => {
     expect(await other).toMatchObject({ kind: 'silent', error: { code: 'StoreClosed' }, silences: 0 })
   })
 
-  it('lets the others through as soon as it is refused, but not when it is put off', async () => {
+  it('lets the others through once it is refused, but not if it is throttled', async () => {
     const calls = await inOutage()
     const send = vi.fn(answering)
     const busy = calls.send(failing(new ServiceError('ServerBusy', { status: 503 })), { limitMs })

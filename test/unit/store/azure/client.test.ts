@@ -33,8 +33,8 @@ async function connect(): Promise<void> {
   proxy.reset()
 }
 
-describe('connections that died unseen while they were idle', () => {
-  it.each([false, true])('cost one try, not one each (silent: %s)', async silent => {
+describe('connections that failed unnoticed while they were idle', () => {
+  it.each([false, true])('cost one attempt in total, not one each (silent: %s)', async silent => {
     await connect()
     const endLimit = limitToEnd()
     proxy.add({ kind: 'dead-socket', silent, when: ({ connection }) => connection <= IDLE + 1 })
@@ -45,7 +45,7 @@ describe('connections that died unseen while they were idle', () => {
     expect(proxy.injected).toHaveLength(1)
   })
 
-  it('of another store say nothing of its neighbours', async () => {
+  it('of another store do not affect this store', async () => {
     const other = await startFaultProxy({ target: { port: (await sharedAzurite()).port } })
     const otherStore = await openAzuriteStore(other.port)
     await connect()

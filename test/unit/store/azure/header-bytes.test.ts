@@ -36,7 +36,7 @@ function ask(method: string, url: string, headers: Readonly<Record<string, strin
   return promise
 }
 
-it.each(Object.entries(VALUES))('header bytes of others are sent again as they were: %s', async (_, value) => {
+it.each(Object.entries(VALUES))('header bytes of other writers are sent back unchanged: %s', async (_, value) => {
   const { port, connectionString } = await sharedAzurite()
   const store = await openAzuriteStore(port)
   onTestFinished(() => store.close())

@@ -23,7 +23,7 @@ async function scene() {
   return { ...found, entries }
 }
 
-describe('of two processes with one command id', () => {
+describe('of two processes with one command id,', () => {
   test.each([
     ['is refused', { kind: 'delay' }],
     ['is lost', { kind: 'lose-request' }],

@@ -28,7 +28,7 @@ function end(db: DatabaseSync, how: 'COMMIT' | 'ROLLBACK'): void {
 }
 
 describe('a file that another program has locked', () => {
-  it('is unreachable when the deadline passes; nothing was changed', async () => {
+  it('makes a change unreachable when the deadline passes; nothing is changed', async () => {
     const { store, path } = await storeWithCounter()
     lock(path)
     const change = store.update('counter', increment, changeOptions({ deadlineMs: 80 }))
@@ -37,7 +37,7 @@ describe('a file that another program has locked', () => {
     expect(text((await stored(store, 'counter')).body)).toBe('1')
   })
 
-  it('is decided on while it waits, and written as it was decided', async () => {
+  it('lets a change decide while it waits, and the decision is written', async () => {
     const { store, path } = await storeWithCounter()
     const other = lock(path)
     const decide = vi.fn((current: StreamSnapshot) => {
@@ -53,7 +53,7 @@ describe('a file that another program has locked', () => {
   it.each([
     ['document', `UPDATE bodies SET body = CAST('5' AS BLOB)`, `UPDATE streams SET etag = 'moved'`, '6'],
     ['lease record', `UPDATE streams SET lease_id = 'ended'`, 'UPDATE streams SET lease_until_ms = 1', '2'],
-  ])('is decided on again where the other wrote the %s of its stream', async (_, first, second, written) => {
+  ])('makes a change decide again if the other wrote the %s of its stream', async (_, first, second, written) => {
     const { store, path } = await storeWithCounter()
     const other = lock(path)
     other.exec(first)
@@ -70,7 +70,7 @@ describe('a file that another program has locked', () => {
     expect(text((await stored(store, 'counter')).body)).toBe(written)
   })
 
-  it('is discarded where the other took the lease, or removed the stream', async () => {
+  it('makes a decision discarded if the other program took the lease or removed the stream', async () => {
     for (const sql of ["UPDATE streams SET lease_id = 'theirs', lease_duration_s = -1", 'DELETE FROM streams']) {
       const { store, path } = await storeWithCounter()
       const other = lock(path)
@@ -89,7 +89,7 @@ describe('a file that another program has locked', () => {
   it.each([
     ['back', -1],
     ['on by more than a tenth of a second', 101],
-  ])('is decided on again where the clock went %s meanwhile', async (_, ms) => {
+  ])('makes a change decide again if the clock went %s meanwhile', async (_, ms) => {
     const path = join(testFolder(), 'streams.db')
     let nowMs = 1_000_000
     const store = openSqliteStore(path, { clock: () => nowMs })
@@ -107,7 +107,7 @@ describe('a file that another program has locked', () => {
     expect(decide.mock.lastCall?.[1]).toBe(nowMs)
   })
 
-  it('keeps out no change that leaves the stream as it is', async () => {
+  it('does not delay a change that leaves the stream as it is', async () => {
     const { store, path } = await storeWithCounter()
     lock(path)
     const leave = (): Decision => ({ kind: 'leave' })
@@ -120,7 +120,7 @@ describe('a file that another program has locked', () => {
     await expect(store.update('counter', fail, changeOptions())).rejects.toBe(fault)
   })
 
-  it('is written as soon as the lock is gone: this process goes on while it waits', async () => {
+  it('delays a write only until the lock is released, while this process keeps running', async () => {
     const { store, path } = await storeWithCounter()
     const other = lock(path)
     setTimeout(() => other.exec('ROLLBACK'), 50)
@@ -129,7 +129,7 @@ describe('a file that another program has locked', () => {
     expect(text((await stored(store, 'counter')).body)).toBe('4')
   })
 
-  it('is given up with the reason of the signal', async () => {
+  it('allows a write to be canceled with the reason of the signal', async () => {
     const { store, path } = await storeWithCounter()
     lock(path)
     const stop = new AbortController()
@@ -164,7 +164,7 @@ const once =
     text(current.body).includes(id) ? { kind: 'leave' } : put(`${text(current.body)} ${id}`)()
 
 describe('a COMMIT without a clear answer', () => {
-  it('is done again when it was not applied', async () => {
+  it('is repeated if it was not applied', async () => {
     const { store } = await storeWithCounter()
     const commits = failCommits(2, 'before')
     expect(await store.update('counter', once('c-1'), changeOptions())).toMatchObject({ kind: 'committed' })
@@ -172,7 +172,7 @@ describe('a COMMIT without a clear answer', () => {
     expect(text((await stored(store, 'counter')).body)).toBe('1 c-1')
   })
 
-  it('is found when it was applied', async () => {
+  it('is found if it was applied', async () => {
     const { store } = await storeWithCounter()
     const commits = failCommits(1, 'after')
     expect(await store.update('counter', once('c-1'), changeOptions())).toEqual({ kind: 'left' })
@@ -180,7 +180,7 @@ describe('a COMMIT without a clear answer', () => {
     expect(text((await stored(store, 'counter')).body)).toBe('1 c-1')
   })
 
-  it('is found behind a lease that another took meanwhile', async () => {
+  it('is found even if another has taken a lease meanwhile', async () => {
     const { store, path } = await storeWithCounter()
     const other = openSqliteStore(path)
     failCommits(1, 'after')
@@ -190,7 +190,7 @@ describe('a COMMIT without a clear answer', () => {
     await other.close()
   })
 
-  it('is unknown when the stream was removed before it could be looked up', async () => {
+  it('is unknown if the stream was removed before the lookup', async () => {
     const { store, path } = await storeWithCounter()
     const other = openSqliteStore(path)
     failCommits(1, 'after')
@@ -200,7 +200,7 @@ describe('a COMMIT without a clear answer', () => {
     await other.close()
   })
 
-  it('is unknown when it never comes, with the fault as its cause', async () => {
+  it('is unknown if the lookup never succeeds, with the error as its cause', async () => {
     const { store, path } = await storeWithCounter()
     failCommits(Number.POSITIVE_INFINITY, 'before')
     const outcome = await store.update('counter', once('c-1'), changeOptions())
@@ -210,7 +210,7 @@ describe('a COMMIT without a clear answer', () => {
     expect(integrity(path)).toBe('ok')
   })
 
-  it('passes on what decide throws when it looks again', async () => {
+  it('passes on an error that decide throws on its second run', async () => {
     const { store } = await storeWithCounter()
     failCommits(1, 'before')
     const fault = new Error('bad document')

@@ -78,7 +78,7 @@ async function faultsBehind(
 }
 
 it.each(Object.entries(DAMAGES))(
-  'keeps what was acknowledged where the WAL behind it %s',
+  'acknowledged changes are kept if the WAL after them %s',
   { timeout: sized(120_000, 1_200_000) },
   async (how, damage) => {
     const all = await written(sized(4, 120))
@@ -93,7 +93,7 @@ it.each(Object.entries(DAMAGES))(
   },
 )
 
-it('would see it if the last frame that was acknowledged were missing', async () => {
+it('the test would detect a missing last acknowledged frame', async () => {
   const all = await written(4)
   const damage = DAMAGES['is cut off'] ?? (wal => wal)
   expect(await faultsBehind(all, all.wal.length, damage, 1)).toEqual(['lost: c-3'])

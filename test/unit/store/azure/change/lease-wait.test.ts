@@ -37,7 +37,7 @@ describe.each([
   const taking = (ms: number) => async () => clock.pass(ms)
   const slow = () => proxy.add({ kind: 'delay', on, before: taking(ROUND_TRIP_MS) })
 
-  it('ends as held when its time is over, however much of that the tries took', async () => {
+  it('ends as held when its time is over, however much of it the attempts took', async () => {
     await leased(direct, 's', 'grace')
     slow()
     const outcome = await change({ waitMs: 60_000, deadlineMs: DEADLINE_MS })
@@ -47,7 +47,7 @@ describe.each([
     expect(proxy.count(on)).toBe(1 + waits)
   })
 
-  it('does not begin before the first try, which takes none of its time', async () => {
+  it('does not begin before the first attempt, whose duration does not count', async () => {
     await leased(direct, 's')
     slow()
     expect(await change({ waitMs: 0 })).toMatchObject({ kind: 'held', waitedMs: 0 })
@@ -56,7 +56,7 @@ describe.each([
     expect(proxy.count(on)).toBe(3)
   })
 
-  it('goes ahead when the lease is free, long after a deadline that only tries and pauses have passed', async () => {
+  it('continues when the lease is free, long after a deadline that only attempts and pauses have exceeded', async () => {
     const leaseId = await leased(direct, 's')
     proxy.add({ kind: 'delay', on, nth: 10, before: () => direct.releaseLease('s', leaseId) })
     slow()
@@ -65,7 +65,7 @@ describe.each([
   })
 
   it.each(['lose-request', 'error-before'] as const)(
-    'does not take the time of a try without an answer (%s) for waiting',
+    'does not count an attempt without an answer (%s) as waiting',
     async kind => {
       await leased(direct, 's')
       const when = () => proxy.count(on) % 2 === 1

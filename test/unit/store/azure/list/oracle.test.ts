@@ -95,7 +95,7 @@ describe('a listing of the emulator', () => {
     })
   }
 
-  it('is what the SDK makes of it, page by page', async () => {
+  it('matches the SDK page by page', async () => {
     const all = await oracle(container)
     expect(new Set(all.map(row => row.lease.state))).toEqual(new Set(['available', 'leased', 'breaking', 'broken']))
     expect(all.filter(row => row.summary !== undefined).length).toBeGreaterThan(10)
@@ -180,7 +180,7 @@ describe('a page as the service writes it', () => {
     return writeMetadata({ foreign, summary: summary({ key: 'é&<' }), md5, size: 4, holder: record })
   }
 
-  it('reads as the SDK reads it', async () => {
+  it('reads like the SDK reads it', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof({ weight: 4, arbitrary: anyBlob }, prefixXml), { maxLength: 8 }),
