@@ -64,7 +64,7 @@ function orNothing<Value>(read: () => Value): Value | undefined {
 }
 
 test.each(TAKEN)(
-  '%s is the same time as a flag, in a template, to the library, of a worker and of the watchdog',
+  '%s is the same time as a flag, in a template, in the library, of a worker and of the watchdog',
   async text => {
     const limits = await written(text)
     expect(new Set(Object.values(limits)).size, JSON.stringify(limits)).toBe(1)
@@ -74,7 +74,7 @@ test.each(TAKEN)(
   },
 )
 
-test.each(REFUSED)('%s is refused everywhere: it could mean two things, or nothing', async text => {
+test.each(REFUSED)('%s is refused everywhere: it is ambiguous or meaningless', async text => {
   expect(Object.values(await written(text)).filter(limit => limit !== undefined)).toEqual([])
   expect(asSetting(text)).toEqual({ flag: undefined, watchdog: undefined })
 })

@@ -11,7 +11,7 @@ function helpOf(command: Command): string {
   return text
 }
 
-test('--help of every command begins with examples, groups and the program itself too', () => {
+test('--help of every command begins with examples, and so does that of groups and of the program', () => {
   for (const command of allCommands()) {
     const own = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()
     const start = command.parent === null ? 'leasectl ' : `leasectl ${own}`
@@ -26,7 +26,7 @@ test('--help of every command begins with examples, groups and the program itsel
   }
 })
 
-test('every example is one that the program takes', async () => {
+test('the program accepts every example', async () => {
   for (const command of allCommands()) {
     for (const line of examplesOf(command)) {
       const argv = wordsOf(line.replace(/ {3}# .*$/, '').replace(/ [>|] .*$/, ''))
@@ -51,7 +51,7 @@ function wordsOf(line: string): string[] {
   return plain.map(word => VARIABLES[word] ?? word)
 }
 
-test('the list of commands has those of the shell hidden, and each in a group', async () => {
+test('the list of commands matches the visible commands, each in a group', async () => {
   const { stdout } = await cli(newWorld(), ['--help'])
   expect(stdout).not.toContain('__complete')
   expect(stdout).not.toContain('Commands:')
@@ -72,7 +72,7 @@ test('topics', async () => {
   }
 })
 
-test.each([undefined, 80, 60, 200])('topics fit a terminal of %s columns, and lose no word', async columns => {
+test.each([undefined, 80, 60, 200])('topics fit a terminal of %s columns without losing a word', async columns => {
   const texts: string[] = []
   for (const topic of ['addresses', 'selections', 'environment', 'exit-codes']) {
     const setting = columns === undefined ? {} : { columns }
@@ -88,7 +88,7 @@ test.each([undefined, 80, 60, 200])('topics fit a terminal of %s columns, and lo
     )
 })
 
-test('help on a command is its --help; without a word it is that of the program', async () => {
+test('help on a command is its --help; without an argument it is that of the program', async () => {
   expect(await help('lease', 'break')).toBe((await cli(newWorld(), ['lease', 'break', '--help'])).stdout)
   expect(await help('context')).toBe((await cli(newWorld(), ['context', '--help'])).stdout)
   expect(await help()).toBe((await cli(newWorld(), ['--help'])).stdout)
@@ -103,7 +103,7 @@ test.each([
   ['context ad', 'Did you mean add?'],
   ['ls --contxt prod', 'Did you mean --context?'],
   ['__complet', 'unknown command'],
-])('%s: the nearest is named', async (line, hint) => {
+])('%s: the nearest name is suggested', async (line, hint) => {
   const ran = await cli(newWorld(), line.split(' '))
   expect(ran).toMatchObject({ exit: 2, stdout: '' })
   expect(ran.stderr).toContain(hint)

@@ -231,7 +231,7 @@ test.each(LINES)('no control byte from data reaches the terminal: %j %j %j %j %j
   }
 })
 
-test('what was printed held hostile texts, and without visibleText they arrive', async () => {
+test('the printed values contained hostile texts, which appear without visibleText', async () => {
   expect(told.printed).toBeGreaterThan(LINES.length)
   const row = trustRow('terminal')
   row.figure('cells', told.cells)
@@ -250,11 +250,11 @@ test('what was printed held hostile texts, and without visibleText they arrive',
   row.control('visibleText taken out', true)
 })
 
-test('the stack of --debug is made visible too', async () => {
+test('the stack of --debug has visible control characters too', async () => {
   expect(await outputOf(['ls', '--debug', '-v'], broken)).not.toMatch(CONTROL)
 })
 
-test('-o xml on a terminal is made visible, in a pipe it is the bytes', async () => {
+test('-o xml shows control characters visibly on a terminal; in a pipe it is the bytes', async () => {
   const world = await hostileWorld()
   const terminal = await cli(world, ['show', 's', '-o', 'xml'], { columns: 80 })
   expect(terminal.exit).toBe(0)
@@ -262,7 +262,7 @@ test('-o xml on a terminal is made visible, in a pipe it is the bytes', async ()
   expect((await cli(world, ['show', 's', '-o', 'xml'])).stdout).toBe(hostileDocument())
 })
 
-test('what is escaped in JSON is the same text after reading', async () => {
+test('escaped text in JSON reads back as the same text', async () => {
   const world = await hostileWorld()
   const { events } = json((await cli(world, ['show', 's', '-o', 'json'])).stdout) as {
     events: Record<string, unknown>[]
@@ -270,13 +270,13 @@ test('what is escaped in JSON is the same text after reading', async () => {
   expect(events[1]).toMatchObject({ id: `01${XML_HOSTILE}`, msg: `${XML_HOSTILE}\r\n\t` })
 })
 
-test('what is escaped in YAML is the same text after reading', async () => {
+test('escaped text in YAML reads back as the same text', async () => {
   const world = await hostileWorld()
   const yaml = (await cli(world, ['show', 's', '-o', 'yaml'])).stdout
   expect(parse(yaml)).toEqual(json((await cli(world, ['show', 's', '-o', 'json'])).stdout))
 })
 
-test('every command is among the lines above', () => {
+test('the lines above cover every command', () => {
   const paths = allCommands()
     .filter(({ commands }) => commands.length === 0)
     .map(command => (command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()))
@@ -287,7 +287,7 @@ test('every command is among the lines above', () => {
   expect(paths.filter(path => !others.test(path) && !tested.has(path))).toEqual([])
 })
 
-test('each format of each command is among the lines above', () => {
+test('the lines above cover each format of each command', () => {
   const missing = allCommands().flatMap(command => {
     const path = command.parent?.parent ? [command.parent.name(), command.name()] : [command.name()]
     const lines = LINES.filter(line => path.every((word, at) => line[at] === word))

@@ -21,8 +21,8 @@ async function followed(world: World, ran: Ran, setting: Setting = {}): Promise<
   return Promise.all(hintsIn(ran).map(argv => cli(world, argv, setting)))
 }
 
-describe.each(NAMES)('a stream that is named %s', name => {
-  test('is shown by the command that a lease without end hints at', async () => {
+describe.each(NAMES)('a stream with the name %s', name => {
+  test('is shown by the command in the hint for an infinite lease', async () => {
     const world = newWorld()
     await cli(world, ['init', '--', name])
     await cli(world, ['lease', 'acquire', '--duration', 'infinite', '--', name])
@@ -32,7 +32,7 @@ describe.each(NAMES)('a stream that is named %s', name => {
     expect(shown).toMatchObject({ exit: 0, stdout: expect.stringContaining(name) })
   })
 
-  test('is repaired by the commands that doctor hints at, also in a store that was named', async () => {
+  test('is repaired by the commands in the hints of doctor, also in a named store', async () => {
     const world = newWorld()
     await cli(world, ['init', '--', 'seed'])
     const seed = await world.store.read('seed')

@@ -172,7 +172,7 @@ const aHistory = () =>
     maxLength: 8,
   })
 
-it('what is planned is what the rule says of the whole history, for any stream and any looks', () => {
+it('the plan follows the rule for the whole history, for any stream and any observations', () => {
   const seen = { ended: 0, spared: 0, told: 0 }
   fc.assert(
     fc.property(

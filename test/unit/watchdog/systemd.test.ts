@@ -45,12 +45,12 @@ function settled(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }
 
-test('where no unit of systemd started it nothing is said', () => {
+test('without a systemd unit no message is sent', () => {
   expect(play({ PATH: '/usr/bin', WATCHDOG_USEC: '60000000' }).systemd).toBeUndefined()
 })
 
 describe('readiness', () => {
-  test('is said once, after the first pass that came to its end', async () => {
+  test('is sent once, after the first complete pass', async () => {
     const { systemd, sent } = play(UNIT)
     await systemd?.failed?.(failedPass())
     await systemd?.passed?.(sweepReport({ watched: 3 }))
@@ -62,14 +62,14 @@ describe('readiness', () => {
     ])
   })
 
-  test('is said although the breaker opens in the first pass', async () => {
+  test('is sent although the circuit breaker opens in the first pass', async () => {
     const { systemd, sent } = play(UNIT)
     await systemd?.passed?.(sweepReport({ breaker: OPEN_BREAKER }))
     await settled()
     expect(sent).toEqual([['READY=1', 'STATUS=the breaker is open: nothing is ended']])
   })
 
-  test('the status follows outage and breaker, a message for each turn and none for each pass', async () => {
+  test('has a status that follows outage and circuit breaker, with a message per change and none per pass', async () => {
     const { systemd, sent } = play(UNIT)
     for (const breaker of [sweepReport().breaker, OPEN_BREAKER, OPEN_BREAKER]) {
       await systemd?.passed?.(sweepReport({ breaker }))
@@ -84,7 +84,7 @@ describe('readiness', () => {
     ])
   })
 
-  test('the status says that nothing can be ended, also while passes want nothing, and until one does', async () => {
+  test('has a status for a store that refuses changes, also in passes without one, until a change succeeds', async () => {
     const { systemd, sent } = play(UNIT)
     for (const outcomes of [{ failed: 2 }, {}, { failed: 1, unknown: 1 }, { ended: 1 }]) {
       await systemd?.passed?.(sweepReport({ outcomes, overdue: 1 }))
@@ -96,7 +96,7 @@ describe('readiness', () => {
     ])
   })
 
-  test('the end is said before the process ends', async () => {
+  test('is revoked before the process exits', async () => {
     const { systemd, sent } = play(UNIT)
     await systemd?.stopping()
     expect(sent).toEqual([['STOPPING=1', 'STATUS=stopping']])
@@ -111,11 +111,11 @@ describe("systemd's watchdog", () => {
     ['not where it is off', {}, []],
     ['not where its time makes no sense', { WATCHDOG_USEC: 'soon' }, []],
     ['and no timer gets more than it takes', { WATCHDOG_USEC: '99999999999999' }, [2 ** 31 - 1]],
-  ])('is told %s', (_, env, everyMs) => {
+  ])('is notified %s', (_, env, everyMs) => {
     expect(play({ ...UNIT, ...env }).timers.map(timer => timer.everyMs)).toEqual(everyMs)
   })
 
-  test('is told only while the loop is alive, and not after the end', async () => {
+  test('is notified only while the loop is alive, and not after the end', async () => {
     let isAlive = true
     const { systemd, sent, timers } = play({ ...UNIT, WATCHDOG_USEC: '2000000' }, { isAlive: () => isAlive })
     timers[0]?.fire()
@@ -128,7 +128,7 @@ describe("systemd's watchdog", () => {
     expect(timers).toEqual([])
   })
 
-  test('gets no second message while one is under way', async () => {
+  test('gets no second message while one is in flight', async () => {
     const gate = Promise.withResolvers<undefined>()
     const { sent, timers } = play({ ...UNIT, WATCHDOG_USEC: '2000000' }, { answer: () => gate.promise })
     for (let times = 0; times < 5; times++) timers[0]?.fire()
@@ -142,7 +142,7 @@ describe("systemd's watchdog", () => {
   })
 })
 
-test('a message that cannot be sent is told once and changes nothing', async () => {
+test('a message that cannot be sent is reported once and changes nothing', async () => {
   const { systemd, faults, sent } = play(UNIT, { answer: async () => 'systemd-notify ended with 1' })
   await systemd?.passed?.(sweepReport())
   await systemd?.failed?.(failedPass())
@@ -165,7 +165,7 @@ describe('the program systemd-notify', () => {
     return { ...UNIT, PATH: `${folder}:/usr/bin:/bin` }
   }
 
-  test('gets the assignments as arguments, no shell between, and of the environment only what it needs', async () => {
+  test('gets the assignments as arguments, without a shell, and only the necessary environment', async () => {
     const env = await fake(`printf '%s\\n' "$@" > ${folder}/arguments; env > ${folder}/environment`)
     expect(await notifyProgram(['READY=1', 'STATUS=$(id); "x" & y'], env)).toBeUndefined()
     expect(await readFile(join(folder, 'arguments'), 'utf8')).toBe('READY=1\nSTATUS=$(id); "x" & y\n')
@@ -174,15 +174,15 @@ describe('the program systemd-notify', () => {
     expect(environment).not.toContain('canary')
   })
 
-  test('that fails is told by its exit code', async () => {
+  test('that fails is reported with its exit code', async () => {
     expect(await notifyProgram(['READY=1'], await fake('exit 3'))).toBe('systemd-notify ended with 3')
   })
 
-  test('that is not there is told', async () => {
+  test('that is missing is reported', async () => {
     expect(await notifyProgram(['READY=1'], { ...UNIT, PATH: folder })).toMatch(/cannot be started: .*ENOENT/)
   })
 
-  test('that cannot be started at all is told too', async () => {
+  test('that cannot be started is reported too', async () => {
     expect(await notifyProgram(['STATUS=a\0b'], UNIT)).toMatch(/cannot be started/)
   })
 })

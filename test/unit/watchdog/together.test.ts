@@ -52,7 +52,7 @@ const aRun = () =>
     waits: fc.array(fc.constantFrom(0, 1_000, INTERVAL / 2, INTERVAL), { minLength: 6, maxLength: 6 }),
   })
 
-it('any number of watchdogs on a store, one dying midway, end each event that is due exactly once', async () => {
+it('any number of watchdogs on a store, one of which dies, end each due event exactly once', async () => {
   const seen = { ended: 0, deaths: 0, already: 0 }
   await fc.assert(
     fc.asyncProperty(aRun(), async ({ seed, streams, dogs: lives, sharesStore, waits }) => {
@@ -108,7 +108,7 @@ it('any number of watchdogs on a store, one dying midway, end each event that is
   expect(seen.already).toBeGreaterThan(5)
 })
 
-it('a sign of life wins against any number of watchdogs that look at the same time', async () => {
+it('a heartbeat wins against any number of watchdogs that inspect at the same time', async () => {
   const world = new World()
   await world.worked('a')
   const dogs = Array.from({ length: 5 }, () => dogOf(world, {}, storeWith(world.store, {})))

@@ -24,7 +24,7 @@ test.each([
   { argv: ['cancel', 's'] },
   { argv: ['abort', '--all', '--yes', '-m', 'why'] },
   { argv: ['init', 's', '--fork', 'A'] },
-])('--write says how the change of $argv.0 $argv.1 keeps others away', async ({ argv }) => {
+])('--write says how the change of $argv.0 $argv.1 excludes other writers', async ({ argv }) => {
   for (const words of [[], ['--write', 'lease'], ['--write', 'optimistic']]) {
     const world = newWorld()
     await cli(world, ['init', 's', '--fork', 'A'])
@@ -34,7 +34,7 @@ test.each([
   }
 })
 
-test('--write stands with every change, and not with what removes or handles leases', () => {
+test('every change has --write; commands that remove or handle leases do not', () => {
   const withIt = allCommands().filter(({ options }) => options.some(({ long }) => long === '--write'))
   const names = withIt.map(command => `${command.parent?.name()} ${command.name()}`.replace('leasectl ', ''))
   expect(names).toEqual(expect.arrayContaining(['init', 'cancel', 'abort', 'retry', 'event start', 'event set', 'top']))

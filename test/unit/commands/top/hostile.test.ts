@@ -52,7 +52,7 @@ function expectSafe(lines: readonly string[]): void {
   }
 }
 
-describe('no control byte of a stranger leaves the ports', () => {
+describe('no foreign control byte leaves the ports', () => {
   test.each(['cancel', 'abort', 'retry', 'break'] as const)('%s', async verb => {
     const ports = await hostilePorts()
     for (const targets of [
@@ -90,7 +90,7 @@ describe('no control byte of a stranger leaves the ports', () => {
 })
 
 test.each([['top'], ['top', HOSTILE.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '')]])(
-  'nor does the plain form of %j print one',
+  'the plain form of %j prints no control byte',
   async (...argv) => {
     const controller = new AbortController()
     const store = await hostileStore()

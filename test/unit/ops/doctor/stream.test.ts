@@ -261,7 +261,7 @@ test('an overdue finding states only known facts: not whether a watchdog exists'
   })
 })
 
-test.each(CASES)('%s (%s) is found in a faulty stream, not in an intact one', (code, severity, subject, has, hasNot) => {
+test.each(CASES)('%s (%s) is found in a faulty stream and no other', (code, severity, subject, has, hasNot) => {
   expect(findingsOf(has).find(found => found.code === code && found.severity === severity)).toMatchObject({ subject })
   expect(findingsOf(hasNot).map(found => found.code)).not.toContain(code)
 })

@@ -47,7 +47,7 @@ describe('the document is read', () => {
     expect(mayTell(moved(about), { ...RULES, ...rules })).toBe(isRead)
   })
 
-  test('not of what cannot be read as a stream', () => {
+  test('not of an unreadable stream', () => {
     expect(mayTell({ ...moved({ failed: 1, before: 4 }), summary: undefined }, RULES)).toBe(false)
   })
 })

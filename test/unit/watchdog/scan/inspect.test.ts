@@ -37,8 +37,8 @@ async function worldOf(text: string): Promise<World> {
   return world
 }
 
-describe('events whose command ids stand in the journal already', () => {
-  it('are ended under other ones', async () => {
+describe('events whose command ids are already in the journal', () => {
+  it('are ended with other ids', async () => {
     const looked = await looking(await worldOf(endedBefore(2)))
     const again = `1:${ago(MINUTE)}:v`
     expect(commandIds(looked)).toEqual([
@@ -71,7 +71,7 @@ describe('a stream that could not be changed', () => {
   it.each<[string, EventText, number]>([
     ['as long as something is to be done with it', { timeout: ago(MINUTE) }, 1],
     ['no more once nothing is', {}, 0],
-  ])('is known to be so %s', async (_, event, pass) => {
+  ])('is remembered as such %s', async (_, event, pass) => {
     const world = await worldOf(documentText(ROOT, { id: '01.00', status: 'inprocess', prev: '00', ...event }))
     const stream = new KnownStream('s')
     stream.failedInPass = 1
