@@ -74,8 +74,8 @@ class Limited {
   }
 }
 
-describe('heartbeats of an event that has a timeout of its own', () => {
-  it('keep up with it where it is shorter than the claim', async () => {
+describe('heartbeats of an event with a timeout of its own', () => {
+  it('follow the timeout if it is shorter than the claim', async () => {
     const world = new Limited()
     await world.stream('00:00:09')
     const job = await world.works(2 * MINUTE)
@@ -85,7 +85,7 @@ describe('heartbeats of an event that has a timeout of its own', () => {
   })
 
   it.each(['', '00:10:00', 'PT10M', isoTime(START_MS + 3_600_000), 'soon'])(
-    'keep to the claim where %j does not ask for more',
+    'follow the claim if %j does not require more',
     async timeout => {
       const world = new Limited()
       await world.stream(timeout)
@@ -95,7 +95,7 @@ describe('heartbeats of an event that has a timeout of its own', () => {
     },
   )
 
-  it('keep up with one that is set while the work goes on, from the next of them on', async () => {
+  it('follow a timeout that is set during the work, from the next heartbeat on', async () => {
     const world = new Limited()
     await world.stream('')
     world.setTimeout(25_000, '00:00:18')
@@ -107,7 +107,7 @@ describe('heartbeats of an event that has a timeout of its own', () => {
     expect(world.longestGapMs(2 * MINUTE + 20_000)).toBeGreaterThanOrEqual(20_000)
   })
 
-  it('keep up with such a one at once where it is cheap to see it', async () => {
+  it('follow such a timeout at once if it can be read at little cost', async () => {
     const world = new Limited(true)
     await world.stream('')
     world.setTimeout(25_000, '00:00:06')
@@ -119,7 +119,7 @@ describe('heartbeats of an event that has a timeout of its own', () => {
     ['00:00:01', 'its timeout of 1s is too short for heartbeats, which keep up with 1.5s: '],
     ['00:00:00', 'its timeout is over: '],
     [isoTime(START_MS - 1), 'its timeout is over: '],
-  ])('that cannot be kept with a timeout of %s: that is said', async (timeout, warning) => {
+  ])('are reported as too slow for a timeout of %s', async (timeout, warning) => {
     const world = new Limited()
     await world.stream(timeout)
     const job = await world.works(MINUTE)
@@ -128,7 +128,7 @@ describe('heartbeats of an event that has a timeout of its own', () => {
     expect(world.writtenMs.length).toBeLessThan(130)
   })
 
-  it('leave the timeout of the root alone, which is for the whole stream', async () => {
+  it('ignore the timeout of the root, which applies to the whole stream', async () => {
     const { bench } = new Limited()
     const root = { name: 'R', timeout: '00:00:01' }
     resultOf(await run(bench.store, 's', { op: 'init', root, forks: [], hold: false, born: 'b0' }))

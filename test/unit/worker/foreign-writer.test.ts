@@ -39,8 +39,8 @@ async function worked(bench: Bench, names: readonly string[]): Promise<string[]>
   return ids
 }
 
-describe('a worker beside writers who settle nothing', () => {
-  it('takes a join whose last branch such a writer has ended, without a watchdog', async () => {
+describe('a worker beside writers that settle nothing', () => {
+  it('claims a join whose last branch such a writer has ended, without a watchdog', async () => {
     const { bench, foreign } = await joined(2)
     resultOf(await run(bench.store, 's', { op: 'complete', event: '01.00' }))
     await foreign.end('s', '02.00')
@@ -50,14 +50,14 @@ describe('a worker beside writers who settle nothing', () => {
     expect(view?.transactions().map(({ op }) => op)).toEqual(['init', 'complete', 'foreign', 'start', 'complete'])
   })
 
-  it('takes the join where such a writer has dropped what says that it is one', async () => {
+  it('claims the join if such a writer has dropped the attribute that marks it', async () => {
     const { bench, foreign } = await joined(1)
     await foreign.end('s', '01.00')
     await foreign.write('s', [' lc:join="wait"', ''])
     expect(await worked(bench, ['J'])).toEqual(['01'])
   })
 
-  it('takes such a join by its id', async () => {
+  it('claims such a join by its id', async () => {
     const { bench, foreign } = await joined(1)
     await foreign.end('s', '01.00')
     expect(await bench.settle(bench.work(() => undefined, {}, '01'))).toMatchObject({ kind: 'reported' })
@@ -69,7 +69,7 @@ describe('a worker beside writers who settle nothing', () => {
     expect(await worked(bench, ['J'])).toEqual([])
   })
 
-  it('looks again when the claim runs out that keeps the last branch open', async () => {
+  it('checks again when the claim that keeps the last branch open expires', async () => {
     const { bench, foreign } = await joined(1)
     resultOf(await run(bench.store, 's', { op: 'start', event: '01.00', owner: 'w2', claimMs: 5 * MINUTE }))
     // What such a writer has added below it has ended: it closes once nobody is at it any more.

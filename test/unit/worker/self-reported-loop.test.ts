@@ -57,13 +57,13 @@ const takenBack: Own = async (store, { stream, fence }) => {
   await writeForeign(store, stream, claim, '')
 }
 
-describe('what the work did to its event itself is counted as its end', () => {
+describe('a change of the event by the work itself counts as its result', () => {
   test.each([
     ['complete', doing(target => ({ op: 'complete', ...target, msg: 'mine' })), { completed: 1 }],
     ['advance', doing(target => ({ op: 'advance', ...target, next: { name: 'B' }, forks: [] })), { completed: 1 }],
     ['fail', doing(target => ({ op: 'fail', ...target, msg: 'mine' })), { failed: 1 }],
     ['release', release, { released: 1 }],
-  ] as const)('%s', async (op, own, counts) => {
+  ] as const)('if it is %s', async (op, own, counts) => {
     const bench = new Bench()
     await bench.stream()
     const { report, happenings } = loop(bench, own)
@@ -82,7 +82,7 @@ describe('what the work did to its event itself is counted as its end', () => {
     })
   })
 
-  test('also where a heartbeat saw it first', async () => {
+  test('also if a heartbeat saw it first', async () => {
     const bench = new Bench()
     await bench.stream()
     const complete = doing(target => ({ op: 'complete', ...target }))
@@ -94,7 +94,7 @@ describe('what the work did to its event itself is counted as its end', () => {
     expect(happenings).toContainEqual(expect.objectContaining({ outcome: expect.objectContaining({ kind: 'lost' }) }))
   })
 
-  test('an end by another is not: it is lost', async () => {
+  test('but a result of another is not its own: the event is lost', async () => {
     const bench = new Bench()
     await bench.stream()
     const { report, happenings } = loop(
@@ -106,7 +106,7 @@ describe('what the work did to its event itself is counted as its end', () => {
   })
 })
 
-describe('an event that its work makes ready again itself', () => {
+describe('an event that its work makes ready again', () => {
   const retried: Own = async (store, job) => {
     await doing(target => ({ op: 'fail', ...target }))(store, job)
     await doing(({ event }) => ({ op: 'retry', event }))(store, job)
@@ -117,7 +117,7 @@ describe('an event that its work makes ready again itself', () => {
     ['taken back by a writer that knows no claims', takenBack, { lost: 1 }],
   ] as const
 
-  test.each(CASES)('is taken no second time by a loop that is to end: %s', async (_, own, counts) => {
+  test.each(CASES)('is not claimed twice by a loop that ends when idle: %s', async (_, own, counts) => {
     const bench = new Bench()
     await bench.stream()
     const { report, seen } = loop(bench, own)
@@ -125,7 +125,7 @@ describe('an event that its work makes ready again itself', () => {
     expect(seen.times).toBe(1)
   })
 
-  test.each(CASES)('is tried ever more slowly by one that runs on: %s', async (_, own) => {
+  test.each(CASES)('is claimed more and more slowly by a permanent loop: %s', async (_, own) => {
     const bench = new Bench()
     await bench.stream()
     const { report, times } = lasting(bench, own, 10 * MINUTE)
@@ -136,7 +136,7 @@ describe('an event that its work makes ready again itself', () => {
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(5_000)
   })
 
-  test('keeps no other event waiting in a loop that is to end', async () => {
+  test('delays no other event in a loop that ends when idle', async () => {
     const bench = new Bench()
     await bench.stream(['A', 'A', 'A'])
     const { report } = loop(bench, async (store, job) => {

@@ -6,7 +6,7 @@ import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
 import { startFaultProxy } from '../../support/fault-proxy.ts'
 import { init, resultOf, run } from '../ops/support.ts'
 
-test('a heartbeat that falls due while the end is reported leaves no lease behind when the store is closed', async () => {
+test('a heartbeat that is due during the report of the result leaves no lease behind when the store is closed', async () => {
   const { port } = await sharedAzurite()
   const direct = await openAzuriteStore(port)
   const proxy = await startFaultProxy({ target: { port } })

@@ -127,8 +127,8 @@ const steps = fc
   .map(parts => parts.flat())
 const histories = fc.tuple(stages, steps)
 
-describe('whatever is pressed', () => {
-  it('nothing is carried out without enter on yes, behind a preview of something, while changes are unlocked', () => {
+describe('for any sequence of keys', () => {
+  it('no change begins without enter on yes, after a preview with targets, while changes are unlocked', () => {
     let carried = 0
     fc.assert(
       fc.property(histories, ([start, given]) => {
@@ -153,7 +153,7 @@ describe('whatever is pressed', () => {
     expect(carried).toBeGreaterThan(0)
   })
 
-  it('esc and ctrl-c close whatever is in front, and change nothing', () => {
+  it('esc and ctrl-c close the dialog or prompt in front, and change nothing', () => {
     fc.assert(
       fc.property(histories, fc.constantFrom('escape', 'ctrl-c'), ([start, given], key) => {
         const stage = start()
@@ -209,7 +209,7 @@ describe('whatever is pressed', () => {
     )
   })
 
-  it('read-only never looks at a change, unlocks nothing and runs no line that may change', () => {
+  it('read-only mode never requests a preview, unlocks nothing and runs no command that may change', () => {
     fc.assert(
       fc.property(steps, given => {
         const stage = new Stage(WORLDS[0], { writes: 'never' })

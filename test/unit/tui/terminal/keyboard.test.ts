@@ -63,7 +63,7 @@ describe('keys', () => {
     expect(up).toEqual({ kind: 'key', press: { key: 'up', text: undefined } })
   })
 
-  test('only what may go on is waited for', () => {
+  test('only an incomplete sequence is waited for', () => {
     const reader = new KeyReader()
     reader.push('j\x1b[A')
     expect(reader.waitMs).toBeUndefined()
@@ -86,13 +86,13 @@ describe('pastes', () => {
     expect(read(...chunks)).toEqual(expected)
   })
 
-  test('so much text at once is one too, marked or not; a key that was held down for long is not', () => {
+  test('a large amount of text at once is a paste, marked or not; a key that is held down is not', () => {
     expect(new KeyReader().push('c'.repeat(1_001))).toEqual([{ kind: 'paste', text: 'c'.repeat(1_001) }])
     expect(new KeyReader().push('j'.repeat(1_000))).toHaveLength(1_000)
     expect(names(new KeyReader().push(`${'x'.repeat(2_000)}\x03`)).at(-1)).toBe('ctrl-c')
   })
 
-  test('a huge one is cut', () => {
+  test('a huge paste is cut', () => {
     const [paste] = new KeyReader().push(`\x1b[200~${'x'.repeat(1_000_000)}\x1b[201~`)
     expect(paste?.kind === 'paste' && paste.text.length).toBe(100_000)
   })
