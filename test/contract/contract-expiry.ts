@@ -22,8 +22,8 @@ export function describeExpiry(harness: StoreHarness): void {
   // A clock that can be moved is one clock for all tests, so they must not share it at the same time.
   const suite = harness.advance ? describe : describe.concurrent
 
-  suite('a lease that runs out', () => {
-    it('frees the stream for others; its id is lost', { timeout }, () =>
+  suite('a lease that expires', () => {
+    it('releases the stream for others, and its id is lost', { timeout }, () =>
       withStore(harness, async store => {
         await given(store, 'a', '0')
         const old = await leased(store, 'a', 'grace', 15)
@@ -40,7 +40,7 @@ export function describeExpiry(harness: StoreHarness): void {
       }),
     )
 
-    it('can be renewed as long as nobody wrote or leased since', { timeout }, () =>
+    it('can be renewed as long as no other has written or leased since', { timeout }, () =>
       withStore(harness, async store => {
         await given(store, 'a', '0')
         const leaseId = await leased(store, 'a', 'grace', 15)

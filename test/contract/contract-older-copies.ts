@@ -41,7 +41,7 @@ const historyOf = async (store: StreamStore) =>
 /** What stands beside a document knows the highest version: no copy of before passes for the latest. */
 export function describeOlderCopies(harness: StoreHarness): void {
   describe('an older copy of a document of ours', () => {
-    it('is shown before it is recorded', () =>
+    it('is returned before it is recorded', () =>
       withStore(harness, async store => {
         await putBack(store)
         expect(await historyOf(store)).toEqual([
@@ -53,7 +53,7 @@ export function describeOlderCopies(harness: StoreHarness): void {
         expect(findings).toContainEqual(expect.objectContaining({ code: 'version-back', severity: 'warning' }))
       }))
 
-    it('ends its claims: who held one of before is turned down, and nobody gets its fence again', () =>
+    it('ends its claims: the earlier holder is rejected, and its fence is never issued again', () =>
       withStore(harness, async store => {
         const fence = await putBack(store)
         const refused = await run(store, { op: 'complete', event: '01.00', fence })

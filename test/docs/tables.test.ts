@@ -14,22 +14,22 @@ function firstCells(name: string): ReadonlySet<string> {
   return new Set([...rows].flatMap(([, cell = '']) => cell.split(/[\s`,]+/)))
 }
 
-test('every finding of doctor has its place in the tables of what to do', () => {
+test('every finding of doctor is in the tables of remedies', () => {
   const told = firstCells('stores.md')
   expect(findingCodes().filter(code => !told.has(code))).toEqual([])
 })
 
-test('every exit code has its place', () => {
+test('every exit code is in the table', () => {
   const told = firstCells('waiting.md')
   expect(EXIT_CODES.filter(({ code }) => !told.has(String(code)))).toEqual([])
 })
 
-test('every outcome of a batch has its place', () => {
+test('every outcome of a batch is in the table', () => {
   const told = firstCells('changing.md')
   expect(OUTCOME_WORDS.filter(word => !told.has(word))).toEqual([])
 })
 
-test.each(PAGES)('every link of docs/%s leads somewhere', name => {
+test.each(PAGES)('every link of docs/%s has a target', name => {
   const links = [...pageText(name).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
   const own = links.filter(link => !link.startsWith('https://'))
   expect(own.filter(link => !leadsSomewhere(link, name))).toEqual([])

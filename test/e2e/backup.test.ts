@@ -69,7 +69,7 @@ async function documentsIn(where: string): Promise<ReadonlyMap<string, string>> 
   }
 }
 
-test('export --all --to a folder holds each stream as it was at one moment, and import brings it back', async () => {
+test('export --all --to a folder writes each stream as of one moment, and import restores it', async () => {
   const folder = join(user.home, 'backup')
   const texts = await history()
   const { result, changes } = await written(texts, user.run(['export', '--all', '--to', folder, '--store', address]))
@@ -83,7 +83,7 @@ test('export --all --to a folder holds each stream as it was at one moment, and 
   expect(await documentsIn(restored)).toEqual(copy)
 })
 
-test('export --all --to another file holds each stream as it was at one moment', async () => {
+test('export --all --to another file writes each stream as of one moment', async () => {
   const file = `sqlite:${join(user.home, 'copy.db')}`
   const texts = await history()
   const { result, changes } = await written(texts, user.run(['export', '--all', '--to', file, '--store', address]))
@@ -94,7 +94,7 @@ test('export --all --to another file holds each stream as it was at one moment',
   expect(torn(texts, copy)).toEqual([])
 })
 
-test('a copy of half a document would be seen', async () => {
+test('the test would detect a copy of a partial document', async () => {
   const texts = await history()
   const copy = new Map([...texts].map(([name, [body = '']]) => [name, body]))
   expect(torn(texts, copy)).toEqual([])

@@ -33,12 +33,12 @@ test.runIf(hasBash)('bash completes commands, names, ids and values', async () =
   expect(await completed('leasectl show ord --store sqlite:/nowhere/a.db ')).toEqual([''])
 })
 
-test.runIf(hasBash)('the script is one that bash -n has no word against, and it registers itself', async () => {
+test.runIf(hasBash)('the script passes bash -n, and it registers itself', async () => {
   const { code, stdout } = await user.shell('bash -n script && . ./script && complete -p leasectl').ended
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'complete -F _leasectl leasectl\n' })
 })
 
-test.each(['zsh', 'fish'])('the script for %s parses, where that shell is installed', async shell => {
+test.each(['zsh', 'fish'])('the script for %s parses, if that shell is installed', async shell => {
   if (spawnSync(shell, ['--version']).status !== 0) return
   expect(await user.shell(`leasectl completion ${shell} > it; ${shell} -n it`).ended).toMatchObject({
     code: 0,

@@ -152,12 +152,12 @@ function bad(option: Option): string {
 
 const cases = commands.flatMap(casesOf)
 
-test('all commands are there', () => {
+test('the table covers all commands', () => {
   expect(commands.length).toBeGreaterThanOrEqual(26)
   expect(new Set(cases.map(({ flag }) => flag)).size).toBeGreaterThan(Object.keys(BAD).length)
 })
 
-test('each flag of each command refuses a value that makes no sense, and nothing is changed', async () => {
+test('each flag of each command refuses an invalid value, and nothing is changed', async () => {
   // The store of this test is not opened by its address.
   for (const { argv, flag, path } of cases.filter(({ flag }) => flag !== '--store')) {
     const world = newWorld()

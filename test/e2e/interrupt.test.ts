@@ -82,7 +82,7 @@ describe.each([
   })
 })
 
-test('SIGINT lets a change that was sent finish, and ends a batch after it', async () => {
+test('SIGINT lets a change in flight complete, and ends a batch after it', async () => {
   const streams = [await newStream(azurite), await newStream(azurite)]
   let batch: Running | undefined
   // The answer after the signal, by more than a busy machine may take to hand the signal over.
@@ -116,7 +116,7 @@ test('a second SIGINT ends a change at once', async () => {
 })
 
 describe('kill -9', () => {
-  test('in a loop of changes of a SQLite file: all that was reported is there, nothing half', async () => {
+  test('in a loop of changes of a SQLite file: all reported changes exist, none is partial', async () => {
     const stream = await newStream(sqlite)
     const script = `for n in {1..1000}; do leasectl event set ${stream} 00 --tag $n -q --store '${sqlite.address}' && echo $n; done`
     for (const reported of [2, 5]) {
@@ -136,7 +136,7 @@ describe('kill -9', () => {
     expect(next).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('between acquire and Put: the stream is whole, and free again when the lease has ended', async () => {
+  test('between acquire and Put: the stream is intact, and free again when the lease has expired', async () => {
     const { lost, landed } = killed
     for (const ended of await killed.next) expect(ended).toMatchObject({ code: 0, stderr: '' })
     expect(await versions(azurite, lost.stream)).toEqual([1, 2])
@@ -152,10 +152,10 @@ describe('kill -9', () => {
   }, 40_000)
 })
 
-describe('a reader that goes away', () => {
+describe('a reader that closes the pipe', () => {
   const SOME_PIPES = 200_000
 
-  test('ends ls and tail quietly with 0', async () => {
+  test('ends ls and tail without an error with 0', async () => {
     const store = await openStore(`sqlite:${join(user.home, 'many.db')}`, {})
     onTestFinished(() => store.close())
     for (let n = 100; n < 400; n++) await given(store, `${n}-${'x'.repeat(900)}`, '<Stream/>')
@@ -174,7 +174,7 @@ describe('a reader that goes away', () => {
     }
   })
 
-  test('ends tail -f quietly with 0 as soon as there is something to say', async () => {
+  test('ends tail -f without an error with 0 at the next output', async () => {
     const stream = await newStream(sqlite)
     const tail = user.start(['tail', '-f', stream, '-n', 'all', '--interval', '10ms', '--store', sqlite.address])
     await tail.until('stdout', /init/)
@@ -184,13 +184,13 @@ describe('a reader that goes away', () => {
     expect((await set).code).toBe(0)
   })
 
-  test('is not told by check that all is well', async () => {
+  test('makes check fail', async () => {
     const check = user.start(['check', '--store', sqlite.address])
     check.process.stdout?.destroy()
     expect(await check.ended).toMatchObject({ code: 3, signal: null })
   })
 
-  test('does not keep a change from being made and from having its code', async () => {
+  test('does not prevent a change, and does not alter its exit code', async () => {
     const stream = await newStream(sqlite)
     const set = (tag: string) => `leasectl event set ${stream} 00 --tag ${tag} --store '${sqlite.address}'`
     const { stdout, stderr } = await user.shell(
@@ -201,7 +201,7 @@ describe('a reader that goes away', () => {
   })
 })
 
-test.skipIf(process.platform !== 'linux')('an output that takes no more is told; a change keeps its code', async () => {
+test.skipIf(process.platform !== 'linux')('unwritable output is reported; a change keeps its code', async () => {
   const stream = await newStream(sqlite)
   const store = `--store '${sqlite.address}'`
   const { stdout, stderr } = await user.shell(

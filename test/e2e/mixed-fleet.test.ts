@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => user.leave())
 
-test('workers of both kinds end every stream once, beside blobs that are none, with one of ours killed', async () => {
+test('workers of both kinds end every stream once, beside blobs that are not streams, with one of ours killed', async () => {
   const { container, env } = await newContainer()
   const forks = STREAMS.map(name => `leasectl init ${name} -q --fork A,B --join J`).join('\n')
   expect(await user.shell(forks, env).ended).toMatchObject({ code: 0, stderr: '' })

@@ -135,7 +135,7 @@ async function stopAtRequest(
 
 describe.concurrent('SIGTERM at a random moment of a change on Azurite', LIMIT, () => {
   test.each(Object.entries(BUSY))(
-    `finishes what was sent and gives its lease back: %s (seed ${SEED})`,
+    `completes requests in flight and releases its lease: %s (seed ${SEED})`,
     async (name, command) => {
       const random = seededRandom(SEED + name.length)
       let puts = 0
@@ -159,7 +159,7 @@ describe.concurrent('SIGTERM at a random moment of a change on Azurite', LIMIT, 
 })
 
 describe.concurrent('a second signal', LIMIT, () => {
-  test('ends at once what waits for a store that does not answer', async () => {
+  test('ends a process at once that waits for a store that does not answer', async () => {
     const { store, proxy, address } = await world.proxied()
     await plant(store)
     proxy.add({ kind: 'lose-request', on: 'acquire', silent: true })
@@ -173,8 +173,8 @@ describe.concurrent('a second signal', LIMIT, () => {
   })
 })
 
-describe.concurrent('it shows', LIMIT, () => {
-  test('that a worker that is killed leaves a lease behind', async () => {
+describe.concurrent('the test detects', LIMIT, () => {
+  test('the lease that a killed worker leaves behind', async () => {
     const command = BUSY['work, busy']
     if (command === undefined) throw new Error('no such case')
     const proxied = await world.proxied({ delayMs: 10 })

@@ -75,7 +75,7 @@ test.concurrent.each(Object.entries(CASES))('%s', LIMIT, async (name, { code, en
   expect(readFileSync(file('after'), 'utf8')).toBe(readFileSync(file('before'), 'utf8'))
 })
 
-test.concurrent('the window is closed: it ends', LIMIT, async () => {
+test.concurrent('a closed window ends the dashboard', LIMIT, async () => {
   const program = terminals.top(['--store', store.address])
   await program.until(/^› {2}a /m)
   const { pid } = program
@@ -91,7 +91,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test.concurrent('Ctrl-Z gives the terminal back, fg brings the dashboard back, in the size of now', LIMIT, async () => {
+test.concurrent('Ctrl-Z restores the terminal, fg brings the dashboard back, in the current size', LIMIT, async () => {
   const program = terminals.interactive()
   await program.until(/^\$/m)
   program.type(`leasectl top --interval 50ms --store ${store.address}\r`)
@@ -124,7 +124,7 @@ test.concurrent('Ctrl-Z gives the terminal back, fg brings the dashboard back, i
   await program.ended
 })
 
-test.concurrent('keys typed before the first frame are taken, and push nothing out of place', LIMIT, async () => {
+test.concurrent('keys typed before the first frame are used, and move nothing out of place', LIMIT, async () => {
   const program = terminals.top(['--store', store.address])
   program.press('j', '?')
   await program.until(/keys of leasectl/)

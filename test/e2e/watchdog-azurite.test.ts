@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.leave())
 
-test(`three watchdogs share the work over a bad network; what one that was killed held is taken over (seed ${SEED})`, {
+test(`three watchdogs share the work over an unreliable network; the shards of a killed one are taken over (seed ${SEED})`, {
   timeout: 240_000,
 }, async () => {
   const faults = FAULTS.map(kind => ({

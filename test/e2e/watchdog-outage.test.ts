@@ -48,7 +48,7 @@ async function ended(store: StreamStore): Promise<readonly string[]> {
 }
 
 describe.concurrent('a watchdog', LIMIT, () => {
-  test('ends nothing for an outage: what was silent in it gets time to show life', async () => {
+  test('ends nothing because of an outage: events without a heartbeat in it get time for one', async () => {
     const { store, proxy, address } = await world.proxied()
     const watchdog = world.watchdog(address, [...INTERVAL, '--listen', '127.0.0.1:0'])
     const page = await pagesOf(watchdog)
@@ -101,7 +101,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
     expect((await watchdog.stop()).code).toBe(0)
   })
 
-  test('that loses its rights lives on, says so, and goes on when it has them again', async () => {
+  test('that loses its permissions continues, reports it, and works again when they are back', async () => {
     const { store, proxy, address } = await world.proxied()
     const watchdog = world.watchdog(address, [...INTERVAL, '--listen', '127.0.0.1:0'])
     const page = await pagesOf(watchdog)
@@ -121,7 +121,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
     expect((await watchdog.stop()).code).toBe(0)
   })
 
-  test('that starts while the store is away waits for it', async () => {
+  test('that starts while the store is unreachable waits for it', async () => {
     const { store, proxy, address } = await world.proxied()
     proxy.add({ kind: 'lose-request' })
     const watchdog = world.watchdog(address, INTERVAL)
@@ -132,7 +132,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
     expect((await watchdog.stop()).code).toBe(0)
   })
 
-  test('that comes after a time in which nobody watched gives workers time to show life', async () => {
+  test('that starts after a time without a watchdog gives workers time for a heartbeat', async () => {
     const store = await world.sqlite()
     const first = world.watchdog(store.address, INTERVAL)
     await first.until('pass')

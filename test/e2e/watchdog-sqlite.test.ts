@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.leave())
 
-test(`three watchdogs, one killed, end each event that fell silent once, in time, and no other (seed ${SEED})`, {
+test(`three watchdogs, one killed, end each event without heartbeats once, in time, and no other (seed ${SEED})`, {
   timeout: 240_000,
 }, async () => {
   const store = await world.sqlite()

@@ -61,9 +61,9 @@ async function endedWhole(store: StreamStore, streams: readonly string[]): Promi
 
 const toldEnds = (watchdog: WatchdogProcess): number => watchdog.lines('ended').length
 
-describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
+describe.concurrent('a watchdog that is stopped', LIMIT, () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'at rest ends at once with 0 (%s); its shards are the others’ at once',
+    'between passes ends at once with 0 (%s); the others can take its shards at once',
     async signal => {
       const store = await world.sqlite()
       const [first, second] = [0, 1].map(() => world.watchdog(store.address, ['--shards', '4']))
@@ -88,7 +88,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
     },
   )
 
-  test(`at any moment after its start ends with 0, and leaves nothing half done (LEASECTL_SEEDS=${SEED})`, async () => {
+  test(`at any moment after its start ends with 0, and leaves nothing partial (LEASECTL_SEEDS=${SEED})`, async () => {
     const store = await world.sqlite()
     const random = seededRandom(SEED)
     const streams = names(200)
@@ -108,7 +108,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
     expect(rowsOf(store).filter(({ isLeased }) => isLeased)).toEqual([])
   })
 
-  test('while it ends many, ends those in flight and begins no further one', async () => {
+  test('while it ends many events, completes those in flight and begins no further one', async () => {
     const { store, proxy, address } = await world.proxied()
     const streams = names(40)
     await plantDue(store, streams)
@@ -133,7 +133,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
     expect(await endedWhole(store, streams)).toBe(streams.length)
   })
 
-  test('while a hook hangs, ends it with all it started', async () => {
+  test('while a hook hangs, ends it with all its processes', async () => {
     const store = await world.sqlite()
     const hook = join(world.user.home, 'hanging-hook')
     const asleep = `sleep 3600.${process.pid}`
@@ -181,7 +181,7 @@ describe.concurrent('a write without an answer', LIMIT, () => {
     return { store, proxy, watchdog }
   }
 
-  test('is waited for 10 s, then left: 143, and the next watchdog finds out', async () => {
+  test('is waited for 10 s, then left: 143, and the next watchdog resolves it', async () => {
     const { store, proxy, watchdog } = await atASwallowedPut()
     const { code, tookMs } = await watchdog.stop()
     expect(code).toBe(143)
@@ -194,7 +194,7 @@ describe.concurrent('a write without an answer', LIMIT, () => {
     expect(await endedWhole(store, ['orders/1'])).toBe(1)
   })
 
-  test('does not keep a second signal from ending it at once', async () => {
+  test('does not prevent a second signal from ending the watchdog at once', async () => {
     const { store, watchdog } = await atASwallowedPut()
     watchdog.running.process.kill('SIGTERM')
     await watchdog.until('stopping')

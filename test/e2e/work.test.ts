@@ -49,7 +49,7 @@ async function events(stream: string): Promise<Seen[]> {
 const waiting = (file: string) => `echo up; while [ ! -e ${file} ] && [ -e a.db ]; do sleep 0.05; done`
 
 describe('many workers', () => {
-  test('end every event exactly once; what a killed one was at is taken over as the next attempt', async () => {
+  test('end every event exactly once; the event of a killed one is taken over as the next attempt', async () => {
     await init('s/1', 's/2')
     const note = 'echo "$LEASECTL_STREAM $LEASECTL_EVENT $LEASECTL_ATTEMPT" >> ran'
     const doomed = work('doomed', `${note}; ${waiting('never')}`, ['--claim', '4s'])
@@ -74,7 +74,7 @@ describe('many workers', () => {
 })
 
 describe('signals', () => {
-  test('the first drains: what is under way ends, nothing more is begun', async () => {
+  test('the first drains: work in progress completes, nothing more is begun', async () => {
     await init('s')
     const run = work('w1', `trap 'echo got TERM' TERM; ${waiting('go')}`)
     await run.until('stdout', /up/)
@@ -84,7 +84,7 @@ describe('signals', () => {
     expect((await events('s')).map(({ status }) => status).sort()).toEqual(['completed', 'init'])
   })
 
-  test.each(['SIGTERM', 'SIGHUP'] as const)('the second ends it at once with all it started: %s', async signal => {
+  test.each(['SIGTERM', 'SIGHUP'] as const)('the second ends it at once with all its processes: %s', async signal => {
     await init('s')
     const run = work('w1', `(${waiting('never')}) & wait`)
     await run.until('stdout', /up/)
@@ -100,7 +100,7 @@ describe('signals', () => {
     await noCommandsOf('w1')
   })
 
-  test('idle, it ends at once', async () => {
+  test('an idle worker ends at once', async () => {
     await init('s')
     const run = user.start(['work', '--name', 'B', '--max-idle', '10m', '-v', '--', 'true'], env())
     await run.until('stderr', /^store: .*\n/)
@@ -112,7 +112,7 @@ describe('signals', () => {
   })
 })
 
-test('paused for longer than its claim it reports nothing, and its command is stopped', async () => {
+test('a worker paused for longer than its claim reports nothing, and its command is stopped', async () => {
   await init('s')
   const paused = work('w1', `${waiting('go')}; echo late`, ['--claim', '4s', '--concurrency', '2'])
   await paused.until('stdout', /up\nup/)

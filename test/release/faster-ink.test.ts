@@ -72,14 +72,14 @@ describe('the edits to Ink', () => {
     faster = await bundled('faster', [fasterInk() as Plugin])
   })
 
-  test.each([1, 2])('change no byte of what is written (%i)', async seed => {
+  test.each([1, 2])('do not change the output (%i)', async seed => {
     const expected = await writtenBy(plain, seed)
     expect(expected.join('').length).toBeGreaterThan(10_000)
     expect(await writtenBy(faster, seed)).toEqual(expected)
   })
 
   test.each(['output.js', 'render-node-to-output.js', 'line-update.js', 'measure-text.js'])(
-    'fail the build when Ink’s %s is not what they were made for',
+    'fail the build if Ink’s %s is not as expected',
     file => {
       const code = readFileSync(join(ROOT, 'node_modules/ink/build', file), 'utf8')
       expect(fasterModule(file, code)).not.toBe(code)

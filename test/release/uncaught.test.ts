@@ -37,7 +37,7 @@ test.each([
     'read',
     'BadAddress',
   ],
-])('%s, not caught: what Node prints is short, and names the function and what is wrong', (_, call, place, what) => {
+])('an uncaught %s: the output of Node is short, and names the function and the problem', (_, call, place, what) => {
   const program = join(folder, 'program.mjs')
   writeFileSync(
     program,

@@ -54,7 +54,7 @@ const CRASHES = [
   ['a promise that nobody waits for', 'void Promise.reject(error)'],
 ] as const
 
-describe.concurrent('a secret is not said', () => {
+describe.concurrent('a secret is not printed', () => {
   test.each([
     ['AZURE_LOG_LEVEL', 'verbose'],
     ['DEBUG', '*'],
@@ -66,7 +66,7 @@ describe.concurrent('a secret is not said', () => {
     row.injected(`runs with ${name}=${value}`, 1)
   })
 
-  test.each(CRASHES)('by %s: it is told as a bug', async (name, how) => {
+  test.each(CRASHES)('by %s: it is reported as a bug', async (name, how) => {
     const path = crashing(name.replaceAll(' ', '-'), how)
     const env = { ...secrets(), NODE_OPTIONS: `--import=file://${path}` }
     const { code, stdout, stderr } = await user.run(['ls', '--debug'], env)
@@ -79,7 +79,7 @@ describe.concurrent('a secret is not said', () => {
     row.control(`Node tells of ${name} itself`, failed)
   })
 
-  test('on the command line of any process, though what exec runs has the environment of exec', async () => {
+  test('on the command line of any process, although the program of exec has the environment of exec', async () => {
     const store = ['--store', `sqlite:${join(user.home, 'x.db')}`]
     await user.run(['init', 's', '--fork', 'A,B', ...store])
     const look = join(user.home, 'look')
@@ -104,7 +104,7 @@ describe.concurrent('a secret is not said', () => {
   }, 60_000)
 })
 
-test('a secret among the arguments of a process is seen', async () => {
+test('the test detects a secret among the arguments of a process', async () => {
   const look = join(user.home, 'look')
   writeFileSync(look, LOOK)
   await promisify(execFile)('sh', [look, 'given', KEY], { env: { ...user.env } })

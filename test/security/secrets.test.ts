@@ -90,7 +90,7 @@ const leaksIn = (all: readonly Said[]) =>
 
 describe('a secret', () => {
   test(
-    'is said by no command, whatever the service answers',
+    'is printed by no command, whatever the service answers',
     async () => {
       expect(uncalled()).toEqual([])
       let hits = 0
@@ -117,7 +117,7 @@ describe('a secret', () => {
     sized(120_000, 600_000),
   )
 
-  test('is in no file that was written', () => {
+  test('is in no written file', () => {
     const written = [FILES, STATE_HOME].filter(existsSync).flatMap(folder =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter(name => !PRIVATE.includes(name))
@@ -128,7 +128,7 @@ describe('a secret', () => {
     for (const path of written) expect([path, hitsIn(readFileSync(path, 'latin1'))]).toEqual([path, []])
   })
 
-  test('is in no error, however deep it is looked into', async () => {
+  test('is in no error, at any depth', async () => {
     service.says = 'not permitted'
     for (const way of ['key', 'SAS'] as const) {
       const store = await service.store(way)
@@ -137,7 +137,7 @@ describe('a secret', () => {
     }
   })
 
-  test('that stands in an address is not repeated', async () => {
+  test('in an address is not repeated', async () => {
     const addresses = [
       `https://acct.blob.core.windows.net/events?${SAS}`,
       `https://acct:${KEY}@acct.blob.core.windows.net/events`,
@@ -156,7 +156,7 @@ describe('a secret', () => {
     }
   })
 
-  test('is seen where an error tells what the SDK knows', async () => {
+  test('is found if an error contains the data of the SDK', async () => {
     const lines = LINES.filter(([path]) => /^(ls|show|stats)$/.test(path))
     const leaksOf = async (error: Error) => leaksIn(await saidInTurn(['SAS'], async () => throwing(error), lines))
     const carrying = await leaksOf(new StoreUnreachable(`no answer to GET ${service.endpoint}/c?${SAS}`))
@@ -167,7 +167,7 @@ describe('a secret', () => {
     row.control('causes carry what signs it', caused.length > 0)
   })
 
-  test('that an unforeseen error carries is left out where it is told', async () => {
+  test('in an unexpected error is omitted from the output', async () => {
     const fault = new TypeError(`GET ${service.endpoint}/c?${SAS} AccountKey=${KEY} client_secret=${CLIENT_SECRET}`)
     const { exit, stderr } = await cli(newWorld(), ['ls', '--debug'], { store: throwing(fault) })
     expect(exit).toBe(1)

@@ -51,7 +51,7 @@ function loose(entries: typeof locked): string[] {
   return entries.filter(([, entry]) => isLoose(entry)).map(([path]) => path)
 }
 
-test('what is published brings nothing with it and runs nothing', () => {
+test('the published package has no dependencies and runs no scripts', () => {
   const { dependencies, scripts } = burdenOf(publishedManifest(checkout))
   expect([dependencies, scripts]).toEqual([[], []])
   row.figure('dependencies at run time', dependencies.length, '0')
@@ -76,7 +76,7 @@ test('every package of the build is locked by its digest', () => {
   row.control('a package is locked without a digest', failed)
 })
 
-test('scripts of the packages of the build run only where they were looked at', () => {
+test('install scripts of the packages of the build run only after a review', () => {
   const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)
   const names = withScripts.map(path => path.replace(/^.*node_modules\//, ''))
   expect(names.filter(name => !(name in checkout.allowScripts))).toEqual([])

@@ -81,7 +81,7 @@ async function naivePost(url: string, resolve: Resolve, isAllowed: (address: str
 const isRefused = (code: string, victimBefore: number) => code === 'address-refused' && arrived.victim === victimBefore
 
 describe('an address', () => {
-  test('that is none of the internet is refused, as it is and as what a name leads to', async () => {
+  test('outside the public internet is refused, directly and as the target of a name', async () => {
     let tried = 0
     const victimBefore = arrived.victim
     for (const address of [...INNER, ...CLOSED]) {
@@ -105,7 +105,7 @@ describe('an address', () => {
     row.injected('inner and closed addresses', tried)
   })
 
-  test('of the internet is let through; so is one of a network that was opened, but no closed one', async () => {
+  test('of the public internet is allowed; so is one of an allowed network, but none of a denied one', async () => {
     for (const address of PUBLIC) expect([address, sideOf(address)]).toEqual([address, 'public'])
     const openBefore = arrived.open
     expect((await post(`http://${OPEN}:${port}/`)).code).toBe('http-204')
@@ -113,7 +113,7 @@ describe('an address', () => {
     for (const address of CLOSED) expect([address, sideOf(address)]).toEqual([address, 'closed'])
   })
 
-  test('is judged as a list of blocks judges it, at both ends of each block and anywhere', () => {
+  test('is judged like a list of blocks, at both ends of each block and within', () => {
     const oracle = new BlockList()
     for (const [first, prefix] of BLOCKS) oracle.addSubnet(first, prefix, 'ipv4')
     const addresses = [...BLOCKS.flatMap(edgesOf), ...randomAddresses(SEED, sized(5_000, 100_000))]
@@ -123,7 +123,7 @@ describe('an address', () => {
 })
 
 describe('a name', () => {
-  test('that leads elsewhere a moment later is judged by where the connection goes', async () => {
+  test('that changes its address a moment later is judged by the address of the connection', async () => {
     const resolve = answering(OPEN, VICTIM)
     const url = `http://rebinds.example:${port}/`
     const victimBefore = arrived.victim
@@ -138,7 +138,7 @@ describe('a name', () => {
     row.control('the address is looked at before, and looked up again to connect', failed)
   })
 
-  test('that leads inside as well as outside is connected to outside only', async () => {
+  test('with internal and public addresses is connected to the public ones only', async () => {
     const both: Resolve = async () => [
       { address: VICTIM, family: 4 },
       { address: OPEN, family: 4 },
@@ -148,7 +148,7 @@ describe('a name', () => {
     expect([arrived.open, arrived.victim]).toEqual([openBefore + 1, victimBefore])
   })
 
-  test('that leads nowhere, or cannot be looked up, is tried again', async () => {
+  test('without an address, or whose lookup fails, is retried', async () => {
     expect(await post(`http://none.example:${port}/`, async () => [])).toMatchObject({ kind: 'repeat' })
     const down: Resolve = () => Promise.reject(Object.assign(new Error('x'), { code: 'EAI_AGAIN' }))
     expect(await post(`http://down.example:${port}/`, down)).toEqual({ kind: 'repeat', code: 'EAI_AGAIN', output: '' })
@@ -171,7 +171,7 @@ test('a redirect is not followed', async () => {
   row.control('redirects are followed', failed)
 })
 
-test('a proxy that the environment names is not used', async () => {
+test('a proxy in the environment is not used', async () => {
   const proxy = `http://${VICTIM}:${port}`
   const env = { PATH: process.env.PATH, NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy, http_proxy: proxy, NO_PROXY: '' }
   const module = new URL('../../src/watchdog/hooks/webhook.ts', import.meta.url).href

@@ -44,7 +44,7 @@ function tell(outcomes: readonly WorldOutcome[]): void {
 }
 
 describe('three watchdogs', { timeout }, () => {
-  it('end in a month, each once, all that is silent and nothing that shows life', async () => {
+  it('end in a month all events without heartbeats, each once, and no other', async () => {
     const outcomes: WorldOutcome[] = []
     for (const month of MONTHS) outcomes.push(await kept(month))
     const sum = (what: string) => outcomes.reduce((total, outcome) => total + countIn(outcome, what), 0)
@@ -64,18 +64,18 @@ describe('three watchdogs', { timeout }, () => {
     tell(outcomes)
   })
 
-  it('on one exact clock end each event once, though all come at the same moment and many workers just in time', async () => {
+  it('on one exact clock end each event once, although all are due at the same moment and many workers are just in time', async () => {
     const outcome = await kept(RACE)
     expect(countIn(outcome, 'carried already')).toBeGreaterThan(0)
     expect(countIn(outcome, 'carried showed-life')).toBeGreaterThan(0)
   })
 
-  it('are not needed for that: one alone ends in time what is due, leases of others aside', async () => {
+  it('are not needed for that: one alone ends due events in time, apart from leases of others', async () => {
     const outcome = await kept(ALONE)
     expect(countIn(outcome, 'carried busy')).toBeGreaterThan(0)
   })
 
-  it('end nothing on the first sight of it, however often they are started', async () => {
+  it('end no event at its first observation, however often they are started', async () => {
     const outcome = await kept({ ...RESTLESS, ...HALF })
     expect(countIn(outcome, 'up')).toBeGreaterThan(200)
   })
@@ -85,15 +85,15 @@ describe('three watchdogs', { timeout }, () => {
     expect(outcome.trace.happenings.some(h => h.kind === 'blind' && h.why.startsWith('clock'))).toBe(true)
   })
 
-  it('spare live workers after a long outage, and end the silent ones then', async () => {
+  it('spare live workers after a long outage, and then end events without heartbeats', async () => {
     const outcome = await kept(LONG_OUTAGE)
     expect(outcome.trace.happenings.some(h => h.kind === 'blind' && h.why.startsWith('outage'))).toBe(true)
     expect(countIn(outcome, 'expired abort')).toBeGreaterThan(20)
   })
 })
 
-describe('a world', { timeout }, () => {
-  it('goes the same way each time it is played from the same seed, another from another', async () => {
+describe('a simulation', { timeout }, () => {
+  it('runs identically from the same seed, and differently from another', async () => {
     const days = { ...WEEK, ...HALF }
     const [first, again] = [await live(days), await live(days)]
     expect(again.trace.hash).toBe(first.trace.hash)
@@ -101,14 +101,14 @@ describe('a world', { timeout }, () => {
   })
 })
 
-describe('it shows', { timeout }, () => {
-  it('that live events are ended without the comparison under the lease', async () => {
+describe('the test detects', { timeout }, () => {
+  it('that live events are ended without the check under the lease', async () => {
     const outcome = await live({ ...RACE, ...HALF, sabotage: { store: stale } })
     expect(kindsIn(outcome)).toContain('early')
     row.control('no comparison under the lease', true)
   })
 
-  it('that streams nobody looks at are forgotten, and no others', async () => {
+  it('that streams that are never inspected are forgotten, and no others', async () => {
     const isForgotten = (name: string) => name.endsWith('3')
     const ownership = { owns: (name: string) => !isForgotten(name) }
     const outcome = await live({ ...WEEK, ...HALF, sabotage: { options: { ownership } } })
@@ -117,13 +117,13 @@ describe('it shows', { timeout }, () => {
     row.control('streams that nobody looks at', true)
   })
 
-  it('that live events are ended by one that trusts a clock that was set', async () => {
+  it('that live events are ended by a watchdog that trusts a clock that was set', async () => {
     const outcome = await live({ ...SET_CLOCK, days: 3.5, sabotage: { run: trustingly } })
     expect(kindsIn(outcome)).toContain('early')
     row.control('a clock that was set is trusted', true)
   })
 
-  it('that events stand too long where the limits count for a day more', async () => {
+  it('that events last too long if deadlines count for a day more', async () => {
     const store = (view: StreamStore) => withClock(view, () => view.nowMs() - DAY)
     expect(kindsIn(await live({ ...WEEK, sabotage: { store } }))).toContain('forgotten')
     row.control('limits count for a day more', true)

@@ -46,7 +46,7 @@ function under(clock: string, argv: readonly string[]): Running {
   return user.start([...argv, '--store', store.address], env)
 }
 
-describe.runIf(hasFaketime).concurrent('the program by a clock that lies', LIMIT, () => {
+describe.runIf(hasFaketime).concurrent('the program with a wrong clock', LIMIT, () => {
   test('creates and changes streams at the time of the service', async () => {
     const stream = `s-${randomUUID()}`
     const fromMs = Date.now()
@@ -64,7 +64,7 @@ describe.runIf(hasFaketime).concurrent('the program by a clock that lies', LIMIT
     trust.injected('processes under faketime', CLOCKS.length)
   })
 
-  test('watches: what gives signs of life stays, what is silent is ended, and not before its time', async () => {
+  test('as watchdog spares events with heartbeats, and ends the others, not before their time', async () => {
     const [live, silent] = [`live-${randomUUID()}`, `silent-${randomUUID()}`]
     const signs: Signs = new Map()
     for (const stream of [live, silent]) await begin(stream, signs)

@@ -10,7 +10,7 @@ const row = trustRow('clocks')
 const HOUR = 3_600_000
 
 test.each(['lease', 'optimistic'] as const)(
-  'whose clock is set after its last write does not take the running claim of another: %s',
+  'a writer whose clock is set after its last write does not take the running claim of another: %s',
   async write => {
     const { port } = await sharedAzurite()
     const container = `t${randomUUID()}`

@@ -37,14 +37,14 @@ afterAll(() => {
 
 sized(describe.concurrent, describe)('over a bad network, with workers that are killed and stopped', () => {
   test(
-    'no change is lost, doubled or reordered, and what became of each is known: 5 % of faults',
+    'no change is lost, duplicated or reordered, and the outcome of each is known: 5 % of faults',
     TIMEOUT,
     async () => {
       figure('updates at 5 %', await changesAt(5, sized(5_000, 100_000), CREW))
     },
   )
 
-  test('and so it is with 20 % of faults', TIMEOUT, async () => {
+  test('the same holds with 20 % of faults', TIMEOUT, async () => {
     figure('updates at 20 %', await changesAt(20, sized(600, 20_000), sized(SMALL_CREW, CREW)))
   })
 
@@ -53,7 +53,7 @@ sized(describe.concurrent, describe)('over a bad network, with workers that are 
     ['changes are told of before they are made', { store: hasty }],
     ['reads come from a cache', { store: caching, reads: 0.6 }],
     ['what is repeated has a new command id', withNewIds()],
-  ])('the checker finds out where %s', TIMEOUT, async (name, without) => {
+  ])('the checker detects a system in which %s', TIMEOUT, async (name, without) => {
     expect(await isFoundOut(without), REPEAT).toBe(true)
     control(name, true)
   })

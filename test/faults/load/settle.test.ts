@@ -44,14 +44,14 @@ function reluctant(store: StreamStore, answers: readonly Vain[]): StreamStore {
   })
 }
 
-test.each(['change', 'remove'] as const)('a %s in doubt is repeated until its answer tells of it', async what => {
+test.each(['change', 'remove'] as const)('a %s in doubt is repeated until its answer resolves it', async what => {
   const { store, lines } = await inDoubt(what)
   const { calls, streams } = await settle(reluctant(store, VAIN), [NAME], lines)
   expect(calls.at(-1)?.told).toEqual({ kind: 'done', version: what === 'change' ? 2 : 1 })
   expect(check(calls, streams)).toMatchObject({ violations: [], unresolved: [] })
 })
 
-test.each(['change', 'remove'] as const)('a %s that is never told of stays unresolved', async what => {
+test.each(['change', 'remove'] as const)('a %s that is never resolved stays unresolved', async what => {
   const { store, lines } = await inDoubt(what)
   const { calls, streams } = await settle(reluctant(store, new Array(99).fill(VAIN[2])), [NAME], lines)
   expect(calls.at(-1)?.told).toEqual({ kind: 'unknown' })

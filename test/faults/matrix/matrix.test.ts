@@ -54,12 +54,12 @@ afterAll(async () => {
 })
 
 describe('the page of ambiguous answers', () => {
-  test('has an outcome for each operation and each fault, and each outcome has a meaning', () => {
+  test('has an outcome for each operation and each fault, and each outcome is defined', () => {
     expect(page.once).toHaveLength(CELLS)
     expect(gapsOf(page)).toEqual([])
   })
 
-  test('without a cell, or with one that nobody can play, it is not complete', () => {
+  test('is incomplete without a cell, or with an unknown one', () => {
     const text = pageText()
     const isCaught = (changed: string) => changed !== text && gapsOf(readPage(changed)).length > 0
     expect(isCaught(text.replace(/\n\| reset .*/, ''))).toBe(true)
@@ -69,10 +69,10 @@ describe('the page of ambiguous answers', () => {
   })
 })
 
-describe('each cell comes to what the page says', () => {
+describe('each cell has the documented outcome', () => {
   const timeout = sized(400_000, 600_000)
 
-  test('of a fault that strikes once, and of one that lasts', { timeout }, async () => {
+  test('for a fault that strikes once, and for a permanent one', { timeout }, async () => {
     if (LIVE_STORE === undefined) row.skipped('the matrix on a live account', NOT_LIVE)
     const all = [...playsOf(page.lasting, true), ...playsOf(page.once, false)].filter(({ cell }) => isWanted(cell))
     const isSlow = ({ play: { fault } }: (typeof all)[number]) => endsByLimit(fault)
@@ -107,7 +107,7 @@ describe('each cell comes to what the page says', () => {
     row.figure('cells', `${lasting} of ${LASTING_CELLS} that last${where}`, `at least ${LASTING_CELLS}`)
   })
 
-  test.each(CONTROLS)('not without its protection: $name', async ({ name, operation, fault, form, spoil }) => {
+  test.each(CONTROLS)('but not without its protection: $name', async ({ name, operation, fault, form, spoil }) => {
     const cell = page.once.find(one => one.operation === operation && one.fault === fault)
     if (cell === undefined) throw new Error(`no cell ${fault} × ${operation}`)
     const one: Play = { operation, fault: form, lasts: false, write: 'lease' }

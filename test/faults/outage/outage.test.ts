@@ -28,7 +28,7 @@ const OUTAGES: readonly [string, Fault][] = [
 
 describe.concurrent('an outage', () => {
   test.each(OUTAGES)(
-    'of %s is weathered: few requests, calls end in time, and then work goes on',
+    'of %s is survived: few requests, calls end in time, and then work continues',
     TIMEOUT,
     async (name, fault) => {
       const workers = await staffOf({ openAzurite, workLoop }, WORKERS)
@@ -55,7 +55,7 @@ describe.concurrent('an outage', () => {
   )
 })
 
-test('without a pause between the tries it is hammered', TIMEOUT, async () => {
+test('without back-off the service is overloaded with requests', TIMEOUT, async () => {
   const workers = await staffOf(await withoutPauses(), 1)
   const { perSecond } = await outage(workers, { kind: 'error-before' })
   await Promise.all(workers.map(worker => worker.leave()))

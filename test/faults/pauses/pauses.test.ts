@@ -87,20 +87,20 @@ beforeAll(() => {
   for (const play of plays.values()) play.catch(() => {})
 })
 
-describe.runIf(canStop)('a worker that was stopped, while another acts', () => {
+describe.runIf(canStop)('a worker that was paused while another acts', () => {
   test.each(ON_AZURE)('on Azurite: $name', { timeout: TIMEOUT_MS }, expectHarmless)
   test.each(ON_SQLITE)('on SQLite: $name', { timeout: TIMEOUT_MS }, expectHarmless)
 })
 
-describe.runIf(canStop)('it shows', () => {
-  test('that a Put without conditions takes away what another did', { timeout: TIMEOUT_MS }, async () => {
+describe.runIf(canStop)('the test detects', () => {
+  test('that a Put without conditions overwrites the work of another', { timeout: TIMEOUT_MS }, async () => {
     const { complaints, staleWrites } = await playOf(UNCONDITIONAL)
     expect(staleWrites).toBeGreaterThan(0)
     expect(complaints.join('\n')).toMatch(/take-01.00 was version 3 and is lost/)
     trust.control('a Put without If-Match and lease id', complaints.length > 0)
   })
 
-  test('that an end without its fence is accepted though another has the event', { timeout: TIMEOUT_MS }, async () => {
+  test('that a result without a fence is accepted if another has the event', { timeout: TIMEOUT_MS }, async () => {
     const { complaints, staleWrites } = await playOf(UNFENCED)
     expect(staleWrites).toBeGreaterThan(0)
     trust.control('an end by the name of its owner alone', complaints.length > 0)

@@ -85,7 +85,7 @@ const KINDS = [
 ] as const
 
 it.each(KINDS)(
-  'keeps what writers acknowledged that are killed while %s',
+  'changes acknowledged by writers that are killed while %s are kept',
   { timeout: sized(240_000, 3_600_000) },
   async (when, task, options) => {
     const random = seededRandom(seed)
@@ -119,7 +119,7 @@ async function killedAt(disk: Disk, call: number, path = newFile()): Promise<{ p
 
 const newFile = (): string => join(shortFolder(), 'disk', 'streams.db')
 
-it('keeps what was acknowledged before a kill at any call of a creation or checkpoint', {
+it('changes acknowledged before a kill at any call of a creation or checkpoint are kept', {
   timeout: sized(240_000, 3_600_000),
 }, async () => {
   const disk = openDisk()
@@ -134,7 +134,7 @@ it('keeps what was acknowledged before a kill at any call of a creation or check
   row.injected('killed at a chosen call', AT_CALLS)
 })
 
-it('keeps what was acknowledged before a kill at any call of a migration', {
+it('changes acknowledged before a kill at any call of a migration are kept', {
   timeout: sized(240_000, 3_600_000),
 }, async () => {
   const disk = openDisk()
@@ -159,7 +159,7 @@ it('keeps what was acknowledged before a kill at any call of a migration', {
   row.injected('killed during a migration', interrupted)
 })
 
-it('would see it if changes were reported before their COMMIT', { timeout: 60_000 }, async () => {
+it('the test would detect changes reported before their COMMIT', { timeout: 60_000 }, async () => {
   const path = join(shortFolder(), 'streams.db')
   const writer = start('change', path, { who: 'a', count: 1, tooEarly: true })
   expect(await writer.ended).toBe('SIGKILL')

@@ -70,7 +70,7 @@ async function afterCuts({ root, entries }: Recorded, cuts: number, random: () =
   return found satisfies Found
 }
 
-it('keeps every acknowledged change through a power cut behind any call', {
+it('every acknowledged change survives a power cut after any call', {
   timeout: sized(240_000, 7_200_000),
 }, async ctx => {
   const disk = openDisk()
@@ -109,7 +109,7 @@ const UNSAFE = [
 
 type Unsafe = readonly [string, Partial<WriterOptions>, (entry: Entry, root: string) => boolean]
 
-it.each<Unsafe>(UNSAFE)('would lose some %s', { timeout: 60_000 }, async (how, options, isSeen) => {
+it.each<Unsafe>(UNSAFE)('the test would detect losses %s', { timeout: 60_000 }, async (how, options, isSeen) => {
   const disk = openDisk()
   if ('why' in disk) return row.skipped(`power cuts ${how}`, disk.why)
   const { root, entries } = await recorded(disk, [{ who: 'a', count: 12, ...options }])

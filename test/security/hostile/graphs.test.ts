@@ -87,7 +87,7 @@ test('each command survives each graph', { timeout: sized(120_000, 600_000) }, a
   row.injected('commands on strange graphs', ends.length)
 })
 
-test('doctor names what is wrong with each', async () => {
+test('doctor reports the problems of each graph', async () => {
   const named = async (graph: StrangeGraph, size = 50) =>
     (await take(graph, 'doctor s -o json', size)).stdout.includes(`"code":"${graph.finding}"`)
   for (const graph of STRANGE_GRAPHS.filter(({ finding }) => finding !== undefined)) {
@@ -101,7 +101,7 @@ test('doctor names what is wrong with each', async () => {
   row.control('a graph with nothing wrong', true)
 })
 
-test('as many events as a stream may have take a second or two, however they are linked', {
+test('the maximum number of events takes a second or two, however they are linked', {
   timeout: sized(240_000, 900_000),
 }, async () => {
   const runners = STRANGE_GRAPHS.flatMap(graph => FULL.map(line => runner(graph, line)))
@@ -114,7 +114,7 @@ test('as many events as a stream may have take a second or two, however they are
   row.figure('s per 20 000 events', `${s.toFixed(2)} (${how})`, `at most ${sized(RACE.mayTakeS, MAX_S)}`)
 })
 
-test('a walk that goes through the text for each link does not keep the pace', {
+test('the test detects an algorithm that searches the text for each link', {
   timeout: 120_000,
 }, async () => {
   const walking = (store: StreamStore) =>

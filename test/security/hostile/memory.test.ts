@@ -87,7 +87,7 @@ interface Task {
 /** 1 is a bug, and 2 a line that asks for nothing. */
 const SURVIVED = [0, 3, 5, 6, 7, 8, 9, 12, 124]
 
-test('each command, in each of its formats, gets by with a small heap on each document', {
+test('each command, in each of its formats, needs only a small heap on each document', {
   timeout: sized(600_000, 3_600_000),
 }, async () => {
   const sizes = await storeAll()
@@ -101,7 +101,7 @@ test('each command, in each of its formats, gets by with a small heap on each do
   row.injected('commands with a small heap on large documents', ends.length)
 })
 
-test('what does not get by with its heap is found, and the others are run', { timeout: 120_000 }, async () => {
+test('the test detects a command that exceeds its heap, and runs the others', { timeout: 120_000 }, async () => {
   await storeAll()
   const line = 'show s0 -o json'
   const tooSmall = await runAll([{ line, mayPrint: 1e9 }], 8)

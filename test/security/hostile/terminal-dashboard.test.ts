@@ -44,7 +44,7 @@ const STREAM = [
   'G',
 ]
 
-test('the dashboard shows hostile texts on each screen, and none drives the terminal', {
+test('the dashboard shows hostile texts on each screen, and none controls the terminal', {
   timeout: 120_000,
 }, async () => {
   const user = await newUser()

@@ -141,7 +141,7 @@ async function runAll(lines: readonly Line[], atOnce = 3): Promise<readonly { li
   return results
 }
 
-test('no command makes a terminal do anything that data asks for', { timeout: sized(240_000, 900_000) }, async () => {
+test('no command makes a terminal obey its data', { timeout: sized(240_000, 900_000) }, async () => {
   mkdirSync(join(user.home, 'config', 'leasectl'), { recursive: true })
   const contexts = JSON.stringify({ contexts: { [WORD]: { store: WORD } } })
   writeFileSync(join(user.home, 'config', 'leasectl', 'contexts.json'), contexts)
@@ -157,7 +157,7 @@ test('no command makes a terminal do anything that data asks for', { timeout: si
   row.figure('control bytes from data', driven.length, '0')
 })
 
-test('the judgement finds each sequence that is let through', async () => {
+test('the test detects each sequence that is let through', async () => {
   const sequences = [
     '\u001b]0;x\u0007',
     '\u001b]8;;x\u001b\\',

@@ -114,7 +114,7 @@ async function linesOn(bytes: Buffer, through = (store: StreamStore) => store): 
 const WANTED = LINES.map(([line, exit = 12]): Seen => ({ line, exit, isTold: true, isTouched: false }))
 
 test(
-  'a document that cannot be read: each command tells it, ends with its code, and changes not a byte of it',
+  'each command reports an unreadable document, ends with its code, and changes no byte of it',
   async () => {
     for (const { what, bytes } of CASES) {
       const seen = await linesOn(bytes)
@@ -125,7 +125,7 @@ test(
   sized(60_000, 600_000),
 )
 
-test('what is exported as XML is the very bytes, readable or not; of what is larger than any document nothing', {
+test('an export as XML has the exact bytes, readable or not; a blob larger than any document is not exported', {
   timeout: sized(30_000, 120_000),
 }, async () => {
   for (const [at, { bytes }] of CASES.entries()) {
@@ -142,7 +142,7 @@ test('what is exported as XML is the very bytes, readable or not; of what is lar
   }
 })
 
-test('each command is among the lines, or said to read no document', () => {
+test('each command is in the table, or listed as reading no document', () => {
   const paths = allCommands()
     .filter(({ commands }) => commands.length === 0)
     .map(command => (command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()))
@@ -151,7 +151,7 @@ test('each command is among the lines, or said to read no document', () => {
   ).toEqual([])
 })
 
-test('a store that hands out an older document in place of one that cannot be read is found out', async () => {
+test('the test detects a store that returns an older document in place of an unreadable one', async () => {
   const other = newWorld()
   await cli(other, ['init', 's'])
   const good = await other.store.read('s')

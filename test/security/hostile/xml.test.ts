@@ -82,15 +82,15 @@ const ON_PURPOSE = [
   /^(an element|an Event|the document element) has more than|^an Event stands in the journal/,
 ]
 
-describe('strangers’ XML', () => {
-  test('each of the corpus is refused, and each good document is read by both', () => {
+describe('foreign XML', () => {
+  test('from the corpus is refused, and each good document is read by both parsers', () => {
     expect(takenOf(ourReader)).toEqual([])
     expect(DOCUMENTS.map(({ bytes }) => ourReader(bytes))).toEqual(DOCUMENTS.map(() => undefined))
     expect(reference.rejects(DOCUMENTS.map(({ bytes }) => bytes))).toEqual(DOCUMENTS.map(() => false))
     row.injected('documents of the corpus', BAD_DOCUMENTS.length)
   })
 
-  test('a document that is cut off at any byte is refused', () => {
+  test('that is cut off at any byte is refused', () => {
     expect(takenCuts(ourReader)).toEqual([])
     row.injected(
       'cuts',
@@ -98,7 +98,7 @@ describe('strangers’ XML', () => {
     )
   })
 
-  test('the reference judges many files as it judges each alone', ctx => {
+  test('is judged by the reference in many files as in each alone', ctx => {
     if (reference.name !== 'xmllint') return ctx.skip('xmllint is not installed')
     const mutants = Array.from({ length: 60 }, (_, at) => mutant(DOCUMENTS, SEED + at))
     const alone = mutants.map(input => spawnSync('xmllint', ['--noout', '--nonet', '-'], { input }).status !== 0)
@@ -106,7 +106,7 @@ describe('strangers’ XML', () => {
     expect(new Set(alone).size).toBe(2)
   })
 
-  test('nothing is taken that the reference refuses', { timeout: sized(60_000, 3_600_000) }, () => {
+  test('that the reference refuses is never accepted', { timeout: sized(60_000, 3_600_000) }, () => {
     const { taken, stricter, refused } = compare(ourReader, MUTANTS)
     expect(taken, repeatWith(FILE, taken[0] ?? SEED)).toEqual([])
     const unexpected = stricter.filter(why => !ON_PURPOSE.some(known => known.test(why.replace(/^\d+: /, ''))))
@@ -119,7 +119,7 @@ describe('strangers’ XML', () => {
   })
 })
 
-describe('without the protection the same judgement fails', () => {
+describe('the test detects a missing protection:', () => {
   /** What takes a careless reader no time. */
   const small = BAD_DOCUMENTS.filter(({ bytes }) => bytes.length < 10_000)
   const careless = (read: (bytes: Uint8Array) => void): Reader => {
@@ -133,7 +133,7 @@ describe('without the protection the same judgement fails', () => {
     }
   }
 
-  test('bytes that are no UTF-8 replaced instead of refused', () => {
+  test('invalid UTF-8 bytes replaced instead of refused', () => {
     const read = careless(bytes => readDocument(new TextDecoder().decode(bytes)))
     expect(takenOf(read, small)).toContain('an overlong slash')
     const { taken } = compare(read, 500)
@@ -141,7 +141,7 @@ describe('without the protection the same judgement fails', () => {
     row.control('a lenient decoder', taken.length > 0)
   })
 
-  test('a parser that goes on after errors', () => {
+  test('a parser that continues after errors', () => {
     const read = careless(bytes => {
       const parser = new SaxesParser()
       parser.on('error', () => {})

@@ -22,8 +22,8 @@ vi.mock('../../../src/stream/operations/checks.ts', async importOriginal => {
   return { ...real, checkClaim: unless(real.checkClaim), checkHolder: unless(real.checkHolder) }
 })
 
-describe('a town shows', { timeout }, () => {
-  it('that the late work against others where fences are not checked, and becomes small', async () => {
+describe('the simulation detects', { timeout }, () => {
+  it('that late results count if fences are not checked, and shrinks the case', async () => {
     const live = async (town: TownSettings) => {
       planted.fencesAreChecked = false
       return liveTown(town).finally(() => {
@@ -45,7 +45,7 @@ describe('a town shows', { timeout }, () => {
     row.control('fences are not checked', true)
   })
 
-  it('that changes are lost where one decides by what was read before', async () => {
+  it('that changes are lost if decisions use an earlier read', async () => {
     const { wrong } = await firstWrong(town => liveTown(town, STALE))
     expect(wrong).toContain('journal')
     row.control('decided by what was read before', true)

@@ -210,7 +210,7 @@ describe('the view', () => {
     expect(['T', 'T', 'T'].map(key => there.press(key).state.time)).toEqual(['local', 'utc', 'relative'])
   })
 
-  it('can be frozen, with all changes up to then', () => {
+  it('can be frozen, with the changes seen so far', () => {
     const there = new Stage(worldWith({ streams: ['a'], liveRevision: 12 })).press('p')
     expect(there.state.frozen).toEqual({ revision: 12 })
     expect(there.press('j', 'space', 'd').state.frozen).toEqual({ revision: 12 })

@@ -69,7 +69,7 @@ describe('answers', () => {
     expect([status, text, headers['content-length']]).toEqual([200, '', '45'])
   })
 
-  test.each(['/', '/livez/', '//livez', '/LIVEZ', '/..%2fmetrics'])('to %s are 404 with a list of paths', async path => {
+  test.each(['/', '/livez/', '//livez', '/LIVEZ', '/..%2fmetrics'])('to %s are 404 and list the paths', async path => {
     expect(await ask(await start(), path)).toMatchObject({
       status: 404,
       text: 'not found; there are\n/livez\n/readyz\n/metrics\n',
