@@ -371,13 +371,13 @@ describe('a SQLite file', () => {
 
   test.each([
     [
-      'that is no database',
+      'that is not a database',
       (path: string) => writeFileSync(path, 'hello '.repeat(1_000)),
       'store-damaged',
       /is not a SQLite database/,
     ],
     [
-      'that is cut off',
+      'that is truncated',
       (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 5_000)),
       'store-damaged',
       /damaged|read to its end/,

@@ -157,9 +157,9 @@ describe('a request', () => {
   })
 
   test.each([
-    ['with its length', ['content-length: 9'], 'canary=1\n'],
+    ['of a given length', ['content-length: 9'], 'canary=1\n'],
     ['in chunks', ['transfer-encoding: chunked'], '3\r\nabc\r\n0\r\n\r\n'],
-    ['that waits to be asked for', ['content-length: 9', 'expect: 100-continue'], ''],
+    ['that waits for a 100 response', ['content-length: 9', 'expect: 100-continue'], ''],
     ['of 100 GB', ['content-length: 100000000000'], ''],
   ])('with a body %s is not read: 400', async (_, headers, body) => {
     const answer = await raw(await started(), request('/metrics', [...LOCAL, ...headers]) + body)

@@ -35,9 +35,9 @@ describe('the selected store', () => {
     ['the current context', {}, AZURE, TWO, { address: 'azure:acc1/prod', source: 'current', context: 'prod' }],
     ['the Azure variables', {}, AZURE, undefined, { address: 'azure:acc9/box', source: 'azure' }],
     ['--container', { container: 'other' }, AZURE, undefined, { address: 'azure:acc9/other', source: 'azure' }],
-    ['the embedded one', {}, { XDG_DATA_HOME: '/data' }, undefined, { source: 'default' }],
+    ['the embedded store', {}, { XDG_DATA_HOME: '/data' }, undefined, { source: 'default' }],
     [
-      'what is set to nothing does not count',
+      'a variable with an empty value does not count',
       {},
       { LEASECTL_STORE: '', LEASECTL_CONTEXT: '' },
       TWO,

@@ -85,9 +85,9 @@ describe('the store', () => {
   })
 
   test.each([
-    ['rights are missing', 4, new NotPermitted('no access')],
-    ['nobody answers', 9, new StoreUnreachable('no answer')],
-    ['there is no container', 3, new ContainerMissing('none')],
+    ['refuses permissions', 4, new NotPermitted('no access')],
+    ['does not answer', 9, new StoreUnreachable('no answer')],
+    ['has no container', 3, new ContainerMissing('none')],
   ])('that %s gives exit code %i', async (_, exit, error) => {
     const world = await three()
     const ran = await cli(world, ['doctor', '--all'], { store: storeWith(world, unlistable(error)) })

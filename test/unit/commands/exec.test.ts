@@ -89,8 +89,8 @@ describe('a command that cannot be run leaves the event unchanged:', () => {
 
 describe('errors of leasectl are 125, with the code that other commands have:', () => {
   test.each([
-    ['no stream', ['nix', '01.00'], 'stream-not-found', 3],
-    ['no event', ['s', '09.00'], 'event-not-found', 3],
+    ['a missing stream', ['nix', '01.00'], 'stream-not-found', 3],
+    ['a missing event', ['s', '09.00'], 'event-not-found', 3],
     ['ended', ['s', '02.00'], 'already-final', 5],
   ])('%s', async (_, target, code, tableExit) => {
     const world = await order()

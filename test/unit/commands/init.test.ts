@@ -108,20 +108,20 @@ test('a timeout that a document cannot have is written in a form that every read
 
 test.each([
   [
-    'a document that has gone on',
+    'a document of a stream in progress',
     '<EventStream><Event name="R" status="inprocess" id="00" next="01"/><Event name="A" status="inprocess" id="01" prev="00"/></EventStream>',
   ],
   ['a truncated document', '<EventStream><Event name="R"'],
   ['an unknown field', 'rot: A'],
   ['an unknown field of an event', 'fork: [{name: A, tiemout: 2h}]'],
   ['an attribute that a new event cannot have', '<EventStream><Event name="R" id="00" tiemout="2h"/></EventStream>'],
-  ['an attribute of another', '<EventStream><Event name="R" id="00" xmlns:x="urn:x" x:colour="red"/></EventStream>'],
-  ['a limit that nobody could read', '<EventStream><Event name="R" id="00" timeout="soon"/></EventStream>'],
+  ['a foreign attribute', '<EventStream><Event name="R" id="00" xmlns:x="urn:x" x:colour="red"/></EventStream>'],
+  ['an unreadable timeout', '<EventStream><Event name="R" id="00" timeout="soon"/></EventStream>'],
   [
-    'what there is not to be done when the limit ends',
+    'an unknown action at the deadline',
     '<EventStream xmlns:lc="urn:leasectl:v1"><Event name="R" id="00" lc:onDue="abort-evnt"/></EventStream>',
   ],
-  ['a fork that is no list', 'fork: A'],
+  ['a fork that is not a list', 'fork: A'],
   ['a bare number as timeout', 'timeout: 30'],
   ['broken YAML', 'a: [1'],
 ])('--from refuses %s with exit 2 and creates nothing', async (_what, text) => {

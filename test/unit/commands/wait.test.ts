@@ -417,8 +417,8 @@ test('on a terminal a line shows the number of open streams, and is removed for 
 describe('--within 0s polls once', () => {
   test.each([
     ['an open stream is 124', nothing, 124],
-    ['one as asked for is 0', (world: World) => complete(world, 'a'), 0],
-    ['one that ended otherwise is 8', (world: World) => cancel(world, 'a'), 8],
+    ['a stream on target is 0', (world: World) => complete(world, 'a'), 0],
+    ['a stream that missed the target is 8', (world: World) => cancel(world, 'a'), 8],
   ] as const)('%s', async (_, before, exit) => {
     const world = newWorld()
     await cli(world, ['init', 'a'])

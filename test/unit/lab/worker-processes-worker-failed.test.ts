@@ -14,7 +14,7 @@ test('a worker fails with the code, the message and the hint of its own error', 
 test.each([
   ['nothing', { code: null, stderr: '' }, 'worker-2 ended with a signal: '],
   ['words', { code: 9, stderr: 'out of memory\n' }, 'worker-2 ended with 9: out of memory'],
-  ['half an error', { code: 1, stderr: '{"error":{"code":7}}' }, 'worker-2 ended with 1: {"error":{"code":7}}'],
+  ['an incomplete error', { code: 1, stderr: '{"error":{"code":7}}' }, 'worker-2 ended with 1: {"error":{"code":7}}'],
   ['a bug', { code: 1, stderr: '{"error":{"code":"unexpected","message":"oh"}}' }, /^worker-2 ended with 1: /],
 ])('a worker that reports %s is a bug', (_, ended, message) => {
   const error = WorkerFailed.of('worker-2', ended)

@@ -340,12 +340,12 @@ test.each<[string, (name: unknown, store: unknown) => unknown]>([
 })
 
 test.each<[string, (given: unknown, store: unknown) => unknown]>([
-  ['what changes a stream', (given, store) => api.changeStream?.(store, 's', BY, given)],
+  ['the edit of a stream', (given, store) => api.changeStream?.(store, 's', BY, given)],
   ['work under a lease', (given, store) => api.leaseScope?.(store, 's', BY, given)],
   ['the work of a worker', (given, store) => api.worker?.(store, WORKER, given)],
   ['the work on an event', (given, store) => api.workOn?.(store, 's', '01.00', {}, given)],
-  ['what onJoined calls', given => api.onJoined?.(given)],
-  ['what onDone calls', given => api.onDone?.(given)],
+  ['the value of onJoined', given => api.onJoined?.(given)],
+  ['the value of onDone', given => api.onDone?.(given)],
 ])('%s must be a function', async (_, call) => {
   for (const wrong of [undefined, ...NEVER.function]) {
     const { store } = await storeWith()

@@ -28,8 +28,8 @@ const commandsOf = async (store: StreamStore) =>
 
 describe('a change whose stream was removed and created again before its answer arrived', () => {
   test.each([
-    ['that could be made there too', { op: 'complete', event: '01.00' }],
-    ['that would be refused there', { op: 'complete', event: '02.00' }],
+    ['a change that would be possible there too', { op: 'complete', event: '01.00' }],
+    ['a change that would be refused there', { op: 'complete', event: '02.00' }],
   ] as const)('%s is unknown, and the other stream is unchanged', async (_, operation) => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))

@@ -277,14 +277,14 @@ describe('a create without an answer that finds another document', () => {
   )
 
   test.each([
-    ['a heartbeat, which makes no version', claimed(), (store: StreamStore) => run(store, 's', beat)],
+    ['a heartbeat, which does not raise the version', claimed(), (store: StreamStore) => run(store, 's', beat)],
     [
-      'a stranger who took life and version away',
+      'a foreign writer that removed incarnation id and version',
       claimed(),
       (store: StreamStore) => writeForeign(store, 's', ' lc:v="2"', '').then(() => withoutBorn(store)),
     ],
-    ['one who broke it', claimed(), (store: StreamStore) => writeForeign(store, 's', '</EventStream>', '')],
-    ['a worker who gave it a life', foreign, (store: StreamStore) => run(store, 's', { op: 'complete', event: '00' })],
+    ['a writer that broke it', claimed(), (store: StreamStore) => writeForeign(store, 's', '</EventStream>', '')],
+    ['a worker that gave it an id', foreign, (store: StreamStore) => run(store, 's', { op: 'complete', event: '00' })],
   ] as const)('is unknown too after %s', async (_, body, then) => {
     const { store } = memoryStore()
     const before = await copyInto(
@@ -328,7 +328,7 @@ describe('a create without an answer that finds another document', () => {
 
 test.each([
   ['a copy', (store: StreamStore) => copyInto(store, 's', twoStates().newer, OPTIONS)],
-  ['a creation', (store: StreamStore) => run(store, 's', init())],
+  ['a create', (store: StreamStore) => run(store, 's', init())],
 ])(
   '%s without an answer is unknown at once when the store is closed, because no answer can follow',
   async (_, make) => {

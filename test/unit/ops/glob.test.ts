@@ -310,20 +310,20 @@ describe('patterns designed to be slow are fast', () => {
 
   test.each([
     ['the end is missing', '*-*-*-*-eu', `${dashes}us`, false],
-    ['the end is there', '*-*-*-*-eu', `${dashes}x-eu`, true],
+    ['the end is present', '*-*-*-*-eu', `${dashes}x-eu`, true],
     ['eight stars', '*-*-*-*-*-*-*-*-eu', dashes, false],
-    ['eight stars, and the end is there', '*-*-*-*-*-*-*-*x-eu', `${dashes}-eu`, false],
+    ['eight stars, and the end is present', '*-*-*-*-*-*-*-*x-eu', `${dashes}-eu`, false],
     ['stars across slashes', '**-**-**-**-**-**x*', dashes, false],
     ['hundreds of stars', `${'*-'.repeat(500)}x*`, dashes, false],
     ['both kinds', `${'**-*-'.repeat(200)}x*`, dashes, false],
     ['both kinds that match', `${'**-*-'.repeat(200)}*`, dashes, true],
     ['many brackets', '**[!x]'.repeat(150), `${dashes}x`, false],
     ['many brackets that match', '**[-]'.repeat(200), dashes, true],
-    ['braces one behind the other', `${'{-,--}'.repeat(170)}x`, dashes, false],
-    ['braces of the same', `${'{-,-}'.repeat(200)}x`, dashes, false],
+    ['consecutive braces', `${'{-,--}'.repeat(170)}x`, dashes, false],
+    ['braces with equal parts', `${'{-,-}'.repeat(200)}x`, dashes, false],
     ['braces with stars', `${'{*-,**-*-}'.repeat(100)}x`, dashes, false],
-    ['braces in braces', `${'{-*,'.repeat(200)}-${'}'.repeat(200)}x`, dashes, false],
-    ['braces with nothing in them', `{-,--*-}**{${','.repeat(900)}}x`, dashes, false],
+    ['nested braces', `${'{-*,'.repeat(200)}-${'}'.repeat(200)}x`, dashes, false],
+    ['empty braces', `{-,--*-}**{${','.repeat(900)}}x`, dashes, false],
     ['many question marks', `**/**-*-*-${'?'.repeat(700)}x**`, `/${dashes}`, false],
   ])('%s', (_, pattern, name, isMatch) => {
     expect(ended(() => globOf(pattern).matches(name))).toBe(isMatch)

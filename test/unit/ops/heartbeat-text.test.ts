@@ -39,9 +39,9 @@ function lossy(store: StreamStore, isLost: boolean, between: () => Promise<unkno
 
 describe('a heartbeat with a text whose answer was lost', () => {
   it.each([
-    ['is sent again if its write was lost', true, undefined, '', '40 of 100', 1],
-    ['is sent again over the text that stood before', true, undefined, '30 of 100', '40 of 100', 1],
-    ['is not sent again if its write landed', false, undefined, '30 of 100', '40 of 100', 0],
+    ['is retried if its write was lost', true, undefined, '', '40 of 100', 1],
+    ['is retried over the earlier text', true, undefined, '30 of 100', '40 of 100', 1],
+    ['is not retried if its write landed', false, undefined, '30 of 100', '40 of 100', 0],
     ['does not overwrite a later text if its write landed', false, '50 of 100', '30 of 100', '50 of 100', 0],
     ['does not overwrite a later text if its write was lost', true, '50 of 100', '30 of 100', '50 of 100', 0],
   ] as const)('%s', async (_, isLost, later, before, msg, writes) => {

@@ -53,7 +53,7 @@ describe('cleanProgramText', () => {
     ['an OSC of one byte', 'a\u009d0;title\u009cb', 'ab'],
     ['an unfinished OSC, with its line', 'a\u001b]52;c;ZXZpbA==\nb', 'a\nb'],
     ['an OSC unfinished at the end', 'a\u001b]0;title', 'a'],
-    ['an OSC cut short by another escape', 'a\u001b]0;ti\u001b[31mb', 'ab'],
+    ['an OSC interrupted by another escape', 'a\u001b]0;ti\u001b[31mb', 'ab'],
     ['a DCS over several lines', 'a\u001bPq\n#0\u001b\\b', 'ab'],
     ['an unfinished DCS, with its line', 'a\u001bPq;;\nb', 'a\nb'],
     ['a DCS of one byte', 'a\u0090q\u009cb', 'ab'],

@@ -320,9 +320,9 @@ describe('an event with notification only', () => {
 
 describe('a stream that cannot be changed', () => {
   it.each([
-    ['no right to write', new NotPermitted('denied'), 'not-permitted'],
-    ['no room', new StoreFull('full'), 'store-full'],
-    ['something that nobody thought of', new TypeError('oops'), 'unexpected'],
+    ['no write permission', new NotPermitted('denied'), 'not-permitted'],
+    ['no space', new StoreFull('full'), 'store-full'],
+    ['an unexpected error', new TypeError('oops'), 'unexpected'],
   ])('is reported, retried each interval, and does not delay other streams: %s', async (_, error, code) => {
     const world = new World()
     const { sweep, notes } = await due(world, [...many(6, 'a'), 'z'])

@@ -127,7 +127,7 @@ describe('an event without heartbeats', () => {
 
 describe('a deadline independent of heartbeats', () => {
   it.each([
-    ['a branch that nobody starts', [{ timeout: '00:01:00' }], {}, ['00 completed', '01.00 aborted']],
+    ['a branch that is never started', [{ timeout: '00:01:00' }], {}, ['00 completed', '01.00 aborted']],
     ['an absolute time', [{ timeout: '2026-03-01T12:01:00.000Z' }], {}, ['00 completed', '01.00 aborted']],
     ['the stream', [{}], { timeout: '00:01:00' }, ['00 aborted', '01.00 canceled']],
   ])('has passed when two observations an interval apart found it due: %s', async (_, forks, root, end) => {

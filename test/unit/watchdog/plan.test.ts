@@ -203,7 +203,7 @@ describe('a deadline that heartbeats do not extend', () => {
   it.each<[string, readonly EventText[], string]>([
     ['never started', [ROOT, never], 'abort-event 02.00'],
     ['an absolute time', [ROOT, absolute], 'abort-event 01.00'],
-    ['the limit of the stream', [root, WAITING], 'abort-stream 00'],
+    ['the deadline of the stream', [root, WAITING], 'abort-stream 00'],
   ])('only has to have passed in both observations: %s', (_, events, end) => {
     const stream = new Case(...events)
     expect(stream.ends(5 * INTERVAL)).toEqual([])

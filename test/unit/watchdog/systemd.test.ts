@@ -105,12 +105,12 @@ describe('readiness', () => {
 
 describe("systemd's watchdog", () => {
   test.each([
-    ['twice in its time', { WATCHDOG_USEC: '60000000', WATCHDOG_PID: String(PID) }, [30_000]],
-    ['also where no process is named', { WATCHDOG_USEC: '3000000' }, [1_500]],
-    ['not where another process is meant, npx for example', { WATCHDOG_USEC: '60000000', WATCHDOG_PID: '1' }, []],
-    ['not where it is off', {}, []],
-    ['not where its time makes no sense', { WATCHDOG_USEC: 'soon' }, []],
-    ['and no timer gets more than it takes', { WATCHDOG_USEC: '99999999999999' }, [2 ** 31 - 1]],
+    ['twice per timeout', { WATCHDOG_USEC: '60000000', WATCHDOG_PID: String(PID) }, [30_000]],
+    ['also without a named process', { WATCHDOG_USEC: '3000000' }, [1_500]],
+    ['not if another process is named, npx for example', { WATCHDOG_USEC: '60000000', WATCHDOG_PID: '1' }, []],
+    ['not if it is off', {}, []],
+    ['not if the timeout is invalid', { WATCHDOG_USEC: 'soon' }, []],
+    ['with at most the longest possible timer', { WATCHDOG_USEC: '99999999999999' }, [2 ** 31 - 1]],
   ])('is notified %s', (_, env, everyMs) => {
     expect(play({ ...UNIT, ...env }).timers.map(timer => timer.everyMs)).toEqual(everyMs)
   })

@@ -340,7 +340,7 @@ describe('a run file that does not fit is refused:', () => {
 
   test.each([
     ['an empty file', ''],
-    ['no JSON', 'orders/1\n'],
+    ['a file that is not JSON', 'orders/1\n'],
     ['a listing', '{"apiVersion":"leasectl/v1","name":"a"}\n'],
     ['a header without its fields', '{"record":"run","verb":"cancel"}\n'],
     [
@@ -348,7 +348,7 @@ describe('a run file that does not fit is refused:', () => {
       '{"record":"run","verb":"cancel","store":"memory:","by":"a","commandId":"c","reason":"\\u0007","events":[],"total":0}',
     ],
     [
-      'a command id that is none',
+      'an invalid command id',
       '{"record":"run","verb":"cancel","store":"memory:","by":"a","commandId":"c d","events":[],"total":0}',
     ],
     [

@@ -84,7 +84,7 @@ const UNKNOWN: LeaseView = { state: 'leased', duration: 'fixed' }
 
 test.each([
   ['wrote meanwhile', true, 5],
-  ['did nothing', false, 0],
+  ['wrote nothing', false, 0],
 ])('with an unknown holder that %s', async (_what, writes, exit) => {
   const world = await leased()
   const write = async () => {

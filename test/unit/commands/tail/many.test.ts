@@ -125,13 +125,13 @@ test('a name has its color, --highlight marks its matches, and neither happens w
 
 describe('an invalid request:', () => {
   test.each<[why: string, argv: string[], told: RegExp]>([
-    ['nothing that limits it', [], /which streams\?[\s\S]*-f/],
+    ['no selection', [], /which streams\?[\s\S]*-f/],
     ['two kinds of selection', ['a', '--match', 'b*'], /names and filters/],
     ['a version of several streams', ['a', 'b', '--from-version', '3'], /--from-version is for one stream/],
     ['a version of a filter', ['--all', '--from-version', '3'], /--from-version is for one stream/],
     ['an interval without -f', ['--all', '--interval', '5s'], /--interval needs -f/],
-    ['a pattern that is none', ['--all', '--include', 'ab(c'], /--include ab\(c: Unterminated group, at character 3/],
-    ['a pattern that is none', ['--all', '--exclude', '*'], /--exclude \*: Nothing to repeat, at character 1/],
+    ['an invalid pattern', ['--all', '--include', 'ab(c'], /--include ab\(c: Unterminated group, at character 3/],
+    ['an invalid pattern', ['--all', '--exclude', '*'], /--exclude \*: Nothing to repeat, at character 1/],
     ['an empty pattern', ['--all', '--highlight', ''], /--highlight is empty/],
     ['an event', ['01.02'], /looks like an event id/],
   ])('%s: exit 2', async (_, argv, told) => {

@@ -228,8 +228,8 @@ describe('init', () => {
   })
 
   it.each([
-    ['the right is taken away', () => new NotPermitted('no more')],
-    ['the caller gives up', () => new DOMException('stop', 'AbortError')],
+    ['permission is removed', () => new NotPermitted('no more')],
+    ['the caller cancels', () => new DOMException('stop', 'AbortError')],
   ])('without an answer is unknown when %s', async (_, fault) => {
     const { store } = memoryStore()
     const dead = intercept(deafCreate(store, false).store, () => Promise.reject(fault()))

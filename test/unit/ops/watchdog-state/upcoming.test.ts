@@ -46,9 +46,9 @@ describe('a passed deadline is omitted once it is handled', () => {
   })
 
   test.each<[string, Partial<CarriedDecision>]>([
-    ['its outcome is another', { outcome: 'busy' }],
-    ['it was before that limit ended', { atMs: DUE.dueMs - 1 }],
-    ['it was about a limit that ended before', { dueMs: DUE.dueMs - 60_000 }],
+    ['it has another outcome', { outcome: 'busy' }],
+    ['it was before that deadline', { atMs: DUE.dueMs - 1 }],
+    ['it was about an earlier deadline', { dueMs: DUE.dueMs - 60_000 }],
     ['it was about another stream', { stream: 'w/3' }],
   ])('but a decision does not count if %s', (_, more) => {
     expect(streams(killed(35_000), decided(more))).toEqual(['w/2'])

@@ -27,8 +27,8 @@ describe('of two processes with one command id,', () => {
   test.each([
     ['is refused', { kind: 'delay' }],
     ['is lost', { kind: 'lose-request' }],
-    ['is held back by the network', { kind: 'late' }],
-    ['is answered 500 in its place', { kind: 'error-before' }],
+    ['is delayed by the network', { kind: 'late' }],
+    ['gets a forged 500', { kind: 'error-before' }],
   ] as const)('the one whose write %s while the other’s lands is the duplicate', async (_, fault) => {
     const { direct, proxy, store, entries } = await scene()
     const others: string[] = []

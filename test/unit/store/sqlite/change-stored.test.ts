@@ -54,9 +54,9 @@ it('a snapshot of the stream is unusable after the transaction', async () => {
 })
 
 it.each([
-  ['looked at', ({ body }: StreamSnapshot) => put(text(body))()],
-  ['looked at in vain', (current: StreamSnapshot) => put(String(Object.keys({ ...current })))()],
-  ['written over', () => put('new')()],
+  ['read', ({ body }: StreamSnapshot) => put(text(body))()],
+  ['read and skipped', (current: StreamSnapshot) => put(String(Object.keys({ ...current })))()],
+  ['overwritten', () => put('new')()],
 ])('a missing document of a stream that is %s is a damaged store', async (_, decide) => {
   const { store, path } = await storeWithOne()
   const db = new DatabaseSync(path)

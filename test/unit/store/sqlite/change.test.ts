@@ -88,7 +88,7 @@ describe('a file that another program has locked', () => {
 
   it.each([
     ['back', -1],
-    ['on by more than a tenth of a second', 101],
+    ['forward by more than a tenth of a second', 101],
   ])('makes a change decide again if the clock went %s meanwhile', async (_, ms) => {
     const path = join(testFolder(), 'streams.db')
     let nowMs = 1_000_000

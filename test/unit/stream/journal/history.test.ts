@@ -40,16 +40,16 @@ describe('a status is ours', () => {
 describe('an event has run', () => {
   it.each<[string, Transaction, boolean]>([
     ['a claim', tx('start', { owner: 'w2', how: 'cascade', from: 'inprocess' }), true],
-    ['a worker of others', tx('foreign', {}), true],
+    ['a foreign worker', tx('foreign', {}), true],
     ['its completion', tx('complete', { to: 'completed' }), true],
     ['its failure', tx('fail', { to: 'aborted' }), true],
     ['its cancelation', tx('cancel', { to: 'canceled' }), false],
-    ['being reopened with what is below it', tx('retry', { from: 'canceled', how: 'cascade' }), false],
-    ['a retry that lets it wait on', tx('retry', {}), false],
+    ['being reopened with the events below it', tx('retry', { from: 'canceled', how: 'cascade' }), false],
+    ['a retry that keeps it waiting', tx('retry', {}), false],
     ['its release as a join', tx('complete', { from: 'inprocess', to: 'init', how: 'join' }), false],
     ['waiting as a join', tx('advance', { from: '', how: 'add' }), false],
-    ['being handed back', tx('release', { from: 'inprocess', to: 'init' }), false],
-    ['going on after an advance', tx('advance', { from: 'inprocess' }), false],
+    ['a release of its claim', tx('release', { from: 'inprocess', to: 'init' }), false],
+    ['continuing after an advance', tx('advance', { from: 'inprocess' }), false],
   ])('if it was changed by %s: %#', (_, transaction, ran) => {
     expect([...eventsThatRan([tx('set', { event: '02.00', to: 'init' }), transaction])]).toEqual(ran ? ['01.00'] : [])
   })

@@ -32,8 +32,8 @@ describe('an event that is exactly as it was observed', () => {
 
   it.each([
     ['never started', 'init', { status: 'init', 'lc:owner': '', 'lc:fence': '', 'lc:until': '' }],
-    ['never claimed, an attempt that is not written', 'none', { 'lc:fence': '', 'lc:attempt': '' }],
-    ['under an absolute limit', 'absolute', { timeout: ago(MINUTE) }],
+    ['never claimed, without a recorded attempt', 'none', { 'lc:fence': '', 'lc:attempt': '' }],
+    ['past an absolute deadline', 'absolute', { timeout: ago(MINUTE) }],
   ] as const)('is ended if it is %s', (_, __, more) => {
     const play = worked(more)
     expect(expire(play, look(play, '01.00')).outcome).toBe('done')
@@ -71,22 +71,22 @@ describe('a sign of life', () => {
       play => edit(play, 'id="01.00" status="inprocess"', 'id="01.00" status="init"'),
     ],
     ['another attempt', 'claimed anew', play => edit(play, 'lc:attempt="2"', 'lc:attempt="3"')],
-    ['an attempt that is gone', 'claimed anew', play => edit(play, ' lc:attempt="2"', '')],
+    ['a removed attempt', 'claimed anew', play => edit(play, ' lc:attempt="2"', '')],
     ['another fence', 'claimed anew', play => edit(play, 'lc:fence="3"', 'lc:fence="4"')],
-    ['a fence that is gone', 'claimed anew', play => edit(play, ' lc:fence="3"', '')],
+    ['a removed fence', 'claimed anew', play => edit(play, ' lc:fence="3"', '')],
     ['an earlier timestamp', `touched at ${ago(HOUR)}`, play => edit(play, ago(10 * MINUTE), ago(HOUR))],
     ['a timestamp in another form', 'touched at', play => edit(play, ago(10 * MINUTE), '2024-05-01 11:50:00')],
-    ['a longer limit', 'ends at another time', play => edit(play, '00:05:00', '00:06:00')],
-    ['a shorter limit', 'ends at another time', play => edit(play, '00:05:00', '00:04:00')],
-    ['no limit', 'no limit of it runs', play => edit(play, '00:05:00', '')],
-    ['an absolute limit', 'ends at another time', play => edit(play, '00:05:00', ago(MINUTE))],
+    ['a longer timeout', 'ends at another time', play => edit(play, '00:05:00', '00:06:00')],
+    ['a shorter timeout', 'ends at another time', play => edit(play, '00:05:00', '00:04:00')],
+    ['no timeout', 'no limit of it runs', play => edit(play, '00:05:00', '')],
+    ['an absolute deadline', 'ends at another time', play => edit(play, '00:05:00', ago(MINUTE))],
     [
       'a held stream',
       'no limit of it runs',
       play => edit(play, '<Event id="00" status="inprocess"', '<Event id="00" status="init"'),
     ],
-    ['a successor that is open', 'no limit of it runs', play => addBelow(play, 'init', ago(HOUR))],
-    ['a successor that ended lately', 'ends at another time', play => addBelow(play, 'completed', ago(MINUTE))],
+    ['an open successor', 'no limit of it runs', play => addBelow(play, 'init', ago(HOUR))],
+    ['a successor that ended recently', 'ends at another time', play => addBelow(play, 'completed', ago(MINUTE))],
     ['a store whose clock is behind', 'clock of the store', play => play.wait(-6 * MINUTE)],
   ])('such as %s prevents any change', (_, words, change) => {
     // Its claim runs, so that it does not close when what followed it has ended.
@@ -116,7 +116,7 @@ describe('a sign of life', () => {
     ['a takeover', claimed, play => play.do({ op: 'start', event: '01.00', owner: 'w2' })],
     ['a release', claimed, play => play.do({ op: 'release', event: '01.00', fence: 2 })],
     ['an advance', claimed, play => play.do({ op: 'advance', event: '01.00', fence: 2, next: spec('N') })],
-    ['a new limit', claimed, play => play.do({ op: 'set', event: '01.00', attributes: { timeout: '01:00:00' } })],
+    ['a new timeout', claimed, play => play.do({ op: 'set', event: '01.00', attributes: { timeout: '01:00:00' } })],
     [
       'a reopening',
       claimed,

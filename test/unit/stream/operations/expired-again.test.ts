@@ -59,10 +59,10 @@ describe('streams of the old library', () => {
 
   it.each<[string, EventText, string]>([
     ['month first', { timestamp: '11/22/2013 6:23:05 PM', timeout: '00:05:00' }, '2013-11-22T18:28:05Z'],
-    ['a narrow blank', { timestamp: '11/22/2013 6:23:05\u202FPM', timeout: '00:05:00' }, '2013-11-22T18:28:05Z'],
+    ['a narrow space', { timestamp: '11/22/2013 6:23:05\u202FPM', timeout: '00:05:00' }, '2013-11-22T18:28:05Z'],
     ['dots', { timestamp: '22.11.2013 18:23:05', timeout: '1.00:00:00' }, '2013-11-23T18:23:05Z'],
     ['a bare number of days', { timestamp: '2013/11/22 18:23:05', timeout: '2' }, '2013-11-24T18:23:05Z'],
-    ['hours that are days', { timestamp: '2013-11-22 18:23:05', timeout: '24:00:00' }, '2013-12-16T18:23:05Z'],
+    ['hours beyond a day', { timestamp: '2013-11-22 18:23:05', timeout: '24:00:00' }, '2013-12-16T18:23:05Z'],
     [
       'never started',
       { status: 'init', created: '11/22/2013 6:20:00 PM', timeout: '01:00:00' },

@@ -145,7 +145,7 @@ describe('retry and joins', () => {
   it.each([
     ['started', [{ op: 'start', event: '01' }]],
     [
-      'handed back',
+      'released',
       [
         { op: 'start', event: '01' },
         { op: 'release', event: '01', owner: 'w1' },

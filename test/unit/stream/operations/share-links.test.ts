@@ -36,8 +36,8 @@ describe('an event list derived from another', () => {
     ['another next', replaced(0, { next: '02' })],
     ['another prev', replaced(2, { prev: '00' })],
     ['another id', replaced(2, { id: '09' })],
-    ['one event more', [...before, newEvent({ id: '09', prev: '01' })]],
-    ['one event less', before.slice(0, 2)],
+    ['an added event', [...before, newEvent({ id: '09', prev: '01' })]],
+    ['a removed event', before.slice(0, 2)],
   ])('with %s has the same links as if it were read anew', (_, events) => {
     expect(links(sharing(events))).toEqual(links(new EventStream(events)))
   })

@@ -92,11 +92,11 @@ describe('a deadline', () => {
   }
 
   it.each([
-    ['ahead of the clock counts from when the document was written', 6 * MINUTE, -MINUTE, TIMEOUT - MINUTE],
+    ['ahead of the clock counts from the time of the last write', 6 * MINUTE, -MINUTE, TIMEOUT - MINUTE],
     ['a year ahead too', YEAR, -MINUTE, TIMEOUT - MINUTE],
-    ['written ahead as well counts from now', YEAR, YEAR, TIMEOUT],
-    ['not known when written counts from now', YEAR, undefined, TIMEOUT],
-    ['ahead as much as clocks differ counts from its own time', 5 * MINUTE, -MINUTE, TIMEOUT + 5 * MINUTE],
+    ['of a write that was ahead too counts from now', YEAR, YEAR, TIMEOUT],
+    ['of a write at an unknown time counts from now', YEAR, undefined, TIMEOUT],
+    ['ahead by a usual clock difference counts from its own time', 5 * MINUTE, -MINUTE, TIMEOUT + 5 * MINUTE],
   ])('%s', (_, aheadMs, writtenMs, due) => {
     const written = writtenMs === undefined ? undefined : START_MS + writtenMs
     expect(dueOf(claimedAhead(aheadMs), written)).toBe(START_MS + due)

@@ -10,8 +10,8 @@ const decided = (...events: readonly EventText[]) => timeReaderFor(readDocument(
 
 test.each([
   ['no date of an old culture', {}, ''],
-  ['one that was created on a day beyond the twelfth', { created: '03/25/2026 10:00:00' }, 'mdy'],
-  ['one that was written on such a day', { timestamp: '25/03/2026 10:00:00' }, 'dmy'],
+  ['an event that was created after the twelfth of a month', { created: '03/25/2026 10:00:00' }, 'mdy'],
+  ['an event that was written on such a day', { timestamp: '25/03/2026 10:00:00' }, 'dmy'],
 ] as const)('one event of many decides how dates are read: %s', (_what, dated, dates) => {
   const others = ['01.00', '02.00'].map(id => ({ id, prev: '00', created: ISO, timestamp: ISO }))
   expect(

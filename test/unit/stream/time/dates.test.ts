@@ -139,15 +139,15 @@ describe('decideDates', () => {
     ['no texts', [], ''],
     ['ISO only', ['2013-05-06T15:04:05.000Z', ''], ''],
     ['other separators only', ['13.05.2013 10:00:00', '13-05-2013 10:00:00'], ''],
-    ['the same either way', ['5/5/2013 10:00:00'], ''],
+    ['dates that are the same either way', ['5/5/2013 10:00:00'], ''],
     ['unreadable', ['13/13/2013 10:00:00', 'a/b'], ''],
     ['a field above 12 comes second', ['5/6/2013 1:00:00 AM', '5/13/2013 1:00:00 AM'], 'mdy'],
     ['a field above 12 comes first', ['5/6/2013 01:00:00', '13/5/2013 01:00:00'], 'dmy'],
-    ['only decided ones', ['13/5/2013 01:00:00'], 'dmy'],
+    ['only decided dates', ['13/5/2013 01:00:00'], 'dmy'],
     ['a reading after the clock', ['5/6/2013 01:00:00', '10/07/2026 01:00:00'], 'dmy'],
     ['the majority of writers', ['13/5/2013 01:00:00', '5/13/2013 01:00:00', '14/5/2013 01:00:00'], 'dmy'],
     ['writers that disagree, nothing ambiguous', ['13/5/2013 01:00:00', '5/13/2013 01:00:00'], ''],
-    ['nothing to tell', ['5/6/2013 01:00:00'], 'mdy'],
+    ['no evidence', ['5/6/2013 01:00:00'], 'mdy'],
   ])('%s', (_, texts, expected) => {
     expect(decideDates(texts, clock)).toBe(expected)
   })

@@ -107,7 +107,7 @@ describe('the maximum number of foreign attributes', () => {
 
   it.each([
     ['declared', ` xmlns:lc="${LC_NAMESPACE}"`],
-    ['declared by another prefix', ` xmlns:q="${LC_NAMESPACE}"`],
+    ['declared with another prefix', ` xmlns:q="${LC_NAMESPACE}"`],
   ])('are counted without our own namespace, %s', (_, namespaces) => {
     const play = new Play(stream(MOST, namespaces)).after(...COURSE)
     expect(kept(play)).toEqual([MOST, MOST, MOST, MOST])

@@ -153,7 +153,7 @@ describe('a text that differs by one character is left to the parser', () => {
     ['an attribute twice', 'name="A"', 'name="A" name="A"'],
     ['a foreign attribute', 'name="A"', 'colour="red" name="A"'],
     ['an unknown attribute of ours', 'lc:attempt="2"', 'lc:attempt="2" lc:future="1"'],
-    ['a reference we would not write', '&lt;', '&#60;'],
+    ['a reference that we would not write', '&lt;', '&#60;'],
     ['an undefined entity', '&lt;', '&nix;'],
     ['a bare ampersand', '&lt;', '&'],
     ['an event with content', 'lc:attempt="2"/>', 'lc:attempt="2">text</Event>'],
@@ -166,20 +166,20 @@ describe('a text that differs by one character is left to the parser', () => {
     ['a second namespace', 'xmlns:lc="urn:leasectl:v1"', 'xmlns:lc="urn:leasectl:v1" xmlns="urn:d"'],
     ['an unknown root attribute', 'lc:v="2"', 'lc:v="2" lc:w="3"'],
     ['an unreadable version', 'lc:v="2"', 'lc:v="two"'],
-    ['a version with a letter behind it', 'lc:v="2"', 'lc:v="2x"'],
+    ['a version with a letter after it', 'lc:v="2"', 'lc:v="2x"'],
     ['a version with a letter before it', 'lc:v="2"', 'lc:v="x2"'],
-    ['a version that no number holds', 'lc:v="2"', 'lc:v="1234567890123456"'],
+    ['a version beyond safe integers', 'lc:v="2"', 'lc:v="1234567890123456"'],
     ['an unknown order of dates', '00.000Z">', '00.000Z" lc:dates="ymd">'],
     ['a foreign element in the journal', '<lc:tx v="2"', '<x/><lc:tx v="2"'],
     ['an attribute of the journal out of order', 'op="set" on="00"', 'on="00" op="set"'],
     ['a reference in a command id', 'cmd="c2"', 'cmd="c&amp;2"'],
     ['an entry that does not end', '</lc:tx>', ''],
-    ['something behind the journal', '  </lc:journal>\n', '  </lc:journal>\n  <x/>\n'],
+    ['content after the journal', '  </lc:journal>\n', '  </lc:journal>\n  <x/>\n'],
     ['a control character', 'name="A"', 'name="A\u0001"'],
     ['half a surrogate pair', 'name="A"', 'name="A\ud800"'],
     ['a tab', 'name="A"', 'name="A\tB"'],
-    ['another line end', '\n  <Event name="A"', '\r\n  <Event name="A"'],
-    ['text behind the end', '</EventStream>\n', '</EventStream>\nx'],
+    ['another line ending', '\n  <Event name="A"', '\r\n  <Event name="A"'],
+    ['text after the end', '</EventStream>\n', '</EventStream>\nx'],
   ])('%s', (_what, from, to) => {
     const text = OWN.replace(from, to).replace(from === 'EventStream' ? '</EventStream>' : '\u0000', '</Stream>')
     expect(text).not.toBe(OWN)
@@ -191,7 +191,7 @@ test.each([
   ['a version of several digits', 'lc:v="2"', 'lc:v="123456789012345"'],
   ['months before days', '00.000Z">', '00.000Z" lc:dates="mdy">'],
   ['days before months', '00.000Z">', '00.000Z" lc:dates="dmy">'],
-  ['no life, sum and time', / lc:born="b".*Z"/, ''],
+  ['no incarnation id, sum and time', / lc:born="b".*Z"/, ''],
   ['no journal', / {2}<lc:journal>[\s\S]*<\/lc:journal>\n/, ''],
 ])('the form that the scanner accepts includes %s', (_what, from, to) => {
   const text = OWN.replace(from, to)

@@ -18,7 +18,7 @@ describe('an Event in the journal that would become an event of the stream outsi
     ['with content', '<Event id="01"><x/></Event>', 13],
     ['in an entry', '<lc:tx v="1">\n  <Event id="01"/></lc:tx>', 3],
     ['in a change of an entry', '<lc:tx v="1"><lc:change><Event id="01"/></lc:change></lc:tx>', 37],
-    ['behind other things', '<x/><!-- --><Event xmlns="" id="01"/>', 25],
+    ['after other content', '<x/><!-- --><Event xmlns="" id="01"/>', 25],
   ])('is refused: %s', (_, inside, column) => {
     const text = inJournal(inside)
     const line = inside.includes('\n') ? 3 : 2
@@ -37,7 +37,7 @@ describe('an Event in the journal that would become an event of the stream outsi
   })
 
   it.each([
-    ['inside an element of others', '<x><Event id="01"/></x>', '<x><Event id="01"/></x>'],
+    ['inside a foreign element', '<x><Event id="01"/></x>', '<x><Event id="01"/></x>'],
     ['of another namespace', '<Event xmlns="urn:o"/>', '<Event xmlns="urn:o"/>'],
     ['of the journal’s default namespace', '<Event/>', '<Event xmlns="urn:o"/>', ' xmlns="urn:o"'],
     ['with a prefix', '<x:Event xmlns:x="urn:o"/>', '<x:Event xmlns:x="urn:o"/>'],

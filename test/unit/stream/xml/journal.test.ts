@@ -46,7 +46,7 @@ describe('the journal element', () => {
 describe('a search for ` cmd="ID"` is exact in any content that a foreign writer left', () => {
   it.each([
     ['single quotes', `<lc:tx v='1' cmd='x' why=' cmd="y"'/>`],
-    ['other blanks', '<lc:tx\n v="1"  cmd\t= "x" why=" cmd=&quot;y&quot;" />'],
+    ['other white space', '<lc:tx\n v="1"  cmd\t= "x" why=" cmd=&quot;y&quot;" />'],
     ['another prefix', `<q:tx xmlns:q="${LC}" v="1" cmd="x" why=" cmd=&quot;y&quot;"></q:tx>`],
     ['the default namespace', `<tx xmlns="${LC}" v="1" cmd="x" why=" cmd=&quot;y&quot;"/>`],
     ['references in an id', '<lc:tx v="1" cmd="&#x78;" why=" cmd=&quot;y&quot;"/>'],

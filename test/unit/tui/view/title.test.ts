@@ -16,11 +16,11 @@ it('the title names the screen, or the stream and its pane', () => {
 
 it.each([
   ['before the first answer', { seenMs: undefined, lookingSinceMs: NOW_MS }, '◌ reading…'],
-  ['at rest: the interval, which does not tick', { seenMs: NOW_MS - 1_900 }, '● live 1s'],
+  ['without changes: the interval, which does not count up', { seenMs: NOW_MS - 1_900 }, '● live 1s'],
   ['with a slow store', { isSlow: true, intervalMs: 4_000 }, '● slow 4s'],
   ['with short intervals', { intervalMs: 250 }, '● live 250ms'],
   ['older than two intervals', { seenMs: NOW_MS - 12_000 }, '◌ 12s old'],
-  ['in trouble', { seenMs: NOW_MS - 40_000, trouble: { sinceMs: 0, code: 'x', message: 'no way' } }, '✗ stale 40s'],
+  ['on error', { seenMs: NOW_MS - 40_000, trouble: { sinceMs: 0, code: 'x', message: 'no way' } }, '✗ stale 40s'],
 ])('the title shows the age of the data: %s', (_when, freshness, shown) => {
   expect(title({ freshness })).toContain(`  ${shown}  READ-ONLY`)
 })

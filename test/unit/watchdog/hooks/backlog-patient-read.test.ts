@@ -28,8 +28,8 @@ const read = (store: StreamStore, signal = new AbortController().signal) => {
 }
 
 test.each<[string, (body: string) => string]>([
-  ['no document', () => '<EventStream><Event'],
-  ['no event stream', () => '<!DOCTYPE a><a/>'],
+  ['a missing document', () => '<EventStream><Event'],
+  ['a document that is not an event stream', () => '<!DOCTYPE a><a/>'],
 ])('%s has nothing to deliver', async (_, change) => {
   expect(await read(await world(change))).toEqual({ kind: 'nothing', troubles: [], pauses: [] })
 })

@@ -74,7 +74,7 @@ describe('a delivery', () => {
   })
 
   test.each([
-    ['the least', 0, [5, 15, 45, 135, 150, 150, 150]],
+    ['the minimum', 0, [5, 15, 45, 135, 150, 150, 150]],
     ['much', 0.8, [9, 27, 81, 243, 270, 270, 270]],
   ])('survives a restart of the receiver, whatever the jitter: %s', async (_, random, pausesS) => {
     const down = await take(response => void response.writeHead(503).end())

@@ -34,19 +34,19 @@ const EXPIRY = { commandId: 'watchdog:01.00:1:2026-11-20T12:00:00.000Z', by: 'wa
 
 describe('the events for a transaction', () => {
   test.each<[string, Operation[], HookKind[][]]>([
-    ['work that goes on is nothing', [{ op: 'complete', event: '01.00' }], [[]]],
-    ['what a worker reports as failed has failed', [{ op: 'fail', event: '01.00' }], [['failed']]],
-    ['what an operator aborts has failed', [{ op: 'abort', event: '01.00' }], [['failed']]],
-    ['a cancel is a wish and no failure', [{ op: 'cancel', event: '01.00' }], [[]]],
+    ['work in progress: none', [{ op: 'complete', event: '01.00' }], [[]]],
+    ['a failure reported by a worker: failed', [{ op: 'fail', event: '01.00' }], [['failed']]],
+    ['an abort by an operator: failed', [{ op: 'abort', event: '01.00' }], [['failed']]],
+    ['a cancel: no failure', [{ op: 'cancel', event: '01.00' }], [[]]],
     [
-      'what a watchdog ends is expired and failed',
+      'an end by a watchdog: expired and failed',
       [{ op: 'abort', event: '01.00', msg: 'late' }],
       [['expired', 'failed']],
     ],
-    ['a stream that is canceled is done', [{ op: 'cancel' }], [['done']]],
-    ['a stream that is aborted is done and failed', [{ op: 'abort' }], [['done', 'failed']]],
+    ['a canceled stream: done', [{ op: 'cancel' }], [['done']]],
+    ['an aborted stream: done and failed', [{ op: 'abort' }], [['done', 'failed']]],
     [
-      'a root that closes with its last event is done',
+      'a root that closes with its last event: done',
       [
         { op: 'complete', event: '01.00' },
         { op: 'complete', event: '02.00' },
@@ -54,7 +54,7 @@ describe('the events for a transaction', () => {
       [[], ['done']],
     ],
     [
-      'what was reopened is done again when it ends again',
+      'a reopened stream that ends again: done again',
       [{ op: 'cancel' }, { op: 'retry' }, { op: 'cancel' }],
       [['done'], [], ['done']],
     ],

@@ -69,8 +69,8 @@ describe('events whose command ids are already in the journal', () => {
 
 describe('a stream that could not be changed', () => {
   it.each<[string, EventText, number]>([
-    ['as long as something is to be done with it', { timeout: ago(MINUTE) }, 1],
-    ['no more once nothing is', {}, 0],
+    ['as long as a decision is pending', { timeout: ago(MINUTE) }, 1],
+    ['no longer once none is', {}, 0],
   ])('is remembered as such %s', async (_, event, pass) => {
     const world = await worldOf(documentText(ROOT, { id: '01.00', status: 'inprocess', prev: '00', ...event }))
     const stream = new KnownStream('s')

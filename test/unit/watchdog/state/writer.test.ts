@@ -275,9 +275,9 @@ describe('the state is written', () => {
 describe('a failing write', () => {
   test.each([
     ['a store that does not answer', () => Promise.reject(new StoreUnreachable('no answer'))],
-    ['a missing right', () => Promise.reject(new NotPermitted('no right'))],
+    ['a missing permission', () => Promise.reject(new NotPermitted('no right'))],
     ['a lease that another holds', async () => ({ kind: 'held', lease: HOLDER, waitedMs: 0 }) as never],
-    ['an answer that is lost', async () => ({ kind: 'unknown', cause: 'silence' }) as const],
+    ['a lost answer', async () => ({ kind: 'unknown', cause: 'silence' }) as const],
   ])('because of %s is reported once and disturbs nothing', async (_, update) => {
     const { writer, seen, pass } = writerOn({ update })
     await writer.start()

@@ -80,7 +80,7 @@ describe('errors outside the passes', () => {
 
 describe.each([
   ['JSON', false],
-  ['lines for people', true],
+  ['readable lines', true],
 ] as const)('%s', (_, terminal) => {
   test('contain no control character of foreign text, and are one line each', async () => {
     const { log, lines } = await logWorld({ verbose: true }, terminal)

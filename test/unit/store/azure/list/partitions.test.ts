@@ -128,8 +128,8 @@ describe('a partitioned listing', () => {
     ['a folder for each', numbered(1_000).map(one => `${one}/stream`)],
     ['folders of days', Array.from({ length: 1_000 }, (_, i) => `2026/${10 + (i % 3)}/${10 + (i % 28)}/${i}`)],
     ['names at the top', numbered(1_000, '')],
-    ['names that begin alike', numbered(1_000, 'a-rather-long-beginning-that-all-names-have-')],
-    ['all of it mixed', [...numbered(300, ''), ...numbered(300), ...numbered(400, 'orders/eu-'), 'zz', '~']],
+    ['names with the same beginning', numbered(1_000, 'a-rather-long-beginning-that-all-names-have-')],
+    ['a mixture', [...numbered(300, ''), ...numbered(300), ...numbered(400, 'orders/eu-'), 'zz', '~']],
   ])('reads four pages in parallel with few extra requests: %s', async (_, names) => {
     const source = new FakeSource(names, 20)
     expect((await namesOf(source)).toSorted()).toEqual(names.toSorted())
@@ -301,9 +301,9 @@ describe('the search for cuts', () => {
 
   it.each([
     ['digits', numbered(100_000), 'orders/009996', ['1', '2', '3', '4', '5', '6'].map(digit => `orders/${digit}`)],
-    ['a digit further on', numbered(5_000), 'orders/009996', ['orders/01', 'orders/02', 'orders/03']],
+    ['a later digit', numbered(5_000), 'orders/009996', ['orders/01', 'orders/02', 'orders/03']],
     ['other folders', ['a/1', 'b/1', 'c/1', 'd/1'], 'a/1', ['b', 'c', 'd']],
-    ['nothing more', ['a/1'], 'a/1', []],
+    ['no further name', ['a/1'], 'a/1', []],
   ])('%s', async (_, names, last, cuts) => {
     expect((await search(names, last)).cuts).toEqual(cuts)
   })
