@@ -165,7 +165,7 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
     }))
 }
 
-/** An own release may still be under way behind the last change. */
+/** A release of our own may still be in flight after the last change. */
 async function removed(store: StreamStore, name: string): Promise<RemoveOutcome> {
   const deadline = performance.now() + 5_000
   for (;;) {

@@ -4,7 +4,7 @@ import { InvalidValue } from '../../src/stream/errors.ts'
 import { ODD_NAMES } from '../support/odd-blobs.ts'
 import { bytes, changeOptions, given, listed, put, type StoreHarness, summary, withStore } from './harness.ts'
 
-/** What is there under a name that no stream can have. */
+/** The blob under a name that is not a stream name. */
 export function describeNames({ plant, ...harness }: StoreHarness): void {
   describe.runIf(plant !== undefined)('a name that is not a stream name', () => {
     it.each(ODD_NAMES)('%j is a row without a summary, cannot be read or changed, and can be removed', name =>

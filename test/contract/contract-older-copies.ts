@@ -19,7 +19,7 @@ async function fenceOf(store: StreamStore, owner: string): Promise<number> {
   return outcome.result.claim?.fence ?? 0
 }
 
-/** Claimed under fence 2 and ended; then the copy from between the two is put back, with what stands beside the latest. */
+/** Claimed with fence 2 and ended; then the copy from between is restored, beside the metadata of the latest. */
 async function putBack(store: StreamStore): Promise<number> {
   const root = { name: 'Start' }
   await run(store, { op: 'init', root, forks: [{ name: 'A' }, { name: 'B' }], hold: false, born: randomUUID() })
@@ -38,7 +38,7 @@ async function putBack(store: StreamStore): Promise<number> {
 const historyOf = async (store: StreamStore) =>
   (await readStream(store, 'a'))?.transactions().map(({ version, op, provisional }) => ({ version, op, provisional }))
 
-/** What stands beside a document knows the highest version: no copy of before passes for the latest. */
+/** The metadata beside a document have the highest version, so that an older copy does not pass for the latest. */
 export function describeOlderCopies(harness: StoreHarness): void {
   describe('an older copy of a document of ours', () => {
     it('is returned before it is recorded', () =>

@@ -17,7 +17,7 @@ import {
 
 const AWKWARD_NAMES = ['a b/ü ö/😀', '%2e%2e/x', 'quote\'"<&>?#+%', 'x'.repeat(255), '_%*/[a]', 'ﬀ/e\u0301', 'a//b']
 
-/** Characters that XML allows and that headers, SQL and percent-encoding trip over. */
+/** Characters that XML allows and that headers, SQL and percent-encoding may break. */
 const NASTY = `tab\t line\n quote'"\\ per%25cent =;,& <tag> ünï 😀 \u{10ffff} \ufffd ~ `
 
 export function describeStreams(harness: StoreHarness): void {

@@ -26,7 +26,7 @@ const marked = (keys: string) =>
     .map(key => `\`${key.replace('|', '\\|')}\``)
     .join(' ')
 
-/** Digits of the screens; nothing for a key that works everywhere. */
+/** Digits of the screens; empty for a key that works everywhere. */
 function placesOf(screens: HelpLine['screens']): string {
   return screens === undefined || screens.length === SCREENS.length
     ? ''

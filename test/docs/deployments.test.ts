@@ -9,11 +9,11 @@ const EXAMPLES = new URL('../../examples/', import.meta.url)
 
 const read = (path: string) => readFileSync(new URL(path, EXAMPLES), 'utf8')
 
-/** The drain takes 10 s at most; a second signal or a kill has to leave it more. */
+/** The drain takes 10 s at most; the time before a kill must be longer. */
 const DRAIN_S = 10
 const PROGRAM = /^\/usr\/(local\/)?lib\/node_modules\/leasectl\/bin\/leasectl\.js$/
 
-/** Without the comments, which say why not npx. */
+/** Without the comments, which explain why npx is not used. */
 const unit = read('systemd/leasectl-watchdog.service').replace(/^#.*\n/gm, '')
 const manifest = parseAllDocuments(read('kubernetes/watchdog.yaml')).map(document => document.toJS() as Manifest)
 

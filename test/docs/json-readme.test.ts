@@ -8,7 +8,7 @@ const README = readFileSync(new URL('../../docs/json/README.md', import.meta.url
 
 const GROUPS = ['context', 'event', 'lab', 'lease', 'watchdog']
 
-/** What the table of the page says: a command prints a schema in a format. */
+/** The statements of the page's table: a command prints a schema in a format. */
 const told = README.split('\n')
   .filter(line => line.startsWith('| '))
   .flatMap(line => {

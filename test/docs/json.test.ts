@@ -14,7 +14,7 @@ import { fieldsOf, markFields, withOneMore } from './json-walk.ts'
 import { everything } from './json-world.ts'
 import { faultsOf, schemaNames, schemaText } from './schemas.ts'
 
-/** What was printed last of each schema, and what describes a field that something printed has. */
+/** The last printed document of each schema, and the descriptions of all printed fields. */
 const used = new Map<string, unknown>()
 const seen = new Set<object>()
 
@@ -87,7 +87,7 @@ describe('the table is complete', () => {
   })
 })
 
-/** What `-o` takes here of what schemas describe. A group that acts by itself has its own reading of it. */
+/** The values of `-o` that schemas describe. A group with an action of its own reads it itself. */
 function formatsOf(command: Command): string[] {
   const parser: unknown = command.options.find(option => option.attributeName() === 'output')?.parseArg
   const isGroup = command.commands.length > 0
@@ -155,7 +155,7 @@ describe('the codes of errors', () => {
   })
 })
 
-/** Whatever is called a code somewhere: of faults, problems, refusals and findings. */
+/** Every field called code: of errors, problems, refusals and findings. */
 function codesInSource(): string[] {
   const codes = sources().flatMap(text => [
     ...between(text, /const EXIT_OF[^{]*= \{(.*?)\n\}/gs).flatMap(body => between(body, /^ {2}'?([a-z-]+)'?:/gm)),

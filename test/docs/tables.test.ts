@@ -53,7 +53,7 @@ function anchors(name: string): string[] {
   )
 }
 
-/** What the sources of the findings call them; `ok` is no complaint. */
+/** The codes in the sources of the findings; `ok` is not a finding. */
 function findingCodes(): string[] {
   const folder = new URL('../../src/ops/doctor/', import.meta.url)
   const sources = readdirSync(folder).map(name => readFileSync(new URL(name, folder), 'utf8'))
@@ -63,7 +63,7 @@ function findingCodes(): string[] {
     ),
   )
   const faults = readFileSync(new URL('../../src/store/errors.ts', import.meta.url), 'utf8')
-  // What keeps a stream from being read is a finding under the code of its fault.
+  // An error that prevents reading a stream is a finding with the code of the error.
   codes.push(...[...faults.matchAll(/'(bad-name|blob-[a-z]+)'/g)].map(([, code = '']) => code))
   expect(codes).toEqual(expect.arrayContaining(['history-lost', 'unreadable', 'bad-name', 'blob-archived']))
   return codes

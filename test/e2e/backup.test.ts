@@ -8,7 +8,7 @@ import { filesIn, textOf } from '../unit/commands/transfer/support.ts'
 import { init, resultOf, run } from '../unit/ops/support.ts'
 import { newUser, type User } from './program.ts'
 
-/** Backups of a store that is written meanwhile, at the built program. */
+/** Backups of a store during writes, with the built program. */
 
 const STREAMS = Array.from({ length: 12 }, (_, at) => `orders/${String(at).padStart(2, '0')}`)
 
@@ -27,7 +27,7 @@ afterAll(async () => {
   user.leave()
 })
 
-/** Every document that a stream ever was, oldest first. */
+/** Every state of a stream's document, oldest first. */
 type History = Map<string, string[]>
 
 async function history(): Promise<History> {
@@ -36,7 +36,7 @@ async function history(): Promise<History> {
   return texts
 }
 
-/** Changes all streams, again and again, until `work` is done. */
+/** Changes all streams repeatedly until `work` is done. */
 async function written<T>(texts: History, work: Promise<T>): Promise<{ readonly result: T; readonly changes: number }> {
   let isOver = false
   const result = work.finally(() => {
@@ -54,7 +54,7 @@ async function written<T>(texts: History, work: Promise<T>): Promise<{ readonly 
   return { result: await result, changes }
 }
 
-/** Names of those whose copy is no document that the stream ever was. */
+/** Names of streams whose copy does not equal any state of the stream. */
 const torn = (texts: History, copy: ReadonlyMap<string, string>): string[] =>
   STREAMS.filter(name => !texts.get(name)?.includes(copy.get(name) ?? ''))
 

@@ -18,12 +18,12 @@ import { ACCOUNT, connectionStringAt } from '../support/azurite-process.ts'
 import { inFile, NOBODY } from '../unit/store/sqlite/support.ts'
 import { type Ended, newUser, type User } from './program.ts'
 
-/** What cannot work, at the built program: each time the right code, words that help, no secret, nothing changed. */
+/** Impossible requests to the built program: the right code, a helpful message, no secret, and no change. */
 
 const MALFORMED = '<Stream>\n  <Event id="00" name="x"\n</Stream>'
 const FOREIGN =
   '<Stream><Event id="00" status="inprocess"/><Event id="A-1" name="Ship" prev="00" status="paused"/><Event id="B" prev="00"/></Stream>'
-/** In the environment of every case, used in some. */
+/** In the environment of every case; some use them. */
 const KEY = Buffer.from('CANARY-account-key').toString('base64')
 const SIGNATURE = `${Buffer.from('CANARY+signature').toString('base64')}+/=`
 const CANARY_SAS = `sv=2024-11-04&sr=c&sp=rwl&sig=${encodeURIComponent(SIGNATURE)}`
@@ -71,7 +71,7 @@ async function inStore<T>(address: string, work: (store: StreamStore) => Promise
 interface Expected {
   readonly exit: number
   readonly code: string
-  /** In the message, or behind a line break in the hint. */
+  /** In the message, or after a line break in the hint. */
   readonly says: RegExp
   /** Further fields of the error. */
   readonly error?: object
@@ -79,10 +79,10 @@ interface Expected {
   readonly secrets?: readonly string[]
 }
 
-/** Errors that were told to a person already: the second time another reader is enough. */
+/** Errors already tested in text output: the second time another output is enough. */
 const told = new Set<string>()
 
-/** Runs it for a script, and each kind of error once for a person; as talkative as can be. */
+/** Runs it as a script, and each kind of error once as a person would, with the most verbose output. */
 async function expectFailure(argv: readonly string[], expected: Expected): Promise<void> {
   const before = await everything()
   const format = argv[0] === 'tail' ? 'ndjson' : 'json'
@@ -108,14 +108,14 @@ async function failed(argv: readonly string[], { exit, env, secrets = [] }: Expe
   return ended
 }
 
-/** `-v` and `--debug` say more beside the one line of JSON. */
+/** `-v` and `--debug` add lines to the one line of JSON. */
 function errorOf({ stderr }: Ended) {
   const lines = stderr.split('\n').filter(line => line.startsWith('{'))
   expect(lines).toHaveLength(1)
   return JSON.parse(lines.join()).error as Record<string, unknown>
 }
 
-/** All that could have been changed. */
+/** Everything that could have changed. */
 async function everything() {
   return [...(await inStore(`sqlite:${file}`, snapshot)), ...(await snapshot(azurite))]
 }
@@ -361,7 +361,7 @@ describe('a lease', () => {
 })
 
 describe('a SQLite file', () => {
-  /** A copy of the store, spoilt. */
+  /** A damaged copy of the store. */
   function spoilt(spoil: (path: string) => void): string {
     const path = join(user.home, `${randomUUID()}.db`)
     copyFileSync(file, path)
@@ -432,7 +432,7 @@ describe('a SQLite file', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  /** Runs as a user whom the rights of files bind; root may write everything. */
+  /** Runs as a user to whom file permissions apply; root may write everything. */
   async function asNobody(path: string) {
     chmodSync(user.home, 0o755)
     return (...argv: string[]) =>

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => user.leave())
 
-/** What bash would insert for a line; its word breaks are the usual ones. */
+/** The words that bash would insert for a line, with the usual word breaks. */
 async function completed(line: string): Promise<string[]> {
   const call = `. ./script; COMP_LINE="$LINE"; COMP_POINT=\${#LINE}; _leasectl leasectl; printf '%s\\n' "\${COMPREPLY[@]}"`
   const { code, stdout, stderr } = await user.shell(call, { LINE: line }).ended

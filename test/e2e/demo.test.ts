@@ -6,9 +6,9 @@ import { openStore } from '../../src/store/open.ts'
 import { sharedAzurite } from '../support/azurite.ts'
 import { newUser, type Running, type User } from './program.ts'
 
-/** The play as a user sees it: real worker processes, a pipe, a terminal. */
+/** The demo as a user sees it: real worker processes, a pipe, a terminal. */
 
-/** For processes to come and go, on a busy machine too. */
+/** Time for processes to start and end, on a busy machine too. */
 const PATIENCE_MS = 20_000
 
 let user: User
@@ -112,7 +112,7 @@ describe('a demo stopped in the middle', () => {
 })
 
 describe('on a terminal', () => {
-  /** `stty -g` before and after shows whether the terminal is as it was. */
+  /** `stty -g` before and after shows whether the terminal was restored. */
   function onTerminal(command: string): Running {
     const script = `trap : INT; stty cols 100 rows 40; stty -g; ${command}; code=$?; stty -g; exit $code`
     return user.shell(`exec script -qec '${script.replaceAll("'", `'\\''`)}' /dev/null`)
@@ -126,7 +126,7 @@ describe('on a terminal', () => {
   }
 
   test('the tree is redrawn in place, and the terminal is restored', async () => {
-    // Slow enough for each step to be drawn, though the machine stands still for a while.
+    // Slow enough for each step to be drawn, even if the machine stalls for a while.
     const { code, stdout } = await onTerminal(`leasectl demo --speed 4 --store sqlite:${user.home}/terminal.db`).ended
     expect(code).toBe(0)
     const frames = stdout.split(/(?=\u001b\[\?25l|\u001b\[2K\u001b\[1A)/).length

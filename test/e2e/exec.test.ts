@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { newUser, type User } from './program.ts'
 
-/** A shell script that says `up` once it is ready, and then waits for ever. */
+/** A shell script that prints `up` once it is ready, and then waits forever. */
 const waiting = (before: string) => `${before}
 echo up; while :; do sleep 0.02; done`
 
@@ -23,7 +23,7 @@ const STREAM = 's'
 const MOST = 20
 let used = 0
 
-/** An event that nobody has used. */
+/** An unused event. */
 const newEvent = () => `${String(++used).padStart(2, '0')}.00`
 
 const start = (event: string, script: string, flags: readonly string[] = []) =>
@@ -35,10 +35,10 @@ async function seen(event: string): Promise<Record<string, unknown> | undefined>
   return events.find(({ id }) => id === event)
 }
 
-/** A command line that is found again, and that no other run of the tests has. */
+/** A unique command line, so that its processes can be found. */
 const sleepOf = (number: number) => `sleep 471${number}.${process.pid}`
 
-/** Resolves when all of them have ended: who is killed is still there until it has its turn. */
+/** Resolves when all of them have ended: a killed process exists until it is scheduled. */
 const nothingOf = (text: string) => expect.poll(() => user.processesWith(text), { timeout: 20_000 }).toEqual([])
 
 /** Output files of programs that have ended. */
@@ -108,7 +108,7 @@ describe('the result of the command determines the result of the event', () => {
   test('a command that has ended its event is not stopped for the missing claim', async () => {
     const event = newEvent()
     const file = join(user.home, 'seen')
-    // long enough for the end to be seen
+    // long enough for the end to be noticed
     const script = `leasectl event advance "$LEASECTL_STREAM" "$LEASECTL_EVENT" --next N -q; sleep 0.8; echo on > ${file}`
     expect(await start(event, script, ['--claim', '3s']).ended).toMatchObject({ code: 0, stderr: '' })
     expect(readFileSync(file, 'utf8')).toBe('on\n')
@@ -143,7 +143,7 @@ describe('an error of leasectl is 125', () => {
     const flags = ['--claim', '2s', '--grace', '0s', '--take-over']
     const run = user.start(['exec', 'gone', '00', ...flags, '--', 'sh', '-c', waiting('trap "" TERM')], env())
     await run.until('stdout', /up/)
-    // A heartbeat between its look and its removal keeps it from removing what it did not show.
+    // A heartbeat between its inspection and its removal prevents the removal of an unseen version.
     await vi.waitFor(async () => {
       expect(await user.run(['rm', 'gone', '--force', '--yes'], env())).toMatchObject({ code: 0 })
     }, 20_000)

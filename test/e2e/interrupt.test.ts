@@ -12,7 +12,7 @@ import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { integrity } from '../unit/store/sqlite/support.ts'
 import { type Ended, newUser, type Running, type User } from './program.ts'
 
-/** The built program, stopped in the middle of what it does. */
+/** The built program, stopped in the middle of its work. */
 
 let user: User
 let sqlite: StreamStore
@@ -85,7 +85,7 @@ describe.each([
 test('SIGINT lets a change in flight complete, and ends a batch after it', async () => {
   const streams = [await newStream(azurite), await newStream(azurite)]
   let batch: Running | undefined
-  // The answer after the signal, by more than a busy machine may take to hand the signal over.
+  // The answer follows the signal by more time than a busy machine needs to deliver the signal.
   const interrupt = async () => {
     batch?.process.kill('SIGINT')
     await setTimeout(1_500)
@@ -122,7 +122,7 @@ describe('kill -9', () => {
     for (const reported of [2, 5]) {
       const loop = user.shell(script)
       await loop.until('stdout', new RegExp(`^${reported}$`, 'm'))
-      // The shell first, so that nothing starts the next one; then what it had started, wherever it is.
+      // The shell first, so that it starts no further command; then its descendants, wherever they are.
       loop.process.kill('SIGKILL')
       for (const id of user.processesWith(`set ${stream}`)) killIfThere(id)
       const { stdout } = await loop.ended
@@ -226,7 +226,7 @@ interface Killed {
   readonly change: readonly string[]
 }
 
-/** Two changes that were killed, and what became of the next ones, which wait for the lease to end. */
+/** Two changes that were killed, and the outcomes of the next ones, which wait for the lease to end. */
 async function killTwo(): Promise<{ lost: Killed; landed: Killed; next: Promise<Ended[]> }> {
   const [lost, landed] = await Promise.all([killAtPut('lose-request'), killAtPut('delay')])
   expect(await versions(azurite, lost.stream)).toEqual([1])
@@ -235,7 +235,7 @@ async function killTwo(): Promise<{ lost: Killed; landed: Killed; next: Promise<
   return { lost, landed, next: Promise.all([next(lost), next(landed)]) }
 }
 
-/** Kills a change when its Put is at the proxy, which then hands it on or not. */
+/** Kills a change when its Put is at the proxy, which then forwards it or not. */
 async function killAtPut(kind: 'delay' | 'lose-request'): Promise<Killed> {
   const stream = await newStream(azurite)
   const change = ['event', 'set', stream, '00', '--tag', 'killed', '--command-id', 'killed']

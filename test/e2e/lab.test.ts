@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { sharedAzurite } from '../support/azurite.ts'
 import { newUser, type User } from './program.ts'
 
-/** The contention tests as a user sees them: real processes, which come, go and die. */
+/** The contention tests as a user sees them: real processes that start, end and die. */
 
-/** For processes to come and go, on a busy machine too. */
+/** Time for processes to start and end, on a busy machine too. */
 const PATIENCE_MS = 20_000
 
 let user: User

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => user.leave())
 
-/** On a terminal; `stty -g` before and after shows whether it is as it was. */
+/** On a terminal; `stty -g` before and after shows whether it was restored. */
 function onTerminal(command: string): Running {
   const script = `trap : INT; stty cols 90 rows 12; stty -g; ${command}; code=$?; stty -g; exit $code`
   return user.shell(`exec script -qec '${script}' /dev/null`)

@@ -32,7 +32,7 @@ describe('a command under work that ends its event itself', () => {
     [`leasectl event advance ${OWN} --next B`, 0, /^advanced {3}s\/\d+ 01\.00 A in [^:]*$/m, '1 done'],
     [`leasectl event fail ${OWN} -m mine`, 7, /^failed {5}s\/\d+ 01\.00 A in [^:]*: mine$/m, '1 failed'],
     [`leasectl event release ${OWN}`, 7, /^released {3}s\/\d+ 01\.00 A in [^:]*$/m, '1 handed back'],
-    // long enough for the end to be seen by a heartbeat
+    // long enough for a heartbeat to see the end
     [`leasectl event complete ${OWN}; sleep 2`, 0, /^completed {2}s\/\d+ 01\.00 A in/m, '1 done'],
   ])('%s', async (script, code, line, sum) => {
     const ended = await work(await newStream(), script).ended

@@ -54,7 +54,7 @@ async function open(store: StreamStore): Promise<StreamStore> {
   return store
 }
 
-/** A process that answers one stream at a time. */
+/** A process that handles one stream at a time. */
 interface Caller {
   ask(stream: string): Promise<Told>
 }

@@ -9,7 +9,7 @@ import { newUser, type User } from './program.ts'
 import { act, begin, historyOf, OTHER } from './top-store.ts'
 import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
 
-/** The built dashboard in a terminal: what is changed from it, and what is not. */
+/** The built dashboard in a terminal: changes that it makes, and changes that it must not make. */
 
 let user: User
 let terminals: Terminals
@@ -32,7 +32,7 @@ const top = (...argv: string[]): PtyProgram =>
   terminals.top(['--store', store.address, '--interval', '20ms', ...argv], { columns: 110, rows: 30 })
 const opsOf = async (name: string): Promise<string[]> => (await historyOf(store, name)).map(({ op }) => op)
 
-/** From the field of the reason on: what is meant is said, and yes is chosen and taken. */
+/** From the reason field on: the text is typed, and yes is chosen and confirmed. */
 async function agree(program: PtyProgram, reason: string): Promise<void> {
   await program.until(/\[ No \] {2}\[ Yes/)
   program.type(reason)
@@ -255,7 +255,7 @@ test.skipIf(process.getuid?.() !== 0)(
     const before = readFileSync(path)
     const command = `leasectl top --write --interval 20ms --store sqlite:${path}`
     const program = terminals.shell(`exec setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups ${command}`, {
-      // the list of contexts of the other tests is not theirs to read
+      // the list of contexts of other tests must not be read
       env: { HOME: join(user.home, 'nobody') },
     })
     await program.until(/^› {2}s /m)

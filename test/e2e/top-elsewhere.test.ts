@@ -6,7 +6,7 @@ import { newUser, type User } from './program.ts'
 import { act, begin, historyOf } from './top-store.ts'
 import { quit, Terminals } from './top-terminal.ts'
 
-/** The built dashboard in a terminal, over a network and beside the play. */
+/** The built dashboard in a terminal, over a network and beside the demo. */
 
 let user: User
 let terminals: Terminals

@@ -7,7 +7,7 @@ import { newUser, type User } from './program.ts'
 import { act, begin, historyOf, OTHER } from './top-store.ts'
 import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
 
-/** The built dashboard in a terminal, over a store that other processes change: what is looked at. */
+/** The built dashboard in a terminal, over a store that other processes change: its views. */
 
 let user: User
 let terminals: Terminals
@@ -44,7 +44,7 @@ test('the list starts, moves, filters, sorts, marks, and shows the changes of ot
   expect(first.join('\n')).toMatch(/^› {2}imports\/eu +▶ inprocess +0\/\d+\/0/m)
   expect(first.join('\n')).toMatch(/^ {3}orders\/3 +⊘ canceled/m)
 
-  // as one chunk, as fast fingers and slow lines send it
+  // as one chunk, as from fast typing and slow lines
   program.press('jjj')
   await program.until(cursorOn('orders/3'))
   program.press('down', 'up', 'k')
@@ -146,7 +146,7 @@ test('one stream has tree, folds, detail, tail, timeline, XML, and back; all fiv
 
   program.press('d')
   await program.until(/─ 01\.00 Search ─[\s\S]*created/)
-  // What runs goes on, so that its bar is seen sooner or later, however long all that came before has taken.
+  // A running event grows, so that its bar is visible sooner or later, however long the previous steps have taken.
   await act(store, 'orders/1', { op: 'start', event: await idOf('Train'), owner: OTHER, claimMs: 600_000 })
   program.press('d', 't')
   await program.until(/▸ orders\/1 ▸ timeline[\s\S]*now/)

@@ -9,7 +9,7 @@ import { newUser, type User } from './program.ts'
 import { begin } from './top-store.ts'
 import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
 
-/** The built dashboard in a terminal over stores that are empty, go away, or hold what nobody wants to see. */
+/** The built dashboard in a terminal over stores that are empty, become unreachable, or contain hostile text. */
 
 let user: User
 let terminals: Terminals
@@ -140,6 +140,6 @@ test('foreign names and texts move nothing: the screen equals a fresh drawing', 
   }),
 )
 
-/** Ages go on, and how often it looks depends on the machine. */
+/** Ages grow, and the number of polls depends on the machine. */
 const withoutAges = (rows: readonly string[]): string[] =>
   rows.map(row => row.replaceAll(/ +\d+m?\d*s\b/g, ' ').replace(/[●◌] .*(?=READ-ONLY)/, ''))

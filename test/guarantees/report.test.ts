@@ -19,7 +19,7 @@ const control = (row: RowId, failed: boolean): Line => ({
 })
 
 const injected = (count: number): Line => ({ row: 'checker', size: 'ci', kind: 'injected', name: 'mutants', count })
-/** All that has to be told. */
+/** All required figures. */
 const all: readonly Line[] = [...figures('checker'), control('checker', true), injected(7)]
 
 const verdict = (lines: readonly Line[], failed = NONE) =>

@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'leasectl-ink-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The painter bundled with Ink, as it is or with the edits. */
+/** The painter bundled with Ink, original or with the edits. */
 async function bundled(name: string, plugins: readonly Plugin[]): Promise<PainterClass> {
   const build = await rolldown({
     cwd: ROOT,
@@ -33,7 +33,7 @@ async function bundled(name: string, plugins: readonly Plugin[]): Promise<Painte
   return module.Painter
 }
 
-/** Everything that is written for the same random frames and resizes. */
+/** All output for the same random frames and resizes. */
 async function writtenBy(PainterOfInk: PainterClass, seed: number): Promise<string[]> {
   let size = { columns: 80, rows: 24 }
   const random = randomOf(seed)

@@ -14,7 +14,7 @@ const row = trustRow('supply')
 let checkout: string
 let tarball: string
 
-/** A checkout with the real package.json, but for a build that does nothing; packed once, for that takes seconds. */
+/** A checkout with the real package.json and a build without effect; packed once, because that takes seconds. */
 beforeAll(() => {
   checkout = mkdtempSync(join(tmpdir(), 'leasectl-checkout-'))
   cpSync(`${ROOT}build`, join(checkout, 'build'), { recursive: true })

@@ -27,7 +27,7 @@ async function started(names: readonly string[] = [], handlers = HANDLERS, limit
   return Number(address.split(':')[1])
 }
 
-/** All that comes back on one connection until it ends. */
+/** Everything received on one connection until it ends. */
 function raw(port: number, sent: string): Promise<string> {
   return new Promise(resolve => {
     let text = ''
@@ -49,7 +49,7 @@ function opened(port: number, sent: string): Socket {
 const request = (path: string, headers: readonly string[], method = 'GET', version = '1.1') =>
   `${[`${method} ${path} HTTP/${version}`, ...headers, 'connection: close'].join('\r\n')}\r\n\r\n`
 
-/** Pages of other sites, under their own name or one that leads here, and requests that are not quite HTTP. */
+/** Pages of other sites, under their own name or one that resolves to this machine, and malformed HTTP requests. */
 const STRANGERS: readonly (readonly string[])[] = [
   ...['evil.example', 'evil.example:80', 'EVIL.EXAMPLE.', '127.0.0.1.evil.example', 'localhost.evil.example'].map(host),
   ...['127.0.0.1@evil.example', 'evil.example#127.0.0.1', '127.0.0.1 evil.example', '127.0.0.1,evil.example'].map(host),
@@ -80,7 +80,7 @@ function host(name: string): string[] {
   return [`host: ${name}`]
 }
 
-/** How many of the strangers read something, each path and method; and how many asked. */
+/** The number of foreign clients that read data, for each path and method, and the number of requests. */
 async function readByStrangers(port: number): Promise<{ asked: number; answered: string[] }> {
   const asks = PATHS.flatMap(path =>
     ['GET', 'HEAD', 'POST', 'OPTIONS'].flatMap(method => STRANGERS.map(headers => request(path, headers, method))),
@@ -188,7 +188,7 @@ describe('slow clients', () => {
 
   const CONNECTIONS = 4
 
-  /** Connections that ask for much and read none of it; resolves when no more are taken. */
+  /** Connections that request much and read none of it; resolves when no more are accepted. */
   async function fillUp(port: number): Promise<void> {
     for (let at = 0; at < CONNECTIONS; at += 1) {
       const socket = opened(port, request('/metrics', host('localhost')))

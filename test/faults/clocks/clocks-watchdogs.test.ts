@@ -7,7 +7,7 @@ import { live, type WorldOutcome, type WorldSettings } from '../../simulation/wo
 import { brokenIn, SEED, SET_CLOCK, WEEK } from '../../simulation/worlds.ts'
 import { LIES } from './lies.ts'
 
-/** Watchdogs, in virtual time, on machines whose clocks lie, three at a time; and the clock of a store that is set. */
+/** Watchdogs, in virtual time, on machines with wrong clocks, three at a time; and a store whose clock is set. */
 
 const FILE = 'test/faults/clocks/clocks-watchdogs.test.ts'
 const TIMEOUT_MS = sized(300_000, 3_600_000)

@@ -22,7 +22,7 @@ import { letWrite } from './writers.ts'
 
 const FILE = 'test/faults/clocks/clocks.test.ts'
 const TURNS = sized(1, 60)
-/** Of the claims of seconds, each from another time in a second. */
+/** Of claims of seconds, each at another fraction of a second. */
 const ROUNDS = sized(1, 10)
 const BETWEEN_MS = 37
 const FROM_MS = Date.UTC(2026, 10, 22, 12, 0, 0, 737)
@@ -57,7 +57,7 @@ describe('writers on machines with wrong clocks', () => {
       await Promise.all(stores.map(store => store.close()))
       rmSync(folder, { recursive: true })
     })
-    // Processes of one machine have one clock: that a claim looks over by another's is not to be had there.
+    // Processes of one machine have one clock: a claim cannot look expired by another's clock.
     const verdict = await letWrite(stores, TURNS, false)
     expectKept({ ...verdict, early: [] })
     trust.figure('clocks', `${LIES.length} on SQLite`)
@@ -117,7 +117,7 @@ describe('the test detects', () => {
   })
 })
 
-/** Claims of seconds at machines that lie, at a service whose clock is ours. */
+/** Claims of seconds on machines with wrong clocks, at a service with our clock. */
 async function claimed(port: number, time: VirtualTime): Promise<ShortVerdict> {
   const service = await startDatedService({ port }, time)
   const container = `t${randomUUID()}`
@@ -157,7 +157,7 @@ function expectKept(verdict: Verdict): void {
   expect(changes).toBeGreaterThan(LIES.length)
 }
 
-/** As if nobody had written when, under an ETag that no cache knows. */
+/** As if the time of the last write were unknown, with an ETag that no cache has. */
 function forgetful(current: StreamSnapshot): StreamSnapshot {
   const text = Buffer.from(current.body)
     .toString()

@@ -19,7 +19,7 @@ const mutants = KINDS.flatMap(([kind], at) => mutantsOf(kind, Math.ceil((MUTANTS
 interface Mutant {
   readonly kind: string
   readonly history: History
-  /** Which history it was made of. */
+  /** The history it was derived from. */
   readonly of: number
 }
 
@@ -63,7 +63,7 @@ test.each(Object.keys(RULES) as RuleName[])('without the rule %s the checker mis
   expect(missed, REPEAT).toBeGreaterThan(0)
 })
 
-/** Of a stream with one change, whose removal was told `unknown`. */
+/** For a stream with one change, whose removal returned `unknown`. */
 const changed: Call = {
   stream: 's',
   asked: { what: 'change', id: 'a', born: 'a' },
@@ -106,7 +106,7 @@ test.each([
   },
 )
 
-/** Created, changed, removed and there again without the change; the creation was under way until `untilUs`. */
+/** Created, changed, removed and there again without the change; the create was in flight until `untilUs`. */
 function createdAgain(untilUs: number): Call[] {
   const change: Call = { ...again, fromUs: 3, toUs: 4, told: { kind: 'done', version: 2 } }
   const journal = [...remove.journal, { version: 2, id: 'b' }]
@@ -140,7 +140,7 @@ test('a retry without the removal is detected', () => {
 test('good histories contain new incarnations', () => {
   const anew = histories.map(({ calls, streams }) => check(calls, streams).begunAnew)
   expect(anew.filter(count => count > 0).length).toBeGreaterThan(0)
-  // The rest is judged by all rules.
+  // All rules apply to the rest.
   expect(anew.filter(count => count === 0).length).toBeGreaterThan(histories.length / 2)
 })
 

@@ -15,7 +15,7 @@ const lease = { state: 'leased', durationS: 15 } as const
 const VAIN = ['unreachable', { kind: 'held', lease, waitedMs: 0 }, { kind: 'unknown', cause: '' }] as const
 type Vain = (typeof VAIN)[number]
 
-/** A stream that was created, and then changed or removed by somebody to whom nobody told so. */
+/** A stream that was created, and then changed or removed by a writer that got no answer. */
 async function inDoubt(doubtful: 'change' | 'remove'): Promise<{ store: StreamStore; lines: HistoryLine[] }> {
   const store = openMemoryStore()
   const lines: HistoryLine[] = []
@@ -30,7 +30,7 @@ async function inDoubt(doubtful: 'change' | 'remove'): Promise<{ store: StreamSt
   return { store, lines }
 }
 
-/** Gives each of the answers once, before it does as it is asked. */
+/** Gives each of the answers once, then executes the request. */
 function reluctant(store: StreamStore, answers: readonly Vain[]): StreamStore {
   const left = [...answers]
   const next = <Outcome>(go: () => Promise<Outcome>): Promise<Outcome | Exclude<Vain, string>> => {

@@ -28,7 +28,7 @@ const faultsIn = (all: readonly IoRun[]): string[] =>
   )
 
 const once = (kinds: string) => ({ times: 1, kinds, every: 1 })
-/** All until the disk is mended. */
+/** All calls until the disk is repaired. */
 const allOf = (kinds: string) => ({ times: 0, kinds, every: sized(13, 1) })
 const MORE = sized([], ['r', 'u', 'wrstu'])
 const longer = (kinds: string) => [2, 5].map(times => ({ times, kinds, every: 1 }))

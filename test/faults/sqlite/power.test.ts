@@ -19,7 +19,7 @@ const WORKLOADS = sized(1, 40)
 const CUTS = sized(250, 50_000)
 const CHANGES = sized(24, 60)
 
-/** Runs writers side by side on one file and returns what they did to the disk, in order. */
+/** Runs writers side by side on one file and returns their calls to the disk, in order. */
 async function recorded(disk: Disk, writers: readonly WriterOptions[]): Promise<Recorded> {
   const root = join(shortFolder(), 'disk')
   mkdirSync(root)
@@ -45,7 +45,7 @@ interface Found {
   readonly lost: readonly string[]
 }
 
-/** Cuts the power behind calls chosen by `random`, about `cuts` times, and judges what is left each time. */
+/** Cuts the power after calls chosen by `random`, about `cuts` times, and judges the result each time. */
 async function afterCuts({ root, entries }: Recorded, cuts: number, random: () => number, losses: readonly Loss[]) {
   const disk = new CachedDisk(root, random)
   const acknowledged: string[] = []

@@ -5,7 +5,7 @@ import { type Cell, openTerminal } from '../../unit/tui/support/terminal.ts'
 
 const OPTIONS = { title: 'leasectl top', fontFamily: 'Some Mono' }
 
-/** What a terminal of one row shows of these bytes. */
+/** The picture of a terminal of one row after these bytes. */
 async function shown(bytes: string, columns = 20): Promise<Cell[][]> {
   const terminal = openTerminal({ columns, rows: 1 })
   terminal.stdout.write(bytes)

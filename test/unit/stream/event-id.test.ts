@@ -94,7 +94,7 @@ it('ids of the same form compare like their numbers', () => {
       .map(all => all.map(n => String(n).padStart(digits, '0')).join('.'))
   fc.assert(
     fc.property(id(2), id(2), (a, b) => {
-      // One more digit in front changes no number, but lets the two differ in length.
+      // A leading digit does not change the order, but lets the lengths differ.
       expect(Math.sign(compareIds(a, b))).toBe(a === b ? 0 : Math.sign(compareIds(a, `0${b}`)) || (a < b ? -1 : 1))
     }),
   )

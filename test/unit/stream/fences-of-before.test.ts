@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { Play } from '../../support/stream-builder.ts'
 
-/** Everything of ours, as a writer drops it that makes each document anew from its own class. */
+/** All attributes of ours, dropped as by a writer that creates each document anew from its own class. */
 const DROPPED = [/<lc:journal[\s\S]*<\/lc:journal>\s*/, / xmlns:lc="[^"]*"/, / lc:\w+="[^"]*"/g]
 
-/** `01.00` was claimed by `w1`, fence 2; then another writer dropped all that tells of it. */
+/** `01.00` was claimed by `w1` with fence 2; then another writer dropped every trace of it. */
 function dropped(): Play {
   const play = Play.started('A', 'B').after({ op: 'start', event: '01.00' })
   return play.edit(text => DROPPED.reduce((left, part) => left.replace(part, ''), text))

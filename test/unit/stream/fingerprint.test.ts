@@ -11,7 +11,7 @@ import { aDocument } from './xml/arbitraries.ts'
 const fixture = (name: string) => readFileSync(new URL(`../../support/fixtures/${name}`, import.meta.url), 'utf8')
 const eventsOf = (text: string) => readDocument(text).events
 
-/** A second implementation, from the text and without our reader. */
+/** A second implementation that works on the text, without our reader. */
 function naiveSum(text: string): string {
   const hash = createHash('sha256')
   for (const event of xelementSelect(xelementLoad(text))) {

@@ -20,7 +20,7 @@ const A = 'aaaaaaaa-0000-4000-8000-000000000000'
 const B = 'bbbbbbbb-0000-4000-8000-000000000000'
 const C = 'cccccccc-0000-4000-8000-000000000000'
 const T0 = Date.parse('2026-07-01T12:00:00Z')
-/** When the operations under test arrive: 20 s after A was acquired for 30 s, or 60 s after it where it has expired. */
+/** The time of the tested operations: 20 s after A was acquired for 30 s, or 60 s after it if A has expired. */
 const NOW = T0 + 20_000
 const LATE = T0 + 60_000
 
@@ -50,7 +50,7 @@ const BROKEN = 'LeaseIsBrokenAndCannotBeRenewed'
 
 type Operation = (record: LeaseRecord, now: number) => { kind: 'ok'; record: LeaseRecord } | LeaseRefusal
 
-/** What follows: the state after success, or the error code. One cell per column. */
+/** The result: the state after success, or the error code. One cell per column. */
 const LEASE_TABLE: readonly (readonly [string, Operation, readonly string[]])[] = [
   [
     'acquire(B)',

@@ -30,7 +30,7 @@ const step = (attributes: Attributes = {}, lc: Lc = {}) =>
 const below = (attributes: Attributes = {}, lc: Lc = {}) =>
   newEvent({ id: '01.01', status: 'completed', prev: '01.00', timestamp: time('10:00'), ...attributes }, lc)
 
-/** The limit of the last but those below. */
+/** The deadline of the last event but `below`. */
 function limit(event: StreamEvent, after: readonly StreamEvent[] = [], above = root()): Deadline | undefined {
   return deadlineOf(new EventStream([above, event, ...after]), event, read)
 }

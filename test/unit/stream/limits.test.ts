@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../../../src/stream/limits.ts'
 import { documentText, type EventText, Play, spec } from '../../support/stream-builder.ts'
 
-/** A foreign stream: a root and so many branches, each `init`. */
+/** A foreign stream: a root and this number of branches, each `init`. */
 const branches = (count: number): EventText[] => {
   const ids = Array.from({ length: count }, (_, at) => `${at + 1}.00`)
   return [
@@ -11,7 +11,7 @@ const branches = (count: number): EventText[] => {
   ]
 }
 
-/** One whose text is a little longer than so many bytes; the attribute that fills it is not ours. */
+/** A stream whose text is slightly longer than this number of bytes; the attribute that fills it is foreign. */
 const filled = (bytes: number) =>
   new Play(documentText(...branches(2)).replace('<EventStream', `<EventStream fill="${'x'.repeat(bytes)}"`))
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../../src/stream/xml/read.ts'
 import { documentText, Play } from '../../support/stream-builder.ts'
 
-/** The highest version that stands beside the document. */
+/** The highest version in the metadata beside the document. */
 const FLOOR = { versionFloor: 7 }
 
-/** A copy made at version 3, put over version 7: `w1` had claimed 01.00 (fence 2) and `w2` 02.00 (fence 3). */
+/** A copy of version 3 that overwrites version 7: `w1` had claimed 01.00 (fence 2) and `w2` 02.00 (fence 3). */
 function older(): Play {
   return Play.started('A', 'B').after({ op: 'start', event: '01.00' }, { op: 'start', event: '02.00', owner: 'w2' })
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { differences, eventsAfter } from '../../../../src/stream/journal/versions.ts'
 import { Play } from '../../../support/stream-builder.ts'
 
-/** What differs between two versions of a play, the later one being the present unless given. */
+/** The differences between two versions of a play; the later one defaults to the current one. */
 function between(play: Play, from: number, to = play.document.version) {
   const { journal, document } = play
   const at = (version: number) =>

@@ -8,7 +8,7 @@ import { entryOf } from '../../../../src/stream/operations/transaction.ts'
 import { anInit, aScript, briefOf, RUNS, type Step } from '../../../support/arbitraries.ts'
 import { type Brief, documentText, Play, spec } from '../../../support/stream-builder.ts'
 
-/** The events as they were at a version, replayed from what the document says now. */
+/** The events of a version, replayed from the current document. */
 function replayed(play: Play, version: number): StreamEvent[] {
   const past = play.journal.filter(tx => tx.version <= version)
   const since = play.journal.filter(tx => tx.version > version)

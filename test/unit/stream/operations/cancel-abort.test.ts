@@ -21,7 +21,7 @@ describe('an event that is exactly as it was observed', () => {
   })
 
   it('is ended exactly when its deadline passes by the clock of the store, not a millisecond before', () => {
-    // Somebody whose clock was ahead wrote last: that makes nothing due.
+    // The last writer's clock was ahead: that makes no event due.
     const play = worked().after({ op: 'set', event: '00', attributes: { tag: 'x' } })
     const expired = look(play, '01.00')
     play.nowMs = expired.dueMs - 1
@@ -89,7 +89,7 @@ describe('a sign of life', () => {
     ['a successor that ended recently', 'ends at another time', play => addBelow(play, 'completed', ago(MINUTE))],
     ['a store whose clock is behind', 'clock of the store', play => play.wait(-6 * MINUTE)],
   ])('such as %s prevents any change', (_, words, change) => {
-    // Its claim runs, so that it does not close when what followed it has ended.
+    // Its claim runs, so that it does not close when its successors have ended.
     const play = worked({ 'lc:until': ago(-HOUR) })
     const expired = look(play, '01.00')
     change(play)

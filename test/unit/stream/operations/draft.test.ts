@@ -60,7 +60,7 @@ it('a cached document closes once the claim that kept it open has expired, also 
   expect([settled(touched, 89_999), settled(touched, 90_000)]).toEqual([open, done])
 })
 
-/** The next document: the same whether something is known of this one from before, or nothing. */
+/** The next document: the same whether or not data of an earlier one are cached. */
 function changed(document: StreamDocument, given: Brief, nowMs: number): StreamDocument {
   const author = { by: 'test', commandId: `${document.version}-${nowMs}` }
   const context = { nowMs, versionFloor: 0, born: BORN }

@@ -27,7 +27,7 @@ describe('complete', () => {
     expect(missing.code({ op: 'complete', event: '00' })).toBe('open-successors')
   })
 
-  /** A parent that its worker still holds: it does not close by itself. */
+  /** A parent that its worker still holds, so that it does not close by itself. */
   const held = () => {
     const play = new Play(
       documentText(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { documentText, type EventText, Play } from '../../../support/stream-builder.ts'
 
-/** A foreign writer dropped the journal: of the join 01 of two branches only its attributes tell whether it was worked. */
+/** A foreign writer dropped the journal: only the attributes of join 01 of two branches show whether it has run. */
 const forked = (join: EventText) =>
   new Play(
     documentText(

@@ -7,7 +7,7 @@ import { aStrangeDocument, RUNS } from '../../../support/arbitraries.ts'
 import { documentText, Play } from '../../../support/stream-builder.ts'
 import { legacyFaults } from '../../../support/xelement.ts'
 
-/** A parent that only its successors know of: the library of 2013 takes a `next` for granted. */
+/** A parent that only its successors refer to: the library of 2013 requires `next`. */
 const foreign = (more: { readonly next?: string } = {}) =>
   new Play(
     documentText(

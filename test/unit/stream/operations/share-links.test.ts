@@ -8,7 +8,7 @@ const before = [
   newEvent({ id: '02', prev: '01' }),
 ]
 
-/** All that is known of how a list hangs together. */
+/** All links of a list. */
 function links(stream: EventStream) {
   return stream.events.map(({ id }, at) => ({
     position: stream.positionOf(id),
@@ -23,7 +23,7 @@ function replaced(position: number, attributes: Partial<StreamEvent>): StreamEve
   return before.map((event, at) => (at === position ? { ...event, ...attributes } : event))
 }
 
-/** The stream of a list that may have its links from `before`. */
+/** The stream of a list that may reuse links of `before`. */
 function sharing(events: readonly StreamEvent[]): EventStream {
   EventStream.of(before)
   shareLinks(before, events)

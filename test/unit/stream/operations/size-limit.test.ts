@@ -10,7 +10,7 @@ import { aDocument } from '../xml/arbitraries.ts'
 const ROOT = newEvent({ id: '00' })
 const NOON = '2026-11-20T12:00:00.000Z'
 
-/** A document of so many bytes, whatever part of it they are in. */
+/** A document of this number of bytes, in any of its parts. */
 const PARTS: Readonly<Record<string, (text: string) => Partial<StreamDocument>>> = {
   prolog: text => ({ prolog: `<!--${text}-->` }),
   epilog: text => ({ epilog: `<!--${text}-->` }),

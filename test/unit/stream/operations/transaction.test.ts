@@ -15,7 +15,7 @@ const contextOf = (play: Play) => ({ nowMs: play.nowMs, versionFloor: 0, born: B
 const look = (play: Play) => settledDocument(play.document, contextOf(play))
 const eventOf = (document: StreamDocument, id: string) => new EventStream(document.events).find(id)
 
-/** What a watchdog sees of an event. */
+/** A watchdog's observation of an event. */
 function seenIn(document: StreamDocument, id: string, nowMs: number): ObservedDeadline {
   const stream = new EventStream(document.events)
   const event = stream.find(id)
@@ -103,7 +103,7 @@ describe('a settled document', () => {
   })
 })
 
-/** Returns 1 if there was something to settle. */
+/** Returns 1 if the document needs settling. */
 function compareWithSettle(document: StreamDocument, context: ReturnType<typeof contextOf>): 0 | 1 {
   const look = settledDocument(document, context)
   const applied = applyOperation(document, { op: 'settle' }, { commandId: 's', by: 'test' }, context)
@@ -114,7 +114,7 @@ function compareWithSettle(document: StreamDocument, context: ReturnType<typeof 
 }
 
 describe('an expiry planned from the settled document', () => {
-  /** A worker has claimed the second attempt and is silent; a foreign writer has dropped what is ours of it. */
+  /** The second attempt is claimed without heartbeats; a foreign writer has dropped our attributes of it. */
   function silentAndDropped(): Play {
     const play = new Play()
     play.after({ op: 'init', forks: [spec('A', { timeout: '01:00:00' }), spec('B')] }, { op: 'start', event: '01.00' })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { documentText, Play, spec } from '../../../support/stream-builder.ts'
 
-/** A document of the .NET library with an event that its worker has taken up. */
+/** A document of the .NET library with an event that its worker has started. */
 const foreign = (more = {}) =>
   new Play(
     documentText(

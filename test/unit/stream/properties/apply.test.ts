@@ -70,7 +70,7 @@ describe('applyOperation', () => {
           other.apply({ op: 'settle' }, { commandId: 'last' })
           return other.document.events.map(({ id, status, lc }) => {
             const { owner, fence, attempt, join, opened, superseded } = lc
-            // Whose claim a foreign writer ended over is of no consequence.
+            // The owner of a claim during which a foreign writer ended the event does not matter.
             const claim = isFinal({ status }) ? {} : { owner, fence }
             return { id, status, ...claim, attempt, join, opened, superseded }
           })

@@ -44,7 +44,7 @@ function perform(init: Brief, script: readonly Step[], met: Map<string, number>)
     expect(applied.result.refused?.map(({ code }) => code) ?? []).toEqual(expected.refused)
     document = applied.document
     const [seen, foretold] = [sightOf(document), { version: model.version, events: model.events.map(modelSight) }]
-    // Comparing texts is quick; what differs is told at length.
+    // Comparing texts is quick; a difference is then reported in detail.
     if (JSON.stringify(seen) !== JSON.stringify(foretold)) expect(seen).toEqual(foretold)
   }
   play(complete(init), 0)
@@ -82,7 +82,7 @@ function holds(numRuns: number, seed: number, met = new Map<string, number>()) {
   )
 }
 
-/** What operations can come to, in a stream that only we write. */
+/** The possible outcomes of operations in a stream that only we write. */
 const OUTCOMES =
   'changed unchanged already-final claimed fenced not-claimed open-successors already-advanced join-waiting not-failed held join-ran'
 

@@ -43,7 +43,7 @@ it('in any graph, cancel ends every event that counts', () => {
   fc.assert(
     fc.property(aStrangeDocument(), events => {
       const play = new Play(documentText(...events))
-      // What settling closes is refused as already final, with nothing written.
+      // A refusal as already final because of pending closings, with nothing written.
       play.apply({ op: 'settle' })
       play.apply({ op: 'cancel' })
       play.document.events.forEach((event, at) => {

@@ -10,7 +10,7 @@ const DAY = 86_400_000
 const YEAR = 365 * DAY
 const iso = (ms: number) => new Date(ms).toISOString()
 
-/** `01.00` is claimed by a worker whose clock is so far ahead; `02.00` waits. By the store's clock it is START_MS again. */
+/** `01.00` is claimed by a worker whose clock is ahead; `02.00` waits. By the store's clock it is START_MS again. */
 function claimedAhead(ms: number): Play {
   const forks = [spec('A', { timeout: '00:10:00' }), spec('B', { timeout: '00:10:00' })]
   const play = new Play().after({ op: 'init', root: spec('Start'), forks })

@@ -94,7 +94,7 @@ const step = (attributes: Partial<EventAttributes> = {}, lc: StreamEvent['lc'] =
 const child = (attributes: Partial<EventAttributes> = {}, lc: StreamEvent['lc'] = {}) =>
   newEvent({ id: '01.01', status: 'completed', prev: '01.00', timestamp: time('11:00'), ...attributes }, lc)
 
-/** When the last but `below` event is due. */
+/** The deadline of the last event but `below`. */
 function due(event: StreamEvent, below: readonly StreamEvent[] = [], above = root()): number | undefined {
   return dueMs(new EventStream([above, event, ...below]), event, read)
 }

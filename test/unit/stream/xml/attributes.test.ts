@@ -20,7 +20,7 @@ function fault(text: string): string {
   throw new Error(`accepted: ${text.slice(0, 200)}`)
 }
 
-/** A stream of another writer with so many foreign attributes on each of its tags. */
+/** A stream of another writer with this number of foreign attributes on each of its tags. */
 const stream = (count: number, namespaces = '') =>
   `<Stream${namespaces}${attributes(count)}>
   <Event name="Start" status="inprocess" id="00" next="01.00|02.00"${attributes(count)}/>
@@ -28,7 +28,7 @@ const stream = (count: number, namespaces = '') =>
   <Event name="B" status="init" id="02.00" prev="00" timeout="1.00:00:00"${attributes(count)}/>
 </Stream>`
 
-/** All operations but `init`, in an order in which none is refused. */
+/** All operations but `init`, in an order in which each is accepted. */
 const COURSE: readonly Brief[] = [
   { op: 'set', event: '01.00', attributes: { tag: 't', topic: 'x', onDue: 'notify' } },
   { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 },

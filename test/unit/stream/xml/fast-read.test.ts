@@ -51,7 +51,7 @@ const aTransaction = (): fc.Arbitrary<Transaction> =>
       changes,
     }))
 
-/** What only leasectl has written: nothing foreign anywhere. */
+/** A document that only leasectl has written: no foreign content. */
 const anOwnDocument = (): fc.Arbitrary<StreamDocument> =>
   fc
     .tuple(fc.array(anEvent(), { minLength: 1, maxLength: 4 }), fc.array(aTransaction(), { maxLength: 3 }))
@@ -85,7 +85,7 @@ test('every document that we wrote is scanned to the same document that the pars
   fc.assert(fc.property(anOwnDocument(), check), { numRuns: RUNS })
 })
 
-/** Cuts, doubles or replaces a part of a text, or puts in what breaks careless readers. */
+/** Cuts, duplicates or replaces a part of a text, or inserts text that breaks careless readers. */
 const PIECES = [
   '"',
   '<',
@@ -137,7 +137,7 @@ test('a damaged or foreign text is never scanned to a document that the parser w
     anOwnDocument().map(document => writeDocument(document).text),
   )
   fc.assert(fc.property(texts, fc.array(aMutation(), { minLength: 1, maxLength: 2 }), check), { numRuns: RUNS * 20 })
-  // Some mutations only change a value: otherwise nothing was compared.
+  // Some mutations must change only a value: otherwise nothing was compared.
   expect(scans).toBeGreaterThan(10)
 })
 

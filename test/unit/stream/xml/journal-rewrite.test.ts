@@ -125,7 +125,7 @@ it('white space around texts in a journal is indentation and does not accumulate
   expect(rewritten(text).journal).toBe(journal)
 })
 
-/** Journals as nobody writes them, of pieces that are taken apart and put together. */
+/** Unusual journals, built from pieces. */
 const aTag = fc.constantFrom('lc:tx', 'lc:change', 'lc:journal', 'q:tx', 'x:a', 'y:b', 'n', 'Event', 'x:Event')
 const someAttributes = fc
   .uniqueArray(
@@ -194,7 +194,7 @@ function read(text: string) {
   }
 }
 
-/** Of attributes of one name the first. */
+/** Keeps the first of the attributes with one name. */
 function unique(attributes: string): string {
   const names = new Set<string>()
   return attributes.replace(/ ([^\s=]+)="[^"]*"/g, (all, name: string) => {

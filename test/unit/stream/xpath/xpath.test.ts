@@ -5,7 +5,7 @@ import { readDocument } from '../../../../src/stream/xml/read.ts'
 import { isNothing, parseXPath, type Selected } from '../../../../src/stream/xpath/xpath.ts'
 import { documentText, Play } from '../../../support/stream-builder.ts'
 
-/** A fork of three with a join: one is worked, one has failed. */
+/** A fork of three with a join: one branch has been worked on, one has failed. */
 const play = Play.joined('Done', 'Search', 'Search', 'Pay')
   .after({ op: 'start', event: '01.00', owner: 'worker-7' })
   .after({ op: 'fail', event: '02.00', msg: 'no answer' })
@@ -109,7 +109,7 @@ describe('an expression evaluates the document as its text has it', () => {
     ['name(/*)', ['o:Orders']],
     ['local-name(/*)', ['Orders']],
     ['string(namespace-uri(/*))', ['urn:o']],
-    // Attributes have no order; they come sorted.
+    // Attributes have no order; they are sorted here.
     ['@*', ['b', 'k', 'north', '12']],
     ["string-join(@*/name(), ' ')", ['lc:born o:kind site lc:v']],
     ["@*[namespace-uri() = '']/name()", ['site']],
