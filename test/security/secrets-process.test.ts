@@ -34,14 +34,14 @@ afterAll(() => {
 
 const secrets = () => secretEnvironment(connectionStrings(endpoint).SAS)
 
-/** Writes the command lines of all processes of this user into the file that it is called with. */
+/** Writes the command lines of all processes of this user to the file in its argument. */
 const LOOK = `for file in $(grep -lzs "^HOME=$HOME$" /proc/[0-9]*/environ); do
   tr '\\0' ' ' 2> /dev/null < "\${file%environ}cmdline"
   echo
 done 2> /dev/null > "$HOME/$1"
 `
 
-/** A module that makes the program it is loaded into fail where nobody catches. */
+/** A module that makes the program that loads it fail with an uncaught error. */
 function crashing(name: string, how: string): string {
   const path = join(user.home, `${name}.mjs`)
   const error = `Object.assign(new Error('GET /c?${SAS}'), { request: { url: '/c?${SAS}', headers: { authorization: '${SAS}' } } })`
@@ -88,7 +88,7 @@ describe.concurrent('a secret is not printed', () => {
     const shell = (script: string) => ['--', 'sh', '-c', `sh ${look} ${script}`]
     const executed = await run('exec', 's', '02.00', ...store, ...shell('exec; echo "$AZURE_STORAGE_KEY"'))
     const worked = await run('work', '--name', 'A', '--once', ...store, ...shell('work; exit 3'))
-    // what has failed is told
+    // the failure is reported
     const hook = JSON.stringify(['/bin/sh', look, 'hook'])
     const watched = await run('watchdog', '--once', '--on-failed', hook, ...store)
     expect([executed, worked, watched].map(({ code }) => code)).toEqual([0, 3, 0])

@@ -35,12 +35,12 @@ afterAll(() => rmSync(FILES, { recursive: true, force: true }))
 const LINES = commandLines(FILES)
 /** Each command once. */
 const FIRST_LINES = LINES.filter(([path], at) => LINES.findIndex(other => other[0] === path) === at)
-/** What asks no store. */
+/** Commands that access no store. */
 const LOCAL = /^(help|completion|demo|lab .*|context (?!test).*)$/
-/** What tries for half a minute by a clock of its own: for the night. */
+/** Commands that retry for half a minute by their own clock: only at night. */
 const PATIENT = /^(init|import|watchdog)$/
 
-/** All that a command line says over a store, with all that helps to find faults. */
+/** The output of a command line on a store, with all debugging options. */
 async function saidBy(argv: readonly string[], store: StreamStore, connectionString: string): Promise<string> {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   const loud = [...argv.slice(0, end), '--debug', '-v', ...argv.slice(end)]
@@ -57,7 +57,7 @@ type Stores = (way: Way) => Promise<StreamStore>
 type Line = (typeof LINES)[number]
 
 interface Said {
-  /** The command line, and by which way it was signed. */
+  /** The command line, and the kind of signature. */
   readonly what: string
   readonly said: string
 }
@@ -75,7 +75,7 @@ async function saidInTurn(ways: readonly Way[], stores: Stores, lines: readonly 
   return said
 }
 
-/** All that ask the store at once, for they do little but wait. */
+/** All lines access the store in parallel, because they mostly wait. */
 async function saidTogether(ways: readonly Way[], stores: Stores): Promise<Said[]> {
   const asking = sized(
     FIRST_LINES.filter(([path]) => !PATIENT.test(path)),
@@ -84,7 +84,7 @@ async function saidTogether(ways: readonly Way[], stores: Stores): Promise<Said[
   return Promise.all(asking.flatMap(line => ways.map(way => saidWith(way, line, stores))))
 }
 
-/** What was said that must not be said. */
+/** Secrets that were printed. */
 const leaksIn = (all: readonly Said[]) =>
   all.flatMap(({ what, said }) => (hitsIn(said).length > 0 ? [`${what}: ${hitsIn(said)}`] : []))
 
@@ -176,7 +176,7 @@ describe('a secret', () => {
   })
 })
 
-/** A driver that knows nothing but this error. */
+/** A driver whose only answer is this error. */
 function throwing(error: Error): StreamStore {
   return new Proxy(newWorld().store, {
     get(target, key) {

@@ -19,7 +19,7 @@ const row = trustRow('shells')
 const FOLDER = mkdtempSync(join(tmpdir(), 'leasectl-shells-'))
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
-/** What a shell makes if it gets hold of a value, and where the program tells what it got. */
+/** The file that a shell creates when it interprets a value, and the file in which the program records its input. */
 const SENTINEL = join(FOLDER, 'run-by-a-shell')
 const OUT = join(FOLDER, 'got.json')
 const DUMP = join(FOLDER, 'dump.mjs')
@@ -38,7 +38,7 @@ interface Got {
 
 const got = () => JSON.parse(readFileSync(OUT, 'utf8')) as Got
 
-/** The judgement: every value came as it was, and nothing was made of one. */
+/** The check: every value arrived unchanged, and none had an effect. */
 const isUntouched = (args: readonly string[], expected: readonly string[]) =>
   JSON.stringify(args) === JSON.stringify(expected) && !existsSync(SENTINEL)
 
@@ -63,7 +63,7 @@ afterAll(() => {
   row.injected('values with characters of shells', tried)
 })
 
-/** A happening with the value in every place. */
+/** A hook event with the value in every field. */
 function happening(value: string) {
   const due = { event: value, name: value, limit: 'PT1S', dueMs: 0, message: value, commandId: value }
   const what = { due }

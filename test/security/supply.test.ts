@@ -32,7 +32,7 @@ const BROUGHT = [
 ]
 const AT_INSTALL = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare', 'dependencies']
 
-/** What installing a package brings with it, and what it runs. test/release compares the manifest with what is packed. */
+/** The dependencies and scripts of an installed package. test/release compares the manifest with the packed one. */
 function burdenOf(manifest: Manifest): { dependencies: string[]; scripts: string[] } {
   const namesOf = (key: string) => Object.keys((manifest[key] as object | undefined) ?? {})
   return {
@@ -41,12 +41,12 @@ function burdenOf(manifest: Manifest): { dependencies: string[]; scripts: string
   }
 }
 
-/** Entries that anybody on the way could exchange: without a digest, or from elsewhere than the registry. */
+/** Entries that could be replaced in transit: without a digest, or from elsewhere than the registry. */
 function loose(entries: typeof locked): string[] {
   const isLoose = ({ integrity, resolved, link, optional, os, cpu }: Locked) =>
     link === true ||
     (resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/')) ||
-    // programs for other systems have none where they were not asked for; they are never installed here
+    // programs for other systems have none if they were not requested; they are never installed here
     (!/^sha512-/.test(integrity ?? '') && !(optional === true && (os ?? cpu) !== undefined))
   return entries.filter(([, entry]) => isLoose(entry)).map(([path]) => path)
 }

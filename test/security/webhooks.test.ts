@@ -14,7 +14,7 @@ import { CLOSED, INNER, LOOPBACK_FORMS, PUBLIC } from './addresses.ts'
 const row = trustRow('webhooks')
 const SEED = trustSeed(20_260_301)
 
-/** Where a webhook may go to, and where none may: two addresses of this machine with the same port. */
+/** An allowed webhook target, and a denied one: two addresses of this machine with the same port. */
 const OPEN = '127.0.0.2'
 const VICTIM = '127.0.0.1'
 
@@ -53,7 +53,7 @@ function inputOf(resolve: Resolve | undefined): WebhookInput {
   return { id: 'done-1', body: '{}', userAgent: 'leasectl/9', nowMs: 0, timing: machineTiming, stop, resolve }
 }
 
-/** A name server that says one address after the other; the last again and again. */
+/** A name server that returns one address after the other; the last repeatedly. */
 function answering(...addresses: string[]): Resolve & { readonly asked: () => number } {
   let asked = 0
   const resolve: Resolve = async () => {
@@ -63,7 +63,7 @@ function answering(...addresses: string[]): Resolve & { readonly asked: () => nu
   return Object.assign(resolve, { asked: () => asked })
 }
 
-/** The webhook as it would be without protection: looked at first, connected to by a second lookup. */
+/** The webhook without protection: the address is checked first, and a second lookup is used for the connection. */
 async function naivePost(url: string, resolve: Resolve, isAllowed: (address: string) => boolean): Promise<string> {
   const [seen] = await resolve('', {})
   if (seen === undefined || !isAllowed(seen.address)) return 'address-refused'
@@ -77,7 +77,7 @@ async function naivePost(url: string, resolve: Resolve, isAllowed: (address: str
   })
 }
 
-/** The judgement of all that follows: nothing came to the victim, and it was refused for its address. */
+/** The check of all cases: the victim got no request, and the address was refused. */
 const isRefused = (code: string, victimBefore: number) => code === 'address-refused' && arrived.victim === victimBefore
 
 describe('an address', () => {
@@ -163,7 +163,7 @@ test('a redirect is not followed', async () => {
   expect(arrived.victim).toBe(victimBefore)
   row.injected('redirects to an inner address', 1)
 
-  // the victim leads to itself, which ends with an error
+  // the victim redirects to itself, which ends with an error
   await fetch(url, { method: 'POST', body: '{}' }).catch(() => {})
   const failed = arrived.victim > victimBefore
   answer = { status: 204 }

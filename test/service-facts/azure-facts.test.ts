@@ -8,7 +8,7 @@ import { trustRow } from '../guarantees/record.ts'
 import { LIVE_STORE, NOT_LIVE, type TestAccount, testAccount } from '../support/live-store.ts'
 
 /**
- * What the Blob service does, as far as the driver relies on it: not our code, the service itself. Runs against Azurite,
+ * The behavior of the Blob service that the driver relies on: not of our code, of the service itself. Runs against Azurite,
  * or against the account that LEASECTL_LIVE_STORE names.
  */
 const A = '00000000-0000-4000-8000-00000000000a'
@@ -41,7 +41,7 @@ async function blob(): Promise<BlockBlobClient> {
 
 const lease = (on: BlockBlobClient, id = A) => on.getBlobLeaseClient(id)
 
-/** Brings a fresh blob into a state, its lease being A's. Expiry takes a lease's time, so it is asked for first, together. */
+/** Brings a fresh blob into a state with a lease of A. Expired leases take time, so they are requested first, together. */
 async function inState(state: State): Promise<BlockBlobClient> {
   const client = await blob()
   if (state === 'available') return client
@@ -70,7 +70,7 @@ async function answer(work: Promise<object>): Promise<string> {
 }
 
 type Act = (on: BlockBlobClient) => Promise<object>
-/** What the service answers; where Azurite is known to differ, `[service, azurite]`. */
+/** The answer of the service; if Azurite is known to differ, `[service, azurite]`. */
 type Cell = string | readonly [service: string, azurite: string]
 type Row = readonly [what: string, act: Act, cells: Readonly<Partial<Record<State, Cell>>>]
 
@@ -202,7 +202,7 @@ const cells = [...LEASE_ROWS, ...BLOB_ROWS].flatMap(([what, act, row]) =>
 
 const expectedOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell[account.isEmulator ? 1 : 0])
 
-/** The cells that need an expired lease share one wait, which goes on behind the other tests. */
+/** The cells that need an expired lease share one wait, in parallel with the other tests. */
 const slow = (state: State): boolean => state === 'expired' || state === 'overwritten'
 const waiting = new Map<string, Promise<BlockBlobClient>>()
 

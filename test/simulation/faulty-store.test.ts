@@ -22,7 +22,7 @@ interface Conditions {
   readonly seed?: string
 }
 
-/** A stream `a` in a store that an actor sees under such conditions. */
+/** A stream `a` in a store that an actor accesses under these conditions. */
 async function stage({ rates = {}, outages = [], clock = {}, seed = 'seed' }: Conditions = {}) {
   const scheduler = new Scheduler(0)
   const base = openMemoryStore({ clock: () => scheduler.nowMs })
@@ -42,7 +42,7 @@ async function stage({ rates = {}, outages = [], clock = {}, seed = 'seed' }: Co
   const set = (value: string) =>
     transact(view, 'a', { op: 'set', event: '01.00', attributes: { tag: value } }, { commandId: value, by: 'actor' })
   const tag = async () => /tag="(\w+)"/.exec(Buffer.from((await base.read('a'))?.body ?? []).toString())?.[1]
-  /** What comes of a call, and when. */
+  /** The result of a call, and its time. */
   const outcomeOf = async <T>(call: () => Promise<T>, forMs = HOUR) => {
     const settled: { value?: T; error?: unknown; atMs?: number } = {}
     actor.spawn(async () => {
@@ -61,7 +61,7 @@ async function stage({ rates = {}, outages = [], clock = {}, seed = 'seed' }: Co
   return { scheduler, base, view, actor, set, tag, outcomeOf, faults, writes }
 }
 
-/** The first seed with which a write comes to that. */
+/** The first seed with this result of a write. */
 async function withFate(fate: string) {
   for (let seed = 0; seed < 100; seed++) {
     const world = await stage({ rates: { unknown: 1 }, seed: String(seed) })

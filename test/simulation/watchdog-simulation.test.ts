@@ -11,7 +11,7 @@ const FILE = 'watchdog-simulation.test.ts'
 const DAY = 86_400_000
 
 const row = trustRow('watchdog')
-/** In CI a month of fewer streams, so that each of its events has a life as long. */
+/** In CI a month of fewer streams, so that each of its events lasts as long. */
 const MONTHS: readonly WorldSettings[] = sized(
   [{ ...MONTH, streams: 120 }],
   [MONTH, { ...MONTH, seed: `${MONTH.seed} again` }, { ...MONTH, seed: `${MONTH.seed} once more`, beats: 64 }],
@@ -26,13 +26,13 @@ async function kept(settings: WorldSettings): Promise<WorldOutcome> {
 const countIn = ({ counts }: WorldOutcome, what: string) => counts.get(what) ?? 0
 const kindsIn = ({ violations }: WorldOutcome) => [...new Set(violations.map(({ kind }) => kind))].sort()
 
-/** Half of a week is enough in CI, where each world has to do no more than to go the same way, or to break. */
+/** Half of a week is enough in CI, where each simulation only has to repeat identically, or to fail. */
 const HALF = { days: sized(3.5, 7) }
 
-/** Other tests run beside these. */
+/** Other tests run in parallel. */
 const timeout = sized(180_000, 1_800_000)
 
-/** What the report is told of months that were kept. */
+/** The report on simulated months. */
 function tell(outcomes: readonly WorldOutcome[]): void {
   const sum = (what: string) => outcomes.reduce((total, outcome) => total + countIn(outcome, what), 0)
   const broken = (kind: string) => outcomes.flatMap(({ violations }) => violations.filter(each => each.kind === kind))
@@ -130,7 +130,7 @@ describe('the test detects', { timeout }, () => {
   })
 })
 
-/** One look has to do. */
+/** One observation has to be enough. */
 async function trustingly(store: StreamStore, options: WatchdogOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await runOnce(store, options, { isDryRun: false, signal }).catch(() => {})
@@ -138,7 +138,7 @@ async function trustingly(store: StreamStore, options: WatchdogOptions, signal: 
   }
 }
 
-/** What is decided under the lease is decided by what was read before. */
+/** A decision under the lease uses an earlier read. */
 function stale(view: StreamStore): StreamStore {
   const seen = new Map<string, StreamSnapshot>()
   return withMethods(view, {

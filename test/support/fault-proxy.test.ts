@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openAzuriteStore, sharedAzurite } from './azurite.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
-/** Says how often it was asked, and what headers it got. */
+/** Returns the number of requests, and their headers. */
 let target: Server
 let asked: { target: string | undefined; headers: string[]; body: string }[]
 let proxy: FaultProxy | undefined
@@ -31,12 +31,12 @@ const start = async (faults: Fault[] = [], seed = 1) => {
   return proxy
 }
 
-/** Of a caller that is answered nothing: long enough for the request to get there, on a machine that stands still for a while. */
+/** For a caller without an answer: long enough for the request to arrive, on a machine that stalls for a while. */
 const PATIENCE_MS = 1_000
-/** Of who waits for what comes by itself. */
+/** For waits that end by themselves. */
 const LONG = { timeout: 5_000 }
 
-/** What came of a request: status and body, or the error's code. */
+/** The result of a request: status and body, or the error's code. */
 function ask(port: number, path = '/a', limitMs = 5_000, agent: Agent | false = false): Promise<string> {
   return new Promise(resolve => {
     const headers = { Host: 'account.example', 'X-Signed': 'Abc' }

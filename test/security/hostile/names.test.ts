@@ -30,7 +30,7 @@ test('no name creates a file outside the target folder of an export', { timeout:
   const { target, changed } = await escapesOf(STRANGE_NAMES, to => exportAll(STRANGE_NAMES, to))
   expect(changed).toEqual([])
   const made = filesIn(target)
-  // each name has a file of its own for each format, but those that are too long for the file system
+  // each name has a file of its own for each format, except names that are too long for the file system
   expect(made.length).toBeGreaterThan((STRANGE_NAMES.length - 4) * FORMATS.length)
   expect(made.filter(file => file.split('/').some(part => part === '..' || part.endsWith('.tmp')))).toEqual([])
   row.figure('names', STRANGE_NAMES.length + MUTATED)
@@ -58,7 +58,7 @@ test('links planted in the target do not lead out of it', { timeout: 120_000 }, 
     mkdirSync(elsewhere)
     writeFileSync(join(elsewhere, 'precious'), 'precious')
     const before = snapshot(elsewhere)
-    // a link for each file and each folder that would be made, to a folder, to a file, and to nothing
+    // a link for each file and each folder of the export, to a folder, to a file, and to a missing target
     const probe = folder()
     await exportAll(STRANGE_NAMES, probe)
     const goals = [elsewhere, join(elsewhere, 'precious'), join(elsewhere, 'new'), '../../out.xml', '/dev/full']
@@ -139,7 +139,7 @@ test('the test detects a missing mapping of names', async () => {
     ...(await original<object>()),
     filePathOf: (name: string, extension: string) => name + extension,
   }))
-  // a folder that checks nothing, as `join` alone would be
+  // a folder without checks, like `join` alone
   vi.doMock('../../../src/commands/export/safe-folder.ts', async original => ({
     ...(await original<object>()),
     openSafeFolder: async (path: string) => ({

@@ -19,12 +19,12 @@ if (reference.name !== 'xmllint') row.skipped('xmllint', 'it is not installed; s
 
 const DOCUMENTS = GOOD_DOCUMENTS as readonly [GoodDocument, ...GoodDocument[]]
 
-/** What a reader should have refused of the corpus, by what it is. */
+/** The part of the corpus that a reader should have refused, by defect. */
 function takenOf(read: Reader, corpus = BAD_DOCUMENTS): string[] {
   return corpus.filter(({ bytes }) => read(bytes) === undefined).map(({ what }) => what)
 }
 
-/** Where a document that is cut off is taken all the same. */
+/** Positions at which a truncated document is accepted. */
 function takenCuts(read: Reader, documents: readonly GoodDocument[] = DOCUMENTS): string[] {
   return documents.flatMap(({ what, bytes }) => {
     const end = endOfElement(bytes)
@@ -42,9 +42,9 @@ function endOfElement(bytes: Buffer): number {
 }
 
 interface Compared {
-  /** Seeds of documents that the reader takes though the reference refuses them. */
+  /** Seeds of documents that the reader accepts although the reference refuses them. */
   readonly taken: readonly number[]
-  /** Why the reader refuses what the reference takes. */
+  /** The reasons why the reader refuses documents that the reference accepts. */
   readonly stricter: readonly string[]
   readonly refused: number
 }
@@ -67,13 +67,13 @@ function compare(read: Reader, count: number): Compared {
   return { taken, stricter, refused }
 }
 
-/** What we refuse on purpose and libxml2 takes: namespaces, encodings, DTDs and what is no event stream. */
+/** Documents that we refuse on purpose and libxml2 accepts: namespaces, encodings, DTDs and documents without events. */
 const ON_PURPOSE = [
   /^unbound namespace prefix|^malformed name|^duplicate attribute: \{|prefix is bound to nothing|prefix must be bound/,
-  // With namespaces a colon cannot stand in the name of an instruction: https://www.w3.org/TR/xml-names/#Conformance
+  // With namespaces an instruction's name must not contain a colon: https://www.w3.org/TR/xml-names/#Conformance
   /^disallowed character in processing instruction name$/,
   /^the bytes are not valid UTF-16|^the XML declaration names the encoding|^a second byte order mark/,
-  // libxml2 stops reading at a zero behind the end.
+  // libxml2 stops reading at a zero after the end.
   /^the character U\+0000 is not allowed/,
   // It only warns of these: https://www.w3.org/TR/xml/#NT-VersionNum, #NT-SDDecl, https://www.w3.org/TR/xml-names/#xmlReserved
   /^the XML version is none of 1\.x$|^whitespace required$|^tags may not have "xmlns" as prefix$/,
@@ -120,7 +120,7 @@ describe('foreign XML', () => {
 })
 
 describe('the test detects a missing protection:', () => {
-  /** What takes a careless reader no time. */
+  /** Documents that a careless reader accepts quickly. */
   const small = BAD_DOCUMENTS.filter(({ bytes }) => bytes.length < 10_000)
   const careless = (read: (bytes: Uint8Array) => void): Reader => {
     return bytes => {

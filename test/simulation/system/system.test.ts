@@ -8,7 +8,7 @@ import { liveTown } from './system.ts'
 
 const row = trustRow('domain')
 const FIRST = trustSeed(1)
-/** Some are looked at once; of some it is proven that they go the same way again. */
+/** Several run in parallel; some are run twice to prove that they repeat identically. */
 const [TOWNS, REPLAYS, TROUBLES] = sized([2, 5, 25], [600, 40, 40])
 const timeout = sized(120_000, 4 * 3_600_000)
 
@@ -17,7 +17,7 @@ const townOf = (number: number) => planTown(String(FIRST + number), TROUBLES)
 describe('workers, watchdogs and operators in one simulated system', { timeout }, () => {
   const counts = new Map<string, number>()
 
-  /** The trace of a good life. */
+  /** The trace of a run without violations. */
   async function lived(town: TownSettings): Promise<string> {
     const outcome = await liveTown(town)
     expect(await whatIsWrong(town, outcome, liveTown)).toBe('')
@@ -42,7 +42,7 @@ describe('workers, watchdogs and operators in one simulated system', { timeout }
     row.figure('identical replays', REPLAYS, 'all')
   })
 
-  // The few towns of another seed, named to repeat a failure, need not have seen all of it.
+  // The few systems of another seed, chosen to repeat a failure, need not have met all faults.
   it.skipIf(SIZE === 'ci' && FIRST !== 1)('have met all faults, and performed all operations', () => {
     expect(counts.size).toBeGreaterThan(0)
     for (const [name, count] of counts) {
