@@ -32,7 +32,7 @@ test('argv → options', async () => {
   })
 })
 
-/** Two streams, one of them overdue for two hours, and one of a stranger that cannot be read. */
+/** Two streams, one of them overdue for two hours, and an unreadable foreign one. */
 async function troubled(): Promise<World> {
   const world = newWorld()
   await cli(world, ['init', 'orders/1', '--timeout', '1h'])
@@ -135,7 +135,7 @@ describe('limits', () => {
 })
 
 describe('a stream that another program left to be settled', () => {
-  /** Its root could close: the last branch was ended by somebody who ends nothing else. */
+  /** Its root could close: the last branch was ended by a writer that closes no parents. */
   async function leftOpen() {
     const world = newWorld()
     const foreign = new ForeignWrites(world.store)

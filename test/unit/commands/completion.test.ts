@@ -12,7 +12,7 @@ import { runCommandLine } from '../../../src/commands/main.ts'
 import type { ListQuery, StreamStore } from '../../../src/store/store.ts'
 import { allCommands, cli, fakeRuntime, newWorld, optionsFrom, type Setting, type World } from './support.ts'
 
-/** What bash breaks words at. */
+/** The word breaks of bash. */
 const BREAKS = ' \t\n"\'><=;|&(:'
 
 let world: World

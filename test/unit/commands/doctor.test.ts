@@ -19,7 +19,7 @@ test('argv → options', async () => {
   })
 })
 
-/** A stream as another program wrote it, whatever it holds. */
+/** A stream as another program wrote it, with any content. */
 async function given(world: World, name: string, body: string): Promise<void> {
   await cli(world, ['init', `${name}.ours`])
   const summary = (await world.store.read(`${name}.ours`))?.summary
@@ -30,7 +30,7 @@ async function given(world: World, name: string, body: string): Promise<void> {
 
 const DANGLING = documentText({ id: '00', status: 'inprocess', next: '01.00' })
 
-/** A good stream, one with an error, one that cannot be read. */
+/** An intact stream, one with an error, an unreadable one. */
 async function three(): Promise<World> {
   const world = newWorld()
   await cli(world, ['init', 'orders/1', '--fork', 'A'])

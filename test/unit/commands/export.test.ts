@@ -94,7 +94,7 @@ describe('one stream to stdout', () => {
     })
     const hint = expect.stringContaining('storage browser, takes it out as it is')
     expect(await cli(world, ['export', 's'], { store })).toMatchObject({ exit: 12, stdout: '', stderr: hint })
-    // A part of it would pass for the whole.
+    // A part of it would look complete.
     for (const columns of [undefined, 80]) {
       const shown = await cli(world, ['show', 's', '-o', 'xml'], {
         store,

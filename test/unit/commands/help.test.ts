@@ -30,7 +30,7 @@ test('the program accepts every example', async () => {
   for (const command of allCommands()) {
     for (const line of examplesOf(command)) {
       const argv = wordsOf(line.replace(/ {3}# .*$/, '').replace(/ [>|] .*$/, ''))
-      // what stands behind -- belongs to another program
+      // arguments after -- belong to another program
       const end = argv.includes('--') ? argv.indexOf('--') : argv.length
       const ran = await cli(newWorld(), [...argv.slice(0, end), '--help', ...argv.slice(end)])
       expect({ line, exit: ran.exit, stderr: ran.stderr }).toEqual({ line, exit: 0, stderr: '' })
@@ -44,7 +44,7 @@ function examplesOf(command: Command): readonly string[] {
 
 const VARIABLES: Readonly<Record<string, string>> = { $id: '11111111-1111-4111-8111-111111111111', $fence: '1' }
 
-/** As a shell splits it, as far as examples go; what follows the program's name. */
+/** Splits like a shell, as far as examples need; the arguments after the program's name. */
 function wordsOf(line: string): string[] {
   const words = line.trim().match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []
   const plain = words.slice(1).map(word => word.replace(/['"]/g, ''))
@@ -81,7 +81,7 @@ test.each([undefined, 80, 60, 200])('topics fit a terminal of %s columns without
     expect(stdout.split(/\s+/)).toEqual((await help(topic)).split(/\s+/))
     texts.push(stdout)
   }
-  // what stands in a column of its own goes on below itself
+  // text in a separate column continues below itself
   if (columns === 60)
     expect(texts.join('')).toContain(
       '\n   6  yes      busy: lease-held for longer than\n               --lease-wait, or the event is claimed by\n',

@@ -20,7 +20,7 @@ import {
 import { writeState } from '../watchdog/state/world.ts'
 import { allCommands, cli, json, newWorld, type Setting, type World } from './support.ts'
 
-// The progress of a batch is drawn by time: on a slow machine it would come in, with what the program itself sends a terminal.
+// Time triggers the progress line of a batch: on a slow machine it would appear, with the program's own escape sequences.
 beforeAll(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
 afterAll(() => void vi.useRealTimers())
 
@@ -85,7 +85,7 @@ function broken(world: World): StreamStore {
 
 const ID = ['--lease-id', '11111111-1111-4111-8111-111111111111']
 
-/** Files whose names and contents are hostile, as far as a file system takes them. */
+/** Files whose names and contents are hostile, as far as a file system allows. */
 const FILES = mkdtempSync(join(tmpdir(), 'leasectl-hostile-'))
 afterAll(() => rmSync(FILES, { recursive: true, force: true }))
 const HOSTILE_FILE = XML_HOSTILE.replaceAll('/', '')
@@ -204,7 +204,7 @@ async function outputOf(
   setting: Setting = {},
 ): Promise<string> {
   const world = await hostileWorld()
-  // what stands behind -- belongs to another program
+  // arguments after -- belong to another program
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   const line = [...argv.slice(0, end), '--color', 'never', ...argv.slice(end)]
   const ran = await cli(world, line, { ...setting, store: store(world) })
@@ -213,7 +213,7 @@ async function outputOf(
 
 const told = { cells: 0, hits: 0, printed: 0 }
 
-/** The first line of an output that could drive a terminal. */
+/** The first line of an output that could control a terminal. */
 function driving(output: string): string | undefined {
   told.cells += 1
   if (output.includes(MARK)) told.printed += 1
@@ -281,8 +281,8 @@ test('the lines above cover every command', () => {
     .filter(({ commands }) => commands.length === 0)
     .map(command => (command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()))
   const tested = new Set(LINES.flatMap(([first = '', second = '']) => [first, `${first} ${second}`]))
-  // demo prints no stranger's text but through the tree and the transactions, top never ends: it has a test of its own;
-  // the others print none of a store
+  // demo prints foreign text only through the tree and the transactions, top never ends: it has a test of its own;
+  // the others print no text of a store
   const others = /^(demo|top|completion|context \w+)$/
   expect(paths.filter(path => !others.test(path) && !tested.has(path))).toEqual([])
 })

@@ -13,7 +13,7 @@ import { folder } from './transfer/support.ts'
 
 const MOVED = 'azurite:old'
 
-/** A world with streams, and the setting in which another command line sees it as a second store. */
+/** A world with streams, and the setting in which another command line uses it as a second store. */
 async function withStreams(...names: string[]) {
   const world = newWorld()
   await given(world, names, ['A'])
@@ -25,7 +25,7 @@ function storeNamed(store: StreamStore, address: string): StreamStore {
   return storeWith(store, { address })
 }
 
-/** A folder that export made of these streams. */
+/** A folder with an export of these streams. */
 async function exported(...names: string[]): Promise<{ world: World; path: string }> {
   const { world } = await withStreams(...names)
   const path = folder()
@@ -205,7 +205,7 @@ describe('another store', () => {
 })
 
 describe('over existing streams', () => {
-  /** `a` alike, `b` further here, `c` further there, `d` only there. */
+  /** `a` identical, `b` later here, `c` later there, `d` only there. */
   async function both() {
     const { world, path } = await exported('a', 'b', 'c')
     const here = newWorld()

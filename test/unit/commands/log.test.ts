@@ -34,7 +34,7 @@ test('argv → options', async () => {
   })
 })
 
-/** Two streams whose transactions take turns, a minute apart. */
+/** Two streams with alternating transactions, a minute apart. */
 async function two(): Promise<World> {
   const world = newWorld()
   const then = async (...argv: string[]) => {
@@ -49,7 +49,7 @@ async function two(): Promise<World> {
   return world
 }
 
-/** Reading changes nothing: one world will do. */
+/** Reading changes nothing: one world is enough. */
 const played = two()
 
 async function outcomes(argv: readonly string[], setting?: Setting) {
@@ -315,7 +315,7 @@ describe('bad input of a flag is exit 2 with a hint', () => {
 
 type Method = 'read' | 'list'
 
-/** The store with one method of its own. */
+/** The store with one method replaced. */
 function replacing<Name extends Method>(store: StreamStore, name: Name, method: StreamStore[Name]): StreamStore {
   return new Proxy(store, {
     get(target, key) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { cli, newWorld } from './support.ts'
 
-/** To the eye all of them are `orders/42`. */
+/** All of them look like `orders/42`. */
 const NAMES = ['orders/42', 'orders/4\u200b2', 'orders/42\ufe0f', 'orders/\u00ad42', 'orders/42\u{e0041}', 'orders/42 ']
 
 async function world() {

@@ -145,7 +145,7 @@ test('without matches the output has the total', async () => {
   expect((await cli(newWorld(), ['ls', '--failed'])).stderr).toBe('no streams in memory:\n')
 })
 
-/** Listings know no summary, and the document of `b` cannot be read. */
+/** Listings have no summary, and the document of `b` is unreadable. */
 function foreign(world: World): StreamStore {
   return storeWith(world.store, {
     ...listing(world.store, ({ summary: _, ...listed }) => listed),

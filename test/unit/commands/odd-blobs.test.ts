@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const GOOD = ['good/1', 'good/2'] as const
 const KINDS = Object.keys(ODD_BLOBS) as OddKind[]
 
-/** Each on a store of its own: what a command changes is not what the next one finds. */
+/** Each with a store of its own: changes of a command must not affect the next one. */
 async function beside(
   kind: OddKind,
 ): Promise<{ odd: OddStore; world: World; run: (...argv: string[]) => Promise<Ran> }> {
@@ -33,14 +33,14 @@ async function beside(
   return { odd, world, run }
 }
 
-/** All that was said of the streams that can be read, and of those that cannot. */
+/** The output on readable streams, and on unreadable ones. */
 function expectAll({ stdout, stderr }: Ran, names: readonly string[]): void {
   for (const name of names) expect(stdout + stderr, name).toContain(visibleText(name))
 }
 
 describe.each(KINDS)('beside %s', kind => {
   const { code, names } = ODD_BLOBS[kind]
-  /** A blob in the archive keeps its metadata: a listing has its summary as before. */
+  /** A blob in the archive tier keeps its metadata: a listing still has its summary. */
   const isListed = kind === 'a blob in the archive tier'
   let odd: OddStore
   let run: (...argv: string[]) => Promise<Ran>

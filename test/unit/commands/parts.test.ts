@@ -74,7 +74,7 @@ test('the version is that of the package', () => {
   expect(VERSION).toBe(version)
 })
 
-/** What the help loads: the static imports that reach out from the entry. */
+/** The modules that the help loads: all static imports from the entry. */
 function staticImports(path: URL, seen = new Map<string, readonly string[]>()): Map<string, readonly string[]> {
   if (seen.has(path.pathname)) return seen
   const source = readFileSync(path, 'utf8')
@@ -93,7 +93,7 @@ test('no heavy module is loaded before a command runs: stores, operations, color
   const modules = staticImports(new URL('../../../src/commands/main.ts', import.meta.url))
   const files = [...modules.keys()].map(path => path.slice(path.indexOf('/src/') + 5))
   expect(files).toContain('commands/event.ts')
-  // a few words of no weight of their own are parsed at the edge
+  // a few small parsers are used by the argument parser
   expect(
     files.filter(file =>
       /^(ops\/(?!glob)|worker|watchdog|tui|demo|formats\/(?!terminal\/style|listing\/fields))|^store\/(?!names|errors)|xml|\/run\.ts$/.test(

@@ -8,7 +8,7 @@ import { cli, json, newWorld, optionsFrom, type Setting, statuses, type World } 
 
 const LEASE = '11111111-1111-4111-8111-111111111111'
 
-/** Streams that have ended. */
+/** Ended streams. */
 async function ended(...names: string[]): Promise<World> {
   const world = newWorld()
   await given(world, names)

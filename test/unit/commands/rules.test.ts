@@ -12,7 +12,7 @@ async function withStream(): Promise<World> {
   return world
 }
 
-/** A store that answers a change otherwise, or throws. */
+/** A store that gives another answer to a change, or throws. */
 function changing(store: StreamStore, answer: () => ChangeOutcome): StreamStore {
   return new Proxy(store, {
     get(target, key) {

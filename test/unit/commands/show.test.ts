@@ -22,7 +22,7 @@ test('argv → options', async () => {
   })
 })
 
-/** The example of the format: threads, a nested fork, a failure, a join that waits. */
+/** The example of the format: threads, a nested fork, a failure, a waiting join. */
 async function searchOrder(): Promise<World> {
   const world = newWorld()
   const run = async (line: string) => {

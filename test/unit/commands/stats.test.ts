@@ -38,7 +38,7 @@ async function two(): Promise<World> {
   return world
 }
 
-/** Reading changes nothing: one world will do. */
+/** Reading changes nothing: one world is enough. */
 const played = two()
 const shown = async (line: string, setting?: Setting) => cli(await played, ['stats', ...line.split(' ')], setting)
 

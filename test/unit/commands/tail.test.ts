@@ -83,7 +83,7 @@ test('an unrecorded foreign write is provisional and has no number', async () =>
   })
 })
 
-/** As if a writer that keeps no journal had aborted the join. */
+/** As if a writer without a journal had aborted the join. */
 function foreignlyWritten(store: StreamStore): StreamStore {
   return withRead(store, async (read, name) => {
     const stored = await read(name)
@@ -109,7 +109,7 @@ function withRead(store: StreamStore, how: (read: Read, name: string) => ReturnT
   })
 }
 
-/** Follows until the output says `until`, then interrupts. */
+/** Follows until the output contains `until`, then interrupts. */
 async function following(
   world: World,
   argv: readonly string[],
@@ -140,7 +140,7 @@ test('-f shows the following transactions, each once and in order, and Ctrl-C en
   await cli(world, ['init', 's', '--fork', 'A,B,C'])
   const change = (at: number) => cli(world, ['event', 'set', 's', '01.00', '--tag', `t${at}`])
   let reads = 0
-  // two changes between any two looks
+  // two changes between two polls
   const store = withRead(world.store, async (read, name) => {
     if (reads++ > 0 && reads < 6) for (const at of [0, 1]) await change(reads * 2 + at)
     return read(name)

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { documentText } from '../../support/stream-builder.ts'
 import { cli, newWorld, type Ran, type Setting, type World } from './support.ts'
 
-/** Names that a careless command line takes for flags. */
+/** Names that look like flags to a careless command line. */
 const NAMES = ['--odd', '-x', '--store', '-c', '--']
 
-/** The commands that an output says to try, as the words that a shell makes of each. */
+/** The commands in the hints of an output, each as the words that a shell passes. */
 function hintsIn({ stdout, stderr }: Ran): readonly (readonly string[])[] {
   const lines = [...`${stdout}\n${stderr}`.matchAll(/^ *try +(leasectl .*)$/gm)].flatMap(([, line]) => line ?? [])
   return lines.map(line =>
@@ -16,7 +16,7 @@ function hintsIn({ stdout, stderr }: Ran): readonly (readonly string[])[] {
   )
 }
 
-/** Runs what is hinted at: it must be about that stream. */
+/** Runs a suggested command: it must be about that stream. */
 async function followed(world: World, ran: Ran, setting: Setting = {}): Promise<readonly Ran[]> {
   return Promise.all(hintsIn(ran).map(argv => cli(world, argv, setting)))
 }

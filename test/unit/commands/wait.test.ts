@@ -64,7 +64,7 @@ async function end(world: World, name: string) {
   for (const id of ['01.00', '02.00']) await cli(world, ['event', 'complete', name, id])
 }
 
-/** Runs `wait`; before the nth look (a listing of the first name) the nth step is taken. */
+/** Runs `wait`; before the nth poll (a listing of the first name) the nth step is taken. */
 async function waiting(
   world: World,
   argv: readonly string[],
@@ -84,7 +84,7 @@ async function waiting(
             world.nowMs += 1_000
             step = left.shift()?.(interruption)
           }
-          // a few names are looked for at the same time
+          // a few names are looked up in parallel
           await step
           yield* target.list(query)
         }

@@ -95,7 +95,7 @@ test('the reason is reported for an event released because its command cannot be
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-work-'))
   const program = join(folder, 'gone')
   try {
-    // an interpreter that is not there is only noticed by the start
+    // a missing interpreter is only detected at the start
     writeFileSync(program, '#!/no/such/interpreter\n', { mode: 0o755 })
     const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', program], PATH)
     expect(ran.exit).toBe(7)

@@ -9,7 +9,7 @@ import { init, run } from '../ops/support.ts'
 const AT_ONCE: WaitStrategy = { retryMs: () => 0, restMs: () => 0 }
 const holder = (by: string) => ({ by, host: 'h', pid: 1, purpose: 'lab', sinceMs: 0 })
 
-/** Moves on by 1 ms at each look. */
+/** Advances by 1 ms with each read. */
 function tickingClock() {
   let nowMs = 0
   return () => nowMs++

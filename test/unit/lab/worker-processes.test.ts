@@ -4,7 +4,7 @@ import type { LineChannel } from '../../../src/process/line-process.ts'
 
 const NEVER = new AbortController().signal
 
-/** A worker that is led by the test. */
+/** A worker that the test controls. */
 class Puppet implements LineChannel {
   readonly heard: string[] = []
   killed = false
@@ -116,7 +116,7 @@ test('a killed worker is replaced until one finds that all is done; a partial li
   const start = async (_: string, at: number) => {
     const puppet = new Puppet((line, own) => {
       if (at < 2) return
-      // The one in the place of the killed one does the rest.
+      // The replacement of the killed one does the rest.
       for (const other of puppets) if (!other.killed) finish(line, other)
       if (!puppets.includes(own)) finish(line, own)
     })

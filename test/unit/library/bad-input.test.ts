@@ -6,7 +6,7 @@ import { type Kind, mistyped, NEVER } from './wrong-values.ts'
 
 const UUID = '22222222-2222-4222-8222-222222222222'
 
-/** The library as a program in JavaScript has it: it may give anything. */
+/** The library as a JavaScript program uses it: with values of any type. */
 const api = leasectl as unknown as Readonly<Record<string, (...given: unknown[]) => unknown>>
 
 type Fields = Readonly<Record<string, Kind>>
@@ -14,10 +14,10 @@ type Call = (store: unknown, options: unknown) => unknown
 
 interface Entry {
   readonly fields: Fields
-  /** Options that are right, and of which each field can be replaced. */
+  /** Valid options, each of whose fields can be replaced. */
   readonly usual: Readonly<Record<string, unknown>>
   readonly call: Call
-  /** A text stands for it. */
+  /** A text may replace it. */
   readonly isText?: boolean
 }
 
@@ -192,7 +192,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   'advance()': { fields: SUCCESSORS, usual: { next: 'B' }, call: (_, successors) => api.advance?.(successors) },
 }
 
-/** What it sees first. */
+/** The first value that it receives. */
 function followed(...given: unknown[]): unknown {
   const items = api.follow?.(...given)
   return (items as AsyncGenerator).next()
@@ -215,7 +215,7 @@ function lease(call: Call): Entry {
   return { fields: { signal: 'signal' }, usual: {}, call }
 }
 
-/** What comes of a call, whether it throws or rejects. */
+/** The error of a call, thrown or rejected. */
 async function faultOf(call: () => unknown): Promise<unknown> {
   try {
     const given = await call()

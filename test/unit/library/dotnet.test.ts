@@ -15,7 +15,7 @@ const ORDER = readFileSync(new URL('../../../examples/library/order-of-2013.xml'
 const storeWithOrder = () =>
   storeWithText(new TextDecoder('utf-8', { ignoreBOM: true }).decode(new LegacyStream(ORDER).save()))
 
-/** What the .NET program makes of the stream as it stands. */
+/** The changes of the .NET program to the current stream. */
 async function legacy(store: StreamStore, write: (stream: LegacyStream) => void, rebuildEvents = false): Promise<void> {
   const stream = new LegacyStream(await textOf(store))
   write(stream)

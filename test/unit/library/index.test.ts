@@ -65,7 +65,7 @@ test.each([
   expect(seen).toEqual(['01'])
   const stream = await mustReadStream(store, 'orders/1')
   expect([stream.isDone, stream.status]).toEqual([true, 'completed'])
-  // A lease is given back on the side.
+  // A lease is released in the background.
   await expect
     .poll(async () => (await mustReadStream(store, 'orders/1')).lease.state, { timeout: 20_000 })
     .toBe('available')

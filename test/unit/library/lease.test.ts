@@ -14,7 +14,7 @@ import { storeWith } from './support.ts'
 
 const NEW_ID = '22222222-2222-4222-8222-222222222222'
 
-/** The same store, but for acquire. */
+/** The same store with another acquire. */
 function withAcquire(store: StreamStore, acquire: StreamStore['acquireLease']): StreamStore {
   return new Proxy(store, {
     get: (target, key) => (key === 'acquireLease' ? acquire : Reflect.get(target, key).bind?.(target)),

@@ -10,7 +10,7 @@ async function anew(store: StreamStore): Promise<void> {
   resultOf(await run(store, 's', init(['A'], 'b1')))
 }
 
-/** The first write is made but not answered; before it is looked up, the stream is removed and another one created. */
+/** The first write is applied but not answered; before it is looked up, the stream is removed and another one created. */
 function replacedMeanwhile(store: StreamStore): StreamStore {
   let isFirst = true
   return intercept(store, async (_, decide, go) => {
@@ -45,7 +45,7 @@ describe('a change whose stream was removed and created again before its answer 
     const later = intercept(store, async (_, decide, go) => {
       plans += 1
       if (plans > 1) return go(decide)
-      // Sent, and lost on the way.
+      // Sent, and lost in the network.
       await go((current, nowMs) => {
         decide(current, nowMs)
         return { kind: 'leave' }

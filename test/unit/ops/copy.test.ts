@@ -21,7 +21,7 @@ function twoStates() {
 const etagOf = async (store: StreamStore, name: string) => (await store.read(name))?.etag
 const bodyOf = async (store: StreamStore, name: string) => Buffer.from((await store.read(name))?.body ?? []).toString()
 
-/** A store whose creates are answered otherwise. */
+/** A store that gives another answer to creates. */
 function creating(
   store: StreamStore,
   answer: (go: () => Promise<CreateOutcome>) => Promise<CreateOutcome>,
@@ -245,7 +245,7 @@ describe('a create without an answer that finds another document', () => {
   const claim = { op: 'start', event: '02.00', owner: 'w1', claimMs: 60_000 } as const
   const beat = { op: 'touch', event: '01.00', owner: 'w1', claimMs: 60_000 } as const
 
-  /** The create is carried out, and something else done before its answer is missed. */
+  /** The create is applied, and another action follows before its answer is missed. */
   function landing(store: StreamStore, then: () => Promise<unknown>): StreamStore {
     return creating(store, async go => {
       await go()
@@ -254,7 +254,7 @@ describe('a create without an answer that finds another document', () => {
     })
   }
 
-  /** The first create does not arrive, or only its answer is lost that something has the name. */
+  /** The first create does not arrive, or only its answer, that the name exists, is lost. */
   const vain = (store: StreamStore) => creating(store, async () => silence)
 
   /** A state at version 2 in which a worker holds a claim. */

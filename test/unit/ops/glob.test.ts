@@ -120,7 +120,7 @@ test.each([
   expect(globOf(pattern).matches(name)).toBe(isMatch)
 })
 
-/** What a pattern means, said as a regular expression. It backtracks: for short ones only. */
+/** The meaning of a pattern as a regular expression. It backtracks: only for short patterns. */
 function reference(pattern: string): RegExp {
   const source = pattern.replace(/\*\*|\*|\?|[\\^$.|+()[\]{}/]/g, part => {
     if (part === '**') return '.*'
@@ -138,7 +138,7 @@ describe('matches like the regular expression of the pattern', () => {
       .array(fc.constantFrom('*', '*', '**', '**', '?', '***', ...characters), { maxLength })
       .map(parts => parts.join(''))
 
-  /** A name that the pattern is likely to match. */
+  /** A name that the pattern probably matches. */
   const aLikelyName = (pattern: string) =>
     fc
       .array(fc.tuple(fc.constantFrom('', 'a', '-', 'b/a', '😀'), fc.integer({ min: 0, max: 30 })), { minLength: 1 })
@@ -222,13 +222,13 @@ describe('brackets, braces and backslashes', () => {
         if (part.kind === 'one of') {
           return `[${part.isNegated ? '!' : ''}${part.characters.map(character => `\\${character}`).join('')}]`
         }
-        // two stars, one behind the other, would be one of the other kind
+        // two consecutive stars would be one of the other kind
         return part.text.startsWith('*') && parts[at - 1]?.kind === 'wildcard' ? `{,}${part.text}` : part.text
       })
       .join('')
   }
 
-  /** The same as a regular expression. It backtracks: for short ones only. */
+  /** The same as a regular expression. It backtracks: only for short patterns. */
   function expression(parts: readonly Part[]): string {
     return parts
       .map(part => {
@@ -241,7 +241,7 @@ describe('brackets, braces and backslashes', () => {
       .join('')
   }
 
-  /** A name that the pattern matches, as often as not. */
+  /** A name that the pattern matches about half of the time. */
   function name(parts: readonly Part[], picks: readonly number[], depth = 0): string {
     return parts
       .map((part, at) => {
@@ -292,9 +292,9 @@ describe('brackets, braces and backslashes', () => {
   })
 })
 
-/** Where every way of matching is tried in turn, most of these take from minutes to longer than the world stands. */
+/** With a backtracking matcher most of these take from minutes to more than the age of the world. */
 describe('patterns designed to be slow are fast', () => {
-  /** Stops what does not end. */
+  /** Stops a match that does not end. */
   const ended = <Value>(run: () => Value): Value => {
     const box: { value?: Value; run: () => void } = {
       run: () => {

@@ -19,7 +19,7 @@ const touchLonger = (store: StreamStore, fence: number, msg?: string) =>
 
 const messageIn = async (store: StreamStore) => (await readStream(store, 's'))?.stream.find('01.00')?.msg
 
-/** A store on which the first write is lost, or its answer; `between` happens before the next look. */
+/** A store on which the first write is lost, or its answer; `between` runs before the next read. */
 function lossy(store: StreamStore, isLost: boolean, between: () => Promise<unknown>) {
   const counted = { writes: 0 }
   const faulty = intercept(store, async (_, decide, go) => {

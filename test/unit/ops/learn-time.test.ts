@@ -11,7 +11,7 @@ const missing = (code: string) => ({ status: 404, code })
 const CREATED = { status: 201, code: '' }
 const REFUSED = { status: 403, code: 'AuthorizationPermissionMismatch' }
 
-/** A store whose service is an hour ahead and answers as the test says; `asked` are the requests, `bodies` what they sent. */
+/** A store whose service is an hour ahead and answers as configured; `asked` are the requests, `bodies` their bodies. */
 async function storeOn(answers: Record<'HEAD' | 'PUT', { readonly status: number; readonly code: string }>) {
   const asked: string[] = []
   const bodies: string[] = []

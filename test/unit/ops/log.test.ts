@@ -34,7 +34,7 @@ async function three() {
   return { store, advance }
 }
 
-/** Counts what is read. */
+/** Counts reads. */
 function counting(store: StreamStore) {
   const read: string[] = []
   const counted: StreamStore = new Proxy(store, {

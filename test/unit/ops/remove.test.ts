@@ -54,7 +54,7 @@ test('remove waits for a lease to end, no longer than its limit, and not after i
   expect(stopped).toMatchObject({ kind: 'held', waitedMs: 0 })
 })
 
-/** The network doubles the delete; between the two somebody creates the stream anew, and leases it or not. */
+/** The network duplicates the delete; between the two the stream is created again, and leased or not. */
 function doubled(store: StreamStore, isLeased: boolean): StreamStore {
   const remove: StreamStore['remove'] = async (name, options) => {
     await store.remove(name, options)
@@ -76,7 +76,7 @@ test('a removed stream is missing, whatever answer a copy of the delete got', as
   const { store, etag } = await oneStream()
   const remove: StreamStore['remove'] = async (name, options) => {
     await store.remove(name, options)
-    // The service compares the ETag before it looks whether there is anything.
+    // The service compares the ETag before it checks whether the blob exists.
     return { kind: 'changed' }
   }
   const double = { read: store.read.bind(store), nowMs: store.nowMs.bind(store), remove } as StreamStore

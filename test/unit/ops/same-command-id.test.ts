@@ -8,7 +8,7 @@ import { init, intercept, memoryStore, resultOf, run } from './support.ts'
 
 const COMPLETE = { op: 'complete', event: '01.00' } as const
 
-/** A call with a command id that others use as well, and the results it followed up with `afterWrite`. */
+/** A call with a command id that others use too, and the results passed to `afterWrite`. */
 async function call(store: StreamStore, how: 'transact' | 'edit') {
   const followed: ChangeResult[] = []
   const options = {
@@ -39,7 +39,7 @@ describe.each(['transact', 'edit'] as const)('of calls with one command id, by %
   test('a call whose write was refused recognizes the entry of another as not its own, even of the same time', async () => {
     const store = await started()
     const refused = intercept(store, async (_, decide, go) => {
-      // Planned and sent; the write of another was there before it.
+      // Planned and sent; the write of another came first.
       await go((current, nowMs) => {
         expect(decide(current, nowMs).kind).toBe('put')
         return { kind: 'leave' }

@@ -4,7 +4,7 @@ import { summaries } from '../../../src/ops/summaries.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { init, memoryStore, run } from './support.ts'
 
-/** Twenty streams in one page; listings know no summary of those that `isForeign` names. */
+/** Twenty streams in one page; listings have no summary of those that `isForeign` names. */
 async function twenty(isForeign: (at: number) => boolean) {
   const { store } = memoryStore()
   for (let at = 0; at < 20; at++) await run(store, `s${String(at).padStart(2, '0')}`, init())

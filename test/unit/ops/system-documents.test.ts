@@ -19,7 +19,7 @@ import { HOLDER, memoryStore } from './support.ts'
 const NAME = '.leasectl/test/small.json'
 const OPTIONS = { by: 'ada@here', purpose: 'test', waitMs: 0 }
 
-/** Puts a word into a list, if it is not in it. */
+/** Adds a word to a list, unless it is present. */
 const add = (word: string) => (text: string | undefined) => {
   const words = text ? text.split(' ') : []
   return words.includes(word) ? undefined : [...words, word].join(' ')

@@ -10,7 +10,7 @@ const SUCCESS: WaitTarget = { kind: 'stream', end: 'success' }
 const named = (...names: string[]): Selection => ({ kind: 'names', names })
 const matching = (pattern: string): Selection => ({ kind: 'filter', filter: { names: globOf(pattern) } })
 
-/** A store that can be made to fail or to have no summaries, and tells which documents were read. */
+/** A store that can be made to fail or to have no summaries, and records the documents that were read. */
 function fickle(store: StreamStore) {
   const state = {
     bald: false,
@@ -47,7 +47,7 @@ interface Given {
   readonly mayAppear?: boolean
 }
 
-/** Waits; after each look, and at the beginning of an outage, the next step is taken. After the last one waiting is given up. */
+/** Waits; after each poll, and at the beginning of an outage, the next step is taken. After the last one the wait is canceled. */
 async function wait(store: StreamStore, selection: Selection, steps: (() => unknown)[], given: Given = {}) {
   const { target = SUCCESS, mayAppear = false } = given
   const controller = new AbortController()

@@ -29,10 +29,10 @@ async function run(script: string, options: Partial<ProgramOptions> = {}) {
   return { ...end, heard, tail: Buffer.from(end.tail.bytes()).toString() }
 }
 
-/** For what is as good as done already, on a machine that has much else to do. */
+/** For conditions that are nearly met, on a busy machine. */
 const LONG = { timeout: 20_000 }
 
-/** Aborts as soon as the program has said something. */
+/** Aborts as soon as the program has printed something. */
 function stopAtFirstWord(reason?: string) {
   const stop = new AbortController()
   return { signal: stop.signal, stderr: async () => stop.abort(reason) }
@@ -101,7 +101,7 @@ describe('a descendant that the program leaves behind', () => {
   })
 
   test('and that writes endlessly is not waited for', async () => {
-    // It begins once the program has ended: what it said before that would count as the program's own.
+    // It begins once the program has ended: earlier output would count as the program's own.
     const { heard } = await run('(while kill -0 $$ 2> /dev/null; do sleep 0.01; done; exec yes >&2) & exit 0')
     expect(heard.length).toBeLessThan(4 * 1_024 * 1_024)
   })
@@ -149,7 +149,7 @@ describe('a program that is stopped', () => {
   })
 })
 
-/** One that has ended is there until somebody asks how, but has no command line any more. */
+/** An ended one exists until its status is collected, but has no command line any more. */
 function isThere(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''

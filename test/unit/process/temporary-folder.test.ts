@@ -11,7 +11,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(parent, { recursive: true, force: true }))
 })
 
-/** The name of a folder of this process, with other parts in place of its own. */
+/** The name of a folder of this process, with some parts replaced. */
 function nameOf({ machine, pid, start }: { machine?: string; pid?: number; start?: string } = {}): string {
   const own = makeTemporaryFolder()
   rmSync(own, { recursive: true })
@@ -26,12 +26,12 @@ function made(name: string): string {
   return folder
 }
 
-/** The number of a process that has ended. */
+/** The id of an ended process. */
 function deadPid(): number {
   return spawnSync(process.execPath, ['-e', '']).pid
 }
 
-/** Whether a sweep leaves it there. */
+/** Whether a sweep keeps it. */
 function stays(folder: string): boolean {
   sweepTemporaryFolders(parent)
   return existsSync(folder)

@@ -55,7 +55,7 @@ describe('Patience', () => {
     let pauses = 0
     while (await patience.pause()) pauses += 1
     expect(pauses).toBeGreaterThan(0)
-    // A timer may fire a moment early, which leaves a rest to wait for.
+    // A timer may fire a moment early, which leaves a remainder to wait.
     expect(pauses).toBeLessThanOrEqual(12)
     expect(patience.waitedMs).toBeGreaterThanOrEqual(29)
   })

@@ -169,7 +169,7 @@ async function withOneStream(ports: Partial<Ports>) {
   return stage
 }
 
-/** A dashboard over a store in memory that it looks at all the time. */
+/** A dashboard over a memory store that it polls continuously. */
 async function started(options: Partial<AppOptions> = {}, ports: Partial<Ports> = {}) {
   const { store } = memoryStore()
   const app = new App({ ...optionsOver(store, ports), ...options })
@@ -188,7 +188,7 @@ async function started(options: Partial<AppOptions> = {}, ports: Partial<Ports> 
     press(...keys: readonly string[]) {
       for (const key of keys) app.dispatch({ kind: 'key', press: { key, text: key.length === 1 ? key : undefined } })
     },
-    /** Resolves with the first frame that has this in it. */
+    /** Resolves with the first frame that contains this. */
     async shows(text: string): Promise<void> {
       if (screen().includes(text)) return
       await new Promise<void>(resolve => {
@@ -243,7 +243,7 @@ function textOf(app: App): string {
     .join('\n')
 }
 
-/** Lets whatever is ready go on. */
+/** Lets ready work continue. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setImmediate(resolve))
 }

@@ -11,7 +11,7 @@ interface Line {
   answer(output: LineOutput): void
 }
 
-/** Effects over a program whose lines answer when they are told to. */
+/** Effects with a program whose commands answer when the test says so. */
 function begun() {
   const store = openMemoryStore()
   const lines: Line[] = []

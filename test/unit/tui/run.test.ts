@@ -13,7 +13,7 @@ class FakeApp implements Drawable {
   readonly actions: Action[] = []
   terminal: TerminalRequests | undefined
   text = 'nothing'
-  /** What it waits for when it was quit. */
+  /** The work that quitting waits for. */
   lastWork: Promise<void> | undefined
   #size: Size
   #tell: (why: 'data' | 'input') => void = () => {}
@@ -102,7 +102,7 @@ function open(size: Size = { columns: 20, rows: 4 }): Show {
   return show
 }
 
-/** The screen as soon as it shows the text. */
+/** The screen as soon as it contains the text. */
 async function seen(terminal: EmulatedTerminal, text: string): Promise<string[]> {
   for (;;) {
     const screen = await terminal.screen()

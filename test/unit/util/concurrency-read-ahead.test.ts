@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readAhead } from '../../../src/util/concurrency.ts'
 
-/** Reads that end when the test says so, and what has been begun. */
+/** Reads that end when the test says so, and the ones begun. */
 function gates() {
   const begun: number[] = []
   const open = new Map<number, { resolve: (value: number) => void; reject: (error: Error) => void }>()

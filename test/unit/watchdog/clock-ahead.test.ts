@@ -13,7 +13,7 @@ import { DAY, dogOf, HOUR, INTERVAL, MINUTE, NEVER_ABORTED, optionsOf, START_MS,
 
 const YEAR = 365 * DAY
 
-/** A stream with a second branch; whoever claims its first one has a clock that is so far ahead. */
+/** A stream with a second branch; the worker that claims its first one has a clock ahead by this. */
 async function claimedAhead(aheadMs: number): Promise<World> {
   const world = new World()
   await world.create('a', [{ timeout: '00:30:00' }, {}])
@@ -23,7 +23,7 @@ async function claimedAhead(aheadMs: number): Promise<World> {
   return world
 }
 
-/** How long it takes a watchdog to end the event, ms; `Infinity` for longer than a day. */
+/** The time a watchdog needs to end the event, ms; `Infinity` for more than a day. */
 async function endedAfter(world: World, each: () => Promise<void> = async () => {}): Promise<number> {
   const { sweep } = dogOf(world)
   for (; world.atMs < DAY; world.wait(INTERVAL)) {

@@ -7,7 +7,7 @@ import { DAY, HOUR, INTERVAL, MINUTE, SECOND, START_MS } from './watch-world.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 const spot = (fromMs: number, toMs: number): Gap => ({ fromMs, toMs })
-/** Silent since 0, and for an hour at most. */
+/** Without a heartbeat since 0, with a timeout of an hour. */
 const silent: Deadline = { kind: 'no-sign-of-life', dueMs: HOUR, from: { ms: 0, timeoutMs: HOUR } }
 
 describe('a deadline for heartbeats', () => {
@@ -65,7 +65,7 @@ describe('observation gaps', () => {
   })
 })
 
-/** What a watchdog sees that ticks each 2.5 s: store's clock and machine's run alike unless it is said otherwise. */
+/** The observations of a watchdog with ticks every 2.5 s: store's clock and machine's run alike unless stated otherwise. */
 class Sight {
   atMs = 0
   offsetMs = 0
@@ -75,7 +75,7 @@ class Sight {
     return { nowMs: START_MS + this.atMs + this.offsetMs, atMs: this.atMs }
   }
 
-  /** It runs and looks, undisturbed. */
+  /** It runs and inspects, undisturbed. */
   works(ms: number): this {
     for (const endMs = this.atMs + ms; this.atMs < endMs; ) {
       this.atMs += 2_500
@@ -96,7 +96,7 @@ class Sight {
     return this
   }
 
-  /** It runs, and does not look or waits for an answer. */
+  /** It runs, and does not inspect or waits for an answer. */
   runs(ms: number): this {
     for (const endMs = this.atMs + ms; this.atMs < endMs; ) {
       this.atMs += 2_500

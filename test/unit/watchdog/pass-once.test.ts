@@ -14,14 +14,14 @@ async function once(
   return { notes, report }
 }
 
-/** Everything that is in the store. */
+/** The whole content of the store. */
 async function contents(world: World): Promise<unknown[]> {
   const all: unknown[] = []
   for await (const page of world.base.list({})) for (const row of page) all.push(await world.base.read(row.name))
   return all
 }
 
-/** All that a watchdog may want to do. */
+/** All permissions of a watchdog. */
 async function busyWorld(): Promise<World> {
   const world = new World()
   await world.worked('silent')

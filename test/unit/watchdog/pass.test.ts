@@ -454,7 +454,7 @@ describe('a store that does not answer', () => {
     const { sweep, notes } = dogOf(world, { maxShare: 1 })
     await sweep()
     world.wait(MINUTE)
-    // some are read, then nothing is answered any more
+    // some are read, then no request is answered any more
     let reads = 0
     world.fault = call =>
       call === 'list' || (call === 'read' && ++reads <= 10) ? undefined : new StoreUnreachable('no')
@@ -649,7 +649,7 @@ describe('a slow listing', () => {
     await world.worked('a', '00:00:20')
     const { sweep, appointment } = dogOf(world)
     world.wait(30 * SECOND)
-    // somebody writes between listing and read, and the answer takes its time
+    // a write between listing and read, and a slow answer
     world.before = async call => {
       if (call === 'read') await world.rewrite('a', text => text.replace('name="Start"', 'name="Begin"'))
       if (call === 'read') world.wait(9 * SECOND)

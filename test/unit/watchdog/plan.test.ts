@@ -17,7 +17,7 @@ const ROOT: EventText = {
   created: ago(6 * HOUR),
   timestamp: ago(6 * HOUR),
 }
-/** Worked, and silent for ten minutes; five were allowed. */
+/** In progress, without a heartbeat for ten minutes; its timeout is five. */
 const SILENT: EventText = {
   id: '01.00',
   name: 'Search',
@@ -38,7 +38,7 @@ const WAITING: EventText = {
   timestamp: ago(HOUR),
 }
 
-/** One stream and what is kept of it from look to look. `START_MS` is 0 of the clock that only goes forward. */
+/** One stream and its state from observation to observation. `START_MS` is 0 of the monotonic clock. */
 class Case {
   sightings: Observations = new Map()
   #events: readonly EventText[]
@@ -87,7 +87,7 @@ class Case {
     return told(this.look(atMs, more))
   }
 
-  /** As the watchdog notes it when it has told of an event. */
+  /** The record of the watchdog after a notification of an event. */
   told(event: string): void {
     const sighting = this.sightings.get(event)
     if (sighting === undefined) throw new Error(`${event} was not seen`)
@@ -207,7 +207,7 @@ describe('a deadline that heartbeats do not extend', () => {
   ])('only has to have passed in both observations: %s', (_, events, end) => {
     const stream = new Case(...events)
     expect(stream.ends(5 * INTERVAL)).toEqual([])
-    // whatever else happens in the document, a sign of life too
+    // despite any other change of the document, including a heartbeat
     stream.becomes(6 * INTERVAL - 1, ...events.map(event => ({ ...event, timestamp: ago(0) })))
     expect(stream.ends(6 * INTERVAL - 1)).toEqual([])
     expect(stream.ends(6 * INTERVAL)).toEqual([end])

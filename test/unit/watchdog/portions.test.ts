@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { runWatchdog } from '../../../src/watchdog/loop.ts'
 import { dogOf, INTERVAL, MINUTE, Notes, optionsOf, SECOND, World } from './watch-world.ts'
 
-/** A stream of which so many events are due a minute after its beginning, and are ended ten seconds later. */
+/** A stream with this number of events that are due a minute after its beginning, and are ended ten seconds later. */
 async function largeWorld(events = 50): Promise<World> {
   const world = new World()
   await world.create('large', Array(events).fill({ timeout: '00:01:00' }))

@@ -16,7 +16,7 @@ interface Played {
   readonly faults: string[]
 }
 
-/** @param answer what sending comes to */
+/** @param answer the result of sending */
 function play(
   env: SystemdOptions['env'],
   { isAlive = (): boolean => true, answer = async (): Promise<string | undefined> => undefined } = {},
@@ -40,7 +40,7 @@ function play(
   return { systemd, ...played }
 }
 
-/** All that promises lead to without a timer. */
+/** All continuations of promises without a timer. */
 function settled(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

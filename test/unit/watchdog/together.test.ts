@@ -6,7 +6,7 @@ import { seededRandom } from '../../support/faults.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { dogOf, INTERVAL, MINUTE, rest, SECOND, World } from './watch-world.ts'
 
-/** A store as one process sees it: answers come in any order, and after so many calls the process is dead. */
+/** A store as one process sees it: answers come in any order, and after a number of calls the process is dead. */
 function viewOf(store: StreamStore, random: () => number, livesCalls: number) {
   let calls = 0
   const { promise: died, resolve: die } = Promise.withResolvers<void>()
@@ -64,7 +64,7 @@ it('any number of watchdogs on a store, one of which dies, end each due event ex
         await world.start(name)
         await world.start(name, '02.00')
       }
-      // one of them lives on, or nobody would be left to do the work
+      // one of them survives, or the work would not be done
       const dogs = [...lives, Number.POSITIVE_INFINITY].map(livesCalls => {
         const { view, died, isDead } = viewOf(world.base, random, livesCalls)
         return {
@@ -103,7 +103,7 @@ it('any number of watchdogs on a store, one of which dies, end each due event ex
     }),
     { numRuns: RUNS / 4 },
   )
-  // the property says little unless they get in each other's way
+  // the property is weak unless they conflict
   expect(seen.deaths).toBeGreaterThan(5)
   expect(seen.already).toBeGreaterThan(5)
 })

@@ -7,7 +7,7 @@ import { Bench } from './one-worker.ts'
 
 const MINUTE = 60_000
 
-/** The stream is removed and created anew, and another worker gets the same event under the same fence. */
+/** The stream is removed and created again, and another worker gets the same event with the same fence. */
 async function anewForAnother(store: StreamStore): Promise<void> {
   await store.remove('s', {})
   resultOf(await run(store, 's', init(['A'], 'b1')))
@@ -48,7 +48,7 @@ test('a heartbeat does not keep a claim in another incarnation of the stream: th
   expect(await until()).toBe(untilOfOther)
 })
 
-/** A writer that makes the document element anew keeps what is in it, but neither version nor life. */
+/** A writer that creates the document element anew keeps its content, but neither version nor incarnation id. */
 async function rebuilt(store: StreamStore): Promise<void> {
   const text = Buffer.from((await store.read('s'))?.body ?? []).toString()
   const start = /<EventStream [^>]*>/.exec(text)?.[0] ?? ''

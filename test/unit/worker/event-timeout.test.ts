@@ -9,15 +9,15 @@ import { Bench, START_MS } from './one-worker.ts'
 
 const MINUTE = 60_000
 
-/** A worker of one event with a timeout, watched by somebody who would end it. */
+/** A worker of one event with a timeout, observed by a watchdog that would end it. */
 class Limited {
   readonly bench: Bench
-  /** When the stream was written, ms from the beginning. */
+  /** The times of writes to the stream, ms from the beginning. */
   readonly writtenMs: number[] = []
-  /** When the event was found to have outlived its timeout. */
+  /** The times at which the event was observed past its timeout. */
   readonly dueMs: number[] = []
 
-  /** @param isCheap the store tells for little that nothing was written, as the embedded one does */
+  /** @param isCheap the store can tell cheaply that nothing was written, as the embedded one can */
   constructor(isCheap = false) {
     this.bench = new Bench(base => {
       const counted = intercept(base, async (_, decide, go) => {
@@ -43,7 +43,7 @@ class Limited {
     this.bench.at(atMs, () => void run(this.bench.store, 's', set))
   }
 
-  /** Works for so long, and looks each quarter of a second whether the event is due. */
+  /** Works for this time, and checks each quarter of a second whether the event is due. */
   async works(forMs: number, claimMs = MINUTE): Promise<Job | undefined> {
     const { bench } = this
     for (let ms = 250; ms < forMs; ms += 250) bench.at(ms, () => void this.#look())
@@ -124,7 +124,7 @@ describe('heartbeats of an event with a timeout of its own', () => {
     await world.stream(timeout)
     const job = await world.works(MINUTE)
     expect(job?.limitWarning).toMatch(new RegExp(`^${warning}`))
-    // Each heartbeat writes the document anew.
+    // Each heartbeat writes the whole document.
     expect(world.writtenMs.length).toBeLessThan(130)
   })
 

@@ -7,7 +7,7 @@ import { Bench } from './one-worker.ts'
 
 const MINUTE = 60_000
 
-/** One worker of ours beside a writer who settles nothing, and a stream of branches `A` with the join `J`. */
+/** One worker of ours beside a writer that settles nothing, and a stream of branches `A` with the join `J`. */
 async function joined(branches: number): Promise<{ bench: Bench; foreign: ForeignWrites }> {
   const others: ForeignWrites[] = []
   const bench = new Bench(base => {
@@ -31,7 +31,7 @@ async function joined(branches: number): Promise<{ bench: Bench; foreign: Foreig
   return { bench, foreign }
 }
 
-/** Works on all there is of these names. @returns the ids of what was worked on */
+/** Works on all events of these names. @returns the ids of the processed events */
 async function worked(bench: Bench, names: readonly string[]): Promise<string[]> {
   const ids: string[] = []
   const options = { names, owner: 'w1', timing: bench.timing, until: 'until-empty' } as const
@@ -72,7 +72,7 @@ describe('a worker beside writers that settle nothing', () => {
   it('checks again when the claim that keeps the last branch open expires', async () => {
     const { bench, foreign } = await joined(1)
     resultOf(await run(bench.store, 's', { op: 'start', event: '01.00', owner: 'w2', claimMs: 5 * MINUTE }))
-    // What such a writer has added below it has ended: it closes once nobody is at it any more.
+    // The event that such a writer has added below it has ended: it closes once its claim ends.
     const added = '<Event name="B" status="completed" id="01.01" prev="01.00"/>'
     await foreign.write('s', ['</EventStream>', `${added}</EventStream>`])
     const drain = new AbortController()

@@ -8,15 +8,15 @@ import { intercept, run } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 
 const MINUTE = 60_000
-/** How long one try waits here for a lease, ms. */
+/** The time that one attempt waits for a lease here, ms. */
 const WAIT_MS = 2_000
 
-/** A worker of a stream whose lease somebody else may hold: changes are kept out, and the document can be read. */
+/** A worker of a stream whose lease another may hold: changes are refused, and the document can be read. */
 class Leased {
   readonly bench: Bench
-  /** How often a heartbeat was kept out. */
+  /** The number of refused heartbeats. */
   keptOut = 0
-  /** When the work was told to stop, ms from the beginning. */
+  /** The time at which the work was stopped, ms from the beginning. */
   stoppedMs: number | undefined
   #base: StreamStore | undefined
   #lease: LeaseView | undefined
@@ -51,7 +51,7 @@ class Leased {
     this.bench.at(fromMs, () => (this.#isAway = true))
   }
 
-  /** What the holder of the lease does under it, or whoever comes first when it has ended. */
+  /** The changes of the lease holder under the lease, or of the first process after it. */
   changes(atMs: number, operation: Operation): void {
     this.bench.at(atMs, () => void this.#change(operation))
   }
@@ -62,7 +62,7 @@ class Leased {
     if (outcome.kind !== 'done') throw new Error(`${operation.op}: ${outcome.kind}`)
   }
 
-  /** Works for so long, under a claim of a minute. */
+  /** Works for this time, with a claim of a minute. */
   async works(forMs: number, options: Partial<EventWorkOptions> = {}): Promise<WorkOutcome> {
     const { bench } = this
     const working = bench.work(async job => {

@@ -7,7 +7,7 @@ import { Colony, type ColonySettings } from './colony.ts'
 const HOUR = 3_600_000
 const BAD = { requestLost: 0.05, answerLost: 0.05, unknown: 0.02 }
 
-/** How often each event came to an end, by the journals. */
+/** The number of ends of each event, by the journals. */
 async function endsIn(store: StreamStore): Promise<number[]> {
   const ends: number[] = []
   for await (const page of store.list({})) {
@@ -22,7 +22,7 @@ async function endsIn(store: StreamStore): Promise<number[]> {
   return ends
 }
 
-/** The events that somebody has aborted. */
+/** The events that were aborted. */
 async function endedBy(store: StreamStore, who: string): Promise<string[]> {
   const ended: string[] = []
   for await (const page of store.list({})) {
@@ -84,7 +84,7 @@ describe('many worker loops', () => {
     })
     expect(await colony.live(HOUR)).toEqual([])
     expect(await endedBy(colony.base, 'watchdog')).toEqual([])
-    // It is awake: what nobody works on is ended.
+    // It is active: abandoned events are ended.
     await run(colony.base, 't', {
       op: 'init',
       root: { name: 'R' },

@@ -10,7 +10,7 @@ import { Bench, START_MS } from './one-worker.ts'
 
 const MINUTE = 60_000
 
-/** Runs a loop on a bench, and keeps what it tells. */
+/** Runs a loop on a bench, and records its notifications. */
 function loop(bench: Bench, work: Work, options: Partial<TimedLoopOptions> = {}) {
   const happenings: WorkerEvent[] = []
   const report = workLoop(
@@ -28,7 +28,7 @@ function loop(bench: Bench, work: Work, options: Partial<TimedLoopOptions> = {})
   return { report: bench.settle(report), happenings }
 }
 
-/** The same for one that does not end by itself: drained after so long, ms from the beginning. */
+/** The same for a permanent loop: drained after this time, ms from the beginning. */
 function lasting(bench: Bench, work: Work, forMs: number) {
   const drain = new AbortController()
   bench.at(forMs, () => drain.abort())
@@ -48,7 +48,7 @@ const kinds = (happenings: readonly WorkerEvent[]) => happenings.map(({ kind }) 
 
 const LEASE = '11111111-1111-4111-8111-111111111111'
 
-/** With a mark of changes: what stays as it is is not listed again. */
+/** With a change token: an unchanged store is not listed again. */
 function marked(store: StreamStore): StreamStore {
   let writes = 0
   const counted = intercept(store, (_name, decide, go) => {
@@ -60,7 +60,7 @@ function marked(store: StreamStore): StreamStore {
   })
 }
 
-/** As if all streams were written by those who know nothing of summaries. */
+/** As if all streams were written by programs without summaries. */
 function withoutSummaries(store: StreamStore): StreamStore {
   const list: StreamStore['list'] = async function* (options) {
     for await (const page of store.list(options)) yield page.map(({ summary: _, ...listed }) => listed)
@@ -68,7 +68,7 @@ function withoutSummaries(store: StreamStore): StreamStore {
   return new Proxy(store, { get: (target, key) => (key === 'list' ? list : Reflect.get(target, key)) })
 }
 
-/** A store in which calls of one method go through `around`. */
+/** A store in which calls of one method pass through `around`. */
 function watched(store: StreamStore, calls: string[]): StreamStore {
   return new Proxy(store, {
     get(target, key) {

@@ -11,7 +11,7 @@ const MINUTE = 60_000
 
 type Own = (store: StreamStore, job: Job) => Promise<void>
 
-/** Work that does something to its own event in the stream, and then says that it is done. */
+/** Work that changes its own event in the stream, and then returns as done. */
 function loop(bench: Bench, own: Own, options: Partial<TimedLoopOptions> = {}) {
   const happenings: WorkerEvent[] = []
   const seen = { times: 0 }
@@ -19,14 +19,14 @@ function loop(bench: Bench, own: Own, options: Partial<TimedLoopOptions> = {}) {
   const how = { names: ['A'], owner: 'w1', timing: bench.timing, until: 'until-empty', observe, ...options } as const
   const report = workLoop(bench.store, how, async job => {
     seen.times += 1
-    // What never ends is stopped here, so that the test fails instead.
+    // An endless run is stopped here, so that the test fails instead.
     if (seen.times < 100) await own(bench.store, job)
     return undefined
   })
   return { report: bench.settle(report), happenings, seen }
 }
 
-/** The same for a worker that runs on, for so long. */
+/** The same for a permanent worker, for this time. */
 function lasting(bench: Bench, own: Own, forMs: number) {
   const drain = new AbortController()
   bench.at(forMs, () => drain.abort())
@@ -35,7 +35,7 @@ function lasting(bench: Bench, own: Own, forMs: number) {
   const report = workLoop(bench.store, how, async job => {
     times.push(bench.timing.monotonicMs())
     if (times.length < 100) await own(bench.store, job)
-    // Time goes on only where somebody waits.
+    // Time advances only during waits.
     await bench.actor.pause(10)
     return undefined
   })
@@ -49,7 +49,7 @@ const doing =
 
 const release = doing(target => ({ op: 'release', ...target }))
 
-/** As a writer does that knows nothing of claims. */
+/** Like a writer without claims. */
 const takenBack: Own = async (store, { stream, fence }) => {
   await writeForeign(store, stream, 'status="inprocess" id="01.00"', 'status="init" id="01.00"')
   const text = Buffer.from((await store.read(stream))?.body ?? []).toString()

@@ -6,7 +6,7 @@ import { endedByHolder } from '../../../src/worker/self-reported.ts'
 import { resultOf, run } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 
-/** A store that does not answer, and how often it was asked. */
+/** A store that does not answer, and the number of its requests. */
 function silentStore() {
   const asked = { times: 0 }
   const read = async () => {

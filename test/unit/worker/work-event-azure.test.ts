@@ -18,7 +18,7 @@ test('a heartbeat that is due during the report of the result leaves no lease be
   resultOf(await run(direct, 's', init(['A'])))
   let beating: Promise<boolean> | undefined
   const work = (job: Job) => {
-    // The next Put is that of the report: the heartbeat stands in the queue behind it.
+    // The next Put is that of the report: the heartbeat is after it in the queue.
     const before = async () => {
       beating = job.progress('late')
     }

@@ -5,7 +5,7 @@ import type { WorkResult } from '../../../src/worker/types.ts'
 import { intercept } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 
-/** A bench whose store applies writes but loses the answers to the next ones, as many as the test says. */
+/** A bench whose store applies writes but loses the next answers, as many as the test sets. */
 function lossyBench() {
   const answers = { toLose: 0 }
   const bench = new Bench(store =>

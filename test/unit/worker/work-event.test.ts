@@ -79,7 +79,7 @@ describe('working on an event', () => {
   })
 
   it.each([
-    // the claim ends 60 s after the one that was sent last: at once, or after 20 s
+    // the claim ends 60 s after the last one that was sent: at once, or after 20 s
     { what: 'claim', late: 0, endMs: 60_000 },
     { what: 'heartbeat', late: 1, endMs: 80_000 },
   ])('counts the time from the sending of a $what, not from its late answer', async ({ late, endMs }) => {

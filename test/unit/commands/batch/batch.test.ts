@@ -236,7 +236,7 @@ describe('the preview is binding:', () => {
     const world = await worldOf('a')
     await writeForeign(world.store, 'a', 'name="A"', 'name="Mine"')
     const argv = ['abort', 'a', '-e', '01.00', '-e', '02.00', '--if-version', '1', '-o', 'json']
-    // the foreign write counts as a change of the version that was asked for
+    // the foreign write counts as a change of the requested version
     expect(items((await cli(world, argv)).stdout)).toMatchObject([{ outcome: 'changed' }, { outcome: 'changed' }])
     const ran = await cli(world, ['abort', 'a', '-e', '01.00', '-e', '02.00', '-o', 'json'])
     expect(items(ran.stdout)).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
@@ -363,7 +363,7 @@ describe('a batch ends early', () => {
       total: 4,
       notBegun: 6,
     })
-    // Told at once: a second Ctrl-C would end it without another word.
+    // Printed at once: a second Ctrl-C would end it without a message.
     expect(ran.stderr).toMatch(/^run file \S+-cancel-\S+\.ndjson; --rerun does the rest$/m)
     const error = lines(ran.stderr.split('\n').slice(-2).join('\n'))[0]?.error
     expect(error).toMatchObject({ code: 'interrupted', exit: 130, applied: 'yes' })

@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const items = (text: string) => json(text).items as Record<string, unknown>[]
 
-/** A batch that left something to do: b is leased by another. */
+/** An unfinished batch: b is leased by another. */
 async function half(argv: readonly string[] = ['-m', 'wrong import', '--by', 'ops']) {
   const world = newWorld()
   await given(world, ['a', 'b', 'c'], ['A'])
@@ -127,7 +127,7 @@ describe('a run file', () => {
   })
 })
 
-/** What files are asked to append. */
+/** The texts that files are told to append. */
 async function appends() {
   const handle = await open(fileOf(''))
   const prototype: FileHandle = Object.getPrototypeOf(handle)
@@ -153,7 +153,7 @@ test('a run file is complete when the command ends, however slow its disk is', a
   expect((await cli(world, ['cancel', '--all', '--yes'])).exit).toBe(0)
   const lines = written.join('').trimEnd().split('\n').map(json)
   expect(lines.filter(({ record }) => record === 'outcome')).toHaveLength(20)
-  // what comes while a write is under way goes out together
+  // texts that arrive during a write go out together
   expect(written.length).toBeLessThan(10)
 })
 
@@ -254,7 +254,7 @@ describe('--rerun', () => {
     expect(ran.exit).toBe(5)
     expect(items(ran.stdout)).toMatchObject([{ stream: 'b', outcome: 'changed' }])
     expect(await statuses(world, 'b')).toEqual({ '00': 'inprocess' })
-    // its run file still means the stream of old
+    // its run file still refers to the earlier stream
     const once = await cli(world, ['cancel', '--rerun', runFileOf(ran), '--yes', '-o', 'json'])
     expect(items(once.stdout)).toMatchObject([{ stream: 'b', outcome: 'changed' }])
     expect(await statuses(world, 'b')).toEqual({ '00': 'inprocess' })

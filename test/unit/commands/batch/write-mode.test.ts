@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ChangeOptions, StreamStore } from '../../../../src/store/store.ts'
 import { allCommands, cli, newWorld, type World } from '../support.ts'
 
-/** The write modes that the store was asked for. */
+/** The write modes passed to the store. */
 function spied(world: World): { readonly store: StreamStore; readonly modes: unknown[] } {
   const modes: unknown[] = []
   const store = new Proxy(world.store, {

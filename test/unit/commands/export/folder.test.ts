@@ -65,7 +65,7 @@ describe('nothing is written outside the folder', () => {
   test('by a name', async () => {
     const world = await withStreams('s')
     const names = ['../out', '/etc/leasectl', 'a/../../out', 'C:\\out']
-    // No store takes such names; one of somebody else may hold them.
+    // Our stores refuse such names; another store may contain them.
     const store = storeWith(world.store, {
       read: async name => ({ ...((await world.store.read('s')) ?? Promise.reject(new Error())), name }),
       async *list() {
@@ -118,7 +118,7 @@ test('of streams whose names are one file to the file system, the second is refu
   const world = await withStreams('A')
   const to = folder()
   await cli(world, ['export', '--all', '--to', to])
-  // What a file system that does not tell cases apart would show.
+  // As on a file system that ignores case.
   linkSync(join(to, 'A.xml'), join(to, 'a.xml'))
   await given(world, ['a'])
   const alike = await cli(world, ['export', '--all', '--to', to])
@@ -228,7 +228,7 @@ describe('a target that cannot be written:', () => {
   })
 })
 
-/** A file system of 256 KiB for one test; `undefined` where it cannot be mounted. */
+/** A file system of 256 KiB for one test; `undefined` if it cannot be mounted. */
 function smallDisk(): string | undefined {
   const disk = folder()
   try {

@@ -111,7 +111,7 @@ interface Answer {
   readonly body?: string
 }
 
-/** A collector on this machine that gives these answers, the last one again and again. */
+/** A collector on this machine that gives these answers, the last one repeatedly. */
 async function collector(...answers: readonly Answer[]) {
   const requests: { readonly request: IncomingMessage; readonly body: Traces }[] = []
   const server = createServer(async (request, response) => {

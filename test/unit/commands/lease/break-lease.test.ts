@@ -13,7 +13,7 @@ async function leased(duration = '60s'): Promise<World> {
   return world
 }
 
-/** A store in which something happens between the first reading, before the question, and the second. */
+/** A store with an action between the first read, before the prompt, and the second. */
 function meanwhile(
   world: World,
   happens: () => Promise<unknown>,

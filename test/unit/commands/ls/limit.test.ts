@@ -5,7 +5,7 @@ import type { ListQuery, StreamRow, StreamStore } from '../../../../src/store/st
 import { storeWith } from '../store-with.ts'
 import { cli, fakeRuntime, json, newWorld, type World } from '../support.ts'
 
-/** A store that lists copies of one stream, a page of so many at a time; `page` is called in front of each. */
+/** A store that lists copies of one stream, in pages of this size; `page` is called before each. */
 async function copies(
   count: number,
   page: (number: number, query: ListQuery) => unknown = () => {},

@@ -8,7 +8,7 @@ import type { ListQuery } from '../../../../src/store/store.ts'
 import { listing, storeWith } from '../store-with.ts'
 import { cli, json, newWorld, type World } from '../support.ts'
 
-/** Made in this order, an hour apart: c, a, b, d. */
+/** Created in this order, an hour apart: c, a, b, d. */
 async function four(world: World = newWorld()): Promise<World> {
   const make = async (...argv: string[]) => {
     expect(await cli(world, ['init', ...argv])).toMatchObject({ exit: 0 })

@@ -5,7 +5,7 @@ import { badStream } from '../bad-stream.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, newWorld, type Ran, type Setting, type World } from '../support.ts'
 
-/** A test that waits in vain ends. */
+/** The time limit of a test that would hang. */
 const MAX_FRAMES = 300
 
 interface Watched extends Ran {
@@ -14,7 +14,7 @@ interface Watched extends Ran {
 
 interface Watching extends Setting {
   readonly height?: number
-  /** Looks at each frame, may change the world, and says when Ctrl-C is pressed. A slow look is drawn more than once. */
+  /** Checks each frame, may change the world, and decides when to press Ctrl-C. A slow poll is drawn more than once. */
   readonly ends?: (frame: string) => boolean | Promise<boolean>
 }
 
@@ -35,7 +35,7 @@ async function watched(world: World, argv: readonly string[], watching: Watching
     close: async () => {},
   }
   const inner = setting.store ?? world.store
-  // A look waits for what happened after the frame before it.
+  // A poll waits for the actions after the previous frame.
   const store = storeWith(inner, { read: (name, signal) => before.then(() => inner.read(name, signal)) })
   const terminal = { columns: 90, terminal: true, env: { NO_COLOR: '1' }, live, signal: stop.signal }
   const words = ['show', '-w', '--interval', '1ms', '--time', 'utc', ...argv]

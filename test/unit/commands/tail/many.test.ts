@@ -23,7 +23,7 @@ test('argv → options', async () => {
 
 const SECOND = 1_000
 
-/** Three streams whose transactions take turns, a second apart from 12:00:00 on. */
+/** Three streams with alternating transactions, a second apart from 12:00:00 on. */
 async function played(): Promise<World> {
   const world = newWorld()
   const then = async (...argv: string[]) => {
@@ -155,7 +155,7 @@ describe('an invalid request:', () => {
   })
 })
 
-/** A store with other ways to list and read. */
+/** A store with other methods to list and read. */
 function changed(store: StreamStore, how: Partial<Pick<StreamStore, 'list' | 'read'>>): StreamStore {
   return new Proxy(store, {
     get(target, key) {
@@ -165,7 +165,7 @@ function changed(store: StreamStore, how: Partial<Pick<StreamStore, 'list' | 're
   })
 }
 
-/** Streams of these names hold no document that can be read. */
+/** Streams of these names have unreadable documents. */
 function broken(store: StreamStore, isBroken: (name: string) => boolean): StreamStore {
   return changed(store, {
     read: async name => {

@@ -6,7 +6,7 @@ import { storeWith } from '../store-with.ts'
 import { fakeRuntime, newWorld, type World } from '../support.ts'
 import { carry, look, never, streams } from './support.ts'
 
-/** Streams, what of the program is seen at each of their changes, and what it says of stopped ones. */
+/** Streams, the state of the program at each of their changes, and its reports on stopped changes. */
 async function dashboardOf(names: readonly string[], onChange: () => void = () => {}) {
   const world: World = newWorld()
   await given(world, names)

@@ -95,5 +95,5 @@ test('SIGTERM ends both with 143', async () => {
   expect(ran).toMatchObject({ exit: 143, stopped: [1, 2, 3] })
 })
 
-/** Lets what is ready go on. */
+/** Lets ready work continue. */
 const turn = () => new Promise<void>(resolve => void setImmediate(resolve))

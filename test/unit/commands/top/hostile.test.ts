@@ -6,7 +6,7 @@ import { storeWith } from '../store-with.ts'
 import { cli, NOON, newWorld } from '../support.ts'
 import { carry, look, never, portsOver } from './support.ts'
 
-/** Sets the clipboard, clears the screen, turns text around. */
+/** Sets the clipboard, clears the screen, reverses text. */
 const HOSTILE = '\u009d52;c;cm0gLXJm\u009c\u009b2J\u202edesrever\u2066\u2028x\u001b]52;c;cm0gLXJm\u0007\u001b[2J\r\b\t'
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 

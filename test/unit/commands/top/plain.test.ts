@@ -4,7 +4,7 @@ import type { StreamStore } from '../../../../src/store/store.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, newWorld, type Setting, type World } from '../support.ts'
 
-/** `top` in a pipe over a store in which something happens at a look; the last look ends it. */
+/** `top` in a pipe over a store with an action at a poll; the last poll ends it. */
 async function plain(world: World, line: string, looks: readonly (() => unknown)[], setting: Setting = {}) {
   const controller = new AbortController()
   let at = 0

@@ -7,7 +7,7 @@ import { cli, fakeRuntime, newWorld, optionsFrom, type Setting } from '../suppor
 
 const SCREEN = { terminal: true, columns: 120 }
 
-/** What the dashboard was opened with, and how the program ended. */
+/** The options with which the dashboard was opened, and the exit of the program. */
 async function started(line: string, setting: Setting = {}, end: DashboardEnd = { kind: 'quit' }) {
   const opened: DashboardOptions[] = []
   const dashboard = async (options: DashboardOptions) => {

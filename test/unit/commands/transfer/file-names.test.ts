@@ -68,7 +68,7 @@ describe('a path that a user chose', () => {
   )
 })
 
-/** Names with more of what is dangerous than chance would give. */
+/** Names with more dangerous characters than random ones. */
 const aName = fc
   .array(
     fc.oneof(

@@ -3,7 +3,7 @@ import { type Shown, showFitted, showLines, type TreeLayout } from '../../../../
 import { timeReaderFor } from '../../../../src/stream/time/dates.ts'
 import { Play } from '../../../support/stream-builder.ts'
 
-/** Eight branches: five have ended well, one has failed, two are left. */
+/** Eight branches: five have completed, one has failed, two are left. */
 function eight(): Play {
   const play = Play.started(...'ABCDEFGH')
   for (const at of [1, 2, 3, 4, 5]) play.after({ op: 'complete', event: `0${at}.00` })
@@ -20,7 +20,7 @@ function pictureOf(play: Play, layout: TreeLayout = 'tree'): Shown {
 
 const fitted = (picture: Shown, height: number) => showFitted(picture, { time: 'utc' }, height)
 
-/** The rows between the title and what stands below, by their first words. */
+/** The rows between the title and the legend, by their first words. */
 const idsOf = (lines: readonly string[]) => lines.flatMap(line => /\b\d\d(\.\d\d)*(?= [A-Z])/.exec(line)?.[0] ?? [])
 
 describe('a stream in a limited number of lines', () => {

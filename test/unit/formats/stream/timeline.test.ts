@@ -17,7 +17,7 @@ function linesOf(play: Play, options: Partial<HeaderOptions> = {}): string[] {
 
 const SECOND = 1_000
 
-/** One branch has been worked and goes on, one has failed and is tried again, one is left; a join waits for all. */
+/** One branch has advanced, one has failed and is retried, one is left; a join waits for all. */
 function searchOrder(): Play {
   const play = Play.joined('Done', 'Search', 'Search', 'Search').wait(10 * SECOND)
   play.after({ op: 'start', event: '01.00', owner: 'w1' }, { op: 'fail', event: '02.00' }).wait(20 * SECOND)

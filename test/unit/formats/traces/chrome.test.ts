@@ -103,7 +103,7 @@ describe('of any stream', () => {
   })
 })
 
-/** Each has a part that the other lacks. */
+/** Each has a part that the other does not. */
 function overlaps(a: Slice, b: Slice): boolean {
   return a.ts < b.ts && b.ts < a.ts + a.dur && a.ts + a.dur < b.ts + b.dur
 }

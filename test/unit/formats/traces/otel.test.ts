@@ -190,7 +190,7 @@ function checkValue(value: object): void {
   else expect(typeof content).toBe(kind === 'boolValue' ? 'boolean' : 'string')
 }
 
-/** One root, which is reached from everywhere. */
+/** One root, from which all spans can be reached. */
 function checkTree(spans: readonly OtelSpan[]): void {
   const parents = new Map(spans.map(({ spanId, parentSpanId }) => [spanId, parentSpanId]))
   expect(spans.filter(({ parentSpanId }) => parentSpanId === undefined)).toEqual(spans.slice(0, 1))

@@ -14,7 +14,7 @@ const LIMITS: CheckLimits = {
 function judged(page: readonly SummarizedStream[]) {
   const looking = new StoreScanner({ overdueForMs: 0, stuckAfterMs: 0, host: 'here', isRunning: () => true })
   looking.add(page, NOW)
-  // the limits of these streams are watched by nobody: that is another test's
+  // these streams are unwatched, which another test covers
   const look = { ...looking.found(NOW), withLimit: 0 }
   const { status, checks } = judge(look, { watchdogs: [], damaged: false }, LIMITS)
   return { status, checks: Object.fromEntries(checks.map(check => [check.name, check.status])) }

@@ -111,7 +111,7 @@ describe('names that match no pattern', () => {
         { isRequired: false },
       )
     expect(judge(watching('b/*')).faults).toEqual([{ kind: 'unwatched', status: 'warning', streams: unwatched }])
-    // all have ended meanwhile: that is said of all streams
+    // all have ended meanwhile: that is a statement about all streams
     expect(judge().faults).toMatchObject([{ kind: 'missing', withLimit: 3 }])
   })
 })

@@ -5,7 +5,7 @@ import { ContainerMissing, NotPermitted, StoreUnreachable } from '../../../../sr
 import type { StreamStore } from '../../../../src/store/store.ts'
 import { memoryStore } from '../support.ts'
 
-/** The memory store with some methods replaced; it tells which names it was asked to create. */
+/** The memory store with some methods replaced; it records the names it was told to create. */
 function storeWith(methods: Partial<StreamStore>): { store: StreamStore; created: string[]; inner: StreamStore } {
   const { store: inner } = memoryStore()
   const created: string[] = []

@@ -14,7 +14,7 @@ const at = (ms: number): string => new Date(ms).toISOString()
 const ROOT: EventText = { id: '00', name: 'Start', status: 'inprocess' }
 const child = (id: string, more: EventText = {}): EventText => ({ id, name: id, status: 'init', prev: '00', ...more })
 
-/** As a store gives it; without `over` with the summary that belongs to it. */
+/** In the form of a store; without `over` with a valid summary. */
 function storedAs(text: string, over: Partial<StreamSnapshot> = {}): StreamSnapshot {
   const body = Buffer.from(text)
   return {
@@ -46,7 +46,7 @@ function findingsOf(text: string, over: Partial<StreamSnapshot> = {}): readonly 
 const events = (...given: readonly EventText[]): string => documentText(...given)
 const find = (found: readonly Finding[], code: string): Finding | undefined => found.find(one => one.code === code)
 
-/** A stream of ours in which nothing is wrong: forked, worked, joined. */
+/** A stream of ours without problems: forked, worked on, joined. */
 function sound(): string {
   const play = Play.joined('Done', 'A', 'B')
   play.do({ op: 'start', event: '01.00' })
@@ -58,7 +58,7 @@ test('an intact stream has no findings', () => {
   expect(findingsOf(sound())).toEqual([])
 })
 
-/** Each with a document that has it, one like it that has not, and what is said of the event. */
+/** Each with a faulty document, a similar intact one, and the text about the event. */
 const CASES: readonly (readonly [
   code: string,
   severity: Finding['severity'],
@@ -177,7 +177,7 @@ const CASES: readonly (readonly [
     'warning',
     '01.00',
     events(ROOT, child('01.00'), child('01.01', { prev: '01.00' })),
-    // held: nothing in it was begun
+    // held: no event in it has begun
     events({ ...ROOT, status: 'init' }, child('01.00'), child('01.01', { prev: '01.00' })),
   ],
   [

@@ -4,7 +4,7 @@ import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import type { StreamSnapshot, StreamStore } from '../../../../src/store/store.ts'
 import { HOLDER, init, memoryStore, run } from '../support.ts'
 
-/** Follows until `enough` says so; before each look the next step is taken. */
+/** Follows until `enough` returns true; before each poll the next step is taken. */
 async function collect(store: StreamStore, steps: (() => unknown)[], fromVersion = 0): Promise<FollowItem[]> {
   const controller = new AbortController()
   const stepping: StreamStore = new Proxy(store, {
@@ -83,7 +83,7 @@ describe('follow', () => {
     expect(told(items)).toEqual(['1 init', 'gone', '1 init'])
   })
 
-  /** Writes over the text as somebody does who knows nothing of leases and versions. */
+  /** Overwrites the text as a writer without leases and versions does. */
   async function overwrite(store: StreamStore, change: (text: string) => string): Promise<void> {
     const decide = ({ body, summary }: StreamSnapshot) => {
       if (summary === undefined) throw new Error('a stream of ours has a summary')

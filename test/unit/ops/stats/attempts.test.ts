@@ -8,7 +8,7 @@ import { init, memoryStore, NOW, resultOf, run, writeForeign } from '../support.
 
 const SECOND = 1_000
 
-/** Plays operations on one stream, each so many seconds after the one before. */
+/** Plays operations on one stream, each a number of seconds after the previous one. */
 async function played(...steps: readonly (readonly [afterS: number, operation: Operation])[]) {
   const { store, advance } = memoryStore()
   for (const [afterS, operation] of steps) {

@@ -8,7 +8,7 @@ function histogramOf(samples: readonly number[]): LogHistogram {
   return histogram
 }
 
-/** By nearest rank, as the histogram has it. */
+/** By nearest rank, as in the histogram. */
 function exact(samples: readonly number[], q: number): number {
   const sorted = samples.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN

@@ -108,7 +108,7 @@ describe('a change of a stream that this process has just written', () => {
 describe('changes of a large stream that wait for each other', () => {
   const names = Array.from({ length: 501 }, (_, at) => `E${at}`)
 
-  /** How often the text of the stream was asked for. */
+  /** The number of reads of the stream's text. */
   function counting(store: StreamStore): { store: StreamStore; readonly bodies: () => number } {
     let bodies = 0
     const counted = intercept(store, (_, decide, go) =>
@@ -129,7 +129,7 @@ describe('changes of a large stream that wait for each other', () => {
   it('read its text once, and each write is kept', async () => {
     const { store, bodies } = counting(memoryStore().store)
     await run(store, 's', init(names))
-    // Of another patience each, so that none shares a write.
+    // With different wait limits, so that none shares a write.
     const ends = [1, 2, 3].map(at => run(store, 's', { op: 'complete', event: `0${at}.00` }, { leaseWaitMs: at }))
     expect(await Promise.all(ends)).toMatchObject([{ kind: 'done' }, { kind: 'done' }, { kind: 'done' }])
     expect(bodies()).toBe(1)

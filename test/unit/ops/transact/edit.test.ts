@@ -12,7 +12,7 @@ import { init, intercept, memoryStore, run, writeForeign } from '../support.ts'
 
 const AS: TransactOptions = { commandId: 'c', by: 'tester', leaseWaitMs: 0 }
 
-/** Without what is drawn anew for each call. */
+/** Without the values that are random in each call. */
 async function bytes(store: StreamStore, name = 's'): Promise<string> {
   return Buffer.from((await store.read(name))?.body ?? [])
     .toString()

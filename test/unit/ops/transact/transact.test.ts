@@ -197,7 +197,7 @@ describe('init', () => {
     expect(tries).toBe(2)
   })
 
-  /** A store whose `create` loses its answers; whether they are applied, the test says. */
+  /** A store whose `create` loses its answers; the test decides whether they are applied. */
   function deafCreate(store: StreamStore, applied: boolean): { store: StreamStore; tries: () => number } {
     let tries = 0
     const create: StreamStore['create'] = async (...given) => {

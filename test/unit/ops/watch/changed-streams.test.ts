@@ -3,7 +3,7 @@ import { ChangedStreams, type RememberedStream } from '../../../../src/ops/watch
 
 type Streams = ChangedStreams<RememberedStream>
 
-/** A listing that offers these streams; returns the names of those whose rows it had to make. */
+/** A listing of these streams; returns the names of those whose rows were requested. */
 function list(streams: Streams, etags: Readonly<Record<string, string>>): string[] {
   streams.begin()
   const rows = Object.entries(etags).filter(([name, etag]) => !streams.skip(name, etag))

@@ -6,7 +6,7 @@ import { NOW } from '../check/support.ts'
 
 const DUE = { stream: 'w/2', dueMs: NOW - 30_000 }
 
-/** Writes down that `w/2` ends soon, and is killed: nobody else can tell for 40 s. */
+/** A watchdog that records that `w/2` ends soon, and is killed: this is detectable only after 40 s. */
 const killed = (agoMs: number, more: Partial<WatchdogEntry> = {}) =>
   aWatchdog(NOW, { id: 'k', writtenMs: NOW - agoMs, lastSweepMs: NOW - agoMs, next: [DUE], decisions: [], ...more })
 

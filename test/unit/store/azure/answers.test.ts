@@ -46,7 +46,7 @@ describe('an answer of an intermediary', () => {
       const outcome = await work(store)
       proxy.heal()
       expect(proxy.injected, name).toHaveLength(1)
-      // Of a write that may have been applied the caller is told so; all else is simply done.
+      // A write that may have been applied is reported as such; all others are done.
       if (name === 'create') expect(outcome).toBe('unknown')
       else expect(outcome, name).not.toMatchObject({ kind: expect.stringMatching(/unknown|lost|held|missing/) })
     }

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** So many in a row are an outage. */
+/** This number in a row is an outage. */
 const KNOWN = 6
 const HOUR_MS = 3_600_000
 const refused = new ServiceError('ECONNREFUSED')
@@ -22,7 +22,7 @@ function outageOf(random: () => number = () => 0): CircuitBreaker {
   return outage
 }
 
-/** When each of so many requests got its turn, ms; of those that got none, why. */
+/** The time at which each request got its probe slot, ms; for others, the reason. */
 function turnsOf(outage: CircuitBreaker, count: number, limitMs = HOUR_MS, signal = never): (number | string)[] {
   const turns: (number | string)[] = []
   for (let at = 0; at < count; at += 1) {

@@ -4,7 +4,7 @@ import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../../../support/fault-proxy.ts'
 import { limitToEnd, PATIENT, SOON } from './support.ts'
 
-/** More than there are tries of a request. */
+/** More than the attempts of a request. */
 const IDLE = 6
 
 let proxy: FaultProxy
@@ -20,7 +20,7 @@ afterEach(async () => {
   await proxy.stop()
 })
 
-/** Reads that are under way at the same time, and so over as many connections, which then lie idle. */
+/** Parallel reads, each with a connection, which is idle afterwards. */
 async function connect(): Promise<void> {
   let go = () => {}
   const together = new Promise<void>(resolve => {

@@ -9,7 +9,7 @@ import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 import { type FaultProxy, type Operation, startFaultProxy } from '../../../support/fault-proxy.ts'
 import { PATIENT, SOON, StoppedClock } from './support.ts'
 
-/** Sees the truth, past the proxy. */
+/** Reads the actual state, without the proxy. */
 let direct: StreamStore & { container: string }
 let proxy: FaultProxy
 let store: StreamStore
@@ -31,12 +31,12 @@ afterEach(async () => {
 
 const change = (body: string): Promise<ChangeOutcome> => store.update('s', put(body), changeOptions())
 
-/** Nothing to write: told only of what was read. */
+/** No write: the decision is based on a read only. */
 const look = (): Promise<ChangeOutcome> => store.update('s', () => ({ kind: 'leave' }), changeOptions())
 
 const leaseState = async (): Promise<string> => (await stored(direct, 's')).lease.state
 
-/** The end of a close that begins when the next such request has arrived. Its answer comes when all that is done at once is done. */
+/** The end of a close that begins when the next such request has arrived. Its answer follows when all immediate work is done. */
 function closedDuring(operation: Operation): Promise<void> {
   return new Promise((resolve, reject) => {
     const before = async () => {
@@ -143,7 +143,7 @@ describe('closing the store lets a request in flight complete:', () => {
   it('and the caller that acquired a lease then can release it, but nothing else', async () => {
     const closed = closedDuring('acquire')
     await acquire()
-    // As many functions as the answer may have to pass through to whoever asked.
+    // The maximum number of functions between the answer and the caller.
     for (let depth = 0; depth < 20; depth += 1) await undefined
     const released = store.releaseLease('s', LEASE_ID)
     await expect(store.create('new', bytes('1'), summary())).rejects.toBeInstanceOf(StoreUnreachable)
@@ -165,7 +165,7 @@ describe('a request that closing the store finally aborts is unknown, because it
 
   const unknown = { kind: 'unknown', cause: expect.objectContaining({ message: 'the store was closed' }) }
 
-  /** No such request is ever answered, and the store is closed when the first one has arrived. */
+  /** Such requests are never answered, and the store is closed when the first one has arrived. */
   function cutOff(operation: Operation): void {
     proxy.add({ kind: 'lose-answer', on: operation, silent: true, before: async () => void store.close() })
   }
@@ -207,7 +207,7 @@ describe('a request that closing the store finally aborts is unknown, because it
 })
 
 describe('the lease of a change whose release is in flight', () => {
-  /** The release arrives behind what is sent beside it. */
+  /** The release arrives after the request sent in parallel. */
   function slowRelease(beside: Operation): void {
     const before = async () => {
       for (let turn = 0; turn < 500 && proxy.count(beside) === 0; turn += 1) await nextTurn()

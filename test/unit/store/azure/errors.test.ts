@@ -121,7 +121,7 @@ describe('refusals of the service', () => {
 
 describe('a failed connection', () => {
   it('names host and port, and the hint says how to start the emulator', async () => {
-    // Nobody listens there, and nobody is given it.
+    // A closed port that no other process gets.
     const free = 1_023
     const store = await open(`azurite://127.0.0.1:${free}/orders`)
     const error = await thrownBy(store.read('s'))
@@ -151,7 +151,7 @@ describe('secrets', () => {
           store => listed(store),
         ]
         for (const work of works) {
-          // One for each: a store that gets no answers asks but once a second.
+          // One for each: a store without answers sends only one request a second.
           const store = await account(sas)
           const end = await work(store).catch((error: unknown) => error)
           const shown = `${inspect(end, { depth: 20, showHidden: true })} ${store.address} ${inspect(store.address)}`

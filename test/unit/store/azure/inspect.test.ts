@@ -8,14 +8,14 @@ import type { StreamStore } from '../../../../src/store/store.ts'
 import { summary } from '../../../contract/harness.ts'
 import { PATIENT, StoppedClock } from './support.ts'
 
-/** How a service that is none answers: status, headers, body. */
+/** The answer of a server that is not the service: status, headers, body. */
 interface Answer {
   readonly status?: number
   readonly headers?: Record<string, string>
   readonly body?: string
 }
 
-/** By what is asked: the container's properties, the account, the service's properties, a write. */
+/** By request: the container's properties, the account, the service's properties, a write. */
 interface Answers {
   readonly container?: Answer
   readonly account?: Answer
@@ -29,7 +29,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
 
-/** A store whose service answers as the test says; `asked` counts requests. */
+/** A store whose service answers as configured; `asked` counts requests. */
 async function storeOn(
   answers: Answers,
   credential?: AzureCredential,

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => store.close())
 
-/** The bytes of version 1 and the metadata of version 3, as a tool of the store has them at hand. */
+/** The bytes of version 1 and the metadata of version 3, as a storage tool has them. */
 async function copyOf(name: string) {
   await run(store, name, init(['A', 'B']))
   const { body } = await stored(store, name)

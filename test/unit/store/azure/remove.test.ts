@@ -4,7 +4,7 @@ import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 import { startFaultProxy } from '../../../support/fault-proxy.ts'
 import { PATIENT, SOON } from './support.ts'
 
-/** A stream, and two ways to it: one past the proxy. */
+/** A stream, and two ways to it: one without the proxy. */
 async function setUp() {
   const { port } = await sharedAzurite()
   const direct = await openAzuriteStore(port, PATIENT)

@@ -15,7 +15,7 @@ function callsOf(): AzureRequests {
   })
 }
 
-/** Ends only when it is given up. */
+/** Ends only when it is canceled. */
 const silent = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
 
@@ -51,7 +51,7 @@ describe('closing', () => {
   it('between two attempts remembers that the first had no answer', async () => {
     const calls = callsOf()
     const send = vi.fn(async () => {
-      // The pause before the next try has begun by then.
+      // The pause before the next attempt has begun by then.
       setImmediate(() => calls.close())
       throw new ServiceError('ServerBusy', { status: 503 })
     })

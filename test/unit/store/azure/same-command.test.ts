@@ -47,7 +47,7 @@ describe('of two processes with one command id,', () => {
         const { direct, proxy, store, entries } = await scene()
         proxy.add({ kind, on: 'put', nth: 1 })
         const meanwhile: Promise<string>[] = []
-        // Before the read that looks for it.
+        // Before the read that looks it up.
         const isLook = () => proxy.count('put') > 0 && meanwhile.length === 0
         proxy.add({
           kind: 'delay',

@@ -26,7 +26,7 @@ async function storeInUse(): Promise<{ store: StreamStore; path: string; acknowl
   return { store, path, acknowledged }
 }
 
-/** Writes until `work` is done. Returns how often, and all ids. */
+/** Writes until `work` is done. Returns the number of writes, and all ids. */
 async function whileWriting(store: StreamStore, work: Promise<unknown>): Promise<string[]> {
   let isOver = false
   const done = work.finally(() => {

@@ -15,7 +15,7 @@ async function storeWithCounter(): Promise<{ store: StreamStore; path: string }>
   return { store, path }
 }
 
-/** Another program that writes: its transaction keeps the file locked until it is ended. */
+/** Another program that writes: its transaction keeps the file locked until it ends. */
 function lock(path: string): DatabaseSync {
   const db = new DatabaseSync(path)
   db.exec('BEGIN IMMEDIATE')
@@ -140,7 +140,7 @@ describe('a file that another program has locked', () => {
   })
 })
 
-/** Lets the next COMMITs end in an error of the disk: before they did anything, or after they did it all. */
+/** Makes the next COMMITs fail with a disk error: before they did anything, or after they did everything. */
 function failCommits(times: number, when: 'before' | 'after'): { readonly failed: number } {
   const probe = new DatabaseSync(':memory:')
   const statements: StatementSync = Object.getPrototypeOf(probe.prepare('SELECT 1'))
@@ -157,7 +157,7 @@ function failCommits(times: number, when: 'before' | 'after'): { readonly failed
   return seen
 }
 
-/** Adds its id to the body, once: as operations look for their command id in the journal. */
+/** Adds its id to the body, once: as operations search for their command id in the journal. */
 const once =
   (id: string) =>
   (current: StreamSnapshot): Decision =>

@@ -9,7 +9,7 @@ import { SAMPLE_STREAMS, sampleFile } from './sample.ts'
 import { inFile, NOBODY, startChild, testFolder } from './support.ts'
 
 const row = trustRow('sqlite')
-/** How many files of each kind were opened. */
+/** The number of opened files of each kind. */
 const injected = new Map<string, number>()
 afterAll(() => {
   for (const [kind, count] of injected) row.injected(kind, count)
@@ -18,13 +18,13 @@ const reached = (kind: string): unknown => injected.set(kind, (injected.get(kind
 
 type Fault = typeof StoreDamaged | typeof StoreIncompatible
 
-/** Everything one can do with the file ends in the given fault, and the file stays as it is, byte by byte. */
+/** Every operation on the file fails with the given error, and the file stays unchanged, byte by byte. */
 async function expectFault(path: string, fault: Fault, kind: string): Promise<void> {
   expect(await withoutFault(path, fault)).toEqual([])
   reached(kind)
 }
 
-/** What can be done with the file without the given fault, and whether that changes it. */
+/** The operations on the file that do not fail with the given error, and whether they change it. */
 async function withoutFault(path: string, fault: Fault, open = openSqliteStore): Promise<string[]> {
   const before = readFileSync(path)
   const store = open(path)

@@ -6,7 +6,7 @@ import type { StreamStore } from '../../../../src/store/store.ts'
 import { bytes, changeOptions, given, increment, listed, stored, summary, text } from '../../../contract/harness.ts'
 import { integrity, testFolder } from './support.ts'
 
-/** Reads look at each call. */
+/** Reads check the file at each call. */
 const open = (path: string): StreamStore => openSqliteStore(path, { lookMs: 0 })
 
 /** A closed store with one stream. */

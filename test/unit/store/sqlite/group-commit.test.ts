@@ -16,7 +16,7 @@ async function storeWithCounters(): Promise<{ store: StreamStore; path: string }
   return { store, path }
 }
 
-/** Counts COMMITs; the next `failing` of them end in an error of the disk after they did their work. */
+/** Counts COMMITs; the next `failing` of them report a disk error after they succeeded. */
 function watchCommits(failing = 0): { commits: number } {
   const { run } = StatementSync.prototype
   const seen = { commits: 0 }

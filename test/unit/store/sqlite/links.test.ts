@@ -7,7 +7,7 @@ import type { StreamStore } from '../../../../src/store/store.ts'
 import { changeOptions, given, increment, stored, text } from '../../../contract/harness.ts'
 import { integrity, testFolder } from './support.ts'
 
-/** Reads look at each call. */
+/** Reads check the file at each call. */
 const open = (path: string): StreamStore => openSqliteStore(path, { lookMs: 0 })
 
 async function storeFile(path: string, name = 'counter'): Promise<string> {

@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
 import { changeOptions, given, leased, put } from '../../../contract/harness.ts'
 import { testFolder } from './support.ts'
 
-/** Reads look at each call whether the file is still the same. */
+/** Reads check at each call whether the file is still the same. */
 const open = (path: string) => openSqliteStore(path, { lookMs: 0 })
 
 describe('change tokens of a file that several programs use', () => {

@@ -18,7 +18,7 @@ const FULL = summary({
   ready: ['Scan|a%20b', '+1'],
 })
 
-/** A store of version 1 with a stream of each kind, and what its listing shows. */
+/** A store of version 1 with a stream of each kind, and its listing. */
 async function olderStore() {
   const path = join(testFolder(), 'streams.db')
   const store = openSqliteStore(path)

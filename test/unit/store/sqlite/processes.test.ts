@@ -12,7 +12,7 @@ import { type Child, inFile, integrity, startChild, testFolder } from './support
 const row = trustRow('sqlite')
 const PROCESSES = 8
 const EACH = sized(50, 500)
-/** Writers are killed after so many changes; sqlite-kills does so at any moment. */
+/** Writers are killed after this number of changes; sqlite-kills does so at any moment. */
 const KILLED_AFTER = sized([17], [1, 17, 60])
 
 async function counterFile(): Promise<string> {
@@ -30,7 +30,7 @@ async function counterIn(path: string): Promise<number> {
   return Number(body)
 }
 
-/** What is wrong after so many changes, each of which reported the number it wrote. */
+/** The errors after a number of changes, each of which reported the number it wrote. */
 async function lostIn(path: string, reported: readonly number[], count: number): Promise<string[]> {
   const counted = await counterIn(path)
   const numbers = Array.from({ length: count }, (_, i) => i + 1)

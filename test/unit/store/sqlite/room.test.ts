@@ -73,7 +73,7 @@ describe('a store without room', () => {
 const MOUNT = '/bin/mount'
 const UNMOUNT = '/bin/umount'
 
-/** A file system of 1 MiB for one test; `undefined` where it cannot be mounted. */
+/** A file system of 1 MiB for one test; `undefined` if it cannot be mounted. */
 function smallDisk(): string | undefined {
   const disk = join(testFolder(), 'disk')
   mkdirSync(disk)

@@ -10,7 +10,7 @@ function opened(path: string): DatabaseSync {
   return db
 }
 
-/** The same database, in which another process makes the tables after each question that is answered. */
+/** The same database, in which another process creates the tables after each query. */
 function createdMeanwhile(db: DatabaseSync, path: string): DatabaseSync {
   const another = opened(path)
   const prepare = (sql: string) => ({

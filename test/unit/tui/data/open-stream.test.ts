@@ -20,7 +20,7 @@ function stored(body: Uint8Array): StreamSnapshot {
   }
 }
 
-/** The open stream after it was seen in these states, one after the other. */
+/** The open stream after these states, one after the other. */
 function opened(...states: readonly (readonly EventText[])[]): OpenStream {
   const data = new DataStore()
   data.openStream(NAME)

@@ -19,7 +19,7 @@ class Easel {
   constructor(size: TerminalSize, first: Frame, theme: Theme = 'dark') {
     this.terminal = openTerminal(size)
     const { stdin, stdout } = this.terminal
-    // Ink writes at once when 9 ms have passed since it did last; for it they always have.
+    // Ink writes at once if its last write was 9 ms ago; here it always was.
     this.#painter = new Painter(first, {
       stdin,
       stdout,
@@ -43,7 +43,7 @@ class Easel {
     return this.#painter.written()
   }
 
-  /** The screen with its colours, a line a row. */
+  /** The screen with its colors, one line per row. */
   async rows(): Promise<string[]> {
     return (await this.terminal.cells()).map(row => JSON.stringify(row))
   }
@@ -54,7 +54,7 @@ class Easel {
   }
 }
 
-/** What somebody sees who starts with this frame. */
+/** The screen of a program that starts with this frame. */
 async function freshRows(size: TerminalSize, frame: Frame): Promise<string[]> {
   const easel = new Easel(size, frame)
   const rows = await easel.rows()

@@ -144,7 +144,7 @@ describe('the thread tree', () => {
 describe('the XML pane', () => {
   const long = openStream('a', documentOf(100))
   const xml = () => new Stage(worldWith({ open: long }), { stream: 'a' }).press('y')
-  /** 40 rows without head, foot and column titles. */
+  /** 40 rows without header, footer and column titles. */
   const height = 36
 
   it('scrolls within its bounds', () => {

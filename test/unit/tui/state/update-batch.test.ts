@@ -4,7 +4,7 @@ import { worldWith } from '../support/world.ts'
 
 const stage = () => new Stage(worldWith({ streams: ['a', 'b'] }), { writes: 'unlocked' })
 
-/** A change of three streams is being carried out; its outcomes are in front. */
+/** A change of three streams is running; its outcomes are in front. */
 const running = () => stage().press('c').previewed({ count: 3 }).press('tab', 'tab', 'enter')
 
 const END = { kind: 'batch-ended', end: { lines: ['run file: x'] } } as const

@@ -22,7 +22,7 @@ describe('the frame scheduler', () => {
   })
   afterEach(() => void vi.useRealTimers())
 
-  /** So many changes, one a millisecond. */
+  /** This number of changes, one per millisecond. */
   async function changes(count: number): Promise<void> {
     for (let at = 0; at < count; at += 1) {
       gate.request()

@@ -9,7 +9,7 @@ function names(actions: readonly Action[]): string[] {
   )
 }
 
-/** All that the chunks give, and what is left when nothing more comes. */
+/** All keys from the chunks, and the rest when no more input follows. */
 function read(...chunks: readonly string[]): string[] {
   const reader = new KeyReader()
   return names([...chunks.flatMap(chunk => reader.push(chunk)), ...reader.flush()])

@@ -8,7 +8,7 @@ class Host {
   readonly events = new EventEmitter()
   readonly terminal: EmulatedTerminal
   stops = 0
-  /** Whether somebody listened for the stop signal when it came: it would not have stopped the process. */
+  /** Whether there was a listener for the stop signal when it arrived: then it would not have stopped the process. */
   wasHeard: boolean | undefined
 
   constructor(terminal: EmulatedTerminal) {
@@ -27,7 +27,7 @@ class Host {
   readSize(): void {}
 }
 
-/** DEC modes as the bytes leave them: `?7` → on or off. */
+/** DEC modes after the bytes: `?7` → on or off. */
 function modes(written: string): Record<string, 'h' | 'l'> {
   const found: Record<string, 'h' | 'l'> = {}
   for (const [, mode = '', value] of written.matchAll(/\x1b\[\?(\d+)([hl])/g)) found[mode] = value === 'h' ? 'h' : 'l'

@@ -7,7 +7,7 @@ import { unreadable, watchdog } from '../support/demo-data.ts'
 import { CANCEL_DIALOG, demoScene, frameText, halfDone, sceneWith, tooWide } from '../support/scenes.ts'
 import { activity, listingOf, NOW_MS, streamEntry } from '../support/world.ts'
 
-/** Texts that strangers may write: escapes, line ends, wide characters, emoji, marks, halves of characters. */
+/** Possible foreign texts: escapes, line ends, wide characters, emoji, combining marks, lone surrogates. */
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({ unit: 'grapheme', maxLength: 40 }),

@@ -3,7 +3,7 @@ import { SCREENS } from '../../../../src/tui/state/state.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
 import { CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
 
-// Times of day in the pictures are local ones.
+// Times of day in the snapshots are local ones.
 beforeAll(() => void vi.stubEnv('TZ', 'UTC'))
 
 const sizeName = ({ columns, rows }: { readonly columns: number; readonly rows: number }) => `${columns}x${rows}`

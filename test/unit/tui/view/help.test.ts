@@ -7,7 +7,7 @@ import { Stage } from '../support/stage.ts'
 
 const EVERY_WORD = HELP.flatMap(({ lines }) => lines.flatMap(({ does }) => does.split(' ')))
 
-/** What is read of the help while it is scrolled to its end, line by line. */
+/** The visible text of the help while it is scrolled to its end, line by line. */
 function wholeHelp(size: Size): { readonly text: string; readonly stage: Stage; readonly presses: number } {
   const stage = new Stage().act({ kind: 'resize', size }).press('?')
   let [text, presses] = ['', 0]

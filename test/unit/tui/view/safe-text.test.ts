@@ -39,7 +39,7 @@ it('texts that no row could show are cut', () => {
   expect(safeText('🚆'.repeat(100_000)).length).toBeLessThan(5_000)
 })
 
-/** Blocks in which terminals and libraries disagree. */
+/** Blocks in which terminals and libraries differ. */
 const BLOCKS = [
   [0x20, 0x17f],
   [0x300, 0x36f],

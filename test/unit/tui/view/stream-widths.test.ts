@@ -11,7 +11,7 @@ import { opened, sceneOf, textOf, widest } from './stream-scene.ts'
 
 const VIEWS = { treeRows, detailRows, tailRows, timelineRows, xmlRows }
 
-/** What makes terminals and programs disagree, as far as XML can hold it. */
+/** Characters for which terminals and programs differ, as far as XML allows them. */
 const strange = fc
   .array(
     fc.constantFrom(

@@ -25,7 +25,7 @@ function run(argv: readonly [string, ...string[]], input: Partial<CommandInput> 
 const sh = (script: string, ...args: string[]): [string, ...string[]] => ['/bin/sh', '-c', script, 'sh', ...args]
 const node = (script: string): [string, ...string[]] => [process.execPath, '-e', script]
 
-/** Lets all the time pass that it takes. */
+/** Lets all the necessary time pass. */
 async function ended<Value>(running: Promise<Value>, timing: ReturnType<typeof heldTiming>): Promise<Value> {
   let isOver = false
   void running.finally(() => {
@@ -55,12 +55,12 @@ function readOr(path: string): string {
   }
 }
 
-/** Resolves when it has ended; on a machine that has much else to do that takes a while. */
+/** Resolves when it has ended; on a busy machine that takes a while. */
 function gone(pid: number): Promise<true> {
   return eventually(`the end of ${pid}`, () => {
     try {
       process.kill(pid, 0)
-      // nobody may be there to collect it
+      // its parent may not have collected it
       return /^State:\s+Z/m.test(readOr(`/proc/${pid}/status`)) || undefined
     } catch {
       return true
@@ -107,7 +107,7 @@ describe('a hook command', () => {
 
   test('that floods its output is read to the end and little of it is kept', async () => {
     const before = process.memoryUsage().rss
-    // Some 70 MiB of it wait to be collected as garbage at a time: far less than the half.
+    // About 70 MiB of it are uncollected garbage at a time: far less than half of the output.
     const flood = sh('head -c 268435456 /dev/zero; head -c 268435456 /dev/zero >&2; echo end; exit 4')
     const { code, output } = await run(flood)
     expect(code).toBe('exit-4')
@@ -117,7 +117,7 @@ describe('a hook command', () => {
 })
 
 describe('a hook command that hangs', () => {
-  /** Starts a child of its own, tells its id and goes on for long; neither obeys when it is asked to end. */
+  /** Starts a child, prints its id and keeps running; neither reacts to SIGTERM. */
   const stubborn = sh(
     `trap '' TERM
     long() { i=0; while [ $i -lt 1000 ]; do sleep 0.03; i=$((i + 1)); done; }
@@ -162,7 +162,7 @@ describe('a hook command that hangs', () => {
   test('only because of a descendant has succeeded', async () => {
     const out = join(folder, 'out')
     const timing = heldTiming()
-    // It says who it is once the program itself has ended.
+    // It prints its id once the program itself has ended.
     const orphan = `(while kill -0 $$ 2> /dev/null; do sleep 0.02; done; sh -c 'echo $PPID' > "$1"; sleep 30) & exit 0`
     const running = run(sh(orphan, out), { timing })
     const left = Number(await lineOf(out))

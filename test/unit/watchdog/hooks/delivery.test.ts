@@ -38,7 +38,7 @@ function courier(options: Partial<CourierOptions> = {}) {
   return { courier: new DeliveryQueue({ ...usual, ...options }), reports, timing }
 }
 
-/** Hands it over and waits for its end. */
+/** Submits it and waits for its end. */
 async function delivered(one: DeliveryQueue, what: Delivery): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   await one.accept(what, resolve)

@@ -18,7 +18,7 @@ afterEach(() => world.close())
 
 const LONG_AGO_MS = 600_000
 
-/** A store that was there long before anybody watched it. */
+/** A store that existed long before any watchdog. */
 async function old(...answer: Parameters<typeof receiver>): Promise<HookWorld> {
   world = await hookWorld(...answer)
   await run(world.store, 's', init(['A', 'B']))
@@ -198,7 +198,7 @@ describe('at-least-once delivery', () => {
     await run(store, 's', { op: 'abort' })
     await first.pass()
     await host.came(2)
-    // it dies here: nothing was answered, nothing is drained
+    // it dies here: no request was answered, nothing is drained
     advance(LONG_AGO_MS)
     await start().sweep()
     expect(told()).toEqual([...two('done s abort v3'), ...two('failed s abort v3')])
@@ -599,7 +599,7 @@ function two(line: string): string[] {
 
 const ROOT = '<Event name="R" status="inprocess" id="00" next="01.00|02.00|03.00"/>'
 
-/** Writes as a stranger does. */
+/** Writes like a foreign writer. */
 async function overwrite(store: StreamStore, text: string): Promise<void> {
   await store.update(
     'legacy',
@@ -637,7 +637,7 @@ function failingReads(store: StreamStore) {
   return { store: storeWith(store, { read }), fail }
 }
 
-/** As a store is that others write to: what stands beside their documents does not count. */
+/** A store that other programs write to: the metadata beside their documents are invalid. */
 function unsummarized(store: StreamStore): StreamStore {
   const without = <Row extends StreamRow>({ summary: _, ...row }: Row) => row
   return storeWith(store, {

@@ -8,14 +8,14 @@ import { NOW } from '../../ops/support.ts'
 import { heldTiming, LOOPBACK } from './support.ts'
 
 const FIXTURES = new URL('../../../support/fixtures/tls/', import.meta.url)
-/** Of `receiver.test`, signed by itself. Both are public, so they protect nothing. */
+/** For `receiver.test`, self-signed. Both are public, so they protect nothing. */
 const KEY = readFileSync(new URL('key.pem', FIXTURES), 'utf8')
 const CERTIFICATE = readFileSync(new URL('certificate.pem', FIXTURES), 'utf8')
 
 const TRUSTED = tls.getCACertificates('default')
 afterEach(() => tls.setDefaultCACertificates(TRUSTED))
 
-/** A receiver over TLS at 127.0.0.1, to which every name leads. */
+/** A receiver over TLS at 127.0.0.1, to which every name resolves. */
 async function open() {
   const received: string[] = []
   const server = createServer({ key: KEY, cert: CERTIFICATE }, (request, response) => {

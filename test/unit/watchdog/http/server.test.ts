@@ -28,7 +28,7 @@ interface Answered {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-/** fetch would keep the connection, and follow what it likes. */
+/** fetch would keep the connection, and follow redirects. */
 function ask({ address }: Listening, path: string, method = 'GET'): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const asked = request(`http://${address}`, { path, method, agent: false }, response => {
@@ -189,7 +189,7 @@ describe('shutdown', () => {
   })
 })
 
-/** All that comes back until the connection ends. @param answered called as soon as something has come */
+/** Everything received until the connection ends. @param answered called as soon as data have arrived */
 function raw(address: string, sent: string, answered: () => void = () => {}): Promise<string> {
   const [host, port] = address.split(':')
   return new Promise((resolve, reject) => {

@@ -21,7 +21,7 @@ const looking = (world: World, stream = new KnownStream('s')) =>
   look(world.base, new StreamRegistry(), stream, () => RULES, NEVER_ABORTED)
 const commandIds = (looked: Looked | undefined) => looked?.decisions.map(({ commandId }) => commandId)
 
-/** Events that are due, and a journal that tells that each was ended under its command id before. */
+/** Due events, and a journal in which each was ended with its command id before. */
 function endedBefore(count: number): string {
   const numbers = Array.from({ length: count }, (_, n) => n)
   const events = numbers.map(n => ({ id: `e${n}`, status: 'inprocess', prev: '00', timeout: ago(MINUTE) }))

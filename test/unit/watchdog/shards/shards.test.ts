@@ -9,7 +9,7 @@ import { Kennel, seeded, settled } from './world.ts'
 const LEASE_MS = 15_000
 const TAKE_OVER_MS = LEASE_MS + 2_000
 
-/** The most each may hold for long, and what that adds up to. */
+/** The maximum that each may hold for long, and the sum. */
 function fairShares(count: number, dogs: number): number[] {
   return Array.from({ length: dogs }, (_, at) => Math.floor(count / dogs) + (at < count % dogs ? 1 : 0))
 }
@@ -250,7 +250,7 @@ test('a broken lease is lost, and the shard is taken again by one of them', asyn
   const there = await kennel(4, 2)
   await there.store.breakLease('.leasectl/watchdog/shards/4/0', 0)
   await there.store.breakLease('.leasectl/watchdog/shards/4/seats/0', 0)
-  // Until its next renewal the one who had it cannot know.
+  // The previous holder cannot know it before its next renewal.
   await there.time.advance(6_000)
   await there.pass(14_000)
   expect(there.owners()).toEqual([1, 1, 1, 1])

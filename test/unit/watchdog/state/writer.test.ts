@@ -69,7 +69,7 @@ const FAILURE: FailedPass = {
   error: new Error('no answer'),
 }
 
-/** A watchdog's writer over a store, with a clock that the test moves, and how often it wrote. */
+/** A watchdog's writer over a store, with a clock that the test moves, and the number of its writes. */
 function writerOn(more: Partial<StreamStore> = {}) {
   const time = new VirtualTime()
   const inner = openMemoryStore({ clock: () => time.nowMs })
@@ -210,7 +210,7 @@ describe('the state is written', () => {
       return seen.writes - before
     }
     await writer.start()
-    // who looks for it wants to know at once that it sees the streams
+    // a user who looks for it should see at once that it watches the streams
     expect(await writesAfter(100, 'sweep')).toBe(1)
     expect(await writesAfter(100, 'sweep')).toBe(0)
     expect(await writesAfter(4_800, 'sweep')).toBe(0)

@@ -118,7 +118,7 @@ describe.each([
   })
 })
 
-/** What an error of an SDK may carry: a SAS as it is and encoded once more, a connection string, headers, user info. */
+/** The possible content of an SDK error: a SAS, plain and encoded again, a connection string, headers, user info. */
 const SECRETS = [
   `GET https://acct.blob.core.windows.net/box/a?sv=2025-01-05&sp=rw&sig=${SIG} failed`,
   `GET https://acct.blob.core.windows.net/box/a?sig=${SIG}&sv=2025-01-05 failed`,

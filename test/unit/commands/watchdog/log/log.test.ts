@@ -4,7 +4,7 @@ import { logWorld } from './world.ts'
 
 const MINUTE = 60_000
 
-/** Of each line its level and kind. */
+/** Level and kind of each line. */
 function heads(entries: readonly Record<string, unknown>[]): string[] {
   return entries.map(({ level, kind }) => `${level} ${kind}`)
 }

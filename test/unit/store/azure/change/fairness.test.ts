@@ -20,12 +20,12 @@ interface Made {
   readonly pauseMs?: number
   readonly name?: string
   readonly tookMs?: number
-  /** Who wrote lately, and how long the turns took. */
+  /** The recent writers, and the duration of their turns. */
   readonly others?: number
   readonly turnMs?: number
 }
 
-/** One change that takes `tookMs`, `pauseMs` after the one before. Returns how long it yielded. */
+/** One change that takes `tookMs`, `pauseMs` after the previous one. Returns the time it yielded. */
 function change({ pauseMs = 10, name = 's', tookMs = 10, others = 0, turnMs }: Made = {}): number {
   nowMs += pauseMs
   const yieldMs = fairness.yieldDelayMs(name, false)
@@ -36,7 +36,7 @@ function change({ pauseMs = 10, name = 's', tookMs = 10, others = 0, turnMs }: M
   return Math.round(yieldMs * 10) / 10
 }
 
-/** How long each of `count` changes yielded. */
+/** The time that each of `count` changes yielded. */
 function yieldsOf(count: number, options: Made = {}): number[] {
   return Array.from({ length: count }, () => change(options))
 }
@@ -201,7 +201,7 @@ describe.each<WriteMode>(['lease', 'optimistic'])('a change, write: %s,', write 
     const { port } = await sharedAzurite()
     const proxy = await startFaultProxy({ target: { port } })
     const direct = await openAzuriteStore(port)
-    // A moment ago, however slow the machine is.
+    // Recently, however slow the machine is.
     const now = Date.now()
     const machine = { wallMs: () => now, monotonicMs: () => 0 }
     const store = await openAzuriteStore(proxy.port, { container: direct.container, random: () => 0.999, machine })

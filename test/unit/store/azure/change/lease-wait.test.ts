@@ -5,11 +5,11 @@ import { changeOptions, leased } from '../../../../contract/harness.ts'
 import type { FaultProxy } from '../../../../support/fault-proxy.ts'
 import { behindProxy, LIMIT_MS, type StoppedClock } from '../support.ts'
 
-/** By the machine's clock, which only the requests move on: how long each try takes that is answered. */
+/** By the machine's clock, which only requests advance: the duration of each answered attempt. */
 const ROUND_TRIP_MS = 6_000
-/** The shortest pause between two tries, which is what chance gives here. */
+/** The shortest pause between two attempts, which the random source gives here. */
 const PAUSE_MS = 5
-/** The patience of who waits, several times the deadline, which is all that is left of time for what never comes. */
+/** The wait limit, several times the deadline, which is the only limit for a missing answer. */
 const [WAIT_MS, DEADLINE_MS] = [1_200_000, 30_000]
 
 let direct: StreamStore & { container: string }
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 describe.each([
   { write: 'lease', on: 'acquire', silenceMs: 12_000 },
-  // Of a read only its time tells that some of its tries had no answer.
+  // Only the duration of a read shows that some of its attempts had no answer.
   { write: 'optimistic', on: 'get', silenceMs: LIMIT_MS },
 ] as const)('the wait of a change ($write) for a lease that another holds', ({ write, on, silenceMs }) => {
   const change = (options: Partial<ChangeOptions>) =>

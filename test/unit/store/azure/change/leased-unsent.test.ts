@@ -7,7 +7,7 @@ import { bytes, changeOptions, leased, put, stored, summary, text } from '../../
 import type { FaultProxy } from '../../../../support/fault-proxy.ts'
 import { behindProxy, type StoppedClock } from '../support.ts'
 
-/** Sees and writes the truth, past the proxy. */
+/** Reads and writes the actual state, without the proxy. */
 let direct: StreamStore & { container: string }
 let proxy: FaultProxy
 let store: StreamStore
@@ -24,7 +24,7 @@ afterEach(async () => {
   await end()
 })
 
-/** Decides to write `a;` until that is there, and keeps account of what was discarded: the first decision is 1. */
+/** Decides to write `a;` until it is written, and records discarded decisions: the first is 1. */
 function account(onDecide: (decision: number) => void = () => {}) {
   const discarded: number[] = []
   let made = 0
@@ -42,7 +42,7 @@ function account(onDecide: (decision: number) => void = () => {}) {
 const change = (decide: (current: StreamSnapshot) => Decision, options: Partial<ChangeOptions> = {}) =>
   store.update('s', decide, changeOptions(options))
 
-/** The next Put finds no connection. @param meanwhile what others do in that moment */
+/** The next Put finds no connection. @param meanwhile actions of others at that moment */
 function unreachableOnce(meanwhile: () => Promise<unknown> = async () => {}): void {
   const unsent = { kind: 'silent', error: new ServiceError('ECONNREFUSED'), silences: 0 } as const
   vi.spyOn(BlobIO.prototype, 'put').mockImplementationOnce(async () => {

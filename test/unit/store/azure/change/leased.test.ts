@@ -9,7 +9,7 @@ import { openAzuriteStore, sharedAzurite } from '../../../../support/azurite.ts'
 import { type Fault, type FaultProxy, type Operation, startFaultProxy } from '../../../../support/fault-proxy.ts'
 import { limitToEnd, PATIENT, SOON, StoppedClock } from '../support.ts'
 
-/** Sees and writes the truth, past the proxy. */
+/** Reads and writes the actual state, without the proxy. */
 let direct: StreamStore & { container: string }
 let proxy: FaultProxy
 let store: StreamStore
@@ -17,7 +17,7 @@ let opened: StreamStore[]
 /** Of the machine of the stores behind the proxy. */
 let clock: StoppedClock
 
-/** Nobody listens there, and nobody is given it. */
+/** A closed port that no other process gets. */
 const NO_PORT = 1_023
 
 beforeEach(async () => {
@@ -43,7 +43,7 @@ async function open(options: Partial<AzureBlobOptions> = {}): Promise<StreamStor
   return made
 }
 
-/** Appends a command id, once: a later look that finds it leaves. */
+/** Appends a command id, once: a later decision that finds it skips. */
 function append(id: string, onDecide: (current: StreamSnapshot) => void = () => {}) {
   return (current: StreamSnapshot) => {
     onDecide(current)
@@ -69,7 +69,7 @@ function inject(...faults: Fault[]): void {
 
 describe('a change without faults', () => {
   it('takes two round trips for one acquire, one get and one put; the release follows', async () => {
-    // Requests that are sent together meet, however busy the machine is; of others none is kept waiting for ever.
+    // Requests sent together overlap, however busy the machine is; others are not delayed forever.
     const both = () => proxy.count('acquire') + proxy.count('get') === 2
     const met = () => vi.waitUntil(both, 5_000).catch(() => {})
     inject({ kind: 'delay', on: 'acquire', before: met }, { kind: 'delay', on: 'get', before: met })
@@ -145,14 +145,14 @@ describe('an acquire', () => {
   })
 })
 
-/** A change of a moment ago whose lease the next one goes on with. Nothing but microtasks may come between the two. */
+/** A recent change whose lease the next one reuses. Only microtasks may come between the two. */
 async function inBurst(where: string): Promise<void> {
   if (where === 'alone') return
   expect(await change('w')).toMatchObject({ kind: 'committed' })
   proxy.reset()
 }
 
-/** A third and more of the time that a change has in all. */
+/** A third and more of the whole time limit of a change. */
 const passing = async (): Promise<void> => clock.pass(12_000)
 
 const WHERE = [

@@ -13,11 +13,11 @@ import { connectionStringAt, openAzuriteStore, sharedAzurite } from '../../../..
 import { type Fault, type FaultProxy, startFaultProxy } from '../../../../support/fault-proxy.ts'
 import { behindProxy, limitToEnd, PATIENT, SOON, type StoppedClock } from '../support.ts'
 
-/** Sees and writes the truth, past the proxy. */
+/** Reads and writes the actual state, without the proxy. */
 let direct: StreamStore & { container: string }
 let proxy: FaultProxy
 let store: StreamStore
-/** Of the store's machine: what it heard stays fresh. */
+/** Of the store's machine: received times stay fresh. */
 let clock: StoppedClock
 let end: () => Promise<void>
 
@@ -29,7 +29,7 @@ afterEach(async () => {
   await end()
 })
 
-/** Appends a command id, once: a later look that finds it leaves. */
+/** Appends a command id, once: a later decision that finds it skips. */
 function append(id: string, onDecide: (current: StreamSnapshot) => void = () => {}) {
   return (current: StreamSnapshot) => {
     onDecide(current)
@@ -50,7 +50,7 @@ function inject(...faults: Fault[]): void {
   for (const fault of faults) proxy.add(fault)
 }
 
-/** Makes the store remember what is there, and forgets the requests that took. */
+/** Makes the store cache the current state, and forgets the requests for that. */
 async function warm(): Promise<void> {
   expect(await change('w')).toMatchObject({ kind: 'committed' })
   proxy.reset()
@@ -293,7 +293,7 @@ describe.each(['cold', 'warm'])('an optimistic put, %s,', temperature => {
   })
 
   it('is unknown if no answer arrives before the deadline, and is not retried automatically afterwards', async () => {
-    // Three of them take more time than a change has in all.
+    // Three of them exceed the whole time limit of a change.
     const passing = async () => clock.pass(12_000)
     inject(
       { kind: 'lose-answer', on: 'put', nth: 1 },
@@ -366,14 +366,14 @@ describe('lease holders, optimistic writers and foreign writers on one stream', 
     }
   })
 
-  /** Knows of nothing but the ETag: reads, appends, puts, and again where it was refused. */
+  /** Uses only the ETag: reads, appends, puts, and retries if refused. */
   async function foreignWriter(writer: string, outcomes: Map<string, string>): Promise<void> {
     const blob = await foreignBlob()
     for (let at = 0; at < CHANGES; ) {
       const found = await blob.downloadToBuffer()
       const { etag = '' } = await blob.getProperties()
       const next = `${found}${writer}.${at};`
-      // Read before the ETag was asked for: what was written in between must not be lost.
+      // Read before the ETag was requested: a write in between must not be lost.
       const again = await blob.downloadToBuffer(0, undefined, { conditions: { ifMatch: etag } }).catch(() => undefined)
       if (again === undefined || !again.equals(found)) continue
       const landed = await blob.upload(next, next.length, { conditions: { ifMatch: etag } }).then(

@@ -94,7 +94,7 @@ describe('listing through the service', () => {
       throw new Error('out of memory')
     }
     await expect(listed(store, { skip, prefix: 's/' })).rejects.toThrow('out of memory')
-    // A page that a listing before gave up may still arrive at the proxy: it has no prefix.
+    // A page of an earlier, canceled listing may still arrive at the proxy: it has no prefix.
     expect(proxy.requests.filter(({ query }) => query.get('prefix') === 's/')).toHaveLength(1)
     expect(await namesOf(store)).toEqual(names)
   })
@@ -141,7 +141,7 @@ describe('listing through the service', () => {
         return true
       }
       const given = listed(by, { order, skip, signal: controller.signal })
-      // On the last page nothing is left to be given up.
+      // On the last page there is nothing left to cancel.
       if (at < (names[50] ?? '')) await expect(given).rejects.toThrow('enough')
       else await given.catch(error => expect(error).toHaveProperty('message', 'enough'))
     }
@@ -289,7 +289,7 @@ describe('listing a service with unusual answers', () => {
       if (asked === 2) response.write(whole.slice(0, -5))
       if (asked === 3) response.end(whole)
     })
-    // Asked of the only blob as soon as it has arrived, the rest of its page never does.
+    // The only blob is delivered when it arrives, the rest of its page never does.
     const skip = () => {
       setImmediate(endLimit)
       return false

@@ -12,7 +12,7 @@ import { connectionStringAt, openAzuriteStore, sharedAzurite } from '../../../..
 import { blobXml, escaped, listXml, metadataXml, USUAL_MD5 } from '../../../../support/list-xml.ts'
 
 /**
- * The listing of the SDK, which parses the XML of a page for good, is the oracle: ours reads the same of it, field for
+ * The listing of the SDK, which parses the XML of a page completely, is the oracle: ours returns the same, field for
  * field.
  */
 async function oracle(container: ContainerClient): Promise<StreamRow[]> {
@@ -63,7 +63,7 @@ describe('a listing of the emulator', () => {
     await create('.leasectl/x', {}, 'text/plain')
     await create('folder', { hdi_isfolder: 'true' }, 'text/plain')
     await container.getAppendBlobClient('append').create()
-    // Last of all: a minute later they look different.
+    // Last: a minute later they look different.
     for (const [blob, , , lease] of sample) await take(blob, lease)
   })
 
@@ -83,7 +83,7 @@ describe('a listing of the emulator', () => {
     if (lease > 3) await held.breakLease(lease === 4 ? 0 : 60).catch(() => {})
   }
 
-  /** The summary of the body that all have, every third with a holder, every fifth of another body. */
+  /** The summary of the body that all have, every third with a holder, every fifth for another body. */
   function ours(metadata: Record<string, string>, at: number): Record<string, string> {
     const record = { holder: holder('é & <grace>'), leaseHash: 'ab' }
     return writeMetadata({

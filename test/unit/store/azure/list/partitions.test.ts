@@ -11,7 +11,7 @@ import { findCuts, listInParts, type Parting } from '../../../../../src/store/az
 import { StoreIncompatible } from '../../../../../src/store/errors.ts'
 import type { StreamRow } from '../../../../../src/store/store.ts'
 
-/** A service with names that may change, which counts what it is asked. */
+/** A service with changing names, which counts its requests. */
 class FakeSource implements PageSource {
   readonly pageSize: number
   isOrdered = true
@@ -27,7 +27,7 @@ class FakeSource implements PageSource {
     this.#pause = pause
   }
 
-  /** Hands some of the rows over before the rest of the page has come. */
+  /** Yields some of the rows before the rest of the page has arrived. */
   async page(request: PageRequest, wanted: RowFilter, take?: TakeRows): Promise<ListedPage> {
     this.requests.push(request)
     this.underWay += 1
@@ -73,7 +73,7 @@ async function namesOf(source: PageSource, parting: Partial<Parting> = {}): Prom
 const numbered = (count: number, prefix = 'orders/', digits = 6): string[] =>
   Array.from({ length: count }, (_, i) => prefix + String(i * 7).padStart(digits, '0'))
 
-/** Few letters, so that names share beginnings; some in an order of their own. */
+/** Few letters, so that names share prefixes; some in an order of their own. */
 const name = fc.string({
   unit: fc.constantFrom('a', 'b', 'B', '/', '-', '0', '9', '~', 'é', 'ﬀ', '😀'),
   minLength: 1,

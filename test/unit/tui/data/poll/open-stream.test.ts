@@ -100,7 +100,7 @@ describe('the open stream', () => {
     poll.want(SHOWN)
     await clock.resting()
     expect(data.open).toMatchObject({ name: 'orders/1', presence: 'there' })
-    // there and back before anybody could look
+    // there and back between two polls
     poll.want({ ...NO_DEMAND, open: 'bad' })
     poll.want(SHOWN)
     expect(data.open?.presence).toBe('waiting')

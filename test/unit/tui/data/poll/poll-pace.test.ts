@@ -11,7 +11,7 @@ import { init, memoryStore, run } from '../../../ops/support.ts'
 import { probe } from '../../../ops/watch/support.ts'
 import { LISTED, namesIn, polling, type StepClock, withoutMarks } from '../support.ts'
 
-/** A store that does something before each listing. */
+/** A store with an action before each listing. */
 function before(store: StreamStore, each: () => void): StreamStore {
   const plain = withoutMarks(store)
   return new Proxy(plain, {

@@ -6,7 +6,7 @@ import { Lists } from '../../../../../src/tui/state/lists/lists.ts'
 import type { ListState } from '../../../../../src/tui/state/state.ts'
 import { FREE, NOW, row, stateOn } from './support.ts'
 
-/** What a screen lists, asked again and again. */
+/** The rows of a screen, computed repeatedly. */
 function streams(data: DataStore, lists = new Lists()) {
   return (list: Partial<ListState> = {}, nowMs = NOW) => lists.listing(stateOn('streams', list), data, nowMs)
 }

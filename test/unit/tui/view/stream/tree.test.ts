@@ -142,7 +142,7 @@ function idAt(depth: number): string {
   return depth === 0 ? '00' : `id-${'x'.repeat(8)}-${depth}`
 }
 
-/** A stream whose parts can be replaced: those of a class are found at its prototype. */
+/** A stream whose parts can be replaced: those of a class are on its prototype. */
 function partsOf(open: OpenStream): OpenStream {
   const { name, revision, presence, view, fault, listed, summary, nodes, tail, text } = open
   return {

@@ -12,7 +12,7 @@ function linesOf(open: OpenStream, columns: number, rows: number, paneTop = 0, i
   return textOf(drawn)
 }
 
-/** What is not XML, as it lies there. */
+/** A document that is not XML, unchanged. */
 function raw(text: string): OpenStream {
   const fault = { code: 'bad-document', message: 'line 1: not an event stream' }
   return withGlimpse(openedStream(NAME, 0), { kind: 'unreadable', stored: storedOf(text), fault })
