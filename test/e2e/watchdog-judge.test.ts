@@ -5,7 +5,7 @@ import { complaints, type Evidence, type Fate, starved } from './watchdog/judge.
 import { type Life, livesOf, type Signs } from './watchdog/lives.ts'
 import { expectKept } from './watchdog/verdict.ts'
 
-/** The judge of the plays with processes, against histories that it must not let pass. */
+/** The judge of the plays with processes, on histories that it must reject. */
 
 const LAST_MS = Date.UTC(2026, 10, 20, 12)
 const TIMEOUT_MS = 8_000
@@ -81,7 +81,7 @@ test('a live event that was ended for a real silence is not an error: the machin
 
 describe('on a machine that was too slow', () => {
   const lively = { ...life, kind: 'lively', silentAfterMs: null } as const
-  /** What is told of a play whose only event was ended long after its limit, when a read took so long. */
+  /** The report on a play whose only event was ended long after its deadline, with a read that took this long. */
   function told(slowestReadMs: number, lives: readonly Life[], isStrict = false): readonly string[] {
     const lines: string[] = []
     const say = (name: string) => void lines.push(name)

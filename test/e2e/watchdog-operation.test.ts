@@ -9,11 +9,11 @@ import { plant } from './watchdog/planting.ts'
 import { eventually } from './watchdog/poll.ts'
 import { newWorld, type World } from './watchdog/world.ts'
 
-/** What surrounds a watchdog of the built program: probes, hooks, systemd, cron. */
+/** The environment of a watchdog of the built program: probes, hooks, systemd, cron. */
 
 const INTERVAL = ['--interval', '500ms'] as const
 
-/** So long a test may take on a machine that has much else to do. */
+/** The time limit of a test on a busy machine. */
 const LIMIT = { timeout: 90_000 }
 
 let world: World

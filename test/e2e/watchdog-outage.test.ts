@@ -11,16 +11,16 @@ import { plant } from './watchdog/planting.ts'
 import { eventually } from './watchdog/poll.ts'
 import { newWorld, type World } from './watchdog/world.ts'
 
-/** A watchdog of the built program whose store is away for a while, or does not let it in. */
+/** A watchdog of the built program whose store is unreachable for a while, or refuses access. */
 
 const TIMEOUT_MS = 15_000
-/** The limit is three times the time between two heartbeats at least. */
+/** The timeout is at least three times the time between two heartbeats. */
 const GRACE_MS = TIMEOUT_MS / 3
 const INTERVAL = ['--interval', '1s'] as const
 const ALIVE = ['live/1', 'live/2', 'live/3', 'live/4']
 const SILENT = ['silent/1', 'silent/2']
 
-/** So long a test may take on a machine that has much else to do. */
+/** The time limit of a test on a busy machine. */
 const LIMIT = { timeout: 180_000 }
 
 let world: World
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.leave())
 
-/** Shows life of the streams again and again, through the same network as the watchdog. */
+/** Sends heartbeats for the streams repeatedly, through the same network as the watchdog. */
 async function keepAlive(address: string, streams: readonly string[], until: AbortSignal): Promise<void> {
   const store = await openStore(address, process.env)
   const touch = { op: 'touch', event: EVENT, claimMs: CLAIM_MS, owner: OWNER, fence: FENCE } as const

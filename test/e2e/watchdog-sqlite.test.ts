@@ -9,7 +9,7 @@ import { newWorld, type World } from './watchdog/world.ts'
 const SEED = trustSeed(1)
 const again = repeatWith('test/e2e/watchdog-sqlite.test.ts', SEED)
 const INTERVAL_MS = 2_000
-/** What the watchdogs promise beyond timeout and interval, ms. */
+/** The promised time beyond timeout and interval, ms. */
 const SLACK_MS = 2_000
 
 const trust = trustRow('watchdog')

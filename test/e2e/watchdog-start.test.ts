@@ -7,9 +7,9 @@ import { fatesOf } from './watchdog/judge.ts'
 import { plant } from './watchdog/planting.ts'
 import { newWorld, rowsOf, type World } from './watchdog/world.ts'
 
-/** A watchdog of the built program that cannot begin: it says why, ends, and has changed nothing. */
+/** A watchdog of the built program that cannot start: it reports the reason, ends, and has changed nothing. */
 
-/** So long a test may take on a machine that has much else to do. */
+/** The time limit of a test on a busy machine. */
 const LIMIT = { timeout: 90_000 }
 
 let world: World

@@ -13,18 +13,18 @@ import { eventually } from './watchdog/poll.ts'
 import type { WatchdogProcess } from './watchdog/watchdog-process.ts'
 import { newWorld, rowsOf, type World } from './watchdog/world.ts'
 
-/** A watchdog of the built program that is asked to end, whatever it is at. */
+/** A watchdog of the built program that is stopped, at any moment. */
 
-/** `LEASECTL_SEEDS=7` asks at other moments. */
+/** `LEASECTL_SEEDS=7` stops it at other moments. */
 const SEED = Number.parseInt(process.env.LEASECTL_SEEDS ?? '1', 10)
-/** It promises 1 s where it is idle and 10 s where it is busy; beside other tests machines take their time, ms. */
+/** The promise is 1 s if idle and 10 s if busy; a machine with other tests takes its time, ms. */
 const IDLE_MS = sized(3_000, 1_000)
 const BUSY_MS = sized(13_000, 10_000)
-/** Others look for shards every 1 to 1.4 s. A lease that nobody gave back would keep them out for ten seconds at the least. */
+/** Others check for shards every 1 to 1.4 s. A lease that was not released would block them for ten seconds at least. */
 const TAKEN_OVER_MS = sized(8_000, 3_000)
 const ALL_AT_ONCE = ['--max-share', '100%'] as const
 
-/** So long a test may take on a machine that has much else to do. */
+/** The time limit of a test on a busy machine. */
 const LIMIT = { timeout: sized(90_000, 900_000) }
 
 const watch = new Stopwatch(trustRow('stops'))
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `orders/${at}`)
 
-/** Streams with an event whose limit has ended. */
+/** Streams with an event whose deadline has passed. */
 async function plantDue(store: StreamStore, streams: readonly string[]): Promise<void> {
   await plant(
     store,
@@ -47,7 +47,7 @@ async function plantDue(store: StreamStore, streams: readonly string[]): Promise
   )
 }
 
-/** Each is untouched, or ended in one whole transaction; no lease is left. @returns how many were ended */
+/** Each is untouched, or ended in one whole transaction; no lease remains. @returns the number of ended ones */
 async function endedWhole(store: StreamStore, streams: readonly string[]): Promise<number> {
   const fates = [...(await fatesOf(store, streams))]
   expect(fates.length).toBe(streams.length)
@@ -112,7 +112,7 @@ describe.concurrent('a watchdog that is stopped', LIMIT, () => {
     const { store, proxy, address } = await world.proxied()
     const streams = names(40)
     await plantDue(store, streams)
-    // All but the first are in flight until it knows that it is to end.
+    // All but the first are in flight until it is told to stop.
     const { promise: asked, resolve: goOn } = Promise.withResolvers<void>()
     let puts = 0
     const isLater = ({ target }: Seen) => target.includes('orders/') && ++puts > 1
@@ -165,7 +165,7 @@ describe.concurrent('a watchdog that is stopped', LIMIT, () => {
 })
 
 describe.concurrent('a write without an answer', LIMIT, () => {
-  /** A watchdog whose first Put is swallowed. */
+  /** A watchdog whose first Put is lost. */
   async function atASwallowedPut() {
     const { store, proxy, address } = await world.proxied()
     await plantDue(store, ['orders/1'])

@@ -23,7 +23,7 @@ function work(owner: string, script: string, flags: readonly string[] = []): Run
 /** Running commands of a worker. */
 const commandsOf = (owner: string) => user.processesWith(`/bin/sh ./${owner}`)
 
-/** Resolves when all have ended: who is stopped is still there until it has its turn. */
+/** Resolves when all have ended: a stopped process exists until it is scheduled. */
 const noCommandsOf = (owner: string) => expect.poll(() => commandsOf(owner), { timeout: 20_000 }).toEqual([])
 
 const init = async (...names: readonly string[]) => {
@@ -45,7 +45,7 @@ async function events(stream: string): Promise<Seen[]> {
   return events.filter(({ name }) => name === 'A')
 }
 
-/** Until there is a file of this name; or none at all, when a test has failed. */
+/** Waits for a file of this name; or for any file, when a test has failed. */
 const waiting = (file: string) => `echo up; while [ ! -e ${file} ] && [ -e a.db ]; do sleep 0.05; done`
 
 describe('many workers', () => {
@@ -55,7 +55,7 @@ describe('many workers', () => {
     const doomed = work('doomed', `${note}; ${waiting('never')}`, ['--claim', '4s'])
     await doomed.until('stdout', /up/)
     doomed.process.kill('SIGKILL')
-    // its command goes on: what protects the event is the fence
+    // its command continues: the fence protects the event
     for (const pid of commandsOf('doomed')) process.kill(pid, 'SIGKILL')
     await doomed.ended
     const others = ['w1', 'w2', 'w3'].map(owner => work(owner, `${note}; sleep 0.05`, ['--claim', '30s']))
@@ -90,7 +90,7 @@ describe('signals', () => {
     await run.until('stdout', /up/)
     run.process.kill(signal)
     await user.shell('sleep 0.2').ended
-    // One that it starts looks like its shell until it runs.
+    // A child process looks like its shell until it runs.
     expect(commandsOf('w1').length).toBeGreaterThanOrEqual(2)
     run.process.kill(signal)
     // Two equal signals may arrive as one.

@@ -22,7 +22,7 @@ export function trustRow<Id extends RowId>(row: Id) {
     if (log !== undefined) appendFileSync(log, `${JSON.stringify({ row, size: SIZE, ...line })}\n`)
   }
   return {
-    /** @param limit the required value, as text: `0`, `at most 400`, `at least 20 000`; a number beyond it misses the promise */
+    /** @param limit the required value, as text: `0`, `at most 400`, `at least 20 000`; other numbers miss the promise */
     figure: (name: FigureOf<Id>, value: number | string, limit?: string) =>
       say({ kind: 'figure', name, value, ...(limit === undefined ? {} : { limit }) }),
     /** @param failed whether the test failed without the protection: `true`, or the promise is not tested */

@@ -2,8 +2,8 @@ import type { Line } from './record.ts'
 import { ROWS, type Row, type RowId } from './rows.ts'
 
 /**
- * The status of a row. `missed`: a figure is beyond its limit. `open`: a figure, a negative control or the proof that faults
- * reached the code is missing, so nothing is proven.
+ * The status of a row. `missed`: a figure is beyond its limit. `open`: a figure, a negative control or the proof that
+ * faults reached the code is missing, so nothing is proven.
  */
 export type Verdict = 'kept' | 'broken' | 'missed' | 'open'
 
@@ -41,7 +41,7 @@ function haveReached(said: readonly Line[]): boolean {
   return injected.length > 0 && injected.every(({ count }) => count > 0)
 }
 
-/** Limits are texts that begin with `0`, `at most 400` or `at least 20 000`; others are remarks: the test itself judges. */
+/** Limits are texts that begin with `0`, `at most 400` or `at least 20 000`; the test itself judges other remarks. */
 function isMissed(line: Line): boolean {
   if (line.kind !== 'figure' || line.limit === undefined) return false
   const [, bound, digits] = /^(at most |at least |(?=0\b))(\d+(?: \d{3})*)\b/.exec(line.limit) ?? []

@@ -8,7 +8,7 @@ import { trustRow } from '../guarantees/record.ts'
 import { LIVE_STORE, NOT_LIVE, type TestAccount, testAccount } from '../support/live-store.ts'
 
 /**
- * The behavior of the Blob service that the driver relies on: not of our code, of the service itself. Runs against Azurite,
+ * The behavior of the Blob service that the driver relies on: not our code, the service itself. Runs against Azurite,
  * or against the account that LEASECTL_LIVE_STORE names.
  */
 const A = '00000000-0000-4000-8000-00000000000a'
@@ -41,7 +41,7 @@ async function blob(): Promise<BlockBlobClient> {
 
 const lease = (on: BlockBlobClient, id = A) => on.getBlobLeaseClient(id)
 
-/** Brings a fresh blob into a state with a lease of A. Expired leases take time, so they are requested first, together. */
+/** Brings a fresh blob into a state with a lease of A. Expired leases take time: they are requested first, together. */
 async function inState(state: State): Promise<BlockBlobClient> {
   const client = await blob()
   if (state === 'available') return client

@@ -40,9 +40,9 @@ export class Allowance {
   }
 
   /**
-   * The first watchdog that could work undisturbed for the necessary time has to have ended it: two observations an interval
-   * apart, and the change. One that was dead, cut off or had a lost answer starts again, at its next sweep. A deadline
-   * that was written no longer than an interval before it passes, or after it, is only found by a sweep.
+   * The first watchdog that could work undisturbed for the necessary time has to have ended it: two observations an
+   * interval apart, and the change. One that was dead, cut off or had a lost answer starts again, at its next sweep. A
+   * deadline that was written no longer than an interval before it passes, or after it, is only found by a sweep.
    * A worker that could send no heartbeat for more than a third of its timeout gets a third to do so.
    * @param sinceMs when the event came under it
    */

@@ -26,7 +26,7 @@ export interface CheckRules {
 }
 
 /**
- * Judges the actions of watchdogs by the writes, without knowledge of their implementation: no event with a heartbeat within
+ * Judges the actions of watchdogs by the writes, independently of their implementation: no event with a heartbeat within
  * its timeout was ended, none twice, and no due event lasted longer than allowed. Time only goes forward: one walk.
  */
 export function check(happenings: readonly Happening[], rules: CheckRules): Violation[] {
@@ -169,7 +169,7 @@ class Checker {
   }
 
   /** The time of a deadline, by the store's clock. */
-  /** The remaining time of a timeout: in true time, for one that counts from a time ahead of a clock that was set back since. */
+  /** The remaining time of a timeout: in true time, for one from a time ahead of a clock that was set back since. */
   #missingMs(limit: ModelLimit, atMs: number): number {
     const nowMs = this.#rules.storeMs(atMs)
     if (limit.kind === 'absolute') return limit.dueMs - nowMs

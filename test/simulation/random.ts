@@ -1,4 +1,4 @@
-/** Randomness from a seed: the same draws in every run. Each actor has its own, so that one more draw of one affects no other. */
+/** Randomness from a seed: the same draws in every run. Each actor has its own, so that no draw affects another actor. */
 export class Random {
   readonly #seed: string
   readonly #next: () => number

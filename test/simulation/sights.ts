@@ -1,7 +1,7 @@
 import type { EntrySight, EventSight, Wrote } from './happenings.ts'
 
 /**
- * Reads written documents as plain text, line by line, and returns the differences from the last one of the same stream. It
+ * Reads written documents as plain text, line by line, and returns the differences from the last one of the stream. It
  * shares nothing with the reader under test, and is fast enough to see every write of a month.
  */
 export class Sights {

@@ -55,7 +55,7 @@ export const MONTH: WorldSettings = {
 /** The same, smaller. */
 export const WEEK: WorldSettings = { ...MONTH, days: 7, streams: 40, beats: 15, outages: outages(7) }
 
-/** One exact clock for all, no process dies and no message is lost: all watchdogs act at once, and workers just in time. */
+/** One exact clock for all, no process dies and no message is lost: all watchdogs act at once, workers just in time. */
 export const RACE: WorldSettings = {
   ...WEEK,
   tardy: 1,

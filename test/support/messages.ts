@@ -16,9 +16,9 @@ export interface Answer extends Message {
 export type Target = { readonly port: number } | Elsewhere
 
 /**
- * An account by the URL of its blobs, http or https. Requests to the proxy have the account at the start of their path, as
- * for any server without a name; it is removed, and `Host` becomes the account's. A signature by key covers the path and
- * would break, one in the query (SAS) does not.
+ * An account by the URL of its blobs, http or https. Requests to the proxy have the account at the start of the path,
+ * as for any server without a name; it is removed, and `Host` becomes the account's. A signature by key covers the path
+ * and would break, one in the query (SAS) does not.
  */
 export interface Elsewhere {
   readonly url: URL

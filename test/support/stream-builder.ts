@@ -34,8 +34,8 @@ export const spec = (name: string, more: Partial<EventSpec> = {}): EventSpec => 
 type Options = Partial<Authorship> & Partial<OperationContext>
 
 /**
- * A stream under test: operations are applied one after the other at a time that the test sets. The result of an operation
- * is written and read again, as between two processes.
+ * A stream under test: operations are applied one after the other at a time that the test sets. Each result is written
+ * and read again, as between two processes.
  */
 export class Play {
   document: StreamDocument

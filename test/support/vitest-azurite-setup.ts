@@ -12,7 +12,7 @@ declare module 'vitest' {
 }
 
 /**
- * How long an Azurite in memory is given to test files, ms, and after how long it is stopped: ten minutes after its start it
+ * The time for which an Azurite in memory is given to test files, ms, and its lifetime: ten minutes after its start it
  * stalls for minutes to clean up.
  */
 const GIVEN_MS = 2 * 60_000

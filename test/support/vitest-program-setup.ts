@@ -16,8 +16,8 @@ declare module 'vitest' {
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * The program as built from the current sources, once for the whole run, when the first test file needs it. In a folder of
- * its own: dist/ may be stale, and another run may be using it.
+ * The program as built from the current sources, once for the whole run, when the first test file needs it. In its own
+ * folder: dist/ may be stale, and another run may be using it.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let program: Promise<string> | undefined

@@ -95,8 +95,8 @@ describe.runIf(hasFaketime).concurrent('the program with a wrong clock', LIMIT, 
 type Signs = Map<string, number>
 
 /**
- * Ends of the event that came too soon after its last heartbeat, and by whom, for messages. They are judged by the times of
- * the ends: the time of an inspection on a slow machine proves nothing, and may itself be without a heartbeat for so long.
+ * Ends of the event too soon after its last heartbeat, and by whom, for messages. They are judged by the times of the
+ * ends: the time of an inspection on a slow machine proves nothing, and may itself be without a heartbeat for so long.
  */
 async function endedEarly(stream: string, signs: Signs): Promise<readonly string[]> {
   const ends = (await readStream(store, stream))?.transactions().filter(({ op }) => op === 'abort') ?? []

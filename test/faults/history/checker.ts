@@ -70,7 +70,7 @@ export type RuleName = keyof typeof RULES
 const RULES_ANEW: ReadonlySet<RuleName> = new Set(['doubled', 'invented'])
 
 /**
- * Judges the reports to workers by the final streams, without knowledge of the implementation. Each rule walks over each
+ * Judges the reports to workers by the final streams, independently of the implementation. Each rule walks over each
  * call and each entry a few times and sorts nothing: linear time.
  */
 export function check(

@@ -1,4 +1,4 @@
-/** A process of several workers that load a store, until the test sends `over` or ends. Argument: `ChildOrders` as JSON. */
+/** A process of several workers that load a store, until the test sends `over` or ends. Argument: `ChildOrders`. */
 import { flushCompileCache } from 'node:module'
 import { seededRandom } from '../../support/faults.ts'
 import { HistoryWriter } from '../history/history.ts'

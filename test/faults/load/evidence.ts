@@ -5,7 +5,7 @@ import type { FinalStream } from '../history/lives.ts'
 /** Of this number of lives. */
 const MOST = 5
 
-/** The basis of the verdict, as lines of JSON: creations, removals and the change that a violation names, and its stream. */
+/** The basis of the verdict, as lines of JSON: creations, removals, the change in a violation, and its stream. */
 export function evidenceFor(
   { violations }: Pick<Verdict, 'violations'>,
   calls: readonly Call[],

@@ -51,7 +51,7 @@ const WORKERS_HERE = 6
 /** No answer, or canceled: an unreliable network must not cause any other error. */
 const EXPECTED = new Set(['threw StoreUnreachable', 'threw TimeoutError'])
 
-/** One round: streams are created, workers change them over an unreliable network, all heals, and the reports are judged. */
+/** One round: streams are created, workers change them over a bad network, all heals, and the reports are judged. */
 export async function play(port: number, round: Round, crew?: Crew, without: Without = {}): Promise<Played> {
   const { seed, share } = round
   const direct = await openAzuriteStore(port)

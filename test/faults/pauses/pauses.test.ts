@@ -19,7 +19,7 @@ import type { WorkerProcess } from './worker-process.ts'
  */
 
 const FILE = 'test/faults/pauses/pauses.test.ts'
-/** A claim is shorter than the lease, so that only the lease is waited for; the first heartbeat is due after a third, ms. */
+/** A claim is shorter than the lease, so that only the lease is waited for; the first heartbeat is after a third, ms. */
 const CLAIM_MS = { azure: 8_000, sqlite: 6_000 } as const
 const ROUNDS = sized(1, 20)
 const TIMEOUT_MS = 120_000 * ROUNDS

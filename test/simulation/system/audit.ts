@@ -129,7 +129,7 @@ function promises(journals: ReadonlyMap<string, readonly Transaction[]>, { repor
   return wrong
 }
 
-/** A worker that lost an event to an operator or a watchdog learns it by its next heartbeat; without one it must know before. */
+/** A worker that lost an event to an operator or a watchdog learns it by its next heartbeat, or must know before. */
 function clashes(journals: ReadonlyMap<string, readonly Transaction[]>, { clashing }: Register): Wrong[] {
   return [...clashing.values()].flatMap(({ stream, event, who, fences: [first = 0, second = 0] }) => {
     const between = journals.get(stream)?.filter(({ version }) => first < version && version < second) ?? []

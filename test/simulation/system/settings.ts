@@ -1,7 +1,7 @@
 import { type FaultRates, NO_FAULTS } from '../faults.ts'
 import { Random } from '../random.ts'
 
-/** The faults of a system, each at its time, ms from the beginning. Processes are `worker-0` …, `dog-0` …, `operator`. */
+/** The faults of a system, each at its time, ms from the beginning. Processes: `worker-0` …, `dog-0` …, `operator`. */
 export type Trouble = { readonly atMs: number } & (
   | { readonly kind: 'crash'; readonly who: string; readonly forMs: number }
   /** Like SIGSTOP and SIGCONT. */

@@ -7,7 +7,7 @@ const FILE = 'test/simulation/system/system.test.ts'
 /** Violations reported per system at most. */
 const MOST_TOLD = 5
 
-/** Systems with fewer faults, streams, workers and watchdogs, without random faults or skew, and with a shorter duration. */
+/** Systems with fewer faults, streams, workers and watchdogs, without random faults or skew, and shorter ones. */
 function* smaller(town: TownSettings): Iterable<TownSettings> {
   // First the candidates that speed up the rest.
   for (const share of [0.5, 0.8]) {

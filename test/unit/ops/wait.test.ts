@@ -47,7 +47,7 @@ interface Given {
   readonly mayAppear?: boolean
 }
 
-/** Waits; after each poll, and at the beginning of an outage, the next step is taken. After the last one the wait is canceled. */
+/** Waits; after each poll, and at the beginning of an outage, the next step is taken. After the last one it is canceled. */
 async function wait(store: StreamStore, selection: Selection, steps: (() => unknown)[], given: Given = {}) {
   const { target = SUCCESS, mayAppear = false } = given
   const controller = new AbortController()

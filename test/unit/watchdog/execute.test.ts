@@ -5,7 +5,7 @@ import type { Carried } from '../../../src/watchdog/decision.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { DAY, dogOf, HOUR, INTERVAL, MINUTE, SECOND, World } from './watch-world.ts'
 
-/** Streams with one event each without heartbeats, and a watchdog that has observed them, at the time of their deadline. */
+/** Streams with one event each without heartbeats, and a watchdog that has observed them, at their deadline. */
 async function due(
   world: World,
   names: readonly string[],

@@ -65,7 +65,7 @@ describe('observation gaps', () => {
   })
 })
 
-/** The observations of a watchdog with ticks every 2.5 s: store's clock and machine's run alike unless stated otherwise. */
+/** The observations of a watchdog with ticks every 2.5 s: store's clock and machine's run alike by default. */
 class Sight {
   atMs = 0
   offsetMs = 0

@@ -10,7 +10,7 @@ interface Watched extends Ran {
   readonly closed: number
 }
 
-/** Runs `ls -w` on a terminal with this number of rows; `after` is called with the number of each frame, the last one ends it. */
+/** Runs `ls -w` on a terminal with this number of rows; `after` gets the number of each frame, the last one ends it. */
 async function watched(
   world: World,
   argv: readonly string[],

@@ -5,7 +5,7 @@ import { bodyOf, cli, json, newWorld, statuses, type World } from '../support.ts
 
 const LIMIT: EventSpec = { name: 'Search', timeout: '00:01:00' }
 
-/** This number of streams with one event each whose deadline passed a minute ago, and as many open ones without a deadline. */
+/** This number of streams with an event each whose deadline passed a minute ago, and as many without a deadline. */
 async function overdue(streams: number, others = streams): Promise<World> {
   const world = newWorld()
   const forks = (spec: EventSpec) => ({ ...init(), forks: [spec] }) as Operation

@@ -36,7 +36,7 @@ const look = (): Promise<ChangeOutcome> => store.update('s', () => ({ kind: 'lea
 
 const leaseState = async (): Promise<string> => (await stored(direct, 's')).lease.state
 
-/** The end of a close that begins when the next such request has arrived. Its answer follows when all immediate work is done. */
+/** The end of a close that begins when the next such request arrives. It is answered when all immediate work is done. */
 function closedDuring(operation: Operation): Promise<void> {
   return new Promise((resolve, reject) => {
     const before = async () => {

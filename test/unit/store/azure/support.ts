@@ -17,7 +17,7 @@ export const PATIENT = {
 /** The time for a condition that depends only on the speed of the machine. */
 export const SOON = { timeout: 60_000, interval: 5 } as const
 
-/** From now on: expires the limit of the last attempt in flight that has one of `LIMIT_MS`, so that the test need not wait. */
+/** From now on: expires the limit of the last attempt in flight with one of `LIMIT_MS`, so that the test need not wait. */
 export function limitToEnd(): () => void {
   const [set, cleared] = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'clearTimeout')]
   onTestFinished(() => {

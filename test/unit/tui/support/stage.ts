@@ -96,7 +96,7 @@ export function outcomeOf(stream: string, word = 'done'): Outcome {
   return { target: { stream }, word, isGood: word === 'done', text: word }
 }
 
-/** Rows like those of a screen: a filter is one word, folded ones are omitted. Other screens show the rows of the world. */
+/** Rows like those of a screen: a filter is one word, folded ones are omitted. Other screens have the world's rows. */
 function rowsOf(state: State, world: World): Listing {
   const { filter } = state.lists[state.screen]
   if (state.screen === 'activity') return listingOf(world.data.activity.items.map(({ key }) => key))

@@ -40,7 +40,7 @@ export interface Cell {
   readonly inverse: boolean
 }
 
-/** `undefined`: the terminal's own; a number from 0 to 255: of the palette, 0 to 15 are the theme's; otherwise `#rrggbb`. */
+/** `undefined`: the terminal's own; a number from 0 to 255: of the palette, 0 to 15 of the theme; otherwise `#rrggbb`. */
 export type Colour = number | string | undefined
 
 /** The rows, from 0, on which one write printed or erased. */
