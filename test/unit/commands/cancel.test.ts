@@ -33,7 +33,7 @@ test('cancel ends the whole stream; the reason is in the journal and the message
   expect(events).toMatchObject([{ msg: 'customer called' }, { msg: null }, { msg: null }])
 })
 
-test('-o json: the change with what it closed', async () => {
+test('-o json: the change with the events it closed', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A'])
   const ran = await cli(world, ['cancel', 's', '-e', '01.00', '-m', 'why', '--command-id', 'c1', '-o', 'json'])

@@ -155,7 +155,7 @@ describe('contexts', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('are offered where a context is named', async () => {
+  test('are offered for an argument that is a context', async () => {
     for (const line of ['leasectl -c ', 'leasectl ls --context ', 'leasectl context use ', 'leasectl context rm ']) {
       expect(await at(line, env())).toEqual(['dev', 'prod'])
     }

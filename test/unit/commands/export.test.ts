@@ -42,7 +42,7 @@ describe('one stream to stdout', () => {
     })
   })
 
-  test('is what show prints as JSON, and the journal', async () => {
+  test('equals the JSON of show with the journal', async () => {
     const world = await withStreams('s')
     const shown = json((await cli(world, ['show', 's', '-o', 'json'])).stdout)
     const { transactions, born, ...rest } = json((await cli(world, ['export', 's', '-o', 'json'])).stdout)

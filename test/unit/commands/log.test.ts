@@ -196,7 +196,7 @@ describe('JSON', () => {
   })
 })
 
-test('an unrecorded foreign write is shown as somebody else without a version', async () => {
+test('an unrecorded foreign write has the author "somebody else" and no version', async () => {
   const world = await played
   const store = replacing(world.store, 'read', async (name: string) => {
     const stored = await world.store.read(name)

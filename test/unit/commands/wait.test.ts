@@ -208,7 +208,7 @@ describe('the wait ends early', () => {
     ])
   })
 
-  test('when --within of one stream has passed: the error has what it waits on', async () => {
+  test('when --within of one stream has passed: the error names the events it waits on', async () => {
     const world = await three()
     const ran = await waiting(world, ['a', '--for', 'event=01.00:completed', ...TIMES_OUT])
     expect(ran.exit).toBe(124)

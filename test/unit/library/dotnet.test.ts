@@ -24,7 +24,7 @@ async function legacy(store: StreamStore, write: (stream: LegacyStream) => void,
   await store.update('s', () => ({ kind: 'put', body, summary }), { waitMs: 0, holder: HOLDER })
 }
 
-test('the example is what the .NET library writes', () => {
+test('the example has the form of the .NET library', () => {
   const saved = new LegacyStream(ORDER).save({ bom: false, newline: '\n' })
   expect(new TextDecoder().decode(saved)).toBe(ORDER.trimEnd())
 })
@@ -37,7 +37,7 @@ test('its stream is read like ours', async () => {
   expect((await stream.select("./Event[@status='completed']")).map(({ msg }) => msg)).toEqual(['12 results'])
 })
 
-test.each([false, true])('both work on it in turn (events created anew: %s)', async rebuild => {
+test.each([false, true])('both work on it in turn (events created again: %s)', async rebuild => {
   const store = await storeWithOrder()
   const forked = await changeStream(
     store,

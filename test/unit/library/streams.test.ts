@@ -44,7 +44,7 @@ test('events give access to their neighbours, which are the same objects each ti
   expect(search.parent?.parent).toBeUndefined()
 })
 
-test('an event knows its state', async () => {
+test('an event has its state', async () => {
   const { store, advance } = await storeWith({
     forks: [{ name: 'Search', key: 'k', timeout: '00:10:00' }, 'Pay'],
     join: 'Ship',

@@ -25,7 +25,7 @@ test.each([
   'exit=2',
   'errno 111',
   'signal 9',
-])('%j keeps its code, which says what happened', text => {
+])('%j keeps its code, which identifies the failure', text => {
   expect(normalizeFailure(text)).toBe(text)
 })
 

@@ -51,7 +51,7 @@ describe.each(['transact', 'edit'] as const)('of calls with one command id, by %
     expect(await timesInJournal(store)).toBe(1)
   })
 
-  test('a call whose write landed without an answer knows its own entry, whatever was written after it', async () => {
+  test('a call whose write landed without an answer recognizes its own entry, whatever was written after it', async () => {
     const store = await started()
     const unanswered = intercept(store, async (_, decide, go) => {
       await go(decide)

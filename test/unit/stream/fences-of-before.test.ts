@@ -18,7 +18,7 @@ describe('a fence from before another writer dropped our attributes', () => {
     expect(dropped().after({ op: 'complete', event: '02.00' }).code({ op, event: '01.00', fence: 2 })).toBe('fenced')
   })
 
-  it.each(WORK)('does not authorize another owner after the fences were counted anew: %s', op => {
+  it.each(WORK)('does not authorize another owner after the fences started over: %s', op => {
     const play = dropped()
     expect(play.do({ op: 'start', event: '01.00', owner: 'w2', takeOver: true }).claim?.fence).toBe(2)
     expect(play.refused({ op, event: '01.00', fence: 2, owner: 'w1' })).toMatchObject({

@@ -21,7 +21,7 @@ function silentStore() {
 
 const job = { stream: 's', event: { id: '01.00' }, fence: 2, born: 'b0' }
 
-test('if the store cannot tell who ended an event, the work did not report', async () => {
+test('if the store cannot tell who ended an event, it was not the work', async () => {
   expect(await endedByHolder(silentStore().store, job, 'already-final')).toBe(false)
 })
 
@@ -31,7 +31,7 @@ test('an expired claim is not looked up: the store was unreachable all the time'
   expect(asked.times).toBe(0)
 })
 
-test('a removed stream whose name another stream has says nothing about the claim', async () => {
+test('a removed stream whose name another stream has gives no evidence about the claim', async () => {
   const bench = new Bench()
   const { store } = bench
   await bench.stream()

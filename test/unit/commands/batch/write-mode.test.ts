@@ -24,7 +24,7 @@ test.each([
   { argv: ['cancel', 's'] },
   { argv: ['abort', '--all', '--yes', '-m', 'why'] },
   { argv: ['init', 's', '--fork', 'A'] },
-])('--write says how the change of $argv.0 $argv.1 excludes other writers', async ({ argv }) => {
+])('--write describes how the change of $argv.0 $argv.1 excludes other writers', async ({ argv }) => {
   for (const words of [[], ['--write', 'lease'], ['--write', 'optimistic']]) {
     const world = newWorld()
     await cli(world, ['init', 's', '--fork', 'A'])

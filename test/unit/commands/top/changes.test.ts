@@ -197,7 +197,7 @@ describe('the change', () => {
     expect(end.lines.join('\n')).toContain('leasectl cancel s -m now --lease-wait 60s')
   })
 
-  test('is stopped by the signal before what has not begun, and the run file has the rest', async () => {
+  test('stops at the signal before the targets that have not begun, and the run file has the rest', async () => {
     const world = await worldOf(namesOf(30), [])
     const stop = new AbortController()
     const ports = await portsOver(world)

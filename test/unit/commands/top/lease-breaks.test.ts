@@ -78,7 +78,7 @@ test('of several streams only the leased ones are broken, after their number was
   expect(carried.end.lines).toEqual(['2 done'])
 })
 
-test('without a lease there is no lease to break', async () => {
+test('without a lease the preview has no target', async () => {
   const preview = await look(await portsOver(await leased()), 'break', streams('free'))
   expect(preview).toMatchObject({ question: 'There is no lease to break', count: 0, lines: ['nobody holds a lease'] })
 })

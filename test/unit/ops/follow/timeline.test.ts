@@ -48,7 +48,7 @@ test('a transaction is returned unchanged', () => {
   expect([...line.entries()]).toEqual([{ stream: 'orders/"1"\n😀', tx: original }])
 })
 
-test('the timeline keeps the latest entries, and knows the time from which another could still be one of them', () => {
+test('the timeline keeps the latest entries, and has the time from which another entry could be one of them', () => {
   const streams = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`s${at}`, [tx(at, (at * 37) % 300)]]))
   const latest = timeline(streams).slice(-10)
   expect(timeline(streams, { keep: 10 })).toEqual(latest)

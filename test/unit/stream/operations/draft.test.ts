@@ -7,7 +7,7 @@ import { anInit, aScript, aStrangeDocument, briefOf, RUNS, type Step } from '../
 import { BORN, type Brief, complete, documentText, Play } from '../../../support/stream-builder.ts'
 
 it.each(['none', 'dropped'] as const)(
-  'a cached document changes like one that is read anew (foreign writers: %s)',
+  'a cached document changes like one that is read from text (foreign writers: %s)',
   foreign => {
     fc.assert(
       fc.property(anInit(), aScript(foreign), (init, script) => {
@@ -24,7 +24,7 @@ it.each(['none', 'dropped'] as const)(
   },
 )
 
-it('a cached unusual document changes like one that is read anew', () => {
+it('a cached unusual document changes like one that is read from text', () => {
   fc.assert(
     fc.property(aStrangeDocument(), aScript('none', 10), (events, script) => {
       const play = new Play(documentText(...events))

@@ -75,7 +75,7 @@ describe('complete', () => {
 })
 
 describe('fail', () => {
-  it('makes the event aborted with a message, and what is open below it canceled', () => {
+  it('makes the event aborted with a message, and cancels open events below it', () => {
     const play = nested().after({ op: 'complete', event: '01.01.00' })
     const result = play.do({ op: 'fail', event: '01.00', msg: 'boom' })
     expect(result.changed).toEqual([

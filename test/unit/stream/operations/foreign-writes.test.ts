@@ -90,7 +90,7 @@ describe('a foreign write', () => {
   })
 })
 
-describe('a writer that creates events anew and drops our attributes', () => {
+describe('a writer that recreates events and drops our attributes', () => {
   const rebuild = { rebuildEvents: true }
 
   it('leaves a waiting join waiting', () => {

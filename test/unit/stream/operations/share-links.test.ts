@@ -38,7 +38,7 @@ describe('an event list derived from another', () => {
     ['another id', replaced(2, { id: '09' })],
     ['an added event', [...before, newEvent({ id: '09', prev: '01' })]],
     ['a removed event', before.slice(0, 2)],
-  ])('with %s has the same links as if it were read anew', (_, events) => {
+  ])('with %s has the same links as a list that is read from text', (_, events) => {
     expect(links(sharing(events))).toEqual(links(new EventStream(events)))
   })
 

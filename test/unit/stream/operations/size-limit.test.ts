@@ -62,7 +62,7 @@ it('a document that does not grow is refused one byte beyond the limit of readin
   expect(checkSize(withPart('prolog', MAX_READ_BYTES + 1), false)?.message).toContain('33554433 bytes')
 })
 
-it('the name of the document element is counted where it opens and where it closes', () => {
+it('the name of the document element is counted in its start tag and its end tag', () => {
   const named = (length: number) => ({ ...EMPTY_DOCUMENT, events: [ROOT], element: 'x'.repeat(length) })
   expect(checkSize(named(MAX_WRITTEN_BYTES / 2 - 200), true)).toBeUndefined()
   expect(checkSize(named(MAX_WRITTEN_BYTES / 2), true)).toMatchObject({ code: 'stream-full' })

@@ -131,7 +131,7 @@ describe('an expiry planned from the settled document', () => {
     expect(play.status('01.00')).toBe('aborted')
   })
 
-  it('is applied although they were dropped between inspection and lease, each time anew', () => {
+  it('is applied although they were dropped between inspection and lease, every time', () => {
     const play = silentAndDropped()
     const expired = seenIn(look(play).document, '01.00', play.nowMs)
     play.do({ op: 'settle' })

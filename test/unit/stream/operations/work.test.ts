@@ -28,7 +28,7 @@ describe('start', () => {
     expect(play.journal.at(-1)?.changes[0]).toMatchObject({ owner: 'w1', attempt: 1 })
   })
 
-  it('on an event with a running claim is refused claimed, whoever the caller is', () => {
+  it('on an event with a running claim is refused claimed for every caller', () => {
     const play = Play.started('A').after({ op: 'start', event: '01.00' }).wait(59_999)
     for (const owner of ['w1', 'w2']) {
       expect(play.refused({ op: 'start', event: '01.00', owner })).toMatchObject({
@@ -82,7 +82,7 @@ describe('start', () => {
     expect(play.event('01.00').msg).toBe('blob:7')
   })
 
-  it('with the fence of an expired claim claims anew', () => {
+  it('with the fence of an expired claim makes a new claim', () => {
     const play = Play.started('A').after({ op: 'start', event: '01.00' }).wait(60_000)
     expect(play.do({ op: 'start', event: '01.00', fence: 2 }).claim).toMatchObject({ fence: 3, attempt: 2 })
   })

@@ -47,7 +47,7 @@ describe('applyOperation', () => {
     )
   })
 
-  it('finds in the journal what the document says about claims, joins and retries', () => {
+  it('finds the claims, joins and retries of the document in its journal', () => {
     fc.assert(
       fc.property(anInit(), aScript('kept', 40), (init, script) => {
         perform(init, script, (_, play) => {

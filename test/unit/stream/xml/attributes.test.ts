@@ -143,7 +143,7 @@ describe('one attribute more is refused by the reader', () => {
     expect(fault(event(MOST + 1))).toBe('line 3, column 2: an Event has more than 1000 attributes that are not ours')
   })
 
-  it('if slightly more is where any tag ends, wherever it is', () => {
+  it('in any other tag, where the limit is slightly higher', () => {
     const text = (count: number) => `<S>\n <x${attributes(count)}/></S>`
     expect(readDocument(text(MAX_ATTRIBUTES)).tail).toContain('a1099=')
     expect(fault(text(MAX_ATTRIBUTES + 1))).toBe('line 2, column 2: an element has more than 1100 attributes')

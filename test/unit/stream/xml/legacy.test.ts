@@ -100,7 +100,7 @@ describe('the .NET library on a document of ours', () => {
     expect(sumOf(again.events)).not.toBe(again.sum)
   })
 
-  it('loses only unknown attributes when it creates events anew', () => {
+  it('loses only unknown attributes when it recreates events', () => {
     const again = readBytes(new LegacyStream(text).save({ rebuildEvents: true }))
     expect(again.events).toEqual(OURS.events.map(event => ({ ...event, lc: {} })))
     expect(again).toMatchObject({ version: 3, sum, journal: expect.stringContaining(' cmd="c"') })

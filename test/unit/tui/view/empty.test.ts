@@ -25,7 +25,7 @@ it('an empty list explains how to create the first stream', () => {
   expect(body).toContain('leasectl init orders/4711')
 })
 
-it('during the first poll, every list says so', () => {
+it('every list announces the first poll', () => {
   for (const screen of ['streams', 'leases', 'watchdog', 'activity'] as const) {
     const freshness = { seenMs: undefined, lookingSinceMs: NOW_MS }
     expect(bodyOf(screen, { isComplete: false, freshness })).toBe('reading sqlite:///var/lib/orders.db …')
