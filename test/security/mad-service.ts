@@ -21,7 +21,7 @@ export type Answer = keyof typeof ANSWERS
 export type Way = 'key' | 'SAS'
 
 /** Answers that a driver retries while it has time: the error of the network or the service is then the cause of ours. */
-export const SILENT: readonly Answer[] = ['a fault of its own', 'a reset connection']
+export const SILENT: readonly Answer[] = ['no XML', 'a fault of its own', 'a reset connection']
 
 /** The speed of time for the driver: the 30 s limit of a change is 0.3 s. */
 const HURRY = 100
