@@ -323,7 +323,7 @@ describe('summarize', () => {
     expect(summary([event('00', 'inprocess'), superseded])).toMatchObject({ failed: 0, outcome: '', failedId: '' })
   })
 
-  it('names the last failure', () => {
+  it('tells the last failure', () => {
     const events = [
       event('00', 'inprocess'),
       event('01.00', 'aborted', { prev: '00', timestamp: time('10:00'), msg: 'late' }),
