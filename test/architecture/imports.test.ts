@@ -13,11 +13,11 @@ describe('the sources', () => {
     expect(paths).toContain('stream/event.ts')
   })
 
-  test('import one way, without cycles, and keep the rules of their rooms', () => {
+  test('import in one direction, without cycles, and follow the rules of their folders', () => {
     expect(violations(sources)).toEqual([])
   })
 
-  test('are concepts: at most a quarter exists for a single neighbour', () => {
+  test('are concepts: at most a quarter have a single importer', () => {
     expect(shareOfParts(sources)).toBeLessThanOrEqual(0.25)
   })
 })
@@ -153,7 +153,7 @@ describe('the checker', () => {
     expect(violations(new Map(Object.entries(sources)))).toEqual([...found].sort())
   })
 
-  test('counts what a single neighbour imports', () => {
+  test('counts files with a single importer', () => {
     const sources = {
       'ops/a.ts': `import './part.ts'; import './shared.ts'; import './folder/own.ts'`,
       'ops/b.ts': `import './shared.ts'`,

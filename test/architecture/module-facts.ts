@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path/posix'
 import { parseAst } from 'rolldown/parseAst'
 
-/** What a source file imports and which names of the process and of chance it uses. */
+/** The imports of a source file, and the names it uses of the process and of randomness. */
 export interface ModuleFacts {
   /** Path below `src/`. */
   readonly path: string
@@ -9,16 +9,16 @@ export interface ModuleFacts {
   readonly files: readonly string[]
   /** Imported packages and `node:` modules, as written. */
   readonly packages: readonly string[]
-  /** `process.env`, `Date.now`, …; `new Date` is one without arguments; a bare global has no dot. */
+  /** `process.env`, `Date.now`, …; `new Date` means one without arguments; a bare global has no dot. */
   readonly uses: readonly string[]
-  /** Types, interfaces and classes that it declares and exports. */
+  /** Exported types, interfaces and classes. */
   readonly types: readonly string[]
   readonly lines: number
 }
 
 type Node = { readonly type: string } & Readonly<Record<string, unknown>>
 
-/** Reads one source text by its syntax tree, so that comments and texts are never taken for code. */
+/** Reads one source text by its syntax tree, so that comments and texts never count as code. */
 export function moduleFacts(path: string, source: string): ModuleFacts {
   const nodes = [...walk(parseAst(source, { lang: path.endsWith('x') ? 'tsx' : 'ts' }, path))]
   const specifiers = [...new Set(nodes.flatMap(importedFrom))]

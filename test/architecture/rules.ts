@@ -4,7 +4,7 @@ import { type ModuleFacts, moduleFacts } from './module-facts.ts'
 const MAX_LINES = 400
 const MAX_FILES = 30
 
-/** Which folders a folder of `src/` may import from, besides itself. */
+/** The folders that a folder of `src/` may import from, besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   util: [],
   stream: ['util'],
@@ -25,9 +25,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 const PROCESS_FILES = ['cli/runtime.ts', 'cli/process-runtime.ts', 'commands/main.ts']
 
-/** Files that alone may use a name. */
+/** The only files that may use a name. */
 const USED_ONLY_IN: Readonly<Record<string, readonly string[]>> = {
-  // The library's face takes the environment as an argument; this is its default.
+  // The library's API takes the environment as an argument; this is its default.
   'process.env': [...PROCESS_FILES, 'index.ts'],
   'process.argv': PROCESS_FILES,
   'process.exit': ['commands/exit.ts'],
@@ -35,22 +35,22 @@ const USED_ONLY_IN: Readonly<Record<string, readonly string[]>> = {
 
 const STORE_OPENERS = ['index.ts', 'cli/runtime.ts', 'cli/process-runtime.ts']
 
-/** What is not pure in `util/`. */
+/** Names that are impure in `util/`. */
 const CLOCKS = ['util/clock.ts', 'util/concurrency.ts']
 
-/** No clock, no chance, no talk: `stream/` decides from its arguments alone. */
+/** No clock, no randomness, no output: `stream/` decides from its arguments alone. */
 const IMPURE =
   /^(new Date|Date\.now|Math\.random|crypto\.random\w*|crypto\.getRandomValues|performance\.now|set(Timeout|Interval|Immediate)|fetch|process\.|console\.)/
 
-/** Every breach of the direction of imports and of the rooms' own rules, one sentence each; empty if there is none. */
+/** Every violation of the import direction and of the folders' own rules, one sentence each. */
 export function violations(sources: ReadonlyMap<string, string>): string[] {
   const modules = [...sources].map(([path, source]) => moduleFacts(path, source))
   return [...modules.flatMap(ownViolations), ...crowded(modules), ...ambiguous(modules), ...cycles(modules)].sort()
 }
 
 /**
- * Share of the files that are imported by one file only, in their own folder: parts of it, and no concepts that a reader would
- * look up.
+ * Share of the files with a single importer, in their own folder: these are parts of that importer rather than concepts
+ * that a reader would look up.
  */
 export function shareOfParts(sources: ReadonlyMap<string, string>): number {
   const modules = [...sources].map(([path, source]) => moduleFacts(path, source))
@@ -64,7 +64,7 @@ export function shareOfParts(sources: ReadonlyMap<string, string>): number {
   return modules.filter(isPart).length / modules.length
 }
 
-/** Folders in which nobody finds anything any more. */
+/** Folders with too many entries to find one. */
 function crowded(modules: readonly ModuleFacts[]): string[] {
   const folders = Map.groupBy(modules, ({ path }) => dirname(path))
   return [...folders].flatMap(([folder, { length }]) =>
@@ -72,7 +72,7 @@ function crowded(modules: readonly ModuleFacts[]): string[] {
   )
 }
 
-/** Types of one name: a reader cannot tell which one is meant. */
+/** Types of one name, which readers cannot distinguish. */
 function ambiguous(modules: readonly ModuleFacts[]): string[] {
   const declared = modules.flatMap(({ path, types }) => types.map(name => ({ name, path })))
   return [...Map.groupBy(declared, ({ name }) => name)].flatMap(([name, places]) =>
@@ -116,7 +116,7 @@ function roomOf(path: string): string {
   return path.split('/')[0] ?? path
 }
 
-/** Cycles between files, each named once from its first file on. Depth first; a file on the current path closes a cycle. */
+/** Cycles between files, each named once from its first file. Depth first; a file on the current path closes a cycle. */
 function cycles(modules: readonly ModuleFacts[]): string[] {
   const imports = new Map(modules.map(module => [module.path, module.files]))
   const done = new Set<string>()

@@ -7,7 +7,7 @@ import { LIVE_STORE, NOT_LIVE, removeContainers, testAccount } from '../support/
 import { given } from './harness.ts'
 import { describeStoreContract } from './store-contract.ts'
 
-/** After a lease has ended others may have to wait so much longer on the service. Azurite is exact. */
+/** How much longer than the lease others may have to wait on the service. Azurite is exact. */
 const LATE_MS = 60_000
 
 const account = await testAccount()

@@ -47,7 +47,7 @@ function bothWays(harness: StoreHarness): void {
 }
 
 function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
-  it('shows decide the stream as it was written and writes what it says', () =>
+  it('passes the stored stream to decide and writes the result', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a', 'old', { version: 3 })
       const seen: StreamSnapshot[] = []
@@ -75,7 +75,7 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
       expect(found.modifiedMs).toBeGreaterThanOrEqual(seen[0]?.modifiedMs ?? Number.NaN)
     }))
 
-  it('leaves the stream free', () =>
+  it('releases the stream', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       await store.update('a', increment, changeOptions())
@@ -83,19 +83,19 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
       await store.close()
     }))
 
-  it('writes nothing when decide leaves', () =>
+  it('writes nothing when decide skips', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a', 'old')
       expect(await store.update('a', () => ({ kind: 'leave' }), changeOptions())).toEqual({ kind: 'left' })
       expect(await stored(store, 'a')).toMatchObject({ etag, body: bytes('old') })
     }))
 
-  it('says missing, asking nobody, where there is no stream', () =>
+  it('returns missing without a decision if there is no stream', () =>
     withStore(harness, async store => {
       expect(await store.update('a', never, changeOptions())).toEqual({ kind: 'missing' })
     }))
 
-  it('says missing of a stream that it wrote and that was removed since', () =>
+  it('returns missing for a stream that it wrote and that was removed since', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       expect(await store.update('a', increment, changeOptions())).toMatchObject({ kind: 'committed' })
@@ -103,7 +103,7 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
       expect(await store.update('a', increment, changeOptions())).toEqual({ kind: 'missing' })
     }))
 
-  it('shows decide what it wrote last, the time of the write included, and keeps it when it leaves', () =>
+  it('passes to decide its own last write, with the time of the write, and keeps it when decide skips', () =>
     withStore(harness, async store => {
       await given(store, 'a', '0', { version: 1 })
       await store.update('a', increment, changeOptions())
@@ -118,7 +118,7 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
       expect(seen.at(-1)).toMatchObject({ name: 'a', etag, body, size, modifiedMs, versionFloor, summary: kept })
     }))
 
-  it('passes on what decide throws, writes nothing and leaves the stream free', () =>
+  it('passes on an error of decide, writes nothing and releases the stream', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a')
       const fault = new Error('no plan')
@@ -139,7 +139,7 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
       expect(await stored(store, 'a')).toMatchObject({ body: bytes('20'), versionFloor: 21 })
     }))
 
-  it('lets each of two concurrent changes see the other or be seen by it', () =>
+  it('makes at least one of two concurrent changes see the other', () =>
     withStore(harness, async store => {
       await given(store, 'a', '')
       const append = (letter: string) => (current: StreamSnapshot) => put(text(current.body) + letter)()
@@ -156,7 +156,7 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
       expect((await Promise.all(rest)).map(outcome => outcome.kind)).toEqual(['committed', 'committed', 'committed'])
     }))
 
-  it('rejects with the reason of a signal that was aborted before', () =>
+  it('rejects with the reason of a signal that was already aborted', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       const reason = new Error('stop')
@@ -165,7 +165,7 @@ function oneChange(harness: StoreHarness, changeOptions: OptionsOf): void {
     }))
 }
 
-/** An own release may still be under way behind the last change. */
+/** A release of our own may still be in flight after the last change. */
 async function removed(store: StreamStore, name: string): Promise<RemoveOutcome> {
   const deadline = performance.now() + 5_000
   for (;;) {
@@ -175,7 +175,7 @@ async function removed(store: StreamStore, name: string): Promise<RemoveOutcome>
 }
 
 function heldByAnother(harness: StoreHarness, changeOptions: OptionsOf): void {
-  it('says held, by whom and who wrote last, after one try when it may not wait', () =>
+  it('returns held, with the holder and the last writer, after one attempt if it may not wait', () =>
     withStore(harness, async store => {
       await given(store, 'a', 'old', { lastBy: 'linus' })
       await leased(store, 'a', 'grace')
@@ -189,7 +189,7 @@ function heldByAnother(harness: StoreHarness, changeOptions: OptionsOf): void {
       expect(text((await stored(store, 'a')).body)).toBe('old')
     }))
 
-  it('says held when the wait is over', () =>
+  it('returns held when the wait is over', () =>
     withStore(harness, async store => {
       await given(store, 'a', 'old')
       await leased(store, 'a', 'grace')
@@ -198,7 +198,7 @@ function heldByAnother(harness: StoreHarness, changeOptions: OptionsOf): void {
       if (outcome.kind === 'held') expect(outcome.waitedMs).toBeGreaterThanOrEqual(100)
     }))
 
-  it('goes ahead as soon as the lease is released', () =>
+  it('continues as soon as the lease is released', () =>
     withStore(harness, async store => {
       await given(store, 'a', '0')
       const leaseId = await leased(store, 'a')
@@ -221,7 +221,7 @@ function heldByAnother(harness: StoreHarness, changeOptions: OptionsOf): void {
       expect((await stored(store, 'a')).etag).toBe(etag)
     }))
 
-  it('waits for a lease that is breaking, and goes ahead over a broken one', () =>
+  it('waits for a lease that is breaking, and continues after a broken one', () =>
     withStore(harness, async store => {
       await given(store, 'a', '0')
       await leased(store, 'a')
@@ -249,7 +249,7 @@ function underGivenLease(harness: StoreHarness, changeOptions: OptionsOf): void 
       expect(await store.releaseLease('a', leaseId)).toEqual({ kind: 'ok', leaseId })
     }))
 
-  it('says lost, writing nothing, when the lease is another one', () =>
+  it('returns lost without writing if the lease is another one', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       await leased(store, 'a')
@@ -260,7 +260,7 @@ function underGivenLease(harness: StoreHarness, changeOptions: OptionsOf): void 
       expect((await stored(store, 'a')).etag).toBe(etag)
     }))
 
-  it('says lost, writing nothing, when there is no lease', () =>
+  it('returns lost without writing if there is no lease', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a')
       const outcome = await store.update('a', increment, changeOptions({ leaseId: randomUUID() }))
@@ -268,7 +268,7 @@ function underGivenLease(harness: StoreHarness, changeOptions: OptionsOf): void 
       expect((await stored(store, 'a')).etag).toBe(etag)
     }))
 
-  it('writes while its lease is breaking and says lost once it is broken', () =>
+  it('writes while its lease is breaking and returns lost once it is broken', () =>
     withStore(harness, async store => {
       await given(store, 'a', '0')
       const leaseId = await leased(store, 'a')
@@ -281,7 +281,7 @@ function underGivenLease(harness: StoreHarness, changeOptions: OptionsOf): void 
       expect(text((await stored(store, 'a')).body)).toBe('1')
     }))
 
-  it('says missing where there is no stream', () =>
+  it('returns missing if there is no stream', () =>
     withStore(harness, async store => {
       const options = changeOptions({ leaseId: randomUUID() })
       expect(await store.update('a', never, options)).toEqual({ kind: 'missing' })

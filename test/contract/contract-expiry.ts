@@ -14,16 +14,16 @@ import {
 } from './harness.ts'
 
 /**
- * The rules that need an expired lease. At most five tests, at the same time: where the clock cannot be moved they
- * really wait, up to 21 s.
+ * The rules that need an expired lease. At most five tests, in parallel: if the clock cannot be moved they wait in
+ * real time, up to 21 s.
  */
 export function describeExpiry(harness: StoreHarness): void {
   const timeout = 40_000 + (harness.lateMs ?? 0)
-  // A clock that can be moved is one clock for all tests, so they must not share it at the same time.
+  // A movable clock is shared by all tests, so they must not run in parallel.
   const suite = harness.advance ? describe : describe.concurrent
 
-  suite('a lease that runs out', () => {
-    it('frees the stream for others; its id is lost', { timeout }, () =>
+  suite('a lease that expires', () => {
+    it('releases the stream for others, and its id is lost', { timeout }, () =>
       withStore(harness, async store => {
         await given(store, 'a', '0')
         const old = await leased(store, 'a', 'grace', 15)
@@ -40,7 +40,7 @@ export function describeExpiry(harness: StoreHarness): void {
       }),
     )
 
-    it('can be renewed as long as nobody wrote or leased since', { timeout }, () =>
+    it('can be renewed as long as no other has written or leased since', { timeout }, () =>
       withStore(harness, async store => {
         await given(store, 'a', '0')
         const leaseId = await leased(store, 'a', 'grace', 15)
@@ -60,7 +60,7 @@ export function describeExpiry(harness: StoreHarness): void {
         const write = await store.update('a', increment, changeOptions({ waitMs: 5_000 }))
         expect(write).toMatchObject({ kind: 'committed' })
         expect(await store.renewLease('a', leaseId)).toMatchObject({ kind: 'lost' })
-        // The lease of the write is given back behind its answer.
+        // The lease of the write is released after its answer.
         await vi.waitFor(async () => expect(await store.remove('a', {})).toEqual({ kind: 'removed' }), 10_000)
       }),
     )

@@ -5,7 +5,7 @@ import { given, listed, type StoreHarness, withStore } from './harness.ts'
 
 export function describeInspection(harness: StoreHarness): void {
   describe('inspection', () => {
-    it('tells kind and address, and why a fact is not known; nothing of it is secret', () =>
+    it('returns kind and address, and the reason for each unknown fact; none is secret', () =>
       withStore(harness, async store => {
         const facts = await store.inspect()
         expect(facts.address).toBe(store.address)
@@ -28,7 +28,7 @@ export function describeInspection(harness: StoreHarness): void {
         await expect(store.inspect({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
       }))
 
-    it('passes the probe of its rights, and keeps nothing of it', () =>
+    it('passes the probe of its permissions, and leaves nothing of it', () =>
       withStore(harness, async store => {
         const ids: string[] = []
         const newId = () => {
@@ -42,7 +42,7 @@ export function describeInspection(harness: StoreHarness): void {
         for (const id of ids) expect(await store.read(`.leasectl/probe/${id}`)).toBeUndefined()
       }))
 
-    it('takes the probe away under its lease where that could not be released', () =>
+    it('removes the probe under its lease if that could not be released', () =>
       withStore(harness, async store => {
         const silent = new Proxy(store, {
           get(target, key) {

@@ -18,7 +18,7 @@ const code = expect.stringMatching(/^Lease/)
 function acquire(harness: StoreHarness): void {
   const options = (leaseId: string, durationS = 60) => ({ leaseId, durationS, holder: holder('ada') })
 
-  it('leases a free stream under the proposed id, leaving its etag', () =>
+  it('leases a free stream with the proposed id and keeps its etag', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a')
       const leaseId = randomUUID()
@@ -28,7 +28,7 @@ function acquire(harness: StoreHarness): void {
       expect(JSON.stringify(found)).not.toContain(leaseId)
     }))
 
-  it('says when the lease ends, if the store knows', () =>
+  it('returns when the lease ends, if the store knows', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       const before = store.nowMs()
@@ -38,7 +38,7 @@ function acquire(harness: StoreHarness): void {
       else expect(Math.abs((untilMs ?? 0) - before - 60_000)).toBeLessThan(10_000)
     }))
 
-  it('returns the etag that a recorded holder leaves behind', () =>
+  it('returns the etag after a recorded holder was written', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       const outcome = await store.acquireLease('a', { ...options(randomUUID()), record: true })
@@ -48,7 +48,7 @@ function acquire(harness: StoreHarness): void {
       expect(found.summary).toBeDefined()
     }))
 
-  it('leases for good with -1', () =>
+  it('leases without an end with -1', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       await leased(store, 'a', 'grace', -1)
@@ -63,7 +63,7 @@ function acquire(harness: StoreHarness): void {
         expect(await store.acquireLease('a', options(leaseId))).toMatchObject({ kind: 'acquired', leaseId })
     }))
 
-  it('says held, by whom and who wrote last', () =>
+  it('returns held, with the holder and the last writer', () =>
     withStore(harness, async store => {
       await given(store, 'a', '0', { lastBy: 'linus' })
       const leaseId = await leased(store, 'a', 'grace')
@@ -75,7 +75,7 @@ function acquire(harness: StoreHarness): void {
       expect(await store.renewLease('a', leaseId)).toMatchObject({ kind: 'ok' })
     }))
 
-  it('lets exactly one of several concurrent tries have it', () =>
+  it('succeeds for exactly one of several concurrent attempts', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       const tries = Array.from({ length: 8 }, () => store.acquireLease('a', options(randomUUID())))
@@ -84,7 +84,7 @@ function acquire(harness: StoreHarness): void {
       expect(kinds.filter(kind => kind === 'held')).toHaveLength(7)
     }))
 
-  it('says missing where there is no stream', () =>
+  it('returns missing if there is no stream', () =>
     withStore(harness, async store => {
       expect(await store.acquireLease('a', options(randomUUID()))).toEqual({ kind: 'missing' })
     }))
@@ -99,7 +99,7 @@ function acquire(harness: StoreHarness): void {
 }
 
 function renew(harness: StoreHarness): void {
-  it('renews the lease of the given id alone', () =>
+  it('renews only the lease with the given id', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       expect(await store.renewLease('a', randomUUID())).toEqual({ kind: 'lost', code })
@@ -109,7 +109,7 @@ function renew(harness: StoreHarness): void {
       expect((await stored(store, 'a')).lease).toMatchObject({ state: 'leased', holder: holder('grace') })
     }))
 
-  it('says lost for a released, a breaking and a broken lease', () =>
+  it('returns lost for a released, a breaking and a broken lease', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       const first = await leased(store, 'a')
@@ -122,7 +122,7 @@ function renew(harness: StoreHarness): void {
       expect(await store.renewLease('a', second)).toEqual({ kind: 'lost', code: 'LeaseIsBrokenAndCannotBeRenewed' })
     }))
 
-  it('says missing where there is no stream', () =>
+  it('returns missing if there is no stream', () =>
     withStore(harness, async store => {
       expect(await store.renewLease('a', randomUUID())).toEqual({ kind: 'missing' })
     }))
@@ -140,7 +140,7 @@ function change(harness: StoreHarness): void {
       expect((await stored(store, 'a')).lease.holder).toEqual(holder('grace'))
     }))
 
-  it('says lost without a lease, for another id and while breaking', () =>
+  it('returns lost without a lease, for another id and while breaking', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       expect(await store.changeLeaseId('a', randomUUID(), randomUUID())).toEqual({ kind: 'lost', code })
@@ -151,14 +151,14 @@ function change(harness: StoreHarness): void {
       expect(outcome).toEqual({ kind: 'lost', code: 'LeaseIsBreakingAndCannotBeChanged' })
     }))
 
-  it('says missing where there is no stream', () =>
+  it('returns missing if there is no stream', () =>
     withStore(harness, async store => {
       expect(await store.changeLeaseId('a', randomUUID(), randomUUID())).toEqual({ kind: 'missing' })
     }))
 }
 
 function release(harness: StoreHarness): void {
-  it('frees the stream for others and shows no holder any longer', () =>
+  it('frees the stream for others and removes the holder', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       const leaseId = await leased(store, 'a', 'grace')
@@ -168,7 +168,7 @@ function release(harness: StoreHarness): void {
       expect((await stored(store, 'a')).lease.holder).toEqual(holder('ada'))
     }))
 
-  it('says lost for what is not the lease', () =>
+  it('returns lost for a wrong lease id', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       const leaseId = await leased(store, 'a')
@@ -188,7 +188,7 @@ function release(harness: StoreHarness): void {
       }
     }))
 
-  it('says missing where there is no stream', () =>
+  it('returns missing if there is no stream', () =>
     withStore(harness, async store => {
       expect(await store.releaseLease('a', randomUUID())).toEqual({ kind: 'missing' })
     }))
@@ -206,7 +206,7 @@ function breakIt(harness: StoreHarness): void {
       await leased(store, 'a', 'ada')
     }))
 
-  it('lets a lease end after a period, which may be shortened only', () =>
+  it('ends a lease after a period, which can only be shortened', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       await leased(store, 'a', 'grace', -1)
@@ -218,7 +218,7 @@ function breakIt(harness: StoreHarness): void {
       expect(outcome).toMatchObject({ kind: 'held', lease: { state: 'breaking' } })
     }))
 
-  it('lets a finite lease run out and ends an infinite one at once without a period', () =>
+  it('lets a finite lease expire and ends an infinite one at once without a period', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       await leased(store, 'a', 'grace', 15)
@@ -231,7 +231,7 @@ function breakIt(harness: StoreHarness): void {
       expect((await stored(store, 'a')).lease.state).toBe('broken')
     }))
 
-  it('says that nothing is leased, also after a write over a broken lease', () =>
+  it('returns that there is no lease, also after a write over a broken lease', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       expect(await store.breakLease('a', 0)).toEqual({ kind: 'not-leased' })
@@ -242,7 +242,7 @@ function breakIt(harness: StoreHarness): void {
       expect(await store.releaseLease('a', leaseId)).toEqual({ kind: 'lost', code })
     }))
 
-  it('says missing where there is no stream', () =>
+  it('returns missing if there is no stream', () =>
     withStore(harness, async store => {
       expect(await store.breakLease('a', 0)).toEqual({ kind: 'missing' })
     }))

@@ -34,7 +34,7 @@ function byName(harness: StoreHarness): void {
       expect(await namesOf(store)).toEqual(names)
     }))
 
-  it.runIf(harness.features.utf8Order)('puts characters beyond U+FFFF behind all others', () =>
+  it.runIf(harness.features.utf8Order)('sorts characters beyond U+FFFF last', () =>
     withStore(harness, async store => {
       for (const name of ['😀', 'ﬀ', 'x']) await given(store, name)
       expect(await namesOf(store)).toEqual(['x', 'ﬀ', '😀'])
@@ -51,7 +51,7 @@ function byName(harness: StoreHarness): void {
       expect(await namesOf(store, { prefix: '' })).toHaveLength(7)
     }))
 
-  it('goes on after a name, also after one that is not there', () =>
+  it('continues after a name, also after a missing one', () =>
     withStore(harness, async store => {
       for (const name of ['a', 'b', 'c', 'd']) await given(store, name)
       expect(await namesOf(store, { after: 'b' })).toEqual(['c', 'd'])
@@ -59,7 +59,7 @@ function byName(harness: StoreHarness): void {
       expect(await namesOf(store, { after: 'd' })).toEqual([])
     }))
 
-  it('stops at the limit, prefix and after included', () =>
+  it('stops at the limit, with prefix and after', () =>
     withStore(harness, async store => {
       for (const name of ['a/1', 'a/2', 'a/3', 'a/4', 'b']) await given(store, name)
       expect(await namesOf(store, { limit: 2 })).toEqual(['a/1', 'a/2'])
@@ -68,7 +68,7 @@ function byName(harness: StoreHarness): void {
       expect(await namesOf(store, { limit: 0 })).toEqual([])
     }))
 
-  it('leaves out the rows that are skipped, before the limit is counted', () =>
+  it('omits skipped rows before the limit is counted', () =>
     withStore(harness, async store => {
       for (const [at, name] of ['a', 'b', 'c', 'd'].entries()) await given(store, name, name, { dueMs: 9 - at })
       const all = await listed(store)
@@ -81,7 +81,7 @@ function byName(harness: StoreHarness): void {
       expect(await listed(store, { skip: () => true })).toEqual([])
     }))
 
-  it('tells whoever skips whether a lease is held, which moves no ETag', () =>
+  it('passes to skip whether a lease is held, which does not change an ETag', () =>
     withStore(harness, async store => {
       for (const name of ['free', 'held', 'released', 'broken']) await given(store, name)
       await leased(store, 'held')
@@ -95,14 +95,14 @@ function byName(harness: StoreHarness): void {
       expect((await listed(store, { skip })).map(({ lease }) => lease.state)).toEqual(['breaking'])
     }))
 
-  it('tells it of streams by their due time', () =>
+  it('does so for streams by due time', () =>
     withStore(harness, async store => {
       for (const [at, name] of ['free', 'held'].entries()) await given(store, name, '0', { dueMs: at })
       await leased(store, 'held')
       expect(await namesOf(store, { order: 'due', skip: (_name, _etag, isLeased) => !isLeased() })).toEqual(['held'])
     }))
 
-  it('hides the names under .leasectl/, which can be read all the same', () =>
+  it('omits names under .leasectl/, which can still be read', () =>
     withStore(harness, async store => {
       for (const name of ['.leasectl/shard', '.leasectl', '.leasectl0', 'a', '-']) {
         await given(store, name, name, { dueMs: 5 })
@@ -114,7 +114,7 @@ function byName(harness: StoreHarness): void {
       expect(await stored(store, '.leasectl/shard')).toMatchObject({ name: '.leasectl/shard' })
     }))
 
-  it('shows of each stream what reading it shows', () =>
+  it('returns for each stream what a read returns', () =>
     withStore(harness, async store => {
       await given(store, 'a', 'some body')
       await store.update('a', put('another', { version: 2, status: 'completed' }), changeOptions())
@@ -122,7 +122,7 @@ function byName(harness: StoreHarness): void {
       expect(await listed(store)).toEqual([head])
     }))
 
-  it('shows who holds which stream', () =>
+  it('returns the lease holders', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       await given(store, 'b')
@@ -134,7 +134,7 @@ function byName(harness: StoreHarness): void {
 }
 
 function byDue(harness: StoreHarness): void {
-  it('lists the streams that have a due time, soonest first, ties by name', () =>
+  it('lists the streams that have a due time, soonest first, then by name', () =>
     withStore(harness, async store => {
       await given(store, 'never')
       await given(store, 'late', '0', { dueMs: 3_000 })
@@ -144,7 +144,7 @@ function byDue(harness: StoreHarness): void {
       expect(await namesOf(store, { order: 'due' })).toEqual(['early', 'tie-a', 'tie-b', 'late'])
     }))
 
-  it('takes prefix, after and limit', () =>
+  it('accepts prefix, after and limit', () =>
     withStore(harness, async store => {
       const due = { 'a/1': 4, 'a/2': 3, 'a/3': 2, 'b/1': 1 }
       for (const [name, dueMs] of Object.entries(due)) await given(store, name, '0', { dueMs })
@@ -173,7 +173,7 @@ function inAnyOrder(harness: StoreHarness): void {
   const anyOf = async (store: StreamStore, query: ListQuery = {}): Promise<string[]> =>
     (await namesOf(store, { ...query, order: 'any' })).toSorted()
 
-  it('lists what a listing by name lists, each stream once', () =>
+  it('lists the same streams as a listing by name, each once', () =>
     withStore(harness, async store => {
       expect(await anyOf(store)).toEqual([])
       const names = ['top', 'a/1', 'a/2', 'a/b/3', 'a-b', 'b/1', 'é/ü', '-', '.leasectl', '.leasectl0', 'z z/&<%2F']
@@ -185,7 +185,7 @@ function inAnyOrder(harness: StoreHarness): void {
       expect(rows).toHaveLength(names.length)
     }))
 
-  it('takes prefix, after and limit', () =>
+  it('accepts prefix, after and limit', () =>
     withStore(harness, async store => {
       for (const name of ['a/1', 'a/2', 'a/3', 'b/1', 'c']) await given(store, name)
       expect(await anyOf(store, { prefix: 'a/' })).toEqual(['a/1', 'a/2', 'a/3'])
@@ -198,7 +198,7 @@ function inAnyOrder(harness: StoreHarness): void {
       expect(await anyOf(store, { limit: 0 })).toEqual([])
     }))
 
-  it('leaves out the rows that are skipped, and asks of each once', () =>
+  it('omits skipped rows, and calls skip once for each', () =>
     withStore(harness, async store => {
       for (const name of ['a/1', 'a/2', 'b']) await given(store, name)
       const etags = new Map((await listed(store)).map(row => [row.name, row.etag]))
@@ -208,7 +208,7 @@ function inAnyOrder(harness: StoreHarness): void {
       expect(asked.toSorted()).toEqual(['a/1', 'a/2', 'b'])
     }))
 
-  it('can be left early, and given up', () =>
+  it('can be left early, and canceled', () =>
     withStore(harness, async store => {
       for (const name of ['a', 'b']) await given(store, name)
       for await (const page of store.list({ order: 'any' })) {

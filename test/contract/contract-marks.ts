@@ -3,10 +3,10 @@ import type { StreamStore } from '../../src/store/store.ts'
 import { changeOptions, given, leased, listed, put, type StoreHarness, stored, withStore } from './harness.ts'
 
 export function describeMarks(harness: StoreHarness): void {
-  describe('change marks', () => {
+  describe('change tokens', () => {
     if (harness.features.changeMarks) marks(harness)
     else
-      it('are not there, as asking would cost as much as a listing', () =>
+      it('do not exist, because a request would cost as much as a listing', () =>
         withStore(harness, async store => expect(store.changeToken).toBeUndefined()))
   })
 }
@@ -22,7 +22,7 @@ function marks(harness: StoreHarness): void {
       expect(await markOf(store)).toBe(mark)
     }))
 
-  it('move with everything that changes what is listed or read', () =>
+  it('change with everything that alters a listing or a read', () =>
     withStore(harness, async store => {
       await given(store, 'first')
       const seen = [await markOf(store)]
@@ -42,7 +42,7 @@ function marks(harness: StoreHarness): void {
       expect(new Set(seen).size).toBe(seen.length)
     }))
 
-  it('is given up with the signal', () =>
+  it('can be canceled with the signal', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       await expect(store.changeToken?.(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')

@@ -4,9 +4,9 @@ import { InvalidValue } from '../../src/stream/errors.ts'
 import { ODD_NAMES } from '../support/odd-blobs.ts'
 import { bytes, changeOptions, given, listed, put, type StoreHarness, summary, withStore } from './harness.ts'
 
-/** What is there under a name that no stream can have. */
+/** The blob under a name that is not a stream name. */
 export function describeNames({ plant, ...harness }: StoreHarness): void {
-  describe.runIf(plant !== undefined)('a name that no stream can have', () => {
+  describe.runIf(plant !== undefined)('a name that is not a stream name', () => {
     it.each(ODD_NAMES)('%j is a row without a summary, cannot be read or changed, and can be removed', name =>
       withStore(harness, async store => {
         await plant?.(store, name)
@@ -29,7 +29,7 @@ export function describeNames({ plant, ...harness }: StoreHarness): void {
       }),
     )
 
-    it('removes none but the blob of that very name', () =>
+    it('removes only the blob with exactly that name', () =>
       withStore(harness, async store => {
         await given(store, 'a/b')
         for (const name of ['a/./b', 'a/b/', 'a/c/../b', './a/b']) {
@@ -38,7 +38,7 @@ export function describeNames({ plant, ...harness }: StoreHarness): void {
         expect(await store.read('a/b')).toBeDefined()
       }))
 
-    it('never takes a backslash for a slash', () =>
+    it('never treats a backslash as a slash', () =>
       withStore(harness, async store => {
         await given(store, 'a/b')
         await expect(store.create('a\\b', bytes('x'), summary())).rejects.toBeInstanceOf(InvalidValue)

@@ -19,7 +19,7 @@ async function fenceOf(store: StreamStore, owner: string): Promise<number> {
   return outcome.result.claim?.fence ?? 0
 }
 
-/** Claimed under fence 2 and ended; then the copy from between the two is put back, with what stands beside the latest. */
+/** Claimed with fence 2 and ended; then the copy from between is restored, beside the metadata of the latest. */
 async function putBack(store: StreamStore): Promise<number> {
   const root = { name: 'Start' }
   await run(store, { op: 'init', root, forks: [{ name: 'A' }, { name: 'B' }], hold: false, born: randomUUID() })
@@ -38,10 +38,10 @@ async function putBack(store: StreamStore): Promise<number> {
 const historyOf = async (store: StreamStore) =>
   (await readStream(store, 'a'))?.transactions().map(({ version, op, provisional }) => ({ version, op, provisional }))
 
-/** What stands beside a document knows the highest version: no copy of before passes for the latest. */
+/** The metadata beside a document have the highest version, so that an older copy does not pass for the latest. */
 export function describeOlderCopies(harness: StoreHarness): void {
   describe('an older copy of a document of ours', () => {
-    it('is shown before it is recorded', () =>
+    it('is returned before it is recorded', () =>
       withStore(harness, async store => {
         await putBack(store)
         expect(await historyOf(store)).toEqual([
@@ -53,7 +53,7 @@ export function describeOlderCopies(harness: StoreHarness): void {
         expect(findings).toContainEqual(expect.objectContaining({ code: 'version-back', severity: 'warning' }))
       }))
 
-    it('ends its claims: who held one of before is turned down, and nobody gets its fence again', () =>
+    it('ends its claims: the earlier holder is rejected, and its fence is never issued again', () =>
       withStore(harness, async store => {
         const fence = await putBack(store)
         const refused = await run(store, { op: 'complete', event: '01.00', fence })

@@ -17,7 +17,7 @@ import {
 
 const AWKWARD_NAMES = ['a b/ü ö/😀', '%2e%2e/x', 'quote\'"<&>?#+%', 'x'.repeat(255), '_%*/[a]', 'ﬀ/e\u0301', 'a//b']
 
-/** Characters that XML allows and that headers, SQL and percent-encoding trip over. */
+/** Characters that XML allows and that headers, SQL and percent-encoding may break. */
 const NASTY = `tab\t line\n quote'"\\ per%25cent =;,& <tag> ünï 😀 \u{10ffff} \ufffd ~ `
 
 export function describeStreams(harness: StoreHarness): void {
@@ -28,7 +28,7 @@ export function describeStreams(harness: StoreHarness): void {
 }
 
 function createAndRead(harness: StoreHarness): void {
-  it('shows a created stream with its etag, size, time, free lease and summary', () =>
+  it('returns a created stream with its etag, size, time, free lease and summary', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'orders/1', 'body', { version: 7 })
       const found = await stored(store, 'orders/1')
@@ -38,14 +38,14 @@ function createAndRead(harness: StoreHarness): void {
       expect(Math.abs(found.modifiedMs - store.nowMs())).toBeLessThan(10_000)
     }))
 
-  it('reads undefined where there is no stream', () =>
+  it('returns undefined if there is no stream', () =>
     withStore(harness, async store => {
       await given(store, 'orders/1')
       expect(await store.read('orders/2')).toBeUndefined()
       expect(await store.read('orders')).toBeUndefined()
     }))
 
-  it('creates nothing over a stream that exists', () =>
+  it('does not overwrite an existing stream', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'orders/1', 'first')
       expect(await store.create('orders/1', bytes('second'), summary())).toEqual({ kind: 'exists' })
@@ -60,7 +60,7 @@ function createAndRead(harness: StoreHarness): void {
       expect(kinds.filter(kind => kind === 'exists')).toHaveLength(7)
     }))
 
-  it('gives each write an etag of its own, also for equal bodies', () =>
+  it('gives each write its own etag, also for equal bodies', () =>
     withStore(harness, async store => {
       const first = await given(store, 'a', 'same')
       const second = await given(store, 'b', 'same')
@@ -78,7 +78,7 @@ function createAndRead(harness: StoreHarness): void {
       expect(text((await stored(store, 'a')).body)).toBe('body')
     }))
 
-  it('refuses an impossible name as an invalid value', () =>
+  it('refuses an invalid name', () =>
     withStore(harness, async store => {
       for (const name of ['', 'x'.repeat(1025), 'a\u0000b', 'half\ud800']) {
         await expect(store.create(name, bytes('x'), summary())).rejects.toBeInstanceOf(InvalidValue)
@@ -98,7 +98,7 @@ function createAndRead(harness: StoreHarness): void {
 }
 
 function contents(harness: StoreHarness): void {
-  it.each(AWKWARD_NAMES)('keeps the name %j as it is', name =>
+  it.each(AWKWARD_NAMES)('keeps the name %j unchanged', name =>
     withStore(harness, async store => {
       await given(store, name, 'here')
       expect(await stored(store, name)).toMatchObject({ name, body: bytes('here') })
@@ -109,7 +109,7 @@ function contents(harness: StoreHarness): void {
     }),
   )
 
-  it('tells names apart by case and by composition', () =>
+  it('distinguishes names by case and by composition', () =>
     withStore(harness, async store => {
       const names = ['A', 'a', 'é', 'e\u0301']
       for (const name of names) await given(store, name, name)
@@ -134,7 +134,7 @@ function contents(harness: StoreHarness): void {
       expect(await stored(store, 'emptied')).toMatchObject({ size: 0, body: new Uint8Array(0) })
     }))
 
-  it('keeps every field of a summary, nasty characters included', () =>
+  it('keeps every field of a summary, including special characters', () =>
     withStore(harness, async store => {
       const full = summary({
         version: 123_456,
@@ -167,7 +167,7 @@ function contents(harness: StoreHarness): void {
 }
 
 function remove(harness: StoreHarness): void {
-  it('removes a stream whose etag is still the given one', () =>
+  it('removes a stream with the given etag', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a')
       await given(store, 'b')
@@ -176,12 +176,12 @@ function remove(harness: StoreHarness): void {
       expect((await listed(store)).map(row => row.name)).toEqual(['b'])
     }))
 
-  it('says missing for what is not there', () =>
+  it('returns missing for a missing stream', () =>
     withStore(harness, async store => {
       expect(await store.remove('a', {})).toEqual({ kind: 'missing' })
     }))
 
-  it('leaves a stream that was written since', () =>
+  it('keeps a stream that was written since', () =>
     withStore(harness, async store => {
       const etag = await given(store, 'a')
       await store.update('a', put('new'), changeOptions())
@@ -189,7 +189,7 @@ function remove(harness: StoreHarness): void {
       expect(text((await stored(store, 'a')).body)).toBe('new')
     }))
 
-  it('leaves a stream that another holds', () =>
+  it('keeps a stream that another holds', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       await leased(store, 'a')
@@ -209,7 +209,7 @@ function remove(harness: StoreHarness): void {
       expect(await store.remove('a', { leaseId })).toEqual({ kind: 'removed' })
     }))
 
-  it('takes lease and history along: a new stream of that name starts free', () =>
+  it('removes lease and history too: a new stream of that name starts free', () =>
     withStore(harness, async store => {
       await given(store, 'a', 'old', { version: 9 })
       const leaseId = await leased(store, 'a')
@@ -221,14 +221,14 @@ function remove(harness: StoreHarness): void {
 }
 
 function container(harness: StoreHarness): void {
-  it('creates a container that exists without touching its streams', () =>
+  it('accepts an existing container without touching its streams', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       await store.createContainer()
       expect(await store.read('a')).toBeDefined()
     }))
 
-  it('closes more than once', () =>
+  it('can be closed more than once', () =>
     withStore(harness, async store => {
       await given(store, 'a')
       await store.close()

@@ -11,15 +11,15 @@ import type {
 } from '../../src/store/store.ts'
 import type { Summary } from '../../src/stream/summary.ts'
 
-/** What a driver's mount gives the suite. */
+/** The parts of a driver's mount. */
 export interface StoreHarness {
-  /** A fresh store, empty, whose container exists. */
+  /** A fresh, empty store whose container exists. */
   open(): Promise<StreamStore>
-  /** Puts a stream under a name that the driver takes from nobody, as another program would. Absent where no other can. */
+  /** Creates a blob under a name that the driver refuses, as another program would. Absent if that is impossible. */
   plant?(store: StreamStore, name: string): Promise<void>
-  /** Moves the store's clock. Without it the suite really waits, in the few cases that need an expired lease. */
+  /** Moves the store's clock. Without it the suite waits in real time, in the few cases that need an expired lease. */
   advance?(ms: number): Promise<void>
-  /** How much later than it should the end of a lease may be to be seen, ms. */
+  /** Tolerated delay until the end of a lease is visible, ms. */
   readonly lateMs?: number
   readonly features: {
     /** The store knows when a lease ends (`LeaseView.untilMs`). */
@@ -103,7 +103,7 @@ export async function leased(store: StreamStore, name: string, by = 'grace', dur
   return leaseId
 }
 
-/** The stream as it stands; fails the test if there is none. */
+/** The current stream; fails the test if there is none. */
 export async function stored(store: StreamStore, name: string): Promise<StreamSnapshot> {
   const found = await store.read(name)
   if (found === undefined) throw new Error(`${name} is missing`)
@@ -119,13 +119,13 @@ export async function listed(store: StreamStore, query: ListQuery = {}): Promise
 export const namesOf = async (store: StreamStore, query: ListQuery = {}): Promise<string[]> =>
   (await listed(store, query)).map(row => row.name)
 
-/** Lets the time of the store go on. */
+/** Advances the time of the store. */
 export async function pass(harness: StoreHarness, ms: number): Promise<void> {
   if (harness.advance) await harness.advance(ms)
   else await sleep(ms + 300)
 }
 
-/** Lets so much time go by that a lease of that length has ended for everybody. */
+/** Waits until a lease of this length has ended for every client. */
 export async function passEnd(harness: StoreHarness, ms: number): Promise<void> {
   await pass(harness, ms + (harness.lateMs ?? 0))
 }

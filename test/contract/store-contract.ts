@@ -10,7 +10,7 @@ import { describeOlderCopies } from './contract-older-copies.ts'
 import { describeStreams } from './contract-streams.ts'
 import type { StoreHarness } from './harness.ts'
 
-/** The rules every driver of `StreamStore` keeps: one mount per driver, none of them skipped in silence. */
+/** The rules for every driver of `StreamStore`: one mount per driver, none of them skipped silently. */
 export function describeStoreContract(label: string, harness: StoreHarness): void {
   describe(`store contract: ${label}`, () => {
     describeStreams(harness)

@@ -9,7 +9,7 @@ const BETWEEN = /(<!-- made from the key table[^\n]*-->\n)([\s\S]*?)(<!-- end of
 
 const page = readFileSync(PAGE, 'utf8')
 
-test('every key stands on the page, as the key table has it', () => {
+test('the page has every key of the key table', () => {
   const tables = `\n${HELP.map(({ title, lines }) => table(title, lines)).join('\n')}\n`
   if (process.env.LEASECTL_TEST_REWRITE_DOCS) writeFileSync(PAGE, page.replace(BETWEEN, `$1${tables}$3`))
   else expect(BETWEEN.exec(page)?.[2]).toBe(tables)
@@ -26,7 +26,7 @@ const marked = (keys: string) =>
     .map(key => `\`${key.replace('|', '\\|')}\``)
     .join(' ')
 
-/** Digits of the screens; nothing for a key that works everywhere. */
+/** Digits of the screens; empty for a key that works everywhere. */
 function placesOf(screens: HelpLine['screens']): string {
   return screens === undefined || screens.length === SCREENS.length
     ? ''
@@ -36,11 +36,11 @@ function placesOf(screens: HelpLine['screens']): string {
         .join(' ')
 }
 
-test('every screen has its place', () => {
+test('the page describes every screen', () => {
   for (const [at, screen] of SCREENS.entries()) expect(page).toContain(`| \`${at + 1}\` | ${screen} |`)
 })
 
-test('every flag of its own has its place', () => {
+test('the page describes every flag of its own', () => {
   const top = allCommands().find(command => command.name() === 'top')
   const own = top?.options.filter(({ helpGroupHeading }) => helpGroupHeading !== 'Global flags:') ?? []
   expect(own.length).toBeGreaterThan(5)

@@ -9,11 +9,11 @@ const EXAMPLES = new URL('../../examples/', import.meta.url)
 
 const read = (path: string) => readFileSync(new URL(path, EXAMPLES), 'utf8')
 
-/** The drain takes 10 s at most; a second signal or a kill has to leave it more. */
+/** The drain takes 10 s at most; the time before a kill must be longer. */
 const DRAIN_S = 10
 const PROGRAM = /^\/usr\/(local\/)?lib\/node_modules\/leasectl\/bin\/leasectl\.js$/
 
-/** Without the comments, which say why not npx. */
+/** Without the comments, which explain why npx is not used. */
 const unit = read('systemd/leasectl-watchdog.service').replace(/^#.*\n/gm, '')
 const manifest = parseAllDocuments(read('kubernetes/watchdog.yaml')).map(document => document.toJS() as Manifest)
 
@@ -55,7 +55,7 @@ function started(): string[] {
   return (settingsOf('ExecStart')[0] ?? '').replaceAll('\\\n', ' ').split(/\s+/)
 }
 
-describe('what starts it', () => {
+describe('the start command', () => {
   const { command, args } = podSpec().containers[0]
   const [node, program, ...rest] = started()
   const lines = [
@@ -68,7 +68,7 @@ describe('what starts it', () => {
     expect(second).toMatch(PROGRAM)
   })
 
-  test.each(lines)('of %s has flags that the watchdog takes', async (_, _node, _program, given) => {
+  test.each(lines)('of %s has flags that the watchdog accepts', async (_, _node, _program, given) => {
     expect(given[0]).toBe('watchdog')
     await expect(optionsFrom(register, given)).resolves.toMatchObject({ listen: { port: 9464 }, interval: 30_000 })
   })
@@ -78,7 +78,7 @@ describe('what starts it', () => {
     expect(JSON.parse(entry)).toEqual(command)
   })
 
-  test('of any example is not npx, and has no secret in it', () => {
+  test('of no example is npx or contains a secret', () => {
     for (const file of readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).filter(name =>
       /\.\w+$/.test(name),
     )) {
@@ -89,7 +89,7 @@ describe('what starts it', () => {
 })
 
 describe('the unit', () => {
-  test('waits for readiness, takes messages of systemd-notify, and gives time to drain', () => {
+  test('waits for readiness, accepts messages of systemd-notify, and gives time to drain', () => {
     expect(settingsOf('Type')).toEqual(['notify'])
     expect(settingsOf('NotifyAccess')).toEqual(['all'])
     expect(settingsOf('TimeoutStartSec')).toEqual(['infinity'])
@@ -98,7 +98,7 @@ describe('the unit', () => {
     expect(Number(settingsOf('WatchdogSec')[0])).toBeGreaterThan(0)
   })
 
-  test('starts again after a fault, but not after a usage error', () => {
+  test('restarts after a failure, but not after a usage error', () => {
     expect(settingsOf('Restart')).toEqual(['on-failure'])
     expect(settingsOf('RestartPreventExitStatus')).toEqual(['2'])
     expect(settingsOf('StartLimitIntervalSec')).toEqual(['0'])
@@ -114,7 +114,7 @@ describe('the manifest', () => {
   const { containers, terminationGracePeriodSeconds } = podSpec()
   const { args, ports, livenessProbe, readinessProbe } = containers[0]
 
-  test('probes paths and a port that are answered', () => {
+  test('probes existing paths and a port that is served', () => {
     expect(livenessProbe.httpGet.path).toBe('/livez')
     expect(readinessProbe.httpGet.path).toBe('/readyz')
     for (const { httpGet } of [livenessProbe, readinessProbe]) {
@@ -130,7 +130,7 @@ describe('the manifest', () => {
     expect(args.some(arg => arg.startsWith('--shards='))).toBe(true)
   })
 
-  test('asks for no rights', () => {
+  test('requests no permissions', () => {
     expect(containers[0].securityContext).toEqual({
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,

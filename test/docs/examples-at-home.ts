@@ -5,7 +5,7 @@ import type { User } from '../e2e/program.ts'
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url))
 
-/** Gives a user what somebody has who installed the package: `examples`, the library as `leasectl`, this Node as `node`. */
+/** The environment of a user with the installed package: `examples`, the library as `leasectl`, this Node as `node`. */
 export function bringExamples({ home, bin }: User): void {
   for (const folder of ['library', 'workers']) {
     cpSync(join(EXAMPLES, folder), join(home, 'examples', folder), { recursive: true })

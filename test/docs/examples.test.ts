@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { type Example, examplesOf, outputFits, withOutputs } from './page.ts'
 import { Story } from './story.ts'
 
-/** Set to anything, it makes outputs that do not fit be written into the pages: look at the difference afterwards. */
+/** With any value, outputs that do not match are written into the pages: review the diff afterwards. */
 const REWRITE = process.env.LEASECTL_TEST_REWRITE_DOCS
 
 const DOCS = new URL('../../docs/', import.meta.url)
@@ -29,7 +29,7 @@ describe.each(PAGES)('docs/$page', ({ page, text, examples, story }) => {
     const missing = script.lines.some(line => line.includes('python3 ')) && !hasPython() ? ' (skipped: no python3)' : ''
     test.skipIf(missing !== '')(`line ${script.line}: ${script.lines[0]}${missing}`, async () => {
       story.begin()
-      // Some examples wait more than they work: the next page is played meanwhile.
+      // Some examples wait more than they work: the next page runs meanwhile.
       PAGES[PAGES.findIndex(one => one.page === page) + 1]?.story.begin()
       const { code, printed } = await story.outcome(at)
       expect(code, printed).toBe(0)

@@ -5,7 +5,7 @@ import { documentOf, eventsIn, noticeOf } from '../../src/watchdog/hooks/events.
 import { HOOK_KINDS } from '../../src/watchdog/hooks/target.ts'
 import { everything } from './json-world.ts'
 
-/** What hooks would be told of all that is in the world of these tests, and of an event that is only told of. */
+/** The documents that hooks would receive for the world of these tests, and for an event with notification only. */
 export async function hookDocuments(): Promise<unknown[]> {
   const { store } = await everything()
   const texts: string[] = []

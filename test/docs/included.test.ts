@@ -7,7 +7,7 @@ const REWRITE = process.env.LEASECTL_TEST_REWRITE_DOCS
 
 const fileText = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
 
-describe('files that pages show', () => {
+describe('files that pages include', () => {
   const pages = readdirSync(new URL('docs/', ROOT)).filter(name => name.endsWith('.md'))
   const files = pages.flatMap(page => includedIn(fileText(`docs/${page}`)).map(included => ({ page, ...included })))
 
@@ -15,7 +15,7 @@ describe('files that pages show', () => {
     expect(files.length).toBeGreaterThan(5)
   })
 
-  test.each(files)('$page shows $path as it is', ({ page, path, text }) => {
+  test.each(files)('$page includes $path unchanged', ({ page, path, text }) => {
     if (REWRITE) writeFileSync(new URL(`docs/${page}`, ROOT), withFiles(fileText(`docs/${page}`), fileText))
     else expect(text).toBe(fileText(path).trimEnd())
   })
@@ -29,7 +29,7 @@ describe('files that pages show', () => {
   })
 })
 
-test('a file is put in the place of what a page showed', () => {
+test('a file replaces the earlier content of a page', () => {
   const page = 'a\n<!-- file: x.ts -->\n```ts\nold\n```\nb'
   expect(withFiles(page, path => `new ${path}\nline\n`)).toBe('a\n<!-- file: x.ts -->\n```ts\nnew x.ts\nline\n```\nb')
   expect(includedIn(page)).toEqual([{ path: 'x.ts', text: 'old' }])

@@ -1,14 +1,14 @@
-/** A file of this checkout that a page shows. */
+/** A file of this checkout that a page includes. */
 export interface Included {
   /** From the root of the checkout. */
   readonly path: string
-  /** As the page shows it. */
+  /** The text in the page. */
   readonly text: string
 }
 
 const MARK = /^<!-- file: (\S+) -->$/
 
-/** The files a page shows: each a block behind `<!-- file: PATH -->`. @throws Error for a mark without a block */
+/** The files a page includes: each a block after `<!-- file: PATH -->`. @throws Error for a mark without a block */
 export function includedIn(page: string): Included[] {
   const lines = page.split('\n')
   return lines.flatMap((line, at) => {
@@ -20,7 +20,7 @@ export function includedIn(page: string): Included[] {
   })
 }
 
-/** The page with the files as they are now. */
+/** The page with the current files. */
 export function withFiles(page: string, textOf: (path: string) => string): string {
   const lines = page.split('\n')
   for (let at = lines.length - 1; at >= 0; at--) {

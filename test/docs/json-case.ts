@@ -3,15 +3,15 @@ import type { Setting, World } from '../unit/commands/support.ts'
 import * as stores from './json-stores.ts'
 import * as given from './json-world.ts'
 
-/** A command line and the schemas of what it prints. */
+/** A command line and the schemas of its output. */
 export interface Case {
   readonly argv: readonly string[]
-  /** Of stdout; `undefined`: it is empty. A schema for ndjson is one for each line. */
+  /** Of stdout; `undefined` means empty. A schema for ndjson applies to each line. */
   readonly schema: string | undefined
   readonly exit: number
-  /** How many errors stand on stderr. */
+  /** The number of errors on stderr. */
   readonly errors: number
-  /** What there is; without it all there can be, which the command must not change. */
+  /** The streams of the store; by default all, which the command must not change. */
   readonly world: (() => Promise<World>) | undefined
   readonly store: (store: StreamStore) => StreamStore
   readonly setting: Setting
@@ -29,7 +29,7 @@ export function line(schema: string | undefined, argv: string | readonly string[
   return { argv: words, schema, ...usual, ...rest, exit, errors }
 }
 
-/** The same as a document and line by line. */
+/** The same output as a document and line by line. */
 export function both(schema: string, item: string, argv: string, rest: Rest = {}): Case[] {
   return [line(schema, `${argv} -o json`, rest), line(item, `${argv} -o ndjson`, rest)]
 }

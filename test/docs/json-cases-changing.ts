@@ -129,7 +129,7 @@ const WORKERS: readonly Case[] = [
   line(undefined, 'work --name A -o ndjson -- no-such-command', { ...TWO, exit: 127 }),
 ]
 
-/** What they print is their command's own. */
+/** Their output is specific to the command. */
 const PROGRAMS: readonly Case[] = [
   line(undefined, 'exec a 01.00 --owner w2 -o json -- true', { ...CLAIMED, exit: 125 }),
   line(undefined, 'exec a 01.00 -o json -- /', { ...TWO, exit: 126 }),

@@ -8,7 +8,7 @@ const README = readFileSync(new URL('../../docs/json/README.md', import.meta.url
 
 const GROUPS = ['context', 'event', 'lab', 'lease', 'watchdog']
 
-/** What the table of the page says: a command prints a schema in a format. */
+/** The statements of the page's table: a command prints a schema in a format. */
 const told = README.split('\n')
   .filter(line => line.startsWith('| '))
   .flatMap(line => {
@@ -33,12 +33,12 @@ const printed = CASES.flatMap(({ argv, schema }) => {
   return schema === undefined ? [] : [`${argv[0]} -o ${format}: ${schema}`]
 })
 
-test('the page says of every command what it prints', () => {
+test('the page describes the output of every command', () => {
   expect(told.length).toBeGreaterThan(40)
   expect([...new Set(printed)].filter(one => !told.includes(one))).toEqual([])
 })
 
-test('what the page says is so', () => {
+test('the statements of the page are true', () => {
   const commands = new Set(CASES.map(({ argv }) => argv[0]))
   const ofCommands = told.filter(one => commands.has(one.split(' ', 1)[0]))
   expect(ofCommands.filter(one => !printed.includes(one))).toEqual([])

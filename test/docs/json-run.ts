@@ -9,7 +9,7 @@ import { everything, two } from './json-world.ts'
 
 export interface Printed {
   readonly ran: Ran
-  /** Of stdout, each line of ndjson one. */
+  /** Of stdout; each line of ndjson is one. */
   readonly documents: readonly unknown[]
   /** Of stderr. */
   readonly errors: readonly unknown[]
@@ -19,7 +19,7 @@ export interface Printed {
 
 let shared: World | undefined
 
-/** Runs a case in a home of its own. */
+/** Runs a case with a home folder of its own. */
 export async function runCase(one: Case): Promise<Printed> {
   const home = mkdtempSync(join(tmpdir(), 'leasectl-json-'))
   try {

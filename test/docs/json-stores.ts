@@ -4,7 +4,7 @@ import type { LeaseView, StreamRow, StreamSnapshot, StreamStore } from '../../sr
 import { listing, storeWith } from '../unit/commands/store-with.ts'
 import { run } from '../unit/ops/support.ts'
 
-/** As a store is that others write to: what stands beside their documents does not count. */
+/** A store that other programs write to: the metadata beside their documents are invalid. */
 export function unsummarized(store: StreamStore): StreamStore {
   const without = <Row extends StreamRow>({ summary, ...row }: Row) =>
     ['odd', 'empty', 'bad', 'e', 'settle'].includes(row.name) || summary === undefined ? row : { ...row, summary }
@@ -17,7 +17,7 @@ export function unsummarized(store: StreamStore): StreamStore {
   })
 }
 
-/** From the second look on a stream is gone. */
+/** A stream that is gone from the second read on. */
 export function vanishing(store: StreamStore): StreamStore {
   let looks = 0
   return storeWith(store, {
@@ -28,7 +28,7 @@ export function vanishing(store: StreamStore): StreamStore {
   })
 }
 
-/** What no driver should do. */
+/** An unexpected error of a driver. */
 export function buggy(store: StreamStore): StreamStore {
   return storeWith(store, {
     list() {
@@ -37,13 +37,13 @@ export function buggy(store: StreamStore): StreamStore {
   })
 }
 
-/** Answers changes so. */
+/** Returns this answer for changes. */
 export function answering(store: StreamStore, kind: 'unknown' | 'lost'): StreamStore {
   const outcome = kind === 'unknown' ? { kind, cause: new Error('socket closed') } : { kind, code: 'LeaseLost' }
   return storeWith(store, { update: async () => outcome })
 }
 
-/** Somebody writes between the look and the change. */
+/** Another write between the inspection and the change. */
 export function overtaken(store: StreamStore): StreamStore {
   let first = true
   return storeWith(store, {
@@ -57,7 +57,7 @@ export function overtaken(store: StreamStore): StreamStore {
   })
 }
 
-/** Nobody answers. */
+/** A store that does not answer. */
 export function away(store: StreamStore): StreamStore {
   const fail = async () => {
     throw new StoreUnreachable('no route to the store', { hint: 'Is the network up?' })
@@ -69,7 +69,7 @@ export function away(store: StreamStore): StreamStore {
   return storeWith(store, { list, read: fail, update: fail, create: fail })
 }
 
-/** Some rights are missing. */
+/** Some permissions are missing. */
 export function readOnly(store: StreamStore): StreamStore {
   const refuse = async () => {
     throw new NotPermitted('the right to write is missing', { hint: 'Ask for it.' })
@@ -77,7 +77,7 @@ export function readOnly(store: StreamStore): StreamStore {
   return storeWith(store, { create: refuse, update: refuse })
 }
 
-/** Leases as the service shows those it knows nothing of. */
+/** Leases with an unknown holder, as the service returns them. */
 export function strangersLease(store: StreamStore, state: LeaseView): StreamStore {
   const withLease = <Row extends Pick<StreamSnapshot, 'lease'>>(row: Row): Row => ({ ...row, lease: state })
   return storeWith(store, {
@@ -89,7 +89,7 @@ export function strangersLease(store: StreamStore, state: LeaseView): StreamStor
   })
 }
 
-/** What drivers of other stores know of their place. */
+/** The facts of other kinds of stores. */
 export function elsewhere(store: StreamStore, facts: StoreFacts): StreamStore {
   return storeWith(store, { inspect: async () => facts })
 }

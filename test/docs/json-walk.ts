@@ -1,12 +1,12 @@
 import { schemaText } from './schemas.ts'
 
-/** A field, and what describes it. */
+/** A field, and the schema that describes it. */
 export interface Field {
   readonly key: string
   readonly schema: object
 }
 
-/** Every field that a schema describes, those of parts within it too. What a condition says of a field is left out. */
+/** Every field that a schema describes, including those of its parts. Fields in conditions are omitted. */
 export function fieldsOf(schema: unknown): Field[] {
   if (Array.isArray(schema)) return schema.flatMap(fieldsOf)
   if (!isObject(schema)) return []
@@ -20,7 +20,7 @@ function ownFields(properties: unknown): Field[] {
   return Object.entries(properties ?? {}).flatMap(([key, schema]) => (isObject(schema) ? [{ key, schema }] : []))
 }
 
-/** Adds to `seen` what describes the fields that a value has. */
+/** Adds the descriptions of the fields of a value to `seen`. */
 export function markFields(schema: unknown, value: unknown, seen: Set<object>): void {
   if (Array.isArray(schema)) for (const one of schema) markFields(one, value, seen)
   if (!isObject(schema) || Array.isArray(schema)) return
@@ -38,7 +38,7 @@ export function markFields(schema: unknown, value: unknown, seen: Set<object>): 
   }
 }
 
-/** Copies of a value, in each of which another one of its objects has one field more. */
+/** Copies of a value; in each of them another of its objects has one extra field. */
 export function withOneMore(value: unknown): unknown[] {
   if (Array.isArray(value)) {
     return value.flatMap((one, at) => withOneMore(one).map(other => value.with(at, other)))
@@ -50,7 +50,7 @@ export function withOneMore(value: unknown): unknown[] {
   return [{ ...value, undescribed: true }, ...within]
 }
 
-/** What `parts.schema.json#/$defs/lease` refers to. */
+/** The schema that `parts.schema.json#/$defs/lease` refers to. */
 function target(ref: string): unknown {
   const [file = '', path = ''] = ref.split('#')
   const root: unknown = schemaText(file.replace('.schema.json', ''))

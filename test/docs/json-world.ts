@@ -20,8 +20,8 @@ const FORK: Operation = {
 }
 
 /**
- * Streams in every state that shows in JSON: `open` with a claim and a join that waits, `failed` with a retry, `done`,
- * `held` under a lease, `foreign` with a write that nobody has recorded, `odd` of a stranger, `empty` and `bad`.
+ * Streams in every state that is visible in JSON: `open` with a claim and a waiting join, `failed` with a retry,
+ * `done`, `held` under a lease, `foreign` with an unrecorded write, `odd` of a foreign writer, `empty` and `bad`.
  */
 export async function everything(): Promise<World> {
   const world = newWorld()
@@ -52,7 +52,7 @@ async function lease(store: StreamStore, name: string, leaseId: string): Promise
   await store.acquireLease(name, { leaseId, durationS: -1, holder })
 }
 
-/** As other programs write: no history, no status, times that cannot be read, a limit that nobody lives to see. */
+/** As other programs write: no history, no status, unreadable times, a deadline in the far future. */
 const STRANGE = documentText(
   { id: '00', name: 'Order', status: 'inprocess', created: '05/01/2024 10:00:00', next: '01.00|02.00|gone' },
   { id: '01.00', prev: '00', created: 'yesterday', 'lc:owner': 'w1', 'lc:until': 'soon', 'lc:fence': 'one' },
@@ -82,7 +82,7 @@ export async function oneHeld(): Promise<World> {
   return world
 }
 
-/** The same, each in another state, so that a batch has every outcome it can have. */
+/** The same, each in another state, so that a batch has every possible outcome. */
 export async function mixed(): Promise<World> {
   const world = await oneHeld()
   for (const name of ['c', 'd']) await run(world.store, name, init(['A']))
@@ -98,7 +98,7 @@ export async function claimed(): Promise<World> {
   return world
 }
 
-/** Two failed threads: one can be retried, what the other came to a join has used. */
+/** Two failed threads: one can be retried, the result of the other was used by a join. */
 export async function joined(): Promise<World> {
   const world = newWorld()
   const { store } = world
@@ -125,8 +125,8 @@ export async function worked(): Promise<World> {
 }
 
 /**
- * Streams whose limits have ended: `late`, one `quiet` that is only told of, one `held` under a lease; what another writer
- * left to `settle`; one that is `bad`; one with a limit to come.
+ * Streams with passed deadlines: `late`, `quiet` with notification only, `held` under a lease; one that another writer
+ * left to `settle`; an unreadable one, `bad`; one with a coming deadline.
  */
 export async function overdue(): Promise<World> {
   const world = newWorld()

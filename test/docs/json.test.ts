@@ -14,7 +14,7 @@ import { fieldsOf, markFields, withOneMore } from './json-walk.ts'
 import { everything } from './json-world.ts'
 import { faultsOf, schemaNames, schemaText } from './schemas.ts'
 
-/** What was printed last of each schema, and what describes a field that something printed has. */
+/** The last printed document of each schema, and the descriptions of all printed fields. */
 const used = new Map<string, unknown>()
 const seen = new Set<object>()
 
@@ -24,7 +24,7 @@ function check(schema: string, document: unknown): void {
   markFields(schemaText(schema), document, seen)
 }
 
-describe('what is printed is described', () => {
+describe('printed JSON is described', () => {
   const named = CASES.map(one => [[one.argv.join(' '), ...one.before].join(' after '), one] as const)
 
   test.each(named)('%s', async (_, { schema, argv, ...one }) => {
@@ -38,7 +38,7 @@ describe('what is printed is described', () => {
     for (const line of runLines) check('run-line', line)
   })
 
-  test('what programs are given to read is described', async () => {
+  test('input for programs is described', async () => {
     const { store } = await everything()
     for (const name of ['open', 'failed', 'done', 'foreign', 'odd']) {
       const view = await readStream(store, name)
@@ -47,15 +47,15 @@ describe('what is printed is described', () => {
     }
   })
 
-  test('what hooks are told is described', async () => {
+  test('input for hooks is described', async () => {
     const documents = await hookDocuments()
     expect(documents.length).toBeGreaterThan(8)
     for (const document of documents) check('hook', document)
   })
 })
 
-describe('nothing is left out', () => {
-  test('every command that prints JSON, line by line or whole, is in the table', () => {
+describe('the table is complete', () => {
+  test('every command that prints JSON, as lines or as one document, is in it', () => {
     const tabled = CASES.map(({ argv }) => ({ words: argv.join(' '), format: formatOf(argv) }))
     const missing = allCommands().flatMap(command =>
       formatsOf(command)
@@ -68,18 +68,18 @@ describe('nothing is left out', () => {
     expect(missing).toEqual([])
   })
 
-  test('every schema is of something that is printed', () => {
+  test('every schema describes printed JSON', () => {
     expect(schemaNames().filter(name => name !== 'parts' && !used.has(name))).toEqual([])
   })
 
-  test('every field that is described is printed', () => {
+  test('every described field is printed', () => {
     const unseen = schemaNames().flatMap(name =>
       fieldsOf(schemaText(name)).flatMap(({ key, schema }) => (seen.has(schema) ? [] : [`${name}: ${key}`])),
     )
     expect(unseen).toEqual([])
   })
 
-  test('every family of errors is in the table', () => {
+  test('every family of errors is in it', () => {
     const exits = new Set(CASES.map(({ exit }) => exit))
     expect([...exits].sort((a, b) => a - b)).toEqual([
       0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 124, 125, 126, 127, 130,
@@ -87,7 +87,7 @@ describe('nothing is left out', () => {
   })
 })
 
-/** What `-o` takes here of what schemas describe. A group that acts by itself has its own reading of it. */
+/** The values of `-o` that schemas describe. A group with an action of its own reads it itself. */
 function formatsOf(command: Command): string[] {
   const parser: unknown = command.options.find(option => option.attributeName() === 'output')?.parseArg
   const isGroup = command.commands.length > 0
@@ -111,12 +111,12 @@ describe('the schemas', () => {
     expect(description).toMatch(/\.$/)
   })
 
-  test('every field has a description, its own or that of what it refers to', () => {
+  test('every field has a description, its own or that of its reference', () => {
     const bare = schemaNames().flatMap(name => fieldsOf(schemaText(name)))
     expect(bare.filter(({ schema }) => !('description' in schema || '$ref' in schema))).toEqual([])
   })
 
-  test('a field that is not described is a fault here, wherever it stands, and none for readers', () => {
+  test('an undescribed field is an error here at any depth, and none for readers', () => {
     const unnoticed = [...used].flatMap(([name, document]) =>
       withOneMore(document).filter(more => faultsOf(name, more).length === 0),
     )
@@ -136,7 +136,7 @@ describe('the codes of errors', () => {
   const findings = codesOf('findingCode')
   const known = new Set([...errors, ...findings].map(({ code }) => code))
 
-  test('are all described, those of findings too', () => {
+  test('are all described, including those of findings', () => {
     expect(codesInSource().filter(code => !known.has(code))).toEqual([])
   })
 
@@ -145,7 +145,7 @@ describe('the codes of errors', () => {
     expect([...known].filter(code => !source.includes(`'${code}'`) && !source.includes(`${code}:`))).toEqual([])
   })
 
-  test('come with the exit code that they end with', () => {
+  test('are listed with their exit codes', () => {
     const own = ['run-file', 'batch-incomplete', 'unsound', 'spans-refused']
     const wrong = errors.filter(({ code, description }) => {
       const exits = [exitOf(code), exitOfRefusal(code)]
@@ -155,7 +155,7 @@ describe('the codes of errors', () => {
   })
 })
 
-/** Whatever is called a code somewhere: of faults, problems, refusals and findings. */
+/** Every field called code: of errors, problems, refusals and findings. */
 function codesInSource(): string[] {
   const codes = sources().flatMap(text => [
     ...between(text, /const EXIT_OF[^{]*= \{(.*?)\n\}/gs).flatMap(body => between(body, /^ {2}'?([a-z-]+)'?:/gm)),

@@ -38,7 +38,7 @@ test('the examples of a page are its sh blocks with the text that follows them',
   ])
 })
 
-test.each(['NAME\n', 'NAME\nold\n', '\n', ''])('an output can be written anew, the rest stays: %j', old => {
+test.each(['NAME\n', 'NAME\nold\n', '\n', ''])('an output can be replaced, the rest is unchanged: %j', old => {
   const page = PAGE.replace('NAME\n', old)
   const outputs = examplesOf(page).map(example => [example, 'NAME  \nfresh\n'] as const)
   expect(withOutputs(page, outputs)).toBe(PAGE.replace('NAME\n', 'NAME\nfresh\n'))

@@ -2,7 +2,7 @@
 export interface Example {
   /** For a POSIX shell. */
   readonly script: Block
-  /** What it prints, talk on stderr too, where the page shows it; see `outputFits`. */
+  /** Its output, including stderr, if the page shows it; see `outputFits`. */
   readonly output?: Block
 }
 
@@ -14,7 +14,7 @@ export interface Block {
 
 /**
  * The examples of a Markdown page, in order: every block marked `sh`, and the `text` block that follows it directly as
- * its output. `sh elsewhere` marks what no test can run (another account, a screen) and is left out.
+ * its output. `sh elsewhere` marks examples that no test can run (another account, a screen); they are omitted.
  */
 export function examplesOf(page: string): Example[] {
   const examples: Example[] = []
@@ -35,7 +35,7 @@ export function examplesOf(page: string): Example[] {
   return examples
 }
 
-/** The page with other outputs: each example with what it prints now. */
+/** The page with new outputs: each example with its current one. */
 export function withOutputs(page: string, outputs: readonly (readonly [example: Example, printed: string])[]): string {
   const lines = page.split('\n')
   // From the end, so that the lines before stay where they are.
@@ -50,7 +50,7 @@ export function withOutputs(page: string, outputs: readonly (readonly [example: 
   return lines.join('\n')
 }
 
-/** Whether what was printed is what the page shows: all that cannot be the same in every run left out of account. */
+/** Whether the output matches the page, ignoring everything that differs from run to run. */
 export function outputFits(shown: readonly string[], printed: string): boolean {
   const lines = shown.map(normal)
   const pattern = lines.map(line => (line === '…' ? '(?:.*\n)*?' : `${escaped(line).replaceAll('…', '.*')}\n`)).join('')
@@ -58,8 +58,8 @@ export function outputFits(shown: readonly string[], printed: string): boolean {
 }
 
 /**
- * Other in each run: points in time, ages, lengths of bars, measurements, ids, processes, and with them the widths of
- * columns. What counts (streams, events, versions) is compared. `…` stands for any text, on a line of its own for any lines.
+ * Differs from run to run: times, ages, lengths of bars, measurements, ids, processes, and with them the widths of
+ * columns. Numbers of streams, events and versions are compared. `…` matches any text, on a line of its own any lines.
  */
 const VARIES: readonly (readonly [what: RegExp, instead: string])[] = [
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'ID'],

@@ -6,7 +6,7 @@ import { bringExamples } from './examples-at-home.ts'
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 
-test('the TypeScript of the README runs as it stands there, ends by itself, and does what it says', async () => {
+test('the TypeScript of the README runs unchanged, ends by itself, and matches the text', async () => {
   const [, program = ''] = /^```ts\n(.*?)^```$/ms.exec(README) ?? []
   const user = await newUser()
   try {

@@ -15,7 +15,7 @@ export function schemaNames(): string[] {
     .sort()
 }
 
-/** As it stands in the file, always the same object. */
+/** The parsed file, always the same object. */
 export function schemaText(name: string): Schema {
   const read = texts.get(name) ?? (JSON.parse(readFileSync(new URL(`${name}.schema.json`, FOLDER), 'utf8')) as Schema)
   texts.set(name, read)
@@ -25,10 +25,10 @@ export function schemaText(name: string): Schema {
 const texts = new Map<string, Schema>()
 
 /**
- * Checks a document against a schema of the docs. Schemas let readers ignore fields that later versions add; here a
- * field that they do not describe is an error, so that none is added in silence.
+ * Checks a document against a schema of the docs. Schemas let readers ignore fields that later versions add; here an
+ * undescribed field is an error, so that no field is added without a description.
  *
- * @returns what is wrong, one sentence each
+ * @returns the errors, one sentence each
  */
 export function faultsOf(name: string, document: unknown): string[] {
   const validate = validator(name)
@@ -48,17 +48,17 @@ function validator(name: string): ValidateFunction {
 }
 
 function strictSchemas(): Ajv2020 {
-  // Parts name in `required` what a part they refer to describes.
+  // A part may list in `required` a field that its reference describes.
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, allowUnionTypes: true })
   formatsPlugin.default(ajv)
   for (const name of schemaNames()) ajv.addSchema(closed(schemaText(name)) as Schema, `${name}.schema.json`)
   return ajv
 }
 
-/** Marks what larger objects take in by `$ref`: it is closed there, together with what they add. */
+/** Marks schemas that larger objects include by `$ref`: those are closed there, together with the added fields. */
 const PART = 'Part of larger objects.'
 
-/** Every object takes only the properties that are described. */
+/** Every object accepts only the described properties. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed)
   if (typeof value !== 'object' || value === null) return value

@@ -5,18 +5,18 @@ import { sharedAzurite } from '../support/azurite.ts'
 import { bringExamples } from './examples-at-home.ts'
 import { type Example, outputFits } from './page.ts'
 
-/** How an example went. */
+/** The result of an example. */
 export interface Played {
   readonly code: number | null
-  /** Everything that was printed, in order, as the reader of the page sees it: ann on ops-1, at home in /home/ann. */
+  /** All output, in order, as the reader of the page sees it: ann on ops-1, at home in /home/ann. */
   readonly printed: string
 }
 
-/** Each page is the story of one operator: its examples run in order, in a home of its own, the store empty at first. */
+/** Each page is the story of one operator: its examples run in order, with its own home folder and an empty store. */
 export class Story {
   readonly #examples: readonly Example[]
   readonly #played: Promise<Played>[] = []
-  /** On pages the emulator listens where it usually does; here everybody has their own containers. */
+  /** On pages the emulator listens at its usual address; here each page has its own containers. */
   readonly #containers = new Map<string, string>()
   readonly #life = randomUUID().slice(0, 8)
   #user: User | undefined
@@ -25,13 +25,13 @@ export class Story {
     this.#examples = examples
   }
 
-  /** Begins, if it has not yet begun. */
+  /** Begins, unless it has begun. */
   begin(): void {
     if (this.#played.length > 0) return
     let before: Promise<unknown> = this.#enter()
     for (const example of this.#examples) {
       const played = before.then(() => this.#play(example))
-      // What fails is told by the test that asks for it.
+      // A failure is reported by the test that waits for it.
       before = played.catch(() => {})
       this.#played.push(played)
     }
@@ -88,18 +88,18 @@ export class Story {
 
 const ACTOR = `${userInfo().username}@${hostname()}`
 
-/** What follows and has not printed what the page shows is interrupted after so long. */
+/** Time after which a following command that has not printed the output of the page is interrupted. */
 const FOLLOW_MS = 60_000
 
-/** The last command follows what happens: it is interrupted as soon as it has printed what the page shows. */
+/** If the last command follows changes, it is interrupted as soon as it has printed the output of the page. */
 function follows({ script }: Example): boolean {
   return /^leasectl (tail\b.*\s(-f|--follow)\b|top\b)/.test(script.lines.at(-1) ?? '')
 }
 
-/** Every command has to succeed, unless the page says how it ends: `# exit 3`. */
+/** Every command has to succeed, unless the page states its exit code: `# exit 3`. */
 function scriptOf(example: Example): string {
   const lines = example.script.lines.join('\n').replaceAll('\\\n', ' ').split('\n').map(checkedLine)
-  // In the place of the shell, so that the signal reaches it.
+  // With exec, so that the signal reaches it.
   if (follows(example)) lines.push(`exec ${lines.pop()}`)
   return `set -euo pipefail\nexec 2>&1\n${lines.join('\n')}`
 }

@@ -14,22 +14,22 @@ function firstCells(name: string): ReadonlySet<string> {
   return new Set([...rows].flatMap(([, cell = '']) => cell.split(/[\s`,]+/)))
 }
 
-test('every finding of doctor has its place in the tables of what to do', () => {
+test('every finding of doctor is in the tables of remedies', () => {
   const told = firstCells('stores.md')
   expect(findingCodes().filter(code => !told.has(code))).toEqual([])
 })
 
-test('every exit code has its place', () => {
+test('every exit code is in the table', () => {
   const told = firstCells('waiting.md')
   expect(EXIT_CODES.filter(({ code }) => !told.has(String(code)))).toEqual([])
 })
 
-test('every outcome of a batch has its place', () => {
+test('every outcome of a batch is in the table', () => {
   const told = firstCells('changing.md')
   expect(OUTCOME_WORDS.filter(word => !told.has(word))).toEqual([])
 })
 
-test.each(PAGES)('every link of docs/%s leads somewhere', name => {
+test.each(PAGES)('every link of docs/%s has a target', name => {
   const links = [...pageText(name).matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link)
   const own = links.filter(link => !link.startsWith('https://'))
   expect(own.filter(link => !leadsSomewhere(link, name))).toEqual([])
@@ -53,7 +53,7 @@ function anchors(name: string): string[] {
   )
 }
 
-/** What the sources of the findings call them; `ok` is no complaint. */
+/** The codes in the sources of the findings; `ok` is not a finding. */
 function findingCodes(): string[] {
   const folder = new URL('../../src/ops/doctor/', import.meta.url)
   const sources = readdirSync(folder).map(name => readFileSync(new URL(name, folder), 'utf8'))
@@ -63,7 +63,7 @@ function findingCodes(): string[] {
     ),
   )
   const faults = readFileSync(new URL('../../src/store/errors.ts', import.meta.url), 'utf8')
-  // What keeps a stream from being read is a finding under the code of its fault.
+  // An error that prevents reading a stream is a finding with the code of the error.
   codes.push(...[...faults.matchAll(/'(bad-name|blob-[a-z]+)'/g)].map(([, code = '']) => code))
   expect(codes).toEqual(expect.arrayContaining(['history-lost', 'unreadable', 'bad-name', 'blob-archived']))
   return codes

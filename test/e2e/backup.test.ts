@@ -8,7 +8,7 @@ import { filesIn, textOf } from '../unit/commands/transfer/support.ts'
 import { init, resultOf, run } from '../unit/ops/support.ts'
 import { newUser, type User } from './program.ts'
 
-/** Backups of a store that is written meanwhile, at the built program. */
+/** Backups of a store during writes, with the built program. */
 
 const STREAMS = Array.from({ length: 12 }, (_, at) => `orders/${String(at).padStart(2, '0')}`)
 
@@ -27,7 +27,7 @@ afterAll(async () => {
   user.leave()
 })
 
-/** Every document that a stream ever was, oldest first. */
+/** Every state of a stream's document, oldest first. */
 type History = Map<string, string[]>
 
 async function history(): Promise<History> {
@@ -36,7 +36,7 @@ async function history(): Promise<History> {
   return texts
 }
 
-/** Changes all streams, again and again, until `work` is done. */
+/** Changes all streams repeatedly until `work` is done. */
 async function written<T>(texts: History, work: Promise<T>): Promise<{ readonly result: T; readonly changes: number }> {
   let isOver = false
   const result = work.finally(() => {
@@ -54,7 +54,7 @@ async function written<T>(texts: History, work: Promise<T>): Promise<{ readonly 
   return { result: await result, changes }
 }
 
-/** Names of those whose copy is no document that the stream ever was. */
+/** Names of streams whose copy does not equal any state of the stream. */
 const torn = (texts: History, copy: ReadonlyMap<string, string>): string[] =>
   STREAMS.filter(name => !texts.get(name)?.includes(copy.get(name) ?? ''))
 
@@ -69,7 +69,7 @@ async function documentsIn(where: string): Promise<ReadonlyMap<string, string>> 
   }
 }
 
-test('export --all --to a folder holds each stream as it was at one moment, and import brings it back', async () => {
+test('export --all --to a folder writes each stream as of one moment, and import restores it', async () => {
   const folder = join(user.home, 'backup')
   const texts = await history()
   const { result, changes } = await written(texts, user.run(['export', '--all', '--to', folder, '--store', address]))
@@ -83,7 +83,7 @@ test('export --all --to a folder holds each stream as it was at one moment, and 
   expect(await documentsIn(restored)).toEqual(copy)
 })
 
-test('export --all --to another file holds each stream as it was at one moment', async () => {
+test('export --all --to another file writes each stream as of one moment', async () => {
   const file = `sqlite:${join(user.home, 'copy.db')}`
   const texts = await history()
   const { result, changes } = await written(texts, user.run(['export', '--all', '--to', file, '--store', address]))
@@ -94,7 +94,7 @@ test('export --all --to another file holds each stream as it was at one moment',
   expect(torn(texts, copy)).toEqual([])
 })
 
-test('a copy of half a document would be seen', async () => {
+test('the test would detect a copy of a partial document', async () => {
   const texts = await history()
   const copy = new Map([...texts].map(([name, [body = '']]) => [name, body]))
   expect(torn(texts, copy)).toEqual([])

@@ -18,12 +18,12 @@ import { ACCOUNT, connectionStringAt } from '../support/azurite-process.ts'
 import { inFile, NOBODY } from '../unit/store/sqlite/support.ts'
 import { type Ended, newUser, type User } from './program.ts'
 
-/** What cannot work, at the built program: each time the right code, words that help, no secret, nothing changed. */
+/** Impossible requests to the built program: the right code, a helpful message, no secret, and no change. */
 
 const MALFORMED = '<Stream>\n  <Event id="00" name="x"\n</Stream>'
 const FOREIGN =
   '<Stream><Event id="00" status="inprocess"/><Event id="A-1" name="Ship" prev="00" status="paused"/><Event id="B" prev="00"/></Stream>'
-/** In the environment of every case, used in some. */
+/** In the environment of every case; some use them. */
 const KEY = Buffer.from('CANARY-account-key').toString('base64')
 const SIGNATURE = `${Buffer.from('CANARY+signature').toString('base64')}+/=`
 const CANARY_SAS = `sv=2024-11-04&sr=c&sp=rwl&sig=${encodeURIComponent(SIGNATURE)}`
@@ -71,7 +71,7 @@ async function inStore<T>(address: string, work: (store: StreamStore) => Promise
 interface Expected {
   readonly exit: number
   readonly code: string
-  /** In the message, or behind a line break in the hint. */
+  /** In the message, or after a line break in the hint. */
   readonly says: RegExp
   /** Further fields of the error. */
   readonly error?: object
@@ -79,10 +79,10 @@ interface Expected {
   readonly secrets?: readonly string[]
 }
 
-/** Errors that were told to a person already: the second time another reader is enough. */
+/** Errors already tested in text output: the second time another output is enough. */
 const told = new Set<string>()
 
-/** Runs it for a script, and each kind of error once for a person; as talkative as can be. */
+/** Runs it as a script, and each kind of error once as a person would, with the most verbose output. */
 async function expectFailure(argv: readonly string[], expected: Expected): Promise<void> {
   const before = await everything()
   const format = argv[0] === 'tail' ? 'ndjson' : 'json'
@@ -108,14 +108,14 @@ async function failed(argv: readonly string[], { exit, env, secrets = [] }: Expe
   return ended
 }
 
-/** `-v` and `--debug` say more beside the one line of JSON. */
+/** `-v` and `--debug` add lines to the one line of JSON. */
 function errorOf({ stderr }: Ended) {
   const lines = stderr.split('\n').filter(line => line.startsWith('{'))
   expect(lines).toHaveLength(1)
   return JSON.parse(lines.join()).error as Record<string, unknown>
 }
 
-/** All that could have been changed. */
+/** Everything that could have changed. */
 async function everything() {
   return [...(await inStore(`sqlite:${file}`, snapshot)), ...(await snapshot(azurite))]
 }
@@ -141,7 +141,7 @@ describe('a malformed document', () => {
     'retry malformed',
     'event set malformed 00 --tag x',
     'init malformed --if-absent',
-  ])('%s names stream, line and column', async line => {
+  ])('%s is reported with stream, line and column', async line => {
     const says = /^malformed: line 3, column 1: /
     await expectFailure([...words(line), ...sqlite()], {
       exit: 12,
@@ -151,7 +151,7 @@ describe('a malformed document', () => {
     })
   })
 
-  test('among several streams the bad one is named, and the others are done', async () => {
+  test('among several streams is named, and the others are processed', async () => {
     const store = sqlite(join(user.home, 'several.db'))
     copyFileSync(file, join(user.home, 'several.db'))
     const { code, stdout, stderr } = await user.run(['cancel', 's', 'malformed', ...store])
@@ -160,7 +160,7 @@ describe('a malformed document', () => {
     expect(stdout).toMatch(/^malformed +✗ failed .*line 3/m)
   })
 
-  test('does not hide others from a listing, and can be printed as it is', async () => {
+  test('is listed with the others, and can be printed unchanged', async () => {
     const listing = await user.run(['ls', '-o', 'json', ...emulator()])
     expect(listing).toMatchObject({ code: 0, stderr: '' })
     expect(JSON.parse(listing.stdout)).toMatchObject({
@@ -174,7 +174,7 @@ describe('a malformed document', () => {
   })
 })
 
-test('ids and status words of others are kept and shown, and do not count as an end', async () => {
+test('foreign ids and status words are kept and shown, and do not count as an end', async () => {
   const copy = join(user.home, 'foreign.db')
   copyFileSync(file, copy)
   const set = await user.run(['event', 'set', 'foreign', 'A-1', '--tag', 'x', ...sqlite(copy)])
@@ -192,7 +192,7 @@ test('ids and status words of others are kept and shown, and do not count as an 
   expect(history.stdout).toMatch(/B +\? no status \(added\)/)
 })
 
-describe('what is not there', () => {
+describe('a missing object is reported:', () => {
   test.each([
     'show nix',
     'tail -f nix',
@@ -203,7 +203,7 @@ describe('what is not there', () => {
     'lease show nix',
     'lease acquire nix',
     'lease break nix --yes',
-  ])('a stream: %s', async line => {
+  ])('a stream with %s', async line => {
     const store = line.startsWith('lease') ? emulator() : sqlite()
     await expectFailure([...words(line), ...store], {
       exit: 3,
@@ -225,14 +225,14 @@ describe('what is not there', () => {
     })
   })
 
-  test.each(['ls', 'event start s 01.00', 'lease show s'])('a container: %s', async line => {
+  test.each(['ls', 'event start s 01.00', 'lease show s'])('a container with %s', async line => {
     const store = ['--store', `azurite://127.0.0.1:${port}/no-such-container`]
     const says = /^there is no container no-such-container on 127\.0\.0\.1.*\n.*--create-container/
     await expectFailure([...words(line), ...store], { exit: 3, code: 'container-missing', says })
   })
 })
 
-describe('no right', () => {
+describe('a missing permission is reported:', () => {
   const HOUR_MS = 3_600_000
   const now = Date.now()
 
@@ -253,14 +253,14 @@ describe('no right', () => {
     return { env, secrets: [signature, encodeURIComponent(signature)] }
   }
 
-  test.each(['ls', 'cancel s', 'init t'])('a SAS that has expired: %s', async line => {
+  test.each(['ls', 'cancel s', 'init t'])('an expired SAS: %s', async line => {
     const end = Math.floor((now - HOUR_MS) / 1_000) * 1_000
     const says = new RegExp(`the SAS expired at ${new Date(end).toISOString()}`)
     const expected = { exit: 4, code: 'not-permitted', says, ...signedBy(sas('racwdl', end)) }
     await expectFailure([...words(line), ...emulator()], expected)
   })
 
-  test.each(['cancel s', 'init t', 'lease acquire s'])('a SAS that may not write: %s', async line => {
+  test.each(['cancel s', 'init t', 'lease acquire s'])('a SAS without write permission: %s', async line => {
     const signed = signedBy(sas('rl', now + HOUR_MS))
     expect(await user.run(['show', 's', ...emulator()], signed.env)).toMatchObject({ code: 0 })
     const expected = { exit: 4, code: 'not-permitted', says: /no access to container/, ...signed }
@@ -280,7 +280,7 @@ describe('no right', () => {
     }
   })
 
-  test('a secret in the address is refused and not repeated', async () => {
+  test('a secret in the address, which is not repeated', async () => {
     for (const secret of [
       `https://acct.blob.core.windows.net/orders?${CANARY_SAS}`,
       `AccountName=x;AccountKey=${KEY}`,
@@ -291,14 +291,14 @@ describe('no right', () => {
     }
   })
 
-  test('a connection string without an account is refused and not repeated', async () => {
+  test('a connection string without an account, which is not repeated', async () => {
     const env = { AZURE_STORAGE_CONNECTION_STRING: `AccountKey=${KEY}` }
     const says = /AZURE_STORAGE_CONNECTION_STRING names no storage account/
     await expectFailure(['ls'], { exit: 2, code: 'bad-address', says, env })
   })
 })
 
-test.each(['ls', 'cancel s'])('a host that does not answer: %s', async line => {
+test.each(['ls', 'cancel s'])('a host that does not answer is reported: %s', async line => {
   const deaf = createServer(socket => socket.destroy())
   await new Promise<void>(resolve => deaf.listen(0, '127.0.0.1', resolve))
   const { port: free } = deaf.address() as { port: number }
@@ -316,7 +316,7 @@ test.each(['ls', 'cancel s'])('a host that does not answer: %s', async line => {
 })
 
 describe('a lease', () => {
-  test('of somebody else: the holder is shown', async () => {
+  test('of another is reported with its holder', async () => {
     for (const address of [`sqlite:${file}`, azurite.address]) {
       await inStore(address, async store => {
         const id = await leased(store, 's', 'grace')
@@ -339,7 +339,7 @@ describe('a lease', () => {
     }
   })
 
-  test('that was broken under a script', async () => {
+  test('that was broken during a script is reported as lost', async () => {
     for (const address of [`sqlite:${file}`, azurite.address]) {
       const store = ['--store', address]
       const id = (await user.run(['lease', 'acquire', 's', ...store])).stdout.trim()
@@ -353,7 +353,7 @@ describe('a lease', () => {
     }
   })
 
-  test('that never was', async () => {
+  test('that never existed is reported as lost', async () => {
     const says = /the given lease is not the lease of s/
     for (const store of [sqlite(), emulator()])
       await expectFailure(['cancel', 's', '--lease-id', randomUUID(), ...store], { exit: 11, code: 'lease-lost', says })
@@ -361,7 +361,7 @@ describe('a lease', () => {
 })
 
 describe('a SQLite file', () => {
-  /** A copy of the store, spoilt. */
+  /** A damaged copy of the store. */
   function spoilt(spoil: (path: string) => void): string {
     const path = join(user.home, `${randomUUID()}.db`)
     copyFileSync(file, path)
@@ -371,13 +371,13 @@ describe('a SQLite file', () => {
 
   test.each([
     [
-      'that is no database',
+      'that is not a database',
       (path: string) => writeFileSync(path, 'hello '.repeat(1_000)),
       'store-damaged',
       /is not a SQLite database/,
     ],
     [
-      'that is cut off',
+      'that is truncated',
       (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 5_000)),
       'store-damaged',
       /damaged|read to its end/,
@@ -394,7 +394,7 @@ describe('a SQLite file', () => {
       'store-incompatible',
       /newer/,
     ],
-  ])('%s', async (_what, spoil, code, says) => {
+  ])('%s is reported', async (_what, spoil, code, says) => {
     const path = spoilt(spoil)
     const before = readFileSync(path)
     for (const line of ['ls', 'cancel s', 'init t'])
@@ -402,7 +402,7 @@ describe('a SQLite file', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  test('that is a folder, or lies below a file', async () => {
+  test('that is a folder, or below a file, is reported', async () => {
     mkdirSync(join(user.home, 'folder'))
     await expectFailure(['ls', ...sqlite(join(user.home, 'folder'))], {
       exit: 2,
@@ -416,7 +416,7 @@ describe('a SQLite file', () => {
     })
   })
 
-  test.skipIf(process.getuid?.() !== 0)('that is read-only can be read, and says so when written', async () => {
+  test.skipIf(process.getuid?.() !== 0)('that is read-only can be read, and refuses writes', async () => {
     const path = spoilt(() => {})
     chmodSync(path, 0o444)
     const folder = await asNobody(path)
@@ -432,7 +432,7 @@ describe('a SQLite file', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  /** Runs as a user whom the rights of files bind; root may write everything. */
+  /** Runs as a user to whom file permissions apply; root may write everything. */
   async function asNobody(path: string) {
     chmodSync(user.home, 0o755)
     return (...argv: string[]) =>
@@ -446,7 +446,7 @@ describe('a SQLite file', () => {
 
   const disk = canMount()
   test.skipIf(!disk)(
-    'on a full disk: nothing is changed, and it goes on when there is room (skipped where nothing may be mounted)',
+    'on a full disk keeps its state, and works again when there is room (skipped if mounting is impossible)',
     async () => {
       const folder = join(user.home, 'disk')
       mkdirSync(folder)
@@ -493,6 +493,6 @@ test.each([
   [['init', 'x'.repeat(1_025)], 'invalid-value', /1025 characters/],
   [['event', 'start', 's', ''], 'usage', /id of the event is empty/],
   [['cancel', 's', '-e', ''], 'usage', /id of the event is empty/],
-] as const)('a name that cannot be: %j', async (argv, code, says) => {
+] as const)('an invalid name is refused: %j', async (argv, code, says) => {
   await expectFailure([...argv, ...sqlite()], { exit: 2, code, says })
 })

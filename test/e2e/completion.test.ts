@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => user.leave())
 
-/** What bash would insert for a line; its word breaks are the usual ones. */
+/** The words that bash would insert for a line, with the usual word breaks. */
 async function completed(line: string): Promise<string[]> {
   const call = `. ./script; COMP_LINE="$LINE"; COMP_POINT=\${#LINE}; _leasectl leasectl; printf '%s\\n' "\${COMPREPLY[@]}"`
   const { code, stdout, stderr } = await user.shell(call, { LINE: line }).ended
@@ -33,12 +33,12 @@ test.runIf(hasBash)('bash completes commands, names, ids and values', async () =
   expect(await completed('leasectl show ord --store sqlite:/nowhere/a.db ')).toEqual([''])
 })
 
-test.runIf(hasBash)('the script is one that bash -n has no word against, and it registers itself', async () => {
+test.runIf(hasBash)('the script passes bash -n, and it registers itself', async () => {
   const { code, stdout } = await user.shell('bash -n script && . ./script && complete -p leasectl').ended
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'complete -F _leasectl leasectl\n' })
 })
 
-test.each(['zsh', 'fish'])('the script for %s parses, where that shell is installed', async shell => {
+test.each(['zsh', 'fish'])('the script for %s parses, if that shell is installed', async shell => {
   if (spawnSync(shell, ['--version']).status !== 0) return
   expect(await user.shell(`leasectl completion ${shell} > it; ${shell} -n it`).ended).toMatchObject({
     code: 0,

@@ -1,5 +1,5 @@
 /**
- * A process that changes one stream many times, against others that do the same.
+ * A process that changes one stream many times, in competition with others.
  * Arguments: the built library, store address, stream, name of this process, number of changes, how many at a time.
  * Prints one JSON line: the version each of its changes got.
  */

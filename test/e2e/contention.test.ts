@@ -9,7 +9,7 @@ import { CHANGES, contend, PROCESSES } from './contention.ts'
 
 const row = trustRow('changes')
 
-test('20 processes change one stream in SQLite at the same time: no change is lost, none doubled', {
+test('20 processes change one stream in SQLite at the same time: no change is lost or duplicated', {
   timeout: 240_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-contention-'))
@@ -20,7 +20,7 @@ test('20 processes change one stream in SQLite at the same time: no change is lo
   row.injected('changes of 20 processes on one stream of a file', PROCESSES * CHANGES)
 })
 
-test('20 processes change one stream in Azurite at the same time, under its lease: no change is lost, none doubled', {
+test('20 processes change one stream in Azurite at the same time, under its lease: no change is lost or duplicated', {
   timeout: 240_000,
 }, async () => {
   const { port } = await sharedAzurite()

@@ -10,10 +10,10 @@ import { programFolder, warmStart } from './program.ts'
 
 const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url))
 export const PROCESSES = 20
-/** Of each process. */
+/** Per process. */
 export const CHANGES = sized(10, 50)
 
-/** Many processes change one stream, each as often as it can. Every change must be there exactly once, under the version it was told. */
+/** Many processes change one stream as fast as they can. Every change must exist once, under its reported version. */
 export async function contend(store: StreamStore, atATime: number): Promise<void> {
   const stream = 'contended'
   await store.createContainer()

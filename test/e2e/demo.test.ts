@@ -6,9 +6,9 @@ import { openStore } from '../../src/store/open.ts'
 import { sharedAzurite } from '../support/azurite.ts'
 import { newUser, type Running, type User } from './program.ts'
 
-/** The play as a user sees it: real worker processes, a pipe, a terminal. */
+/** The demo as a user sees it: real worker processes, a pipe, a terminal. */
 
-/** For processes to come and go, on a busy machine too. */
+/** Time for processes to start and end, on a busy machine too. */
 const PATIENCE_MS = 20_000
 
 let user: User
@@ -33,7 +33,7 @@ const STORES: readonly (readonly [where: string, address: () => Promise<string |
 
 describe.each(STORES)('on %s', (_where, address) => {
   // Three processes contend for one stream: on a busy machine that takes half a minute.
-  test('it plays to its end; what it suggests works as it is printed', { timeout: 120_000 }, async () => {
+  test('the demo runs to its end, and the commands it suggests work as printed', { timeout: 120_000 }, async () => {
     const store = await address()
     const { code, stdout, stderr } = await user.run([
       'demo',
@@ -56,7 +56,7 @@ describe.each(STORES)('on %s', (_where, address) => {
   })
 })
 
-test('every worker tells the same history: each transaction once, each event ended by one worker', async () => {
+test('every worker prints the same history: each transaction once, each event ended by one worker', async () => {
   const store = await openStore(`sqlite:${join(user.home, '.local/share/leasectl/leasectl.db')}`, {})
   const names: string[] = []
   for await (const page of store.list({ prefix: 'demo/' })) names.push(...page.map(({ name }) => name))
@@ -72,7 +72,7 @@ test('every worker tells the same history: each transaction once, each event end
   expect(new Set(started.map(({ by }) => by)).size).toBeGreaterThan(1)
 })
 
-test('where no emulator listens it ends with 9 and says how to start one', async () => {
+test('without an emulator the demo ends with 9 and explains how to start one', async () => {
   const socket = createServer()
   await new Promise<void>(resolve => socket.listen(0, '127.0.0.1', resolve))
   const { port } = socket.address() as { port: number }
@@ -84,11 +84,11 @@ test('where no emulator listens it ends with 9 and says how to start one', async
   )
 })
 
-describe('stopped in the middle', () => {
+describe('a demo stopped in the middle', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('%s ends it with %i and leaves no worker behind', async (signal, code) => {
+  ] as const)('ends on %s with %i and leaves no worker behind', async (signal, code) => {
     const store = `sqlite:${join(user.home, `${signal}.db`)}`
     const demo = user.start(['demo', '--store', store])
     await demo.until('stdout', /start .*01\.00/)
@@ -99,7 +99,7 @@ describe('stopped in the middle', () => {
     expect(await user.run(['ls', '--store', store])).toMatchObject({ code: 0 })
   })
 
-  test('a worker that dies ends it with an error and no other worker is left', async () => {
+  test('because a worker dies ends with an error and leaves no other worker', async () => {
     const store = `sqlite:${join(user.home, 'death.db')}`
     const demo = user.start(['demo', '--store', store])
     await demo.until('stdout', /start .*01\.00/)
@@ -112,7 +112,7 @@ describe('stopped in the middle', () => {
 })
 
 describe('on a terminal', () => {
-  /** `stty -g` before and after shows whether the terminal is as it was. */
+  /** `stty -g` before and after shows whether the terminal was restored. */
   function onTerminal(command: string): Running {
     const script = `trap : INT; stty cols 100 rows 40; stty -g; ${command}; code=$?; stty -g; exit $code`
     return user.shell(`exec script -qec '${script.replaceAll("'", `'\\''`)}' /dev/null`)
@@ -125,8 +125,8 @@ describe('on a terminal', () => {
     expect(output.lastIndexOf('\u001b[?25h')).toBeGreaterThan(output.lastIndexOf('\u001b[?25l'))
   }
 
-  test('the tree moves in place, and the terminal is as it was', async () => {
-    // Slow enough for each step to be drawn, though the machine stands still for a while.
+  test('the tree is redrawn in place, and the terminal is restored', async () => {
+    // Slow enough for each step to be drawn, even if the machine stalls for a while.
     const { code, stdout } = await onTerminal(`leasectl demo --speed 4 --store sqlite:${user.home}/terminal.db`).ended
     expect(code).toBe(0)
     const frames = stdout.split(/(?=\u001b\[\?25l|\u001b\[2K\u001b\[1A)/).length

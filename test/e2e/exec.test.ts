@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { newUser, type User } from './program.ts'
 
-/** A shell script that says `up` once it is ready, and then waits for ever. */
+/** A shell script that prints `up` once it is ready, and then waits forever. */
 const waiting = (before: string) => `${before}
 echo up; while :; do sleep 0.02; done`
 
@@ -23,7 +23,7 @@ const STREAM = 's'
 const MOST = 20
 let used = 0
 
-/** An event that nobody has used. */
+/** An unused event. */
 const newEvent = () => `${String(++used).padStart(2, '0')}.00`
 
 const start = (event: string, script: string, flags: readonly string[] = []) =>
@@ -35,17 +35,17 @@ async function seen(event: string): Promise<Record<string, unknown> | undefined>
   return events.find(({ id }) => id === event)
 }
 
-/** A command line that is found again, and that no other run of the tests has. */
+/** A unique command line, so that its processes can be found. */
 const sleepOf = (number: number) => `sleep 471${number}.${process.pid}`
 
-/** Resolves when all of them have ended: who is killed is still there until it has its turn. */
+/** Resolves when all of them have ended: a killed process exists until it is scheduled. */
 const nothingOf = (text: string) => expect.poll(() => user.processesWith(text), { timeout: 20_000 }).toEqual([])
 
 /** Output files of programs that have ended. */
 const left = () => readdirSync(user.home).filter(name => name.startsWith('leasectl-'))
 
-describe('how the command ends is how the event ends', () => {
-  test('0 completes it; stdout, stdin and the environment are the command’s own', async () => {
+describe('the result of the command determines the result of the event', () => {
+  test('0 completes it; stdout, stdin and the environment belong to the command', async () => {
     const event = newEvent()
     const run = start(event, 'cat; env | grep LEASECTL_ | sort', ['--owner', 'w1'])
     run.process.stdin?.end('told\n')
@@ -68,7 +68,7 @@ describe('how the command ends is how the event ends', () => {
     expect(left()).toEqual([])
   })
 
-  test('a folder that a killed exec left behind is removed by the next one', async () => {
+  test('a folder left by a killed exec is removed by the next one', async () => {
     const killed = start(newEvent(), 'echo begun; cat')
     await killed.until('stdout', /begun/)
     killed.process.kill('SIGKILL')
@@ -78,7 +78,7 @@ describe('how the command ends is how the event ends', () => {
     expect(left()).toEqual([])
   })
 
-  test('anything else fails it, with the last lines of stderr, which can be opened by its name', async () => {
+  test('any other code fails it, with the last lines of stderr as message, and the event can be retried by name', async () => {
     const event = newEvent()
     const { code, stderr } = await start(event, 'echo begun >&2; printf "\\033[31mno stock\\n" > /dev/stderr; exit 3')
       .ended
@@ -86,37 +86,37 @@ describe('how the command ends is how the event ends', () => {
     expect(await seen(event)).toMatchObject({ status: 'aborted', msg: 'begun\nno stock' })
   })
 
-  test('a signal is 128 and its number', async () => {
+  test('a signal is 128 plus its number', async () => {
     const event = newEvent()
     expect(await start(event, 'kill -9 $$').ended).toMatchObject({ code: 137, stderr: '' })
     expect(await seen(event)).toMatchObject({ status: 'aborted', msg: 'killed by SIGKILL' })
   })
 
-  test('--stdin json gives it the event, also by the name of standard input', async () => {
+  test('--stdin json passes the event, also under the name of standard input', async () => {
     const event = newEvent()
     const { stdout } = await start(event, 'cat /dev/stdin', ['--stdin', 'json']).ended
     expect(JSON.parse(stdout)).toMatchObject({ apiVersion: 'leasectl/v1', stream: STREAM, event: { id: event } })
   })
 
-  test('it may end its event itself, without flags: then its code alone counts', async () => {
+  test('the command may end its event itself, without flags: then only its exit code counts', async () => {
     const event = newEvent()
     const script = 'leasectl event complete "$LEASECTL_STREAM" "$LEASECTL_EVENT" -q -m mine; exit 5'
     expect(await start(event, script).ended).toMatchObject({ code: 5, stdout: '', stderr: '' })
     expect(await seen(event)).toMatchObject({ status: 'completed', msg: 'mine' })
   })
 
-  test('having ended its event it is not stopped for the claim that is gone', async () => {
+  test('a command that has ended its event is not stopped for the missing claim', async () => {
     const event = newEvent()
     const file = join(user.home, 'seen')
-    // long enough for the end to be seen
+    // long enough for the end to be noticed
     const script = `leasectl event advance "$LEASECTL_STREAM" "$LEASECTL_EVENT" --next N -q; sleep 0.8; echo on > ${file}`
     expect(await start(event, script, ['--claim', '3s']).ended).toMatchObject({ code: 0, stderr: '' })
     expect(readFileSync(file, 'utf8')).toBe('on\n')
   })
 })
 
-describe('what leasectl could not do', () => {
-  test('a claim held by another is 125, and the command is not run', async () => {
+describe('an error of leasectl is 125', () => {
+  test('if another holds the claim: the command is not run', async () => {
     const event = newEvent()
     await user.run(['event', 'start', STREAM, event, '--owner', 'w1', '-q'], env())
     const { code, stdout, stderr } = await start(event, 'echo ran', ['--owner', 'w2', '-o', 'json']).ended
@@ -125,7 +125,7 @@ describe('what leasectl could not do', () => {
     expect(left()).toEqual([])
   })
 
-  test('a cancel stops the command and all it started: 125, nothing is reported', async () => {
+  test('if a cancel stops the command and all its processes: nothing is reported', async () => {
     const event = newEvent()
     const asleep = sleepOf(1)
     const run = start(event, waiting(`${asleep} &`), ['--claim', '4s'])
@@ -138,12 +138,12 @@ describe('what leasectl could not do', () => {
     expect(await seen(event)).toMatchObject({ status: 'canceled' })
   })
 
-  test('a stream that is gone: the command is killed, if need be', async () => {
+  test('if the stream is removed: the command is stopped, and killed if necessary', async () => {
     await user.run(['init', 'gone', '-q', '--hold'], env())
     const flags = ['--claim', '2s', '--grace', '0s', '--take-over']
     const run = user.start(['exec', 'gone', '00', ...flags, '--', 'sh', '-c', waiting('trap "" TERM')], env())
     await run.until('stdout', /up/)
-    // A heartbeat between its look and its removal keeps it from removing what it did not show.
+    // A heartbeat between its inspection and its removal prevents the removal of an unseen version.
     await vi.waitFor(async () => {
       expect(await user.run(['rm', 'gone', '--force', '--yes'], env())).toMatchObject({ code: 0 })
     }, 20_000)
@@ -155,7 +155,7 @@ describe('what leasectl could not do', () => {
 })
 
 describe('signals', () => {
-  test('one that ends it: the command gets it, and the event is handed back', async () => {
+  test('the first: the command gets it, and the event is released', async () => {
     const event = newEvent()
     const run = start(event, waiting('trap "echo got INT; exit 4" INT'))
     await run.until('stdout', /up/)
@@ -165,7 +165,7 @@ describe('signals', () => {
     expect(left()).toEqual([])
   })
 
-  test('a command that ends with 0 all the same has done its work', async () => {
+  test('a command that exits with 0 anyway has done its work', async () => {
     const event = newEvent()
     const run = start(event, waiting('trap "exit 0" TERM'))
     await run.until('stdout', /up/)
@@ -174,7 +174,7 @@ describe('signals', () => {
     expect(await seen(event)).toMatchObject({ status: 'completed' })
   })
 
-  test('who ignores it is killed after the grace, with all it started', async () => {
+  test('a command that ignores it is killed after the grace period, with all its processes', async () => {
     const event = newEvent()
     const asleep = sleepOf(2)
     const run = start(event, waiting(`trap "" TERM; ${asleep} &`), ['--grace', '100ms'])
@@ -184,7 +184,7 @@ describe('signals', () => {
     await nothingOf(asleep)
   })
 
-  test('the second ends all at once and leaves no file', async () => {
+  test('the second ends everything at once and leaves no file', async () => {
     const event = newEvent()
     const asleep = sleepOf(3)
     const run = start(event, waiting(`trap "echo again" TERM; ${asleep} &`))
@@ -198,7 +198,7 @@ describe('signals', () => {
   })
 })
 
-test('what it leaves behind goes on, and is not waited for', async () => {
+test('a process that the command leaves behind continues, and is not waited for', async () => {
   const event = newEvent()
   const asleep = sleepOf(4)
   const { code } = await start(event, `${asleep} >/dev/null & exit 0`).ended
@@ -207,7 +207,7 @@ test('what it leaves behind goes on, and is not waited for', async () => {
   expect(process.kill(pid, 'SIGKILL')).toBe(true)
 })
 
-test('output without end costs no memory, and its end is the message', async () => {
+test('endless output needs little memory, and its end is the message', async () => {
   const event = newEvent()
   const script = join(user.home, 'loud')
   writeFileSync(script, '#!/bin/sh\nseq 3000000 >&2\nseq 1000000\nexit 7\n', { mode: 0o755 })

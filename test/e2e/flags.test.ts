@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allCommands, cli, newWorld } from '../unit/commands/support.ts'
 import { newUser, type User } from './program.ts'
 
-/** Every flag of every command with a value that makes no sense: a new flag has to be entered here. */
+/** Every flag of every command with an invalid value: a new flag must be added here. */
 
 const BAD: Readonly<Record<string, string>> = {
   '--at': '5 o clock',
@@ -101,7 +101,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--write': 'blindly',
 }
 
-/** Commands that need more than names to get as far as their flags. */
+/** Commands that need more arguments than names before their flags are checked. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'context add': ['box'],
   completion: ['bash'],
@@ -119,7 +119,7 @@ interface Case {
   readonly argv: readonly string[]
 }
 
-/** These do something of their own as well as holding others. */
+/** Groups of commands that have an action of their own. */
 const ACTING_GROUPS = ['watchdog']
 
 const commands = allCommands().filter(
@@ -134,14 +134,14 @@ function pathOf(command: Command): string {
 function casesOf(command: Command): Case[] {
   const path = pathOf(command)
   const words = ARGUMENTS[path] ?? command.registeredArguments.map((_, at) => ['s', '01.00'][at] ?? '')
-  // A command with one kind of output takes any word for it.
+  // A command with one output format ignores the value.
   const takesAny = ({ long, parseArg }: Option) => long === '--output' && parseArg === undefined
   return command.options
     .filter(option => !option.hidden && !takesAny(option) && option.long !== '--version')
     .map(option => ({ path, flag: option.long ?? '', argv: [...path.split(' '), ...words, bad(option)] }))
 }
 
-/** A value that the flag does not take; one at all for a flag that takes none. */
+/** An invalid value of the flag; any value for a flag without one. */
 function bad(option: Option): string {
   const { long = '' } = option
   if (option.isBoolean()) return `${long}=maybe`
@@ -152,12 +152,12 @@ function bad(option: Option): string {
 
 const cases = commands.flatMap(casesOf)
 
-test('all commands are there', () => {
+test('the table covers all commands', () => {
   expect(commands.length).toBeGreaterThanOrEqual(26)
   expect(new Set(cases.map(({ flag }) => flag)).size).toBeGreaterThan(Object.keys(BAD).length)
 })
 
-test('each flag of each command refuses a value that makes no sense, and nothing is changed', async () => {
+test('each flag of each command refuses an invalid value, and nothing is changed', async () => {
   // The store of this test is not opened by its address.
   for (const { argv, flag, path } of cases.filter(({ flag }) => flag !== '--store')) {
     const world = newWorld()
@@ -171,14 +171,14 @@ test('each flag of each command refuses a value that makes no sense, and nothing
   }
 })
 
-/** Monitoring reads stdout and plugin codes: that is where `check` tells of its own mistakes. */
+/** Monitoring reads stdout and plugin exit codes: `check` reports its own errors there. */
 function refusal(path: string, { exit, stdout, stderr }: { exit: number | null; stdout: string; stderr: string }) {
   return path === 'check' ? { exit, told: stdout, silent: stderr } : { exit, told: stderr, silent: stdout }
 }
 
 const exitOf = (path: string) => (path === 'check' ? 3 : 2)
 
-/** What the message must name: the flag, or what it stands for. */
+/** The message must name the flag, or its meaning. */
 function named(flag: string): string {
   const words: Readonly<Record<string, string>> = {
     '--reason': '-m',
@@ -200,7 +200,7 @@ describe('in the built program', () => {
   })
   afterAll(() => user.leave())
 
-  // One of each command; and the one that cannot be tried without an address of a store.
+  // One flag of each command, and the one that needs the address of a store.
   const first = ({ path, flag }: Case) =>
     cases.find(other => other.path === path && other.flag !== '--store')?.flag === flag
   const once = cases.filter(one => first(one) || (one.flag === '--store' && one.path === 'show'))
@@ -208,7 +208,7 @@ describe('in the built program', () => {
   test.each(once)('$path $flag', async ({ argv, flag, path }) => {
     const store = flag === '--store' ? [] : ['--store', `sqlite:${join(user.home, 'a.db')}`]
     const json = flag === '--output' ? ['--output=json'] : ['-o', argv[0] === 'tail' ? 'ndjson' : 'json']
-    // The bad value stands last: of a flag given twice the last one counts.
+    // The invalid value comes last: of a repeated flag the last one counts.
     const { code, ...output } = await user.run([...argv.slice(0, -1), ...store, ...json, argv.at(-1) ?? ''])
     const { exit, told, silent } = refusal(path, { exit: code, ...output })
     expect({ exit, silent }).toEqual({ exit: exitOf(path), silent: '' })

@@ -12,7 +12,7 @@ import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { integrity } from '../unit/store/sqlite/support.ts'
 import { type Ended, newUser, type Running, type User } from './program.ts'
 
-/** The built program, stopped in the middle of what it does. */
+/** The built program, stopped in the middle of its work. */
 
 let user: User
 let sqlite: StreamStore
@@ -82,10 +82,10 @@ describe.each([
   })
 })
 
-test('SIGINT lets a change that was sent finish, and ends a batch after it', async () => {
+test('SIGINT lets a change in flight complete, and ends a batch after it', async () => {
   const streams = [await newStream(azurite), await newStream(azurite)]
   let batch: Running | undefined
-  // The answer after the signal, by more than a busy machine may take to hand the signal over.
+  // The answer follows the signal by more time than a busy machine needs to deliver the signal.
   const interrupt = async () => {
     batch?.process.kill('SIGINT')
     await setTimeout(1_500)
@@ -116,13 +116,13 @@ test('a second SIGINT ends a change at once', async () => {
 })
 
 describe('kill -9', () => {
-  test('in a loop of changes of a SQLite file: all that was reported is there, nothing half', async () => {
+  test('in a loop of changes of a SQLite file: all reported changes exist, none is partial', async () => {
     const stream = await newStream(sqlite)
     const script = `for n in {1..1000}; do leasectl event set ${stream} 00 --tag $n -q --store '${sqlite.address}' && echo $n; done`
     for (const reported of [2, 5]) {
       const loop = user.shell(script)
       await loop.until('stdout', new RegExp(`^${reported}$`, 'm'))
-      // The shell first, so that nothing starts the next one; then what it had started, wherever it is.
+      // The shell first, so that it starts no further command; then its descendants, wherever they are.
       loop.process.kill('SIGKILL')
       for (const id of user.processesWith(`set ${stream}`)) killIfThere(id)
       const { stdout } = await loop.ended
@@ -136,7 +136,7 @@ describe('kill -9', () => {
     expect(next).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('between acquire and Put: the stream is whole, and free again when the lease has ended', async () => {
+  test('between acquire and Put: the stream is intact, and free again when the lease has expired', async () => {
     const { lost, landed } = killed
     for (const ended of await killed.next) expect(ended).toMatchObject({ code: 0, stderr: '' })
     expect(await versions(azurite, lost.stream)).toEqual([1, 2])
@@ -152,10 +152,10 @@ describe('kill -9', () => {
   }, 40_000)
 })
 
-describe('a reader that goes away', () => {
+describe('a reader that closes the pipe', () => {
   const SOME_PIPES = 200_000
 
-  test('ends ls and tail quietly with 0', async () => {
+  test('ends ls and tail without an error with 0', async () => {
     const store = await openStore(`sqlite:${join(user.home, 'many.db')}`, {})
     onTestFinished(() => store.close())
     for (let n = 100; n < 400; n++) await given(store, `${n}-${'x'.repeat(900)}`, '<Stream/>')
@@ -174,7 +174,7 @@ describe('a reader that goes away', () => {
     }
   })
 
-  test('ends tail -f quietly with 0 as soon as there is something to say', async () => {
+  test('ends tail -f without an error with 0 at the next output', async () => {
     const stream = await newStream(sqlite)
     const tail = user.start(['tail', '-f', stream, '-n', 'all', '--interval', '10ms', '--store', sqlite.address])
     await tail.until('stdout', /init/)
@@ -184,13 +184,13 @@ describe('a reader that goes away', () => {
     expect((await set).code).toBe(0)
   })
 
-  test('is not told by check that all is well', async () => {
+  test('makes check fail', async () => {
     const check = user.start(['check', '--store', sqlite.address])
     check.process.stdout?.destroy()
     expect(await check.ended).toMatchObject({ code: 3, signal: null })
   })
 
-  test('does not keep a change from being made and from having its code', async () => {
+  test('does not prevent a change, and does not alter its exit code', async () => {
     const stream = await newStream(sqlite)
     const set = (tag: string) => `leasectl event set ${stream} 00 --tag ${tag} --store '${sqlite.address}'`
     const { stdout, stderr } = await user.shell(
@@ -201,7 +201,7 @@ describe('a reader that goes away', () => {
   })
 })
 
-test.skipIf(process.platform !== 'linux')('an output that takes no more is told; a change keeps its code', async () => {
+test.skipIf(process.platform !== 'linux')('unwritable output is reported; a change keeps its code', async () => {
   const stream = await newStream(sqlite)
   const store = `--store '${sqlite.address}'`
   const { stdout, stderr } = await user.shell(
@@ -226,7 +226,7 @@ interface Killed {
   readonly change: readonly string[]
 }
 
-/** Two changes that were killed, and what became of the next ones, which wait for the lease to end. */
+/** Two changes that were killed, and the outcomes of the next ones, which wait for the lease to end. */
 async function killTwo(): Promise<{ lost: Killed; landed: Killed; next: Promise<Ended[]> }> {
   const [lost, landed] = await Promise.all([killAtPut('lose-request'), killAtPut('delay')])
   expect(await versions(azurite, lost.stream)).toEqual([1])
@@ -235,7 +235,7 @@ async function killTwo(): Promise<{ lost: Killed; landed: Killed; next: Promise<
   return { lost, landed, next: Promise.all([next(lost), next(landed)]) }
 }
 
-/** Kills a change when its Put is at the proxy, which then hands it on or not. */
+/** Kills a change when its Put is at the proxy, which then forwards it or not. */
 async function killAtPut(kind: 'delay' | 'lose-request'): Promise<Killed> {
   const stream = await newStream(azurite)
   const change = ['event', 'set', stream, '00', '--tag', 'killed', '--command-id', 'killed']

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { sharedAzurite } from '../support/azurite.ts'
 import { newUser, type User } from './program.ts'
 
-/** The contention tests as a user sees them: real processes, which come, go and die. */
+/** The contention tests as a user sees them: real processes that start, end and die. */
 
-/** For processes to come and go, on a busy machine too. */
+/** Time for processes to start and end, on a busy machine too. */
 const PATIENCE_MS = 20_000
 
 let user: User
@@ -33,7 +33,7 @@ test.each([
   ['the embedded store', [], async () => []],
   ['Azurite, optimistic', ['--write', 'optimistic'], async () => ['--store', await azurite()]],
 ] as const)(
-  'processes work on one stream, each event is done once: %s',
+  'processes work on one stream, and each event is done once: %s',
   { timeout: 120_000 },
   async (_, flags, where) => {
     const words = ['lab', 'stream', '--procs', '2', '--events', '11', ...flags, '-o', 'json']
@@ -43,7 +43,7 @@ test.each([
   },
 )
 
-test('processes that are killed leave nothing undone and nothing done twice', async () => {
+test('killed processes leave no event undone or done twice', async () => {
   const store = `sqlite:${join(user.home, 'kill.db')}`
   const words = ['lab', 'stream', '--kill', '--procs', '3', '--events', '30', '--hold', '150ms', '--claim', '500ms']
   const { code, stdout } = await user.run([...words, '-o', 'json', '--store', store])
@@ -55,7 +55,7 @@ test('processes that are killed leave nothing undone and nothing done twice', as
   expect(user.processesWith(store)).toEqual([])
 })
 
-test('interrupted, it ends with 130: its processes end, its stream is gone', async () => {
+test('an interrupted lab ends with 130: its processes end, its stream is removed', async () => {
   const store = `sqlite:${join(user.home, 'stop.db')}`
   const lab = user.start(['lab', 'stream', '--hold', '10s', '--procs', '2', '--store', store])
   await lab.until('stderr', /2 processes work on 99 events/)
@@ -66,7 +66,7 @@ test('interrupted, it ends with 130: its processes end, its stream is gone', asy
   expect(await user.run(['ls', '-o', 'name', '--store', store])).toMatchObject({ code: 0, stdout: '' })
 })
 
-test('when it is killed itself, its processes end', async () => {
+test('a killed lab ends its processes', async () => {
   const store = `sqlite:${join(user.home, 'gone.db')}`
   const lab = user.start(['lab', 'lease', '--duration', '60s', '--procs', '2', '--store', store])
   await vi.waitFor(() => expect(user.processesWith(store)).toHaveLength(3), PATIENCE_MS)

@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => user.leave())
 
-test('workers of both kinds end every stream once, beside blobs that are none, with one of ours killed', async () => {
+test('workers of both kinds end every stream once, beside blobs that are not streams, with one of ours killed', async () => {
   const { container, env } = await newContainer()
   const forks = STREAMS.map(name => `leasectl init ${name} -q --fork A,B --join J`).join('\n')
   expect(await user.shell(forks, env).ended).toMatchObject({ code: 0, stderr: '' })
@@ -52,7 +52,7 @@ test('workers of both kinds end every stream once, beside blobs that are none, w
     expect(ops).toContain('foreign')
     starts.push(ops.filter(op => op === 'start').length)
   }
-  // The one at which a worker was killed had a second attempt.
+  // The event whose worker was killed had a second attempt.
   expect(starts.toSorted()).toEqual([2, 2, 2, 2, 2, 2, 2, 3])
 })
 
@@ -84,8 +84,8 @@ async function statuses(env: Record<string, string>): Promise<string[]> {
 }
 
 /**
- * A worker of the library of 2013: it takes a lease, reads, writes the whole document without a condition and without the
- * metadata, and knows nothing of joins and claims. Every second stream it makes each event anew, which drops what is ours.
+ * A worker of the library of 2013: it takes a lease, reads, writes the whole document without a condition and without
+ * metadata, and ignores joins and claims. In every second stream it creates each event anew and drops our attributes.
  */
 async function workAs2013(container: ContainerClient, name: string): Promise<void> {
   for (const [at, stream] of STREAMS.entries()) {
@@ -116,7 +116,7 @@ async function workAs2013(container: ContainerClient, name: string): Promise<voi
   }
 }
 
-/** Blobs of other programs: names that no stream can have, another type, and what is no XML. */
+/** Blobs of other programs: invalid stream names, another blob type, and content that is not XML. */
 async function plantOddBlobs(container: ContainerClient): Promise<void> {
   for (const name of ODD_NAMES) await container.getBlockBlobClient(name).upload('x', 1)
   await container.getAppendBlobClient('fleet-log').create()

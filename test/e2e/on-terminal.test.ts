@@ -13,13 +13,13 @@ beforeAll(async () => {
 
 afterAll(() => user.leave())
 
-/** On a terminal; `stty -g` before and after shows whether it is as it was. */
+/** On a terminal; `stty -g` before and after shows whether it was restored. */
 function onTerminal(command: string): Running {
   const script = `trap : INT; stty cols 90 rows 12; stty -g; ${command}; code=$?; stty -g; exit $code`
   return user.shell(`exec script -qec '${script}' /dev/null`)
 }
 
-test('ls -w draws in place what changes; Ctrl-C ends it with 130, and the terminal is as it was', async () => {
+test('ls -w redraws changes in place; Ctrl-C ends it with 130, and the terminal is restored', async () => {
   const watch = onTerminal(`leasectl ls -w --interval 20ms --store ${store}`)
   await watch.until('stdout', /2 streams[\s\S]*a +\S*▶ inprocess/)
   expect(await user.run(['abort', 'a', '--store', store])).toMatchObject({ code: 0 })
@@ -33,7 +33,7 @@ test('ls -w draws in place what changes; Ctrl-C ends it with 130, and the termin
   expect(stdout.lastIndexOf('\u001b[?25h')).toBeGreaterThan(stdout.lastIndexOf('\u001b[?25l'))
 })
 
-test('what lease break asks: Ctrl-C, Esc and the end of input mean no, on a real terminal', async () => {
+test('at the prompt of lease break Ctrl-C, Esc and the end of input mean no, on a real terminal', async () => {
   expect(await user.run(['lease', 'acquire', 'b', '--duration', 'infinite', '--store', store])).toMatchObject({
     code: 0,
   })

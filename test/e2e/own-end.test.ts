@@ -32,7 +32,7 @@ describe('a command under work that ends its event itself', () => {
     [`leasectl event advance ${OWN} --next B`, 0, /^advanced {3}s\/\d+ 01\.00 A in [^:]*$/m, '1 done'],
     [`leasectl event fail ${OWN} -m mine`, 7, /^failed {5}s\/\d+ 01\.00 A in [^:]*: mine$/m, '1 failed'],
     [`leasectl event release ${OWN}`, 7, /^released {3}s\/\d+ 01\.00 A in [^:]*$/m, '1 handed back'],
-    // long enough for the end to be seen by a heartbeat
+    // long enough for a heartbeat to see the end
     [`leasectl event complete ${OWN}; sleep 2`, 0, /^completed {2}s\/\d+ 01\.00 A in/m, '1 done'],
   ])('%s', async (script, code, line, sum) => {
     const ended = await work(await newStream(), script).ended
@@ -40,7 +40,7 @@ describe('a command under work that ends its event itself', () => {
     expect(ended.stderr).toContain(`worked on 1 event: ${sum}`)
   })
 
-  test('the line of -o ndjson has the end, its version and what follows', async () => {
+  test('has in the line of -o ndjson the result, its version and its successors', async () => {
     const { code, stdout } = await work(await newStream(), `leasectl event advance ${OWN} --fork B,C`, ['-o', 'ndjson'])
       .ended
     const line = { outcome: 'advanced', code: null, exit: 0, version: 3, added: ['01.01.00', '01.02.00'], done: false }
@@ -50,23 +50,23 @@ describe('a command under work that ends its event itself', () => {
 
 const REPLACE = 'leasectl rm "$LEASECTL_STREAM" --force --yes -m x -q; leasectl init "$LEASECTL_STREAM" --root R -q'
 
-describe('a stream that was removed while its name was taken by another', () => {
+describe('a stream that was removed while another has its name', () => {
   const told = (stream: string) => `the stream ${stream} of this claim was removed, and another has its name now`
 
-  test('exec says so: 125', async () => {
+  test('is reported by exec: 125', async () => {
     const stream = await newStream()
     const ended = await user.shell(`leasectl exec ${stream} 01.00 -- sh -c '${REPLACE}'`, env()).ended
     expect(ended).toMatchObject({ code: 125, stderr: expect.stringContaining(`error: ${told(stream)}`) })
     expect(ended.stderr).toMatch(/\[stream-not-found\](.|\n)*^ {2}code {5}3 in help exit-codes$/m)
   })
 
-  test('work says so: 7', async () => {
+  test('is reported by work: 7', async () => {
     const stream = await newStream()
     const ended = await work(stream, REPLACE).ended
     expect(ended).toMatchObject({ code: 7, stderr: expect.stringContaining(`: missing: ${told(stream)}`) })
   })
 
-  test.each(['exec', 'work --once'])('a heartbeat that saw it says so: %s', async how => {
+  test.each(['exec', 'work --once'])('is reported by a heartbeat that saw it: %s', async how => {
     const stream = await newStream()
     const words = how === 'exec' ? `exec ${stream} 01.00` : `work --once --name A --match ${stream}`
     const ended = await user.shell(`leasectl ${words} -- sh -c '${REPLACE}; exec sleep 20'`, env()).ended

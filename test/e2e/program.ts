@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 
-/** How a process ended, and all it said. */
+/** The result of a process, and all its output. */
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -14,31 +14,31 @@ export interface Ended {
 
 export interface Running {
   readonly process: ChildProcess
-  /** What was said so far. */
+  /** The output so far. */
   readonly said: { readonly stdout: string; readonly stderr: string }
   readonly ended: Promise<Ended>
-  /** Resolves as soon as the stream has said it; rejects if the process ends without. */
+  /** Resolves as soon as the stream has printed it; rejects if the process ends before. */
   until(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<void>
 }
 
-/** A user of the built program: a home of their own, an environment of their own, nothing else. */
+/** A user of the built program with a home folder and an environment of its own. */
 export interface User {
   readonly home: string
   /** The program's entry file. */
   readonly bin: string
-  /** Of every process that is started. */
+  /** The environment of every process that is started. */
   readonly env: Readonly<Record<string, string>>
   start(argv: readonly string[], env?: Record<string, string>): Running
   run(argv: readonly string[], env?: Record<string, string>): Promise<Ended>
   /** A shell in which `leasectl` is a command. */
   shell(script: string, env?: Record<string, string>): Running
-  /** Processes that have the text in their command line, wherever they come from. */
+  /** Processes with the text in their command line, whatever started them. */
   processesWith(text: string): number[]
-  /** Ends what still runs, removes the home. */
+  /** Ends running processes and removes the home folder. */
   leave(): void
 }
 
-/** Where the program is: `bin` and `dist`. It is built once for all test files. */
+/** The folder with `bin` and `dist`. It is built once for all test files. */
 export async function programFolder(): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${inject('programControlPort')}`)
   const folder = await response.text()
@@ -46,12 +46,12 @@ export async function programFolder(): Promise<string> {
   return folder
 }
 
-/** In which environment a process of a test that imports the built library begins with what was compiled before. */
+/** The environment with a cache of compiled code, for a process of a test that imports the built library. */
 export function warmStart(folder: string): Record<string, string> {
   return { NODE_COMPILE_CACHE: join(caches(folder), 'leasectl', 'compile') }
 }
 
-/** The compiled code is shared: a fresh cache would make each start slower than any user's. */
+/** The compiled code is shared: a fresh cache would make each start slower than for any user. */
 function caches(folder: string): string {
   return join(folder, 'cache')
 }
@@ -99,7 +99,7 @@ class BuiltProgramUser implements User {
   }
 
   #spawn(command: string, args: readonly string[], env: Record<string, string>): Running {
-    // Standard input stays open: nothing may take its end for an answer.
+    // Standard input stays open: its end must not count as an answer.
     const child = spawn(command, args, { env: { ...this.env, ...env }, stdio: 'pipe', cwd: this.home })
     this.#children.add(child)
     child.on('close', () => this.#children.delete(child))
@@ -115,7 +115,7 @@ function commandLineOf(id: string): string {
   }
 }
 
-/** Keeps what a child process says. */
+/** Collects the output of a child process. */
 function running(child: ReturnType<typeof spawn>): Running {
   const said = { stdout: '', stderr: '' }
   let look = () => {}

@@ -1,11 +1,11 @@
 /**
- * A process that gives commands with ids that others give at the same moment.
- * Arguments: the built library, store address, write mode. For each stream that its parent sends, it tells how its calls ended.
+ * A process that runs commands with ids that others use at the same moment.
+ * Arguments: the built library, store address, write mode. It reports its results for each stream its parent sends.
  */
 const [library = '', address = '', write = ''] = process.argv.slice(2)
 const { onJoined, openStore, transact }: typeof import('../../src/index.ts') = await import(library)
 const store = await openStore(address, process.env)
-/** All callers make the same stream. */
+/** All callers create the same stream. */
 const BORN = '0f8fad5b-d9cb-469f-a165-70867728950e'
 const mode = write === 'optimistic' ? 'optimistic' : 'lease'
 

@@ -21,7 +21,7 @@ test.each([
   ['Azurite', 'lease'],
   ['Azurite', 'optimistic'],
 ] as const)(
-  'of four processes with one command id on %s (%s), one makes the change and follows it up',
+  'of four processes with one command id on %s (%s), one makes the change and runs its follow-up',
   async (kind, write) => {
     const store = kind === 'SQLite' ? await embedded() : await azurite()
     const callers = await Promise.all(Array.from({ length: PROCESSES }, () => startCaller(store.address, write)))
@@ -54,7 +54,7 @@ async function open(store: StreamStore): Promise<StreamStore> {
   return store
 }
 
-/** A process that answers one stream at a time. */
+/** A process that handles one stream at a time. */
 interface Caller {
   ask(stream: string): Promise<Told>
 }

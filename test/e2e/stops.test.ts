@@ -13,13 +13,13 @@ import { Terminals } from './top-terminal.ts'
 import { eventually } from './watchdog/poll.ts'
 import { newWorld, type ProxiedStore, type World } from './watchdog/world.ts'
 
-/** Commands of the built program that are asked to end (SIGTERM), at random moments. Watchdogs: see watchdog-stops. */
+/** Commands of the built program that are stopped (SIGTERM), at random moments. Watchdogs: see watchdog-stops. */
 
 const FILE = 'test/e2e/stops.test.ts'
 const SEED = trustSeed(1)
 const TIMES = sized(1, 40)
 const LIMIT = { timeout: sized(120_000, 1_800_000) }
-/** They come at any time of this after it is ready, or after its start: then some come before it is ready, ms. */
+/** The range of the moment after it is ready, or after its start: some signals arrive before it is ready, ms. */
 const READY_MS = 300
 const STARTING_MS = 800
 
@@ -43,13 +43,13 @@ afterAll(async () => {
   if (TIMES > 1) trust.injected('SIGTERM before it is ready', beforeReady)
 })
 
-/** A moment of the next so many ms. */
+/** A random moment of the next milliseconds. */
 async function moment(random: () => number, withinMs: number): Promise<void> {
   const untilAt = performance.now() + random() * withinMs
   await eventually('a moment', () => performance.now() >= untilAt || undefined, { everyMs: 5, withinMs: 60_000 })
 }
 
-/** What was left is whole, nothing is held, nothing goes on. */
+/** The result is intact, no lease is held, no process continues. */
 async function expectClean(store: StreamStore, address = store.address): Promise<Aftermath> {
   const aftermath = await aftermathOf(store)
   watch.leases += aftermath.leased.length
@@ -66,7 +66,7 @@ function start({ argv }: Case, address: string): Running {
 
 type Moment = 'ready' | 'starting'
 
-/** Asks it to end after its start, when it may not even listen to signals yet, or when it is in the middle of it. */
+/** Stops it after its start, when it may not even handle signals yet, or in the middle of its work. */
 async function stopSoon(running: Running, { ready, kind, codes }: Case, when: Moment, random: () => number) {
   if (when === 'ready') await running.until(...ready)
   await moment(random, when === 'ready' ? READY_MS : STARTING_MS)
@@ -108,10 +108,10 @@ describe.concurrent('SIGTERM at a random moment ends', LIMIT, () => {
   })
 })
 
-/** When a command on Azurite is asked to end: while a Put of it is on its way, or any request, or as elsewhere. */
+/** The moment to stop a command on Azurite: during a Put, or during any request, or as elsewhere. */
 const MOMENTS = ['put', 'request', 'ready', 'starting'] as const
 
-/** Sends the signal while one of its requests, drawn by chance, is on its way, of Puts only those under a lease. */
+/** Sends the signal during a random request, of Puts only those under a lease. */
 async function stopAtRequest(
   { proxy, address }: ProxiedStore,
   command: AzureCase,
@@ -135,7 +135,7 @@ async function stopAtRequest(
 
 describe.concurrent('SIGTERM at a random moment of a change on Azurite', LIMIT, () => {
   test.each(Object.entries(BUSY))(
-    `finishes what was sent and gives its lease back: %s (seed ${SEED})`,
+    `completes requests in flight and releases its lease: %s (seed ${SEED})`,
     async (name, command) => {
       const random = seededRandom(SEED + name.length)
       let puts = 0
@@ -159,7 +159,7 @@ describe.concurrent('SIGTERM at a random moment of a change on Azurite', LIMIT, 
 })
 
 describe.concurrent('a second signal', LIMIT, () => {
-  test('ends at once what waits for a store that does not answer', async () => {
+  test('ends a process at once that waits for a store that does not answer', async () => {
     const { store, proxy, address } = await world.proxied()
     await plant(store)
     proxy.add({ kind: 'lose-request', on: 'acquire', silent: true })
@@ -173,8 +173,8 @@ describe.concurrent('a second signal', LIMIT, () => {
   })
 })
 
-describe.concurrent('it shows', LIMIT, () => {
-  test('that a worker that is killed leaves a lease behind', async () => {
+describe.concurrent('the test detects', LIMIT, () => {
+  test('the lease that a killed worker leaves behind', async () => {
     const command = BUSY['work, busy']
     if (command === undefined) throw new Error('no such case')
     const proxied = await world.proxied({ delayMs: 10 })

@@ -9,7 +9,7 @@ import { newUser, type User } from './program.ts'
 import { act, begin, historyOf, OTHER } from './top-store.ts'
 import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
 
-/** The built dashboard in a terminal: what is changed from it, and what is not. */
+/** The built dashboard in a terminal: changes that it makes, and changes that it must not make. */
 
 let user: User
 let terminals: Terminals
@@ -32,7 +32,7 @@ const top = (...argv: string[]): PtyProgram =>
   terminals.top(['--store', store.address, '--interval', '20ms', ...argv], { columns: 110, rows: 30 })
 const opsOf = async (name: string): Promise<string[]> => (await historyOf(store, name)).map(({ op }) => op)
 
-/** From the field of the reason on: what is meant is said, and yes is chosen and taken. */
+/** From the reason field on: the text is typed, and yes is chosen and confirmed. */
 async function agree(program: PtyProgram, reason: string): Promise<void> {
   await program.until(/\[ No \] {2}\[ Yes/)
   program.type(reason)
@@ -44,7 +44,7 @@ async function agree(program: PtyProgram, reason: string): Promise<void> {
   program.press('enter')
 }
 
-test('locked: nothing is even asked; unlocked: a cancel with its reason, once, under one name', LIMIT, async () => {
+test('locked: no prompt opens; unlocked: a cancel with its reason, once, under one name', LIMIT, async () => {
   const program = top()
   await program.until(/READ-ONLY[\s\S]*\d streams/)
   program.press('c')
@@ -75,7 +75,7 @@ test('locked: nothing is even asked; unlocked: a cancel with its reason, once, u
   await quit(program)
 })
 
-test('esc, no and ctrl-c mean that nothing happened', LIMIT, async () => {
+test('esc, no and ctrl-c change nothing', LIMIT, async () => {
   const program = top('--write')
   await program.until(/WRITES 10m[\s\S]*\d streams/)
   program.press('G')
@@ -103,7 +103,7 @@ test('esc, no and ctrl-c mean that nothing happened', LIMIT, async () => {
   await quit(program)
 })
 
-test('three marked streams: one outcome each, of the one that another changed meanwhile too', LIMIT, async () => {
+test('three marked streams have one outcome each, also the one that another changed meanwhile', LIMIT, async () => {
   const program = top('--write')
   await program.until(/\d streams/)
   program.press('j')
@@ -149,7 +149,7 @@ test('three marked streams: one outcome each, of the one that another changed me
   await quit(program)
 })
 
-test('one event of a stream, and no more than that', LIMIT, async () => {
+test('a change of one event of a stream changes only that event', LIMIT, async () => {
   const program = top('e', '--write')
   await program.until(/├─ {2}01\.00 Search/)
   program.press('j')
@@ -164,7 +164,7 @@ test('one event of a stream, and no more than that', LIMIT, async () => {
   await quit(program)
 })
 
-test('what another changed after the preview is not changed again', LIMIT, async () => {
+test('a stream that another changed after the preview is not changed', LIMIT, async () => {
   await begin(store, 'g', [{ name: 'Search' }])
   const program = top('g', '--write')
   await program.until(/00 Order/)
@@ -178,7 +178,7 @@ test('what another changed after the preview is not changed again', LIMIT, async
   await quit(program)
 })
 
-test('a protected store asks for its name, and takes no other', LIMIT, async () => {
+test('a protected store prompts for its name, and accepts no other', LIMIT, async () => {
   const address = `sqlite:${join(user.home, 'protected.db')}`
   expect(await user.run(['init', 's', '--store', address])).toMatchObject({ code: 0 })
   expect(await user.run(['context', 'add', 'prod', '--store', address, '--protected'])).toMatchObject({ code: 0 })
@@ -199,7 +199,7 @@ test('a protected store asks for its name, and takes no other', LIMIT, async () 
   await quit(program)
 })
 
-test('the command line: reads at once, writes only when unlocked, and not itself', LIMIT, async () => {
+test('the command line reads at once, writes only if unlocked, and refuses top', LIMIT, async () => {
   const program = top()
   await program.until(/\d streams/)
   const answer = async (line: string, wanted: RegExp) => {
@@ -230,7 +230,7 @@ test('the command line: reads at once, writes only when unlocked, and not itself
   await quit(program)
 })
 
-test('with --read-only nothing unlocks', LIMIT, async () => {
+test('with --read-only no key unlocks', LIMIT, async () => {
   const program = top('--read-only')
   await program.until(/\d streams/)
   program.press('!', 'c')
@@ -240,7 +240,7 @@ test('with --read-only nothing unlocks', LIMIT, async () => {
 })
 
 test.skipIf(process.getuid?.() !== 0)(
-  'without the right to write: the refusal is told, nothing changed',
+  'without write permission the refusal is shown, and nothing changes',
   LIMIT,
   async () => {
     const path = join(user.home, 'read-only.db')
@@ -255,7 +255,7 @@ test.skipIf(process.getuid?.() !== 0)(
     const before = readFileSync(path)
     const command = `leasectl top --write --interval 20ms --store sqlite:${path}`
     const program = terminals.shell(`exec setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups ${command}`, {
-      // the list of contexts of the other tests is not theirs to read
+      // the list of contexts of other tests must not be read
       env: { HOME: join(user.home, 'nobody') },
     })
     await program.until(/^› {2}s /m)

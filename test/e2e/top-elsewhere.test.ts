@@ -6,7 +6,7 @@ import { newUser, type User } from './program.ts'
 import { act, begin, historyOf } from './top-store.ts'
 import { quit, Terminals } from './top-terminal.ts'
 
-/** The built dashboard in a terminal, over a network and beside the play. */
+/** The built dashboard in a terminal, over a network and beside the demo. */
 
 let user: User
 let terminals: Terminals
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const LIMIT = { timeout: 90_000 }
 
-test('on Azurite: the list, a cancel with its reason, an outage and its end', LIMIT, async () => {
+test('on Azurite the dashboard shows the list, a cancel with its reason, an outage and its end', LIMIT, async () => {
   const { port } = await sharedAzurite()
   const store = await openAzuriteStore(port)
   const proxy = await startFaultProxy({ target: { port } })
@@ -58,7 +58,7 @@ test('on Azurite: the list, a cancel with its reason, an outage and its end', LI
   }
 })
 
-test('demo --top shows the play; q leaves no worker behind', LIMIT, async () => {
+test('demo --top shows the demo; q leaves no worker behind', LIMIT, async () => {
   const address = `sqlite:${join(user.home, 'demo.db')}`
   const program = terminals.leasectl(['demo', '--top', '--store', address], { columns: 120, rows: 30 })
   await program.until(/▸ demo\/search-order[\s\S]*00 OrderStart[\s\S]*Search/)

@@ -7,7 +7,7 @@ import { newUser, type User } from './program.ts'
 import { begin } from './top-store.ts'
 import { AT_REST, type PtyProgram, Terminals } from './top-terminal.ts'
 
-/** However the built dashboard ends, the terminal is as it was, and the exit code tells how. */
+/** However the built dashboard ends, the terminal is restored, and the exit code shows the reason. */
 
 let user: User
 let terminals: Terminals
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const LIMIT = { timeout: 90_000 }
 const ON_SCREEN = { isAlternate: true, isCursorShown: false, wraps: false, marksPastes: true }
-/** Breaks the program from the inside, where nobody catches it. */
+/** Throws an uncaught error inside the program. */
 const BREAKABLE = `process.on('SIGUSR2', () => { throw new Error('it broke') })`
 const REJECTABLE = `process.on('SIGUSR2', () => { void Promise.reject(new Error('it broke')) })`
 const withCode = (code: string): Record<string, string> => ({
@@ -69,13 +69,13 @@ test.concurrent.each(Object.entries(CASES))('%s', LIMIT, async (name, { code, en
   expect(await program.modes()).toEqual(AT_REST)
   expect(left[0]).toBe('before')
   expect(left.join('\n')).toContain(`code ${code}\n`)
-  // what went wrong can be read: it is not on the screen that was left
+  // the error can be read: it is not on the alternate screen
   if (code === 1) expect(left.join('\n')).toContain('it broke')
   else expect(left.slice(0, 3)).toEqual(['before', `code ${code}`, ''])
   expect(readFileSync(file('after'), 'utf8')).toBe(readFileSync(file('before'), 'utf8'))
 })
 
-test.concurrent('the window is closed: it ends', LIMIT, async () => {
+test.concurrent('a closed window ends the dashboard', LIMIT, async () => {
   const program = terminals.top(['--store', store.address])
   await program.until(/^› {2}a /m)
   const { pid } = program
@@ -91,7 +91,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test.concurrent('Ctrl-Z gives the terminal back, fg brings the dashboard back, in the size of now', LIMIT, async () => {
+test.concurrent('Ctrl-Z restores the terminal, fg brings the dashboard back, in the current size', LIMIT, async () => {
   const program = terminals.interactive()
   await program.until(/^\$/m)
   program.type(`leasectl top --interval 50ms --store ${store.address}\r`)
@@ -100,7 +100,7 @@ test.concurrent('Ctrl-Z gives the terminal back, fg brings the dashboard back, i
     program.press('ctrl-z')
     await program.until(/Stopped.*leasectl top/)
     program.type(`echo typed $((40 + ${columns}))\r`)
-    // Only the shell can say it: the line before may be of the round before.
+    // Only the shell can print it: the line before may be of the previous round.
     await program.until(new RegExp(`^typed ${40 + columns}$`, 'm'))
     const { marksPastes: _, ...modes } = await program.modes()
     expect(modes).toEqual({ isAlternate: false, isCursorShown: true, wraps: true })
@@ -124,7 +124,7 @@ test.concurrent('Ctrl-Z gives the terminal back, fg brings the dashboard back, i
   await program.ended
 })
 
-test.concurrent('keys typed before the first frame are taken, and push nothing out of place', LIMIT, async () => {
+test.concurrent('keys typed before the first frame are used, and move nothing out of place', LIMIT, async () => {
   const program = terminals.top(['--store', store.address])
   program.press('j', '?')
   await program.until(/keys of leasectl/)
@@ -135,7 +135,7 @@ test.concurrent('keys typed before the first frame are taken, and push nothing o
   expect(await program.ended).toBe(0)
 })
 
-/** Nothing that is drawn in place: lines, and after them no terminal to repair. */
+/** No output that is drawn in place: only lines, and afterwards no terminal to restore. */
 const PLAIN: Readonly<
   Record<string, { argv?: readonly string[]; env?: Record<string, string>; input?: string; output?: string }>
 > = {

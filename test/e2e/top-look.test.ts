@@ -7,7 +7,7 @@ import { newUser, type User } from './program.ts'
 import { act, begin, historyOf, OTHER } from './top-store.ts'
 import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
 
-/** The built dashboard in a terminal, over a store that other processes change: what is looked at. */
+/** The built dashboard in a terminal, over a store that other processes change: its views. */
 
 let user: User
 let terminals: Terminals
@@ -36,7 +36,7 @@ const top = (...argv: string[]): PtyProgram =>
 const change = (name: string, tag: string) => act(store, name, { op: 'set', event: '00', attributes: { tag } })
 const cursorOn = (name: string): RegExp => new RegExp(`^›[ •]+.*${name}`, 'm')
 
-test('the list: it starts, moves, filters, sorts, marks, and shows what others do', LIMIT, async () => {
+test('the list starts, moves, filters, sorts, marks, and shows the changes of others', LIMIT, async () => {
   const program = top()
   const first = await program.until(/5 streams[\s\S]*q quit/)
   expect(first[0]).toMatch(/^ leasectl ▸ streams .*● (live|slow) \d+ms {2}READ-ONLY$/)
@@ -44,7 +44,7 @@ test('the list: it starts, moves, filters, sorts, marks, and shows what others d
   expect(first.join('\n')).toMatch(/^› {2}imports\/eu +▶ inprocess +0\/\d+\/0/m)
   expect(first.join('\n')).toMatch(/^ {3}orders\/3 +⊘ canceled/m)
 
-  // as one chunk, as fast fingers and slow lines send it
+  // as one chunk, as from fast typing and slow lines
   program.press('jjj')
   await program.until(cursorOn('orders/3'))
   program.press('down', 'up', 'k')
@@ -95,7 +95,7 @@ test('the list: it starts, moves, filters, sorts, marks, and shows what others d
   await quit(program)
 })
 
-test('marks follow the names; all of the filter are marked and counted', LIMIT, async () => {
+test('marks follow the names; all matches of the filter are marked and counted', LIMIT, async () => {
   const program = top('--write')
   await program.until(/5 streams/)
   program.press('space', 'space')
@@ -115,7 +115,7 @@ test('marks follow the names; all of the filter are marked and counted', LIMIT, 
   await quit(program)
 })
 
-test('one stream: tree, folds, detail, tail, timeline, XML, and back; all five screens', LIMIT, async () => {
+test('one stream has tree, folds, detail, tail, timeline, XML, and back; all five screens work', LIMIT, async () => {
   const program = top()
   await program.until(/5 streams/)
   program.press('j', 'enter')
@@ -146,7 +146,7 @@ test('one stream: tree, folds, detail, tail, timeline, XML, and back; all five s
 
   program.press('d')
   await program.until(/─ 01\.00 Search ─[\s\S]*created/)
-  // What runs goes on, so that its bar is seen sooner or later, however long all that came before has taken.
+  // A running event grows, so that its bar is visible sooner or later, however long the previous steps have taken.
   await act(store, 'orders/1', { op: 'start', event: await idOf('Train'), owner: OTHER, claimMs: 600_000 })
   program.press('d', 't')
   await program.until(/▸ orders\/1 ▸ timeline[\s\S]*now/)
@@ -178,7 +178,7 @@ async function idOf(name: string): Promise<string> {
   return added[name === 'Hotel' ? 0 : 1]?.event ?? ''
 }
 
-test('frozen, the picture holds while others change; p goes on', LIMIT, async () => {
+test('a frozen screen is kept while others change; p continues', LIMIT, async () => {
   const own = await openStore(`sqlite:${join(user.home, 'frozen.db')}`, {})
   onTestFinished(() => own.close())
   for (const name of ['orders/1', 'orders/2']) await begin(own, name, [])
@@ -198,7 +198,7 @@ test('frozen, the picture holds while others change; p goes on', LIMIT, async ()
   await quit(program)
 })
 
-test('any size, while the data move: what is seen is what is drawn anew', LIMIT, async () => {
+test('at any size, while the data change, the screen equals a fresh drawing', LIMIT, async () => {
   const program = top()
   await program.until(/5 streams/)
   let changes = 0
@@ -228,7 +228,7 @@ test('any size, while the data move: what is seen is what is drawn anew', LIMIT,
   await quit(program)
 })
 
-test('a paste is no command', LIMIT, async () => {
+test('a paste is not a command', LIMIT, async () => {
   const program = top('--write')
   await program.until(/5 streams/)
   program.paste('c\rq\x03X')
@@ -243,7 +243,7 @@ test('a paste is no command', LIMIT, async () => {
   await quit(program)
 })
 
-test('C hands the command line that shows the same to the clipboard of the terminal', LIMIT, async () => {
+test('C copies the equivalent command line to the clipboard of the terminal', LIMIT, async () => {
   const program = top()
   await program.until(/5 streams/)
   program.press('j', 'enter')

@@ -9,7 +9,7 @@ import { newUser, type User } from './program.ts'
 import { begin } from './top-store.ts'
 import { type PtyProgram, quit, Terminals } from './top-terminal.ts'
 
-/** The built dashboard in a terminal over stores that are empty, go away, or hold what nobody wants to see. */
+/** The built dashboard in a terminal over stores that are empty, become unreachable, or contain hostile text. */
 
 let user: User
 let terminals: Terminals
@@ -37,7 +37,7 @@ async function withFile(name: string, run: (store: StreamStore, path: string) =>
   }
 }
 
-test('an empty store says so; a stream that comes is there; one that is gone while it is open is told', LIMIT, () =>
+test('an empty store is named as such; a new stream appears; an open stream that is removed is reported', LIMIT, () =>
   withFile('empty.db', async store => {
     const program = top(store.address)
     await program.until(/no streams in sqlite:/)
@@ -64,7 +64,7 @@ test('a stream that does not exist yet is waited for', LIMIT, () =>
   }),
 )
 
-test('XML that cannot be read is said to be so, and can be read as it is', LIMIT, () =>
+test('unreadable XML is reported, and can be read unchanged', LIMIT, () =>
   withFile('unreadable.db', async store => {
     await given(store, 'broken', '<Stream>\n  <Event id="00" name="x"\n</Stream>')
     const program = top(store.address)
@@ -77,7 +77,7 @@ test('XML that cannot be read is said to be so, and can be read as it is', LIMIT
   }),
 )
 
-test('the file is spoilt and comes back: a line tells, the screen stays, nothing ends', LIMIT, () =>
+test('the file is damaged and restored: a line reports it, the screen is kept, the dashboard continues', LIMIT, () =>
   withFile('away.db', async (store, path) => {
     await begin(store, 'a', [])
     await store.close()
@@ -107,7 +107,7 @@ const HOSTILE = [
   'e\u0301\u0301\u0301\u0301',
 ]
 
-test('names and texts of strangers move nothing: the screen is the same as drawn anew', LIMIT, () =>
+test('foreign names and texts move nothing: the screen equals a fresh drawing', LIMIT, () =>
   withFile('hostile.db', async store => {
     for (const [at, text] of HOSTILE.entries()) {
       const name = `s${at}/${text}`.replaceAll(/\p{Control}/gu, '')
@@ -140,6 +140,6 @@ test('names and texts of strangers move nothing: the screen is the same as drawn
   }),
 )
 
-/** Ages go on, and how often it looks depends on the machine. */
+/** Ages grow, and the number of polls depends on the machine. */
 const withoutAges = (rows: readonly string[]): string[] =>
   rows.map(row => row.replaceAll(/ +\d+m?\d*s\b/g, ' ').replace(/[●◌] .*(?=READ-ONLY)/, ''))

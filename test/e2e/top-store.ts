@@ -4,7 +4,7 @@ import { transact } from '../../src/ops/transact/transact.ts'
 import type { StreamStore } from '../../src/store/store.ts'
 import type { EventSpec, Operation } from '../../src/stream/operations/operation.ts'
 
-/** Another process, as far as the dashboard can tell. */
+/** Acts as another process for the dashboard. */
 export const OTHER = 'worker-7'
 
 /** A stream with a root and threads 01.00, 02.00, … */
@@ -24,7 +24,7 @@ export async function act(store: StreamStore, name: string, operation: Operation
   if (kind !== 'done') throw new Error(`${operation.op} ${name}: ${kind}`)
 }
 
-/** What happened to a stream, oldest first. */
+/** The history of a stream, oldest first. */
 export async function historyOf(store: StreamStore, name: string): Promise<readonly JournalEntry[]> {
   return (await readStream(store, name))?.transactions() ?? []
 }

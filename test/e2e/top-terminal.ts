@@ -4,7 +4,7 @@ import headless, { type Terminal } from '@xterm/headless'
 import { expect } from 'vitest'
 import type { User } from './program.ts'
 
-/** What a program has set a terminal to. */
+/** The modes that a program has set on a terminal. */
 export interface Modes {
   readonly isAlternate: boolean
   readonly isCursorShown: boolean
@@ -25,27 +25,27 @@ export interface PtyProgram {
   readonly pid: number
   /** The text of the rows, once all that has arrived is drawn. */
   screen(): Promise<readonly string[]>
-  /** Resolves with the screen as soon as it is so; rejects with the screen as it was if it never is. */
+  /** Resolves with the screen as soon as it matches; otherwise rejects with the screen. */
   until(wanted: Wanted, what?: string): Promise<readonly string[]>
   /** Keys by name (`enter`, `ctrl-c`), or characters. All of them arrive at once. */
   press(...keys: readonly string[]): void
   type(text: string): void
-  /** As terminals hand over what is pasted. */
+  /** In the form in which terminals send a paste. */
   paste(text: string): void
   resize(size: Size): Promise<void>
-  /** Writes all over the screen, as another program does that uses the same terminal. */
+  /** Overwrites the screen, like another program that uses the same terminal. */
   scribble(): Promise<void>
   modes(): Promise<Modes>
   kill(signal: NodeJS.Signals): void
   /** The window is closed. */
   hangUp(): void
-  /** The exit code, when it is gone and all that it wrote is drawn; after a signal 128 and its number. */
+  /** The exit code, when it has ended and all its output is drawn; after a signal 128 plus its number. */
   readonly ended: Promise<number>
-  /** The sequences it sent that other programs of the terminal take note of: all it wrote. */
+  /** All its output, including sequences for other programs of the terminal. */
   readonly written: string
 }
 
-/** What the screen shows: a pattern over its rows, joined by line feeds, or more than a pattern can say. */
+/** The expected screen: a pattern over its rows, joined by line feeds, or a predicate. */
 export type Wanted = RegExp | ((rows: readonly string[]) => boolean)
 
 export interface PtyOptions extends Partial<Size> {
@@ -90,7 +90,7 @@ export class Terminals {
     return this.#spawn('bash', ['--noprofile', '--norc', '-c', script], options)
   }
 
-  /** A shell that somebody types into. */
+  /** A shell for typed commands. */
   interactive(options?: PtyOptions): PtyProgram {
     return this.#spawn('bash', ['--noprofile', '--norc', '-i'], options)
   }
@@ -109,7 +109,7 @@ export class Terminals {
   }
 }
 
-/** The typings leave it out. */
+/** The type definitions omit it. */
 type DestroyablePty = IPty & { destroy(): void }
 
 class Pseudo implements PtyProgram {
@@ -119,7 +119,7 @@ class Pseudo implements PtyProgram {
   readonly #chunks: string[] = []
   readonly #waiting = new Set<() => void>()
   #isCursorShown = true
-  /** Half of a frame has arrived: terminals show none of it. */
+  /** Half of a frame has arrived: terminals do not show it yet. */
   #isInFrame = false
   #isGone = false
 
@@ -256,7 +256,7 @@ function sequenceOf(key: string): string {
   return NAMED[key] ?? key
 }
 
-/** Leaves the dashboard in good order. */
+/** Quits the dashboard. */
 export async function quit(program: PtyProgram): Promise<void> {
   program.press('q')
   expect(await program.ended).toBe(0)

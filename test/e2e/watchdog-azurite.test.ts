@@ -16,9 +16,9 @@ const again = repeatWith('test/e2e/watchdog-azurite.test.ts', SEED)
 const SHARDS = 4
 const INTERVAL_MS = 2_000
 const LEASE_MS = 15_000
-/** What the watchdogs promise beyond timeout, interval and lease, ms. */
+/** The promised time beyond timeout, interval and lease, ms. */
 const SLACK_MS = 2_000
-/** Requests that get no answer are sent again, and a pass that had too many of them is made again with the next sweep, ms. */
+/** Requests without an answer are retried, and a pass with too many of them is repeated with the next sweep, ms. */
 const RETRIES_MS = INTERVAL_MS + 2_000
 const FAULTS: readonly FaultKind[] = [
   'lose-request',
@@ -29,7 +29,7 @@ const FAULTS: readonly FaultKind[] = [
   'truncate',
   'delay',
 ]
-/** The share of requests that one of them befalls. */
+/** The share of requests with a fault. */
 const FAULTY = 0.05
 
 const trust = trustRow('watchdog')
@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.leave())
 
-test(`three watchdogs share the work over a bad network; what one that was killed held is taken over (seed ${SEED})`, {
+test(`three watchdogs share the work over an unreliable network; the shards of a killed one are taken over (seed ${SEED})`, {
   timeout: 240_000,
 }, async () => {
   const faults = FAULTS.map(kind => ({
@@ -95,7 +95,7 @@ function haveShared(watchdogs: readonly WatchdogProcess[]): boolean {
   return new Set(held.flat()).size === SHARDS && held.flat().length === SHARDS && held.every(({ length }) => length > 0)
 }
 
-/** What the survivors leave in the store says that they hold all shards. */
+/** The state records of the survivors say that they hold all shards. */
 async function stateTells(store: StreamStore, survivors: readonly WatchdogProcess[]): Promise<void> {
   const look = async () => {
     const { watchdogs } = await readWatchdogState(store)
@@ -105,7 +105,7 @@ async function stateTells(store: StreamStore, survivors: readonly WatchdogProces
   await eventually('the state in the store tells of all shards', look, { withinMs: 30_000, everyMs: 500 })
 }
 
-/** How long after the kill another one took this shard, ms. */
+/** The time from the kill until another one took this shard, ms. */
 function takenAfterMs(shard: number, { killed, survivors }: Played): number {
   const moves = survivors.flatMap(survivor => survivor.moves)
   const taken = moves.filter(move => move.atMs > killed.atMs && move.taken.includes(shard))

@@ -5,7 +5,7 @@ import { complaints, type Evidence, type Fate, starved } from './watchdog/judge.
 import { type Life, livesOf, type Signs } from './watchdog/lives.ts'
 import { expectKept } from './watchdog/verdict.ts'
 
-/** The judge of the plays with processes, against histories that it must not let pass. */
+/** The judge of the plays with processes, on histories that it must reject. */
 
 const LAST_MS = Date.UTC(2026, 10, 20, 12)
 const TIMEOUT_MS = 8_000
@@ -32,19 +32,19 @@ function judged(over: { life?: Partial<Life>; signs?: Partial<Signs>; fate?: Fat
   return complaints(evidence)
 }
 
-test('a play as it should be passes', () => {
+test('a correct run passes', () => {
   expect(judged({})).toEqual([])
   expect(judged({ life: { kind: 'lively', silentAfterMs: null }, fate: open })).toEqual([])
 })
 
-test('the last moment that is allowed is in time, the last before the limit is early', () => {
+test('the last allowed moment is in time, the last moment before the deadline is early', () => {
   const at = (ms: number) => judged({ fate: { ...ended, ends: [{ ...end, atMs: LAST_MS + TIMEOUT_MS + ms }] } })
   expect([at(0), at(ALLOWED_MS)]).toEqual([[], []])
   expect(at(-1)).toEqual([`${STREAM} (silenced): ended early, 7999 ms after its last sign of life`])
   expect(at(ALLOWED_MS + 1)).toEqual([`${STREAM} (silenced): ended 4001 ms after its limit, 4000 ms are allowed`])
 })
 
-test('a sign of life without an answer may have been written: the event may stand longer, and ends no earlier', () => {
+test('a heartbeat without an answer may have been written: the event may last longer, and must not end earlier', () => {
   const later = {
     ...ended,
     ends: [{ ...end, atMs: LAST_MS + TIMEOUT_MS + ALLOWED_MS + 500, why: 'of another moment' }],
@@ -54,7 +54,7 @@ test('a sign of life without an answer may have been written: the event may stan
   expect(judged({ signs: { doubtfulMs: LAST_MS - 500 }, fate: early })).toHaveLength(1)
 })
 
-describe('it does not let pass', () => {
+describe('the judge detects', () => {
   const lively = { kind: 'lively', silentAfterMs: null } as const
   test.each<[string, Parameters<typeof judged>[0], RegExp]>([
     ['a silent event that stands', { fate: open }, /fell silent and is inprocess/],
@@ -72,7 +72,7 @@ describe('it does not let pass', () => {
   })
 })
 
-test('a live event that was ended for a silence that was real is no fault: the machine was too slow for it', () => {
+test('a live event that was ended for a real silence is not an error: the machine was too slow for it', () => {
   const lives = [{ ...life, kind: 'lively', silentAfterMs: null } as const]
   expect(judged({ life: { kind: 'lively', silentAfterMs: null } })).toEqual([])
   expect(starved({ lives, fates: new Map([[STREAM, ended]]) })).toEqual([STREAM])
@@ -81,7 +81,7 @@ test('a live event that was ended for a silence that was real is no fault: the m
 
 describe('on a machine that was too slow', () => {
   const lively = { ...life, kind: 'lively', silentAfterMs: null } as const
-  /** What is told of a play whose only event was ended long after its limit, when a read took so long. */
+  /** The report on a play whose only event was ended long after its deadline, with a read that took this long. */
   function told(slowestReadMs: number, lives: readonly Life[], isStrict = false): readonly string[] {
     const lines: string[] = []
     const say = (name: string) => void lines.push(name)
@@ -93,19 +93,19 @@ describe('on a machine that was too slow', () => {
     return lines
   }
 
-  test('nothing is said of time, and that is told; nightly it fails', () => {
+  test('timing is not judged, which is reported; nightly it fails', () => {
     expect(told(1_001, [life])).toEqual(['heartbeats', 'ended early', 'stale', 'ended late, here'])
     expect(() => told(1_001, [life], true)).toThrow(/too slow/)
     expect(() => told(1_000, [life])).toThrow()
   })
 
-  test('live events that really fell silent are told; nightly it fails', () => {
+  test('live events without heartbeats are reported; nightly it fails', () => {
     expect(told(1_001, [lively])).toContain('live events, here')
     expect(() => told(1_001, [lively], true)).toThrow(/really fell silent/)
   })
 })
 
-test('lives are drawn from the seed alone, as many of each kind as were asked for', () => {
+test('the plan of events follows from the seed alone, with the requested number of each kind', () => {
   const timeouts = { shortMs: 1, longMs: 2 }
   const setting = { seed: 3, streams: 50, silenced: 10, silenceWithinMs: 100, dawdlers: 5, timeouts }
   const lives = livesOf(setting)

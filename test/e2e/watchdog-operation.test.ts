@@ -9,11 +9,11 @@ import { plant } from './watchdog/planting.ts'
 import { eventually } from './watchdog/poll.ts'
 import { newWorld, type World } from './watchdog/world.ts'
 
-/** What surrounds a watchdog of the built program: probes, hooks, systemd, cron. */
+/** The environment of a watchdog of the built program: probes, hooks, systemd, cron. */
 
 const INTERVAL = ['--interval', '500ms'] as const
 
-/** So long a test may take on a machine that has much else to do. */
+/** The time limit of a test on a busy machine. */
 const LIMIT = { timeout: 90_000 }
 
 let world: World
@@ -66,7 +66,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
     await expect(page('/livez')).rejects.toThrow()
   })
 
-  test('tells hooks what it did: the transaction on standard input, ids in the environment', async () => {
+  test('passes its changes to hooks: the transaction on standard input, ids in the environment', async () => {
     const store = await world.sqlite()
     await plantDue(store, ['orders/1'], true)
     const hook = program(
@@ -99,7 +99,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
     expect((await watchdog.stop()).code).toBe(0)
   })
 
-  test('goes on beside a hook that hangs, one that floods and one that fails', async () => {
+  test('continues beside a hook that hangs, one that floods and one that fails', async () => {
     const store = await world.sqlite()
     const asleep = `sleep 3601.${process.pid}`
     const hanging = program('hanging', asleep)
@@ -122,7 +122,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
     for (const text of [hanging, asleep, flooding]) expect(world.user.processesWith(text)).toEqual([])
   })
 
-  test('tells systemd when it is ready and when it stops', async () => {
+  test('notifies systemd when it is ready and when it stops', async () => {
     const store = await world.sqlite()
     const home = world.user.home
     program('bin/systemd-notify', `echo "$NOTIFY_SOCKET $@" >> "${home}/notified"`)
@@ -137,7 +137,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
 })
 
 describe.concurrent('from cron on two machines at the same moment', LIMIT, () => {
-  test.each(['sqlite', 'azurite'] as const)('each is ended once (%s)', async kind => {
+  test.each(['sqlite', 'azurite'] as const)('each event is ended once (%s)', async kind => {
     const store = kind === 'sqlite' ? await world.sqlite() : (await world.proxied()).store
     const streams = Array.from({ length: 20 }, (_, at) => `orders/${at}`)
     await plantDue(store, streams)

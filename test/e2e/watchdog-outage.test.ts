@@ -11,16 +11,16 @@ import { plant } from './watchdog/planting.ts'
 import { eventually } from './watchdog/poll.ts'
 import { newWorld, type World } from './watchdog/world.ts'
 
-/** A watchdog of the built program whose store is away for a while, or does not let it in. */
+/** A watchdog of the built program whose store is unreachable for a while, or refuses access. */
 
 const TIMEOUT_MS = 15_000
-/** The limit is three times the time between two heartbeats at least. */
+/** The timeout is at least three times the time between two heartbeats. */
 const GRACE_MS = TIMEOUT_MS / 3
 const INTERVAL = ['--interval', '1s'] as const
 const ALIVE = ['live/1', 'live/2', 'live/3', 'live/4']
 const SILENT = ['silent/1', 'silent/2']
 
-/** So long a test may take on a machine that has much else to do. */
+/** The time limit of a test on a busy machine. */
 const LIMIT = { timeout: 180_000 }
 
 let world: World
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.leave())
 
-/** Shows life of the streams again and again, through the same network as the watchdog. */
+/** Sends heartbeats for the streams repeatedly, through the same network as the watchdog. */
 async function keepAlive(address: string, streams: readonly string[], until: AbortSignal): Promise<void> {
   const store = await openStore(address, process.env)
   const touch = { op: 'touch', event: EVENT, claimMs: CLAIM_MS, owner: OWNER, fence: FENCE } as const
@@ -48,7 +48,7 @@ async function ended(store: StreamStore): Promise<readonly string[]> {
 }
 
 describe.concurrent('a watchdog', LIMIT, () => {
-  test('ends nothing for an outage: what was silent in it gets time to show life', async () => {
+  test('ends nothing because of an outage: events without a heartbeat in it get time for one', async () => {
     const { store, proxy, address } = await world.proxied()
     const watchdog = world.watchdog(address, [...INTERVAL, '--listen', '127.0.0.1:0'])
     const page = await pagesOf(watchdog)
@@ -101,7 +101,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
     expect((await watchdog.stop()).code).toBe(0)
   })
 
-  test('that loses its rights lives on, says so, and goes on when it has them again', async () => {
+  test('that loses its permissions continues, reports it, and works again when they are back', async () => {
     const { store, proxy, address } = await world.proxied()
     const watchdog = world.watchdog(address, [...INTERVAL, '--listen', '127.0.0.1:0'])
     const page = await pagesOf(watchdog)
@@ -121,7 +121,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
     expect((await watchdog.stop()).code).toBe(0)
   })
 
-  test('that starts while the store is away waits for it', async () => {
+  test('that starts while the store is unreachable waits for it', async () => {
     const { store, proxy, address } = await world.proxied()
     proxy.add({ kind: 'lose-request' })
     const watchdog = world.watchdog(address, INTERVAL)
@@ -132,7 +132,7 @@ describe.concurrent('a watchdog', LIMIT, () => {
     expect((await watchdog.stop()).code).toBe(0)
   })
 
-  test('that comes after a time in which nobody watched gives workers time to show life', async () => {
+  test('that starts after a time without a watchdog gives workers time for a heartbeat', async () => {
     const store = await world.sqlite()
     const first = world.watchdog(store.address, INTERVAL)
     await first.until('pass')

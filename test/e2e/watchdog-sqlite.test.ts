@@ -9,7 +9,7 @@ import { newWorld, type World } from './watchdog/world.ts'
 const SEED = trustSeed(1)
 const again = repeatWith('test/e2e/watchdog-sqlite.test.ts', SEED)
 const INTERVAL_MS = 2_000
-/** What the watchdogs promise beyond timeout and interval, ms. */
+/** The promised time beyond timeout and interval, ms. */
 const SLACK_MS = 2_000
 
 const trust = trustRow('watchdog')
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.leave())
 
-test(`three watchdogs, one killed, end each event that fell silent once, in time, and no other (seed ${SEED})`, {
+test(`three watchdogs, one killed, end each event without heartbeats once, in time, and no other (seed ${SEED})`, {
   timeout: 240_000,
 }, async () => {
   const store = await world.sqlite()

@@ -7,9 +7,9 @@ import { fatesOf } from './watchdog/judge.ts'
 import { plant } from './watchdog/planting.ts'
 import { newWorld, rowsOf, type World } from './watchdog/world.ts'
 
-/** A watchdog of the built program that cannot begin: it says why, ends, and has changed nothing. */
+/** A watchdog of the built program that cannot start: it reports the reason, ends, and has changed nothing. */
 
-/** So long a test may take on a machine that has much else to do. */
+/** The time limit of a test on a busy machine. */
 const LIMIT = { timeout: 90_000 }
 
 let world: World
@@ -23,7 +23,7 @@ function file(name: string, text: string, mode = 0o644): void {
   writeFileSync(join(world.user.home, name), text, { mode })
 }
 
-describe.concurrent('settings that cannot be', LIMIT, () => {
+describe.concurrent('invalid settings', LIMIT, () => {
   test.each<[flags: string[], says: RegExp]>([
     [['--once', '--listen', '127.0.0.1:0'], /--once takes no --listen: it stops after one pass/],
     [['--dry-run', '--on-failed', 'true'], /--dry-run takes no --on-failed: it changes nothing/],
@@ -46,7 +46,7 @@ describe.concurrent('settings that cannot be', LIMIT, () => {
   })
 })
 
-describe.concurrent('a place that cannot be had', LIMIT, () => {
+describe.concurrent('an unavailable resource prevents the start:', LIMIT, () => {
   test('a port in use', async () => {
     const other = createServer()
     await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
@@ -70,7 +70,7 @@ describe.concurrent('a place that cannot be had', LIMIT, () => {
     expect(rowsOf(store)).toEqual(before)
   })
 
-  test('rights that are missing from the first pass on', async () => {
+  test('permissions that are missing from the first pass on', async () => {
     const { store, proxy, address } = await world.proxied()
     await plant(store, [{ stream: 'due', timeoutMs: 1 }])
     proxy.add({ kind: 'error-before', status: 403, on: 'list' })
@@ -82,7 +82,7 @@ describe.concurrent('a place that cannot be had', LIMIT, () => {
     expect((await fatesOf(store, ['due'])).get('due')?.ends).toEqual([])
   })
 
-  test('a container that is not there', async () => {
+  test('a missing container', async () => {
     const { proxy } = await world.proxied()
     const address = `azurite://127.0.0.1:${proxy.port}/nowhere`
     const { code, stderr } = await world.user.run(['watchdog', '--interval', '1s', '--store', address])
@@ -92,7 +92,7 @@ describe.concurrent('a place that cannot be had', LIMIT, () => {
     })
   })
 
-  test('a store that is none', async () => {
+  test('a file that is not a store', async () => {
     const text = 'this is no database, whatever its name says'
     file('none.db', text)
     const { code, stderr } = await world.user.run(['watchdog', '--store', 'sqlite:none.db'])

@@ -13,18 +13,18 @@ import { eventually } from './watchdog/poll.ts'
 import type { WatchdogProcess } from './watchdog/watchdog-process.ts'
 import { newWorld, rowsOf, type World } from './watchdog/world.ts'
 
-/** A watchdog of the built program that is asked to end, whatever it is at. */
+/** A watchdog of the built program that is stopped, at any moment. */
 
-/** `LEASECTL_SEEDS=7` asks at other moments. */
+/** `LEASECTL_SEEDS=7` stops it at other moments. */
 const SEED = Number.parseInt(process.env.LEASECTL_SEEDS ?? '1', 10)
-/** It promises 1 s where it is idle and 10 s where it is busy; beside other tests machines take their time, ms. */
+/** The promise is 1 s if idle and 10 s if busy; a machine with other tests takes its time, ms. */
 const IDLE_MS = sized(3_000, 1_000)
 const BUSY_MS = sized(13_000, 10_000)
-/** Others look for shards every 1 to 1.4 s. A lease that nobody gave back would keep them out for ten seconds at the least. */
+/** Others check for shards every 1 to 1.4 s. A lease that was not released would block them for ten seconds at least. */
 const TAKEN_OVER_MS = sized(8_000, 3_000)
 const ALL_AT_ONCE = ['--max-share', '100%'] as const
 
-/** So long a test may take on a machine that has much else to do. */
+/** The time limit of a test on a busy machine. */
 const LIMIT = { timeout: sized(90_000, 900_000) }
 
 const watch = new Stopwatch(trustRow('stops'))
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `orders/${at}`)
 
-/** Streams with an event whose limit has ended. */
+/** Streams with an event whose deadline has passed. */
 async function plantDue(store: StreamStore, streams: readonly string[]): Promise<void> {
   await plant(
     store,
@@ -47,7 +47,7 @@ async function plantDue(store: StreamStore, streams: readonly string[]): Promise
   )
 }
 
-/** Each is untouched, or ended in one whole transaction; no lease is left. @returns how many were ended */
+/** Each is untouched, or ended in one whole transaction; no lease remains. @returns the number of ended ones */
 async function endedWhole(store: StreamStore, streams: readonly string[]): Promise<number> {
   const fates = [...(await fatesOf(store, streams))]
   expect(fates.length).toBe(streams.length)
@@ -61,9 +61,9 @@ async function endedWhole(store: StreamStore, streams: readonly string[]): Promi
 
 const toldEnds = (watchdog: WatchdogProcess): number => watchdog.lines('ended').length
 
-describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
+describe.concurrent('a watchdog that is stopped', LIMIT, () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'at rest ends at once with 0 (%s); its shards are the others’ at once',
+    'between passes ends at once with 0 (%s); the others can take its shards at once',
     async signal => {
       const store = await world.sqlite()
       const [first, second] = [0, 1].map(() => world.watchdog(store.address, ['--shards', '4']))
@@ -88,7 +88,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
     },
   )
 
-  test(`at any moment after its start ends with 0, and leaves nothing half done (LEASECTL_SEEDS=${SEED})`, async () => {
+  test(`at any moment after its start ends with 0, and leaves nothing partial (LEASECTL_SEEDS=${SEED})`, async () => {
     const store = await world.sqlite()
     const random = seededRandom(SEED)
     const streams = names(200)
@@ -108,11 +108,11 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
     expect(rowsOf(store).filter(({ isLeased }) => isLeased)).toEqual([])
   })
 
-  test('while it ends many, ends those in flight and begins no further one', async () => {
+  test('while it ends many events, completes those in flight and begins no further one', async () => {
     const { store, proxy, address } = await world.proxied()
     const streams = names(40)
     await plantDue(store, streams)
-    // All but the first are in flight until it knows that it is to end.
+    // All but the first are in flight until it is told to stop.
     const { promise: asked, resolve: goOn } = Promise.withResolvers<void>()
     let puts = 0
     const isLater = ({ target }: Seen) => target.includes('orders/') && ++puts > 1
@@ -133,7 +133,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
     expect(await endedWhole(store, streams)).toBe(streams.length)
   })
 
-  test('while a hook hangs, ends it with all it started', async () => {
+  test('while a hook hangs, ends it with all its processes', async () => {
     const store = await world.sqlite()
     const hook = join(world.user.home, 'hanging-hook')
     const asleep = `sleep 3600.${process.pid}`
@@ -165,7 +165,7 @@ describe.concurrent('a watchdog that is asked to end', LIMIT, () => {
 })
 
 describe.concurrent('a write without an answer', LIMIT, () => {
-  /** A watchdog whose first Put is swallowed. */
+  /** A watchdog whose first Put is lost. */
   async function atASwallowedPut() {
     const { store, proxy, address } = await world.proxied()
     await plantDue(store, ['orders/1'])
@@ -181,7 +181,7 @@ describe.concurrent('a write without an answer', LIMIT, () => {
     return { store, proxy, watchdog }
   }
 
-  test('is waited for 10 s, then left: 143, and the next watchdog finds out', async () => {
+  test('is waited for 10 s, then left: 143, and the next watchdog resolves it', async () => {
     const { store, proxy, watchdog } = await atASwallowedPut()
     const { code, tookMs } = await watchdog.stop()
     expect(code).toBe(143)
@@ -194,7 +194,7 @@ describe.concurrent('a write without an answer', LIMIT, () => {
     expect(await endedWhole(store, ['orders/1'])).toBe(1)
   })
 
-  test('does not keep a second signal from ending it at once', async () => {
+  test('does not prevent a second signal from ending the watchdog at once', async () => {
     const { store, watchdog } = await atASwallowedPut()
     watchdog.running.process.kill('SIGTERM')
     await watchdog.until('stopping')

@@ -24,7 +24,7 @@ function pass(networks: string) {
   return user.run(['watchdog', '--once', '--config', file, '--store', `sqlite:${join(user.home, 'x.db')}`], env)
 }
 
-test('a webhook to an inner address is refused at the start; where that is opened it is called, signed', async () => {
+test('a webhook to an internal address is refused at the start; if that is allowed it is called, signed', async () => {
   const store = ['--store', `sqlite:${join(user.home, 'x.db')}`]
   await user.run(['init', 's', ...store])
   await user.run(['abort', 's', '-m', 'why', ...store])

@@ -23,7 +23,7 @@ function work(owner: string, script: string, flags: readonly string[] = []): Run
 /** Running commands of a worker. */
 const commandsOf = (owner: string) => user.processesWith(`/bin/sh ./${owner}`)
 
-/** Resolves when all have ended: who is stopped is still there until it has its turn. */
+/** Resolves when all have ended: a stopped process exists until it is scheduled. */
 const noCommandsOf = (owner: string) => expect.poll(() => commandsOf(owner), { timeout: 20_000 }).toEqual([])
 
 const init = async (...names: readonly string[]) => {
@@ -45,17 +45,17 @@ async function events(stream: string): Promise<Seen[]> {
   return events.filter(({ name }) => name === 'A')
 }
 
-/** Until there is a file of this name; or none at all, when a test has failed. */
+/** Waits for a file of this name; or for any file, when a test has failed. */
 const waiting = (file: string) => `echo up; while [ ! -e ${file} ] && [ -e a.db ]; do sleep 0.05; done`
 
 describe('many workers', () => {
-  test('end every event exactly once; what a killed one was at is taken over as the next attempt', async () => {
+  test('end every event exactly once; the event of a killed one is taken over as the next attempt', async () => {
     await init('s/1', 's/2')
     const note = 'echo "$LEASECTL_STREAM $LEASECTL_EVENT $LEASECTL_ATTEMPT" >> ran'
     const doomed = work('doomed', `${note}; ${waiting('never')}`, ['--claim', '4s'])
     await doomed.until('stdout', /up/)
     doomed.process.kill('SIGKILL')
-    // its command goes on: what protects the event is the fence
+    // its command continues: the fence protects the event
     for (const pid of commandsOf('doomed')) process.kill(pid, 'SIGKILL')
     await doomed.ended
     const others = ['w1', 'w2', 'w3'].map(owner => work(owner, `${note}; sleep 0.05`, ['--claim', '30s']))
@@ -74,7 +74,7 @@ describe('many workers', () => {
 })
 
 describe('signals', () => {
-  test('the first drains: what is under way ends, nothing more is begun', async () => {
+  test('the first drains: work in progress completes, nothing more is begun', async () => {
     await init('s')
     const run = work('w1', `trap 'echo got TERM' TERM; ${waiting('go')}`)
     await run.until('stdout', /up/)
@@ -84,13 +84,13 @@ describe('signals', () => {
     expect((await events('s')).map(({ status }) => status).sort()).toEqual(['completed', 'init'])
   })
 
-  test.each(['SIGTERM', 'SIGHUP'] as const)('the second ends it at once with all it started: %s', async signal => {
+  test.each(['SIGTERM', 'SIGHUP'] as const)('the second ends it at once with all its processes: %s', async signal => {
     await init('s')
     const run = work('w1', `(${waiting('never')}) & wait`)
     await run.until('stdout', /up/)
     run.process.kill(signal)
     await user.shell('sleep 0.2').ended
-    // One that it starts looks like its shell until it runs.
+    // A child process looks like its shell until it runs.
     expect(commandsOf('w1').length).toBeGreaterThanOrEqual(2)
     run.process.kill(signal)
     // Two equal signals may arrive as one.
@@ -100,7 +100,7 @@ describe('signals', () => {
     await noCommandsOf('w1')
   })
 
-  test('idle, it ends at once', async () => {
+  test('an idle worker ends at once', async () => {
     await init('s')
     const run = user.start(['work', '--name', 'B', '--max-idle', '10m', '-v', '--', 'true'], env())
     await run.until('stderr', /^store: .*\n/)
@@ -112,7 +112,7 @@ describe('signals', () => {
   })
 })
 
-test('paused for longer than its claim it reports nothing, and its command is stopped', async () => {
+test('a worker paused for longer than its claim reports nothing, and its command is stopped', async () => {
   await init('s')
   const paused = work('w1', `${waiting('go')}; echo late`, ['--claim', '4s', '--concurrency', '2'])
   await paused.until('stdout', /up\nup/)

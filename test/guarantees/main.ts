@@ -77,12 +77,12 @@ function isAsked(rows: readonly string[], asked: Asked): boolean {
   return asked.rows.length === 0 || rows.some(row => asked.rows.includes(row))
 }
 
-/** What mutants of the domain say of its tests. They take hours, so only the nightly sizes have them. */
+/** The mutation score of the domain. It takes hours, so only the nightly sizes have it. */
 async function mutationLines(asked: Asked): Promise<Line[]> {
   if (!isAsked(['domain'], asked)) return []
   const told = { row: 'domain', name: 'mutation score' } as const
   if (asked.size === 'ci') return [{ ...told, size: 'ci', kind: 'skipped', why: 'it takes hours: --size nightly' }]
-  // What an earlier run found is no figure of this one.
+  // Results of an earlier run are not figures of this one.
   rmSync(MUTATION_REPORT, { force: true })
   const code = await ended(
     spawn(process.execPath, [module('@stryker-mutator/core/bin/stryker.js'), 'run', '--force'], INHERITED),
@@ -94,7 +94,7 @@ async function mutationLines(asked: Asked): Promise<Line[]> {
   return [{ ...told, size: 'nightly', kind: 'figure', value: percent, limit }]
 }
 
-/** The files of which a test failed, or that did not run at all; all of them after a fault that belongs to none. */
+/** The files with a failed test, or that did not run at all; all of them after an error outside any file. */
 async function runTests(files: readonly TestFile[], { size }: Asked, folder: string): Promise<ReadonlySet<string>> {
   const results = join(folder, 'tests.json')
   const paths = files.map(({ path }) => path)
@@ -111,7 +111,7 @@ function module(path: string): string {
   return join(ROOT, 'node_modules', path)
 }
 
-/** The exit code; `null` where a signal ended it. */
+/** The exit code; `null` if a signal ended it. */
 function ended(child: ChildProcess): Promise<number | null> {
   return new Promise(resolve => child.once('exit', resolve))
 }

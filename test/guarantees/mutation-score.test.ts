@@ -10,7 +10,7 @@ const mutants = (...statuses: readonly string[]) => ({
   })),
 })
 
-test('the score is the share of mutants found out; those that no test reaches are not, those that cannot run do not count', () => {
+test('the score is the share of detected mutants; unreached ones count as undetected, invalid ones do not count', () => {
   const report: MutationReport = {
     files: {
       'good.ts': mutants('Killed', 'Timeout', 'CompileError', 'Ignored', 'RuntimeError'),

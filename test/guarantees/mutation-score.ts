@@ -1,4 +1,4 @@
-/** What a mutation test said of the code, as its report in JSON has it. */
+/** The result of a mutation test, from its JSON report. */
 export interface MutationReport {
   readonly files: {
     readonly [path: string]: {
@@ -13,13 +13,13 @@ export interface MutationReport {
 }
 
 export interface MutationScore {
-  /** Of 100 mutants that could be tried, so many were found out; one that no test runs through was not. */
+  /** Detected mutants per 100 valid ones; one that no test covers is undetected. */
   readonly percent: number
   readonly found: number
   readonly tried: number
-  /** So many were left out by the settings: it has to be said. */
+  /** Mutants excluded by the settings: they must be reported. */
   readonly ignored: number
-  /** Files in the order of how much is missing, worst first. */
+  /** Files by the number of undetected mutants, worst first. */
   readonly files: readonly FileScore[]
 }
 
@@ -28,14 +28,14 @@ export interface FileScore {
   readonly percent: number
   readonly found: number
   readonly tried: number
-  /** What nobody found out: `12 ConditionalExpression -> true`. */
+  /** Undetected mutants: `12 ConditionalExpression -> true`. */
   readonly survivors: readonly string[]
 }
 
 const FOUND: ReadonlySet<string> = new Set(['Killed', 'Timeout'])
 const SURVIVED: ReadonlySet<string> = new Set(['Survived', 'NoCoverage'])
 
-/** Mutants that do not compile, end in an error of their own or are ignored count neither way. */
+/** Mutants that do not compile, end in an error or are ignored count neither way. */
 export function mutationScore({ files }: MutationReport): MutationScore {
   const scores = Object.entries(files).map(([path, { mutants }]): FileScore => {
     const found = mutants.filter(({ status }) => FOUND.has(status)).length

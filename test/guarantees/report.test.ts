@@ -19,7 +19,7 @@ const control = (row: RowId, failed: boolean): Line => ({
 })
 
 const injected = (count: number): Line => ({ row: 'checker', size: 'ci', kind: 'injected', name: 'mutants', count })
-/** All that has to be told. */
+/** All required figures. */
 const all: readonly Line[] = [...figures('checker'), control('checker', true), injected(7)]
 
 const verdict = (lines: readonly Line[], failed = NONE) =>
@@ -30,14 +30,14 @@ describe('a promise', () => {
     expect(verdict(all)).toBe('kept')
   })
 
-  it('is open while nobody tells of it, a figure is missing, or there is no negative control', () => {
+  it('is open without a report, with a missing figure, or without a negative control', () => {
     expect(verdict([])).toBe('open')
     expect(verdict(all.slice(1))).toBe('open')
     expect(verdict([...figures('checker'), injected(7)])).toBe('open')
     expect(verdict([...figures('checker'), control('paused', true), injected(7)])).toBe('open')
   })
 
-  it('is open while no fault reached the code, or not each', () => {
+  it('is open if no fault reached the code, or not each of them', () => {
     expect(verdict([...figures('checker'), control('checker', true)])).toBe('open')
     expect(verdict([...all, injected(0)])).toBe('open')
   })
@@ -64,19 +64,19 @@ describe('a promise', () => {
 })
 
 describe('the report', () => {
-  it('has a line for every promise, told of or not, and names what is missing', () => {
+  it('has a line for every promise, reported or not, and names missing figures', () => {
     const text = reportText(rowReports([], NONE), 'Trust')
     for (const { promise } of Object.values(ROWS)) expect(text).toContain(`| ${promise} | open |`)
     expect(text).toContain('mutants caught: NOT TOLD')
     expect(text).toContain(`0 of ${Object.keys(ROWS).length} promises kept.`)
   })
 
-  it('says how to repeat what failed', () => {
+  it('explains how to repeat a failure', () => {
     expect(reportText([], 'Trust', ['npx vitest run a.test.ts'])).toContain('\n    npx vitest run a.test.ts\n')
     expect(reportText([], 'Trust')).not.toContain('repeat')
   })
 
-  it('shows what was not tried, and what reached the code', () => {
+  it('shows untested promises, and the faults that reached the code', () => {
     const lines: Line[] = [
       { row: 'xml', size: 'ci', kind: 'skipped', name: 'against xmllint', why: 'it is not installed' },
       { row: 'xml', size: 'ci', kind: 'injected', name: 'mutants', count: 7 },
@@ -90,7 +90,7 @@ describe('the report', () => {
 describe('the promises', () => {
   const tests = filesOfRows(fileURLToPath(new URL('../', import.meta.url)))
 
-  it.each(Object.keys(ROWS) as RowId[])('%s: there are tests of it', id => {
+  it.each(Object.keys(ROWS) as RowId[])('%s: there are tests for it', id => {
     expect(tests.filter(({ rows }) => rows.includes(id))).not.toEqual([])
   })
 

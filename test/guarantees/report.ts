@@ -2,8 +2,8 @@ import type { Line } from './record.ts'
 import { ROWS, type Row, type RowId } from './rows.ts'
 
 /**
- * How a row came out. `missed`: a figure is beyond its limit. `open`: a figure, a negative control or the proof that faults
- * reached the code is missing, so nothing is proven.
+ * The status of a row. `missed`: a figure is beyond its limit. `open`: a figure, a negative control or the proof that
+ * faults reached the code is missing, so nothing is proven.
  */
 export type Verdict = 'kept' | 'broken' | 'missed' | 'open'
 
@@ -15,11 +15,11 @@ export interface RowReport {
   readonly controls: readonly string[]
   readonly injected: readonly string[]
   readonly skipped: readonly string[]
-  /** Figures that no test told. */
+  /** Figures that no test reported. */
   readonly missing: readonly string[]
 }
 
-/** Every row of the table, told of or not. `failedRows`: those of whose tests one failed. */
+/** Every row of the table, reported or not. `failedRows`: the rows with a failed test. */
 export function rowReports(lines: readonly Line[], failedRows: ReadonlySet<RowId>): RowReport[] {
   return (Object.entries(ROWS) as [RowId, Row][]).map(([id, row]) => {
     const said = lines.filter(line => line.row === id)
@@ -35,19 +35,19 @@ function verdictOf(said: readonly Line[], row: Row, failed: boolean): Verdict {
   return isProven ? 'kept' : 'open'
 }
 
-/** Something reached the code, and nothing that should have did not. */
+/** At least one fault reached the code, and no expected one is missing. */
 function haveReached(said: readonly Line[]): boolean {
   const injected = said.filter(line => line.kind === 'injected')
   return injected.length > 0 && injected.every(({ count }) => count > 0)
 }
 
-/** Limits are texts that begin with `0`, `at most 400` or `at least 20 000`; others are remarks: the test itself judges. */
+/** Limits are texts that begin with `0`, `at most 400` or `at least 20 000`; the test itself judges other remarks. */
 function isMissed(line: Line): boolean {
   if (line.kind !== 'figure' || line.limit === undefined) return false
   const [, bound, digits] = /^(at most |at least |(?=0\b))(\d+(?: \d{3})*)\b/.exec(line.limit) ?? []
   if (digits === undefined) return false
   const limit = Number(digits.replaceAll(' ', ''))
-  // A number may come with what it was measured on.
+  // A number may be followed by its conditions.
   const value = Number.parseFloat(String(line.value))
   return bound === 'at least ' ? value < limit : value > limit
 }
@@ -72,9 +72,9 @@ function missingOf(said: readonly Line[], { figures }: Row): string[] {
 }
 
 /**
- * The report as Markdown: a line for each row, then what each was made of.
+ * The report as Markdown: a line for each row, then its figures.
  *
- * @param again the commands that repeat the test files of which a test failed
+ * @param again the commands that repeat the test files with a failed test
  */
 export function reportText(reports: readonly RowReport[], heading: string, again: readonly string[] = []): string {
   const kept = reports.filter(({ verdict }) => verdict === 'kept').length

@@ -1,7 +1,7 @@
 /** A promise of the project with the figures that its tests must show. */
 export interface Row {
   readonly promise: string
-  /** What the report must tell of it, each by this name. */
+  /** The names of the figures that the report must contain. */
   readonly figures: readonly string[]
 }
 

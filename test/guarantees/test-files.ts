@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROWS, type RowId } from './rows.ts'
 
-/** A test file that tells of rows. */
+/** A test file that reports on rows. */
 export interface TestFile {
   /** Absolute. */
   readonly path: string

@@ -19,7 +19,7 @@ describe('docs/api', () => {
     expect(api.faults).toEqual([])
   })
 
-  test('is what `npm run api` makes of the sources', () => {
+  test('is what `npm run api` generates from the sources', () => {
     const made = renderApi(api.exports)
     const folder = join(ROOT, 'docs/api')
     expect(readdirSync(folder).sort()).toEqual([...made.keys()].sort())
@@ -41,7 +41,7 @@ function headings(text: string): string[] {
   return [...text.matchAll(/^### (\w+)$/gm)].map(([, name]) => name?.toLowerCase() ?? '')
 }
 
-test('what is wrong with the exports of a library is told', { timeout: 60_000 }, async () => {
+test('an incomplete export of a library is reported', { timeout: 60_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-exports-'))
   try {
     mkdirSync(join(folder, 'src'))

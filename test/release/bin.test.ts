@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-test('the exit code of the program is handed on', async () => {
+test('the exit code of the program is passed on', async () => {
   await writeProgram('export async function main() { process.exitCode = 7 }')
   expect(await start()).toEqual({ code: 7, stdout: '', stderr: '' })
 })
@@ -27,7 +27,7 @@ test('compiled code is cached in the cache folder of the user', async () => {
   expect(await readdir(join(folder, 'cache', 'leasectl', 'compile'))).toHaveLength(1)
 })
 
-test('an unsupported Node is told apart before anything is loaded', async () => {
+test('an unsupported Node is detected before anything is loaded', async () => {
   await writeProgram('throw new Error("loaded")')
   const pretend = 'Object.defineProperty(process, "versions", { value: { node: "25.0.0" } })'
   const { code, stderr } = await start('--import', `data:text/javascript,${encodeURIComponent(pretend)}`)
@@ -35,13 +35,13 @@ test('an unsupported Node is told apart before anything is loaded', async () => 
   expect(stderr).toBe('error: leasectl needs Node ^22.22.3 || ^24.15.0 || >=26; this is Node 25.0.0\n')
 })
 
-test('a missing build is named, with its cure', async () => {
+test('a missing build is reported, with a remedy', async () => {
   const { code, stderr } = await start()
   expect(code).toBe(1)
   expect(stderr).toBe('error: leasectl is not built: dist/cli.js is missing; run "npm run build"\n')
 })
 
-test('a module that is missing inside the build is not taken for a missing build', async () => {
+test('a module that is missing inside the build is not reported as a missing build', async () => {
   await writeProgram('import "./chunks/lost.js"')
   const { code, stderr } = await start()
   expect(code).toBe(1)

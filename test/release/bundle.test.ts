@@ -21,13 +21,13 @@ describe('the bundle', () => {
   test.each([
     ['cli.js', /^(@azure|@typespec|ink|react|yoga|saxes|yaml|prom-client|valibot)/],
     ['index.js', /^(@azure|@typespec|ink|react|yoga|commander|chalk|prom-client|valibot)/],
-  ])('%s loads nothing heavy before it is needed', (entry, heavy) => {
+  ])('%s loads no heavy module before it is needed', (entry, heavy) => {
     const chunksLoaded = loadedAtStart(entry)
     expect(chunksLoaded.map(chunk => chunk.fileName)).toContain(entry)
     expect(packagesOf(chunksLoaded).filter(name => heavy.test(name))).toEqual([])
   })
 
-  test('the library has nothing of the command line, the dashboard or the watchdog in it', () => {
+  test('the library contains no part of the command line, the dashboard or the watchdog', () => {
     const ours = loadedAtStart('index.js').flatMap(({ moduleIds }) =>
       moduleIds.filter(id => id.startsWith(`${ROOT}src/`)),
     )
@@ -35,7 +35,7 @@ describe('the bundle', () => {
     expect([...rooms].filter(room => /^(cli|commands|tui|watchdog|demo|lab)$/.test(room ?? ''))).toEqual([])
   })
 
-  test('signing in is a chunk of its own, apart from the storage client', () => {
+  test('Entra ID is a chunk of its own, separate from the storage client', () => {
     const identity = chunks.filter(chunk => packagesOf([chunk]).includes('@azure/identity'))
     const storage = chunks.filter(chunk => packagesOf([chunk]).includes('@azure/storage-blob'))
     expect(identity).not.toEqual([])
@@ -43,22 +43,22 @@ describe('the bundle', () => {
     expect(identity.filter(chunk => storage.includes(chunk))).toEqual([])
   })
 
-  test('no code for development is in it', () => {
+  test('no code for development is included', () => {
     const modules = chunks.flatMap(chunk => chunk.moduleIds)
     expect(modules.filter(id => /react.*development\.js$|react-devtools-core\//.test(id))).toEqual([])
   })
 
-  test('names survive for stack traces', () => {
+  test('names are preserved for stack traces', () => {
     expect(chunks.find(chunk => chunk.fileName === 'cli.js')?.code).toMatch(/function main\(/)
   })
 
-  test('every bundled package is named in the notices, with a licence', async () => {
+  test('every bundled package is in the notices, with a license', async () => {
     const notices = await thirdPartyNotices(chunks.flatMap(chunk => chunk.moduleIds))
     for (const name of packagesOf(chunks)) expect(notices).toMatch(new RegExp(`^${name} \\d\\S* \\(\\S.*\\)$`, 'm'))
     expect(notices).not.toContain('undefined')
   })
 
-  test('the licences of bundled packages ask for no more than being named', () => {
+  test('the licenses of bundled packages require only attribution', () => {
     const folders = new Set(chunks.flatMap(chunk => chunk.moduleIds).map(packageFolder))
     const licences = [...folders].flatMap(folder =>
       folder === undefined ? [] : [JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')).license as string],
@@ -88,7 +88,7 @@ test('an import that cannot be bundled fails the build', async () => {
   }
 })
 
-test('a function of a module that is loaded late keeps the functions it has itself', async () => {
+test('a function of a lazily loaded module keeps its own properties', async () => {
   const stub = lazyBuiltins().load.handler('\0lazy:fs')
   const fs = await import(`data:text/javascript,${encodeURIComponent(stub)}`)
   expect(fs.realpathSync('/')).toBe('/')

@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'leasectl-ink-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The painter bundled with Ink, as it is or with the edits. */
+/** The painter bundled with Ink, original or with the edits. */
 async function bundled(name: string, plugins: readonly Plugin[]): Promise<PainterClass> {
   const build = await rolldown({
     cwd: ROOT,
@@ -33,7 +33,7 @@ async function bundled(name: string, plugins: readonly Plugin[]): Promise<Painte
   return module.Painter
 }
 
-/** Everything that is written for the same random frames and resizes. */
+/** All output for the same random frames and resizes. */
 async function writtenBy(PainterOfInk: PainterClass, seed: number): Promise<string[]> {
   let size = { columns: 80, rows: 24 }
   const random = randomOf(seed)
@@ -72,14 +72,14 @@ describe('the edits to Ink', () => {
     faster = await bundled('faster', [fasterInk() as Plugin])
   })
 
-  test.each([1, 2])('change no byte of what is written (%i)', async seed => {
+  test.each([1, 2])('do not change the output (%i)', async seed => {
     const expected = await writtenBy(plain, seed)
     expect(expected.join('').length).toBeGreaterThan(10_000)
     expect(await writtenBy(faster, seed)).toEqual(expected)
   })
 
   test.each(['output.js', 'render-node-to-output.js', 'line-update.js', 'measure-text.js'])(
-    'fail the build when Ink’s %s is not what they were made for',
+    'fail the build if Ink’s %s is not as expected',
     file => {
       const code = readFileSync(join(ROOT, 'node_modules/ink/build', file), 'utf8')
       expect(fasterModule(file, code)).not.toBe(code)

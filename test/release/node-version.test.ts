@@ -10,7 +10,7 @@ test.each(['0.12.18', '20.20.2', '22.22.2', '22.5.9', '23.11.0', '24.14.1', '25.
   expect(unsupportedNode(version)).toBe(`leasectl needs Node ${SUPPORTED_NODE}; this is Node ${version}`)
 })
 
-test('package.json asks for the same Nodes', () => {
+test('package.json requires the same versions of Node', () => {
   const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   expect(engines.node).toBe(SUPPORTED_NODE)
 })

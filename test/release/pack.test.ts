@@ -14,7 +14,7 @@ const row = trustRow('supply')
 let checkout: string
 let tarball: string
 
-/** A checkout with the real package.json, but for a build that does nothing; packed once, for that takes seconds. */
+/** A checkout with the real package.json and a build without effect; packed once, because that takes seconds. */
 beforeAll(() => {
   checkout = mkdtempSync(join(tmpdir(), 'leasectl-checkout-'))
   cpSync(`${ROOT}build`, join(checkout, 'build'), { recursive: true })
@@ -42,7 +42,7 @@ test('npm pack makes a tarball with the published manifest', () => {
   expect(files).toEqual(expected.map(file => `package/${file}`))
 })
 
-test('the package is installed without a network and without scripts, and comes alone', () => {
+test('the package is installed without a network and without scripts, and without dependencies', () => {
   const user = join(checkout, 'user')
   mkdirSync(user)
   writeFileSync(join(user, 'package.json'), '{ "private": true }')
@@ -55,7 +55,7 @@ test('the package is installed without a network and without scripts, and comes 
   }
 }, 120_000)
 
-test('package.json is never changed, also when packing fails half-way', () => {
+test('package.json is never changed, even if packing fails', () => {
   const before = readFileSync(join(checkout, 'package.json'), 'utf8')
   writeFileSync(
     join(checkout, 'build/manifest.mjs'),

@@ -24,20 +24,20 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test.each([
-  ['an option that there is not', `worker(store, { name: 'Search', concurency: 4 }, () => {})`, 'worker', 'concurency'],
-  ['a stream that is not there', `mustReadStream(store, 'orders/1')`, 'mustReadStream', 'StreamNotFound'],
-  ['an event that is not there', `changeStream(store, 's', by, s => s.mustFind('09.00'))`, 'mustFind', 'EventNotFound'],
+  ['an unknown option', `worker(store, { name: 'Search', concurency: 4 }, () => {})`, 'worker', 'concurency'],
+  ['a missing stream', `mustReadStream(store, 'orders/1')`, 'mustReadStream', 'StreamNotFound'],
+  ['a missing event', `changeStream(store, 's', by, s => s.mustFind('09.00'))`, 'mustFind', 'EventNotFound'],
   ['an attribute that is not free', `changeStream(store, 's', by, s => s.root.set({ status: 'x' }))`, 'set', 'status'],
-  ['an expression that cannot be read', `xpath('./Event[')`, 'xpath', 'InvalidValue'],
+  ['an invalid expression', `xpath('./Event[')`, 'xpath', 'InvalidValue'],
   ['an expression that fails', `(await mustReadStream(store, 's')).values('error()')`, 'values', 'InvalidValue'],
-  ['an address that is none', `openStore('sqlit:x.db')`, 'openStore', 'BadAddress'],
+  ['an invalid address', `openStore('sqlit:x.db')`, 'openStore', 'BadAddress'],
   [
-    'a file that is no store',
+    'a file that is not a store',
     `openStore('sqlite:' + import.meta.dirname).then(s => s.read('s'))`,
     'read',
     'BadAddress',
   ],
-])('%s, not caught: what Node prints is short, and names the function and what is wrong', (_, call, place, what) => {
+])('an uncaught %s: the output of Node is short, and names the function and the problem', (_, call, place, what) => {
   const program = join(folder, 'program.mjs')
   writeFileSync(
     program,

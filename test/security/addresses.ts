@@ -1,15 +1,15 @@
-/** Addresses of this machine, of networks of one's own, and those set aside: opened by a setting alone. */
+/** Addresses of this machine, of private networks, and reserved ones: allowed only by a setting. */
 export const INNER = [
   ...['127.0.0.1', '127.255.255.254', '10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1'],
   ...['100.64.0.1', '100.127.255.255', '192.0.0.8', '192.0.2.1', '192.88.99.1', '198.18.0.1', '198.19.255.255'],
   ...['198.51.100.1', '203.0.113.1', '::1', 'fc00::1', 'fdff:ffff::1', 'fec0::1', '100::1', '2001:2::1', '2001:20::1'],
   ...['2001:db8::1', '3fff::1', '5f00::1', '4000::1'],
-  // another address is written into these
+  // another address is embedded in these
   ...['::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:10.0.0.1', '0:0:0:0:0:FFFF:C0A8:1', '::ffff:0:10.0.0.1'],
   ...['64:ff9b::10.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', '2002:a00:1::1', '2002:c0a8:101:1::1'],
 ] as const
 
-/** Metadata services, the link, many at a time, none at all: no setting opens them. */
+/** Metadata services, link-local, multicast, unspecified: no setting allows them. */
 export const CLOSED = [
   ...['169.254.169.254', '169.254.170.2', '169.254.0.1', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
   ...['0.0.0.0', '0.1.2.3', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255'],
@@ -19,7 +19,7 @@ export const CLOSED = [
   ...['::ffff:168.63.129.16', '::ffff:0.0.0.0', '64:ff9b::100.100.100.200'],
 ] as const
 
-/** As a URL may spell 127.0.0.1 and ::1. */
+/** Spellings of 127.0.0.1 and ::1 in a URL. */
 export const LOOPBACK_FORMS = [
   ...['127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '017700000001', '0177.0.0.1', '127.0.0.1.'],
   ...['%31%32%37.0.0.1', '１２７.0.0.1', '127。0。0。1', '[::ffff:127.0.0.1]', '[0:0:0:0:0:0:0:1]', '[::FFFF:7F00:1]'],

@@ -1,4 +1,4 @@
-/** Secrets that must be seen nowhere. Each is unlike anything else that may be printed. */
+/** Secrets that must never appear. Each is unlike anything else in any output. */
 export const KEY = Buffer.from('canary-account-key-canary-account-key').toString('base64')
 const SIGNATURE = 'canarySAS/canary+canary='
 export const SAS = `sv=2024-11-04&se=2099-01-01T00%3A00%3A00Z&sp=rwdl&sr=c&sig=${encodeURIComponent(SIGNATURE)}`
@@ -7,7 +7,7 @@ export const CLIENT_SECRET = 'canary-client-secret-canary'
 
 const NAKED = [KEY, SIGNATURE, HOOK_SECRET, CLIENT_SECRET, 'canary-account-key', 'canarySAS']
 
-/** As they are, percent-encoded once and twice, as base64, and as JSON has them. */
+/** Raw, percent-encoded once and twice, as base64, and as in JSON. */
 const FORMS = new Set(
   NAKED.flatMap(text => [
     text,
@@ -18,7 +18,7 @@ const FORMS = new Set(
   ]),
 )
 
-/** What of them is in a text, in whatever form. */
+/** The secrets in a text, in any form. */
 export function hitsIn(text: string): string[] {
   return [...FORMS].filter(form => text.includes(form))
 }
@@ -29,7 +29,7 @@ export function connectionStrings(endpoint: string): Readonly<Record<'key' | 'SA
   return { key: `${account};AccountKey=${KEY}`, SAS: `${account};SharedAccessSignature=${SAS}` }
 }
 
-/** All there may be in the environment. */
+/** All secrets that the environment may contain. */
 export function secretEnvironment(connectionString: string): Record<string, string> {
   return {
     AZURE_STORAGE_CONNECTION_STRING: connectionString,

@@ -27,7 +27,7 @@ async function started(names: readonly string[] = [], handlers = HANDLERS, limit
   return Number(address.split(':')[1])
 }
 
-/** All that comes back on one connection until it ends. */
+/** Everything received on one connection until it ends. */
 function raw(port: number, sent: string): Promise<string> {
   return new Promise(resolve => {
     let text = ''
@@ -49,7 +49,7 @@ function opened(port: number, sent: string): Socket {
 const request = (path: string, headers: readonly string[], method = 'GET', version = '1.1') =>
   `${[`${method} ${path} HTTP/${version}`, ...headers, 'connection: close'].join('\r\n')}\r\n\r\n`
 
-/** Pages of other sites, under their own name or one that leads here, and requests that are not quite HTTP. */
+/** Pages of other sites, under their own name or one that resolves to this machine, and malformed HTTP requests. */
 const STRANGERS: readonly (readonly string[])[] = [
   ...['evil.example', 'evil.example:80', 'EVIL.EXAMPLE.', '127.0.0.1.evil.example', 'localhost.evil.example'].map(host),
   ...['127.0.0.1@evil.example', 'evil.example#127.0.0.1', '127.0.0.1 evil.example', '127.0.0.1,evil.example'].map(host),
@@ -80,7 +80,7 @@ function host(name: string): string[] {
   return [`host: ${name}`]
 }
 
-/** How many of the strangers read something, each path and method; and how many asked. */
+/** The number of foreign clients that read data, for each path and method, and the number of requests. */
 async function readByStrangers(port: number): Promise<{ asked: number; answered: string[] }> {
   const asks = PATHS.flatMap(path =>
     ['GET', 'HEAD', 'POST', 'OPTIONS'].flatMap(method => STRANGERS.map(headers => request(path, headers, method))),
@@ -93,8 +93,8 @@ async function readByStrangers(port: number): Promise<{ asked: number; answered:
 const hasRead = (answer: string) =>
   answer.includes('canary') || /^HTTP\/1\.1 (200|503)/.test(answer) || /access-control-/i.test(answer)
 
-describe('who asks', () => {
-  test('from another site, under a strange name or in a strange way reads nothing', async () => {
+describe('a client', () => {
+  test('from another site, with an unknown host name or an unusual request reads nothing', async () => {
     const port = await started(['ops-1', 'watchdog.monitoring.svc'])
     const { asked, answered } = await readByStrangers(port)
     expect(answered).toEqual([])
@@ -103,7 +103,7 @@ describe('who asks', () => {
     row.injected('strange names, origins and sites', STRANGERS.length)
   })
 
-  test('by an address, as localhost, or by a name that was let in is answered', async () => {
+  test('with an address, localhost, or an allowed name is answered', async () => {
     const port = await started(['ops-1', 'watchdog.monitoring.svc'])
     for (const headers of KNOWN) {
       expect([headers, (await raw(port, request('/livez', headers))).split('\r\n')[0]]).toEqual([
@@ -115,7 +115,7 @@ describe('who asks', () => {
     expect(await raw(port, request('/livez', [], 'GET', '1.0'))).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  test('reads something where every name is let in, and where nobody is looked at', async () => {
+  test('reads data if every name is allowed, and if no client is checked', async () => {
     const careless = await readByStrangers(await started(['evil.example']))
     expect(careless.answered.length).toBeGreaterThan(0)
     row.control('the name is let in', careless.answered.length > 0)
@@ -136,7 +136,7 @@ async function blindServer(): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-describe('what is asked', () => {
+describe('a request', () => {
   const LOCAL = host('localhost')
 
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'])(
@@ -149,7 +149,7 @@ describe('what is asked', () => {
     },
   )
 
-  test('CONNECT is no way through, an upgrade is none either', async () => {
+  test('with CONNECT or an upgrade is refused', async () => {
     const port = await started()
     expect(await raw(port, request('10.0.0.1:80', LOCAL, 'CONNECT'))).not.toMatch(/ 200 /)
     const upgrade = await raw(port, request('/livez', [...LOCAL, 'upgrade: websocket']))
@@ -157,21 +157,21 @@ describe('what is asked', () => {
   })
 
   test.each([
-    ['with its length', ['content-length: 9'], 'canary=1\n'],
+    ['of a given length', ['content-length: 9'], 'canary=1\n'],
     ['in chunks', ['transfer-encoding: chunked'], '3\r\nabc\r\n0\r\n\r\n'],
-    ['that waits to be asked for', ['content-length: 9', 'expect: 100-continue'], ''],
+    ['that waits for a 100 response', ['content-length: 9', 'expect: 100-continue'], ''],
     ['of 100 GB', ['content-length: 100000000000'], ''],
-  ])('a body %s is not read: 400', async (_, headers, body) => {
+  ])('with a body %s is not read: 400', async (_, headers, body) => {
     const answer = await raw(await started(), request('/metrics', [...LOCAL, ...headers]) + body)
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
     expect(answer).not.toContain('canary')
   })
 
-  test('an unknown expectation is answered as if there were none', async () => {
+  test('with an unknown expectation is answered as if there were none', async () => {
     expect(await raw(await started(), request('/livez', [...LOCAL, 'expect: miracles']))).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  test('nothing lets other sites read, keep, frame or guess what it is', async () => {
+  test('is answered with headers that forbid other sites to read, cache, frame or sniff', async () => {
     const answer = await raw(await started(), request('/metrics', LOCAL))
     expect(answer).not.toMatch(/access-control-|set-cookie|x-powered-by|\r\nserver:/i)
     expect(answer).toMatch(/\r\nx-content-type-options: nosniff\r\n/)
@@ -180,7 +180,7 @@ describe('what is asked', () => {
   })
 })
 
-describe('who takes their time', () => {
+describe('slow clients', () => {
   const LARGE: Handlers = {
     ...HANDLERS,
     metrics: () => ({ contentType: 'text/plain', text: async () => 'x'.repeat(8 * 1_024 * 1_024) }),
@@ -188,7 +188,7 @@ describe('who takes their time', () => {
 
   const CONNECTIONS = 4
 
-  /** Connections that ask for much and read none of it; resolves when no more are taken. */
+  /** Connections that request much and read none of it; resolves when no more are accepted. */
   async function fillUp(port: number): Promise<void> {
     for (let at = 0; at < CONNECTIONS; at += 1) {
       const socket = opened(port, request('/metrics', host('localhost')))
@@ -198,7 +198,7 @@ describe('who takes their time', () => {
 
   const probe = async (port: number) => /^HTTP\/1\.1 200 /.test(await raw(port, request('/livez', host('localhost'))))
 
-  test('to send their request is cut off, and keeps no probe out', async () => {
+  test('that send their request slowly are disconnected, and do not block probes', async () => {
     const port = await started()
     const slow = Array.from({ length: 300 }, (_, at) =>
       raw(port, 'GET /livez HTTP/1.1\r\nhost: localhost\r\n'.slice(0, at % 40)),
@@ -213,7 +213,7 @@ describe('who takes their time', () => {
     row.injected('connections that send next to nothing', slow.length)
   })
 
-  test('to read the answer are cut off, and keep no probe out', async () => {
+  test('that read the answer slowly are disconnected, and do not block probes', async () => {
     const port = await started([], LARGE, { connections: CONNECTIONS, answerMs: 250 })
     await fillUp(port)
     let tries = 1
@@ -222,7 +222,7 @@ describe('who takes their time', () => {
     row.injected('connections that read nothing', CONNECTIONS)
   })
 
-  test('to read the answer keep all out where nobody cuts them off', async () => {
+  test('that read the answer slowly block all others if they are not disconnected', async () => {
     const port = await started([], LARGE, { connections: CONNECTIONS, answerMs: 600_000 })
     await fillUp(port)
     const failed = !(await probe(port))

@@ -3,7 +3,7 @@ import { allCommands } from '../unit/commands/support.ts'
 
 const ID = ['--lease-id', '11111111-1111-4111-8111-111111111111']
 
-/** What each command is called with; a test compares with the commands of the program. `FILES`: a folder. */
+/** The arguments of each command; a test compares them with the commands of the program. `FILES`: a folder. */
 const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ls: [[], ['-o', 'json'], ['-o', 'yaml']],
   show: [['s'], ['s', '-o', 'json'], ['s', '-o', 'xml']],
@@ -66,7 +66,7 @@ export function commandLines(files: string): readonly (readonly [path: string, a
   )
 }
 
-/** Commands that are called with nothing here. */
+/** Commands that are not called here. */
 export function uncalled(): string[] {
   return leaves().filter(path => ARGUMENTS[path] === undefined)
 }

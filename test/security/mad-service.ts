@@ -6,7 +6,7 @@ import { openAzureBlobStore } from '../../src/store/azure/store.ts'
 import type { StreamStore } from '../../src/store/store.ts'
 import { connectionStrings, hitsIn, KEY, SAS } from './canaries.ts'
 
-/** What a service may answer that has lost its mind: each answer repeats the request with what signs it. */
+/** Possible answers of a faulty service: each repeats the request with its signature. */
 export const ANSWERS = {
   'not permitted': [403, 'AuthenticationFailed'],
   'no container': [404, 'ContainerNotFound'],
@@ -20,13 +20,13 @@ export const ANSWERS = {
 export type Answer = keyof typeof ANSWERS
 export type Way = 'key' | 'SAS'
 
-/** What a driver asks again, as long as it has time: the error of the network or of the service is then the cause of ours. */
-export const SILENT: readonly Answer[] = ['a fault of its own', 'a reset connection']
+/** Answers that a driver retries while it has time: the error of the network or the service is then the cause of ours. */
+export const SILENT: readonly Answer[] = ['no XML', 'a fault of its own', 'a reset connection']
 
-/** How much faster time runs for the driver: the 30 s that a change may take are 0.3 s. */
+/** The speed of time for the driver: the 30 s limit of a change is 0.3 s. */
 const HURRY = 100
 
-/** Answers every request alike, and counts those that were signed. */
+/** Gives the same answer to every request, and counts signed ones. */
 export class MadService {
   says: Answer = 'not permitted'
   signed = 0
@@ -71,7 +71,7 @@ export class MadService {
     return connectionStrings(this.endpoint)[way]
   }
 
-  /** A driver of its own, so that none knows of an outage that another saw. */
+  /** A driver of its own, so that none knows of an outage that another detected. */
   async store(way: Way): Promise<StreamStore> {
     const address = parseAddress(`${this.endpoint}/events`)
     if (address.kind !== 'azure' && address.kind !== 'azurite') throw new Error(`no container: ${address.kind}`)

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HOOK_SECRET, KEY } from './canaries.ts'
 
-/** Where secrets belong. */
+/** The files that may contain secrets. */
 export const PRIVATE: readonly string[] = ['credential', 'hook.secret']
 
-/** A new folder of files that command lines name: documents, and those where secrets belong. */
+/** A new folder of files that command lines name: documents, and those that contain secrets. */
 export function newSecretFiles(): string {
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-secrets-'))
   const document = '<EventStream><Event name="A" status="init" id="00"/></EventStream>'

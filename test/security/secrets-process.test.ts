@@ -34,14 +34,14 @@ afterAll(() => {
 
 const secrets = () => secretEnvironment(connectionStrings(endpoint).SAS)
 
-/** Writes the command lines of all processes of this user into the file that it is called with. */
+/** Writes the command lines of all processes of this user to the file in its argument. */
 const LOOK = `for file in $(grep -lzs "^HOME=$HOME$" /proc/[0-9]*/environ); do
   tr '\\0' ' ' 2> /dev/null < "\${file%environ}cmdline"
   echo
 done 2> /dev/null > "$HOME/$1"
 `
 
-/** A module that makes the program it is loaded into fail where nobody catches. */
+/** A module that makes the program that loads it fail with an uncaught error. */
 function crashing(name: string, how: string): string {
   const path = join(user.home, `${name}.mjs`)
   const error = `Object.assign(new Error('GET /c?${SAS}'), { request: { url: '/c?${SAS}', headers: { authorization: '${SAS}' } } })`
@@ -54,7 +54,7 @@ const CRASHES = [
   ['a promise that nobody waits for', 'void Promise.reject(error)'],
 ] as const
 
-describe.concurrent('a secret is not said', () => {
+describe.concurrent('a secret is not printed', () => {
   test.each([
     ['AZURE_LOG_LEVEL', 'verbose'],
     ['DEBUG', '*'],
@@ -66,7 +66,7 @@ describe.concurrent('a secret is not said', () => {
     row.injected(`runs with ${name}=${value}`, 1)
   })
 
-  test.each(CRASHES)('by %s: it is told as a bug', async (name, how) => {
+  test.each(CRASHES)('by %s: it is reported as a bug', async (name, how) => {
     const path = crashing(name.replaceAll(' ', '-'), how)
     const env = { ...secrets(), NODE_OPTIONS: `--import=file://${path}` }
     const { code, stdout, stderr } = await user.run(['ls', '--debug'], env)
@@ -79,7 +79,7 @@ describe.concurrent('a secret is not said', () => {
     row.control(`Node tells of ${name} itself`, failed)
   })
 
-  test('on the command line of any process, though what exec runs has the environment of exec', async () => {
+  test('on the command line of any process, although the program of exec has the environment of exec', async () => {
     const store = ['--store', `sqlite:${join(user.home, 'x.db')}`]
     await user.run(['init', 's', '--fork', 'A,B', ...store])
     const look = join(user.home, 'look')
@@ -88,7 +88,7 @@ describe.concurrent('a secret is not said', () => {
     const shell = (script: string) => ['--', 'sh', '-c', `sh ${look} ${script}`]
     const executed = await run('exec', 's', '02.00', ...store, ...shell('exec; echo "$AZURE_STORAGE_KEY"'))
     const worked = await run('work', '--name', 'A', '--once', ...store, ...shell('work; exit 3'))
-    // what has failed is told
+    // the failure is reported
     const hook = JSON.stringify(['/bin/sh', look, 'hook'])
     const watched = await run('watchdog', '--once', '--on-failed', hook, ...store)
     expect([executed, worked, watched].map(({ code }) => code)).toEqual([0, 3, 0])
@@ -104,7 +104,7 @@ describe.concurrent('a secret is not said', () => {
   }, 60_000)
 })
 
-test('a secret among the arguments of a process is seen', async () => {
+test('the test detects a secret among the arguments of a process', async () => {
   const look = join(user.home, 'look')
   writeFileSync(look, LOOK)
   await promisify(execFile)('sh', [look, 'given', KEY], { env: { ...user.env } })

@@ -35,12 +35,12 @@ afterAll(() => rmSync(FILES, { recursive: true, force: true }))
 const LINES = commandLines(FILES)
 /** Each command once. */
 const FIRST_LINES = LINES.filter(([path], at) => LINES.findIndex(other => other[0] === path) === at)
-/** What asks no store. */
+/** Commands that access no store. */
 const LOCAL = /^(help|completion|demo|lab .*|context (?!test).*)$/
-/** What tries for half a minute by a clock of its own: for the night. */
+/** Commands that retry for half a minute by their own clock: only at night. */
 const PATIENT = /^(init|import|watchdog)$/
 
-/** All that a command line says over a store, with all that helps to find faults. */
+/** The output of a command line on a store, with all debugging options. */
 async function saidBy(argv: readonly string[], store: StreamStore, connectionString: string): Promise<string> {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   const loud = [...argv.slice(0, end), '--debug', '-v', ...argv.slice(end)]
@@ -57,7 +57,7 @@ type Stores = (way: Way) => Promise<StreamStore>
 type Line = (typeof LINES)[number]
 
 interface Said {
-  /** The command line, and by which way it was signed. */
+  /** The command line, and the kind of signature. */
   readonly what: string
   readonly said: string
 }
@@ -75,7 +75,7 @@ async function saidInTurn(ways: readonly Way[], stores: Stores, lines: readonly 
   return said
 }
 
-/** All that ask the store at once, for they do little but wait. */
+/** All lines access the store in parallel, because they mostly wait. */
 async function saidTogether(ways: readonly Way[], stores: Stores): Promise<Said[]> {
   const asking = sized(
     FIRST_LINES.filter(([path]) => !PATIENT.test(path)),
@@ -84,13 +84,13 @@ async function saidTogether(ways: readonly Way[], stores: Stores): Promise<Said[
   return Promise.all(asking.flatMap(line => ways.map(way => saidWith(way, line, stores))))
 }
 
-/** What was said that must not be said. */
+/** Secrets that were printed. */
 const leaksIn = (all: readonly Said[]) =>
   all.flatMap(({ what, said }) => (hitsIn(said).length > 0 ? [`${what}: ${hitsIn(said)}`] : []))
 
 describe('a secret', () => {
   test(
-    'is said by no command, whatever the service answers',
+    'is printed by no command, whatever the service answers',
     async () => {
       expect(uncalled()).toEqual([])
       let hits = 0
@@ -117,7 +117,7 @@ describe('a secret', () => {
     sized(120_000, 600_000),
   )
 
-  test('is in no file that was written', () => {
+  test('is in no written file', () => {
     const written = [FILES, STATE_HOME].filter(existsSync).flatMap(folder =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter(name => !PRIVATE.includes(name))
@@ -128,7 +128,7 @@ describe('a secret', () => {
     for (const path of written) expect([path, hitsIn(readFileSync(path, 'latin1'))]).toEqual([path, []])
   })
 
-  test('is in no error, however deep it is looked into', async () => {
+  test('is in no error, at any depth', async () => {
     service.says = 'not permitted'
     for (const way of ['key', 'SAS'] as const) {
       const store = await service.store(way)
@@ -137,7 +137,7 @@ describe('a secret', () => {
     }
   })
 
-  test('that stands in an address is not repeated', async () => {
+  test('in an address is not repeated', async () => {
     const addresses = [
       `https://acct.blob.core.windows.net/events?${SAS}`,
       `https://acct:${KEY}@acct.blob.core.windows.net/events`,
@@ -156,7 +156,7 @@ describe('a secret', () => {
     }
   })
 
-  test('is seen where an error tells what the SDK knows', async () => {
+  test('is found if an error contains the data of the SDK', async () => {
     const lines = LINES.filter(([path]) => /^(ls|show|stats)$/.test(path))
     const leaksOf = async (error: Error) => leaksIn(await saidInTurn(['SAS'], async () => throwing(error), lines))
     const carrying = await leaksOf(new StoreUnreachable(`no answer to GET ${service.endpoint}/c?${SAS}`))
@@ -167,7 +167,7 @@ describe('a secret', () => {
     row.control('causes carry what signs it', caused.length > 0)
   })
 
-  test('that an unforeseen error carries is left out where it is told', async () => {
+  test('in an unexpected error is omitted from the output', async () => {
     const fault = new TypeError(`GET ${service.endpoint}/c?${SAS} AccountKey=${KEY} client_secret=${CLIENT_SECRET}`)
     const { exit, stderr } = await cli(newWorld(), ['ls', '--debug'], { store: throwing(fault) })
     expect(exit).toBe(1)
@@ -176,7 +176,7 @@ describe('a secret', () => {
   })
 })
 
-/** A driver that knows nothing but this error. */
+/** A driver whose only answer is this error. */
 function throwing(error: Error): StreamStore {
   return new Proxy(newWorld().store, {
     get(target, key) {

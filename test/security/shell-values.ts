@@ -1,4 +1,4 @@
-/** What a shell does with a value of these; `SENTINEL` names the file. */
+/** The effect of a shell on one of these values; `SENTINEL` names the file. */
 const MARK = 'touch "$SENTINEL"'
 
 export const VALUES: readonly string[] = [

@@ -19,7 +19,7 @@ const row = trustRow('shells')
 const FOLDER = mkdtempSync(join(tmpdir(), 'leasectl-shells-'))
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
-/** What a shell makes if it gets hold of a value, and where the program tells what it got. */
+/** The file that a shell creates when it interprets a value, and the file in which the program records its input. */
 const SENTINEL = join(FOLDER, 'run-by-a-shell')
 const OUT = join(FOLDER, 'got.json')
 const DUMP = join(FOLDER, 'dump.mjs')
@@ -38,7 +38,7 @@ interface Got {
 
 const got = () => JSON.parse(readFileSync(OUT, 'utf8')) as Got
 
-/** The judgement: every value came as it was, and nothing was made of one. */
+/** The check: every value arrived unchanged, and none had an effect. */
 const isUntouched = (args: readonly string[], expected: readonly string[]) =>
   JSON.stringify(args) === JSON.stringify(expected) && !existsSync(SENTINEL)
 
@@ -63,7 +63,7 @@ afterAll(() => {
   row.injected('values with characters of shells', tried)
 })
 
-/** A happening with the value in every place. */
+/** A hook event with the value in every field. */
 function happening(value: string) {
   const due = { event: value, name: value, limit: 'PT1S', dueMs: 0, message: value, commandId: value }
   const what = { due }
@@ -80,7 +80,7 @@ function happening(value: string) {
 }
 
 describe('a hook', () => {
-  test('gets its arguments as the flag and the file have them', async () => {
+  test('gets its arguments unchanged from the flag and the file', async () => {
     const words = [process.execPath, DUMP, ...VALUES]
     const [flag] = hookCommand('--on-done')(JSON.stringify(words))
     const yaml = JSON.stringify({ 'on-done': { command: words.filter(word => word !== '') } })
@@ -95,7 +95,7 @@ describe('a hook', () => {
     }
   })
 
-  test('gets what a stream says in its environment and on standard input', async () => {
+  test('gets texts of a stream in its environment and on standard input', async () => {
     for (const value of [VALUES.join(' '), ...VALUES.slice(0, 3)]) {
       const about = happening(value) as unknown as Parameters<typeof documentOf>[0]
       const environment = { ...environmentOf(about, `sqlite:${value}`, process.env), SENTINEL, OUT }
@@ -118,7 +118,7 @@ describe('a hook', () => {
 describe('exec', () => {
   const env = { SENTINEL, OUT, PATH: process.env.PATH ?? '' }
 
-  test('hands arguments over as they are', async () => {
+  test('passes arguments unchanged', async () => {
     const world = newWorld()
     await cli(world, ['init', 's'])
     const { exit } = await cli(world, ['exec', 's', '00', '--stdin', 'json', '--', process.execPath, DUMP, ...VALUES], {
@@ -128,7 +128,7 @@ describe('exec', () => {
     judged(got().args, VALUES)
   })
 
-  test('hands names of streams, owners and texts over in the environment and on standard input', async () => {
+  test('passes names of streams, owners and texts in the environment and on standard input', async () => {
     const world = newWorld()
     for (const name of [NAMES.join(' '), ...NAMES.slice(0, 3)]) {
       const made = await cli(world, ['init', name, '--root', 'A', '--key', name])
@@ -143,7 +143,7 @@ describe('exec', () => {
   })
 })
 
-test('work hands over arguments, and names of streams and owners, as they are', async () => {
+test('work passes arguments, and names of streams and owners, unchanged', async () => {
   const world = newWorld()
   const name = NAMES.join(' ')
   await cli(world, ['init', name, '--fork', 'A', '--key', name])
@@ -158,7 +158,7 @@ test('work hands over arguments, and names of streams and owners, as they are', 
   expect(text).toContain(JSON.stringify(name).slice(1, -1))
 })
 
-test('a shell makes something of the same values', () => {
+test('a shell would interpret the same values', () => {
   let made = 0
   for (const value of VALUES) {
     rmSync(SENTINEL, { force: true })

@@ -32,7 +32,7 @@ const BROUGHT = [
 ]
 const AT_INSTALL = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare', 'dependencies']
 
-/** What installing a package brings with it, and what it runs. test/release compares the manifest with what is packed. */
+/** The dependencies and scripts of an installed package. test/release compares the manifest with the packed one. */
 function burdenOf(manifest: Manifest): { dependencies: string[]; scripts: string[] } {
   const namesOf = (key: string) => Object.keys((manifest[key] as object | undefined) ?? {})
   return {
@@ -41,17 +41,17 @@ function burdenOf(manifest: Manifest): { dependencies: string[]; scripts: string
   }
 }
 
-/** Entries that anybody on the way could exchange: without a digest, or from elsewhere than the registry. */
+/** Entries that could be replaced in transit: without a digest, or from elsewhere than the registry. */
 function loose(entries: typeof locked): string[] {
   const isLoose = ({ integrity, resolved, link, optional, os, cpu }: Locked) =>
     link === true ||
     (resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/')) ||
-    // programs for other systems have none where they were not asked for; they are never installed here
+    // programs for other systems have none if they were not requested; they are never installed here
     (!/^sha512-/.test(integrity ?? '') && !(optional === true && (os ?? cpu) !== undefined))
   return entries.filter(([, entry]) => isLoose(entry)).map(([path]) => path)
 }
 
-test('what is published brings nothing with it and runs nothing', () => {
+test('the published package has no dependencies and runs no scripts', () => {
   const { dependencies, scripts } = burdenOf(publishedManifest(checkout))
   expect([dependencies, scripts]).toEqual([[], []])
   row.figure('dependencies at run time', dependencies.length, '0')
@@ -76,7 +76,7 @@ test('every package of the build is locked by its digest', () => {
   row.control('a package is locked without a digest', failed)
 })
 
-test('scripts of the packages of the build run only where they were looked at', () => {
+test('install scripts of the packages of the build run only after a review', () => {
   const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)
   const names = withScripts.map(path => path.replace(/^.*node_modules\//, ''))
   expect(names.filter(name => !(name in checkout.allowScripts))).toEqual([])

@@ -14,7 +14,7 @@ import { CLOSED, INNER, LOOPBACK_FORMS, PUBLIC } from './addresses.ts'
 const row = trustRow('webhooks')
 const SEED = trustSeed(20_260_301)
 
-/** Where a webhook may go to, and where none may: two addresses of this machine with the same port. */
+/** An allowed webhook target, and a denied one: two addresses of this machine with the same port. */
 const OPEN = '127.0.0.2'
 const VICTIM = '127.0.0.1'
 
@@ -53,7 +53,7 @@ function inputOf(resolve: Resolve | undefined): WebhookInput {
   return { id: 'done-1', body: '{}', userAgent: 'leasectl/9', nowMs: 0, timing: machineTiming, stop, resolve }
 }
 
-/** A name server that says one address after the other; the last again and again. */
+/** A name server that returns one address after the other; the last repeatedly. */
 function answering(...addresses: string[]): Resolve & { readonly asked: () => number } {
   let asked = 0
   const resolve: Resolve = async () => {
@@ -63,7 +63,7 @@ function answering(...addresses: string[]): Resolve & { readonly asked: () => nu
   return Object.assign(resolve, { asked: () => asked })
 }
 
-/** The webhook as it would be without protection: looked at first, connected to by a second lookup. */
+/** The webhook without protection: the address is checked first, and a second lookup is used for the connection. */
 async function naivePost(url: string, resolve: Resolve, isAllowed: (address: string) => boolean): Promise<string> {
   const [seen] = await resolve('', {})
   if (seen === undefined || !isAllowed(seen.address)) return 'address-refused'
@@ -77,11 +77,11 @@ async function naivePost(url: string, resolve: Resolve, isAllowed: (address: str
   })
 }
 
-/** The judgement of all that follows: nothing came to the victim, and it was refused for its address. */
+/** The check of all cases: the victim got no request, and the address was refused. */
 const isRefused = (code: string, victimBefore: number) => code === 'address-refused' && arrived.victim === victimBefore
 
 describe('an address', () => {
-  test('that is none of the internet is refused, as it is and as what a name leads to', async () => {
+  test('outside the public internet is refused, directly and as the target of a name', async () => {
     let tried = 0
     const victimBefore = arrived.victim
     for (const address of [...INNER, ...CLOSED]) {
@@ -105,7 +105,7 @@ describe('an address', () => {
     row.injected('inner and closed addresses', tried)
   })
 
-  test('of the internet is let through; so is one of a network that was opened, but no closed one', async () => {
+  test('of the public internet is allowed; so is one of an allowed network, but none of a denied one', async () => {
     for (const address of PUBLIC) expect([address, sideOf(address)]).toEqual([address, 'public'])
     const openBefore = arrived.open
     expect((await post(`http://${OPEN}:${port}/`)).code).toBe('http-204')
@@ -113,7 +113,7 @@ describe('an address', () => {
     for (const address of CLOSED) expect([address, sideOf(address)]).toEqual([address, 'closed'])
   })
 
-  test('is judged as a list of blocks judges it, at both ends of each block and anywhere', () => {
+  test('is judged like a list of blocks, at both ends of each block and within', () => {
     const oracle = new BlockList()
     for (const [first, prefix] of BLOCKS) oracle.addSubnet(first, prefix, 'ipv4')
     const addresses = [...BLOCKS.flatMap(edgesOf), ...randomAddresses(SEED, sized(5_000, 100_000))]
@@ -123,7 +123,7 @@ describe('an address', () => {
 })
 
 describe('a name', () => {
-  test('that leads elsewhere a moment later is judged by where the connection goes', async () => {
+  test('that changes its address a moment later is judged by the address of the connection', async () => {
     const resolve = answering(OPEN, VICTIM)
     const url = `http://rebinds.example:${port}/`
     const victimBefore = arrived.victim
@@ -138,7 +138,7 @@ describe('a name', () => {
     row.control('the address is looked at before, and looked up again to connect', failed)
   })
 
-  test('that leads inside as well as outside is connected to outside only', async () => {
+  test('with internal and public addresses is connected to the public ones only', async () => {
     const both: Resolve = async () => [
       { address: VICTIM, family: 4 },
       { address: OPEN, family: 4 },
@@ -148,7 +148,7 @@ describe('a name', () => {
     expect([arrived.open, arrived.victim]).toEqual([openBefore + 1, victimBefore])
   })
 
-  test('that leads nowhere, or cannot be looked up, is tried again', async () => {
+  test('without an address, or whose lookup fails, is retried', async () => {
     expect(await post(`http://none.example:${port}/`, async () => [])).toMatchObject({ kind: 'repeat' })
     const down: Resolve = () => Promise.reject(Object.assign(new Error('x'), { code: 'EAI_AGAIN' }))
     expect(await post(`http://down.example:${port}/`, down)).toEqual({ kind: 'repeat', code: 'EAI_AGAIN', output: '' })
@@ -163,7 +163,7 @@ test('a redirect is not followed', async () => {
   expect(arrived.victim).toBe(victimBefore)
   row.injected('redirects to an inner address', 1)
 
-  // the victim leads to itself, which ends with an error
+  // the victim redirects to itself, which ends with an error
   await fetch(url, { method: 'POST', body: '{}' }).catch(() => {})
   const failed = arrived.victim > victimBefore
   answer = { status: 204 }
@@ -171,7 +171,7 @@ test('a redirect is not followed', async () => {
   row.control('redirects are followed', failed)
 })
 
-test('a proxy that the environment names is not used', async () => {
+test('a proxy in the environment is not used', async () => {
   const proxy = `http://${VICTIM}:${port}`
   const env = { PATH: process.env.PATH, NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy, http_proxy: proxy, NO_PROXY: '' }
   const module = new URL('../../src/watchdog/hooks/webhook.ts', import.meta.url).href

@@ -8,7 +8,7 @@ import { trustRow } from '../guarantees/record.ts'
 import { LIVE_STORE, NOT_LIVE, type TestAccount, testAccount } from '../support/live-store.ts'
 
 /**
- * What the Blob service does, as far as the driver relies on it: not our code, the service itself. Runs against Azurite,
+ * The behavior of the Blob service that the driver relies on: not our code, the service itself. Runs against Azurite,
  * or against the account that LEASECTL_LIVE_STORE names.
  */
 const A = '00000000-0000-4000-8000-00000000000a'
@@ -41,7 +41,7 @@ async function blob(): Promise<BlockBlobClient> {
 
 const lease = (on: BlockBlobClient, id = A) => on.getBlobLeaseClient(id)
 
-/** Brings a fresh blob into a state, its lease being A's. Expiry takes a lease's time, so it is asked for first, together. */
+/** Brings a fresh blob into a state with a lease of A. Expired leases take time: they are requested first, together. */
 async function inState(state: State): Promise<BlockBlobClient> {
   const client = await blob()
   if (state === 'available') return client
@@ -70,7 +70,7 @@ async function answer(work: Promise<object>): Promise<string> {
 }
 
 type Act = (on: BlockBlobClient) => Promise<object>
-/** What the service answers; where Azurite is known to differ, `[service, azurite]`. */
+/** The answer of the service; if Azurite is known to differ, `[service, azurite]`. */
 type Cell = string | readonly [service: string, azurite: string]
 type Row = readonly [what: string, act: Act, cells: Readonly<Partial<Record<State, Cell>>>]
 
@@ -202,7 +202,7 @@ const cells = [...LEASE_ROWS, ...BLOB_ROWS].flatMap(([what, act, row]) =>
 
 const expectedOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell[account.isEmulator ? 1 : 0])
 
-/** The cells that need an expired lease share one wait, which goes on behind the other tests. */
+/** The cells that need an expired lease share one wait, in parallel with the other tests. */
 const slow = (state: State): boolean => state === 'expired' || state === 'overwritten'
 const waiting = new Map<string, Promise<BlockBlobClient>>()
 
@@ -231,7 +231,7 @@ function describeCells(title: string, these: typeof cells): void {
 }
 
 function describeForeignWrites(states: readonly State[]): void {
-  it.each(states)('a write with another id, %s: refused', { timeout: 120_000 }, async state => {
+  it.each(states)('a write with another id, %s, is refused', { timeout: 120_000 }, async state => {
     const said = await answer(put(await prepared('a write with another id', state), { leaseId: B }))
     expect(said).toMatch(/^(412|409) Lease(IdMismatchWithBlobOperation|NotPresentWithBlobOperation|Lost)$/)
   })
@@ -261,12 +261,12 @@ describe('missing', () => {
     expect(await answer(absent.delete())).toBe('404 BlobNotFound')
   })
 
-  it('a write with a lease id to a missing blob creates nothing (Azurite: it does)', async () => {
+  it('a write with a lease id to a missing blob does not create it (Azurite: it does)', async () => {
     const said = await answer(put(container.getBlockBlobClient(`absent-${randomUUID()}`), { leaseId: A }))
     expect(said).toMatch(account.isEmulator ? /^201$/ : /^412/)
   })
 
-  it('a write with If-Match to a missing blob creates nothing', async () => {
+  it('a write with If-Match to a missing blob does not create it', async () => {
     const absent = container.getBlockBlobClient('absent')
     expect(await answer(put(absent, { ifMatch: '"0x1"' }))).toMatch(/^(412|404) /)
     expect(await absent.exists()).toBe(false)
@@ -281,7 +281,7 @@ describe('missing', () => {
 })
 
 describe('leases', () => {
-  it('acquire returns the current ETag, and no lease operation moves it or Last-Modified', async () => {
+  it('acquire returns the current ETag, and no lease operation changes it or Last-Modified', async () => {
     const client = await blob()
     const before = await client.getProperties()
     const acquired = await lease(client).acquireLease(LEASE_S)
@@ -294,7 +294,7 @@ describe('leases', () => {
     expect([after.etag, after.lastModified]).toEqual([before.etag, before.lastModified])
   })
 
-  it('a read beside an acquire has the same ETag, unless somebody wrote between them', async () => {
+  it('a read beside an acquire has the same ETag, unless there was a write between them', async () => {
     const client = await blob()
     const [acquired, read] = await Promise.all([lease(client).acquireLease(LEASE_S), client.download()])
     expect(read.etag).toBe(acquired.etag)
@@ -306,7 +306,7 @@ describe('leases', () => {
     for (const duration of [15, 60, -1]) expect(await answer(lease(await blob()).acquireLease(duration))).toBe('201')
   })
 
-  it('break without a period ends an infinite lease at once and lets a finite one run out', async () => {
+  it('break without a period ends an infinite lease at once and lets a finite one expire', async () => {
     const infinite = await blob()
     await lease(infinite).acquireLease(-1)
     expect((await lease(infinite).breakLease(undefined as unknown as number)).leaseTime).toBe(0)
@@ -315,7 +315,7 @@ describe('leases', () => {
     expect((await lease(finite).breakLease(undefined as unknown as number)).leaseTime).toBeGreaterThan(50)
   })
 
-  it('a break period is cut to what remains and may only be shortened', async () => {
+  it('a break period is limited to the remaining time and can only be shortened', async () => {
     const client = await blob()
     await lease(client).acquireLease(LEASE_S)
     expect((await lease(client).breakLease(60)).leaseTime).toBeLessThanOrEqual(LEASE_S)
@@ -354,7 +354,7 @@ describe('writes and listings', () => {
     expect(found.leaseState).toBe('leased')
   })
 
-  it('set metadata moves the ETag and leaves body and content headers', async () => {
+  it('set metadata changes the ETag and leaves body and content headers', async () => {
     const client = await blob()
     const before = await client.getProperties()
     await client.setMetadata({ two: '2' }, { conditions: { ifMatch: before.etag ?? '' } })
@@ -383,7 +383,7 @@ describe('writes and listings', () => {
     expect(item?.metadata).toEqual({ one: '1' })
   })
 
-  it('every answer has x-ms-request-id, and an ETag where something was done to one blob or container that is still there', async () => {
+  it('every answer has x-ms-request-id, and an ETag if the operation was on one existing blob or container', async () => {
     const [target, client] = [await blob(), (await account.service()).getContainerClient(account.newContainer())]
     const [lease, stale] = [target.getBlobLeaseClient(A), { conditions: { ifMatch: '"0x1"' } }]
     const requests: readonly (() => Promise<{ readonly _response: RawAnswer }>)[] = [
@@ -437,7 +437,7 @@ describe('writes and listings', () => {
     expect(names).toEqual([`${folder}/b`, `${folder}/c`])
   })
 
-  it('a listing is in the order of UTF-16 code units, and goes on so from page to page behind startFrom', async () => {
+  it('a listing is in the order of UTF-16 code units, and continues so from page to page after startFrom', async () => {
     const folder = randomUUID()
     const sorted = ['A', 'a', 'a b', 'a-b', 'a/b', 'a0', 'é', '日', '😀', 'ﬀ'].map(name => `${folder}/${name}`)
     for (const name of sorted.toReversed()) await container.getBlockBlobClient(name).upload('', 0)

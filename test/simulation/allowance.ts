@@ -1,49 +1,49 @@
 import type { Happening } from './happenings.ts'
 
-/** How a watchdog of a run looks. */
+/** The inspections of a watchdog in a run. */
 export interface DogSettings {
   readonly name: string
-  /** Between two sweeps, in true ms: as its own clock runs, with what chance adds. */
+  /** The interval between two sweeps, in true ms: with the rate of its own clock and the jitter. */
   readonly intervalMs: number
-  /** The least that two looks of it have to be apart, in true ms. */
+  /** The minimum time between two of its observations, in true ms. */
   readonly apartMs: number
-  /** How much of its time its clock does not show: so much later it comes to a stream whose limit ends between sweeps. */
+  /** The delay of its clock: it inspects a stream whose deadline passes between sweeps this much later. */
   readonly slowness: number
 }
 
 interface Stretch {
   readonly fromMs: number
   readonly toMs: number
-  /** The watchdog lived, and knows that it saw nothing. */
+  /** The watchdog was alive, and knows that it had an observation gap. */
   readonly isBlind: boolean
 }
 
-/** A worker's silence: since when, and how long it may last. */
+/** A time without a heartbeat of a worker: its start, and its allowed length. */
 export interface Silence {
   readonly lifeMs: number
   readonly timeoutMs: number
 }
 
-/** A lease by hand may last that long, ms; and what calls, waits and timers add. */
+/** The maximum length of an explicit lease, ms; and the time that calls, waits and timers add. */
 const LEASE_MS = 60_000
 const SLACK_MS = 2_000
 
-/** When an expiry may last be expected, given what the store and the watchdogs went through. */
+/** The latest expected time of an expiry, given the faults of the store and the watchdogs. */
 export class Allowance {
   readonly #dogs: readonly { readonly dog: DogSettings; readonly troubles: readonly Stretch[] }[]
   readonly #extraMs: number
 
-  /** @param extraMs how far clocks may differ */
+  /** @param extraMs the maximum difference of clocks */
   constructor(happenings: readonly Happening[], dogs: readonly DogSettings[], extraMs: number, endMs: number) {
     this.#dogs = dogs.map(dog => ({ dog, troubles: troublesOf(dog.name, happenings, endMs) }))
     this.#extraMs = extraMs
   }
 
   /**
-   * The first watchdog that could work undisturbed for as long as it takes has to have ended it: two looks an interval
-   * apart, and the change. One that was dead, cut off or had an answer lost begins anew, at its next sweep. Of a limit
-   * that was written no longer than an interval before its end, or after it, only a sweep tells.
-   * A worker that could show no life for more than a third of its limit gets a third to do so.
+   * The first watchdog that could work undisturbed for the necessary time has to have ended it: two observations an
+   * interval apart, and the change. One that was dead, cut off or had a lost answer starts again, at its next sweep. A
+   * deadline that was written no longer than an interval before it passes, or after it, is only found by a sweep.
+   * A worker that could send no heartbeat for more than a third of its timeout gets a third to do so.
    * @param sinceMs when the event came under it
    */
   deadlineMs(dueMs: number, sinceMs: number, silence: Silence | undefined): number {
@@ -62,11 +62,11 @@ export class Allowance {
     const needMs = intervalMs * (1 + slowness) + LEASE_MS + SLACK_MS + this.#extraMs
     const graceMs = (silence?.timeoutMs ?? 0) / 3
     let fromMs = dueMs
-    // In order of their beginnings; one that is over for an interval troubles nobody.
+    // In order of their beginnings; one that ended an interval ago has no effect.
     for (let at = firstAfter(troubles, dueMs - intervalMs); at < troubles.length; at++) {
       const trouble = troubles[at]
       if (trouble === undefined || trouble.fromMs > fromMs + needMs) break
-      // Seen again at the next sweep, and last at the one before.
+      // Observed again at the next sweep, and last at the one before.
       const [unseenMs, seenMs] = [trouble.toMs - trouble.fromMs + 2 * intervalMs, trouble.toMs + intervalMs]
       const isGiven = trouble.isBlind && unseenMs > graceMs && (silence?.lifeMs ?? Number.POSITIVE_INFINITY) < seenMs
       if (isGiven) fromMs = Math.max(fromMs, seenMs + graceMs)
@@ -76,7 +76,7 @@ export class Allowance {
   }
 }
 
-/** Longest troubles begin at most so long before. */
+/** The longest faults begin at most this much earlier. */
 const LONGEST_MS = 4 * 86_400_000
 
 function firstAfter(troubles: readonly Stretch[], atMs: number): number {
@@ -89,7 +89,7 @@ function firstAfter(troubles: readonly Stretch[], atMs: number): number {
   return low
 }
 
-/** All that kept one watchdog from its work. */
+/** All faults that prevented a watchdog from working. */
 function troublesOf(name: string, happenings: readonly Happening[], endMs: number): Stretch[] {
   const stretches: Stretch[] = []
   let downMs: number | undefined
@@ -101,7 +101,7 @@ function troublesOf(name: string, happenings: readonly Happening[], endMs: numbe
     if (kind === 'fault') stretches.push({ fromMs: atMs, toMs: happening.untilMs, isBlind: true })
     if (kind === 'down') downMs = atMs
     if (kind !== 'up') continue
-    // Until its first sweep it knows nothing.
+    // Before its first sweep it has no observations.
     stretches.push({ fromMs: downMs ?? Number.NEGATIVE_INFINITY, toMs: atMs, isBlind: false })
     downMs = undefined
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { StreamStore } from '../../src/store/store.ts'
 import { change, type Machine } from './worker.ts'
 
-/** Somebody takes leases by hand, best when a watchdog is about to need them. */
+/** Takes explicit leases, preferably when a watchdog is about to need them. */
 export async function holdLeases({ actor, trace }: Machine, base: StreamStore, everyMs: number): Promise<void> {
   const holder = { by: actor.name, host: '', pid: 0, purpose: 'by hand', sinceMs: 0 }
   for (;;) {
@@ -26,7 +26,7 @@ async function soonestDue(base: StreamStore): Promise<{ name: string; dueMs: num
   return undefined
 }
 
-/** An operator tries again what failed; nobody works on it then. */
+/** An operator retries failed events; no worker claims them then. */
 export async function retryFailures(machine: Machine, base: StreamStore, everyMs: number): Promise<void> {
   const { actor } = machine
   for (;;) {

@@ -22,7 +22,7 @@ const RULES: CheckRules = {
   storeMs: trueMs => trueMs,
 }
 
-describe('the checker has teeth', () => {
+describe('the checker detects violations', () => {
   /** Good histories of single streams, and an expiry in each. */
   let good: { readonly history: readonly Happening[]; readonly expiry: Expiry }[] = []
   let rules = RULES
@@ -40,12 +40,12 @@ describe('the checker has teeth', () => {
     })
   }, 60_000)
 
-  it('and raises no false alarms over one stream alone', () => {
+  it('and reports no false alarms over one stream alone', () => {
     expect(good.length).toBeGreaterThan(20)
     expect(good.flatMap(({ history }) => check(history, rules))).toEqual([])
   })
 
-  it.each(Object.entries(MUTATIONS))('and finds each of 150: %s', (name, mutate) => {
+  it.each(Object.entries(MUTATIONS))('and detects each of 150: %s', (name, mutate) => {
     const random = new Random(SEED).for(name)
     const missed: string[] = []
     for (let [at, spoiled] = [0, 0]; spoiled < 150; at++) {
@@ -104,14 +104,14 @@ describe('the checker', () => {
   const kinds = (happenings: readonly Happening[], more: Partial<CheckRules> = {}) =>
     check(happenings, { ...RULES, ...more }).map(({ kind }): Violation['kind'] => kind)
 
-  it('lets an event be ended from the end of its limit on, not before', () => {
+  it('allows an event to be ended from its deadline on, not before', () => {
     expect(kinds([...born(), ended(HOUR)])).toEqual([])
     expect(kinds([...born(), ended(HOUR - 1)])).toEqual(['early'])
     expect(kinds([...born(), wrote(30 * MINUTE, {}), ended(90 * MINUTE - 1)])).toEqual(['early'])
     expect(kinds([...born(), ended(HOUR - 1_000)], { skewMs: 1_000 })).toEqual([])
   })
 
-  it('counts a sign of life from when it was given, not from when it arrived', () => {
+  it('counts a heartbeat from when it was sent, not from when it arrived', () => {
     const late = { ...(wrote(30 * MINUTE, {}) as Extract<Happening, { kind: 'wrote' }>), sentMs: 29 * MINUTE }
     expect(kinds([...born(), late, ended(89 * MINUTE)])).toEqual([])
   })
@@ -121,16 +121,16 @@ describe('the checker', () => {
     ['that waits as a join', { join: 'wait' }, {}],
     ['of a held stream', {}, { status: 'init' }],
     ['that was replaced', { superseded: true }, {}],
-  ])('lets no event be ended %s', (_, event, root) => {
+  ])('forbids an event to be ended %s', (_, event, root) => {
     expect(kinds([...born(event, root), ended(2 * HOUR)])).toContain('early')
   })
 
-  it('lets no event be ended that waits for what follows it', () => {
+  it('forbids an event to be ended that waits for its successors', () => {
     const below = wrote(1, { id: '01.01', prev: '01.00', timeout: '' })
     expect(kinds([...born(), below, ended(2 * HOUR)])).toEqual(['early'])
   })
 
-  it('knows limits of what was never started, of whole streams, and absolute ones', () => {
+  it('handles deadlines of events that were never started, of whole streams, and absolute ones', () => {
     const unstarted = { status: 'init' }
     expect(kinds([...born(unstarted), wrote(30 * MINUTE, unstarted), ended(HOUR)])).toEqual([])
     expect(kinds([...born(unstarted), ended(HOUR - 1)])).toEqual(['early'])
@@ -140,7 +140,7 @@ describe('the checker', () => {
     expect(kinds([...born({ timeout: '1.00:00:00' }), wrote(HOUR, { status: 'completed' })])).toEqual([])
   })
 
-  it('wants what is due to be ended within an interval, a lease and 2 s', () => {
+  it('requires due events to be ended within an interval, a lease and 2 s', () => {
     const lastMs = HOUR + 10 * MINUTE + 62_000
     expect(kinds([...born(), ended(lastMs)])).toEqual([])
     expect(kinds([...born(), ended(lastMs + 1)])).toEqual(['forgotten'])
@@ -149,7 +149,7 @@ describe('the checker', () => {
     expect(kinds(born({ onDue: 'notify' }))).toEqual([])
   })
 
-  it('gives watchdogs time when all of them were dead, cut off or without an answer, and only then', () => {
+  it('allows watchdogs time when all of them were dead, cut off or without an answer, and only then', () => {
     const outage = (who: string, untilMs: number): Happening => ({ kind: 'outage', atMs: HOUR, who, untilMs })
     const late = ended(3 * HOUR + 20 * MINUTE)
     expect(kinds([...born(), outage('*', 3 * HOUR), late])).toEqual([])
@@ -161,7 +161,7 @@ describe('the checker', () => {
     expect(kinds([...born(), outage('*', 3 * HOUR), ended(4 * HOUR)])).toEqual(['forgotten'])
   })
 
-  it('gives workers time who could show no life for long, a third of their limit', () => {
+  it('allows workers that could send no heartbeat for long a third of their timeout', () => {
     const outage: Happening = { kind: 'outage', atMs: HOUR, who: '*', untilMs: 3 * HOUR }
     const lastMs = 3 * HOUR + 20 * MINUTE + 20 * MINUTE + 62_000
     expect(kinds([...born(), outage, ended(lastMs)])).toEqual([])
@@ -171,7 +171,7 @@ describe('the checker', () => {
     expect(kinds([...born({ timeout: '04:00:00' }), short, ended(4 * HOUR + 12 * MINUTE)])).toEqual(['forgotten'])
   })
 
-  it('lets no watchdog end anything that it cannot have seen twice, an interval apart', () => {
+  it('forbids a watchdog to end an event that it cannot have observed twice, an interval apart', () => {
     const up = (atMs: number): Happening => ({ kind: 'up', atMs, who: 'dog-1' })
     expect(kinds([...born(), up(HOUR - 10 * MINUTE), ended(HOUR)])).toEqual([])
     expect(kinds([...born(), up(HOUR - 9 * MINUTE), ended(HOUR)])).toEqual(['early'])
@@ -189,7 +189,7 @@ describe('the checker', () => {
     expect(kinds([...born(), outage('*', 19), ended(HOUR)])).toEqual([])
   })
 
-  it('wants one end for each attempt', () => {
+  it('requires one end for each attempt', () => {
     const again = wrote(2 * HOUR, { status: 'aborted' }, 'abort', 'watchdog:01.00:1:y')
     expect(kinds([...born(), ended(HOUR), again])).toContain('double')
     const retried = wrote(90 * MINUTE, { status: 'init', attempt: '2', opened: iso(90 * MINUTE) }, 'retry', 'r')
@@ -197,18 +197,18 @@ describe('the checker', () => {
     expect(kinds([...born(), ended(HOUR), retried, second])).toEqual([])
   })
 
-  it('wants what an event says of its own', () => {
+  it('requires the action that the event itself specifies', () => {
     expect(kinds([...born({ onDue: 'notify' }), ended(HOUR)])).toEqual(['wrong'])
     expect(kinds([...born({ onDue: 'abort-stream' }), ended(HOUR)])).toEqual(['wrong'])
     expect(kinds([...born(), ended(HOUR)], { onDue: 'abort-stream' })).toEqual(['wrong'])
   })
 
-  it('wants only a retry to open what has ended', () => {
+  it('allows only a retry to reopen an ended event', () => {
     expect(kinds([...born(), ended(HOUR), wrote(61 * MINUTE, {})])).toContain('resurrected')
     expect(kinds([...born(), ended(HOUR), wrote(61 * MINUTE, { attempt: '2' }, 'start', 'x')])).toContain('resurrected')
   })
 
-  it('believes watchdogs what is written, once', () => {
+  it('accepts written changes of watchdogs, once', () => {
     const told = (atMs: number): Happening => ({
       kind: 'carried',
       atMs,
@@ -223,7 +223,7 @@ describe('the checker', () => {
     expect(kinds([...born(), told(HOUR + 1), wrote(HOUR + 2, { status: 'completed' })])).toEqual(['wrong'])
   })
 
-  it('tells a clock that was set from a worker that is silent', () => {
+  it('distinguishes a clock that was set from a worker without heartbeats', () => {
     const storeMs = (trueMs: number) => trueMs + (trueMs >= 30 * MINUTE ? HOUR : 0)
     const silent: Happening = { kind: 'silent', atMs: 1, who: 'worker-0', stream: 's', event: '01.00' }
     expect(kinds([...born(), ended(40 * MINUTE)], { storeMs })).toEqual(['early'])

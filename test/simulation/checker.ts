@@ -3,7 +3,7 @@ import type { EntrySight, Happening, Wrote } from './happenings.ts'
 import { isEnded, type ModelLimit, StreamModel } from './stream-model.ts'
 import { WatchTimes } from './watch-times.ts'
 
-/** A promise that was broken, and why it was one. */
+/** A broken promise, and the explanation. */
 export interface Violation {
   readonly kind: 'early' | 'double' | 'forgotten' | 'wrong' | 'resurrected'
   readonly atMs: number
@@ -14,11 +14,11 @@ export interface Violation {
 
 export interface CheckRules {
   readonly dogs: readonly DogSettings[]
-  /** How far two clocks that say what time the store has may differ, ms. */
+  /** The maximum difference of two clocks that measure the time of the store, ms. */
   readonly skewMs: number
-  /** So much longer may what is due stand, ms: when the clock was set, workers get time for a sign of life. */
+  /** The extra time of a due event, ms: when the clock was set, workers get time for a heartbeat. */
   readonly graceMs: number
-  /** What events without a word of their own get. */
+  /** The action for events that specify none. */
   readonly onDue: string
   readonly endMs: number
   /** The store's clock at a true time. */
@@ -26,8 +26,8 @@ export interface CheckRules {
 }
 
 /**
- * Judges what watchdogs did by what was written, knowing nothing of how they work: no event that showed life within its
- * limit was ended, none twice, and none that was due stood longer than it may. Time only goes forward: one walk.
+ * Judges the actions of watchdogs by the writes, independently of their implementation: no event with a heartbeat within
+ * its timeout was ended, none twice, and no due event lasted longer than allowed. Time only goes forward: one walk.
  */
 export function check(happenings: readonly Happening[], rules: CheckRules): Violation[] {
   const checker = new Checker(happenings, rules)
@@ -35,7 +35,7 @@ export function check(happenings: readonly Happening[], rules: CheckRules): Viol
   return checker.end()
 }
 
-/** A time so little ahead of the clock is believed. */
+/** A time this little ahead of the clock is accepted. */
 const TOLERATED_MS = 5 * 60_000
 
 class Checker {
@@ -48,7 +48,7 @@ class Checker {
   readonly #written = new Map<string, number>()
   readonly #reported = new Map<string, number>()
   readonly #violations: Violation[] = []
-  /** An event that was not ended in time is told of once for each of its limits. */
+  /** An event that was not ended in time is reported once for each of its deadlines. */
   readonly #told = new Set<string>()
 
   constructor(happenings: readonly Happening[], rules: CheckRules) {
@@ -75,7 +75,7 @@ class Checker {
     return this.#violations
   }
 
-  /** What stood longer than it may: nobody ended it before this time. */
+  /** Events that lasted too long: none was ended before this time. */
   #forgotten(stream: string, model: StreamModel, atMs: number): void {
     for (const id of model.ids) {
       const limit = model.limitOf(id)
@@ -95,7 +95,7 @@ class Checker {
     }
   }
 
-  /** An entry that a watchdog wrote: of whom, and was it time? */
+  /** An entry that a watchdog wrote: its target, and whether it was due. */
   #expiry(wrote: Wrote, model: StreamModel, entry: EntrySight): void {
     const event = entry.commandId.split(':')[1] ?? ''
     const sight = model.find(event)
@@ -123,13 +123,13 @@ class Checker {
     const missingMs = this.#missingMs(limit, wrote.atMs) - this.#rules.skewMs
     if (missingMs > 0) this.#violate('early', wrote, event, `${limit.kind} limit had ${missingMs} ms to go`)
     if (missingMs > 0 || limit.kind !== 'silence' || this.#silent.has(key(wrote.stream, event))) return
-    // Nobody can tell a clock that was set from a worker that is silent, but that the worker gives signs of life later.
+    // A clock that was set cannot be distinguished from a worker without heartbeats, except by later heartbeats.
     const trueMs = limit.lifeMs + limit.timeoutMs - wrote.atMs - this.#rules.skewMs
     if (trueMs > 0)
       this.#violate('early', wrote, event, `its worker was alive and had ${trueMs} ms, only the clock was set`)
   }
 
-  /** Two looks take a while: who was just started, or blind, cannot have had them. */
+  /** Two observations take a while: a watchdog with a recent start or gap cannot have had them. */
   #hasty(wrote: Wrote, event: string): void {
     const seenMs = this.#times.tooShortMs(wrote.who, wrote.sentMs)
     if (seenMs !== undefined) this.#violate('early', wrote, event, `${wrote.who} had watched for ${seenMs} ms only`)
@@ -147,7 +147,7 @@ class Checker {
     return model.isRoot(event) && action === 'abort-event' ? 'abort-stream' : action
   }
 
-  /** Only a retry opens what has ended. */
+  /** Only a retry reopens an ended event. */
   #resurrected(wrote: Wrote, model: StreamModel): void {
     for (const sight of wrote.events) {
       const before = model.find(sight.id)
@@ -168,8 +168,8 @@ class Checker {
       this.#violate('wrong', { atMs, stream }, event, 'it is said to be ended, and is not written')
   }
 
-  /** When a limit ends, by the store's clock. */
-  /** How much of a limit was left: of one that counts from a time ahead of the clock, which was set back since, in true time. */
+  /** The time of a deadline, by the store's clock. */
+  /** The remaining time of a timeout: in true time, for one from a time ahead of a clock that was set back since. */
   #missingMs(limit: ModelLimit, atMs: number): number {
     const nowMs = this.#rules.storeMs(atMs)
     if (limit.kind === 'absolute') return limit.dueMs - nowMs

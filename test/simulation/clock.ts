@@ -1,16 +1,16 @@
 import type { Scheduler } from './scheduler.ts'
 
-/** How a clock lies. */
+/** The error of a clock. */
 export interface ClockFault {
-  /** How far it is ahead from the beginning, ms. */
+  /** Its offset at the beginning, ms. */
   readonly offsetMs?: number
-  /** How many of its ms pass in one that is true. */
+  /** Its rate: its ms per true ms. */
   readonly rate?: number
-  /** It is set, as by an operator: by so many ms at that true time, epoch ms. */
+  /** It is set, as by an operator: by this many ms at that true time, epoch ms. */
   readonly jumps?: readonly { readonly atMs: number; readonly byMs: number }[]
 }
 
-/** A clock that shows something near the true time. */
+/** A clock with an error. */
 export class Clock {
   readonly #scheduler: Scheduler
   readonly #startMs: number
@@ -26,7 +26,7 @@ export class Clock {
     this.#jumps = jumps
   }
 
-  /** Epoch ms as it shows it. */
+  /** Its displayed time, epoch ms. */
   readonly nowMs = (): number => this.atTrue(this.#scheduler.nowMs)
 
   /** The same at another true time. */
@@ -36,6 +36,6 @@ export class Clock {
     return Math.round(ms)
   }
 
-  /** A machine's clock that only goes forward: it runs as fast, and nobody sets it. */
+  /** A machine's monotonic clock: it runs at the same rate and cannot be set. */
   readonly monotonicMs = (): number => (this.#scheduler.nowMs - this.#startMs) * this.rate
 }

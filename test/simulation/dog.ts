@@ -13,7 +13,7 @@ export interface DogPlan {
   readonly name: string
   /** The clock of its machine. */
   readonly machine: ClockFault
-  /** How long it lives before it is killed or stopped, ms; `undefined`: for ever. */
+  /** Its lifetime before it is killed or stopped, ms; `undefined`: unlimited. */
   readonly livesMs?: readonly [number, number]
   readonly downMs?: readonly [number, number]
 }
@@ -33,7 +33,7 @@ export class Dog {
     const rate = plan.machine.rate ?? 1
     this.settings = {
       name: plan.name,
-      // Two looks are an interval apart by the store's clock too: a fast machine is not sooner.
+      // Two observations are an interval apart by the store's clock too: a fast machine is not sooner.
       intervalMs: (intervalMs + 1_000) / Math.min(rate, 1),
       apartMs: intervalMs / rate,
       slowness: Math.max(0, 1 - rate),
@@ -59,12 +59,12 @@ export class Dog {
     })
   }
 
-  /** Kills it now, and starts it again so much later, ms. */
+  /** Kills it now, and starts it again this much later, ms. */
   crash(downMs: number): void {
     if (this.#actor?.isAlive) this.#killed(this.#actor, [downMs, downMs])
   }
 
-  /** Its process stands still. */
+  /** Its process is suspended. */
   stopUntil(untilMs: number): void {
     const { trace, scheduler } = this.#world
     this.#actor?.stopUntil(untilMs)

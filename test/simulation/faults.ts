@@ -1,12 +1,12 @@
 import type { Random } from './random.ts'
 
-/** How often what goes wrong, each a probability of one call. */
+/** The rates of faults, each a probability per call. */
 export interface FaultRates {
-  /** The store is not reached; nothing has happened. */
+  /** The store is unreachable; nothing has happened. */
   readonly requestLost: number
-  /** A write is applied, its answer lost; the driver finds out by reading. */
+  /** A write is applied, its answer lost; the driver resolves it by reading. */
   readonly answerLost: number
-  /** No read tells what became of a write: applied, never applied, or applied after the caller has given up. */
+  /** No read resolves a write: applied, never applied, or applied after the caller has stopped waiting. */
   readonly unknown: number
 }
 
@@ -14,7 +14,7 @@ export const NO_FAULTS: FaultRates = { requestLost: 0, answerLost: 0, unknown: 0
 
 export type Fate = 'none' | 'answer-lost' | 'unknown-applied' | 'unknown-lost' | 'unknown-late'
 
-/** What becomes of a write that reaches the store. */
+/** The fate of a write that reaches the store. */
 export function fateOf(random: Random, { answerLost, unknown }: FaultRates): Fate {
   const draw = random.fraction()
   if (draw < answerLost) return 'answer-lost'
@@ -25,11 +25,11 @@ export function fateOf(random: Random, { answerLost, unknown }: FaultRates): Fat
 export interface Outage {
   readonly fromMs: number
   readonly toMs: number
-  /** Whom it keeps from the store; `*`: all. */
+  /** The actor that cannot reach the store; `*`: all. */
   readonly who: string
 }
 
-/** When the store is away, for whom. */
+/** The times at which the store is unreachable, and for which actors. */
 export class Weather {
   readonly outages: readonly Outage[]
 

@@ -22,7 +22,7 @@ interface Conditions {
   readonly seed?: string
 }
 
-/** A stream `a` in a store that an actor sees under such conditions. */
+/** A stream `a` in a store that an actor accesses under these conditions. */
 async function stage({ rates = {}, outages = [], clock = {}, seed = 'seed' }: Conditions = {}) {
   const scheduler = new Scheduler(0)
   const base = openMemoryStore({ clock: () => scheduler.nowMs })
@@ -42,7 +42,7 @@ async function stage({ rates = {}, outages = [], clock = {}, seed = 'seed' }: Co
   const set = (value: string) =>
     transact(view, 'a', { op: 'set', event: '01.00', attributes: { tag: value } }, { commandId: value, by: 'actor' })
   const tag = async () => /tag="(\w+)"/.exec(Buffer.from((await base.read('a'))?.body ?? []).toString())?.[1]
-  /** What comes of a call, and when. */
+  /** The result of a call, and its time. */
   const outcomeOf = async <T>(call: () => Promise<T>, forMs = HOUR) => {
     const settled: { value?: T; error?: unknown; atMs?: number } = {}
     actor.spawn(async () => {
@@ -61,7 +61,7 @@ async function stage({ rates = {}, outages = [], clock = {}, seed = 'seed' }: Co
   return { scheduler, base, view, actor, set, tag, outcomeOf, faults, writes }
 }
 
-/** The first seed with which a write comes to that. */
+/** The first seed with this result of a write. */
 async function withFate(fate: string) {
   for (let seed = 0; seed < 100; seed++) {
     const world = await stage({ rates: { unknown: 1 }, seed: String(seed) })
@@ -71,8 +71,8 @@ async function withFate(fate: string) {
   throw new Error(`no seed leads to ${fate}`)
 }
 
-describe('a store that works', () => {
-  it('takes its time and does what was asked, and tells what was written', async () => {
+describe('an intact store', () => {
+  it('takes its time, executes requests, and reports writes', async () => {
     const { set, tag, outcomeOf, writes, faults, view } = await stage()
     const { value, atMs } = await outcomeOf(() => set('x'))
     expect(value).toMatchObject({ kind: 'done', result: { outcome: 'done' } })
@@ -86,7 +86,7 @@ describe('a store that works', () => {
     expect((await outcomeOf(() => Array.fromAsync(view.list({})))).value?.flat().map(({ name }) => name)).toEqual(['a'])
   })
 
-  it('shows the time of its actor to who decides', async () => {
+  it('passes the time of its actor to decide', async () => {
     const { view, outcomeOf } = await stage({ clock: { offsetMs: 7_000 } })
     const seen: number[] = []
     const look = (_: StreamSnapshot, nowMs: number): Decision => {
@@ -110,7 +110,7 @@ describe('a lost request', () => {
     expect(faults()).toEqual(['request-lost', 'request-lost', 'request-lost'])
   })
 
-  it('is what all requests are while the store is away for this actor', async () => {
+  it('happens to all requests while this actor cannot reach the store', async () => {
     const outages = [{ fromMs: 0, toMs: HOUR, who: 'actor' }]
     const { set, outcomeOf, faults } = await stage({ outages })
     expect((await outcomeOf(() => set('x'))).error).toBeInstanceOf(StoreUnreachable)
@@ -122,7 +122,7 @@ describe('a lost request', () => {
 })
 
 describe('a lost answer', () => {
-  it('is found out by reading: done, and once', async () => {
+  it('is resolved by reading: done, and once', async () => {
     const { set, tag, outcomeOf, faults, writes } = await stage({ rates: { answerLost: 1 } })
     expect((await outcomeOf(() => set('x'))).value).toMatchObject({ kind: 'done', result: { duplicate: false } })
     expect(await tag()).toBe('x')
@@ -132,21 +132,21 @@ describe('a lost answer', () => {
 })
 
 describe('an unknown outcome', () => {
-  it('may be that it was applied', async () => {
+  it('may mean that the change was applied', async () => {
     const { settled, tag } = await withFate('unknown-applied')
     expect(settled).toMatchObject({ value: { kind: 'unknown' } })
     expect(settled.atMs).toBeGreaterThanOrEqual(30_000)
     expect(await tag()).toBe('x')
   })
 
-  it('may be that it was not, and never will be', async () => {
+  it('may mean that it was not, and never will be', async () => {
     const { settled, tag, scheduler } = await withFate('unknown-lost')
     expect(settled).toMatchObject({ value: { kind: 'unknown' } })
     await scheduler.run(HOUR)
     expect(await tag()).toBeUndefined()
   })
 
-  it('may be that it arrives when nobody waits for it any more, even for the dead', async () => {
+  it('may mean that it arrives when the caller no longer waits, or is dead', async () => {
     const { settled, tag, scheduler, actor, writes } = await withFate('unknown-late')
     expect(settled).toMatchObject({ value: { kind: 'unknown' } })
     expect(await tag()).toBeUndefined()
@@ -157,7 +157,7 @@ describe('an unknown outcome', () => {
     expect(write?.kind === 'wrote' && write.atMs - write.sentMs).toBeGreaterThanOrEqual(31_000)
   })
 
-  it('comes to nothing where somebody else wrote before it arrived', async () => {
+  it('has no effect if another wrote before it arrived', async () => {
     const { base, tag, scheduler } = await withFate('unknown-late')
     await transact(base, 'a', { op: 'set', event: '01.00', attributes: { tag: 'y' } }, { commandId: 'y', by: 'test' })
     await scheduler.run(HOUR)
@@ -168,7 +168,7 @@ describe('an unknown outcome', () => {
 describe('a lease held by another', () => {
   const leave = (): Decision => ({ kind: 'leave' })
 
-  it('is waited for in virtual time, as long as the caller wants to', async () => {
+  it('is waited for in virtual time, as long as the caller requests', async () => {
     const { base, view, outcomeOf } = await stage()
     await base.acquireLease('a', { leaseId: randomUUID(), durationS: 15, holder: HOLDER })
     const change = (waitMs: number) => () => view.update('a', leave, { waitMs, holder: HOLDER })
@@ -180,7 +180,7 @@ describe('a lease held by another', () => {
 })
 
 describe('an actor that dies', () => {
-  it('learns nothing of what it asked for, applied or not', async () => {
+  it('learns no outcome of its requests, applied or not', async () => {
     const { set, actor, scheduler, outcomeOf, tag } = await stage()
     scheduler.at(1, () => actor.die())
     expect(await outcomeOf(() => set('x'))).toEqual({})

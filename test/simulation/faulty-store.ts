@@ -16,21 +16,21 @@ import type { Actor } from './scheduler.ts'
 import type { Sights } from './sights.ts'
 import type { Trace } from './trace.ts'
 
-/** How long an answer takes, ms; how long until one that does not come is given up. */
+/** The time of an answer, ms; the time after which a missing one is no longer waited for. */
 const CALL_MS = [2, 40] as const
 const GIVEN_UP_MS = [500, 8_000] as const
 const UNKNOWN_AFTER_MS = 30_000
-/** A write that was given up may arrive so much later. */
+/** A write that was given up may arrive this much later. */
 const LATE_MS = [31_000, 120_000] as const
 const PAGE_ROWS = 200
 
 type Decide = (current: StreamSnapshot, nowMs: number) => Decision
 
 export interface FaultyStoreOptions {
-  /** Where the streams really are. */
+  /** The actual streams. */
   readonly base: StreamStore
   readonly actor: Actor
-  /** What this actor takes for the store's clock. */
+  /** This actor's estimate of the store's clock. */
   readonly clock: Clock
   readonly rates: FaultRates
   readonly weather: Weather
@@ -39,8 +39,8 @@ export interface FaultyStoreOptions {
 }
 
 /**
- * A store as one actor sees it over a bad network: what can happen to a call is what `store/store.ts` says of it. Writes
- * that become durable are told to the trace at their true time, whatever the caller learns of them.
+ * A store as one actor sees it over an unreliable network: the possible outcomes are those of `store/store.ts`. Writes
+ * that become durable are recorded in the trace at their true time, whatever answer the caller gets.
  */
 export class FaultyStore implements StreamStore {
   readonly address = 'memory:'
@@ -88,12 +88,12 @@ export class FaultyStore implements StreamStore {
       return outcome
     }
     if (fate === 'unknown-applied') return this.#unknown(name, fate)
-    // The driver looks what became of it.
+    // The driver looks up the result.
     await this.#fault('change', name, fate, actor.random.between(...GIVEN_UP_MS))
     return this.#whenFree(name, decide, options)
   }
 
-  /** Waits for a lease held by another, as long as the caller wants to. */
+  /** Waits for a lease held by another, as long as the caller requests. */
   async #whenFree(name: string, decide: Decide, options: ChangeOptions) {
     for (let waitedMs = 0; ; ) {
       const outcome = await this.#change(name, decide, options)
@@ -103,7 +103,7 @@ export class FaultyStore implements StreamStore {
     }
   }
 
-  /** One try, at one instant. */
+  /** One attempt, at one instant. */
   async #change(
     name: string,
     decide: Decide,
@@ -124,7 +124,7 @@ export class FaultyStore implements StreamStore {
     return outcome
   }
 
-  /** A write that does not arrive, or so late that nobody waits for it: its `If-Match` still guards it. */
+  /** A write that does not arrive, or after the caller stopped waiting: its `If-Match` still protects it. */
   async #unsent(name: string, decide: Decide, fate: string): Promise<ChangeOutcome> {
     const stored = await this.#base.read(name)
     if (stored === undefined) return { kind: 'missing' }
@@ -151,7 +151,7 @@ export class FaultyStore implements StreamStore {
     return { kind: 'unknown', cause: new StoreUnreachable(fate) }
   }
 
-  /** The way to the store. @throws StoreUnreachable nothing has happened */
+  /** The path to the store. @throws StoreUnreachable nothing has happened */
   async #send(call: string, stream: string): Promise<void> {
     const { actor, rates, weather } = this.#at
     await this.#take(CALL_MS)
@@ -161,7 +161,7 @@ export class FaultyStore implements StreamStore {
     throw new StoreUnreachable(`${call} ${stream}: ${fault}`)
   }
 
-  /** It is a fault at once, and holds the caller up for so long. */
+  /** It is an error at once, and delays the caller for this long. */
   async #fault(call: string, stream: string, fault: string, ms: number): Promise<void> {
     const { actor, trace } = this.#at
     const atMs = actor.scheduler.nowMs
@@ -181,7 +181,7 @@ export class FaultyStore implements StreamStore {
     trace.add({ kind: 'wrote', atMs: actor.scheduler.nowMs, sentMs, who: actor.name, ...sights.of(name, body) })
   }
 
-  // What nobody in the simulation calls is as it is.
+  // Methods unused in the simulation are unchanged.
   remove: StreamStore['remove'] = (...args) => this.#base.remove(...args)
   acquireLease: StreamStore['acquireLease'] = (...args) => this.#base.acquireLease(...args)
   renewLease: StreamStore['renewLease'] = (...args) => this.#base.renewLease(...args)

@@ -1,6 +1,6 @@
 import type { DecisionOutcome } from '../../src/watchdog/decision.ts'
 
-/** An event as it stands in a written document, read by eyes that know nothing of the code under test. */
+/** An event of a written document, read independently of the code under test. */
 export interface EventSight {
   readonly id: string
   readonly status: string
@@ -24,20 +24,20 @@ export interface EntrySight {
   readonly commandId: string
 }
 
-/** What happened, at a true time, to whom or by whom. */
+/** An occurrence at a true time, with its subject or actor. */
 export type Happening = { readonly atMs: number; readonly who: string } & (
   | {
       /** A write became durable: the events it added or changed, and the journal's new entries. */
       readonly kind: 'wrote'
       readonly stream: string
-      /** When it was sent: a write may arrive late. */
+      /** The time of sending: a write may arrive late. */
       readonly sentMs: number
       readonly events: readonly EventSight[]
       readonly entries: readonly EntrySight[]
     }
-  /** A worker gives no sign of life any more. */
+  /** A worker sends no more heartbeats. */
   | { readonly kind: 'silent'; readonly stream: string; readonly event: string }
-  /** A worker loop works on an event, or has heard what came of it. */
+  /** A worker loop works on an event, or has received its result. */
   | { readonly kind: 'job'; readonly stream: string; readonly event: string; readonly what: string }
   /** A call failed, or its answer was lost; its effect on the caller lasts until then. */
   | {
@@ -47,12 +47,12 @@ export type Happening = { readonly atMs: number; readonly who: string } & (
       readonly stream: string
       readonly untilMs: number
     }
-  /** The store does not answer to anybody, or to one, from now on. */
+  /** The store is unreachable for all actors, or for one, from now on. */
   | { readonly kind: 'outage'; readonly untilMs: number }
-  /** Somebody holds the lease of a stream. */
+  /** An explicit lease on a stream is held. */
   | { readonly kind: 'leased'; readonly stream: string; readonly untilMs: number }
   | { readonly kind: 'up' | 'down' }
-  /** A watchdog tells what became of a decision. */
+  /** A watchdog reports the outcome of a decision. */
   | {
       readonly kind: 'carried'
       readonly stream: string

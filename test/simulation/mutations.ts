@@ -2,26 +2,26 @@ import { isExpiry } from './checker.ts'
 import type { EntrySight, EventSight, Happening, Wrote } from './happenings.ts'
 import type { Random } from './random.ts'
 
-/** An expiry in a good history, with what it ended. */
+/** An expiry in a good history, with the events it ended. */
 export interface Expiry {
   readonly wrote: Wrote
   readonly entry: EntrySight
-  /** The event whose limit ended, as it was before, and its last sign of life. */
+  /** The event whose deadline passed, as it was before, and its last heartbeat. */
   readonly event: EventSight
   readonly life: Wrote
 }
 
-/** What two clocks may differ by is no fault, ms. */
+/** The tolerated difference of two clocks, ms. */
 const SKEW_MS = 5_000
 
-/** Spoils the history of one stream: it has to be found out. `undefined`: this expiry is none that it would spoil. */
+/** Corrupts the history of one stream so that it must be detected. `undefined`: it does not apply to this expiry. */
 export type Mutation = (
   history: readonly Happening[],
   expiry: Expiry,
   random: Random,
 ) => readonly Happening[] | undefined
 
-/** All that was written to a stream, and what happened to everybody. */
+/** All writes to a stream, and all faults. */
 export function historyOf(happenings: readonly Happening[], stream: string): Happening[] {
   return happenings.filter(
     happening => !('stream' in happening) || happening.stream === stream || happening.stream === '',
@@ -48,18 +48,18 @@ export function expiriesIn(history: readonly Happening[]): Expiry[] {
   return found
 }
 
-/** The expiry never happened, nor did anybody tell of it. */
+/** The expiry never happened, and was not reported. */
 const drop: Mutation = (history, { wrote, entry }) =>
   history.filter(h => h !== wrote && !(h.kind === 'carried' && h.commandId === entry.commandId))
 
-/** It happened twice: again under the same id, or under another. */
+/** It happened twice: again with the same id, or with another. */
 const double: Mutation = (history, { wrote, entry }, random) => {
   const commandId = random.chance(0.5) ? entry.commandId : `${entry.commandId}:again`
   const again = { ...wrote, ...later(wrote, random.whole(1, 600_000)), entries: [{ ...entry, commandId }] }
   return inOrder([...history, again])
 }
 
-/** Two watchdogs say that they did it. */
+/** Two watchdogs report it as theirs. */
 const boast: Mutation = (history, { wrote, entry, event }) => {
   const { stream } = wrote
   const told = { kind: 'carried', stream, event: event.id, commandId: entry.commandId, outcome: 'ended' } as const
@@ -67,11 +67,11 @@ const boast: Mutation = (history, { wrote, entry, event }) => {
   return inOrder([...history, { ...liar, who: 'dog-8' }, liar])
 }
 
-/** It changes places with the sign of life before it. */
+/** It is swapped with the heartbeat before it. */
 const swap: Mutation = (history, { wrote, life }) =>
   inOrder(history.map(h => (h === wrote ? { ...wrote, ...at(life) } : h === life ? { ...life, ...at(wrote) } : h)))
 
-/** It happened some time before the limit ended. What a retry opens may be past its limit at once. */
+/** It happened some time before the deadline. A reopened event may be past its deadline at once. */
 const hurry: Mutation = (history, { wrote, life, entry }, random) => {
   const dueMs = Date.parse(entry.commandId.split(':').slice(3).join(':'))
   if (dueMs - life.atMs < SKEW_MS) return undefined
@@ -79,7 +79,7 @@ const hurry: Mutation = (history, { wrote, life, entry }, random) => {
   return inOrder(history.map(h => (h === wrote ? { ...wrote, ...when } : h)))
 }
 
-/** The worker had shown life just before: what was decided was decided by an old state. To other limits that is nothing. */
+/** The worker had sent a heartbeat just before: the decision used an old state. Other deadlines are unaffected. */
 const staleRead: Mutation = (history, { wrote, event }, random) => {
   if (event.status === 'init' || event.timeout.includes('T') || event.prev === '') return undefined
   const before = at({ atMs: wrote.atMs - random.whole(1, 300_000) })
@@ -87,7 +87,7 @@ const staleRead: Mutation = (history, { wrote, event }, random) => {
   return inOrder([...history, { ...wrote, ...before, who: 'worker-0', entries: [], events: [{ ...event, timestamp }] }])
 }
 
-/** What was ended is worked on as if nothing had been. */
+/** The ended event is worked on as if it were open. */
 const resurrect: Mutation = (history, { wrote, event }, random) => {
   const after = later(wrote, random.whole(1, 600_000))
   const timestamp = new Date(after.atMs).toISOString()
@@ -104,7 +104,7 @@ function at({ atMs }: Pick<Wrote, 'atMs'>) {
   return { atMs, sentMs: atMs }
 }
 
-/** Of what happened at the same time what came first stays first. */
+/** Simultaneous occurrences keep their order. */
 function inOrder(history: readonly Happening[]): readonly Happening[] {
   return [...history].sort((a, b) => a.atMs - b.atMs)
 }

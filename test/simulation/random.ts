@@ -1,4 +1,4 @@
-/** Chance from a seed: the same draws in every run. Each actor has its own, so that one more draw of one moves no other. */
+/** Randomness from a seed: the same draws in every run. Each actor has its own, so that no draw affects another actor. */
 export class Random {
   readonly #seed: string
   readonly #next: () => number
@@ -8,7 +8,7 @@ export class Random {
     this.#next = sfc32(...hashOf(seed))
   }
 
-  /** One of its own for a part of the world. */
+  /** A separate source for a part of the simulation. */
   for(name: string): Random {
     return new Random(`${this.#seed}/${name}`)
   }
@@ -25,7 +25,7 @@ export class Random {
     return Math.floor(this.between(least, most + 1))
   }
 
-  /** Between two positive numbers: as often within each doubling. */
+  /** Between two positive numbers, with equal probability for each doubling. */
   spread(least: number, most: number): number {
     return Math.exp(this.between(Math.log(least), Math.log(most)))
   }

@@ -5,37 +5,37 @@ import type { Random } from './random.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** What becomes of an event once its time has come. */
+/** The action of the worker once the time of an event has come. */
 export type Fate = 'completes' | 'fails' | 'silent' | 'advances' | 'never-started' | 'started-late'
 
 export interface EventPlan {
   readonly spec: EventSpec
   readonly timeoutMs: number
   readonly fate: Fate
-  /** Signs of life before that. */
+  /** Heartbeats before that. */
   readonly beats: number
-  /** How often the worker comes only as its limit ends, a moment before or after it. */
+  /** The probability that a heartbeat is sent only at the deadline, a moment before or after it. */
   readonly tardiness: number
 }
 
 export interface StreamPlanned {
   readonly name: string
   readonly root: EventSpec
-  /** When its first step is done and the events below come into being, ms from the beginning. */
+  /** When its first step is done and the events below are created, ms from the beginning. */
   readonly beginsMs: number
   readonly events: readonly EventPlan[]
 }
 
-/** What the lives of streams have in common. */
+/** Common parameters of all streams. */
 export interface Habits {
   readonly days: number
-  /** Signs of life of a worker on average. */
+  /** Average number of heartbeats of a worker. */
   readonly beats: number
-  /** The share of workers who come late now and then. */
+  /** The share of workers that are late now and then. */
   readonly tardy: number
 }
 
-/** A stream with a life of its own. */
+/** A stream with its plan. */
 export function planStream(name: string, random: Random, habits: Habits): StreamPlanned {
   const { days } = habits
   const limited = random.chance(0.15)

@@ -12,7 +12,7 @@ function stage() {
 }
 
 describe('the scheduler', () => {
-  it('runs tasks by time, then in the order in which they were asked for', async () => {
+  it('runs tasks by time, then in the order in which they were scheduled', async () => {
     const { scheduler, log, note } = stage()
     const asked = new Random('order')
     for (let at = 0; at < 200; at++) {
@@ -28,7 +28,7 @@ describe('the scheduler', () => {
     expect(log).toEqual(sorted)
   })
 
-  it('lets what a task woke up come to rest before time goes on: promises, and turns of those who measure', async () => {
+  it('lets the reactions to a task complete before time advances: promises, and macrotasks of measuring code', async () => {
     const { scheduler, log, note, actor } = stage()
     actor('a').spawn(async () => {
       await actor('b').pause(5)
@@ -45,7 +45,7 @@ describe('the scheduler', () => {
     expect(log).toEqual(['1005 promises', '1005 turns', '1006 later'])
   })
 
-  it('lets what was begun before come to rest before the first task', async () => {
+  it('lets earlier work complete before the first task', async () => {
     const { scheduler, log, note, actor } = stage()
     scheduler.at(1_500, () => note('first task'))
     actor('a').spawn(async () => {
@@ -56,7 +56,7 @@ describe('the scheduler', () => {
     expect(log).toEqual(['1000 begun', '1500 first task'])
   })
 
-  it('stops at the end of time, and leaves the rest for later', async () => {
+  it('stops at the end time, and leaves the rest for later', async () => {
     const { scheduler, log, note } = stage()
     scheduler.at(1_500, () => note('in'))
     scheduler.at(3_000, () => note('out'))
@@ -67,7 +67,7 @@ describe('the scheduler', () => {
     expect(log).toEqual(['1500 in', '3000 out'])
   })
 
-  it('shows its own time to whoever measures how long work takes, and only while it runs', async () => {
+  it('provides its own time for measuring durations, and only while it runs', async () => {
     const { scheduler } = stage()
     const real = performance.now
     let seen = 0
@@ -115,15 +115,15 @@ describe('an actor', () => {
   })
 })
 
-describe('chance', () => {
-  it('is the same from the same seed, and of its own for each part', () => {
+describe('the random source', () => {
+  it('gives the same values for the same seed, and separate ones for each part', () => {
     const draws = (random: Random) => Array.from({ length: 5 }, () => random.fraction())
     expect(draws(new Random('a'))).toEqual(draws(new Random('a')))
     expect(draws(new Random('a'))).not.toEqual(draws(new Random('b')))
     expect(draws(new Random('a').for('x'))).not.toEqual(draws(new Random('a').for('y')))
   })
 
-  it('stays in its bounds and reaches all of them', () => {
+  it('stays within its bounds and reaches all values', () => {
     const random = new Random('bounds')
     const seen = new Set(Array.from({ length: 500 }, () => random.whole(3, 6)))
     expect([...seen].sort()).toEqual([3, 4, 5, 6])
@@ -135,7 +135,7 @@ describe('chance', () => {
 })
 
 describe('a clock', () => {
-  it('is off, runs fast and is set; what only goes forward is never set', async () => {
+  it('has an offset, runs fast and can be set; the monotonic clock cannot be set', async () => {
     const { scheduler } = stage()
     const clock = new Clock(scheduler, { offsetMs: 500, rate: 2, jumps: [{ atMs: 1_100, byMs: -300 }] })
     expect(clock.nowMs()).toBe(1_500)

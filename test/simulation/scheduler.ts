@@ -1,21 +1,21 @@
 import type { Random } from './random.ts'
 
-/** The real one: tests that play with timers must not stop the world. */
+/** The real one: tests that mock timers must not stop the simulation. */
 const nextRound = setImmediate
 
-/** What happens at an instant, unless it is called off. */
+/** A task at an instant, unless it is canceled. */
 interface Task {
   readonly atMs: number
-  /** Of tasks for the same instant the one that was asked for first. */
+  /** Of tasks for the same instant the one that was scheduled first. */
   readonly order: number
   run: (() => void) | undefined
 }
 
 /**
- * Virtual time: one task after the other, by instant and then in the order in which they were asked for. Before time goes
- * on, whatever a task woke up has come to rest: promises are followed to their end, and who looks how long
- * it has worked may let others have their turn by `setImmediate`.
- * What waits otherwise, as real timers do, does not belong into a simulation.
+ * Virtual time: one task after the other, by instant and then in the order in which they were scheduled. Before time
+ * advances, all reactions to a task are complete: promises are settled, and code that measures its own running
+ * time may yield by `setImmediate`.
+ * Other waits, such as real timers, must not occur in a simulation.
  */
 export class Scheduler {
   #nowMs: number
@@ -23,24 +23,24 @@ export class Scheduler {
   #steps = 0
   readonly #tasks: Task[] = []
   #fault: { readonly error: unknown } | undefined
-  /** Somebody looked how long it has worked: then it may let others have their turn by an immediate of its own. */
+  /** A running time was read: the code may then yield by an immediate of its own. */
   #isMeasured = false
 
   constructor(startMs: number) {
     this.#nowMs = startMs
   }
 
-  /** The true time, epoch ms. Clocks show something near it. */
+  /** The true time, epoch ms. Clocks differ from it. */
   get nowMs(): number {
     return this.#nowMs
   }
 
-  /** How many tasks have run. */
+  /** The number of executed tasks. */
   get steps(): number {
     return this.#steps
   }
 
-  /** Returns a function that calls it off. */
+  /** Returns a function that cancels it. */
   at(atMs: number, run: () => void): () => void {
     const task: Task = { atMs: Math.max(atMs, this.#nowMs), order: this.#asked++, run }
     push(this.#tasks, task)
@@ -49,21 +49,21 @@ export class Scheduler {
     }
   }
 
-  /** Something went wrong that no actor expects: the run ends with it. */
+  /** An error that no actor expects ends the run. */
   fail(error: unknown): void {
     this.#fault ??= { error }
   }
 
-  /** Lets the world go on until that time. */
+  /** Runs the simulation until that time. */
   async run(untilMs: number): Promise<void> {
     const realNow = performance.now
-    // Code under test that measures how long it worked must not see how fast this machine is.
+    // Code under test that measures its running time must not depend on the speed of this machine.
     performance.now = () => {
       this.#isMeasured = true
       return this.#nowMs
     }
     try {
-      // What was begun before time was.
+      // Work that began before the time started.
       await this.#rest()
       for (let next = this.#tasks[0]; next !== undefined && next.atMs <= untilMs; next = this.#tasks[0]) {
         pop(this.#tasks)
@@ -80,7 +80,7 @@ export class Scheduler {
     }
   }
 
-  /** A round comes when no promise is left to be followed. Immediates asked for before it run before the end of another. */
+  /** A round follows when all promises are settled. Immediates scheduled before it run before another ends. */
   async #rest(): Promise<void> {
     for (let isMeasured = true; isMeasured; ) {
       await round()
@@ -94,7 +94,7 @@ function round(): Promise<void> {
   return new Promise(resolve => nextRound(resolve))
 }
 
-/** Somebody in the world: a process that can die, or stand still for a while. What the dead wait for never comes. */
+/** A process that can die, or be suspended for a while. A dead one is never resumed. */
 export class Actor {
   readonly name: string
   readonly random: Random
@@ -116,7 +116,7 @@ export class Actor {
     this.#isAlive = false
   }
 
-  /** As SIGSTOP does: the world goes on, and what would have woken it up meanwhile does so, in order, when it goes on. */
+  /** Like SIGSTOP: the simulation continues, and its due tasks run, in order, when it is resumed. */
   stopUntil(untilMs: number): void {
     this.#stoppedUntilMs = Math.max(this.#stoppedUntilMs, untilMs)
   }
@@ -125,12 +125,12 @@ export class Actor {
     return this.#stoppedUntilMs > this.scheduler.nowMs
   }
 
-  /** When it went on, or will, after it was last stopped; `-Infinity` if it never was. */
+  /** When it was or will be resumed after the last suspension; `-Infinity` if it was never suspended. */
   get stoppedUntilMs(): number {
     return this.#stoppedUntilMs
   }
 
-  /** Begins something of its own; an error in it ends the run. */
+  /** Starts an independent task; an error in it ends the run. */
   spawn(work: () => Promise<void>): void {
     work().catch(error => this.scheduler.fail(error))
   }
@@ -159,7 +159,7 @@ function isBefore(a: Task, b: Task): boolean {
   return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)
 }
 
-/** The list is a binary heap: no task comes before the one at half its place. */
+/** The list is a binary heap: no task is earlier than the one at half its index. */
 function push(tasks: Task[], task: Task): void {
   let at = tasks.push(task) - 1
   while (at > 0) {

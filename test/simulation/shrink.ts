@@ -1,14 +1,14 @@
-/** What is left of something that fails, and how many smaller ones were tried. */
+/** The smallest failing case, and the number of tried candidates. */
 export interface Shrunk<World> {
   readonly world: World
   readonly tries: number
 }
 
 /**
- * Makes smaller what fails, as long as it fails: tries one candidate after the other, goes on from the first that fails
- * too, and ends where none does, or after so many tries.
+ * Shrinks a failing case: tries one candidate after the other, continues from the first that fails
+ * too, and ends if none does, or after a limited number of attempts.
  *
- * @param smaller candidates, those that leave out most first
+ * @param smaller candidates, those that omit most first
  */
 export async function shrink<World>(
   world: World,

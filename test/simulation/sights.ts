@@ -1,13 +1,13 @@
 import type { EntrySight, EventSight, Wrote } from './happenings.ts'
 
 /**
- * Reads written documents as plain text, line by line, and tells what differs from the last one of the same stream. It
+ * Reads written documents as plain text, line by line, and returns the differences from the last one of the stream. It
  * shares nothing with the reader under test, and is fast enough to see every write of a month.
  */
 export class Sights {
   readonly #last = new Map<string, { readonly lines: ReadonlySet<string>; readonly version: number }>()
 
-  /** What a write changed. */
+  /** The differences of a write. */
   of(stream: string, body: Uint8Array): Pick<Wrote, 'stream' | 'events' | 'entries'> {
     const before = this.#last.get(stream)
     const all = Buffer.from(body).toString('utf8').split('\n')
@@ -37,7 +37,7 @@ function eventIn(line: string): EventSight {
   }
 }
 
-/** Entries stand one a line, the latest last. */
+/** Entries are one per line, the latest last. */
 function entriesAfter(lines: readonly string[], version: number): EntrySight[] {
   const entries: EntrySight[] = []
   for (let at = lines.length - 1; at >= 0; at--) {

@@ -1,10 +1,10 @@
 import type { EventSight, Wrote } from './happenings.ts'
 
-/** What a limit counts from; an independent reading of what the format says of being due. */
+/** The start of a deadline; an independent implementation of the format's rules for due events. */
 export type ModelLimit =
-  /** When it ends, by the store's clock. */
+  /** The time at which it passes, by the store's clock. */
   | { readonly kind: 'absolute'; readonly dueMs: number }
-  /** The same; and how long it is, counted from what the store's clock showed then, and from the true time of it. */
+  /** The same; and its length, counted from the displayed time of the store's clock then, and from its true time. */
   | {
       readonly kind: 'stream' | 'never-started'
       readonly dueMs: number
@@ -12,14 +12,14 @@ export type ModelLimit =
       readonly openedMs: number
       readonly sinceMs: number
     }
-  /** The true time of the last sign of life, and how long it is good for. */
+  /** The true time of the last heartbeat, and the time for which it is valid. */
   | { readonly kind: 'silence'; readonly lifeMs: number; readonly timeoutMs: number }
 
 interface Known {
   readonly sight: EventSight
-  /** True time at which the last sign of life was given. */
+  /** True time at which the last heartbeat was sent. */
   readonly lifeMs: number
-  /** Since when it stands under its limit: a retry may bring one back that is long over. */
+  /** The start of its deadline: a retry may restore one that passed long ago. */
   readonly sinceMs: number
 }
 
@@ -29,10 +29,10 @@ export function isEnded(event: Pick<EventSight, 'status'>): boolean {
   return FINAL.has(event.status)
 }
 
-/** What a limit depends on, signs of life aside. */
+/** The values that a deadline depends on, other than heartbeats. */
 const LIMITING = ['status', 'attempt', 'timeout', 'opened', 'join', 'superseded'] as const
 
-/** One stream as its writes tell it. */
+/** One stream according to its writes. */
 export class StreamModel {
   readonly #events = new Map<string, Known>()
   #rootId: string | undefined

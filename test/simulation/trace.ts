@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Happening } from './happenings.ts'
 
-/** All that happened in a run, in order. */
+/** All occurrences of a run, in order. */
 export class Trace {
   readonly happenings: Happening[] = []
   readonly #startMs: number
@@ -14,7 +14,7 @@ export class Trace {
     this.happenings.push(happening)
   }
 
-  /** The same bytes for two runs in which the same happened. */
+  /** The same bytes for two identical runs. */
   get text(): string {
     return this.happenings.map(happening => `${JSON.stringify(happening)}\n`).join('')
   }
@@ -23,7 +23,7 @@ export class Trace {
     return createHash('sha256').update(this.text).digest('hex')
   }
 
-  /** The last lines about one stream up to a time, and what then kept everybody from it. */
+  /** The last lines about one stream up to a time, and the faults that then affected all actors. */
   linesOf(stream: string, untilMs: number, count = 25): string {
     const about = this.happenings.filter(
       happening => happening.atMs <= untilMs && (!('stream' in happening) || happening.stream === stream),

@@ -1,10 +1,10 @@
 import type { DogSettings } from './allowance.ts'
 import type { Happening } from './happenings.ts'
 
-/** A watchdog may take an outage for a long one from twice its interval on, or a little later, ms. */
+/** A watchdog may treat an outage as long from twice its interval on, or a little later, ms. */
 const SLACK_MS = 10_000
 
-/** Since when each watchdog sees: since it was started, or since the end of a long outage. */
+/** The start of each watchdog's observations: its own start, or the end of a long outage. */
 export class WatchTimes {
   readonly #dogs: readonly DogSettings[]
   readonly #sinceMs = new Map<string, number[]>()
@@ -22,7 +22,7 @@ export class WatchTimes {
     }
   }
 
-  /** How long it had seen by then, where that is too short for two looks that are apart. */
+  /** The observation time so far, if that is too short for two separate observations. */
   tooShortMs(name: string, atMs: number): number | undefined {
     const dog = this.#dogs.find(dog => dog.name === name)
     const since = this.#sinceMs.get(name)?.filter(ms => ms <= atMs) ?? []

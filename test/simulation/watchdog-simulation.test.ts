@@ -11,7 +11,7 @@ const FILE = 'watchdog-simulation.test.ts'
 const DAY = 86_400_000
 
 const row = trustRow('watchdog')
-/** In CI a month of fewer streams, so that each of its events has a life as long. */
+/** In CI a month of fewer streams, so that each of its events lasts as long. */
 const MONTHS: readonly WorldSettings[] = sized(
   [{ ...MONTH, streams: 120 }],
   [MONTH, { ...MONTH, seed: `${MONTH.seed} again` }, { ...MONTH, seed: `${MONTH.seed} once more`, beats: 64 }],
@@ -26,13 +26,13 @@ async function kept(settings: WorldSettings): Promise<WorldOutcome> {
 const countIn = ({ counts }: WorldOutcome, what: string) => counts.get(what) ?? 0
 const kindsIn = ({ violations }: WorldOutcome) => [...new Set(violations.map(({ kind }) => kind))].sort()
 
-/** Half of a week is enough in CI, where each world has to do no more than to go the same way, or to break. */
+/** Half of a week is enough in CI, where each simulation only has to repeat identically, or to fail. */
 const HALF = { days: sized(3.5, 7) }
 
-/** Other tests run beside these. */
+/** Other tests run in parallel. */
 const timeout = sized(180_000, 1_800_000)
 
-/** What the report is told of months that were kept. */
+/** The report on simulated months. */
 function tell(outcomes: readonly WorldOutcome[]): void {
   const sum = (what: string) => outcomes.reduce((total, outcome) => total + countIn(outcome, what), 0)
   const broken = (kind: string) => outcomes.flatMap(({ violations }) => violations.filter(each => each.kind === kind))
@@ -44,7 +44,7 @@ function tell(outcomes: readonly WorldOutcome[]): void {
 }
 
 describe('three watchdogs', { timeout }, () => {
-  it('end in a month, each once, all that is silent and nothing that shows life', async () => {
+  it('end in a month all events without heartbeats, each once, and no other', async () => {
     const outcomes: WorldOutcome[] = []
     for (const month of MONTHS) outcomes.push(await kept(month))
     const sum = (what: string) => outcomes.reduce((total, outcome) => total + countIn(outcome, what), 0)
@@ -64,18 +64,18 @@ describe('three watchdogs', { timeout }, () => {
     tell(outcomes)
   })
 
-  it('on one exact clock end each event once, though all come at the same moment and many workers just in time', async () => {
+  it('on one exact clock end each event once, although all are due at the same moment and many workers are just in time', async () => {
     const outcome = await kept(RACE)
     expect(countIn(outcome, 'carried already')).toBeGreaterThan(0)
     expect(countIn(outcome, 'carried showed-life')).toBeGreaterThan(0)
   })
 
-  it('are not needed for that: one alone ends in time what is due, leases of others aside', async () => {
+  it('are not needed for that: one alone ends due events in time, apart from leases of others', async () => {
     const outcome = await kept(ALONE)
     expect(countIn(outcome, 'carried busy')).toBeGreaterThan(0)
   })
 
-  it('end nothing on the first sight of it, however often they are started', async () => {
+  it('end no event at its first observation, however often they are started', async () => {
     const outcome = await kept({ ...RESTLESS, ...HALF })
     expect(countIn(outcome, 'up')).toBeGreaterThan(200)
   })
@@ -85,15 +85,15 @@ describe('three watchdogs', { timeout }, () => {
     expect(outcome.trace.happenings.some(h => h.kind === 'blind' && h.why.startsWith('clock'))).toBe(true)
   })
 
-  it('spare live workers after a long outage, and end the silent ones then', async () => {
+  it('spare live workers after a long outage, and then end events without heartbeats', async () => {
     const outcome = await kept(LONG_OUTAGE)
     expect(outcome.trace.happenings.some(h => h.kind === 'blind' && h.why.startsWith('outage'))).toBe(true)
     expect(countIn(outcome, 'expired abort')).toBeGreaterThan(20)
   })
 })
 
-describe('a world', { timeout }, () => {
-  it('goes the same way each time it is played from the same seed, another from another', async () => {
+describe('a simulation', { timeout }, () => {
+  it('runs identically from the same seed, and differently from another', async () => {
     const days = { ...WEEK, ...HALF }
     const [first, again] = [await live(days), await live(days)]
     expect(again.trace.hash).toBe(first.trace.hash)
@@ -101,14 +101,14 @@ describe('a world', { timeout }, () => {
   })
 })
 
-describe('it shows', { timeout }, () => {
-  it('that live events are ended without the comparison under the lease', async () => {
+describe('the test detects', { timeout }, () => {
+  it('that live events are ended without the check under the lease', async () => {
     const outcome = await live({ ...RACE, ...HALF, sabotage: { store: stale } })
     expect(kindsIn(outcome)).toContain('early')
     row.control('no comparison under the lease', true)
   })
 
-  it('that streams nobody looks at are forgotten, and no others', async () => {
+  it('that streams that are never inspected are forgotten, and no others', async () => {
     const isForgotten = (name: string) => name.endsWith('3')
     const ownership = { owns: (name: string) => !isForgotten(name) }
     const outcome = await live({ ...WEEK, ...HALF, sabotage: { options: { ownership } } })
@@ -117,20 +117,20 @@ describe('it shows', { timeout }, () => {
     row.control('streams that nobody looks at', true)
   })
 
-  it('that live events are ended by one that trusts a clock that was set', async () => {
+  it('that live events are ended by a watchdog that trusts a clock that was set', async () => {
     const outcome = await live({ ...SET_CLOCK, days: 3.5, sabotage: { run: trustingly } })
     expect(kindsIn(outcome)).toContain('early')
     row.control('a clock that was set is trusted', true)
   })
 
-  it('that events stand too long where the limits count for a day more', async () => {
+  it('that events last too long if deadlines count for a day more', async () => {
     const store = (view: StreamStore) => withClock(view, () => view.nowMs() - DAY)
     expect(kindsIn(await live({ ...WEEK, sabotage: { store } }))).toContain('forgotten')
     row.control('limits count for a day more', true)
   })
 })
 
-/** One look has to do. */
+/** One observation has to be enough. */
 async function trustingly(store: StreamStore, options: WatchdogOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await runOnce(store, options, { isDryRun: false, signal }).catch(() => {})
@@ -138,7 +138,7 @@ async function trustingly(store: StreamStore, options: WatchdogOptions, signal: 
   }
 }
 
-/** What is decided under the lease is decided by what was read before. */
+/** A decision under the lease uses an earlier read. */
 function stale(view: StreamStore): StreamStore {
   const seen = new Map<string, StreamSnapshot>()
   return withMethods(view, {

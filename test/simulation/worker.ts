@@ -7,7 +7,7 @@ import type { EventPlan, StreamPlanned } from './scenario.ts'
 import type { Actor } from './scheduler.ts'
 import type { Trace } from './trace.ts'
 
-/** A machine that works on events, with its own view of the store. */
+/** A machine that works on events, with its own access to the store. */
 export interface Machine {
   readonly actor: Actor
   readonly store: StreamStore
@@ -15,12 +15,12 @@ export interface Machine {
 }
 
 const CLAIM_MS = 60_000
-/** A sign of life is due each third of a limit, at the latest. */
+/** A heartbeat is due each third of a timeout, at the latest. */
 const BEAT = [0.6 / 3, 0.95 / 3] as const
-/** Of one who comes too late or nearly so: how long after the end of the limit, ms. */
+/** For a late worker, or nearly late: the time after the deadline, ms. */
 const TARDY_MS = [-80, 160] as const
 
-/** All that workers do with one stream. */
+/** All work of workers on one stream. */
 export async function liveStream(machine: Machine, { name, root, beginsMs, events }: StreamPlanned): Promise<void> {
   await change(machine, name, { op: 'init', root, forks: [{ name: 'Gate' }], hold: false, born: name })
   await machine.actor.pause(beginsMs)
@@ -32,7 +32,7 @@ export async function liveStream(machine: Machine, { name, root, beginsMs, event
   }
 }
 
-/** One event, from its start to its end, or until nobody hears of its worker any more. */
+/** One event, from its start to its end, or until its worker disappears. */
 async function work(machine: Machine, stream: string, event: string, plan: EventPlan): Promise<void> {
   const { actor } = machine
   const { random } = actor
@@ -46,7 +46,7 @@ async function work(machine: Machine, stream: string, event: string, plan: Event
   await leave(machine, stream, event, plan, fence)
 }
 
-/** Signs of life, until there were enough of them. False: it is told to stop. */
+/** Sends heartbeats until there were enough of them. False: it must stop. */
 async function showLife({ actor, ...machine }: Machine, stream: string, event: string, plan: EventPlan, fence: number) {
   const { random } = actor
   for (let beat = 0; beat < plan.beats; beat++) {
@@ -64,7 +64,7 @@ async function leave(machine: Machine, stream: string, event: string, plan: Even
   if (plan.fate === 'completes') await change(machine, stream, { op: 'complete', event, fence })
   else if (plan.fate === 'fails') await change(machine, stream, { op: 'fail', event, fence, msg: 'boom' })
   else if (plan.fate === 'advances') {
-    // The next step has an end that was fixed before.
+    // The next step has an absolute deadline.
     const next = { name: 'Next', timeout: isoTime(machine.store.nowMs() + plan.timeoutMs) }
     const added = await change(machine, stream, { op: 'advance', event, fence, forks: [], next })
     const [id] = added?.added ?? []
@@ -78,7 +78,7 @@ function silence({ actor, trace }: Machine, stream: string, event: string): void
   trace.add({ kind: 'silent', atMs: actor.scheduler.nowMs, who: actor.name, stream, event })
 }
 
-/** Tries until there is an answer. `undefined`: it was refused. */
+/** Retries until there is an answer. `undefined`: it was refused. */
 export async function change(
   machine: Machine,
   stream: string,

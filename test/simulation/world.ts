@@ -15,7 +15,7 @@ import { Trace } from './trace.ts'
 import { liveStream, type Machine } from './worker.ts'
 
 const DAY = 86_400_000
-/** The true time at which every world begins. */
+/** The true time at which every simulation begins. */
 export const START_MS = Date.parse('2026-03-01T00:00:00.000Z')
 const MACHINES = 10
 
@@ -29,11 +29,11 @@ export interface WorldSettings extends Habits {
   readonly outages: readonly Outage[]
   /** The store's clock. */
   readonly clock: Pick<ClockFault, 'jumps'>
-  /** What each process takes for the store's clock differs from it by at most so much, either way, ms. */
+  /** The maximum difference between the store's clock and each process's estimate, either way, ms. */
   readonly skewMs: number
   /** See `CheckRules`. */
   readonly graceMs: number
-  /** Takes a protection away, for the tests of the tests. */
+  /** Removes a protection, for the tests of the tests. */
   readonly sabotage?: {
     store?(view: StreamStore): StreamStore
     /** In place of the loop. */
@@ -46,13 +46,13 @@ export interface WorldOutcome {
   readonly trace: Trace
   readonly rules: CheckRules
   readonly violations: readonly Violation[]
-  /** How often what happened: kinds of happenings, of faults, outcomes and operations. */
+  /** The number of each kind of occurrences, of faults, outcomes and operations. */
   readonly counts: ReadonlyMap<string, number>
   readonly steps: number
   readonly cpuMs: number
 }
 
-/** Lets a world go on for its days, and judges what happened. */
+/** Runs a simulation for its days, and judges it. */
 export async function live(settings: WorldSettings): Promise<WorldOutcome> {
   const cpu = process.cpuUsage()
   const scheduler = new Scheduler(START_MS)
@@ -88,7 +88,7 @@ export async function live(settings: WorldSettings): Promise<WorldOutcome> {
   return { trace, rules, violations, counts: countsOf(trace), steps: scheduler.steps, cpuMs }
 }
 
-/** What the parts of a world share. */
+/** The shared parts of a simulation. */
 export interface World {
   readonly scheduler: Scheduler
   readonly random: Random
@@ -107,7 +107,7 @@ export function viewOf(world: World, actor: Actor): FaultyStore {
   return new FaultyStore({ base, actor, clock, rates: settings.rates, weather, trace, sights })
 }
 
-/** Workers, an operator, and somebody with leases. */
+/** Workers, an operator, and a holder of explicit leases. */
 function people(world: World, settings: WorldSettings): void {
   const { scheduler, random, trace, base } = world
   const machineOf = (name: string): Machine => {

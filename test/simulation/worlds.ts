@@ -8,13 +8,13 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** `LEASECTL_SIM_SEED=…` plays another world. */
+/** `LEASECTL_SIM_SEED=…` runs another simulation. */
 export const SEED = process.env.LEASECTL_SIM_SEED ?? '1'
 
 /**
- * Clocks of three machines: hours off, and faster or slower than time. What they take for the store's clock is another
- * matter. On Azure it comes from the `Date` header, in whole seconds, so it may be a second off either way. The embedded
- * store is on one machine, whose clock all share: there processes cannot differ, but all see it when it is set.
+ * Clocks of three machines: hours off, and faster or slower than true time. Their estimate of the store's clock is a
+ * separate matter. On Azure it comes from the `Date` header, in whole seconds, so it may be a second off either way. The
+ * embedded store is on one machine with a shared clock: there processes cannot differ, but all see it when it is set.
  */
 const DOGS: readonly DogPlan[] = [
   { name: 'dog-1', machine: { offsetMs: 3 * HOUR }, livesMs: [100 * HOUR, 300 * HOUR], downMs: [1_000, HOUR] },
@@ -27,7 +27,7 @@ const DOGS: readonly DogPlan[] = [
   { name: 'dog-3', machine: { rate: 0.5 }, livesMs: [40 * HOUR, 160 * HOUR], downMs: [1_000, 8 * HOUR] },
 ]
 
-/** The store is away for all for some minutes now and then, and once for hours for one watchdog. */
+/** The store is unreachable for all for some minutes now and then, and once for hours for one watchdog. */
 function outages(days: number): Outage[] {
   const short = [5, 12, 19, 8, 3, 15].map((minutes, at) => {
     const fromMs = ((at + 0.6) / 6) * days * DAY
@@ -36,7 +36,7 @@ function outages(days: number): Outage[] {
   return [...short, { fromMs: 2.5 * DAY, toMs: 2.7 * DAY, who: 'dog-1' }]
 }
 
-/** The one that has to be kept: a month on Azure. */
+/** The reference run: a month on Azure. */
 export const MONTH: WorldSettings = {
   seed: SEED,
   days: 30,
@@ -55,7 +55,7 @@ export const MONTH: WorldSettings = {
 /** The same, smaller. */
 export const WEEK: WorldSettings = { ...MONTH, days: 7, streams: 40, beats: 15, outages: outages(7) }
 
-/** One exact clock for all, nobody dies and nothing is lost: all watchdogs come at once, and workers just in time. */
+/** One exact clock for all, no process dies and no message is lost: all watchdogs act at once, workers just in time. */
 export const RACE: WorldSettings = {
   ...WEEK,
   tardy: 1,
@@ -65,7 +65,7 @@ export const RACE: WorldSettings = {
   skewMs: 0,
 }
 
-/** Two of the watchdogs are started again and again: what they have seen is always new to them. */
+/** Two of the watchdogs are restarted repeatedly: they never have earlier observations. */
 export const RESTLESS: WorldSettings = {
   ...RACE,
   tardy: 0.5,
@@ -75,12 +75,12 @@ export const RESTLESS: WorldSettings = {
   }),
 }
 
-/** One watchdog, which nothing befalls but that others hold leases: all that is due is ended as soon as was promised. */
+/** One watchdog, with no faults but leases of others: all due events are ended within the promised time. */
 export const ALONE: WorldSettings = { ...RACE, tardy: 0, dogs: [{ name: 'dog-1', machine: {} }], rates: NO_FAULTS }
 
 /**
  * The clock of an embedded store is set: forward and back by an hour and by a day. A watchdog that is started after that
- * cannot know of it, so these live on; and none of the workers is late of its own fault.
+ * cannot know of it, so these keep running; and none of the workers is late through its own fault.
  */
 export const SET_CLOCK: WorldSettings = {
   ...WEEK,
@@ -98,7 +98,7 @@ export const SET_CLOCK: WorldSettings = {
   graceMs: DAY,
 }
 
-/** The store is away for so long that all workers seem to be silent. */
+/** The store is unreachable for so long that all workers seem to be dead. */
 export const LONG_OUTAGE: WorldSettings = {
   ...WEEK,
   tardy: 0,
@@ -108,14 +108,14 @@ export const LONG_OUTAGE: WorldSettings = {
   ],
 }
 
-/** What was broken, with what led to it and how to see it again; `''` when nothing was. */
+/** The violations, with their context and the way to repeat them; `''` if there are none. */
 export function brokenIn({ violations, trace }: WorldOutcome, { seed }: WorldSettings, file: string): string {
   if (violations.length === 0) return ''
   const told = violations.slice(0, 3).map(({ kind, atMs, stream, event, why }) => {
     const lines = trace.linesOf(stream, atMs + HOUR)
     return `${timeOf(atMs, START_MS)} ${kind}: ${stream} ${event}: ${why}\n${lines}`
   })
-  // The seeds of all worlds come from the one that the environment may name.
+  // The seeds of all simulations derive from the one that the environment may name.
   const again = `LEASECTL_SIM_SEED=${SEED} LEASECTL_TRUST_SIZE=${SIZE} npx vitest run test/simulation/${file}`
   return [`${violations.length} broken promises in the world ${seed}`, ...told, again].join('\n\n')
 }

@@ -5,7 +5,7 @@ import { sized } from '../guarantees/size.ts'
 import type { Brief, EventText } from './stream-builder.ts'
 
 /**
- * How often a property is tried. `LEASECTL_RUNS=20000` for a long night. Halves and quarters of it are whole numbers:
+ * The number of runs of a property. `LEASECTL_RUNS=20000` for a long night. Halves and quarters of it are whole numbers:
  * fast-check never ends otherwise.
  */
 export const RUNS = 4 * Math.ceil(Number(process.env.LEASECTL_RUNS ?? 120) / 4)
@@ -13,7 +13,7 @@ export const RUNS = 4 * Math.ceil(Number(process.env.LEASECTL_RUNS ?? 120) / 4)
 /** The same for scripts that are played on the code and on its model. */
 export const MODEL_RUNS = Number(process.env.LEASECTL_RUNS ?? sized(20_000, 400_000))
 
-/** What happens next on a stage. Numbers choose among what is there by then, so that a script can be shrunk. */
+/** The next step of a play. Numbers select from the current events, so that a script can be shrunk. */
 export type Step =
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'legacy'; readonly which: number; readonly status: string; readonly rebuild: boolean }
@@ -46,7 +46,7 @@ export const anInit = (): fc.Arbitrary<Brief> =>
       ...(join && forks.length > 0 ? { join: { name: 'Join' } } : {}),
     }))
 
-/** What the .NET library does: it takes up events that are `init` and ends events that are open. */
+/** The actions of the .NET library: it starts `init` events and ends open events. */
 const aLegacyStep = (rebuild: boolean): fc.Arbitrary<Step> =>
   fc.record({
     kind: fc.constant('legacy' as const),
@@ -68,7 +68,7 @@ export function aScript(foreign: 'none' | 'kept' | 'dropped', maxLength = 25): f
   return fc.array(fc.oneof(...own, ...others), { minLength: 1, maxLength, size: 'max' })
 }
 
-/** Any operation on any event, by anybody, with a fence that is right, wrong or missing. */
+/** Any operation on any event, by any owner, with a right, wrong or missing fence. */
 function anOperation(): fc.Arbitrary<Step> {
   const kinds = 'start start start advance advance complete complete complete fail touch release cancel abort'
   return fc
@@ -107,7 +107,7 @@ interface Choice {
   readonly takeOver: boolean
 }
 
-/** Mostly open events for work and final ones for retry: refusals teach less. */
+/** Mostly open events for work and final ones for retry: refusals are less informative. */
 function targetOf({ op, which, open }: Choice, events: readonly StreamEvent[]): StreamEvent {
   const liked = open > 0 ? events.filter(event => isFinal(event) === (op === 'retry')) : events
   const among = liked.length > 0 ? liked : events
@@ -116,7 +116,7 @@ function targetOf({ op, which, open }: Choice, events: readonly StreamEvent[]): 
   return event
 }
 
-/** The operation a choice means for the events that are there. */
+/** The operation for a selection among the current events. */
 export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
   const target = targetOf(choice, events)
   const event = target.id
@@ -162,7 +162,7 @@ const IDS = ['00', '01', '01.00', '01.01', '02.00', 'x', "o'k", '1.0'] as const
 const anId = () => fc.constantFrom(...IDS)
 const aLink = () => fc.oneof({ arbitrary: anId(), weight: 4 }, { arbitrary: fc.constantFrom('', '77.00'), weight: 2 })
 
-/** Documents no good writer makes: cycles, links to itself and into nothing, duplicates, unknown statuses, odd claims. */
+/** Malformed documents: cycles, links to itself and to missing events, duplicates, unknown statuses, odd claims. */
 export const aStrangeDocument = (): fc.Arbitrary<readonly EventText[]> =>
   fc
     .array(

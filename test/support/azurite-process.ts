@@ -15,11 +15,11 @@ export interface Azurite {
 }
 
 const MAIN = fileURLToPath(new URL('../../node_modules/azurite/dist/src/blob/main.js', import.meta.url))
-/** Ends the emulator when its standard input does: so it never outlives this process, however that ends. */
+/** Ends the emulator when its standard input ends, so that it never outlives this process, however that ends. */
 const DIE_WITH_PARENT = 'data:text/javascript,process.stdin.on("end",()=>process.exit()).resume()'
 /**
- * Lets it keep idle connections longer than any test lasts: who stood still for the usual five seconds would send its next
- * request over one that is closed, and hear nothing of what became of it.
+ * Keeps idle connections longer than any test lasts: a process suspended for the default five seconds would send its next
+ * request over a closed connection, and never learn the outcome.
  */
 const KEEP_CONNECTIONS =
   'data:text/javascript,import{Server}from"node:http";Object.defineProperty(Server.prototype,"keepAliveTimeout",{get:()=>36e5,set(){}})'
@@ -28,8 +28,8 @@ export const ACCOUNT = 'devstoreaccount1'
 const KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
 
 /**
- * Starts Azurite's blob service on a free port of 127.0.0.1, as a child process: in memory, or in a folder of its own, for
- * what takes longer than ten minutes, when the one in memory stands still to clean up.
+ * Starts Azurite's blob service on a free port of 127.0.0.1, as a child process: in memory, or in a folder of its own for
+ * tests of more than ten minutes, because the one in memory then stalls for its garbage collection.
  */
 export async function startAzurite({ onDisk = false }: { readonly onDisk?: boolean } = {}): Promise<Azurite> {
   const location = onDisk ? mkdtempSync(join(tmpdir(), 'leasectl-azurite-')) : undefined
@@ -44,7 +44,7 @@ export async function startAzurite({ onDisk = false }: { readonly onDisk?: boole
   return { port, url, connectionString: connectionStringAt(port), stop: () => stop(child, location) }
 }
 
-/** The connection string of the emulator behind a port, a proxy's for example. */
+/** The connection string of the emulator behind a port, for example of a proxy. */
 export function connectionStringAt(port: number): string {
   const endpoint = `http://127.0.0.1:${port}/${ACCOUNT}`
   return `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${KEY};BlobEndpoint=${endpoint};`

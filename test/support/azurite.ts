@@ -8,10 +8,10 @@ import { ACCOUNT, type Azurite, connectionStringAt } from './azurite-process.ts'
 
 export { type Azurite, connectionStringAt, startAzurite } from './azurite-process.ts'
 
-/** The port that a test file was told, by its path: it keeps to one emulator. */
+/** The port for a test file, by its path: it uses one emulator. */
 const ports = new Map<string, Promise<number>>()
 
-/** The emulator that many test files of a run share; it starts when the first one asks. */
+/** The emulator that many test files of a run share; it starts on the first request. */
 export async function sharedAzurite(): Promise<Omit<Azurite, 'stop'>> {
   const { testPath = '' } = expect.getState()
   const asked = ports.get(testPath) ?? askedFor()
@@ -25,7 +25,7 @@ async function askedFor(): Promise<number> {
   return Number(await response.text())
 }
 
-/** A store in a fresh container of the emulator behind a port, or in one that was made before. */
+/** A store in a fresh container of the emulator behind a port, or in an existing one. */
 export async function openAzuriteStore(
   port: number,
   options: Partial<Omit<AzureBlobOptions, 'address' | 'credential'>> & { container?: string } = {},

@@ -4,10 +4,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Fault } from './faults.ts'
 import { type Answer, without } from './messages.ts'
 
-/** How many bytes an answer of the wrong length has too few or too many. */
+/** The difference in bytes of an answer with a wrong length. */
 const WRONG_BY = 10
 
-/** No answer: the connection is closed, or with `silent` it stays open and nothing ever comes. */
+/** No answer: the connection is closed, or with `silent` it stays open without data. */
 export function hangUp(request: IncomingMessage, fault: Fault): void {
   if (!fault.silent) request.socket.resetAndDestroy()
 }
@@ -29,7 +29,7 @@ export function failure({ kind, status, code: given, retryAfterS }: Fault): Answ
   return { status: code, headers, body: Buffer.alloc(0) }
 }
 
-/** A page of something in between, in whose place or time nobody is the service: no id of a request, no ETag, another day. */
+/** A page of an intermediary in place of the service's answer: no request id, no ETag, another date. */
 export function forged({ status = 200, location = '/login' }: Fault): Answer {
   const body = Buffer.from(
     '<!DOCTYPE html><html><head><title>Sign in</title></head><body><p>Welcome!<br></body></html>',
@@ -42,7 +42,7 @@ export function forged({ status = 200, location = '/login' }: Fault): Answer {
 }
 
 /**
- * Half of what the header promised, or for an answer without a body half of the header; then the connection is closed in
+ * Half of the promised bytes, or for an answer without a body half of the header; then the connection is closed in
  * order (`truncate`), is reset (`reset`), or with `silent` stays open.
  */
 export function brokenOff(response: ServerResponse, { status, headers, body }: Answer, fault: Fault): void {
@@ -60,8 +60,8 @@ export function brokenOff(response: ServerResponse, { status, headers, body }: A
 }
 
 /**
- * The whole answer under a header that lies. `more`: it promises bytes that never come, and the connection stays open.
- * `less`: there are bytes behind the end.
+ * The whole answer with a wrong header. `more`: it promises bytes that never come, and the connection stays open.
+ * `less`: there are bytes after the end.
  */
 export function wrongLength(response: ServerResponse, { status, headers, body }: Answer, { claims }: Fault): void {
   if (claims === 'less') {
@@ -75,7 +75,7 @@ export function wrongLength(response: ServerResponse, { status, headers, body }:
   }
 }
 
-/** Resolves as soon as the caller has hung up: whatever is answered then comes too late. */
+/** Resolves as soon as the caller has closed the connection: any later answer is too late. */
 export async function givenUp({ socket }: IncomingMessage): Promise<void> {
   if (!socket.destroyed) await once(socket, 'close')
 }

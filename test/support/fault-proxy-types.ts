@@ -7,29 +7,29 @@ export interface FaultProxyOptions {
   /** The same seed and the same requests in the same order give the same faults. */
   readonly seed?: number
   readonly faults?: readonly Fault[]
-  /** Of every request and of every answer. */
+  /** The delay of every request and of every answer. */
   readonly delayMs?: number
 }
 
-/** An HTTP proxy that loses, delays, doubles and breaks requests and answers on purpose. */
+/** An HTTP proxy that deliberately loses, delays, duplicates and corrupts requests and answers. */
 export interface FaultProxy {
   readonly port: number
   /** Every request that arrived, in order. */
   readonly requests: readonly Seen[]
-  /** Every fault that was put in: the proof that it reached the code under test. */
+  /** Every injected fault: the proof that it reached the code under test. */
   readonly injected: readonly Injected[]
-  /** Connections that the caller closed with no fault to blame, before an answer: it had a limit, and all was slow. */
+  /** Connections that the caller closed without a fault, before an answer: it timed out because all was slow. */
   readonly abandoned: number
-  /** How many round trips one after the other the requests so far took: those that overlap count once. */
+  /** The number of sequential round trips of the requests so far: overlapping ones count once. */
   readonly rounds: number
   count(operation: Seen['operation']): number
   /** Adds a fault; `nth` counts from now. */
   add(fault: Fault): void
-  /** Takes all faults out. */
+  /** Removes all faults. */
   heal(): void
   /** Forgets requests, injections and rounds. */
   reset(): void
-  /** Lets the requests that are held back (`late`, `duplicate-late`) through to the service, and waits until it has answered them. */
+  /** Forwards the delayed requests (`late`, `duplicate-late`) to the service, and waits for its answers. */
   deliverLate(): Promise<void>
   stop(): Promise<void>
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openAzuriteStore, sharedAzurite } from './azurite.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
-/** Says how often it was asked, and what headers it got. */
+/** Returns the number of requests, and their headers. */
 let target: Server
 let asked: { target: string | undefined; headers: string[]; body: string }[]
 let proxy: FaultProxy | undefined
@@ -31,12 +31,12 @@ const start = async (faults: Fault[] = [], seed = 1) => {
   return proxy
 }
 
-/** Of a caller that is answered nothing: long enough for the request to get there, on a machine that stands still for a while. */
+/** For a caller without an answer: long enough for the request to arrive, on a machine that stalls for a while. */
 const PATIENCE_MS = 1_000
-/** Of who waits for what comes by itself. */
+/** For waits that end by themselves. */
 const LONG = { timeout: 5_000 }
 
-/** What came of a request: status and body, or the error's code. */
+/** The result of a request: status and body, or the error's code. */
 function ask(port: number, path = '/a', limitMs = 5_000, agent: Agent | false = false): Promise<string> {
   return new Promise(resolve => {
     const headers = { Host: 'account.example', 'X-Signed': 'Abc' }
@@ -64,7 +64,7 @@ function ask(port: number, path = '/a', limitMs = 5_000, agent: Agent | false = 
 }
 
 describe('fault proxy', () => {
-  it('hands on method, path, headers with their case, host and body', async () => {
+  it('passes on method, path, headers with their case, host and body', async () => {
     const { port } = await start()
     expect(await ask(port, '/a/b?comp=x')).toBe('201 answer 1')
     expect(asked[0]?.body).toBe('body')
@@ -81,7 +81,7 @@ describe('fault proxy', () => {
     { kind: 'reset', said: 'ECONNRESET', applied: 1 },
     { kind: 'duplicate-late', said: '201 answer 1', applied: 1 },
     { kind: 'late', said: 'ECONNRESET', applied: 0 },
-  ] as const)('$kind: the caller sees $said, the service was asked $applied times', async ({ kind, said, applied }) => {
+  ] as const)('$kind: the caller sees $said, the service got $applied requests', async ({ kind, said, applied }) => {
     const { port, injected } = await start([{ kind, times: 1 }])
     expect(await ask(port)).toBe(said)
     expect(asked).toHaveLength(applied)
@@ -94,7 +94,7 @@ describe('fault proxy', () => {
     { kind: 'truncate', silent: true },
     { kind: 'wrong-length', claims: 'more' },
     { kind: 'answer-late' },
-  ] as const)('%o: nothing ends it but the limit of the caller, and the service was asked', async fault => {
+  ] as const)('%o: only the time limit of the caller ends it, and the service got the request', async fault => {
     const { port, injected } = await start([fault])
     expect(await ask(port, '/a', PATIENCE_MS)).toBe('ABORT_ERR')
     expect(asked).toHaveLength(1)
@@ -104,13 +104,13 @@ describe('fault proxy', () => {
   it.each([
     { kind: 'forged-before', applied: 0 },
     { kind: 'forged-after', applied: 1 },
-  ] as const)('$kind: the caller sees a page of somebody else, the service was asked $applied times', async fault => {
+  ] as const)('$kind: the caller sees a foreign page, the service got $applied requests', async fault => {
     const { port } = await start([{ kind: fault.kind, status: 403, times: 1 }])
     expect(await ask(port)).toMatch(/^403 <!DOCTYPE html>/)
     expect(asked).toHaveLength(fault.applied)
   })
 
-  it('wrong-length: the answer is cut off where its header says', async () => {
+  it('wrong-length: the answer is truncated as its header says', async () => {
     const { port } = await start([{ kind: 'wrong-length', claims: 'less', when: ({ target }) => target === '/long' }])
     expect(await ask(port, '/long-answer')).toBe('201 answer 1')
     expect(await ask(port, '/long')).toMatch(/^201 $|HPE_/)
@@ -119,7 +119,7 @@ describe('fault proxy', () => {
   it.each([
     [false, 'ECONNRESET'],
     [true, 'ABORT_ERR'],
-  ])('dead-socket (silent: %s): strikes what comes over a connection that was used before', async (silent, said) => {
+  ])('dead-socket (silent: %s): strikes requests on a connection that was used before', async (silent, said) => {
     const { port, injected } = await start([{ kind: 'dead-socket', silent }])
     const agent = new Agent({ keepAlive: true })
     expect(await ask(port, '/a', 5_000, agent)).toBe('201 answer 1')
@@ -129,7 +129,7 @@ describe('fault proxy', () => {
     expect(injected.map(({ request }) => request.target)).toEqual(['/b'])
   })
 
-  it('duplicate-late: the copy is delivered behind the next such request', async () => {
+  it('duplicate-late: the copy is delivered after the next such request', async () => {
     const { port } = await start([{ kind: 'duplicate-late', times: 1, after: ({ target }) => target === '/next' }])
     expect(await ask(port, '/first')).toBe('201 answer 1')
     await ask(port, '/other')
@@ -138,7 +138,7 @@ describe('fault proxy', () => {
     await expect.poll(() => asked.length, LONG).toBe(4)
   })
 
-  it('forwards to an account elsewhere: without the account in the path, with the name of its host', async () => {
+  it('forwards to an account on another host: without the account in the path, with the host name', async () => {
     const { port } = target.address() as AddressInfo
     const url = new URL(`http://localhost:${port}`)
     proxy = await startFaultProxy({ target: { url, account: 'ada1' } })
@@ -147,7 +147,7 @@ describe('fault proxy', () => {
     expect(asked[0]?.headers).toEqual(expect.arrayContaining(['Host', url.host, 'X-Signed', 'Abc']))
   })
 
-  it('late: delivered on demand, or after the request that was named', async () => {
+  it('late: delivered on request, or after the named request', async () => {
     const made = await start([
       { kind: 'late', when: request => request.target === '/held' },
       { kind: 'late', when: request => request.target === '/timed', after: request => request.target === '/sign' },
@@ -162,7 +162,7 @@ describe('fault proxy', () => {
     await expect.poll(() => asked.length, LONG).toBe(4)
   })
 
-  it('nth counts the requests that match, times bounds them', async () => {
+  it('nth counts the matching requests, times limits them', async () => {
     const { port } = await start([
       { kind: 'error-before', when: request => request.query.get('comp') === 'lease', nth: 2 },
     ])

@@ -172,7 +172,7 @@ class HttpFaultProxy implements FaultProxy {
     return { connection: this.#connected, reused: false }
   }
 
-  /** Sends what was held back until a request like the one just answered. */
+  /** Sends delayed requests until a request like the one just answered. */
   async #deliverAfter(answered: Seen): Promise<void> {
     const due = this.#late.filter(({ fault, request }) => request !== answered && fault.after?.(answered))
     this.#late = this.#late.filter(held => !due.includes(held))

@@ -3,54 +3,54 @@ import type { Operation, Seen } from './seen-request.ts'
 export type FaultKind =
   /** Never forwarded, no answer. */
   | 'lose-request'
-  /** Forwarded; the answer is dropped. */
+  /** Forwarded; the answer is lost. */
   | 'lose-answer'
-  /** No answer; forwarded later, see `after` and `deliverLate`: a request that was given up and lands after all. */
+  /** No answer; forwarded later, see `after` and `deliverLate`: a request that timed out and lands after all. */
   | 'late'
   /** Answered with an error (503), not forwarded. */
   | 'error-before'
-  /** Forwarded; answered with an error (500) all the same. */
+  /** Forwarded; answered with an error (500) anyway. */
   | 'error-after'
-  /** Answered by something in between (a proxy, a captive portal), not forwarded; see `status` and `location`. */
+  /** Answered by an intermediary (a proxy, a captive portal), not forwarded; see `status` and `location`. */
   | 'forged-before'
-  /** Forwarded; answered by something in between all the same. */
+  /** Forwarded; answered by an intermediary anyway. */
   | 'forged-after'
   /** Forwarded twice; the answer is the second one. */
   | 'duplicate'
-  /** Forwarded and answered; forwarded once more later, see `after` and `deliverLate`: a copy that the network kept. */
+  /** Forwarded and answered; forwarded again later, see `after` and `deliverLate`: a copy that the network kept. */
   | 'duplicate-late'
-  /** Forwarded; the answer breaks off and the connection is closed in order, or with `silent` stays open. */
+  /** Forwarded; the answer is truncated and the connection is closed in order, or with `silent` stays open. */
   | 'truncate'
-  /** As `truncate`, but the connection is reset. */
+  /** Like `truncate`, but the connection is reset. */
   | 'reset'
   /** Forwarded; the length in the answer's header is not that of its body, see `claims`. */
   | 'wrong-length'
-  /** Forwarded; the answer comes when the caller has hung up. Only a caller with a limit of its own goes on. */
+  /** Forwarded; the answer comes when the caller has closed the connection. Only a caller with a timeout continues. */
   | 'answer-late'
   /**
-   * Never forwarded: only of requests on a connection that was used before, and that died unseen while it was idle. With
-   * `silent` nothing says so (a firewall forgot it), else it is reset.
+   * Never forwarded: only for requests on a connection that was used before, and that failed unnoticed while idle. With
+   * `silent` there is no error (a firewall dropped it), otherwise it is reset.
    */
   | 'dead-socket'
-  /** Forwarded and answered, after `delayMs` and what `before` does. */
+  /** Forwarded and answered, after `delayMs` and `before`. */
   | 'delay'
 
-/** A rule: which requests suffer what. Of several rules that apply the first counts. */
+/** A rule: a fault and its requests. Of several matching rules the first counts. */
 export interface Fault {
   readonly kind: FaultKind
   /** Only requests of this operation. */
   readonly on?: Operation
-  /** Only requests for which this is true. */
+  /** Only requests that match this predicate. */
   readonly when?: (request: Seen) => boolean
   /** Only the n-th of them, from 1. */
   readonly nth?: number
   /** Each of them with this probability, by the proxy's seed. */
   readonly probability?: number
-  /** At most so often. */
+  /** The maximum number of times. */
   readonly times?: number
-  /** No answer, or no more of it, means a connection that stays open and silent; without this it ends. */
+  /** A missing or truncated answer means a connection that stays open without data; otherwise it is closed. */
   readonly silent?: boolean
-  /** For `wrong-length`: whether the header promises more than comes (default) or less. */
+  /** For `wrong-length`: whether the header promises more than follows (default) or less. */
   readonly claims?: 'more' | 'less'
   /** Of the error answer, or of the forged one (200). */
   readonly status?: number
@@ -61,7 +61,7 @@ export interface Fault {
   readonly retryAfterS?: number
   /** Further delay before the request is forwarded. */
   readonly delayMs?: number
-  /** Awaited before the request is forwarded: what somebody else does in that moment. */
+  /** Awaited before the request is forwarded: for actions of others at that moment. */
   readonly before?: (request: Seen) => Promise<unknown>
   /** For `late` and `duplicate-late`: forwarded as soon as such a request was answered. */
   readonly after?: (request: Seen) => boolean
@@ -69,12 +69,12 @@ export interface Fault {
 
 export interface Injected {
   readonly kind: FaultKind
-  /** No answer came, or no more of it, over a connection that stayed open. */
+  /** No answer came, or only a part of it, over a connection that stayed open. */
   readonly silent: boolean
   readonly request: Seen
 }
 
-/** The fault for a request. Keeps the counts of the rules, and draws for each rule that asks for chance. */
+/** The fault for a request. Updates the counters of the rules, and draws for each rule with a probability. */
 export function chooseFault(
   rules: { readonly fault: Fault; matches: number; used: number }[],
   request: Seen,

@@ -1,15 +1,15 @@
-/** What a test wants to see of a blob in the XML of a listing; whatever is left out is as usual. */
+/** The fields of a blob in the XML of a listing; omitted ones have defaults. */
 export interface BlobXml {
-  /** The element itself: some names come encoded. */
+  /** The element itself: some names are encoded. */
   readonly name?: string
   readonly etag?: string
   readonly length?: string
   readonly md5?: string
   readonly lease?: string
-  /** More properties, and what stands between name and properties. */
+  /** More properties, and content between name and properties. */
   readonly properties?: string
   readonly before?: string
-  /** What stands behind the properties. */
+  /** Content after the properties. */
   readonly after?: string
 }
 

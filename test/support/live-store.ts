@@ -15,27 +15,27 @@ import type { Target } from './messages.ts'
 
 type BlobAddress = StoreAddress & { kind: 'azure' | 'azurite' }
 
-/** `LEASECTL_LIVE_STORE`: an account on which facts, contract and matrix run in the place of Azurite. */
+/** `LEASECTL_LIVE_STORE`: an account on which facts, contract and matrix run instead of Azurite. */
 export const LIVE_STORE = process.env.LEASECTL_LIVE_STORE
 
-/** Why a report has nothing to say of a live account. */
+/** The reason why a report has no result for a live account. */
 export const NOT_LIVE = 'LEASECTL_LIVE_STORE names none'
 
 const HOUR_MS = 3_600_000
 
 /** The account that tests run on: the emulator of this run, or the one that `LEASECTL_LIVE_STORE` names. */
 export interface TestAccount {
-  /** It is Azurite, which answers otherwise than the service in a few places. */
+  /** It is Azurite, whose answers differ from the service in a few cases. */
   readonly isEmulator: boolean
   service(): Promise<BlobServiceClient>
-  /** A name for a container, the same at no other time. */
+  /** A unique name for a container. */
   newContainer(): string
   open(container: string, options?: Partial<AzureBlobOptions>): Promise<StreamStore>
   /** For clients of the service's own kit. */
   direct(container: string): Promise<{ address: BlobAddress; credential: AzureCredential }>
   /** For a proxy in front of the account. */
   readonly target: Target
-  /** A container over a proxy at a port: with a SAS, for a signature by key would not bear its address. */
+  /** A container over a proxy at a port: with a SAS, because a signature by key would not allow its address. */
   over(port: number, container: string): Promise<{ address: BlobAddress; credential: AzureCredential }>
 }
 
@@ -69,7 +69,7 @@ async function addressOfAccount(): Promise<BlobAddress> {
   throw new Error(`LEASECTL_LIVE_STORE is no blob store: ${LIVE_STORE}`)
 }
 
-/** Removes containers, those too that were never made. */
+/** Removes containers, including those that were never created. */
 export async function removeContainers(account: TestAccount, containers: Iterable<string>): Promise<void> {
   const service = await account.service()
   for (const container of containers) await service.getContainerClient(container).deleteIfExists()

@@ -2,7 +2,7 @@ import { type Agent, request as forwardHttp, type IncomingMessage } from 'node:h
 import { request as forwardHttps, type Agent as HttpsAgent } from 'node:https'
 import type { Seen } from './seen-request.ts'
 
-/** A request or an answer as it goes over the wire. Headers keep their case and order: signatures cover them. */
+/** A raw request or answer. Headers keep their case and order: signatures cover them. */
 export interface Message {
   readonly headers: string[]
   readonly body: Buffer
@@ -16,16 +16,16 @@ export interface Answer extends Message {
 export type Target = { readonly port: number } | Elsewhere
 
 /**
- * An account by the URL of its blobs, http or https. Requests to the proxy have the account at the head of their path, as
- * for any server without a name; it is cut off, and `Host` becomes the account's. A signature by key covers the path and
- * would break, one in the query (SAS) does not.
+ * An account by the URL of its blobs, http or https. Requests to the proxy have the account at the start of the path,
+ * as for any server without a name; it is removed, and `Host` becomes the account's. A signature by key covers the path
+ * and would break, one in the query (SAS) does not.
  */
 export interface Elsewhere {
   readonly url: URL
   readonly account: string
 }
 
-/** Sends a request on to the service and takes its answer in whole. */
+/** Forwards a request to the service and reads its whole answer. */
 export function forward(
   target: Target,
   { method, target: path }: Seen,

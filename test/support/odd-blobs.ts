@@ -5,10 +5,10 @@ import type { StreamStore } from '../../src/store/store.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { testAccount } from './live-store.ts'
 
-/** Names that blobs of other programs have and no stream can. */
+/** Names of blobs of other programs that are not stream names. */
 export const ODD_NAMES = ['orders/', 'x.', 'a/./b', 'tab\there', 'line\nbreak', 'del\u007f', 'c1\u0085'] as const
 
-/** What may lie beside streams and cannot be read: the names it has, and the code by which it is reported. */
+/** Possible unreadable blobs beside streams: their names, and the code with which they are reported. */
 export const ODD_BLOBS = {
   'names that no stream can have': { names: ODD_NAMES, code: 'bad-name' },
   'a blob in the archive tier': { names: ['odd/archived'], code: 'blob-archived' },
@@ -18,7 +18,7 @@ export const ODD_BLOBS = {
 
 export type OddKind = keyof typeof ODD_BLOBS
 
-/** What the service says of such a blob when its body is asked for, or it is to be leased or written. */
+/** The answer of the service when such a blob is read, leased or written. */
 const SAID: { readonly [kind in OddKind]?: string } = {
   'a blob in the archive tier': 'BlobArchived',
   'a blob with a key of its writer': 'BlobUsesCustomerSpecifiedEncryption',
@@ -28,12 +28,12 @@ export interface OddStore {
   readonly store: StreamStore
   readonly container: string
   readonly proxy: FaultProxy
-  /** Puts the odd blobs beside what is there, each a copy of that stream, its summary included. */
+  /** Adds the odd blobs to the store, each a copy of that stream, including its summary. */
   plant(kind: OddKind, from: string, to?: readonly string[]): Promise<void>
   end(): Promise<void>
 }
 
-/** A fresh store on the emulator, in which blobs can lie that no driver would put there. */
+/** A fresh store on the emulator, with blobs that no driver would create. */
 export async function openOddStore(): Promise<OddStore> {
   const account = await testAccount()
   const container = account.newContainer()

@@ -25,9 +25,9 @@ export interface Seen {
   readonly query: URLSearchParams
   /** Names in lower case. */
   readonly headers: IncomingMessage['headers']
-  /** Which connection it came over, from 1 in their order. */
+  /** The number of its connection, from 1 in their order. */
   readonly connection: number
-  /** Whether another request came over it before. */
+  /** Whether another request used it before. */
   readonly reused: boolean
 }
 

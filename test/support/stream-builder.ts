@@ -14,7 +14,7 @@ import { LegacyStream, type SaveOptions } from './xelement.ts'
 export const START_MS = Date.parse('2024-05-01T12:00:00.000Z')
 export const BORN = '11111111-2222-4333-8444-555555555555'
 
-/** An event as a test writes it: the fourteen attributes by name, ours as `lc:name`. */
+/** An event in the notation of tests: the fourteen attributes by name, ours as `lc:name`. */
 export type EventText = Partial<EventAttributes> & { readonly [Name in `lc:${LcAttributeName}`]?: string }
 
 /** The text of a document that another writer made, events in the order given. */
@@ -34,8 +34,8 @@ export const spec = (name: string, more: Partial<EventSpec> = {}): EventSpec => 
 type Options = Partial<Authorship> & Partial<OperationContext>
 
 /**
- * One stream on a stage: operations are applied one after the other at a time that the test sets. What an operation
- * makes is written and read again, as between two processes.
+ * A stream under test: operations are applied one after the other at a time that the test sets. Each result is written
+ * and read again, as between two processes.
  */
 export class Play {
   document: StreamDocument
@@ -47,7 +47,7 @@ export class Play {
     this.document = text === '' ? EMPTY_DOCUMENT : readDocument(text)
   }
 
-  /** A stream that our own `init` made, with branches `01.00`, `02.00` … and a join `01` if they are asked for. */
+  /** A stream of our own `init`, with branches `01.00`, `02.00` … and a join `01` on request. */
   static started(...forks: readonly string[]): Play {
     return new Play().after({ op: 'init', root: spec('Start'), forks: forks.map(name => spec(name)) })
   }
@@ -56,9 +56,9 @@ export class Play {
     return new Play().after({ op: 'init', root: spec('Start'), forks: forks.map(name => spec(name)), join: spec(join) })
   }
 
-  /** Whatever comes of it. A changed document is written. */
+  /** Any outcome. A changed document is written. */
   apply(given: Brief, options: Options = {}): Applied {
-    // Counted in the document: no two are alike, even where it is handed from one play to another.
+    // Counted in the document: none repeats, even if it is passed from one play to another.
     const { by = 'test', why, commandId = `c${this.document.journal.split(' cmd=').length}`, ...context } = options
     const author = { by, commandId, ...(why === undefined ? {} : { why }) }
     const applied = applyOperation(this.document, complete(given), author, {
@@ -71,20 +71,20 @@ export class Play {
     return applied
   }
 
-  /** The result of an operation that is not refused. */
+  /** The result of an operation that must not be refused. */
   do(given: Brief, options: Options = {}): ChangeResult {
     const applied = this.apply(given, options)
     if (applied.kind === 'refused') throw new Error(`${given.op}: ${applied.refusal.code}: ${applied.refusal.message}`)
     return applied.result
   }
 
-  /** Operations one after the other, none of which is refused. */
+  /** Operations in sequence, none of which must be refused. */
   after(...given: readonly Brief[]): this {
     for (const one of given) this.do(one)
     return this
   }
 
-  /** The refusal of an operation that is refused; the document stays as it is. */
+  /** The refusal of an operation that must be refused; the document is unchanged. */
   refused(given: Brief, options: Options = {}): Refusal {
     const before = this.document
     const applied = this.apply(given, options)
@@ -105,7 +105,7 @@ export class Play {
     return this
   }
 
-  /** Changes the text by hand, as some other writer might. */
+  /** Edits the text, as another writer might. */
   edit(change: (text: string) => string): this {
     const text = change(this.text)
     if (text === this.text) throw new Error('the edit changed nothing')
@@ -150,7 +150,7 @@ export class Play {
 type Of<Name extends Operation['op']> = Extract<Operation, { op: Name }>
 type About<Name extends 'start' | 'touch' | 'advance'> = Partial<Of<Name>> & Pick<Of<Name>, 'op' | 'event'>
 
-/** An operation without what a test need not say: owner `w1`, claims of a minute, no forks. */
+/** An operation with defaults: owner `w1`, claims of a minute, no forks. */
 export type Brief =
   | (Partial<Of<'init'>> & { readonly op: 'init' })
   | About<'start'>

@@ -6,22 +6,22 @@ import { type Azurite, startAzurite } from './azurite-process.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A request to this port of 127.0.0.1 starts the shared Azurite, if need be, and answers with its port. */
+    /** A request to this port of 127.0.0.1 starts the shared Azurite, if necessary, and returns its port. */
     azuriteControlPort: number
   }
 }
 
 /**
- * How long an Azurite in memory is given to those who ask, ms, and after how long it is stopped: ten minutes after its start it
- * stands still for minutes to clean up.
+ * The time for which an Azurite in memory is given to test files, ms, and its lifetime: ten minutes after its start it
+ * stalls for minutes to clean up.
  */
 const GIVEN_MS = 2 * 60_000
 const ENDED_MS = 9.5 * 60_000
 
-/** What takes hours needs one on disk, though that stands still every five seconds, longer and longer, to write all it knows. */
+/** Tests of hours need one on disk, although that stalls every five seconds, longer and longer, to write its state. */
 const IS_LONG = SIZE === 'nightly'
 
-/** The Azurite of the whole run, started by the first test file that asks: runs of pure tests do not pay for it. */
+/** The Azurite of the whole run, started by the first test file that needs it: runs of pure tests do not pay for it. */
 class SharedAzurite {
   readonly #all: Promise<Azurite>[] = []
   #latest: { readonly untilMs: number; readonly azurite: Promise<Azurite> } | undefined
@@ -44,7 +44,7 @@ class SharedAzurite {
   }
 }
 
-/** One that did not start need not be. */
+/** One that failed to start cannot be stopped. */
 async function stopped(azurite: Promise<Azurite>): Promise<void> {
   await (await azurite.catch(() => undefined))?.stop()
 }

@@ -8,7 +8,7 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A request to this port of 127.0.0.1 builds the program, if need be, and answers with the folder it is in. */
+    /** A request to this port of 127.0.0.1 builds the program, if necessary, and returns its folder. */
     programControlPort: number
   }
 }
@@ -16,8 +16,8 @@ declare module 'vitest' {
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * The program as it is built from the sources at hand, once for the whole run, when the first test file asks. In a folder of
- * its own: dist/ may be stale, and another run may be using it.
+ * The program as built from the current sources, once for the whole run, when the first test file needs it. In its own
+ * folder: dist/ may be stale, and another run may be using it.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let program: Promise<string> | undefined
@@ -38,7 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** bin/ as it is published, dist/ without what only programmers need. */
+/** bin/ as published, dist/ without the parts that only developers need. */
 async function buildProgram(): Promise<string> {
   const { bundle } = await import('../../build/bundle.mjs')
   const folder = await mkdtemp(join(tmpdir(), 'leasectl-program-'))

@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes'
 
 /**
- * The .NET library of 2013 as far as leasectl has to live with it: `XElement.Load`, its XPath queries, its closing
+ * The .NET library of 2013 as far as it affects leasectl: `XElement.Load`, its XPath queries, its closing
  * algorithm and `XElement.Save`. Independent of leasectl's own reader and writer.
  */
 
@@ -19,15 +19,15 @@ export interface XElement {
   nodes: XNode[]
 }
 
-/** `raw` is markup that is saved as it is: comments, instructions, CDATA. */
+/** `raw` is markup that is saved unchanged: comments, instructions, CDATA. */
 export type XNode = XElement | { readonly text: string } | { readonly raw: string }
 
-/** What `Save` can be told. Defaults: as `XElement.Save(stream)` on Windows, with mark, indentation and CRLF. */
+/** Options of `Save`. Defaults: as `XElement.Save(stream)` on Windows, with mark, indentation and CRLF. */
 export interface SaveOptions {
   readonly bom?: boolean
   readonly indent?: boolean
   readonly newline?: '\n' | '\r\n'
-  /** A writer that makes each event anew from its own class: only the fourteen attributes and no content survive. */
+  /** A writer that creates each event anew from its own class: only the fourteen attributes and no content survive. */
   readonly rebuildEvents?: boolean
 }
 
@@ -60,7 +60,7 @@ export function xelementSelect(root: XElement, status?: string): XElement[] {
   return status === undefined ? events : events.filter(event => get(event, 'status') === status)
 }
 
-/** A stream in the hands of the .NET library. */
+/** A stream accessed by the .NET library. */
 export class LegacyStream {
   readonly element: XElement
 
@@ -89,7 +89,7 @@ export class LegacyStream {
     return get(this.#required(this.find(id), id), name)
   }
 
-  /** What a worker does: sets the status, touches the event, closes what can close above it. */
+  /** The actions of a worker: sets the status, touches the event, closes the events above that can close. */
   setStatus(id: string, status: string, now = '11/22/2013 6:23:05 PM'): void {
     const event = this.#required(this.find(id), id)
     set(event, 'status', status)
@@ -130,7 +130,7 @@ export class LegacyStream {
   }
 }
 
-/** What would trip the .NET library over a document that leasectl wrote; empty when all is well. */
+/** Constructs of a document by leasectl that the .NET library cannot process; empty if there are none. */
 export function legacyFaults(text: string): string[] {
   const events = xelementSelect(xelementLoad(text))
   const byId = new Map(events.map(event => [get(event, 'id') ?? '', event]))
@@ -171,7 +171,7 @@ function rebuild(event: XElement): void {
   event.nodes = []
 }
 
-/** As `XmlWriter` indents: not inside an element that holds text. */
+/** In the indentation of `XmlWriter`: not inside an element that contains text. */
 function elementText({ name, attributes, nodes }: XElement, break_: string): string {
   const start = `<${name}${attributes.map(a => ` ${a.name}="${attributeText(a.value)}"`).join('')}`
   if (nodes.length === 0) return `${start} />`

@@ -2,13 +2,13 @@ import { readStream } from '../../../src/ops/read-stream.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { isFinal } from '../../../src/stream/event.ts'
 
-/** What a program that was stopped has left. */
+/** The traces of a stopped program. */
 export interface Aftermath {
   /** Streams whose lease still runs. */
   readonly leased: readonly string[]
-  /** Streams in which something is half done, and what. */
+  /** Streams with partial results, and which ones. */
   readonly half: readonly string[]
-  /** How many were canceled as a whole. */
+  /** The number of streams canceled as a whole. */
   readonly canceled: number
 }
 
@@ -27,7 +27,7 @@ export async function aftermathOf(store: StreamStore): Promise<Aftermath> {
   return { leased, half, canceled }
 }
 
-/** A canceled stream has nothing open; no event is left to a worker that is gone; no version is missing. */
+/** A canceled stream has no open event; no event is claimed by a dead worker; no version is missing. */
 async function stateOf(store: StreamStore, name: string) {
   const view = await readStream(store, name)
   if (view === undefined) return { isCanceled: false, faults: [`${name} is gone`] }

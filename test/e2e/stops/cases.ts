@@ -2,7 +2,7 @@ import { transact } from '../../../src/ops/transact/transact.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { runBatch } from '../../../src/util/concurrency.ts'
 
-/** So many streams, with two open events each. */
+/** The number of streams, with two open events each. */
 const STREAMS = 16
 const names = Array.from({ length: STREAMS }, (_, at) => `s-${at}`)
 export const CANCEL = ['cancel', ...names, '--yes', '--expect', `${STREAMS}`] as const
@@ -21,20 +21,20 @@ export const SCRIPTS: readonly (readonly [name: string, script: string])[] = [
   ['long', 'echo up; while :; do sleep 0.02; done'],
 ]
 
-/** Ended by a signal. */
+/** The signal that ended it. */
 export const TERM = 143
 
 export interface Case {
   /** The command line, without its store. */
   readonly argv: readonly string[]
-  /** Said when it is in the middle of it. */
+  /** Output that shows that it is in the middle of its work. */
   readonly ready: readonly ['stdout' | 'stderr', RegExp]
   readonly kind: 'idle' | 'busy'
-  /** With these codes it may end: some come to their own end before. */
+  /** Allowed exit codes: some end before the signal. */
   readonly codes: readonly number[]
 }
 
-/** So many Puts, and requests of any kind, it sends to Azure at least. */
+/** The minimum number of Puts, and of requests of any kind, that it sends to Azure. */
 export interface AzureCase extends Case {
   readonly puts: number
   readonly requests: number

@@ -1,9 +1,9 @@
 import type { trustRow } from '../../guarantees/record.ts'
 import type { Ended, Running } from '../program.ts'
 
-/** Measures how long programs take to end, and tells the report. How long is no matter of the tests: machines are slow. */
+/** Measures the time that programs need to end, for the report. Tests do not judge the time: machines may be slow. */
 export class Stopwatch {
-  /** Still held when they had ended. */
+  /** Leases still held after they had ended. */
   leases = 0
   readonly #trust: ReturnType<typeof trustRow<'stops'>>
   readonly #longestMs = { idle: 0, busy: 0 }
@@ -13,7 +13,7 @@ export class Stopwatch {
     this.#trust = trust
   }
 
-  /** Asks a program to end. */
+  /** Stops a program. */
   stop(running: Running, kind: 'idle' | 'busy'): Promise<Ended> {
     return this.time(kind, () => {
       running.process.kill('SIGTERM')
@@ -33,7 +33,7 @@ export class Stopwatch {
     this.#longestMs[kind] = Math.max(this.#longestMs[kind], Math.round(ms))
   }
 
-  /** @param what which programs they were */
+  /** @param what the kind of programs */
   tell(what: string): void {
     if (this.#stops === 0) return
     this.#trust.figure('stops', this.#stops, what)

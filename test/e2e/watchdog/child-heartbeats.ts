@@ -5,17 +5,17 @@ import { seededRandom } from '../../support/faults.ts'
 import { CLAIM_MS, EVENT, FENCE, type Life, type LivesSetting, livesOf, OWNER, type Signs } from './lives.ts'
 
 /**
- * The worker of all events of a play: keeps them alive by jittered heartbeats, some only for a while. Arguments: the built
- * library, store address, setting as JSON. Says `{"startedMs":…}` with the first moment of the play; after a line on
- * standard input, or its end, what it knows of each event.
+ * The worker of all events of a play: keeps them alive with jittered heartbeats, some only for a while. Arguments: the
+ * built library, store address, setting as JSON. Prints `{"startedMs":…}` with the first moment of the play; after a line
+ * on standard input, or its end, its knowledge of each event.
  */
 const [library = '', address = '', json = ''] = process.argv.slice(2)
 const setting: LivesSetting = JSON.parse(json)
 const { openStore, transact }: typeof import('../../../src/index.ts') = await import(library)
 
-/** After a sign of life that may not have been written the next one follows soon. */
+/** After a heartbeat that may not have been written the next one follows soon. */
 const AGAIN_MS = 200
-/** So many are sent at a time: a store that is slow makes them late, and is not made slower by them. */
+/** The number sent in parallel: a slow store delays them, and is not slowed down by them. */
 const AT_ONCE = 8
 
 const store = await openStore(address, process.env)
@@ -34,7 +34,7 @@ await store.close()
 process.stdout.write(`${JSON.stringify([...signs.values()])}\n`)
 asked.close()
 
-/** The first beat comes at any time of its span, so that they do not come together. */
+/** The first heartbeat comes at a random time of its interval, so that they do not coincide. */
 async function keepAlive({ stream, timeoutMs, beat: [least, most], silentAfterMs }: Life): Promise<void> {
   const untilAt = startedAt + (silentAfterMs ?? Number.POSITIVE_INFINITY)
   let nextAt = startedAt + random() * least * timeoutMs
@@ -75,7 +75,7 @@ async function showLife(stream: string): Promise<'done' | 'refused' | 'doubtful'
       return 'refused'
     }
   } catch {
-    // as doubtful as one without an answer
+    // as uncertain as one without an answer
   }
   signs.set(stream, { ...known, doubtfulMs: store.nowMs() })
   return 'doubtful'

@@ -13,17 +13,17 @@ import { startWatchdog, type WatchdogProcess } from './watchdog-process.ts'
 /** Three watchdogs over many heartbeats, one of them killed in the middle. Times in ms. */
 export interface Figure {
   readonly user: User
-  /** As the test and the worker see it, without faults. */
+  /** The store of the test and the worker, without faults. */
   readonly store: StreamStore
-  /** As the watchdogs see it. */
+  /** The store of the watchdogs. */
   readonly address: string
   readonly flags: readonly string[]
   readonly lives: LivesSetting
   /** The kill comes at a moment of this time, counted from the first of the play. */
   readonly killWithin: readonly [least: number, most: number]
-  /** The watchdogs are as they are to be: the play can begin. */
+  /** The watchdogs are ready: the play can begin. */
   readonly areSettled: (watchdogs: readonly WatchdogProcess[]) => boolean
-  /** Waits for what is to be seen while the survivors still run. */
+  /** Waits for conditions that must occur while the survivors still run. */
   readonly beforeTheEnd?: (survivors: readonly WatchdogProcess[]) => Promise<void>
 }
 
@@ -34,9 +34,9 @@ export interface Played {
   readonly fates: ReadonlyMap<string, Fate>
   readonly killed: { readonly atMs: number; readonly held: readonly number[]; readonly watchdog: WatchdogProcess }
   readonly survivors: readonly WatchdogProcess[]
-  /** How the survivors ended when they were asked to. */
+  /** The results of the survivors when they were stopped. */
   readonly ended: readonly Ended[]
-  /** The longest time a single read took meanwhile, ms. */
+  /** The longest time of a single read meanwhile, ms. */
   readonly slowestReadMs: number
 }
 
@@ -73,17 +73,17 @@ export async function play(figure: Figure): Promise<Played> {
   }
 }
 
-/** From the end of a limit to that of its event so many steps follow one another that may each take as long as a slow read. */
+/** The number of sequential steps from a deadline to the end of its event, each of which may take as long as a slow read. */
 const STEPS = 8
-/** Where a single read takes longer, nothing can be said of time: ms. */
+/** With a longer single read, timing is not judged: ms. */
 export const TOO_SLOW_MS = 1_000
 
-/** What the slowness of machine and store adds to every limit, ms: without end where nothing can be said of time. */
+/** The allowance for a slow machine and store on every limit, ms: infinite if timing is not judged. */
 export function slownessMs({ slowestReadMs }: Pick<Played, 'slowestReadMs'>): number {
   return slowestReadMs > TOO_SLOW_MS ? Number.POSITIVE_INFINITY : STEPS * slowestReadMs
 }
 
-/** The claim was the first sign of life. */
+/** The claim was the first heartbeat. */
 function withClaims(
   seen: ReadonlyMap<string, Signs>,
   claimed: ReadonlyMap<string, number>,
@@ -104,7 +104,7 @@ async function killOne(
 ): Promise<Played['killed']> {
   const random = seededRandom(seed + 2)
   await sleep(startedMs + least + random() * (most - least) - Date.now())
-  // one that holds no shard would be missed by nobody
+  // one that holds no shard would not be missed
   const worthy = watchdogs.filter(({ held }) => held === undefined || held.length > 0)
   const watchdog = worthy[Math.floor(random() * worthy.length)]
   if (watchdog === undefined) throw new Error('no watchdog holds anything')
@@ -113,7 +113,7 @@ async function killOne(
   return { atMs: Date.now(), held, watchdog }
 }
 
-/** Waits for all that fell silent; whether they were ended in time, or at all, is for the judge. */
+/** Waits for all events without heartbeats; whether they were ended in time, or at all, is for the judge. */
 async function silencedAreEnded({ store }: Figure, lives: readonly Life[]): Promise<void> {
   const wanted = new Set(lives.filter(({ kind }) => kind === 'silenced').map(({ stream }) => stream))
   const look = async () => {

@@ -8,9 +8,9 @@ const CHILD = fileURLToPath(new URL('./child-heartbeats.ts', import.meta.url))
 
 /** The process that keeps the events of a play alive. */
 export interface Heartbeats {
-  /** When the play began, epoch ms. */
+  /** The start of the play, epoch ms. */
   readonly startedMs: number
-  /** No further sign of life is sent. @returns what is known of those that were */
+  /** No further heartbeat is sent. @returns the known facts of those that were */
   stop(): Promise<ReadonlyMap<string, Signs>>
   kill(): void
 }

@@ -6,7 +6,7 @@ export interface Page {
   readonly text: string
 }
 
-/** Where a watchdog that listens answers, by what its log says. */
+/** The address of a watchdog that listens, from its log. */
 export async function pagesOf(watchdog: WatchdogProcess): Promise<(path: string) => Promise<Page>> {
   const { address } = await watchdog.until('listen')
   return async path => {

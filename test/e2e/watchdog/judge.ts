@@ -5,28 +5,28 @@ import { EVENT, type Life, type Signs } from './lives.ts'
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'aborted', 'canceled'])
 
-/** A transaction that ended the event, as the journal has it. */
+/** A transaction that ended the event, from the journal. */
 export interface End {
   readonly atMs: number
   readonly commandId: string
   readonly why: string
 }
 
-/** What became of the event of one stream. */
+/** The final state of the event of one stream. */
 export interface Fate {
   readonly status: string
   readonly ends: readonly End[]
-  /** Transactions of watchdogs, whatever they did. */
+  /** Transactions of watchdogs, of any kind. */
   readonly byWatchdogs: number
   readonly lease: string
 }
 
-/** How a play ended: what the worker knows of its signs of life, against what the journals say. */
+/** The result of a play: the worker's record of its heartbeats, and the journals. */
 export interface Evidence {
   readonly lives: readonly Life[]
   readonly signs: ReadonlyMap<string, Signs>
   readonly fates: ReadonlyMap<string, Fate>
-  /** How long after the end of its limit the event of this stream may stand, ms. */
+  /** The maximum time from the deadline to the end of the event of this stream, ms. */
   readonly allowedMs: (stream: string) => number
 }
 
@@ -49,7 +49,7 @@ export async function fatesOf(store: StreamStore, streams: readonly string[]): P
   return fates
 }
 
-/** What is not as it must be, a line each. */
+/** All violations, a line each. */
 export function complaints(evidence: Evidence): readonly string[] {
   return evidence.lives.flatMap(life => {
     const fate = evidence.fates.get(life.stream)
@@ -60,7 +60,7 @@ export function complaints(evidence: Evidence): readonly string[] {
   })
 }
 
-/** Events that were not to fall silent and were silent all the same: the machine was too slow for their heartbeats. */
+/** Events that unintentionally had no heartbeats: the machine was too slow for them. */
 export function starved({ lives, fates }: Pick<Evidence, 'lives' | 'fates'>): readonly string[] {
   return lives.flatMap(({ stream, kind }) =>
     kind === 'lively' && fates.get(stream)?.ends.length !== 0 ? [stream] : [],

@@ -1,48 +1,48 @@
 import { seededRandom } from '../../support/faults.ts'
 
-/** In each stream the event that is worked on, its claim's owner and fence, and how long a claim runs, ms. */
+/** In each stream the event in progress, its claim's owner and fence, and the length of a claim, ms. */
 export const EVENT = '01.00'
 export const OWNER = 'worker'
 export const FENCE = 2
 export const CLAIM_MS = 60_000
 
-/** How the events of a play live, drawn from one seed. Times in ms. */
+/** The plan for the events of a play, drawn from one seed. Times in ms. */
 export interface LivesSetting {
   readonly seed: number
   readonly streams: number
-  /** So many of them fall silent, at a moment of `silenceWithinMs`. */
+  /** The number of them whose heartbeats stop, at a moment of `silenceWithinMs`. */
   readonly silenced: number
   readonly silenceWithinMs: number
-  /** So many of the others show life late: shortly before their limit ends. */
+  /** The number of the others with late heartbeats: shortly before their deadline. */
   readonly dawdlers: number
-  /** The long one is that of those that neither fall silent nor are late. */
+  /** The long one is for those whose heartbeats neither stop nor are late. */
   readonly timeouts: { readonly shortMs: number; readonly longMs: number }
 }
 
-/** The life of one event, of one stream. */
+/** The plan for one event, of one stream. */
 export interface Life {
   readonly stream: string
   readonly kind: 'lively' | 'dawdler' | 'silenced'
   readonly timeoutMs: number
-  /** No sign of life is sent from then on, counted from the first moment of the play; `null` for never. */
+  /** No heartbeat is sent from then on, counted from the first moment of the play; `null` for never. */
   readonly silentAfterMs: number | null
-  /** From one sign of life to the next: by chance between these two shares of the timeout. */
+  /** From one heartbeat to the next: a random time between these two shares of the timeout. */
   readonly beat: readonly [least: number, most: number]
 }
 
-/** What was seen of the signs of life of one event. Times as the document has them, epoch ms. */
+/** The observed heartbeats of one event. Times as in the document, epoch ms. */
 export interface Signs {
   readonly stream: string
-  /** The last one that was acknowledged, and how many there were. */
+  /** The last acknowledged one, and their number. */
   readonly lastMs: number
   readonly count: number
-  /** When the last one without an answer may have been written at the latest. */
+  /** The latest time at which the last one without an answer may have been written. */
   readonly doubtfulMs: number | null
-  /** Why the last one was not taken. */
+  /** The reason why the last one was refused. */
   readonly refused: string | null
 }
 
-/** A heartbeat comes at least three times within its limit. */
+/** At least three heartbeats are sent per timeout. */
 const STEADY = [0.2, 0.32] as const
 const LATE = [0.6, 0.92] as const
 

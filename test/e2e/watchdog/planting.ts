@@ -11,17 +11,17 @@ const AT_ONCE = 16
 
 export interface Plant {
   readonly stream: string
-  /** Of the event that is worked on. */
+  /** Of the event in progress. */
   readonly timeoutMs: number
   /** There is no other event: the stream is done when this one is ended. */
   readonly isAlone?: boolean
 }
 
 /**
- * Puts streams into a store, each with one event that was claimed just now and one that nobody begins: so a stream stays
- * open when the first one is ended. They are made in memory, so each costs the store one request.
+ * Creates streams in a store, each with one event that was claimed just now and one that is never started: so a stream
+ * stays open when the first one is ended. They are created in memory, so each costs the store one request.
  *
- * @returns when the event of each was claimed, as the document has it, epoch ms
+ * @returns the time of the claim of each event, as in the document, epoch ms
  */
 export async function plant(store: StreamStore, plants: readonly Plant[]): Promise<ReadonlyMap<string, number>> {
   const memory = openMemoryStore()
@@ -43,7 +43,7 @@ export async function plant(store: StreamStore, plants: readonly Plant[]): Promi
   return claimed
 }
 
-/** A create has one try, and a connection that lay idle may be dead. */
+/** A create has one attempt, and an idle connection may be dead. */
 async function create(store: StreamStore, { name, body }: StreamSnapshot, summary: Summary): Promise<void> {
   for (let tries = 0; tries < 3; tries++) {
     const { kind } = await store.create(name, body, summary)

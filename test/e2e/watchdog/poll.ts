@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Asks again and again until there is an answer. @throws what was waited for, when it takes too long */
+/** Polls until there is a result. @throws the description of the condition, when it takes too long */
 export async function eventually<Answer>(
   what: string,
   ask: () => Answer | undefined | Promise<Answer | undefined>,

@@ -3,9 +3,9 @@ import type { StreamStore } from '../../../src/store/store.ts'
 
 const EVERY_MS = 250
 
-/** How slow machine and store are while something else is measured on them: a read, again and again. */
+/** Measures the speed of machine and store during another measurement: a read, repeatedly. */
 export interface Pulse {
-  /** The longest time one read took, with the wait for its turn before it, ms. */
+  /** The longest time of one read, including its wait in the queue, ms. */
   readonly slowestMs: number
   stop(): Promise<void>
 }

@@ -6,19 +6,19 @@ import { complaints, type Evidence, starved } from './judge.ts'
 
 export interface Question {
   readonly trust: Pick<ReturnType<typeof trustRow<'watchdog'>>, 'figure' | 'skipped'>
-  /** Which play it was. */
+  /** The name of the play. */
   readonly what: string
   /** The line that repeats it. */
   readonly again: string
   readonly allowedMs: Evidence['allowedMs']
-  /** A machine that is too slow to judge all of it is a failure; otherwise it is told. */
+  /** A machine that is too slow to judge all of it is a failure; otherwise it is reported. */
   readonly isStrict?: boolean
 }
 
-/** Heartbeats of so many may come too late for reasons of the machine; with more the play shows nothing. */
+/** The allowed number of heartbeats that are late because of the machine; with more the play proves nothing. */
 const MOST_STARVED = 19
 
-/** Judges a play, and tells the report of it; also what could not be judged, because the machine was too slow. */
+/** Judges a play, and reports on it, including parts that were not judged because of a slow machine. */
 export function expectKept(
   played: Pick<Played, 'lives' | 'signs' | 'fates' | 'slowestReadMs'>,
   { trust, what, again, allowedMs, isStrict = SIZE === 'nightly' }: Question,

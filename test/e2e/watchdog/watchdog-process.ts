@@ -10,7 +10,7 @@ export interface LogLine {
   readonly [field: string]: unknown
 }
 
-/** Shards were taken or let go of. */
+/** Shards were taken or released. */
 export interface Move {
   /** Epoch ms. */
   readonly atMs: number
@@ -19,7 +19,7 @@ export interface Move {
   readonly taken: readonly number[]
 }
 
-/** `leasectl watchdog` of the built program, and what it says. */
+/** `leasectl watchdog` of the built program, and its output. */
 export class WatchdogProcess {
   readonly running: Running
   readonly #lines: LogLine[] = []
@@ -38,12 +38,12 @@ export class WatchdogProcess {
     return this.running.process.pid ?? 0
   }
 
-  /** What it said of this kind. */
+  /** Its log lines of this kind. */
   lines(kind: string): readonly LogLine[] {
     return this.#lines.filter(line => line.kind === kind)
   }
 
-  /** The first line of this kind that fits. @throws when it ended, or said nothing like it in time */
+  /** The first matching line of this kind. @throws when it ended, or logged no such line in time */
   until(kind: string, fits: (line: LogLine) => boolean = () => true, withinMs?: number): Promise<LogLine> {
     const look = () => {
       const found = this.lines(kind).find(fits)
@@ -57,19 +57,19 @@ export class WatchdogProcess {
     )
   }
 
-  /** What it said of shards it took or let go of. */
+  /** Its log lines on shards it took or released. */
   get moves(): readonly Move[] {
     return this.lines('shards').flatMap(({ time, held, taken }) =>
       isNumbers(held) && isNumbers(taken) ? [{ atMs: Date.parse(time), held, taken }] : [],
     )
   }
 
-  /** The shards it says it holds; `undefined` if it said nothing of shards yet. */
+  /** The shards it reports as held; `undefined` without a report so far. */
   get held(): readonly number[] | undefined {
     return this.moves.at(-1)?.held
   }
 
-  /** Asks it to end, and tells how it did. */
+  /** Stops it, and returns its result. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended & { readonly tookMs: number }> {
     const askedAt = performance.now()
     this.running.process.kill(signal)

@@ -10,14 +10,14 @@ import { eventually } from './poll.ts'
 import { startWatchdog, type WatchdogProcess } from './watchdog-process.ts'
 
 export interface ProxiedStore {
-  /** As the test sees it, without faults. */
+  /** The store of the test, without faults. */
   readonly store: StreamStore
   readonly proxy: FaultProxy
-  /** As the program sees it. */
+  /** The store of the program. */
   readonly address: string
 }
 
-/** A user, stores and watchdogs of one test file, whose tests may run beside each other. */
+/** A user, stores and watchdogs of one test file, whose tests may run in parallel. */
 export interface World {
   readonly user: User
   /** A fresh embedded store. */
@@ -25,7 +25,7 @@ export interface World {
   /** A fresh container of the emulator, behind a proxy of its own. */
   proxied(options?: Omit<FaultProxyOptions, 'target'>): Promise<ProxiedStore>
   watchdog(store: string, flags: readonly string[], env?: Record<string, string>): WatchdogProcess
-  /** Ends and removes all of it. @throws when something goes on that was started for it */
+  /** Ends and removes all of it. @throws when a process that was started for it still runs */
   leave(): Promise<void>
 }
 
@@ -59,7 +59,7 @@ export async function newWorld(): Promise<World> {
   }
 }
 
-/** A row of the embedded store as it lies in the file: streams and the tool's own documents. */
+/** A row of the embedded store in the file: streams and system documents. */
 export interface Row {
   readonly name: string
   readonly etag: string

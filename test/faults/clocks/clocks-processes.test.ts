@@ -10,20 +10,20 @@ import { trustRow } from '../../guarantees/record.ts'
 import { sized } from '../../guarantees/size.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
 
-/** The built program under the clocks of libfaketime, where that is installed. */
+/** The built program with the clocks of libfaketime, if that is installed. */
 
 const trust = trustRow('clocks')
 const LIMIT = { timeout: sized(300_000, 900_000) }
-/** As `faketime -f` takes them. */
+/** In the format of `faketime -f`. */
 const CLOCKS = sized(['-1d', '+1h', '+0 x2'], ['+1s', '-1s', '+1h', '-1h', '+1d', '-1d', '+0 x2', '+0 x0.5'])
 const EVENT = '01.00'
-/** An event without a sign of life for so long is ended, s; the live one gives many in that time. */
+/** An event without a heartbeat for this time is ended, s; the live one sends many in that time. */
 const TIMEOUT_S = 15
 const INTERVAL = '500ms'
-/** Whoever gives a sign of life and whoever ends the event knows the time of the service to the second, ms. */
+/** The process that sends a heartbeat and the one that ends the event know the time of the service to the second, ms. */
 const SOONEST_MS = TIMEOUT_S * 1_000 - 2_000
 
-/** The library, as `faketime` itself hands it to programs; `''` where it is not installed. */
+/** The library that `faketime` itself preloads; `''` if it is not installed. */
 const LIBRARY =
   spawnSync('faketime', ['-f', '+0', 'sh', '-c', 'printf %s "$LD_PRELOAD"'], { encoding: 'utf8' }).stdout ?? ''
 const hasFaketime = LIBRARY !== ''
@@ -40,13 +40,13 @@ afterAll(async () => {
   await store.close()
 })
 
-/** `leasectl` on a machine of that clock; timers run as ever. */
+/** `leasectl` on a machine with that clock; timers run normally. */
 function under(clock: string, argv: readonly string[]): Running {
   const env = { LD_PRELOAD: LIBRARY, FAKETIME: clock, FAKETIME_DONT_FAKE_MONOTONIC: '1' }
   return user.start([...argv, '--store', store.address], env)
 }
 
-describe.runIf(hasFaketime).concurrent('the program by a clock that lies', LIMIT, () => {
+describe.runIf(hasFaketime).concurrent('the program with a wrong clock', LIMIT, () => {
   test('creates and changes streams at the time of the service', async () => {
     const stream = `s-${randomUUID()}`
     const fromMs = Date.now()
@@ -58,13 +58,13 @@ describe.runIf(hasFaketime).concurrent('the program by a clock that lies', LIMIT
     const times = view?.transactions().map(({ at }) => Date.parse(at)) ?? []
     expect(times).toHaveLength(CLOCKS.length)
     expect(times).toEqual([...times].sort((a, b) => a - b))
-    // An answer tells whole seconds.
+    // An answer has whole seconds.
     for (const ms of times) expect(ms).toBeGreaterThan(fromMs - 2_000)
     for (const ms of times) expect(ms).toBeLessThan(Date.now() + 2_000)
     trust.injected('processes under faketime', CLOCKS.length)
   })
 
-  test('watches: what gives signs of life stays, what is silent is ended, and not before its time', async () => {
+  test('as watchdog spares events with heartbeats, and ends the others, not before their time', async () => {
     const [live, silent] = [`live-${randomUUID()}`, `silent-${randomUUID()}`]
     const signs: Signs = new Map()
     for (const stream of [live, silent]) await begin(stream, signs)
@@ -72,7 +72,7 @@ describe.runIf(hasFaketime).concurrent('the program by a clock that lies', LIMIT
     const beats: Promise<string>[] = []
     const beating = setInterval(() => beats.push(touch(live, signs)), 1_000)
     try {
-      // Who is still starting knows nothing of a drain yet.
+      // A starting process does not handle a drain yet.
       await Promise.all(dogs.map(dog => dog.until('stderr', /"kind":"start"/)))
       const isEnded = async () => (await statusOf(silent)) === 'aborted' || undefined
       await eventually('the silent event is ended', isEnded, { withinMs: LIMIT.timeout / 2, everyMs: 250 })
@@ -91,16 +91,16 @@ describe.runIf(hasFaketime).concurrent('the program by a clock that lies', LIMIT
   })
 })
 
-/** When the last sign of life of each stream was sent that came to be there, epoch ms. */
+/** The sending time of the last heartbeat of each stream that was written, epoch ms. */
 type Signs = Map<string, number>
 
 /**
- * Ends of the event that came too soon after its last sign of life, by whom, for messages. They are judged by the times of the
- * ends: when a slow machine looks says nothing, and it may itself let no sign of life through for so long.
+ * Ends of the event too soon after its last heartbeat, and by whom, for messages. They are judged by the times of the
+ * ends: the time of an inspection on a slow machine proves nothing, and may itself be without a heartbeat for so long.
  */
 async function endedEarly(stream: string, signs: Signs): Promise<readonly string[]> {
   const ends = (await readStream(store, stream))?.transactions().filter(({ op }) => op === 'abort') ?? []
-  // Who believes a clock that lies writes what that says. The service tells, to the second, when the last write was.
+  // A process that trusts a wrong clock writes its time. The service has, to the second, the time of the last write.
   const latestMs = ((await store.read(stream))?.modifiedMs ?? 0) + 999
   const lastMs = signs.get(stream) ?? 0
   const early = ends.filter(({ at }) => Math.min(Date.parse(at), latestMs) < lastMs + SOONEST_MS)

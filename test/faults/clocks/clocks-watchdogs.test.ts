@@ -7,7 +7,7 @@ import { live, type WorldOutcome, type WorldSettings } from '../../simulation/wo
 import { brokenIn, SEED, SET_CLOCK, WEEK } from '../../simulation/worlds.ts'
 import { LIES } from './lies.ts'
 
-/** Watchdogs, in virtual time, on machines whose clocks lie, three at a time; and the clock of a store that is set. */
+/** Watchdogs, in virtual time, on machines with wrong clocks, three at a time; and a store whose clock is set. */
 
 const FILE = 'test/faults/clocks/clocks-watchdogs.test.ts'
 const TIMEOUT_MS = sized(300_000, 3_600_000)
@@ -32,7 +32,7 @@ const WORLDS: readonly { readonly name: string; readonly settings: WorldSettings
   },
 ]
 
-describe('watchdogs end nothing early, and all that is silent, by clocks that are', () => {
+describe('watchdogs end no event early, and all events without heartbeats, with clocks that are', () => {
   it.each(WORLDS)('$name', { timeout: TIMEOUT_MS }, async ({ name, settings }) => {
     const outcome = await live(settings)
     expect(told(outcome, settings)).toBe('')
@@ -45,8 +45,8 @@ describe('watchdogs end nothing early, and all that is silent, by clocks that ar
   })
 })
 
-describe('it shows', () => {
-  it('that a watchdog that believes a clock a day fast ends what is alive', { timeout: TIMEOUT_MS }, async () => {
+describe('the test detects', () => {
+  it('that a watchdog that trusts a clock a day fast ends live events', { timeout: TIMEOUT_MS }, async () => {
     const store = (view: StreamStore) => withTime(view, () => view.nowMs() + DAY)
     const outcome = await live({ ...WEEK, ...SMALL, days: 2, streams: 10, sabotage: { store } })
     expect(earlyIn(outcome)).toBeGreaterThan(0)

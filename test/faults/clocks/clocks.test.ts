@@ -22,14 +22,14 @@ import { letWrite } from './writers.ts'
 
 const FILE = 'test/faults/clocks/clocks.test.ts'
 const TURNS = sized(1, 60)
-/** Of the claims of seconds, each from another time in a second. */
+/** Of claims of seconds, each at another fraction of a second. */
 const ROUNDS = sized(1, 10)
 const BETWEEN_MS = 37
 const FROM_MS = Date.UTC(2026, 10, 22, 12, 0, 0, 737)
 const TIMEOUT_MS = sized(300_000, 1_800_000)
 const trust = trustRow('clocks')
 
-describe('writers on machines whose clocks lie', () => {
+describe('writers on machines with wrong clocks', () => {
   test('on Azurite lose nothing, take nothing early, and write true times in order', {
     timeout: TIMEOUT_MS,
   }, async () => {
@@ -57,7 +57,7 @@ describe('writers on machines whose clocks lie', () => {
       await Promise.all(stores.map(store => store.close()))
       rmSync(folder, { recursive: true })
     })
-    // Processes of one machine have one clock: that a claim looks over by another's is not to be had there.
+    // Processes of one machine have one clock: a claim cannot look expired by another's clock.
     const verdict = await letWrite(stores, TURNS, false)
     expectKept({ ...verdict, early: [] })
     trust.figure('clocks', `${LIES.length} on SQLite`)
@@ -68,8 +68,8 @@ describe('writers on machines whose clocks lie', () => {
   })
 })
 
-describe('a second more or less, and clocks half or twice as fast,', () => {
-  test('neither end claims of seconds early nor keep them, on Azurite', { timeout: TIMEOUT_MS }, async () => {
+describe('clocks off by a second, and clocks half or twice as fast,', () => {
+  test('neither end claims of seconds early nor extend them, on Azurite', { timeout: TIMEOUT_MS }, async () => {
     const { port } = await sharedAzurite()
     for (let round = 0; round < ROUNDS; round++) {
       const verdict = await claimed(port, new VirtualTime(FROM_MS + round * BETWEEN_MS))
@@ -81,7 +81,7 @@ describe('a second more or less, and clocks half or twice as fast,', () => {
     trust.figure('clocks', `${SMALL_LIES.length} with claims of seconds`, SMALL_LIES.map(({ name }) => name).join(', '))
   })
 
-  test('end them early, each of them, where each believes its own machine', async () => {
+  test('end each of them early, if each machine trusts its own clock', async () => {
     const time = new VirtualTime(FROM_MS)
     const memory = openMemoryStore({ clock: time.wallMs })
     const machines = SMALL_LIES.map(lie => ({ lie, store: believing(memory, lyingClock(lie, time)) }))
@@ -95,8 +95,8 @@ describe('a second more or less, and clocks half or twice as fast,', () => {
   })
 })
 
-describe('it shows', () => {
-  test('that claims are taken early where each believes its own machine', async () => {
+describe('the test detects', () => {
+  test('that claims are taken early if each machine trusts its own clock', async () => {
     const memory = openMemoryStore()
     const stores = LIES.map(lie => believing(memory, lyingClock(lie)))
     const { early, untimely } = await letWrite(stores, 1, true)
@@ -105,7 +105,7 @@ describe('it shows', () => {
     trust.control('each believes the clock of its own machine', early.length > 0 && untimely.length > 0)
   })
 
-  test('that times go back where the time of the last write does not count', async () => {
+  test('that times go back if the time of the last write is ignored', async () => {
     const memory = openMemoryStore()
     const stores = LIES.map(lie => {
       const { wallMs } = lyingClock(lie)
@@ -117,7 +117,7 @@ describe('it shows', () => {
   })
 })
 
-/** Claims of seconds at machines that lie, at a service whose clock is ours. */
+/** Claims of seconds on machines with wrong clocks, at a service with our clock. */
 async function claimed(port: number, time: VirtualTime): Promise<ShortVerdict> {
   const service = await startDatedService({ port }, time)
   const container = `t${randomUUID()}`
@@ -157,7 +157,7 @@ function expectKept(verdict: Verdict): void {
   expect(changes).toBeGreaterThan(LIES.length)
 }
 
-/** As if nobody had written when, under an ETag that no cache knows. */
+/** As if the time of the last write were unknown, with an ETag that no cache has. */
 function forgetful(current: StreamSnapshot): StreamSnapshot {
   const text = Buffer.from(current.body)
     .toString()

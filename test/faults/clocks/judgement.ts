@@ -1,6 +1,6 @@
 import type { StreamView } from '../../../src/ops/read-stream.ts'
 
-/** What writers were told of their changes. */
+/** The reports that writers got for their changes. */
 export interface Told {
   /** `''` for a change that leaves no entry. */
   readonly commandId: string
@@ -10,18 +10,18 @@ export interface Told {
 }
 
 export interface Verdict {
-  /** Changes that were told to be done and are not there once, and those that are there and were told to be not. */
+  /** Changes reported as done that do not exist once, and existing ones reported as not done. */
   readonly lost: readonly string[]
   readonly early: readonly string[]
-  /** Times that go back, or that are of no true clock. */
+  /** Times that go back, or that no true clock has shown. */
   readonly untimely: readonly string[]
   readonly changes: number
 }
 
 /**
- * What was told compared with what stands in the stream.
+ * Compares the reports with the journal of the stream.
  *
- * @param truth between which times all of them have to lie, epoch ms; absent where there is no true clock
+ * @param truth the range of all times, epoch ms; absent if there is no true clock
  */
 export function judge(
   view: StreamView,

@@ -4,21 +4,21 @@ const SECOND = 1_000
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** How the clock of a machine lies. */
+/** The error of a machine's clock. */
 export interface Lie {
   readonly name: string
-  /** How far it is ahead from the beginning, ms. */
+  /** Its offset at the beginning, ms. */
   readonly offsetMs?: number
-  /** How many of its ms pass in one that is true. */
+  /** Its rate: its ms per true ms. */
   readonly rate?: number
-  /** Somebody sets it back and forth by so much, each time it was looked at so often, ms. */
+  /** It is set back and forth by this amount, each time after this number of reads, ms. */
   readonly setBy?: { readonly ms: number; readonly everyLooks: number }
 }
 
-/** All there are. One is set after so many looks at it: seldom enough for changes to come through in between. */
+/** All errors. One clock is set after some reads: rarely enough for changes to complete in between. */
 export const LIES = liesSetEvery(40)
 
-/** The same where a change looks more or less often at its clock. */
+/** The same for a change with more or fewer reads of its clock. */
 export function liesSetEvery(everyLooks: number): readonly Lie[] {
   return [
     { name: 'true' },
@@ -34,14 +34,14 @@ export function liesSetEvery(everyLooks: number): readonly Lie[] {
   ]
 }
 
-/** Those that only matter to claims of seconds. */
+/** The ones that only matter to claims of seconds. */
 export const SMALL_LIES: readonly Lie[] = LIES.filter(
   ({ offsetMs = 0, rate = 1 }) => Math.abs(offsetMs) === SECOND || rate !== 1,
 )
 
-/** The clocks of a machine that lies: both run as fast, only the one on the wall can be set. */
+/** The clocks of a machine with an error: both run at the same rate, only the wall clock can be set. */
 export interface LyingClock extends Clock {
-  /** How often somebody set it so far. */
+  /** The number of times it was set so far. */
   timesSet(): number
 }
 

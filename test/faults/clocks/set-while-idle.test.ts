@@ -10,7 +10,7 @@ const row = trustRow('clocks')
 const HOUR = 3_600_000
 
 test.each(['lease', 'optimistic'] as const)(
-  'whose clock is set after its last write does not take the running claim of another: %s',
+  'a writer whose clock is set after its last write does not take the running claim of another: %s',
   async write => {
     const { port } = await sharedAzurite()
     const container = `t${randomUUID()}`
@@ -27,7 +27,7 @@ test.each(['lease', 'optimistic'] as const)(
     const init = { op: 'init', root: { name: 'S' }, forks: [{ name: 'A' }], hold: false, born: randomUUID() } as const
     expect((await outcome(liar, init)).kind).toBe('done')
     expect((await outcome(other, start('other'))).kind).toBe('done')
-    // Now it remembers the stream as it stands, and would need no request before its next write.
+    // Now it has the current stream in its cache, and would need no request before its next write.
     expect((await outcome(liar, { op: 'set', event: '00', attributes: { tag: 'a' } })).kind).toBe('done')
     setMs = HOUR
     expect(await outcome(liar, start('liar'))).toMatchObject({ kind: 'refused', refusal: { code: 'claimed' } })

@@ -9,12 +9,12 @@ import type { VirtualTime } from './virtual-time.ts'
 
 const CLAIM_MS = 10_000
 const EVENT = '01.00'
-/** Before anything is claimed each has looked so often, so far apart, ms: in each part of a second. */
+/** Before any claim each has read the time this often, at this interval, ms: in each part of a second. */
 const [LOOKS, LOOK_MS] = [5, 200]
-/** An answer tells whole seconds: who has heard only one, or whose clock gains or loses, is wrong by less than that, ms. */
+/** An answer has whole seconds: with one answer, or a clock with a wrong rate, the error is below that, ms. */
 const ANSWER_MS = 1_000
 
-/** A machine that lies, with a store of its own. */
+/** A machine with a wrong clock and its own store. */
 export interface Machine {
   readonly lie: Lie
   readonly store: StreamStore
@@ -26,7 +26,7 @@ interface Bout {
   readonly stream: string
   readonly holder: StreamStore
   readonly taker: StreamStore
-  /** By how much the two may be wrong about the time together, ms. */
+  /** The maximum difference between the two in the known time, ms. */
   readonly slackMs: number
 }
 
@@ -35,15 +35,15 @@ interface Outcome extends Told {
 }
 
 export interface ShortVerdict extends Verdict {
-  /** Claims that had ended and could not be taken. */
+  /** Expired claims that could not be taken. */
   readonly late: readonly string[]
-  /** How often a claim was asked for before its end, and answered by a decision. */
+  /** The number of claims requested before their end, and answered by a decision. */
   readonly tries: number
 }
 
 /**
- * Claims of seconds, in virtual time: each machine holds one that a true one wants, and wants one that a true one holds. It
- * is asked for as late before its end, and as soon after it, as can be told apart.
+ * Claims of seconds, in virtual time: each machine holds one that a true one wants, and wants one that a true one holds.
+ * It is requested as late before its end, and as soon after it, as the precision of the time allows.
  */
 export async function letClaim(
   time: VirtualTime,
@@ -92,7 +92,7 @@ async function judged(
 }
 
 function boutsOf({ lie, store }: Machine, truth: StreamStore): Bout[] {
-  // The time of a clock that only stands wrong is known the better the more answers there were.
+  // The time of a clock with a constant offset becomes more precise with each answer.
   const slackMs = lie.rate === undefined ? 2 * LOOK_MS : ANSWER_MS + LOOK_MS
   return [
     { name: `held by one ${lie.name}`, stream: randomUUID(), holder: store, taker: truth, slackMs },

@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/util/clock.ts'
 import { collect, forward, without } from '../../support/messages.ts'
 import { seen } from '../../support/seen-request.ts'
 
-/** Time that passes only when a test lets it, and then all at once. */
+/** Time that passes only when a test advances it, and then all at once. */
 export class VirtualTime implements Clock {
   readonly #startMs: number
   #nowMs: number
@@ -29,13 +29,13 @@ export class VirtualTime implements Clock {
     this.#nowMs = ms
   }
 
-  /** From now on time waits for what is under way: nothing in a test is so slow that it takes seconds. */
+  /** From now on time waits for work in flight: nothing in a test takes seconds. */
   waitsUntil(isQuiet: () => boolean): void {
     this.#isQuiet = isQuiet
   }
 }
 
-/** A service whose answers tell a time of ours, cut to the second as ever. */
+/** A service whose answers have a time of ours, truncated to the second as usual. */
 export interface DatedService {
   readonly port: number
   stop(): Promise<void>
@@ -44,7 +44,7 @@ export interface DatedService {
 export async function startDatedService(target: { readonly port: number }, time: VirtualTime): Promise<DatedService> {
   const agent = new Agent({ keepAlive: true })
   let underWay = 0
-  /** Ids of those that are held: they are given back behind the caller's back. */
+  /** Ids of held leases: they are released after the caller's answer. */
   const leases = new Set<string>()
   const pass = async (request: IncomingMessage, response: ServerResponse) => {
     const arrived = seen(request, { connection: 0, reused: true })

@@ -6,14 +6,14 @@ import type { Operation } from '../../../src/stream/operations/operation.ts'
 import { judge, type Told, type Verdict } from './judgement.ts'
 
 const STREAM = 'shared'
-/** Longer than any test, ms: whoever takes an event meanwhile is too early. */
+/** Longer than any test, ms: a claim taken meanwhile is too early. */
 const CLAIM_MS = 900_000
-/** Far more than any answer takes, and less than the smallest of the great lies, ms. */
+/** Far more than any answer takes, and less than the smallest of the large errors, ms. */
 const TOLERANCE_MS = 600_000
 
 /**
- * Writers of one stream, each with a store of its own: each claims an event, keeps it alive, changes the stream, tries to take
- * what its neighbour holds, and ends its event.
+ * Writers of one stream, each with a store of its own: each claims an event, sends heartbeats, changes the stream, tries
+ * to take its neighbour's event, and ends its own event.
  *
  * @param isTrueTime the store has a clock of its own, so all times have to be near the true one
  */
@@ -24,7 +24,7 @@ export async function letWrite(stores: readonly StreamStore[], turns: number, is
   const told: Told[] = []
   const forks = stores.map(() => ({ name: 'A' }))
   const init = { op: 'init', root: { name: 'Start' }, forks, hold: false, born: randomUUID() } as const
-  // The one with the greatest lie creates the stream.
+  // The one with the largest error creates the stream.
   told.push(await changed(stores.at(-4) ?? first, init))
   const all = async (step: (store: StreamStore, at: number) => Promise<Told>) => {
     told.push(...(await Promise.all(stores.map(step))))

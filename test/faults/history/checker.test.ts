@@ -19,7 +19,7 @@ const mutants = KINDS.flatMap(([kind], at) => mutantsOf(kind, Math.ceil((MUTANTS
 interface Mutant {
   readonly kind: string
   readonly history: History
-  /** Which history it was made of. */
+  /** The history it was derived from. */
   readonly of: number
 }
 
@@ -39,7 +39,7 @@ const broken = mutants.map(({ history: { calls, streams } }) => {
   return new Set(check(calls, streams).violations.map(({ rule }) => rule))
 })
 
-test('the checker of histories raises no alarm over good ones, and knows what became of every change', () => {
+test('the checker of histories accepts all good ones, and determines the outcome of every change', () => {
   const verdicts = histories.map(({ calls, streams }) => check(calls, streams))
   const alarms = verdicts.flatMap(({ violations, unresolved }, of) =>
     [...violations, ...unresolved].map(what => ({ of, what })),
@@ -49,7 +49,7 @@ test('the checker of histories raises no alarm over good ones, and knows what be
   expect(verdicts.reduce((sum, { made }) => sum + made, 0)).toBeGreaterThan(10 * histories.length)
 })
 
-test('the checker of histories finds every spoiled one', () => {
+test('the checker of histories detects every corrupted one', () => {
   const missed = mutants.filter((_, at) => broken[at]?.size === 0).map(({ kind, of }) => `${kind} in history ${of}`)
   figure('mutants caught', mutants.length - missed.length, `${mutants.length} of ${mutants.length}`)
   for (const [kind] of KINDS) injected(kind, mutants.filter(mutant => mutant.kind === kind).length)
@@ -57,13 +57,13 @@ test('the checker of histories finds every spoiled one', () => {
   expect(missed, REPEAT).toEqual([])
 })
 
-test.each(Object.keys(RULES) as RuleName[])('without its rule against what is %s it misses some', rule => {
+test.each(Object.keys(RULES) as RuleName[])('without the rule %s the checker misses some', rule => {
   const missed = broken.filter(rules => rules.size === 1 && rules.has(rule)).length
   control(`without the rule against what is ${rule}`, missed > 0)
   expect(missed, REPEAT).toBeGreaterThan(0)
 })
 
-/** Of a stream with one change, whose removal was told `unknown`. */
+/** For a stream with one change, whose removal returned `unknown`. */
 const changed: Call = {
   stream: 's',
   asked: { what: 'change', id: 'a', born: 'a' },
@@ -96,7 +96,7 @@ test.each([
   { end: 'it is known of another removal', calls: [lastTold(changedMeanwhile, '0')], streams: there('a'), open: 1 },
   { end: 'the stream is gone', calls: [], streams: new Map(), open: 0 },
 ] as const)(
-  'a removal whose answer was lost and whose stream stands is unresolved: $end',
+  'a removal whose answer was lost is unresolved if the stream still exists: $end',
   ({ calls, streams, open }) => {
     for (const doubtful of [removal, { stream: 's', asked: remove, fromUs: 3 }]) {
       const verdict = check([changed, doubtful, ...calls], streams)
@@ -106,7 +106,7 @@ test.each([
   },
 )
 
-/** Created, changed, removed and there again without the change; the creation was under way until `untilUs`. */
+/** Created, changed, removed and there again without the change; the create was in flight until `untilUs`. */
 function createdAgain(untilUs: number): Call[] {
   const change: Call = { ...again, fromUs: 3, toUs: 4, told: { kind: 'done', version: 2 } }
   const journal = [...remove.journal, { version: 2, id: 'b' }]
@@ -120,31 +120,31 @@ function createdAgain(untilUs: number): Call[] {
   return [{ ...changed, toUs: untilUs }, change, removed]
 }
 
-test('a creation without an answer that finds nothing is sent again: removed meanwhile, the stream is there again', () => {
+test('a create without an answer that finds nothing is retried: if the stream was removed meanwhile, it exists again', () => {
   const verdict = check(createdAgain(9), there('a'))
   expect(verdict).toMatchObject({ violations: [], begunAnew: 1 })
 })
 
-test('but not once the creation is done: then that is found out', () => {
+test('a retry after the create is done is detected', () => {
   const { violations, begunAnew } = check(createdAgain(2), there('a'))
   expect(new Set(violations.map(({ rule }) => rule))).toEqual(new Set(['lost', 'resurrected']))
   expect(begunAnew).toBe(0)
 })
 
-test('nor where the removal was not made', () => {
+test('a retry without the removal is detected', () => {
   const [created, , removed] = createdAgain(9)
   const refused: Call = { ...(removed ?? removal), told: changedMeanwhile }
   expect(check([created ?? changed, refused], there('a')).violations.map(({ rule }) => rule)).toContain('lost')
 })
 
-test('in good histories some lives begin anew', () => {
+test('good histories contain new incarnations', () => {
   const anew = histories.map(({ calls, streams }) => check(calls, streams).begunAnew)
   expect(anew.filter(count => count > 0).length).toBeGreaterThan(0)
-  // The rest is judged by all rules.
+  // All rules apply to the rest.
   expect(anew.filter(count => count === 0).length).toBeGreaterThan(histories.length / 2)
 })
 
-test('in good histories there are removals in doubt, some of which were made', () => {
+test('good histories contain removals in doubt, some of which were applied', () => {
   const removals = histories.flatMap(({ calls }) => calls.filter(({ asked }) => asked.what === 'remove'))
   const lasts = removals.filter(({ asked }) => asked.what === 'remove' && asked.last === true)
   expect(removals.filter(isOpen).length).toBeGreaterThan(0)

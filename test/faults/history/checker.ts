@@ -3,27 +3,27 @@ import { type Command, type FinalStream, type Life, livesOf, mayBeginAnew, NEVER
 
 export interface Violation {
   readonly rule: RuleName
-  /** Stream and life, `orders/1@born`. */
+  /** Stream and incarnation, `orders/1@born`. */
   readonly life: string
   readonly why: string
 }
 
 export interface Verdict {
   readonly violations: readonly Violation[]
-  /** Changes and removals of which it is not known in the end whether they were made. */
+  /** Changes and removals whose outcome remains unknown in the end. */
   readonly unresolved: readonly string[]
   /** Changes in all journals. */
   readonly made: number
-  /** Lives that may have begun anew: only some rules hold of them. */
+  /** Incarnations that may have begun again: only some rules apply to them. */
   readonly begunAnew: number
 }
 
-/** What a rule finds wrong in one life of a stream, in words. */
+/** The violations of a rule in one incarnation of a stream, in words. */
 type Rule = (life: Life) => string[]
 
-/** One thing each that must never happen. */
+/** One impossibility each. */
 export const RULES = {
-  /** What was said to be made is not there. */
+  /** A change reported as made is missing. */
   lost: life => [
     ...eachCommand(life, (id, command, times) =>
       isDone(command) && times === 0 ? `${id} was said to be made and is not there` : undefined,
@@ -31,11 +31,11 @@ export const RULES = {
     ...versionsBeyond(life),
   ],
   doubled: life => eachCommand(life, (id, _, times) => (times > 1 ? `${id} is there ${times} times` : undefined)),
-  /** What was said not to be made is there, or what nobody asked for. */
+  /** A change reported as not made exists, or one that was never requested. */
   invented,
-  /** Versions have gaps, or are not those that were told. */
+  /** Versions have gaps, or differ from the reported ones. */
   misnumbered,
-  /** What was asked for after a version was known to be there is that version or an earlier one. */
+  /** A change requested after a version was known to exist has that version or an earlier one. */
   reordered: ({ commands, sights, journal = [] }) => {
     const known = knownUs(sights, journal.length)
     return journal.flatMap(({ id }, at) => {
@@ -43,7 +43,7 @@ export const RULES = {
       return fromUs > (known[at + 1] ?? NEVER_US) ? [`${id} stands before what was known when it was asked for`] : []
     })
   },
-  /** A read saw less than was known before it was asked for, or something else than what was there. */
+  /** A read returned less than was known before its request, or a state that did not exist. */
   stale: ({ sights, journal = [] }) => {
     const known = knownUs(sights, journal.length)
     return sights.flatMap(({ fromUs, version, id }) => {
@@ -55,7 +55,7 @@ export const RULES = {
       return isSame ? [] : [`version ${version} was told of as ${id}, and is ${entry.id}`]
     })
   },
-  /** What was removed is there again. */
+  /** A removed stream exists again. */
   resurrected: ({ removedUs = NEVER_US, sights, isThere }) => [
     ...(isThere && removedUs < NEVER_US ? ['it was removed and is there'] : []),
     ...sights
@@ -66,11 +66,11 @@ export const RULES = {
 
 export type RuleName = keyof typeof RULES
 
-/** Those that hold of a life that may have begun anew, too. */
+/** The rules for an incarnation that may have begun again, too. */
 const RULES_ANEW: ReadonlySet<RuleName> = new Set(['doubled', 'invented'])
 
 /**
- * Judges what workers were told by what is there in the end, knowing nothing of how it came about. Each rule walks over each
+ * Judges the reports to workers by the final streams, independently of the implementation. Each rule walks over each
  * call and each entry a few times and sorts nothing: linear time.
  */
 export function check(
@@ -93,7 +93,7 @@ function openCommands({ commands }: Life): string[] {
   return [...commands].filter(([, command]) => isInDoubt(command) && !isSettled(command)).map(([id]) => id)
 }
 
-/** A removal names the version it read: it can still come only while that is there, and nobody was told the last word. */
+/** A removal names the version it read: it can still land only while that exists, and no final outcome was reported. */
 function openRemoval({ name, removals, isThere, journal = [] }: Life): string[] {
   const version = journal.at(-1)?.version ?? 0
   const settled = new Set(
@@ -128,14 +128,14 @@ function invented({ commands, journal = [], isThere }: Life): string[] {
     const command = commands.get(id)
     if (command === undefined) return [`${id} was asked for by nobody`]
     if (isDone(command)) return []
-    // A command is looked for before it is refused. What was open may have been made in a life that is over.
+    // A command id is searched before a refusal. An open one may have been applied in an earlier incarnation.
     const isDenied = isInDoubt(command) ? isThere && isSettled(command) : true
     return isDenied ? [`${id} was said not to be made and is there`] : []
   })
 }
 
 function misnumbered({ commands, journal = [] }: Life): string[] {
-  // Of one that is there twice the first: the second is another rule's business.
+  // Of a duplicate the first counts: the second is another rule's business.
   const versions = new Map(journal.toReversed().map(({ id, version }) => [id, version]))
   const gaps = journal.flatMap(({ version }, at) => (version === at + 1 ? [] : [`version ${version} after ${at}`]))
   const told = [...commands].flatMap(([id, { tries }]) => {
@@ -148,7 +148,7 @@ function misnumbered({ commands, journal = [] }: Life): string[] {
   return [...gaps, ...told]
 }
 
-/** By version: since when it was known that it or a later one is there, µs. */
+/** By version: the time since which that or a later one is known to exist, µs. */
 function knownUs(sights: Life['sights'], versions: number): number[] {
   const known: number[] = new Array(versions + 3).fill(NEVER_US)
   for (const { version, toUs } of sights) known[version] = Math.min(known[version] ?? NEVER_US, toUs)
@@ -160,7 +160,7 @@ function isDone({ tries }: Command): boolean {
   return tries.some(({ told }) => told?.kind === 'done')
 }
 
-/** Of one of its tries nobody was told what became of it. */
+/** The outcome of one of its attempts was never reported. */
 function isInDoubt({ tries }: Command): boolean {
   return tries.some(isOpen)
 }

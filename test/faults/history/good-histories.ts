@@ -2,7 +2,7 @@ import type { Random } from '../../simulation/random.ts'
 import { type Asked, type Call, type Entry, isOpen, type Told } from './history.ts'
 import type { FinalStream, Removal } from './lives.ts'
 
-/** What workers were told, and what is there in the end. */
+/** The reports to workers, and the final streams. */
 export interface History {
   readonly calls: readonly Call[]
   readonly streams: ReadonlyMap<string, FinalStream>
@@ -10,7 +10,7 @@ export interface History {
 
 const WORKERS = 4
 const CALLS_EACH = 14
-/** This one stays; the other one is removed and created anew. */
+/** This one stays; the other one is removed and created again. */
 const STREAMS = ['stays', 'comes-and-goes'] as const
 
 interface Stream {
@@ -24,7 +24,7 @@ interface Open {
   readonly born: string
 }
 
-/** The history of a store that does all it promises, over a bad network and with workers that die. */
+/** The history of a correct store, over an unreliable network and with dying workers. */
 export function goodHistory(random: Random): History {
   return new Model(random).live()
 }
@@ -56,7 +56,7 @@ class Model {
     if (left === 0) return
     const next = () => this.#later(() => this.#step(left - 1))
     const again = this.#random.chance(0.5) ? this.#open.pop() : undefined
-    // Who repeats the creation of what was removed meanwhile would create it again.
+    // Repeating the creation of a stream that was removed meanwhile would create it again.
     if (again !== undefined && again.id !== again.born) this.#change(again, next)
     else this.#begin(next)
   }
@@ -85,7 +85,7 @@ class Model {
     } else this.#doubt(open, fate < 0.9 ? answer : () => {}, next)
   }
 
-  /** Its answer is lost, or its worker dies; it may land all the same, and later. */
+  /** Its answer is lost, or its worker dies; it may land anyway, and later. */
   #doubt(open: Open, answer: (told: Told) => void, next: () => void): void {
     if (this.#random.chance(0.6)) this.#later(() => this.#make(open))
     this.#later(() => {
@@ -94,7 +94,7 @@ class Model {
     }, next)
   }
 
-  /** A creation without an answer that finds nothing is sent again. */
+  /** A create without an answer that finds no stream is retried. */
   #createAgain(open: Open): Told | undefined {
     const { stream, id, born } = open
     if (id !== born || this.#streams.has(stream)) return undefined
@@ -102,7 +102,7 @@ class Model {
     return { kind: 'done', version: 1 }
   }
 
-  /** Made if it was not made before and can be: the version it has; what became of it is told a little later. */
+  /** Applied unless it was applied before or is impossible: its version; the outcome is reported a little later. */
   #make(open: Open): Told {
     const known = this.#versionOf(open)
     if (known !== undefined) return { kind: 'done', version: known }
@@ -142,7 +142,7 @@ class Model {
     }
   }
 
-  /** Made if the stream stands as it was read. */
+  /** Applied if the stream is as it was read. */
   #takeAway(stream: string, { born, journal }: Removal['asked']): Told {
     const found = this.#streams.get(stream)
     if (found === undefined) return { kind: 'not-made', why: 'missing' }
@@ -151,7 +151,7 @@ class Model {
     return { kind: 'done', version: journal.length }
   }
 
-  /** Everything has healed: what is told now is the last word. */
+  /** Everything has healed: reports from now on are final. */
   #settle(): void {
     for (const call of this.#calls.filter(isOpen)) {
       const { stream, asked } = call

@@ -1,17 +1,17 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 
-/** An entry of a stream's journal, as far as the checker wants to know it. */
+/** The fields of a journal entry that the checker uses. */
 export interface Entry {
   readonly version: number
   readonly id: string
 }
 
-/** What a worker is about to ask for. */
+/** The next request of a worker. */
 export type Asked =
-  /** `last`: repeated after everything has healed; what it is told then is the last word. */
+  /** `last`: repeated after everything has healed; its report is then final. */
   | { readonly what: 'change'; readonly id: string; readonly born: string; readonly last?: true }
   | { readonly what: 'read' }
-  /** With the journal that was read, under the ETag that the removal names. `last` as with changes. */
+  /** With the journal that was read, with the ETag that the removal names. `last` as for changes. */
   | {
       readonly what: 'remove'
       readonly born: string
@@ -20,14 +20,14 @@ export type Asked =
       readonly last?: true
     }
 
-/** What it was told. */
+/** The report. */
 export type Told =
-  /** The change is made, or the stream is removed (`version`: the one that was read). */
+  /** The change is applied, or the stream is removed (`version`: the one that was read). */
   | { readonly kind: 'done'; readonly version: number }
-  /** Refused, held, missing or unreachable: nothing was made. */
+  /** Refused, held, missing or unreachable: nothing was applied. */
   | { readonly kind: 'not-made'; readonly why: string }
   | { readonly kind: 'unknown' }
-  /** `id`: of the last change, by what the stream's root says. A stream that is not there is seen at version 0. */
+  /** `id`: of the last change, by the stream's root. A missing stream has version 0. */
   | { readonly kind: 'seen'; readonly born: string; readonly version: number; readonly id: string }
 
 /** A line of a history. `us`: microseconds of the monotonic clock, which all processes of a machine share. */
@@ -35,7 +35,7 @@ export type HistoryLine =
   | { readonly us: number; readonly call: string; readonly stream: string; readonly asked: Asked }
   | { readonly us: number; readonly call: string; readonly told: Told }
 
-/** A call as it went. Without `told` the process ended before the answer came. */
+/** A call. Without `told` the process ended before the answer came. */
 export interface Call {
   readonly stream: string
   readonly asked: Asked
@@ -44,12 +44,12 @@ export interface Call {
   readonly told?: Told
 }
 
-/** Nobody was told what became of it. */
+/** Its outcome was never reported. */
 export function isOpen({ told }: Call): boolean {
   return told === undefined || told.kind === 'unknown'
 }
 
-/** Writes a history, each line before the next thing happens: what a killed process had asked for is in it. */
+/** Writes a history, each line before the next step: the requests of a killed process are in it. */
 export class HistoryWriter {
   readonly #write: (line: HistoryLine) => void
   readonly #who: string
@@ -64,7 +64,7 @@ export class HistoryWriter {
     return new HistoryWriter(who, line => appendFileSync(path, `${JSON.stringify(line)}\n`))
   }
 
-  /** Tells of a call before it is made; the function it returns takes the answer. */
+  /** Records a call before it is made; the function it returns records the answer. */
   ask(stream: string, asked: Asked): (told: Told) => void {
     const call = `${this.#who}:${++this.#calls}`
     this.#write({ us: nowUs(), call, stream, asked })
@@ -72,7 +72,7 @@ export class HistoryWriter {
   }
 }
 
-/** The lines of a file; the last one may be cut off, where its process was killed. */
+/** The lines of a file; the last one may be truncated if its process was killed. */
 export function readHistory(path: string): HistoryLine[] {
   const lines = readFileSync(path, 'utf8').split('\n')
   lines.pop()

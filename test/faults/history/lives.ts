@@ -3,49 +3,49 @@ import type { Asked, Call, Entry, Told } from './history.ts'
 /** Later than anything, µs. */
 export const NEVER_US = Number.POSITIVE_INFINITY
 
-/** A stream as it stands in the end. */
+/** The final state of a stream. */
 export interface FinalStream {
   readonly born: string
   readonly journal: readonly Entry[]
-  /** The last change, by what the stream's root says. */
+  /** The last change, by the stream's root. */
   readonly id: string
 }
 
-/** One command, each time it was asked for. */
+/** One command with all its attempts. */
 export interface Command {
-  /** When it was asked for first, µs. */
+  /** The time of the first request, µs. */
   fromUs: number
   readonly tries: Call[]
 }
 
-/** At some time somebody was told that a version is there. */
+/** The time at which the existence of a version was reported. */
 export interface Sight {
-  /** What was asked for at this time has to be told of what was known by then, µs; `NEVER_US` where it need not. */
+  /** A request at this time must return at least what was known by then, µs; `NEVER_US` if it need not. */
   readonly fromUs: number
   readonly toUs: number
   readonly version: number
-  /** The last change of this version, where that was told. */
+  /** The last change of this version, if that was reported. */
   readonly id?: string
 }
 
 export type Removal = Call & { readonly asked: Asked & { readonly what: 'remove' } }
 
-/** A stream from its creation to its removal: all that is known of it. */
+/** A stream from its creation to its removal: everything known about it. */
 export interface Life {
   readonly name: string
   readonly born: string
-  /** `undefined`: nobody has seen it. */
+  /** `undefined`: it was never read. */
   journal: readonly Entry[] | undefined
   readonly commands: Map<string, Command>
   readonly sights: Sight[]
-  /** It is the stream that is there in the end. */
+  /** It is the final stream. */
   isThere: boolean
-  /** The removal of which it is known that it was made, µs. */
+  /** The removal that is known to have been applied, µs. */
   removedUs: number | undefined
   readonly removals: Removal[]
 }
 
-/** Sorts calls and final streams by the lives they are about. One walk over the calls. */
+/** Sorts calls and final streams by their incarnations. One walk over the calls. */
 export function livesOf(calls: readonly Call[], streams: ReadonlyMap<string, FinalStream>): Life[] {
   const lives = new Lives()
   for (const [stream, { born, journal, id }] of streams) {
@@ -89,7 +89,7 @@ class Lives {
     commands.set(id, command)
     command.fromUs = Math.min(command.fromUs, fromUs)
     command.tries.push(call)
-    // A repeated command is told the version it got at its first try: that may be long ago.
+    // A repeated command returns the version of its first attempt: that may be long ago.
     if (told?.kind === 'done' && toUs !== undefined) sights.push({ fromUs: NEVER_US, toUs, version: told.version })
   }
 
@@ -100,15 +100,15 @@ class Lives {
     const version = journal.at(-1)?.version ?? 0
     life.sights.push({ fromUs: NEVER_US, toUs: fromUs, version })
     if (told?.kind === 'done') life.removedUs = Math.min(life.removedUs ?? NEVER_US, toUs ?? fromUs)
-    // A removal names an ETag: of several tries at most the last one was made.
+    // A removal names an ETag: of several attempts at most the last one was applied.
     const isLater = version >= (life.journal?.at(-1)?.version ?? 0)
     if (!life.isThere && mayBeMade(told) && isLater) life.journal = journal
   }
 }
 
 /**
- * Whether it was removed while its creation was under way. A creation without an answer that finds nothing is sent again: then
- * the life may have begun anew, and nothing is left of what was made in it before.
+ * Whether it was removed while its creation was in flight. A create without an answer that finds no stream is retried:
+ * then the incarnation may have begun again, without its earlier changes.
  */
 export function mayBeginAnew({ born, commands, removals }: Life): boolean {
   const tries = (commands.get(born)?.tries ?? []).filter(({ asked }) => asked.what === 'change' && asked.last !== true)
@@ -116,7 +116,7 @@ export function mayBeginAnew({ born, commands, removals }: Life): boolean {
   return removals.some(({ fromUs, told }) => fromUs < untilUs && mayBeMade(told))
 }
 
-/** The copy of a removal that the network made finds nothing any more, or another stream. */
+/** A copy of the removal made by the network finds no stream, or another one. */
 function mayBeMade(told: Told | undefined): boolean {
   return told === undefined || told.kind !== 'not-made' || told.why === 'missing' || told.why === 'replaced'
 }

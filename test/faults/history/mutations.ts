@@ -3,7 +3,7 @@ import type { History } from './good-histories.ts'
 import type { Call, Entry, Told } from './history.ts'
 import { type FinalStream, livesOf, mayBeginAnew } from './lives.ts'
 
-/** Spoils a good history: it has to be found out. `undefined`: there is nothing in it that it could spoil. */
+/** Corrupts a good history so that the checker must detect it. `undefined`: this history has nothing to corrupt. */
 export type Mutation = (history: History, random: Random) => History | undefined
 
 type Named = FinalStream & { readonly name: string }
@@ -11,7 +11,7 @@ type Change = Call & { readonly asked: { readonly what: 'change' } }
 type Done = Change & { readonly told: { readonly kind: 'done' }; readonly toUs: number }
 type Read = Call & { readonly told: Told & { readonly kind: 'seen' }; readonly toUs: number }
 
-/** A change that was said to be made is not there. */
+/** A change reported as made is missing. */
 const drop: Mutation = (history, random) => {
   const found = someStream(history, random, 2)
   const dropped = found && someDone(history, found, random)
@@ -20,7 +20,7 @@ const drop: Mutation = (history, random) => {
   return withJournal(history, found, random.chance(0.5) ? numbered(kept) : kept)
 }
 
-/** One that nobody knows the end of stands in the place of one that was said to be made. */
+/** A change with an unknown outcome replaces one that was reported as made. */
 const replace: Mutation = (history, random) => {
   const found = someStream(history, random, 2)
   const place = found && someDone(history, found, random)
@@ -34,14 +34,14 @@ const replace: Mutation = (history, random) => {
   return withJournal({ ...history, calls: [...history.calls, call] }, found, journal)
 }
 
-/** A change is made twice. */
+/** A change is applied twice. */
 const double: Mutation = (history, random) => {
   const found = someStream(history, random, 1)
   const entry = found && pickFrom(found.journal, random)
   return entry && withJournal(history, found, numbered([...(found?.journal ?? []), entry]))
 }
 
-/** Two changes change places, of which one was made before the other was asked for. */
+/** Two changes are swapped, of which one was applied before the other was requested. */
 const swap: Mutation = (history, random) => {
   const found = someStream(history, random, 2)
   const pairs = (found?.journal ?? []).flatMap(first => {
@@ -60,12 +60,12 @@ const swap: Mutation = (history, random) => {
     if (id !== first.id && id !== second.id) return call
     return { ...call, told: { kind: 'done', version: id === first.id ? second.version : first.version } }
   }
-  // They may have been told of what is there now.
+  // Their reports may be consistent with the final streams.
   const calls = random.chance(0.5) ? history.calls.map(told) : history.calls
   return withJournal({ ...history, calls }, found, journal)
 }
 
-/** A read sees what was there before a change that was known to be made when it was asked for. */
+/** A read returns the state before a change that was known at its request. */
 const staleRead: Mutation = (history, random) => {
   const reads = plainReads(history).flatMap(read => {
     const done = history.calls.filter(isDone).filter(({ asked, toUs }) => {
@@ -82,7 +82,7 @@ const staleRead: Mutation = (history, random) => {
   return withCall(history, read, { ...read, told })
 }
 
-/** A read is told of a change that nobody has asked for yet. */
+/** A read returns a change that has not been requested yet. */
 const foresee: Mutation = (history, random) => {
   const read = pickFrom(plainReads(history), random)
   const journal = read === undefined ? [] : journalOf(history, read.stream, read.told.born)
@@ -91,7 +91,7 @@ const foresee: Mutation = (history, random) => {
   return withCall(history, read, { ...read, fromUs: askedUs - 2, toUs: askedUs - 1 })
 }
 
-/** What was removed is read again, or is there in the end. */
+/** A removed stream is read again, or exists in the end. */
 const resurrect: Mutation = (history, random) => {
   const isRemoved = ({ asked, stream, told }: Call) =>
     asked.what === 'remove' && told?.kind === 'done' && isPlain(history, stream, asked.born)
@@ -111,7 +111,7 @@ const resurrect: Mutation = (history, random) => {
   }
 }
 
-/** A change that was said not to be made is there. */
+/** A change reported as not made exists. */
 const invent: Mutation = (history, random) => {
   const found = someStream(history, random, 1)
   const refused = pickFrom(
@@ -125,7 +125,7 @@ const invent: Mutation = (history, random) => {
   return withJournal(history, found, numbered([...found.journal, { version: 0, id: refused.asked.id }]))
 }
 
-/** A version is left out. */
+/** A version is missing. */
 const misnumber: Mutation = (history, random) => {
   const found = someStream(history, random, 1)
   const last = found?.journal.at(-1)
@@ -135,7 +135,7 @@ const misnumber: Mutation = (history, random) => {
 
 export const MUTATIONS = { drop, replace, double, swap, 'stale read': staleRead, foresee, resurrect, invent, misnumber }
 
-/** An entry of its journal that somebody was told to have made. */
+/** An entry of its journal that was reported as made. */
 function someDone(history: History, { journal }: FinalStream, random: Random): Entry | undefined {
   return pickFrom(
     journal.filter(({ id }) => doneOf(history, id) !== undefined),
@@ -157,7 +157,7 @@ function plainReads(history: History): Read[] {
   return history.calls.filter(isRead).filter(({ stream, told }) => isPlain(history, stream, told.born))
 }
 
-/** All rules hold of it. */
+/** All rules apply to it. */
 function isPlain({ calls, streams }: History, stream: string, born: string): boolean {
   const life = livesOf(calls, streams).find(({ name }) => name === `${stream}@${born}`)
   return life === undefined || !mayBeginAnew(life)

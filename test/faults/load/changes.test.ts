@@ -11,13 +11,13 @@ const SEED = trustSeed(1)
 const REPEAT = repeatWith('test/faults/load/changes.test.ts', SEED)
 const CREW: Size = { processes: 4, workersEach: 5, everyMs: 1_000, everyChanges: sized(150, 10) }
 const SMALL_CREW: Size = { processes: 2, workersEach: 3, everyMs: 1_000, everyChanges: 60 }
-/** How many of them, and how often they are disturbed. */
+/** The number of changes, and the rate of disturbances. */
 type Size = Omit<Crew, 'program'>
-/** Streams grow with each change: so many in a round, then with fresh ones. */
+/** Streams grow with each change: this many in a round, then with fresh ones. */
 const IN_A_ROUND = 5_000
 const TIMEOUT = { timeout: sized(480_000, 6 * 3_600_000) }
 
-/** Of its own: on one that others share, their requests would wait for many seconds. */
+/** An emulator of its own: on a shared one, requests of others would wait for many seconds. */
 let emulator: Azurite
 let program: CrewProgram
 beforeAll(async () => {
@@ -37,14 +37,14 @@ afterAll(() => {
 
 sized(describe.concurrent, describe)('over a bad network, with workers that are killed and stopped', () => {
   test(
-    'no change is lost, doubled or reordered, and what became of each is known: 5 % of faults',
+    'no change is lost, duplicated or reordered, and the outcome of each is known: 5 % of faults',
     TIMEOUT,
     async () => {
       figure('updates at 5 %', await changesAt(5, sized(5_000, 100_000), CREW))
     },
   )
 
-  test('and so it is with 20 % of faults', TIMEOUT, async () => {
+  test('the same holds with 20 % of faults', TIMEOUT, async () => {
     figure('updates at 20 %', await changesAt(20, sized(600, 20_000), sized(SMALL_CREW, CREW)))
   })
 
@@ -53,7 +53,7 @@ sized(describe.concurrent, describe)('over a bad network, with workers that are 
     ['changes are told of before they are made', { store: hasty }],
     ['reads come from a cache', { store: caching, reads: 0.6 }],
     ['what is repeated has a new command id', withNewIds()],
-  ])('the checker finds out where %s', TIMEOUT, async (name, without) => {
+  ])('the checker detects a system in which %s', TIMEOUT, async (name, without) => {
     expect(await isFoundOut(without), REPEAT).toBe(true)
     control(name, true)
   })
@@ -61,7 +61,7 @@ sized(describe.concurrent, describe)('over a bad network, with workers that are 
 
 /**
  * @param percent of faults
- * @returns how many changes were made
+ * @returns the number of changes made
  */
 async function changesAt(percent: number, changes: number, size: Size): Promise<number> {
   let made = 0
@@ -88,7 +88,7 @@ async function changesAt(percent: number, changes: number, size: Size): Promise<
   return made
 }
 
-/** In CI all on one emulator; else each round on its own, on the disk. */
+/** In CI all rounds on one emulator; otherwise each round on its own, on disk. */
 async function playFresh(round: Round, crew: Crew): Promise<Played> {
   if (SIZE === 'ci') return play(emulator.port, round, crew)
   const azurite = await startAzurite({ onDisk: true })
@@ -99,7 +99,7 @@ async function playFresh(round: Round, crew: Crew): Promise<Played> {
   }
 }
 
-/** Chance may spare a round or two. */
+/** A round or two may by chance have none. */
 async function isFoundOut(without: Without): Promise<boolean> {
   const { port } = emulator
   for (let at = 0; at < 10; at++) {

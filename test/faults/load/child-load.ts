@@ -1,4 +1,4 @@
-/** A process of several workers that load a store: until the test says `over`, or is gone. Argument: `ChildOrders` as JSON. */
+/** A process of several workers that load a store, until the test sends `over` or ends. Argument: `ChildOrders`. */
 import { flushCompileCache } from 'node:module'
 import { seededRandom } from '../../support/faults.ts'
 import { HistoryWriter } from '../history/history.ts'
@@ -17,7 +17,7 @@ let changes = 0
 
 await Promise.all(
   Array.from({ length: workers }, async (_, at) => {
-    // Some share a store and their changes a write, some are strangers to each other.
+    // Some workers share a store and their changes a write, others are independent.
     const store = at % 2 === 0 ? shared : await openAzurite(orders)
     const name = `${who}w${at}`
     await load({
@@ -40,6 +40,6 @@ process.exit()
 function made(): void {
   process.send?.('made')
   changes += 1
-  // Node would do so at the end, and most are killed before: those who come after them begin with what was compiled by now.
+  // Node would do so at the end, but most are killed before: their successors start with the code compiled so far.
   if (changes === 20) flushCompileCache()
 }

@@ -12,7 +12,7 @@ export interface AzuritePlace {
   readonly limits?: RequestTimeouts
 }
 
-/** What a child process is to do. */
+/** The task of a child process. */
 export interface ChildOrders extends AzuritePlace {
   readonly who: string
   readonly workers: number
@@ -24,7 +24,7 @@ export interface ChildOrders extends AzuritePlace {
   readonly open: readonly OpenChange[]
 }
 
-/** Short, so that silence costs little; long enough for a slow machine. */
+/** Short, so that a missing answer costs little; long enough for a slow machine. */
 export const LIMITS: RequestTimeouts = { leaseMs: 1_000, bodyMs: 1_000, pageMs: 1_000 }
 
 /** A store in a container of an emulator, from any process. */

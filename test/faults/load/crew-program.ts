@@ -9,14 +9,14 @@ const CHILD = fileURLToPath(new URL('./child-load.ts', import.meta.url))
 /** The program of the crew's processes, ready to be started often. */
 export interface CrewProgram {
   readonly path: string
-  /** Where Node keeps what it compiled. */
+  /** The folder where Node keeps compiled code. */
   readonly cache: string
   remove(): void
 }
 
 /**
- * `child-load.ts` with all it uses in a few files. One process a second is killed and replaced: from the sources each start
- * would take more of the processor than all that it does until it is killed itself.
+ * `child-load.ts` with all its imports in a few files. One process a second is killed and replaced: a start from the
+ * sources would take more processor time than all its work until it is killed itself.
  */
 export async function buildCrewProgram(): Promise<CrewProgram> {
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-crew-program-'))

@@ -16,23 +16,23 @@ export interface CrewOptions extends AzuritePlace {
   readonly shortLived: readonly string[]
   readonly seed: number
   readonly random: () => number
-  /** Until so many changes were made, and at least one process was killed and one stopped. */
+  /** Until this number of changes was made, and at least one process was killed and one paused. */
   readonly changes: number
-  /** Each time one process is killed and replaced, and another one is stopped until the next time. */
+  /** Each time one process is killed and replaced, and another one is paused until the next time. */
   readonly everyMs: number
-  /** But not before so many changes were made since the last time: on a slow machine nothing would get done. */
+  /** But not before this number of changes since the last time: on a slow machine no work would get done. */
   readonly everyChanges: number
 }
 
 export interface CrewReport {
   readonly lines: readonly HistoryLine[]
-  /** How often there was a turn to kill one and to stop another. */
+  /** The number of times one was killed and another paused. */
   readonly ticks: number
   readonly kills: number
   readonly stops: number
 }
 
-/** Processes full of workers, some of which are killed or stopped while they work. */
+/** Processes full of workers, some of which are killed or paused during their work. */
 export async function runCrew(options: CrewOptions): Promise<CrewReport> {
   const crew = new Crew(options)
   try {
@@ -121,11 +121,11 @@ class Crew {
     if (isEnough || this.#failure !== undefined) this.#over.abort()
   }
 
-  /** Kills and replaces one of those who work. @returns another one, which stands still from now on */
+  /** Kills and replaces a working process. @returns another one, which is paused from now on */
   async #disturb(): Promise<Member | undefined> {
     this.#ticks += 1
     if (this.#made < this.#madeBefore + this.#options.everyChanges) return undefined
-    // One that has not begun yet has nothing to lose.
+    // A process that has not begun yet has nothing to lose.
     const working = this.#members.filter(({ path }) => existsSync(path))
     const [killed, stopped] = this.#drawn(working)
     if (killed === undefined || stopped === undefined) return undefined
@@ -136,7 +136,7 @@ class Crew {
     return stopped
   }
 
-  /** In an order left to chance. */
+  /** In random order. */
   #drawn(members: readonly Member[]): Member[] {
     return members
       .map(member => ({ member, place: this.#options.random() }))
@@ -152,7 +152,7 @@ class Crew {
   }
 }
 
-/** What a worker that was killed cannot know. */
+/** Values that a killed worker could not report. */
 function openChanges(lines: readonly HistoryLine[]): OpenChange[] {
   const open = callsOf(lines).filter(isOpen)
   return open.flatMap(({ stream, asked }) =>

@@ -2,16 +2,16 @@ import type { Verdict } from '../history/checker.ts'
 import type { Call } from '../history/history.ts'
 import type { FinalStream } from '../history/lives.ts'
 
-/** Of so many lives. */
+/** Of this number of lives. */
 const MOST = 5
 
-/** What the judgement rests on, as lines of JSON: creations, removals and the change that a violation names, and its stream. */
+/** The basis of the verdict, as lines of JSON: creations, removals, the change in a violation, and its stream. */
 export function evidenceFor(
   { violations }: Pick<Verdict, 'violations'>,
   calls: readonly Call[],
   streams: ReadonlyMap<string, FinalStream>,
 ): string[] {
-  // The first of each life: the others mostly follow from it.
+  // The first violation of each life: the others mostly follow from it.
   const firsts = new Map(violations.toReversed().map(violation => [violation.life, violation]))
   return [...firsts.values()].slice(0, MOST).flatMap(({ rule, life, why }) => {
     const stream = life.slice(0, life.indexOf('@'))

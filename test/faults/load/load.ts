@@ -5,7 +5,7 @@ import type { StreamStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 import type { Entry, HistoryWriter, Told } from '../history/history.ts'
 
-/** A change of which nobody knows whether it was made. */
+/** A change whose outcome is unknown. */
 export interface OpenChange {
   readonly stream: string
   readonly id: string
@@ -17,22 +17,22 @@ export interface LoadOptions {
   readonly who: string
   readonly history: HistoryWriter
   readonly random: () => number
-  /** These are there all the time, `bornOf` them. */
+  /** These exist all the time, `bornOf` them. */
   readonly streams: readonly string[]
-  /** These are removed and created anew by whoever comes by. */
+  /** These are removed and created again by any worker. */
   readonly shortLived: readonly string[]
-  /** Open changes of a worker that died: some are repeated. */
+  /** Open changes of a dead worker: some are repeated. */
   readonly open: OpenChange[]
   readonly isOver: () => boolean
   /** A change was made. */
   readonly made: () => void
-  /** The command id under which a change is asked for. Default: its own, each time. */
+  /** The command id of a change. Default: a new one each time. */
   readonly commandId?: (id: string) => string
-  /** The id of a change, by the command id under which it was asked for. */
+  /** The id of a change, by its command id. */
   readonly idOf?: (commandId: string) => string
-  /** How many of its steps are reads, 0 to 1. Default 0.15. */
+  /** The share of reads among its steps, 0 to 1. Default 0.15. */
   readonly reads?: number
-  /** How often it dies while a change is under way: what it was told is lost, and the change is asked for again. */
+  /** The rate at which it dies during a change: the answer is lost, and the change is repeated. */
   readonly crashes?: number
 }
 
@@ -50,7 +50,7 @@ export function creation(born: string): Operation {
   return { op: 'init', root: { name: 'Start' }, forks: [], hold: false, born }
 }
 
-/** One worker that changes, reads, creates and removes streams, each change under an id of its own, until it is over. */
+/** One worker that changes, reads, creates and removes streams, each change with an id of its own, until it is over. */
 export async function load(options: LoadOptions): Promise<void> {
   const worker = new LoadWorker(options)
   while (!options.isOver()) await worker.step()
@@ -67,7 +67,7 @@ class LoadWorker {
   async step(): Promise<void> {
     const { open, random, shortLived, streams, reads = 0.15 } = this.#options
     const again = random() < 0.3 ? open.pop() : undefined
-    // To create again what was removed meanwhile would be another creation.
+    // Creating again a stream that was removed meanwhile would be another creation.
     if (again !== undefined && again.id !== again.born) return this.#changes([again], {})
     const dice = random()
     if (dice < reads) return this.#read(this.#pick(streams))
@@ -75,7 +75,7 @@ class LoadWorker {
     const stream = this.#pick(streams)
     const count = 1 + Math.floor(random() ** 2 * MAX_BURST)
     const changes = Array.from({ length: count }, () => ({ stream, id: this.#newId(), born: bornOf(stream) }))
-    // Most of these are refused: their stream stands elsewhere by now.
+    // Most of these are refused: their stream is at another version by now.
     return this.#changes(changes, random() < 0.1 ? { ifVersion: 1 } : {})
   }
 
@@ -109,7 +109,7 @@ class LoadWorker {
     }
   }
 
-  /** Creates it where it is not there; else changes or removes what it sees. */
+  /** Creates it if it is missing; otherwise changes or removes the version it reads. */
   async #comeOrGo(stream: string): Promise<void> {
     const { store, history, random, idOf = (same: string) => same } = this.#options
     const view = await readStream(store, stream).catch(notMade)
@@ -149,7 +149,7 @@ export function toldOf(outcome: TransactOutcome): Told {
   return { kind: 'not-made', why: outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind }
 }
 
-/** What is thrown tells that nothing was made. */
+/** An exception means that nothing was changed. */
 function notMade(error: unknown): Told & { readonly kind: 'not-made' } {
   return { kind: 'not-made', why: `threw ${error instanceof Error ? error.name : String(error)}` }
 }

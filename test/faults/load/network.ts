@@ -1,7 +1,7 @@
 import type { Seen } from '../../support/fault-proxy.ts'
 import { type Fault, type FaultKind, type Injected, seededRandom } from '../../support/faults.ts'
 
-/** All that a network does to a request, each as often as the others. `silent`: the answer is lost, and nothing says so. */
+/** All faults of a network, equally likely. `silent`: the answer is lost without an error. */
 const KINDS: readonly (FaultKind | 'silent')[] = [
   'lose-request',
   'lose-answer',
@@ -21,13 +21,13 @@ const KINDS: readonly (FaultKind | 'silent')[] = [
   'silent',
 ]
 
-/** Requests between two of the faults that surely happen. */
+/** Requests between two of the guaranteed faults. */
 const APART = 8
 
 /**
- * Each kind surely happens once, among the first hundred or so requests, and after that by chance.
+ * Each kind is guaranteed once, among the first hundred or so requests, and is random after that.
  *
- * @param share of all requests that suffer a fault, 0 to 1
+ * @param share of all requests that get a fault, 0 to 1
  */
 export function badNetwork(share: number, seed: number): Fault[] {
   const random = seededRandom(seed)
@@ -43,24 +43,24 @@ export function badNetwork(share: number, seed: number): Fault[] {
     return { ...fault, times: 1, when: (request: Seen) => isDue() && fault.when?.(request) !== false }
   })
   const byChance = faults.map((fault, at) => {
-    // Of several that apply the first counts: what the ones before leave is shared by those that follow.
+    // Of several faults for one request the first counts: each passes the remaining requests to the next.
     return { ...fault, probability: share / KINDS.length / (1 - (at * share) / KINDS.length) }
   })
   return [...sure, ...byChance]
 }
 
-/** One that comes late, after the stream was removed, brings it back: no condition of the service keeps it out. */
+/** A create that arrives after the removal of its stream restores it: no condition of the service prevents that. */
 function isNoCreation({ headers }: Seen): boolean {
   return headers['if-none-match'] !== '*'
 }
 
-/** Whether so many requests have come. */
+/** Whether this number of requests has arrived. */
 function fromRequest(number: number): () => boolean {
   let requests = 0
   return () => ++requests >= number
 }
 
-/** How often each kind happened: those that never did too. */
+/** The number of faults of each kind, including kinds that never occurred. */
 export function kindsOf(injected: readonly Injected[]): Map<string, number> {
   const kinds = new Map<string, number>(KINDS.map(kind => [kind, 0]))
   for (const { kind, silent } of injected) {

@@ -14,44 +14,44 @@ import { badNetwork, kindsOf } from './network.ts'
 import { lastWord, type SettleOptions, settle } from './settle.ts'
 
 export interface Round {
-  /** Of the requests that suffer a fault, 0 to 1. */
+  /** Share of the requests that get a fault, 0 to 1. */
   readonly share: number
-  /** At least so many. */
+  /** The minimum. */
   readonly changes: number
   readonly streams: number
   readonly seed: number
 }
 
-/** Processes; without them the workers are in this one. */
+/** Processes; without them the workers run in this one. */
 export interface Crew {
   readonly program: CrewProgram
   readonly processes: number
   readonly workersEach: number
-  /** How often one of them is killed and another one stopped, ms. */
+  /** The interval at which one of them is killed and another one paused, ms. */
   readonly everyMs: number
-  /** But not before so many changes were made since then. */
+  /** But not before this number of changes since then. */
   readonly everyChanges: number
 }
 
-/** What takes a protection out of the workers in this process. */
+/** Removes a protection from the workers in this process. */
 export interface Without extends SettleOptions, Pick<LoadOptions, 'reads'> {
   readonly store?: (store: StreamStore, place: { port: number; container: string }) => StreamStore
 }
 
 export interface Played extends Verdict {
-  /** How many faults, kills and stops happened, of each kind: 0 is told too. */
+  /** The number of faults, kills and pauses of each kind, including 0. */
   readonly injected: ReadonlyMap<string, number>
-  /** What the violations rest on, in lines. */
+  /** The basis of the violations, as lines. */
   readonly evidence: readonly string[]
-  /** Errors that nobody may see. */
+  /** Errors that must never occur. */
   readonly strange: readonly string[]
 }
 
 const WORKERS_HERE = 6
-/** No answer, or given up: nothing else is to be thrown by a bad network. */
+/** No answer, or canceled: an unreliable network must not cause any other error. */
 const EXPECTED = new Set(['threw StoreUnreachable', 'threw TimeoutError'])
 
-/** One round: streams are made, workers change them over a bad network, all heals, and what they were told is judged. */
+/** One round: streams are created, workers change them over a bad network, all heals, and the reports are judged. */
 export async function play(port: number, round: Round, crew?: Crew, without: Without = {}): Promise<Played> {
   const { seed, share } = round
   const direct = await openAzuriteStore(port)

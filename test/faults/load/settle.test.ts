@@ -15,7 +15,7 @@ const lease = { state: 'leased', durationS: 15 } as const
 const VAIN = ['unreachable', { kind: 'held', lease, waitedMs: 0 }, { kind: 'unknown', cause: '' }] as const
 type Vain = (typeof VAIN)[number]
 
-/** A stream that was created, and then changed or removed by somebody to whom nobody told so. */
+/** A stream that was created, and then changed or removed by a writer that got no answer. */
 async function inDoubt(doubtful: 'change' | 'remove'): Promise<{ store: StreamStore; lines: HistoryLine[] }> {
   const store = openMemoryStore()
   const lines: HistoryLine[] = []
@@ -30,7 +30,7 @@ async function inDoubt(doubtful: 'change' | 'remove'): Promise<{ store: StreamSt
   return { store, lines }
 }
 
-/** Gives each of the answers once, before it does as it is asked. */
+/** Gives each of the answers once, then executes the request. */
 function reluctant(store: StreamStore, answers: readonly Vain[]): StreamStore {
   const left = [...answers]
   const next = <Outcome>(go: () => Promise<Outcome>): Promise<Outcome | Exclude<Vain, string>> => {
@@ -44,14 +44,14 @@ function reluctant(store: StreamStore, answers: readonly Vain[]): StreamStore {
   })
 }
 
-test.each(['change', 'remove'] as const)('a %s in doubt is repeated until its answer tells of it', async what => {
+test.each(['change', 'remove'] as const)('a %s in doubt is repeated until its answer resolves it', async what => {
   const { store, lines } = await inDoubt(what)
   const { calls, streams } = await settle(reluctant(store, VAIN), [NAME], lines)
   expect(calls.at(-1)?.told).toEqual({ kind: 'done', version: what === 'change' ? 2 : 1 })
   expect(check(calls, streams)).toMatchObject({ violations: [], unresolved: [] })
 })
 
-test.each(['change', 'remove'] as const)('a %s that is never told of stays unresolved', async what => {
+test.each(['change', 'remove'] as const)('a %s that is never resolved stays unresolved', async what => {
   const { store, lines } = await inDoubt(what)
   const { calls, streams } = await settle(reluctant(store, new Array(99).fill(VAIN[2])), [NAME], lines)
   expect(calls.at(-1)?.told).toEqual({ kind: 'unknown' })

@@ -17,15 +17,15 @@ import { changeOf, creation, type LoadOptions, removalTold, toldOf } from './loa
 
 type Repeatable = Exclude<Asked, { readonly what: 'read' }>
 
-/** How often who wants to know asks again. */
+/** The number of repetitions. */
 const TRIES = 20
-/** These answers say nothing of the tries before. */
+/** These answers leave the earlier attempts open. */
 const NO_WORDS = new Set(['held', 'lost'])
 
 export interface Settled {
   readonly calls: readonly Call[]
   readonly streams: ReadonlyMap<string, FinalStream>
-  /** Commands that were open after all had healed, and were repeated. */
+  /** Commands that were open after everything had healed, and were repeated. */
   readonly repeated: number
 }
 
@@ -33,8 +33,8 @@ export interface Settled {
 export type SettleOptions = Pick<LoadOptions, 'commandId' | 'idOf'>
 
 /**
- * After everything has healed: ends the leases of those who died, repeats what is open under its own command id or ETag until
- * what became of it is known, and reads what is there.
+ * After everything has healed: ends the leases of dead workers, repeats open commands with their command id or ETag until
+ * the outcome is known, and reads the streams.
  */
 export async function settle(
   store: StreamStore,
@@ -59,15 +59,15 @@ export async function settle(
   return { calls: callsOf([...lines, ...last]), streams, repeated: open.size }
 }
 
-/** What can be repeated, by what makes two of them the same. */
+/** The commands that can be repeated, by the identity of a command. */
 function openOne({ stream, asked }: Call): [string, { stream: string; asked: Repeatable }][] {
   if (asked.what === 'read') return []
   return [[`${asked.what} ${asked.what === 'change' ? asked.id : asked.etag}`, { stream, asked }]]
 }
 
 /**
- * Asks until the answer tells of this and of all tries before: that a lease is held, or that there was no answer, tells
- * nothing of them.
+ * Repeats until the answer resolves this and all earlier attempts: a held lease, or a missing answer, resolves
+ * none of them.
  */
 export async function lastWord(store: StreamStore, name: string, ask: () => Promise<Told>): Promise<Told> {
   for (let tries = 0; tries < TRIES; tries++) {
@@ -78,7 +78,7 @@ export async function lastWord(store: StreamStore, name: string, ask: () => Prom
   return { kind: 'unknown' }
 }
 
-/** A slow machine is no answer. */
+/** A timeout of a slow machine is not an answer. */
 async function insisted<T>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -89,7 +89,7 @@ async function insisted<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What is gone was made and removed, or never made: to create it again would be another creation. */
+/** A missing stream was created and removed, or never created: creating it again would be another creation. */
 async function repeated(
   store: StreamStore,
   stream: string,

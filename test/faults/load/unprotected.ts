@@ -3,7 +3,7 @@ import type { StreamSnapshot, StreamStore } from '../../../src/store/store.ts'
 import { connectionStringAt } from '../../support/azurite-process.ts'
 import { LIMITS } from './crew-orders.ts'
 
-/** Reads, decides and writes, and sends neither a lease id nor a condition. */
+/** Reads, decides and writes without a lease id or a condition. */
 export function unconditional(store: StreamStore, place: { port: number; container: string }): StreamStore {
   const container = BlobServiceClient.fromConnectionString(connectionStringAt(place.port), {
     retryOptions: { maxTries: 1 },
@@ -22,7 +22,7 @@ export function unconditional(store: StreamStore, place: { port: number; contain
   })
 }
 
-/** Says that a change is made, and makes it afterwards. */
+/** Reports a change before making it. */
 export function hasty(store: StreamStore): StreamStore {
   return withMethods(store, {
     update: async (name, decide, options) => {
@@ -36,7 +36,7 @@ export function hasty(store: StreamStore): StreamStore {
   })
 }
 
-/** Answers each read from what it read first. */
+/** Answers each read with its first result. */
 export function caching(store: StreamStore): StreamStore {
   const cache = new Map<string, StreamSnapshot>()
   return withMethods(store, {
@@ -50,7 +50,7 @@ export function caching(store: StreamStore): StreamStore {
   })
 }
 
-/** A store of which some methods are others. */
+/** A store with some methods replaced. */
 export function withMethods(store: StreamStore, methods: Partial<StreamStore>): StreamStore {
   return new Proxy(store, {
     get(target, property) {

@@ -7,18 +7,18 @@ import { type Fault, type FaultProxy, type Seen, startFaultProxy } from '../../s
 import type { Target } from '../../support/messages.ts'
 import { type Scene, SUBJECTS, type Subject, type Truth } from './subject.ts'
 
-/** Where a cell is played. */
+/** The environment of a cell. */
 export interface Place {
   readonly target: Target
-  /** Past the proxy. */
+  /** Not through the proxy. */
   readonly direct: StreamStore
-  /** Over the proxy at a port. */
+  /** Through the proxy at a port. */
   open(port: number, limits: RequestTimeouts): Promise<StreamStore>
   /** The same without a driver. */
   client(port: number): Promise<ContainerClient>
 }
 
-/** One operation and what it suffers. */
+/** One operation and its fault. */
 export interface Play {
   readonly operation: string
   readonly fault: Fault
@@ -27,33 +27,33 @@ export interface Play {
   readonly write: WriteMode
 }
 
-/** What came of it. */
+/** The observed result. */
 export interface Course {
-  /** The outcome's kind, or the code of the fault that was thrown. */
+  /** The outcome's kind, or the code of the thrown error. */
   readonly told: string
   readonly truth: readonly Truth[]
-  /** How many requests of the operation suffered. */
+  /** The number of requests of the operation with the fault. */
   readonly injected: number
-  /** How often it was begun anew because the machine was slow. */
+  /** The number of restarts because the machine was slow. */
   readonly slow: number
-  /** Where it was not known or not done: what the same command says once the network is well again, and what is true then. */
+  /** If it was unknown or not done: the outcome of the same command once the network has healed, and the state then. */
   readonly repeated?: { readonly told: string; readonly truth: readonly Truth[] }
 }
 
-/** One try. Where nothing but the limit ends it, it is waited for; elsewhere it must not end what is only slow. */
+/** Limit of one attempt. It is waited for if only the limit ends the attempt; otherwise it must not end a slow one. */
 const limitsFor = (fault: Fault, factor: number): RequestTimeouts => {
   const ms = (endsByLimit(fault) ? 2_000 : 10_000) * factor
   return { leaseMs: ms, bodyMs: ms, pageMs: ms }
 }
-/** With the request of this number that suffers, the caller of a change gives up. All else has ended by itself before. */
+/** At this request with the fault, the caller of a change cancels. All other cells have ended by themselves before. */
 const PATIENCE = 4
-/** Connections that lie idle; more than there are tries, as in a process that was busy before. */
+/** Idle connections; more than there are attempts, as in a process that was busy before. */
 const IDLE = 4
 
-/** Limits are so many times longer each time that a slow machine, not the fault, made a request miss its own. */
+/** Factor for the limits each time that a slow machine, not the fault, made a request time out. */
 const SLOWER = [1, 4, 16]
 
-/** Plays a cell to a course that was the work of its fault alone. */
+/** Runs a cell until only its fault has affected the course. */
 export async function play(place: Place, one: Play): Promise<Course> {
   let problem: unknown
   for (const [slow, factor] of SLOWER.entries()) {
@@ -67,7 +67,7 @@ export async function play(place: Place, one: Play): Promise<Course> {
   throw new Error('the machine is too slow for any limit', { cause: problem })
 }
 
-/** @returns undefined if a request that nothing was done to had no answer in time */
+/** @returns undefined if a request without a fault had no answer in time */
 async function playOnce(
   place: Place,
   { operation, fault, lasts, write }: Play,
@@ -101,19 +101,19 @@ async function playOnce(
   }
 }
 
-/** The operation while the fault strikes; what is struck again and again is given up. */
+/** The operation during the fault; if the fault is permanent, the operation is canceled. */
 async function suffer(subject: Subject, scene: Scene, proxy: FaultProxy, fault: Fault): Promise<string> {
   const giveUp = new AbortController()
   const before = async () => {
     if (proxy.injected.length === PATIENCE) giveUp.abort()
   }
-  // Those that were idle are dead; what is connected from now on is alive.
+  // Idle connections are dead; connections from now on are alive.
   const when = ({ connection }: Seen) => fault.kind !== 'dead-socket' || connection <= IDLE
   proxy.add({ ...fault, before, when })
   return say(subject, { ...scene, signal: giveUp.signal })
 }
 
-/** Nothing but the limit of the caller ends it. */
+/** Only the limit of the caller ends it. */
 export function endsByLimit({ kind, silent, claims }: Fault): boolean {
   return silent === true || kind === 'answer-late' || claims === 'more'
 }
@@ -128,7 +128,7 @@ async function say(subject: Subject, scene: Scene): Promise<string> {
   }
 }
 
-/** Leaves connections open behind it: the requests that made them were under way at the same time. */
+/** Leaves idle connections behind: their requests were in flight at the same time. */
 async function warmUp(proxy: FaultProxy, store: StreamStore): Promise<void> {
   let arrived = 0
   let go = () => {}

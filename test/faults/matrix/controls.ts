@@ -9,13 +9,13 @@ import type { Place } from './cell.ts'
 const TRIES = 3
 const LIMIT_MS = 10_000
 
-/** A cell that must come out otherwise once a protection is taken out of the store. */
+/** A cell that must have another outcome if a protection is removed from the store. */
 interface Control {
   readonly name: string
   readonly operation: string
   readonly fault: string
   readonly form: Fault
-  /** Functions in the place of the store's own. */
+  /** Functions that replace the store's own. */
   readonly spoil: (container: ContainerClient) => Partial<StreamStore>
 }
 
@@ -79,7 +79,7 @@ export const CONTROLS: readonly Control[] = [
   },
 ]
 
-/** The same place, with a store part of which is spoilt. */
+/** The same environment, with a store in which a part is broken. */
 export function spoilt(place: Place, spoil: Control['spoil']): Place {
   return {
     ...place,
@@ -95,7 +95,7 @@ export function spoilt(place: Place, spoil: Control['spoil']): Place {
   }
 }
 
-/** As long as there is no answer, the same again. */
+/** Repeats as long as there is no answer. */
 async function untilAnswered<T>(send: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried += 1) {
     try {

@@ -1,6 +1,6 @@
 import type { Fault } from '../../support/fault-proxy.ts'
 
-/** What happens to a request, in the words of the page; each in the forms in which it comes. */
+/** The faults of a request, in the words of the page; each in all its forms. */
 export const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
   'request lost': [{ kind: 'lose-request' }, { kind: 'lose-request', silent: true }],
   'answer lost': [{ kind: 'lose-answer' }, { kind: 'lose-answer', silent: true }],
@@ -23,7 +23,7 @@ export const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
 
 const { 'wrong length': wrongLength = [], ...others } = FAULTS
 
-/** Those that last: here it matters which way the length is wrong. */
+/** The permanent ones: here the direction of the wrong length matters. */
 export const LASTING: typeof FAULTS = {
   ...others,
   'wrong length, promises more': wrongLength.filter(({ claims }) => claims === 'more'),

@@ -2,7 +2,7 @@ import { exitOf } from '../../../src/cli/exit-codes.ts'
 import type { Course } from './cell.ts'
 import type { Meaning } from './page.ts'
 
-/** What speaks against a course, compared with what the page says; nothing if it came so. */
+/** The differences between a course and the page. */
 export function complaints(course: Course, outcome: string, meaning: Meaning | undefined): string[] {
   if (meaning === undefined) return [`nobody says what ${outcome} means`]
   const { told, truth, injected, repeated } = course
@@ -20,7 +20,7 @@ export function complaints(course: Course, outcome: string, meaning: Meaning | u
 }
 
 const DONE: ReadonlySet<string> = new Set(['done', 'acquired', 'ok', 'broken'])
-/** Outcomes that the page calls otherwise than the code does. */
+/** Outcomes whose names differ between page and code. */
 const WORDS: Readonly<Record<string, string>> = { 'store-unreachable': 'unreachable', 'bad-document': 'bad data' }
 
 function wordOf(told: string, truth: Course['truth']): string {

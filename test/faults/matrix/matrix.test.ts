@@ -14,17 +14,17 @@ import { complaints } from './judge.ts'
 import { type Cell, gaps, pageText, readPage } from './page.ts'
 import { SUBJECTS } from './subject.ts'
 
-/** What every ambiguous answer comes to: the tables of docs/ambiguity.md, played. */
+/** The outcome of every ambiguous answer: the tables of docs/ambiguity.md, executed. */
 const row = trustRow('ambiguity')
 const page = readPage(pageText())
-/** `LEASECTL_MATRIX_CELL='reset × write'` plays that one alone, in all its forms. */
+/** `LEASECTL_MATRIX_CELL='reset × write'` runs only that cell, in all its forms. */
 const ONLY = process.env.LEASECTL_MATRIX_CELL
-/** Seven operations by fourteen faults that strike once; by fifteen that last. */
+/** Seven operations by fourteen faults that strike once; by fifteen permanent ones. */
 const [CELLS, LASTING_CELLS] = [98, 105]
-/** Most of them wait; more at a time only make each other slow. */
+/** Most of them wait; more at a time only slow each other down. */
 const LANES = 24
 
-/** Past the proxy nothing is a matter of time. */
+/** Without the proxy nothing depends on time. */
 const PATIENT = { leaseMs: 60_000, bodyMs: 60_000 }
 
 let account: TestAccount
@@ -54,12 +54,12 @@ afterAll(async () => {
 })
 
 describe('the page of ambiguous answers', () => {
-  test('has an outcome for each operation and each fault, and each outcome has a meaning', () => {
+  test('has an outcome for each operation and each fault, and each outcome is defined', () => {
     expect(page.once).toHaveLength(CELLS)
     expect(gapsOf(page)).toEqual([])
   })
 
-  test('without a cell, or with one that nobody can play, it is not complete', () => {
+  test('is incomplete without a cell, or with an unknown one', () => {
     const text = pageText()
     const isCaught = (changed: string) => changed !== text && gapsOf(readPage(changed)).length > 0
     expect(isCaught(text.replace(/\n\| reset .*/, ''))).toBe(true)
@@ -69,14 +69,14 @@ describe('the page of ambiguous answers', () => {
   })
 })
 
-describe('each cell comes to what the page says', () => {
+describe('each cell has the documented outcome', () => {
   const timeout = sized(400_000, 600_000)
 
-  test('of a fault that strikes once, and of one that lasts', { timeout }, async () => {
+  test('for a fault that strikes once, and for a permanent one', { timeout }, async () => {
     if (LIVE_STORE === undefined) row.skipped('the matrix on a live account', NOT_LIVE)
     const all = [...playsOf(page.lasting, true), ...playsOf(page.once, false)].filter(({ cell }) => isWanted(cell))
     const isSlow = ({ play: { fault } }: (typeof all)[number]) => endsByLimit(fault)
-    // What waits is begun first; the others are played beside it.
+    // Waiting cells begin first; the others run meanwhile.
     const plays = [...all.filter(isSlow), ...all.filter(one => !isSlow(one))]
     const wrong: string[] = []
     const [came, strayed] = [new Set<Cell>(), new Set<Cell>()]
@@ -95,7 +95,7 @@ describe('each cell comes to what the page says', () => {
     expect(wrong).toEqual([])
     expect(injected).toBeGreaterThanOrEqual(plays.length)
     if (ONLY !== undefined) return
-    // A cell counts once, and only if each of its plays came to what the page says.
+    // A cell counts once, and only if each of its runs had the documented outcome.
     const kept = (cells: readonly Cell[]) =>
       new Set(cells.filter(cell => came.has(cell) && !strayed.has(cell)).map(nameOf)).size
     const [once, lasting] = [kept(page.once), kept(page.lasting)]
@@ -107,7 +107,7 @@ describe('each cell comes to what the page says', () => {
     row.figure('cells', `${lasting} of ${LASTING_CELLS} that last${where}`, `at least ${LASTING_CELLS}`)
   })
 
-  test.each(CONTROLS)('not without its protection: $name', async ({ name, operation, fault, form, spoil }) => {
+  test.each(CONTROLS)('but not without its protection: $name', async ({ name, operation, fault, form, spoil }) => {
     const cell = page.once.find(one => one.operation === operation && one.fault === fault)
     if (cell === undefined) throw new Error(`no cell ${fault} × ${operation}`)
     const one: Play = { operation, fault: form, lasts: false, write: 'lease' }
@@ -125,7 +125,7 @@ const nameOf = ({ fault, operation }: Cell): string => `${fault} × ${operation}
 
 const isWanted = (cell: Cell): boolean => ONLY === undefined || nameOf(cell) === ONLY
 
-/** In CI each in the form that comes soonest to its end; both ways of writing where it is cheap. */
+/** In CI each in its fastest form; both write modes if that is cheap. */
 function playsOf(cells: readonly Cell[], lasts: boolean): { readonly cell: Cell; readonly play: Play }[] {
   const faults = lasts ? LASTING : FAULTS
   const isFull = sized(false, true) || ONLY !== undefined

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 
-/** What a word of the tables means. */
+/** The meaning of a word of the tables. */
 export interface Meaning {
   readonly exit: number
-  /** What may be true of the stream. */
+  /** The possible states of the stream. */
   readonly truths: readonly string[]
-  /** What the same command may say later; nothing where there is no reason to repeat it. */
+  /** The possible outcomes of the same command later; empty if there is no reason to repeat it. */
   readonly again: readonly string[]
 }
 
-/** A cell: what an operation comes to that suffers a fault. */
+/** A cell: the outcome of an operation with a fault. */
 export interface Cell {
   readonly fault: string
   readonly operation: string
@@ -31,7 +31,7 @@ export function readPage(text: string): Page {
   return { meanings: new Map(words.slice(1).map(meaningOf)), once: cellsOf(once), lasting: cellsOf(lasting) }
 }
 
-/** Cells that the page has and nobody can play, that it lacks, and words without a meaning. */
+/** Unknown cells of the page, missing cells, and words without a meaning. */
 export function gaps(page: Page, operations: readonly string[], once: readonly string[], lasting: readonly string[]) {
   const product = (faults: readonly string[]) => faults.flatMap(fault => operations.map(name => `${fault} × ${name}`))
   const missing = (wanted: readonly string[], there: readonly string[]) => wanted.filter(name => !there.includes(name))

@@ -6,16 +6,16 @@ import type { Operation as StreamOperation } from '../../../src/stream/operation
 import { holder } from '../../contract/harness.ts'
 import type { Operation } from '../../support/fault-proxy.ts'
 
-/** A cell as it is played: one stream, one operation on it. */
+/** A running cell: one stream, one operation on it. */
 export interface Scene {
-  /** Over the faulty network. */
+  /** Through the faulty network. */
   readonly store: StreamStore
-  /** Past it: prepares, goes on afterwards, and sees the truth. */
+  /** Without it: prepares, continues afterwards, and reads the state. */
   readonly direct: StreamStore
   readonly stream: string
   readonly commandId: string
   readonly leaseId: string
-  /** Of who comes next. */
+  /** Of the next writer. */
   readonly nextLeaseId: string
   readonly write: WriteMode
   readonly signal?: AbortSignal
@@ -26,14 +26,14 @@ export type Truth = 'as asked' | 'as before' | 'changed twice'
 
 /** One of the operations of the matrix. */
 export interface Subject {
-  /** The request of it that suffers. */
+  /** Its request with the fault. */
   readonly request: Operation
   prepare(scene: Scene): Promise<unknown>
-  /** The outcome's kind. Throws faults. */
+  /** The outcome's kind. Throws errors. */
   act(scene: Scene): Promise<string>
-  /** What becomes of the stream in the ordinary way once the operation is done: somebody writes. */
+  /** The ordinary next step for the stream once the operation is done: another writer writes. */
   next(scene: Scene): Promise<unknown>
-  /** Looks, after `next` if `isNext`. */
+  /** Reads the state, after `next` if `isNext`. */
   truth(scene: Scene, isNext: boolean): Promise<readonly Truth[]>
 }
 
@@ -79,7 +79,7 @@ const acquire: Subject = {
     const options = { leaseId, durationS: LEASE_S, holder: holder('ada'), record: true }
     return (await store.acquireLease(stream, { ...options, ...(signal ? { signal } : {}) })).kind
   },
-  // Its holder works, and lets go.
+  // Its holder works, and releases it.
   next: async ({ direct, ...scene }) => {
     await change(direct, scene, NEXT, 'next', scene.leaseId)
     return direct.releaseLease(scene.stream, scene.leaseId)
@@ -96,7 +96,7 @@ const renew: Subject = {
   prepare: held,
   act: async ({ store, stream, leaseId, signal }) => (await store.renewLease(stream, leaseId, signal)).kind,
   next: ({ direct, ...scene }) => change(direct, scene, NEXT, 'next', scene.leaseId),
-  // How long it lasts is not to be seen; that it lasts is.
+  // Its duration is invisible; that it is held is visible.
   truth: async scene => ((await holds(scene, scene.leaseId)) ? ['as asked', 'as before'] : []),
 }
 
@@ -137,7 +137,7 @@ async function held(scene: Scene): Promise<void> {
   await take(scene, scene.leaseId)
 }
 
-/** Without a lease: one that is still being given back would keep a copy out that comes behind it. */
+/** Without a lease: one whose release is in flight would refuse a later copy. */
 async function somebodyWrites({ direct, ...scene }: Scene): Promise<void> {
   await change(direct, { ...scene, write: 'optimistic' }, NEXT, 'next')
 }
@@ -163,7 +163,7 @@ async function change(
   return (await transact(store, stream, operation, options)).kind
 }
 
-/** The command id once in the history, or not at all, and the history without a gap. */
+/** The command id occurs once in the history, or not at all, and the history has no gap. */
 async function inTheJournal({ direct, stream, commandId }: Scene, isNext: boolean): Promise<readonly Truth[]> {
   const transactions = (await readStream(direct, stream))?.transactions() ?? []
   const times = transactions.filter(one => one.commandId === commandId).length
@@ -179,7 +179,7 @@ async function lettingGo(scene: Scene, isNext: boolean): Promise<readonly Truth[
   return [(await holds(scene, scene.leaseId)) ? 'as before' : 'as asked']
 }
 
-/** Renewing tells. */
+/** Renewing shows it. */
 async function holds({ direct, stream }: Scene, leaseId: string): Promise<boolean> {
   return (await direct.renewLease(stream, leaseId)).kind === 'ok'
 }

@@ -14,10 +14,10 @@ const OUTAGE_MS = sized(8_000, 60_000)
 const WINDOW_MS = sized(1_000, 20_000)
 const RECOVERY_MS = 10_000
 const DEADLINE_MS = sized(2_000, 30_000)
-/** A machine that is busy may notice that late, ms. */
+/** Delay with which a busy machine may notice that, ms. */
 const SLACK_MS = sized(10_000, 2_000)
 const WORKERS = sized(2, 5)
-/** Of a short one only what comes after this counts, ms: by then each of the first tries has come to its end. */
+/** Of a short outage only the time after this counts, ms: by then each of the first attempts has ended. */
 const NOTICED_MS = sized(3_000, 0)
 const TIMEOUT = { timeout: sized(120_000, 600_000) }
 
@@ -28,13 +28,13 @@ const OUTAGES: readonly [string, Fault][] = [
 
 describe.concurrent('an outage', () => {
   test.each(OUTAGES)(
-    'of %s is weathered: few requests, calls end in time, and then work goes on',
+    'of %s is survived: few requests, calls end in time, and then work continues',
     TIMEOUT,
     async (name, fault) => {
       const workers = await staffOf({ openAzurite, workLoop }, WORKERS)
       const before = await throughput(workers)
       const { perSecond, late, faults } = await outage(workers, fault)
-      // Nightly it is measured from then on, whether all work again or not.
+      // Nightly it is measured from then on, whether or not all work again.
       if (SIZE === 'nightly') await sleep(RECOVERY_MS)
       else await allWork(workers)
       const after = await throughput(workers)
@@ -55,7 +55,7 @@ describe.concurrent('an outage', () => {
   )
 })
 
-test('without a pause between the tries it is hammered', TIMEOUT, async () => {
+test('without back-off the service is overloaded with requests', TIMEOUT, async () => {
   const workers = await staffOf(await withoutPauses(), 1)
   const { perSecond } = await outage(workers, { kind: 'error-before' })
   await Promise.all(workers.map(worker => worker.leave()))
@@ -71,14 +71,14 @@ async function staffOf(parts: Parts, count: number): Promise<Worker[]> {
   return workers
 }
 
-/** Until each has worked on something from now on. */
+/** Until each has worked on an event from now on. */
 async function allWork(workers: readonly Worker[]): Promise<void> {
   const before = workers.map(({ done }) => done())
   const work = () => workers.every(({ done }, at) => done() > (before[at] ?? 0))
   await vi.waitFor(() => expect(work(), REPEAT).toBe(true), { timeout: 60_000, interval: 50 })
 }
 
-/** Events a second, of all. */
+/** Events a second, of all workers. */
 async function throughput(workers: readonly Worker[]): Promise<number> {
   const count = () => workers.reduce((sum, { done }) => sum + done(), 0)
   const [began, before] = [performance.now(), count()]
@@ -86,7 +86,7 @@ async function throughput(workers: readonly Worker[]): Promise<number> {
   return (count() - before) / ((performance.now() - began) / 1_000)
 }
 
-/** What the busiest worker asked for, how many calls ended too late, and what all suffered. Ends with everything healed. */
+/** The requests of the busiest worker, the calls that ended late, and the faults of all. Ends with everything healed. */
 async function outage(workers: readonly Worker[], fault: Fault) {
   for (const { proxy } of workers) {
     proxy.reset()
@@ -98,7 +98,7 @@ async function outage(workers: readonly Worker[], fault: Fault) {
   const calls = workers.map(({ store }, at) => callsNow(store, `w${at}/0`, DEADLINE_MS))
   // Nothing is healed before each call has ended by itself.
   const [took] = await Promise.all([Promise.all(calls), sleep(OUTAGE_MS)])
-  // A timer may fire a moment early: five requests in what was to be five seconds are one a second.
+  // A timer may fire a moment early: five requests in slightly less than five seconds count as one a second.
   const seconds = (Math.max(OUTAGE_MS, performance.now() - began) - NOTICED_MS) / 1_000
   const before = await noticed
   const most = Math.max(...asked().map((count, at) => count - (before[at] ?? 0)))
@@ -108,7 +108,7 @@ async function outage(workers: readonly Worker[], fault: Fault) {
   return { perSecond: most / seconds, late, faults }
 }
 
-/** Workers that ask again at once when there is no answer. */
+/** Workers that retry at once if there is no answer. */
 async function withoutPauses(): Promise<Parts> {
   vi.resetModules()
   vi.doMock('../../../src/store/backoff.ts', async original => ({

@@ -39,7 +39,7 @@ const commandIds = (stdout: string): string[] =>
 const PAGES = [200, 302, 403, 404].map((status): Fault => ({ kind: 'forged-before', status }))
 
 test.each<Fault>([{ kind: 'lose-request' }, { kind: 'error-before' }, { kind: 'truncate' }, ...PAGES])(
-  'tail -f goes on after an outage ($kind $status), missed nothing and says so',
+  'tail -f continues after an outage ($kind $status), misses nothing and says so',
   async fault => {
     const stream = `${fault.kind}-${fault.status}`
     const init = { op: 'init', root: { name: 'Start' }, forks: [], hold: false, born: stream } as const
@@ -68,7 +68,7 @@ test.each<Fault>([{ kind: 'lose-request' }, { kind: 'error-before' }, { kind: 't
   },
 )
 
-test('wait goes on when a captive portal answers in place of the service for a while', async () => {
+test('wait continues when a captive portal has answered in place of the service for a while', async () => {
   const init = { op: 'init', root: { name: 'Start' }, forks: [], hold: false, born: 'awaited' } as const
   await transact(store, 'awaited', init, { commandId: 'init', by: 'test' })
   const address = `azurite://127.0.0.1:${proxy.port}/${store.container}`
@@ -84,7 +84,7 @@ test('wait goes on when a captive portal answers in place of the service for a w
   expect(await wait.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('awaited') })
 })
 
-test('tail -f says when the stream is removed and when it begins anew', async () => {
+test('tail -f reports when the stream is removed and when it begins again', async () => {
   const init = { op: 'init', root: { name: 'Start' }, forks: [], hold: false } as const
   await transact(store, 'twice', { ...init, born: 'first' }, { commandId: 'one', by: 'test' })
   const tail = user.start(['tail', '-f', 'twice', '--interval', '20ms', '-o', 'ndjson', '--store', store.address])

@@ -7,26 +7,26 @@ import { sized } from '../../guarantees/size.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import type { openAzurite } from '../load/crew-orders.ts'
 
-/** What a worker is made of; a double of it lacks what the test is about. */
+/** The parts of a worker; a replacement lacks the tested one. */
 export interface Parts {
   readonly openAzurite: typeof openAzurite
   readonly workLoop: typeof workLoop
 }
 
-/** A worker with a way of its own to the service. */
+/** A worker with its own connection to the service. */
 export interface Worker {
   readonly proxy: FaultProxy
   readonly store: StreamStore
-  /** How many events it has worked on. */
+  /** The number of events it has worked on. */
   readonly done: () => number
   leave(): Promise<void>
 }
 
 const STREAMS = 3
-/** A change costs the more, the longer its stream: so long, and a fresh one takes its place. */
+/** A change costs more in a longer stream: at this length, a fresh one replaces it. */
 const MAX_EVENTS = 30
 
-/** A worker for whom there is always something to do: each event is followed by another one, each stream by another stream. */
+/** A worker that always has work: each event is followed by another one, each stream by another stream. */
 export async function hire(
   parts: Parts,
   port: number,
@@ -39,7 +39,7 @@ export async function hire(
   }
   for (let at = 0; at < STREAMS; at += 1) await begin(`${name}/${at}`)
   const proxy = await startFaultProxy({ target: { port } })
-  // Nightly those that everybody has.
+  // Nightly the usual ones.
   const limits = sized({ leaseMs: 1_000, bodyMs: 2_000, pageMs: 2_000 }, REQUEST_TIMEOUTS)
   const store = await parts.openAzurite({ port: proxy.port, container: direct.container, limits })
   const end = new AbortController()
@@ -71,7 +71,7 @@ export async function hire(
   }
 }
 
-/** Of calls with this deadline, ms, that are made now: how long each took, ms. */
+/** The duration of each of the calls made now with this deadline, ms. */
 export function callsNow(store: StreamStore, stream: string, deadlineMs: number): Promise<number[]> {
   const holder = { by: 'caller', host: 'here', pid: 1, purpose: 'test', sinceMs: 0 }
   const limits = { holder, deadlineMs, waitMs: 0 }

@@ -9,7 +9,7 @@ import { OWNER } from './orders.ts'
 const PATIENCE_MS = 90_000
 const CLAIM_MS = 600_000
 
-/** The other worker: it takes the event as soon as that may be had, or the next one if it has ended. */
+/** The other worker: it claims the event as soon as possible, or the next one if it has ended. */
 export class Another {
   readonly acknowledged = new Map<string, number>()
   readonly #store: StreamStore
@@ -20,7 +20,7 @@ export class Another {
     this.#stream = stream
   }
 
-  /** @returns the event and the fence under which it works on it */
+  /** @returns the event and the fence of its claim */
   async takes(event: string, next: string): Promise<{ readonly event: string; readonly fence: number }> {
     const start = (id: string): Operation => ({ op: 'start', event: id, owner: OWNER, claimMs: CLAIM_MS })
     const look = async () => {
@@ -33,12 +33,12 @@ export class Another {
     return { event: typeof taken === 'string' ? next : event, fence: had.claim.fence }
   }
 
-  /** Nobody came in between: it ends what it took. */
+  /** Without interference: it ends the event that it took. */
   async ends({ event, fence }: { readonly event: string; readonly fence: number }): Promise<void> {
     expect(await this.#does(`end-${event}`, { op: 'complete', event, fence })).toMatchObject({ outcome: 'done' })
   }
 
-  /** @returns what was done, or the code of a refusal */
+  /** @returns the outcome, or the code of a refusal */
   async #does(commandId: string, operation: Operation): Promise<ChangeResult | string> {
     const outcome = await transact(this.#store, this.#stream, operation, {
       commandId,

@@ -1,7 +1,7 @@
 /**
- * A worker process that is stopped (SIGSTOP) in the middle of an event: by itself, at a point that nobody outside can see, or by
- * the test, which sees its requests. Argument: `WorkerOrders` as JSON. It says each `WorkerWord` as a line of JSON, and ends its
- * event once a line comes in. It never outlives the end of its input.
+ * A worker process that is paused (SIGSTOP) in the middle of an event: by itself, at an internal point, or by the test,
+ * which sees its requests. Argument: `WorkerOrders` as JSON. It prints each `WorkerWord` as a line of JSON, and ends its
+ * event once a line arrives. It exits at the end of its input.
  */
 import type { Decision, StreamSnapshot, StreamStore } from '../../../src/index.ts'
 import { OWNER, type WorkerOrders, type WorkerWord } from './orders.ts'
@@ -20,9 +20,9 @@ const outcome = await workOn(store, stream, event, options, async ({ fence, sign
   say({ kind: 'claimed', fence })
   await go
   if (stopsAt === 'work') stopHere()
-  // Nothing is reported by a worker that lost its claim: this one does not ask.
+  // A worker that lost its claim reports nothing: this one does not check.
   if (without === 'fence') await endAsIf()
-  // Only a heartbeat can tell it.
+  // Only a heartbeat can reveal it.
   else if (stopsAt === 'work') await new Promise<void>(resolve => signal.addEventListener('abort', () => resolve()))
   isEnding = true
   return complete()
@@ -47,14 +47,14 @@ function say(word: WorkerWord): void {
   process.stdout.write(`${JSON.stringify(word)}\n`)
 }
 
-/** Returns when somebody has let the process go on. */
+/** Returns when the process has been continued. */
 function stopHere(): void {
   process.kill(process.pid, 'SIGSTOP')
-  // The signal may take a moment to arrive: nothing must be done in it.
+  // The signal may take a moment to arrive: nothing must be done meanwhile.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
 }
 
-/** Stops before, in or after the change that ends the event. */
+/** Pauses before, in or after the change that ends the event. */
 function stoppable(inner: StreamStore): StreamStore {
   const stopIf = (point: WorkerOrders['stopsAt']) => {
     if (!isEnding || stopsAt !== point) return
@@ -74,7 +74,7 @@ function stoppable(inner: StreamStore): StreamStore {
   })
 }
 
-/** Reads, decides and writes, and asks neither for a lease nor whether the blob is still what was read. */
+/** Reads, decides and writes, without a lease and without checking that the blob is unchanged. */
 function unconditional(inner: StreamStore): StreamStore {
   return withChange(inner, async (name, decide) => {
     const current = await inner.read(name)
@@ -103,7 +103,7 @@ function withChange(inner: StreamStore, update: StreamStore['update']): StreamSt
   })
 }
 
-/** The end of the event under the owner's name alone. */
+/** The end of the event with only the owner's name. */
 async function endAsIf(): Promise<void> {
   const operation = { op: 'complete', event, owner: OWNER } as const
   const { kind } = await transact(opened, stream, operation, { commandId: 'unfenced', by: 'paused' })

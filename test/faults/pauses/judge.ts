@@ -2,27 +2,27 @@ import type { StreamView } from '../../../src/ops/read-stream.ts'
 import { fenceOf } from '../../../src/stream/event.ts'
 import type { WorkerWord } from './orders.ts'
 
-/** What is known of a worker that was stopped, and of the one that acted meanwhile. */
+/** The known facts of a paused worker, and of the one that acted meanwhile. */
 export interface Evidence {
   readonly stream: StreamView
-  /** The event of the stopped worker. */
+  /** The event of the paused worker. */
   readonly event: string
-  /** How the stopped worker ended. */
+  /** The result of the paused worker. */
   readonly told: WorkerWord
-  /** The fence under which another took the event before the stopped one went on; `undefined` if it had ended before. */
+  /** The fence with which another took the event before the paused one continued; `undefined` if it had ended before. */
   readonly takenUnder: number | undefined
   /** Changes of the other that were reported to it as done: command ids and versions. */
   readonly acknowledged: ReadonlyMap<string, number>
 }
 
 export interface Verdict {
-  /** Writes of the stopped worker that were accepted although another had taken its event. */
+  /** Accepted writes of the paused worker after another had taken its event. */
   readonly staleWrites: number
-  /** Everything that is not as it must be, a line each. */
+  /** All violations, a line each. */
   readonly complaints: readonly string[]
 }
 
-/** Judges by the journal alone; how the writes were kept away it does not know. */
+/** Judges by the journal alone; how the writes were prevented is unknown to it. */
 export function judge(evidence: Evidence): Verdict {
   const { stream, event, takenUnder } = evidence
   const transactions = stream.transactions()

@@ -14,12 +14,12 @@ import { type Played, played, type Scene } from './scene.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /**
- * Workers that are stopped for longer than their lease (15 s, the shortest there is) and their claim last, while another takes
- * what was theirs. All wait at the same time.
+ * Workers that are paused for longer than their lease (15 s, the shortest there is) and their claim, while another takes
+ * over their event. All wait in parallel.
  */
 
 const FILE = 'test/faults/pauses/pauses.test.ts'
-/** A claim is shorter than the lease, so that only the lease is waited for; the first heartbeat comes after a third, ms. */
+/** A claim is shorter than the lease, so that only the lease is waited for; the first heartbeat is after a third, ms. */
 const CLAIM_MS = { azure: 8_000, sqlite: 6_000 } as const
 const ROUNDS = sized(1, 20)
 const TIMEOUT_MS = 120_000 * ROUNDS
@@ -56,11 +56,11 @@ afterAll(async () => {
 const canStop = process.platform === 'linux'
 if (!canStop) trust.skipped('stopped processes', 'whether one is stopped is seen in /proc')
 
-/** Workers without a protection, stopped where it would have been of use. */
+/** Workers without a protection, paused where it would have been effective. */
 const UNCONDITIONAL: Point = { name: 'before the Put, which has no conditions', stopsAt: 'decided' }
 const UNFENCED: Point = { name: 'between two heartbeats, before an end without its fence', stopsAt: 'work' }
 
-/** All points at the same time, more than tests run at a time. */
+/** All points in parallel, more than tests run in parallel. */
 const plays = new Map<Point, Promise<readonly Played[]>>()
 beforeAll(() => {
   if (!canStop) return
@@ -87,20 +87,20 @@ beforeAll(() => {
   for (const play of plays.values()) play.catch(() => {})
 })
 
-describe.runIf(canStop)('a worker that was stopped, while another acts', () => {
+describe.runIf(canStop)('a worker that was paused while another acts', () => {
   test.each(ON_AZURE)('on Azurite: $name', { timeout: TIMEOUT_MS }, expectHarmless)
   test.each(ON_SQLITE)('on SQLite: $name', { timeout: TIMEOUT_MS }, expectHarmless)
 })
 
-describe.runIf(canStop)('it shows', () => {
-  test('that a Put without conditions takes away what another did', { timeout: TIMEOUT_MS }, async () => {
+describe.runIf(canStop)('the test detects', () => {
+  test('that a Put without conditions overwrites the work of another', { timeout: TIMEOUT_MS }, async () => {
     const { complaints, staleWrites } = await playOf(UNCONDITIONAL)
     expect(staleWrites).toBeGreaterThan(0)
     expect(complaints.join('\n')).toMatch(/take-01.00 was version 3 and is lost/)
     trust.control('a Put without If-Match and lease id', complaints.length > 0)
   })
 
-  test('that an end without its fence is accepted though another has the event', { timeout: TIMEOUT_MS }, async () => {
+  test('that a result without a fence is accepted if another has the event', { timeout: TIMEOUT_MS }, async () => {
     const { complaints, staleWrites } = await playOf(UNFENCED)
     expect(staleWrites).toBeGreaterThan(0)
     trust.control('an end by the name of its owner alone', complaints.length > 0)
@@ -118,7 +118,7 @@ async function expectHarmless(point: Point): Promise<void> {
     figures.points += 1
     figures.staleWrites += staleWrites
     expect(complaints, `${JSON.stringify(told)}; ${repeatWith(FILE, 1, point.name)}`).toEqual([])
-    // A worker that lost its event says so, or was told by the fence, and never anything else.
+    // A worker that lost its event reports that, or was rejected because of its fence; nothing else is possible.
     if (told.kind === 'unreported') expect(['fenced', 'already-final']).toContain(told.code)
     else expect(['lost', 'reported']).toContain(told.kind)
   }

@@ -2,16 +2,16 @@ import type { Fault, FaultProxy } from '../../support/fault-proxy.ts'
 import type { WorkerOrders } from './orders.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** A named moment in which a worker is stopped, on its way from the claim of its event to the end of it. */
+/** A named moment at which a worker is paused, between the claim of its event and its end. */
 export interface Point {
   readonly name: string
-  /** It stops itself. */
+  /** It pauses itself. */
   readonly stopsAt?: WorkerOrders['stopsAt']
-  /** It is stopped when the proxy has this request of it. `acted` resolves when the other worker has done its part. */
+  /** It is paused when the proxy has this request of it. `acted` resolves when the other worker has done its part. */
   readonly request?: (worker: WorkerProcess, proxy: FaultProxy, acted: Promise<void>) => Fault
-  /** Nobody can act before it goes on. */
+  /** No other worker can act before it continues. */
   readonly keepsAllAway?: boolean
-  /** The other one holds a lease by hand when the stopped one goes on. */
+  /** The other one holds an explicit lease when the paused one continues. */
   readonly otherHoldsLease?: boolean
 }
 

@@ -14,22 +14,22 @@ import { WorkerProcess } from './worker-process.ts'
 const EVENT = '01.00'
 const NEXT = '02.00'
 
-/** What came of it. */
+/** The observed result. */
 export interface Played extends Verdict {
   readonly told: WorkerWord
 }
 
-/** Where it is played. */
+/** The environment. */
 export interface Scene extends Pick<WorkerOrders, 'library' | 'address' | 'claimMs' | 'without'> {
   readonly env: Readonly<Record<string, string>>
-  /** Hears of the process that is started: it has to be ended, whatever happens. */
+  /** Receives each started process, which must be ended in any case. */
   readonly started: (worker: WorkerProcess) => void
   /** As the other worker and the judge see it. */
   readonly store: StreamStore
   readonly proxy?: FaultProxy
 }
 
-/** Lets one worker claim, stops it at the point, lets another act, lets the first go on. */
+/** One worker claims and is paused at the point, another acts, the first continues. */
 export async function played(point: Point, scene: Scene): Promise<Played> {
   const { store, claimMs } = scene
   const stream = `s-${randomUUID()}`

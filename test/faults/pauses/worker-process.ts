@@ -8,7 +8,7 @@ import type { WorkerOrders, WorkerWord } from './orders.ts'
 const CHILD = fileURLToPath(new URL('./child-worker.ts', import.meta.url))
 const PATIENCE = { withinMs: 60_000, everyMs: 20 } as const
 
-/** A worker process, which the test can stop and let go on. */
+/** A worker process that the test can pause and continue. */
 export class WorkerProcess {
   readonly ended: Promise<void>
   readonly #child: ChildProcess
@@ -34,7 +34,7 @@ export class WorkerProcess {
     })
   }
 
-  /** The word, as soon as it was said. @throws when the process ends without */
+  /** The word, as soon as it was printed. @throws when the process ends before */
   said<Kind extends WorkerWord['kind']>(...kinds: readonly Kind[]): Promise<Extract<WorkerWord, { kind: Kind }>> {
     const isWanted = (word: WorkerWord): word is Extract<WorkerWord, { kind: Kind }> =>
       (kinds as readonly string[]).includes(word.kind)
@@ -51,7 +51,7 @@ export class WorkerProcess {
     this.#child.stdin?.write('go\n')
   }
 
-  /** Stops it; resolves when nothing of it runs any more. */
+  /** Pauses it; resolves when all its threads are stopped. */
   async stop(): Promise<void> {
     this.#child.kill('SIGSTOP')
     await this.isStopped()

@@ -28,7 +28,7 @@ const faultsIn = (all: readonly IoRun[]): string[] =>
   )
 
 const once = (kinds: string) => ({ times: 1, kinds, every: 1 })
-/** All until the disk is mended. */
+/** All calls until the disk is repaired. */
 const allOf = (kinds: string) => ({ times: 0, kinds, every: sized(13, 1) })
 const MORE = sized([], ['r', 'u', 'wrstu'])
 const longer = (kinds: string) => [2, 5].map(times => ({ times, kinds, every: 1 }))
@@ -40,7 +40,7 @@ const FAILINGS = {
 } as const
 
 it.each(['EIO', 'ENOSPC'] as const)(
-  'tells %s of each write, sync and truncation, loses nothing and goes on',
+  'the store reports %s of each write, sync and truncation, loses nothing and continues',
   { timeout: sized(240_000, 1_800_000) },
   async errno => {
     const disk = openDisk()
@@ -55,7 +55,7 @@ it.each(['EIO', 'ENOSPC'] as const)(
   },
 )
 
-it('would see it if what failed were reported as done', { timeout: 120_000 }, async () => {
+it('the test would detect failures reported as success', { timeout: 120_000 }, async () => {
   const disk = openDisk()
   if ('why' in disk) return row.skipped('what failed is reported as done', disk.why)
   const failing = { errno: 'EIO', times: 1, kinds: 'wst', every: 17 } as const

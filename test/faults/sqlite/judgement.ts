@@ -4,14 +4,14 @@ import type { Decision, StreamSnapshot } from '../../../src/store/store.ts'
 import { bytes, changeOptions, listed, put, stored, summary, text } from '../../contract/harness.ts'
 import { integrity } from '../../unit/store/sqlite/support.ts'
 
-/** What documents are filled up with, so that a change spreads over several pages. */
+/** The padding of documents, so that a change spans several pages. */
 const FILLER = `|${'x'.repeat(6_000)}`
 
 /** A document that holds the ids of its changes. */
 export const document = (ids: string): string => `${ids}${FILLER}`
 export const idsOf = (body: Uint8Array): readonly string[] => (text(body).split('|')[0] ?? '').split(' ')
 
-/** Adds its id, unless it is there: as operations look for their command id in the journal. */
+/** Adds its id, unless it is present: as operations search for their command id in the journal. */
 export const once =
   (id: string) =>
   ({ body }: StreamSnapshot): Decision =>
@@ -25,8 +25,8 @@ export interface Expected {
 }
 
 /**
- * What is wrong with the store at `path`, a line each: acknowledged changes that are lost, refused ones that are there,
- * ids that are there twice, what integrity_check says, and whether the next changes go through.
+ * The errors of the store at `path`, a line each: acknowledged changes that are lost, refused ones that exist, duplicate
+ * ids, the result of integrity_check, and whether the next changes succeed.
  */
 export async function faultsOf(path: string, { acknowledged, refused = [] }: Expected): Promise<string[]> {
   const faults: string[] = []
@@ -47,7 +47,7 @@ export async function faultsOf(path: string, { acknowledged, refused = [] }: Exp
 
 const PROBE = 'judged'
 
-/** All ids; then it is written again. */
+/** All ids; then the document is written again. */
 async function idsIn(path: string): Promise<readonly string[]> {
   const store = openSqliteStore(path)
   try {

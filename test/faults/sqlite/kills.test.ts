@@ -65,10 +65,10 @@ async function killTwo(task: Task, path: string, options: WriterOptions, random:
   return writers.flatMap(({ acknowledged }) => acknowledged)
 }
 
-/** Those of one file of several, `FILE-NUMBER`, made one after the other: `who-NUMBER` and `who-NUMBER-made`. */
+/** The changes of one file of several, `FILE-NUMBER`, in order: `who-NUMBER` and `who-NUMBER-made`. */
 const ofFile = (ids: readonly string[], file: number): string[] => ids.filter(id => id.split('-')[1] === String(file))
 
-/** What is wrong with all files that writers made or were about to make. */
+/** The errors of all files that writers created or were about to create. */
 async function faultsOfSeries(path: string, ids: readonly string[]): Promise<string[]> {
   const faults: string[] = []
   const last = Math.max(0, ...ids.map(id => Number(id.split('-')[1])))
@@ -85,14 +85,14 @@ const KINDS = [
 ] as const
 
 it.each(KINDS)(
-  'keeps what writers acknowledged that are killed while %s',
+  'changes acknowledged by writers that are killed while %s are kept',
   { timeout: sized(240_000, 3_600_000) },
   async (when, task, options) => {
     const random = seededRandom(seed)
     let path = ''
     let acknowledged: string[] = []
     for (let round = 0; round < ROUNDS; round += 1) {
-      // The next writers find what the killed ones left; a fresh file now and then, for documents grow.
+      // The next writers continue after the killed ones; a fresh file now and then, because documents grow.
       if (round % 10 === 0 || task === 'create') {
         path = join(shortFolder(), 'new', 'streams.db')
         acknowledged = []
@@ -108,7 +108,7 @@ it.each(KINDS)(
   },
 )
 
-/** Kills at the very call, one after the other from the first call of a file that is made, or opened. */
+/** Kills at each call, in order from the first call of creating or opening a file. */
 async function killedAt(disk: Disk, call: number, path = newFile()): Promise<{ path: string; writer: Writer }> {
   const failing = { errno: 'KILL', first: call, times: 1, kinds: 'wstu' } as const
   const options = { who: 'a', count: FOR_LONG, checkpointPages: 4, failing }
@@ -119,7 +119,7 @@ async function killedAt(disk: Disk, call: number, path = newFile()): Promise<{ p
 
 const newFile = (): string => join(shortFolder(), 'disk', 'streams.db')
 
-it('keeps what was acknowledged before a kill at any call of a creation or checkpoint', {
+it('changes acknowledged before a kill at any call of a creation or checkpoint are kept', {
   timeout: sized(240_000, 3_600_000),
 }, async () => {
   const disk = openDisk()
@@ -134,7 +134,7 @@ it('keeps what was acknowledged before a kill at any call of a creation or check
   row.injected('killed at a chosen call', AT_CALLS)
 })
 
-it('keeps what was acknowledged before a kill at any call of a migration', {
+it('changes acknowledged before a kill at any call of a migration are kept', {
   timeout: sized(240_000, 3_600_000),
 }, async () => {
   const disk = openDisk()
@@ -159,7 +159,7 @@ it('keeps what was acknowledged before a kill at any call of a migration', {
   row.injected('killed during a migration', interrupted)
 })
 
-it('would see it if changes were reported before their COMMIT', { timeout: 60_000 }, async () => {
+it('the test would detect changes reported before their COMMIT', { timeout: 60_000 }, async () => {
   const path = join(shortFolder(), 'streams.db')
   const writer = start('change', path, { who: 'a', count: 1, tooEarly: true })
   expect(await writer.ended).toBe('SIGKILL')

@@ -19,7 +19,7 @@ const WORKLOADS = sized(1, 40)
 const CUTS = sized(250, 50_000)
 const CHANGES = sized(24, 60)
 
-/** Runs writers side by side on one file and returns what they did to the disk, in order. */
+/** Runs writers side by side on one file and returns their calls to the disk, in order. */
 async function recorded(disk: Disk, writers: readonly WriterOptions[]): Promise<Recorded> {
   const root = join(shortFolder(), 'disk')
   mkdirSync(root)
@@ -45,7 +45,7 @@ interface Found {
   readonly lost: readonly string[]
 }
 
-/** Cuts the power behind calls chosen by `random`, about `cuts` times, and judges what is left each time. */
+/** Cuts the power after calls chosen by `random`, about `cuts` times, and judges the result each time. */
 async function afterCuts({ root, entries }: Recorded, cuts: number, random: () => number, losses: readonly Loss[]) {
   const disk = new CachedDisk(root, random)
   const acknowledged: string[] = []
@@ -70,7 +70,7 @@ async function afterCuts({ root, entries }: Recorded, cuts: number, random: () =
   return found satisfies Found
 }
 
-it('keeps every acknowledged change through a power cut behind any call', {
+it('every acknowledged change survives a power cut after any call', {
   timeout: sized(240_000, 7_200_000),
 }, async ctx => {
   const disk = openDisk()
@@ -109,7 +109,7 @@ const UNSAFE = [
 
 type Unsafe = readonly [string, Partial<WriterOptions>, (entry: Entry, root: string) => boolean]
 
-it.each<Unsafe>(UNSAFE)('would lose some %s', { timeout: 60_000 }, async (how, options, isSeen) => {
+it.each<Unsafe>(UNSAFE)('the test would detect losses %s', { timeout: 60_000 }, async (how, options, isSeen) => {
   const disk = openDisk()
   if ('why' in disk) return row.skipped(`power cuts ${how}`, disk.why)
   const { root, entries } = await recorded(disk, [{ who: 'a', count: 12, ...options }])

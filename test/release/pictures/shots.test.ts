@@ -12,7 +12,7 @@ function rows(cells: readonly (readonly Cell[])[]): string[] {
   )
 }
 
-test('pictures are screens of the program; the same screens make the same pictures', async () => {
+test('pictures are screens of the program; the same screens give the same pictures', async () => {
   const shots = await takeShots()
   expect(shots.map(({ name }) => name)).toEqual(['streams', 'tree', 'timeline', 'dialog'])
   for (const { cells } of shots) {

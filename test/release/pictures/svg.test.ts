@@ -5,7 +5,7 @@ import { type Cell, openTerminal } from '../../unit/tui/support/terminal.ts'
 
 const OPTIONS = { title: 'leasectl top', fontFamily: 'Some Mono' }
 
-/** What a terminal of one row shows of these bytes. */
+/** The picture of a terminal of one row after these bytes. */
 async function shown(bytes: string, columns = 20): Promise<Cell[][]> {
   const terminal = openTerminal({ columns, rows: 1 })
   terminal.stdout.write(bytes)
@@ -17,18 +17,18 @@ function texts(svg: string): string[] {
 }
 
 describe('a picture of a screen', () => {
-  test('has one run of text for each look, and none for blanks', async () => {
+  test('has one run of text for each style, and none for blanks', async () => {
     const svg = svgOf(await shown('one two  \x1b[1;31mred\x1b[0m  end'), OPTIONS)
     expect(texts(svg)).toEqual(['leasectl top', 'one two', 'red', 'end'])
     expect(svg).toMatch(/fill="#e06c75" font-weight="bold"[^>]*>red/)
   })
 
-  test('gives each run its place and its width, so that columns stay straight', async () => {
+  test('positions each run with its width, so that columns stay aligned', async () => {
     const svg = svgOf(await shown('a   \x1b[31mabcd'), OPTIONS)
     expect(svg).toContain('x="33.72" textLength="33.72"')
   })
 
-  test('sets what may come from another font in the middle of its own cells', async () => {
+  test('centers characters of other fonts in their cells', async () => {
     const svg = svgOf(await shown('ab✓漢c'), OPTIONS)
     expect(texts(svg)).toEqual(['leasectl top', 'ab', '✓', '漢', 'c'])
     expect(svg).toContain('x="21.08" text-anchor="middle"')
@@ -43,21 +43,21 @@ describe('a picture of a screen', () => {
     expect(svg).toContain('fill-opacity="0.25"')
   })
 
-  test('shows what is inverse on the colour of its text', async () => {
+  test('shows inverse text on its own color', async () => {
     const svg = svgOf(await shown('\x1b[7mab'), OPTIONS)
     expect(svg).toMatch(/<rect x="0" y="0" width="16.86" height="18" fill="#d4d8df"/)
     expect(svg).toMatch(/fill="#14171d"[^>]*>ab/)
   })
 
-  test('keeps texts from becoming elements', async () => {
+  test('escapes texts that look like elements', async () => {
     expect(texts(svgOf(await shown('<a> & "b"'), OPTIONS))[1]).toBe('&lt;a&gt; &amp; &quot;b&quot;')
   })
 })
 
-describe('a PNG with a table of colours', () => {
+describe('a PNG with a color table', () => {
   const pixels = (...colours: readonly (readonly number[])[]) => Uint8Array.from(colours.flat())
 
-  test('is not made of what is not opaque, or of more than 256 colours', () => {
+  test('is refused for transparent images, or for more than 256 colors', () => {
     expect(indexedPng({ width: 1, height: 1, pixels: pixels([1, 2, 3, 200]) })).toBeUndefined()
     const many = Array.from({ length: 257 }, (_, at) => [at & 255, at >> 8, 0, 255])
     expect(indexedPng({ width: 257, height: 1, pixels: pixels(...many) })).toBeUndefined()

@@ -1,6 +1,6 @@
-// A program of its own beside the tests, whose heap is limited: node --max-old-space-size=MB child-memory.ts
-// Runs the command lines that it reads from standard input, one after the other, and says of each how it ended. What they
-// print is counted and thrown away.
+// A separate program with a limited heap: node --max-old-space-size=MB child-memory.ts
+// Runs the command lines that it reads from standard input, one after the other, and reports each result. Their
+// output is counted and discarded.
 import { writeSync } from 'node:fs'
 import type { Terminal } from '../../../src/cli/runtime.ts'
 import { programRuntime, runCommandLine } from '../../../src/commands/main.ts'
@@ -27,7 +27,7 @@ for (const argv of lines) {
     },
   })
   const exit = await runCommandLine(runtime)
-  // At once: what is still under way when the heap is full would be lost.
+  // Synchronously: output in flight would be lost when the heap is full.
   writeSync(1, `${JSON.stringify({ exit, bytes, stderr })}\n`)
 }
 

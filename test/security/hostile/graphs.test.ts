@@ -11,12 +11,12 @@ import { summaryAfter } from './summary-after.ts'
 
 const row = trustRow('graphs')
 
-/** What a stream may have at most, and what it may take; a busy machine and a cold program are allowed ten times that. */
+/** The maximum size of a stream and the maximum time; a busy machine and a cold program are allowed ten times that. */
 const EVENTS = 20_000
 const MAX_S = 1
 const ALLOWANCE = 10
 
-/** Whatever follows links. The first two at full size always, the others at night. */
+/** All algorithms that follow links. The first two always at full size, the others at night. */
 const LINES: readonly string[] = [
   'show s',
   'doctor s -o json',
@@ -38,7 +38,7 @@ const LINES: readonly string[] = [
 ]
 const FULL = sized(LINES.slice(0, 2), LINES)
 const SMALL_SIZE = sized(40, 1_000)
-/** In CI the time at full size is told from how it grows between two smaller ones. */
+/** In CI the time at full size is derived from its growth between two smaller ones. */
 const RACE: Race = {
   rounds: sized([[400, 1_600], [EVENTS]], [[EVENTS]]),
   fullSize: EVENTS,
@@ -58,7 +58,7 @@ interface Took {
   readonly what: string
   readonly exit: number
   readonly stdout: string
-  /** Time of the processor. */
+  /** Processor time. */
   readonly s: number
 }
 
@@ -76,7 +76,7 @@ function runner(graph: StrangeGraph, line: string, through?: (store: StreamStore
   return { what: `${line} on ${graph.what}`, take: async size => (await take(graph, line, size, through)).s }
 }
 
-/** 0 done, 5 refused by the state of the stream, 12 what `doctor` ends with where it names errors, 124 still waiting. */
+/** 0 done, 5 refused because of the state of the stream, 12 errors found by `doctor`, 124 still waiting. */
 const SURVIVED = [0, 5, 7, 124]
 
 test('each command survives each graph', { timeout: sized(120_000, 600_000) }, async () => {
@@ -87,13 +87,13 @@ test('each command survives each graph', { timeout: sized(120_000, 600_000) }, a
   row.injected('commands on strange graphs', ends.length)
 })
 
-test('doctor names what is wrong with each', async () => {
+test('doctor reports the problems of each graph', async () => {
   const named = async (graph: StrangeGraph, size = 50) =>
     (await take(graph, 'doctor s -o json', size)).stdout.includes(`"code":"${graph.finding}"`)
   for (const graph of STRANGE_GRAPHS.filter(({ finding }) => finding !== undefined)) {
     expect(await named(graph), `${graph.what}: ${graph.finding}`).toBe(true)
   }
-  // without what is wrong it is not named: the judgement can fail
+  // without the problem it is not reported: the check can fail
   const straight = STRANGE_GRAPHS.find(({ what }) => what === 'a chain of all')
   if (straight === undefined) throw new Error('no straight graph')
   const codes = new Set(STRANGE_GRAPHS.flatMap(({ finding }) => finding ?? []))
@@ -101,11 +101,11 @@ test('doctor names what is wrong with each', async () => {
   row.control('a graph with nothing wrong', true)
 })
 
-test('as many events as a stream may have take a second or two, however they are linked', {
+test('the maximum number of events takes a second or two, however they are linked', {
   timeout: sized(240_000, 900_000),
 }, async () => {
   const runners = STRANGE_GRAPHS.flatMap(graph => FULL.map(line => runner(graph, line)))
-  // the first ones would be slow for what they load and compile
+  // the first ones would be slow because of loading and compiling
   for (const { take } of runners.slice(0, FULL.length)) await take(SMALL_SIZE)
   const paces = await pacesOf(runners, RACE)
   expect(tooSlow(paces, RACE)).toEqual([])
@@ -114,7 +114,7 @@ test('as many events as a stream may have take a second or two, however they are
   row.figure('s per 20 000 events', `${s.toFixed(2)} (${how})`, `at most ${sized(RACE.mayTakeS, MAX_S)}`)
 })
 
-test('a walk that goes through the text for each link does not keep the pace', {
+test('the test detects an algorithm that searches the text for each link', {
   timeout: 120_000,
 }, async () => {
   const walking = (store: StreamStore) =>
@@ -127,9 +127,9 @@ test('a walk that goes through the text for each link does not keep the pace', {
     })
   const chain = STRANGE_GRAPHS.filter(({ what }) => what === 'a chain of all')
   const runners = chain.map(graph => runner(graph, 'show s', walking))
-  // what it compiles would make the smaller size the slower one
+  // compiling would make the smaller size the slower one
   for (const { take } of runners) await take(300)
-  // smaller, for at full size it would take minutes
+  // smaller, because at full size it would take minutes
   const sizes = [300, 1_200]
   const race = { ...RACE, rounds: [sizes, sizes] }
   const slow = tooSlow(await pacesOf(runners, race), race)
@@ -137,7 +137,7 @@ test('a walk that goes through the text for each link does not keep the pace', {
   row.control('a walk of quadratic time', slow.length === 1)
 })
 
-/** How many links there are, where the whole text is gone through for both ends of each. */
+/** The number of links, with a search of the whole text for both ends of each. */
 function linksIn(text: string): number {
   const events = () =>
     Array.from(text.matchAll(/ id="([^"]*)"[^>]* prev="([^"]*)"/g), ([, id = '', prev = '']) => ({

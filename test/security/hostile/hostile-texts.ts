@@ -4,11 +4,11 @@ import type { Summary } from '../../../src/stream/summary.ts'
 import { NOON } from '../../unit/commands/support.ts'
 import { failingWatchdog } from '../../unit/watchdog/state/world.ts'
 
-/** Sets the clipboard, clears the screen, moves the cursor, hides and turns text around: what XML lets through, and the rest. */
+/** Sets the clipboard, clears the screen, moves the cursor, hides and reverses text: allowed in XML, and the rest. */
 export const XML_HOSTILE = '\u009d52;c;cm0gLXJm\u009c\u009b2J\u0085\u202edesrever\u2066\u200f\u2028x\u007f'
 export const HOSTILE = `${XML_HOSTILE}\u001b]52;c;cm0gLXJm\u0007\u001b[2J\u001b[31m\r\b\u0000\t`
 
-/** What must not reach a terminal; line feeds end lines. */
+/** Characters that must not reach a terminal; line feeds end lines. */
 export const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
 /** A lease whose holder is hostile. */
@@ -18,7 +18,7 @@ export const LEASE: LeaseView = {
   holder: { by: HOSTILE, host: HOSTILE, pid: 1, purpose: HOSTILE, sinceMs: NOON },
 }
 
-/** A document as any writer may leave it: every attribute hostile, some events open, some failed. */
+/** A possible document of any writer: every attribute hostile, some events open, some failed. */
 export function hostileDocument(): string {
   const text = `${XML_HOSTILE}&#13;&#10;&#9;`
   const attributes = ['topic', 'key', 'msg', 'trackingId', 'ref', 'tag', 'created', 'timestamp', 'timeout']
@@ -33,16 +33,16 @@ export function hostileDocument(): string {
     event(`01${XML_HOSTILE}`, 'aborted', 'prev="00"'),
     event('02.00', text, 'prev="00"'),
     event('03.00', 'init', 'prev="00"'),
-    // without a line break at its end, so that it can be named
+    // without a line break at its end, so that it can be used as a name
     event('04.00', 'init', 'prev="00"').replace(/name="[^"]*"/, `name="w${XML_HOSTILE}"`),
   ]
   return `<EventStream xmlns:lc="urn:leasectl:v1" lc:v="1">${events.join('\n')}${journal}</EventStream>`
 }
 
-/** A part of them that shows that they were printed at all. */
+/** The part that shows that a text was printed at all. */
 export const MARK = 'cm0gLXJm'
 
-/** The summary of a stream, as whoever may write its metadata may leave it. */
+/** A possible summary of a stream by any writer of its metadata. */
 export function hostileSummary(summary: Summary): Summary {
   return {
     ...summary,
@@ -55,12 +55,12 @@ export function hostileSummary(summary: Summary): Summary {
     trackingId: HOSTILE,
     failure: HOSTILE,
     waitingOn: [HOSTILE],
-    // more than it names: workers have to look for themselves
+    // more than it lists: workers have to read the document
     ready: ['+1'],
   }
 }
 
-/** A watchdog on a machine that is not to be trusted; its breaker is open and its passes fail. */
+/** A watchdog on an untrusted machine; its circuit breaker is open and its passes fail. */
 export function hostileWatchdog(): WatchdogEntry {
   const failing = failingWatchdog(NOON, { id: HOSTILE, host: HOSTILE, by: HOSTILE, version: HOSTILE })
   const failure = { startedMs: NOON, sinceMs: NOON, code: HOSTILE, message: HOSTILE }

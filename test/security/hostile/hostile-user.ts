@@ -4,9 +4,9 @@ import { cli, newWorld } from '../../unit/commands/support.ts'
 import { writeState } from '../../unit/watchdog/state/world.ts'
 import { hostileDocument, hostileSummary, hostileWatchdog, XML_HOSTILE } from './hostile-texts.ts'
 
-/** What a store takes of hostile texts as a name. */
+/** The hostile texts that a store accepts as a name. */
 export const HOSTILE_NAME = XML_HOSTILE.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '')
-/** Of it what is shown as it is. */
+/** The part of it that is shown unchanged. */
 export const PRINTABLE_NAME = '52;c;cm0gLXJm'
 
 /** An embedded store below a folder whose names, documents, summaries and watchdogs are hostile; its address. */

@@ -2,7 +2,7 @@ import { documentText, type EventText } from '../../support/stream-builder.ts'
 import { hostileDocument } from './hostile-texts.ts'
 import { STRANGE_GRAPHS, type StrangeGraph } from './strange-graphs.ts'
 
-/** A document that makes a careless program need more memory or write more than it is itself large. */
+/** A document that makes a careless program use more memory, or write more output, than its own size. */
 export type LargeDocument = Pick<StrangeGraph, 'what' | 'text'>
 
 const FORK_IDS = (size: number) => Array.from({ length: size }, (_, at) => `${at + 1}`)

@@ -14,10 +14,10 @@ import { summaryAfter } from './summary-after.ts'
 
 const row = trustRow('graphs')
 
-/** About so many events has each document; what needs memory for each pair of them does not get by with this heap. */
+/** The approximate number of events of each document; a program with memory for each pair of them exceeds this heap. */
 const EVENTS = sized(1_000, 20_000)
 const HEAP_MB = sized(128, 384)
-/** A command prints so many times the bytes of the document at most, and this on top. */
+/** A command prints at most this multiple of the document's bytes, and this on top. */
 const MAX_PRINTED = 50
 const ROOM_BYTES = 100_000
 
@@ -27,7 +27,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What reads one stream, in each format, as it came and once it is ours; then what changes it. */
+/** Commands that read one stream, in each format, foreign and adopted; then commands that change it. */
 const linesFor = (stream: string): string[] => [
   ...inEachFormat(`show ${stream}`),
   ...inEachFormat(`show ${stream} --select //Event`),
@@ -53,7 +53,7 @@ const linesFor = (stream: string): string[] => [
   ...inEachFormat(`show ${stream} --diff 1`).filter(line => / (tree|table|json|yaml)$/.test(line)),
 ]
 
-/** What goes through all streams. */
+/** Commands on all streams. */
 const linesForAll = (): string[] => [
   ...inEachFormat('ls'),
   ...['table', 'json', 'yaml'].map(format => `ls --group-by waiting-on -o ${format}`),
@@ -80,14 +80,14 @@ function inEachFormat(line: string): string[] {
 
 interface Task {
   readonly line: string
-  /** What the command may print, bytes. */
+  /** The maximum output of the command, bytes. */
   readonly mayPrint: number
 }
 
-/** 1 is a bug, and 2 a line that asks for nothing. */
+/** 1 is a bug, and 2 a useless command line. */
 const SURVIVED = [0, 3, 5, 6, 7, 8, 9, 12, 124]
 
-test('each command, in each of its formats, gets by with a small heap on each document', {
+test('each command, in each of its formats, needs only a small heap on each document', {
   timeout: sized(600_000, 3_600_000),
 }, async () => {
   const sizes = await storeAll()
@@ -101,7 +101,7 @@ test('each command, in each of its formats, gets by with a small heap on each do
   row.injected('commands with a small heap on large documents', ends.length)
 })
 
-test('what does not get by with its heap is found, and the others are run', { timeout: 120_000 }, async () => {
+test('the test detects a command that exceeds its heap, and runs the others', { timeout: 120_000 }, async () => {
   await storeAll()
   const line = 'show s0 -o json'
   const tooSmall = await runAll([{ line, mayPrint: 1e9 }], 8)
@@ -120,7 +120,7 @@ test('what does not get by with its heap is found, and the others are run', { ti
   row.control('a heap that is too small', tooSmall[0]?.wrong !== undefined)
 })
 
-/** @returns bytes of the documents by the name under which they are stored */
+/** @returns sizes of the documents in bytes, by stream name */
 async function storeAll(): Promise<ReadonlyMap<string, number>> {
   const listed = await summaryAfter('init s')
   const store = openSqliteStore(storePath())
@@ -138,11 +138,11 @@ const storePath = () => join(folder, 'streams.db')
 
 interface End {
   readonly line: string
-  /** `undefined` where all is well. */
+  /** `undefined` if there is no problem. */
   readonly wrong?: string
 }
 
-/** One after the other in one process; in another one from where the heap was not enough. */
+/** One after the other in one process; in a new one after the heap was exhausted. */
 async function runAll(tasks: readonly Task[], heapMb: number): Promise<readonly End[]> {
   const ends: End[] = []
   while (ends.length < tasks.length) {
@@ -183,7 +183,7 @@ async function run(tasks: readonly Task[], heapMb: number): Promise<{ ends: read
   child.stderr.setEncoding('utf8').on('data', text => {
     stderr += text
   })
-  // It may be gone before it has read all of it.
+  // It may exit before it has read all input.
   child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify(tasks.map(({ line }) => line.split(' '))))
   const ended = new Promise(resolve => child.on('close', resolve))

@@ -7,7 +7,7 @@ import { folder } from '../../unit/commands/transfer/support.ts'
 
 export type Cli = typeof cli
 
-/** A store of others: it holds every name, also those that none of ours takes. */
+/** A store of other programs: it contains every name, also those that our stores refuse. */
 export async function storeOf(names: readonly string[], run: Cli = cli): Promise<{ store: StreamStore }> {
   const world = newWorld()
   await run(world, ['init', 's'])
@@ -23,7 +23,7 @@ export async function storeOf(names: readonly string[], run: Cli = cli): Promise
   return { store }
 }
 
-/** Everything below a folder: what it is and what it holds. */
+/** All entries below a folder: their kind and content. */
 export function snapshot(path: string): readonly string[] {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .map(entry => join(entry.parentPath, entry.name))
@@ -35,7 +35,7 @@ export function snapshot(path: string): readonly string[] {
     .sort()
 }
 
-/** A target among files that are precious; what of them is another afterwards, and what is new beside the target. */
+/** A target among valuable files; the changes to those, and new files beside the target. */
 export async function escapesOf(names: readonly string[], act: (target: string, around: string) => Promise<unknown>) {
   const around = folder()
   const home = join(around, 'a', 'b', 'c')

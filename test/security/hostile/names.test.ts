@@ -26,11 +26,11 @@ async function exportAll(names: readonly string[], target: string, run: Cli = cl
   return exits
 }
 
-test('no name makes a file outside of the folder that is exported to', { timeout: 120_000 }, async () => {
+test('no name creates a file outside the target folder of an export', { timeout: 120_000 }, async () => {
   const { target, changed } = await escapesOf(STRANGE_NAMES, to => exportAll(STRANGE_NAMES, to))
   expect(changed).toEqual([])
   const made = filesIn(target)
-  // each name has a file of its own for each format, but those that are too long for the file system
+  // each name has a file of its own for each format, except names that are too long for the file system
   expect(made.length).toBeGreaterThan((STRANGE_NAMES.length - 4) * FORMATS.length)
   expect(made.filter(file => file.split('/').some(part => part === '..' || part.endsWith('.tmp')))).toEqual([])
   row.figure('names', STRANGE_NAMES.length + MUTATED)
@@ -40,7 +40,7 @@ test('no name makes a file outside of the folder that is exported to', { timeout
 
 const MUTATED = sized(100, 5_000)
 
-test('nor do names that are put together of parts of them', { timeout: sized(60_000, 900_000) }, async () => {
+test('nor do names that combine parts of them', { timeout: sized(60_000, 900_000) }, async () => {
   const parts = STRANGE_NAMES.filter(name => name.length < 20) as [string, ...string[]]
   const names = Array.from({ length: MUTATED }, (_, at) => {
     const random = new Random(`names ${SEED + at}`)
@@ -51,14 +51,14 @@ test('nor do names that are put together of parts of them', { timeout: sized(60_
   expect(changed, repeatWith(FILE, SEED)).toEqual([])
 })
 
-test('links planted in the target lead nothing out of it', { timeout: 120_000 }, async () => {
+test('links planted in the target do not lead out of it', { timeout: 120_000 }, async () => {
   let planted = 0
   const { changed } = await escapesOf(STRANGE_NAMES, async (target, around) => {
     const elsewhere = join(around, 'elsewhere')
     mkdirSync(elsewhere)
     writeFileSync(join(elsewhere, 'precious'), 'precious')
     const before = snapshot(elsewhere)
-    // a link for each file and each folder that would be made, to a folder, to a file, and to nothing
+    // a link for each file and each folder of the export, to a folder, to a file, and to a missing target
     const probe = folder()
     await exportAll(STRANGE_NAMES, probe)
     const goals = [elsewhere, join(elsewhere, 'precious'), join(elsewhere, 'new'), '../../out.xml', '/dev/full']
@@ -78,7 +78,7 @@ test('links planted in the target lead nothing out of it', { timeout: 120_000 },
   row.injected('links in the target', planted)
 })
 
-test('an import reads nothing through links, and takes no name that leads elsewhere', async () => {
+test('an import follows no links, and accepts no name that leads elsewhere', async () => {
   const [from, secret] = [folder(), folder()]
   writeFileSync(join(secret, 'secret.xml'), '<S><Event id="00" msg="secret"/></S>')
   symlinkSync(join(secret, 'secret.xml'), join(from, 'a.xml'))
@@ -92,7 +92,7 @@ test('an import reads nothing through links, and takes no name that leads elsewh
   expect(names).toEqual([])
 })
 
-test('the embedded store keeps all in its file, whatever the names', async () => {
+test('the embedded store keeps everything in its file, whatever the names', async () => {
   const { changed } = await escapesOf(STRANGE_NAMES, async target => {
     const store = await openStore(`sqlite:${join(target, 'a.db')}`, {})
     const world = newWorld()
@@ -111,7 +111,7 @@ test('the embedded store keeps all in its file, whatever the names', async () =>
   expect(changed).toEqual([])
 })
 
-test('names of contexts and of streams in a run file make no file but those of ours', async () => {
+test('names of contexts and of streams in a run file create no other files than ours', async () => {
   const { target, changed } = await escapesOf(STRANGE_NAMES, async home => {
     const env = { HOME: home, XDG_CONFIG_HOME: join(home, 'config'), XDG_STATE_HOME: join(home, 'state') }
     const others = STRANGE_NAMES.filter(name => !/^[A-Za-z0-9][\w.-]*$/.test(name))
@@ -133,13 +133,13 @@ test('names of contexts and of streams in a run file make no file but those of o
   ).toEqual([])
 })
 
-test('without the mapping of names the same judgement fails', async () => {
+test('the test detects a missing mapping of names', async () => {
   vi.resetModules()
   vi.doMock('../../../src/commands/transfer/file-names.ts', async original => ({
     ...(await original<object>()),
     filePathOf: (name: string, extension: string) => name + extension,
   }))
-  // a folder that checks nothing, as `join` alone would be
+  // a folder without checks, like `join` alone
   vi.doMock('../../../src/commands/export/safe-folder.ts', async original => ({
     ...(await original<object>()),
     openSafeFolder: async (path: string) => ({

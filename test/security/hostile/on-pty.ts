@@ -2,12 +2,12 @@ import { spawn } from '@lydell/node-pty'
 import headless from '@xterm/headless'
 import { MARK } from './hostile-texts.ts'
 
-/** What a terminal made of all that a program wrote. */
+/** The effects on a terminal of everything that a program wrote. */
 export interface Shown {
   readonly written: string
-  /** What it was made to do, and what stands in the output that only data can have brought there. */
+  /** Effects on the terminal, and parts of the output, that only data can have caused. */
   readonly driven: readonly string[]
-  /** Hostile texts were among it. */
+  /** Hostile texts were in the output. */
   readonly hasHostile: boolean
   readonly exit: number
 }
@@ -17,12 +17,12 @@ export interface PtyProgram {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
-  /** What is typed as soon as the output ends with a question. */
+  /** Typed as soon as the output ends with a prompt. */
   readonly answer?: string
   readonly columns?: number
 }
 
-/** One that runs for so long waits for something that never comes. */
+/** A program that runs for this long waits forever. */
 const PATIENCE_MS = 60_000
 
 /** Runs a program on a pseudo-terminal to its end. */
@@ -44,14 +44,14 @@ export async function onPty({ file, argv, env, cwd, answer, columns = 100 }: Pty
   return { written, exit, hasHostile: written.includes(MARK), driven: await drivenBy(written, columns) }
 }
 
-/** Everything a terminal was made to do by data, from a whole output. */
+/** All effects of data on a terminal, from a whole output. */
 export async function drivenBy(written: string, columns = 100): Promise<readonly string[]> {
   return [...foreignBytes(written), ...(await actsOf(written, columns))]
 }
 
 /**
- * Sequences that the program itself sends: colours, the cursor, modes, and the line end that the terminal's driver makes
- * two characters of. Hostile texts have none of exactly these.
+ * Sequences that the program itself sends: colors, the cursor, modes, and the line end that the terminal's driver makes
+ * two characters of. Hostile texts contain none of exactly these.
  */
 const OWN =
   /\u001b\[(?:[0-9]{0,3}(?:;[0-9]{1,3})*m|[0-9]{0,3}(?:;[0-9]{0,3})?[ABCDEFGHJKST]|\?(?:7|25|1004|1049|2004|2026)[hl])|\u001b[78=>]|\r+\n|\r(?=\u001b\[)/g
@@ -63,7 +63,7 @@ function foreignBytes(written: string): string[] {
   return found === -1 ? [] : [`the bytes ${JSON.stringify(rest.slice(Math.max(0, found - 30), found + 30))}`]
 }
 
-/** What an emulated terminal does when it gets them. */
+/** Their effects on an emulated terminal. */
 async function actsOf(written: string, cols: number): Promise<string[]> {
   const terminal = new headless.Terminal({ cols, rows: 24, allowProposedApi: true, scrollback: 0, logLevel: 'off' })
   const acts: string[] = []

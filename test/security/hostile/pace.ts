@@ -1,18 +1,18 @@
-/** Something that is measured at several sizes. */
+/** A subject that is measured at several sizes. */
 export interface Runner {
   readonly what: string
-  /** @returns time of the processor, s */
+  /** @returns processor time, s */
   readonly take: (size: number) => Promise<number> | number
 }
 
 export interface Race {
   /**
-   * What is measured: the full size itself, or two smaller ones that show how the time grows. Who comes near the limit goes
-   * on to the next round, for the processor's time has noise, which small sizes magnify; the last round decides.
+   * The measured sizes: the full size itself, or two smaller ones that show the growth. Subjects near the limit get
+   * another round, because processor time has noise, which small sizes magnify; the last round decides.
    */
   readonly rounds: readonly (readonly number[])[]
   readonly fullSize: number
-  /** What the full size may take, a busy machine and a cold program allowed for. */
+  /** The limit at the full size, including a margin for a busy machine and a cold program. */
   readonly mayTakeS: number
 }
 
@@ -27,10 +27,10 @@ interface Taken {
   readonly s: number
 }
 
-/** A share of the limit that is near it. */
+/** The share of the limit that counts as near it. */
 const NEAR = 0.5
 
-/** What each would take at the full size, as far as it was measured. */
+/** The estimated time of each at the full size, as far as it was measured. */
 export async function pacesOf(runners: readonly Runner[], race: Race): Promise<readonly Pace[]> {
   const paces: Pace[] = []
   for (const runner of runners) paces.push({ what: runner.what, s: await paceOf(runner, race) })
@@ -48,12 +48,12 @@ async function paceOf({ take }: Runner, { rounds, fullSize, mayTakeS }: Race): P
   return s
 }
 
-/** The judgement: those that do not keep the pace. */
+/** The subjects that exceed the limit. */
 export const tooSlow = (paces: readonly Pace[], { mayTakeS }: Race) => paces.filter(({ s }) => s > mayTakeS)
 
 export const slowestOf = (paces: readonly Pace[]) => paces.reduce((a, b) => (b.s > a.s ? b : a))
 
-/** As the time for one grows from the smaller size to the larger, so it goes on growing: quadratic time stays quadratic. */
+/** Extrapolates the growth between the two sizes: quadratic time stays quadratic. */
 function atFullSize(taken: readonly Taken[], fullSize: number): number {
   const [small, large = small] = taken
   if (small === undefined || large === undefined) throw new Error('nothing was measured')
@@ -62,7 +62,7 @@ function atFullSize(taken: readonly Taken[], fullSize: number): number {
   return (forOne + growth * (fullSize - large.size)) * fullSize
 }
 
-/** Time of the processor since then, s; whatever else the machine does meanwhile. */
+/** Processor time since then, s; independent of other load on the machine. */
 export function processorS(start: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(start)
   return (user + system) / 1e6

@@ -1,11 +1,11 @@
 import { documentText, type EventText } from '../../support/stream-builder.ts'
 
-/** A document whose events are linked as no leasectl would link them. */
+/** A document whose events are linked in a way that leasectl never links them. */
 export interface StrangeGraph {
   readonly what: string
-  /** What `doctor` calls it. */
+  /** The finding of `doctor`. */
   readonly finding: string | undefined
-  /** @param size how many events, about */
+  /** @param size the approximate number of events */
   readonly text: (size: number) => string
 }
 
@@ -16,7 +16,7 @@ const many = (size: number, make: (at: number) => EventText) =>
 const graph = (size: number, make: (at: number) => EventText, more: EventText = {}) =>
   documentText(root(more), ...many(size, make))
 
-/** Names that are something else to a careless program. */
+/** Names with a special meaning in a careless program. */
 const WORDS = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', '-1', '1e3', 'NaN', 'undefined']
 
 export const STRANGE_GRAPHS: readonly StrangeGraph[] = [

@@ -1,4 +1,4 @@
-/** Names that lead elsewhere, or that some file system takes for another: what a store of others may hold. */
+/** Names that lead elsewhere, or that a file system equates with others: possible in a store of other programs. */
 export const STRANGE_NAMES: readonly string[] = [
   '..',
   '.',

@@ -1,7 +1,7 @@
 import type { Summary } from '../../../src/stream/summary.ts'
 import { cli, newWorld } from '../../unit/commands/support.ts'
 
-/** What a listing says of the stream `s` after a command that makes it. */
+/** The row of stream `s` in a listing after a command that creates it. */
 export async function summaryAfter(line: string): Promise<Summary> {
   const world = newWorld()
   await cli(world, line.split(' '))

@@ -8,7 +8,7 @@ import { drivenBy } from './on-pty.ts'
 
 const row = trustRow('terminal')
 
-/** Keys of the lists, and what shows that they were heard; `C` would copy a text, as it is asked to. */
+/** Keys of the lists, and their visible effects; `C` would copy a text, which is intended. */
 const LISTS: readonly (readonly [key: string, shown: RegExp])[] = [
   ['3', /▸ leases/],
   ['d', /▸ leases/],
@@ -20,7 +20,7 @@ const LISTS: readonly (readonly [key: string, shown: RegExp])[] = [
   ['w', /▸ streams/],
   ['T', /▸ streams/],
 ]
-/** Keys in a stream; those that would change something are refused or given up. */
+/** Keys in a stream; those that would change it are refused or canceled. */
 const STREAM = [
   'j',
   'j',
@@ -44,7 +44,7 @@ const STREAM = [
   'G',
 ]
 
-test('the dashboard shows hostile texts on each screen, and none drives the terminal', {
+test('the dashboard shows hostile texts on each screen, and none controls the terminal', {
   timeout: 120_000,
 }, async () => {
   const user = await newUser()

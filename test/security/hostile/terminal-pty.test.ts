@@ -13,7 +13,7 @@ import { drivenBy, onPty, type Shown } from './on-pty.ts'
 
 const row = trustRow('terminal')
 
-/** Arguments and file names take more than names of streams. */
+/** Arguments and file names allow more characters than names of streams. */
 const WORD = HOSTILE.replaceAll('\u0000', '')
 const EVENT = `01${XML_HOSTILE}`
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => user.leave())
 
-/** Words behind a command that needs some, or would run without end, or takes long. A new command is run with its operands. */
+/** Arguments of commands that need some, never end, or take long. A new command runs with its operands. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
   cancel: ['--lease-wait', '0s'],
   rm: ['--force'],
@@ -50,7 +50,7 @@ const MORE: Readonly<Record<string, readonly string[]>> = {
   'lab stream': ['--container', WORD],
 }
 
-/** A dashboard and a play have tests of their own. */
+/** Dashboard and demo have tests of their own. */
 const ELSEWHERE = /^(top|demo)$/
 const WITHOUT_STORE = /^(completion|help|demo|context \w+|lab \w+)$/
 
@@ -59,7 +59,7 @@ interface Line {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** One line for each command, at night for each format of each, as the program itself tells them. */
+/** One line for each command, at night for each format of each, as listed by the program. */
 function commandLines(): Line[] {
   return allCommands()
     .filter(command => command.commands.length === 0 && !ELSEWHERE.test(pathOf(command)))
@@ -97,7 +97,7 @@ function operandOf(name: string): string[] {
   }
 }
 
-/** Faults that quote what stands in arguments, in the environment, in files. */
+/** Errors that quote arguments, the environment, or files. */
 function faultLines(): Line[] {
   const store = ['--store', address]
   return [
@@ -129,7 +129,7 @@ function run({ words, env = {} }: Line): Promise<Shown> {
   return onPty({ file: process.execPath, argv: [user.bin, ...words], env: all, cwd: user.home, answer: 'no\r' })
 }
 
-/** As many at a time as do not stand in each other's way. */
+/** Programs in parallel without slowing each other down. */
 async function runAll(lines: readonly Line[], atOnce = 3): Promise<readonly { line: Line; shown: Shown }[]> {
   const results: { line: Line; shown: Shown }[] = []
   const rest = [...lines]
@@ -141,7 +141,7 @@ async function runAll(lines: readonly Line[], atOnce = 3): Promise<readonly { li
   return results
 }
 
-test('no command makes a terminal do anything that data asks for', { timeout: sized(240_000, 900_000) }, async () => {
+test('no command makes a terminal obey its data', { timeout: sized(240_000, 900_000) }, async () => {
   mkdirSync(join(user.home, 'config', 'leasectl'), { recursive: true })
   const contexts = JSON.stringify({ contexts: { [WORD]: { store: WORD } } })
   writeFileSync(join(user.home, 'config', 'leasectl', 'contexts.json'), contexts)
@@ -157,7 +157,7 @@ test('no command makes a terminal do anything that data asks for', { timeout: si
   row.figure('control bytes from data', driven.length, '0')
 })
 
-test('the judgement finds each sequence that is let through', async () => {
+test('the test detects each sequence that is let through', async () => {
   const sequences = [
     '\u001b]0;x\u0007',
     '\u001b]8;;x\u001b\\',
@@ -171,7 +171,7 @@ test('the judgement finds each sequence that is let through', async () => {
     expect(await drivenBy(`\u001b[1mname\u001b[22m  a${sequence}b\r\n`), JSON.stringify(sequence)).not.toEqual([])
   }
   expect(await drivenBy('\u001b[1mname\u001b[22m  a\r\n\u001b[2K\r\n')).toEqual([])
-  // what a program without protection does: the document as it is
+  // like a program without protection: the document unchanged
   const shown = await onPty({
     file: '/bin/cat',
     argv: [join(user.home, 'files', 'b.xml')],

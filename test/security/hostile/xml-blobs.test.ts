@@ -16,7 +16,7 @@ const row = trustRow('xml')
 const FOLDER = mkdtempSync(join(tmpdir(), 'leasectl-blobs-'))
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
-/** Each command that reads or changes a document; the exit code is 12 but where it is named. */
+/** Each command that reads or changes a document; the exit code is 12 unless given. */
 const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['show s'],
   ['show s -o json'],
@@ -27,7 +27,7 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['log s'],
   ['log s -o json'],
   ['stats s'],
-  // It goes on until its time is over: who writes now may mend it.
+  // It waits until its time is over: another writer may repair the document.
   ['wait s --within 1ms --for event=00:completed', 124],
   ['doctor s'],
   ['doctor --all -o json'],
@@ -38,14 +38,14 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['init s --if-absent'],
   ['cancel s'],
   ['cancel s -e 00'],
-  // A preview: it tells it in its table.
+  // A preview: it reports the document in its table.
   ['cancel s --dry-run', 0],
   ['abort s'],
   ['abort s -e 00 -o json'],
   ['retry s -e 00'],
-  // It would be gone for good: that it cannot be read is no leave to remove it.
+  // Removal is final: an unreadable document does not permit it.
   ['rm s --yes'],
-  // 125 stands for every code of the table under `exec`: those below belong to the command.
+  // 125 replaces every code of the table under `exec`: those below belong to the command.
   ['exec s 00 -- true', 125],
   ['event start s 00'],
   ['event touch s 00'],
@@ -54,7 +54,7 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['event fail s 00'],
   ['event release s 00'],
   ['event set s 00 --tag x'],
-  // The listing says that there is work, and that it is due: what cannot be read is told and passed over.
+  // The listing reports work, and that it is due: an unreadable document is reported and skipped.
   ['work --name A --once -- true', 125],
   ['work --name A --until-empty -- true', 7],
   ['watchdog --once', 0],
@@ -62,7 +62,7 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['watchdog --dry-run', 0],
 ]
 
-/** These read listings and leases, not documents, or none of a store. */
+/** These read listings and leases, not documents, or no store. */
 const OTHERS = /^(ls|check|top|watchdog status|import|demo|completion|help|lab \w+|lease \w+|context \w+)$/
 
 const CASES = sized(
@@ -71,11 +71,11 @@ const CASES = sized(
       what,
     ),
   ),
-  // A blob of no bytes is a name that waits for its stream.
+  // A blob of zero bytes is a name that waits for its stream.
   BAD_DOCUMENTS.filter(({ bytes }) => bytes.length > 0),
 )
 
-/** Of a stream of which an event is ready and the limit is over, one hour later. */
+/** For a stream with a ready event whose deadline has passed, one hour later. */
 let listed: Summary | undefined
 
 async function worldWith(bytes: Buffer): Promise<World> {
@@ -89,12 +89,12 @@ async function worldWith(bytes: Buffer): Promise<World> {
 interface Seen {
   readonly line: string
   readonly exit: number
-  /** Whether the fault of the document was named. */
+  /** Whether the error of the document was reported. */
   readonly isTold: boolean
   readonly isTouched: boolean
 }
 
-/** What became of a blob under each line. `through` is between the program and the store. */
+/** The effect of each line on a blob. `through` is between the program and the store. */
 async function linesOn(bytes: Buffer, through = (store: StreamStore) => store): Promise<readonly Seen[]> {
   const seen: Seen[] = []
   for (const [line] of LINES) {
@@ -114,7 +114,7 @@ async function linesOn(bytes: Buffer, through = (store: StreamStore) => store): 
 const WANTED = LINES.map(([line, exit = 12]): Seen => ({ line, exit, isTold: true, isTouched: false }))
 
 test(
-  'a document that cannot be read: each command tells it, ends with its code, and changes not a byte of it',
+  'each command reports an unreadable document, ends with its code, and changes no byte of it',
   async () => {
     for (const { what, bytes } of CASES) {
       const seen = await linesOn(bytes)
@@ -125,7 +125,7 @@ test(
   sized(60_000, 600_000),
 )
 
-test('what is exported as XML is the very bytes, readable or not; of what is larger than any document nothing', {
+test('an export as XML has the exact bytes, readable or not; a blob larger than any document is not exported', {
   timeout: sized(30_000, 120_000),
 }, async () => {
   for (const [at, { bytes }] of CASES.entries()) {
@@ -142,7 +142,7 @@ test('what is exported as XML is the very bytes, readable or not; of what is lar
   }
 })
 
-test('each command is among the lines, or said to read no document', () => {
+test('each command is in the table, or listed as reading no document', () => {
   const paths = allCommands()
     .filter(({ commands }) => commands.length === 0)
     .map(command => (command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()))
@@ -151,7 +151,7 @@ test('each command is among the lines, or said to read no document', () => {
   ).toEqual([])
 })
 
-test('a store that hands out an older document in place of one that cannot be read is found out', async () => {
+test('the test detects a store that returns an older document in place of an unreadable one', async () => {
   const other = newWorld()
   await cli(other, ['init', 's'])
   const good = await other.store.read('s')

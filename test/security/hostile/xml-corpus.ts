@@ -6,7 +6,7 @@ import {
   MAX_READ_EVENTS,
 } from '../../../src/stream/limits.ts'
 
-/** A text as strangers may send it; every one must be refused. */
+/** A possible foreign text; every one must be refused. */
 export interface BadDocumentCase {
   readonly what: string
   readonly bytes: Buffer
@@ -89,7 +89,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'UTF-7 by name': '<?xml version="1.0" encoding="utf-7"?><S a="+ADw-"/>',
 }
 
-/** Every control of C0 but the three that XML has, and the non-characters, each at each kind of place. */
+/** Every C0 control except the three that XML allows, and the non-characters, each in each kind of place. */
 const CONTROLS = [...Array.from({ length: 0x20 }, (_, code) => code), 0xfffe, 0xffff].filter(
   code => ![9, 10, 13].includes(code),
 )
@@ -127,7 +127,7 @@ const BYTES: Readonly<Record<string, Buffer>> = {
   'more than 32 MiB': Buffer.alloc(MAX_READ_BYTES + 1, ' '),
 }
 
-/** What must be refused, by what it is. */
+/** Texts that must be refused, by their defect. */
 export const BAD_DOCUMENTS: readonly BadDocumentCase[] = [
   ...Object.entries(TEXTS).map(([what, text]) => ({ what, bytes: Buffer.from(text) })),
   ...CONTROLS.flatMap(code =>

@@ -3,7 +3,7 @@ import { EMPTY_DOCUMENT } from '../../../src/stream/document.ts'
 import { newEvent } from '../../../src/stream/event.ts'
 import { writeDocument } from '../../../src/stream/xml/write.ts'
 
-/** A document that is read, and what it is. */
+/** A readable document, and its description. */
 export interface GoodDocument {
   readonly what: string
   readonly bytes: Buffer
@@ -23,7 +23,7 @@ const OWN = writeDocument({
     '<lc:tx v="1" cmd="c" why="&quot;so&quot;"/>\n<lc:tx v="2" cmd="d"><lc:change event="00" to="init"/></lc:tx>',
 }).text
 
-/** Everything that others may have put in: comments, instructions, CDATA, other namespaces, a journal in another form. */
+/** All possible foreign content: comments, instructions, CDATA, other namespaces, a journal in another form. */
 const RICH = `<?xml version='1.0' encoding="UTF-8" standalone='yes'?>
 <!-- p -->\r\n<?style a="b"?>
 <x:Stream xmlns:x="urn:x" xmlns:z='urn:leasectl:v1' z:v="3" colour="&#x202F;é">
@@ -38,7 +38,7 @@ const RICH = `<?xml version='1.0' encoding="UTF-8" standalone='yes'?>
 const utf16 = (text: string) => Buffer.concat([Buffer.from('\ufeff', 'utf16le'), Buffer.from(text, 'utf16le')])
 const named16 = RICH.replace('UTF-8', 'utf-16')
 
-/** The golden documents of the library of 2013, of others and our own, and each encoding that is read. */
+/** The golden documents of the library of 2013, of other writers and our own, and each readable encoding. */
 export const GOOD_DOCUMENTS: readonly GoodDocument[] = [
   ...readdirSync(FIXTURES)
     .filter(name => name.endsWith('.xml'))

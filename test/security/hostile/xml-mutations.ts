@@ -1,7 +1,7 @@
 import { Random } from '../../simulation/random.ts'
 import type { GoodDocument } from './xml-documents.ts'
 
-/** What breaks careless readers, as characters; half of them is legal at some place. */
+/** Characters that break careless readers; half of them are legal in some place. */
 const PIECES = [
   ...[
     '<',
@@ -58,7 +58,7 @@ const PIECES = [
   ],
 ] as const
 
-/** Bytes that are no character of UTF-8, or half of one. */
+/** Bytes that are not UTF-8, or half a character. */
 const BYTES = [[0x80], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf0, 0x9f], [0xff], [0xfe], [0], [0xf5, 0x80, 0x80, 0x80]]
 
 const KINDS = ['insert', 'replace', 'cut', 'double', 'swap', 'splice', 'flip', 'bytes', 'truncate'] as const
@@ -102,7 +102,7 @@ function mutated(bytes: Buffer, documents: readonly [GoodDocument, ...GoodDocume
   }
 }
 
-/** In the encoding of the document, else UTF-16 would only ever be broken. */
+/** In the encoding of the document; otherwise UTF-16 would always be invalid. */
 function encoded(piece: string, bytes: Buffer): Buffer {
   if (bytes[0] === 0xff) return Buffer.from(piece, 'utf16le')
   return bytes[0] === 0xfe ? Buffer.from(piece, 'utf16le').swap16() : Buffer.from(piece)

@@ -9,20 +9,20 @@ import { SHAPES } from './xml-shapes.ts'
 
 const row = trustRow('xml')
 
-/** What the promise allows for a million characters, and how much slower a busy machine may be for all that. */
+/** The promised time for a million characters, and the allowance for a busy machine. */
 const MAX_MS = 200
 const ALLOWANCE = 10
 
 const FULL_SIZE = sized(1 << 20, 4 << 20)
 const MEGABYTES = FULL_SIZE / 1e6
-/** In CI the time at full size is told from how it grows between two smaller ones. */
+/** In CI the time at full size is derived from its growth between two smaller ones. */
 const RACE: Race = {
   rounds: sized([[1 << 15, 1 << 17], [FULL_SIZE]], [[FULL_SIZE]]),
   fullSize: FULL_SIZE,
   mayTakeS: (MAX_MS * ALLOWANCE * MEGABYTES) / 1_000,
 }
 
-/** At night the better of two, as it decides at once. */
+/** At night the better of two, because it decides at once. */
 const TIMES = sized(1, 2)
 
 type Read = (bytes: Buffer) => void
@@ -45,20 +45,20 @@ function runner(what: string, read: Read = ourReader): Runner {
 
 const msPerMegabyte = (s: number) => Math.round((s * 1_000) / MEGABYTES)
 
-/** What is under our reader, and does nothing with what it reads. */
+/** The parser below our reader, without any use of its events. */
 function parserAlone(bytes: Buffer): void {
   const parser = new SaxesParser({ xmlns: true, defaultXMLVersion: '1.0', forceXMLVersion: true })
   parser.on('opentag', () => {})
-  // Of some shapes there is no end: what it thinks of that does not matter.
+  // Some shapes never end the document: its verdict on them does not matter.
   parser.on('error', () => {})
   parser.write(bytes.toString()).close()
 }
 
-test('texts of any shape are read or refused without running away', {
+test('texts of any shape are read or refused in time', {
   timeout: sized(120_000, 600_000),
 }, async () => {
   const runners = Object.keys(SHAPES).map(what => runner(what))
-  // the first ones would be slow for what they compile
+  // the first ones would be slow because of compiling
   for (const { take } of runners) take(1 << 15)
   const paces = await pacesOf(runners, RACE)
   expect(tooSlow(paces, RACE)).toEqual([])
@@ -70,16 +70,16 @@ test('texts of any shape are read or refused without running away', {
   row.injected('megabytes of one shape', paces.length)
 })
 
-test('a reader that looks back to the start for each name does not keep the pace', async () => {
+test('the test detects a reader that scans from the start for each name', async () => {
   const lookingBack: Read = bytes => {
     ourReader(bytes)
     const text = bytes.toString()
     for (const { index } of text.matchAll(/[<\s]\w/g)) placeOf(text, index)
   }
   const slowOne = runner('events', lookingBack)
-  // what it compiles would make the smaller size the slower one
+  // compiling would make the smaller size the slower one
   await slowOne.take(1 << 14)
-  // smaller, for at full size it would take minutes
+  // smaller, because at full size it would take minutes
   const sizes = [1 << 14, 1 << 16]
   const race = { ...RACE, rounds: [sizes, sizes] }
   const slow = tooSlow(await pacesOf([slowOne], race), race)

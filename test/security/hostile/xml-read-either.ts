@@ -2,10 +2,10 @@ import { BadDocument } from '../../../src/stream/errors.ts'
 import { decodeDocument } from '../../../src/stream/xml/decode.ts'
 import { readDocument } from '../../../src/stream/xml/read.ts'
 
-/** Why a reader refuses a document; `undefined` if it takes it. */
+/** The reason why a reader refuses a document; `undefined` if it accepts it. */
 export type Reader = (bytes: Uint8Array) => string | undefined
 
-/** Ours. Whatever it throws but `BadDocument` is a bug and goes on. */
+/** Ours. Any error but `BadDocument` is a bug and is rethrown. */
 export const ourReader: Reader = bytes => {
   try {
     readDocument(decodeDocument(bytes))

@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SaxesParser } from 'saxes'
 
-/** A reader of others, to compare ours with. */
+/** Another reader, for comparison. */
 export interface Reference {
   readonly name: 'xmllint' | 'saxes'
-  /** For each document whether it refuses it. */
+  /** For each document whether it is refused. */
   rejects(documents: readonly Uint8Array[]): readonly boolean[]
 }
 
-/** libxml2 where it is installed, else the parser that our reader is built on. */
+/** libxml2 if it is installed, otherwise the parser that our reader is built on. */
 export function openReference(): Reference {
   return spawnSync('xmllint', ['--version']).status === 0 ? XMLLINT : SAXES
 }
 
-/** So many files one process reads. */
+/** The number of files per process. */
 const BATCH = 1_000
 
 const XMLLINT: Reference = {
@@ -28,7 +28,7 @@ const XMLLINT: Reference = {
   },
 }
 
-/** The exit code is one for all files: which it was, the errors say. */
+/** The exit code is one for all files: the messages name the file. */
 function lint(documents: readonly Uint8Array[]): boolean[] {
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-lint-'))
   try {
@@ -47,7 +47,7 @@ function lint(documents: readonly Uint8Array[]): boolean[] {
   }
 }
 
-/** A namespace that is not bound is an error to it, and yet it accepts the document. */
+/** An unbound namespace is an error to it, and yet it accepts the document. */
 const ERROR = /^(\d+\.xml):\d+: (?!namespace|validity)\S* ?error : /gm
 
 const SAXES: Reference = {

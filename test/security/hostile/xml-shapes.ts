@@ -4,7 +4,7 @@ const LC = 'urn:leasectl:v1'
 const JOURNAL = `<S xmlns:lc="${LC}" xmlns:x="u"><Event id="0"/><lc:journal>`
 const END = '</lc:journal></S>'
 
-/** Texts of a size, in characters, that a careless reader takes far longer for than for others. */
+/** Texts of a size, in characters, that take a careless reader far longer than other texts. */
 export const SHAPES: Readonly<Record<string, (size: number) => string>> = {
   events: size =>
     filled(size)(

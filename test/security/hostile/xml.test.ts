@@ -19,12 +19,12 @@ if (reference.name !== 'xmllint') row.skipped('xmllint', 'it is not installed; s
 
 const DOCUMENTS = GOOD_DOCUMENTS as readonly [GoodDocument, ...GoodDocument[]]
 
-/** What a reader should have refused of the corpus, by what it is. */
+/** The part of the corpus that a reader should have refused, by defect. */
 function takenOf(read: Reader, corpus = BAD_DOCUMENTS): string[] {
   return corpus.filter(({ bytes }) => read(bytes) === undefined).map(({ what }) => what)
 }
 
-/** Where a document that is cut off is taken all the same. */
+/** Positions at which a truncated document is accepted. */
 function takenCuts(read: Reader, documents: readonly GoodDocument[] = DOCUMENTS): string[] {
   return documents.flatMap(({ what, bytes }) => {
     const end = endOfElement(bytes)
@@ -42,9 +42,9 @@ function endOfElement(bytes: Buffer): number {
 }
 
 interface Compared {
-  /** Seeds of documents that the reader takes though the reference refuses them. */
+  /** Seeds of documents that the reader accepts although the reference refuses them. */
   readonly taken: readonly number[]
-  /** Why the reader refuses what the reference takes. */
+  /** The reasons why the reader refuses documents that the reference accepts. */
   readonly stricter: readonly string[]
   readonly refused: number
 }
@@ -67,13 +67,13 @@ function compare(read: Reader, count: number): Compared {
   return { taken, stricter, refused }
 }
 
-/** What we refuse on purpose and libxml2 takes: namespaces, encodings, DTDs and what is no event stream. */
+/** Documents that we refuse on purpose and libxml2 accepts: namespaces, encodings, DTDs and documents without events. */
 const ON_PURPOSE = [
   /^unbound namespace prefix|^malformed name|^duplicate attribute: \{|prefix is bound to nothing|prefix must be bound/,
-  // With namespaces a colon cannot stand in the name of an instruction: https://www.w3.org/TR/xml-names/#Conformance
+  // With namespaces an instruction's name must not contain a colon: https://www.w3.org/TR/xml-names/#Conformance
   /^disallowed character in processing instruction name$/,
   /^the bytes are not valid UTF-16|^the XML declaration names the encoding|^a second byte order mark/,
-  // libxml2 stops reading at a zero behind the end.
+  // libxml2 stops reading at a zero after the end.
   /^the character U\+0000 is not allowed/,
   // It only warns of these: https://www.w3.org/TR/xml/#NT-VersionNum, #NT-SDDecl, https://www.w3.org/TR/xml-names/#xmlReserved
   /^the XML version is none of 1\.x$|^whitespace required$|^tags may not have "xmlns" as prefix$/,
@@ -82,15 +82,15 @@ const ON_PURPOSE = [
   /^(an element|an Event|the document element) has more than|^an Event stands in the journal/,
 ]
 
-describe('strangers’ XML', () => {
-  test('each of the corpus is refused, and each good document is read by both', () => {
+describe('foreign XML', () => {
+  test('from the corpus is refused, and each good document is read by both parsers', () => {
     expect(takenOf(ourReader)).toEqual([])
     expect(DOCUMENTS.map(({ bytes }) => ourReader(bytes))).toEqual(DOCUMENTS.map(() => undefined))
     expect(reference.rejects(DOCUMENTS.map(({ bytes }) => bytes))).toEqual(DOCUMENTS.map(() => false))
     row.injected('documents of the corpus', BAD_DOCUMENTS.length)
   })
 
-  test('a document that is cut off at any byte is refused', () => {
+  test('that is cut off at any byte is refused', () => {
     expect(takenCuts(ourReader)).toEqual([])
     row.injected(
       'cuts',
@@ -98,7 +98,7 @@ describe('strangers’ XML', () => {
     )
   })
 
-  test('the reference judges many files as it judges each alone', ctx => {
+  test('is judged by the reference in many files as in each alone', ctx => {
     if (reference.name !== 'xmllint') return ctx.skip('xmllint is not installed')
     const mutants = Array.from({ length: 60 }, (_, at) => mutant(DOCUMENTS, SEED + at))
     const alone = mutants.map(input => spawnSync('xmllint', ['--noout', '--nonet', '-'], { input }).status !== 0)
@@ -106,7 +106,7 @@ describe('strangers’ XML', () => {
     expect(new Set(alone).size).toBe(2)
   })
 
-  test('nothing is taken that the reference refuses', { timeout: sized(60_000, 3_600_000) }, () => {
+  test('that the reference refuses is never accepted', { timeout: sized(60_000, 3_600_000) }, () => {
     const { taken, stricter, refused } = compare(ourReader, MUTANTS)
     expect(taken, repeatWith(FILE, taken[0] ?? SEED)).toEqual([])
     const unexpected = stricter.filter(why => !ON_PURPOSE.some(known => known.test(why.replace(/^\d+: /, ''))))
@@ -119,8 +119,8 @@ describe('strangers’ XML', () => {
   })
 })
 
-describe('without the protection the same judgement fails', () => {
-  /** What takes a careless reader no time. */
+describe('the test detects a missing protection:', () => {
+  /** Documents that a careless reader accepts quickly. */
   const small = BAD_DOCUMENTS.filter(({ bytes }) => bytes.length < 10_000)
   const careless = (read: (bytes: Uint8Array) => void): Reader => {
     return bytes => {
@@ -133,7 +133,7 @@ describe('without the protection the same judgement fails', () => {
     }
   }
 
-  test('bytes that are no UTF-8 replaced instead of refused', () => {
+  test('invalid UTF-8 bytes replaced instead of refused', () => {
     const read = careless(bytes => readDocument(new TextDecoder().decode(bytes)))
     expect(takenOf(read, small)).toContain('an overlong slash')
     const { taken } = compare(read, 500)
@@ -141,7 +141,7 @@ describe('without the protection the same judgement fails', () => {
     row.control('a lenient decoder', taken.length > 0)
   })
 
-  test('a parser that goes on after errors', () => {
+  test('a parser that continues after errors', () => {
     const read = careless(bytes => {
       const parser = new SaxesParser()
       parser.on('error', () => {})

@@ -7,7 +7,7 @@ import { isEnded } from '../stream-model.ts'
 import { JournalWalk } from './journal-walk.ts'
 import type { Register } from './register.ts'
 
-/** What is wrong with a town. */
+/** The violations of a system run. */
 export interface Wrong {
   readonly kind:
     | Violation['kind']
@@ -23,13 +23,13 @@ export interface Wrong {
   readonly why: string
 }
 
-/** What was seen being written to a stream, one write after the other. */
+/** The observed writes to a stream, in order. */
 interface Seen {
   readonly entries: EntrySight[]
   readonly events: Map<string, EventSight>
 }
 
-/** Compares what everybody did and was told with what was written and with what stands in the journals in the end. */
+/** Compares actions and reports of all actors with the writes and with the final journals. */
 export async function audit(
   base: StreamStore,
   happenings: readonly Happening[],
@@ -51,7 +51,7 @@ export async function audit(
   return [...wrong, ...promises(journals, register), ...clashes(journals, register)]
 }
 
-/** A status changes with an entry that says so, what is final by a retry only, and attempts never go back. */
+/** A status changes with an entry, a final one only by retry, and attempts never decrease. */
 function follow(seen: Map<string, Seen>, wrote: Extract<Happening, { kind: 'wrote' }>): Wrong[] {
   const { stream } = wrote
   const known: Seen = seen.get(stream) ?? { entries: [], events: new Map() }
@@ -82,7 +82,7 @@ function follow(seen: Map<string, Seen>, wrote: Extract<Happening, { kind: 'wrot
       const open = [...known.events.values()].filter(
         other => other.prev === event.prev && other.id !== event.id && other.join !== 'wait' && !other.superseded,
       )
-      // Those that follow in the same write are seen in a moment.
+      // The joins in the same write are checked below.
       const later = new Set(wrote.events.map(({ id }) => id))
       const standing = open.filter(other => !isEnded(other) && !later.has(other.id))
       if (standing.length > 0)
@@ -93,7 +93,7 @@ function follow(seen: Map<string, Seen>, wrote: Extract<Happening, { kind: 'wrot
   return wrong
 }
 
-/** What was once written stands in the journal, in its order, and nothing else does. */
+/** Every written entry is in the journal, in order, and no other entry is. */
 function missing(entries: readonly EntrySight[], journal: readonly Transaction[]): string[] {
   const lines = (list: readonly { readonly version: number; readonly op: string; readonly commandId: string }[]) =>
     list.map(({ version, op, commandId }) => `${version} ${op} ${commandId}`)
@@ -103,7 +103,7 @@ function missing(entries: readonly EntrySight[], journal: readonly Transaction[]
   return written.length < stand.length ? [`${stand[written.length]} was never written`] : []
 }
 
-/** Work on an attempt is begun once, and once more for each time that it was handed back. */
+/** Work on an attempt begins once, and again for each release. */
 function tooOften(stream: string, walk: JournalWalk, { begun }: Register): Wrong[] {
   return [...begun].flatMap(([key, times]) => {
     const [name, event = '', attempt = ''] = key.split(' ')
@@ -113,7 +113,7 @@ function tooOften(stream: string, walk: JournalWalk, { begun }: Register): Wrong
   })
 }
 
-/** What somebody was told to be written is, once; what was refused is not. */
+/** A change reported as written exists once; a refused one does not exist. */
 function promises(journals: ReadonlyMap<string, readonly Transaction[]>, { reports, answers }: Register): Wrong[] {
   const wrong: Wrong[] = []
   for (const { stream, event, owner, op, result } of reports) {
@@ -129,7 +129,7 @@ function promises(journals: ReadonlyMap<string, readonly Transaction[]>, { repor
   return wrong
 }
 
-/** Who lost an event to an operator or a watchdog learns it by its next heartbeat; who was silent has to know before. */
+/** A worker that lost an event to an operator or a watchdog learns it by its next heartbeat, or must know before. */
 function clashes(journals: ReadonlyMap<string, readonly Transaction[]>, { clashing }: Register): Wrong[] {
   return [...clashing.values()].flatMap(({ stream, event, who, fences: [first = 0, second = 0] }) => {
     const between = journals.get(stream)?.filter(({ version }) => first < version && version < second) ?? []

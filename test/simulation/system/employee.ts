@@ -7,10 +7,10 @@ import { DOUBT_MS, type Register } from './register.ts'
 
 const CLAIM_MS = 60_000
 const WORK_MS = [500, 150_000] as const
-/** Streams do not grow for ever. */
+/** The size of streams is limited. */
 const DEEPEST = 8
 
-/** A process with a real worker loop, that may crash, be stopped for a while, and is started again. */
+/** A process with a real worker loop that may crash, be suspended for a while, and is started again. */
 export class Employee {
   readonly #world: World
   readonly #register: Register
@@ -66,7 +66,7 @@ export class Employee {
     const who = this.#name
     this.#actor?.stopUntil(untilMs)
     trace.add({ kind: 'fault', atMs: scheduler.nowMs, who, call: 'process', stream: '', fault: 'stopped', untilMs })
-    // Soon after it goes on it has to know where it stands.
+    // Soon after it is resumed it must know the state of its claim.
     scheduler.at(untilMs + DOUBT_MS, () => this.#register.clashes())
   }
 

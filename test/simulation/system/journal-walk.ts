@@ -2,7 +2,7 @@ import type { JournalChange, Transaction } from '../../../src/stream/journal/jou
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'aborted', 'canceled'])
 
-/** What each operation may do to the event it names; what else changes does so by cascade, closing or joining. */
+/** The allowed effects of each operation on its event; other changes are cascades, closings or joins. */
 const REACHED: Record<string, readonly string[]> = {
   start: ['init>inprocess', 'inprocess>inprocess'],
   release: ['inprocess>init'],
@@ -15,7 +15,7 @@ const REACHED: Record<string, readonly string[]> = {
 }
 const AT_ITS_HOLDERS: ReadonlySet<string> = new Set(['complete', 'fail', 'advance', 'release'])
 
-/** Reads a journal from its beginning, as somebody who believes nothing. */
+/** Reads a journal from its beginning, without assumptions. */
 export class JournalWalk {
   readonly faults: string[] = []
   readonly #statuses = new Map<string, string>()
@@ -33,12 +33,12 @@ export class JournalWalk {
     }
   }
 
-  /** How often an attempt was handed back. */
+  /** The number of releases of an attempt. */
   releases(event: string, attempt: number): number {
     return this.#releases.get(`${event} ${attempt}`) ?? 0
   }
 
-  /** Where the events stand otherwise than the journal tells. */
+  /** Differences between the events and the journal. */
   differences(statuses: ReadonlyMap<string, string>): string[] {
     const ids = new Set([...statuses.keys(), ...this.#statuses.keys()])
     return [...ids]
@@ -87,7 +87,7 @@ export class JournalWalk {
         return from === '' && (to === 'init' || to === 'inprocess')
       }
       case 'cascade':
-        // A retry opens what is above.
+        // A retry reopens the events above.
         if (op === 'retry' && to === 'inprocess') return FINAL.has(from)
         this.#waits.delete(event)
         return !FINAL.has(from) && to === 'canceled'
@@ -99,7 +99,7 @@ export class JournalWalk {
       }
       case 'target': {
         if (FINAL.has(to)) this.#waits.delete(event)
-        // A join that is tried again waits again.
+        // A retried join waits again.
         if (op === 'retry' && to === 'inprocess' && this.#joins.has(event)) this.#waits.add(event)
         return REACHED[op]?.includes(`${from}>${to}`) === true
       }

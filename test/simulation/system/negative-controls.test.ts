@@ -7,7 +7,7 @@ import { planTown, type TownSettings } from './settings.ts'
 import { lineOf, smallestTown } from './smaller.ts'
 import { liveTown } from './system.ts'
 
-/** Towns are judged without a protection: that has to be seen, and the town has to become small. */
+/** Simulated systems without a protection: the violation must be detected, and the case must shrink. */
 
 const row = trustRow('domain')
 const timeout = sized(120_000, 600_000)
@@ -22,8 +22,8 @@ vi.mock('../../../src/stream/operations/checks.ts', async importOriginal => {
   return { ...real, checkClaim: unless(real.checkClaim), checkHolder: unless(real.checkHolder) }
 })
 
-describe('a town shows', { timeout }, () => {
-  it('that the late work against others where fences are not checked, and becomes small', async () => {
+describe('the simulation detects', { timeout }, () => {
+  it('that late results count if fences are not checked, and shrinks the case', async () => {
     const live = async (town: TownSettings) => {
       planted.fencesAreChecked = false
       return liveTown(town).finally(() => {
@@ -39,20 +39,20 @@ describe('a town shows', { timeout }, () => {
     expect(world.troubles.length).toBeLessThan(town.troubles.length / 2)
     expect(world.livesMs).toBeLessThan(town.livesMs)
     expect(tries).toBeGreaterThan(5)
-    // With the protection nothing is wrong with it, and the line that is printed is all there is to it.
+    // With the protection there is no violation, and the printed line is sufficient to repeat the case.
     expect((await liveTown(world)).wrong).toEqual([])
     expect(townIn(lineOf(world))).toEqual(world)
     row.control('fences are not checked', true)
   })
 
-  it('that changes are lost where one decides by what was read before', async () => {
+  it('that changes are lost if decisions use an earlier read', async () => {
     const { wrong } = await firstWrong(town => liveTown(town, STALE))
     expect(wrong).toContain('journal')
     row.control('decided by what was read before', true)
   })
 })
 
-/** The first of some towns in which something is wrong, and what. */
+/** The first violation in one of several systems. */
 async function firstWrong(live: (town: TownSettings) => ReturnType<typeof liveTown>) {
   for (let seed = 1; seed <= 20; seed++) {
     const town = planTown(`teeth ${seed}`, 8)
@@ -66,7 +66,7 @@ function townIn(line: string): unknown {
   return JSON.parse(/LEASECTL_TOWN='([^']+)'/.exec(line)?.[1] ?? '')
 }
 
-/** What is decided under the lease is decided by what was read last, and written all the same. */
+/** A decision under the lease uses an earlier read, and is written anyway. */
 const STALE: WorldSettings['sabotage'] = {
   store(view: StreamStore): StreamStore {
     const seen = new Map<string, StreamSnapshot>()

@@ -11,7 +11,7 @@ type Ordered = Extract<Trouble, { kind: 'order' }>
 
 const MOST_TRIES = 200
 
-/** Carries out an order: looks at the stream, chooses an event, and repeats its command until there is an answer. */
+/** Executes an order: reads the stream, chooses an event, and repeats its command until there is an answer. */
 export async function carryOut(
   { stream: at, which, op }: Ordered,
   { actor, store, register, number }: { actor: Actor; store: StreamStore; register: Register; number: number },
@@ -19,7 +19,7 @@ export async function carryOut(
   const stream = `s-${at}`
   const commandId = `operator:${number}`
   const event = await until(actor, async () => {
-    // A root that is tried again by name begins anew, without what was below it: nobody here would work on it.
+    // A root that is retried by name loses the events below it: no worker here would continue it.
     const events = (await readStream(store, stream))?.stream.events.slice(op === 'retry' ? 1 : 0) ?? []
     return { id: events[which % Math.max(1, events.length)]?.id ?? '01.00' }
   })

@@ -5,7 +5,7 @@ import type { TownSettings } from './settings.ts'
 
 type Op = Operation['op']
 
-/** Operations that somebody in a town asks for; foreign writers, whom `settle` follows, do not live there. */
+/** Operations of actors in the system; foreign writers, which `settle` follows, do not occur. */
 const OPS = {
   init: true,
   start: true,
@@ -30,7 +30,7 @@ const FAULTS: Readonly<Record<string, RegExp>> = {
   'claims lost': /^job lost$/,
 }
 
-/** What has to have reached the code in some town, and how often it did in this one. */
+/** The faults and operations that must occur in some system, and their numbers in this one. */
 export function reachedIn(settings: TownSettings, happenings: readonly Happening[]): ReadonlyMap<string, number> {
   const words = happenings.map(wordOf)
   const faults = Object.entries(FAULTS).map(([name, pattern]): [string, number] => {
@@ -44,7 +44,7 @@ function wordOf(happening: Happening): string {
   return happening.kind === 'job' ? `job ${happening.what}` : happening.kind
 }
 
-/** A clock that lies has reached the code when somebody worked or wrote by it. */
+/** A wrong clock has reached the code when an actor worked or wrote with it. */
 function clocks({ troubles, skewMs }: TownSettings, happenings: readonly Happening[]): [string, number][] {
   const acts = happenings.filter(({ kind }) => kind === 'wrote' || kind === 'job')
   const set = troubles.filter(
@@ -62,12 +62,12 @@ function clocks({ troubles, skewMs }: TownSettings, happenings: readonly Happeni
   ]
 }
 
-/** Who founds streams has the clock of the store. */
+/** The creator of streams has the clock of the store. */
 function isSkewed({ kind, who }: Happening): boolean {
   return kind === 'wrote' && who !== 'founder'
 }
 
-/** Changes by their kind, those of watchdogs apart. A heartbeat leaves nothing in the journal. */
+/** Changes by their kind, those of watchdogs separately. A heartbeat leaves no journal entry. */
 function operations(happenings: readonly Happening[]): [string, number][] {
   const times = new Map(['expiries', ...Object.keys(OPS).map(written)].map(name => [name, 0]))
   const count = (name: string) => times.set(name, (times.get(name) ?? 0) + 1)

@@ -2,7 +2,7 @@ import type { ChangeResult } from '../../../src/stream/operations/operation.ts'
 import type { Job } from '../../../src/worker/types.ts'
 import type { Actor } from '../scheduler.ts'
 
-/** An end that a worker was told is written. */
+/** A result that a worker was told is written. */
 export interface Report {
   readonly stream: string
   readonly event: string
@@ -11,17 +11,17 @@ export interface Report {
   readonly result: ChangeResult
 }
 
-/** An operator's command, and what it was told of it. `given-up`: nothing. */
+/** An operator's command, and its report. `given-up`: none. */
 export interface Answer {
   readonly stream: string
   readonly commandId: string
   readonly kind: 'done' | 'refused' | 'given-up'
 }
 
-/** Who was stopped, or whose clock was set, asks once more whether the event is still its own, for so long, ms. */
+/** After a suspension or a set clock, a worker may take this long to check that the event is still its own, ms. */
 export const DOUBT_MS = 6_000
 
-/** Two were at the same event at the same time, neither of them told to stop; each under a fence of its own. */
+/** Two workers on the same event at the same time, neither of them stopped; each with its own fence. */
 export interface Clash {
   readonly stream: string
   readonly event: string
@@ -29,24 +29,24 @@ export interface Clash {
   readonly fences: readonly number[]
 }
 
-/** A time at which somebody was at an event, as it really was. */
+/** An actual time of work on an event. */
 interface Stretch {
   readonly job: Job
   readonly actor: Actor
-  /** Whose clock is slow trusts its claim for too long: then only the fence keeps it from harm. */
+  /** A worker with a slow clock trusts its claim for too long: then only the fence prevents damage. */
   readonly isSlow: boolean
 }
 
-/** What the people of a town really did, and what they were told. */
+/** The actual actions of all actors, and the reports they got. */
 export class Register {
   readonly reports: Report[] = []
   readonly answers: Answer[] = []
-  /** How often work on an attempt was begun: by stream, event and attempt. */
+  /** The number of starts of an attempt: by stream, event and attempt. */
   readonly begun = new Map<string, number>()
   readonly clashing = new Map<string, Clash>()
   readonly #stretches = new Set<Stretch>()
 
-  /** @returns what to call when the work is over */
+  /** @returns a function to call when the work is over */
   begins(job: Job, actor: Actor, rate: number): () => void {
     const attempt = [job.stream, job.event.id, job.attempt].join(' ')
     this.begun.set(attempt, (this.begun.get(attempt) ?? 0) + 1)
@@ -68,7 +68,7 @@ export class Register {
     for (const stretch of this.#stretches) if (stretch.actor === actor) this.#stretches.delete(stretch)
   }
 
-  /** Looks who is at what now. */
+  /** Checks the current workers of all events. */
   clashes(): void {
     const at = new Map<string, Stretch>()
     for (const stretch of this.#stretches) {

@@ -2,7 +2,7 @@ import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { Random } from '../random.ts'
 
-/** Runs something for which fresh UUIDs, and `Math.random`, come from a seed: whoever writes them into a trace does so again. */
+/** Runs a function with UUIDs and `Math.random` from a seed, so that they are the same in each trace. */
 export async function withSeededIds<Value>(seed: string, run: () => Promise<Value>): Promise<Value> {
   const random = new Random(`ids ${seed}`)
   const [realUuid, realRandom] = [crypto.randomUUID, Math.random]

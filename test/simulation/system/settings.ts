@@ -1,36 +1,36 @@
 import { type FaultRates, NO_FAULTS } from '../faults.ts'
 import { Random } from '../random.ts'
 
-/** What befalls a town, each at its time, ms from the beginning. Processes are `worker-0` …, `dog-0` …, `operator`. */
+/** The faults of a system, each at its time, ms from the beginning. Processes: `worker-0` …, `dog-0` …, `operator`. */
 export type Trouble = { readonly atMs: number } & (
   | { readonly kind: 'crash'; readonly who: string; readonly forMs: number }
-  /** As SIGSTOP and SIGCONT do. */
+  /** Like SIGSTOP and SIGCONT. */
   | { readonly kind: 'pause'; readonly who: string; readonly forMs: number }
   /** `*`: for all. */
   | { readonly kind: 'outage'; readonly who: string; readonly forMs: number }
-  /** Somebody sets the clock of the machine of a worker. */
+  /** The clock of a worker's machine is set. */
   | { readonly kind: 'clock'; readonly who: string; readonly byMs: number }
   /** The clock of the machine of a worker runs at this rate, from the beginning. */
   | { readonly kind: 'rate'; readonly who: string; readonly rate: number }
-  /** Somebody takes the lease of a stream by hand. */
+  /** An explicit lease is taken on a stream. */
   | { readonly kind: 'lease'; readonly stream: number; readonly forMs: number }
-  /** An operator; `which` chooses among the events that are there. */
+  /** An operator; `which` selects one of the events. */
   | { readonly kind: 'order'; readonly op: Order; readonly stream: number; readonly which: number }
 )
 
 export type Order = 'cancel' | 'abort' | 'retry' | 'retry-all' | 'cancel-all' | 'set'
 
-/** All that a town is made of: plain data, so that it can be printed, read again and made smaller. */
+/** The definition of a system: plain data, so that it can be printed, read again and shrunk. */
 export interface TownSettings {
   readonly seed: string
-  /** Streams, workers and watchdogs by number: what one of them does depends on its own number, not on how many there are. */
+  /** Streams, workers and watchdogs by number: their actions depend on their own number, not on the total. */
   readonly streams: readonly number[]
   readonly workers: readonly number[]
   readonly dogs: readonly number[]
   readonly rates: FaultRates
-  /** What each process takes for the store's clock differs from it by at most so much, either way, ms. */
+  /** The maximum difference between the store's clock and each process's estimate, either way, ms. */
   readonly skewMs: number
-  /** It is looked at for so long at most, ms; a whole life is enough for all streams to come to their end. */
+  /** The maximum duration, ms; a whole life is enough for all streams to end. */
   readonly livesMs: number
   readonly troubles: readonly Trouble[]
 }
@@ -38,14 +38,14 @@ export interface TownSettings {
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** Troubles begin within so long. */
+/** Faults begin within this time. */
 export const TROUBLED_MS = 30 * MINUTE
 export const WHOLE_LIFE_MS = TROUBLED_MS + 4 * HOUR
 
 const ORDERS = ['cancel', 'abort', 'retry', 'retry', 'retry-all', 'cancel-all', 'set'] as const
 const KINDS = ['crash', 'crash', 'pause', 'pause', 'outage', 'clock', 'rate', 'lease', 'order', 'order'] as const
 
-/** A town of its own for each seed, and so many troubles. */
+/** A different system for each seed, with this number of faults. */
 export function planTown(seed: string, troubles: number): TownSettings {
   const random = new Random(`town ${seed}`)
   const size = { streams: random.whole(5, 9), workers: random.whole(2, 4), dogs: random.whole(1, 3) }

@@ -4,12 +4,12 @@ import type { TownSettings } from './settings.ts'
 import type { TownOutcome } from './system.ts'
 
 const FILE = 'test/simulation/system/system.test.ts'
-/** Told of a town at most. */
+/** Violations reported per system at most. */
 const MOST_TOLD = 5
 
-/** Towns with fewer troubles, streams, workers and watchdogs, without faults or skew, and of which less is seen. */
+/** Systems with fewer faults, streams, workers and watchdogs, without random faults or skew, and shorter ones. */
 function* smaller(town: TownSettings): Iterable<TownSettings> {
-  // First what makes all that follows quick.
+  // First the candidates that speed up the rest.
   for (const share of [0.5, 0.8]) {
     const livesMs = Math.round(town.livesMs * share)
     if (livesMs >= 60_000) yield { ...town, livesMs }
@@ -24,7 +24,7 @@ function* smaller(town: TownSettings): Iterable<TownSettings> {
   if (town.skewMs > 0) yield { ...town, skewMs: 0 }
 }
 
-/** The smallest town found in which something of the same kind is wrong. */
+/** The smallest system found with a violation of the same kind. */
 export async function smallestTown(
   town: TownSettings,
   live: (town: TownSettings) => Promise<TownOutcome>,
@@ -39,7 +39,7 @@ export async function smallestTown(
   )
 }
 
-/** What is wrong in a town that was lived, and the line that shows it again in the smallest one; `''` where nothing is. */
+/** The violations of a run, and the line that repeats them in the smallest system; `''` if there are none. */
 export async function whatIsWrong(
   town: TownSettings,
   { wrong }: TownOutcome,
@@ -51,7 +51,7 @@ export async function whatIsWrong(
   return [...told, lineOf(world)].join('\n')
 }
 
-/** Plays one town again. */
+/** Repeats one system. */
 export function lineOf(town: TownSettings): string {
   return `LEASECTL_TOWN='${JSON.stringify(town)}' npx vitest run ${FILE} -t 'the town that is named'`
 }

@@ -8,16 +8,16 @@ import { liveTown } from './system.ts'
 
 const row = trustRow('domain')
 const FIRST = trustSeed(1)
-/** Some are looked at once; of some it is proven that they go the same way again. */
+/** Several run in parallel; some are run twice to prove that they repeat identically. */
 const [TOWNS, REPLAYS, TROUBLES] = sized([2, 5, 25], [600, 40, 40])
 const timeout = sized(120_000, 4 * 3_600_000)
 
 const townOf = (number: number) => planTown(String(FIRST + number), TROUBLES)
 
-describe('workers, watchdogs and operators in one town', { timeout }, () => {
+describe('workers, watchdogs and operators in one simulated system', { timeout }, () => {
   const counts = new Map<string, number>()
 
-  /** The trace of a good life. */
+  /** The trace of a run without violations. */
   async function lived(town: TownSettings): Promise<string> {
     const outcome = await liveTown(town)
     expect(await whatIsWrong(town, outcome, liveTown)).toBe('')
@@ -26,11 +26,11 @@ describe('workers, watchdogs and operators in one town', { timeout }, () => {
     return text
   }
 
-  it('lose, double and end too early nothing, whatever befalls them, and come to their end', async () => {
+  it('lose, duplicate and end too early nothing, under any fault, and finish', async () => {
     for (let number = REPLAYS; number < REPLAYS + TOWNS; number++) await lived(townOf(number))
   })
 
-  it('do the same again, byte by byte, from the same seed', async () => {
+  it('repeat the same run, byte by byte, from the same seed', async () => {
     const texts = new Set<string>()
     for (let number = 0; number < REPLAYS; number++) {
       const town = townOf(number)
@@ -42,8 +42,8 @@ describe('workers, watchdogs and operators in one town', { timeout }, () => {
     row.figure('identical replays', REPLAYS, 'all')
   })
 
-  // The few towns of another seed, named to repeat a failure, need not have seen all of it.
-  it.skipIf(SIZE === 'ci' && FIRST !== 1)('have been through all of it, and done all there is to do', () => {
+  // The few systems of another seed, chosen to repeat a failure, need not have met all faults.
+  it.skipIf(SIZE === 'ci' && FIRST !== 1)('have met all faults, and performed all operations', () => {
     expect(counts.size).toBeGreaterThan(0)
     for (const [name, count] of counts) {
       expect(count, name).toBeGreaterThan(0)
@@ -54,7 +54,7 @@ describe('workers, watchdogs and operators in one town', { timeout }, () => {
 
 const { LEASECTL_TOWN: named } = process.env
 
-it.runIf(named !== undefined)('the town that is named', { timeout }, async () => {
+it.runIf(named !== undefined)('the system with a given seed', { timeout }, async () => {
   const town: TownSettings = JSON.parse(named ?? '')
   const { wrong, trace } = await liveTown(town)
   const streams = [...new Set(wrong.map(({ stream }) => stream))]

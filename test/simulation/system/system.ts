@@ -22,7 +22,7 @@ import { type TownSettings, TROUBLED_MS, type Trouble, WHOLE_LIFE_MS } from './s
 const INTERVAL_MS = 60_000
 const SLICE_MS = 300_000
 
-/** How a town fared. */
+/** The result of a system run. */
 export interface TownOutcome {
   readonly trace: Trace
   readonly wrong: readonly Wrong[]
@@ -30,7 +30,7 @@ export interface TownOutcome {
   readonly steps: number
 }
 
-/** Lets a town live until all its streams are done, and judges what was done. The same settings, the same bytes. */
+/** Runs a system until all its streams are done, and judges the run. The same settings give the same bytes. */
 export async function liveTown(
   settings: TownSettings,
   sabotage: WorldSettings['sabotage'] = undefined,
@@ -88,7 +88,7 @@ class Town {
     return { trace, wrong: await this.#judge(open), register: this.#register, steps: scheduler.steps }
   }
 
-  /** A stream comes into being, by somebody whom nothing befalls. */
+  /** A stream is created, by an actor without faults. */
   async #found(name: string, random: Random): Promise<void> {
     const { scheduler, settings } = this.#world
     const calm = { ...this.#world, weather: new Weather([]), settings: { ...settings, rates: NO_FAULTS, skewMs: 0 } }
@@ -171,7 +171,7 @@ function machineOf(name: string, troubles: readonly Trouble[]): ClockFault {
 
 function streamOf(name: string, random: Random): Operation {
   const forks = Array.from({ length: random.whole(1, 3) }, () => {
-    // Nobody here works on the last: watchdogs have to end it.
+    // The last one has no worker here: watchdogs have to end it.
     const name = random.pick(['A', 'A', 'B', 'Nobody'])
     const isLimited = name === 'Nobody' || random.chance(0.7)
     return { name, ...(isLimited ? { timeout: random.pick(['00:04:00', '00:10:00', '00:30:00']) } : {}) }

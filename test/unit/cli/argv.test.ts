@@ -17,12 +17,12 @@ test.each([
   expect(commandIn(line.split(' '))).toBe(command)
 })
 
-test('without a command there is none', () => {
+test('a command line without a command has none', () => {
   expect(commandIn([])).toBeUndefined()
   expect(commandIn(['--store'])).toBeUndefined()
 })
 
-test('a value is found however it is written', () => {
+test('a value is found in every notation', () => {
   const argv = ['-o', 'a', '-ob', '--output', 'c', '--output=d', '--other', 'x', '-o']
   expect(valuesIn(argv, '-o', '--output')).toEqual(['a', 'b', 'c', 'd'])
 })

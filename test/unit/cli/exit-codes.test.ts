@@ -6,6 +6,6 @@ test.each([
   ['no-match', 'show --must: nothing matches'],
   ['file-failed', 'file'],
   ['endpoint-unreachable', 'collector'],
-])('help exit-codes tells of %s', (code, word) => {
+])('help exit-codes describes %s', (code, word) => {
   expect(EXIT_CODES.find(entry => entry.code === exitOf(code))?.meaning).toContain(word)
 })

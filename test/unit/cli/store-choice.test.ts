@@ -23,7 +23,7 @@ const AZURE = { AZURE_STORAGE_ACCOUNT: 'acc9', LEASECTL_CONTAINER: 'box' }
 const choose = (choice: StoreChoice, env: Record<string, string>, contexts?: Contexts) =>
   chooseStore(choice, env, defaultAddress, contexts)
 
-describe('the store meant', () => {
+describe('the selected store', () => {
   const all = { ...AZURE, LEASECTL_STORE: 'azurite:env', LEASECTL_CONTEXT: 'dev' }
   const { LEASECTL_STORE: _, ...withoutStore } = all
 
@@ -35,9 +35,9 @@ describe('the store meant', () => {
     ['the current context', {}, AZURE, TWO, { address: 'azure:acc1/prod', source: 'current', context: 'prod' }],
     ['the Azure variables', {}, AZURE, undefined, { address: 'azure:acc9/box', source: 'azure' }],
     ['--container', { container: 'other' }, AZURE, undefined, { address: 'azure:acc9/other', source: 'azure' }],
-    ['the embedded one', {}, { XDG_DATA_HOME: '/data' }, undefined, { source: 'default' }],
+    ['the embedded store', {}, { XDG_DATA_HOME: '/data' }, undefined, { source: 'default' }],
     [
-      'what is set to nothing does not count',
+      'a variable with an empty value does not count',
       {},
       { LEASECTL_STORE: '', LEASECTL_CONTEXT: '' },
       TWO,
@@ -63,7 +63,7 @@ describe('the store meant', () => {
     expect(() => choose({ container: 'box' }, {})).toThrow('needs a storage account')
   })
 
-  test('a context that is not there is named with the nearest and all others', () => {
+  test('a missing context is reported with the nearest name and all others', () => {
     const fault = { code: 'usage', message: '-c: there is no context prodd' }
     expect(() => choose({ context: 'prodd' }, {}, TWO)).toThrow(expect.objectContaining(fault))
     expect(() => choose({ context: 'prodd' }, {}, TWO)).toThrow(
@@ -75,7 +75,7 @@ describe('the store meant', () => {
   })
 })
 
-test('a credential file is used for its store, whichever way that is named; two are none', () => {
+test('a credential file is used for its store, however that is named; two credentials are refused', () => {
   const withKey = (name: string, store: string, credentialFile: string) => context(name, store, { credentialFile })
   const one = contextsOf(undefined, withKey('prod', 'azure:acc1/box', '/k1'), context('same', 'azure:acc1/box'))
   const two = contextsOf(undefined, ...one.byName.values(), withKey('other', 'azure:acc1/box', '/k2'))
@@ -113,7 +113,7 @@ describe('a protected context protects its store, however it is named', () => {
     expect(choose({ store: named }, {}, contexts).isProtected).toBe(wanted)
   })
 
-  test('an embedded store also through links and relative paths, and before it exists', () => {
+  test('an embedded store is protected through links and relative paths too, and before it exists', () => {
     const guard = (path: string) =>
       contextsOf(undefined, context('p', `sqlite:${join(folder, path)}`, { isProtected: true }))
     const named = (path: string, contexts: Contexts) => choose({ store: `sqlite:${path}` }, {}, contexts).isProtected
@@ -128,7 +128,7 @@ describe('a protected context protects its store, however it is named', () => {
     expect(named('x.db', here)).toBe(true)
   })
 
-  test('another context of the same store does not take the protection away', () => {
+  test('another context of the same store does not remove the protection', () => {
     const both = contextsOf(
       undefined,
       context('safe', 'azure:acc1/box', { isProtected: true }),
@@ -138,11 +138,11 @@ describe('a protected context protects its store, however it is named', () => {
   })
 })
 
-describe('where a changing command writes', () => {
+describe('the target of a changing command', () => {
   const set = ['event', 'set', 's', '00', '--tag', 'x']
   const current = { source: 'current', context: 'prod' } as const
 
-  test('is told when nobody said so on this line', async () => {
+  test('is printed if it is not named on this line', async () => {
     const world = newWorld()
     await cli(world, ['init', 's'])
     const told = async (setting: object, ...more: string[]) => (await cli(world, [...set, ...more], setting)).stderr
@@ -155,14 +155,14 @@ describe('where a changing command writes', () => {
     expect((await cli(world, ['ls'], current)).stderr).toBe('')
   })
 
-  test('is not told beside JSON: stderr is for programs then', async () => {
+  test('is not printed with JSON: stderr is machine-readable then', async () => {
     const world = newWorld()
     await cli(world, ['init', 's'])
     const ran = await cli(world, ['init', 's', '-o', 'json'], current)
     expect(json(ran.stderr)).toMatchObject({ error: { code: 'exists', exit: 5 } })
   })
 
-  test('a protected store is called so', async () => {
+  test('is marked if the store is protected', async () => {
     const world = newWorld()
     await cli(world, ['init', 's'])
     const { stderr } = await cli(world, set, { ...current, isProtected: true })
@@ -170,7 +170,7 @@ describe('where a changing command writes', () => {
   })
 })
 
-describe('printed commands lead to the same store', () => {
+describe('printed commands select the same store', () => {
   const tried = async (argv: string[], setting: object) => {
     const world = newWorld()
     await cli(world, ['init', 's'])
@@ -179,7 +179,7 @@ describe('printed commands lead to the same store', () => {
     return /try +(.*)/.exec(stderr)?.[1]
   }
 
-  test('by the name of the context, even of the current one: another may be current when it is run', async () => {
+  test('by the name of the context, even of the current one: another may be current later', async () => {
     const named = { source: 'context', context: 'prod' }
     expect(await tried(['cancel', 's', '-q'], { ...named, source: 'current' })).toBe(
       'leasectl cancel s -q --lease-wait 60s -c prod',
@@ -192,7 +192,7 @@ describe('printed commands lead to the same store', () => {
     }
   })
 
-  test('what stands behind -- stays behind it', async () => {
+  test('and keep arguments after --', async () => {
     const { runtime } = fakeRuntime(newWorld(), ['exec', 's', '01', '--', 'make', '--lease-wait', '3'], {
       source: 'environment',
     })
@@ -203,14 +203,14 @@ describe('printed commands lead to the same store', () => {
   })
 })
 
-test('leasectl alone names the context, and says what is protected', async () => {
+test('leasectl alone prints the context, and whether it is protected', async () => {
   const { exit, stdout } = await cli(newWorld(), [], { source: 'current', context: 'prod', isProtected: true })
   expect(exit).toBe(0)
   expect(stdout).toContain('Store: memory:, protected\n       (the current context prod)\n')
   expect(stdout).toContain('  leasectl ls -c prod')
 })
 
-test('demo writes to no store but the one of --store, else the embedded one', async () => {
+test('demo writes only to the store of --store, otherwise to the embedded one', async () => {
   for (const argv of [
     ['demo', '-c', 'prod'],
     ['demo', '--container', 'box'],

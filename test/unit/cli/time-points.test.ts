@@ -14,21 +14,21 @@ test.each([
   ['2026-02-28', new Date(2026, 1, 28).getTime()],
   ['11:30', new Date(2026, 2, 1, 11, 30).getTime()],
   ['11:30:15', new Date(2026, 2, 1, 11, 30, 15).getTime()],
-])('%s is a point in time', (text, ms) => {
+])('%s is a time', (text, ms) => {
   expect(read(text)).toBe(ms)
 })
 
-test('a time of day that is still to come means yesterday', () => {
+test('a future time of day means yesterday', () => {
   expect(read('14:00')).toBe(new Date(2026, 1, 28, 14).getTime())
 })
 
-test('a bare number asks for its unit', () => {
+test('a bare number is refused for lack of a unit', () => {
   expect(() => read('30')).toThrow('--since: 30 has no unit: 30s, 30m, 30h or 30d')
   expect(() => read('30 ago')).toThrow('--since: 30 has no unit: 30s, 30m, 30h or 30d')
 })
 
 test.each(['', 'yesterday', '25:00', '2026-02-30', '2026-13-01', '2026-02-28 25:00', '-1h', 'ago', '14:00 ago'])(
-  '%s is none',
+  '%s is not a time',
   text => {
     expect(() => read(text)).toThrow('is not a time')
   },

@@ -10,7 +10,7 @@ test('argv → options', async () => {
   })
 })
 
-test('the target is aborted, what is open below it canceled', async () => {
+test('the target is aborted, open events below it are canceled', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A,B'])
   const ran = await cli(world, ['abort', 's', '-m', 'stuck'])

@@ -1,6 +1,6 @@
 import { cli, newWorld, type World } from './support.ts'
 
-/** Puts a document that is cut off under a name. */
+/** Stores a truncated document under a name. */
 export async function badStream(world: World, name: string): Promise<void> {
   const other = newWorld()
   await cli(other, ['init', name])

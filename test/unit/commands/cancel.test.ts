@@ -19,7 +19,7 @@ test('argv → options', async () => {
   })
 })
 
-test('the whole stream; the reason is journaled and is the message of the target', async () => {
+test('cancel ends the whole stream; the reason is in the journal and the message of the target', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A,B'])
   const ran = await cli(world, ['cancel', 's', '-m', 'customer called', '--by', 'ops'])
@@ -33,7 +33,7 @@ test('the whole stream; the reason is journaled and is the message of the target
   expect(events).toMatchObject([{ msg: 'customer called' }, { msg: null }, { msg: null }])
 })
 
-test('-o json: the change with what it closed', async () => {
+test('-o json: the change with the events it closed', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A'])
   const ran = await cli(world, ['cancel', 's', '-e', '01.00', '-m', 'why', '--command-id', 'c1', '-o', 'json'])
@@ -66,7 +66,7 @@ test('canceling again says "already", with and without a command id, exit 0', as
   expect((await cli(world, ['cancel', 's'])).stdout).toContain('already so')
 })
 
-test('what is final otherwise is refused, exit 5', async () => {
+test('a stream with another final status is refused, exit 5', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   await cli(world, ['event', 'complete', 's', '00'])
@@ -75,7 +75,7 @@ test('what is final otherwise is refused, exit 5', async () => {
   expect(ran.stderr).toContain('[already-final]')
 })
 
-test('all names are looked up first: if a stream or event is missing nothing is changed, exit 3', async () => {
+test('all names are looked up first: if a stream or event is missing, nothing is changed, exit 3', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a', '--fork', 'A'])
   const before = await bodyOf(world, 'a')
@@ -88,7 +88,7 @@ test('all names are looked up first: if a stream or event is missing nothing is 
   expect(await bodyOf(world, 'a')).toBe(before)
 })
 
-test('a batch reports every stream; some not done is exit 7; each has an id of its own', async () => {
+test('a batch reports every stream; an undone one is exit 7; each has its own id', async () => {
   const world = newWorld()
   for (const name of ['a', 'b', 'c']) await cli(world, ['init', name])
   await cli(world, ['event', 'complete', 'b', '00'])
@@ -117,7 +117,7 @@ test('a batch reports every stream; some not done is exit 7; each has an id of i
   })
 })
 
-test('a command id that gets too long in a batch is a hash', async () => {
+test('a command id that would be too long in a batch becomes a hash', async () => {
   const world = newWorld()
   const long = 'n'.repeat(300)
   for (const name of ['a', long]) await cli(world, ['init', name])
@@ -126,7 +126,7 @@ test('a command id that gets too long in a batch is a hash', async () => {
   expect(commandId).toMatch(/^run-1\/[0-9a-f]{32}$/)
 })
 
-test('a batch goes on after a document that cannot be read', async () => {
+test('a batch continues after an unreadable document', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a'])
   await cli(world, ['init', 'c'])
@@ -138,7 +138,7 @@ test('a batch goes on after a document that cannot be read', async () => {
   expect(await statuses(world, 'c')).toEqual({ '00': 'canceled' })
 })
 
-test('an interrupted batch begins nothing new and says how much was not started', async () => {
+test('an interrupted batch begins no further change and says how many were not started', async () => {
   const world = newWorld()
   for (const name of ['a', 'b']) await cli(world, ['init', name])
   const interruption = new AbortController()
@@ -158,7 +158,7 @@ test('an interrupted batch begins nothing new and says how much was not started'
   expect(await statuses(world, 'b')).toEqual({ '00': 'inprocess' })
 })
 
-test('--if-version refuses what has changed meanwhile', async () => {
+test('--if-version refuses a stream that has changed meanwhile', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A'])
   await cli(world, ['event', 'set', 's', '01.00', '--tag', 'x'])
@@ -168,7 +168,7 @@ test('--if-version refuses what has changed meanwhile', async () => {
   expect((await cli(world, ['cancel', 's', '--if-version', '2'])).exit).toBe(0)
 })
 
-test('every missing name is told; --skip-missing goes on with the others', async () => {
+test('every missing name is reported; --skip-missing continues with the others', async () => {
   const world = newWorld()
   for (const stream of ['a', 'b']) await cli(world, ['init', stream])
   const refused = await cli(world, ['cancel', 'a', 'gone', 'b', 'lost'])
@@ -183,7 +183,7 @@ test('every missing name is told; --skip-missing goes on with the others', async
   expect((await cli(world, ['cancel', 'gone', '--skip-missing'])).exit).toBe(3)
 })
 
-test('argv → options: selections and what goes with many streams', async () => {
+test('argv → options: selections and batch flags', async () => {
   const argv = ['cancel', '--match', 'a/**', '--status', 'init', '--skip-missing', '--dry-run', '--yes']
   const more = ['--expect', '60', '--concurrency', '64', '--rerun', 'f', '--only', 'busy,changed', '-o', 'ndjson']
   expect(await optionsFrom(register, [...argv, ...more])).toEqual({
@@ -225,7 +225,7 @@ test.each([
   expect(await statuses(world, 'a')).toEqual({ '00': 'inprocess' })
 })
 
-test('one stream by its name is looked at only by the change itself', async () => {
+test('one stream by name is read only by the change itself', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   const calls: string[] = []

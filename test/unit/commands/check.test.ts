@@ -32,7 +32,7 @@ test('argv → options', async () => {
   })
 })
 
-/** Two streams, one of them overdue for two hours, and one of a stranger that cannot be read. */
+/** Two streams, one of them overdue for two hours, and an unreadable foreign one. */
 async function troubled(): Promise<World> {
   const world = newWorld()
   await cli(world, ['init', 'orders/1', '--timeout', '1h'])
@@ -52,8 +52,8 @@ const withoutSummary = (store: StreamStore): StreamStore =>
     },
   })
 
-describe('the exit code is that of a plugin', () => {
-  test('0: all is well', async () => {
+describe('the exit code follows the convention for plugins', () => {
+  test('0: no problems', async () => {
     const world = newWorld()
     await cli(world, ['init', 'a'])
     expect(await checked(world)).toEqual({
@@ -64,7 +64,7 @@ describe('the exit code is that of a plugin', () => {
     })
   })
 
-  test('1: a warning, with all that was found', async () => {
+  test('1: a warning, with all findings', async () => {
     const world = await troubled()
     const { exit, stdout, stderr } = await checked(world, '', { store: withoutSummary(world.store) })
     expect({ exit, stderr }).toEqual({ exit: 1, stderr: '' })
@@ -85,7 +85,7 @@ describe('the exit code is that of a plugin', () => {
 })
 
 describe('limits', () => {
-  test('what is overdue for less than the tolerance is none, and counts from the limit on', async () => {
+  test('a stream overdue for less than the tolerance does not count; from the limit on it does', async () => {
     const world = await troubled()
     const status = async (line: string) =>
       json((await checked(world, `-o json ${line}`)).stdout).checks as { name: string; status: string; value: number }[]
@@ -94,23 +94,23 @@ describe('limits', () => {
     expect((await status('--warn-overdue 2'))[0]).toMatchObject({ name: 'overdue', status: 'ok', value: 1 })
   })
 
-  test('--match leaves the others out', async () => {
+  test('--match excludes other streams', async () => {
     const { stdout } = await checked(await troubled(), '--match orders/2')
     expect(stdout).toMatch(/^LEASECTL OK - 1 stream, nothing overdue/)
   })
 
-  test('a pattern that nothing matches is told, and no fault', async () => {
+  test('a pattern without matches is mentioned, without an error', async () => {
     const { exit, stdout } = await checked(await troubled(), '--match nope/**')
     expect(exit).toBe(0)
     expect(stdout).toMatch(/^LEASECTL OK - nothing matches nope\/\*\*, nothing overdue for 1m or longer \|/)
     expect((await checked(newWorld())).stdout).toMatch(/^LEASECTL OK - 0 streams, /)
   })
 
-  test('without a tolerance nothing is overdue at all', async () => {
+  test('without a tolerance nothing is overdue yet', async () => {
     expect((await checked(newWorld(), '--overdue-for 0s')).stdout).toMatch(/, nothing overdue \|/)
   })
 
-  test('a lease that is held for long is stuck', async () => {
+  test('a lease held for long is stuck', async () => {
     const world = newWorld()
     await cli(world, ['init', 'a'])
     await cli(world, ['lease', 'acquire', 'a', '--duration', 'infinite', '--by', 'w7', '-m', 'repair'])
@@ -126,7 +126,7 @@ describe('limits', () => {
     ['--warn-stuck 3 --crit-stuck 2', '--crit-stuck'],
     ['--warn-unreadable 3 --crit-unreadable 2', '--crit-unreadable'],
     ['--warn-lag 5m --crit-lag 1m', '--crit-lag'],
-  ])('%s: a warning that could never be is refused', async (line, flag) => {
+  ])('%s: a warning that could never occur is refused', async (line, flag) => {
     const { exit, stdout } = await checked(await troubled(), line)
     expect(exit).toBe(3)
     expect(stdout).toMatch(/^LEASECTL UNKNOWN - .*\[usage\]\nhint: /)
@@ -134,8 +134,8 @@ describe('limits', () => {
   })
 })
 
-describe('what another program left to settle', () => {
-  /** Its root could close: the last branch was ended by somebody who ends nothing else. */
+describe('a stream that another program left to settle', () => {
+  /** Its root could close: the last branch was ended by a writer that closes no parents. */
   async function leftOpen() {
     const world = newWorld()
     const foreign = new ForeignWrites(world.store)
@@ -144,7 +144,7 @@ describe('what another program left to settle', () => {
     return { world, foreign, store: foreign.store }
   }
 
-  test('is a warning once nobody has settled it for the tolerance', async () => {
+  test('is a warning once it has been unsettled for the tolerance', async () => {
     const { world, store } = await leftOpen()
     expect((await checked(world, '', { store })).exit).toBe(0)
     world.nowMs += 60_000
@@ -157,7 +157,7 @@ describe('what another program left to settle', () => {
     expect((await checked(world, '-o prometheus', { store })).stdout).toMatch(/^leasectl_check_unsettled_streams.* 1$/m)
   })
 
-  test('is none once a watchdog has looked, nor where such a program has left nothing to do', async () => {
+  test('is fine once a watchdog has settled it, and so is one that needs no settling', async () => {
     const { world, foreign, store } = await leftOpen()
     await cli(world, ['init', 'orders/2', '--fork', 'A'])
     await foreign.write('orders/2', ['name="A"', 'name="A" topic="t"'])
@@ -177,7 +177,7 @@ describe('watchdogs', () => {
     return world
   }
 
-  test('one that swept a moment ago', async () => {
+  test('one that swept recently is fine', async () => {
     const world = await withState({ ...ENTRY, startedMs: NOON, writtenMs: NOON, lastSweepMs: NOON })
     world.nowMs += 4_000
     const { exit, stdout } = await checked(world)
@@ -188,7 +188,7 @@ describe('watchdogs', () => {
     expect(await checked(world)).toMatchObject({ exit: 2, stdout: expect.stringContaining('no sweep for 5m4s') })
   })
 
-  test('streams with a limit outside of every pattern have none', async () => {
+  test('streams with a deadline outside every pattern are unwatched', async () => {
     const since = { startedMs: NOON, writtenMs: NOON, lastSweepMs: NOON }
     const of = (match: string) => ({ ...ENTRY, ...since, id: match, settings: { match } })
     const world = await withState(of('b/*'), of('c/*'))
@@ -200,7 +200,7 @@ describe('watchdogs', () => {
     expect(stdout).toMatch(/^LEASECTL WARNING - no watchdog for 1 stream with a time limit, such as d\/1, 3 streams, /)
   })
 
-  test('none where one is required is critical', async () => {
+  test('a missing required watchdog is critical', async () => {
     const world = newWorld()
     await cli(world, ['init', 'a'])
     expect((await checked(world)).exit).toBe(0)
@@ -210,7 +210,7 @@ describe('watchdogs', () => {
     })
   })
 
-  test('in JSON and as metrics', async () => {
+  test('are included in JSON and metrics', async () => {
     const breaker = { isOpen: true, wouldEnd: 120, openEvents: 300, maxShare: 0.2 }
     const world = await withState({ ...ENTRY, startedMs: NOON, writtenMs: NOON, lastSweepMs: NOON, breaker })
     world.nowMs += 4_000
@@ -226,7 +226,7 @@ describe('watchdogs', () => {
 })
 
 describe('prometheus', () => {
-  test('every line is of the text format, with the store and the pattern in each sample', async () => {
+  test('every line has the text format, with the store and the pattern in each sample', async () => {
     const { exit, stdout } = await checked(await troubled(), '-o prometheus --match orders/**')
     expect(exit).toBe(1)
     const lines = stdout.trimEnd().split('\n')
@@ -242,7 +242,7 @@ describe('prometheus', () => {
   })
 })
 
-describe('3, unknown: whatever keeps it from looking, on stdout', () => {
+describe('3, unknown: any reason that prevents the check, on stdout', () => {
   const failing = (store: StreamStore, fail: () => unknown): StreamStore =>
     storeWith(store, {
       // biome-ignore lint/correctness/useYield: it fails before its first page
@@ -278,7 +278,7 @@ describe('3, unknown: whatever keeps it from looking, on stdout', () => {
     expect(ran.stdout).toContain(message)
   })
 
-  test('-o json is a document with the error', async () => {
+  test('-o json gives a document with the error', async () => {
     const world = newWorld()
     const ran = await checked(world, '-o json', { store: failing(world.store, away) })
     expect(ran).toMatchObject({ exit: 3, stderr: '' })
@@ -297,7 +297,7 @@ describe('3, unknown: whatever keeps it from looking, on stdout', () => {
     })
   })
 
-  test('-o prometheus says so with its status, and why in a comment', async () => {
+  test('-o prometheus gives the status, and the reason in a comment', async () => {
     const world = newWorld()
     const ran = await checked(world, '-o prometheus --match a', { store: failing(world.store, away) })
     expect(ran).toMatchObject({ exit: 3, stderr: '' })
@@ -306,7 +306,7 @@ describe('3, unknown: whatever keeps it from looking, on stdout', () => {
     expect(ran.stdout).not.toContain('leasectl_check_overdue_streams')
   })
 
-  test('an embedded store whose file is not there: a mistyped path is not all well', async () => {
+  test('an embedded store without a file: a mistyped path is not healthy', async () => {
     const world = newWorld()
     const store = storeWith(world.store, { address: 'sqlite:/nowhere/leasectl.db' })
     const ran = await checked(world, '', { store })
@@ -314,7 +314,7 @@ describe('3, unknown: whatever keeps it from looking, on stdout', () => {
     expect(ran.stdout).toContain('sqlite:/nowhere/leasectl.db: the file does not exist')
   })
 
-  test('no answer in time, whether the store listens to the signal or not', async () => {
+  test('a timeout, whether the store reacts to the signal or not', async () => {
     const world = newWorld()
     const silent = storeWith(world.store, {
       async *list() {
@@ -325,7 +325,7 @@ describe('3, unknown: whatever keeps it from looking, on stdout', () => {
     expect(ran).toMatchObject({ exit: 3, stdout: 'LEASECTL UNKNOWN - no answer within 1ms (--within) [timed-out]\n' })
   })
 
-  test('a store that answers page by page without end', async () => {
+  test('a store with an endless listing', async () => {
     const world = newWorld()
     await cli(world, ['init', 'a'])
     const endless = storeWith(world.store, {
@@ -336,14 +336,14 @@ describe('3, unknown: whatever keeps it from looking, on stdout', () => {
     expect((await checked(world, '--within 20ms', { store: endless })).exit).toBe(3)
   })
 
-  test('interrupted', async () => {
+  test('an interrupt', async () => {
     const world = newWorld()
     const ran = await checked(world, '', { signal: AbortSignal.abort('SIGINT') })
     expect(ran).toMatchObject({ exit: 3, stdout: 'LEASECTL UNKNOWN - interrupted [interrupted]\n', stderr: '' })
   })
 })
 
-test('a signal after the answer does not change the code that goes with it', async () => {
+test('a signal after the answer does not change its exit code', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a'])
   const interruption = new AbortController()
@@ -356,11 +356,11 @@ test('a signal after the answer does not change the code that goes with it', asy
   expect(written.stdout).toMatch(/^LEASECTL OK/)
 })
 
-test('--help is no failure', async () => {
+test('--help is not a failure', async () => {
   expect((await checked(newWorld(), '--help')).exit).toBe(0)
 })
 
-test('it reads, and takes no lease', async () => {
+test('check only reads, and takes no lease', async () => {
   const world = await troubled()
   const calls = new Set<string>()
   const store = new Proxy(world.store, {

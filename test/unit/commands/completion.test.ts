@@ -12,7 +12,7 @@ import { runCommandLine } from '../../../src/commands/main.ts'
 import type { ListQuery, StreamStore } from '../../../src/store/store.ts'
 import { allCommands, cli, fakeRuntime, newWorld, optionsFrom, type Setting, type World } from './support.ts'
 
-/** What bash breaks words at. */
+/** The word breaks of bash. */
 const BREAKS = ' \t\n"\'><=;|&(:'
 
 let world: World
@@ -71,7 +71,7 @@ describe('a typed line', () => {
 })
 
 describe('candidates', () => {
-  test('commands and their commands, without hidden ones', async () => {
+  test('include commands and subcommands without hidden ones', async () => {
     expect(await at('leasectl ')).toEqual(expect.arrayContaining(['ls', 'context', 'completion', 'help']))
     expect(await at('leasectl ')).not.toContain('__complete')
     expect(await at('leasectl ca')).toEqual(['cancel'])
@@ -80,14 +80,14 @@ describe('candidates', () => {
     expect(await at('leasectl nix ')).not.toContain('orders/4711')
   })
 
-  test('every command that is not hidden is offered', async () => {
+  test('include every command that is not hidden', async () => {
     for (const command of allCommands().filter(({ parent }) => parent !== null)) {
       const path = command.parent?.parent ? `${command.parent.name()} ` : ''
       expect(await at(`leasectl ${path}`)).toContain(command.name())
     }
   })
 
-  test('flags of the command at hand, with what they mean', async () => {
+  test('include the flags of the current command with their descriptions', async () => {
     expect(await at('leasectl ls --st')).toEqual(['--status', '--store'])
     expect(await at('leasectl ls ')).toContain('--status')
     expect(await at('leasectl show -- --')).toEqual([])
@@ -116,11 +116,11 @@ describe('candidates', () => {
     ['leasectl ls --fields name,du', ['name,due']],
     ['leasectl log --op canc', ['cancel']],
     ['leasectl cancel -m ', []],
-  ])('values: %s', async (line, wanted) => {
+  ])('include values: %s', async (line, wanted) => {
     expect(await at(line)).toEqual(wanted)
   })
 
-  test('names of streams that begin so, but not those given already', async () => {
+  test('include streams with the typed prefix, except those already given', async () => {
     expect(await at('leasectl show or')).toEqual(['orders/4711', 'orders/4712'])
     expect(await at('leasectl cancel orders/4711 ')).toEqual(['orders/4712', 'prod/1'])
     expect(await at('leasectl lease show p')).toEqual(['prod/1'])
@@ -129,14 +129,14 @@ describe('candidates', () => {
     expect(await at('leasectl show nix')).toEqual([])
   })
 
-  test('ids of the events of the stream named before', async () => {
+  test('include ids of events of the stream named before', async () => {
     expect(await at('leasectl event start orders/4711 0')).toEqual(['00', '01.00', '02.00'])
     expect(await at('leasectl cancel orders/4711 -e 01')).toEqual(['01.00'])
     expect(await at('leasectl cancel -e ')).toEqual([])
     expect(await at('leasectl event start nix ')).toEqual([])
   })
 
-  test('files are left to the shell', async () => {
+  test('leave files to the shell', async () => {
     for (const line of ['leasectl init s --from ', 'leasectl cancel --streams ', 'leasectl show --store sqlite:']) {
       const { stdout } = await cli(world, ['__complete', 'zsh', '--', line])
       expect(stdout).toBe('files\n')
@@ -155,7 +155,7 @@ describe('contexts', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('are offered where one is named', async () => {
+  test('are offered for an argument that is a context', async () => {
     for (const line of ['leasectl -c ', 'leasectl ls --context ', 'leasectl context use ', 'leasectl context rm ']) {
       expect(await at(line, env())).toEqual(['dev', 'prod'])
     }
@@ -164,7 +164,7 @@ describe('contexts', () => {
   })
 })
 
-describe('the store that is asked', () => {
+describe('the store of a completion', () => {
   async function asked(line: string, openStore?: () => Promise<never>) {
     const argv = ['__complete', 'fish', '--', line]
     const { runtime, written } = fakeRuntime(world, argv)
@@ -177,14 +177,14 @@ describe('the store that is asked', () => {
     return { exit, choices, ...written }
   }
 
-  test('is the one that the line means, and no sign-in is made for it', async () => {
+  test('is the one that the line selects, and no sign-in is made for it', async () => {
     expect((await asked('leasectl -c prod show ')).choices).toEqual([[{ context: 'prod' }, { signIn: false }]])
     expect((await asked('leasectl show --store=azurite:box ')).choices).toMatchObject([[{ store: 'azurite:box' }, {}]])
     expect((await asked('leasectl show --container box ')).choices).toMatchObject([[{ container: 'box' }, {}]])
     expect((await asked('leasectl sh')).choices).toEqual([])
   })
 
-  test('is silent when it cannot be opened', async () => {
+  test('gives no candidates if it cannot be opened', async () => {
     const failed = await asked('leasectl show ', () => Promise.reject(new Error('no way')))
     expect(failed).toMatchObject({ exit: 0, stdout: 'words\n', stderr: '' })
   })
@@ -202,7 +202,7 @@ describe('the store that is asked', () => {
     }
   })
 
-  test('is asked for one page; what all of it begins with is not mistaken for what all names begin with', async () => {
+  test('gets one page; the common prefix of a page is not treated as the common prefix of all names', async () => {
     await addStreams('q/2', ...Array.from({ length: 201 }, (_, at) => `q/${1000 + at}`))
     const queries: ListQuery[] = []
     const store: StreamStore = new Proxy(world.store, {
@@ -223,10 +223,10 @@ describe('the store that is asked', () => {
   })
 })
 
-describe('strange names', () => {
+describe('unusual names', () => {
   beforeAll(() => addStreams("it's; $HOME `x`", 'a:b=c', 'tilde ~', 'x\u202ey', '~root', 'ü/ß', 'wow!!x'))
 
-  test('are quoted for bash, behind what it leaves alone', async () => {
+  test('are quoted for bash, after the part that bash leaves alone', async () => {
     expect(await bash('leasectl show it')).toEqual(['words', String.raw`it\'s\;\ \$HOME\ \`x\``])
     expect(await bash('leasectl show "it')).toEqual(['words', "it's; \\$HOME \\`x\\`"])
     expect(await bash("leasectl show 'it")).toEqual(['words'])
@@ -241,18 +241,18 @@ describe('strange names', () => {
     expect(await bash('leasectl ls --status=com')).toEqual(['words', 'completed'])
   })
 
-  test('a ! is never left to the history of bash: in double quotes it cannot be escaped', async () => {
+  test('never leave a ! to the history of bash: in double quotes it cannot be escaped', async () => {
     expect(await bash('leasectl show "wow')).toEqual(['words'])
     expect(await bash("leasectl show 'wow")).toEqual(['words', 'wow!!x'])
     expect(await bash('leasectl show wow')).toEqual(['words', String.raw`wow\!\!x`])
   })
 
-  test('zsh gets its separator escaped, and quotes by itself', async () => {
+  test('are escaped for the separator of zsh, which adds quotes itself', async () => {
     const { stdout } = await cli(world, ['__complete', 'zsh', '--', 'leasectl show a'])
     expect(stdout).toBe('words\na\\:b=c:inprocess\n')
   })
 
-  test('those that could steer a terminal or a reader are left out', async () => {
+  test('are omitted if they could control a terminal or mislead a reader', async () => {
     expect(await at('leasectl show x')).toEqual([])
     const found = [{ text: 'a\u001b[31m' }, { text: 'b\nc' }, { text: 'd', what: 'e\u001b]0;x\u0007\n' }, { text: '' }]
     const text = answerText({ kind: 'words', found }, 'fish', typedLine('', 'fish'))
@@ -261,7 +261,7 @@ describe('strange names', () => {
 })
 
 describe('scripts', () => {
-  test('SHELL is one of three', async () => {
+  test('SHELL is one of three shells', async () => {
     expect(await optionsFrom(register, ['completion', 'zsh'])).toEqual({ shell: 'zsh' })
     const wrong = await cli(newWorld(), ['completion', 'zhs'])
     expect(wrong).toMatchObject({ exit: 2, stdout: '' })
@@ -269,7 +269,7 @@ describe('scripts', () => {
     expect((await cli(newWorld(), ['completion'])).exit).toBe(2)
   })
 
-  test.each(SHELLS)('the one for %s asks for candidates of its own kind and tells the shell of itself', async shell => {
+  test.each(SHELLS)('the script for %s requests candidates of its own kind and names its shell', async shell => {
     const { exit, stdout } = await cli(newWorld(), ['completion', shell])
     expect(exit).toBe(0)
     expect(stdout).toContain(`__complete ${shell} -- `)
@@ -282,7 +282,7 @@ describe('scripts', () => {
     expect(stdout).not.toContain('undefined')
   })
 
-  test('an unknown shell gets nothing', async () => {
+  test('an unknown shell gets no script', async () => {
     expect(await cli(newWorld(), ['__complete', 'tcsh', '--', 'leasectl '])).toMatchObject({
       exit: 0,
       stdout: '',

@@ -54,7 +54,7 @@ describe('arguments', () => {
     expect(await optionsFrom(use, ['use', '--none'])).toMatchObject({ name: undefined })
   })
 
-  test('alone it shows, with - it goes back', async () => {
+  test('without arguments it shows the current context, with - it goes back', async () => {
     expect(await optionsFrom(group, ['context'])).toEqual({ back: false })
     expect(await optionsFrom(group, ['context', '-', '-o', 'json'])).toEqual({ back: true, output: 'json' })
   })
@@ -89,14 +89,14 @@ describe('arguments', () => {
   })
 })
 
-test('a signature in an address is refused and never repeated', async () => {
+test('a signature in an address is refused and not repeated', async () => {
   const ran = await run('add x --store https://acc1.blob.core.windows.net/box?sv=1&sig=SECRET --debug')
   expect(ran.exit).toBe(2)
   expect(ran.stderr).not.toContain('SECRET')
   expect(() => readFileSync(file())).toThrow('ENOENT')
 })
 
-test('what is added is listed, in its normal form and for this user alone', async () => {
+test('an added context is listed in normal form and readable by this user only', async () => {
   expect(await run('add prod --store https://acc1.blob.core.windows.net/box --protected')).toMatchObject({
     exit: 0,
     stdout: 'added: prod  azure:acc1/box, protected\n',
@@ -118,7 +118,7 @@ test('what is added is listed, in its normal form and for this user alone', asyn
   expect(statSync(join(folder, 'leasectl')).mode & 0o777).toBe(0o700)
 })
 
-test('the same once more is fine; another one of that name needs --replace', async () => {
+test('adding the same context again is fine; another one of that name needs --replace', async () => {
   await run('add prod --store azure:acc1/box --protected')
   expect((await run('add prod --store azure:acc1/box --protected')).stdout).toContain('already: prod')
   const taken = await run('add prod --store azure:acc1/other -o json')
@@ -129,7 +129,7 @@ test('the same once more is fine; another one of that name needs --replace', asy
   expect(replaced.stderr).toContain('it was protected and no longer is')
 })
 
-test('one is current, - goes back and forth, --none is none', async () => {
+test('one context is current, - switches back and forth, --none clears it', async () => {
   await run('add dev --store azurite:dev')
   await run('add prod --store azurite:prod --use')
   expect(await run('')).toMatchObject({ exit: 0, stdout: 'prod  azurite:prod\n', stderr: '' })
@@ -146,7 +146,7 @@ test('one is current, - goes back and forth, --none is none', async () => {
   expect((await run('-c dev')).stdout).toBe('dev  azurite:dev\n')
 })
 
-test('what comes before the current context is told', async () => {
+test('settings that take precedence over the current context are mentioned', async () => {
   await run('add dev --store azurite:dev')
   for (const variable of ['LEASECTL_STORE', 'LEASECTL_CONTEXT']) {
     const { stderr } = await run('use dev', { env: { [variable]: 'x' } })
@@ -155,7 +155,7 @@ test('what comes before the current context is told', async () => {
   }
 })
 
-test('remove forgets the name, as the current one too', async () => {
+test('remove deletes the name, even if it is current', async () => {
   await run('add dev --store azurite:dev')
   await run('add prod --store azurite:prod --protected')
   await run('use dev')
@@ -179,7 +179,7 @@ test('an empty list is its header or [], with a sentence', async () => {
   expect(json((await run('list -o json')).stdout)).toEqual({ apiVersion: 'leasectl/v1', items: [] })
 })
 
-test('a current context that was taken out by hand is told; another can be made current', async () => {
+test('a current context that was deleted from the file is reported; another can be made current', async () => {
   await run('add dev --store azurite:dev')
   await run('add prod --store azurite:prod --use')
   writeFileSync(file(), readFileSync(file(), 'utf8').replace('"prod": {', '"stage": {'))
@@ -191,7 +191,7 @@ test('a current context that was taken out by hand is told; another can be made 
 })
 
 describe('test', () => {
-  test('does for real what other commands need, and leaves nothing behind', async () => {
+  test('does everything that other commands need, and removes all of it', async () => {
     const world = newWorld()
     const calls: string[] = []
     const store: StreamStore = new Proxy(world.store, {
@@ -229,7 +229,7 @@ describe('test', () => {
   test.each([
     ['list', new StoreUnreachable('no route'), 9, 'store-unreachable'],
     ['acquireLease', new NotPermitted('no rights', { hint: 'ask for them' }), 4, 'not-permitted'],
-  ] as const)('%s: the first step that fails makes the exit code', async (method, error, exit, code) => {
+  ] as const)('%s: the first step that fails determines the exit code', async (method, error, exit, code) => {
     const world = newWorld()
     const store: StreamStore = new Proxy(world.store, {
       get(target, key) {

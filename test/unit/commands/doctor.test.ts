@@ -19,7 +19,7 @@ test('argv → options', async () => {
   })
 })
 
-/** A stream as another program wrote it, whatever it holds. */
+/** A stream as another program wrote it, with any content. */
 async function given(world: World, name: string, body: string): Promise<void> {
   await cli(world, ['init', `${name}.ours`])
   const summary = (await world.store.read(`${name}.ours`))?.summary
@@ -30,7 +30,7 @@ async function given(world: World, name: string, body: string): Promise<void> {
 
 const DANGLING = documentText({ id: '00', status: 'inprocess', next: '01.00' })
 
-/** A good stream, one with an error, one that cannot be read. */
+/** An intact stream, one with an error, an unreadable one. */
 async function three(): Promise<World> {
   const world = newWorld()
   await cli(world, ['init', 'orders/1', '--fork', 'A'])
@@ -59,7 +59,7 @@ const unlistable = (error: Error): Partial<StreamStore> => ({
 })
 
 describe('the store', () => {
-  test('alone, where nothing is selected: what works, and how streams are examined', async () => {
+  test('without a selection: the permissions, and how to examine streams', async () => {
     const ran = await cli(await three(), ['doctor'])
     expect(ran.exit).toBe(0)
     expect(ran.stdout).toMatch(/^store {2}memory:\n {2}✓ ok {7}list [\d.]+ ms, .*remove [\d.]+ ms \[rights\]\n/)
@@ -67,7 +67,7 @@ describe('the store', () => {
     expect(ran.stderr).toBe('no streams examined; leasectl doctor --all examines them too\n')
   })
 
-  test('is left without a trace, and with --read-only without a write', async () => {
+  test('is left as it was, and with --read-only gets no write', async () => {
     const world = newWorld()
     const created: string[] = []
     const store = storeWith(world, {
@@ -85,10 +85,10 @@ describe('the store', () => {
   })
 
   test.each([
-    ['rights are missing', 4, new NotPermitted('no access')],
-    ['nobody answers', 9, new StoreUnreachable('no answer')],
-    ['there is no container', 3, new ContainerMissing('none')],
-  ])('where %s the exit code is %i', async (_, exit, error) => {
+    ['refuses permissions', 4, new NotPermitted('no access')],
+    ['does not answer', 9, new StoreUnreachable('no answer')],
+    ['has no container', 3, new ContainerMissing('none')],
+  ])('that %s gives exit code %i', async (_, exit, error) => {
     const world = await three()
     const ran = await cli(world, ['doctor', '--all'], { store: storeWith(world, unlistable(error)) })
     expect(ran.exit).toBe(exit)
@@ -103,7 +103,7 @@ describe('the store', () => {
     expect(ran.stdout).toContain('try  leasectl init STREAM --create-container')
   })
 
-  test('streams that are named are examined also without the right to list', async () => {
+  test('needs no permission to list if streams are named', async () => {
     const world = await three()
     const serviceCode = 'AuthorizationPermissionMismatch'
     const store = storeWith(world, unlistable(new NotPermitted('no access', { serviceCode })))
@@ -113,7 +113,7 @@ describe('the store', () => {
     expect(ran.stdout).toContain('[dangling-next]')
   })
 
-  test('interrupted, it removes its probe and ends as interrupted', async () => {
+  test('loses the probe on an interrupt, which is the exit code', async () => {
     const world = newWorld()
     const interruption = new AbortController()
     let name = ''
@@ -136,7 +136,7 @@ describe('the store', () => {
 })
 
 describe('streams', () => {
-  test('one that cannot be read is a finding; the rest goes on; errors end with 7', async () => {
+  test('that are unreadable are a finding; the rest continues; errors end with 7', async () => {
     const ran = await cli(await three(), ['doctor', '--all'])
     expect(ran.exit).toBe(7)
     const [, ...streams] = ran.stdout.split('\nstream ')
@@ -149,7 +149,7 @@ describe('streams', () => {
     expect(ran.stderr).toContain('errors in 2 of 3 streams')
   })
 
-  test('the command of a finding does what it says', async () => {
+  test('have findings whose command does what it says', async () => {
     const world = await three()
     expect((await cli(world, ['cancel', 'orders/2'])).exit).toBe(0)
     expect((await cli(world, ['doctor', 'orders/2'])).exit).toBe(0)
@@ -160,20 +160,20 @@ describe('streams', () => {
     ['orders/2', 7, 'unsound'],
     ['orders/3', 12, 'bad-document'],
     ['gone', 3, 'stream-not-found'],
-  ])('one alone has a code of its own: %s ends with %i', async (name, exit, code) => {
+  ])('alone have an exit code of their own: %s ends with %i', async (name, exit, code) => {
     const ran = await cli(await three(), ['doctor', name])
     expect(ran.exit).toBe(exit)
     if (code !== undefined) expect(ran.stderr).toContain(`[${code}]`)
   })
 
-  test('a name that nothing has is told, and the others are examined', async () => {
+  test('that do not exist are reported, and the others are examined', async () => {
     const ran = await cli(await three(), ['doctor', 'gone', 'orders/2'])
     expect(ran.exit).toBe(3)
     expect(ran.stdout).toContain('stream gone\n  ✗ error    no such stream [stream-not-found]')
     expect(ran.stdout).toContain('[dangling-next]')
   })
 
-  test('a sound stream that is named is told to be sound; of many only those with findings are', async () => {
+  test('that are named are reported as intact; of many only those with findings are', async () => {
     const world = await three()
     expect((await cli(world, ['doctor', 'orders/1'])).stdout).toContain(
       'stream orders/1\n  ✓ ok       no problems found',
@@ -181,7 +181,7 @@ describe('streams', () => {
     expect((await cli(world, ['doctor', '--all'])).stdout).not.toContain('orders/1')
   })
 
-  test('infos of a filter are shown with -v', async () => {
+  test('of a filter show infos with -v', async () => {
     const world = newWorld()
     await given(world, 'empty', '')
     const few = await cli(world, ['doctor', '--all'])
@@ -193,7 +193,7 @@ describe('streams', () => {
     expect((await cli(world, ['doctor', 'empty'])).stdout).toContain('[not-started]')
   })
 
-  test('filters that need the document look into it, and it is read once', async () => {
+  test('for filters that need the document are read once', async () => {
     const world = await three()
     let reads = 0
     const store = storeWith(world, {
@@ -211,7 +211,7 @@ describe('streams', () => {
     expect(json(ran.stdout)).toMatchObject({ examined: 2 })
   })
 
-  test('a blob under a name that no stream can have is a finding; the rest goes on', async () => {
+  test('under an invalid name are a finding; the rest continues', async () => {
     const world = await three()
     const store = storeWith(world, {
       async *list(query) {
@@ -228,14 +228,14 @@ describe('streams', () => {
     expect(ran.stdout).toContain('[unreadable]')
   })
 
-  test('one that vanishes between listing and reading is left out', async () => {
+  test('that vanish between listing and reading are omitted', async () => {
     const world = await three()
     const store = storeWith(world, { read: async name => (name === 'orders/2' ? undefined : world.store.read(name)) })
     const ran = await cli(world, ['doctor', '--all', '-o', 'json'], { store })
     expect(json(ran.stdout)).toMatchObject({ examined: 2, complete: true })
   })
 
-  test('when the store goes away meanwhile, what was found stands, the document is whole and says so', async () => {
+  test('are reported up to the point where the store fails, in a complete document that says so', async () => {
     const world = await three()
     const read: StreamStore['read'] = async name =>
       name === 'orders/3' ? failing(new StoreUnreachable('gone'))() : world.store.read(name)
@@ -244,7 +244,7 @@ describe('streams', () => {
     expect(json(ran.stdout)).toMatchObject({ complete: false, streams: [{ stream: 'orders/2' }] })
   })
 
-  test('a selection that matches nothing is no error', async () => {
+  test('that match nothing are not an error', async () => {
     expect(await cli(newWorld(), ['doctor', '--match', 'x/**'])).toMatchObject({
       exit: 0,
       stdout: expect.stringContaining('0 streams examined; no problems found'),
@@ -252,7 +252,7 @@ describe('streams', () => {
   })
 })
 
-describe('for programs', () => {
+describe('machine-readable output', () => {
   test('-o json is one document: store, streams with findings, counts', async () => {
     const ran = await cli(await three(), ['doctor', '--all', '-o', 'json'])
     expect(json(ran.stdout)).toMatchObject({
@@ -312,7 +312,7 @@ describe('for programs', () => {
   })
 })
 
-test('texts of streams cannot drive the terminal', async () => {
+test('texts of streams cannot control the terminal', async () => {
   const world = newWorld()
   const hostile = documentText(
     { id: '00', status: 'inprocess', next: '\u009b31m' },
@@ -331,7 +331,7 @@ test('long texts are folded on a terminal', async () => {
   expect(Math.max(...ran.stdout.split('\n').map(line => line.length))).toBeLessThanOrEqual(60)
 })
 
-test('what is to be done is said once for many of a kind', async () => {
+test('the advice is printed once for many findings of a kind', async () => {
   const world = newWorld()
   const loose = ['01', '02', '03'].map(id => ({ id, status: 'init' }))
   await given(world, 'a', documentText({ id: '00', status: 'inprocess' }, ...loose))
@@ -340,7 +340,7 @@ test('what is to be done is said once for many of a kind', async () => {
   expect(stdout.match(/It ends with the whole stream/g)).toHaveLength(1)
 })
 
-test('the help says what the exit code means', async () => {
+test('the help explains the exit code', async () => {
   const { stdout } = await cli(newWorld(), ['doctor', '--help'])
   expect(stdout).toContain('Exit: 0 without errors')
 })

@@ -22,7 +22,7 @@ const TAKEN = [
 ]
 const REFUSED = ['5', '30:00', '24:00:00', '-2h', '2 hours', '2y', 'P1M', 'soon', '2H', '1h 30', '1e3s', 'NaN']
 
-/** The limit of an event, by each way in which it can be given; `undefined` where it is refused. */
+/** The timeout of an event, in each way to give it; `undefined` if it is refused. */
 async function written(text: string): Promise<Readonly<Record<string, string | undefined>>> {
   const world = newWorld()
   const limitOf = async (name: string) =>
@@ -47,7 +47,7 @@ async function written(text: string): Promise<Readonly<Record<string, string | u
   }
 }
 
-/** The same for a time that a setting takes, ms. */
+/** The same for a time in a setting, ms. */
 function asSetting(text: string): Readonly<Record<string, number | undefined>> {
   return {
     flag: orNothing(() => duration('--interval')(text)),
@@ -64,7 +64,7 @@ function orNothing<Value>(read: () => Value): Value | undefined {
 }
 
 test.each(TAKEN)(
-  '%s is the same time as a flag, in a template, to the library, of a worker and of the watchdog',
+  '%s is the same time as a flag, in a template, in the library, of a worker and of the watchdog',
   async text => {
     const limits = await written(text)
     expect(new Set(Object.values(limits)).size, JSON.stringify(limits)).toBe(1)
@@ -74,7 +74,7 @@ test.each(TAKEN)(
   },
 )
 
-test.each(REFUSED)('%s is refused everywhere: it could mean two things, or nothing', async text => {
+test.each(REFUSED)('%s is refused everywhere: it is ambiguous or meaningless', async text => {
   expect(Object.values(await written(text)).filter(limit => limit !== undefined)).toEqual([])
   expect(asSetting(text)).toEqual({ flag: undefined, watchdog: undefined })
 })

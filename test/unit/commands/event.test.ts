@@ -57,7 +57,7 @@ async function order(): Promise<World> {
   return world
 }
 
-test('start says owner, fence and until when; as JSON too', async () => {
+test('start prints owner, fence and claim end; as JSON too', async () => {
   const world = await order()
   const ran = await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w1', '--time', 'utc'])
   expect(ran).toMatchObject({ exit: 0, stderr: '' })
@@ -74,7 +74,7 @@ test('start says owner, fence and until when; as JSON too', async () => {
   })
 })
 
-test('start says what a timeout asks for that is shorter than the claim; as JSON whatever it is', async () => {
+test('start mentions a timeout that is shorter than the claim; as JSON, any timeout', async () => {
   const world = await order()
   await cli(world, ['event', 'set', 's', '01.00', '--timeout', '9s'])
   const { stdout } = await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w1'])
@@ -88,7 +88,7 @@ test('start says what a timeout asks for that is shorter than the claim; as JSON
   expect(json((await cli(world, ['event', 'touch', ...longer.slice(2), '-o', 'json'])).stdout).silenceMs).toBe(120_000)
 })
 
-test('start with a command id that was used says the same of the timeout', async () => {
+test('start with a used command id mentions the timeout again', async () => {
   const world = await order()
   await cli(world, ['event', 'set', 's', '01.00', '--timeout', '9s'])
   const start = ['event', 'start', 's', '01.00', '--owner', 'w1', '--command-id', 'c1', '-o', 'json']
@@ -96,7 +96,7 @@ test('start with a command id that was used says the same of the timeout', async
   expect(json((await cli(world, start)).stdout)).toMatchObject({ duplicate: true, silenceMs: 9_000 })
 })
 
-test('start -q prints the fence alone', async () => {
+test('start -q prints only the fence', async () => {
   expect(await cli(await order(), ['event', 'start', 's', '01.00', '-q'])).toMatchObject({
     exit: 0,
     stdout: '2\n',
@@ -113,7 +113,7 @@ test('the owner is --owner, else LEASECTL_OWNER, else --by, else user@host', asy
   expect(await owner([])).toBe('tester@testhost')
 })
 
-test('an owner that is given beside the fence has to be right too; without one the fence is enough', async () => {
+test('an owner that is given with the fence must match too; without one the fence is enough', async () => {
   const world = await order()
   await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w1'])
   const other = await cli(world, ['event', 'touch', 's', '01.00', '--fence', '2', '--owner', 'w2', '-o', 'json'])
@@ -124,7 +124,7 @@ test('an owner that is given beside the fence has to be right too; without one t
   }
 })
 
-test('what another has claimed is exit 6 and names the owner; a wrong fence is exit 11', async () => {
+test('an event claimed by another is exit 6 and names the owner; a wrong fence is exit 11', async () => {
   const world = await order()
   await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w1'])
   const before = await bodyOf(world, 's')
@@ -148,7 +148,7 @@ test('touch extends the claim and keeps the version; -m is the progress', async 
   expect((await cli(world, ['show', 's'])).stdout).toContain('half')
 })
 
-test('release hands it back', async () => {
+test('release makes the event available again', async () => {
   const world = await order()
   await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w1'])
   expect((await cli(world, ['event', 'release', 's', '01.00', '--owner', 'w1'])).stdout).toBe(
@@ -157,7 +157,7 @@ test('release hands it back', async () => {
   expect(await statuses(world, 's')).toMatchObject({ '01.00': 'init' })
 })
 
-test('advance adds a next step, or a fork with a join; the attributes go to them', async () => {
+test('advance adds a next step, or a fork with a join, with the given attributes', async () => {
   const world = await order()
   const next = await cli(world, ['event', 'advance', 's', '01.00', '--next', 'N', '--topic', 't'])
   expect(next).toMatchObject({ exit: 0, stdout: '✓ s 01.00  advanced  v2\n    01.01  ○ init\n' })
@@ -180,7 +180,7 @@ test('advance without a successor, and --join without --fork, are exit 2', async
   expect((await cli(world, ['event', 'advance', 's', '01.00', '--next', 'N', '--join', 'J'])).exit).toBe(2)
 })
 
-test('complete and fail keep the reason as message; the last one closes what is above', async () => {
+test('complete and fail keep the reason as message; the last one closes the events above', async () => {
   const world = await order()
   await cli(world, ['event', 'complete', 's', '01.00', '-m', '12 results'])
   const ran = await cli(world, ['event', 'fail', 's', '02.00', '-m', 'no answer'])
@@ -195,7 +195,7 @@ test('complete and fail keep the reason as message; the last one closes what is 
   expect(late.exit).toBe(5)
 })
 
-test('set changes attributes, an empty value removes one, none at all is exit 2', async () => {
+test('set changes attributes, an empty value removes one, no attribute is exit 2', async () => {
   const world = await order()
   await cli(world, ['event', 'set', 's', '01.00', '--tag', 'x', '--timeout', '5m', '--name', 'N'])
   await cli(world, ['event', 'set', 's', '01.00', '--tag', ''])
@@ -204,7 +204,7 @@ test('set changes attributes, an empty value removes one, none at all is exit 2'
   expect((await cli(world, ['event', 'set', 's', '01.00'])).exit).toBe(2)
 })
 
-test('an event or stream that is missing is exit 3', async () => {
+test('a missing event or stream is exit 3', async () => {
   const world = await order()
   expect((await cli(world, ['event', 'start', 's', '09.00'])).exit).toBe(3)
   expect((await cli(world, ['event', 'start', 'nix', '01.00'])).exit).toBe(3)

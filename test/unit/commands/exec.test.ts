@@ -15,7 +15,7 @@ async function order(): Promise<World> {
 
 const sh = (script: string): readonly string[] => ['--', '/bin/sh', '-c', script]
 
-test('argv → options: all behind -- belongs to the command', async () => {
+test('argv → options: everything after -- belongs to the command', async () => {
   const flags = ['--owner', 'w', '--claim', '30s', '--grace', '0s', '--stdin', 'json', '--take-over', '-m', 'why']
   const next = ['--next', 'N', '--fork', 'A,B', '--join', 'J', '--topic', 't']
   const options = await optionsFrom(exec.register, ['exec', 's', '01.00', ...flags, ...next, '--', 'x', '-o', '--', ''])
@@ -36,7 +36,7 @@ test('argv → options: all behind -- belongs to the command', async () => {
   })
 })
 
-describe('what is typed wrongly is exit 2, before anything is done', () => {
+describe('invalid arguments are exit 2, before anything is done', () => {
   test.each([
     [['exec', 's', '01.00'], 'a command to run is missing'],
     [['exec', 's', '01.00', '--'], 'a command to run is missing'],
@@ -55,7 +55,7 @@ describe('what is typed wrongly is exit 2, before anything is done', () => {
   })
 })
 
-describe('a command that cannot be run leaves the event as it was', () => {
+describe('a command that cannot be run leaves the event unchanged:', () => {
   test.each([
     ['leasectl-no-such-command', 127, 'command-not-found'],
     ['/nowhere/worker', 127, 'command-not-found'],
@@ -81,16 +81,16 @@ describe('a command that cannot be run leaves the event as it was', () => {
     expect(await statuses(world, 's')).toMatchObject({ '01.00': 'init' })
   })
 
-  test('flags of the command are not ours: its -o json makes no JSON of our errors', async () => {
+  test('flags of the command are not ours: its -o json does not make our errors JSON', async () => {
     const ran = await cli(await order(), ['exec', 's', '01.00', '--', '/nowhere/worker', '-o', 'json', '--debug'])
     expect(ran.stderr).toMatch(/^error: no command/)
   })
 })
 
-describe('what leasectl cannot do is 125, with the code that other commands have', () => {
+describe('errors of leasectl are 125, with the code that other commands have:', () => {
   test.each([
-    ['no stream', ['nix', '01.00'], 'stream-not-found', 3],
-    ['no event', ['s', '09.00'], 'event-not-found', 3],
+    ['a missing stream', ['nix', '01.00'], 'stream-not-found', 3],
+    ['a missing event', ['s', '09.00'], 'event-not-found', 3],
     ['ended', ['s', '02.00'], 'already-final', 5],
   ])('%s', async (_, target, code, tableExit) => {
     const world = await order()
@@ -115,7 +115,7 @@ describe('what leasectl cannot do is 125, with the code that other commands have
     expect(error).toMatchObject({ code: 'unknown', tableExit: 10, applied: 'unknown', commandId: null, try: null })
   })
 
-  test('a store that falls silent: the command is stopped, and nothing hides why', async () => {
+  test('a store that stalls: the command is stopped, and the cause is reported', async () => {
     const world = await order()
     let isSilent = false
     const heard =
@@ -139,7 +139,7 @@ describe('what leasectl cannot do is 125, with the code that other commands have
     expect(json(ran.stderr)).toMatchObject({ error: { code: 'claim-expired', tableExit: 11 } })
   })
 
-  test('no place for the output file: nothing is claimed', async () => {
+  test('an output file that cannot be created: nothing is claimed', async () => {
     const world = await order()
     const before = await bodyOf(world, 's')
     vi.stubEnv('TMPDIR', '/nowhere')
@@ -150,7 +150,7 @@ describe('what leasectl cannot do is 125, with the code that other commands have
     expect(await bodyOf(world, 's')).toBe(before)
   })
 
-  test('an output file that makes no sense fails the event', async () => {
+  test('an invalid output file fails the event', async () => {
     const world = await order()
     const ran = await cli(world, ['exec', 's', '01.00', '-o', 'json', ...sh('echo nexd=N >> "$LEASECTL_OUTPUT"')])
     expect(ran.exit).toBe(125)
@@ -158,7 +158,7 @@ describe('what leasectl cannot do is 125, with the code that other commands have
     expect(await statuses(world, 's')).toMatchObject({ '01.00': 'aborted' })
   })
 
-  test('an end that is impossible fails the event', async () => {
+  test('an impossible result fails the event', async () => {
     const world = await order()
     const seed = await world.store.read('s')
     if (seed?.summary === undefined) throw new Error('no summary')
@@ -171,14 +171,14 @@ describe('what leasectl cannot do is 125, with the code that other commands have
   })
 })
 
-test('the command names successors itself', async () => {
+test('the command may name successors itself', async () => {
   const world = await order()
   const ran = await cli(world, ['exec', 's', '01.00', ...sh('echo fork=A,B > "$LEASECTL_OUTPUT"')])
   expect(ran.exit).toBe(0)
   expect(await statuses(world, 's')).toMatchObject({ '01.00': 'inprocess', '01.01.00': 'init', '01.02.00': 'init' })
 })
 
-test('0 advances it to what the flags name; the message of the command stays with the event', async () => {
+test('exit 0 advances the event to the successors of the flags; the message of the command stays with it', async () => {
   const world = await order()
   const flags = ['--next', 'N', '--tag', 'x', '-m', 'nightly', '--by', 'bot', '--owner', 'w1']
   const ran = await cli(world, ['exec', 's', '01.00', '-v', ...flags, ...sh('echo msg=12 > "$LEASECTL_OUTPUT"')])
@@ -192,7 +192,7 @@ test('0 advances it to what the flags name; the message of the command stays wit
   expect((await cli(world, ['log', 's'])).stdout).toMatch(/bot.*nightly/)
 })
 
-test('a timeout that no heartbeat can keep is said before the command runs', async () => {
+test('a timeout that no heartbeat can keep is reported before the command runs', async () => {
   const world = await order()
   await cli(world, ['event', 'set', 's', '01.00', '--timeout', '500ms'])
   expect(await cli(world, ['exec', 's', '01.00', ...sh('echo done >&2')])).toMatchObject({
@@ -201,7 +201,7 @@ test('a timeout that no heartbeat can keep is said before the command runs', asy
   })
 })
 
-test('stderr is passed on; the code is the command’s', async () => {
+test('stderr is passed on; the exit code is that of the command', async () => {
   const world = await order()
   expect(await cli(world, ['exec', 's', '01.00', ...sh('echo no >&2; exit 9')])).toMatchObject({
     exit: 9,
@@ -209,14 +209,14 @@ test('stderr is passed on; the code is the command’s', async () => {
   })
 })
 
-test('the command may change its folder: the address of the store holds there too', async () => {
+test('the command may change its folder: the address of the store stays valid', async () => {
   const world = await order()
   Object.defineProperty(world.store, 'address', { value: 'sqlite:a.db' })
   const ran = await cli(world, ['exec', 's', '01.00', ...sh('echo "$LEASECTL_STORE" >&2')])
   expect(ran.stderr).toBe(`sqlite:${process.cwd()}/a.db\n`)
 })
 
-test('the command gets no other context than the one of its store', async () => {
+test('the command gets no context but that of its store', async () => {
   const script = sh('echo "$LEASECTL_CONTEXT$HOME" >&2')
   const env = { LEASECTL_CONTEXT: 'other', HOME: '/h' }
   expect((await cli(await order(), ['exec', 's', '01.00', ...script], { env })).stderr).toBe('/h\n')
@@ -225,7 +225,7 @@ test('the command gets no other context than the one of its store', async () => 
   )
 })
 
-describe('commands of an event that a program calls', () => {
+describe('commands on an event that a program calls', () => {
   const env = { LEASECTL_STREAM: 's', LEASECTL_EVENT: '01.00', LEASECTL_FENCE: '1' }
   const complete =
     (argv: readonly string[], setting = env) =>
@@ -235,7 +235,7 @@ describe('commands of an event that a program calls', () => {
       return (await cli(world, ['event', 'complete', ...argv], { env: { LEASECTL_OWNER: 'w', ...setting } })).exit
     }
 
-  test('take its fence, for its own event alone, and where none is given', async () => {
+  test('use its fence for its own event only, and only if no fence is given', async () => {
     expect(await complete(['s', '01.00'])()).toBe(11)
     expect(await complete(['s', '01.00'], { ...env, LEASECTL_FENCE: '2' })()).toBe(0)
     expect(await complete(['s', '01.00', '--fence', '2'])()).toBe(0)
@@ -245,7 +245,7 @@ describe('commands of an event that a program calls', () => {
     expect(await complete(['s', '01.00'], { ...env, LEASECTL_FENCE: '' })()).toBe(0)
   })
 
-  describe('where the stream was removed, and another of its name came to the same fence', () => {
+  describe('after the stream was removed, and another of its name reached the same fence', () => {
     async function replaced() {
       const world = await order()
       const fence = await claimed(world)
@@ -275,7 +275,7 @@ describe('commands of an event that a program calls', () => {
       expect((await world.store.read('s'))?.etag).toBe(before?.etag)
     })
 
-    test('what names another claim, or a version, is judged by that', async () => {
+    test('a command with another claim or a version is judged by those', async () => {
       const complete = async (...flags: string[]) =>
         (await cli(await replaced(), ['event', 'complete', 's', '01.00', ...flags], { env: job })).exit
       expect(await complete('--owner', 'w')).toBe(0)

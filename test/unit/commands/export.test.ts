@@ -42,7 +42,7 @@ describe('one stream to stdout', () => {
     })
   })
 
-  test('is what show prints as JSON, and the history', async () => {
+  test('equals the JSON of show with the journal', async () => {
     const world = await withStreams('s')
     const shown = json((await cli(world, ['show', 's', '-o', 'json'])).stdout)
     const { transactions, born, ...rest } = json((await cli(world, ['export', 's', '-o', 'json'])).stdout)
@@ -55,7 +55,7 @@ describe('one stream to stdout', () => {
     expect((await cli(await withStreams('s'), ['export', 's', '-o', 'mermaid'])).stdout).toMatch(/^flowchart TD\n/)
   })
 
-  test('of a filter that one passes too; several are exit 2, none is exit 0 with a sentence', async () => {
+  test('may be selected by a filter; several are exit 2, none is exit 0 with a sentence', async () => {
     const world = await withStreams('a', 'b')
     expect((await cli(world, ['export', '--match', 'a'])).stdout).toBe(await bodyOf(world, 'a'))
     const several = await cli(world, ['export', '--all'])
@@ -65,7 +65,7 @@ describe('one stream to stdout', () => {
     expect(none).toMatchObject({ exit: 0, stdout: '', stderr: 'no matching streams in memory:\n' })
   })
 
-  test('on a terminal shows what could steer it', async () => {
+  test('shows control characters visibly on a terminal', async () => {
     const world = await withStreams('s')
     await writeForeign(world.store, 's', '<EventStream', '<!-- \u009b31m -->\n<EventStream')
     const ran = await cli(world, ['export', 's'], { columns: 80 })
@@ -73,7 +73,7 @@ describe('one stream to stdout', () => {
     expect(ran.stdout).not.toContain('\u009b')
   })
 
-  test('that cannot be read is its bytes as they are, and a sentence; no other format takes it', async () => {
+  test('that is unreadable is its unchanged bytes, and a sentence; other formats refuse it', async () => {
     const world = newWorld()
     await unreadable(world, 'bad')
     const xml = await cli(world, ['export', 'bad'])
@@ -84,7 +84,7 @@ describe('one stream to stdout', () => {
     }
   })
 
-  test('larger than any that is read is refused: a store does not hand out all of it', async () => {
+  test('larger than the limit of reading is refused: a store does not return all of it', async () => {
     const world = await withStreams('s')
     const store = storeWith(world.store, {
       read: async name => {
@@ -94,7 +94,7 @@ describe('one stream to stdout', () => {
     })
     const hint = expect.stringContaining('Download it with a tool of the store')
     expect(await cli(world, ['export', 's'], { store })).toMatchObject({ exit: 12, stdout: '', stderr: hint })
-    // A part of it would pass for the whole.
+    // A part of it would look complete.
     for (const columns of [undefined, 80]) {
       const shown = await cli(world, ['show', 's', '-o', 'xml'], {
         store,
@@ -106,7 +106,7 @@ describe('one stream to stdout', () => {
   })
 })
 
-test('all names are looked up first: one that is missing is exit 3 and nothing is written', async () => {
+test('all names are looked up first: a missing one is exit 3 and nothing is written', async () => {
   const world = await withStreams('a')
   const to = folder()
   const ran = await cli(world, ['export', 'a', 'nix', 'nada', '--to', to])

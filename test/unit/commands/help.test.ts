@@ -11,7 +11,7 @@ function helpOf(command: Command): string {
   return text
 }
 
-test('--help of every command begins with examples, groups and the program itself too', () => {
+test('--help of every command begins with examples, and so does that of groups and of the program', () => {
   for (const command of allCommands()) {
     const own = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()
     const start = command.parent === null ? 'leasectl ' : `leasectl ${own}`
@@ -26,11 +26,11 @@ test('--help of every command begins with examples, groups and the program itsel
   }
 })
 
-test('every example is one that the program takes', async () => {
+test('the program accepts every example', async () => {
   for (const command of allCommands()) {
     for (const line of examplesOf(command)) {
       const argv = wordsOf(line.replace(/ {3}# .*$/, '').replace(/ [>|] .*$/, ''))
-      // what stands behind -- belongs to another program
+      // arguments after -- belong to another program
       const end = argv.includes('--') ? argv.indexOf('--') : argv.length
       const ran = await cli(newWorld(), [...argv.slice(0, end), '--help', ...argv.slice(end)])
       expect({ line, exit: ran.exit, stderr: ran.stderr }).toEqual({ line, exit: 0, stderr: '' })
@@ -44,14 +44,14 @@ function examplesOf(command: Command): readonly string[] {
 
 const VARIABLES: Readonly<Record<string, string>> = { $id: '11111111-1111-4111-8111-111111111111', $fence: '1' }
 
-/** As a shell splits it, as far as examples go; what follows the program's name. */
+/** Splits like a shell, as far as examples need; the arguments after the program's name. */
 function wordsOf(line: string): string[] {
   const words = line.trim().match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []
   const plain = words.slice(1).map(word => word.replace(/['"]/g, ''))
   return plain.map(word => VARIABLES[word] ?? word)
 }
 
-test('the list of commands has those of the shell hidden, and each in a group', async () => {
+test('the list of commands matches the visible commands, each in a group', async () => {
   const { stdout } = await cli(newWorld(), ['--help'])
   expect(stdout).not.toContain('__complete')
   expect(stdout).not.toContain('Commands:')
@@ -78,7 +78,7 @@ test('topics', async () => {
   }
 })
 
-test.each([undefined, 80, 60, 200])('topics fit a terminal of %s columns, and lose no word', async columns => {
+test.each([undefined, 80, 60, 200])('topics fit a terminal of %s columns without losing a word', async columns => {
   const texts: string[] = []
   for (const topic of ['addresses', 'selections', 'environment', 'exit-codes']) {
     const setting = columns === undefined ? {} : { columns }
@@ -87,14 +87,14 @@ test.each([undefined, 80, 60, 200])('topics fit a terminal of %s columns, and lo
     expect(stdout.split(/\s+/)).toEqual((await help(topic)).split(/\s+/))
     texts.push(stdout)
   }
-  // what stands in a column of its own goes on below itself
+  // text in a separate column continues below itself
   if (columns === 60)
     expect(texts.join('')).toContain(
       '\n   6  yes      busy: lease-held for longer than\n               --lease-wait, or event claimed by another\n',
     )
 })
 
-test('help on a command is its --help; without a word it is that of the program', async () => {
+test('help on a command is its --help; without an argument it is that of the program', async () => {
   expect(await help('lease', 'break')).toBe((await cli(newWorld(), ['lease', 'break', '--help'])).stdout)
   expect(await help('context')).toBe((await cli(newWorld(), ['context', '--help'])).stdout)
   expect(await help()).toBe((await cli(newWorld(), ['--help'])).stdout)
@@ -133,7 +133,7 @@ test.each([
   ['ls --before 1h', 'leasectl ls --help shows its flags.'],
   ['lease ls --sort name', 'leasectl lease ls --help shows its flags.'],
   ['lease renew s', 'leasectl lease renew --help shows its flags.'],
-])('%s: the nearest is named', async (line, hint) => {
+])('%s: the nearest name is suggested', async (line, hint) => {
   const ran = await cli(newWorld(), line.split(' '))
   expect(ran).toMatchObject({ exit: 2, stdout: '' })
   expect(ran.stderr).toContain(hint)

@@ -20,7 +20,7 @@ import {
 import { writeState } from '../watchdog/state/world.ts'
 import { allCommands, cli, json, newWorld, type Setting, type World } from './support.ts'
 
-// The progress of a batch is drawn by time: on a slow machine it would come in, with what the program itself sends a terminal.
+// Time triggers the progress line of a batch: on a slow machine it would appear, with the program's own escape sequences.
 beforeAll(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
 afterAll(() => void vi.useRealTimers())
 
@@ -85,7 +85,7 @@ function broken(world: World): StreamStore {
 
 const ID = ['--lease-id', '11111111-1111-4111-8111-111111111111']
 
-/** Files whose names and contents are hostile, as far as a file system takes them. */
+/** Files whose names and contents are hostile, as far as a file system allows. */
 const FILES = mkdtempSync(join(tmpdir(), 'leasectl-hostile-'))
 afterAll(() => rmSync(FILES, { recursive: true, force: true }))
 const HOSTILE_FILE = XML_HOSTILE.replaceAll('/', '')
@@ -204,7 +204,7 @@ async function outputOf(
   setting: Setting = {},
 ): Promise<string> {
   const world = await hostileWorld()
-  // what stands behind -- belongs to another program
+  // arguments after -- belong to another program
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   const line = [...argv.slice(0, end), '--color', 'never', ...argv.slice(end)]
   const ran = await cli(world, line, { ...setting, store: store(world) })
@@ -213,7 +213,7 @@ async function outputOf(
 
 const told = { cells: 0, hits: 0, printed: 0 }
 
-/** The first line of an output that could drive a terminal. */
+/** The first line of an output that could control a terminal. */
 function driving(output: string): string | undefined {
   told.cells += 1
   if (output.includes(MARK)) told.printed += 1
@@ -231,7 +231,7 @@ test.each(LINES)('no control byte from data reaches the terminal: %j %j %j %j %j
   }
 })
 
-test('what was printed held hostile texts, and without visibleText they arrive', async () => {
+test('the printed values contained hostile texts, which appear without visibleText', async () => {
   expect(told.printed).toBeGreaterThan(LINES.length)
   const row = trustRow('terminal')
   row.figure('cells', told.cells)
@@ -250,11 +250,11 @@ test('what was printed held hostile texts, and without visibleText they arrive',
   row.control('visibleText taken out', true)
 })
 
-test('the stack of --debug is made visible too', async () => {
+test('the stack of --debug has visible control characters too', async () => {
   expect(await outputOf(['ls', '--debug', '-v'], broken)).not.toMatch(CONTROL)
 })
 
-test('-o xml on a terminal is made visible, in a pipe it is the bytes', async () => {
+test('-o xml shows control characters visibly on a terminal; in a pipe it is the bytes', async () => {
   const world = await hostileWorld()
   const terminal = await cli(world, ['show', 's', '-o', 'xml'], { columns: 80 })
   expect(terminal.exit).toBe(0)
@@ -262,7 +262,7 @@ test('-o xml on a terminal is made visible, in a pipe it is the bytes', async ()
   expect((await cli(world, ['show', 's', '-o', 'xml'])).stdout).toBe(hostileDocument())
 })
 
-test('what is escaped in JSON is the same text after reading', async () => {
+test('escaped text in JSON reads back as the same text', async () => {
   const world = await hostileWorld()
   const { events } = json((await cli(world, ['show', 's', '-o', 'json'])).stdout) as {
     events: Record<string, unknown>[]
@@ -270,24 +270,24 @@ test('what is escaped in JSON is the same text after reading', async () => {
   expect(events[1]).toMatchObject({ id: `01${XML_HOSTILE}`, msg: `${XML_HOSTILE}\r\n\t` })
 })
 
-test('what is escaped in YAML is the same text after reading', async () => {
+test('escaped text in YAML reads back as the same text', async () => {
   const world = await hostileWorld()
   const yaml = (await cli(world, ['show', 's', '-o', 'yaml'])).stdout
   expect(parse(yaml)).toEqual(json((await cli(world, ['show', 's', '-o', 'json'])).stdout))
 })
 
-test('every command is among the lines above', () => {
+test('the lines above cover every command', () => {
   const paths = allCommands()
     .filter(({ commands }) => commands.length === 0)
     .map(command => (command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()))
   const tested = new Set(LINES.flatMap(([first = '', second = '']) => [first, `${first} ${second}`]))
-  // demo prints no stranger's text but through the tree and the transactions, top never ends: it has a test of its own;
-  // the others print none of a store
+  // demo prints foreign text only through the tree and the transactions, top never ends: it has a test of its own;
+  // the others print no text of a store
   const others = /^(demo|top|completion|context \w+)$/
   expect(paths.filter(path => !others.test(path) && !tested.has(path))).toEqual([])
 })
 
-test('each format of each command is among the lines above', () => {
+test('the lines above cover each format of each command', () => {
   const missing = allCommands().flatMap(command => {
     const path = command.parent?.parent ? [command.parent.name(), command.name()] : [command.name()]
     const lines = LINES.filter(line => path.every((word, at) => line[at] === word))

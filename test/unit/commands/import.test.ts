@@ -13,7 +13,7 @@ import { folder } from './transfer/support.ts'
 
 const MOVED = 'azurite:old'
 
-/** A world with streams, and the setting in which another command line sees it as a second store. */
+/** A world with streams, and the setting in which another command line uses it as a second store. */
 async function withStreams(...names: string[]) {
   const world = newWorld()
   await given(world, names, ['A'])
@@ -25,7 +25,7 @@ function storeNamed(store: StreamStore, address: string): StreamStore {
   return storeWith(store, { address })
 }
 
-/** A folder that export made of these streams. */
+/** A folder with an export of these streams. */
 async function exported(...names: string[]): Promise<{ world: World; path: string }> {
   const { world } = await withStreams(...names)
   const path = folder()
@@ -60,7 +60,7 @@ test('argv → options', async () => {
 })
 
 describe('a folder', () => {
-  test('gives each stream its name and its bytes back', async () => {
+  test('restores the name and the bytes of each stream', async () => {
     const { world, path } = await exported('orders/4711', 'a.xml/b', 'con')
     const here = newWorld()
     const ran = await cli(here, ['import', path])
@@ -70,21 +70,21 @@ describe('a folder', () => {
     expect(await bodyOf(here, 'orders/4711')).toBe(await bodyOf(world, 'orders/4711'))
   })
 
-  test('repeated, counts what is there alike as done', async () => {
+  test('repeated, counts identical streams as done', async () => {
     const { path } = await exported('a', 'b')
     const here = newWorld()
     await cli(here, ['import', path])
     expect(await cli(here, ['import', path])).toMatchObject({ exit: 0, stderr: '2 streams: 2 already\n' })
   })
 
-  test('goes below a prefix, and only as far as its names match', async () => {
+  test('imports below a prefix, and only matching names', async () => {
     const { path } = await exported('orders/1', 'orders/2/x', 'other')
     const here = newWorld()
     await cli(here, ['import', path, '--prefix', 'old/2026/', '--match', 'orders/*'])
     expect(await namesIn(here.store)).toEqual(['old/2026/orders/1'])
   })
 
-  test('with other files in it: they are left out and counted', async () => {
+  test('with other files in it: they are omitted and counted', async () => {
     const { path } = await exported('a')
     mkdirSync(join(path, 'sub'))
     for (const file of ['README.md', 'sub/a.json', 'sub/a%zz.xml', '.leasectl-1.tmp', '%2Eleasectl%2Fx.xml']) {
@@ -99,11 +99,11 @@ describe('a folder', () => {
     expect(await namesIn(here.store)).toEqual(['a'])
   })
 
-  test('with nothing in it: a sentence, exit 0', async () => {
+  test('that is empty: a sentence, exit 0', async () => {
     expect(await cli(newWorld(), ['import', folder()])).toMatchObject({ exit: 0, stderr: 'nothing to import\n' })
   })
 
-  test('of JSON is exit 2: it is for reading', async () => {
+  test('of JSON is exit 2: JSON is only for reading', async () => {
     const { world } = await withStreams('a')
     const path = folder()
     await cli(world, ['export', '--all', '-o', 'json', '--to', path])
@@ -116,7 +116,7 @@ describe('a folder', () => {
 })
 
 describe('a file', () => {
-  test('gets its name from the flag, else from the file', async () => {
+  test('gets its name from the flag, otherwise from the file', async () => {
     const { path } = await exported('a')
     const here = newWorld()
     await cli(here, ['import', join(path, 'a.xml')])
@@ -124,7 +124,7 @@ describe('a file', () => {
     expect(await namesIn(here.store)).toEqual(['a', 'orders/1'])
   })
 
-  test('without one is exit 2', async () => {
+  test('without a name is exit 2', async () => {
     const path = join(folder(), 'document')
     writeFileSync(path, '<EventStream/>')
     const ran = await cli(newWorld(), ['import', path])
@@ -132,7 +132,7 @@ describe('a file', () => {
     expect(ran.stderr).toContain('--name')
   })
 
-  test('that cannot be read as an event stream is exit 12, and nothing is written', async () => {
+  test('that is not an event stream is exit 12, and nothing is written', async () => {
     const path = join(folder(), 'bad.xml')
     writeFileSync(path, '<EventStream><Event id="00"></EventStream>')
     const here = newWorld()
@@ -144,7 +144,7 @@ describe('a file', () => {
 })
 
 describe('another store', () => {
-  test('is copied; there nothing is removed', async () => {
+  test('is copied without removing anything in the target', async () => {
     const { world, others } = await withStreams('a', 'b')
     const here = newWorld()
     expect(await cli(here, ['import', MOVED], { others })).toMatchObject({ exit: 0, stderr: '2 streams: 2 done\n' })
@@ -153,7 +153,7 @@ describe('another store', () => {
     expect(await namesIn(world.store)).toEqual(['a', 'b'])
   })
 
-  test('takes an export the same way', async () => {
+  test('can be the target of an export in the same way', async () => {
     const { world } = await withStreams('a', 'b')
     const there = newWorld()
     const ran = await cli(world, ['export', '--all', '--to', MOVED], { others: { [MOVED]: there.store } })
@@ -161,7 +161,7 @@ describe('another store', () => {
     expect(await bodyOf(there, 'b')).toBe(await bodyOf(world, 'b'))
   })
 
-  test('in a file: to SQLite and back', async () => {
+  test('can be a file: to SQLite and back', async () => {
     const { world } = await withStreams('a', 'b')
     const address = `sqlite:${join(folder(), 'streams.db')}`
     expect((await cli(world, ['export', '--all', '--to', address])).exit).toBe(0)
@@ -170,7 +170,7 @@ describe('another store', () => {
     for (const name of ['a', 'b']) expect(await bodyOf(here, name)).toBe(await bodyOf(world, name))
   })
 
-  test('that is not there, or is this one, is exit 2', async () => {
+  test('that does not exist, or is this one, is exit 2', async () => {
     const missing = await cli(newWorld(), ['import', `sqlite:${join(folder(), 'typo.db')}`])
     expect(missing).toMatchObject({ exit: 2 })
     expect(missing.stderr).toContain('no such store')
@@ -189,7 +189,7 @@ describe('another store', () => {
     expect(ran).toMatchObject({ exit: 0, stderr: '2 streams: 1 done, 1 vanished meanwhile\n' })
   })
 
-  test('with a document that cannot be read among good ones: told, the rest goes on', async () => {
+  test('with an unreadable document among good ones: reported, the rest continues', async () => {
     const { world, others } = await withStreams('a', 'c')
     await unreadable(world, 'b')
     const here = newWorld()
@@ -205,7 +205,7 @@ describe('another store', () => {
 })
 
 describe('over existing streams', () => {
-  /** `a` alike, `b` further here, `c` further there, `d` only there. */
+  /** `a` identical, `b` later here, `c` later there, `d` only there. */
   async function both() {
     const { world, path } = await exported('a', 'b', 'c')
     const here = newWorld()
@@ -219,7 +219,7 @@ describe('over existing streams', () => {
     return { here, world, path }
   }
 
-  test('what differs is refused, the rest goes on, exit 7', async () => {
+  test('a different stream is refused, the rest continues, exit 7', async () => {
     const { here, path } = await both()
     const [b, c] = [await bodyOf(here, 'b'), await bodyOf(here, 'c')]
     const ran = await cli(here, ['import', path, '-o', 'ndjson'])
@@ -236,13 +236,13 @@ describe('over existing streams', () => {
     expect([await bodyOf(here, 'b'), await bodyOf(here, 'c')]).toEqual([b, c])
   })
 
-  test('--skip-existing leaves it without complaint', async () => {
+  test('--skip-existing leaves it without a complaint', async () => {
     const { here, path } = await both()
     const ran = await cli(here, ['import', path, '--skip-existing'])
     expect(ran).toMatchObject({ exit: 0, stderr: '4 streams: 1 done, 1 already, 2 skipped\n' })
   })
 
-  test('--replace asks, shows the names, and writes over what is not older', async () => {
+  test('--replace prompts, shows the names, and overwrites streams that are not older', async () => {
     const { here, world, path } = await both()
     const b = await bodyOf(here, 'b')
     const ask = ['import', path, '--replace']
@@ -275,7 +275,7 @@ describe('over existing streams', () => {
     expect((await cli(here, ['import', path, '--replace', '--yes'])).exit).toBe(7)
   })
 
-  test('--dry-run shows what would be done and does nothing', async () => {
+  test('--dry-run shows the plan and does nothing', async () => {
     const { here, path } = await both()
     const c = await bodyOf(here, 'c')
     const ran = await cli(here, ['import', path, '--replace', '--dry-run'])
@@ -298,7 +298,7 @@ describe('over existing streams', () => {
     expect((await cli(here, [...argv, '--expect', '1'])).exit).toBe(7)
   })
 
-  test('what changed after it was looked at is left: what was shown is what is done', async () => {
+  test('a stream that changed after the preview is left: only the previewed change is made', async () => {
     const { here, path } = await both()
     let looked = 0
     const store = before(here.store, 'create', async name => {
@@ -310,7 +310,7 @@ describe('over existing streams', () => {
     expect(await bodyOf(here, 'c')).toContain('tag="theirs"')
   })
 
-  test('another holds the lease: busy', async () => {
+  test('a stream leased by another is busy', async () => {
     const { here, path } = await both()
     const leaseId = '11111111-1111-4111-8111-111111111111'
     await here.store.acquireLease('c', { leaseId, durationS: 60, holder: HOLDER })
@@ -318,7 +318,7 @@ describe('over existing streams', () => {
     expect(outcomes(ran.stdout)).toContainEqual(['c', 'busy'])
   })
 
-  test('no answer: unknown, told apart from failed', async () => {
+  test('a stream without an answer is unknown, distinguished from failed', async () => {
     const { here, path } = await both()
     const store = intercept(here.store, async () => ({ kind: 'unknown', cause: new Error('no answer') }))
     const ran = await cli(here, ['import', join(path, 'c.xml'), '--replace', '--yes', '-o', 'json'], { store })
@@ -327,7 +327,7 @@ describe('over existing streams', () => {
     expect(json(ran.stderr)).toMatchObject({ error: { code: 'unknown', applied: 'unknown' } })
   })
 
-  test('from 50 streams on their number is typed', async () => {
+  test('from 50 streams on their number must be typed', async () => {
     const names = namesOf(50)
     const { others } = await withStreams(...names)
     const here = newWorld()
@@ -342,7 +342,7 @@ describe('over existing streams', () => {
 })
 
 describe('a protected store', () => {
-  test('asks for the number before anything is created', async () => {
+  test('prompts for the number before anything is created', async () => {
     const { others } = await withStreams('a', 'b')
     const here = newWorld()
     const setting = { others, terminal: true, isProtected: true }
@@ -353,7 +353,7 @@ describe('a protected store', () => {
     expect(await cli(here, ['import', MOVED], { ...setting, answer: '2' })).toMatchObject({ exit: 0 })
   })
 
-  test('that is exported to asks too', async () => {
+  test('prompts as the target of an export too', async () => {
     const { world } = await withStreams('a')
     const there = newWorld()
     const setting = { others: { [MOVED]: there.store }, protectedOthers: [MOVED] }
@@ -365,7 +365,7 @@ describe('a protected store', () => {
   })
 })
 
-describe('the container is missing', () => {
+describe('a missing container', () => {
   function missing() {
     const here = newWorld()
     let made = 0
@@ -390,7 +390,7 @@ describe('the container is missing', () => {
     return { here, store, made: () => made }
   }
 
-  test('exit 3 with the flag that creates it, at once', async () => {
+  test('is exit 3 with the flag that creates it, at once', async () => {
     const { others } = await withStreams(...namesOf(30))
     const { here, store, made } = missing()
     const ran = await cli(here, ['import', MOVED], { others, store })
@@ -399,7 +399,7 @@ describe('the container is missing', () => {
     expect(made()).toBe(0)
   })
 
-  test('--create-container creates it once', async () => {
+  test('is created once with --create-container', async () => {
     const { others } = await withStreams(...namesOf(30))
     for (const more of [[], ['--replace', '--yes']]) {
       const { here, store, made } = missing()
@@ -410,7 +410,7 @@ describe('the container is missing', () => {
   })
 })
 
-test('a full store ends it at once: what is there stays, and repeating goes on', async () => {
+test('a full store ends the import at once: existing streams stay, and repeating continues', async () => {
   const { others } = await withStreams(...namesOf(40))
   const here = newWorld()
   let room = 5
@@ -427,7 +427,7 @@ test('a full store ends it at once: what is there stays, and repeating goes on',
   expect(await cli(here, ['import', MOVED], { others })).toMatchObject({ stderr: '40 streams: 35 done, 5 already\n' })
 })
 
-test('a store that is away is exit 9 and asked only a few times', async () => {
+test('an unreachable store is exit 9 after only a few requests', async () => {
   const { others } = await withStreams(...namesOf(60))
   let asked = 0
   const create = async () => {
@@ -440,7 +440,7 @@ test('a store that is away is exit 9 and asked only a few times', async () => {
   expect(asked).toBeLessThan(30)
 })
 
-test('interrupted, it finishes what is in flight, exit 130', async () => {
+test('an interrupted import completes what is in flight, exit 130', async () => {
   const { others } = await withStreams(...namesOf(30))
   const here = newWorld()
   const interruption = new AbortController()
@@ -452,7 +452,7 @@ test('interrupted, it finishes what is in flight, exit 130', async () => {
   expect(await namesIn(here.store)).toEqual(['s000', 's001', 's002', 's003', 's004'])
 })
 
-test('two sources with the same name: the second is refused, with --replace too', async () => {
+test('of two sources with the same name the second is refused, with --replace too', async () => {
   const { others } = await withStreams('a')
   const { path } = await exported('a')
   writeFileSync(join(path, 'a.xml'), (await bodyOf((await withStreams('a')).world, 'a'))?.replace('"b0"', '"b1"') ?? '')
@@ -466,7 +466,7 @@ test('two sources with the same name: the second is refused, with --replace too'
   }
 })
 
-test('a file that may not be read is told, the rest goes on', async () => {
+test('a file without read permission is reported, the rest continues', async () => {
   const { path } = await exported('a', 'b')
   rmSync(join(path, 'a.xml'))
   mkdirSync(join(path, 'closed'))
@@ -503,7 +503,7 @@ test.each([
   expect(ran.stderr).toContain(hint)
 })
 
-test('a source that ends in the middle: what was copied before is told, in a document that is whole', async () => {
+test('a source that fails in the middle: streams copied before are reported in a complete document', async () => {
   const { world } = await withStreams(...namesOf(3))
   const list: StreamStore['list'] = async function* (query) {
     for await (const page of world.store.list(query)) yield page
@@ -520,11 +520,11 @@ test('a source that ends in the middle: what was copied before is told, in a doc
   expect(await namesIn(target.store)).toEqual(namesOf(3))
 })
 
-test('the help says that nobody is recorded', async () => {
+test('the help says that no user is recorded', async () => {
   expect((await cli(newWorld(), ['import', '--help'])).stdout).toContain('--by is not recorded')
 })
 
-test('what is neither a file nor a folder is refused: a pipe would keep it waiting', async () => {
+test('a source that is neither a file nor a folder is refused: a pipe would block it', async () => {
   const ran = await cli(newWorld(), ['import', '/dev/null', '--name', 'orders/1'])
   expect(ran.exit).toBe(2)
   expect(ran.stderr).toContain('/dev/null is neither a file nor a folder')

@@ -22,7 +22,7 @@ test('argv → options', async () => {
   })
 })
 
-test('creates the stream and says what is in it', async () => {
+test('init creates the stream and prints its events', async () => {
   const world = newWorld()
   const ran = await cli(world, ['init', 'orders/1', '--fork', 'A,B', '--join', 'J'])
   expect(ran).toMatchObject({ exit: 0, stderr: '' })
@@ -37,7 +37,7 @@ test('creates the stream and says what is in it', async () => {
   })
 })
 
-test('a stream that exists is exit 5, with --if-absent exit 0 and "already"', async () => {
+test('an existing stream is exit 5, with --if-absent exit 0 and "already"', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   const again = await cli(world, ['init', 's'])
@@ -57,7 +57,7 @@ test('repeating with the same --command-id says "already"', async () => {
   expect(json(ran.stdout)).toMatchObject({ outcome: 'already', duplicate: true, commandId: 'c1' })
 })
 
-test('a template in YAML is taken over; flags win over it', async () => {
+test('a template in YAML is used; flags take precedence', async () => {
   const world = newWorld()
   const yaml = 'root: Order\nkey: 4711\ntimeout: 1h\nfork: [Pay, {name: Search, topic: t, timeout: 30s}]\njoin: Done\n'
   const ran = await cli(world, ['init', 's', '--from', 'o.yaml', '--key', 'k2'], { files: { 'o.yaml': yaml } })
@@ -71,7 +71,7 @@ test('a template in YAML is taken over; flags win over it', async () => {
   ])
 })
 
-test('a stream document is taken over as a template', async () => {
+test('a stream document can be used as a template', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a', '--root', 'R', '--fork', 'A,B', '--join', 'J', '--tag', 'x', '--timeout', '5m'])
   const xml = (await cli(world, ['show', 'a', '-o', 'xml'])).stdout
@@ -94,7 +94,7 @@ test('a stream document is taken over as a template', async () => {
   expect(await shape('b')).toEqual(await shape('a'))
 })
 
-test('a limit that a document cannot have is written as every reader understands it, any other as it is', async () => {
+test('a timeout that a document cannot have is written in a form that every reader understands, any other unchanged', async () => {
   const world = newWorld()
   const event = (id: string, timeout: string, links: string) =>
     `<Event name="A" status="init" id="${id}" timeout="${timeout}" ${links}/>`
@@ -108,20 +108,20 @@ test('a limit that a document cannot have is written as every reader understands
 
 test.each([
   [
-    'a document that has gone on',
+    'a document of a stream in progress',
     '<EventStream><Event name="R" status="inprocess" id="00" next="01"/><Event name="A" status="inprocess" id="01" prev="00"/></EventStream>',
   ],
   ['a truncated document', '<EventStream><Event name="R"'],
   ['an unknown field', 'rot: A'],
   ['an unknown field of an event', 'fork: [{name: A, tiemout: 2h}]'],
   ['an attribute that a new event cannot have', '<EventStream><Event name="R" id="00" tiemout="2h"/></EventStream>'],
-  ['an attribute of another', '<EventStream><Event name="R" id="00" xmlns:x="urn:x" x:colour="red"/></EventStream>'],
-  ['a limit that nobody could read', '<EventStream><Event name="R" id="00" timeout="soon"/></EventStream>'],
+  ['a foreign attribute', '<EventStream><Event name="R" id="00" xmlns:x="urn:x" x:colour="red"/></EventStream>'],
+  ['an unreadable timeout', '<EventStream><Event name="R" id="00" timeout="soon"/></EventStream>'],
   [
-    'what there is not to be done when the limit ends',
+    'an unknown action at the deadline',
     '<EventStream xmlns:lc="urn:leasectl:v1"><Event name="R" id="00" lc:onDue="abort-evnt"/></EventStream>',
   ],
-  ['a fork that is no list', 'fork: A'],
+  ['a fork that is not a list', 'fork: A'],
   ['a bare number as timeout', 'timeout: 30'],
   ['broken YAML', 'a: [1'],
 ])('--from refuses %s with exit 2 and creates nothing', async (_what, text) => {
@@ -132,7 +132,7 @@ test.each([
   expect(await world.store.read('s')).toBeUndefined()
 })
 
-test('--from a file that is not there is exit 2', async () => {
+test('--from with a missing file is exit 2', async () => {
   expect(await cli(newWorld(), ['init', 's', '--from', 'nix'])).toMatchObject({ exit: 2, stdout: '' })
 })
 
@@ -163,7 +163,7 @@ test('a missing container is exit 3 and named, unless --create-container', async
   expect(created()).toBe(1)
 })
 
-test('on azurite a missing container is created without asking', async () => {
+test('on azurite a missing container is created without a prompt', async () => {
   const world = newWorld()
   const { store, created } = withoutContainer(world.store, 'azurite:streams')
   expect((await cli(world, ['init', 's'], { store })).exit).toBe(0)

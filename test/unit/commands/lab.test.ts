@@ -18,7 +18,7 @@ async function namesIn(store: StreamStore): Promise<string[]> {
   return names
 }
 
-describe('what is typed', () => {
+describe('the arguments of', () => {
   test('lab lease', async () => {
     expect(await optionsFrom(registerLease, ['lease', '--procs', '3', '--duration', '2s', '--hold', '0s'])).toEqual({
       procs: 3,
@@ -77,7 +77,7 @@ describe('what is typed', () => {
 })
 
 describe('lab stream', () => {
-  test('tells a line for each process, the waits as bars, and the verdict; the stream is gone afterwards', async () => {
+  test('prints a line for each process, the waits as bars, and the verdict; the stream is removed afterwards', async () => {
     const world = newWorld()
     const { exit, stdout, stderr } = await lab(world, 'stream --procs 2 --events 5')
     expect({ exit, stderr }).toEqual({
@@ -96,7 +96,7 @@ describe('lab stream', () => {
   })
 
   test.each(['', ' --at-once', ' --at-once --write optimistic'])(
-    'every event is completed, each once:%s',
+    'completes every event of the stream exactly once:%s',
     async how => {
       const world = newWorld()
       const ran = await lab(world, `stream --procs 3 --events 10${how} -o json`)
@@ -113,14 +113,14 @@ describe('lab stream', () => {
     },
   )
 
-  test('--keep leaves the stream and names it', async () => {
+  test('keeps and names the stream with --keep', async () => {
     const world = newWorld()
     const ran = await lab(world, 'stream --procs 1 --events 2 --keep')
     expect(ran.stderr).toContain('lab/stream-20260301-120000-41 is kept\n')
     expect(await namesIn(world.store)).toEqual(['lab/stream-20260301-120000-41'])
   })
 
-  test('events that nobody completed end it with 1, and are named', async () => {
+  test('ends with 1 and names the events if some were not completed', async () => {
     const { exit, stdout, stderr } = await lab(newWorld(), 'stream --procs 1 --events 12', {
       startLineProcess: () => telling([]),
     })
@@ -130,7 +130,7 @@ describe('lab stream', () => {
     expect(stderr).toContain('[proof-failed]')
   })
 
-  test('a worker that fails ends it with what that said, and the stream is gone', async () => {
+  test('ends with the error of a worker that fails, and removes the stream', async () => {
     const world = newWorld()
     const failed = { code: 9, stderr: 'error: the store is away' }
     const ran = await lab(world, 'stream', { startLineProcess: () => telling([], failed) })
@@ -140,7 +140,7 @@ describe('lab stream', () => {
 })
 
 describe('lab lease', () => {
-  test('tells turns, attempts and fairness, and that no two had the lease', async () => {
+  test('prints turns, attempts and fairness, and that no two processes had the lease at once', async () => {
     const world = newWorld()
     const { exit, stdout } = await lab(world, 'lease --procs 2 --duration 30ms --hold 1ms')
     expect(exit).toBe(0)
@@ -150,14 +150,14 @@ describe('lab lease', () => {
     expect(await namesIn(world.store)).toEqual([])
   })
 
-  test('two that had it at one time end it with 1, and are named', async () => {
+  test('ends with 1 and names the processes if two had it at once', async () => {
     const { exit, stdout, stderr } = await lab(newWorld(), 'lease --procs 2', { startLineProcess: holdingTogether })
     expect({ exit, stderr }).toEqual({ exit: 1, stderr: expect.stringContaining('[proof-failed]') })
     expect(stdout).toContain('✗ worker-1 and worker-2 held the lease at the same time for 50.0 ms\n')
   })
 })
 
-describe('a container that is missing', () => {
+describe('a missing container', () => {
   function withoutContainer(world: World, address: string): StreamStore {
     let exists = false
     return storeWith(world.store, {

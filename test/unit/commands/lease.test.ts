@@ -45,7 +45,7 @@ async function leased(): Promise<World> {
 
 const state = async (world: World) => (await world.store.read('s'))?.lease.state
 
-test('acquire prints the id alone on stdout', async () => {
+test('acquire prints only the id on stdout', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   const ran = await cli(world, ['lease', 'acquire', 's', '--duration', '15s'])
@@ -84,7 +84,7 @@ test('acquire -o json names id, duration and holder', async () => {
   })
 })
 
-test('acquire asks the store to record the holder', async () => {
+test('acquire has the store record the holder', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   let record: unknown
@@ -130,7 +130,7 @@ test('renew, change and release need the id; a wrong one is exit 11', async () =
   expect(await state(world)).toBe('available')
 })
 
-test('show tells state and holder, but never the id', async () => {
+test('show prints state and holder, but never the id', async () => {
   const world = await leased()
   const text = await cli(world, ['lease', 'show', 's'])
   expect(text.stdout).toContain('s  leased by worker-7@testhost (pid 41) for 0s, "repair"')
@@ -144,7 +144,7 @@ test('show tells state and holder, but never the id', async () => {
   expect(text.stdout + document.stdout).not.toContain(ID)
 })
 
-test('show of a lease whose holder nobody knows says who wrote last', async () => {
+test('show with an unknown holder prints the last writer', async () => {
   const world = await leased()
   const store: StreamStore = new Proxy(world.store, {
     get(target, key) {
@@ -160,7 +160,7 @@ test('show of a lease whose holder nobody knows says who wrote last', async () =
   expect(ran.stdout).toBe('s  leased by holder unknown, last written by tester@testhost\n')
 })
 
-test("break asks for the stream's name on a terminal and shows before and after", async () => {
+test("break prompts for the stream's name on a terminal and shows the lease before and after", async () => {
   const world = await leased()
   const ran = await cli(world, ['lease', 'break', 's'], { terminal: true, answer: 's' })
   expect(ran.exit).toBe(0)
@@ -169,7 +169,7 @@ test("break asks for the stream's name on a terminal and shows before and after"
   expect(ran.stdout).toBe('after   s  broken\n')
 })
 
-test.each([['y'], ['S'], [''], [undefined]])('break answered %j breaks nothing and is exit 2', async answer => {
+test.each([['y'], ['S'], [''], [undefined]])('break with the answer %j breaks nothing and is exit 2', async answer => {
   const world = await leased()
   const ran = await cli(world, ['lease', 'break', 's'], { terminal: true, answer })
   expect(ran.exit).toBe(2)
@@ -188,7 +188,7 @@ test.each([
   expect(await state(world)).toBe('leased')
 })
 
-test('break --yes; with a period the lease is breaking', async () => {
+test('break --yes with a period makes the lease breaking', async () => {
   const world = await leased()
   const ran = await cli(world, ['lease', 'break', 's', '--yes', '--period', '10s', '-o', 'json'])
   expect(ran.exit).toBe(0)
@@ -200,7 +200,7 @@ test('break --yes; with a period the lease is breaking', async () => {
   })
 })
 
-test('break of a stream that is not leased asks nothing and says so', async () => {
+test('break of a stream without a lease has no prompt and says so', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   const ran = await cli(world, ['lease', 'break', 's'])
@@ -208,7 +208,7 @@ test('break of a stream that is not leased asks nothing and says so', async () =
   expect(ran.stdout).toContain('there was no lease to break')
 })
 
-test('every lease command on a stream that is missing is exit 3', async () => {
+test('every lease command on a missing stream is exit 3', async () => {
   const world = newWorld()
   const id = ['--lease-id', ID]
   const lines = [['acquire'], ['renew', ...id], ['change', ...id], ['release', ...id], ['break', '--yes'], ['show']]

@@ -34,7 +34,7 @@ test('argv → options', async () => {
   })
 })
 
-/** Two streams whose transactions take turns, a minute apart. */
+/** Two streams with alternating transactions, a minute apart. */
 async function two(): Promise<World> {
   const world = newWorld()
   const then = async (...argv: string[]) => {
@@ -49,7 +49,7 @@ async function two(): Promise<World> {
   return world
 }
 
-/** Reading changes nothing: one world will do. */
+/** Reading changes nothing: one world is enough. */
 const played = two()
 
 async function outcomes(argv: readonly string[], setting?: Setting) {
@@ -66,7 +66,7 @@ function lines(text: string): Record<string, unknown>[] {
 
 const called = (items: readonly Record<string, unknown>[]) => items.map(({ stream, op }) => `${stream} ${op}`)
 
-test('a line for each transaction: when, where, who, what and why, the oldest first', async () => {
+test('each transaction is a line: time, stream, author, operation and reason, oldest first', async () => {
   const ran = await outcomes(['log', '--all', '--time', 'utc'])
   expect(ran).toMatchObject({ exit: 0, stderr: '' })
   expect(ran.stdout.split('\n')).toEqual([
@@ -80,7 +80,7 @@ test('a line for each transaction: when, where, who, what and why, the oldest fi
   ])
 })
 
-test('on a narrow terminal other texts are cut, the reason never: it runs on', async () => {
+test('on a narrow terminal texts are cut, except for the reason, which wraps', async () => {
   const ran = await outcomes(['log', 'a', '--time', 'utc', '--color', 'never'], { columns: 58 })
   expect(ran.stdout.trimEnd().split('\n')).toEqual([
     'WHEN       STREAM  VERSION  WHO        WHAT          REASON',
@@ -90,8 +90,8 @@ test('on a narrow terminal other texts are cut, the reason never: it runs on', a
   ])
 })
 
-describe('which streams', () => {
-  test('without a name, --since or a filter is needed', async () => {
+describe('the streams', () => {
+  test('need a name, --since or a filter', async () => {
     for (const argv of [['log'], ['log', '--by', 'ops'], ['log', '-n', '3'], ['log', '--until', '1h']]) {
       const ran = await outcomes(argv)
       expect(ran).toMatchObject({ exit: 2, stdout: '' })
@@ -106,7 +106,7 @@ describe('which streams', () => {
     }
   })
 
-  test('--since and --until are about transactions, beside a name too', async () => {
+  test('may be given with --since and --until, which select transactions, also of a name', async () => {
     const shown = async (...argv: string[]) => called(lines((await outcomes(['log', '-o', 'ndjson', ...argv])).stdout))
     expect(await shown('a', '--since', '3m')).toEqual(['a start', 'a cancel'])
     expect(await shown('--since', '2m')).toEqual(['a cancel', 'b fail'])
@@ -115,7 +115,7 @@ describe('which streams', () => {
     expect(await shown('--all', '--until', '2026-03-01T12:01:00Z')).toEqual(['a init', 'b init'])
   })
 
-  test('filters, a list and all', async () => {
+  test('may be given by filters, a list or all', async () => {
     const shown = async (argv: string[], setting?: Setting) =>
       called(lines((await outcomes(['log', '-o', 'ndjson', ...argv], setting)).stdout))
     expect(await shown(['--status', 'canceled'])).toEqual(['a init', 'a start', 'a cancel'])
@@ -124,13 +124,13 @@ describe('which streams', () => {
     expect(await shown(['--all', '--op', 'cancel', '--op', 'fail'])).toEqual(['a cancel', 'b fail'])
   })
 
-  test('two kinds together are a mistake', async () => {
+  test('are refused as two kinds of selection', async () => {
     expect((await outcomes(['log', 'a', '--all'])).exit).toBe(2)
   })
 })
 
 describe('order', () => {
-  test('ndjson of a whole selection comes stream by stream and holds nothing; names and -n are sorted by time', async () => {
+  test('of ndjson for a whole selection is stream by stream without buffering; names and -n are sorted by time', async () => {
     const shown = async (...argv: string[]) => called(lines((await outcomes(['log', '-o', 'ndjson', ...argv])).stdout))
     expect(await shown('--all')).toEqual(['a init', 'a start', 'a cancel', 'b init', 'b fail'])
     expect(await shown('b', 'a')).toEqual(['a init', 'b init', 'a start', 'b fail', 'a cancel'])
@@ -138,7 +138,7 @@ describe('order', () => {
     expect(await shown('--all', '-n', '0')).toEqual([])
   })
 
-  test('what was read is printed although the listing has no end', async () => {
+  test('allows entries to be printed although the listing has no end', async () => {
     const world = await played
     const endless: StreamStore = replacing(world.store, 'list', async function* () {
       for (;;) for await (const page of world.store.list({})) yield page
@@ -157,7 +157,7 @@ describe('order', () => {
 })
 
 describe('JSON', () => {
-  test('-o json is one document, with whether something is left out', async () => {
+  test('with -o json is one document, which says whether entries are omitted', async () => {
     const all = json((await outcomes(['log', '--all', '-o', 'json'])).stdout)
     expect(all).toMatchObject({ apiVersion: 'leasectl/v1', total: 5, truncated: false })
     expect((all.items as unknown[])[3]).toEqual({
@@ -185,7 +185,7 @@ describe('JSON', () => {
     expect(found.map(({ apiVersion }) => apiVersion)).toEqual(Array(5).fill('leasectl/v1'))
   })
 
-  test('nothing found is a header or an empty list, exit 0, and a sentence on stderr', async () => {
+  test('without entries is a header or an empty list, exit 0, and a sentence on stderr', async () => {
     const table = await outcomes(['log', '--all', '--by', 'nobody'])
     expect(table).toMatchObject({
       exit: 0,
@@ -197,7 +197,7 @@ describe('JSON', () => {
   })
 })
 
-test('what somebody wrote who keeps no journal is told as somebody else and has no version yet', async () => {
+test('an unrecorded foreign write has the author "somebody else" and no version', async () => {
   const world = await played
   const store = replacing(world.store, 'read', async (name: string) => {
     const stored = await world.store.read(name)
@@ -213,21 +213,21 @@ test('what somebody wrote who keeps no journal is told as somebody else and has 
   expect(json(line.stdout)).toMatchObject({ op: 'foreign', version: null, provisional: true, by: null })
 })
 
-describe('what is missing or cannot be read', () => {
+describe('missing and unreadable streams', () => {
   const damaged = (world: World) =>
     replacing(world.store, 'read', async (name: string) => {
       const stored = await world.store.read(name)
       return stored && name === 'b' ? { ...stored, body: Buffer.from('<x') } : stored
     })
 
-  test('of names that were given each has to exist: nothing is printed, exit 3', async () => {
+  test('of the given names prevent all output, exit 3', async () => {
     const ran = await outcomes(['log', 'nix', 'a', 'nada'])
     expect(ran).toMatchObject({ exit: 3, stdout: '' })
     expect(ran.stderr).toContain('there is no stream nix')
     expect(ran.stderr).toContain('also     there is no stream nada')
   })
 
-  test('one of a list that is missing is told, the others are shown, exit 7', async () => {
+  test('of a list are reported, the others are shown, exit 7', async () => {
     const ran = await outcomes(['log', '--streams', '-'], { stdin: 'nix\na\n' })
     expect(ran.exit).toBe(7)
     expect(ran.stdout).toContain('customer called')
@@ -235,7 +235,7 @@ describe('what is missing or cannot be read', () => {
     expect(ran.stderr).toContain('1 of 2 streams could not be read')
   })
 
-  test('one stream that cannot be read is exit 12', async () => {
+  test('are exit 12 for a single unreadable stream', async () => {
     const world = await played
     const ran = await cli(world, ['log', 'b'], { store: damaged(world) })
     expect(ran).toMatchObject({ exit: 12, stdout: '' })
@@ -243,7 +243,7 @@ describe('what is missing or cannot be read', () => {
   })
 
   test.each([[['a', 'b']], [['--all']], [['--all', '-o', 'ndjson']]])(
-    'among others, %j: told, the others are shown, exit 7',
+    'among others, %j: reported, the others are shown, exit 7',
     async which => {
       const world = await played
       const ran = await cli(world, ['log', ...which], { store: damaged(world) })
@@ -254,7 +254,7 @@ describe('what is missing or cannot be read', () => {
     },
   )
 
-  test('with -o json each is a line of JSON on stderr', async () => {
+  test('are each a line of JSON on stderr with -o json', async () => {
     const world = await played
     const ran = await cli(world, ['log', '--all', '-o', 'json'], { store: damaged(world) })
     expect(lines(ran.stderr)).toMatchObject([
@@ -263,7 +263,7 @@ describe('what is missing or cannot be read', () => {
     ])
   })
 
-  test('a stream that vanishes after it was listed is none of the others’ business', async () => {
+  test('that vanish after they were listed do not affect the others', async () => {
     const world = await played
     const store = replacing(world.store, 'read', async (name: string) =>
       name === 'b' ? undefined : world.store.read(name),
@@ -274,7 +274,7 @@ describe('what is missing or cannot be read', () => {
   })
 })
 
-test('of a whole store the last 20 000 are sorted; that there are more is said', async () => {
+test('of a whole store the last 20 000 entries are sorted, and the output says that there are more', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   const entries = '<lc:tx v="1" at="2026-03-01T12:00:00.000Z" op="set"/>'.repeat(20_000)
@@ -316,7 +316,7 @@ describe('bad input of a flag is exit 2 with a hint', () => {
 
 type Method = 'read' | 'list'
 
-/** The store with one method of its own. */
+/** The store with one method replaced. */
 function replacing<Name extends Method>(store: StreamStore, name: Name, method: StreamStore[Name]): StreamStore {
   return new Proxy(store, {
     get(target, key) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { cli, newWorld } from './support.ts'
 
-/** To the eye all of them are `orders/42`. */
+/** All of them look like `orders/42`. */
 const NAMES = ['orders/42', 'orders/4\u200b2', 'orders/42\ufe0f', 'orders/\u00ad42', 'orders/42\u{e0041}', 'orders/42 ']
 
 async function world() {
@@ -11,7 +11,7 @@ async function world() {
 }
 
 test.each([['ls'], ['log --all'], ['tail --match ** -n all'], ['cancel --all --dry-run']])(
-  '%s shows each of them as another one',
+  '%s shows each of the similar names differently',
   async line => {
     const made = await world()
     const { stdout } = await cli(made, line.split(' '))
@@ -21,12 +21,12 @@ test.each([['ls'], ['log --all'], ['tail --match ** -n all'], ['cancel --all --d
   },
 )
 
-test('an error names the very one', async () => {
+test('an error shows the exact name', async () => {
   const { stderr } = await cli(newWorld(), ['show', 'orders/4\u200b2'])
   expect(stderr).toContain('there is no stream orders/4\\u{200b}2 ')
 })
 
-test('JSON has the names as they are', async () => {
+test('JSON has the names unchanged', async () => {
   const { stdout } = await cli(await world(), ['ls', '-o', 'json'])
   const { items } = JSON.parse(stdout) as { items: { name: string }[] }
   expect(items.map(({ name }) => name).toSorted()).toEqual(NAMES.toSorted())

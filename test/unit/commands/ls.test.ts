@@ -55,7 +55,7 @@ async function three(): Promise<World> {
   return world
 }
 
-test('a table: status, what it waits on, due, age, events done, open and failed, lease', async () => {
+test('a table has status, waiting-on, due, age, events done, open and failed, lease', async () => {
   const world = await three()
   await cli(world, ['lease', 'acquire', 'a/1', '--by', 'ops'])
   const ran = await cli(world, ['ls'])
@@ -69,7 +69,7 @@ test('a table: status, what it waits on, due, age, events done, open and failed,
   ])
 })
 
-test('--status, --failed and --match hold together; * stays within a /, ** does not', async () => {
+test('--status, --failed and --match combine; * does not cross a /, ** does', async () => {
   const world = await three()
   const names = async (...argv: string[]) =>
     (await cli(world, ['ls', '-o', 'name', ...argv])).stdout.split('\n').slice(0, -1)
@@ -134,7 +134,7 @@ test('an empty list is a header or [], exit 0, and a sentence on stderr', async 
   expect((await cli(newWorld(), ['ls', '-q', '-o', 'ndjson'])).stderr).toBe('')
 })
 
-test('where nothing matches it says out of how many', async () => {
+test('without matches the output has the total', async () => {
   const world = await three()
   const none = await cli(world, ['ls', '--match', 'orders/**'])
   expect(none).toMatchObject({ exit: 0, stderr: 'nothing matches: none of 3 streams in memory:\n' })
@@ -145,7 +145,7 @@ test('where nothing matches it says out of how many', async () => {
   expect((await cli(newWorld(), ['ls', '--failed'])).stderr).toBe('no streams in memory:\n')
 })
 
-/** Listings know no summary, and the document of `b` cannot be read. */
+/** Listings have no summary, and the document of `b` is unreadable. */
 function foreign(world: World): StreamStore {
   return storeWith(world.store, {
     ...listing(world.store, ({ summary: _, ...listed }) => listed),
@@ -156,7 +156,7 @@ function foreign(world: World): StreamStore {
   })
 }
 
-test('a stream without a summary is read; one that cannot be read is a row with the reason, and the rest goes on', async () => {
+test('a stream without a summary is read; an unreadable one is a row with the reason, and the rest continues', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a', '--fork', 'A'])
   await cli(world, ['init', 'b'])
@@ -181,7 +181,7 @@ test('a stream without a summary is read; one that cannot be read is a row with 
   expect(json(fields.stdout.split('\n')[1] ?? '')).toMatchObject({ name: 'b', error: { code: 'bad-document' } })
 })
 
-test('-o wide adds version, root, texts, the last change, who made it and the last failure', async () => {
+test('-o wide adds version, root, texts, the last change with its author, and the last failure', async () => {
   const world = await three()
   await cli(world, ['event', 'set', 'a/1', '00', '--topic', 't', '--tag', 'g', '--tracking-id', 'x-1'])
   const [header = '', row = ''] = (await cli(world, ['ls', '-o', 'wide', '--limit', '1'])).stdout.split('\n')
@@ -200,7 +200,7 @@ test('names and texts are cut on a narrow terminal only', async () => {
   expect(Math.max(...narrow.map(line => line.length))).toBe(80)
 })
 
-test('--fields chooses columns and fields, in the order given; JSON keeps the version of the API', async () => {
+test('--fields chooses columns and fields in the given order; JSON keeps the version of the API', async () => {
   const world = await three()
   const argv = ['ls', '--limit', '1', '--fields', 'failure,name', '--fields', 'created']
   expect((await cli(world, argv)).stdout).toBe('FAILURE    NAME  CREATED\nno answer  a/1   2m14s ago\n')
@@ -245,7 +245,7 @@ test('-o yaml is the same document as -o json, an empty one too', async () => {
   }
 })
 
-test('names of leasectl itself are never listed', async () => {
+test("names of leasectl's own documents are never listed", async () => {
   const world = newWorld()
   await world.store.create('.leasectl/watchdog', Buffer.from('x'), await summaryOf(world))
   expect((await cli(world, ['ls', '-o', 'name'])).stdout).toBe('s\n')

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { openStore } from '../../../src/store/open.ts'
 import { cli, json, newWorld, type Ran } from './support.ts'
 
-describe('a pattern selects what shells select by it', () => {
+describe('a pattern matches as in a shell', () => {
   test.each([
     ['a/[12]', ['a/1', 'a/2']],
     ['a/[!12]', ['a/3']],
@@ -31,7 +31,7 @@ describe('a pattern selects what shells select by it', () => {
     ['work', 'Search', '--match'],
     ['watchdog', '--match'],
     ['top', '--match'],
-  ])('one that is not whole is refused: %s %s %s %s', async (...given) => {
+  ])('an incomplete one is refused: %s %s %s %s', async (...given) => {
     const argv = given.filter(word => word !== undefined)
     const ran = await cli(newWorld(), [...argv, 'a/[12'])
     expect(ran.exit).toBe(2)
@@ -39,7 +39,7 @@ describe('a pattern selects what shells select by it', () => {
     expect(ran.stderr).toContain('Write \\[ for the character itself.')
   })
 
-  test('by check too, as monitoring reads it', async () => {
+  test('check matches in the same way, as monitoring uses it', async () => {
     const ran = await cli(newWorld(), ['check', '--match', 'a/[12'])
     expect(ran.exit).toBe(3)
     expect(ran.stdout).toContain('--match: the [ at character 3 of the pattern is not closed')
@@ -70,7 +70,7 @@ describe('an embedded store without a file', () => {
     expect(ran.stderr).toMatch(/hint {5}Is it the right store\? sqlite:.*x\.db does not exist \(yet\)\./)
   })
 
-  test('as JSON too', async () => {
+  test('the error is JSON too', async () => {
     const ran = await inEmptyFolder(['show', 'a', '-o', 'json'])
     expect(json(ran.stderr)).toMatchObject({ error: { hint: expect.stringContaining('does not exist (yet)') } })
   })

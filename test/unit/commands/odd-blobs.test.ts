@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const GOOD = ['good/1', 'good/2'] as const
 const KINDS = Object.keys(ODD_BLOBS) as OddKind[]
 
-/** Each on a store of its own: what a command changes is not what the next one finds. */
+/** Each with a store of its own: changes of a command must not affect the next one. */
 async function beside(
   kind: OddKind,
 ): Promise<{ odd: OddStore; world: World; run: (...argv: string[]) => Promise<Ran> }> {
@@ -33,14 +33,14 @@ async function beside(
   return { odd, world, run }
 }
 
-/** All that was said of the streams that can be read, and of those that cannot. */
+/** The output on readable streams, and on unreadable ones. */
 function expectAll({ stdout, stderr }: Ran, names: readonly string[]): void {
   for (const name of names) expect(stdout + stderr, name).toContain(visibleText(name))
 }
 
 describe.each(KINDS)('beside %s', kind => {
   const { code, names } = ODD_BLOBS[kind]
-  /** A blob in the archive keeps its metadata: a listing has its summary as before. */
+  /** A blob in the archive tier keeps its metadata: a listing still has its summary. */
   const isListed = kind === 'a blob in the archive tier'
   let odd: OddStore
   let run: (...argv: string[]) => Promise<Ran>
@@ -50,14 +50,14 @@ describe.each(KINDS)('beside %s', kind => {
   })
   afterAll(() => odd.end())
 
-  test.each([['ls'], ['ls --sort modified'], ['ls --match **']])('%s has a row for each', async line => {
+  test.each([['ls'], ['ls --sort modified'], ['ls --match **']])('%s has a row for each blob', async line => {
     const ran = await run(...line.split(' '))
     expect(ran.exit).toBe(0)
     expectAll(ran, [...GOOD, ...names])
     if (!isListed) expect(ran.stdout).toContain(`? ${code}`)
   })
 
-  test('ls -o json says why, and counts all of them', async () => {
+  test('ls -o json gives the reason, and counts all of them', async () => {
     const { items, total } = json((await run('ls', '-o', 'json')).stdout) as {
       items: { name: string; error: { code: string } | null }[]
       total: number
@@ -69,7 +69,7 @@ describe.each(KINDS)('beside %s', kind => {
     )
   })
 
-  test('ls -o yaml, ls --group-by and lease ls go on', async () => {
+  test('ls -o yaml, ls --group-by and lease ls continue', async () => {
     expect((await run('ls', '-o', 'yaml')).stdout).toContain('good/2')
     expect((await run('ls', '--group-by', 'status')).stdout).toContain('inprocess')
     expect((await run('lease', 'ls')).exit).toBe(0)
@@ -91,7 +91,7 @@ describe.each(KINDS)('beside %s', kind => {
     'log --all',
     'tail --match ** -n all',
     `export --all --to ${join(folder, String(KINDS.indexOf(kind)))}`,
-  ])('%s does the others, names them and ends with 7', async line => {
+  ])('%s processes the other streams, names the blobs and ends with 7', async line => {
     const ran = await run(...line.split(' '))
     expect(ran.exit).toBe(7)
     expectAll(ran, names)
@@ -99,14 +99,14 @@ describe.each(KINDS)('beside %s', kind => {
     expect(ran.stdout + ran.stderr).toContain(`[${code}]`)
   })
 
-  test('export -o otlp does the others and counts the rest', async () => {
+  test('export -o otlp exports the other streams and counts the blobs', async () => {
     const ran = await run('export', '--all', '-o', 'otlp')
     expect(ran.exit).toBe(7)
     expect(ran.stdout).toContain('good/2')
     expect(ran.stderr).toContain(`${GOOD.length} done, ${names.length} failed`)
   })
 
-  test('show and a command on named streams do the others', async () => {
+  test('show and a command on named streams process the other streams', async () => {
     if (code === 'bad-name') return expect((await run('show', 'good/1', names[0])).exit).toBe(2)
     const ran = await run('show', names[0], 'good/2')
     expect(ran.exit).toBe(12)
@@ -116,7 +116,7 @@ describe.each(KINDS)('beside %s', kind => {
     expect((await run('export', names[0], '-o', 'xml')).exit).toBe(12)
   })
 
-  test('names of a listing by --streams are each done or reported', async () => {
+  test('names of a listing in --streams are each processed or reported', async () => {
     const world = newWorld()
     const stdin = (await run('ls', '-o', 'ndjson')).stdout
     const ran = await cli(world, ['log', '--streams', '-'], { store: odd.store, stdin })
@@ -125,7 +125,7 @@ describe.each(KINDS)('beside %s', kind => {
     expect(ran.stderr).toContain(`[${code}]`)
   })
 
-  test('import from such a store copies the others', async () => {
+  test('import from such a store copies the other streams', async () => {
     const world = newWorld()
     const others = { 'azurite:odd': odd.store }
     const ran = await cli(world, ['import', 'azurite:odd'], { others })
@@ -134,7 +134,7 @@ describe.each(KINDS)('beside %s', kind => {
     expect(await world.store.read('good/2')).toBeDefined()
   })
 
-  test('cancel --all --dry-run shows all', async () => {
+  test('cancel --all --dry-run shows all of them', async () => {
     const plain = await run('cancel', '--all', '--dry-run')
     expect(plain.exit).toBe(0)
     expectAll(plain, [...GOOD, ...names])
@@ -144,11 +144,11 @@ describe.each(KINDS)('beside %s', kind => {
     expect(inside.stderr).toContain(`${names.length} not tried`)
   })
 
-  test('completion offers the others', async () => {
+  test('completion offers the other streams', async () => {
     expect((await run('__complete', 'fish', '--', 'leasectl show good/')).stdout).toContain('good/2')
   })
 
-  test('the dashboard lists all, is not stale, and has its activities', async () => {
+  test('the dashboard lists all of them, is not stale, and shows activity', async () => {
     const [name] = names
     const demand = { streams: true, activity: true, watchdog: true, open: name, unread: [...names] }
     const { data, stop } = await polling(odd.store, demand)
@@ -165,7 +165,7 @@ describe.each(KINDS)('beside %s', kind => {
     }
   })
 
-  test('what follows all streams tells the rest, one that appears meanwhile too', async () => {
+  test('commands that follow all streams report the rest, including a stream that appears meanwhile', async () => {
     const enough = new AbortController()
     const late = code === 'bad-name' ? ['late/'] : []
     const seen = new Set<string>()
@@ -181,7 +181,7 @@ describe.each(KINDS)('beside %s', kind => {
     for (const one of late) await run('rm', '--blob', one, '--yes')
   })
 
-  test('the library: following one such stream is its fault, not one of the store', async () => {
+  test('following such a stream with the library is an error of that stream, not of the store', async () => {
     const first = async () => follow(odd.store, names[0], { intervalMs: 1 }).next()
     await expect(first()).rejects.toBeInstanceOf(StreamFault)
   })
@@ -196,7 +196,7 @@ describe.each(KINDS)('changes beside %s', kind => {
     return made
   }
 
-  test('work takes the events of the others', async () => {
+  test('work takes the events of the other streams', async () => {
     const { run } = await prepared()
     const ran = await run('work', '--name', 'Step', '--until-empty', '--', 'true')
     expect(ran.stderr + ran.stdout).toContain(`[${code}]`)
@@ -204,7 +204,7 @@ describe.each(KINDS)('changes beside %s', kind => {
     for (const line of listed.stdout.trim().split('\n')) expect(json(line)).toMatchObject({ status: 'completed' })
   })
 
-  test('a worker of the library goes on to claim, and reports each once', async () => {
+  test('a worker of the library continues to claim, and reports each blob once', async () => {
     const { odd } = await prepared()
     const drain = new AbortController()
     const done: string[] = []
@@ -227,7 +227,7 @@ describe.each(KINDS)('changes beside %s', kind => {
     for (const fault of faults) expect(fault).toBeInstanceOf(StreamFault)
   })
 
-  test('cancel and wait do the others; a run file with such names can be read', async () => {
+  test('cancel and wait process the other streams; a run file with such names can be read', async () => {
     const { run } = await prepared()
     const ran = await run('cancel', '--all', '--yes', '-o', 'json')
     expect(ran.exit).toBe(7)
@@ -240,12 +240,12 @@ describe.each(KINDS)('changes beside %s', kind => {
     if (code === 'bad-name') expect(await run('wait', '--all', '--for', 'done')).toMatchObject({ exit: 0 })
   })
 
-  test('a watchdog passes', async () => {
+  test('a watchdog pass succeeds', async () => {
     const { run } = await prepared()
     expect((await run('watchdog', '--once')).exit).toBe(0)
   })
 
-  test('rm --blob removes them and nothing else, and no filter does so by force', async () => {
+  test('rm --blob removes only them, and a filter does not do so even with --force', async () => {
     const { run, odd } = await prepared()
     const blobs = names.flatMap(name => ['--blob', name])
     if (code === 'bad-name') {
@@ -260,8 +260,8 @@ describe.each(KINDS)('changes beside %s', kind => {
   })
 })
 
-describe('a document of ours that cannot be read', () => {
-  test('the state of watchdogs is damaged, and says why', async () => {
+describe('an unreadable system document', () => {
+  test('of watchdogs is damaged, with the reason', async () => {
     const { odd, run } = await beside('an append blob')
     onTestFinished(() => odd.end())
     await odd.plant('an append blob', GOOD[0], [WATCHDOG_STATE])
@@ -270,7 +270,7 @@ describe('a document of ours that cannot be read', () => {
     expect((await run('check', '--match', 'good/*')).exit).toBeLessThan(3)
   })
 
-  test('seats and shards are made anew', async () => {
+  test('of memberships and shards is created again', async () => {
     const { odd } = await beside('an append blob')
     onTestFinished(() => odd.end())
     const base = '.leasectl/watchdog/shards/2'

@@ -7,7 +7,7 @@ import { VERSION } from '../../../src/cli/version.ts'
 import { globOf } from '../../../src/ops/glob.ts'
 import { nearest } from '../../../src/util/strings.ts'
 
-test('a glob matches the whole name: * and ? stay within a /, ** does not', () => {
+test('a glob matches the whole name: * and ? do not cross a /, ** does', () => {
   const matches = (pattern: string, name: string) => globOf(pattern).matches(name)
   expect(matches('orders/*', 'orders/1')).toBe(true)
   expect(matches('orders/*', 'orders/1/x')).toBe(false)
@@ -23,14 +23,14 @@ test('a glob matches the whole name: * and ? stay within a /, ** does not', () =
   expect(globOf('a').prefix).toBe('a')
 })
 
-test('the nearest word is one that may have been meant', () => {
+test('the nearest word is a plausible one', () => {
   const words = ['cancel', 'complete', 'exit-codes']
   expect(nearest('cancle', words)).toBe('cancel')
   expect(nearest('exit', words)).toBe('exit-codes')
   expect(nearest('zzz', words)).toBeUndefined()
 })
 
-test('a printed word survives a shell', () => {
+test('a printed word is quoted for a shell', () => {
   expect(shellWord('orders/4711')).toBe('orders/4711')
   expect(shellWord('')).toBe("''")
   expect(shellWord('a b')).toBe("'a b'")
@@ -45,7 +45,7 @@ test('an id sorts by time and is a UUID of version 7', () => {
   expect(id).not.toBe(uuidV7(Date.UTC(2026, 2, 1)))
 })
 
-test('codes lead to the exit codes of the table', () => {
+test('error codes map to the exit codes of the table', () => {
   const known = new Set(EXIT_CODES.map(({ code }) => code))
   const wanted = {
     usage: 2,
@@ -74,7 +74,7 @@ test('the version is that of the package', () => {
   expect(VERSION).toBe(version)
 })
 
-/** What the help loads: the static imports that reach out from the entry. */
+/** The modules that the help loads: all static imports from the entry. */
 function staticImports(path: URL, seen = new Map<string, readonly string[]>()): Map<string, readonly string[]> {
   if (seen.has(path.pathname)) return seen
   const source = readFileSync(path, 'utf8')
@@ -89,11 +89,11 @@ function staticImports(path: URL, seen = new Map<string, readonly string[]>()): 
   return seen
 }
 
-test('nothing heavy is loaded before a command runs: neither stores nor operations, colours, XML nor YAML', () => {
+test('no heavy module is loaded before a command runs: stores, operations, colors, XML or YAML', () => {
   const modules = staticImports(new URL('../../../src/commands/main.ts', import.meta.url))
   const files = [...modules.keys()].map(path => path.slice(path.indexOf('/src/') + 5))
   expect(files).toContain('commands/event.ts')
-  // a few words of no weight of their own are parsed at the edge
+  // a few small parsers are used by the argument parser
   expect(
     files.filter(file =>
       /^(ops\/(?!glob)|worker|watchdog|tui|demo|formats\/(?!terminal\/style|listing\/fields))|^store\/(?!names|errors)|xml|\/run\.ts$/.test(

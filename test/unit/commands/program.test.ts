@@ -5,7 +5,7 @@ import { fakeRuntime, newWorld } from './support.ts'
 const namesFor = (...argv: string[]) =>
   buildProgram(fakeRuntime(newWorld(), argv).runtime, () => {}).commands.map(command => command.name())
 
-test('a line that begins with a command makes that command alone', () => {
+test('a line that begins with a command creates only that command', () => {
   expect(namesFor('ls', '--failed')).toEqual(['ls'])
   expect(namesFor('list')).toEqual(['ls'])
   expect(namesFor('delete', 'orders/1')).toEqual(['rm'])
@@ -21,13 +21,13 @@ test.each([
   ['help', 'ls'],
   ['__complete', 'bash'],
   ['constructor'],
-])('any other line makes all: %j', (...argv) => {
+])('any other line creates all commands: %j', (...argv) => {
   const all = namesFor(...argv)
   expect(all).toContain('ls')
   expect(all).toContain('context')
   expect(all.length).toBeGreaterThanOrEqual(20)
 })
 
-test('each command is known by its own name', () => {
+test('each command is found by its name', () => {
   for (const name of namesFor()) if (name !== 'help' && name !== '__complete') expect(namesFor(name)).toEqual([name])
 })

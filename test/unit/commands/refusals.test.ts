@@ -23,7 +23,7 @@ test.each(refused)('%s', async (says, args) => {
   expect(ran.stderr).not.toContain('One of .')
 })
 
-test('what is missing comes with where to look for it', async () => {
+test('a missing stream or event comes with advice on finding it', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a'])
   expect((await cli(world, ['show', 'nix'])).stderr).toContain('hint     Is it the right store? ls lists its streams')
@@ -35,7 +35,7 @@ test('what is missing comes with where to look for it', async () => {
   }
 })
 
-test('a join that waits again after a retry is not called joined', async () => {
+test('a join that waits again after a retry is not reported as joined', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a', '--fork', 'A,B', '--join', 'J'])
   await cli(world, ['cancel', 'a'])
@@ -43,24 +43,24 @@ test('a join that waits again after a retry is not called joined', async () => {
   expect((await cli(world, ['tail', 'a'])).stdout).toMatch(/ 01 {2}canceled → ▶ inprocess \(waits again/)
 })
 
-test('a lease command says that it changes the lease, not the stream', async () => {
+test('a lease command reports a changed lease, not a changed stream', async () => {
   const { stdout } = await cli(newWorld(), ['lease', 'break', '--help'])
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain('Writes: changes the lease, not the stream.')
 })
 
-test('tail of nothing says so', async () => {
+test('tail of no transactions says so', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a'])
   expect(await cli(world, ['tail', 'a', '-n', '0'])).toMatchObject({ exit: 0, stdout: '', stderr: 'no transactions\n' })
 })
 
-test('a name behind ls is told where it belongs', async () => {
+test('a name after ls gives advice on the right command', async () => {
   const ran = await cli(newWorld(), ['ls', 'orders/'])
   expect(ran.exit).toBe(2)
   expect(ran.stderr).toContain("ls --match 'orders/**'")
 })
 
-test('a change whose stream was removed and created anew under way is not to be repeated', async () => {
+test('a change whose stream was removed and created again in flight must not be repeated', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a', '--fork', 'A'])
   let isFirst = true

@@ -10,7 +10,7 @@ test('argv → options', async () => {
   })
 })
 
-test('without -e all failed leaves in one transaction', async () => {
+test('without -e all failed leaves are retried in one transaction', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A,B,C'])
   for (const id of ['01.00', '02.00']) await cli(world, ['event', 'fail', 's', id])
@@ -20,7 +20,7 @@ test('without -e all failed leaves in one transaction', async () => {
   expect(await statuses(world, 's')).toEqual({ '00': 'inprocess', '01.00': 'init', '02.00': 'init', '03.00': 'init' })
 })
 
-test('what did not fail is refused, exit 5, and unchanged', async () => {
+test('a stream without a failure is refused, exit 5, and unchanged', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A'])
   const ran = await cli(world, ['retry', 's', '-e', '01.00'])

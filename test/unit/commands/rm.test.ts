@@ -8,7 +8,7 @@ import { cli, json, newWorld, optionsFrom, type Setting, statuses, type World } 
 
 const LEASE = '11111111-1111-4111-8111-111111111111'
 
-/** Streams that have ended. */
+/** Ended streams. */
 async function ended(...names: string[]): Promise<World> {
   const world = newWorld()
   await given(world, names)
@@ -40,7 +40,7 @@ test('argv → options', async () => {
   expect(await optionsFrom(register, ['delete', '--match', 'x'])).toEqual({ names: [], match: ['x'] })
 })
 
-test('asks even for one stream by its name, and shows it; the line says who and why', async () => {
+test('rm prompts even for one stream by name, and shows it; the output line names author and reason', async () => {
   const world = await ended('s')
   const setting = { terminal: true, env: { NO_COLOR: '1' } }
   const no = await cli(world, ['rm', 's'], { ...setting, answer: 'n' })
@@ -56,7 +56,7 @@ test('asks even for one stream by its name, and shows it; the line says who and 
   expect(await isThere(world, 's')).toBe(false)
 })
 
-test('without a terminal it needs --yes; from 50 on the number too', async () => {
+test('without a terminal rm needs --yes; from 50 on the number too', async () => {
   const world = await ended(...namesOf(50))
   expect(await cli(world, ['rm', 's000'])).toMatchObject({ exit: 2, stdout: '' })
   expect((await cli(world, ['rm', '--all', '--yes'])).stderr).toContain('--yes --expect 50')
@@ -67,7 +67,7 @@ test('without a terminal it needs --yes; from 50 on the number too', async () =>
   expect(await isThere(world, 's000')).toBe(false)
 })
 
-test('-o json: the shape of every change, and who did it', async () => {
+test('-o json has the fields of every change, and the author', async () => {
   const world = await ended('s')
   const ran = await cli(world, ['rm', 's', '--yes', '-m', 'why', '--command-id', 'c', '-o', 'json'])
   expect(json(ran.stdout)).toEqual({
@@ -101,7 +101,7 @@ describe('an open stream', () => {
     expect(await isThere(world, 's')).toBe(false)
   })
 
-  test('among others is left, and told; it does not count for --expect', async () => {
+  test('among others is left and reported; it does not count for --expect', async () => {
     const world = await ended('a', 'b')
     await given(world, ['open'])
     const ran = await cli(world, ['rm', '--all', '--yes', '--expect', '2', '-o', 'json'])
@@ -115,7 +115,7 @@ describe('an open stream', () => {
     expect(preview.stdout).toMatch(/open +▶ inprocess .*still-open/)
   })
 
-  test('that was opened again after the preview is not removed', async () => {
+  test('that was reopened after the preview is not removed', async () => {
     const world = await ended('a')
     const store = before(world.store, 'remove', async () => {
       await run(world.store, 'a', { op: 'retry', canceled: true })
@@ -127,7 +127,7 @@ describe('an open stream', () => {
   })
 })
 
-test('a document that cannot be read goes only by force', async () => {
+test('an unreadable document is removed only with --force', async () => {
   const world = newWorld()
   await unreadable(world, 'bad')
   const refused = await cli(world, ['rm', 'bad', '--yes'])
@@ -137,7 +137,7 @@ test('a document that cannot be read goes only by force', async () => {
   expect(await isThere(world, 'bad')).toBe(false)
 })
 
-test('a missing name: exit 3 and nothing is removed; gone since the preview says already', async () => {
+test('a missing name is exit 3 and nothing is removed; one removed since the preview says already', async () => {
   const world = await ended('a', 'b')
   expect((await cli(world, ['rm', 'a', 'nix', '--yes'])).exit).toBe(3)
   expect(await isThere(world, 'a')).toBe(true)
@@ -148,7 +148,7 @@ test('a missing name: exit 3 and nothing is removed; gone since the preview says
 })
 
 describe('leases', () => {
-  test('a stream that another holds is busy; under the given lease it goes', async () => {
+  test('of another make a stream busy; under the given lease it is removed', async () => {
     const world = await ended('s')
     await world.store.acquireLease('s', { leaseId: LEASE, durationS: -1, holder: HOLDER })
     const held = await cli(world, ['rm', 's', '--yes', '--lease-wait', '0s'])
@@ -161,14 +161,14 @@ describe('leases', () => {
     expect(await isThere(world, 's')).toBe(false)
   })
 
-  test('--if-version removes only that version', async () => {
+  test('do not affect --if-version, which removes only that version', async () => {
     const world = await ended('s')
     expect((await cli(world, ['rm', 's', '--yes', '--if-version', '1'])).exit).toBe(5)
     expect((await cli(world, ['rm', 's', '--yes', '--if-version', '2'])).exit).toBe(0)
   })
 })
 
-test('a stream that was removed and created anew since the preview stays, exit 5', async () => {
+test('a stream that was removed and created again since the preview stays, exit 5', async () => {
   const world = await ended('s')
   const store = before(world.store, 'remove', async name => {
     await world.store.remove(name, {})
@@ -180,13 +180,13 @@ test('a stream that was removed and created anew since the preview stays, exit 5
   expect(await isThere(world, 's')).toBe(true)
 })
 
-test('an answer that never came is unknown, exit 10', async () => {
+test('a missing answer is unknown, exit 10', async () => {
   const world = await ended('s')
   const ran = await cli(world, ['rm', 's', '--yes'], removing(world, { kind: 'unknown', cause: new Error('hush') }))
   expect(ran).toMatchObject({ exit: 10, stdout: '' })
 })
 
-test('--rerun: what is gone is done, another stream of that name stays', async () => {
+test('--rerun: a removed stream is done, another stream of that name stays', async () => {
   const world = await ended('a', 'b', 'c')
   const silent = removing(world, { kind: 'unknown', cause: new Error('hush') })
   const ran = await cli(world, ['rm', 'a', 'b', 'c', '--yes'], silent)

@@ -12,7 +12,7 @@ async function withStream(): Promise<World> {
   return world
 }
 
-/** A store that answers a change otherwise, or throws. */
+/** A store that gives another answer to a change, or throws. */
 function changing(store: StreamStore, answer: () => ChangeOutcome): StreamStore {
   return new Proxy(store, {
     get(target, key) {
@@ -23,7 +23,7 @@ function changing(store: StreamStore, answer: () => ChangeOutcome): StreamStore 
   })
 }
 
-describe('1: one noun', () => {
+describe('1: one noun for one thing', () => {
   const id = ['--lease-id', ID]
   const onStream: readonly (readonly [path: string, more: readonly string[]])[] = [
     ...['init', 'show', 'tail', 'log', 'stats', 'wait', 'cancel', 'abort', 'retry', 'rm', 'export', 'top'].map(
@@ -48,7 +48,7 @@ describe('1: one noun', () => {
     }
   })
 
-  test.each(onStream)('%s refuses an empty name and the names of leasectl itself', async (path, more) => {
+  test.each(onStream)('%s refuses an empty name and the names of system documents', async (path, more) => {
     for (const [name, why] of [
       ['', 'is empty'],
       ['.leasectl/watchdog', 'reserved'],
@@ -72,7 +72,7 @@ describe('1: one noun', () => {
   })
 })
 
-test('2: stdout is data, stderr is talk: no escape without a terminal', async () => {
+test('2: stdout has data, stderr has messages: no escape sequence without a terminal', async () => {
   const world = await withStream()
   for (const line of [
     'ls',
@@ -87,7 +87,7 @@ test('2: stdout is data, stderr is talk: no escape without a terminal', async ()
   }
 })
 
-test('3: reading never takes a lease and never writes', async () => {
+test('3: reading never takes a lease or writes', async () => {
   const world = await withStream()
   const calls: string[] = []
   const store: StreamStore = new Proxy(world.store, {
@@ -120,7 +120,7 @@ test('3: reading never takes a lease and never writes', async () => {
   expect([...new Set(calls)].sort()).toEqual(['list', 'nowMs', 'read'])
 })
 
-test('3: every command says in its help whether it writes, with examples first', () => {
+test('3: the help of every command says whether it writes, with examples first', () => {
   for (const command of allCommands().filter(({ commands }) => commands.length === 0)) {
     let help = ''
     command.configureOutput({ writeOut: text => (help += text) })
@@ -163,7 +163,7 @@ test('7: with -o json errors are JSON on stderr, errors of the parser too', asyn
   }
 })
 
-test('the sample error: headline with its code, who holds it, how long was waited, what to try', async () => {
+test('the sample error has a headline with its code, the holder, the wait and advice', async () => {
   const world = await withStream()
   await cli(world, ['lease', 'acquire', 'orders/4711', '--by', 'worker-7', '-m', 'event complete 01.02.00'])
   world.nowMs += 41_000
@@ -177,7 +177,7 @@ test('the sample error: headline with its code, who holds it, how long was waite
   ])
 })
 
-describe('9: colours', () => {
+describe('9: colors', () => {
   const coloured = async (argv: string[], env: Record<string, string>, columns?: number) =>
     (
       await cli(await withStream(), ['show', 'orders/4711', ...argv], { env, ...(columns ? { columns } : {}) })
@@ -198,7 +198,7 @@ describe('9: colours', () => {
     expect(await coloured([...argv], env, columns)).toBe(wanted)
   })
 
-  test('an error follows them too', async () => {
+  test('an error has colors by the same rules', async () => {
     expect((await cli(newWorld(), ['show', 'x'], { terminal: true })).stderr).toContain('\u001b[31merror:')
     expect((await cli(newWorld(), ['show', 'x'], { terminal: true, env: { NO_COLOR: '1' } })).stderr).not.toContain(
       '\u001b',
@@ -276,7 +276,7 @@ describe('11: bad input of a flag is exit 2 with a hint, and nothing is changed'
   })
 })
 
-test('11: unknown commands and flags name the nearest', async () => {
+test('11: for unknown commands and flags the nearest are suggested', async () => {
   const hint = async (...argv: string[]) => (await cli(newWorld(), argv)).stderr
   expect(await hint('cancle', 's')).toContain('Did you mean cancel?')
   expect(await hint('event', 'strat', 's')).toContain('Did you mean start?')
@@ -285,7 +285,7 @@ test('11: unknown commands and flags name the nearest', async () => {
   expect(await hint('help', 'exit-code')).toContain('did you mean exit-codes?')
 })
 
-test('11: leasectl alone prints a short help with the store meant and three commands, exit 0', async () => {
+test('11: leasectl alone prints a short help with the selected store and three commands, exit 0', async () => {
   for (const argv of [[], ['--store', 'memory:']]) {
     const ran = await cli(newWorld(), argv)
     expect(ran).toMatchObject({ exit: 0, stderr: '' })
@@ -301,7 +301,7 @@ test('11: a group without a command is exit 2', async () => {
 })
 
 describe('12: printed commands', () => {
-  test('begin as leasectl was started and carry --store where it is not the default', async () => {
+  test('begin as leasectl was started and include --store if it is not the default', async () => {
     const world = await withStream()
     await cli(world, ['lease', 'acquire', 'orders/4711'])
     const tried = async (argv: string[], setting = {}) =>
@@ -317,7 +317,7 @@ describe('12: printed commands', () => {
     )
   })
 
-  test('of the help and the short help begin so too', async () => {
+  test('of the help and the short help begin in the same way', async () => {
     expect((await cli(newWorld(), [], { startedAs: 'npx leasectl' })).stdout).toContain('  npx leasectl ls')
     expect((await cli(newWorld(), ['ls', '--help'], { startedAs: 'npx leasectl' })).stdout).toContain(
       '  npx leasectl ls --match',
@@ -325,7 +325,7 @@ describe('12: printed commands', () => {
   })
 })
 
-test('flags that stand everywhere may stand before or after the command', async () => {
+test('global flags may come before or after the command', async () => {
   const world = await withStream()
   for (const argv of [
     ['-o', 'json', 'lease', 'show', 'orders/4711'],
@@ -343,13 +343,13 @@ test('a reason that looks like a flag is a reason', async () => {
   expect((await cli(world, ['tail', 'orders/4711', '-n', '1'])).stdout).toContain('"--quiet"')
 })
 
-test('--version stands everywhere', async () => {
+test('--version is allowed everywhere', async () => {
   for (const argv of [['--version'], ['ls', '--version'], ['event', 'start', '--version']]) {
     expect(await cli(newWorld(), argv)).toMatchObject({ exit: 0, stdout: '0.1.0\n' })
   }
 })
 
-test('a changing command says so when Azure variables named the store; -q and reading do not', async () => {
+test('a changing command says if Azure variables selected the store; -q and reading do not', async () => {
   const world = await withStream()
   const set = ['event', 'set', 'orders/4711', '01.00', '--tag', 'x']
   expect((await cli(world, set, { source: 'azure' })).stderr).toMatch(/^store: memory: .*Azure variables.*\n$/)
@@ -389,7 +389,7 @@ describe('exit codes', () => {
     expect(debug.stderr).not.toContain('SECRET')
   })
 
-  test('unknown is 10 and prints the id and the exact command to repeat', async () => {
+  test('unknown is 10 and prints the id and the exact command for the repetition', async () => {
     const world = await withStream()
     const store = changing(world.store, () => ({ kind: 'unknown', cause: new Error('silence') }))
     const ran = await cli(world, ['cancel', 'orders/4711', '-m', "it's"], { store })
@@ -408,7 +408,7 @@ describe('exit codes', () => {
     })
   })
 
-  test('an infinite lease is not waited out: what helps is to look at it and to break it', async () => {
+  test('an infinite lease is not waited for: the advice is to inspect and break it', async () => {
     const world = await withStream()
     await cli(world, ['lease', 'acquire', 'orders/4711', '--duration', 'infinite'])
     const ran = await cli(world, ['cancel', 'orders/4711', '--lease-wait', '0s'])
@@ -418,7 +418,7 @@ describe('exit codes', () => {
     expect(ran.stderr).not.toContain('60s')
   })
 
-  test('lost is 11 with the code of the service, where there is one', async () => {
+  test('lost is 11 with the code of the service, if there is one', async () => {
     const world = await withStream()
     const store = changing(world.store, () => ({ kind: 'lost', code: 'LeaseIdMismatchWithLeaseOperation' }))
     const ran = await cli(world, ['cancel', 'orders/4711'], { store })
@@ -438,6 +438,6 @@ describe('exit codes', () => {
   })
 })
 
-test('the clock of these tests stands', () => {
+test('the clock of these tests is fixed', () => {
   expect(newWorld().store.nowMs()).toBe(NOON)
 })

@@ -22,7 +22,7 @@ test('argv → options', async () => {
   })
 })
 
-/** The example of the format: threads, a nested fork, a failure, a join that waits. */
+/** The example of the format: threads, a nested fork, a failure, a waiting join. */
 async function searchOrder(): Promise<World> {
   const world = newWorld()
   const run = async (line: string) => {
@@ -39,7 +39,7 @@ async function searchOrder(): Promise<World> {
   return world
 }
 
-test('the tree: lines, glyph and word, owner, age, due, what it waits on, failures with their message', async () => {
+test('the tree has lines, glyph and word, owner, age, due, waiting-on, failures with their message', async () => {
   const ran = await cli(await searchOrder(), ['show', 'orders/4711'])
   expect(ran).toMatchObject({ exit: 0, stderr: '' })
   expect(ran.stdout.split('\n')).toEqual([
@@ -61,7 +61,7 @@ test('the tree: lines, glyph and word, owner, age, due, what it waits on, failur
   ])
 })
 
-describe('OWNER says how long the claim holds', () => {
+describe('OWNER shows how long the claim holds', () => {
   async function claimed(): Promise<World> {
     const world = newWorld()
     await cli(world, ['init', 's', '--timeout', '2h'])
@@ -71,7 +71,7 @@ describe('OWNER says how long the claim holds', () => {
   }
   const row = (ran: Ran) => ran.stdout.split('\n').find(line => line.includes('00 Start'))
 
-  test('while it runs, and since when it has run out', async () => {
+  test('until its end, and how long ago it expired', async () => {
     const world = await claimed()
     expect(row(await cli(world, ['show', 's']))).toMatch(/ {2}w1 \(45s left\) {2}.* {2}in 1h59m$/)
     expect(row(await cli(world, ['show', 's', '-o', 'table', '--time', 'utc']))).toContain('w1 (until 12:01:00Z)')
@@ -81,26 +81,26 @@ describe('OWNER says how long the claim holds', () => {
     expect(row(await cli(world, ['show', 's', '--color', 'always']))).toContain('\u001b[33mw1 (ran out 12s ago)')
   })
 
-  test('an earlier version does not say until when', async () => {
+  test('without an end for an earlier version', async () => {
     const ran = await cli(await claimed(), ['show', 's', '--at', '2'])
     expect(row(ran)).toContain('  w1  ')
     expect(ran.stdout).not.toContain('left')
   })
 
-  test('a narrow terminal cuts the cell', async () => {
+  test('cut on a narrow terminal', async () => {
     const lines = (await cli(await claimed(), ['show', 's', '--color', 'never'], { columns: 60 })).stdout.split('\n')
     expect(lines.every(line => line.length <= 60)).toBe(true)
     expect(lines.find(line => line.includes('00 Start'))).toContain('w1 (')
   })
 })
 
-test('--at takes a time with "ago", as the help writes it', async () => {
+test('--at accepts a time with "ago", as documented in the help', async () => {
   expect(await optionsFrom(register, ['show', 'a', '--at', '30m ago'])).toMatchObject({
     at: { kind: 'ago', ms: 1_800_000 },
   })
 })
 
-test('colours mark status on a terminal, with --color always anywhere, never with --color never', async () => {
+test('colors show the status on a terminal, with --color always anywhere, never with --color never', async () => {
   const world = await searchOrder()
   const escapes = (text: string) => text.includes('\u001b[36m▶ inprocess\u001b[39m')
   expect(escapes((await cli(world, ['show', 'orders/4711'], { columns: 120 })).stdout)).toBe(true)
@@ -119,7 +119,7 @@ test('lines are cut to the width of a terminal, and only there', async () => {
   expect(rows.every(row => row.replace(/\u001b\[\d+m/g, '').length <= 60)).toBe(true)
 })
 
-test('-o json: fields, states and times', async () => {
+test('-o json has fields, states and times', async () => {
   const world = await searchOrder()
   const shown = json((await cli(world, ['show', 'orders/4711', '-o', 'json'])).stdout)
   expect(shown).toMatchObject({
@@ -171,7 +171,7 @@ test('an init event is ready, in a held stream init', async () => {
   expect(await states('b')).toEqual(['ready', 'init'])
 })
 
-test('-o yaml says the same as -o json, also to readers of YAML 1.1', async () => {
+test('-o yaml equals -o json, also for readers of YAML 1.1', async () => {
   const world = await searchOrder()
   const yaml = (await cli(world, ['show', 'orders/4711', '-o', 'yaml'])).stdout
   const wanted = json((await cli(world, ['show', 'orders/4711', '-o', 'json'])).stdout)
@@ -187,7 +187,7 @@ test('-o xml is the stored document, byte by byte', async () => {
   expect((await cli(world, ['show', 'orders/4711', 'b', '-o', 'xml'])).exit).toBe(2)
 })
 
-test('several streams follow each other; as JSON they are items; one that is missing is exit 3 and nothing is printed', async () => {
+test('several streams are printed in sequence; as JSON they are items; a missing one is exit 3 and nothing is printed', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a'])
   await cli(world, ['init', 'b'])
@@ -200,7 +200,7 @@ test('several streams follow each other; as JSON they are items; one that is mis
   expect(ran.stderr).toContain('[stream-not-found]')
 })
 
-test('-o timeline and -o mermaid, of several streams too', async () => {
+test('-o timeline and -o mermaid work for several streams too', async () => {
   const world = await searchOrder()
   await cli(world, ['init', 'b'])
   const timeline = (await cli(world, ['show', 'orders/4711', 'b', '-o', 'timeline'])).stdout
@@ -218,7 +218,7 @@ test('-o timeline and -o mermaid, of several streams too', async () => {
   expect(large).toMatchObject({ exit: 0, stderr: expect.stringContaining('501 arrows') })
 })
 
-test('a document that cannot be read is exit 12 and stays as it is', async () => {
+test('an unreadable document is exit 12 and unchanged', async () => {
   const world = newWorld()
   await badStream(world, 'bad')
   const ran = await cli(world, ['show', 'bad'])
@@ -228,7 +228,7 @@ test('a document that cannot be read is exit 12 and stays as it is', async () =>
   expect(await bodyOf(world, 'bad')).toBe('<EventStream><Event')
 })
 
-test('one that cannot be read is told beside the others, which are shown: exit 12', async () => {
+test('an unreadable stream is reported beside the others, which are shown: exit 12', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a'])
   await cli(world, ['init', 'c'])
@@ -270,7 +270,7 @@ test('--time shows clock times', async () => {
 })
 
 test.each(['tree', 'table', 'timeline', 'mermaid', 'json', 'yaml'])(
-  'no control character of a text reaches the terminal: -o %s, now, before, selected, and as difference',
+  'no control character of a text reaches the terminal: -o %s, now, before, selected, and in a diff',
   async format => {
     const world = newWorld()
     const hostile = '\u009b31m\u202e\u2028\n\u007f'

@@ -38,11 +38,11 @@ async function two(): Promise<World> {
   return world
 }
 
-/** Reading changes nothing: one world will do. */
+/** Reading changes nothing: one world is enough. */
 const played = two()
 const shown = async (line: string, setting?: Setting) => cli(await played, ['stats', ...line.split(' ')], setting)
 
-test('a line for each step, the most frequent first, and what it all comes to on stderr', async () => {
+test('each step is a line, the most frequent first, and the totals are on stderr', async () => {
   expect(await shown('--all')).toMatchObject({
     exit: 0,
     stdout: [
@@ -56,7 +56,7 @@ test('a line for each step, the most frequent first, and what it all comes to on
   })
 })
 
-test('-q keeps the sentence, --sort and --limit what stands where', async () => {
+test('-q keeps the sentence, --sort and --limit change rows', async () => {
   const { stdout, stderr } = await shown('--all -q --sort p95 --limit 1')
   expect(stdout.split('\n')[1]).toMatch(/^Pay /)
   expect(stdout.trimEnd().split('\n')).toHaveLength(2)
@@ -64,15 +64,15 @@ test('-q keeps the sentence, --sort and --limit what stands where', async () => 
   expect((await shown('--all --limit 1')).stderr).toMatch(/; showing 1 of 3 steps\n$/)
 })
 
-describe('which streams', () => {
-  test('without a name, --since or a filter is needed', async () => {
+describe('the streams', () => {
+  test('need a name, --since or a filter', async () => {
     const ran = await cli(await played, ['stats'])
     expect(ran).toMatchObject({ exit: 2, stdout: '' })
     expect(ran.stderr).toContain('--since 1h')
     expect((await shown('a --all')).exit).toBe(2)
   })
 
-  test('names, filters, a list', async () => {
+  test('may be names, filters or a list', async () => {
     const events = async (line: string, setting?: Setting) =>
       json((await shown(`${line} -o json`, setting)).stdout).streams
     expect(await events('a')).toBe(1)
@@ -81,7 +81,7 @@ describe('which streams', () => {
     expect(await events('--streams -', { stdin: 'b\n' })).toBe(1)
   })
 
-  test('--since counts what ended since, and nothing that is open', async () => {
+  test('with --since have only attempts counted that ended since, and no open ones', async () => {
     const items = async (line: string) =>
       json((await shown(`${line} -o json`)).stdout).items as Record<string, unknown>[]
     // the failure is 11m31s old, the completion 10m6s
@@ -94,7 +94,7 @@ describe('which streams', () => {
     expect((await shown('--since 12m')).stdout).not.toContain('OPEN')
   })
 
-  test('a filter that finds nothing is no error', async () => {
+  test('may match nothing without an error', async () => {
     expect(await shown('--match x[1]')).toMatchObject({
       exit: 0,
       stdout: expect.stringMatching(/^STEP +EVENTS/),
@@ -137,7 +137,7 @@ describe('JSON', () => {
     })
   })
 
-  test('-o ndjson is a step a line, topics where they are asked for', async () => {
+  test('-o ndjson is a line per step, with topics if requested', async () => {
     const { stdout } = await shown('--all -o ndjson --group-by topic')
     expect(stdout.trimEnd().split('\n').map(json)).toMatchObject([
       { apiVersion: 'leasectl/v1', groupBy: 'topic', step: null, others: false, events: 6 },
@@ -150,14 +150,14 @@ describe('JSON', () => {
   }
 })
 
-describe('what cannot be read', () => {
+describe('unreadable streams', () => {
   async function withBad(...names: readonly string[]): Promise<World> {
     const world = await two()
     for (const name of names) await badStream(world, name)
     return world
   }
 
-  test('is told and left out, the rest is shown: exit 7', async () => {
+  test('are reported and omitted, the rest is shown: exit 7', async () => {
     const ran = await cli(await withBad('bad'), ['stats', '--all'])
     expect(ran.exit).toBe(7)
     expect(ran.stdout).toContain('Pay ')
@@ -165,21 +165,21 @@ describe('what cannot be read', () => {
     expect(ran.stderr).toMatch(/bad-document/)
   })
 
-  test('of very many the first are told one by one', async () => {
+  test('are reported one by one only up to a limit', async () => {
     const names = Array.from({ length: 30 }, (_, at) => `bad/${at}`)
     const { stderr } = await cli(await withBad(...names), ['stats', '--all'])
     expect(stderr.match(/\[bad-document\]/g)).toHaveLength(20)
     expect(stderr).toContain('bad/12 +25')
   })
 
-  test('alone it is an error of its own, and so is a name that nothing has', async () => {
+  test('alone are an error of their own, and so is a missing name', async () => {
     expect(await cli(await withBad('bad'), ['stats', 'bad'])).toMatchObject({ exit: 12, stdout: '' })
     const missing = await shown('a nix other')
     expect(missing).toMatchObject({ exit: 3, stdout: '' })
     expect(missing.stderr).toContain('there is no stream other')
   })
 
-  test('with -o json it is told as JSON', async () => {
+  test('are reported as JSON with -o json', async () => {
     const { stderr } = await cli(await withBad('bad'), ['stats', '--all', '-o', 'json', '-q'])
     expect(stderr.trimEnd().split('\n').map(json)).toMatchObject([
       { error: { code: 'bad-document', stream: 'bad' } },
@@ -188,10 +188,10 @@ describe('what cannot be read', () => {
   })
 })
 
-describe('meanwhile', () => {
+describe('during the command', () => {
   const replaced = (store: StreamStore, methods: Partial<StreamStore>) => storeWith(store, methods)
 
-  test('a stream that is removed is passed over', async () => {
+  test('a stream that is removed is skipped', async () => {
     const { store } = await played
     const vanishing = replaced(store, {
       read: async (name, signal) => (name === 'a' ? undefined : store.read(name, signal)),
@@ -201,7 +201,7 @@ describe('meanwhile', () => {
     expect(ran.stderr).toMatch(/^1 stream,/)
   })
 
-  test('Ctrl-C ends it, and nothing half counted is printed', async () => {
+  test('Ctrl-C ends it, and no partial result is printed', async () => {
     const interruption = new AbortController()
     const { store } = await played
     const endless = replaced(store, {

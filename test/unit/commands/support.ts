@@ -15,10 +15,10 @@ import { openStore as openRealStore } from '../../../src/store/open.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import type { DashboardEnd, DashboardOptions } from '../../../src/tui/options.ts'
 
-/** 2026-03-01T12:00:00Z: the clock of these tests stands unless a test moves it. */
+/** 2026-03-01T12:00:00Z: the clock of these tests is fixed unless a test moves it. */
 export const NOON = Date.UTC(2026, 2, 1, 12)
 
-/** Where batches leave their run files, and where settings are. */
+/** The folder of run files, and that of settings. */
 export const STATE_HOME = join(tmpdir(), `leasectl-state-${process.pid}-${performance.now()}`)
 afterAll(() => rmSync(STATE_HOME, { recursive: true, force: true }))
 
@@ -35,10 +35,10 @@ export function newWorld(): World {
 
 export interface Setting {
   readonly env?: Record<string, string>
-  /** stdin and stderr are terminals; what is asked gets this answer. */
+  /** stdin and stderr are terminals; prompts get this answer. */
   readonly answer?: string | undefined
   readonly terminal?: boolean
-  /** stdout is a terminal of so many columns. */
+  /** stdout is a terminal with this number of columns. */
   readonly columns?: number
   readonly stdin?: string
   readonly files?: Record<string, string>
@@ -52,15 +52,15 @@ export interface Setting {
   readonly startedAs?: string
   readonly signal?: AbortSignal
   readonly store?: StreamStore
-  /** What `-w` draws on. */
+  /** The screen of `-w`. */
   readonly live?: LiveView
-  /** What happens on the dashboard, until it is quit. */
+  /** The actions on the dashboard, until it is quit. */
   readonly dashboard?: (options: DashboardOptions, runtime: ProgramRuntime) => Promise<DashboardEnd>
-  /** Other processes of this program that are talked with. */
+  /** Other processes of this program that exchange messages. */
   readonly startLineProcess?: (argv: readonly string[], world: World) => LineChannel
-  /** Lines of standard input as they come. */
+  /** Lines of standard input as they arrive. */
   readonly heard?: AsyncIterable<string>
-  /** Second stores by the address under which they are opened; others are opened for real. */
+  /** Second stores by the address with which they are opened; others are opened normally. */
   readonly others?: Readonly<Record<string, StreamStore>>
   /** Addresses of protected contexts among them. */
   readonly protectedOthers?: readonly string[]
@@ -181,7 +181,7 @@ function sink(columns: number | undefined, add: (text: string) => void): Termina
 
 type Register<Options> = (parent: Command, runtime: ProgramRuntime, go: Run<Options>) => void
 
-/** What a command makes of its arguments; they begin with the command's own name. */
+/** The options that a command reads from its arguments, which begin with the command's name. */
 export async function optionsFrom<Options>(register: Register<Options>, argv: readonly string[]): Promise<Options> {
   const { runtime } = fakeRuntime(newWorld(), argv)
   const { resolve, promise } = Promise.withResolvers<Options>()
@@ -195,7 +195,7 @@ export async function optionsFrom<Options>(register: Register<Options>, argv: re
   return promise
 }
 
-/** The bytes of a stream: to show that nothing was changed. */
+/** The bytes of a stream: to show that they are unchanged. */
 export async function bodyOf(world: World, name: string): Promise<string | undefined> {
   const stored = await world.store.read(name)
   return stored === undefined ? undefined : Buffer.from(stored.body).toString('utf8')
@@ -207,7 +207,7 @@ export async function statuses(world: World, name: string): Promise<Record<strin
   return Object.fromEntries((view?.stream.events ?? []).map(event => [event.id, event.status]))
 }
 
-/** Every command path, with aliases and hidden commands left out. */
+/** Every command path, without aliases and hidden commands. */
 export function allCommands(): Command[] {
   const { runtime } = fakeRuntime(newWorld(), [])
   const walk = (command: Command): Command[] => {

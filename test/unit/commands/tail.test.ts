@@ -29,7 +29,7 @@ async function played(): Promise<World> {
 
 const TEN_MS = ['--interval', '10ms']
 
-test('the last ten, -n N, -n all; what closes and joins stands below its cause', async () => {
+test('tail shows the last ten, -n N, -n all; closings and joins are below their cause', async () => {
   const world = await played()
   const versions = async (...argv: string[]) =>
     (await cli(world, ['tail', 's', ...argv])).stdout.match(/ v\d+ /g)?.map(text => Number(text.trim().slice(1)))
@@ -48,7 +48,7 @@ test('the last ten, -n N, -n all; what closes and joins stands below its cause',
   ])
 })
 
-test('-o ndjson: one transaction a line', async () => {
+test('-o ndjson is one transaction per line', async () => {
   const ran = await cli(await played(), ['tail', 's', '-n', '1', '-o', 'ndjson'])
   expect(json(ran.stdout)).toEqual({
     apiVersion: 'leasectl/v1',
@@ -69,7 +69,7 @@ test('-o ndjson: one transaction a line', async () => {
   })
 })
 
-test('a foreign write that nobody has recorded is provisional and has no number', async () => {
+test('an unrecorded foreign write is provisional and has no number', async () => {
   const world = await played()
   const store = foreignlyWritten(world.store)
   const text = await cli(world, ['tail', 's', '-n', '1'], { store })
@@ -83,7 +83,7 @@ test('a foreign write that nobody has recorded is provisional and has no number'
   })
 })
 
-/** As if a writer that keeps no journal had aborted the join. */
+/** As if a writer without a journal had aborted the join. */
 function foreignlyWritten(store: StreamStore): StreamStore {
   return withRead(store, async (read, name) => {
     const stored = await read(name)
@@ -109,7 +109,7 @@ function withRead(store: StreamStore, how: (read: Read, name: string) => ReturnT
   })
 }
 
-/** Follows until the output says `until`, then interrupts. */
+/** Follows until the output contains `until`, then interrupts. */
 async function following(
   world: World,
   argv: readonly string[],
@@ -135,12 +135,12 @@ async function following(
   return { exit, ...written }
 }
 
-test('-f shows what happens next, each transaction once and in order, and Ctrl-C ends with 130', async () => {
+test('-f shows the following transactions, each once and in order, and Ctrl-C ends with 130', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A,B,C'])
   const change = (at: number) => cli(world, ['event', 'set', 's', '01.00', '--tag', `t${at}`])
   let reads = 0
-  // two changes between any two looks
+  // two changes between two polls
   const store = withRead(world.store, async (read, name) => {
     if (reads++ > 0 && reads < 6) for (const at of [0, 1]) await change(reads * 2 + at)
     return read(name)
@@ -155,7 +155,7 @@ test('-f shows what happens next, each transaction once and in order, and Ctrl-C
   ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
-test('-f survives a lost connection without a gap and says so', async () => {
+test('-f survives a lost connection without a gap and reports it', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   let reads = 0
@@ -175,7 +175,7 @@ test('-f survives a lost connection without a gap and says so', async () => {
   expect(ran.stderr).toBe('-- connection lost: no route; trying again\n-- connected again; nothing was missed\n')
 })
 
-test('-f says when the stream is done and when it is gone', async () => {
+test('-f reports when the stream is done and when it is removed', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   let reads = 0
@@ -189,7 +189,7 @@ test('-f says when the stream is done and when it is gone', async () => {
   expect(ran.stderr).toContain('s was removed')
 })
 
-test('a stream that is missing is exit 3', async () => {
+test('a missing stream is exit 3', async () => {
   expect(await cli(newWorld(), ['tail', 'nix'])).toMatchObject({ exit: 3, stdout: '' })
   expect(await cli(newWorld(), ['tail', '-f', 'nix'])).toMatchObject({ exit: 3, stdout: '' })
 })

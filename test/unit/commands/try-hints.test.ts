@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { documentText } from '../../support/stream-builder.ts'
 import { cli, newWorld, type Ran, type Setting, type World } from './support.ts'
 
-/** Names that a careless command line takes for flags. */
+/** Names that look like flags to a careless command line. */
 const NAMES = ['--odd', '-x', '--store', '-c', '--']
 
-/** The commands that an output says to try, as the words that a shell makes of each. */
+/** The commands in the hints of an output, each as the words that a shell passes. */
 function hintsIn({ stdout, stderr }: Ran): readonly (readonly string[])[] {
   const lines = [...`${stdout}\n${stderr}`.matchAll(/^ *try +(leasectl .*)$/gm)].flatMap(([, line]) => line ?? [])
   return lines.map(line =>
@@ -16,13 +16,13 @@ function hintsIn({ stdout, stderr }: Ran): readonly (readonly string[])[] {
   )
 }
 
-/** Runs what is hinted at: it must be about that stream. */
+/** Runs a suggested command: it must be about that stream. */
 async function followed(world: World, ran: Ran, setting: Setting = {}): Promise<readonly Ran[]> {
   return Promise.all(hintsIn(ran).map(argv => cli(world, argv, setting)))
 }
 
-describe.each(NAMES)('a stream that is named %s', name => {
-  test('is shown by the command that a lease without end hints at', async () => {
+describe.each(NAMES)('a stream with the name %s', name => {
+  test('is shown by the command in the hint for an infinite lease', async () => {
     const world = newWorld()
     await cli(world, ['init', '--', name])
     await cli(world, ['lease', 'acquire', '--duration', 'infinite', '--', name])
@@ -32,7 +32,7 @@ describe.each(NAMES)('a stream that is named %s', name => {
     expect(shown).toMatchObject({ exit: 0, stdout: expect.stringContaining(name) })
   })
 
-  test('is repaired by the commands that doctor hints at, also in a store that was named', async () => {
+  test('is repaired by the commands in the hints of doctor, also in a named store', async () => {
     const world = newWorld()
     await cli(world, ['init', '--', 'seed'])
     const seed = await world.store.read('seed')

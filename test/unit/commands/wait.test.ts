@@ -64,7 +64,7 @@ async function end(world: World, name: string) {
   for (const id of ['01.00', '02.00']) await cli(world, ['event', 'complete', name, id])
 }
 
-/** Runs `wait`; before the nth look (a listing of the first name) the nth step is taken. */
+/** Runs `wait`; before the nth poll (a listing of the first name) the nth step is taken. */
 async function waiting(
   world: World,
   argv: readonly string[],
@@ -84,7 +84,7 @@ async function waiting(
             world.nowMs += 1_000
             step = left.shift()?.(interruption)
           }
-          // a few names are looked for at the same time
+          // a few names are looked up in parallel
           await step
           yield* target.list(query)
         }
@@ -105,15 +105,15 @@ async function waiting(
 const nothing = () => undefined
 const TIMES_OUT = ['--within', '1ms']
 
-describe('each is told as it ends', () => {
-  test('as asked for: exit 0', async () => {
+describe('each stream is reported when it ends', () => {
+  test('on target: exit 0', async () => {
     const world = await three()
     const ran = await waiting(world, ['a', 'b'], [nothing, () => end(world, 'b'), () => end(world, 'a')])
     expect(ran.stdout).toBe('met      b  ✓ completed  2s\nmet      a  ✓ completed  3s\n')
     expect(ran).toMatchObject({ exit: 0, stderr: '' })
   })
 
-  test('otherwise: the others are waited for, then exit 8 with what was not met', async () => {
+  test('off target: the others are waited for, then exit 8 with the missed targets', async () => {
     const world = await three()
     const ran = await waiting(
       world,
@@ -144,7 +144,7 @@ describe('each is told as it ends', () => {
     expect(ran.exit).toBe(8)
   })
 
-  test('the error of a single stream says how it ended', async () => {
+  test('as an error if it is the only one and missed the target', async () => {
     const world = await three()
     await cli(world, ['abort', 'a', '-m', 'host gone'])
     const ran = await waiting(world, ['a', '--for', 'completed'])
@@ -172,29 +172,29 @@ test.each([
   expect((await waiting(world, ['a', '--for', target])).exit).toBe(exit)
 })
 
-describe('when enough is known', () => {
-  test('--any: one as asked for is enough, and nothing is reported of the others', async () => {
+describe('the wait ends early', () => {
+  test('with --any: one on target is enough, and the others are not reported', async () => {
     const world = await three()
     const ran = await waiting(world, ['a', 'b', 'c', '--any'], [() => cancel(world, 'a'), () => end(world, 'c')])
     expect(ran).toMatchObject({ exit: 0, stderr: '' })
     expect(ran.stdout).toContain('met      c')
   })
 
-  test('--any: all ended otherwise is exit 8', async () => {
+  test('with --any: exit 8 if all missed the target', async () => {
     const world = await three()
     expect((await waiting(world, ['a', 'b', '--any'], [() => cancel(world, 'a'), () => cancel(world, 'b')])).exit).toBe(
       8,
     )
   })
 
-  test('--fail-fast ends at the first that ended otherwise, with what is open', async () => {
+  test('with --fail-fast at the first that missed the target, with the open ones', async () => {
     const world = await three()
     const ran = await waiting(world, ['a', 'b', '--fail-fast'], [nothing, () => cancel(world, 'b')])
     expect(ran.exit).toBe(8)
     expect(ran.stderr).toContain('  a  ▶ inprocess  waits on 01.00 02.00  due in 9m58s')
   })
 
-  test('--within passed: exit 124 with what each waits on and until when', async () => {
+  test('when --within has passed: exit 124 with waiting-on and the deadline of each', async () => {
     const world = await three()
     const ran = await waiting(world, ['a', 'b', ...TIMES_OUT], [() => cancel(world, 'b')])
     expect(ran.exit).toBe(124)
@@ -208,7 +208,7 @@ describe('when enough is known', () => {
     ])
   })
 
-  test('--within of one stream: the error tells what it waits on', async () => {
+  test('when --within of one stream has passed: the error names the events it waits on', async () => {
     const world = await three()
     const ran = await waiting(world, ['a', '--for', 'event=01.00:completed', ...TIMES_OUT])
     expect(ran.exit).toBe(124)
@@ -220,13 +220,13 @@ describe('when enough is known', () => {
     ])
   })
 
-  test('what is over already is found however short --within is', async () => {
+  test('but streams that have already ended are found however short --within is', async () => {
     const world = await three()
     await end(world, 'a')
     expect((await waiting(world, ['a', ...TIMES_OUT])).exit).toBe(0)
   })
 
-  test('Ctrl-C is 130, with what is open', async () => {
+  test('on Ctrl-C with 130 and the open streams', async () => {
     const world = await three()
     const ran = await waiting(world, ['a'], [nothing, interruption => interruption.abort('SIGINT')])
     expect(ran.exit).toBe(130)
@@ -234,12 +234,12 @@ describe('when enough is known', () => {
   })
 })
 
-describe('which streams', () => {
-  test('none at all is exit 2', async () => {
+describe('the streams', () => {
+  test('are required: none is exit 2', async () => {
     expect(await waiting(newWorld(), [])).toMatchObject({ exit: 2, stdout: '' })
   })
 
-  test('a name that does not exist is exit 3 at once, and nothing else is told', async () => {
+  test('must exist: a missing one is exit 3 at once, and nothing else is reported', async () => {
     const world = await three()
     await end(world, 'a')
     const ran = await waiting(world, ['a', 'nix', 'nada'])
@@ -249,7 +249,7 @@ describe('which streams', () => {
     expect(ran.stderr).toContain('--may-appear')
   })
 
-  test('--may-appear waits for it', async () => {
+  test('may be missing with --may-appear, which waits for them', async () => {
     const world = newWorld()
     const ran = await waiting(
       world,
@@ -262,13 +262,13 @@ describe('which streams', () => {
     expect(late.stderr).toContain('does not exist yet')
   })
 
-  test('one that is removed has ended otherwise', async () => {
+  test('have missed the target when they are removed', async () => {
     const world = await three()
     const ran = await waiting(world, ['a'], [nothing, () => world.store.remove('a', {})])
     expect(ran).toMatchObject({ exit: 8, stdout: 'not met  a  removed  2s\n' })
   })
 
-  test('a filter means what matches at the beginning; nothing is exit 3', async () => {
+  test('of a filter are those that match at the beginning; none is exit 3', async () => {
     const world = await three()
     await end(world, 'a')
     const ran = await waiting(
@@ -283,7 +283,7 @@ describe('which streams', () => {
     expect(none.stderr).toContain('no stream matches')
   })
 
-  test('a filter that nothing matches so far, with --may-appear', async () => {
+  test('of a filter without matches are waited for with --may-appear', async () => {
     const world = newWorld()
     const ran = await waiting(
       world,
@@ -302,7 +302,7 @@ describe('which streams', () => {
     expect(never.stderr).toContain('no stream matched within 1ms')
   })
 
-  test('a list', async () => {
+  test('may be a list', async () => {
     const world = await three()
     await end(world, 'a')
     expect((await waiting(world, ['--streams', '-'], [], { stdin: 'a\n' })).exit).toBe(0)
@@ -311,7 +311,7 @@ describe('which streams', () => {
 })
 
 describe('JSON', () => {
-  test('ndjson: a line for each stream, when it ends or at the end', async () => {
+  test('with ndjson is a line for each stream, when it ends or at the end', async () => {
     const world = await three()
     await fail(world, 'a')
     await end(world, 'a')
@@ -344,7 +344,7 @@ describe('JSON', () => {
     expect(json(ran.stderr)).toMatchObject({ error: { code: 'timed-out', exit: 124, retryable: true } })
   })
 
-  test('json: one document at the end', async () => {
+  test('with json is one document at the end', async () => {
     const world = await three()
     await end(world, 'a')
     const ran = await waiting(world, ['a', 'b', '-o', 'json', '--for', 'event=01.00:completed', ...TIMES_OUT])
@@ -362,8 +362,8 @@ describe('JSON', () => {
   })
 })
 
-describe('faults', () => {
-  test('an outage is told once and waited out; at the beginning it is exit 9', async () => {
+describe('errors', () => {
+  test('of an outage are reported once and waited out; at the beginning it is exit 9', async () => {
     const world = await three()
     const lost = () => {
       throw new StoreUnreachable('no route')
@@ -374,7 +374,7 @@ describe('faults', () => {
     expect((await waiting(world, ['b'], [lost])).exit).toBe(9)
   })
 
-  test('a document that cannot be read is told once and waited for', async () => {
+  test('of an unreadable document are reported once and waited for', async () => {
     const world = await three()
     await end(world, 'a')
     const bad = new Proxy(world.store, {
@@ -398,7 +398,7 @@ describe('faults', () => {
   })
 })
 
-test('on a terminal a line tells how many are waited for, and goes away for what is printed', async () => {
+test('on a terminal a line shows the number of open streams, and is removed for other output', async () => {
   const world = await three()
   const ran = await waiting(
     world,
@@ -414,11 +414,11 @@ test('on a terminal a line tells how many are waited for, and goes away for what
   expect(quiet.stderr).toBe('')
 })
 
-describe('--within 0s looks once', () => {
+describe('--within 0s polls once', () => {
   test.each([
     ['an open stream is 124', nothing, 124],
-    ['one as asked for is 0', (world: World) => complete(world, 'a'), 0],
-    ['one that ended otherwise is 8', (world: World) => cancel(world, 'a'), 8],
+    ['a stream on target is 0', (world: World) => complete(world, 'a'), 0],
+    ['a stream that missed the target is 8', (world: World) => cancel(world, 'a'), 8],
   ] as const)('%s', async (_, before, exit) => {
     const world = newWorld()
     await cli(world, ['init', 'a'])
@@ -429,7 +429,7 @@ describe('--within 0s looks once', () => {
     expect(looks).toBe(1)
   })
 
-  test('with --may-appear a stream that is not there is 124', async () => {
+  test('a missing stream with --may-appear is 124', async () => {
     expect((await waiting(newWorld(), ['a', '--may-appear', '--timeout', '0s'])).exit).toBe(124)
   })
 })

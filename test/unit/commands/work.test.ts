@@ -20,7 +20,7 @@ async function statuses(made: World): Promise<(string | undefined)[]> {
   return (view?.stream.events ?? []).map(({ status }) => status)
 }
 
-test('until it is empty: runs the command for each event, and says what became of it', async () => {
+test('until it is empty: runs the command for each event, and reports each outcome', async () => {
   const made = await world()
   const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', 'true'], PATH)
   expect(ran).toMatchObject({ exit: 0, stdout: '' })
@@ -31,7 +31,7 @@ test('until it is empty: runs the command for each event, and says what became o
 })
 
 test.each(['text', 'ndjson'])(
-  'as %s says on stderr that a watchdog may end an event whose timeout is over',
+  'as %s says on stderr that a watchdog may end an event whose timeout has passed',
   async format => {
     const made = await world('A')
     await cli(made, ['event', 'set', 's', '01.00', '--timeout', '0s'])
@@ -41,7 +41,7 @@ test.each(['text', 'ndjson'])(
   },
 )
 
-test('an event that failed is 7 at the end, and its message on the line', async () => {
+test('a failed event is 7 at the end, with its message in the line', async () => {
   const made = await world()
   const ran = await cli(
     made,
@@ -52,7 +52,7 @@ test('an event that failed is 7 at the end, and its message on the line', async 
   expect(ran.stderr).toMatch(/^failed {5}s 01\.00 A in 0\.0s: no card$/m)
 })
 
-test('the topic is that of the events it works on, not of what follows', async () => {
+test('the topic selects the events it works on, not their successors', async () => {
   const made = newWorld()
   await cli(made, ['init', 's'])
   await cli(made, ['event', 'advance', 's', '00', '--fork', 'A', '--topic', 'eu'])
@@ -62,14 +62,14 @@ test('the topic is that of the events it works on, not of what follows', async (
   expect((await readStream(made.store, 's'))?.stream.find('01.01')).toMatchObject({ name: 'N', topic: '' })
 })
 
-test('--once hands on the code of the command, and is 0 where there is nothing to do', async () => {
+test('--once returns the exit code of the command, and 0 if there is no work', async () => {
   const made = await world('A')
   expect((await cli(made, ['work', '--name', 'A', '--once', '--', 'sh', '-c', 'exit 41'], PATH)).exit).toBe(41)
   const idle = await cli(made, ['work', '--name', 'A', '--once', '--', 'true'], PATH)
   expect(idle).toMatchObject({ exit: 0, stdout: '', stderr: 'nothing to do\n' })
 })
 
-test('without the right to write: 7 at the end, 125 for one', async () => {
+test('without write permission: 7 at the end, 125 with --once', async () => {
   const made = await world()
   const store = intercept(made.store, () => Promise.reject(new NotPermitted('no')))
   const words = ['work', '--name', 'A', '--', 'true']
@@ -83,19 +83,19 @@ test('without the right to write: 7 at the end, 125 for one', async () => {
   })
 })
 
-test('says that a stream with work was left because it is leased until it is released: 7', async () => {
+test('a stream with work that is leased until released is reported as left: 7', async () => {
   const made = await world()
   await cli(made, ['lease', 'acquire', 's', '--duration', 'infinite'])
   const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', 'true'], PATH)
   expect(ran).toMatchObject({ exit: 7, stderr: expect.stringContaining('1 stream skipped, leased until released') })
 })
 
-test('says of a command that cannot be started why its event was handed back: 7', async () => {
+test('the reason is reported for an event released because its command cannot be started: 7', async () => {
   const made = await world('A')
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-work-'))
   const program = join(folder, 'gone')
   try {
-    // an interpreter that is not there is only noticed by the start
+    // a missing interpreter is only detected at the start
     writeFileSync(program, '#!/no/such/interpreter\n', { mode: 0o755 })
     const ran = await cli(made, ['work', '--name', 'A', '--until-empty', '--', program], PATH)
     expect(ran.exit).toBe(7)
@@ -112,7 +112,7 @@ test('a signal drains it: 0', async () => {
   expect(await statuses(made)).toEqual(['inprocess', 'init', 'init'])
 })
 
-test('a command that cannot be run is found before anything is claimed', async () => {
+test('a command that cannot be run is detected before anything is claimed', async () => {
   const made = await world()
   expect((await cli(made, ['work', '--name', 'A', '--', 'no-such-command'], PATH)).exit).toBe(127)
   expect((await cli(made, ['work', '--name', 'A', '--', '/etc'], PATH)).exit).toBe(126)
@@ -132,7 +132,7 @@ test.each([
   expect(ran.stderr).toContain(told)
 })
 
-test('texts of streams cannot steer the terminal', async () => {
+test('texts of streams cannot control the terminal', async () => {
   const made = newWorld()
   await cli(made, ['init', 's\u202e1', '--fork', 'A\u009b31m'])
   for (const format of ['text', 'ndjson']) {

@@ -6,13 +6,13 @@ import { yamlDocuments } from '../../../src/formats/yaml.ts'
 
 const HOSTILE = '\u0000\u001b\u007f\u0080\u009b\u202e\u2066\u2028\ufeff\u{e0041}x"\\'
 
-test('dangerous characters come out as \\u escapes and read back as they were', () => {
+test('dangerous characters are written as \\u escapes and read back unchanged', () => {
   const text = jsonText({ text: HOSTILE }, 0)
   expect(text).toBe('{"text":"\\u0000\\u001b\\u007f\\u0080\\u009b\\u202e\\u2066\\u2028\\ufeff\\udb40\\udc41x\\"\\\\"}')
   expect(JSON.parse(text)).toEqual({ text: HOSTILE })
 })
 
-test('any text reads back as it was and holds no control character', () => {
+test('any text reads back unchanged and contains no control character', () => {
   const text = fc.string({ unit: 'binary' })
   fc.assert(
     fc.property(text, value => {
@@ -24,7 +24,7 @@ test('any text reads back as it was and holds no control character', () => {
   )
 })
 
-test('YAML too, in documents of their own', () => {
+test('YAML is safe too, in documents of leasectl', () => {
   const written = yamlDocuments([{ a: 'a\u202eb' }, { b: '00:05:00' }])
   expect(written).not.toMatch(/[\u007f-\u009f\u202e\u2066]/)
   expect(parseAllDocuments(written).map(document => document.toJS())).toEqual([
@@ -33,7 +33,7 @@ test('YAML too, in documents of their own', () => {
   ])
 })
 
-test('times are RFC 3339 in UTC; what has no such form is the last moment that has, or null', () => {
+test('times are RFC 3339 in UTC; a time beyond that form is the last possible time, or null', () => {
   expect(jsonTime(Date.UTC(2026, 2, 1, 12))).toBe('2026-03-01T12:00:00.000Z')
   expect(jsonTime(undefined)).toBeNull()
   expect(jsonTime(Number.NaN)).toBeNull()

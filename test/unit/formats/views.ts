@@ -3,12 +3,12 @@ import { isFinal } from '../../../src/stream/event.ts'
 import { briefOf, type Step } from '../../support/arbitraries.ts'
 import { type Brief, documentText, type EventText, Play } from '../../support/stream-builder.ts'
 
-/** The stream of a play as a reader sees it. */
+/** The stream of a play in the form of a reader. */
 export function viewOfPlay(play: Play, name = 'orders/1'): StreamView {
   return viewOfText(play.text, play.nowMs, name)
 }
 
-/** A document of somebody else as a reader sees it. */
+/** A foreign document in the form of a reader. */
 export function viewOfEvents(events: readonly EventText[], nowMs: number): StreamView {
   return viewOfText(documentText(...events), nowMs, 'orders/1')
 }
@@ -19,7 +19,7 @@ function viewOfText(text: string, nowMs: number, name: string): StreamView {
   return viewOf({ name, etag: '1', size: body.length, modifiedMs: nowMs, lease, body, versionFloor: 0 }, nowMs)
 }
 
-/** Whatever became of a stream on which these things were tried. */
+/** Any stream after these operations were attempted. */
 export function played(init: Brief, script: readonly Step[]): Play {
   const play = new Play()
   play.do(init)

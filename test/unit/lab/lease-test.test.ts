@@ -9,7 +9,7 @@ import { init, run } from '../ops/support.ts'
 const AT_ONCE: WaitStrategy = { retryMs: () => 0, restMs: () => 0 }
 const holder = (by: string) => ({ by, host: 'h', pid: 1, purpose: 'lab', sinceMs: 0 })
 
-/** Moves on by 1 ms at each look. */
+/** Advances by 1 ms with each read. */
 function tickingClock() {
   let nowMs = 0
   return () => nowMs++
@@ -31,7 +31,7 @@ async function scene() {
   return { store, turns, options }
 }
 
-test('several take the lease in turn, never two at one time', async () => {
+test('several processes take the lease in turn, never two at once', async () => {
   const { store, turns, options } = await scene()
   const clock = tickingClock()
   await Promise.all(['a', 'b', 'c'].map(name => takeTurns(store, 's', options(name, clock))))
@@ -43,7 +43,7 @@ test('several take the lease in turn, never two at one time', async () => {
   expect((await store.read('s'))?.lease.state).toBe('available')
 })
 
-test('who waits when the time is up tells of it as a wait without a turn', async () => {
+test('a process that waits at the end of the time reports a wait without a turn', async () => {
   const { store, turns, options } = await scene()
   await store.acquireLease('s', { leaseId: crypto.randomUUID(), durationS: -1, holder: holder('other') })
   await takeTurns(store, 's', options('a', tickingClock()))
@@ -53,7 +53,7 @@ test('who waits when the time is up tells of it as a wait without a turn', async
   expect(all[0]?.attempts).toBeGreaterThan(1)
 })
 
-test('a lease that is gone when it is given back is told as lost', async () => {
+test('a lease that is gone at its release is reported as lost', async () => {
   const { store, turns, options } = await scene()
   const robbed = storeWith(store, {
     releaseLease: async (name, leaseId) => {
@@ -66,7 +66,7 @@ test('a lease that is gone when it is given back is told as lost', async () => {
   expect(turns.get('a')?.[0]).toMatchObject({ lost: true })
 })
 
-test('the reference polls between 750 and 2 500 ms and does not rest', () => {
+test('the reference polls between 750 and 2 500 ms and does not pause', () => {
   const { retryMs, restMs } = waitStrategyOf('reference', () => 0.5)
   expect([retryMs(0), retryMs(9), restMs()]).toEqual([1625, 1625, 0])
   expect(waitStrategyOf('reference', () => 0).retryMs(0)).toBe(750)

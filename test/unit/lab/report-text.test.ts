@@ -6,7 +6,7 @@ import { histogramOf } from '../../../src/lab/samples.ts'
 
 const SAMPLES = histogramOf([...Array.from({ length: 16 }, () => 1.5), 4, 4, 4, 4, 900])
 
-test('a bar for each length that occurs, the most frequent the longest', () => {
+test('each duration has a bar, the most frequent the longest', () => {
   expect(histogramLines(SAMPLES, noPaint, 30)).toEqual([
     ' ≤ 2ms  16  ██████████████████',
     ' ≤ 5ms   4  ████▌',
@@ -20,6 +20,6 @@ test('no line is wider than the terminal', () => {
   }
 })
 
-test('nothing measured is no line', () => {
+test('no measurements give no line', () => {
   expect(histogramLines(histogramOf([]), noPaint)).toEqual([])
 })

@@ -43,7 +43,7 @@ async function ownersIn(store: StreamStore): Promise<Record<string, string>> {
   return Object.fromEntries(entries.filter(({ op }) => op === 'complete').map(({ on, by }) => [on, by]))
 }
 
-test('loops of several claim and complete until the stream is done', async () => {
+test('loops of several processes claim and complete until the stream is done', async () => {
   const store = await lab(7)
   const told: LabChange[] = []
   await Promise.all(['a', 'b'].map(name => workInLoop(store, 's', options(name, told))))
@@ -51,7 +51,7 @@ test('loops of several claim and complete until the stream is done', async () =>
   expect(told.filter(({ op, outcome }) => op === 'complete' && outcome === 'done')).toHaveLength(7)
 })
 
-test('in a loop the completion of one and the claim of the next share a write', async () => {
+test('in a loop the completion of one event and the claim of the next share a write', async () => {
   const store = await lab(5)
   let writes = 0
   const counting = storeWith(store, {
@@ -65,7 +65,7 @@ test('in a loop the completion of one and the claim of the next share a write', 
   expect(writes).toBe(6)
 })
 
-test('a loop in which another was faster with the next one goes on', async () => {
+test('a loop continues if another was faster with the next event', async () => {
   const store = await lab(4)
   const told: LabChange[] = []
   let calls = 0
@@ -82,7 +82,7 @@ test('a loop in which another was faster with the next one goes on', async () =>
   expect((await readStream(store, 's'))?.stream.done).toBe(true)
 })
 
-test('a loop in which another was faster claims what the document it has just written tells of, without a read', async () => {
+test('a loop that was too late claims an event of the document it has just written, without a read', async () => {
   const store = await lab(4)
   let calls = 0
   const seen: string[] = []
@@ -109,7 +109,7 @@ test('a loop in which another was faster claims what the document it has just wr
   expect(seen).toEqual(['read', 'write', 'write', 'write', 'write', 'write', 'read'])
 })
 
-test('at once: the changes of a share go in one write for starting and one for completing', async () => {
+test('at once: the changes of a share go into one write for starting and one for completing', async () => {
   const store = await lab(6)
   let writes = 0
   const counting = storeWith(store, {
@@ -123,7 +123,7 @@ test('at once: the changes of a share go in one write for starting and one for c
   expect(await ownersIn(store)).toEqual({ '01.00': 'a', '02.00': 'a', '03.00': 'a' })
 })
 
-test('who is too late for an event is told the refusal, and goes on', async () => {
+test('a process that is too late for an event gets the refusal, and continues', async () => {
   const store = await lab(2)
   const told: LabChange[] = []
   await run(store, 's', { op: 'start', event: '01.00', owner: 'other', claimMs: 60_000 })
@@ -132,7 +132,7 @@ test('who is too late for an event is told the refusal, and goes on', async () =
   expect(await ownersIn(store)).toEqual({ '02.00': 'a' })
 })
 
-test('an event whose claim has ended may be claimed again, one whose claim runs may not', async () => {
+test('an event with an expired claim may be claimed again, one with a running claim may not', async () => {
   const store = await lab(2)
   await run(store, 's', { op: 'start', event: '01.00', owner: 'dead', claimMs: 1_000 })
   const view = await readStream(store, 's')
@@ -166,7 +166,7 @@ describe('the reference', () => {
     expect(calls).toEqual(['acquire', 'read and write under the lease', 'release'])
   })
 
-  test('tries again until the lease is free', async () => {
+  test('retries until the lease is free', async () => {
     const store = await lab(1)
     const leaseId = crypto.randomUUID()
     const holder = { by: 'x', host: 'h', pid: 1, purpose: 'p', sinceMs: 0 }

@@ -38,7 +38,7 @@ const TAKEN_OVER: VerificationInput = {
 
 const faultsOf = (input: VerificationInput) => verifyJournal(input).faults.map(({ event, what }) => `${event} ${what}`)
 
-test('who completed what comes from the journal', () => {
+test('the journal names who completed each event', () => {
   expect(verifyJournal(GOOD)).toMatchObject({
     faults: [],
     attempts: 2,
@@ -49,11 +49,11 @@ test('who completed what comes from the journal', () => {
   })
 })
 
-test('a killed owner, whose event another took over, is no fault', () => {
+test('a killed owner whose event was taken over is not a violation', () => {
   expect(verifyJournal(TAKEN_OVER)).toMatchObject({ faults: [], attempts: 3 })
 })
 
-describe('it is a fault', () => {
+describe('a violation is found:', () => {
   const { transactions, events } = GOOD
   const cases: readonly (readonly [what: string, input: VerificationInput, fault: string])[] = [
     [

@@ -4,7 +4,7 @@ import type { LineChannel } from '../../../src/process/line-process.ts'
 
 const NEVER = new AbortController().signal
 
-/** A worker that is led by the test. */
+/** A worker that the test controls. */
 class Puppet implements LineChannel {
   readonly heard: string[] = []
   killed = false
@@ -61,7 +61,7 @@ const finish = (_line: string, puppet: Puppet) => {
   puppet.end(0)
 }
 
-test('nobody begins before all are ready', async () => {
+test('no worker begins before all are ready', async () => {
   const order: string[] = []
   const start = async (name: string) => {
     const begin = (line: string, puppet: Puppet) => {
@@ -85,9 +85,9 @@ test('nobody begins before all are ready', async () => {
   ])
 })
 
-describe('a worker that fails', () => {
+describe('a failing worker', () => {
   test.each(['before it is ready', 'in its work'])(
-    '%s ends the whole, with what it said; the others are stopped',
+    '%s ends the test with its message; the others are stopped',
     async when => {
       const puppets: Puppet[] = []
       const start = async (name: string) => {
@@ -105,18 +105,18 @@ describe('a worker that fails', () => {
   )
 })
 
-test('a signal stops all, and its reason is the end', async () => {
+test('a signal stops all workers with its reason', async () => {
   const stop = new AbortController()
   const start = async () => new Puppet(() => stop.abort('SIGINT'))
   await expect(runWorkerProcesses({ size: 3, start, signal: stop.signal })).rejects.toBe('SIGINT')
 })
 
-test('a killed one is replaced, until somebody finds that all is done; half a line of it is passed over', async () => {
+test('a killed worker is replaced until one finds that all is done; a partial line of it is ignored', async () => {
   const puppets: Puppet[] = []
   const start = async (_: string, at: number) => {
     const puppet = new Puppet((line, own) => {
       if (at < 2) return
-      // The one in the place of the killed one does the rest.
+      // The replacement of the killed one does the rest.
       for (const other of puppets) if (!other.killed) finish(line, other)
       if (!puppets.includes(own)) finish(line, own)
     })

@@ -4,7 +4,7 @@ import type { Turn } from '../../../src/lab/samples.ts'
 import type { LineChannel } from '../../../src/process/line-process.ts'
 import { fakeRuntime, type World } from '../commands/support.ts'
 
-/** A worker of a lab that runs in this process, over the world's own store. */
+/** A lab worker that runs in this process, on the world's own store. */
 export function inProcess(argv: readonly string[], world: World): LineChannel {
   const heard = lineQueue()
   const said = lineQueue()
@@ -21,7 +21,7 @@ export function inProcess(argv: readonly string[], world: World): LineChannel {
   return { lines: said.lines, ended, say: heard.add, hush: heard.end, kill: heard.end }
 }
 
-/** A worker that tells what it is told to tell, and does nothing. */
+/** A worker that reports the given messages, and does nothing. */
 export function telling(lines: readonly object[], end = { code: 0 as number | null, stderr: '' }): LineChannel {
   const all = async function* () {
     yield* [{ kind: 'ready' }, ...lines, { kind: 'done' }].map(line => JSON.stringify(line))
@@ -29,7 +29,7 @@ export function telling(lines: readonly object[], end = { code: 0 as number | nu
   return { lines: all(), ended: Promise.resolve(end), say() {}, hush() {}, kill() {} }
 }
 
-/** Both workers say that they held the lease at the same time. */
+/** Both workers report that they held the lease at the same time. */
 export function holdingTogether(): LineChannel {
   const turn: Turn = { attempts: 1, waitedMs: 2, held: { fromMs: 100, toMs: 150 }, lost: false }
   return telling([{ kind: 'turns', turns: [turn] }])

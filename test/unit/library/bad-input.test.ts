@@ -6,7 +6,7 @@ import { type Kind, mistyped, NEVER } from './wrong-values.ts'
 
 const UUID = '22222222-2222-4222-8222-222222222222'
 
-/** The library as a program in JavaScript has it: it may give anything. */
+/** The library as a JavaScript program uses it: with values of any type. */
 const api = leasectl as unknown as Readonly<Record<string, (...given: unknown[]) => unknown>>
 
 type Fields = Readonly<Record<string, Kind>>
@@ -14,10 +14,10 @@ type Call = (store: unknown, options: unknown) => unknown
 
 interface Entry {
   readonly fields: Fields
-  /** Options that are right, and of which each field can be replaced. */
+  /** Valid options, each of whose fields can be replaced. */
   readonly usual: Readonly<Record<string, unknown>>
   readonly call: Call
-  /** A text stands for it. */
+  /** A text may replace it. */
   readonly isText?: boolean
 }
 
@@ -192,7 +192,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   'advance()': { fields: SUCCESSORS, usual: { next: 'B' }, call: (_, successors) => api.advance?.(successors) },
 }
 
-/** What it sees first. */
+/** The first value that it receives. */
 function followed(...given: unknown[]): unknown {
   const items = api.follow?.(...given)
   return (items as AsyncGenerator).next()
@@ -215,7 +215,7 @@ function lease(call: Call): Entry {
   return { fields: { signal: 'signal' }, usual: {}, call }
 }
 
-/** What comes of a call, whether it throws or rejects. */
+/** The error of a call, thrown or rejected. */
 async function faultOf(call: () => unknown): Promise<unknown> {
   try {
     const given = await call()
@@ -247,18 +247,18 @@ function inspect(given: unknown): string {
     .join(', ')
 }
 
-test.each(Object.entries(ENTRIES))('%s takes what is usual', async (_, { usual, call }) => {
+test.each(Object.entries(ENTRIES))('%s accepts usual values', async (_, { usual, call }) => {
   const { store } = await storeWith()
   expect(await faultOf(() => call(store, usual))).toMatchObject({ kind: 'nothing thrown' })
 })
 
-test.each(Object.entries(ENTRIES))('%s refuses a wrong value of each field, and names it', async (_, entry) => {
+test.each(Object.entries(ENTRIES))('%s refuses a wrong value of each field and names the field', async (_, entry) => {
   for (const [field, kind] of Object.entries(entry.fields))
     for (const value of NEVER[kind]) await refused(entry.call, { ...entry.usual, [field]: value }, field)
   expect(Object.keys(entry.usual).filter(field => field !== 'op' && !(field in entry.fields))).toEqual([])
 })
 
-test.each(Object.entries(ENTRIES))('%s refuses a field that it does not know', async (_, { fields, usual, call }) => {
+test.each(Object.entries(ENTRIES))('%s refuses an unknown field', async (_, { fields, usual, call }) => {
   for (const name of Object.keys(fields)) await refused(call, { ...usual, [mistyped(name)]: 'x' }, mistyped(name))
   await refused(call, { ...usual, ['__proto__']: 'x' }, '__proto__')
   await refused(call, { ...usual, constructor: 'x' }, 'constructor')
@@ -266,7 +266,7 @@ test.each(Object.entries(ENTRIES))('%s refuses a field that it does not know', a
   for (const field of ['id', 'prev', 'next_', 'fence_']) await refused(call, { ...usual, [field]: 'x' }, field)
 })
 
-test.each(Object.entries(ENTRIES))('%s refuses what is no object of fields', async (_, { call, isText }) => {
+test.each(Object.entries(ENTRIES))('%s refuses a value without named fields', async (_, { call, isText }) => {
   for (const value of NEVER.object) {
     if (isText && typeof value === 'string') continue
     const { store } = await storeWith()
@@ -275,7 +275,7 @@ test.each(Object.entries(ENTRIES))('%s refuses what is no object of fields', asy
 })
 
 test.each(Object.entries(ENTRIES))(
-  '%s leaves its defaults where a field is undefined',
+  '%s uses its defaults if a field is undefined',
   async (_, { fields, usual, call }) => {
     const { store } = await storeWith()
     const absent = Object.fromEntries(Object.keys(fields).map(name => [name, undefined]))
@@ -300,7 +300,7 @@ test.each<[string, (store: unknown) => unknown]>([
   ['breakLease', store => api.breakLease?.(store, 's')],
   ['worker', store => api.worker?.(store, WORKER, () => undefined)],
   ['workOn', store => api.workOn?.(store, 's', '01.00', {}, () => undefined)],
-])('%s refuses what is no store, a promise of one too', async (_, call) => {
+])('%s refuses a value that is not a store, a promise of one too', async (_, call) => {
   const { store } = await storeWith()
   for (const wrong of [undefined, null, 'sqlite:x.db', {}, Promise.resolve(store)])
     expect(await faultOf(() => call(wrong))).toMatchObject({
@@ -321,7 +321,7 @@ test.each<[string, (name: unknown, store: unknown) => unknown]>([
   ['releaseLease', (name, store) => api.releaseLease?.(store, name, UUID)],
   ['breakLease', (name, store) => api.breakLease?.(store, name)],
   ['workOn', (name, store) => api.workOn?.(store, name, '01.00', {}, () => undefined)],
-])('%s refuses what no stream can be named', async (_, call) => {
+])('%s refuses a value that is not a stream name', async (_, call) => {
   const { store } = await storeWith()
   for (const wrong of [undefined, null, 5, {}, '', '../s', 'a\tb', 'x'.repeat(2_000)])
     expect(await faultOf(() => call(wrong, store)), inspect(wrong)).toMatchObject({ code: 'invalid-value' })
@@ -331,7 +331,7 @@ test.each<[string, (name: unknown, store: unknown) => unknown]>([
   ['readStream', (name, store) => api.readStream?.(store, name)],
   ['mustReadStream', (name, store) => api.mustReadStream?.(store, name)],
   ['follow', (name, store) => followed(store, name)],
-])('%s takes a name that no stream can have for a fault of one stream', async (_, call) => {
+])('%s treats an invalid stream name as an error of one stream', async (_, call) => {
   const { store } = await storeWith()
   for (const wrong of [undefined, null, 5, {}])
     expect(await faultOf(() => call(wrong, store)), inspect(wrong)).toMatchObject({ code: 'invalid-value' })
@@ -340,13 +340,13 @@ test.each<[string, (name: unknown, store: unknown) => unknown]>([
 })
 
 test.each<[string, (given: unknown, store: unknown) => unknown]>([
-  ['what changes a stream', (given, store) => api.changeStream?.(store, 's', BY, given)],
+  ['the edit of a stream', (given, store) => api.changeStream?.(store, 's', BY, given)],
   ['work under a lease', (given, store) => api.leaseScope?.(store, 's', BY, given)],
   ['the work of a worker', (given, store) => api.worker?.(store, WORKER, given)],
   ['the work on an event', (given, store) => api.workOn?.(store, 's', '01.00', {}, given)],
-  ['what onJoined calls', given => api.onJoined?.(given)],
-  ['what onDone calls', given => api.onDone?.(given)],
-])('%s has to be a function', async (_, call) => {
+  ['the value of onJoined', given => api.onJoined?.(given)],
+  ['the value of onDone', given => api.onDone?.(given)],
+])('%s must be a function', async (_, call) => {
   for (const wrong of [undefined, ...NEVER.function]) {
     const { store } = await storeWith()
     const before = await textOf(store)
@@ -371,7 +371,7 @@ test.each<[string, (given: unknown, store: unknown) => unknown]>([
   ...['complete', 'fail', 'cancel', 'abort', 'set', 'start', 'touch', 'release', 'advance'].map(
     method => [`${method} of an event`, onEvent((event, given) => event[method]?.(given))] as [string, Call],
   ),
-])('%s refuses what is no text or object', async (_, call) => {
+])('%s refuses a value that is neither text nor object', async (_, call) => {
   for (const wrong of [null, 5, Number.NaN, true, [], () => {}, new Date(0)]) {
     const { store } = await storeWith()
     expect(await faultOf(() => call(wrong, store)), inspect(wrong)).toMatchObject({ code: 'invalid-value' })
@@ -388,7 +388,7 @@ function onEvent(use: (event: Methods, given: unknown) => unknown): Call {
   return onStream((stream, given) => use(stream.mustFind?.('01.00') as Methods, given))
 }
 
-test('what was read is looked through with a text, an expression and nothing else', async () => {
+test('a snapshot is searched only with a text or an expression', async () => {
   const { store } = await storeWith()
   const stream = (await api.mustReadStream?.(store, 's')) as Methods
   for (const method of ['find', 'mustFind', 'select', 'mustSelect', 'values'])
@@ -396,7 +396,7 @@ test('what was read is looked through with a text, an expression and nothing els
       expect(await faultOf(() => stream[method]?.(wrong))).toMatchObject({ code: 'invalid-value' })
 })
 
-test('within a change an expression has to be read before', async () => {
+test('within a change an expression must be parsed before', async () => {
   const { store } = await storeWith()
   const fault = await faultOf(() => onStream((stream, text) => stream.select?.(text))('./Event', store))
   expect(fault).toMatchObject({ code: 'invalid-value', hint: expect.stringContaining('await xpath') })
@@ -414,7 +414,7 @@ test.each<[unknown, string]>([
   ['done', 'complete'],
   [null, 'complete'],
   [Promise.resolve, 'complete'],
-])('work that gives %j fails its event, which says why', async (ending, said) => {
+])('work that returns %j fails its event, and the message says why', async (ending, said) => {
   const { store } = await storeWith()
   const seen: WorkerEvent[] = []
   await api.worker?.(store, { ...WORKER, observe: (happening: WorkerEvent) => seen.push(happening) }, () => ending)
@@ -422,7 +422,7 @@ test.each<[unknown, string]>([
   expect([status, msg]).toEqual(['aborted', expect.stringContaining(said)])
 })
 
-test('progress that is no text is refused, and the work goes on', async () => {
+test('progress that is not text is refused, and the work continues', async () => {
   const { store } = await storeWith()
   const faults: unknown[] = []
   await api.worker?.(store, WORKER, async (job: Methods) => {
@@ -432,14 +432,14 @@ test('progress that is no text is refused, and the work goes on', async () => {
   expect((await leasectl.mustReadStream(store, 's')).mustFind('01.00').status).toBe('completed')
 })
 
-test('what is near to what is known is suggested, and the rest is listed', async () => {
+test('a similar known value is suggested, and the others are listed', async () => {
   const { store } = await storeWith()
   const fault = await faultOf(() => api.worker?.(store, { ...WORKER, concurency: 4 }, () => undefined))
   expect(fault).toMatchObject({ message: 'concurency is not known: did you mean concurrency?' })
   expect(fault).toMatchObject({ hint: expect.stringMatching(/^Known are .*maxAttempts/) })
 })
 
-test('a time that is to be a number says what the text would be', async () => {
+test('a time that should be a number is refused with the number for the given text', async () => {
   const { store } = await storeWith()
   const fault = await faultOf(() => api.worker?.(store, { ...WORKER, claimMs: '2m' }, () => undefined))
   expect(fault).toMatchObject({
@@ -448,7 +448,7 @@ test('a time that is to be a number says what the text would be', async () => {
   })
 })
 
-test('nothing that is given for a field is read twice', async () => {
+test('no given field is read twice', async () => {
   const { store } = await storeWith()
   let reads = 0
   const options = {

@@ -30,13 +30,13 @@ const WRONG: readonly (readonly [string, Partial<WorkerOptions>])[] = [
   ['no wait', { leaseWaitMs: Number.NaN }],
 ]
 
-test.each(WRONG)('a worker that could do nothing is refused: %s', async (_, wrong) => {
+test.each(WRONG)('a worker without possible work is refused: %s', async (_, wrong) => {
   const { store } = await storeWith()
   const options: WorkerOptions = { name: 'Search', until: 'until-empty', ...wrong }
   await expect(worker(store, options, () => complete())).rejects.toMatchObject({ code: 'invalid-value' })
 })
 
-test('a time that is none is refused by all that wait', async () => {
+test('an invalid time is refused by all functions that wait', async () => {
   const { store } = await storeWith()
   const before = await textOf(store)
   const leaseWaitMs = Number.NaN
@@ -68,12 +68,12 @@ test('a lease has a UUID and a holder, on every store', async () => {
   expect((await mustReadStream(store, 's')).lease.state).toBe('available')
 })
 
-test.each(['', '../other', 'a\nb'])('no stream can be named %j: it is not looked for', async name => {
+test.each(['', '../other', 'a\nb'])('%j is not a stream name: it is not looked up', async name => {
   const { store } = await storeWith()
   await expect(readStream(store, name)).rejects.toMatchObject({ code: 'bad-name' })
   await expect(mustReadStream(store, name)).rejects.toMatchObject({ code: 'bad-name' })
 })
 
-test('the empty text among the words of a field is shown', () => {
+test('an empty text is shown among the values of a field', () => {
   expect(() => word(['', 'notify'])('explode', 'onDue')).toThrow('onDue is one of "", notify, not "explode"')
 })

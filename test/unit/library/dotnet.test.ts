@@ -15,7 +15,7 @@ const ORDER = readFileSync(new URL('../../../examples/library/order-of-2013.xml'
 const storeWithOrder = () =>
   storeWithText(new TextDecoder('utf-8', { ignoreBOM: true }).decode(new LegacyStream(ORDER).save()))
 
-/** What the .NET program makes of the stream as it stands. */
+/** The changes of the .NET program to the current stream. */
 async function legacy(store: StreamStore, write: (stream: LegacyStream) => void, rebuildEvents = false): Promise<void> {
   const stream = new LegacyStream(await textOf(store))
   write(stream)
@@ -24,12 +24,12 @@ async function legacy(store: StreamStore, write: (stream: LegacyStream) => void,
   await store.update('s', () => ({ kind: 'put', body, summary }), { waitMs: 0, holder: HOLDER })
 }
 
-test('the example is written as the .NET library writes it', () => {
+test('the example has the form of the .NET library', () => {
   const saved = new LegacyStream(ORDER).save({ bom: false, newline: '\n' })
   expect(new TextDecoder().decode(saved)).toBe(ORDER.trimEnd())
 })
 
-test('its stream is read as ours are', async () => {
+test('its stream is read like ours', async () => {
   const stream = await mustReadStream(await storeWithOrder(), 's')
   expect([stream.version, stream.born, stream.isDone]).toEqual([0, '', false])
   expect(stream.waitingOn.map(({ id }) => id)).toEqual(['02.00'])
@@ -37,7 +37,7 @@ test('its stream is read as ours are', async () => {
   expect((await stream.select("./Event[@status='completed']")).map(({ msg }) => msg)).toEqual(['12 results'])
 })
 
-test.each([false, true])('both work on it in turn (events made anew: %s)', async rebuild => {
+test.each([false, true])('both work on it in turn (events created again: %s)', async rebuild => {
   const store = await storeWithOrder()
   const forked = await changeStream(
     store,
@@ -60,7 +60,7 @@ test.each([false, true])('both work on it in turn (events made anew: %s)', async
   expect(new LegacyStream(await textOf(store)).attribute('00', 'status')).toBe('completed')
 })
 
-test('what a foreign program has taken up is left to it, unless it is taken over', async () => {
+test('an event started by a foreign program is left to it, unless it is taken over', async () => {
   const store = await storeWithOrder()
   await legacy(store, stream => stream.setStatus('02.00', 'inprocess'))
   expect(await workOn(store, 's', '02.00', { owner: 'ts' }, () => complete())).toMatchObject({

@@ -32,7 +32,7 @@ test.each([
   ['sqlite', 'lease'],
   ['azurite', 'lease'],
   ['azurite', 'optimistic'],
-] as const)('the whole face on %s, writing %s: create, change, work, join, end', async (kind, write) => {
+] as const)('the whole API on %s, writing %s: create, change, work, join, end', async (kind, write) => {
   await using store = await openStore(await addresses[kind](), {})
   await store.createContainer()
   const how = { by: 'shop', write }
@@ -65,7 +65,7 @@ test.each([
   expect(seen).toEqual(['01'])
   const stream = await mustReadStream(store, 'orders/1')
   expect([stream.isDone, stream.status]).toEqual([true, 'completed'])
-  // A lease is given back on the side.
+  // A lease is released in the background.
   await expect
     .poll(async () => (await mustReadStream(store, 'orders/1')).lease.state, { timeout: 20_000 })
     .toBe('available')
@@ -84,6 +84,6 @@ test('a store is closed at the end of its block', async () => {
   expect(closed).toBe(1)
 })
 
-test('an address that makes no sense is refused', async () => {
+test('an invalid address is refused', async () => {
   await expect(openStore('nowhere', {})).rejects.toMatchObject({ code: 'bad-address' })
 })

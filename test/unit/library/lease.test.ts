@@ -14,7 +14,7 @@ import { storeWith } from './support.ts'
 
 const NEW_ID = '22222222-2222-4222-8222-222222222222'
 
-/** The same store, but for acquire. */
+/** The same store with another acquire. */
 function withAcquire(store: StreamStore, acquire: StreamStore['acquireLease']): StreamStore {
   return new Proxy(store, {
     get: (target, key) => (key === 'acquireLease' ? acquire : Reflect.get(target, key).bind?.(target)),
@@ -41,7 +41,7 @@ test('a lease is acquired, renewed, changed and released under its id', async ()
   expect((await mustReadStream(store, 's')).lease.state).toBe('available')
 })
 
-test('a lease of another is not waited for, unless it is asked for; then until it is free', async () => {
+test('a lease of another is waited for only on request; then until it is free', async () => {
   const { store } = await storeWith()
   const id = await taken(store)
   let tries = 0
@@ -59,7 +59,7 @@ test('a lease of another is not waited for, unless it is asked for; then until i
   expect(await waiting).toMatchObject({ kind: 'acquired' })
 })
 
-test('who gives up waiting has the reason of the signal, and no lease', async () => {
+test('a canceled wait throws the reason of the signal, and takes no lease', async () => {
   const { store } = await storeWith()
   const id = await taken(store)
   const stop = new AbortController()
@@ -70,7 +70,7 @@ test('who gives up waiting has the reason of the signal, and no lease', async ()
   expect((await mustReadStream(store, 's')).lease.state).toBe('available')
 })
 
-test('a lease that is given up on its way is given back', async () => {
+test('a lease that is canceled during its acquisition is released', async () => {
   const { store } = await storeWith()
   const slow = withAcquire(store, async (...given) => {
     await store.acquireLease(...given)
@@ -80,7 +80,7 @@ test('a lease that is given up on its way is given back', async () => {
   expect((await mustReadStream(store, 's')).lease.state).toBe('available')
 })
 
-test('a lease without an answer is told with its id, so that it can be asked for again', async () => {
+test('a lease without an answer is reported with its id, so that it can be acquired again', async () => {
   const { store } = await storeWith()
   const deaf = withAcquire(store, async () => ({ kind: 'unknown', cause: new Error('no answer') }))
   expect(await acquireLease(deaf, 's', { by: 'ann', leaseId: NEW_ID })).toMatchObject({
@@ -89,7 +89,7 @@ test('a lease without an answer is told with its id, so that it can be asked for
   })
 })
 
-test('what can never be a lease is refused; what is not there is missing', async () => {
+test('an invalid lease request is refused; a missing stream is reported', async () => {
   const { store } = await storeWith()
   await expect(acquireLease(store, 's', { by: 'ann', durationS: 5 })).rejects.toThrow(InvalidValue)
   expect(await acquireLease(store, 'none', { by: 'ann' })).toMatchObject({ kind: 'missing' })
@@ -105,7 +105,7 @@ test('breaking ends a lease at once, or after a period', async () => {
   expect((await mustReadStream(store, 's')).lease.state).toBe('leased')
 })
 
-test('a scope holds the lease while its work runs, for changes with its id alone, and gives it back', async () => {
+test('a scope holds the lease while its work runs, for changes with its id only, and releases it', async () => {
   const { store } = await storeWith()
   const outcome = await leaseScope(store, 's', { by: 'audit', purpose: 'audit' }, async ({ leaseId }) => {
     const holder = (await mustReadStream(store, 's')).lease.holder
@@ -120,7 +120,7 @@ test('a scope holds the lease while its work runs, for changes with its id alone
   expect((await mustReadStream(store, 's')).lease.state).toBe('available')
 })
 
-test('a wait for a lease that is given up ends with the reason it was given', async () => {
+test('a canceled wait for a lease ends with the given reason', async () => {
   const { store } = await storeWith()
   await taken(store)
   for (const wait of [

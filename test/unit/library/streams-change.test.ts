@@ -23,7 +23,7 @@ test('a stream is created with names alone, or with attributes, once', async () 
   expect((await mustReadStream(store, 't')).isHeld).toBe(true)
 })
 
-test('what an editor shows is what its steps made of the stream', async () => {
+test('an editor shows the stream as its steps changed it', async () => {
   const { store } = await storeWith()
   const init = await xpath("./Event[@status='init']")
   const seen: unknown[] = []
@@ -72,7 +72,7 @@ test('each method of an event is its operation', async () => {
   expect((await mustReadStream(store, 's')).status).toBe('aborted')
 })
 
-test('a step that is refused ends the change: nothing of it is written', async () => {
+test('a refused step ends the change: none of it is written', async () => {
   const { store } = await storeWith()
   const before = await textOf(store)
   let after = false
@@ -86,7 +86,7 @@ test('a step that is refused ends the change: nothing of it is written', async (
   expect(await textOf(store)).toBe(before)
 })
 
-test('an event that must be there and is not ends it too, with the error', async () => {
+test('a required event that is missing ends the change too, with the error', async () => {
   const { store } = await storeWith()
   const before = await textOf(store)
   const change = (stream: StreamEditor) => {
@@ -98,7 +98,7 @@ test('an event that must be there and is not ends it too, with the error', async
   expect(await changeStream(store, 'none', AS, change)).toEqual({ kind: 'missing' })
 })
 
-test('a repetition under the same command id is told the first results', async () => {
+test('a repetition with the same command id returns the first results', async () => {
   const { store } = await storeWith()
   const change = (stream: StreamEditor) => void stream.mustFind('01.00').complete()
   const options = { ...AS, commandId: 'message-1' }
@@ -107,7 +107,7 @@ test('a repetition under the same command id is told the first results', async (
   expect(await changeStream(store, 's', AS, change)).toMatchObject({ kind: 'refused' })
 })
 
-test('a held lease is waited for as long as is said', async () => {
+test('a held lease is waited for as long as requested', async () => {
   const { store } = await storeWith()
   await store.acquireLease('s', {
     leaseId: '11111111-1111-4111-8111-111111111111',

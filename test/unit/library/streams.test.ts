@@ -9,14 +9,14 @@ import { storeWith, storeWithText } from './support.ts'
 
 const ids = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id)
 
-test('a stream that is not there is undefined, or an error with a stable code', async () => {
+test('a missing stream is undefined, or an error with a stable code', async () => {
   const { store } = memoryStore()
   expect(await readStream(store, 's')).toBeUndefined()
   await expect(mustReadStream(store, 's')).rejects.toMatchObject({ code: 'stream-not-found', stream: 's' })
   await expect(mustReadStream(store, 's')).rejects.toBeInstanceOf(StreamNotFound)
 })
 
-test('a stream is read with its root, its events and what it waits on', async () => {
+test('a stream is read with its root, its events and its waiting-on list', async () => {
   const { store } = await storeWith()
   const stream = await mustReadStream(store, 's')
   expect([stream.name, stream.version, stream.status, stream.isDone, stream.isHeld]).toEqual([
@@ -33,7 +33,7 @@ test('a stream is read with its root, its events and what it waits on', async ()
   expect(stream.history.map(({ op, by }) => [op, by])).toEqual([['init', 'shop']])
 })
 
-test('events lead to their neighbours, and are the same objects each time', async () => {
+test('events give access to their neighbours, which are the same objects each time', async () => {
   const { store } = await storeWith()
   const stream = await mustReadStream(store, 's')
   const search = stream.mustFind('01.00')
@@ -44,7 +44,7 @@ test('events lead to their neighbours, and are the same objects each time', asyn
   expect(search.parent?.parent).toBeUndefined()
 })
 
-test('an event knows its state', async () => {
+test('an event has its state', async () => {
   const { store, advance } = await storeWith({
     forks: [{ name: 'Search', key: 'k', timeout: '00:10:00' }, 'Pay'],
     join: 'Ship',
@@ -78,7 +78,7 @@ test('an event knows its state', async () => {
   expect([stream.root.isWaiting, stream.root.hasErrors, stream.root.isSuperseded]).toEqual([true, false, false])
 })
 
-test('an event that is not there is undefined, or an error with a stable code', async () => {
+test('a missing event is undefined, or an error with a stable code', async () => {
   const { store } = await storeWith()
   const stream = await mustReadStream(store, 's')
   expect(stream.find('09.00')).toBeUndefined()
@@ -86,7 +86,7 @@ test('an event that is not there is undefined, or an error with a stable code', 
   expect(() => stream.mustFind('09.00')).toThrow(expect.objectContaining({ code: 'event-not-found', sought: '09.00' }))
 })
 
-test('XPath selects events and values, by a text or an expression read before', async () => {
+test('XPath selects events and values, with a text or a parsed expression', async () => {
   const { store } = await storeWith()
   const stream = await mustReadStream(store, 's')
   expect(ids(await stream.select("./Event[@status='init']"))).toEqual(['01.00', '02.00'])
@@ -108,7 +108,7 @@ test.each([
   await expect(stream[method](expression)).rejects.toThrow(InvalidValue)
 })
 
-test('what another writer left is seen, last in the history', async () => {
+test('a foreign write is visible, last in the history', async () => {
   const { store } = await storeWith()
   await writeForeign(store, 's', 'status="init"', 'status="paused"')
   const stream = await mustReadStream(store, 's')
@@ -119,7 +119,7 @@ test('what another writer left is seen, last in the history', async () => {
   ])
 })
 
-test('its pin holds as long as nobody else changes it; a heartbeat does not count', async () => {
+test('its precondition holds until another changes the stream; a heartbeat does not count', async () => {
   const { store } = await storeWith()
   const pay = (of: { readonly pin: object }) =>
     changeStream(store, 's', { by: 'till', ...of.pin }, s => void s.mustFind('02.00').set({ tag: 'x' }))
@@ -130,7 +130,7 @@ test('its pin holds as long as nobody else changes it; a heartbeat does not coun
   expect(await pay(seen)).toMatchObject({ kind: 'refused', refusal: { code: 'changed' } })
 })
 
-test('its pin takes what another writer had written by then for looked at, and nothing that came later', async () => {
+test('its precondition includes earlier foreign writes, and no later ones', async () => {
   const { store } = await storeWith()
   const set = (of: { readonly pin: object }) =>
     changeStream(store, 's', { by: 'till', ...of.pin }, s => void s.mustFind('02.00').set({ tag: 'x' }))
@@ -141,7 +141,7 @@ test('its pin takes what another writer had written by then for looked at, and n
   expect(await set(await mustReadStream(store, 's'))).toMatchObject({ kind: 'done' })
 })
 
-test('what only others leave behind is no trap: duplicate ids, open events below and beside what is final', async () => {
+test('foreign irregularities are handled: duplicate ids, open events below and beside final ones', async () => {
   const store = await storeWithText(
     documentText(
       { id: '00', name: 'Start', status: 'completed', next: '01.00' },

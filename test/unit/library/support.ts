@@ -4,7 +4,7 @@ import type { StreamStore } from '../../../src/store/store.ts'
 import { summarize } from '../../../src/stream/summarize.ts'
 import { memoryStore } from '../ops/support.ts'
 
-/** A memory store with one stream, `s`; its clock stands still until it is moved. */
+/** A memory store with one stream, `s`; its clock is fixed until it is moved. */
 export async function storeWith(stream: NewStream = { forks: ['Search', 'Pay'], join: 'Ship' }) {
   const made = memoryStore()
   const outcome = await createStream(made.store, 's', { by: 'shop' }, stream)
@@ -17,7 +17,7 @@ export async function textOf(store: StreamStore): Promise<string> {
   return Buffer.from((await store.read('s'))?.body ?? []).toString()
 }
 
-/** A store with a document that others wrote. */
+/** A store with a foreign document. */
 export async function storeWithText(text: string): Promise<StreamStore> {
   const { store } = memoryStore()
   const body = Buffer.from(text)

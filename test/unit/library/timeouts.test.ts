@@ -18,7 +18,7 @@ const GIVEN: readonly (readonly [string | Date, string])[] = [
 ]
 
 test.each(GIVEN)(
-  'a limit of %s is written as it is read everywhere, by whatever way it is given',
+  'a timeout of %s is written in the form that all readers understand, in whatever way it is given',
   async (timeout, wire) => {
     const { store } = await storeWith()
     const spec = { name: 'Search', timeout }
@@ -42,14 +42,14 @@ test.each(GIVEN)(
   },
 )
 
-test('a limit that is given as people type it ends when it says', async () => {
+test('a timeout given in the form that people type ends at the right time', async () => {
   const { store } = await storeWith({ forks: [{ name: 'Search', timeout: '2h' }] })
   await changeStream(store, 's', BY, stream => void stream.mustFind('01.00').start({ owner: 'w' }))
   const search = (await mustReadStream(store, 's')).mustFind('01.00')
   expect((search.dueMs ?? 0) - (search.touchedMs ?? 0)).toBe(2 * 3_600_000)
 })
 
-test('an empty limit is none, and removes one', async () => {
+test('an empty timeout is none, and removes one', async () => {
   const { store } = await storeWith({
     forks: [
       { name: 'Search', timeout: '' },

@@ -18,7 +18,7 @@ async function ends(store: StreamStore): Promise<string[]> {
   return events.map(({ id, status, msg }) => `${id} ${status} ${msg}`.trim())
 }
 
-test('a worker works on the events of its name, and says how each ended', async () => {
+test('a worker processes the events of its name, and reports each result', async () => {
   const store = await storeWith(['Search', 'Search', 'Search', 'Pay'])
   const report = await worker(store, { name: 'Search', owner: 'w1', until: EMPTY }, async ({ event, owner }) => {
     if (event.id === '01.00') return complete(`by ${owner}`)
@@ -36,7 +36,7 @@ test('a worker works on the events of its name, and says how each ended', async 
   ])
 })
 
-test('without an owner it is host and process; several names are one worker', async () => {
+test('the default owner is host and process; several names are one worker', async () => {
   const store = await storeWith(['Search', 'Pay'])
   const owners: string[] = []
   await worker(store, { name: ['Search', 'Pay'], until: EMPTY }, job => void owners.push(job.owner))
@@ -44,7 +44,7 @@ test('without an owner it is host and process; several names are one worker', as
   expect((await mustReadStream(store, 's')).isDone).toBe(true)
 })
 
-test('a drain ends it after what is under way', async () => {
+test('a drain ends the worker after the current work', async () => {
   const store = await storeWith(['Search', 'Search'])
   const drain = new AbortController()
   const report = await worker(store, { name: 'Search', drain: drain.signal }, () => {
@@ -53,7 +53,7 @@ test('a drain ends it after what is under way', async () => {
   expect(report).toMatchObject({ claimed: 1, completed: 1 })
 })
 
-test('of all workers that end the branches at the same time exactly one sees the join, and one the end', async () => {
+test('of all workers that end the branches at the same time exactly one is informed of the join, and one of the end', async () => {
   const branches = Array.from({ length: 12 }, () => 'Search')
   const store = await storeWith(branches, 'Ship')
   const seen: string[] = []
@@ -81,7 +81,7 @@ test('of all workers that end the branches at the same time exactly one sees the
   expect(seen).toEqual(['01 of s false by one', 'end'])
 })
 
-test('of parallel finishers by transact and changeStream exactly one sees the join', async () => {
+test('of parallel finishers with transact and changeStream exactly one is informed of the join', async () => {
   const branches = Array.from({ length: 20 }, () => 'Search')
   const store = await storeWith(branches, 'Ship')
   const seen: string[] = []
@@ -100,7 +100,7 @@ test('of parallel finishers by transact and changeStream exactly one sees the jo
   expect(seen).toEqual(['01'])
 })
 
-test('afterWrite is waited for, and what it throws ends no other work', async () => {
+test('afterWrite is awaited, and its error does not end other work', async () => {
   const store = await storeWith(['Search', 'Search'])
   const seen: WorkerEvent[] = []
   let called = 0
@@ -115,7 +115,7 @@ test('afterWrite is waited for, and what it throws ends no other work', async ()
   expect(seen.filter(({ kind }) => kind === 'fault')).toMatchObject([{ stream: 's', error: { message: 'no queue' } }])
 })
 
-test('what afterWrite throws is thrown at the end where nobody observes', async () => {
+test('an error of afterWrite is thrown at the end if there is no observer', async () => {
   const store = await storeWith(['Search', 'Search'])
   const afterWrite = () => Promise.reject(new Error('no queue'))
   await expect(worker(store, { name: 'Search', until: EMPTY, afterWrite }, () => complete())).rejects.toThrow(
@@ -126,7 +126,7 @@ test('what afterWrite throws is thrown at the end where nobody observes', async 
   await expect(workOn(store, 't', '01.00', { afterWrite }, () => complete())).rejects.toThrow('no queue')
 })
 
-test('one event is worked on by its id', async () => {
+test('a worker processes one event by its id', async () => {
   const store = await storeWith(['Search'])
   const results: number[] = []
   const options = { owner: 'w', afterWrite: ({ version }: { version: number }) => void results.push(version) }
@@ -140,7 +140,7 @@ test('one event is worked on by its id', async () => {
   expect((await mustReadStream(store, 's')).mustFind('01.00').msg).toBe('x')
 })
 
-test('what observe throws stops no work, and is thrown at the end', async () => {
+test('an error of observe does not stop the work, and is thrown at the end', async () => {
   const observe = () => {
     throw new Error('no log')
   }
@@ -152,7 +152,7 @@ test('what observe throws stops no work, and is thrown at the end', async () => 
   }
 })
 
-test('work that gives what is no ending fails its event, and says why', async () => {
+test('work that returns an invalid result fails its event, with the reason', async () => {
   const store = await storeWith(['Search', 'Search', 'Search', 'Search'])
   const given: Record<string, unknown> = { '01.00': '12 results', '02.00': null, '03.00': { op: 'close' } }
   const untyped = (job: Job) => given[job.event.id] as undefined

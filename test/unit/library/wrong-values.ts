@@ -1,4 +1,4 @@
-/** Values that a program without types may give, and for which of them a field may be made. */
+/** Values that an untyped program may pass, and the fields for which they are wrong. */
 export type Kind =
   | 'text'
   | 'id'
@@ -19,7 +19,7 @@ export type Kind =
 const NOT_TEXT = [null, 5, Number.NaN, true, {}, [], () => {}, 10n, Symbol('s')]
 const NOT_NUMBER = [null, '2h', '7200000', '', Number.NaN, -5, 1e300 * -1e300, true, {}, new Date(0), 10n]
 
-/** What is never right for a field of a kind. */
+/** Values that are always wrong for a kind of field. */
 export const NEVER: Readonly<Record<Kind, readonly unknown[]>> = {
   text: [...NOT_TEXT, '\u0000', '\ud800', 'x'.repeat(5_000)],
   id: [...NOT_TEXT, ''],
@@ -74,7 +74,7 @@ export const NEVER: Readonly<Record<Kind, readonly unknown[]>> = {
   uuid: [null, 5, '', 'mine', {}],
 }
 
-/** A name as somebody mistypes it. */
+/** A misspelled name. */
 export function mistyped(name: string): string {
   return name.length > 4 ? `${name.slice(0, 2)}${name.slice(3)}` : `${name}s`
 }

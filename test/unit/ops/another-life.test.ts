@@ -10,7 +10,7 @@ async function anew(store: StreamStore): Promise<void> {
   resultOf(await run(store, 's', init(['A'], 'b1')))
 }
 
-/** The first write is made but not answered; before it is looked up, the stream is removed and another one created. */
+/** The first write is applied but not answered; before it is looked up, the stream is removed and another one created. */
 function replacedMeanwhile(store: StreamStore): StreamStore {
   let isFirst = true
   return intercept(store, async (_, decide, go) => {
@@ -26,11 +26,11 @@ function replacedMeanwhile(store: StreamStore): StreamStore {
 const commandsOf = async (store: StreamStore) =>
   (await readStream(store, 's'))?.transactions().map(({ op, version }) => `${version} ${op}`)
 
-describe('a change whose stream was removed and created anew before its answer came', () => {
+describe('a change whose stream was removed and created again before its answer arrived', () => {
   test.each([
-    ['that could be made there too', { op: 'complete', event: '01.00' }],
-    ['that would be refused there', { op: 'complete', event: '02.00' }],
-  ] as const)('%s is unknown, and nothing happens to the other stream', async (_, operation) => {
+    ['a change that would be possible there too', { op: 'complete', event: '01.00' }],
+    ['a change that would be refused there', { op: 'complete', event: '02.00' }],
+  ] as const)('%s is unknown, and the other stream is unchanged', async (_, operation) => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const outcome = await run(replacedMeanwhile(store), 's', operation)
@@ -38,14 +38,14 @@ describe('a change whose stream was removed and created anew before its answer c
     expect(await commandsOf(store)).toEqual(['1 init'])
   })
 
-  test('in one write with others: of those that were not sent before, each goes its way', async () => {
+  test('in one write with others: each operation that was not sent before has its own outcome', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     let plans = 0
     const later = intercept(store, async (_, decide, go) => {
       plans += 1
       if (plans > 1) return go(decide)
-      // Sent, and lost on the way.
+      // Sent, and lost in the network.
       await go((current, nowMs) => {
         decide(current, nowMs)
         return { kind: 'leave' }
@@ -62,7 +62,7 @@ describe('a change whose stream was removed and created anew before its answer c
     expect(await commandsOf(store)).toEqual(['1 init'])
   })
 
-  test('an edit too', async () => {
+  test('an edit is unknown too', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const options = { commandId: 'mine', by: 'tester', leaseWaitMs: 0 }
@@ -73,7 +73,7 @@ describe('a change whose stream was removed and created anew before its answer c
     expect(await commandsOf(store)).toEqual(['1 init'])
   })
 
-  test('its creation too, if that had no answer', async () => {
+  test('its creation is unknown too if it had no answer', async () => {
     const { store } = memoryStore()
     const create: StreamStore['create'] = async (...given) => {
       await store.create(...given)
@@ -87,7 +87,7 @@ describe('a change whose stream was removed and created anew before its answer c
     expect((await readStream(store, 's'))?.document.born).toBe('b1')
   })
 
-  test('that was never sent is judged by what is there', async () => {
+  test('a change that was never sent is judged by the present stream', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const before = intercept(store, async (_, decide, go) => {

@@ -21,7 +21,7 @@ function twoStates() {
 const etagOf = async (store: StreamStore, name: string) => (await store.read(name))?.etag
 const bodyOf = async (store: StreamStore, name: string) => Buffer.from((await store.read(name))?.body ?? []).toString()
 
-/** A store whose creates are answered otherwise. */
+/** A store that gives another answer to creates. */
 function creating(
   store: StreamStore,
   answer: (go: () => Promise<CreateOutcome>) => Promise<CreateOutcome>,
@@ -36,7 +36,7 @@ function creating(
   })
 }
 
-test('the bytes arrive as they are, with a summary that listings can use', async () => {
+test('the bytes arrive unchanged, with a summary that listings can use', async () => {
   const { store } = memoryStore()
   const { newer } = twoStates()
   expect(await copyInto(store, 's', newer, OPTIONS)).toEqual({ kind: 'created', version: 2 })
@@ -45,14 +45,14 @@ test('the bytes arrive as they are, with a summary that listings can use', async
   expect(stored?.summary).toMatchObject({ version: 2, status: 'inprocess', open: 3, total: 3, lastBy: 'tester' })
 })
 
-test('work goes on with what was copied', async () => {
+test('the copied stream can be worked on', async () => {
   const { store } = memoryStore()
   await copyInto(store, 's', twoStates().newer, OPTIONS)
   expect(await run(store, 's', { op: 'complete', event: '01.00', owner: 'w1' })).toMatchObject({ kind: 'done' })
   expect((await readStream(store, 's'))?.transactions().map(({ version }) => version)).toEqual([1, 2, 3])
 })
 
-test('what cannot be read is refused, and nothing is written', async () => {
+test('an unreadable document is refused, and nothing is written', async () => {
   const { store } = memoryStore()
   await expect(copyInto(store, 's', bytes('<EventStream><Event'), OPTIONS)).rejects.toMatchObject({
     code: 'bad-document',
@@ -61,8 +61,8 @@ test('what cannot be read is refused, and nothing is written', async () => {
   expect(await store.read('s')).toBeUndefined()
 })
 
-describe('where something has the name', () => {
-  test('the same bytes count as done, whatever is asked for', async () => {
+describe('if the name exists', () => {
+  test('the same bytes count as done, whatever the mode', async () => {
     const { store } = memoryStore()
     const { newer } = twoStates()
     await copyInto(store, 's', newer, OPTIONS)
@@ -78,7 +78,7 @@ describe('where something has the name', () => {
     ['skip', 'skipped'],
     [{ replace: undefined }, 'changed'],
     [{ replace: 'another etag' }, 'changed'],
-  ] as const)('with %j another document stays as it is: %s', async (existing, kind) => {
+  ] as const)('with %j another document is kept: %s', async (existing, kind) => {
     const { store } = memoryStore()
     const { older, newer } = twoStates()
     await copyInto(store, 's', older, OPTIONS)
@@ -86,7 +86,7 @@ describe('where something has the name', () => {
     expect(await bodyOf(store, 's')).toBe(older.toString())
   })
 
-  test('it is replaced where that was looked at', async () => {
+  test('the document is replaced if it is as inspected', async () => {
     const { store } = memoryStore()
     const { older, newer } = twoStates()
     await copyInto(store, 's', older, OPTIONS)
@@ -96,7 +96,7 @@ describe('where something has the name', () => {
     expect((await store.read('s'))?.summary?.version).toBe(2)
   })
 
-  test('a state of the same stream never replaces a later one', async () => {
+  test('an earlier state of the same stream never replaces a later one', async () => {
     const { store } = memoryStore()
     const { older, newer } = twoStates()
     await copyInto(store, 's', newer, OPTIONS)
@@ -105,7 +105,7 @@ describe('where something has the name', () => {
     expect(await bodyOf(store, 's')).toBe(newer.toString())
   })
 
-  test('nor does it where a foreign writer took the version away: fences and the summary still tell it', async () => {
+  test('nor if a foreign writer removed the version: fences and the summary still show it', async () => {
     const { store } = memoryStore()
     const { older, newer } = twoStates()
     await copyInto(store, 's', newer, OPTIONS)
@@ -114,7 +114,7 @@ describe('where something has the name', () => {
     expect(await copyInto(store, 's', older, { ...OPTIONS, existing })).toMatchObject({ kind: 'older', found: 2 })
   })
 
-  test('another life of the name may be replaced at any version', async () => {
+  test('another incarnation of the stream may be replaced at any version', async () => {
     const { store } = memoryStore()
     const { older, newer } = twoStates()
     await copyInto(store, 's', newer, OPTIONS)
@@ -123,7 +123,7 @@ describe('where something has the name', () => {
     expect(await copyInto(store, 's', other, { ...OPTIONS, existing })).toEqual({ kind: 'replaced', version: 1 })
   })
 
-  test('nothing is written over what cannot be read', async () => {
+  test('an unreadable document is not overwritten', async () => {
     const { store } = memoryStore()
     const { older, newer } = twoStates()
     await copyInto(store, 's', older, OPTIONS)
@@ -133,7 +133,7 @@ describe('where something has the name', () => {
     expect(await bodyOf(store, 's')).not.toContain('</EventStream>')
   })
 
-  test('it waits for the lease of another, no longer than it may', async () => {
+  test('the copy waits for the lease of another, no longer than its limit', async () => {
     const { store } = memoryStore()
     const { older, newer } = twoStates()
     await copyInto(store, 's', older, OPTIONS)
@@ -148,7 +148,7 @@ describe('where something has the name', () => {
 describe('a lost answer', () => {
   const lost: CreateOutcome = { kind: 'unknown', cause: new Error('no answer') }
 
-  test('of a create that landed is found by its bytes', async () => {
+  test('of a create that landed is resolved by its bytes', async () => {
     const { store } = memoryStore()
     const { newer } = twoStates()
     const losing = creating(store, async go => {
@@ -158,7 +158,7 @@ describe('a lost answer', () => {
     expect(await copyInto(losing, 's', newer, OPTIONS)).toEqual({ kind: 'created', version: 2 })
   })
 
-  test('of a create that did not land is sent again', async () => {
+  test('of a create that did not land leads to a retry', async () => {
     const { store } = memoryStore()
     let tries = 0
     const losing = creating(store, go => (++tries === 1 ? Promise.resolve(lost) : go()))
@@ -166,7 +166,7 @@ describe('a lost answer', () => {
     expect(tries).toBe(2)
   })
 
-  test('stays unknown where no read tells until the deadline', async () => {
+  test('remains unknown if no read resolves it before the deadline', async () => {
     const { store } = memoryStore()
     const dark: StreamStore = new Proxy(
       creating(store, async () => lost),
@@ -181,7 +181,7 @@ describe('a lost answer', () => {
     expect(outcome).toMatchObject({ kind: 'unknown' })
   })
 
-  test('of a replacement that landed is found by its bytes', async () => {
+  test('of a replacement that landed is resolved by its bytes', async () => {
     const { store } = memoryStore()
     const { older, newer } = twoStates()
     await copyInto(store, 's', older, OPTIONS)
@@ -193,7 +193,7 @@ describe('a lost answer', () => {
     expect(await copyInto(losing, 's', newer, { ...OPTIONS, existing })).toEqual({ kind: 'replaced', version: 2 })
   })
 
-  test('of a replacement upon which another write came is unknown, and nothing is written over that', async () => {
+  test('of a replacement followed by another write is unknown, and that write is not overwritten', async () => {
     const { store } = memoryStore()
     const { older, newer } = twoStates()
     await copyInto(store, 's', older, OPTIONS)
@@ -207,7 +207,7 @@ describe('a lost answer', () => {
     expect(await bodyOf(store, 's')).toContain('tag="x"')
   })
 
-  test('of a replacement is unknown too where the driver knows no better than the last decision', async () => {
+  test('of a replacement is unknown too if the driver knows only the last decision', async () => {
     const { store } = memoryStore()
     const { older, newer } = twoStates()
     await copyInto(store, 's', older, OPTIONS)
@@ -224,7 +224,7 @@ describe('a lost answer', () => {
   })
 })
 
-test('a replacement that was decided but never written is none: the next try is judged by what is there', async () => {
+test('a replacement that was decided but never written does not count: the next attempt is judged by the present document', async () => {
   const { store } = memoryStore()
   const { older, newer } = twoStates()
   await copyInto(store, 's', older, OPTIONS)
@@ -240,12 +240,12 @@ test('a replacement that was decided but never written is none: the next try is 
   expect(await bodyOf(store, 's')).toBe(newer.toString())
 })
 
-describe('a create without an answer where another document is found', () => {
+describe('a create without an answer that finds another document', () => {
   const silence: CreateOutcome = { kind: 'unknown', cause: new Error('no answer') }
   const claim = { op: 'start', event: '02.00', owner: 'w1', claimMs: 60_000 } as const
   const beat = { op: 'touch', event: '01.00', owner: 'w1', claimMs: 60_000 } as const
 
-  /** The create is carried out, and something else done before its answer is missed. */
+  /** The create is applied, and another action follows before its answer is missed. */
   function landing(store: StreamStore, then: () => Promise<unknown>): StreamStore {
     return creating(store, async go => {
       await go()
@@ -254,7 +254,7 @@ describe('a create without an answer where another document is found', () => {
     })
   }
 
-  /** The first create does not arrive, or only its answer is lost that something has the name. */
+  /** The first create does not arrive, or only its answer, that the name exists, is lost. */
   const vain = (store: StreamStore) => creating(store, async () => silence)
 
   /** A state at version 2 in which a worker holds a claim. */
@@ -266,7 +266,7 @@ describe('a create without an answer where another document is found', () => {
   const foreign = bytes('<EventStream><Event id="00" name="Start" status="init"/></EventStream>')
 
   test.each(['refuse', 'skip', { replace: undefined }, { replace: 'another etag' }] as const)(
-    'with %j it is unknown whether that stands on ours',
+    'with %j is unknown if that document may be based on ours',
     async existing => {
       const { store } = memoryStore()
       const worked = landing(store, () => run(store, 's', claim))
@@ -277,15 +277,15 @@ describe('a create without an answer where another document is found', () => {
   )
 
   test.each([
-    ['a heartbeat, which makes no version', claimed(), (store: StreamStore) => run(store, 's', beat)],
+    ['a heartbeat, which does not raise the version', claimed(), (store: StreamStore) => run(store, 's', beat)],
     [
-      'a stranger who took life and version away',
+      'a foreign writer that removed incarnation id and version',
       claimed(),
       (store: StreamStore) => writeForeign(store, 's', ' lc:v="2"', '').then(() => withoutBorn(store)),
     ],
-    ['one who broke it', claimed(), (store: StreamStore) => writeForeign(store, 's', '</EventStream>', '')],
-    ['a worker who gave it a life', foreign, (store: StreamStore) => run(store, 's', { op: 'complete', event: '00' })],
-  ] as const)('so it is after %s', async (_, body, then) => {
+    ['a writer that broke it', claimed(), (store: StreamStore) => writeForeign(store, 's', '</EventStream>', '')],
+    ['a worker that gave it an id', foreign, (store: StreamStore) => run(store, 's', { op: 'complete', event: '00' })],
+  ] as const)('is unknown too after %s', async (_, body, then) => {
     const { store } = memoryStore()
     const before = await copyInto(
       landing(store, () => then(store)),
@@ -297,7 +297,7 @@ describe('a create without an answer where another document is found', () => {
     expect(await bodyOf(store, 's')).not.toBe(body.toString())
   })
 
-  test('another life of the name is not ours', async () => {
+  test('is not unknown if that document is another incarnation', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A'], 'b9'))
     expect(await copyInto(vain(store), 's', claimed(), OPTIONS)).toEqual({ kind: 'exists' })
@@ -305,14 +305,14 @@ describe('a create without an answer where another document is found', () => {
     expect(await copyInto(vain(store), 's', claimed(), skipping)).toEqual({ kind: 'skipped' })
   })
 
-  test('nor is an earlier state of the same stream: versions never go back', async () => {
+  test('is not unknown if that is an earlier state of the same stream: versions never decrease', async () => {
     const { store } = memoryStore()
     const { older, newer } = twoStates()
     await copyInto(store, 's', older, OPTIONS)
     expect(await copyInto(vain(store), 's', newer, OPTIONS)).toEqual({ kind: 'exists' })
   })
 
-  test('what was looked at before is replaced, as it would be after an answer', async () => {
+  test('replaces the document it inspected before, as after an answer', async () => {
     const { store } = memoryStore()
     const completed = bytes(Play.started('A', 'B').after({ op: 'complete', event: '02.00' }).text)
     await copyInto(store, 's', claimed(), OPTIONS)
@@ -328,9 +328,9 @@ describe('a create without an answer where another document is found', () => {
 
 test.each([
   ['a copy', (store: StreamStore) => copyInto(store, 's', twoStates().newer, OPTIONS)],
-  ['a creation', (store: StreamStore) => run(store, 's', init())],
+  ['a create', (store: StreamStore) => run(store, 's', init())],
 ])(
-  '%s that has no answer when the store is closed is unknown at once: nobody will answer any more',
+  '%s without an answer is unknown at once when the store is closed, because no answer can follow',
   async (_, make) => {
     let asked = 0
     const isClosed = async () => {

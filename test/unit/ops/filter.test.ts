@@ -79,20 +79,20 @@ describe('each filter alone', () => {
   })
 })
 
-test('failed since looks at the failure, not at the last change', () => {
+test('failed since uses the failure, not the last change', () => {
   const filter = { failed: true, sinceMs: 7_000 }
   expect(passes(item({ failed: 1, failedAtMs: 8_000 }, { modifiedMs: 6_000 }), filter)).toBe('yes')
   expect(passes(item({ failed: 1, failedAtMs: 6_000 }, { modifiedMs: 8_000 }), filter)).toBe('no')
 })
 
-test('all filters must hold', () => {
+test('all filters must match', () => {
   const filter = { key: ['4711'], status: ['inprocess'] }
   expect(passes(item({}), filter)).toBe('yes')
   expect(passes(item({ status: 'completed' }), filter)).toBe('no')
   expect(passes(item({ key: 'x' }), filter)).toBe('no')
 })
 
-test('what cannot be read passes only filters that need no summary', () => {
+test('an unreadable document passes only filters that need no summary', () => {
   expect(passes(item(undefined), {})).toBe('yes')
   expect(passes(item(undefined), { sinceMs: 5_000 })).toBe('yes')
   expect(passes(item(undefined, { lease: { state: 'leased' } }), { locked: true })).toBe('yes')
@@ -100,14 +100,14 @@ test('what cannot be read passes only filters that need no summary', () => {
     expect(passes(item(undefined), filter)).toBe('no')
 })
 
-test('a text that the summary cuts short is left to the document', () => {
+test('a text that is cut in the summary is compared in the document', () => {
   expect(passes(item({ key: 'abc…' }), { key: ['abcdef'] })).toBe('unsure')
   expect(passes(item({ key: 'abc…' }), { key: ['abc…'] })).toBe('yes')
   expect(passes(item({ key: 'abc…' }), { key: ['abx'] })).toBe('no')
   expect(passes(item({ key: 'abc…', tag: 'other' }), { key: ['abcdef'], tag: ['blue'] })).toBe('no')
 })
 
-test('nothing is read of what name, lease or last change leave out', () => {
+test('documents that name, lease or last change exclude are not read', () => {
   const { listed } = item(undefined)
   expect(mayPass(listed, { status: ['aborted'], key: ['k'], overdue: true })).toBe(true)
   expect(mayPass(listed, { names: globOf('a') })).toBe(true)

@@ -1,9 +1,9 @@
 import type { StreamRow, StreamStore } from '../../../src/store/store.ts'
 import { HOLDER } from './support.ts'
 
-/** Somebody who writes documents and knows nothing of what stands beside them, as the library of 2013 does. */
+/** A writer that ignores the metadata beside the documents, as the library of 2013 does. */
 export class ForeignWrites {
-  /** As those see it who keep summaries: one that somebody else's write has left behind does not count. */
+  /** The view of readers of summaries: one that a foreign write has left behind is invalid. */
   readonly store: StreamStore
   readonly #base: StreamStore
   readonly #written = new Set<string>()
@@ -33,7 +33,7 @@ export class ForeignWrites {
     })
   }
 
-  /** Replaces texts of a document. @param texts each with what stands there instead */
+  /** Replaces texts of a document. @param texts pairs of old and new text */
   async write(name: string, ...texts: readonly (readonly [from: string, to: string])[]): Promise<void> {
     const outcome = await this.#base.update(
       name,
@@ -52,7 +52,7 @@ export class ForeignWrites {
     this.#written.add(outcome.etag)
   }
 
-  /** Ends an event and nothing that follows from it. */
+  /** Ends an event without its consequences. */
   end(name: string, id: string, from = 'init'): Promise<void> {
     return this.write(name, [`status="${from}" id="${id}"`, `status="completed" id="${id}"`])
   }

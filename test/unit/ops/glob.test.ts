@@ -9,7 +9,7 @@ import { InvalidValue } from '../../../src/stream/errors.ts'
 import { aWatchdog } from '../watchdog/state/world.ts'
 import { NOW } from './check/support.ts'
 
-test('everything but a wildcard is itself', () => {
+test('every character but a wildcard matches itself', () => {
   const name = 'a-b.c+d(e)]f}g^h$i|j/k!l@m#n&o~p%q,r=s;t\'u"v'
   expect(globOf(name)).toMatchObject({ prefix: name })
   expect(globOf(name).matches(name)).toBe(true)
@@ -17,7 +17,7 @@ test('everything but a wildcard is itself', () => {
   expect(globOf('a.c').matches('abc')).toBe(false)
 })
 
-test('a backslash takes the next character as it is', () => {
+test('a backslash makes the next character literal', () => {
   const name = 'a*b?c[d]e{f,g}h\\i'
   const pattern = name.replaceAll(/[*?[\]{},\\]/g, '\\$&')
   expect(globOf(pattern)).toMatchObject({ prefix: name })
@@ -36,7 +36,7 @@ test.each([
   ['[a]b', ''],
   ['a?b', 'a'],
   ['', ''],
-])('what every match of %j begins with is %j', (pattern, prefix) => {
+])('every match of %j begins with %j', (pattern, prefix) => {
   expect(globOf(pattern).prefix).toBe(prefix)
 })
 
@@ -120,7 +120,7 @@ test.each([
   expect(globOf(pattern).matches(name)).toBe(isMatch)
 })
 
-/** What a pattern means, said as a regular expression. It backtracks: for short ones only. */
+/** The meaning of a pattern as a regular expression. It backtracks: only for short patterns. */
 function reference(pattern: string): RegExp {
   const source = pattern.replace(/\*\*|\*|\?|[\\^$.|+()[\]{}/]/g, part => {
     if (part === '**') return '.*'
@@ -130,7 +130,7 @@ function reference(pattern: string): RegExp {
   return new RegExp(`^${source}$`, 'su')
 }
 
-describe('matches what the regular expression of the pattern matches', () => {
+describe('matches like the regular expression of the pattern', () => {
   const characters = ['a', 'b', '/', '-', '.', '\n', 'ü', '😀'] as const
   const aText = fc.array(fc.constantFrom(...characters), { maxLength: 9 }).map(parts => parts.join(''))
   const aPattern = (maxLength: number) =>
@@ -138,7 +138,7 @@ describe('matches what the regular expression of the pattern matches', () => {
       .array(fc.constantFrom('*', '*', '**', '**', '?', '***', ...characters), { maxLength })
       .map(parts => parts.join(''))
 
-  /** A name that the pattern is likely to match. */
+  /** A name that the pattern probably matches. */
   const aLikelyName = (pattern: string) =>
     fc
       .array(fc.tuple(fc.constantFrom('', 'a', '-', 'b/a', '😀'), fc.integer({ min: 0, max: 30 })), { minLength: 1 })
@@ -168,7 +168,7 @@ describe('matches what the regular expression of the pattern matches', () => {
     expect(Math.min(matched.yes, matched.no)).toBeGreaterThan(300)
   })
 
-  test('patterns of 28 to 100 more characters, before a wildcard, behind it, and between two', () => {
+  test('patterns of 28 to 100 more characters, before a wildcard, after it, and between two', () => {
     const matched = { yes: 0, no: 0 }
     const aPad = fc.tuple(fc.integer({ min: 28, max: 100 }), fc.integer({ min: 0, max: 40 }))
     fc.assert(
@@ -222,13 +222,13 @@ describe('brackets, braces and backslashes', () => {
         if (part.kind === 'one of') {
           return `[${part.isNegated ? '!' : ''}${part.characters.map(character => `\\${character}`).join('')}]`
         }
-        // two stars, one behind the other, would be one of the other kind
+        // two consecutive stars would be one of the other kind
         return part.text.startsWith('*') && parts[at - 1]?.kind === 'wildcard' ? `{,}${part.text}` : part.text
       })
       .join('')
   }
 
-  /** The same as a regular expression. It backtracks: for short ones only. */
+  /** The same as a regular expression. It backtracks: only for short patterns. */
   function expression(parts: readonly Part[]): string {
     return parts
       .map(part => {
@@ -241,7 +241,7 @@ describe('brackets, braces and backslashes', () => {
       .join('')
   }
 
-  /** A name that the pattern matches, as often as not. */
+  /** A name that the pattern matches about half of the time. */
   function name(parts: readonly Part[], picks: readonly number[], depth = 0): string {
     return parts
       .map((part, at) => {
@@ -254,7 +254,7 @@ describe('brackets, braces and backslashes', () => {
       .join('')
   }
 
-  test('match what the regular expression of the pattern matches', () => {
+  test('match like the regular expression of the pattern', () => {
     const matched = { yes: 0, no: 0 }
     const picks = fc.array(fc.nat({ max: 11 }), { minLength: 1, maxLength: 7 })
     const aText = fc.array(sign, { maxLength: 6 }).map(characters => characters.join(''))
@@ -273,7 +273,7 @@ describe('brackets, braces and backslashes', () => {
     expect(Math.min(matched.yes, matched.no)).toBeGreaterThan(500)
   })
 
-  test('are read, or refused as a value that is wrong, whatever their order', () => {
+  test('are parsed, or refused as a wrong value, in any order', () => {
     const read = { yes: 0, no: 0 }
     fc.assert(
       fc.property(fc.array(sign, { maxLength: 12 }), characters => {
@@ -292,9 +292,9 @@ describe('brackets, braces and backslashes', () => {
   })
 })
 
-/** Where every way of matching is tried in turn, most of these take from minutes to longer than the world stands. */
-describe('what was made to take long takes no time', () => {
-  /** Stops what does not end. */
+/** With a backtracking matcher most of these take from minutes to more than the age of the world. */
+describe('patterns designed to be slow are fast', () => {
+  /** Stops a match that does not end. */
   const ended = <Value>(run: () => Value): Value => {
     const box: { value?: Value; run: () => void } = {
       run: () => {
@@ -310,20 +310,20 @@ describe('what was made to take long takes no time', () => {
 
   test.each([
     ['the end is missing', '*-*-*-*-eu', `${dashes}us`, false],
-    ['the end is there', '*-*-*-*-eu', `${dashes}x-eu`, true],
+    ['the end is present', '*-*-*-*-eu', `${dashes}x-eu`, true],
     ['eight stars', '*-*-*-*-*-*-*-*-eu', dashes, false],
-    ['eight stars, and the end is there', '*-*-*-*-*-*-*-*x-eu', `${dashes}-eu`, false],
+    ['eight stars, and the end is present', '*-*-*-*-*-*-*-*x-eu', `${dashes}-eu`, false],
     ['stars across slashes', '**-**-**-**-**-**x*', dashes, false],
     ['hundreds of stars', `${'*-'.repeat(500)}x*`, dashes, false],
     ['both kinds', `${'**-*-'.repeat(200)}x*`, dashes, false],
     ['both kinds that match', `${'**-*-'.repeat(200)}*`, dashes, true],
     ['many brackets', '**[!x]'.repeat(150), `${dashes}x`, false],
     ['many brackets that match', '**[-]'.repeat(200), dashes, true],
-    ['braces one behind the other', `${'{-,--}'.repeat(170)}x`, dashes, false],
-    ['braces of the same', `${'{-,-}'.repeat(200)}x`, dashes, false],
+    ['consecutive braces', `${'{-,--}'.repeat(170)}x`, dashes, false],
+    ['braces with equal parts', `${'{-,-}'.repeat(200)}x`, dashes, false],
     ['braces with stars', `${'{*-,**-*-}'.repeat(100)}x`, dashes, false],
-    ['braces in braces', `${'{-*,'.repeat(200)}-${'}'.repeat(200)}x`, dashes, false],
-    ['braces with nothing in them', `{-,--*-}**{${','.repeat(900)}}x`, dashes, false],
+    ['nested braces', `${'{-*,'.repeat(200)}-${'}'.repeat(200)}x`, dashes, false],
+    ['empty braces', `{-,--*-}**{${','.repeat(900)}}x`, dashes, false],
     ['many question marks', `**/**-*-*-${'?'.repeat(700)}x**`, `/${dashes}`, false],
   ])('%s', (_, pattern, name, isMatch) => {
     expect(ended(() => globOf(pattern).matches(name))).toBe(isMatch)
@@ -342,7 +342,7 @@ describe('what was made to take long takes no time', () => {
   })
 })
 
-test('a pattern that another watchdog wrote down and that cannot be read has no streams', () => {
+test('an unreadable pattern of another watchdog matches no streams', () => {
   const settings = { match: 'a[', onDue: 'abort-event', maxPerPass: 1, maxShare: 1 }
   const late = aWatchdog(NOW, { id: 'k', writtenMs: NOW - 35_000, next: [{ stream: 'a[', dueMs: NOW - 30_000 }] })
   const unreadable = aWatchdog(NOW, { id: 'o', settings, next: [] })

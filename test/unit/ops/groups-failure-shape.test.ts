@@ -12,7 +12,7 @@ test.each([
   ['  two\n lines\t3 ', 'two lines #'],
   ['plain words, deadbeef and café', 'plain words, deadbeef and café'],
   ['', ''],
-])('%j loses what differs from stream to stream: %j', (text, shape) => {
+])('%j loses the parts that differ between streams: %j', (text, shape) => {
   expect(normalizeFailure(text)).toBe(shape)
 })
 
@@ -25,10 +25,10 @@ test.each([
   'exit=2',
   'errno 111',
   'signal 9',
-])('%j keeps its code: it says what happened', text => {
+])('%j keeps its code, which identifies the failure', text => {
   expect(normalizeFailure(text)).toBe(text)
 })
 
-test('a long text of digits and dots takes no time', () => {
+test('a long text of digits and dots is fast', () => {
   expect(normalizeFailure('1.'.repeat(100_000)).length).toBeLessThan(10)
 })

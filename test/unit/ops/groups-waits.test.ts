@@ -9,7 +9,7 @@ const waits = (waitingOn: string, ready = '', root = 'Order'): WaitingOn => ({
 
 const ALL_READY = waits('01.00 02.00', 'Search|find Pay|')
 
-test('where all can be started their names say it', () => {
+test('if all events can be started, their names are listed', () => {
   expect(namesOfWaits([ALL_READY])(ALL_READY)).toEqual([
     { group: 'Order: Search not started', root: 'Order', name: 'Search', topic: 'find', state: 'not started' },
     { group: 'Order: Pay not started', root: 'Order', name: 'Pay', state: 'not started' },
@@ -23,21 +23,21 @@ test('events of the same name count once', () => {
 
 const groups = (all: readonly WaitingOn[], one: WaitingOn) => namesOfWaits(all)(one).map(({ group }) => group)
 
-test('a stream where all can be started tells the others of its kind the names of ids', () => {
+test('a stream whose events can all be started gives similar streams the names of their ids', () => {
   const oneStarted = waits('01.00 02.00', 'Pay|')
   expect(groups([oneStarted, ALL_READY], oneStarted)).toEqual(['Order: Search started', 'Order: Pay not started'])
   expect(groups([ALL_READY], waits('02.00'))).toEqual(['Order: Pay started'])
   expect(groups([ALL_READY], waits('02.00', '', 'Import'))).toEqual(['Import 02.00 started'])
 })
 
-test('without that, ids stand beside the names of what can be started, unless as many names are left', () => {
+test('otherwise ids are listed after the names of startable events, unless the number of names suffices', () => {
   expect(groups([], waits('01.00 02.00', 'Pay|'))).toEqual(['Order: Pay not started', 'Order 01.00', 'Order 02.00'])
   expect(groups([], waits('01.00 02.00'))).toEqual(['Order 01.00 started', 'Order 02.00 started'])
   const known = waits('01.00', 'Search|')
   expect(groups([known], waits('01.00 02.00', 'Pay|'))).toEqual(['Order: Search started', 'Order: Pay not started'])
 })
 
-test('lists that were cut are as long as they were', () => {
+test('truncated lists keep their original length', () => {
   expect(groups([], waits('01.00 02.00 +3', 'A| B| C| +2'))).toEqual([
     'Order: A not started',
     'Order: B not started',
@@ -46,7 +46,7 @@ test('lists that were cut are as long as they were', () => {
   expect(groups([], waits('01.00 +3', 'A|'))).toEqual(['Order: A not started'])
 })
 
-test('parts of a name are decoded; what cannot be is left', () => {
+test('parts of a name are decoded; a part that cannot be decoded is kept', () => {
   expect(groups([], waits('00', 'a%20b%7C|'))).toEqual(['Order: a b| not started'])
   expect(groups([], waits('00', '%zz|'))).toEqual(['Order: %zz not started'])
 })

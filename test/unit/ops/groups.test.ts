@@ -28,7 +28,7 @@ function grouped(by: GroupBy, items: readonly SummarizedStream[]): StreamGroup[]
 const failed = (name: string, failure: string, minutesAgo: number, more: Partial<Summary> = {}) =>
   stream(name, { failed: 1, failure, failedId: '01.00', failedAtMs: NOW - minutesAgo * 60_000, ...more })
 
-test('by failure: texts that differ in numbers are one group, with the latest as an example, the largest first', () => {
+test('by failure: texts that differ in numbers are one group, with the latest as an example, largest first', () => {
   const items = [
     failed('a', 'no stock', 1),
     ...Array.from({ length: 300 }, (_, at) => failed(`s${at}`, `order ${4_000 + at}: timeout`, at)),
@@ -49,7 +49,7 @@ test('by failure: texts that differ in numbers are one group, with the latest as
   ])
 })
 
-test('by failure: of several events or kinds of streams none is named; streams that did not fail are in no group', () => {
+test('by failure: a group of several events or kinds of streams names none; streams that did not fail are in no group', () => {
   const groups = groupsOf('failure')
   groups.add([failed('a', 'x', 1), failed('b', 'x', 2, { failedId: '02.00' }), stream('c', {})], NOW)
   groups.add([failed('d', '', 3, { root: 'Import' })], NOW)
@@ -60,7 +60,7 @@ test('by failure: of several events or kinds of streams none is named; streams t
   expect(groups.counts).toEqual({ streams: 4, grouped: 3, unreadable: 0 })
 })
 
-test('by status: with errors apart, what cannot be read has its own', () => {
+test('by status: streams with errors and unreadable ones have their own groups', () => {
   const fault = { code: 'bad-document', message: 'line 1' }
   const items: SummarizedStream[] = [
     stream('a', { status: 'completed' }),
@@ -79,7 +79,7 @@ test('by status: with errors apart, what cannot be read has its own', () => {
   ])
 })
 
-test('oldest and newest, an example, and how many are overdue or have failed', () => {
+test('a group has its oldest and newest stream, an example, and the number of overdue and failed streams', () => {
   const [group] = grouped('status', [
     stream('b', { createdMs: NOW - 2_000, dueMs: NOW + 1 }),
     stream('a', { createdMs: NOW - 3_000, dueMs: NOW }),
@@ -95,7 +95,7 @@ test('oldest and newest, an example, and how many are overdue or have failed', (
   })
 })
 
-test('by what they wait on: a stream is in a group for each event, its last change counts', () => {
+test('by waiting-on: a stream is in a group for each event, and its last change counts', () => {
   const items = [
     stream('a', { waitingOn: ['01.00', '02.00'], ready: ['Search|', 'Pay|'] }, NOW - 5_000),
     stream('b', { waitingOn: ['01.00', '02.00'], ready: ['Pay|'] }, NOW - 9_000),
@@ -112,7 +112,7 @@ test('by what they wait on: a stream is in a group for each event, its last chan
   expect(found[0]).toMatchObject({ oldestMs: NOW - 9_000, newestMs: NOW - 5_000 })
 })
 
-test('what is kept is bounded: streams of groups beyond the limit are counted together, at the end', () => {
+test('memory is bounded: streams of groups beyond the limit are counted together, at the end', () => {
   const items = Array.from({ length: 2_100 }, (_, at) => stream(`s${at}`, { status: `odd-${at}` }))
   const found = grouped('status', items)
   expect(found).toHaveLength(2_001)

@@ -19,7 +19,7 @@ const touchLonger = (store: StreamStore, fence: number, msg?: string) =>
 
 const messageIn = async (store: StreamStore) => (await readStream(store, 's'))?.stream.find('01.00')?.msg
 
-/** A store on which the first write is lost, or its answer; `between` happens before the next look. */
+/** A store on which the first write is lost, or its answer; `between` runs before the next read. */
 function lossy(store: StreamStore, isLost: boolean, between: () => Promise<unknown>) {
   const counted = { writes: 0 }
   const faulty = intercept(store, async (_, decide, go) => {
@@ -37,11 +37,11 @@ function lossy(store: StreamStore, isLost: boolean, between: () => Promise<unkno
   return { faulty, counted }
 }
 
-describe('a heartbeat with a text whose answer did not come', () => {
+describe('a heartbeat with a text whose answer was lost', () => {
   it.each([
-    ['is sent again if its write was lost', true, undefined, '', '40 of 100', 1],
-    ['is sent again over the text that stood before', true, undefined, '30 of 100', '40 of 100', 1],
-    ['is not sent again if its write landed', false, undefined, '30 of 100', '40 of 100', 0],
+    ['is retried if its write was lost', true, undefined, '', '40 of 100', 1],
+    ['is retried over the earlier text', true, undefined, '30 of 100', '40 of 100', 1],
+    ['is not retried if its write landed', false, undefined, '30 of 100', '40 of 100', 0],
     ['does not overwrite a later text if its write landed', false, '50 of 100', '30 of 100', '50 of 100', 0],
     ['does not overwrite a later text if its write was lost', true, '50 of 100', '30 of 100', '50 of 100', 0],
   ] as const)('%s', async (_, isLost, later, before, msg, writes) => {
@@ -53,7 +53,7 @@ describe('a heartbeat with a text whose answer did not come', () => {
     expect({ msg: await messageIn(store), writes: counted.writes }).toEqual({ msg, writes })
   })
 
-  it('is sent again with the others of its write', async () => {
+  it('is retried with the other operations of its write', async () => {
     const { store, fence } = await claimed()
     const { faulty } = lossy(store, true, () => touchLonger(store, fence))
     const texts = ['40 of 100', '50 of 100']

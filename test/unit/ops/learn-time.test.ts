@@ -11,7 +11,7 @@ const missing = (code: string) => ({ status: 404, code })
 const CREATED = { status: 201, code: '' }
 const REFUSED = { status: 403, code: 'AuthorizationPermissionMismatch' }
 
-/** A store whose service is an hour ahead and answers as the test says; `asked` are the requests, `bodies` what they sent. */
+/** A store whose service is an hour ahead and answers as configured; `asked` are the requests, `bodies` their bodies. */
 async function storeOn(answers: Record<'HEAD' | 'PUT', { readonly status: number; readonly code: string }>) {
   const asked: string[] = []
   const bodies: string[] = []
@@ -48,7 +48,7 @@ async function storeOn(answers: Record<'HEAD' | 'PUT', { readonly status: number
   return { init, asked, bodies }
 }
 
-it('a new stream bears the time of the service, which is asked for once', async () => {
+it('a new stream has the time of the service, which costs one request', async () => {
   const began = Date.now()
   const { init, asked, bodies } = await storeOn({ HEAD: missing('BlobNotFound'), PUT: CREATED })
   expect(await init('a')).toMatchObject({ kind: 'done' })
@@ -60,7 +60,7 @@ it('a new stream bears the time of the service, which is asked for once', async 
   }
 })
 
-it('who may not read learns the time from the refusal', async () => {
+it('a refused read still gives the time', async () => {
   const { init, asked } = await storeOn({ HEAD: REFUSED, PUT: CREATED })
   expect(await init('a')).toMatchObject({ kind: 'done' })
   expect(asked).toEqual(['HEAD', 'PUT'])
@@ -69,7 +69,7 @@ it('who may not read learns the time from the refusal', async () => {
 it.each([
   ['container-missing', missing('ContainerNotFound')],
   ['not-permitted', REFUSED],
-])('what keeps a stream from being created is told as without that question: %s', async (code, answer) => {
+])('an error that prevents a creation is reported as without that request: %s', async (code, answer) => {
   const { init } = await storeOn({ HEAD: answer, PUT: answer })
   await expect(init('a')).rejects.toMatchObject({ code })
 })

@@ -24,7 +24,7 @@ describe('LeaseMonitor', () => {
   const answering = (renew: () => Promise<LeaseOutcome>): StreamStore =>
     new Proxy(store, { get: (target, key) => (key === 'renewLease' ? renew : Reflect.get(target, key).bind?.(target)) })
 
-  it('is trusted for two thirds of its time and due for renewal after a third', () => {
+  it('trusts the lease for two thirds of its time and renews it after a third', () => {
     expect(state()).toEqual({ isTrusted: true, isDue: false, isOver: false })
     pass(9_999)
     expect(state()).toEqual({ isTrusted: true, isDue: false, isOver: false })
@@ -36,11 +36,11 @@ describe('LeaseMonitor', () => {
     expect(state()).toEqual({ isTrusted: false, isDue: true, isOver: true })
   })
 
-  it('is not trusted before its first request was granted', () => {
+  it('does not trust the lease before its first request was granted', () => {
     expect(monitor(store)).toMatchObject({ isTrusted: false })
   })
 
-  it.each(['monotonic', 'wall'] as const)('takes the longer time where only the %s clock went on', which => {
+  it.each(['monotonic', 'wall'] as const)('counts the longer time if only the %s clock advanced', which => {
     clock[which] += 20_000
     expect(lease.isTrusted).toBe(false)
   })
@@ -61,7 +61,7 @@ describe('LeaseMonitor', () => {
     expect(lease.isTrusted).toBe(false)
   })
 
-  it('takes an unanswered renewal neither for held nor for lost, and is due again at once', async () => {
+  it('treats an unanswered renewal as neither held nor lost, and is due again at once', async () => {
     lease = monitor(answering(async () => ({ kind: 'unknown', cause: 'silence' })))
     await lease.acquire({ holder: HOLDER })
     pass(10_000)
@@ -71,7 +71,7 @@ describe('LeaseMonitor', () => {
     expect(lease.isTrusted).toBe(false)
   })
 
-  it('is neither due nor over while a renewal is under way', async () => {
+  it('is neither due nor over while a renewal is in flight', async () => {
     const answer = Promise.withResolvers<LeaseOutcome>()
     lease = monitor(answering(() => answer.promise))
     await lease.acquire({ holder: HOLDER })
@@ -83,21 +83,21 @@ describe('LeaseMonitor', () => {
     expect(state()).toEqual({ isTrusted: false, isDue: true, isOver: true })
   })
 
-  it('tells by which code the lease was lost', async () => {
+  it('reports the code with which the lease was lost', async () => {
     await store.breakLease('s', 0)
     expect(await lease.renew()).toMatchObject({ kind: 'lost' })
     await store.remove('s', {})
     expect(await lease.renew()).toEqual({ kind: 'lost', code: 'BlobNotFound' })
   })
 
-  it('hands on what the store throws, but for a request that was given up', async () => {
+  it('passes on errors of the store, except for a canceled request', async () => {
     const fault = new Error('no rights')
     lease = monitor(answering(() => Promise.reject(fault)))
     await expect(lease.renew()).rejects.toBe(fault)
     expect(await lease.renew(AbortSignal.abort())).toEqual({ kind: 'unknown' })
   })
 
-  it('never ends when it is infinite', async () => {
+  it('never expires if the lease is infinite', async () => {
     lease = new LeaseMonitor(store, 's', { leaseId: lease.leaseId, durationS: -1, clock })
     await lease.acquire({ holder: HOLDER })
     pass(3_600_000)

@@ -55,7 +55,7 @@ describe('leaseScope', () => {
     expect(await scope).toEqual({ kind: 'done', value: 'done' })
   })
 
-  it('aborts the work when the lease was broken by somebody', async () => {
+  it('aborts the work when the lease is broken', async () => {
     const scope = leaseScope(store, 's', { holder: HOLDER, durationS: 15 }, lease => untilAborted(lease.signal))
     await pass(1_000)
     await store.breakLease('s', 0)
@@ -63,7 +63,7 @@ describe('leaseScope', () => {
     expect(await scope).toMatchObject({ kind: 'lost' })
   })
 
-  it('takes an unanswered renewal neither for held nor for lost, and stops before the lease can have ended', async () => {
+  it('treats an unanswered renewal as neither held nor lost, and stops before the lease can have expired', async () => {
     const deaf: StreamStore = new Proxy(store, {
       get: (target, key) =>
         key === 'renewLease'
@@ -83,7 +83,7 @@ describe('leaseScope', () => {
     expect(await scope).toEqual({ kind: 'lost', code: 'deadline' })
   })
 
-  it('reports who holds the lease when it stays held, and does no work', async () => {
+  it('reports the holder if the lease stays held, and does no work', async () => {
     await store.acquireLease('s', { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
     const work = vi.fn()
     expect(await leaseScope(store, 's', { holder: HOLDER, waitMs: 0 }, work)).toMatchObject({
@@ -93,7 +93,7 @@ describe('leaseScope', () => {
     expect(work).not.toHaveBeenCalled()
   })
 
-  it('waits for a lease that is given back in time', async () => {
+  it('waits for a lease that is released in time', async () => {
     const other = '11111111-1111-4111-8111-111111111111'
     await store.acquireLease('s', { leaseId: other, durationS: 60, holder: HOLDER })
     const scope = leaseScope(store, 's', { holder: HOLDER, waitMs: 5_000 }, async () => 'mine')
@@ -107,7 +107,7 @@ describe('leaseScope', () => {
     expect(await leaseScope(store, 'none', { holder: HOLDER }, async () => 1)).toEqual({ kind: 'missing' })
   })
 
-  it('gives back what an acquire may have taken that was given up on its way', async () => {
+  it('releases a lease that a canceled acquire may have taken', async () => {
     const stop = new AbortController()
     const slow: StreamStore = new Proxy(store, {
       get(target, key) {
@@ -125,7 +125,7 @@ describe('leaseScope', () => {
     expect((await store.read('s'))?.lease.state).toBe('available')
   })
 
-  it('counts the time in which the machine slept', async () => {
+  it('counts the time in which the machine was suspended', async () => {
     let aborted = false
     const scope = leaseScope(store, 's', { holder: HOLDER, durationS: 60 }, async lease => {
       lease.signal.addEventListener('abort', () => {
@@ -143,7 +143,7 @@ describe('leaseScope', () => {
   it.each([
     ['slept', () => void vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000)],
     ['was blocked', () => void vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000)],
-  ])('is lost when the machine %s past the deadline and the work ended before a timer ran', async (_, skip) => {
+  ])('reports a lost lease if the machine %s past the deadline before a timer ran', async (_, skip) => {
     let signal: AbortSignal | undefined
     const until = (end: () => Promise<string>) =>
       leaseScope(store, 's', { holder: HOLDER, durationS: 15 }, lease => {

@@ -34,7 +34,7 @@ async function three() {
   return { store, advance }
 }
 
-/** Counts what is read. */
+/** Counts reads. */
 function counting(store: StreamStore) {
   const read: string[] = []
   const counted: StreamStore = new Proxy(store, {
@@ -52,7 +52,7 @@ function counting(store: StreamStore) {
   return { store: counted, read }
 }
 
-test('stream by stream, oldest first, with the name of the target', async () => {
+test('entries are listed stream by stream, oldest first, with the name of the target', async () => {
   const { store } = await three()
   expect(told(await logs(store))).toEqual([
     'a 1 init Start',
@@ -63,10 +63,10 @@ test('stream by stream, oldest first, with the name of the target', async () => 
   ])
 })
 
-describe('what is asked for', () => {
+describe('the requested entries', () => {
   const asked = async (query: LogQuery) => told(await logs((await three()).store, ALL, query))
 
-  test('since and until, both included', async () => {
+  test('have times from since to until, both included', async () => {
     expect(await asked({ sinceMs: NOW + 60_000, untilMs: NOW + 180_000 })).toEqual([
       'a 2 complete A',
       'b 1 init Start',
@@ -74,30 +74,30 @@ describe('what is asked for', () => {
     ])
   })
 
-  test('who, by name or pattern', async () => {
+  test('have an author, by name or pattern', async () => {
     expect(await asked({ by: globOf('alice') })).toEqual(['a 1 init Start', 'c 1 init Start'])
     expect(await asked({ by: globOf('w*@host-1') })).toEqual(['a 2 complete A'])
   })
 
-  test('which operations', async () => {
+  test('have one of the given operations', async () => {
     expect(await asked({ ops: ['cancel', 'complete'] })).toEqual(['a 2 complete A', 'b 2 cancel Start'])
   })
 })
 
-test('names come in their order, each once; what is not there is missing', async () => {
+test('are of the given streams in their order, each once; a missing stream is reported', async () => {
   const { store } = await three()
   const found = await logs(store, { kind: 'names', names: ['c', 'nix', 'a', 'c'] })
   expect(told(found)).toEqual(['c 1 init Start', 'nix missing', 'a 1 init Start', 'a 2 complete A'])
 })
 
-test('one that cannot be read does not hide the others', async () => {
+test('include those of other streams if one stream is unreadable', async () => {
   const { store } = await three()
   await writeForeign(store, 'b', '<Event ', '<Event')
   expect(told(await logs(store, { kind: 'list', names: ['a', 'b', 'c'] }))).toContain('b unreadable')
   expect(told(await logs(store))).toEqual(['a 1 init Start', 'a 2 complete A', 'b unreadable', 'c 1 init Start'])
 })
 
-test('a stream that vanishes between listing and reading is missing', async () => {
+test('omit a stream that vanishes between listing and reading, which is reported as missing', async () => {
   const { store } = await three()
   const vanishing: StreamStore = new Proxy(store, {
     get(target, key) {
@@ -116,14 +116,14 @@ test('streams last written before the floor are not read', async () => {
   expect(read).toEqual(['b'])
 })
 
-test('clocks differ: a stream written a little before the floor is read all the same', async () => {
+test('a stream written slightly before the floor is read, because clocks differ', async () => {
   const { store: bare } = await three()
   const { store, read } = counting(bare)
   await logs(store, ALL, {}, { floorMs: () => NOW + 4 * 60_000 + 1_000 })
   expect(read).toContain('b')
 })
 
-test('what the summary rules out is not read; where there is none the document decides, read once', async () => {
+test('streams that the summary excludes are not read; without a summary the document decides, read once', async () => {
   const { store: bare } = await three()
   const selection: Selection = { kind: 'filter', filter: { status: ['canceled'] } }
   const { store, read } = counting(bare)
@@ -146,7 +146,7 @@ test('what the summary rules out is not read; where there is none the document d
   expect(read).toEqual(['a', 'b', 'c'])
 })
 
-test('a foreign write that nobody has recorded is there too, at the time of the last write', async () => {
+test('an unrecorded foreign write is listed, at the time of the last write', async () => {
   const { store, advance } = await three()
   advance(60_000)
   await writeForeign(store, 'c', 'status="inprocess"', 'status="aborted"')
@@ -155,7 +155,7 @@ test('a foreign write that nobody has recorded is there too, at the time of the 
   expect(entry).toMatchObject({ stream: 'c', atMs: NOW + 5 * 60_000, tx: { provisional: true } })
 })
 
-test('an entry without a readable time is as old as the one before it, and is not lost', async () => {
+test('an entry without a readable time has the time of the one before it, and is kept', async () => {
   const { store } = await three()
   await writeForeign(
     store,

@@ -13,28 +13,28 @@ async function oneStream(): Promise<{ store: StreamStore; etag: string }> {
   return { store, etag: (await store.read('s'))?.etag ?? '' }
 }
 
-test('removes the stream as it was looked at; another time it is missing', async () => {
+test('remove deletes the stream as inspected; repeated, it is missing', async () => {
   const { store, etag } = await oneStream()
   expect(await removeStream(store, 's', { etag, leaseWaitMs: 0 })).toEqual({ kind: 'removed' })
   expect(await store.read('s')).toBeUndefined()
   expect(await removeStream(store, 's', { etag, leaseWaitMs: 0 })).toEqual({ kind: 'missing' })
 })
 
-test('what was written since stays', async () => {
+test('a later write is kept', async () => {
   const { store, etag } = await oneStream()
   await run(store, 's', { op: 'set', event: '00', attributes: { tag: 'x' } })
   expect(await removeStream(store, 's', { etag, leaseWaitMs: 0 })).toEqual({ kind: 'changed' })
   expect(await store.read('s')).toBeDefined()
 })
 
-test('a lease of another keeps it, and is told; under the own lease it goes', async () => {
+test('a lease of another prevents the removal and is reported; under the given lease the stream is removed', async () => {
   const { store } = await oneStream()
   await store.acquireLease('s', { leaseId: LEASE, durationS: -1, holder: HOLDER })
   expect(await removeStream(store, 's', { leaseWaitMs: 0 })).toMatchObject({ kind: 'held', waitedMs: 0 })
   expect(await removeStream(store, 's', { leaseWaitMs: 0, leaseId: LEASE })).toEqual({ kind: 'removed' })
 })
 
-test('waits for a lease to end, no longer than it was told, and not once it is stopped', async () => {
+test('remove waits for a lease to end, no longer than its limit, and not after it is canceled', async () => {
   const { store } = await oneStream()
   const answers: RemoveOutcome[] = [
     { kind: 'held', lease: { state: 'leased' } },
@@ -54,7 +54,7 @@ test('waits for a lease to end, no longer than it was told, and not once it is s
   expect(stopped).toMatchObject({ kind: 'held', waitedMs: 0 })
 })
 
-/** The network doubles the delete; between the two somebody creates the stream anew, and leases it or not. */
+/** The network duplicates the delete; between the two the stream is created again, and leased or not. */
 function doubled(store: StreamStore, isLeased: boolean): StreamStore {
   const remove: StreamStore['remove'] = async (name, options) => {
     await store.remove(name, options)
@@ -65,25 +65,25 @@ function doubled(store: StreamStore, isLeased: boolean): StreamStore {
   return { read: store.read.bind(store), nowMs: store.nowMs.bind(store), remove } as StreamStore
 }
 
-test.each([true, false])('one that has the name since is told apart, leased: %s', async isLeased => {
+test.each([true, false])('a later stream of the same name is distinguished, leased: %s', async isLeased => {
   const { store, etag } = await oneStream()
   const removed = removeStream(doubled(store, isLeased), 's', { etag, born: 'b0', leaseWaitMs: 0 })
   expect(await removed).toEqual({ kind: 'replaced' })
   expect(await store.read('s')).toBeDefined()
 })
 
-test('one that is gone is missing, whatever a copy of the delete was told', async () => {
+test('a removed stream is missing, whatever answer a copy of the delete got', async () => {
   const { store, etag } = await oneStream()
   const remove: StreamStore['remove'] = async (name, options) => {
     await store.remove(name, options)
-    // The service compares the ETag before it looks whether there is anything.
+    // The service compares the ETag before it checks whether the blob exists.
     return { kind: 'changed' }
   }
   const double = { read: store.read.bind(store), nowMs: store.nowMs.bind(store), remove } as StreamStore
   expect(await removeStream(double, 's', { etag, leaseWaitMs: 0 })).toEqual({ kind: 'missing' })
 })
 
-test('the refusal stands where the same one is there, or one that cannot be read; without an answer it is unknown', async () => {
+test('a refusal is final if the same stream or an unreadable one is there; without an answer it is unknown', async () => {
   const { store, etag } = await oneStream()
   await run(store, 's', { op: 'set', event: '00', attributes: { tag: 'x' } })
   expect(await removeStream(store, 's', { etag, born: 'b0', leaseWaitMs: 0 })).toEqual({ kind: 'changed' })

@@ -8,7 +8,7 @@ import { init, intercept, memoryStore, resultOf, run } from './support.ts'
 
 const COMPLETE = { op: 'complete', event: '01.00' } as const
 
-/** A call with a command id that others use as well, and the results it followed up with `afterWrite`. */
+/** A call with a command id that others use too, and the results passed to `afterWrite`. */
 async function call(store: StreamStore, how: 'transact' | 'edit') {
   const followed: ChangeResult[] = []
   const options = {
@@ -36,10 +36,10 @@ describe.each(['transact', 'edit'] as const)('of calls with one command id, by %
     return store
   }
 
-  test('one whose write was refused takes the entry of another for the other’s, though both were made at one time', async () => {
+  test('a call whose write was refused recognizes the entry of another as not its own, even of the same time', async () => {
     const store = await started()
     const refused = intercept(store, async (_, decide, go) => {
-      // Planned and sent; the write of another was there before it.
+      // Planned and sent; the write of another came first.
       await go((current, nowMs) => {
         expect(decide(current, nowMs).kind).toBe('put')
         return { kind: 'leave' }
@@ -51,7 +51,7 @@ describe.each(['transact', 'edit'] as const)('of calls with one command id, by %
     expect(await timesInJournal(store)).toBe(1)
   })
 
-  test('one whose write landed without an answer knows its own entry, whatever was written behind it', async () => {
+  test('a call whose write landed without an answer recognizes its own entry, whatever was written after it', async () => {
     const store = await started()
     const unanswered = intercept(store, async (_, decide, go) => {
       await go(decide)
@@ -63,7 +63,7 @@ describe.each(['transact', 'edit'] as const)('of calls with one command id, by %
     expect(await timesInJournal(store)).toBe(2)
   })
 
-  test('made at once by callers that share a store, one makes the change', async () => {
+  test('one of several simultaneous callers that share a store makes the change', async () => {
     const store = await started()
     const calls = await Promise.all(Array.from({ length: 4 }, () => call(store, how)))
     expect(calls.filter(({ duplicate }) => !duplicate)).toEqual([{ duplicate: false, followed: 1 }])

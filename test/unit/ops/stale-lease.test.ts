@@ -11,16 +11,16 @@ function lease(heldS: number, host = 'here', pid = 41): LeaseView {
 }
 
 test.each<[string, LeaseView, readonly string[]]>([
-  ['held for as long as the limit', lease(300), []],
-  ['held for longer', lease(301), ['held-long']],
-  ['of a process of this host that is gone, for a minute', lease(61, 'here', 42), ['process-gone']],
-  ['of one that is gone, for less than a finite lease lasts', lease(60, 'here', 42), []],
+  ['held exactly as long as the limit', lease(300), []],
+  ['held for longer than the limit', lease(301), ['held-long']],
+  ['of an ended process of this host, for a minute', lease(61, 'here', 42), ['process-gone']],
+  ['of an ended process, for less than the duration of a finite lease', lease(60, 'here', 42), []],
   ['of a process of another host', lease(61, 'there', 42), []],
   ['of no process', lease(61, 'here', 0), []],
   ['both', lease(301, 'here', 42), ['held-long', 'process-gone']],
-  ['infinite of nobody knows whom', { state: 'leased', duration: 'infinite' }, ['holder-unknown']],
-  ['finite of nobody knows whom', { state: 'leased', duration: 'fixed' }, []],
-  ['breaking: it ends by itself', { ...lease(900), state: 'breaking' }, []],
+  ['infinite, of an unknown holder', { state: 'leased', duration: 'infinite' }, ['holder-unknown']],
+  ['finite, of an unknown holder', { state: 'leased', duration: 'fixed' }, []],
+  ['that is breaking, which ends by itself', { ...lease(900), state: 'breaking' }, []],
   ['none', { state: 'available' }, []],
 ])('a lease %s', (_what, view, reasons) => {
   expect(staleReasons(view, RULE)).toEqual(reasons)

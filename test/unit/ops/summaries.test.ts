@@ -4,7 +4,7 @@ import { summaries } from '../../../src/ops/summaries.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { init, memoryStore, run } from './support.ts'
 
-/** Twenty streams in one page; listings know no summary of those that `isForeign` names. */
+/** Twenty streams in one page; listings have no summary of those that `isForeign` names. */
 async function twenty(isForeign: (at: number) => boolean) {
   const { store } = memoryStore()
   for (let at = 0; at < 20; at++) await run(store, `s${String(at).padStart(2, '0')}`, init())
@@ -37,7 +37,7 @@ async function twenty(isForeign: (at: number) => boolean) {
 const namesOf = (page: readonly { readonly listed: { readonly name: string } }[]) =>
   page.map(({ listed }) => listed.name)
 
-test('where others write the first streams come before all are read, few at a time; one that is gone is left out', async () => {
+test('without summaries the first streams are returned before all are read, few at a time; a removed one is omitted', async () => {
   const { store, log, seen } = await twenty(() => true)
   const pages: string[][] = []
   for await (const page of summaries(store, {})) {
@@ -49,7 +49,7 @@ test('where others write the first streams come before all are read, few at a ti
   expect(seen.most).toBe(8)
 })
 
-test('what has a summary is not read, nor what another name rules out', async () => {
+test('a stream with a summary or an excluded name is not read', async () => {
   const { store, log } = await twenty(at => at % 5 === 0)
   const pages: string[][] = []
   for await (const page of summaries(store, { names: globOf('s1?') })) pages.push(namesOf(page))

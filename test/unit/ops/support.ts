@@ -30,12 +30,12 @@ export function run(
   return transact(store, name, operation, { commandId: `test-${commands}`, by: 'tester', leaseWaitMs: 0, ...options })
 }
 
-/** @param born the life of the stream */
+/** @param born the incarnation id of the stream */
 export function init(forks: readonly string[] = [], born = 'b0'): Operation {
   return { op: 'init', root: { name: 'Start' }, forks: forks.map(name => ({ name })), hold: false, born }
 }
 
-/** The result of an outcome that has to be `done`. */
+/** The result of an outcome that must be `done`. */
 export function resultOf(outcome: TransactOutcome) {
   if (outcome.kind !== 'done') throw new Error(`expected done, got ${JSON.stringify(outcome)}`)
   return outcome.result
@@ -43,7 +43,7 @@ export function resultOf(outcome: TransactOutcome) {
 
 type Decide = (current: StreamSnapshot, nowMs: number) => Decision
 
-/** A store whose changes go through `around`: to lose answers, to count, to write in between. */
+/** A store whose changes pass through `around`: to lose answers, to count, to write in between. */
 export function intercept(
   store: StreamStore,
   around: (name: string, decide: Decide, go: (decide: Decide) => Promise<ChangeOutcome>) => Promise<ChangeOutcome>,
@@ -61,7 +61,7 @@ export function intercept(
   })
 }
 
-/** Writes as somebody does who keeps neither journal nor summary: a text of the document replaced by another. */
+/** Writes like a writer without journal and summary: replaces a text of the document. */
 export async function writeForeign(store: StreamStore, name: string, from: string, to: string): Promise<void> {
   const decide: Decide = ({ body, summary }) => {
     if (summary === undefined) throw new Error('a stream of ours has a summary')

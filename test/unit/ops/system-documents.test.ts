@@ -19,7 +19,7 @@ import { HOLDER, memoryStore } from './support.ts'
 const NAME = '.leasectl/test/small.json'
 const OPTIONS = { by: 'ada@here', purpose: 'test', waitMs: 0 }
 
-/** Puts a word into a list, if it is not in it. */
+/** Adds a word to a list, unless it is present. */
 const add = (word: string) => (text: string | undefined) => {
   const words = text ? text.split(' ') : []
   return words.includes(word) ? undefined : [...words, word].join(' ')
@@ -38,7 +38,7 @@ const DRIVERS: readonly (readonly [string, () => Promise<StreamStore>])[] = [
 ]
 
 describe.each(DRIVERS)('in %s', (_, open) => {
-  test('it is created, changed, left and read, and no listing shows it', async () => {
+  test('a system document is created, changed, skipped and read, and no listing shows it', async () => {
     const store = await open()
     expect(await readSystemDocument(store, NAME)).toBeUndefined()
     expect(await changeSystemDocument(store, NAME, () => undefined, OPTIONS)).toBe('left')
@@ -54,7 +54,7 @@ describe.each(DRIVERS)('in %s', (_, open) => {
     await store.close()
   })
 
-  test('of many who create and change it at once, none is lost', async () => {
+  test('many concurrent creations and changes lose none', async () => {
     const store = await open()
     const words = ['a', 'b', 'c', 'd', 'e']
     const outcomes = await Promise.all(words.map(word => change(store, word, { waitMs: 20_000 })))
@@ -65,7 +65,7 @@ describe.each(DRIVERS)('in %s', (_, open) => {
   })
 })
 
-test('one that is leased by another is busy and stays as it is', async () => {
+test('a system document leased by another is busy and unchanged', async () => {
   const { store } = memoryStore()
   await change(store, 'one')
   await store.acquireLease(NAME, { leaseId: '11111111-1111-4111-8111-111111111111', durationS: 60, holder: HOLDER })
@@ -73,7 +73,7 @@ test('one that is leased by another is busy and stays as it is', async () => {
   expect(await readSystemDocument(store, NAME)).toBe('one')
 })
 
-test('a creation that another was faster with becomes a change', async () => {
+test('a creation that comes second becomes a change', async () => {
   const { store } = memoryStore()
   const raced = storeWith(store, {
     async create(name, body, summary) {
@@ -85,7 +85,7 @@ test('a creation that another was faster with becomes a change', async () => {
   expect(await readSystemDocument(store, NAME)).toBe('theirs ours')
 })
 
-test('a creation whose answer was lost is found again', async () => {
+test('a creation whose answer was lost is resolved', async () => {
   const { store } = memoryStore()
   const lossy = storeWith(store, {
     async create(...args) {
@@ -97,20 +97,20 @@ test('a creation whose answer was lost is found again', async () => {
   expect(await readSystemDocument(store, NAME)).toBe('one')
 })
 
-test('a creation that may still come is unknown, and so is a change', async () => {
+test('a creation that may still land is unknown, and so is a change', async () => {
   const { store } = memoryStore()
   const unknown = { kind: 'unknown', cause: 'silence' } as const
   expect(await change(storeWith(store, { create: async () => unknown }), 'one')).toBe('unknown')
   expect(await change(storeWith(store, { update: async () => unknown }), 'one')).toBe('unknown')
 })
 
-test('one that somebody keeps removing does not keep us for ever', async () => {
+test('a document that is removed again and again does not cause an endless loop', async () => {
   const { store } = memoryStore()
   const fleeting = storeWith(store, { create: async () => ({ kind: 'exists' }) })
   expect(await change(fleeting, 'one')).toBe('busy')
 })
 
-test('a text that is too long is refused, and nothing is written', async () => {
+test('a text that is too long is refused, and none of it is written', async () => {
   const { store } = memoryStore()
   const long = () => 'ä'.repeat(MAX_SYSTEM_DOCUMENT_BYTES / 2 + 1)
   await expect(changeSystemDocument(store, NAME, long, OPTIONS)).rejects.toThrow(InvalidValue)
@@ -120,7 +120,7 @@ test('a text that is too long is refused, and nothing is written', async () => {
   expect(await changeSystemDocument(store, NAME, () => 'x'.repeat(MAX_SYSTEM_DOCUMENT_BYTES), OPTIONS)).toBe('written')
 })
 
-test('what others put there is read as far as it goes', async () => {
+test('a foreign document is read as far as possible', async () => {
   const { store } = memoryStore()
   await change(store, 'one')
   const seen = await store.read(NAME)

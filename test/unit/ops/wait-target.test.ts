@@ -3,7 +3,7 @@ import { eventVerdict, streamVerdict } from '../../../src/ops/wait.ts'
 import { EventStream } from '../../../src/stream/event-stream.ts'
 import { Play } from '../../support/stream-builder.ts'
 
-describe('how a stream ends', () => {
+describe('the end of a stream', () => {
   test.each([
     ['completed', '', { success: 'met', completed: 'met', done: 'met', canceled: 'otherwise', aborted: 'otherwise' }],
     [
@@ -38,7 +38,7 @@ describe('how a stream ends', () => {
 describe('the status of an event', () => {
   const stream = (play: Play) => new EventStream(play.document.events)
 
-  test('is met when it is seen, open before, and otherwise when it has ended with another', () => {
+  test('is reached if it is seen, open before, and missed if the event ended with another status', () => {
     const play = Play.started('A', 'B')
     expect(eventVerdict('01.00', 'completed', stream(play))).toBe('open')
     expect(eventVerdict('01.00', 'init', stream(play))).toBe('met')
@@ -52,14 +52,14 @@ describe('the status of an event', () => {
     expect(eventVerdict('01.00', 'inprocess', stream(play))).toBe('otherwise')
   })
 
-  test('of one that is not there is open until the stream has ended', () => {
+  test('of a missing event is open until the stream has ended', () => {
     const play = Play.started('A')
     expect(eventVerdict('01.01', 'completed', stream(play))).toBe('open')
     play.do({ op: 'cancel' })
     expect(eventVerdict('01.01', 'completed', stream(play))).toBe('otherwise')
   })
 
-  test('does not come any more where somebody ended the root above it', () => {
+  test('can no longer be reached if the root above the event has ended', () => {
     const text = Play.started('A').text.replace('status="inprocess"', 'status="aborted"')
     expect(eventVerdict('01.00', 'completed', stream(new Play(text)))).toBe('otherwise')
     expect(eventVerdict('01.00', 'init', stream(new Play(text)))).toBe('met')

@@ -10,7 +10,7 @@ const SUCCESS: WaitTarget = { kind: 'stream', end: 'success' }
 const named = (...names: string[]): Selection => ({ kind: 'names', names })
 const matching = (pattern: string): Selection => ({ kind: 'filter', filter: { names: globOf(pattern) } })
 
-/** A store that can be made to fail or to have no summaries, and tells which documents were read. */
+/** A store that can be made to fail or to have no summaries, and records the documents that were read. */
 function fickle(store: StreamStore) {
   const state = {
     bald: false,
@@ -47,7 +47,7 @@ interface Given {
   readonly mayAppear?: boolean
 }
 
-/** Waits; after each look, and at the beginning of an outage, the next step is taken. After the last one waiting is given up. */
+/** Waits; after each poll, and at the beginning of an outage, the next step is taken. After the last one it is canceled. */
 async function wait(store: StreamStore, selection: Selection, steps: (() => unknown)[], given: Given = {}) {
   const { target = SUCCESS, mayAppear = false } = given
   const controller = new AbortController()
@@ -89,7 +89,7 @@ async function two() {
 }
 
 describe('the end of streams', () => {
-  test('each is told once, as asked for or otherwise; waiting ends when none is open', async () => {
+  test('each end is reported once, as reached or missed; the wait ends when no stream is open', async () => {
     const store = await two()
     const items = await wait(store, named('a', 'b'), [
       () => run(store, 'b', { op: 'complete', event: '01.00' }),
@@ -113,7 +113,7 @@ describe('the end of streams', () => {
     })
   })
 
-  test('what is over already is told at the first look', async () => {
+  test('streams that have already ended are reported at the first poll', async () => {
     const store = await two()
     await run(store, 'a', { op: 'cancel' })
     expect(told(await wait(store, named('a'), []))).toEqual(['a otherwise', '()'])
@@ -121,7 +121,7 @@ describe('the end of streams', () => {
     expect(told(await wait(store, named('a', 'a'), [], { target: done }))).toEqual(['a met', '()'])
   })
 
-  test('no document is read where summaries tell', async () => {
+  test('no document is read if the summaries suffice', async () => {
     const { store, state } = fickle(await two())
     await wait(store, named('a', 'b'), [
       () => run(store, 'a', { op: 'complete', event: '01.00' }),
@@ -130,7 +130,7 @@ describe('the end of streams', () => {
     expect(state.read).toEqual([])
   })
 
-  test('what ended stays so when it is reopened', async () => {
+  test('an end remains reported when the stream is reopened', async () => {
     const store = await two()
     const items = await wait(store, named('a', 'b'), [
       () => run(store, 'a', { op: 'fail', event: '01.00' }),
@@ -140,7 +140,7 @@ describe('the end of streams', () => {
     expect(told(items).filter(text => text.startsWith('a '))).toEqual(['a otherwise'])
   })
 
-  test('one that is reopened before it is seen is waited for', async () => {
+  test('a stream that is reopened before its end is seen is waited for', async () => {
     const store = await two()
     const items = await wait(store, named('a'), [
       async () => {
@@ -153,14 +153,14 @@ describe('the end of streams', () => {
   })
 })
 
-describe('what is not there', () => {
-  test('a name that does not exist ends the wait at once, before anything is told', async () => {
+describe('missing streams', () => {
+  test('a missing name ends the wait at once, before any other report', async () => {
     const store = await two()
     await run(store, 'a', { op: 'cancel' })
     expect(told(await wait(store, named('a', 'nix', 'nada'), []))).toEqual(['missing nix nada'])
   })
 
-  test('unless it may appear', async () => {
+  test('unless the stream may appear', async () => {
     const store = await two()
     const items = await wait(
       store,
@@ -171,7 +171,7 @@ describe('what is not there', () => {
     expect(told(items)).toEqual(['(new missing)', '(new open)', 'new met', '()'])
   })
 
-  test('one that is removed has ended otherwise, unless it may appear again', async () => {
+  test('a removed stream has missed the target, unless it may appear again', async () => {
     const store = await two()
     const remove = () => store.remove('a', {})
     expect(told(await wait(store, named('a', 'b'), [remove]))).toEqual(['(a open, b open)', 'a removed', '(b open)'])
@@ -183,7 +183,7 @@ describe('what is not there', () => {
     ])
   })
 
-  test('a filter that matches nothing ends the wait, unless something may appear', async () => {
+  test('a filter without matches ends the wait, unless streams may appear', async () => {
     const { store } = memoryStore()
     expect(told(await wait(store, matching('a*'), []))).toEqual(['no-match'])
     const items = await wait(store, matching('a*'), [() => run(store, 'a1', init())], { mayAppear: true })
@@ -205,7 +205,7 @@ test('a filter means the streams that match at the beginning', async () => {
 describe('an event', () => {
   const completed: WaitTarget = { kind: 'event', event: '01.00', status: 'completed' }
 
-  test('is looked for in the document of what moved', async () => {
+  test('is searched for in the documents of changed streams', async () => {
     const { store, state } = fickle(await two())
     const items = await wait(
       store,
@@ -220,7 +220,7 @@ describe('an event', () => {
     expect(state.read).toEqual(['b'])
   })
 
-  test('that never comes has ended otherwise with its stream', async () => {
+  test('that never exists has missed the target when its stream ends', async () => {
     const store = await two()
     const items = await wait(store, named('a'), [() => run(store, 'a', { op: 'cancel' })], {
       target: { kind: 'event', event: '07.00', status: 'completed' },
@@ -228,7 +228,7 @@ describe('an event', () => {
     expect(told(items)).toEqual(['(a open)', 'a otherwise', '()'])
   })
 
-  test('is not lost when the store does not answer the read', async () => {
+  test('is not missed when the store does not answer the read', async () => {
     const { store, state } = fickle(await two())
     const items = await wait(
       store,
@@ -248,7 +248,7 @@ describe('an event', () => {
 })
 
 describe('faults', () => {
-  test('an outage is told once and waited out', async () => {
+  test('an outage is reported once and waited out', async () => {
     const { store, state } = fickle(await two())
     const items = await wait(store, named('a'), [
       () => (state.down = new StoreUnreachable('no route')),
@@ -261,7 +261,7 @@ describe('faults', () => {
   })
 
   test.each([named('a'), matching('a')])(
-    'a store that does not answer at the first look is a fault: %j',
+    'a store that does not answer at the first poll is an error: %j',
     async selection => {
       const { store, state } = fickle(await two())
       state.down = new StoreUnreachable('no route')
@@ -269,13 +269,13 @@ describe('faults', () => {
     },
   )
 
-  test('what is no outage is a fault at any time', async () => {
+  test('an error other than an outage fails the wait at any time', async () => {
     const { store, state } = fickle(await two())
     await expect(wait(store, named('a'), [() => (state.down = new NotPermitted('expired'))])).rejects.toThrow('expired')
   })
 
   test.each([SUCCESS, { kind: 'event', event: '01.00', status: 'completed' } as const])(
-    'a document that cannot be read is told once and waited for: %j',
+    'an unreadable document is reported once and waited for: %j',
     async target => {
       const { store, state } = fickle(await two())
       state.bald = true
@@ -302,7 +302,7 @@ describe('faults', () => {
     },
   )
 
-  test('giving up keeps what is known of the open ones', async () => {
+  test('cancelling keeps the known state of open streams', async () => {
     const store = await two()
     const items = await wait(store, named('a'), [])
     const [looked] = items

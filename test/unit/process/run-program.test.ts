@@ -29,28 +29,28 @@ async function run(script: string, options: Partial<ProgramOptions> = {}) {
   return { ...end, heard, tail: Buffer.from(end.tail.bytes()).toString() }
 }
 
-/** For what is as good as done already, on a machine that has much else to do. */
+/** For conditions that are nearly met, on a busy machine. */
 const LONG = { timeout: 20_000 }
 
-/** Aborts as soon as the program has said something. */
+/** Aborts as soon as the program has printed something. */
 function stopAtFirstWord(reason?: string) {
   const stop = new AbortController()
   return { signal: stop.signal, stderr: async () => stop.abort(reason) }
 }
 
-describe('how it ended', () => {
-  test('its code, or the signal', async () => {
+describe('the result of a program', () => {
+  test('has its exit code, or the signal', async () => {
     expect((await run('exit 3')).fate).toEqual({ kind: 'exited', code: 3 })
     expect((await run('kill -9 $$')).fate).toEqual({ kind: 'killed', signal: 'SIGKILL' })
   })
 
-  test('all it wrote to stderr was passed on, the end of it is kept', async () => {
+  test('has the end of its stderr, all of which was passed on', async () => {
     const { heard, tail } = await run('seq 100000 >&2')
     expect(heard.split('\n')).toHaveLength(100_001)
     expect(tail).toBe(heard.slice(-8 * 1_024))
   })
 
-  test('a slow reader of stderr loses nothing', async () => {
+  test('is complete with a slow reader of stderr', async () => {
     let bytes = 0
     const stderr = async (chunk: Uint8Array) => {
       await new Promise(setImmediate)
@@ -60,7 +60,7 @@ describe('how it ended', () => {
     expect(bytes).toBe(288_894)
   })
 
-  test('what cannot be started says why', async () => {
+  test('has the reason if the program cannot be started', async () => {
     const start = async (name: string) =>
       (
         await runProgram([name], {
@@ -80,12 +80,12 @@ describe('how it ended', () => {
     expect(await start('a\0b')).toEqual({ kind: 'not-started', reason: 'ERR_INVALID_ARG_VALUE' })
   })
 
-  test('one that was to stop before is not started', async () => {
+  test('is a stop without a start if it was stopped before', async () => {
     expect((await run(`touch ${folder}/ran`, { signal: AbortSignal.abort() })).fate).toEqual({ kind: 'stopped' })
     expect(findProgram(join(folder, 'ran'), '').kind).toBe('missing')
   })
 
-  test('it need not read what it is told', async () => {
+  test('does not depend on whether it reads its input', async () => {
     const text = 'x'.repeat(1_000_000)
     expect((await run('exit 0', { stdin: { text } })).fate).toEqual({ kind: 'exited', code: 0 })
     expect((await run('wc -c >&2', { stdin: { text } })).heard.trim()).toBe('1000000')
@@ -93,20 +93,20 @@ describe('how it ended', () => {
   })
 })
 
-describe('what it leaves behind', () => {
-  test('holds stderr for ever, and is neither waited for nor ended', async () => {
+describe('a descendant that the program leaves behind', () => {
+  test('and that holds stderr forever is neither waited for nor ended', async () => {
     const { fate, heard } = await run('sleep 4712 & echo $! >&2')
     expect(fate).toEqual({ kind: 'exited', code: 0 })
     expect(process.kill(Number(heard), 'SIGKILL')).toBe(true)
   })
 
-  test('and never stops talking', async () => {
-    // It begins once the program has ended: what it said before that would count as the program's own.
+  test('and that writes endlessly is not waited for', async () => {
+    // It begins once the program has ended: earlier output would count as the program's own.
     const { heard } = await run('(while kill -0 $$ 2> /dev/null; do sleep 0.01; done; exec yes >&2) & exit 0')
     expect(heard.length).toBeLessThan(4 * 1_024 * 1_024)
   })
 
-  test('or says a little ever again', async () => {
+  test('and that writes a little from time to time is not waited for', async () => {
     const source = new PassThrough()
     const talking = setInterval(() => source.write('more'), 10)
     await pumped(source, async () => {}).drained()
@@ -115,14 +115,14 @@ describe('what it leaves behind', () => {
   })
 })
 
-describe('to be stopped', () => {
-  test('it gets the signal that is named, else SIGTERM', async () => {
+describe('a program that is stopped', () => {
+  test('gets the named signal, otherwise SIGTERM', async () => {
     const script = 'trap "exit 5" INT; trap "exit 6" TERM; echo up >&2; while :; do sleep 0.01; done'
     expect((await run(script, stopAtFirstWord('SIGINT'))).fate).toEqual({ kind: 'exited', code: 5 })
     expect((await run(script, stopAtFirstWord())).fate).toEqual({ kind: 'exited', code: 6 })
   })
 
-  test('all of its group are ended: those that ignore it after the grace', async () => {
+  test('is ended with its whole group: processes that ignore the signal after the grace period', async () => {
     const script = 'trap "" TERM; sleep 4713 & echo $! >&2; while :; do sleep 0.01; done'
     let pid = 0
     const stop = new AbortController()
@@ -135,21 +135,21 @@ describe('to be stopped', () => {
     await expect.poll(() => isThere(pid), LONG).toBe(false)
   })
 
-  test('who of them still works after the end of the first has the rest of the grace', async () => {
+  test('leaves the rest of the grace period to processes that outlive it', async () => {
     const last = join(folder, 'last')
     const inner = `trap "sleep 0.1; echo done > ${last}; exit" TERM; echo up >&2; while :; do sleep 0.01; done`
     await run(`(${inner}) & wait`, stopAtFirstWord())
     expect(readFileSync(last, 'utf8')).toBe('done\n')
   })
 
-  test('one that is suspended is ended too', async () => {
+  test('is ended even if it is suspended', async () => {
     const script = '(until grep -q "^State:.T" /proc/$$/status; do :; done; echo up >&2) & kill -STOP $$'
     const { fate } = await run(script, stopAtFirstWord())
     expect(fate).toEqual({ kind: 'killed', signal: 'SIGTERM' })
   })
 })
 
-/** One that has ended is there until somebody asks how, but has no command line any more. */
+/** An ended one exists until its status is collected, but has no command line any more. */
 function isThere(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''
@@ -158,7 +158,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-test('a program is found as a shell finds it', () => {
+test('a program is found like a shell finds it', () => {
   const [first, second] = ['a', 'b'].map(name => join(folder, name))
   for (const place of [first, second]) mkdirSync(place ?? '')
   writeFileSync(join(first ?? '', 'tool'), '', { mode: 0o644 })

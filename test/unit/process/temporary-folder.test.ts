@@ -11,7 +11,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(parent, { recursive: true, force: true }))
 })
 
-/** The name of a folder of this process, with other parts in place of its own. */
+/** The name of a folder of this process, with some parts replaced. */
 function nameOf({ machine, pid, start }: { machine?: string; pid?: number; start?: string } = {}): string {
   const own = makeTemporaryFolder()
   rmSync(own, { recursive: true })
@@ -26,36 +26,36 @@ function made(name: string): string {
   return folder
 }
 
-/** The number of a process that has ended. */
+/** The id of an ended process. */
 function deadPid(): number {
   return spawnSync(process.execPath, ['-e', '']).pid
 }
 
-/** Whether a sweep leaves it there. */
+/** Whether a sweep keeps it. */
 function stays(folder: string): boolean {
   sweepTemporaryFolders(parent)
   return existsSync(folder)
 }
 
 describe('a sweep of temporary folders', () => {
-  test('removes that of a process that has ended, with what is in it', () => {
+  test('removes the folder of an ended process, with its content', () => {
     expect(stays(made(nameOf({ pid: deadPid() })))).toBe(false)
   })
 
-  test.runIf(process.platform === 'linux')('removes that of a process whose number another one has by now', () => {
+  test.runIf(process.platform === 'linux')('removes the folder of a process whose id another process has now', () => {
     expect(stays(made(nameOf({ start: '1' })))).toBe(false)
   })
 
-  test('leaves those of processes that run', () => {
+  test('leaves the folders of running processes', () => {
     expect(stays(made(nameOf()))).toBe(true)
   })
 
-  test('leaves those of processes of which it cannot know whether they run', () => {
+  test('leaves the folders of processes whose state it cannot know', () => {
     expect(stays(made(nameOf({ pid: deadPid(), machine: '00000000' })))).toBe(true)
     expect(stays(made(nameOf({ start: '' })))).toBe(true)
   })
 
-  test('leaves whatever only looks alike', () => {
+  test('leaves folders with similar names', () => {
     const pid = deadPid()
     for (const name of [`leasectl-${pid}`, 'leasectl-abcdef', `x${nameOf({ pid })}`, `${nameOf({ pid })}.bak`]) {
       expect(stays(made(name)), name).toBe(true)
@@ -65,7 +65,7 @@ describe('a sweep of temporary folders', () => {
     expect(stays(file)).toBe(true)
   })
 
-  test('goes through no symbolic link, neither at the name nor below it', () => {
+  test('follows no symbolic link, neither at the name nor below it', () => {
     const precious = made('precious')
     const link = join(parent, nameOf({ pid: deadPid() }))
     symlinkSync(precious, link)
@@ -76,13 +76,13 @@ describe('a sweep of temporary folders', () => {
     expect(existsSync(join(precious, 'output'))).toBe(true)
   })
 
-  test.runIf(process.getuid?.() === 0)('leaves those of other users', () => {
+  test.runIf(process.getuid?.() === 0)('leaves folders of other users', () => {
     const folder = made(nameOf({ pid: deadPid() }))
     chownSync(folder, 65_534, 65_534)
     expect(stays(folder)).toBe(true)
   })
 
-  test('of a folder that is not there does nothing', () => {
+  test('of a missing folder does nothing', () => {
     renameSync(parent, `${parent}-gone`)
     onTestFinished(() => rmSync(`${parent}-gone`, { recursive: true }))
     expect(() => sweepTemporaryFolders(parent)).not.toThrow()

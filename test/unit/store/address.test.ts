@@ -66,7 +66,7 @@ describe('parseAddress', () => {
     'https://acct.blob.core.windows.net/orders?restype=container',
     'https://user:word@acct.blob.core.windows.net/orders',
     'http://127.0.0.1:10000/orders',
-  ])('refuses %j and says which forms there are', text => {
+  ])('refuses %j and lists the valid forms', text => {
     expect(() => parseAddress(text)).toThrow(
       expect.objectContaining({ code: 'bad-address', hint: expect.stringContaining('azurite:') }),
     )
@@ -80,13 +80,13 @@ describe('parseAddress', () => {
     'https://user:CANARY@acct.blob.core.windows.net/orders',
     'https://acct.blob.core.windows.net/a/b/c?x=CANARY',
     'https://acct.blob.core.windows.net/orders#CANARY',
-  ])('refuses an address with a secret and does not repeat it (%#)', text => {
+  ])('refuses an address with a secret without repeating it (%#)', text => {
     const thrown = catching(() => parseAddress(text))
     expect(thrown).toBeInstanceOf(BadAddress)
     expect(`${thrown} ${(thrown as BadAddress).hint}`).not.toContain('CANARY')
   })
 
-  it('throws nothing but BadAddress, whatever the text', () => {
+  it('throws only BadAddress, whatever the text', () => {
     const scheme = fc.constantFrom('', 'azure:', 'azurite:', 'azurite://', 'http://', 'https://', 'sqlite:', 'memory:')
     fc.assert(
       fc.property(scheme, fc.string(), (head, tail) => {
@@ -98,7 +98,7 @@ describe('parseAddress', () => {
 })
 
 describe('formatAddress', () => {
-  it('gives stores that are the same the same text', () => {
+  it('gives equal stores the same text', () => {
     const same = (texts: string[]) => new Set(texts.map(text => formatAddress(parseAddress(text))))
     expect(same(['azure:acct/orders', 'https://acct.blob.core.windows.net/orders'])).toEqual(
       new Set(['azure:acct/orders']),
@@ -108,7 +108,7 @@ describe('formatAddress', () => {
     ).toEqual(new Set(['azurite:orders']))
   })
 
-  it('writes what has no short form as its URL', () => {
+  it('writes an address without a short form as its URL', () => {
     const text = 'https://acct.blob.core.usgovcloudapi.net/orders'
     expect(formatAddress(parseAddress(text))).toBe(text)
   })
@@ -119,7 +119,7 @@ describe('accountUrl', () => {
     ['azurite:orders', 'http://127.0.0.1:10000/devstoreaccount1'],
     ['azure:acct/orders', 'https://acct.blob.core.windows.net'],
     ['http://localhost:9000/other/orders', 'http://localhost:9000/other'],
-  ])('of %s', (text, url) => {
+  ])('is built for %s', (text, url) => {
     const address = parseAddress(text)
     if (address.kind !== 'azure' && address.kind !== 'azurite') throw new Error(address.kind)
     expect(accountUrl(address)).toBe(url)

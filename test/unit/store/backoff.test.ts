@@ -8,7 +8,7 @@ describe('backOff', () => {
     expect([0, 1, 2, 3, 50, 5_000].map(attempt => backOff(attempt, () => 1))).toEqual([60, 120, 240, 400, 400, 400])
   })
 
-  it('spreads over the whole range', () => {
+  it('uses the whole range', () => {
     fc.assert(
       fc.property(fc.nat(20), fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (attempt, random) => {
         const ms = backOff(attempt, () => random)
@@ -30,7 +30,7 @@ describe('leaseRetryDelay', () => {
 })
 
 describe('conflictDelay', () => {
-  it('jitters from nothing to the longest first sleep of a waiter', () => {
+  it('jitters from zero to the longest first sleep of a waiter', () => {
     expect([0, 0.5, 1].map(random => conflictDelay(() => random))).toEqual([0, 10, 20])
   })
 })
@@ -44,18 +44,18 @@ describe('yieldDelay', () => {
 })
 
 describe('Patience', () => {
-  it('does not wait at all with a limit of 0', async () => {
+  it('allows no wait with a limit of 0', async () => {
     const patience = new RetryBudget({ limitMs: 0, random: () => 1 })
     expect(await patience.pause()).toBe(false)
     expect(patience.waitedMs).toBe(0)
   })
 
-  it('ends when its pauses sum up to the limit, the last one shortened to it', async () => {
+  it('ends when its pauses add up to the limit; the last one is shortened', async () => {
     const patience = new RetryBudget({ limitMs: 30, random: () => 0 })
     let pauses = 0
     while (await patience.pause()) pauses += 1
     expect(pauses).toBeGreaterThan(0)
-    // A timer may fire a moment early, which leaves a rest to wait for.
+    // A timer may fire a moment early, which leaves a remainder to wait.
     expect(pauses).toBeLessThanOrEqual(12)
     expect(patience.waitedMs).toBeGreaterThanOrEqual(29)
   })

@@ -4,18 +4,18 @@ import type { OthersLately, WriteMode } from '../../../src/store/store.ts'
 import { Random } from '../../simulation/random.ts'
 import { Actor, Scheduler } from '../../simulation/scheduler.ts'
 
-/** A service near by, ms: what it does for a request, one after the other, and the way there or back. */
+/** A nearby service, ms: its time for a request, one after the other, and the transport each way. */
 const SERVICE_MS = { acquire: 1, read: 1, put: 2, release: 1 }
 const WAY_MS = 0.5
-/** What a change takes of the process that makes it, ms. */
+/** The time that the process needs for a change, ms. */
 const OWN_MS = 1
-/** After so many writes that lost to another's the next is made under the lease. */
+/** After this number of conflicts the next write is made under the lease. */
 const LOSSES = 2
 const NAME = 's'
 
 export interface Contest {
   readonly processes: number
-  /** Changes that all of them make together, each as many as it comes to make. */
+  /** The changes of all processes together, in any distribution. */
   readonly changes: number
   readonly write: WriteMode
   readonly seed: string
@@ -27,7 +27,7 @@ export interface ContestEnd {
   readonly tookMs: number
 }
 
-/** Processes that change one stream at once until all is done, as the Azure driver does, in virtual time. */
+/** Processes that change one stream at once until all is done, like the Azure driver, in virtual time. */
 export async function contend(contest: Contest): Promise<ContestEnd> {
   const scheduler = new Scheduler(0)
   const stream = new Stream(contest.changes)
@@ -55,7 +55,7 @@ class Stream {
     this.left = left
   }
 
-  /** `undefined`: nothing is left to change. */
+  /** `undefined`: no change is left. */
   write(by: Contender, atMs: number): number | undefined {
     if (this.left === 0) return undefined
     this.left -= 1

@@ -15,7 +15,7 @@ describe('checkStreamName', () => {
     '...x',
     'x'.repeat(1024),
     '.leasectl',
-  ])('takes %j', name => {
+  ])('accepts %j', name => {
     expect(() => checkStreamName(name)).not.toThrow()
   })
 
@@ -51,7 +51,7 @@ const names = fc.string({ unit: 'grapheme', maxLength: 6 })
 const utf8 = (name: string): Buffer => Buffer.from(name)
 
 describe('the order of names', () => {
-  it('is that of their UTF-8 bytes', () => {
+  it('is the order of their UTF-8 bytes', () => {
     fc.assert(
       fc.property(names, names, (a, b) => {
         expect(Math.sign(compareNames(a, b))).toBe(Buffer.compare(utf8(a), utf8(b)))
@@ -63,7 +63,7 @@ describe('the order of names', () => {
 })
 
 describe('endOfPrefix', () => {
-  it('is behind every name with the prefix and not behind any other', () => {
+  it('is after every name with the prefix and before any other later name', () => {
     fc.assert(
       fc.property(names, names, (prefix, name) => {
         const end = endOfPrefix(prefix)
@@ -74,7 +74,7 @@ describe('endOfPrefix', () => {
     )
   })
 
-  it('passes over the surrogates and the last code point', () => {
+  it('skips the surrogates and the last code point', () => {
     expect(endOfPrefix('a/')).toBe('a0')
     expect(endOfPrefix('\ud7ff')).toBe('\ue000')
     expect(endOfPrefix('a\u{10ffff}')).toBe('b')

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareIds, isLinkable, isPlainId, nextForkIds, nextStepId, sortedById } from '../../../src/stream/event-id.ts'
 
-describe('ids', () => {
+describe('event ids', () => {
   it.each([
     [['00'], '00', '01'],
     [['00', '01'], '00', '02'],
@@ -11,7 +11,7 @@ describe('ids', () => {
     [['00', '01.99'], '01.00', '01.100'],
     [['01.9'], '01.00', '01.10'],
     [['01.00', '011.05', '1.07'], '01.00', '01.01'],
-  ])('of %j the next step after %s is %s', (existing, id, next) => {
+  ])('with the ids %j, the next step after %s is %s', (existing, id, next) => {
     expect(nextStepId(existing, id)).toBe(next)
   })
 
@@ -22,24 +22,24 @@ describe('ids', () => {
     [['01.00', '01.01', '01.02.00'], '01.01', ['01.03.00', '01.04.00']],
     [['00', '99.00'], '00', ['100.00', '101.00']],
     [['00', '99999999999999999999.00'], '00', ['100000000000000000000.00', '100000000000000000001.00']],
-  ])('of %j two forks from %s are %j', (existing, id, forks) => {
+  ])('with the ids %j, two forks from %s are %j', (existing, id, forks) => {
     expect(nextForkIds(existing, id, 2)).toEqual(forks)
   })
 
-  it('successors of an id that is not digits and dots go to the next free thread of the root', () => {
+  it('successors of an id that is not digits and dots get ids in the next free thread of the root', () => {
     expect(nextStepId(['00', '03.00', 'abc'], 'abc')).toBe('04.00')
     expect(nextForkIds(['00', '03.00', 'x.01'], 'x.01', 2)).toEqual(['04.00', '05.00'])
   })
 
-  it.each(['', 'a|b', "a'b", ' 01', '01 ', '01\n', '\u00a001'])('%j is unlinkable', id => {
+  it.each(['', 'a|b', "a'b", ' 01', '01 ', '01\n', '\u00a001'])('%j cannot be linked', id => {
     expect(isLinkable(id)).toBe(false)
   })
 
-  it.each(['00', '01.02', 'abc', 'a b', 'ä"<&'])('%j is linkable', id => {
+  it.each(['00', '01.02', 'abc', 'a b', 'ä"<&'])('%j can be linked', id => {
     expect(isLinkable(id)).toBe(true)
   })
 
-  it('only digits and dots have a thread', () => {
+  it('only an id of digits and dots belongs to a thread', () => {
     expect(['00', '1.2.3', '', '.', '1.', '.1', '1..2', '١', '1a'].map(isPlainId)).toEqual([
       true,
       true,
@@ -53,7 +53,7 @@ describe('ids', () => {
     ])
   })
 
-  it('compares numerically, segment by segment, other segments after numbers as text', () => {
+  it('ids are compared numerically, segment by segment; other segments sort as text after numbers', () => {
     const sorted = [
       '00',
       '1',
@@ -72,7 +72,7 @@ describe('ids', () => {
     expect(sortedById([...sorted].reverse(), id => id)).toEqual(sorted)
   })
 
-  it('compares as a total order', () => {
+  it('the comparison is a total order', () => {
     const id = fc
       .array(fc.constantFrom('0', '00', '1', '01', '10', 'a', 'b', ''), { maxLength: 3 })
       .map(s => s.join('.'))
@@ -86,7 +86,7 @@ describe('ids', () => {
   })
 })
 
-it('compares ids of the same form as it compares their numbers', () => {
+it('ids of the same form compare like their numbers', () => {
   const segment = fc.integer({ min: 0, max: 99 })
   const id = (digits: number) =>
     fc
@@ -94,7 +94,7 @@ it('compares ids of the same form as it compares their numbers', () => {
       .map(all => all.map(n => String(n).padStart(digits, '0')).join('.'))
   fc.assert(
     fc.property(id(2), id(2), (a, b) => {
-      // One more digit in front changes no number, but lets the two differ in length.
+      // A leading digit does not change the order, but lets the lengths differ.
       expect(Math.sign(compareIds(a, b))).toBe(a === b ? 0 : Math.sign(compareIds(a, `0${b}`)) || (a < b ? -1 : 1))
     }),
   )

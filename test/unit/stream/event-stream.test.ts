@@ -10,12 +10,12 @@ const ids = (stream: EventStream, positions: readonly number[]) => positions.map
 const found = (stream: EventStream, id: string): StreamEvent => stream.find(id) ?? newEvent({})
 
 describe('event stream', () => {
-  it('successors are the ids in next and the events whose prev names it, each once', () => {
+  it('successors are the ids in next and the events that name it in prev, each once', () => {
     const stream = rows(['00', '', '01.00|02.00'], ['01.00', '00', ''], ['02.00', '00', ''], ['03.00', '00', ''])
     expect(stream.successors(found(stream, '00')).events.map(event => event.id)).toEqual(['01.00', '02.00', '03.00'])
   })
 
-  it('in other states has the same links', () => {
+  it('an event in another state keeps the same links', () => {
     const stream = rows(['00', '', '01.00|09.00'], ['01.00', '00', ''])
     expect(stream.openSuccessors(found(stream, '00'))).toBe(true)
     const later = stream.withStates([newEvent({ id: '00', next: '01.00|09.00' }), found(stream, '01.00')])
@@ -37,7 +37,7 @@ describe('event stream', () => {
     expect(stream.openSuccessors(found(stream, '01.00'))).toBe(false)
   })
 
-  it('superseded events are no successors that count', () => {
+  it('superseded events do not count as successors', () => {
     const stream = new EventStream([
       newEvent({ id: '00', next: '01.00' }),
       newEvent({ id: '01.00', prev: '00', status: 'aborted' }, { superseded: '4' }),
@@ -46,33 +46,33 @@ describe('event stream', () => {
     expect(ids(stream, stream.descendantPositions(0))).toEqual(['01.00'])
   })
 
-  it('on duplicates the first event wins', () => {
+  it('of duplicate events, the first one counts', () => {
     const stream = rows(['00', '', '01.00'], ['01.00', '00', ''], ['01.00', '', '', 'completed'], ['00', '01.00', ''])
     expect(stream.find('01.00')?.status).toBe('init')
     expect([0, 1, 2, 3].map(at => stream.counts(at))).toEqual([true, true, false, false])
     expect(ids(stream, stream.successorPositions(1))).toEqual([])
   })
 
-  it('links to itself and to the root are passed over: the root is below nothing', () => {
+  it('links to itself and to the root are ignored: the root is below no event', () => {
     const stream = rows(['00', '', '00|01.00'], ['01.00', '00', '00|01.00', 'completed'])
     expect(ids(stream, stream.successorPositions(1))).toEqual([])
     expect(stream.finalAncestor(0)).toBeUndefined()
   })
 
-  it('walks cycles once', () => {
+  it('a cycle is walked once', () => {
     const stream = rows(['00', '', 'a'], ['a', '00', 'b'], ['b', 'a', 'c'], ['c', 'b', 'a'])
     expect(ids(stream, stream.ancestorPositions(1))).toEqual(['00', 'c', 'b'])
     expect(ids(stream, stream.descendantPositions(1))).toEqual(['c', 'b'])
     expect(ids(stream, stream.childrenFirst())).toEqual(['c', 'b', 'a', '00'])
   })
 
-  it('lists what is below children first, and below the root everything', () => {
+  it('descendants are listed children first; below the root, all events are listed', () => {
     const stream = rows(['00', '', '01.00'], ['01.00', '00', '01.01'], ['01.01', '01.00', ''], ['99.00', '', ''])
     expect(ids(stream, stream.descendantPositions(1))).toEqual(['01.01'])
     expect(ids(stream, stream.descendantPositions(0))).toEqual(['01.01', '01.00', '99.00'])
   })
 
-  it('names the nearest final event above, and the root above everything', () => {
+  it('the nearest final event above is found, and the root above every event', () => {
     const stream = rows(
       ['00', '', '01.00', 'completed'],
       ['01.00', '00', '01.01', 'aborted'],
@@ -83,7 +83,7 @@ describe('event stream', () => {
     expect(stream.finalAncestor(3)?.id).toBe('00')
   })
 
-  it('is done when its root is final, held while it is init, and may be empty', () => {
+  it('a stream is done when its root is final, held while its root is init, and may be empty', () => {
     expect([rows(['00', '', '']), rows(['00', '', '', 'aborted'])].map(({ done, held }) => [done, held])).toEqual([
       [false, true],
       [true, false],
@@ -94,12 +94,12 @@ describe('event stream', () => {
 })
 
 describe('event', () => {
-  it('next is read as ids between bars, empty ones passed over', () => {
+  it('next is read as ids between bars; empty ids are ignored', () => {
     expect(nextIds({ next: '01.00||02.00|' })).toEqual(['01.00', '02.00'])
     expect(nextIds({ next: '' })).toEqual([])
   })
 
-  it('fence and attempt are numbers of at most 15 digits; anything else is none', () => {
+  it('fence and attempt are numbers of at most 15 digits; any other value is ignored', () => {
     const read = (fence: string, attempt: string) => {
       const event = newEvent({}, { fence, attempt })
       return [fenceOf(event), attemptOf(event)]

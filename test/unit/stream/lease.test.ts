@@ -20,7 +20,7 @@ const A = 'aaaaaaaa-0000-4000-8000-000000000000'
 const B = 'bbbbbbbb-0000-4000-8000-000000000000'
 const C = 'cccccccc-0000-4000-8000-000000000000'
 const T0 = Date.parse('2026-07-01T12:00:00Z')
-/** When the operations under test arrive: 20 s after A was acquired for 30 s, or 60 s after it where it has expired. */
+/** The time of the tested operations: 20 s after A was acquired for 30 s, or 60 s after it if A has expired. */
 const NOW = T0 + 20_000
 const LATE = T0 + 60_000
 
@@ -50,7 +50,7 @@ const BROKEN = 'LeaseIsBrokenAndCannotBeRenewed'
 
 type Operation = (record: LeaseRecord, now: number) => { kind: 'ok'; record: LeaseRecord } | LeaseRefusal
 
-/** What follows: the state after success, or the error code. One cell per column. */
+/** The result: the state after success, or the error code. One cell per column. */
 const LEASE_TABLE: readonly (readonly [string, Operation, readonly string[]])[] = [
   [
     'acquire(B)',
@@ -106,7 +106,7 @@ function outcome(answer: ReturnType<Operation>, now: number): string {
   return answer.kind === 'ok' ? leaseStateAt(answer.record, now) : answer.code
 }
 
-describe('the states the tables speak of', () => {
+describe('the states of the tables', () => {
   it.each([
     ['available', 'available'],
     ['leased', 'leased'],
@@ -118,7 +118,7 @@ describe('the states the tables speak of', () => {
     expect(leaseStateAt(STATES[state].record, STATES[state].now)).toBe(expected)
   })
 
-  it('change at the very millisecond', () => {
+  it('change at the exact millisecond', () => {
     expect(leaseStateAt(leased, T0 + 29_999)).toBe('leased')
     expect(leaseStateAt(leased, T0 + 30_000)).toBe('expired')
     expect(leaseStateAt(infinite, T0 + 1e12)).toBe('leased')
@@ -153,7 +153,7 @@ describe('blob operation × state', () => {
     expect(mayCreate(STATES[state].record, STATES[state].now)).toEqual({ kind: 'refused', code: expected })
   })
 
-  it('a blob that does not exist can be created, and written without a lease id only', () => {
+  it('a missing blob can be created, and can be written only without a lease id', () => {
     expect(mayCreate(undefined, NOW)).toEqual({ kind: 'ok' })
     expect(mayWrite(undefined, undefined, NOW)).toEqual({ kind: 'ok' })
     expect(mayWrite(undefined, A, NOW)).toEqual({ kind: 'refused', code: NOT_PRESENT })
@@ -161,7 +161,7 @@ describe('blob operation × state', () => {
 })
 
 describe('acquire', () => {
-  it('starts the clock, anew for the id that holds the lease', () => {
+  it('starts the lease time, and restarts it for the id that holds the lease', () => {
     expect(leased).toEqual({ id: A, durationS: 30, untilMs: T0 + 30_000, breakAtMs: undefined })
     expect(done(acquire(leased, A, 60, NOW))).toEqual({
       id: A,
@@ -181,7 +181,7 @@ describe('acquire', () => {
     expect(acquire(NO_LEASE, A, durationS, NOW).kind).toBe('ok')
   })
 
-  it.each([14, 61, 0, -2, 15.5, Number.NaN])('refuses %d s as an invalid value, in every state', durationS => {
+  it.each([14, 61, 0, -2, 15.5, Number.NaN])('refuses %d s as an invalid value in every state', durationS => {
     for (const state of COLUMNS) {
       const { record, now } = STATES[state]
       expect(() => acquire(record, B, durationS, now)).toThrow(InvalidValue)
@@ -194,40 +194,40 @@ describe('acquire', () => {
     expect(release(NO_LEASE, '')).toEqual({ kind: 'refused', code: MISMATCH })
   })
 
-  it('knows its id in any letter case', () => {
+  it('matches lease ids regardless of letter case', () => {
     expect(renew(leased, A.toUpperCase(), NOW).kind).toBe('ok')
     expect(mayWrite(leased, A.toUpperCase(), NOW).kind).toBe('ok')
   })
 })
 
 describe('renew and change', () => {
-  it('renew starts the clock anew with the duration the lease has', () => {
+  it('renew restarts the lease time with the duration of the lease', () => {
     expect(done(renew(leased, A, NOW)).untilMs).toBe(NOW + 30_000)
     expect(done(renew(leased, A, LATE)).untilMs).toBe(LATE + 30_000)
     expect(done(renew(infinite, A, NOW))).toEqual(infinite)
   })
 
-  it('change keeps the clock', () => {
+  it('change keeps the lease time', () => {
     expect(done(change(leased, A, B, NOW))).toEqual({ ...leased, id: B })
     expect(done(change(leased, B, A, NOW))).toEqual(leased)
   })
 
-  it('release leaves nothing behind', () => {
+  it('release leaves no lease behind', () => {
     expect(done(release(leased, A))).toEqual(NO_LEASE)
   })
 })
 
-describe('a lease whose end a wrong clock has put far ahead', () => {
+describe('a lease whose end a wrong clock has put far in the future', () => {
   const YEAR_MS = 365 * 86_400_000
   const ahead: LeaseRecord = { ...leased, untilMs: NOW + YEAR_MS }
 
-  it('holds nobody up', () => {
+  it('does not block other writers', () => {
     expect(leaseStateAt(ahead, NOW)).toBe('expired')
     expect(mayWrite(ahead, undefined, NOW)).toEqual({ kind: 'ok' })
     expect(done(acquire(ahead, B, 15, NOW)).untilMs).toBe(NOW + 15_000)
   })
 
-  it('is broken at once, also where it was being broken by that clock', () => {
+  it('is broken at once, even if that clock was already breaking it', () => {
     for (const record of [ahead, { ...leased, breakAtMs: NOW + YEAR_MS }]) {
       const answer = breakLease(record, undefined, NOW)
       expect(answer).toMatchObject({ kind: 'ok', remainingS: 0, record: { breakAtMs: NOW } })
@@ -235,7 +235,7 @@ describe('a lease whose end a wrong clock has put far ahead', () => {
     expect(leaseStateAt({ ...leased, breakAtMs: NOW + YEAR_MS }, NOW)).toBe('broken')
   })
 
-  it('holds where the clocks differ by less than three days', () => {
+  it('is held if the clocks differ by less than three days', () => {
     expect(leaseStateAt({ ...leased, untilMs: NOW + 2 * 86_400_000 }, NOW)).toBe('leased')
   })
 })
@@ -247,26 +247,26 @@ describe('breakLease', () => {
     return [answer.record.breakAtMs, answer.remainingS]
   }
 
-  it('ends the lease after the period or with its time, whichever is first', () => {
+  it('ends the lease after the period or when it expires, whichever is first', () => {
     expect(broken(leased, 5, NOW)).toEqual([NOW + 5_000, 5])
     expect(broken(leased, 60, NOW)).toEqual([T0 + 30_000, 10])
     expect(broken(infinite, 60, NOW)).toEqual([NOW + 60_000, 60])
     expect(broken(leased, 0, NOW)).toEqual([NOW, 0])
   })
 
-  it('without a period lets a finite lease run out and ends an infinite one at once', () => {
+  it('without a period lets a finite lease expire and ends an infinite lease at once', () => {
     expect(broken(leased, undefined, NOW)).toEqual([T0 + 30_000, 10])
     expect(broken(infinite, undefined, NOW)).toEqual([NOW, 0])
   })
 
-  it('can only shorten what is breaking', () => {
+  it('can only shorten the period of a lease that is being broken', () => {
     const breaking = done(breakLease(infinite, 20, NOW))
     expect(broken(breaking, 60, NOW + 5_000)).toEqual([NOW + 20_000, 15])
     expect(broken(breaking, undefined, NOW + 5_000)).toEqual([NOW + 20_000, 15])
     expect(broken(breaking, 3, NOW + 5_000)).toEqual([NOW + 8_000, 3])
   })
 
-  it('rounds the remaining time up to whole seconds and is 0 after the end', () => {
+  it('rounds the remaining time up to whole seconds and returns 0 after the end', () => {
     expect(broken(leased, undefined, NOW + 1)).toEqual([T0 + 30_000, 10])
     expect(broken(leased, 30, LATE)).toEqual([T0 + 30_000, 0])
   })

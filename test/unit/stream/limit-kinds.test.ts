@@ -30,7 +30,7 @@ const step = (attributes: Attributes = {}, lc: Lc = {}) =>
 const below = (attributes: Attributes = {}, lc: Lc = {}) =>
   newEvent({ id: '01.01', status: 'completed', prev: '01.00', timestamp: time('10:00'), ...attributes }, lc)
 
-/** The limit of the last but those below. */
+/** The deadline of the last event but `below`. */
 function limit(event: StreamEvent, after: readonly StreamEvent[] = [], above = root()): Deadline | undefined {
   return deadlineOf(new EventStream([above, event, ...after]), event, read)
 }
@@ -45,10 +45,10 @@ const after = (kind: Deadline['kind'], from: string, timeoutMs = HOUR): Deadline
   from: { ms: at(from), timeoutMs },
 })
 
-describe('the limit of the root', () => {
+describe('the deadline of the root', () => {
   const limited = { timeout: '01:00:00' }
 
-  it('is for the whole stream, from its creation, whatever it waits for and whoever shows life', () => {
+  it('covers the whole stream from its creation, whatever it waits for and whatever heartbeats arrive', () => {
     const limit = after('stream', '06:00')
     expect(limitOfRoot(root(limited))).toEqual(limit)
     expect(limitOfRoot(root(limited), step())).toEqual(limit)
@@ -60,51 +60,51 @@ describe('the limit of the root', () => {
     expect(limitOfRoot(root(limited, { opened: time('10:00') }))).toEqual(after('stream', '10:00'))
   })
 
-  it('is absolute where it is a date and time', () => {
+  it('is absolute if the timeout is a date and time', () => {
     expect(limitOfRoot(root({ timeout: time('09:00') }))).toEqual({ kind: 'absolute', dueMs: at('09:00') })
   })
 })
 
-describe('the limit of another event', () => {
-  it('is never-started while it is init, from its creation or latest opening', () => {
+describe('the deadline of another event', () => {
+  it('is never-started while the event is init, from its creation or latest opening', () => {
     expect(limit(step({ status: 'init' }))).toEqual(after('never-started', '08:00'))
     expect(limit(step({ status: 'init' }, { opened: time('10:00') }))).toEqual(after('never-started', '10:00'))
   })
 
-  it.each(['inprocess', 'thinking', ''])('is no-sign-of-life while it is %j, from its own timestamp', status => {
+  it.each(['inprocess', 'thinking', ''])('is no-sign-of-life while the event is %j, from its own timestamp', status => {
     expect(limit(step({ status }))).toEqual(after('no-sign-of-life', '09:00'))
   })
 
-  it('is no-sign-of-life from the later timestamp of what followed it, once that has ended', () => {
+  it('is no-sign-of-life from the latest timestamp of its successors, once they have ended', () => {
     expect(limit(step(), [below()])).toEqual(after('no-sign-of-life', '10:00'))
     expect(limit(step({ timestamp: time('11:00') }), [below()])).toEqual(after('no-sign-of-life', '11:00'))
     expect(limit(step({ status: 'init' }), [below()])).toEqual(after('no-sign-of-life', '10:00'))
   })
 
-  it('is no-sign-of-life from its opening without a readable timestamp', () => {
+  it('is no-sign-of-life from its opening if the timestamp is unreadable', () => {
     expect(limit(step({ timestamp: '' }))).toEqual(after('no-sign-of-life', '08:00'))
   })
 
-  it('does not run while it waits for a successor', () => {
+  it('does not run while the event waits for a successor', () => {
     expect(limit(step(), [below({ status: 'init' })])).toBeUndefined()
     expect(limit(step({ next: '09.00' }))).toBeUndefined()
     expect(limit(step({ status: 'init', next: '09.00' }))).toBeUndefined()
   })
 
-  it.each(['init', 'inprocess', 'thinking'])('is absolute where it is a date and time, %s or waiting', status => {
+  it.each(['init', 'inprocess', 'thinking'])('is absolute if the timeout is a date and time, %s or waiting', status => {
     const absolute = { kind: 'absolute', dueMs: at('10:30') }
     const event = step({ status, timeout: time('10:30') })
     expect(limit(event)).toEqual(absolute)
     expect(limit(event, [below({ status: 'init' })])).toEqual(absolute)
   })
 
-  it('ends at once with a timeout of zero', () => {
+  it('has passed at once with a timeout of zero', () => {
     expect(limit(step({ timeout: '00:00:00' }))).toEqual(after('no-sign-of-life', '09:00', 0))
   })
 })
 
-describe('no limit', () => {
-  it.each(['01:00:00', time('10:30')])('runs for %s where nothing may be due', timeout => {
+describe('no deadline', () => {
+  it.each(['01:00:00', time('10:30')])('applies with a timeout of %s if the event cannot be due', timeout => {
     for (const status of ['completed', 'aborted', 'canceled']) {
       expect(limit(step({ status, timeout }))).toBeUndefined()
       expect(limitOfRoot(root({ status, timeout }))).toBeUndefined()
@@ -115,18 +115,18 @@ describe('no limit', () => {
     expect(limitOfRoot(root({ status: 'init', timeout }))).toBeUndefined()
   })
 
-  it.each(['', '-01:00:00', 'soon', '2026-02-30T12:00:00Z'])('is in a timeout of %j', timeout => {
+  it.each(['', '-01:00:00', 'soon', '2026-02-30T12:00:00Z'])('follows from a timeout of %j', timeout => {
     expect(limit(step({ timeout }))).toBeUndefined()
     expect(limitOfRoot(root({ timeout }))).toBeUndefined()
   })
 
-  it('is known without a readable beginning', () => {
+  it('is known if the beginning is unreadable', () => {
     expect(limit(step({ status: 'init', created: 'once' }))).toBeUndefined()
     expect(limitOfRoot(root({ timeout: '01:00:00', created: '' }))).toBeUndefined()
   })
 })
 
-it('ends when dueMs says', () => {
+it('the deadline ends at dueMs', () => {
   for (const event of [step(), step({ status: 'init' }), step({ timeout: time('10:30') }), step({ timeout: '' })]) {
     expect(dueMs(new EventStream([root(), event]), event, read)).toBe(limit(event)?.dueMs)
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../../../src/stream/limits.ts'
 import { documentText, type EventText, Play, spec } from '../../support/stream-builder.ts'
 
-/** A foreign stream: a root and so many branches, each `init`. */
+/** A foreign stream: a root and this number of branches, each `init`. */
 const branches = (count: number): EventText[] => {
   const ids = Array.from({ length: count }, (_, at) => `${at + 1}.00`)
   return [
@@ -11,12 +11,12 @@ const branches = (count: number): EventText[] => {
   ]
 }
 
-/** One whose text is a little longer than so many bytes; the attribute that fills it is not ours. */
+/** A stream whose text is slightly longer than this number of bytes; the attribute that fills it is foreign. */
 const filled = (bytes: number) =>
   new Play(documentText(...branches(2)).replace('<EventStream', `<EventStream fill="${'x'.repeat(bytes)}"`))
 
 describe('20 000 events', () => {
-  it('may be written, one more is refused stream-full', () => {
+  it('may be written; with one more the write is refused stream-full', () => {
     const play = new Play(documentText(...branches(MAX_WRITTEN_EVENTS - 2)))
     expect(play.do({ op: 'advance', event: '1.00', next: spec('N') }).outcome).toBe('done')
     expect(play.refused({ op: 'advance', event: '2.00', next: spec('N') })).toMatchObject({
@@ -33,7 +33,7 @@ describe('8 MiB', () => {
     { op: 'advance', event: '1.00', next: spec('N') },
     { op: 'set', event: '1.00', attributes: { tag: 't' } },
     { op: 'retry', event: '2.00' },
-  ] as const)('$op beyond is refused stream-full', operation => {
+  ] as const)('$op that exceeds it is refused stream-full', operation => {
     const play = filled(MAX_WRITTEN_BYTES).after({ op: 'cancel', event: '2.00' })
     expect(play.refused(operation)).toMatchObject({
       code: 'stream-full',
@@ -41,7 +41,7 @@ describe('8 MiB', () => {
     })
   })
 
-  it('beyond what ends events stays possible', () => {
+  it('does not stop operations that end events', () => {
     const play = filled(MAX_WRITTEN_BYTES).after(
       { op: 'start', event: '1.00' },
       { op: 'touch', event: '1.00', owner: 'w1' },
@@ -55,13 +55,13 @@ describe('8 MiB', () => {
     expect(filled(MAX_WRITTEN_BYTES).after({ op: 'abort' }).status('00')).toBe('aborted')
   })
 
-  it('beyond what can be read nothing is written, not even an end: nobody could open the stream again', () => {
+  it('no write, not even an end, exceeds the limit of reading: the stream could not be opened again', () => {
     const play = filled(MAX_READ_BYTES - 1_000)
     expect(play.code({ op: 'abort' })).toBe('stream-full')
   })
 })
 
-describe('strange graphs', () => {
+describe('unusual graphs', () => {
   const chain = (count: number): EventText[] =>
     Array.from({ length: count }, (_, at) => ({
       id: `${at}`.padStart(2, '0'),
@@ -89,13 +89,13 @@ describe('strange graphs', () => {
     expect(play.status('00')).toBe('inprocess')
   })
 
-  it('a ring of 4 000 events ends', () => {
+  it('a ring of 4 000 events terminates', () => {
     const events = chain(4_000).map(event => ({ ...event, next: event.next ?? '01' }))
     const play = new Play(documentText(...events))
     expect(play.do({ op: 'fail', event: '2000' })).toMatchObject({ done: true })
   })
 
-  it('an id of 2 000 segments has steps and forks', () => {
+  it('an id of 2 000 segments can have steps and forks', () => {
     const deep = Array(2_000).fill('01').join('.')
     const play = new Play(
       documentText({ id: '00', status: 'inprocess', next: deep }, { id: deep, prev: '00', status: 'init' }),

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { readDocument } from '../../../src/stream/xml/read.ts'
 import { documentText, Play } from '../../support/stream-builder.ts'
 
-/** The highest version that stands beside the document. */
+/** The highest version in the metadata beside the document. */
 const FLOOR = { versionFloor: 7 }
 
-/** A copy made at version 3, put over version 7: `w1` had claimed 01.00 (fence 2) and `w2` 02.00 (fence 3). */
+/** A copy of version 3 that overwrites version 7: `w1` had claimed 01.00 (fence 2) and `w2` 02.00 (fence 3). */
 function older(): Play {
   return Play.started('A', 'B').after({ op: 'start', event: '01.00' }, { op: 'start', event: '02.00', owner: 'w2' })
 }
 
 describe('an older copy of our own document', () => {
-  it('is recorded as a foreign write, with the claims that end; versions go on behind the highest', () => {
+  it('is recorded as a foreign write that ends claims; versions continue after the highest known one', () => {
     const play = older()
     expect(play.do({ op: 'set', event: '00', attributes: { tag: 't' } }, FLOOR).version).toBe(9)
     expect(play.journal.slice(3)).toMatchObject([
@@ -30,7 +30,7 @@ describe('an older copy of our own document', () => {
     ])
   })
 
-  it('is recorded once, and what follows is told apart from it', () => {
+  it('is recorded once and is distinguished from the foreign writes that follow', () => {
     const play = older()
     play.do({ op: 'set', event: '00', attributes: { tag: 't' } }, FLOOR)
     expect(play.do({ op: 'set', event: '00', attributes: { tag: 'u' } }, { versionFloor: 9 }).version).toBe(10)
@@ -38,7 +38,7 @@ describe('an older copy of our own document', () => {
   })
 
   it.each(['touch', 'release', 'advance', 'complete', 'fail', 'start'] as const)(
-    'refuses %s with a fence of before, at once and once it is recorded',
+    'rejects %s with an earlier fence, both at once and after it is recorded',
     op => {
       const play = older()
       expect(play.code({ op, event: '01.00', fence: 2 }, FLOOR)).toBe('fenced')
@@ -47,17 +47,17 @@ describe('an older copy of our own document', () => {
     },
   )
 
-  it('lets nobody prolong a claim by its name', () => {
+  it('does not allow a claim to be extended by owner name', () => {
     expect(older().code({ op: 'touch', event: '01.00', owner: 'w1' }, FLOOR)).toBe('not-claimed')
   })
 
-  it('lets its events be claimed at once, as another attempt with a higher fence', () => {
+  it('allows its events to be claimed at once, as another attempt with a higher fence', () => {
     const play = older()
     expect(play.do({ op: 'start', event: '01.00', owner: 'w3' }, FLOOR).claim).toMatchObject({ fence: 9, attempt: 2 })
     expect(play.do({ op: 'start', event: '02.00', owner: 'w3' }).claim).toMatchObject({ fence: 10, attempt: 2 })
   })
 
-  it('ends a claim also where a writer that keeps no attributes of ours wrote upon it', () => {
+  it('ends a claim even if a writer that drops our attributes has overwritten it', () => {
     const play = older().legacy(() => {}, { rebuildEvents: true })
     expect(play.event('01.00').lc).toEqual({})
     expect(play.code({ op: 'touch', event: '01.00', fence: 2 }, FLOOR)).toBe('fenced')
@@ -67,14 +67,14 @@ describe('an older copy of our own document', () => {
     expect(play.do({ op: 'start', event: '01.00' }).claim).toMatchObject({ attempt: 2 })
   })
 
-  it('is something to settle, so that a watchdog records it', () => {
+  it('needs settling, so that a watchdog records it', () => {
     const play = Play.started('A')
     expect(play.do({ op: 'settle' }, FLOOR)).toMatchObject({ outcome: 'done', version: 9 })
     expect(play.journal.map(({ op }) => op)).toEqual(['init', 'foreign', 'settle'])
     expect(play.do({ op: 'settle' }, { versionFloor: 9 }).outcome).toBe('already')
   })
 
-  it('is none where the version is only missing in the document element, or there is no history at all', () => {
+  it('is not assumed if only the version of the document element is missing, or if there is no history', () => {
     const dropped = older().edit(text => text.replace(/ lc:v="3"/, ''))
     expect(dropped.do({ op: 'touch', event: '01.00', fence: 2 }, { versionFloor: 3 }).claim?.fence).toBe(2)
     const plain = new Play(documentText({ id: '00', status: 'inprocess' }))
@@ -85,7 +85,7 @@ describe('an older copy of our own document', () => {
     ])
   })
 
-  it('is written so that it reads back the same', () => {
+  it('is written so that it reads back unchanged', () => {
     const play = older()
     play.do({ op: 'set', event: '00', attributes: { tag: 't' } }, FLOOR)
     expect(readDocument(play.text)).toEqual(play.document)

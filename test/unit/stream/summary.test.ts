@@ -95,7 +95,7 @@ const summaries: fc.Arbitrary<Summary> = fc.record({
 })
 
 describe('encodeSummary and decodeSummary', () => {
-  it('bring back every summary within the limits', () => {
+  it('restore every summary within the limits', () => {
     fc.assert(
       fc.property(summaries, summary => {
         expect(decodeSummary(encodeSummary(summary))).toEqual(summary)
@@ -115,7 +115,7 @@ describe('encodeSummary and decodeSummary', () => {
     )
   })
 
-  it('make harmless what no document can hold', () => {
+  it('replace characters that no document can hold', () => {
     const fields = encodeSummary({
       ...EMPTY,
       key: '\ud83d',
@@ -136,19 +136,19 @@ describe('encodeSummary and decodeSummary', () => {
     ['nothing', () => ({})],
     ['another codec', (fields: Record<string, string>) => ({ ...fields, codec: '1' })],
     ['a missing version', (fields: Record<string, string>) => ({ ...fields, v: undefined })],
-    ['a version that is no number', (fields: Record<string, string>) => ({ ...fields, v: 'x1' })],
+    ['a version that is not a number', (fields: Record<string, string>) => ({ ...fields, v: 'x1' })],
     ['a negative count', (fields: Record<string, string>) => ({ ...fields, open: '-1' })],
-    ['a count beyond all numbers', (fields: Record<string, string>) => ({ ...fields, total: '1'.repeat(16) })],
-    ['a time that is no number', (fields: Record<string, string>) => ({ ...fields, due: '1.5' })],
-    ['more open events than are read', (fields: Record<string, string>) => ({ ...fields, open: '40001' })],
-    ['more events than are read', (fields: Record<string, string>) => ({ ...fields, total: '4000000000' })],
-    ['a time that no clock shows', (fields: Record<string, string>) => ({ ...fields, due: '8640000000000000' })],
-    ['a time before all clocks', (fields: Record<string, string>) => ({ ...fields, created: '-9999999999999999' })],
+    ['a count beyond safe integers', (fields: Record<string, string>) => ({ ...fields, total: '1'.repeat(16) })],
+    ['a time that is not a number', (fields: Record<string, string>) => ({ ...fields, due: '1.5' })],
+    ['more open events than the limit of reading', (fields: Record<string, string>) => ({ ...fields, open: '40001' })],
+    ['more events than the limit of reading', (fields: Record<string, string>) => ({ ...fields, total: '4000000000' })],
+    ['an impossible time', (fields: Record<string, string>) => ({ ...fields, due: '8640000000000000' })],
+    ['a time before the epoch', (fields: Record<string, string>) => ({ ...fields, created: '-9999999999999999' })],
     ['an empty time', (fields: Record<string, string>) => ({ ...fields, created: '' })],
     ['an unknown outcome', (fields: Record<string, string>) => ({ ...fields, outcome: 'fine' })],
     ['bad percent-encoding of a text', (fields: Record<string, string>) => ({ ...fields, key: '%E2%82' })],
     ['bad percent-encoding of an id', (fields: Record<string, string>) => ({ ...fields, waiting: '00,%' })],
-  ])('give no summary for %s', (_, spoil) => {
+  ])('return no summary for %s', (_, spoil) => {
     expect(decodeSummary(spoil(encodeSummary(EMPTY)))).toBeUndefined()
   })
 
@@ -164,7 +164,7 @@ describe('encodeSummary and decodeSummary', () => {
     )
   })
 
-  it('ignore fields they do not know', () => {
+  it('ignore unknown fields', () => {
     expect(decodeSummary({ ...encodeSummary(EMPTY), md5: 'x' })).toEqual(EMPTY)
   })
 })
@@ -204,7 +204,7 @@ describe('the limits of a summary', () => {
     expect(sizeOf(fields)).toBeGreaterThan(4096 - 128 - 64)
   })
 
-  it('then the other texts in order, filters late', () => {
+  it('then shorten the other texts in order, filters late', () => {
     const texts = { failure: long, lastBy: long, tag: long, root: long, topic: long, key: long, trackingId: '' }
     const decoded = decodeSummary(encodeSummary({ ...full, ...texts }))
     const lengths = (['failure', 'lastBy', 'tag', 'root', 'topic', 'key'] as const).map(
@@ -215,7 +215,7 @@ describe('the limits of a summary', () => {
     expect(decoded?.waitingOn).toEqual(ids)
   })
 
-  it('then the lists at whole items, ready before waitingOn, and last what identifies the stream', () => {
+  it('then cut the lists at whole items, ready before waitingOn, and last the fields that identify the stream', () => {
     const texts = { failure: long, lastBy: long, tag: long, root: long, topic: long, key: long, trackingId: long }
     const wide = { ...full, ...texts, born: 'b'.repeat(900), status: 's'.repeat(900), ready: ['N|T', 'M|T'] }
     const decoded = decodeSummary(encodeSummary(wide))
@@ -232,7 +232,7 @@ describe('the limits of a summary', () => {
     expect(widest?.born.startsWith('bbb')).toBe(true)
   })
 
-  it('of the lists hold by themselves', () => {
+  it('hold for each list alone', () => {
     const many = Array.from({ length: 500 }, (_, at) => `${at}`.padStart(4, '0'))
     const decoded = decodeSummary(encodeSummary({ ...EMPTY, waitingOn: many, ready: many.map(name => `${name}|`) }))
     expect(decoded?.waitingOn.join(',').length).toBeLessThanOrEqual(512)
@@ -256,19 +256,19 @@ describe('cutList', () => {
     expect(cutList(['ab', 'cd', 'ef', 'gh'], 8, length)).toEqual(['ab', 'cd', '+2'])
   })
 
-  it('counts in what was cut before', () => {
+  it('includes items that were cut before in the count', () => {
     expect(cutList(['ab', 'cd', '+5'], 8, length)).toEqual(['ab', 'cd', '+5'])
     expect(cutList(['ab', 'cd', '+5'], 7, length)).toEqual(['ab', '+6'])
     expect(cutList(['ab', 'cd', '+98'], 5, length)).toEqual(['+100'])
   })
 
-  it('knows a mark by its form', () => {
+  it('recognizes a mark by its form', () => {
     expect(['+12', '12', '+', '+x', '+1234567890', undefined].map(cutCount)).toEqual([12, 0, 0, 0, 0, 0])
   })
 })
 
 describe('shortened', () => {
-  it('takes away what is over, at whole characters, and marks it with …', () => {
+  it('cuts the excess at whole characters and marks the cut with …', () => {
     const text = 'x'.repeat(200)
     expect(decodeURIComponent(shortened(text, 0))).toBe(text)
     expect(shortened(text, 50)).toBe(`${'x'.repeat(141)}%E2%80%A6`)
@@ -289,7 +289,7 @@ function summary(events: readonly StreamEvent[], more: Partial<typeof EMPTY_DOCU
 }
 
 describe('summarize', () => {
-  it('says what the root is and who wrote last', () => {
+  it('returns the state of the root and the last writer', () => {
     const root = event('00', 'inprocess', { name: 'Order Start', topic: 't', key: 'k', tag: 'g', trackingId: 'x' })
     expect(summary([root], { version: 7, born: 'uuid' })).toEqual({
       ...EMPTY,
@@ -310,7 +310,7 @@ describe('summarize', () => {
     })
   })
 
-  it('is empty for a document without events', () => {
+  it('returns an empty summary for a document without events', () => {
     expect(summary([])).toEqual({ ...EMPTY, lastBy: 'ada@host' })
   })
 
@@ -328,7 +328,7 @@ describe('summarize', () => {
     expect(summary(events)).toMatchObject({ open: 3, failed: 1, canceled: 1, total: 6, outcome: 'errors' })
   })
 
-  it('has errors when something below the root failed, not when the root alone did', () => {
+  it('reports errors if an event below the root failed, not if only the root did', () => {
     expect(summary([event('00', 'aborted')])).toMatchObject({ failed: 1, outcome: '' })
     expect(summary([event('00', 'inprocess'), event('01.00', 'aborted', { prev: '00' })]).outcome).toBe('errors')
     const superseded = event('01.00', 'aborted', { prev: '00' }, { superseded: '3' })
@@ -345,7 +345,7 @@ describe('summarize', () => {
     expect(summary(events)).toMatchObject({ failedAtMs: ms('10:00'), failedId: '02.00', failure: 'early' })
   })
 
-  it('tells of a cascade the event that was meant', () => {
+  it('names the event that a cascade started from', () => {
     const cascade = [
       event('00', 'inprocess'),
       event('01.00', 'canceled', { prev: '00' }),
@@ -367,13 +367,13 @@ describe('summarize', () => {
     expect(summary([event('00', 'inprocess'), unclear, dated]).failedId).toBe('02.00')
   })
 
-  it('keeps the first 200 characters of a failure, whole ones', () => {
+  it('keeps the first 200 whole characters of a failure', () => {
     const text = '😀'.repeat(150) + 'x'.repeat(150)
     const { failure } = summary([event('00', 'aborted', { msg: text })])
     expect(failure).toBe('😀'.repeat(150) + 'x'.repeat(50))
   })
 
-  it('tells the earliest due time and the earliest claim end of an open event', () => {
+  it('names the earliest due time and the earliest claim end of an open event', () => {
     const root = event('00', 'inprocess', { timeout: '06:00:00' })
     const started = event(
       '01.00',
@@ -390,7 +390,7 @@ describe('summarize', () => {
     expect(summary([event('00', 'inprocess')]).dueMs).toBeUndefined()
   })
 
-  it('reads ambiguous dates as the document and Last-Modified tell', () => {
+  it('reads ambiguous dates as the document and Last-Modified decide', () => {
     const events = [event('00', 'inprocess', { created: '06/05/2026 10:00:00', timestamp: '' })]
     const document = { ...EMPTY_DOCUMENT, events }
     const lastModifiedMs = Date.parse('2026-05-06T10:00:00Z')
@@ -399,11 +399,11 @@ describe('summarize', () => {
   })
 })
 
-describe('what a stream waits on and what is ready', () => {
+describe('waitingOn and ready', () => {
   const forked = (root: string, ...below: StreamEvent[]) =>
     summary([event('00', root), ...below.map(each => (each.prev === '' ? { ...each, prev: '00' } : each))])
 
-  it('open leaves in id order, init ones with name and topic', () => {
+  it('list open leaves in id order, init ones with name and topic', () => {
     const found = forked(
       'inprocess',
       event('02.00', 'init', { name: 'Search|Start', topic: 'a b' }),
@@ -416,7 +416,7 @@ describe('what a stream waits on and what is ready', () => {
     expect(found.ready).toEqual(['Done|', 'Search%7CStart|a%20b'])
   })
 
-  it('not waiting joins', () => {
+  it('omit waiting joins', () => {
     const join = event('01', 'inprocess', { name: 'Join' }, { join: 'wait' })
     const found = forked('inprocess', event('01.00', 'inprocess'), join, event('02', 'init', {}, { join: 'wait' }))
     expect(found).toMatchObject({ waitingOn: ['01.00'], ready: [] })
@@ -426,11 +426,11 @@ describe('what a stream waits on and what is ready', () => {
     })
   })
 
-  it('nothing is ready in a held stream', () => {
+  it('list nothing as ready in a held stream', () => {
     expect(forked('init', event('01.00', 'init'))).toMatchObject({ waitingOn: ['00'], ready: [] })
   })
 
-  it('an event above is left out however deep the open one stands', () => {
+  it('omit an event above an open one, however deep the open one is', () => {
     const found = forked(
       'inprocess',
       event('01.00', 'inprocess', { next: '01.01' }),
@@ -440,7 +440,7 @@ describe('what a stream waits on and what is ready', () => {
     expect(found.waitingOn).toEqual(['01.02'])
   })
 
-  it('nothing below a final event counts, for nothing depends on it', () => {
+  it('omit events below a final event, for no event depends on them', () => {
     const leftover = event('01.01', 'init', { prev: '01.00' })
     const found = forked('inprocess', event('01.00', 'aborted'), leftover, event('02.00', 'init'))
     expect(found).toMatchObject({ open: 3, waitingOn: ['02.00'], ready: ['N02.00|'] })
@@ -449,7 +449,7 @@ describe('what a stream waits on and what is ready', () => {
     expect(forked('inprocess', replaced, leftover).waitingOn).toEqual(['01.01'])
   })
 
-  it('cycles end', () => {
+  it('terminate on cycles', () => {
     const found = forked(
       'inprocess',
       event('01.00', 'inprocess', { next: '01.01' }),

@@ -20,7 +20,7 @@ describe('checkText', () => {
     ['\ud83d', 'U+D83D'],
     ['\ude00', 'U+DE00'],
     ['\ude00\ud83d', 'U+DE00'],
-  ])('refuses %j, which XML cannot hold, and says where', (text, name) => {
+  ])('refuses %j, which XML cannot hold, and names the position', (text, name) => {
     expect(() => checkText('topic', `ab${text}`)).toThrow(
       new InvalidValue(`topic: character 3 is ${name}, which XML cannot hold`),
     )
@@ -53,7 +53,7 @@ describe('cleanProgramText', () => {
     ['an OSC of one byte', 'a\u009d0;title\u009cb', 'ab'],
     ['an unfinished OSC, with its line', 'a\u001b]52;c;ZXZpbA==\nb', 'a\nb'],
     ['an OSC unfinished at the end', 'a\u001b]0;title', 'a'],
-    ['an OSC cut short by another escape', 'a\u001b]0;ti\u001b[31mb', 'ab'],
+    ['an OSC interrupted by another escape', 'a\u001b]0;ti\u001b[31mb', 'ab'],
     ['a DCS over several lines', 'a\u001bPq\n#0\u001b\\b', 'ab'],
     ['an unfinished DCS, with its line', 'a\u001bPq;;\nb', 'a\nb'],
     ['a DCS of one byte', 'a\u0090q\u009cb', 'ab'],
@@ -66,7 +66,7 @@ describe('cleanProgramText', () => {
     expect(cleanProgramText(text, 100)).toBe(clean)
   })
 
-  it('replaces what XML cannot hold', () => {
+  it('replaces characters that XML cannot hold', () => {
     expect(cleanProgramText('a\u0000b\ud83dc\uffffd\t\n\r😀', 100)).toBe('a\ufffdb\ufffdc\ufffdd\t\n\r😀')
   })
 
@@ -107,7 +107,7 @@ describe('cutBytes', () => {
     expect(cutBytes(text, size - 1)).toBe('')
   })
 
-  it('keeps the longest beginning that fits', () => {
+  it('keeps the longest prefix that fits', () => {
     fc.assert(
       fc.property(anyText, fc.nat(60), (text, limit) => {
         const cut = cutBytes(text, limit)
@@ -145,13 +145,13 @@ describe('command ids', () => {
     expect(encodeCommandId(text)).toBe(id)
   })
 
-  it('refuses what is empty or too long when encoded', () => {
+  it('refuses a command id that is empty, or too long once encoded', () => {
     expect(() => encodeCommandId('')).toThrow(InvalidValue)
     expect(encodeCommandId(' '.repeat(66))).toHaveLength(198)
     expect(() => encodeCommandId(' '.repeat(67))).toThrow(InvalidValue)
   })
 
-  it('always makes a command id or refuses', () => {
+  it('always returns a valid command id or refuses', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 16 }), text => {
         const id = encodeCommandId(text)

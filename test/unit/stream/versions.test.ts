@@ -3,7 +3,7 @@ import { sumOf } from '../../../src/stream/fingerprint.ts'
 import { documentText, Play, spec } from '../../support/stream-builder.ts'
 
 describe('version', () => {
-  it('is one more per transaction; refusals and what is already so raise none', () => {
+  it('grows by one per transaction; refusals and already-so results do not raise it', () => {
     const play = Play.started('A', 'B')
     expect(play.do({ op: 'cancel', event: '01.00' }).version).toBe(2)
     expect(play.do({ op: 'cancel', event: '01.00' }).version).toBe(2)
@@ -40,27 +40,27 @@ describe('version', () => {
 })
 
 describe('time', () => {
-  it('what is stamped does not go back by less than days: it is the later of now and lc:at', () => {
+  it('stamps never go back by less than days: the later of now and lc:at is written', () => {
     const play = Play.started('A', 'B').wait(-3_600_000).after({ op: 'complete', event: '01.00' })
     expect(play.event('01.00').timestamp).toBe('2024-05-01T12:00:00.000Z')
     expect(play.document.at).toBe('2024-05-01T12:00:00.000Z')
     expect(play.journal.at(-1)?.at).toBe('2024-05-01T12:00:00.000Z')
   })
 
-  it('an lc:at that cannot be read is passed over', () => {
+  it('an unreadable lc:at is ignored', () => {
     const play = Play.started('A').edit(text => text.replace(/lc:at="[^"]*"/, 'lc:at="?"'))
     expect(play.after({ op: 'complete', event: '01.00' }).document.at).toBe('2024-05-01T12:00:00.000Z')
   })
 })
 
-describe('pin', () => {
+describe('a precondition', () => {
   const end = { op: 'complete', event: '01.00' } as const
 
-  it('is kept while the stream stands at its version', () => {
+  it('holds while the stream is at its version', () => {
     expect(Play.started('A').do(end, { ifVersion: 1, ifBorn: '11111111-2222-4333-8444-555555555555' }).version).toBe(2)
   })
 
-  it('is broken by another version, another life and a foreign write', () => {
+  it('fails on another version, another incarnation or a foreign write', () => {
     const play = Play.started('A')
     expect(play.refused(end, { ifVersion: 2 })).toMatchObject({
       code: 'changed',
@@ -73,14 +73,14 @@ describe('pin', () => {
     expect(play.do(end).outcome).toBe('done')
   })
 
-  it('without a version takes a document that lost its life for the one it names', () => {
+  it('without a version accepts a document that lost its incarnation id as the named one', () => {
     const play = Play.started('A').edit(text => text.replace(/ lc:born="[^"]*"/, ''))
     expect(play.document.born).toBe('')
     expect(play.code(end, { ifVersion: 1, ifBorn: 'x' })).toBe('changed')
     expect(play.do(end, { ifBorn: 'x' }).outcome).toBe('done')
   })
 
-  it('with the sum that was read lets a foreign write pass that was seen, and no later one', () => {
+  it('with the sum that was read accepts the foreign write that was seen, and no later one', () => {
     const play = Play.started('A', 'B').legacy(stream => stream.setStatus('01.00', 'inprocess'))
     const ifSum = sumOf(play.document.events)
     const later = new Play(play.text).legacy(stream => stream.setStatus('02.00', 'inprocess'))
@@ -88,7 +88,7 @@ describe('pin', () => {
     expect(play.do(end, { ifVersion: 1, ifSum }).version).toBe(3)
   })
 
-  it('with the sum guards a document that has no version yet', () => {
+  it('with the sum protects a document that has no version yet', () => {
     const play = new Play(
       documentText({ id: '00', status: 'inprocess', next: '01.00' }, { id: '01.00', prev: '00', status: 'init' }),
     )
@@ -98,7 +98,7 @@ describe('pin', () => {
     expect(play.do(end, { ifVersion: 0, ifSum }).outcome).toBe('done')
   })
 
-  it('is not broken by heartbeats', () => {
+  it('is unaffected by heartbeats', () => {
     const play = Play.started('A', 'B').after({ op: 'start', event: '01.00' })
     const ifSum = sumOf(play.document.events)
     play.wait(1_000).do({ op: 'touch', event: '01.00', fence: 2 })

@@ -3,7 +3,7 @@ import { Play, spec } from '../../support/stream-builder.ts'
 
 const search = (count: number) => Array.from({ length: count }, () => spec('SearchStart'))
 
-it('plays the worked example of stream-format 3 step by step', () => {
+it('the worked example of stream-format 3 gives the documented result step by step', () => {
   const play = new Play()
   play.do({ op: 'init', root: spec('OrderStart', { trackingId: 't1' }), forks: search(3), join: spec('OrderDone') })
   expect(play.statuses).toEqual(['00 inprocess', '01.00 init', '02.00 init', '03.00 init', '01 inprocess'])

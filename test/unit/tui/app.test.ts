@@ -16,7 +16,7 @@ const PREVIEW: Preview = {
 }
 
 describe('the dashboard without its terminal', () => {
-  it('shows what the store has, and what changes there', async () => {
+  it('shows the content of the store, and its changes', async () => {
     const { store, shows } = await started()
     await run(store, 'orders/1', init())
     await shows('orders/1')
@@ -24,14 +24,14 @@ describe('the dashboard without its terminal', () => {
     await shows('canceled')
   })
 
-  it('asks for the name of a protected store before it begins with changes unlocked', async () => {
+  it('prompts for the name of a protected store before changes are unlocked at the start', async () => {
     const { press, shows } = await started({ writes: 'unlocked' }, { isProtected: true, protectedName: 'prod' })
     await shows('READ-ONLY')
     press('p', 'r', 'o', 'd', 'enter')
     await shows('WRITES 10m')
   })
 
-  it('holds the picture while it is frozen, counts what happens, and goes on with all of it', async () => {
+  it('keeps the screen while it is frozen, counts changes, and then shows them all', async () => {
     const { store, press, shows, screen } = await started()
     await run(store, 'orders/1', init())
     await shows('orders/1')
@@ -43,7 +43,7 @@ describe('the dashboard without its terminal', () => {
     await shows('orders/2')
   })
 
-  it('carries out what was previewed after a yes, and shows each outcome and the end', async () => {
+  it('executes a previewed change after yes, and shows each outcome and the end', async () => {
     const asked: unknown[] = []
     const { press, shows } = await withOneStream({
       preview: async (verb, targets) => {
@@ -72,7 +72,7 @@ describe('the dashboard without its terminal', () => {
     await shows('no rights  [fault]')
   })
 
-  it('drops a preview that was given up', async () => {
+  it('drops a preview that was canceled', async () => {
     let signal: AbortSignal | undefined
     const { press, shows } = await withOneStream({
       preview: (_verb, _targets, stop) => {
@@ -86,7 +86,7 @@ describe('the dashboard without its terminal', () => {
     expect(signal?.aborted).toBe(true)
   })
 
-  it('shows the answer to a line, and stops one that is not waited for any more', async () => {
+  it('shows the output of a command line, and stops one that is no longer waited for', async () => {
     const stopped: boolean[] = []
     const { press, shows } = await started(
       {},
@@ -104,7 +104,7 @@ describe('the dashboard without its terminal', () => {
     expect(stopped).toEqual([true])
   })
 
-  it('makes one dry run at a time', async () => {
+  it('runs one dry run at a time', async () => {
     let runs = 0
     const { press, shows } = await started(
       {},
@@ -122,13 +122,13 @@ describe('the dashboard without its terminal', () => {
 })
 
 describe('the end of the dashboard', () => {
-  it('is a key', async () => {
+  it('follows a key', async () => {
     const { press, ended } = await started()
     press('q')
     await ended
   })
 
-  it('is a signal, which waits for a change that is under way', async () => {
+  it('follows a signal, after a change in progress', async () => {
     let finish: (end: ChangeEnd) => void = () => {}
     let stop: AbortSignal | undefined
     const { press, shows, end, ended } = await withOneStream({
@@ -154,7 +154,7 @@ describe('the end of the dashboard', () => {
     await ended
   })
 
-  it('is a bug that it throws', async () => {
+  it('follows a bug, which is thrown', async () => {
     const broken = new TypeError('bug')
     const { store } = memoryStore()
     const app = new App(optionsOver(failing(store, broken)))
@@ -169,7 +169,7 @@ async function withOneStream(ports: Partial<Ports>) {
   return stage
 }
 
-/** A dashboard over a store in memory that it looks at all the time. */
+/** A dashboard over a memory store that it polls continuously. */
 async function started(options: Partial<AppOptions> = {}, ports: Partial<Ports> = {}) {
   const { store } = memoryStore()
   const app = new App({ ...optionsOver(store, ports), ...options })
@@ -188,7 +188,7 @@ async function started(options: Partial<AppOptions> = {}, ports: Partial<Ports> 
     press(...keys: readonly string[]) {
       for (const key of keys) app.dispatch({ kind: 'key', press: { key, text: key.length === 1 ? key : undefined } })
     },
-    /** Resolves with the first frame that has this in it. */
+    /** Resolves with the first frame that contains this. */
     async shows(text: string): Promise<void> {
       if (screen().includes(text)) return
       await new Promise<void>(resolve => {
@@ -243,7 +243,7 @@ function textOf(app: App): string {
     .join('\n')
 }
 
-/** Lets whatever is ready go on. */
+/** Lets ready work continue. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setImmediate(resolve))
 }

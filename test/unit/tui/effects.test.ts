@@ -11,7 +11,7 @@ interface Line {
   answer(output: LineOutput): void
 }
 
-/** Effects over a program whose lines answer when they are told to. */
+/** Effects with a program whose commands answer when the test says so. */
 function begun() {
   const store = openMemoryStore()
   const lines: Line[] = []
@@ -34,7 +34,7 @@ function begun() {
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-test('who quits waits for a line that may be changing something, also for one that was stopped before', async () => {
+test('quitting waits for a command line that may be changing a stream, also for one that was stopped before', async () => {
   const { effects, lines, run } = begun()
   run(true)
   effects.carryOut({ kind: 'stop-line' })
@@ -51,14 +51,14 @@ test('who quits waits for a line that may be changing something, also for one th
   await stopped
 })
 
-test('for one that only reads nobody waits', async () => {
+test('quitting does not wait for a command line that only reads', async () => {
   const { effects, lines, run } = begun()
   run(false)
   await effects.stop()
   expect(lines[0]?.signal.aborted).toBe(true)
 })
 
-test('a line that was stopped tells what it has done by then, but not in the place of the next one', async () => {
+test('a stopped command line reports what it has done, but not in the place of the next one', async () => {
   const { effects, lines, run, reported } = begun()
   run(true)
   effects.carryOut({ kind: 'stop-line' })

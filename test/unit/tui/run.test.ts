@@ -13,7 +13,7 @@ class FakeApp implements Drawable {
   readonly actions: Action[] = []
   terminal: TerminalRequests | undefined
   text = 'nothing'
-  /** What it waits for when it was quit. */
+  /** The work that quitting waits for. */
   lastWork: Promise<void> | undefined
   #size: Size
   #tell: (why: 'data' | 'input') => void = () => {}
@@ -102,7 +102,7 @@ function open(size: Size = { columns: 20, rows: 4 }): Show {
   return show
 }
 
-/** The screen as soon as it shows the text. */
+/** The screen as soon as it contains the text. */
 async function seen(terminal: EmulatedTerminal, text: string): Promise<string[]> {
   for (;;) {
     const screen = await terminal.screen()
@@ -112,7 +112,7 @@ async function seen(terminal: EmulatedTerminal, text: string): Promise<string[]>
 }
 
 describe('the dashboard on a terminal', () => {
-  test('shows frames, hands keys on and draws what they change', async () => {
+  test('shows frames, passes keys on and draws the changes', async () => {
     const { terminal, app } = open()
     expect(await seen(terminal, 'nothing')).toEqual(['20x4', 'nothing', '-', '-'])
     terminal.type('jk\x1b[B')
@@ -126,7 +126,7 @@ describe('the dashboard on a terminal', () => {
     expect(await seen(terminal, 'new data')).toEqual(['20x4', 'new data', '-', '-'])
   })
 
-  test('a lone escape arrives', async () => {
+  test('accepts a lone escape', async () => {
     const { terminal } = open()
     terminal.type('\x1b')
     expect((await seen(terminal, 'escape'))[1]).toBe('escape')
@@ -136,7 +136,7 @@ describe('the dashboard on a terminal', () => {
     [30, 6],
     [12, 2],
     [12, 6],
-  ])('takes the size %ix%i', async (columns, rows) => {
+  ])('adopts the size %ix%i', async (columns, rows) => {
     const { terminal } = open()
     await seen(terminal, 'nothing')
     await terminal.resize(columns, rows)
@@ -144,7 +144,7 @@ describe('the dashboard on a terminal', () => {
     expect(await seen(terminal, `${columns}x${rows}`)).toEqual(expected)
   })
 
-  test('repaints what somebody else has written over', async () => {
+  test('repaints what another program has overwritten', async () => {
     const { terminal, app } = open()
     await seen(terminal, 'nothing')
     terminal.stdout.write('\x1b[2;1Hbroadcast message\r\n\n\n\n')
@@ -153,7 +153,7 @@ describe('the dashboard on a terminal', () => {
     expect(await seen(terminal, '20x4')).toEqual(['20x4', 'nothing', '-', '-'])
   })
 
-  test('hands a text to the clipboard', async () => {
+  test('copies a text to the clipboard', async () => {
     const { terminal, app } = open()
     app.terminal?.copy('leasectl ls')
     expect(terminal.written).toContain('\x1b]52;c;')
@@ -167,7 +167,7 @@ describe('the dashboard on a terminal', () => {
     expect(app.actions.at(-1)).toMatchObject({ kind: 'notice', text: expect.stringContaining('not copied') })
   })
 
-  test('comes back from the shell, in the size the terminal has then', async () => {
+  test('returns from the shell, with the current size of the terminal', async () => {
     const { terminal, app, events } = open()
     await seen(terminal, 'nothing')
     app.terminal?.suspend()
@@ -197,14 +197,14 @@ describe('the dashboard on a terminal', () => {
       await leftAsBefore(show)
     })
 
-    test('when the input ends', async () => {
+    test('at the end of the input', async () => {
       const show = open()
       show.terminal.endInput()
       expect(await show.ended).toEqual({ kind: 'quit' })
       await leftAsBefore(show)
     })
 
-    test('when the program is told to stop', async () => {
+    test('when the program is stopped', async () => {
       const show = open()
       show.signal.abort()
       expect(await show.ended).toEqual({ kind: 'aborted' })
@@ -218,14 +218,14 @@ describe('the dashboard on a terminal', () => {
       await leftAsBefore(show)
     })
 
-    test('with the error that nobody caught', async () => {
+    test('with an uncaught error', async () => {
       const show = open()
       show.events.emit('uncaughtException', new Error('a bug'))
       await expect(show.ended).rejects.toThrow('a bug')
       await leftAsBefore(show)
     })
 
-    test('also then not before what was under way has come to its end', async () => {
+    test('in that case also not before changes in progress are complete', async () => {
       const show = open()
       const underWay = Promise.withResolvers<void>()
       show.app.lastWork = underWay.promise

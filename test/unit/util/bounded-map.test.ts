@@ -11,7 +11,7 @@ describe('BoundedMap', () => {
     ])
   })
 
-  test('an entry that is set anew is the newest, one that is only read is not', () => {
+  test('an entry that is set again is the newest, one that is only read is not', () => {
     const map = new BoundedMap<string, number>(2)
     map.set('a', 1).set('b', 2).set('a', 3)
     map.get('b')
@@ -20,7 +20,7 @@ describe('BoundedMap', () => {
     expect(map.get('a')).toBe(3)
   })
 
-  test('a limit of weight forgets as many as it takes, and none of what was deleted or replaced counts', () => {
+  test('a weight limit forgets as many entries as necessary, and does not count deleted or replaced ones', () => {
     const map = new BoundedMap<string, number>(10, value => value)
     map.set('a', 3).set('b', 3).set('c', 3)
     map.delete('b')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readAhead } from '../../../src/util/concurrency.ts'
 
-/** Reads that end when the test says so, and what has been begun. */
+/** Reads that end when the test says so, and the ones begun. */
 function gates() {
   const begun: number[] = []
   const open = new Map<number, { resolve: (value: number) => void; reject: (error: Error) => void }>()
@@ -14,7 +14,7 @@ function gates() {
   return { begun, open, read }
 }
 
-test('some are read at a time, and they come in their order', async () => {
+test('several items are read in parallel, and returned in order', async () => {
   const { begun, open, read } = gates()
   const results = readAhead([1, 2, 3, 4], 3, read)
   const first = results.next()
@@ -29,7 +29,7 @@ test('some are read at a time, and they come in their order', async () => {
   expect(await rest).toEqual([20, 30, 40])
 })
 
-test('a fault is thrown where its turn comes, and is not unhandled until then', async () => {
+test('an error is thrown in its position, and is not unhandled before', async () => {
   const { open, read } = gates()
   const results = readAhead([1, 2], 2, read)
   const first = results.next()

@@ -4,7 +4,7 @@ import { runBatch, sleep, sleepUntilAborted } from '../../../src/util/concurrenc
 const items = Array.from({ length: 20 }, (_, at) => at)
 
 describe('runBatch', () => {
-  test('begins items in their order, at most so many at a time, and each once', async () => {
+  test('begins items in order, at most the given number at a time, and each once', async () => {
     const begun: number[] = []
     let inFlight = 0
     let most = 0
@@ -17,7 +17,7 @@ describe('runBatch', () => {
     expect({ begun, most, count }).toEqual({ begun: items, most: 4, count: 20 })
   })
 
-  test('fewer items than lanes, or none', async () => {
+  test('accepts fewer items than lanes, or none', async () => {
     const done: number[] = []
     const work = async (item: number) => void done.push(item)
     expect(await runBatch([1], { concurrency: 64 }, work)).toBe(1)
@@ -25,7 +25,7 @@ describe('runBatch', () => {
     expect(done).toEqual([1])
   })
 
-  test('once stopped nothing further is begun, and what is in flight goes on to its end', async () => {
+  test('begins no further item once it is stopped, and items in flight complete', async () => {
     const stop = new AbortController()
     const ended: number[] = []
     const count = await runBatch(items, { concurrency: 3, stop: stop.signal }, async item => {
@@ -37,11 +37,11 @@ describe('runBatch', () => {
     expect(ended.sort((a, b) => a - b)).toEqual(items.slice(0, count))
   })
 
-  test('a stop before the beginning begins nothing', async () => {
+  test('begins no item if it is stopped before the beginning', async () => {
     expect(await runBatch(items, { concurrency: 3, stop: AbortSignal.abort() }, async () => {})).toBe(0)
   })
 
-  test('what one throws is thrown after the others in flight have ended, and ends the batch', async () => {
+  test('rethrows the error of an item after the others in flight have ended, and ends the batch', async () => {
     const ended: number[] = []
     const batch = runBatch(items, { concurrency: 3 }, async item => {
       if (item === 2) throw new Error('no')
@@ -52,7 +52,7 @@ describe('runBatch', () => {
     expect(ended).toEqual([0, 1])
   })
 
-  test('work through promises alone leaves timers and signals their turn', async () => {
+  test('lets timers and signals run between items that only use promises', async () => {
     let isHeard = false
     setImmediate(() => {
       isHeard = true
@@ -68,7 +68,7 @@ function* until(ends: () => boolean): Generator<number> {
 }
 
 describe('sleep', () => {
-  test('rejects with the reason of its signal, before and meanwhile', async () => {
+  test('rejects with the reason of its signal, before and during the sleep', async () => {
     const reason = new Error('stop')
     await expect(sleep(60_000, AbortSignal.abort(reason))).rejects.toBe(reason)
     const stop = new AbortController()
@@ -79,7 +79,7 @@ describe('sleep', () => {
 })
 
 describe('sleepUntilAborted', () => {
-  test('resolves as soon as any of its signals aborts, before and meanwhile', async () => {
+  test('resolves as soon as one of its signals aborts, before and during the sleep', async () => {
     await sleepUntilAborted(60_000, undefined, AbortSignal.abort())
     const stop = new AbortController()
     const sleeping = sleepUntilAborted(60_000, new AbortController().signal, stop.signal)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { defined } from '../../../src/util/defined.ts'
 
-test('defined leaves out what is undefined, and nothing else', () => {
+test('defined omits exactly the undefined fields', () => {
   const fields: { a: string | undefined; b: number | undefined; c: boolean | undefined; d: null } = {
     a: undefined,
     b: 0,

@@ -21,7 +21,7 @@ describe('firstBytes', () => {
     for (;;) yield 'ab'
   }
 
-  test('takes all there is below the limit', async () => {
+  test('reads everything below the limit', async () => {
     const source = (async function* () {
       yield 'é'
       yield new Uint8Array([1, 2, 3]).subarray(1)
@@ -29,13 +29,13 @@ describe('firstBytes', () => {
     expect(await firstBytes(source, 9)).toEqual(Buffer.from([0xc3, 0xa9, 2, 3]))
   })
 
-  test('takes a little more than the limit of a source without an end', async () => {
+  test('reads slightly more than the limit from an endless source', async () => {
     expect((await firstBytes(endless(), 4)).toString()).toBe('ababab')
   })
 })
 
 describe('errorCode', () => {
-  test('is a text, or there is none', () => {
+  test('is a text or undefined', () => {
     expect(errorCode(Object.assign(new Error('no'), { code: 'ENOENT' }))).toBe('ENOENT')
     for (const other of [Object.assign(new Error('no'), { code: 7 }), new Error('no'), 'ENOENT', undefined]) {
       expect(errorCode(other)).toBeUndefined()

@@ -27,7 +27,7 @@ it.each<[string, readonly string[], string | undefined]>([
   expect(nearest(word, candidates)).toBe(meant)
 })
 
-it('takes no time over long words', () => {
+it('long words take no time', () => {
   const [long, longer] = ['a'.repeat(64), 'a'.repeat(65)]
   expect(nearest(long, [`b${long.slice(1)}`])).toBe(`b${long.slice(1)}`)
   expect(nearest(longer, [`b${longer.slice(1)}`])).toBeUndefined()

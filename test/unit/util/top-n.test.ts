@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 import { Latest } from '../../../src/util/top-n.ts'
 
-test('keeps the latest, oldest first, and counts what it dropped', () => {
+test('the collection keeps the latest items, oldest first, and counts dropped ones', () => {
   const latest = new Latest<string>(3)
   for (const ms of [5, 1, 9, 3, 7, 2, 8]) latest.add(ms, `at ${ms}`)
   expect(latest.dropped).toBe(4)
   expect(latest.items()).toEqual(['at 7', 'at 8', 'at 9'])
 })
 
-test('what happened at the same time stays in the order in which it was added', () => {
+test('simultaneous items keep the order in which they were added', () => {
   const latest = new Latest<string>(3)
   for (const name of ['a', 'b', 'c', 'd']) latest.add(1, name)
   expect(latest.items()).toEqual(['b', 'c', 'd'])
 })
 
-test('there is no floor as long as there is room; then nothing earlier is kept', () => {
+test('there is no floor while there is room; afterwards no earlier item is kept', () => {
   const latest = new Latest<number>(2)
   latest.add(10, 10)
   latest.add(20, 20)
@@ -26,7 +26,7 @@ test('there is no floor as long as there is room; then nothing earlier is kept',
   expect(latest.dropped).toBe(2)
 })
 
-test('keeping none and keeping all', () => {
+test('a limit of zero keeps no item, and no limit keeps all', () => {
   const none = new Latest<number>(0)
   none.add(1, 1)
   expect(none.items()).toEqual([])

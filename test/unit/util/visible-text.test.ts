@@ -41,7 +41,7 @@ describe('visibleText', () => {
     expect(visibleText(text)).toBe(shown)
   })
 
-  it('leaves nothing that steers a terminal, and drops nothing', () => {
+  it('leaves no character that controls a terminal, and drops none', () => {
     fc.assert(
       fc.property(anyText, text => {
         const shown = visibleText(text)

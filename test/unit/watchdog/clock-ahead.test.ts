@@ -13,7 +13,7 @@ import { DAY, dogOf, HOUR, INTERVAL, MINUTE, NEVER_ABORTED, optionsOf, START_MS,
 
 const YEAR = 365 * DAY
 
-/** A stream with a second branch; whoever claims its first one has a clock that is so far ahead. */
+/** A stream with a second branch; the worker that claims its first one has a clock ahead by this. */
 async function claimedAhead(aheadMs: number): Promise<World> {
   const world = new World()
   await world.create('a', [{ timeout: '00:30:00' }, {}])
@@ -23,7 +23,7 @@ async function claimedAhead(aheadMs: number): Promise<World> {
   return world
 }
 
-/** How long it takes a watchdog to end the event, ms; `Infinity` for longer than a day. */
+/** The time a watchdog needs to end the event, ms; `Infinity` for more than a day. */
 async function endedAfter(world: World, each: () => Promise<void> = async () => {}): Promise<number> {
   const { sweep } = dogOf(world)
   for (; world.atMs < DAY; world.wait(INTERVAL)) {
@@ -34,18 +34,18 @@ async function endedAfter(world: World, each: () => Promise<void> = async () => 
   return Number.POSITIVE_INFINITY
 }
 
-describe('an event that a worker with a clock ahead claimed, and never touched again', () => {
+describe('an event that a worker with a clock ahead claimed and then abandoned', () => {
   it.each([
     ['an hour', HOUR],
     ['a day', DAY],
     ['a year', YEAR],
-  ])('is ended by its limit, counted from when it was seen: %s ahead', async (_, aheadMs) => {
+  ])('is ended at its deadline, counted from its first observation: %s ahead', async (_, aheadMs) => {
     const ms = await endedAfter(await claimedAhead(aheadMs))
     expect(ms).toBeGreaterThanOrEqual(30 * MINUTE)
     expect(ms).toBeLessThanOrEqual(32 * MINUTE)
   })
 
-  it('is ended by its limit although others work in the same stream all the time', async () => {
+  it('is ended at its deadline although others continually work in the same stream', async () => {
     const world = await claimedAhead(YEAR)
     await world.start('a', '02.00')
     const ms = await endedAfter(world, () => world.touch('a', '02.00'))
@@ -53,7 +53,7 @@ describe('an event that a worker with a clock ahead claimed, and never touched a
     expect(await world.status('a', '02.00')).toBe('inprocess')
   })
 
-  it('is spared while its worker shows life, by whatever clock', async () => {
+  it('is spared while its worker sends heartbeats, by whatever clock', async () => {
     const world = await claimedAhead(YEAR)
     const ms = await endedAfter(world, async () => {
       if (world.atMs % (5 * MINUTE) !== 0) return
@@ -70,7 +70,7 @@ describe('on SQLite', () => {
   const folder = mkdtempSync(join(tmpdir(), 'leasectl-ahead-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('single passes end it as well; doctor tells until the times are right', async () => {
+  it('separate passes end it too; doctor reports it until the times are correct', async () => {
     let nowMs = START_MS
     const store = openSqliteStore(join(folder, 'x.db'), { clock: () => nowMs })
     const change = (operation: Operation) =>

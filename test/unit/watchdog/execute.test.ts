@@ -5,7 +5,7 @@ import type { ExecutedDecision } from '../../../src/watchdog/decision.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { DAY, dogOf, HOUR, INTERVAL, MINUTE, SECOND, World } from './watch-world.ts'
 
-/** Streams with one silent event each, and a watchdog that has seen them, at the time when their limit ends. */
+/** Streams with one event each without heartbeats, and a watchdog that has observed them, at their deadline. */
 async function due(
   world: World,
   names: readonly string[],
@@ -21,8 +21,8 @@ async function due(
 const many = (count: number, prefix = 's') =>
   Array.from({ length: count }, (_, n) => `${prefix}${String(n).padStart(3, '0')}`)
 
-describe('several events of one stream that are due', () => {
-  it('are ended by one write, each with an entry of its own', async () => {
+describe('several due events of one stream', () => {
+  it('are ended by one write, with an entry each', async () => {
     const world = new World()
     await world.create('a', [{ timeout: '00:01:00' }, { timeout: '00:01:00' }, { timeout: '00:01:00' }, {}])
     for (const event of ['01.00', '02.00', '03.00', '04.00']) await world.start('a', event)
@@ -43,7 +43,7 @@ describe('several events of one stream that are due', () => {
     expect(notes.all.map(({ ended, version }) => `${ended} ${version}`)).toEqual(['01.00 6', '02.00 7', '03.00 8'])
   })
 
-  it('above and below each other are ended together, and counted once each', async () => {
+  it('above and below each other are ended together, and each is counted once', async () => {
     const world = new World()
     await world.create('a', [{ timeout: '2026-03-01T12:01:00.000Z' }, {}])
     await world.start('a')
@@ -68,8 +68,8 @@ describe('several events of one stream that are due', () => {
   })
 })
 
-describe('a stream that is not what it was when it was planned', () => {
-  it('gone: so be it', async () => {
+describe('a stream that has changed since it was planned', () => {
+  it('is left alone if it is gone', async () => {
     const world = new World()
     const { sweep, notes } = await due(world, ['a'])
     world.before = call => (call === 'change' ? world.remove('a') : undefined)
@@ -78,7 +78,7 @@ describe('a stream that is not what it was when it was planned', () => {
     expect(await sweep()).toMatchObject({ total: 0 })
   })
 
-  it('ended otherwise: so be it', async () => {
+  it('is left alone if it has ended otherwise', async () => {
     const world = new World()
     const { sweep, notes } = await due(world, ['a'])
     world.before = call => (call === 'change' ? world.change('a', { op: 'cancel', event: '01.00' }) : undefined)
@@ -88,7 +88,7 @@ describe('a stream that is not what it was when it was planned', () => {
     expect(await world.entries('a')).toEqual([])
   })
 
-  it('unreadable: told, left as it is, and looked at again', async () => {
+  it('is reported, left unchanged and inspected again if it is unreadable', async () => {
     const world = new World()
     const { sweep, notes } = await due(world, ['a'])
     const text = await world.text('a')
@@ -106,7 +106,7 @@ describe('a stream that is not what it was when it was planned', () => {
     expect(await world.status('a')).toBe('aborted')
   })
 
-  it('leased by another: busy, and done as soon as it is free', async () => {
+  it('is busy if another holds its lease, and handled as soon as it is free', async () => {
     const world = new World()
     const { sweep, appointment, notes, watch } = await due(world, ['a', 'b'])
     const release = await world.lease('a')
@@ -119,7 +119,7 @@ describe('a stream that is not what it was when it was planned', () => {
     expect(notes.outcomes.at(-1)).toBe('a abort-event ended')
   })
 
-  it('leased by another is looked at again before a long interval is over', async () => {
+  it('is inspected again before a long interval ends if another holds its lease', async () => {
     const world = new World()
     await world.worked('a', '01:00:00')
     const { sweep, watch } = dogOf(world, { intervalMs: 10 * MINUTE })
@@ -129,7 +129,7 @@ describe('a stream that is not what it was when it was planned', () => {
     expect(watch.nextInspectionMs()).toBe(world.nowMs + 15 * SECOND)
   })
 
-  it('another watchdog may have ended it in its own way: that counts', async () => {
+  it('may have been ended in another way by another watchdog, which counts', async () => {
     const world = new World()
     const { sweep, notes } = await due(world, ['a'])
     const other = dogOf(world, { onDue: 'abort-stream' })
@@ -146,11 +146,11 @@ describe('a stream that is not what it was when it was planned', () => {
   })
 })
 
-describe('what a foreign writer left to close', () => {
+describe('an event that a foreign writer left to be closed', () => {
   const close = (text: string) =>
     text.replace(/(id="0[12]\.00"[^>]*)/g, '$1').replaceAll('status="init"', 'status="completed"')
 
-  it('is written once, by a settling of its own', async () => {
+  it('is closed once, by a settling of its own', async () => {
     const world = new World()
     await world.create('a', [{}, {}])
     const { sweep, notes } = dogOf(world)
@@ -164,7 +164,7 @@ describe('what a foreign writer left to close', () => {
     expect(await world.entries('a')).toMatchObject([{ op: 'settle', commandId: 'watchdog:settle:2' }])
   })
 
-  it('comes with the end of what is due in the same stream: no settling besides', async () => {
+  it('is closed with due events of the same stream, without a separate settling', async () => {
     const world = new World()
     await world.create('a', [{ timeout: '00:01:00' }, {}])
     await world.start('a')
@@ -185,7 +185,7 @@ describe('what a foreign writer left to close', () => {
     expect(await world.status('a', '00')).toBe('completed')
   })
 
-  it('is no overdue limit if it cannot be written', async () => {
+  it('does not count as overdue if the closing cannot be written', async () => {
     const world = new World()
     await world.create('a', [{}])
     await world.rewrite('a', close)
@@ -198,7 +198,7 @@ describe('what a foreign writer left to close', () => {
   })
 })
 
-describe('a limit on how much one pass does', () => {
+describe('a limit on changes per pass', () => {
   it('takes the soonest due first, and the rest in the next passes', async () => {
     const world = new World()
     for (const [n, name] of ['late', 'later', 'soon', 'latest'].entries()) {
@@ -213,7 +213,7 @@ describe('a limit on how much one pass does', () => {
     expect(notes.all.map(({ decision }) => decision.stream)).toEqual(['soon', 'late', 'later', 'latest'])
   })
 
-  it('puts off what is only to be told of, too; it is told of later, once', async () => {
+  it('postpones notifications too; each is sent later, once', async () => {
     const world = new World()
     const { sweep, notes } = await due(world, ['a', 'b', 'c'], { onDue: 'notify', maxPerPass: 1 })
     for (let pass = 0; pass < 6; pass++) {
@@ -225,13 +225,13 @@ describe('a limit on how much one pass does', () => {
   })
 })
 
-describe('what cannot be done, and a limit on how much one pass does', () => {
+describe('failing changes and a limit on changes per pass', () => {
   const refusing = (world: World, streams: readonly string[]) => {
     world.fault = (call, name) => (call === 'change' && streams.includes(name) ? new NotPermitted('denied') : undefined)
   }
   const tried = ({ all }: { all: ExecutedDecision[] }) => all.splice(0).map(({ decision }) => decision.stream)
 
-  it('keeps no other stream from being ended: it comes after them the next time', async () => {
+  it('do not prevent other streams from being ended: they come last in the next pass', async () => {
     const world = new World()
     const stuck = many(3, 'stuck')
     await world.workedMany(stuck)
@@ -247,7 +247,7 @@ describe('what cannot be done, and a limit on how much one pass does', () => {
     expect(await world.status('victim')).toBe('aborted')
   })
 
-  it('is tried in turn as far as there is room, and done once that is possible', async () => {
+  it('are retried in turn as capacity allows, and succeed once that is possible', async () => {
     const world = new World()
     const stuck = many(4)
     refusing(world, stuck)
@@ -268,7 +268,7 @@ describe('what cannot be done, and a limit on how much one pass does', () => {
     expect(await world.status('s002')).toBe('aborted')
   })
 
-  it('takes from each of several streams in the first pass already, however much one of them has', async () => {
+  it('take from each of several streams in the first pass, however many changes one of them has', async () => {
     const world = new World()
     await world.create('stuck', Array(4).fill({ timeout: '00:01:00' }))
     for (const event of ['01.00', '02.00', '03.00', '04.00']) await world.start('stuck', event)
@@ -282,7 +282,7 @@ describe('what cannot be done, and a limit on how much one pass does', () => {
     expect(await world.status('victim')).toBe('aborted')
   })
 
-  it('is the same with what foreign writers left to close', async () => {
+  it('apply to closings for foreign writers in the same way', async () => {
     const world = new World()
     const stuck = many(3, 'stuck')
     for (const name of stuck) {
@@ -298,8 +298,8 @@ describe('what cannot be done, and a limit on how much one pass does', () => {
   })
 })
 
-describe('what is only to be told of', () => {
-  it('is told once, however its stream moves; and again when it has lived meanwhile', async () => {
+describe('an event with notification only', () => {
+  it('is notified once, however its stream changes, and again if it had a sign of life meanwhile', async () => {
     const world = new World()
     await world.create('a', [{ timeout: '00:01:00' }, {}])
     await world.start('a')
@@ -320,10 +320,10 @@ describe('what is only to be told of', () => {
 
 describe('a stream that cannot be changed', () => {
   it.each([
-    ['no right to write', new NotPermitted('denied'), 'not-permitted'],
-    ['no room', new StoreFull('full'), 'store-full'],
-    ['something that nobody thought of', new TypeError('oops'), 'unexpected'],
-  ])('is told, tried again each interval, and keeps the watchdog from no other: %s', async (_, error, code) => {
+    ['no write permission', new NotPermitted('denied'), 'not-permitted'],
+    ['no space', new StoreFull('full'), 'store-full'],
+    ['an unexpected error', new TypeError('oops'), 'unexpected'],
+  ])('is reported, retried each interval, and does not delay other streams: %s', async (_, error, code) => {
     const world = new World()
     const { sweep, notes } = await due(world, [...many(6, 'a'), 'z'])
     world.fault = (call, name) => (call === 'change' && name !== 'z' ? error : undefined)
@@ -336,7 +336,7 @@ describe('a stream that cannot be changed', () => {
     expect(await sweep()).toMatchObject({ outcomes: { ended: 6 }, overdue: 0 })
   })
 
-  it('because no answer came is ended later, even if it never moves', async () => {
+  it('for lack of an answer is ended later, even if it never changes', async () => {
     const world = new World()
     const { sweep } = await due(world, ['a', 'b'])
     world.fault = (call, name) => (call === 'change' && name === 'a' ? new StoreUnreachable('silent') : undefined)
@@ -346,7 +346,7 @@ describe('a stream that cannot be changed', () => {
     expect(await sweep()).toMatchObject({ outcomes: { ended: 1 }, overdue: 0 })
   })
 
-  it('leaves the rest to the next pass when none is answered any more, and forgets none of them', async () => {
+  it('leaves the rest to the next pass if no requests are answered, and none is forgotten', async () => {
     const world = new World()
     const { sweep } = await due(world, many(30))
     world.fault = call => (call === 'change' ? new StoreUnreachable('silent') : undefined)
@@ -362,7 +362,7 @@ describe('a stream that cannot be changed', () => {
     expect(ended).toBe(30)
   })
 
-  it('with an outcome that nobody knows is looked at again: the command id tells', async () => {
+  it('with an unknown outcome is inspected again: the command id shows the outcome', async () => {
     const world = new World()
     let isLost = false
     const lossy = storeWith(world.store, {
@@ -382,8 +382,8 @@ describe('a stream that cannot be changed', () => {
   })
 })
 
-describe('leases that others hold for long', () => {
-  it('hold up a pass for a few waits only', async () => {
+describe('leases that others hold for a long time', () => {
+  it('delay a pass for only a few waits', async () => {
     const world = new World()
     const waits: number[] = []
     const leased = storeWith(world.store, {
@@ -400,8 +400,8 @@ describe('leases that others hold for long', () => {
   })
 })
 
-describe('the breaker', () => {
-  it('stops a pass that would end too much: nothing is ended, and all is told', async () => {
+describe('the circuit breaker', () => {
+  it('stops a pass that would end too many events: none is ended, and all are reported', async () => {
     const world = new World()
     const { sweep, notes } = await due(world, many(51), { maxShare: 0.2 })
     const report = await sweep()
@@ -414,13 +414,13 @@ describe('the breaker', () => {
     expect(world.count('change')).toBe(0)
   })
 
-  it('lets 50 events end at once', async () => {
+  it('allows 50 events to be ended at once', async () => {
     const world = new World()
     const { sweep } = await due(world, many(50), { maxShare: 0.2 })
     expect(await sweep()).toMatchObject({ endedEvents: 50, breaker: { isOpen: false } })
   })
 
-  it('counts the open events below what is ended', async () => {
+  it('counts open events below the ended ones', async () => {
     const world = new World()
     for (const name of many(30)) await world.create(name, [{ timeout: '00:01:00', onDue: 'abort-stream' }])
     const { sweep } = dogOf(world)
@@ -430,7 +430,7 @@ describe('the breaker', () => {
     expect(await sweep()).toMatchObject({ breaker: { isOpen: true, wouldEnd: 60, openEvents: 60 } })
   })
 
-  it('stays open while appointments find little more, and ends none of that either', async () => {
+  it('stays open while scheduled inspections find few more events, and ends none of those either', async () => {
     const world = new World()
     await world.workedMany(many(60))
     world.wait(5 * SECOND)
@@ -445,7 +445,7 @@ describe('the breaker', () => {
     expect(await appointment()).toMatchObject({ documents: 0, breaker: { isOpen: true, wouldEnd: 65 } })
   })
 
-  it('reads what it holds back once, as long as that does not move', async () => {
+  it('causes one read of each stream it holds back, as long as that does not change', async () => {
     const world = new World()
     const { sweep, watch } = await due(world, many(60), { maxShare: 0.2 })
     await sweep()
@@ -454,7 +454,7 @@ describe('the breaker', () => {
     expect(await sweep()).toMatchObject({ documents: 0, overdue: 60, breaker: { isOpen: true, wouldEnd: 60 } })
   })
 
-  it('lets the next pass through as soon as the share has fallen', async () => {
+  it('lets the next pass through as soon as the share is low enough', async () => {
     const world = new World()
     const { sweep } = await due(world, many(60), { maxShare: 0.2 })
     expect(await sweep()).toMatchObject({ breaker: { isOpen: true } })
@@ -463,7 +463,7 @@ describe('the breaker', () => {
     expect(await sweep()).toMatchObject({ endedEvents: 40, breaker: { isOpen: false, wouldEnd: 40 } })
   })
 
-  it('does not keep from telling, nor from settling', async () => {
+  it('prevents neither notifications nor settling', async () => {
     const world = new World()
     await world.workedMany(many(60))
     await world.worked('told', '00:01:00', { onDue: 'notify' })
@@ -475,7 +475,7 @@ describe('the breaker', () => {
     expect(notes.all).toHaveLength(2)
   })
 
-  it('is not got past by small passes in a row', async () => {
+  it('is not bypassed by a series of small passes', async () => {
     const world = new World()
     for (let n = 0; n < 100; n++) {
       await world.worked(`s${n}`, '01:00:00')
@@ -495,8 +495,8 @@ describe('the breaker', () => {
   })
 })
 
-describe('very many events that are due at once', () => {
-  it('are held back, and cost one look each', async () => {
+describe('very many simultaneously due events', () => {
+  it('are held back, and cost one inspection each', async () => {
     const world = new World()
     await world.workedMany(many(1_000))
     const { sweep } = dogOf(world)

@@ -33,7 +33,7 @@ const many = (count: number) => Array.from({ length: count }, (_, n) => `s${n}`)
 const sweeps = ({ reports }: Notes) => reports.filter(({ kind }) => kind === 'sweep')
 
 describe('the loop', () => {
-  it('sweeps each interval, with a little chance', async () => {
+  it('sweeps at each interval, with a little jitter', async () => {
     const world = new World()
     const { notes } = start(world)
     await world.run(10 * ROUND - 1)
@@ -43,14 +43,14 @@ describe('the loop', () => {
     expect(notes.reports).toHaveLength(10)
   })
 
-  it('adds at most a second', async () => {
+  it('has at most a second of jitter', async () => {
     const world = new World()
     const { notes } = start(world, { intervalMs: DAY, timing: { ...world.timing, random: () => 0.999 } })
     await world.run(DAY + SECOND)
     expect(sweeps(notes)).toHaveLength(2)
   })
 
-  it('looks at a limit when it ends, not at the next sweep', async () => {
+  it('inspects a stream when its deadline passes, not at the next sweep', async () => {
     const world = new World()
     await world.worked('a', '00:00:33')
     const { notes } = start(world)
@@ -61,7 +61,7 @@ describe('the loop', () => {
     expect(notes.all[0]?.atMs).toBe(world.nowMs)
   })
 
-  it('looks at limits that end one shortly after the other together', async () => {
+  it('combines inspections whose deadlines are close together', async () => {
     const world = new World()
     for (let n = 0; n < 20; n++) {
       await world.worked(`s${n}`, '00:00:33')
@@ -73,7 +73,7 @@ describe('the loop', () => {
     expect(notes.reports.filter(({ kind }) => kind === 'appointment').length).toBeLessThanOrEqual(6)
   })
 
-  it('rests when there is nothing to do: what is overdue and cannot be ended makes it no busier', async () => {
+  it('sleeps when there is nothing to do: overdue events that cannot be ended cause no more passes', async () => {
     const world = new World()
     await world.workedMany(many(60), '00:00:20')
     await world.worked('told', '00:00:20', { onDue: 'notify' })
@@ -94,7 +94,7 @@ describe('the loop', () => {
     expect(world.calls.length - before).toBeLessThanOrEqual(10 * (62 + 2) * 1.2)
   })
 
-  it('lets the store rest after a sweep that takes longer than the interval, for a minute at most', async () => {
+  it('pauses after a sweep that takes longer than the interval, for a minute at most', async () => {
     const world = new World()
     let listMs = MINUTE
     world.before = async call => {
@@ -112,7 +112,7 @@ describe('the loop', () => {
     expect(sweeps(notes)).toHaveLength(3)
   })
 
-  it('tells its observers in order', async () => {
+  it('notifies its observers in order', async () => {
     const world = new World()
     const order: string[] = []
     const { notes } = start(world, {
@@ -123,7 +123,7 @@ describe('the loop', () => {
     expect(notes.order).toEqual(['began sweep', 'passed', 'began sweep', 'passed'])
   })
 
-  it('lives on when observers throw', async () => {
+  it('continues when observers throw', async () => {
     const world = new World()
     const fails = () => {
       throw new Error('boom')
@@ -140,7 +140,7 @@ describe('the loop', () => {
 })
 
 describe('a loop whose store is away for an hour', () => {
-  it('asks at each interval, tells each time, and ends nothing until it has seen anew', async () => {
+  it('sends a request at each interval, reports each failure, and ends nothing before it has observed again', async () => {
     const world = new World()
     await world.worked('lives', '00:20:00')
     await world.worked('dies', '00:20:00')
@@ -169,7 +169,7 @@ describe('a loop whose store is away for an hour', () => {
     expect(notes.outcomes.sort()).toEqual(['dies abort-event ended', 'waits abort-event ended'])
   })
 
-  it('does not count what was seen before, of any limit', async () => {
+  it('does not count earlier observations, for any kind of deadline', async () => {
     const world = new World()
     await world.create('a', [{ timeout: '00:30:00' }])
     start(world)
@@ -184,8 +184,8 @@ describe('a loop whose store is away for an hour', () => {
   })
 })
 
-describe('a loop that has lost its rights', () => {
-  it('tells so with each pass, lives, and goes on when they are back', async () => {
+describe('a loop that has lost its permissions', () => {
+  it('reports it with each pass, and continues when they are back', async () => {
     const world = new World()
     await world.worked('a')
     const { notes } = start(world)
@@ -197,7 +197,7 @@ describe('a loop that has lost its rights', () => {
     expect(await world.status('a')).toBe('aborted')
   })
 
-  it('to write only, tells so of each end, and does it when they are back', async () => {
+  it('to write only, reports it for each decision, and continues when they are back', async () => {
     const world = new World()
     await world.worked('a')
     const { notes } = start(world)
@@ -213,7 +213,7 @@ describe('a loop that has lost its rights', () => {
     expect(await world.status('a')).toBe('aborted')
   })
 
-  it('or meets what nobody thought of, lives', async () => {
+  it('or gets an unexpected error, continues', async () => {
     const world = new World()
     const { notes } = start(world)
     world.fault = () => new TypeError('oops')
@@ -226,7 +226,7 @@ describe('a loop that has lost its rights', () => {
 })
 
 describe('a loop whose clock is set', () => {
-  it('forward by a day gives workers time for a sign, and ends what gives none', async () => {
+  it('forward by a day gives workers time for a heartbeat, and ends events without one', async () => {
     const world = new World()
     await world.worked('lives', '00:30:00')
     await world.worked('dies', '00:30:00')
@@ -242,7 +242,7 @@ describe('a loop whose clock is set', () => {
     expect(await world.status('dies')).toBe('aborted')
   })
 
-  it('back by hours ends things when the clock says so, hours later', async () => {
+  it('back by hours ends events by its clock, hours later', async () => {
     const world = new World()
     await world.worked('a', '00:30:00')
     const { notes } = start(world, { intervalMs: MINUTE })
@@ -255,7 +255,7 @@ describe('a loop whose clock is set', () => {
     expect(await world.status('a')).toBe('aborted')
   })
 
-  it('forth and back ends things when it would have ended them', async () => {
+  it('forth and back ends events when it would have ended them', async () => {
     const world = new World()
     await world.worked('a', '01:00:00')
     start(world)
@@ -269,7 +269,7 @@ describe('a loop whose clock is set', () => {
     expect(await world.status('a')).toBe('aborted')
   })
 
-  it('back while something waits for its second look does not forget it', async () => {
+  it('back between two observations keeps the first', async () => {
     const world = new World()
     await world.worked('a', '00:30:00')
     await world.create('b', [{ timeout: '00:30:00' }])
@@ -282,7 +282,7 @@ describe('a loop whose clock is set', () => {
     expect(await world.status('b')).toBe('aborted')
   })
 
-  it('to run twice as fast is believed: signs of life carry its time too', async () => {
+  it('to run twice as fast is believed: heartbeats have its time too', async () => {
     const world = new World()
     world.clockRate = 2
     await world.worked('lives', '00:10:00')
@@ -297,8 +297,8 @@ describe('a loop whose clock is set', () => {
   })
 })
 
-describe('a loop whose process stands still', () => {
-  it('gives workers that stood still with it time for a sign', async () => {
+describe('a loop whose process was suspended', () => {
+  it('gives workers that were suspended with it time for a heartbeat', async () => {
     const world = new World()
     await world.worked('a', '00:10:00')
     const { notes } = start(world)
@@ -314,7 +314,7 @@ describe('a loop whose process stands still', () => {
     expect(await world.status('a')).toBe('aborted')
   })
 
-  it('in the middle of a pass notices it too', async () => {
+  it('in the middle of a pass detects it too', async () => {
     const world = new World()
     await world.worked('a', '00:10:00')
     const { notes } = start(world)
@@ -333,7 +333,7 @@ describe('a loop whose process stands still', () => {
     expect(await world.status('a')).toBe('aborted')
   })
 
-  it('shorter than two intervals notices it too', async () => {
+  it('for less than two intervals detects it too', async () => {
     const world = new World()
     await world.worked('a', '00:00:30')
     const { notes } = start(world)
@@ -347,7 +347,7 @@ describe('a loop whose process stands still', () => {
 })
 
 describe('a loop that is stopped', () => {
-  it('while it rests ends at once', async () => {
+  it('while it sleeps ends at once', async () => {
     const world = new World()
     const { notes, stop } = start(world)
     await world.run(SECOND)
@@ -362,7 +362,7 @@ describe('a loop that is stopped', () => {
     expect(world.calls).toEqual([])
   })
 
-  it('in the middle of a pass begins nothing more; what is under way goes on to its end', async () => {
+  it('in the middle of a pass begins no further change; those in flight complete', async () => {
     const world = new World()
     await world.workedMany(many(40), '00:00:20')
     const { notes, abort, running } = start(world, { maxShare: 1 })
@@ -380,7 +380,7 @@ describe('a loop that is stopped', () => {
     expect(notes.all).toHaveLength(changes)
   })
 
-  it('in the middle of its looks ends nothing', async () => {
+  it('in the middle of its inspections ends nothing', async () => {
     const world = new World()
     await world.workedMany(many(40), '00:00:20')
     const { notes, abort, running } = start(world, { maxShare: 1 })

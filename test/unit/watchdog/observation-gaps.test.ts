@@ -7,50 +7,50 @@ import { DAY, HOUR, INTERVAL, MINUTE, SECOND, START_MS } from './watch-world.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 const spot = (fromMs: number, toMs: number): Gap => ({ fromMs, toMs })
-/** Silent since 0, and for an hour at most. */
+/** Without a heartbeat since 0, with a timeout of an hour. */
 const silent: Deadline = { kind: 'no-sign-of-life', dueMs: HOUR, from: { ms: 0, timeoutMs: HOUR } }
 
-describe('a limit for signs of life', () => {
+describe('a deadline for heartbeats', () => {
   const judged = (spots: readonly Gap[]) => judgedDueMs(silent, spots)
 
-  it('ends when it ends, as long as nobody was kept from giving one', () => {
+  it('is kept as long as heartbeats were possible', () => {
     expect(judged([])).toBe(HOUR)
     expect(judged([spot(10 * MINUTE, 30 * MINUTE)])).toBe(HOUR)
   })
 
-  it('ends a third of it after a stretch longer than that', () => {
+  it('is extended by a third of the timeout after a longer gap', () => {
     expect(judged([spot(10 * MINUTE, 31 * MINUTE)])).toBe(HOUR)
     expect(judged([spot(10 * MINUTE, 50 * MINUTE)])).toBe(70 * MINUTE)
     expect(judged([spot(50 * MINUTE, 5 * HOUR)])).toBe(5 * HOUR + 20 * MINUTE)
   })
 
-  it('is not moved by what was over before the last sign, nor by what began after the limit', () => {
+  it('is unaffected by gaps before the last heartbeat or after the deadline', () => {
     expect(judged([spot(-HOUR, 0)])).toBe(HOUR)
     expect(judged([spot(HOUR, 5 * HOUR)])).toBe(HOUR)
   })
 
-  it('is put off again by a stretch that begins in the time it was given', () => {
+  it('is extended again by a gap in the extension', () => {
     expect(judged([spot(10 * MINUTE, 50 * MINUTE), spot(65 * MINUTE, 3 * HOUR)])).toBe(3 * HOUR + 20 * MINUTE)
   })
 
-  it('goes by the last of several stretches', () => {
+  it('follows the last of several gaps', () => {
     expect(judged([spot(10 * MINUTE, 45 * MINUTE), spot(46 * MINUTE, 2 * HOUR)])).toBe(2 * HOUR + 20 * MINUTE)
   })
 })
 
-describe('any other limit', () => {
-  it.each(['stream', 'never-started', 'absolute'] as const)('ends when it ends: %s', kind => {
+describe('any other deadline', () => {
+  it.each(['stream', 'never-started', 'absolute'] as const)('is kept: %s', kind => {
     expect(judgedDueMs({ ...silent, kind }, [spot(0, DAY)])).toBe(HOUR)
   })
 })
 
-describe('blind spots', () => {
-  it('that overlap are one; those that only meet are not: the store was there for a moment', () => {
+describe('observation gaps', () => {
+  it('that overlap are merged; adjacent ones are not: the store was there for a moment', () => {
     expect(withGap([spot(0, 10)], spot(5, 20))).toEqual([spot(0, 20)])
     expect(withGap([spot(0, 10)], spot(10, 20))).toEqual([spot(0, 10), spot(10, 20)])
   })
 
-  it('are bounded, and the longest stay', () => {
+  it('are limited in number, and the longest are kept', () => {
     const lengths = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(lengths, numbers => {
@@ -65,7 +65,7 @@ describe('blind spots', () => {
   })
 })
 
-/** What a watchdog sees that ticks each 2.5 s: store's clock and machine's run alike unless it is said otherwise. */
+/** The observations of a watchdog with ticks every 2.5 s: store's clock and machine's run alike by default. */
 class Sight {
   atMs = 0
   offsetMs = 0
@@ -75,7 +75,7 @@ class Sight {
     return { nowMs: START_MS + this.atMs + this.offsetMs, atMs: this.atMs }
   }
 
-  /** It runs and looks, undisturbed. */
+  /** It runs and inspects, undisturbed. */
   works(ms: number): this {
     for (const endMs = this.atMs + ms; this.atMs < endMs; ) {
       this.atMs += 2_500
@@ -96,7 +96,7 @@ class Sight {
     return this
   }
 
-  /** It runs, and does not look or waits for an answer. */
+  /** It runs, and does not inspect or waits for an answer. */
   runs(ms: number): this {
     for (const endMs = this.atMs + ms; this.atMs < endMs; ) {
       this.atMs += 2_500
@@ -126,14 +126,14 @@ class Sight {
 }
 
 describe('a watchdog', () => {
-  it('sees as long as it runs and the store answers', () => {
+  it('has no gap while it runs and the store answers', () => {
     const sight = new Sight().works(HOUR)
     expect(sight.lengths).toEqual([])
     expect(sight.news).toEqual([])
     expect(sight.vision.epochMs).toBe(Number.NEGATIVE_INFINITY)
   })
 
-  it('was blind while the store did not answer: from the last answer of a good pass to the next answer', () => {
+  it('has a gap while the store does not answer: from the last answer of a good pass to the next answer', () => {
     const sight = new Sight().works(MINUTE).outage(HOUR)
     expect(sight.lengths).toEqual([])
     sight.works(2_500)
@@ -142,20 +142,20 @@ describe('a watchdog', () => {
     expect(sight.vision.epochMs).toBe(sight.atMs)
   })
 
-  it('tells of an outage once', () => {
+  it('reports an outage once', () => {
     const sight = new Sight().works(MINUTE).outage(HOUR).works(MINUTE)
     expect(sight.news).toHaveLength(1)
     expect(sight.works(HOUR).news).toEqual([])
   })
 
-  it('was blind while the first passes came to no end', () => {
+  it('has a gap while the first passes do not complete', () => {
     const sight = new Sight()
     sight.answered()
     sight.outage(HOUR).answered()
     expect(sight.news).toEqual([`outage ${HOUR}`])
   })
 
-  it('gives workers time after a short outage too, without beginning anew', () => {
+  it('gives workers time after a short outage too, without discarding observations', () => {
     const sight = new Sight()
       .works(MINUTE)
       .outage(2 * INTERVAL)
@@ -165,7 +165,7 @@ describe('a watchdog', () => {
     expect(sight.vision.epochMs).toBe(Number.NEGATIVE_INFINITY)
   })
 
-  it('that sees only part of a pass is blind until one comes to its end', () => {
+  it('with partial passes only has a gap until one completes', () => {
     const sight = new Sight().works(MINUTE)
     for (let pass = 0; pass < 10; pass++) {
       sight.outage(INTERVAL).answered()
@@ -175,14 +175,14 @@ describe('a watchdog', () => {
     expect(sight.lengths).toEqual([10 * INTERVAL + 2_500])
   })
 
-  it('notices by the first answer after it stood still, before any timer', () => {
+  it('detects with the first answer that it was suspended, before any timer', () => {
     const sight = new Sight().works(MINUTE).stands(HOUR).answered()
     expect(sight.news).toEqual([`pause ${HOUR}`])
     expect(sight.vision.epochMs).toBe(sight.atMs)
     expect(sight.works(MINUTE).news).toEqual([])
   })
 
-  it('notices that it stood still for some seconds', () => {
+  it('detects that it was suspended for some seconds', () => {
     const sight = new Sight()
       .works(MINUTE)
       .stands(8 * SECOND)
@@ -191,13 +191,13 @@ describe('a watchdog', () => {
     expect(sight.news).toEqual([])
   })
 
-  it('is not blind while its own observers take their time', () => {
+  it('has no gap while its own observers are slow', () => {
     const sight = new Sight().works(MINUTE).runs(10 * MINUTE)
     sight.vision.beginRequest({ nowMs: START_MS + sight.atMs, atMs: sight.atMs })
     expect(sight.answered().lengths).toEqual([])
   })
 
-  it('was blind while it waited for an answer, and begins anew for a long wait', () => {
+  it('has a gap while it waits for an answer, and discards observations after a long wait', () => {
     const sight = new Sight()
       .works(MINUTE)
       .runs(2 * INTERVAL)
@@ -208,7 +208,7 @@ describe('a watchdog', () => {
     expect(sight.news).toEqual([`outage ${MINUTE}`])
   })
 
-  it('does not begin anew over and over with a store that is always late', () => {
+  it('does not discard observations repeatedly with a store that is always slow', () => {
     const sight = new Sight().works(MINUTE)
     for (let n = 0; n < 20; n++) sight.runs(MINUTE).answered().works(INTERVAL)
     expect(sight.news).toHaveLength(1)
@@ -216,7 +216,7 @@ describe('a watchdog', () => {
     expect(sight.works(HOUR).runs(MINUTE).answered().news).toHaveLength(1)
   })
 
-  it.each([HOUR, DAY])('begins anew after a clock that was set forward', byMs => {
+  it.each([HOUR, DAY])('discards observations after its clock was set forward', byMs => {
     const sight = new Sight().works(MINUTE)
     sight.offsetMs += byMs
     sight.works(2_500)
@@ -224,7 +224,7 @@ describe('a watchdog', () => {
     expect(sight.vision.epochMs).toBe(sight.atMs)
   })
 
-  it('was not blind in times that a clock showed before it was set back', () => {
+  it('has no gap in times that a clock showed before it was set back', () => {
     const sight = new Sight().works(MINUTE)
     sight.offsetMs += DAY
     sight.works(MINUTE)
@@ -234,7 +234,7 @@ describe('a watchdog', () => {
     expect(sight.lengths).toEqual([MINUTE + 2_500, HOUR + 2_500])
   })
 
-  it('is told when the clock was set back, once', () => {
+  it('is notified once when the clock was set back', () => {
     const sight = new Sight().works(MINUTE)
     sight.offsetMs -= DAY
     sight.works(2_500)
@@ -243,7 +243,7 @@ describe('a watchdog', () => {
     expect(sight.vision.takeSetBack()).toBe(false)
   })
 
-  it('lets a clock run twice as fast, or half as fast', () => {
+  it('accepts a clock that runs twice as fast, or half as fast', () => {
     for (const rate of [2, 0.5]) {
       const vision = new ObservationGaps({ intervalMs: INTERVAL, tickMs: 2_500 }, { nowMs: START_MS, atMs: 0 })
       for (let atMs = 0; atMs < HOUR; atMs += 2_500) {
@@ -255,7 +255,7 @@ describe('a watchdog', () => {
     }
   })
 
-  it('takes what the first answer says of the store’s clock for no jump', () => {
+  it("does not treat the offset of the store's clock in the first answer as a jump", () => {
     const vision = new ObservationGaps({ intervalMs: INTERVAL, tickMs: NEVER }, { nowMs: START_MS - DAY, atMs: 0 })
     vision.answered({ nowMs: START_MS, atMs: 100 })
     expect(vision.gaps).toEqual([])

@@ -14,14 +14,14 @@ async function once(
   return { notes, report }
 }
 
-/** Everything that is in the store. */
+/** The whole content of the store. */
 async function contents(world: World): Promise<unknown[]> {
   const all: unknown[] = []
   for await (const page of world.base.list({})) for (const row of page) all.push(await world.base.read(row.name))
   return all
 }
 
-/** All that a watchdog may want to do. */
+/** All permissions of a watchdog. */
 async function busyWorld(): Promise<World> {
   const world = new World()
   await world.worked('silent')
@@ -35,7 +35,7 @@ async function busyWorld(): Promise<World> {
 }
 
 describe('a single pass', () => {
-  it('trusts the clock alone: one look is enough', async () => {
+  it('trusts the clock alone: one observation is enough', async () => {
     const world = await busyWorld()
     const { notes, report } = await once(world)
     expect(notes.outcomes.sort()).toEqual([
@@ -48,7 +48,7 @@ describe('a single pass', () => {
     expect(await world.status('stream', '00')).toBe('aborted')
   })
 
-  it('spares what shows life between look and lease', async () => {
+  it('spares events with a heartbeat between inspection and lease', async () => {
     const world = new World()
     await world.worked('a')
     world.wait(MINUTE)
@@ -58,7 +58,7 @@ describe('a single pass', () => {
     expect(await world.status('a')).toBe('inprocess')
   })
 
-  it('is stopped by the breaker, unless an operator allows everything', async () => {
+  it('is stopped by the circuit breaker, unless an operator allows everything', async () => {
     const world = new World()
     for (let n = 0; n < 60; n++) await world.worked(`s${n}`)
     world.wait(MINUTE)
@@ -66,7 +66,7 @@ describe('a single pass', () => {
     expect((await once(world, { maxShare: 1 })).report).toMatchObject({ endedEvents: 60, breaker: { isOpen: false } })
   })
 
-  it('ends with the fault of a store that does not answer', async () => {
+  it('fails with the error of a store that does not answer', async () => {
     const world = await busyWorld()
     world.fault = call => (call === 'list' ? new StoreUnreachable('silent') : undefined)
     await expect(once(world)).rejects.toThrow('silent')
@@ -74,7 +74,7 @@ describe('a single pass', () => {
 })
 
 describe('a dry run', () => {
-  it('changes nothing, and tells all that would be done', async () => {
+  it('changes nothing, and reports all decisions', async () => {
     const world = await busyWorld()
     const before = await contents(world)
     const { notes, report } = await once(world, { isDryRun: true, maxPerPass: 1 })
@@ -90,7 +90,7 @@ describe('a dry run', () => {
     expect(world.count('change')).toBe(0)
   })
 
-  it('tells what the breaker would stop, too', async () => {
+  it('reports the decisions that the circuit breaker would stop, too', async () => {
     const world = new World()
     for (let n = 0; n < 60; n++) await world.worked(`s${n}`)
     world.wait(MINUTE)
@@ -99,7 +99,7 @@ describe('a dry run', () => {
     expect(report.breaker).toMatchObject({ isOpen: true, wouldEnd: 60 })
   })
 
-  it('tells of nothing that is not due yet', async () => {
+  it('reports nothing that is not due yet', async () => {
     const world = new World()
     await world.worked('a')
     world.wait(MINUTE - INTERVAL)

@@ -20,7 +20,7 @@ function registryOf(...dues: readonly number[]): StreamRegistry {
   return registry
 }
 
-it('counts streams by status, open events, and streams with a limit that has ended', () => {
+it('a report counts streams by status, open events, and overdue streams', () => {
   const survey = totalsOf(registryOf(NOW, NOW + 1, NOW - 5, Number.POSITIVE_INFINITY), NOW, all)
   expect(survey).toEqual({
     streams: { inprocess: 2, completed: 2 },
@@ -36,7 +36,7 @@ it('counts streams by status, open events, and streams with a limit that has end
   })
 })
 
-it('counts statuses of strangers that are something else to an object', () => {
+it('foreign statuses with the names of object members are counted', () => {
   const names = ['constructor', 'toString', '__proto__', 'constructor']
   const registry = new StreamRegistry()
   names.forEach((status, at) => {
@@ -51,7 +51,7 @@ it('counts statuses of strangers that are something else to an object', () => {
   expect(JSON.stringify(streams)).toContain('"__proto__":1')
 })
 
-it('counts streams of other watchdogs in the total alone', () => {
+it('streams of other watchdogs are only in the total', () => {
   const survey = totalsOf(registryOf(NOW, NOW, NOW), NOW, name => name === 's1')
   expect(survey).toMatchObject({ total: 3, watched: 1, openEvents: 1, overdue: 1, streams: { completed: 1 } })
 })
@@ -63,7 +63,7 @@ it('names the 20 soonest of very many', () => {
   expect(next.map(({ dueMs }) => dueMs)).toEqual([...dues].sort((a, b) => a - b).slice(0, 20))
 })
 
-it('has no status for a stream that nobody has looked at', () => {
+it('a stream that was not inspected has no status', () => {
   const registry = new StreamRegistry()
   registry.sawRow('s', '1', undefined, now)
   expect(totalsOf(registry, NOW, all)).toMatchObject({ total: 1, streams: {}, overdue: 0, next: [] })

@@ -15,8 +15,8 @@ const legacy = (more: EventText = {}) =>
     .join('')} />
 </EventStream>`
 
-describe('a silent event', () => {
-  it('is ended once its limit has ended and two looks an interval apart found it silent', async () => {
+describe('an event without heartbeats', () => {
+  it('is ended once its deadline has passed and two observations an interval apart found it without one', async () => {
     const world = new World()
     await world.worked('a')
     const { sweep, notes } = dogOf(world)
@@ -28,7 +28,7 @@ describe('a silent event', () => {
     expect(notes.all[0]).toMatchObject({ ended: ['01.00'], version: 3, atMs: world.nowMs })
   })
 
-  it('is looked at on time between two sweeps, and ended by that look', async () => {
+  it('is inspected on time between two sweeps, and ended by that inspection', async () => {
     const world = new World()
     await world.worked('a')
     const { sweep, appointment, watch } = dogOf(world)
@@ -46,7 +46,7 @@ describe('a silent event', () => {
     expect(world.count('list')).toBe(1)
   })
 
-  it('is only seen by a watchdog that has just started, and ended an interval later', async () => {
+  it('is only observed by a watchdog that has just started, and ended an interval later', async () => {
     const world = new World()
     await world.worked('a')
     world.wait(DAY)
@@ -56,7 +56,7 @@ describe('a silent event', () => {
     expect(await sweep()).toMatchObject({ endedEvents: 1, overdue: 0 })
   })
 
-  it('is ended by its limit and an interval in a stream that never stops moving', async () => {
+  it('is ended at its deadline plus an interval in a stream that constantly changes', async () => {
     const world = new World()
     await world.create('a', [{ timeout: '00:01:00' }, {}])
     await world.start('a')
@@ -73,7 +73,7 @@ describe('a silent event', () => {
     expect(await world.statuses('a')).toEqual(['00 inprocess', '01.00 aborted', '02.00 inprocess'])
   })
 
-  it('that gives a sign at the last moment lives on, for as long as it goes on to', async () => {
+  it('and with one at the last moment continues, as long as it sends them', async () => {
     const world = new World()
     await world.worked('a')
     const { sweep, notes } = dogOf(world)
@@ -87,7 +87,7 @@ describe('a silent event', () => {
     expect(notes.all).toEqual([])
   })
 
-  it('that showed life between look and lease is spared, and nothing is written', async () => {
+  it('and with one between inspection and lease is spared, and nothing is written', async () => {
     const world = new World()
     await world.worked('a')
     const { sweep, appointment, notes, watch } = dogOf(world)
@@ -102,7 +102,7 @@ describe('a silent event', () => {
     expect(watch.nextInspectionMs() - world.nowMs).toBe(SECOND)
   })
 
-  it('of a document of the .NET library is ended: old dates, TimeSpans, and nothing of ours in it', async () => {
+  it('of a document of the .NET library is ended: old dates, TimeSpans, and none of our attributes', async () => {
     const world = new World()
     await world.put('a', legacy())
     const { sweep, notes } = dogOf(world)
@@ -116,7 +116,7 @@ describe('a silent event', () => {
     expect(await world.text('a')).toContain('no sign of life since 2026-03-01T11:58:00.000Z')
   })
 
-  it('is not read again as long as its stream does not move and its time has not come', async () => {
+  it('is not read again while its stream is unchanged and its time has not come', async () => {
     const world = new World()
     await world.put('a', legacy())
     const { sweep } = dogOf(world)
@@ -125,12 +125,12 @@ describe('a silent event', () => {
   })
 })
 
-describe('limits that no sign of life moves', () => {
+describe('a deadline independent of heartbeats', () => {
   it.each([
-    ['a branch that nobody starts', [{ timeout: '00:01:00' }], {}, ['00 completed', '01.00 aborted']],
+    ['a branch that is never started', [{ timeout: '00:01:00' }], {}, ['00 completed', '01.00 aborted']],
     ['an absolute time', [{ timeout: '2026-03-01T12:01:00.000Z' }], {}, ['00 completed', '01.00 aborted']],
     ['the stream', [{}], { timeout: '00:01:00' }, ['00 aborted', '01.00 canceled']],
-  ])('are over when two looks an interval apart found them due: %s', async (_, forks, root, end) => {
+  ])('has passed when two observations an interval apart found it due: %s', async (_, forks, root, end) => {
     const world = new World()
     await world.create('a', forks, root)
     const { sweep, appointment } = dogOf(world)
@@ -146,8 +146,8 @@ describe('limits that no sign of life moves', () => {
   })
 })
 
-describe('what is never touched', () => {
-  it('a document that cannot be read: told once as long as it stands as it does', async () => {
+describe('the watchdog never changes', () => {
+  it('an unreadable document: it is reported once for each state', async () => {
     const world = new World()
     await world.put('bad', '<EventStream><Event')
     await world.put('good', legacy())
@@ -168,7 +168,7 @@ describe('what is never touched', () => {
     expect(await sweep()).toMatchObject({ unreadable: [], streams: { inprocess: 1, completed: 1 } })
   })
 
-  it('a stream that waits to be started, a join that waits, what has ended, what has no event', async () => {
+  it('a stream that waits to be started, a waiting join, an ended stream, one without events', async () => {
     const world = new World()
     await world.change('held', {
       op: 'init',
@@ -211,8 +211,8 @@ describe('what is never touched', () => {
   })
 })
 
-describe('a stream that becomes our own', () => {
-  it('is looked after from then on', async () => {
+describe('a stream that this watchdog takes over', () => {
+  it('is watched from then on', async () => {
     const world = new World()
     await world.worked('a')
     let owns = false
@@ -226,7 +226,7 @@ describe('a stream that becomes our own', () => {
     expect(await appointment()).toMatchObject({ endedEvents: 1, watched: 1 })
   })
 
-  it('that is lost between plan and execution is left to its new owner', async () => {
+  it('and loses between plan and execution is left to its new owner', async () => {
     const world = new World()
     await world.worked('a')
     let owns = true
@@ -243,7 +243,7 @@ describe('a stream that becomes our own', () => {
   })
 })
 
-describe('observers that want to know what moved', () => {
+describe('observers of changes', () => {
   const moves = async (world: World, more = {}) => {
     const dog = dogOf(world, { wantsMoved: true, ...more })
     const said = () =>
@@ -251,7 +251,7 @@ describe('observers that want to know what moved', () => {
     return { ...dog, said }
   }
 
-  it('are told of each stream once, then of what moved, with the version they were told last', async () => {
+  it('are notified of each stream once, then of changes, with the last reported version', async () => {
     const world = new World()
     await world.worked('a')
     await world.put('b', legacy())
@@ -268,7 +268,7 @@ describe('observers that want to know what moved', () => {
     expect(said()).toEqual([['a', 3, 2]])
   })
 
-  it('are told of a move that an appointment found before the sweep', async () => {
+  it('are notified of a change that an inspection found before the sweep', async () => {
     const world = new World()
     await world.worked('a')
     const { sweep, appointment, said } = await moves(world)
@@ -282,7 +282,7 @@ describe('observers that want to know what moved', () => {
     expect(said()).toEqual([])
   })
 
-  it('are told of what we did ourselves', async () => {
+  it("are notified of the watchdog's own changes", async () => {
     const world = new World()
     await world.worked('a')
     const { sweep, appointment, said } = await moves(world)
@@ -294,7 +294,7 @@ describe('observers that want to know what moved', () => {
     expect(said()).toEqual([['a', 3, 2]])
   })
 
-  it('are told of what moved while the stream was another watchdog’s', async () => {
+  it('are notified of changes while the stream belonged to another watchdog', async () => {
     const world = new World()
     await world.worked('a')
     await world.put('b', legacy())
@@ -319,7 +319,7 @@ describe('observers that want to know what moved', () => {
     expect(said()).toEqual([])
   })
 
-  it('are told nothing unless they want to be', async () => {
+  it('are notified only on request', async () => {
     const world = new World()
     await world.worked('a')
     await world.put('b', legacy())
@@ -329,8 +329,8 @@ describe('observers that want to know what moved', () => {
   })
 })
 
-describe('a stream that is gone', () => {
-  it('is forgotten: by the look that misses it, or the sweep that does not meet it', async () => {
+describe('a removed stream', () => {
+  it('is forgotten by the inspection that misses it, or the sweep that does not list it', async () => {
     const world = new World()
     await world.worked('a')
     await world.worked('b')
@@ -344,7 +344,7 @@ describe('a stream that is gone', () => {
     expect(notes.all).toEqual([])
   })
 
-  it('and is made anew under its name is a new stream', async () => {
+  it('and created again under its name is a new stream', async () => {
     const world = new World()
     await world.worked('a')
     const { sweep, appointment } = dogOf(world)
@@ -359,13 +359,13 @@ describe('a stream that is gone', () => {
   })
 })
 
-describe('one stream that cannot be looked at', () => {
+describe('one stream that cannot be inspected', () => {
   const boom: readonly [string, () => Error][] = [
     ['no right to read it', () => new NotPermitted('denied')],
     ['something that nobody thought of', () => new TypeError('undefined is not a function')],
   ]
 
-  it.each(boom)('keeps the watchdog from no other: %s', async (_, error) => {
+  it.each(boom)('does not affect other streams: %s', async (_, error) => {
     const world = new World()
     for (const name of ['a', 'b', 'c', 'd', 'e', 'z']) await world.worked(name)
     const { sweep, notes } = dogOf(world)
@@ -383,7 +383,7 @@ describe('one stream that cannot be looked at', () => {
     expect(await sweep()).toMatchObject({ endedEvents: 5, unreadable: [], overdue: 0 })
   })
 
-  it('for want of an answer is looked at again after an interval, not at once', async () => {
+  it('for lack of an answer is inspected again after an interval, not at once', async () => {
     const world = new World()
     await world.worked('a')
     await world.worked('b')
@@ -397,7 +397,7 @@ describe('one stream that cannot be looked at', () => {
     expect(await appointment()).toMatchObject({ endedEvents: 1, overdue: 0 })
   })
 
-  it('gets time for a sign when it answers again, if it did not for long', async () => {
+  it('gets time for a heartbeat when it answers again after a long time', async () => {
     const world = new World()
     for (const name of ['a', 'b']) await world.worked(name, '00:03:00')
     const { sweep } = dogOf(world)
@@ -414,7 +414,7 @@ describe('one stream that cannot be looked at', () => {
     expect(await world.status('a')).toBe('aborted')
   })
 
-  it('is no outage, however many there are of them, as long as others are answered', async () => {
+  it('is not an outage, however many there are, as long as other requests are answered', async () => {
     const world = new World()
     for (let n = 0; n < 20; n++) await world.worked(`dead/${n}`)
     for (let n = 0; n < 20; n++) await world.worked(`live/${n}`)
@@ -435,7 +435,7 @@ describe('one stream that cannot be looked at', () => {
 })
 
 describe('a store that does not answer', () => {
-  it('ends the pass: at the listing, or when none of the documents can be had', async () => {
+  it('ends the pass: at the listing, or if no document can be read', async () => {
     const world = new World()
     for (let n = 0; n < 20; n++) await world.worked(`s${n}`)
     const { sweep } = dogOf(world)
@@ -448,13 +448,13 @@ describe('a store that does not answer', () => {
     await expect(sweep()).rejects.toThrow('silent')
   })
 
-  it('makes it forget nothing that it had planned: what never moves is ended when it is back', async () => {
+  it('does not discard plans: unchanged overdue events are ended when it is back', async () => {
     const world = new World()
     for (let n = 0; n < 40; n++) await world.worked(`s${n}`)
     const { sweep, notes } = dogOf(world, { maxShare: 1 })
     await sweep()
     world.wait(MINUTE)
-    // some are read, then nothing is answered any more
+    // some are read, then no request is answered any more
     let reads = 0
     world.fault = call =>
       call === 'list' || (call === 'read' && ++reads <= 10) ? undefined : new StoreUnreachable('no')
@@ -469,7 +469,7 @@ describe('a store that does not answer', () => {
     expect(notes.all.filter(({ outcome }) => outcome === 'ended')).toHaveLength(40)
   })
 
-  it('gives silent events time for a sign when it is back, and those that stay silent an end', async () => {
+  it('gives events time for a heartbeat when it is back, and those without one are ended', async () => {
     const world = new World()
     for (const name of ['lives', 'dies']) await world.worked(name, '00:10:00')
     const { sweep } = dogOf(world)
@@ -485,7 +485,7 @@ describe('a store that does not answer', () => {
     expect(await world.status('dies')).toBe('aborted')
   })
 
-  it('does so too where it was away no longer than two intervals', async () => {
+  it('does so too after an absence of at most two intervals', async () => {
     const world = new World()
     await world.worked('a', '00:00:30')
     const { sweep } = dogOf(world)
@@ -506,7 +506,7 @@ describe('a store that does not answer', () => {
     expect(await world.status('a')).toBe('aborted')
   })
 
-  it('at the very start lets nothing count that was seen before it answered', async () => {
+  it('at the start invalidates observations before its first answer', async () => {
     const world = new World()
     await world.worked('a', '00:10:00')
     const { sweep } = dogOf(world)
@@ -520,8 +520,8 @@ describe('a store that does not answer', () => {
   })
 })
 
-describe('a store that keeps one waiting and then answers', () => {
-  it.each(['list', 'read'])('kept the workers waiting as well: they get time for a sign (%s)', async slow => {
+describe('a store that delays its answers', () => {
+  it.each(['list', 'read'])('delayed the workers as well: they get time for a heartbeat (%s)', async slow => {
     const world = new World()
     for (const name of ['lives', 'dies']) await world.worked(name, '00:01:00')
     const { sweep, notes } = dogOf(world)
@@ -545,7 +545,7 @@ describe('a store that keeps one waiting and then answers', () => {
     expect(await world.status('dies')).toBe('aborted')
   })
 
-  it.each(['list', 'read'])('however often, keeps nothing that is silent alive for ever (%s)', async slow => {
+  it.each(['list', 'read'])('repeatedly does not keep events alive forever (%s)', async slow => {
     const world = new World()
     for (const name of ['lives', 'dies']) await world.worked(name, '00:20:00')
     await world.worked('busy', '1.00:00:00')
@@ -562,7 +562,7 @@ describe('a store that keeps one waiting and then answers', () => {
     expect(notes.outcomes).toEqual(['dies abort-event ended'])
   })
 
-  it('is no such store while observers of moves take their time', async () => {
+  it('is not assumed while observers of changes are slow', async () => {
     const world = new World()
     for (let n = 0; n < 3; n++) await world.put(`legacy/${n}`, legacy({ timeout: '' }))
     const slow = { moved: () => world.wait(MINUTE) }
@@ -572,8 +572,8 @@ describe('a store that keeps one waiting and then answers', () => {
   })
 })
 
-describe('a foreign writer that opens again what was ended', () => {
-  it('keeps no limit from ending: the event is ended anew, under an id of its own', async () => {
+describe('a foreign writer that reopens ended events', () => {
+  it('does not prevent a deadline: the event is ended again, with another command id', async () => {
     const world = new World()
     await world.create('a', [{ timeout: '2026-03-01T12:00:30.000Z' }])
     const { sweep, notes } = dogOf(world)
@@ -598,8 +598,8 @@ describe('a foreign writer that opens again what was ended', () => {
   })
 })
 
-describe('a watchdog that is started anew', () => {
-  it('does not know whether the store was away before: silent workers get time for a sign', async () => {
+describe('a watchdog that is restarted', () => {
+  it('cannot know whether the store was away before: workers get time for a heartbeat', async () => {
     const world = new World()
     for (const name of ['lives', 'dies']) await world.worked(name, '00:03:00')
     const lastSeenMs = world.nowMs
@@ -617,7 +617,7 @@ describe('a watchdog that is started anew', () => {
     expect(await world.status('dies')).toBe('aborted')
   })
 
-  it('goes on as if nothing was, where it was away for a moment', async () => {
+  it('continues without a break after a short absence', async () => {
     const world = new World()
     await world.worked('dies', '00:03:00')
     world.wait(5 * MINUTE)
@@ -631,7 +631,7 @@ describe('a watchdog that is started anew', () => {
 })
 
 describe('a slow listing', () => {
-  it('does not make a stream known before it was seen: two looks stay an interval apart', async () => {
+  it('does not backdate the observation of a stream: two observations stay an interval apart', async () => {
     const world = new World()
     await world.worked('a', '00:00:20')
     const { sweep } = dogOf(world)
@@ -644,12 +644,12 @@ describe('a slow listing', () => {
     expect(await world.status('a')).toBe('inprocess')
   })
 
-  it('does not make a document known before it was read', async () => {
+  it('does not backdate the reading of a document', async () => {
     const world = new World()
     await world.worked('a', '00:00:20')
     const { sweep, appointment } = dogOf(world)
     world.wait(30 * SECOND)
-    // somebody writes between listing and read, and the answer takes its time
+    // a write between listing and read, and a slow answer
     world.before = async call => {
       if (call === 'read') await world.rewrite('a', text => text.replace('name="Start"', 'name="Begin"'))
       if (call === 'read') world.wait(9 * SECOND)
@@ -665,8 +665,8 @@ describe('a slow listing', () => {
   })
 })
 
-describe('a report', () => {
-  it('says what stands, what is due next, and how the clocks differ', async () => {
+describe('a pass report', () => {
+  it('has the current state, the next deadline, and the clock difference', async () => {
     const world = new World()
     await world.worked('a', '00:01:00')
     await world.worked('b', '00:02:00')
@@ -696,7 +696,7 @@ describe('a report', () => {
     })
   })
 
-  it('comes after all that it tells of, to every observer in turn', async () => {
+  it('follows all notifications it covers, for each observer in order', async () => {
     const world = new World()
     await world.worked('a')
     await world.worked('b')
@@ -715,7 +715,7 @@ describe('a report', () => {
 })
 
 describe('an observer that throws', () => {
-  it('keeps neither the others from hearing nor anything from being ended; they are told once', async () => {
+  it('prevents neither the other notifications nor any change; they are sent once', async () => {
     const world = new World()
     await world.worked('a')
     const fails = () => {
@@ -733,8 +733,8 @@ describe('an observer that throws', () => {
   })
 })
 
-describe('a stream in which nothing but a document tells', () => {
-  it('is read once when it moves, however often', async () => {
+describe('a stream without a summary', () => {
+  it('is read once per change, however often it changes', async () => {
     const world = new World()
     await world.put('a', documentText({ id: '00', status: 'inprocess' }))
     const { sweep } = dogOf(world)

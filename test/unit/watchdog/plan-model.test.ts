@@ -24,7 +24,7 @@ interface Sketch {
   readonly onDue: string
 }
 
-/** One look: when, at what, and since when the document was known. */
+/** One observation: its time, its document, and the time since which that was known. */
 interface Look {
   readonly atMs: number
   readonly knownMs: number
@@ -33,11 +33,11 @@ interface Look {
 
 const isOpen = ({ status }: Sketch) => !['completed', 'aborted', 'canceled'].includes(status)
 
-/** What the rule says, event by event and look by look, from the whole history: nothing is carried from look to look. */
+/** The rule, event by event and observation by observation, from the whole history: no state is carried over. */
 class Model {
   readonly #looks: readonly Look[]
   readonly #usual: string
-  /** What was told of after which look. */
+  /** The notifications after each observation. */
   readonly #told: ReadonlyMap<Look, readonly number[]>
 
   constructor(looks: readonly Look[], usual: string, told: ReadonlyMap<Look, readonly number[]>) {
@@ -65,7 +65,7 @@ class Model {
     return { moves: true, dueMs: Math.max(event.touchedMs, ...children.map(({ touchedMs }) => touchedMs)) + after }
   }
 
-  /** Looks in a row, up to the last, in which the event was due by the same limit and, to the letter, the same. */
+  /** Consecutive observations, up to the last, in which the event was due by the same deadline and exactly the same. */
   #row(index: number, toTheLetter: boolean): readonly Look[] {
     const face = (look: Look) => {
       const limit = this.limitAt(look, index)
@@ -151,7 +151,7 @@ const aSketch = (): fc.Arbitrary<Sketch> =>
     onDue: fc.constantFrom('', '', '', 'notify', 'abort-event', 'abort-stream', 'explode'),
   })
 
-/** What somebody does to the document between two looks. */
+/** The changes to the document between two observations. */
 type Edit = (events: readonly Sketch[], atMs: number) => readonly Sketch[]
 const anEdit = (): fc.Arbitrary<Edit> =>
   fc.record({ which: fc.nat(5), how: fc.constantFrom('touch', 'touch', 'end', 'retry', 'limit', 'other') }).map(
@@ -172,7 +172,7 @@ const aHistory = () =>
     maxLength: 8,
   })
 
-it('what is planned is what the rule says of the whole history, for any stream and any looks', () => {
+it('the plan follows the rule for the whole history, for any stream and any observations', () => {
   const seen = { ended: 0, spared: 0, told: 0 }
   fc.assert(
     fc.property(
@@ -209,7 +209,7 @@ it('what is planned is what the rule says of the whole history, for any stream a
     ),
     { numRuns: 4 * RUNS },
   )
-  // the property says little unless all of it happens
+  // the property is weak unless all of it happens
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(20)
 })
 
@@ -240,7 +240,7 @@ function planned(
   )
 }
 
-/** The watchdog has told of them. */
+/** The watchdog has notified of them. */
 function tell(notices: readonly string[], sightings: Observations): Observations {
   const kept = new Map(sightings)
   for (const event of notices) {

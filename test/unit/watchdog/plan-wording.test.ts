@@ -30,7 +30,7 @@ const idOf = (id: string, attempt = '', dueMs = START_MS) =>
   expiryCommandId(newEvent({ id }, attempt === '' ? {} : { attempt }), dueMs, hash)
 
 describe('the message of an expiry', () => {
-  it('says which limit ended, and since when', () => {
+  it('states which deadline passed, and when', () => {
     expect(text({ kind: 'stream' })).toBe(
       'timed out: the stream has run since 2026-03-01T12:00:00.000Z (timeout 00:05:00)',
     )
@@ -44,11 +44,11 @@ describe('the message of an expiry', () => {
     expect(expiryText(event, absolute, true)).toBe('timed out: it was to end by 2026-03-01T12:00:00.000Z')
   })
 
-  it('names the event where another is ended for it', () => {
+  it('names the due event if another is ended for it', () => {
     expect(text({ kind: 'never-started' }, false)).toMatch(/^01\.00 Search timed out: not started/)
   })
 
-  it('can be written whatever strangers call their events', () => {
+  it('can be written with any foreign event names', () => {
     fc.assert(
       fc.property(fc.string({ unit: aStrangeCharacter, maxLength: 900 }), fc.boolean(), (strange, isTarget) => {
         const odd = newEvent({ id: strange, name: strange, timeout: strange })
@@ -61,8 +61,8 @@ describe('the message of an expiry', () => {
   })
 })
 
-describe('an event of a stranger who means it', () => {
-  it('holds nobody up, however long its texts are', () => {
+describe('a foreign event with hostile texts', () => {
+  it('delays no other, however long its texts are', () => {
     const text = '\u0090\n'.repeat(1_000_000)
     const odd = newEvent({ id: text, name: text, timeout: text })
     const message = expiryText(odd, { kind: 'no-sign-of-life', dueMs: START_MS, from }, false)
@@ -72,12 +72,12 @@ describe('an event of a stranger who means it', () => {
 })
 
 describe('the command id of an expiry', () => {
-  it('is made of event, attempt and due time', () => {
+  it('consists of event, attempt and due time', () => {
     expect(idOf('01.00')).toBe('watchdog:01.00:1:2026-03-01T12:00:00.000Z')
     expect(idOf('01.00', '3')).toBe('watchdog:01.00:3:2026-03-01T12:00:00.000Z')
   })
 
-  it('is never the same for two events, however they are called', () => {
+  it('is never the same for two events, whatever their ids', () => {
     const id = fc.oneof(
       fc.constantFrom('a b', 'a%20b', 'a:1', 'a', 'a:1:1', '%', '%25'),
       fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
@@ -91,7 +91,7 @@ describe('the command id of an expiry', () => {
     )
   })
 
-  it('has the hash of an id that is too long for it', () => {
+  it('has a hash in place of an id that is too long', () => {
     const long = 'x'.repeat(200)
     expect(idOf(long)).toBe('watchdog:hash200:1:2026-03-01T12:00:00.000Z')
     checkCommandId(idOf('ä'.repeat(40)))

@@ -17,7 +17,7 @@ const ROOT: EventText = {
   created: ago(6 * HOUR),
   timestamp: ago(6 * HOUR),
 }
-/** Worked, and silent for ten minutes; five were allowed. */
+/** In progress, without a heartbeat for ten minutes; its timeout is five. */
 const SILENT: EventText = {
   id: '01.00',
   name: 'Search',
@@ -38,7 +38,7 @@ const WAITING: EventText = {
   timestamp: ago(HOUR),
 }
 
-/** One stream and what is kept of it from look to look. `START_MS` is 0 of the clock that only goes forward. */
+/** One stream and its state from observation to observation. `START_MS` is 0 of the monotonic clock. */
 class Case {
   sightings: Observations = new Map()
   #events: readonly EventText[]
@@ -87,7 +87,7 @@ class Case {
     return told(this.look(atMs, more))
   }
 
-  /** As the watchdog notes it when it has told of an event. */
+  /** The record of the watchdog after a notification of an event. */
   told(event: string): void {
     const sighting = this.sightings.get(event)
     if (sighting === undefined) throw new Error(`${event} was not seen`)
@@ -98,22 +98,22 @@ class Case {
 const told = ({ expiries }: StreamPlan) => expiries.map(({ kind, event }) => `${kind} ${event}`)
 const one = ({ expiries: [expiry] }: StreamPlan) => expiry
 
-describe('an event without a sign of life', () => {
-  it('is left alone at the first look, and looked at again an interval later', () => {
+describe('an event without a heartbeat', () => {
+  it('is left alone at the first observation, and inspected again an interval later', () => {
     const plan = new Case(ROOT, SILENT).look(0)
     expect(plan.expiries).toEqual([])
     expect(plan.nextInspectionMs).toBe(START_MS + INTERVAL)
     expect(plan.dueMs).toBe(START_MS - 5 * MINUTE)
   })
 
-  it('is ended by the second look, if that is an interval later', () => {
+  it('is ended by the second observation, if that is an interval later', () => {
     const stream = new Case(ROOT, SILENT)
     expect(stream.ends(0)).toEqual([])
     expect(stream.ends(INTERVAL - 1)).toEqual([])
     expect(stream.ends(INTERVAL)).toEqual(['abort-event 01.00'])
   })
 
-  it('is ended by the look that finds it due, if the document has stood as it does for an interval', () => {
+  it('is ended by the first observation after its deadline, if the document is unchanged for an interval', () => {
     const young = { ...SILENT, timestamp: ago(4 * MINUTE) }
     const stream = new Case(ROOT, young)
     expect(stream.look(0).nextInspectionMs).toBe(START_MS + MINUTE)
@@ -121,7 +121,7 @@ describe('an event without a sign of life', () => {
     expect(stream.ends(MINUTE)).toEqual(['abort-event 01.00'])
   })
 
-  it('is ended in a stream that moves all the time, as long as the event itself does not', () => {
+  it('is ended in a constantly changing stream if the event itself is unchanged', () => {
     const stream = new Case(ROOT, SILENT, WAITING)
     for (let at = 0; at < INTERVAL; at += 1_000) {
       stream.becomes(at, ROOT, SILENT, { ...WAITING, tag: String(at) })
@@ -137,7 +137,7 @@ describe('an event without a sign of life', () => {
     ['fence', { 'lc:fence': '8' }],
     ['status', { status: 'paused' }],
     ['limit', { timeout: '00:06:00' }],
-  ])('is looked at anew when its %s is another', (_, change) => {
+  ])('is observed from the beginning if its %s changes', (_, change) => {
     const stream = new Case(ROOT, SILENT)
     stream.look(0)
     stream.becomes(INTERVAL - 1, ROOT, { ...SILENT, ...change })
@@ -145,14 +145,14 @@ describe('an event without a sign of life', () => {
     expect(stream.ends(2 * INTERVAL - 1)).toEqual(['abort-event 01.00'])
   })
 
-  it('is not ended by what was seen before the watchdog was blind', () => {
+  it('is not ended by observations before an observation gap', () => {
     const stream = new Case(ROOT, SILENT)
     stream.look(0)
     expect(stream.ends(INTERVAL, { epochMs: INTERVAL })).toEqual([])
     expect(stream.ends(2 * INTERVAL, { epochMs: INTERVAL })).toEqual(['abort-event 01.00'])
   })
 
-  it('gets time for a sign after a stretch in which it could give none', () => {
+  it('gets time for a heartbeat after a gap in which heartbeats were impossible', () => {
     const gaps: readonly Gap[] = [{ fromMs: START_MS - 8 * MINUTE, toMs: START_MS - 5_000 }]
     const stream = new Case(ROOT, SILENT)
     const plan = stream.look(INTERVAL, { gaps })
@@ -161,11 +161,11 @@ describe('an event without a sign of life', () => {
     expect(stream.ends(2 * MINUTE, { gaps })).toEqual(['abort-event 01.00'])
   })
 
-  it('is ended at once where the clock alone decides', () => {
+  it('is ended at once if the clock alone decides', () => {
     expect(new Case(ROOT, SILENT).ends(0, { apartMs: 0 })).toEqual(['abort-event 01.00'])
   })
 
-  it('carries what was seen of it, and says which limit ended and since when', () => {
+  it('is ended with its observed state, and the message says which deadline passed and when', () => {
     const stream = new Case(ROOT, SILENT)
     stream.look(0)
     expect(one(stream.look(INTERVAL))).toEqual({
@@ -195,7 +195,7 @@ describe('an event without a sign of life', () => {
   })
 })
 
-describe('a limit that signs of life do not move', () => {
+describe('a deadline that heartbeats do not extend', () => {
   const never = { ...WAITING, timeout: '00:30:00' }
   const absolute = { ...SILENT, timeout: ago(MINUTE) }
   const root = { ...ROOT, timeout: '05:00:00' }
@@ -203,17 +203,17 @@ describe('a limit that signs of life do not move', () => {
   it.each<[string, readonly EventText[], string]>([
     ['never started', [ROOT, never], 'abort-event 02.00'],
     ['an absolute time', [ROOT, absolute], 'abort-event 01.00'],
-    ['the limit of the stream', [root, WAITING], 'abort-stream 00'],
-  ])('only has to be due in both looks: %s', (_, events, end) => {
+    ['the deadline of the stream', [root, WAITING], 'abort-stream 00'],
+  ])('only has to have passed in both observations: %s', (_, events, end) => {
     const stream = new Case(...events)
     expect(stream.ends(5 * INTERVAL)).toEqual([])
-    // whatever else happens in the document, a sign of life too
+    // despite any other change of the document, including a heartbeat
     stream.becomes(6 * INTERVAL - 1, ...events.map(event => ({ ...event, timestamp: ago(0) })))
     expect(stream.ends(6 * INTERVAL - 1)).toEqual([])
     expect(stream.ends(6 * INTERVAL)).toEqual([end])
   })
 
-  it('has to be the same limit in both', () => {
+  it('has to be the same in both', () => {
     const stream = new Case(ROOT, never)
     stream.look(0)
     stream.becomes(INTERVAL, ROOT, { ...never, timeout: '00:31:00' })
@@ -221,14 +221,14 @@ describe('a limit that signs of life do not move', () => {
     expect(stream.ends(2 * INTERVAL)).toEqual(['abort-event 02.00'])
   })
 
-  it('has to be due in two looks anew after the watchdog was blind', () => {
+  it('has to have passed in two new observations after an observation gap', () => {
     const stream = new Case(ROOT, never)
     stream.look(0)
     expect(stream.ends(INTERVAL, { epochMs: 5_000 })).toEqual([])
     expect(stream.ends(INTERVAL + 5_000, { epochMs: 5_000 })).toEqual(['abort-event 02.00'])
   })
 
-  it('is not moved by blind spots', () => {
+  it('is not extended by observation gaps', () => {
     const stream = new Case(ROOT, never)
     const gaps = [{ fromMs: START_MS - HOUR, toMs: START_MS }]
     stream.look(0, { gaps })
@@ -236,7 +236,7 @@ describe('a limit that signs of life do not move', () => {
   })
 })
 
-describe('what is done when a limit ends', () => {
+describe('the action at a deadline', () => {
   const twice = (onDue: InspectionRules['onDue'], ...events: readonly EventText[]) => {
     const stream = new Case(...events)
     stream.look(0, { onDue })
@@ -251,19 +251,19 @@ describe('what is done when a limit ends', () => {
     ['abort-event', 'notify', 'notify 01.00'],
     ['abort-stream', 'abort-event', 'abort-event 01.00'],
     ['abort-stream', 'notify', 'notify 01.00'],
-  ] as const)('is what the event says of its own: not %s but %s', (usual, own, end) => {
+  ] as const)("is the event's own: not %s but %s", (usual, own, end) => {
     expect(twice(usual, ROOT, wants(own))).toEqual([end])
   })
 
   it.each(['abort-event', 'abort-stream', 'notify'] as const)(
-    'is the usual, %s, where nobody understands it',
+    "is the default, %s, if the event's own is unknown",
     usual => {
       expect(twice(usual, ROOT, wants('explode'))).toEqual([`${usual} 01.00`])
       expect(twice(usual, ROOT, SILENT)).toEqual([`${usual} 01.00`])
     },
   )
 
-  it('ends the whole stream with the root, if it ends anything', () => {
+  it('ends the whole stream with the root, if it ends events', () => {
     const root = { ...ROOT, timeout: '01:00:00' }
     expect(twice('abort-event', root, WAITING)).toEqual(['abort-stream 00'])
     expect(twice('notify', root, WAITING)).toEqual(['notify 00'])
@@ -271,7 +271,7 @@ describe('what is done when a limit ends', () => {
     expect(twice('abort-event', { ...root, 'lc:onDue': 'notify' }, WAITING)).toEqual(['notify 00'])
   })
 
-  it('ends the stream by the root, saying which event was due', () => {
+  it('ends the stream at the root, and names the due event', () => {
     const stream = new Case(ROOT, wants('abort-stream'), WAITING)
     stream.look(0)
     const expiry = one(stream.look(INTERVAL))
@@ -281,19 +281,19 @@ describe('what is done when a limit ends', () => {
     expect(expiry?.ends).toBe(3)
   })
 
-  it('is one end for all that is due, where one of them ends the stream', () => {
+  it('is one for all due events, if one of them ends the stream', () => {
     const due = { ...SILENT, id: '03.00' }
     expect(twice('abort-event', ROOT, SILENT, { ...due, 'lc:onDue': 'abort-stream' }, WAITING)).toEqual([
       'abort-stream 03.00',
     ])
   })
 
-  it('is an end for each of several events that are due', () => {
+  it('is one for each of several due events', () => {
     const also = { ...SILENT, id: '03.00' }
     expect(twice('abort-event', ROOT, SILENT, also)).toEqual(['abort-event 01.00', 'abort-event 03.00'])
   })
 
-  it('tells of an event, and changes nothing', () => {
+  it('may be to notify, and change nothing', () => {
     const stream = new Case(ROOT, SILENT)
     stream.look(0, { onDue: 'notify' })
     const expiry = one(stream.look(INTERVAL, { onDue: 'notify' }))
@@ -301,7 +301,7 @@ describe('what is done when a limit ends', () => {
     expect(expiry).not.toHaveProperty('operation')
   })
 
-  it('tells of an event once', () => {
+  it('notifies once for an event', () => {
     const stream = new Case(ROOT, SILENT)
     stream.look(0, { onDue: 'notify' })
     expect(stream.ends(INTERVAL, { onDue: 'notify' })).toEqual(['notify 01.00'])
@@ -313,7 +313,7 @@ describe('what is done when a limit ends', () => {
     expect(stream.ends(3 * INTERVAL, { onDue: 'notify', epochMs: 3 * INTERVAL })).toEqual([])
   })
 
-  it('tells of it again when it was tried anew, even under the same absolute limit', () => {
+  it('notifies again for a new attempt, even with the same absolute deadline', () => {
     const absolute = { ...SILENT, timeout: ago(MINUTE) }
     const stream = new Case(ROOT, absolute)
     stream.look(0, { onDue: 'notify' })
@@ -325,7 +325,7 @@ describe('what is done when a limit ends', () => {
   })
 })
 
-describe('events above and below each other', () => {
+describe('due events above and below each other', () => {
   const parent: EventText = { ...SILENT, timeout: ago(2 * MINUTE), next: '01.01' }
   const child: EventText = { ...SILENT, id: '01.01', prev: '01.00' }
   const twice = (...events: readonly EventText[]) => {
@@ -334,18 +334,18 @@ describe('events above and below each other', () => {
     return stream.look(INTERVAL)
   }
 
-  it('are ended by the upper one, in whatever order they stand', () => {
+  it('are ended by the upper one, in any order', () => {
     expect(told(twice(ROOT, parent, child))).toEqual(['abort-event 01.00'])
     expect(told(twice(ROOT, child, parent))).toEqual(['abort-event 01.00'])
     expect(one(twice(ROOT, parent, child))?.ends).toBe(2)
   })
 
-  it('are both dealt with, where the upper one is only told of', () => {
+  it('are both handled, if the upper one is only notified', () => {
     const plan = twice(ROOT, { ...parent, 'lc:onDue': 'notify' }, child)
     expect(told(plan)).toEqual(['notify 01.00', 'abort-event 01.01'])
   })
 
-  it('are ended by the topmost, however long the chain and whatever its order', () => {
+  it('are ended by the topmost, however long the chain and in any order', () => {
     const chain = Array.from({ length: 20_000 }, (_, n) => ({
       id: `01.${n}`,
       status: 'inprocess',
@@ -367,7 +367,7 @@ describe('events above and below each other', () => {
   }
   const endsIn = ({ expiries }: StreamPlan) => expiries.reduce((sum, { ends }) => sum + ends, 0)
 
-  it('count once, however many of those that are due they are below', () => {
+  it('count once, however many due events they are below', () => {
     const { expiries } = twice(...overOneChain(60))
     expect(expiries.map(({ ends }) => ends)).toEqual([61, ...Array(59).fill(1)])
     const between = { ...WAITING, id: '01.01', prev: '01.00', next: '01.02', 'lc:superseded': '1' }
@@ -394,13 +394,13 @@ describe('events above and below each other', () => {
     expect(tooSlow(await pacesOf([{ what: 'a plan', take }], race), race)).toEqual([])
   })
 
-  it('are ended once, where each is below the other', () => {
+  it('are ended once, if each is below the other', () => {
     const one = { ...SILENT, timeout: ago(2 * MINUTE), next: '01.01', prev: '01.01' }
     const other = { ...one, id: '01.01', next: '01.00', prev: '01.00' }
     expect(told(twice(ROOT, one, other))).toHaveLength(1)
   })
 
-  it('are ended below one that is final: foreign writers leave them open', () => {
+  it('are ended below a final one: foreign writers leave them open', () => {
     const done = { ...ROOT, status: 'completed' }
     expect(told(twice(done, SILENT))).toEqual(['abort-event 01.00'])
     const plan = twice(done, { ...SILENT, 'lc:onDue': 'abort-stream' })
@@ -409,7 +409,7 @@ describe('events above and below each other', () => {
   })
 })
 
-describe('an event that no limit runs for', () => {
+describe('an event without a running deadline', () => {
   const never = (...events: readonly EventText[]) => {
     const stream = new Case(...events)
     stream.look(0)
@@ -422,18 +422,18 @@ describe('an event that no limit runs for', () => {
   }
   const DAY_LATER = 24 * HOUR
 
-  it('waiting for its successors', () =>
+  it('that waits for its successors', () =>
     never(ROOT, { ...SILENT, next: '01.01' }, { ...WAITING, id: '01.01', prev: '01.00' }))
-  it('waiting join', () => never(ROOT, { ...SILENT, 'lc:join': 'wait' }))
+  it('that is a waiting join', () => never(ROOT, { ...SILENT, 'lc:join': 'wait' }))
   it('of a held stream', () => never({ ...ROOT, status: 'init', timeout: '00:00:01' }, SILENT))
-  it('final', () => never(ROOT, { ...SILENT, status: 'aborted' }))
-  it('superseded', () => never(ROOT, { ...SILENT, 'lc:superseded': '3' }))
+  it('that is final', () => never(ROOT, { ...SILENT, status: 'aborted' }))
+  it('that is superseded', () => never(ROOT, { ...SILENT, 'lc:superseded': '3' }))
   it('with an unreadable timeout', () => never(ROOT, { ...SILENT, timeout: 'soon' }))
-  it('a second one of the same id', () => never(ROOT, { ...WAITING, id: '01.00' }, SILENT))
+  it('that is the second one with its id', () => never(ROOT, { ...WAITING, id: '01.00' }, SILENT))
 })
 
 describe('a plan', () => {
-  it('names the earliest limit of what it leaves alone', () => {
+  it('names the earliest deadline of the events it leaves alone', () => {
     const later = { ...SILENT, id: '03.00', timestamp: ago(MINUTE) }
     const stream = new Case(ROOT, SILENT, later)
     stream.look(0)
@@ -442,7 +442,7 @@ describe('a plan', () => {
     expect(plan).toMatchObject({ dueMs: START_MS + 4 * MINUTE, nextInspectionMs: START_MS + 4 * MINUTE })
   })
 
-  it('keeps of an event that is not due any more nothing', () => {
+  it('forgets the observations of an event that is no longer due', () => {
     const stream = new Case(ROOT, SILENT)
     stream.look(0)
     expect(stream.sightings.size).toBe(1)

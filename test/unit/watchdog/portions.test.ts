@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { runWatchdog } from '../../../src/watchdog/loop.ts'
 import { dogOf, INTERVAL, MINUTE, Notes, optionsOf, SECOND, World } from './watch-world.ts'
 
-/** A stream of which so many events are due a minute after its beginning, and are ended ten seconds later. */
+/** A stream with this number of events that are due a minute after its beginning, and are ended ten seconds later. */
 async function largeWorld(events = 50): Promise<World> {
   const world = new World()
   await world.create('large', Array(events).fill({ timeout: '00:01:00' }))
@@ -11,8 +11,8 @@ async function largeWorld(events = 50): Promise<World> {
 
 const openIn = async (world: World) => (await world.statuses('large')).filter(each => each.endsWith(' init')).length
 
-describe('a stream of which very much is due', () => {
-  it('is changed in portions, all of them in a pass that has the time', async () => {
+describe('a stream with very many due events', () => {
+  it('is changed in portions, all in one pass if there is time', async () => {
     const world = await largeWorld()
     const { sweep } = dogOf(world, { maxShare: 1 })
     for (; world.atMs <= MINUTE; world.wait(INTERVAL)) await sweep()
@@ -20,7 +20,7 @@ describe('a stream of which very much is due', () => {
     expect(world.count('change')).toBe(3)
   })
 
-  it('keeps the watchdog from no other whose limit ends meanwhile', async () => {
+  it('does not delay other streams whose deadline passes meanwhile', async () => {
     const world = await largeWorld(200)
     await world.worked('small', '00:01:12')
     const dueMs = world.nowMs + 72 * SECOND
@@ -40,7 +40,7 @@ describe('a stream of which very much is due', () => {
     await running
   })
 
-  it('is left as it is from the portion on in which the watchdog is to end', async () => {
+  it('is left from the portion on at which the watchdog stops', async () => {
     const world = await largeWorld()
     const abort = new AbortController()
     world.before = async call => {
@@ -53,7 +53,7 @@ describe('a stream of which very much is due', () => {
     expect(await openIn(world)).toBe(30)
   })
 
-  it('is not tried portion by portion where another has leased it', async () => {
+  it('is not retried for each portion if another holds its lease', async () => {
     const world = await largeWorld()
     const { sweep, notes } = dogOf(world, { maxShare: 1 })
     for (; world.atMs <= MINUTE; world.wait(INTERVAL)) await sweep()

@@ -30,7 +30,7 @@ export function sweepReport(more: Partial<PassReport> = {}): PassReport {
 
 export const OPEN_BREAKER: PassReport['breaker'] = { isOpen: true, wouldEnd: 312, openEvents: 900, maxShare: 0.2 }
 
-/** The search of an order was silent for two minutes. */
+/** The search of an order had no heartbeat for two minutes. */
 export function expiry(more: Partial<Expiry> = {}): Expiry {
   return {
     kind: 'abort-event',

@@ -16,7 +16,7 @@ interface Played {
   readonly faults: string[]
 }
 
-/** @param answer what sending comes to */
+/** @param answer the result of sending */
 function play(
   env: SystemdOptions['env'],
   { isAlive = (): boolean => true, answer = async (): Promise<string | undefined> => undefined } = {},
@@ -40,17 +40,17 @@ function play(
   return { systemd, ...played }
 }
 
-/** All that promises lead to without a timer. */
+/** All continuations of promises without a timer. */
 function settled(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }
 
-test('where no unit of systemd started it nothing is said', () => {
+test('without a systemd unit no message is sent', () => {
   expect(play({ PATH: '/usr/bin', WATCHDOG_USEC: '60000000' }).systemd).toBeUndefined()
 })
 
 describe('readiness', () => {
-  test('is said once, after the first pass that came to its end', async () => {
+  test('is sent once, after the first complete pass', async () => {
     const { systemd, sent } = play(UNIT)
     await systemd?.failed?.(failedPass())
     await systemd?.passed?.(sweepReport({ watched: 3 }))
@@ -59,14 +59,14 @@ describe('readiness', () => {
     expect(sent).toEqual([['STATUS=passes fail: store-unreachable'], ['READY=1', 'STATUS=watching 3 streams']])
   })
 
-  test('is said although the breaker opens in the first pass', async () => {
+  test('is sent although the circuit breaker opens in the first pass', async () => {
     const { systemd, sent } = play(UNIT)
     await systemd?.passed?.(sweepReport({ breaker: OPEN_BREAKER }))
     await settled()
     expect(sent).toEqual([['READY=1', 'STATUS=the circuit breaker is open: no event is ended']])
   })
 
-  test('the status follows outage and breaker, a message for each turn and none for each pass', async () => {
+  test('has a status that follows outage and circuit breaker, with a message per change and none per pass', async () => {
     const { systemd, sent } = play(UNIT)
     for (const breaker of [sweepReport().breaker, OPEN_BREAKER, OPEN_BREAKER]) {
       await systemd?.passed?.(sweepReport({ breaker }))
@@ -81,7 +81,7 @@ describe('readiness', () => {
     ])
   })
 
-  test('the status says that nothing can be ended, also while passes want nothing, and until one does', async () => {
+  test('has a status for a store that refuses changes, also in passes without one, until a change succeeds', async () => {
     const { systemd, sent } = play(UNIT)
     for (const outcomes of [{ failed: 2 }, {}, { failed: 1, unknown: 1 }, { ended: 1 }]) {
       await systemd?.passed?.(sweepReport({ outcomes, overdue: 1 }))
@@ -93,7 +93,7 @@ describe('readiness', () => {
     ])
   })
 
-  test('the end is said before the process ends', async () => {
+  test('is revoked before the process exits', async () => {
     const { systemd, sent } = play(UNIT)
     await systemd?.stopping()
     expect(sent).toEqual([['STOPPING=1', 'STATUS=stopping']])
@@ -102,17 +102,17 @@ describe('readiness', () => {
 
 describe("systemd's watchdog", () => {
   test.each([
-    ['twice in its time', { WATCHDOG_USEC: '60000000', WATCHDOG_PID: String(PID) }, [30_000]],
-    ['also where no process is named', { WATCHDOG_USEC: '3000000' }, [1_500]],
-    ['not where another process is meant, npx for example', { WATCHDOG_USEC: '60000000', WATCHDOG_PID: '1' }, []],
-    ['not where it is off', {}, []],
-    ['not where its time makes no sense', { WATCHDOG_USEC: 'soon' }, []],
-    ['and no timer gets more than it takes', { WATCHDOG_USEC: '99999999999999' }, [2 ** 31 - 1]],
-  ])('is told %s', (_, env, everyMs) => {
+    ['twice per timeout', { WATCHDOG_USEC: '60000000', WATCHDOG_PID: String(PID) }, [30_000]],
+    ['also without a named process', { WATCHDOG_USEC: '3000000' }, [1_500]],
+    ['not if another process is named, npx for example', { WATCHDOG_USEC: '60000000', WATCHDOG_PID: '1' }, []],
+    ['not if it is off', {}, []],
+    ['not if the timeout is invalid', { WATCHDOG_USEC: 'soon' }, []],
+    ['with at most the longest possible timer', { WATCHDOG_USEC: '99999999999999' }, [2 ** 31 - 1]],
+  ])('is notified %s', (_, env, everyMs) => {
     expect(play({ ...UNIT, ...env }).timers.map(timer => timer.everyMs)).toEqual(everyMs)
   })
 
-  test('is told only while the loop is alive, and not after the end', async () => {
+  test('is notified only while the loop is alive, and not after the end', async () => {
     let isAlive = true
     const { systemd, sent, timers } = play({ ...UNIT, WATCHDOG_USEC: '2000000' }, { isAlive: () => isAlive })
     timers[0]?.fire()
@@ -125,7 +125,7 @@ describe("systemd's watchdog", () => {
     expect(timers).toEqual([])
   })
 
-  test('gets no second message while one is under way', async () => {
+  test('gets no second message while one is in flight', async () => {
     const gate = Promise.withResolvers<undefined>()
     const { sent, timers } = play({ ...UNIT, WATCHDOG_USEC: '2000000' }, { answer: () => gate.promise })
     for (let times = 0; times < 5; times++) timers[0]?.fire()
@@ -139,7 +139,7 @@ describe("systemd's watchdog", () => {
   })
 })
 
-test('a message that cannot be sent is told once and changes nothing', async () => {
+test('a message that cannot be sent is reported once and changes nothing', async () => {
   const { systemd, faults, sent } = play(UNIT, { answer: async () => 'systemd-notify exited with 1' })
   await systemd?.passed?.(sweepReport())
   await systemd?.failed?.(failedPass())
@@ -162,7 +162,7 @@ describe('the program systemd-notify', () => {
     return { ...UNIT, PATH: `${folder}:/usr/bin:/bin` }
   }
 
-  test('gets the assignments as arguments, no shell between, and of the environment only what it needs', async () => {
+  test('gets the assignments as arguments, without a shell, and only the necessary environment', async () => {
     const env = await fake(`printf '%s\\n' "$@" > ${folder}/arguments; env > ${folder}/environment`)
     expect(await notifyProgram(['READY=1', 'STATUS=$(id); "x" & y'], env)).toBeUndefined()
     expect(await readFile(join(folder, 'arguments'), 'utf8')).toBe('READY=1\nSTATUS=$(id); "x" & y\n')
@@ -171,15 +171,15 @@ describe('the program systemd-notify', () => {
     expect(environment).not.toContain('canary')
   })
 
-  test('that fails is told by its exit code', async () => {
+  test('that fails is reported with its exit code', async () => {
     expect(await notifyProgram(['READY=1'], await fake('exit 3'))).toBe('systemd-notify exited with 3')
   })
 
-  test('that is not there is told', async () => {
+  test('that is missing is reported', async () => {
     expect(await notifyProgram(['READY=1'], { ...UNIT, PATH: folder })).toMatch(/cannot be started: .*ENOENT/)
   })
 
-  test('that cannot be started at all is told too', async () => {
+  test('that cannot be started is reported too', async () => {
     expect(await notifyProgram(['STATUS=a\0b'], UNIT)).toMatch(/cannot be started/)
   })
 })

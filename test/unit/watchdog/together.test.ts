@@ -6,7 +6,7 @@ import { seededRandom } from '../../support/faults.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { dogOf, INTERVAL, MINUTE, rest, SECOND, World } from './watch-world.ts'
 
-/** A store as one process sees it: answers come in any order, and after so many calls the process is dead. */
+/** A store as one process sees it: answers come in any order, and after a number of calls the process is dead. */
 function viewOf(store: StreamStore, random: () => number, livesCalls: number) {
   let calls = 0
   const { promise: died, resolve: die } = Promise.withResolvers<void>()
@@ -52,7 +52,7 @@ const aRun = () =>
     waits: fc.array(fc.constantFrom(0, 1_000, INTERVAL / 2, INTERVAL), { minLength: 6, maxLength: 6 }),
   })
 
-it('any number of watchdogs on a store, one dying midway, end each event that is due exactly once', async () => {
+it('any number of watchdogs on a store, one of which dies, end each due event exactly once', async () => {
   const seen = { ended: 0, deaths: 0, already: 0 }
   await fc.assert(
     fc.asyncProperty(aRun(), async ({ seed, streams, dogs: lives, sharesStore, waits }) => {
@@ -64,7 +64,7 @@ it('any number of watchdogs on a store, one dying midway, end each event that is
         await world.start(name)
         await world.start(name, '02.00')
       }
-      // one of them lives on, or nobody would be left to do the work
+      // one of them survives, or the work would not be done
       const dogs = [...lives, Number.POSITIVE_INFINITY].map(livesCalls => {
         const { view, died, isDead } = viewOf(world.base, random, livesCalls)
         return {
@@ -103,12 +103,12 @@ it('any number of watchdogs on a store, one dying midway, end each event that is
     }),
     { numRuns: RUNS / 4 },
   )
-  // the property says little unless they get in each other's way
+  // the property is weak unless they conflict
   expect(seen.deaths).toBeGreaterThan(5)
   expect(seen.already).toBeGreaterThan(5)
 })
 
-it('a sign of life wins against any number of watchdogs that look at the same time', async () => {
+it('a heartbeat wins against any number of watchdogs that inspect at the same time', async () => {
   const world = new World()
   await world.worked('a')
   const dogs = Array.from({ length: 5 }, () => dogOf(world, {}, storeWith(world.store, {})))

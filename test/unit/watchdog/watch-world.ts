@@ -26,18 +26,18 @@ interface Sleeper {
   wake(): void
 }
 
-/** A store, its clock, and a machine's clock that only goes forward; both go on when the test says so. */
+/** A store, its clock, and a machine's monotonic clock; both advance when the test says so. */
 export class World {
   atMs = 0
-  /** What the store's clock shows besides the time that has gone by. */
+  /** The offset of the store's clock from the elapsed time. */
   clockOffsetMs = 0
   clockRate = 1
-  /** Streams of which listings have no summary, because somebody else wrote last. */
+  /** Streams without a summary in listings, because of a foreign last write. */
   readonly foreign = new Set<string>()
   readonly calls: string[] = []
-  /** What goes wrong with a call. */
+  /** The fault of a call. */
   fault: (call: Call, name: string) => Error | undefined = () => undefined
-  /** What somebody does before a change is made. */
+  /** An action of another before a change is made. */
   before: (call: Call, name: string) => Promise<unknown> | undefined = () => undefined
   readonly base = openMemoryStore({ clock: () => this.nowMs, random: () => 0.5 })
   readonly store: StreamStore = this.#storeOf()
@@ -54,12 +54,12 @@ export class World {
     return Math.round(START_MS + this.atMs * this.clockRate + this.clockOffsetMs)
   }
 
-  /** Time goes by while nobody does anything. */
+  /** Time passes without any activity. */
   wait(ms: number): void {
     this.atMs += ms
   }
 
-  /** Time goes by, and whoever waited goes on when its time has come. */
+  /** Time passes, and waiting code continues when its time has come. */
   async run(ms: number): Promise<void> {
     const endMs = this.atMs + ms
     for (;;) {
@@ -73,7 +73,7 @@ export class World {
     await this.#settle()
   }
 
-  /** Until nobody asks the store for anything more. */
+  /** Until there are no further requests to the store. */
   async #settle(): Promise<void> {
     for (let calls = -1; calls !== this.calls.length; ) {
       calls = this.calls.length
@@ -158,7 +158,7 @@ export class World {
     })
   }
 
-  /** A stream of which one branch is worked, and has to show life within `timeout`. */
+  /** A stream with one branch in progress that has to send heartbeats within `timeout`. */
   async worked(stream: string, timeout = '00:01:00', more: Partial<EventSpec> = {}): Promise<void> {
     await this.create(stream, [{ timeout, ...more }])
     await this.start(stream)
@@ -185,14 +185,14 @@ export class World {
     return this.change(stream, { op: 'touch', event, owner: 'w1', claimMs: HOUR })
   }
 
-  /** A document as another writer leaves it: without a summary. */
+  /** A foreign document: without a summary. */
   async put(stream: string, text: string): Promise<void> {
     const summary = summarize(EMPTY_DOCUMENT, { nowMs: this.nowMs, lastBy: '' })
     await this.base.create(stream, Buffer.from(text), summary)
     await this.rewrite(stream, () => text)
   }
 
-  /** Somebody else changes the text. */
+  /** Another writer changes the text. */
   async rewrite(stream: string, change: (text: string) => string): Promise<void> {
     const holder = { by: 'foreign', host: '', pid: 0, purpose: '', sinceMs: 0 }
     await this.base.update(
@@ -232,24 +232,24 @@ export class World {
     return Buffer.from((await this.base.read(stream))?.body ?? []).toString()
   }
 
-  /** What watchdogs wrote into the journal. */
+  /** The journal entries of watchdogs. */
   async entries(stream: string): Promise<readonly JournalEntry[]> {
     const view = await readStream(this.base, stream)
     return view?.transactions().filter(({ commandId }) => commandId.startsWith('watchdog:')) ?? []
   }
 
-  /** How often `call` was made, of a stream or of all. */
+  /** The number of times `call` was made, for a stream or for all. */
   count(call: string): number {
     return this.calls.filter(made => made.startsWith(call)).length
   }
 }
 
-/** Whatever can go on without time going by has come to rest. */
+/** All work that needs no time is done. */
 export async function rest(): Promise<void> {
   for (let round = 0; round < 3; round++) await new Promise<void>(resolve => setImmediate(resolve))
 }
 
-/** Keeps what it is told. */
+/** Records its notifications. */
 export class Notes implements Observer {
   readonly order: string[] = []
   readonly all: ExecutedDecision[] = []
@@ -290,7 +290,7 @@ export class Notes implements Observer {
 
 export const NEVER_ABORTED = new AbortController().signal
 
-/** Options of a watchdog over the world, with notes of what it tells. */
+/** Options of a watchdog over the world, with records of its notifications. */
 export function optionsOf(world: World, more: Partial<WatchdogOptions> = {}): WatchdogOptions {
   return {
     intervalMs: INTERVAL,

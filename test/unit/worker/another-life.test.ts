@@ -7,7 +7,7 @@ import { Bench } from './one-worker.ts'
 
 const MINUTE = 60_000
 
-/** The stream is removed and created anew, and another worker gets the same event under the same fence. */
+/** The stream is removed and created again, and another worker gets the same event with the same fence. */
 async function anewForAnother(store: StreamStore): Promise<void> {
   await store.remove('s', {})
   resultOf(await run(store, 's', init(['A'], 'b1')))
@@ -17,7 +17,7 @@ async function anewForAnother(store: StreamStore): Promise<void> {
 
 const event = async (store: StreamStore) => (await readStream(store, 's'))?.stream.find('01.00')
 
-test('how work ended is not reported of an event in another life of its stream, though the fence is the same', async () => {
+test('a result is not reported for an event in another incarnation of its stream, although the fence is equal', async () => {
   const bench = new Bench()
   await bench.stream()
   const outcome = await bench.settle(
@@ -31,7 +31,7 @@ test('how work ended is not reported of an event in another life of its stream, 
   expect(await event(bench.store)).toMatchObject({ status: 'inprocess', lc: { owner: 'w2' } })
 })
 
-test('a heartbeat keeps no claim alive in another life of the stream: the work is told to stop', async () => {
+test('a heartbeat does not keep a claim in another incarnation of the stream: the work is stopped', async () => {
   const bench = new Bench()
   await bench.stream()
   const until = async () => (await event(bench.store))?.lc.until
@@ -48,7 +48,7 @@ test('a heartbeat keeps no claim alive in another life of the stream: the work i
   expect(await until()).toBe(untilOfOther)
 })
 
-/** A writer that makes the document element anew keeps what is in it, but neither version nor life. */
+/** A writer that creates the document element anew keeps its content, but neither version nor incarnation id. */
 async function rebuilt(store: StreamStore): Promise<void> {
   const text = Buffer.from((await store.read('s'))?.body ?? []).toString()
   const start = /<EventStream [^>]*>/.exec(text)?.[0] ?? ''
@@ -58,7 +58,7 @@ async function rebuilt(store: StreamStore): Promise<void> {
 
 const born = async (store: StreamStore) => (await readStream(store, 's'))?.document.born
 
-test('how work ended is reported also where another writer dropped the life, and the stream has it again', async () => {
+test('a result is reported if another writer dropped the incarnation id, and the stream has it again', async () => {
   const bench = new Bench()
   await bench.stream()
   const outcome = await bench.settle(
@@ -72,7 +72,7 @@ test('how work ended is reported also where another writer dropped the life, and
   expect(await born(bench.store)).toBe('b0')
 })
 
-test('a heartbeat keeps the claim where another writer dropped the life', async () => {
+test('a heartbeat keeps the claim if another writer dropped the incarnation id', async () => {
   const bench = new Bench()
   await bench.stream()
   const outcome = await bench.settle(

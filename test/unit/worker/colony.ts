@@ -18,7 +18,7 @@ const START_MS = Date.parse('2026-03-01T00:00:00.000Z')
 const CLAIM_MS = 60_000
 const SLICE_MS = 300_000
 const LEASE_S = 60
-/** When the lease of a dead one has ended, its event may be taken from a worker, who has so long to be told, ms. */
+/** When the lease of a dead process has ended, a worker may lose its event, and has this time to be informed, ms. */
 const TOLD_MS = 5_000
 
 export interface ColonySettings {
@@ -26,40 +26,40 @@ export interface ColonySettings {
   readonly streams: number
   /** How many workers there are at a time. */
   readonly workers: number
-  /** A worker that was killed is replaced by another one, so often. */
+  /** The number of times that a killed worker is replaced by another one. */
   readonly kills: number
   readonly rates?: FaultRates
   /** Ms from the beginning. */
   readonly outages?: readonly Outage[]
   readonly maxAttempts?: number
-  /** Work goes on for so long, ms. */
+  /** The duration of work, ms. */
   readonly workMs?: readonly [number, number]
-  /** Every branch has this timeout, and a watchdog looks after it. */
+  /** Every branch has this timeout, and a watchdog watches it. */
   readonly timeout?: string
-  /** So often somebody takes the lease of a stream for a minute, and dies. */
+  /** The number of times that a lease is taken for a minute by a process that then dies. */
   readonly deadLeases?: number
 }
 
 const FORKS = ['A', 'B', 'A']
 
-/** A time at which somebody was at an event, as it really was. */
+/** An actual time of work on an event. */
 interface Stretch {
   readonly key: string
   readonly attempt: number
   readonly who: string
-  /** Still at it: not done, not told to stop, not dead. */
+  /** Still working: not done, not stopped, not dead. */
   isOn: boolean
 }
 
-/** Workers in a world of virtual time and a bad network, and what they really did. */
+/** Workers in a simulation with virtual time and an unreliable network, and their actual work. */
 export class Colony {
   readonly base: StreamStore
   readonly scheduler = new Scheduler(START_MS)
   readonly reports: LoopReport[] = []
   readonly runs = new Map<string, number>()
-  /** Two workers were at the same event at the same time, neither of them told to stop. */
+  /** Two workers on the same event at the same time, neither of them stopped. */
   readonly clashes: string[] = []
-  /** Claims that were given up although nobody else had the event: no heartbeat was confirmed. */
+  /** Claims that were abandoned although no other worker had the event: no heartbeat was confirmed. */
   expired = 0
   readonly #stretches: Stretch[] = []
   readonly #random: Random
@@ -73,7 +73,7 @@ export class Colony {
     this.base = openMemoryStore({ clock: new Clock(this.scheduler).nowMs })
   }
 
-  /** @returns names of the streams that did not come to their end */
+  /** @returns names of the streams that did not end */
   async live(forMs: number): Promise<string[]> {
     const { streams, workers, kills, deadLeases = 0, timeout } = this.#settings
     const forks = FORKS.map(name => ({ name, ...(timeout === undefined ? {} : { timeout }) }))

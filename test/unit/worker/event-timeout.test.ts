@@ -9,15 +9,15 @@ import { Bench, START_MS } from './one-worker.ts'
 
 const MINUTE = 60_000
 
-/** A worker of one event with a timeout, watched by somebody who would end it. */
+/** A worker of one event with a timeout, observed by a watchdog that would end it. */
 class Limited {
   readonly bench: Bench
-  /** When the stream was written, ms from the beginning. */
+  /** The times of writes to the stream, ms from the beginning. */
   readonly writtenMs: number[] = []
-  /** When the event was found to have outlived its timeout. */
+  /** The times at which the event was observed past its timeout. */
   readonly dueMs: number[] = []
 
-  /** @param isCheap the store tells for little that nothing was written, as the embedded one does */
+  /** @param isCheap the store can tell cheaply that nothing was written, as the embedded one can */
   constructor(isCheap = false) {
     this.bench = new Bench(base => {
       const counted = intercept(base, async (_, decide, go) => {
@@ -43,7 +43,7 @@ class Limited {
     this.bench.at(atMs, () => void run(this.bench.store, 's', set))
   }
 
-  /** Works for so long, and looks each quarter of a second whether the event is due. */
+  /** Works for this time, and checks each quarter of a second whether the event is due. */
   async works(forMs: number, claimMs = MINUTE): Promise<Job | undefined> {
     const { bench } = this
     for (let ms = 250; ms < forMs; ms += 250) bench.at(ms, () => void this.#look())
@@ -74,8 +74,8 @@ class Limited {
   }
 }
 
-describe('heartbeats of an event that has a timeout of its own', () => {
-  it('keep up with it where it is shorter than the claim', async () => {
+describe('heartbeats of an event with a timeout of its own', () => {
+  it('follow the timeout if it is shorter than the claim', async () => {
     const world = new Limited()
     await world.stream('00:00:09')
     const job = await world.works(2 * MINUTE)
@@ -85,7 +85,7 @@ describe('heartbeats of an event that has a timeout of its own', () => {
   })
 
   it.each(['', '00:10:00', 'PT10M', isoTime(START_MS + 3_600_000), 'soon'])(
-    'keep to the claim where %j does not ask for more',
+    'follow the claim if %j does not require more',
     async timeout => {
       const world = new Limited()
       await world.stream(timeout)
@@ -95,7 +95,7 @@ describe('heartbeats of an event that has a timeout of its own', () => {
     },
   )
 
-  it('keep up with one that is set while the work goes on, from the next of them on', async () => {
+  it('follow a timeout that is set during the work, from the next heartbeat on', async () => {
     const world = new Limited()
     await world.stream('')
     world.setTimeout(25_000, '00:00:18')
@@ -107,7 +107,7 @@ describe('heartbeats of an event that has a timeout of its own', () => {
     expect(world.longestGapMs(2 * MINUTE + 20_000)).toBeGreaterThanOrEqual(20_000)
   })
 
-  it('keep up with such a one at once where it is cheap to see it', async () => {
+  it('follow such a timeout at once if it can be read at little cost', async () => {
     const world = new Limited(true)
     await world.stream('')
     world.setTimeout(25_000, '00:00:06')
@@ -119,16 +119,16 @@ describe('heartbeats of an event that has a timeout of its own', () => {
     ['00:00:01', 'its timeout of 1s is too short for heartbeats, which keep up with 1.5s: '],
     ['00:00:00', 'its timeout is over: '],
     [isoTime(START_MS - 1), 'its timeout is over: '],
-  ])('that cannot be kept with a timeout of %s: that is said', async (timeout, warning) => {
+  ])('are reported as too slow for a timeout of %s', async (timeout, warning) => {
     const world = new Limited()
     await world.stream(timeout)
     const job = await world.works(MINUTE)
     expect(job?.limitWarning).toMatch(new RegExp(`^${warning}`))
-    // Each heartbeat writes the document anew.
+    // Each heartbeat writes the whole document.
     expect(world.writtenMs.length).toBeLessThan(130)
   })
 
-  it('leave the timeout of the root alone, which is for the whole stream', async () => {
+  it('ignore the timeout of the root, which applies to the whole stream', async () => {
     const { bench } = new Limited()
     const root = { name: 'R', timeout: '00:00:01' }
     resultOf(await run(bench.store, 's', { op: 'init', root, forks: [], hold: false, born: 'b0' }))

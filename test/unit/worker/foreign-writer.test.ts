@@ -7,7 +7,7 @@ import { Bench } from './one-worker.ts'
 
 const MINUTE = 60_000
 
-/** One worker of ours beside a writer who settles nothing, and a stream of branches `A` with the join `J`. */
+/** One worker of ours beside a writer that settles nothing, and a stream of branches `A` with the join `J`. */
 async function joined(branches: number): Promise<{ bench: Bench; foreign: ForeignWrites }> {
   const others: ForeignWrites[] = []
   const bench = new Bench(base => {
@@ -31,7 +31,7 @@ async function joined(branches: number): Promise<{ bench: Bench; foreign: Foreig
   return { bench, foreign }
 }
 
-/** Works on all there is of these names. @returns the ids of what was worked on */
+/** Works on all events of these names. @returns the ids of the processed events */
 async function worked(bench: Bench, names: readonly string[]): Promise<string[]> {
   const ids: string[] = []
   const options = { names, owner: 'w1', timing: bench.timing, until: 'until-empty' } as const
@@ -39,8 +39,8 @@ async function worked(bench: Bench, names: readonly string[]): Promise<string[]>
   return ids
 }
 
-describe('a worker beside writers who settle nothing', () => {
-  it('takes a join whose last branch such a writer has ended, without a watchdog', async () => {
+describe('a worker beside writers that settle nothing', () => {
+  it('claims a join whose last branch such a writer has ended, without a watchdog', async () => {
     const { bench, foreign } = await joined(2)
     resultOf(await run(bench.store, 's', { op: 'complete', event: '01.00' }))
     await foreign.end('s', '02.00')
@@ -50,14 +50,14 @@ describe('a worker beside writers who settle nothing', () => {
     expect(view?.transactions().map(({ op }) => op)).toEqual(['init', 'complete', 'foreign', 'start', 'complete'])
   })
 
-  it('takes the join where such a writer has dropped what says that it is one', async () => {
+  it('claims the join if such a writer has dropped the attribute that marks it', async () => {
     const { bench, foreign } = await joined(1)
     await foreign.end('s', '01.00')
     await foreign.write('s', [' lc:join="wait"', ''])
     expect(await worked(bench, ['J'])).toEqual(['01'])
   })
 
-  it('takes such a join by its id', async () => {
+  it('claims such a join by its id', async () => {
     const { bench, foreign } = await joined(1)
     await foreign.end('s', '01.00')
     expect(await bench.settle(bench.work(() => undefined, {}, '01'))).toMatchObject({ kind: 'reported' })
@@ -69,10 +69,10 @@ describe('a worker beside writers who settle nothing', () => {
     expect(await worked(bench, ['J'])).toEqual([])
   })
 
-  it('looks again when the claim runs out that keeps the last branch open', async () => {
+  it('checks again when the claim that keeps the last branch open expires', async () => {
     const { bench, foreign } = await joined(1)
     resultOf(await run(bench.store, 's', { op: 'start', event: '01.00', owner: 'w2', claimMs: 5 * MINUTE }))
-    // What such a writer has added below it has ended: it closes once nobody is at it any more.
+    // The event that such a writer has added below it has ended: it closes once its claim ends.
     const added = '<Event name="B" status="completed" id="01.01" prev="01.00"/>'
     await foreign.write('s', ['</EventStream>', `${added}</EventStream>`])
     const drain = new AbortController()

@@ -8,15 +8,15 @@ import { intercept, run } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 
 const MINUTE = 60_000
-/** How long one try waits here for a lease, ms. */
+/** The time that one attempt waits for a lease here, ms. */
 const WAIT_MS = 2_000
 
-/** A worker of a stream whose lease somebody else may hold: changes are kept out, and the document can be read. */
+/** A worker of a stream whose lease another may hold: changes are refused, and the document can be read. */
 class Leased {
   readonly bench: Bench
-  /** How often a heartbeat was kept out. */
+  /** The number of refused heartbeats. */
   keptOut = 0
-  /** When the work was told to stop, ms from the beginning. */
+  /** The time at which the work was stopped, ms from the beginning. */
   stoppedMs: number | undefined
   #base: StreamStore | undefined
   #lease: LeaseView | undefined
@@ -51,7 +51,7 @@ class Leased {
     this.bench.at(fromMs, () => (this.#isAway = true))
   }
 
-  /** What the holder of the lease does under it, or whoever comes first when it has ended. */
+  /** The changes of the lease holder under the lease, or of the first process after it. */
   changes(atMs: number, operation: Operation): void {
     this.bench.at(atMs, () => void this.#change(operation))
   }
@@ -62,7 +62,7 @@ class Leased {
     if (outcome.kind !== 'done') throw new Error(`${operation.op}: ${outcome.kind}`)
   }
 
-  /** Works for so long, under a claim of a minute. */
+  /** Works for this time, with a claim of a minute. */
   async works(forMs: number, options: Partial<EventWorkOptions> = {}): Promise<WorkOutcome> {
     const { bench } = this
     const working = bench.work(async job => {
@@ -84,8 +84,8 @@ async function leased(): Promise<Leased> {
   return world
 }
 
-describe('a claim on a stream that another has leased', () => {
-  it('outlives the lease of one who died: nobody could have taken the event', async () => {
+describe('a claim on a stream that another process has leased', () => {
+  it('survives the lease of a dead process: the event could not be claimed', async () => {
     const world = await leased()
     // The next heartbeat is due at 20 s; the claim ends at 60 s, the lease at 75 s.
     world.held(15_000, 75_000)
@@ -95,7 +95,7 @@ describe('a claim on a stream that another has leased', () => {
     expect(await world.event()).toMatchObject({ status: 'completed', lc: { owner: 'w1', attempt: '1' } })
   })
 
-  it('outlives one that is held until somebody says otherwise, and work that ends meanwhile is reported after it', async () => {
+  it('survives an infinite lease, and a result of that time is reported after it', async () => {
     const world = await leased()
     world.held(15_000, 30 * MINUTE, 'infinite')
     expect(await world.works(10 * MINUTE)).toMatchObject({ kind: 'reported' })
@@ -103,7 +103,7 @@ describe('a claim on a stream that another has leased', () => {
     expect(world.bench.timing.monotonicMs()).toBeGreaterThanOrEqual(30 * MINUTE)
   })
 
-  it('is lost to the holder of the lease, while that is held still', async () => {
+  it('is lost to the holder of the lease during the lease', async () => {
     const world = await leased()
     world.held(15_000, 10 * MINUTE)
     world.changes(70_000, { op: 'cancel', event: '01.00' })
@@ -112,7 +112,7 @@ describe('a claim on a stream that another has leased', () => {
     expect(world.stoppedMs).toBeLessThan(70_000 + WAIT_MS + 1_500)
   })
 
-  it('is lost to who was first when the lease had ended', async () => {
+  it('is lost to the first one after the lease ended', async () => {
     const world = await leased()
     world.held(15_000, 75_000)
     world.changes(75_001, { op: 'start', event: '01.00', owner: 'w2', claimMs: MINUTE })
@@ -121,7 +121,7 @@ describe('a claim on a stream that another has leased', () => {
     expect(await world.event()).toMatchObject({ status: 'inprocess', lc: { owner: 'w2', attempt: '2' } })
   })
 
-  it('is lost soon when nothing can be read either', async () => {
+  it('is soon lost if reads fail too', async () => {
     const world = await leased()
     world.held(15_000, 10 * MINUTE)
     world.away(70_000)
@@ -130,7 +130,7 @@ describe('a claim on a stream that another has leased', () => {
     expect(world.stoppedMs).toBeLessThan(90_000)
   })
 
-  it('is trusted no longer than any other once its worker is to end', async () => {
+  it('is trusted no longer than any other once its worker is stopping', async () => {
     const world = await leased()
     world.held(15_000, 10 * MINUTE)
     const stop = new AbortController()

@@ -7,7 +7,7 @@ import { Colony, type ColonySettings } from './colony.ts'
 const HOUR = 3_600_000
 const BAD = { requestLost: 0.05, answerLost: 0.05, unknown: 0.02 }
 
-/** How often each event came to an end, by the journals. */
+/** The number of ends of each event, by the journals. */
 async function endsIn(store: StreamStore): Promise<number[]> {
   const ends: number[] = []
   for await (const page of store.list({})) {
@@ -22,7 +22,7 @@ async function endsIn(store: StreamStore): Promise<number[]> {
   return ends
 }
 
-/** The events that somebody has aborted. */
+/** The events that were aborted. */
 async function endedBy(store: StreamStore, who: string): Promise<string[]> {
   const ended: string[] = []
   for await (const page of store.list({})) {
@@ -57,7 +57,7 @@ const WORLDS: readonly ColonySettings[] = [
 ]
 
 describe('many worker loops', () => {
-  it.each(WORLDS)('run no attempt twice, never two at an event, and end each event once: $seed', async settings => {
+  it.each(WORLDS)('run no attempt twice, never two for one event, and end each event once: $seed', async settings => {
     const colony = new Colony(settings)
     expect(await colony.live(3 * HOUR)).toEqual([])
     expect([...colony.runs].filter(([, times]) => times > 1)).toEqual([])
@@ -65,7 +65,7 @@ describe('many worker loops', () => {
     expect((await endsIn(colony.base)).filter(times => times !== 1)).toEqual([])
   })
 
-  it('lose no work to leases that others have left behind', async () => {
+  it('lose no work because of abandoned leases', async () => {
     const settings = { seed: 'leases', streams: 6, workers: 6, kills: 0, workMs: [30_000, 300_000] } as const
     const colony = new Colony({ ...settings, deadLeases: 40 })
     expect(await colony.live(3 * HOUR)).toEqual([])
@@ -75,7 +75,7 @@ describe('many worker loops', () => {
     expect((await endsIn(colony.base)).filter(times => times !== 1)).toEqual([])
   })
 
-  it('keep what they work on from being ended by a watchdog, whatever is lost on the way', async () => {
+  it('keep their events from being ended by a watchdog, whatever messages are lost', async () => {
     const settings = { seed: 'timeouts', streams: 2, workers: 6, kills: 0, workMs: [30_000, 300_000] } as const
     const colony = new Colony({
       ...settings,
@@ -84,7 +84,7 @@ describe('many worker loops', () => {
     })
     expect(await colony.live(HOUR)).toEqual([])
     expect(await endedBy(colony.base, 'watchdog')).toEqual([])
-    // It is awake: what nobody works on is ended.
+    // It is active: abandoned events are ended.
     await run(colony.base, 't', {
       op: 'init',
       root: { name: 'R' },
@@ -96,7 +96,7 @@ describe('many worker loops', () => {
     expect(await endedBy(colony.base, 'watchdog')).toEqual(['t 01.00'])
   })
 
-  it('take over what the dead have left, as the next attempt', async () => {
+  it('take over the events of dead workers, as the next attempt', async () => {
     const colony = new Colony({ seed: 'kills', streams: 12, workers: 6, kills: 4 })
     await colony.live(HOUR)
     expect([...colony.runs.keys()].filter(key => key.endsWith('_2')).length).toBeGreaterThan(0)

@@ -10,7 +10,7 @@ import { Bench, START_MS } from './one-worker.ts'
 
 const MINUTE = 60_000
 
-/** Runs a loop on a bench, and keeps what it tells. */
+/** Runs a loop on a bench, and records its notifications. */
 function loop(bench: Bench, work: Work, options: Partial<TimedLoopOptions> = {}) {
   const happenings: WorkerEvent[] = []
   const report = workLoop(
@@ -28,7 +28,7 @@ function loop(bench: Bench, work: Work, options: Partial<TimedLoopOptions> = {})
   return { report: bench.settle(report), happenings }
 }
 
-/** The same for one that does not end by itself: drained after so long, ms from the beginning. */
+/** The same for a permanent loop: drained after this time, ms from the beginning. */
 function lasting(bench: Bench, work: Work, forMs: number) {
   const drain = new AbortController()
   bench.at(forMs, () => drain.abort())
@@ -48,7 +48,7 @@ const kinds = (happenings: readonly WorkerEvent[]) => happenings.map(({ kind }) 
 
 const LEASE = '11111111-1111-4111-8111-111111111111'
 
-/** With a mark of changes: what stays as it is is not listed again. */
+/** With a change token: an unchanged store is not listed again. */
 function marked(store: StreamStore): StreamStore {
   let writes = 0
   const counted = intercept(store, (_name, decide, go) => {
@@ -60,7 +60,7 @@ function marked(store: StreamStore): StreamStore {
   })
 }
 
-/** As if all streams were written by those who know nothing of summaries. */
+/** As if all streams were written by programs without summaries. */
 function withoutSummaries(store: StreamStore): StreamStore {
   const list: StreamStore['list'] = async function* (options) {
     for await (const page of store.list(options)) yield page.map(({ summary: _, ...listed }) => listed)
@@ -68,7 +68,7 @@ function withoutSummaries(store: StreamStore): StreamStore {
   return new Proxy(store, { get: (target, key) => (key === 'list' ? list : Reflect.get(target, key)) })
 }
 
-/** A store in which calls of one method go through `around`. */
+/** A store in which calls of one method pass through `around`. */
 function watched(store: StreamStore, calls: string[]): StreamStore {
   return new Proxy(store, {
     get(target, key) {
@@ -83,7 +83,7 @@ function watched(store: StreamStore, calls: string[]): StreamStore {
 }
 
 describe('a worker loop', () => {
-  it('works on events of its names and topic in streams of its glob, and on no other', async () => {
+  it('works on events of its names and topic in streams of its glob, and on no others', async () => {
     const bench = new Bench()
     const forks = [
       { name: 'A', topic: 'eu' },
@@ -102,7 +102,7 @@ describe('a worker loop', () => {
     expect(seen).toEqual(['orders/1 01.00'])
   })
 
-  it('takes up what it has made possible itself: next steps and joins', async () => {
+  it('claims events that its own work made ready: next steps and joins', async () => {
     const bench = new Bench()
     await run(bench.store, 's', { ...init(['A', 'A']), join: { name: 'J' } } as never)
     const names: string[] = []
@@ -115,7 +115,7 @@ describe('a worker loop', () => {
     expect((await readStream(bench.store, 's'))?.stream.done).toBe(true)
   })
 
-  it('lets streams take turns: one with many events keeps no other waiting', async () => {
+  it('serves streams in turn: one with many events does not delay others', async () => {
     const bench = new Bench()
     await bench.stream(
       Array.from({ length: 30 }, () => 'A'),
@@ -130,7 +130,7 @@ describe('a worker loop', () => {
     expect(order).toHaveLength(32)
   })
 
-  it('has so many at work at a time as it was told, and no more', async () => {
+  it('runs at most the configured number of events at a time', async () => {
     const bench = new Bench()
     await bench.stream(Array.from({ length: 12 }, () => 'A'))
     let [now, most] = [0, 0]
@@ -144,7 +144,7 @@ describe('a worker loop', () => {
     expect(most).toBe(4)
   })
 
-  it('goes on after work that threw', async () => {
+  it('continues after work that threw', async () => {
     const bench = new Bench()
     await bench.stream(['A', 'A', 'A'])
     const { report } = loop(bench, job => {
@@ -154,7 +154,7 @@ describe('a worker loop', () => {
     expect(await report).toMatchObject({ claimed: 3, completed: 2, failed: 1 })
   })
 
-  it('reads no document where listings say that there is nothing', async () => {
+  it('reads no document if the listing shows no work', async () => {
     const calls: string[] = []
     const bench = new Bench(store => watched(store, calls))
     await bench.stream(['B'])
@@ -163,7 +163,7 @@ describe('a worker loop', () => {
     expect([...new Set(calls)].sort()).toEqual(['list', 'nowMs'])
   })
 
-  it('lists nothing while nothing was written, where the store can tell', async () => {
+  it('requests no listing if the store can tell that nothing was written', async () => {
     const calls: string[] = []
     const bench = new Bench(
       store =>
@@ -177,13 +177,13 @@ describe('a worker loop', () => {
     expect(calls.filter(call => call === 'list')).toHaveLength(1)
   })
 
-  it('works on one event where it is told to', async () => {
+  it('works on a single event on request', async () => {
     const bench = new Bench()
     await bench.stream(['A', 'A'])
     expect(await loop(bench, () => undefined, { until: 'once', concurrency: 3 }).report).toMatchObject({ claimed: 1 })
   })
 
-  it('drained, finishes what is under way and claims nothing more', async () => {
+  it('when drained, completes the work in progress and claims no more', async () => {
     const bench = new Bench()
     await bench.stream(['A', 'A'])
     const drain = new AbortController()
@@ -194,7 +194,7 @@ describe('a worker loop', () => {
     })
   })
 
-  it('drained while it claims, begins nothing and hands the event back', async () => {
+  it('when drained during a claim, begins no work and releases the event', async () => {
     const bench = new Bench(store =>
       intercept(store, async (_, decide, go) => {
         if (isSlow) await bench.actor.pause(5_000)
@@ -211,7 +211,7 @@ describe('a worker loop', () => {
     expect(kinds(happenings)).not.toContain('started')
   })
 
-  it('stopped, hands back what is under way', async () => {
+  it('when stopped, releases the events in progress', async () => {
     const bench = new Bench()
     await bench.stream(['A'])
     const stop = new AbortController()
@@ -223,13 +223,13 @@ describe('a worker loop', () => {
     expect(await loop(bench, work, { signal: stop.signal }).report).toMatchObject({ claimed: 1, released: 1 })
   })
 
-  it('takes no event again that it has handed back itself, and comes to an end', async () => {
+  it('does not claim an event again that it has released itself, and ends', async () => {
     const bench = new Bench()
     await bench.stream(['A'])
     expect(await loop(bench, () => ({ op: 'release' })).report).toMatchObject({ claimed: 1, released: 1 })
   })
 
-  it('takes over what another has left, and gives up what went silent too often', async () => {
+  it('takes over abandoned events, and fails those abandoned too often', async () => {
     const bench = new Bench()
     await bench.stream(['A'])
     const attempts: number[] = []
@@ -252,7 +252,7 @@ describe('a worker loop', () => {
     })
   })
 
-  it('throws what keeps its first look from being made', async () => {
+  it('throws an error that prevents its first poll', async () => {
     const bench = new Bench(
       store =>
         new Proxy(store, {
@@ -267,7 +267,7 @@ describe('a worker loop', () => {
     await expect(loop(bench, () => undefined).report).rejects.toThrow(NotPermitted)
   })
 
-  it('tells of an outage once, and goes on after it', async () => {
+  it('reports an outage once, and continues after it', async () => {
     let isAway = false
     const bench = new Bench(store =>
       intercept(store, async (_, decide, go) => {
@@ -286,7 +286,7 @@ describe('a worker loop', () => {
     ])
   })
 
-  it('that is to end by itself waits for streams that are leased for a moment', async () => {
+  it('that should end when idle waits for streams that are briefly leased', async () => {
     const bench = new Bench(store => marked(store))
     await bench.stream(['A', 'A'], 'leased')
     await bench.stream(['A'], 'free')
@@ -294,7 +294,7 @@ describe('a worker loop', () => {
     expect(await loop(bench, () => undefined, { leaseWaitMs: 0 }).report).toMatchObject({ completed: 3, locked: 0 })
   })
 
-  it('tells of streams with work that are leased until somebody says otherwise, and does not wait for them', async () => {
+  it('reports streams with work under an infinite lease, and does not wait for them', async () => {
     const bench = new Bench()
     await bench.stream(['A'], 'leased')
     await bench.stream(['B'], 'of no interest')
@@ -305,13 +305,13 @@ describe('a worker loop', () => {
     expect(bench.scheduler.nowMs - START_MS).toBeLessThan(1_000)
   })
 
-  it('looks through all streams of which a listing knows too little before it says that there is nothing', async () => {
+  it('inspects all streams with insufficient listing data before it reports that there is no work', async () => {
     const bench = new Bench(store => withoutSummaries(store))
     for (let at = 0; at < 2_500; at++) await bench.stream([at === 1_700 ? 'A' : 'B'], `s/${at}`)
     expect(await loop(bench, () => undefined).report).toMatchObject({ completed: 1 })
   })
 
-  it('does not take what it hands back again and again at full speed', async () => {
+  it('does not repeatedly claim at full speed an event that it releases', async () => {
     const bench = new Bench()
     await bench.stream(Array.from({ length: 100 }, () => 'A'))
     const { claimed } = await lasting(bench, () => ({ op: 'release' }), 10 * MINUTE).report
@@ -319,7 +319,7 @@ describe('a worker loop', () => {
     expect(claimed).toBeLessThan(100)
   })
 
-  it('is slowed down by setbacks in a row only, not by those between successes', async () => {
+  it('slows down after consecutive setbacks only, not after those between successes', async () => {
     const bench = new Bench()
     await bench.stream(Array.from({ length: 40 }, () => 'A'))
     let begun = 0
@@ -327,7 +327,7 @@ describe('a worker loop', () => {
     expect((await lasting(bench, work, 2 * MINUTE).report).completed).toBe(40)
   })
 
-  it('does not try for what another loop of the same process is claiming', async () => {
+  it('does not compete for an event that another loop of the same process is claiming', async () => {
     const bench = new Bench(store =>
       intercept(store, async (_, decide, go) => {
         await bench.actor.pause(20)
@@ -342,7 +342,7 @@ describe('a worker loop', () => {
     expect(reports.reduce((sum, { completed }) => sum + completed, 0)).toBe(12)
   })
 
-  it('without the right to write tries each event once, counts that, and slows down where it is not to end', async () => {
+  it('without write permission tries each event once, counts that, and slows down if it should not end', async () => {
     const bench = new Bench(store =>
       intercept(store, async (name, decide, go) => {
         if (isReadOnly) throw new NotPermitted(`${name} cannot be written`)
@@ -358,7 +358,7 @@ describe('a worker loop', () => {
     expect(kinds(happenings)).toContain('fault')
   })
 
-  it('tells once of a store that may no longer be listed, and ends where it is to end by itself', async () => {
+  it('reports once a store without list permission, and ends if it should end when idle', async () => {
     let isForbidden = false
     const bench = new Bench(
       store =>
@@ -382,7 +382,7 @@ describe('a worker loop', () => {
     expect(kinds(happenings).sort()).toEqual(['fault', 'outcome', 'started'])
   })
 
-  it('counts a stream that cannot be read, and works on the others', async () => {
+  it('counts an unreadable stream, and works on the others', async () => {
     const bench = new Bench(store => withoutSummaries(store))
     await bench.stream(['A'], 'bad')
     await bench.stream(['A'], 'good')

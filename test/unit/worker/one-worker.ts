@@ -9,11 +9,11 @@ import { init, resultOf, run } from '../ops/support.ts'
 
 export const START_MS = Date.parse('2026-03-01T00:00:00.000Z')
 
-/** One worker in virtual time, whose own clock somebody may set. */
+/** One worker in virtual time, whose own clock may be set. */
 export class Bench {
   readonly scheduler = new Scheduler(START_MS)
   readonly actor = new Actor(this.scheduler, 'worker', new Random('one'))
-  /** By so much the clock of the machine is wrong, ms. */
+  /** The error of the machine's clock, ms. */
   skewMs = 0
   readonly timing: WorkerTiming = {
     monotonicMs: () => this.scheduler.nowMs - START_MS,
@@ -25,7 +25,7 @@ export class Bench {
   readonly store: StreamStore
 
   constructor(around: (store: StreamStore) => StreamStore = store => store) {
-    // Without a mark of changes, as on Azure: only heartbeats tell.
+    // Without a change token, as on Azure: only heartbeats detect changes.
     const base = openMemoryStore({ clock: () => this.scheduler.nowMs })
     this.store = around(
       new Proxy(base, { get: (target, key) => (key === 'changeToken' ? undefined : bound(target, key)) }),
@@ -40,7 +40,7 @@ export class Bench {
     return workEvent(this.store, { stream: 's', event }, { owner: 'w1', timing: this.timing, ...options }, work)
   }
 
-  /** Lets the world go on until the promise is settled, or for so long. */
+  /** Runs the simulation until the promise is settled, or for this time. */
   async settle<Value>(promise: Promise<Value>, forMs = 3_600_000): Promise<Value> {
     let settled = false
     promise.then(
@@ -55,7 +55,7 @@ export class Bench {
     this.scheduler.at(START_MS + ms, run)
   }
 
-  /** Work that goes on for so long, or until it is told to stop. */
+  /** Work that takes this time, or until it is stopped. */
   lasting(ms: number, ending?: WorkResult): Work {
     return async (job: Job) => {
       await this.actor.pause(ms, job.signal)

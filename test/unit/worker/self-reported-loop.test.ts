@@ -11,7 +11,7 @@ const MINUTE = 60_000
 
 type Own = (store: StreamStore, job: Job) => Promise<void>
 
-/** Work that does something to its own event in the stream, and then says that it is done. */
+/** Work that changes its own event in the stream, and then returns as done. */
 function loop(bench: Bench, own: Own, options: Partial<TimedLoopOptions> = {}) {
   const happenings: WorkerEvent[] = []
   const seen = { times: 0 }
@@ -19,14 +19,14 @@ function loop(bench: Bench, own: Own, options: Partial<TimedLoopOptions> = {}) {
   const how = { names: ['A'], owner: 'w1', timing: bench.timing, until: 'until-empty', observe, ...options } as const
   const report = workLoop(bench.store, how, async job => {
     seen.times += 1
-    // What never ends is stopped here, so that the test fails instead.
+    // An endless run is stopped here, so that the test fails instead.
     if (seen.times < 100) await own(bench.store, job)
     return undefined
   })
   return { report: bench.settle(report), happenings, seen }
 }
 
-/** The same for a worker that runs on, for so long. */
+/** The same for a permanent worker, for this time. */
 function lasting(bench: Bench, own: Own, forMs: number) {
   const drain = new AbortController()
   bench.at(forMs, () => drain.abort())
@@ -35,7 +35,7 @@ function lasting(bench: Bench, own: Own, forMs: number) {
   const report = workLoop(bench.store, how, async job => {
     times.push(bench.timing.monotonicMs())
     if (times.length < 100) await own(bench.store, job)
-    // Time goes on only where somebody waits.
+    // Time advances only during waits.
     await bench.actor.pause(10)
     return undefined
   })
@@ -49,7 +49,7 @@ const doing =
 
 const release = doing(target => ({ op: 'release', ...target }))
 
-/** As a writer does that knows nothing of claims. */
+/** Like a writer without claims. */
 const takenBack: Own = async (store, { stream, fence }) => {
   await writeForeign(store, stream, 'status="inprocess" id="01.00"', 'status="init" id="01.00"')
   const text = Buffer.from((await store.read(stream))?.body ?? []).toString()
@@ -57,13 +57,13 @@ const takenBack: Own = async (store, { stream, fence }) => {
   await writeForeign(store, stream, claim, '')
 }
 
-describe('what the work did to its event itself is counted as its end', () => {
+describe('a change of the event by the work itself counts as its result', () => {
   test.each([
     ['complete', doing(target => ({ op: 'complete', ...target, msg: 'mine' })), { completed: 1 }],
     ['advance', doing(target => ({ op: 'advance', ...target, next: { name: 'B' }, forks: [] })), { completed: 1 }],
     ['fail', doing(target => ({ op: 'fail', ...target, msg: 'mine' })), { failed: 1 }],
     ['release', release, { released: 1 }],
-  ] as const)('%s', async (op, own, counts) => {
+  ] as const)('if it is %s', async (op, own, counts) => {
     const bench = new Bench()
     await bench.stream()
     const { report, happenings } = loop(bench, own)
@@ -82,7 +82,7 @@ describe('what the work did to its event itself is counted as its end', () => {
     })
   })
 
-  test('also where a heartbeat saw it first', async () => {
+  test('also if a heartbeat saw it first', async () => {
     const bench = new Bench()
     await bench.stream()
     const complete = doing(target => ({ op: 'complete', ...target }))
@@ -94,7 +94,7 @@ describe('what the work did to its event itself is counted as its end', () => {
     expect(happenings).toContainEqual(expect.objectContaining({ outcome: expect.objectContaining({ kind: 'lost' }) }))
   })
 
-  test('an end by another is not: it is lost', async () => {
+  test('but a result of another is not its own: the event is lost', async () => {
     const bench = new Bench()
     await bench.stream()
     const { report, happenings } = loop(
@@ -106,7 +106,7 @@ describe('what the work did to its event itself is counted as its end', () => {
   })
 })
 
-describe('an event that its work makes ready again itself', () => {
+describe('an event that its work makes ready again', () => {
   const retried: Own = async (store, job) => {
     await doing(target => ({ op: 'fail', ...target }))(store, job)
     await doing(({ event }) => ({ op: 'retry', event }))(store, job)
@@ -117,7 +117,7 @@ describe('an event that its work makes ready again itself', () => {
     ['taken back by a writer that knows no claims', takenBack, { lost: 1 }],
   ] as const
 
-  test.each(CASES)('is taken no second time by a loop that is to end: %s', async (_, own, counts) => {
+  test.each(CASES)('is not claimed twice by a loop that ends when idle: %s', async (_, own, counts) => {
     const bench = new Bench()
     await bench.stream()
     const { report, seen } = loop(bench, own)
@@ -125,7 +125,7 @@ describe('an event that its work makes ready again itself', () => {
     expect(seen.times).toBe(1)
   })
 
-  test.each(CASES)('is tried ever more slowly by one that runs on: %s', async (_, own) => {
+  test.each(CASES)('is claimed more and more slowly by a permanent loop: %s', async (_, own) => {
     const bench = new Bench()
     await bench.stream()
     const { report, times } = lasting(bench, own, 10 * MINUTE)
@@ -136,7 +136,7 @@ describe('an event that its work makes ready again itself', () => {
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(5_000)
   })
 
-  test('keeps no other event waiting in a loop that is to end', async () => {
+  test('delays no other event in a loop that ends when idle', async () => {
     const bench = new Bench()
     await bench.stream(['A', 'A', 'A'])
     const { report } = loop(bench, async (store, job) => {

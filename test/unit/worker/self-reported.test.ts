@@ -6,7 +6,7 @@ import { endedByHolder } from '../../../src/worker/self-reported.ts'
 import { resultOf, run } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 
-/** A store that does not answer, and how often it was asked. */
+/** A store that does not answer, and the number of its requests. */
 function silentStore() {
   const asked = { times: 0 }
   const read = async () => {
@@ -21,17 +21,17 @@ function silentStore() {
 
 const job = { stream: 's', event: { id: '01.00' }, fence: 2, born: 'b0' }
 
-test('a store that cannot tell who ended an event counts as not told', async () => {
+test('if the store cannot tell who ended an event, it was not the work', async () => {
   expect(await endedByHolder(silentStore().store, job, 'already-final')).toBe(false)
 })
 
-test('a claim that ran out is not asked about: the store was silent all the time', async () => {
+test('an expired claim is not looked up: the store was unreachable all the time', async () => {
   const { store, asked } = silentStore()
   expect(await endedByHolder(store, job, 'claim-expired')).toBe(false)
   expect(asked.times).toBe(0)
 })
 
-test('a stream that was removed while its name was taken by another says nothing of the claim', async () => {
+test('a removed stream whose name another stream has gives no evidence about the claim', async () => {
   const bench = new Bench()
   const { store } = bench
   await bench.stream()

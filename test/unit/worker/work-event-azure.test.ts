@@ -6,7 +6,7 @@ import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
 import { startFaultProxy } from '../../support/fault-proxy.ts'
 import { init, resultOf, run } from '../ops/support.ts'
 
-test('a heartbeat that falls due while the end is reported leaves no lease behind when the store is closed', async () => {
+test('a heartbeat that is due during the report of the result leaves no lease behind when the store is closed', async () => {
   const { port } = await sharedAzurite()
   const direct = await openAzuriteStore(port)
   const proxy = await startFaultProxy({ target: { port } })
@@ -18,7 +18,7 @@ test('a heartbeat that falls due while the end is reported leaves no lease behin
   resultOf(await run(direct, 's', init(['A'])))
   let beating: Promise<boolean> | undefined
   const work = (job: Job) => {
-    // The next Put is that of the report: the heartbeat stands in the queue behind it.
+    // The next Put is that of the report: the heartbeat is after it in the queue.
     const before = async () => {
       beating = job.progress('late')
     }

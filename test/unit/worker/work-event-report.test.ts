@@ -5,7 +5,7 @@ import type { WorkResult } from '../../../src/worker/types.ts'
 import { intercept } from '../ops/support.ts'
 import { Bench } from './one-worker.ts'
 
-/** A bench whose store applies writes but loses the answers to the next ones, as many as the test says. */
+/** A bench whose store applies writes but loses the next answers, as many as the test sets. */
 function lossyBench() {
   const answers = { toLose: 0 }
   const bench = new Bench(store =>
@@ -33,7 +33,7 @@ async function reportedWithoutAnswer(ending: WorkResult) {
   return outcome.result
 }
 
-test('a report that landed without an answer is the change of this worker, which sees that the stream ended', async () => {
+test('a report that landed without an answer is the change of this worker, which is informed that the stream ended', async () => {
   const result = await reportedWithoutAnswer({ op: 'complete' })
   expect(result).toMatchObject({ outcome: 'done', duplicate: false, version: 3, closed: ['00'], done: true })
   const told: number[] = []
@@ -41,7 +41,7 @@ test('a report that landed without an answer is the change of this worker, which
   expect(told).toEqual([3])
 })
 
-test('a report that landed without an answer tells the events that it added', async () => {
+test('a report that landed without an answer returns the events that it added', async () => {
   const result = await reportedWithoutAnswer({ op: 'advance', next: { name: 'B' } })
   expect(result).toMatchObject({ outcome: 'done', duplicate: false, added: ['01.01'], done: false })
 })

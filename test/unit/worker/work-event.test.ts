@@ -13,7 +13,7 @@ async function event(bench: Bench, id = '01.00') {
 }
 
 describe('working on an event', () => {
-  it('claims it, hands on what it is, and reports what comes of it', async () => {
+  it('claims it, passes it to the work, and reports the result', async () => {
     const bench = new Bench()
     await bench.stream()
     const jobs: Job[] = []
@@ -34,7 +34,7 @@ describe('working on an event', () => {
     expect(await event(bench)).toMatchObject({ status: 'completed', msg: '12 results' })
   })
 
-  it('completes what says nothing, fails what throws with its message, made fit for a document', async () => {
+  it('completes an event without a result, and fails one whose work throws with its message, cleaned for a document', async () => {
     const bench = new Bench()
     await bench.stream(['A', 'B'])
     await bench.settle(bench.work(() => undefined))
@@ -43,7 +43,7 @@ describe('working on an event', () => {
     expect(await event(bench, '02.00')).toMatchObject({ status: 'aborted', msg: 'boom\ufffd' })
   })
 
-  it('begins nothing where the claim is another', async () => {
+  it('does not begin if the event is claimed', async () => {
     const bench = new Bench()
     await bench.stream()
     await run(bench.store, 's', { op: 'start', event: '01.00', owner: 'w2', claimMs: MINUTE })
@@ -51,7 +51,7 @@ describe('working on an event', () => {
     expect(outcome).toMatchObject({ kind: 'not-claimed', undone: { kind: 'refused', refusal: { code: 'claimed' } } })
   })
 
-  it('waits in peace for the answer to a heartbeat', async () => {
+  it('waits patiently for the answer to a heartbeat', async () => {
     let isSilent = false
     const bench = new Bench(store =>
       intercept(store, (_, decide, go) => (isSilent ? new Promise(() => {}) : go(decide))),
@@ -79,7 +79,7 @@ describe('working on an event', () => {
   })
 
   it.each([
-    // the claim ends 60 s after the one that was sent last: at once, or after 20 s
+    // the claim ends 60 s after the last one that was sent: at once, or after 20 s
     { what: 'claim', late: 0, endMs: 60_000 },
     { what: 'heartbeat', late: 1, endMs: 80_000 },
   ])('counts the time from the sending of a $what, not from its late answer', async ({ late, endMs }) => {
@@ -105,7 +105,7 @@ describe('working on an event', () => {
     expect(stoppedMs).toBeLessThan(endMs)
   })
 
-  it('fails what ends in a way that cannot be', async () => {
+  it('fails an event with an impossible result', async () => {
     const bench = new Bench()
     await bench.stream()
     const outcome = await bench.settle(bench.work(() => ({ op: 'advance', next: { name: 'a\u0000b' } })))
@@ -113,7 +113,7 @@ describe('working on an event', () => {
     expect((await event(bench))?.msg).toMatch(/ended with advance, but /)
   })
 
-  it('reports under one command id until there is an answer, and is done once', async () => {
+  it('reports with one command id until there is an answer, and is done once', async () => {
     let lost = 0
     const bench = new Bench(store =>
       intercept(store, async (_, decide, go) => {
@@ -130,7 +130,7 @@ describe('working on an event', () => {
     expect(lost).toBe(2)
   })
 
-  it('asks once more when the claim is lost: an earlier report may have landed', async () => {
+  it('tries again when the claim is lost: an earlier report may have landed', async () => {
     let begun: Job | undefined
     let isAway = false
     const bench = new Bench(store =>
@@ -153,7 +153,7 @@ describe('working on an event', () => {
     })
   })
 
-  it('hands back what was stopped, unless it came to an end all the same', async () => {
+  it('releases a stopped event, unless it completed anyway', async () => {
     for (const [ends, status] of [
       [false, 'init'],
       [true, 'completed'],
@@ -183,7 +183,7 @@ describe('a claim', () => {
   it.each([
     ['canceled', { op: 'cancel' }, 'already-final'],
     ['aborted', { op: 'abort', event: '01.00' }, 'already-final'],
-  ] as const)('is lost when the event is %s: the work is told, and nothing is reported', async (_, operation, code) => {
+  ] as const)('is lost when the event is %s: the work stops, nothing is reported', async (_, operation, code) => {
     const bench = new Bench()
     await bench.stream()
     const working = bench.work(bench.lasting(10 * MINUTE))
@@ -193,7 +193,7 @@ describe('a claim', () => {
     expect((await readStream(bench.store, 's'))?.transactions().map(({ op }) => op)).not.toContain('complete')
   })
 
-  it('is lost when no heartbeat is confirmed for five sixths of it, whatever the clock of the machine says', async () => {
+  it('is lost when no heartbeat is confirmed for five sixths of it, whatever the clock of the machine shows', async () => {
     for (const skewMs of [0, -3_600_000]) {
       let isAway = false
       const bench = new Bench(store =>
@@ -218,7 +218,7 @@ describe('a claim', () => {
     }
   })
 
-  it('outlives a clock that was set ahead, if a heartbeat is confirmed at once', async () => {
+  it('survives a clock that was set ahead, if a heartbeat is confirmed at once', async () => {
     const bench = new Bench()
     await bench.stream()
     const working = bench.work(bench.lasting(MINUTE))
@@ -226,7 +226,7 @@ describe('a claim', () => {
     expect(await bench.settle(working)).toMatchObject({ kind: 'reported' })
   })
 
-  it('does not outlive a sleep of the machine that nobody can vouch for', async () => {
+  it('does not survive a suspension of the machine unless a heartbeat confirms it', async () => {
     let isAway = false
     const bench = new Bench(store =>
       intercept(store, async (_, decide, go) => {
@@ -243,7 +243,7 @@ describe('a claim', () => {
     expect(await bench.settle(working, 12_000)).toMatchObject({ kind: 'lost', lost: { code: 'claim-expired' } })
   })
 
-  it('is neither held nor lost while heartbeats are not answered, and goes on when they are', async () => {
+  it('is neither held nor lost while heartbeats are unanswered, and continues when they are answered', async () => {
     let isAway = false
     const bench = new Bench(store =>
       intercept(store, async (_, decide, go) => {
@@ -258,7 +258,7 @@ describe('a claim', () => {
     expect(await bench.settle(working)).toMatchObject({ kind: 'reported' })
   })
 
-  it('that is lost while the work ends is not reported', async () => {
+  it('that is lost during the last step of the work is not reported', async () => {
     const bench = new Bench()
     await bench.stream()
     const outcome = await bench.settle(
@@ -272,7 +272,7 @@ describe('a claim', () => {
 })
 
 describe('the key of an attempt', () => {
-  it('is the same when the attempt is taken up again, and another for the next one', async () => {
+  it('is the same when the attempt is resumed, and another for the next attempt', async () => {
     const bench = new Bench()
     await bench.stream()
     const keys: string[] = []
@@ -289,7 +289,7 @@ describe('the key of an attempt', () => {
     expect(keys).toEqual(['b0_01.00_1', 'b0_01.00_1', 'b0_01.00_2'])
   })
 
-  it('fits a command id and a file name, and keeps apart what differs', () => {
+  it('fits a command id and a file name, and distinguishes different attempts', () => {
     const odd = ["a/b:c'(*)~", 'a_b', 'ä', '\ud800', 'x'.repeat(5_000)]
     const keys = odd.flatMap(id => [attemptKey('b0', id, 1), attemptKey('b0_', id, 1), attemptKey('b0', id, 11)])
     expect(keys.filter(key => !/^[A-Za-z0-9._%-]{1,170}$/.test(key))).toEqual([])

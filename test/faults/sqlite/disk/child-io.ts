@@ -1,4 +1,4 @@
-// A program of its own on a disk whose calls fail one after the other: node child-io.ts FOLDER OPTIONS
+// A separate program on a disk whose calls fail one after the other: node child-io.ts FOLDER OPTIONS
 // Prints a line of JSON for each run of the scenario.
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,15 +10,15 @@ import { document, faultsOf, once } from '../judgement.ts'
 import { arm, type Failing } from './talk.ts'
 
 export interface IoOptions {
-  /** The scenario runs once for each `first` of its calls, or each so many of them, with each of these. */
+  /** The scenario runs once for each `first` of its calls, or every n-th of them, with each of these. */
   readonly failings: readonly (Omit<Failing, 'first'> & { readonly every: number })[]
-  /** Says of what failed that it was done. */
+  /** Reports failures as done. */
   readonly lies?: boolean
 }
 
 export interface IoRun extends Failing {
   readonly injected: number
-  /** How often each outcome, or code of an error, was met. */
+  /** The number of each outcome, or code of an error. */
   readonly told: Readonly<Record<string, number>>
   readonly faults: readonly string[]
 }
@@ -26,7 +26,7 @@ export interface IoRun extends Failing {
 const [folder = '', given = '{}'] = process.argv.slice(2)
 const { failings, lies = false }: IoOptions = JSON.parse(given)
 
-/** What was told of the changes of one run. */
+/** The reports on the changes of one run. */
 class Tally {
   readonly acknowledged: string[] = []
   readonly refused: string[] = []
@@ -53,7 +53,7 @@ class Tally {
 const DONE = ['created', 'committed', 'left']
 
 function open(path: string): StreamStore {
-  // Pauses between tries are as short as they get.
+  // Pauses between attempts are as short as possible.
   return openSqliteStore(path, { random: () => 0, onOpen: db => db.exec('PRAGMA wal_autocheckpoint = 4') })
 }
 
@@ -85,7 +85,7 @@ async function run(failing: Failing): Promise<IoRun & { readonly seen: number }>
   arm(failing)
   const store = await scenario(path, tally)
   const { seen, injected } = arm(undefined)
-  // The same program goes on as soon as the disk does.
+  // The same program continues as soon as the disk works again.
   await tally.of('healed', store.create('healed', bytes(document('healed')), summary()))
   const goesOn = tally.acknowledged.includes('healed') ? [] : ['the program did not go on']
   await store.close()
@@ -95,7 +95,7 @@ async function run(failing: Failing): Promise<IoRun & { readonly seen: number }>
 
 mkdirSync(folder, { recursive: true })
 for (const { every, ...each } of failings) {
-  // How many there are, where none fails.
+  // The number of calls without a failure.
   const { seen } = await run({ ...each, first: Number.MAX_SAFE_INTEGER })
   for (let first = 1; first <= seen; first += every) {
     process.stdout.write(`${JSON.stringify(await run({ ...each, first }))}\n`)

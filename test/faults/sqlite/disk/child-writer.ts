@@ -1,4 +1,4 @@
-// A program of its own beside the tests that changes streams and prints the id of each change that it was told is done:
+// A separate program that changes streams and prints the id of each change reported as done:
 // node child-writer.ts change|create FILE OPTIONS
 import { flushCompileCache } from 'node:module'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
@@ -11,15 +11,15 @@ export interface WriterOptions {
   /** First part of the ids. */
   readonly who: string
   readonly count: number
-  /** `PRAGMA synchronous`, in the place of the driver's. */
+  /** `PRAGMA synchronous`, instead of the driver's value. */
   readonly synchronous?: 'OFF' | 'NORMAL'
-  /** `PRAGMA wal_autocheckpoint`, in the place of the driver's. */
+  /** `PRAGMA wal_autocheckpoint`, instead of the driver's value. */
   readonly checkpointPages?: number
-  /** Says it before the COMMIT, and dies. */
+  /** Reports before the COMMIT, and dies. */
   readonly tooEarly?: boolean
   /** Calls that fail, from the start. */
   readonly failing?: Failing
-  /** Of so many changes the first sync of one fails. */
+  /** One in this number of changes has a failing first sync. */
   readonly failedSyncEvery?: number
 }
 
@@ -79,7 +79,7 @@ async function changing(): Promise<void> {
   await store.close()
 }
 
-/** One file after the other, each made anew unless another program was faster. */
+/** One file after the other, each created unless another program was faster. */
 async function creating(): Promise<void> {
   const { who, count } = options
   for (let at = 0; at < count; at += 1) {
@@ -90,7 +90,7 @@ async function creating(): Promise<void> {
   }
 }
 
-// It may not live to do it at its end.
+// It may be killed before it could do so at the end.
 flushCompileCache()
 if (options.failing !== undefined) arm(options.failing)
 await (task === 'create' ? creating() : changing())

@@ -1,7 +1,7 @@
-/** What a power cut can tear apart, bytes. */
+/** The granularity of a torn write, bytes. */
 const SECTOR = 512
 
-/** One change of a file. `size` alone: it was truncated, or extended with zeros. */
+/** One change of a file. With only `size` it was truncated, or extended with zeros. */
 export type Change = { readonly offset: number; readonly data: Buffer } | { readonly size: number }
 
 /** The bytes of a file, growing. */
@@ -38,7 +38,7 @@ export class Content {
     }
   }
 
-  /** The file has its new size, and zeros where its content would be. */
+  /** The file has its new size, and zeros instead of its content. */
   onlySize(change: Change): void {
     const size = 'size' in change ? change.size : change.offset + change.data.length
     if (size > this.#size) this.#resize(size)

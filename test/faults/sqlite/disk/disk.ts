@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-/** What stands between children and their files: `disk.c`, compiled; `undefined` where that cannot be done. */
+/** The layer between children and their files: `disk.c`, compiled; `undefined` if that is impossible. */
 export interface Disk {
-  /** What a child's environment needs, for files below `under`. `log`: where what reaches the disk is written down. */
+  /** The environment of a child, for files below `under`. `log`: the record of everything that reaches the disk. */
   environment(under: string, log?: string): Readonly<Record<string, string>>
 }
 
-/** Where it is not to be had, `why` says what is missing. */
+/** If it is unavailable, `why` gives the reason. */
 export function openDisk(): Disk | { readonly why: string } {
   if (process.platform !== 'linux') return { why: 'the calls of a program can be recorded on Linux only' }
   const library = join(shortFolder(), 'disk.so')
@@ -30,7 +30,7 @@ export function openDisk(): Disk | { readonly why: string } {
   }
 }
 
-/** In memory where there is such a place: nothing there is meant to last, and a sync costs nothing. Gone after the test. */
+/** In memory if possible: nothing there needs to last, and a sync costs nothing. Removed after the test. */
 export function shortFolder(): string {
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'leasectl-disk-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -4,7 +4,7 @@ import { type Change, Content } from './content.ts'
 import type { Entry } from './record.ts'
 
 /**
- * What becomes of what was not synced when the power goes: all of it arrives (as when only the program dies), none, some
+ * The fate of unsynced data at a power cut: all of it arrives (as when only the program dies), none, some
  * of it, whole or torn, or the sizes of files without their content.
  */
 export const LOSSES = ['nothing', 'everything', 'some', 'torn', 'content'] as const
@@ -22,7 +22,7 @@ interface Naming {
   readonly what: Inode | 'folder' | undefined
 }
 
-/** A disk with a cache that loses what was not synced: files by fsync, names by fsync of their folder. */
+/** A disk with a cache that loses unsynced data: files need fsync, names need fsync of their folder. */
 export class CachedDisk {
   readonly #root: string
   readonly #random: () => number
@@ -66,7 +66,7 @@ export class CachedDisk {
     }
   }
 
-  /** Writes down what would be found after a power cut now. */
+  /** Writes the state after a power cut at this moment. */
   cut(into: string, loss: Loss): void {
     for (const [path, what] of this.#namesAfter(loss)) {
       const target = join(into, relative(this.#root, path))
@@ -98,7 +98,7 @@ export class CachedDisk {
     this.#namings = this.#namings.filter(naming => dirname(naming.path) !== path)
   }
 
-  /** What was pending has arrived or is lost, now and for good: the system does not write it again. */
+  /** Pending data have arrived or are lost, finally: the system does not write them again. */
   #failToSync(path: string): void {
     if (this.#live.get(path) === 'folder') return
     const file = this.#file(path)

@@ -3,16 +3,16 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-/** Where Node keeps what it compiled: these programs are started often. */
+/** The folder where Node keeps compiled code: these programs are started often. */
 const CACHE = fileURLToPath(new URL('../../../../node_modules/.cache/leasectl-tests', import.meta.url))
 
 export interface Script {
   readonly process: ChildProcess
-  /** When all it has printed was seen: its exit code, or the signal that ended it. */
+  /** After all its output was read: its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>
 }
 
-/** Starts a program beside the tests, `test/faults/sqlite/disk/NAME`. It does not outlive the test. */
+/** Starts a separate program, `test/faults/sqlite/disk/NAME`. It ends with the test at the latest. */
 export function startScript(
   name: string,
   args: readonly string[],

@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs'
 /** The side of a child that runs on a recorded disk. */
 export const isRecorded = process.env.LEASECTL_DISK_UNDER !== undefined
 
-/** A line in the record, behind all that was done before. Without a record nothing. */
+/** A line in the record, after all earlier calls. Without a record it has no effect. */
 export function mark(text: string): void {
   if (isRecorded) readlinkSync(`/leasectl-disk/mark/${text}`)
 }
@@ -15,13 +15,13 @@ export interface Failing {
   readonly errno: keyof typeof ERRNO
   /** The first call that fails, from 1. */
   readonly first: number
-  /** How many fail; 0: all from then on. */
+  /** The number of failing calls; 0: all from then on. */
   readonly times: number
   /** Letters of `disk.c`. */
   readonly kinds: string
 }
 
-/** Lets calls fail from now on, and tells what was seen and failed until now. `undefined`: none fails. */
+/** Lets calls fail from now on, and returns the calls and failures so far. `undefined`: none fails. */
 export function arm(failing: Failing | undefined): { readonly seen: number; readonly injected: number } {
   const { errno, first, times, kinds } = failing ?? { errno: undefined, first: 0, times: 0, kinds: 'wst' }
   const number = errno === undefined ? 0 : ERRNO[errno]

@@ -19,11 +19,11 @@ describe('one kind of selection', () => {
     expect(await read({ names: ['b', 'a', 'b'] })).toEqual({ kind: 'names', names: ['b', 'a'] })
   })
 
-  test('--all is a filter that asks for nothing', async () => {
+  test('--all is a filter without conditions', async () => {
     expect(await read({ all: true })).toEqual({ kind: 'filter', filter: {} })
   })
 
-  test('nothing at all', async () => {
+  test('nothing is an error', async () => {
     expect(await read({})).toBeUndefined()
     await expect(requireSelection(none, fakeRuntime(newWorld(), []).runtime)).rejects.toThrow('which streams?')
   })
@@ -34,7 +34,7 @@ describe('one kind of selection', () => {
     [{ failed: true, streams: 'list' }, 'filters and --streams'],
     [{ streams: 'list', all: true }, '--streams and --all'],
     [{ names: ['a'], match: ['**'], all: true }, 'names and filters and --all'],
-  ])('two kinds are a mistake: %o', async (options, says) => {
+  ])('two kinds are refused: %o', async (options, says) => {
     await expect(read(options, { files: { list: 'a' } })).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining(says),
@@ -79,16 +79,16 @@ describe('filters', () => {
 })
 
 describe('a list of names', () => {
-  test('one a line, each once; blank lines, Windows ends and a byte order mark do not count', async () => {
+  test('has one per line, each used once; blank lines, Windows line ends and a byte order mark are ignored', async () => {
     expect(await listed('\ufeffb\r\n\n  \na\nb')).toEqual({ kind: 'list', names: ['b', 'a'] })
   })
 
-  test('lines of ndjson name a stream or are the item of a listing', async () => {
+  test('may be ndjson, with the name of a stream or an item of a listing per line', async () => {
     const lines = ['{"name":"a","status":"init"}', ' {"stream":"b","name":"other"}', 'c']
     expect(await listed(lines.join('\n'))).toEqual({ kind: 'list', names: ['a', 'b', 'c'] })
   })
 
-  test('- is standard input', async () => {
+  test('may be standard input with -', async () => {
     expect(await read({ streams: '-' }, { stdin: '\ufeffa\nb\n' })).toEqual({ kind: 'list', names: ['a', 'b'] })
   })
 
@@ -101,19 +101,19 @@ describe('a list of names', () => {
     ['a\n.leasectl/watchdog', 'line 2: .*reserved'],
     ['a\n../b', 'line 2: .*segment'],
     ['a\u0007', 'line 1: .*control character'],
-  ])('%j is refused, with its line', async (text, says) => {
+  ])('with %j is refused, with the line number', async (text, says) => {
     await expect(listed(text)).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(says) })
     await expect(read({ streams: '-' }, { stdin: text })).rejects.toMatchObject({ code: 'usage' })
   })
 
-  test('a file that is not there, or no text, is refused', async () => {
+  test('is refused if the file is missing or not text', async () => {
     await expect(read({ streams: 'nix' })).rejects.toThrow('--streams nix cannot be read')
     const { runtime } = fakeRuntime(newWorld(), [])
     const binary = { ...runtime, readFile: async () => Uint8Array.of(0x61, 0xff) }
     await expect(readSelection({ ...none, streams: 'list' }, binary)).rejects.toThrow('cannot be read')
   })
 
-  test('what is too long to be read to its end is refused, not cut', async () => {
+  test('that is too long is refused, not truncated', async () => {
     const { runtime } = fakeRuntime(newWorld(), [])
     const long = { ...runtime, readFile: async () => new Uint8Array(MAX_READ_BYTES + 1).fill(0x61) }
     await expect(readSelection({ ...none, streams: 'list' }, long)).rejects.toThrow('list is too long')

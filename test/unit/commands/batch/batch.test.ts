@@ -18,8 +18,8 @@ const items = (text: string) => json(text).items as Record<string, unknown>[]
 const lines = (text: string) => text.trimEnd().split('\n').map(json)
 const tag = { op: 'set', event: '00', attributes: { tag: 'new' } } as const
 
-describe('what is selected', () => {
-  test('a filter: what matches, and nothing else', async () => {
+describe('the selection', () => {
+  test('of a filter contains the matching streams and no others', async () => {
     const world = await worldOf('a/1', 'a/2', 'b/1')
     const ran = await cli(world, ['cancel', '--match', 'a/*', '--yes', '-o', 'json'])
     expect(ran.exit).toBe(0)
@@ -27,7 +27,7 @@ describe('what is selected', () => {
     expect((await statuses(world, 'b/1'))['00']).toBe('inprocess')
   })
 
-  test.each(['text', 'json', 'ndjson'])('nothing: exit 0, an empty list as %s and a sentence', async format => {
+  test.each(['text', 'json', 'ndjson'])('that is empty gives exit 0, no items as %s and a sentence', async format => {
     const world = await worldOf('a')
     const ran = await cli(world, ['cancel', '--match', 'nix*', '-o', format])
     expect(ran).toMatchObject({ exit: 0, stderr: 'nothing selected; nothing was changed\n' })
@@ -35,7 +35,7 @@ describe('what is selected', () => {
     else expect(ran.stdout).toBe(format === 'text' ? 'STREAM  OUTCOME    VERSION  WHAT\n' : '')
   })
 
-  test('a list: each name has to exist, or nothing is changed', async () => {
+  test('of a list must exist in whole, or nothing is changed', async () => {
     const world = await worldOf('a', 'b')
     const setting = { files: { list: 'a\nnix\nb\n' } }
     const ran = await cli(world, ['cancel', '--streams', 'list', '--yes'], setting)
@@ -47,7 +47,7 @@ describe('what is selected', () => {
     expect(skipping.stderr).toContain('skipped: there is no stream nix')
   })
 
-  test.each(['cancel', 'rm'])('an outcome of one event does not mean the whole stream to %s', async verb => {
+  test.each(['cancel', 'rm'])('from an outcome of one event does not mean the whole stream to %s', async verb => {
     const world = await worldOf('a')
     const setting = { files: { list: '{"stream":"a","event":"01.00","outcome":"busy"}\n' } }
     const ran = await cli(world, [verb, '--streams', 'list', '--yes'], setting)
@@ -57,13 +57,13 @@ describe('what is selected', () => {
     expect((await statuses(world, 'a'))['00']).toBe('inprocess')
   })
 
-  test('a list from standard input needs --yes: nobody is left to answer', async () => {
+  test('from standard input needs --yes: no prompt is possible', async () => {
     const world = await worldOf('a')
     expect((await cli(world, ['cancel', '--streams', '-'], { stdin: 'a' })).exit).toBe(2)
     expect((await cli(world, ['cancel', '--streams', '-', '--yes'], { stdin: 'a' })).exit).toBe(0)
   })
 
-  test('cancel and abort leave out what is final already, and count it; what was named is reported', async () => {
+  test('for cancel and abort omits and counts final streams; named ones are reported', async () => {
     const world = await worldOf('a', 'b', 'c')
     await cli(world, ['cancel', 'a'])
     await run(world.store, 'b', { op: 'complete', event: '01.00' })
@@ -77,7 +77,7 @@ describe('what is selected', () => {
     expect(items(named.stdout)).toMatchObject([{ outcome: 'already' }, { outcome: 'refused' }])
   })
 
-  test('what somebody ended but for what is below it is not left out', async () => {
+  test('does not omit a final stream that has open events below its root', async () => {
     for (const events of [[], ['-e', '00']]) {
       const world = await worldOf('a')
       await writeForeign(world.store, 'a', 'status="inprocess"', 'status="canceled"')
@@ -88,7 +88,7 @@ describe('what is selected', () => {
     }
   })
 
-  test('retry leaves out streams without a failure', async () => {
+  test('for retry omits streams without a failure', async () => {
     const world = await worldOf('a', 'b')
     await run(world.store, 'b', { op: 'fail', event: '01.00' })
     const ran = await cli(world, ['retry', '--all', '--yes', '-o', 'json'])
@@ -96,7 +96,7 @@ describe('what is selected', () => {
     expect(ran.stderr).toContain('1 without a failure, left out')
   })
 
-  test('events of what a filter finds; those that are final are left out', async () => {
+  test('of a filter omits and counts events that are final', async () => {
     const world = await worldOf('a', 'b')
     await run(world.store, 'a', { op: 'complete', event: '01.00' })
     const argv = ['abort', '--all', '-e', '01.00', '-e', '02.00', '--yes', '-o', 'json', '--concurrency', '1']
@@ -112,7 +112,7 @@ describe('what is selected', () => {
     })
   })
 
-  test('an event that one of them lacks is missing: nothing is changed', async () => {
+  test('is refused if one of the streams lacks the event: it is missing, and nothing is changed', async () => {
     const world = await worldOf('a')
     await given(world, ['b'])
     const ran = await cli(world, ['cancel', '--all', '-e', '01.00', '--yes'])
@@ -122,7 +122,7 @@ describe('what is selected', () => {
     expect(json(skipping.stdout)).toMatchObject({ items: [{ stream: 'a', outcome: 'done' }] })
   })
 
-  test('--skip-missing goes on with the other events of that stream too', async () => {
+  test('with --skip-missing continues with the other events of that stream', async () => {
     const world = await worldOf('a')
     const argv = ['cancel', 'a', '-e', '01.00', '-e', '07.00', '--skip-missing', '-o', 'json']
     const ran = await cli(world, argv)
@@ -132,7 +132,7 @@ describe('what is selected', () => {
     expect((await statuses(world, 'a'))['00']).toBe('inprocess')
   })
 
-  test('an unreadable document among good ones is reported, the rest goes on', async () => {
+  test('continues after an unreadable document, which is reported', async () => {
     const named = ['a', 'b', 'c']
     for (const argv of [named, [...named, '-e', '01.00'], ['--all', '--yes'], ['--all', '--yes', '-e', '01.00']]) {
       const world = await worldOf('a', 'c')
@@ -149,7 +149,7 @@ describe('what is selected', () => {
     }
   })
 
-  test('the only one of a selection has its own exit code', async () => {
+  test('of a single stream gives the exit code of its outcome', async () => {
     const world = newWorld()
     await unreadable(world, 'b')
     const ran = await cli(world, ['cancel', '--streams', '-', '--yes', '-o', 'ndjson'], { stdin: 'b' })
@@ -158,8 +158,8 @@ describe('what is selected', () => {
   })
 })
 
-describe('what was previewed is what is changed', () => {
-  test('what changed since is skipped and reported as changed', async () => {
+describe('the preview is binding:', () => {
+  test('a stream changed since is skipped and reported as changed', async () => {
     const world = await worldOf('a', 'b', 'c')
     let changed = false
     const store = before(world.store, 'update', async () => {
@@ -178,7 +178,7 @@ describe('what was previewed is what is changed', () => {
     expect((await statuses(world, 'b'))['00']).toBe('inprocess')
   })
 
-  test('so is what vanished since, and what was made anew under its name', async () => {
+  test('so is a stream that was removed since, or created again under its name', async () => {
     const world = await worldOf('a', 'b')
     let isFirst = true
     const store = before(world.store, 'update', async () => {
@@ -197,7 +197,7 @@ describe('what was previewed is what is changed', () => {
     expect(await statuses(world, 'b')).toEqual({ '00': 'inprocess' })
   })
 
-  test('a foreign write that came with a copied document is no surprise either, one behind the preview is', async () => {
+  test('a foreign write that came with a copied document is accepted, a later one is not', async () => {
     const world = await worldOf('a', 'b')
     for (const name of ['a', 'b']) {
       await writeForeign(world.store, name, 'name="A"', 'name="Mine"')
@@ -217,7 +217,7 @@ describe('what was previewed is what is changed', () => {
     ])
   })
 
-  test('a foreign write that the preview saw is no surprise, one behind it is', async () => {
+  test('a foreign write that the preview saw is accepted, a later one is not', async () => {
     const world = await worldOf('a', 'b')
     for (const name of ['a', 'b']) await writeForeign(world.store, name, 'name="A"', 'name="Mine"')
     let isFirst = true
@@ -232,17 +232,17 @@ describe('what was previewed is what is changed', () => {
     ])
   })
 
-  test("our own change of a stream's first event does not break the pin of its second", async () => {
+  test("our own change of a stream's first event does not violate the precondition of its second", async () => {
     const world = await worldOf('a')
     await writeForeign(world.store, 'a', 'name="A"', 'name="Mine"')
     const argv = ['abort', 'a', '-e', '01.00', '-e', '02.00', '--if-version', '1', '-o', 'json']
-    // the foreign write counts as a change of the version that was asked for
+    // the foreign write counts as a change of the requested version
     expect(items((await cli(world, argv)).stdout)).toMatchObject([{ outcome: 'changed' }, { outcome: 'changed' }])
     const ran = await cli(world, ['abort', 'a', '-e', '01.00', '-e', '02.00', '-o', 'json'])
     expect(items(ran.stdout)).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
   })
 
-  test('a command that is repeated says already, although its streams have moved on', async () => {
+  test('a repeated command says already, although its streams have changed since', async () => {
     const world = await worldOf('a', 'b')
     const argv = ['retry', '--all', '--yes', '--command-id', 'c', '-o', 'json']
     for (const name of ['a', 'b']) await run(world.store, name, { op: 'fail', event: '01.00' })
@@ -260,7 +260,7 @@ describe('what was previewed is what is changed', () => {
 })
 
 describe('outcomes', () => {
-  test('each as it ends with -o ndjson, in the order of the selection with -o json', async () => {
+  test('are printed as they arrive with -o ndjson, in the order of the selection with -o json', async () => {
     const world = await worldOf('a', 'b', 'c')
     let letGo = () => {}
     const gate = new Promise<void>(resolve => {
@@ -274,7 +274,7 @@ describe('outcomes', () => {
     expect(items(json.stdout).map(({ stream }) => stream)).toEqual(['a', 'b', 'c'])
   })
 
-  test('every word, with the reason and what to do about the rest', async () => {
+  test('have a word each, with the reason and advice for the rest', async () => {
     const world = await worldOf('already', 'busy', 'changed', 'done', 'refused', 'unknown')
     await cli(world, ['cancel', 'already'])
     for (const event of ['01.00', '02.00']) await run(world.store, 'refused', { op: 'complete', event })
@@ -312,7 +312,7 @@ describe('outcomes', () => {
     expect(ran.stderr).toContain(`try      leasectl cancel --rerun ${runFileOf(ran)}`)
   })
 
-  test('-q prints only what was not done', async () => {
+  test('are printed with -q only if the change was not done', async () => {
     const world = await worldOf('a', 'b')
     await cli(world, ['abort', 'b'])
     const ran = await cli(world, ['cancel', 'a', 'b', '-q'])
@@ -321,7 +321,7 @@ describe('outcomes', () => {
     expect(await cli(await worldOf('a', 'b'), ['cancel', 'a', 'b', '-q'])).toMatchObject({ stdout: '', stderr: '' })
   })
 
-  test('no more streams at a time than --concurrency, 8 by default', async () => {
+  test('arrive for at most --concurrency streams at a time, 8 by default', async () => {
     for (const [argv, wanted] of [
       [[], 8],
       [['--concurrency', '3'], 3],
@@ -341,8 +341,8 @@ describe('outcomes', () => {
   })
 })
 
-describe('what ends a batch', () => {
-  test('Ctrl-C: what is in flight ends, nothing new is begun; a wait for a lease ends as busy', async () => {
+describe('a batch ends early', () => {
+  test('on Ctrl-C: changes in flight complete, no further one starts; a wait for a lease ends as busy', async () => {
     const world = newWorld()
     await given(world, namesOf(10))
     await world.store.acquireLease('s001', { leaseId: LEASE, durationS: -1, holder: HOLDER })
@@ -363,14 +363,14 @@ describe('what ends a batch', () => {
       total: 4,
       notBegun: 6,
     })
-    // Told at once: a second Ctrl-C would end it without another word.
+    // Printed at once: a second Ctrl-C would end it without a message.
     expect(ran.stderr).toMatch(/^run file \S+-cancel-\S+\.ndjson; --rerun does the rest$/m)
     const error = lines(ran.stderr.split('\n').slice(-2).join('\n'))[0]?.error
     expect(error).toMatchObject({ code: 'interrupted', exit: 130, applied: 'yes' })
     expect(await statuses(world, 's004')).toEqual({ '00': 'inprocess' })
   })
 
-  test('between the events of one stream too', async () => {
+  test('on Ctrl-C between the events of one stream', async () => {
     const world = await worldOf('a')
     const interruption = new AbortController()
     const store = before(world.store, 'update', () => interruption.abort('SIGINT'))
@@ -381,7 +381,7 @@ describe('what ends a batch', () => {
     expect((await statuses(world, 'a'))['02.00']).toBe('init')
   })
 
-  test('SIGTERM ends it with 143', async () => {
+  test('on SIGTERM, with 143', async () => {
     const world = await worldOf('a', 'b')
     const interruption = new AbortController()
     const store = before(world.store, 'update', () => interruption.abort('SIGTERM'))
@@ -389,7 +389,7 @@ describe('what ends a batch', () => {
     expect((await cli(world, argv, { store, signal: interruption.signal })).exit).toBe(143)
   })
 
-  test('a store that refuses one stream after the other: the rest is not begun, and it is told why', async () => {
+  test('if the store refuses one stream after another: the rest is not begun, and the reason is given', async () => {
     const world = newWorld()
     await given(world, namesOf(30))
     const store = before(world.store, 'update', name => {
@@ -401,7 +401,7 @@ describe('what ends a batch', () => {
     expect(ran.stderr).toContain('because  no route to host')
   })
 
-  test('faults here and there do not end it', async () => {
+  test('but not because of scattered errors', async () => {
     const world = newWorld()
     await given(world, namesOf(30))
     const store = before(world.store, 'update', name => {
@@ -444,7 +444,7 @@ test('a preview changes nothing and takes no lease', async () => {
   expect(await Promise.all(['a', 'b'].map(name => bodyOf(world, name)))).toEqual(bodies)
 })
 
-test('a preview lists all of it, what cannot be read and single events too', async () => {
+test('a preview lists all targets, including unreadable documents and single events', async () => {
   const world = newWorld()
   await given(world, namesOf(30), ['A'])
   await unreadable(world, 'z')

@@ -35,11 +35,11 @@ async function ask(count: number, argv: readonly string[], setting: Setting) {
 }
 
 describe('on a terminal', () => {
-  test('one stream by its name is not asked about', async () => {
+  test('one stream by name needs no prompt', async () => {
     expect(await ask(1, ['s000'], { terminal: true })).toMatchObject({ exit: 0, questions: [], canceled: true })
   })
 
-  test.each(['y', 'Y', ' yes '])('a filter asks for a y: %j goes on', async answer => {
+  test.each(['y', 'Y', ' yes '])('a filter prompts for y: %j continues', async answer => {
     const ran = await ask(2, ['--match', 's*'], { terminal: true, answer })
     expect(ran).toMatchObject({ exit: 0, canceled: true, questions: ['This cancels 2 streams. Continue? [y/N] '] })
   })
@@ -54,13 +54,13 @@ describe('on a terminal', () => {
     [['--all'], 'This cancels 50 streams. Type 50 to continue: '],
     [namesOf(50), 'This cancels 50 streams. Type 50 to continue: '],
     [['--all', '--yes'], 'This cancels 50 streams. Type 50 to continue: '],
-  ])('from 50 on the number is typed', async (argv, question) => {
+  ])('from 50 streams on the number must be typed', async (argv, question) => {
     const setting = { terminal: true, answer: '50' }
     expect(await ask(50, argv, setting)).toMatchObject({ exit: 0, canceled: true, questions: [question] })
     expect(await ask(50, argv, { terminal: true, answer: 'y' })).toMatchObject({ exit: 2, canceled: false })
   })
 
-  test('a protected store asks for the number even for one stream by its name', async () => {
+  test('a protected store prompts for the number even for one stream by name', async () => {
     const setting = { terminal: true, isProtected: true }
     const question = 'This cancels 1 stream in memory:, a protected store. Type 1 to continue: '
     const yes = await ask(1, ['s000'], { ...setting, answer: '1' })
@@ -69,7 +69,7 @@ describe('on a terminal', () => {
     expect(await ask(1, ['s000'], { ...setting, answer: 'y' })).toMatchObject({ exit: 2, canceled: false })
   })
 
-  test('--yes answers; so does --yes --expect from 50 on', async () => {
+  test('--yes replaces the prompt; so does --yes --expect from 50 on', async () => {
     expect(await ask(49, ['--all', '--yes'], { terminal: true })).toMatchObject({ exit: 0, questions: [] })
     const expected = await ask(50, ['--all', '--yes', '--expect', '50'], { terminal: true })
     expect(expected).toMatchObject({ exit: 0, questions: [], canceled: true })
@@ -82,7 +82,7 @@ describe('without a terminal', () => {
     [50, ['--all'], '--yes --expect 50 answers yes'],
     [50, ['--all', '--yes'], '--yes --expect 50 answers yes'],
     [50, namesOf(50), '--yes --expect 50 answers yes'],
-  ])('%i streams, %o: exit 2 naming the flags', async (count, argv, hint) => {
+  ])('%i streams with %o: exit 2 naming the flags', async (count, argv, hint) => {
     const ran = await ask(count, argv, {})
     expect(ran).toMatchObject({ exit: 2, stdout: '', canceled: false })
     expect(ran.stderr).toContain(hint)
@@ -114,7 +114,7 @@ test.each([
   expect(ran.stderr).toContain('[changed]')
 })
 
-test('repeated, --expect says how many are final already, and that it may have been done before', async () => {
+test('a repeated --expect reports how many are already final, and that the change may have been done before', async () => {
   const world = await worldOf(3)
   const again = ['cancel', '--all', '--yes', '--expect', '3']
   expect((await cli(world, again)).exit).toBe(0)
@@ -124,8 +124,8 @@ test('repeated, --expect says how many are final already, and that it may have b
   expect(ran.stderr).toContain('Was it done before? All that match are already final; ls shows them.')
 })
 
-describe('what is shown before', () => {
-  test('a narrow terminal lacks columns rather than ends of names: they are what is agreed to', async () => {
+describe('before the prompt', () => {
+  test('a narrow terminal drops columns rather than ends of names, which the user agrees to', async () => {
     const world = newWorld()
     const names = namesOf(2, 'orders/2026-11-20/')
     await given(world, names, ['Search', 'Search', 'Pay'])
@@ -142,7 +142,7 @@ describe('what is shown before', () => {
     expect(await titles(60)).toEqual(['NAME', 'STATUS', 'WAITING ON', 'DONE/OPEN/✗'])
   })
 
-  test('a bounded table and counts on stderr', async () => {
+  test('a limited table and counts are printed on stderr', async () => {
     const world = await worldOf(25)
     for (const name of ['s003', 's004']) await cli(world, ['cancel', name])
     const ran = await cli(world, ['abort', '--all', '--color', 'never'], { terminal: true, answer: 'n' })
@@ -152,7 +152,7 @@ describe('what is shown before', () => {
     expect(ran.stderr).toContain('and 3 more\n23 streams: 23 inprocess; 2 already final, left out\n')
   })
 
-  test('-q leaves it out, the question stays', async () => {
+  test('-q omits the table, the prompt stays', async () => {
     const ran = await ask(2, ['--all', '-q'], { terminal: true, answer: 'y' })
     expect(ran).toMatchObject({ exit: 0, stdout: '', stderr: '', canceled: true })
     expect(ran.questions).toHaveLength(1)

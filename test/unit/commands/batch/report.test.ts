@@ -13,7 +13,7 @@ const counts = new Map([
   ['changed', 1],
 ] as const)
 
-test('how far a batch is, and with what', () => {
+test('the progress line shows the progress of a batch and its outcomes', () => {
   expect(progressText(new Map(), 1000)).toBe('0 of 1 000')
   expect(progressText(counts, 1000)).toBe('412 of 1 000: 408 done, 3 busy, 1 changed')
   expect(countsText(counts)).toBe('408 done, 3 busy, 1 changed')
@@ -26,7 +26,7 @@ function opened(setting: Setting, options = {}) {
 
 const LINE = '412 of 1 000: 408 done, 3 busy, 1 changed'
 
-test('on a terminal a line is drawn in its place, five times a second, and taken away at the end', async () => {
+test('on a terminal the line is redrawn in place, five times a second, and removed at the end', async () => {
   const { progress, written } = opened({ terminal: true })
   expect(written.stderr).toBe('')
   vi.advanceTimersByTime(200)
@@ -39,7 +39,7 @@ test('on a terminal a line is drawn in its place, five times a second, and taken
   expect(written.stderr).toBe(ended)
 })
 
-test('it stands aside while something else is printed', async () => {
+test('the line is removed while other output is printed', async () => {
   const { progress, written } = opened({ terminal: true })
   vi.advanceTimersByTime(200)
   await progress.pauseFor(async () => {
@@ -51,7 +51,7 @@ test('it stands aside while something else is printed', async () => {
   expect(written.stderr).toContain(LINE)
 })
 
-test('what the first Ctrl-C says does not run into it', () => {
+test('the message of the first Ctrl-C does not run into the line', () => {
   const interruption = new AbortController()
   const { written } = opened({ terminal: true, signal: interruption.signal })
   vi.advanceTimersByTime(200)
@@ -63,7 +63,7 @@ test.each([
   ['a pipe', {}, {}],
   ['-q', { terminal: true }, { quiet: true }],
   ['a dumb terminal', { terminal: true, env: { TERM: 'dumb' } }, {}],
-])('%s gets none', (_what, setting, options) => {
+])('%s gets no progress line', (_what, setting, options) => {
   const { written } = opened(setting, options)
   vi.advanceTimersByTime(1000)
   expect(written.stderr).toBe('')

@@ -9,8 +9,8 @@ const failed = (stream: string, applied: 'no' | 'unknown'): Result => ({
   outcome: problem(applied === 'no' ? 'lease-held' : 'unknown', 'not done', { applied }),
 })
 
-describe('a batch of which nothing is known to be done', () => {
-  it('says that nothing was applied only if none of its outcomes is unknown', () => {
+describe('a batch without a known success', () => {
+  it('says that nothing was applied only if no outcome is unknown', () => {
     expect(batchProblem({ results: [failed('a', 'no'), failed('b', 'no')] })).toMatchObject({ applied: 'no' })
     expect(batchProblem({ results: [failed('a', 'no'), failed('b', 'unknown')] })).toMatchObject({ applied: 'unknown' })
   })

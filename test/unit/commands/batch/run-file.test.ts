@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const items = (text: string) => json(text).items as Record<string, unknown>[]
 
-/** A batch that left something to do: b is leased by another. */
+/** An unfinished batch: b is leased by another. */
 async function half(argv: readonly string[] = ['-m', 'wrong import', '--by', 'ops']) {
   const world = newWorld()
   await given(world, ['a', 'b', 'c'], ['A'])
@@ -40,8 +40,8 @@ function fileOf(text: string): string {
   return path
 }
 
-describe('what is left', () => {
-  test('a header, each target, and each outcome as it came', async () => {
+describe('a run file', () => {
+  test('has a header, each target, and each outcome as it arrived', async () => {
     const { path } = await half()
     expect(path).toMatch(/leasectl\/runs\/20260301T120000Z-cancel-[0-9a-f]{8}\.ndjson$/)
     const [head, ...rest] = linesOf(path)
@@ -70,13 +70,13 @@ describe('what is left', () => {
     })
   })
 
-  test('nobody else may read it, or list its folder', async () => {
+  test('cannot be read, nor its folder listed, by other users', async () => {
     const { path } = await half()
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
   })
 
-  test('targets stand there before anything is changed', async () => {
+  test('has the targets before anything is changed', async () => {
     const world = newWorld()
     await given(world, ['a', 'b'])
     const known = new Set(runFiles())
@@ -93,7 +93,7 @@ describe('what is left', () => {
     ])
   })
 
-  test('a batch of one that a filter found leaves one too; one stream by its name and an empty selection do not', async () => {
+  test('is also written for a batch of one that a filter found; not for one stream by name nor an empty selection', async () => {
     const world = newWorld()
     await given(world, ['a', 'b'])
     const known = runFiles().length
@@ -107,7 +107,7 @@ describe('what is left', () => {
     expect(items(ran.stdout)).toMatchObject([{ commandId: expect.stringMatching(/\/b$/) }])
   })
 
-  test('where none can be written nothing is changed, exit 2', async () => {
+  test('that cannot be written prevents the change, exit 2', async () => {
     const world = newWorld()
     await given(world, ['a', 'b'])
     const env = { XDG_STATE_HOME: fileOf('a file, not a folder') }
@@ -117,7 +117,7 @@ describe('what is left', () => {
     expect(await statuses(world, 'a')).toEqual({ '00': 'inprocess' })
   })
 
-  test.skipIf(process.platform !== 'linux' || process.getuid?.() === 0)('nor in a folder without rights', async () => {
+  test.skipIf(process.platform !== 'linux' || process.getuid?.() === 0)('fails in a read-only folder', async () => {
     const world = newWorld()
     await given(world, ['a', 'b'])
     const closed = join(folder, 'closed')
@@ -127,7 +127,7 @@ describe('what is left', () => {
   })
 })
 
-/** What files are asked to append. */
+/** The texts that files are told to append. */
 async function appends() {
   const handle = await open(fileOf(''))
   const prototype: FileHandle = Object.getPrototypeOf(handle)
@@ -141,7 +141,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
 }
 
-test('is complete when the command ends, however slow its disk is', async () => {
+test('a run file is complete when the command ends, however slow its disk is', async () => {
   const append = await appends()
   const written: string[] = []
   append.mockImplementation(async text => {
@@ -153,11 +153,11 @@ test('is complete when the command ends, however slow its disk is', async () => 
   expect((await cli(world, ['cancel', '--all', '--yes'])).exit).toBe(0)
   const lines = written.join('').trimEnd().split('\n').map(json)
   expect(lines.filter(({ record }) => record === 'outcome')).toHaveLength(20)
-  // what comes while a write is under way goes out together
+  // texts that arrive during a write go out together
   expect(written.length).toBeLessThan(10)
 })
 
-describe('a disk that is full', () => {
+describe('a full disk', () => {
   const noSpace = Object.assign(new Error('no space left'), { code: 'ENOSPC' })
 
   async function withWrites(works: number) {
@@ -169,7 +169,7 @@ describe('a disk that is full', () => {
     return { world, ran: await cli(world, ['cancel', '--all', '--yes', '--concurrency', '1', '-o', 'json'], { store }) }
   }
 
-  test('at the beginning: nothing is changed, exit 9', async () => {
+  test('at the beginning prevents the change, exit 9', async () => {
     const known = runFiles()
     const { world, ran } = await withWrites(0)
     expect(runFiles()).toEqual(known)
@@ -178,7 +178,7 @@ describe('a disk that is full', () => {
     expect(await statuses(world, 'a')).toEqual({ '00': 'inprocess' })
   })
 
-  test('in the middle: it is told once, the batch goes on', async () => {
+  test('in the middle is reported once, and the batch continues', async () => {
     const { ran } = await withWrites(1)
     expect(ran.exit).toBe(0)
     expect(items(ran.stdout)).toHaveLength(3)
@@ -187,7 +187,7 @@ describe('a disk that is full', () => {
 })
 
 describe('--rerun', () => {
-  test('does what was not done, under the same ids and with the same reason, as a batch of its own', async () => {
+  test('repeats undone changes with the same ids and reason, as a batch of its own', async () => {
     const { world, path } = await half()
     await free(world)
     const ran = await cli(world, ['cancel', '--rerun', path, '--yes', '-o', 'json'])
@@ -200,7 +200,7 @@ describe('--rerun', () => {
     expect(linesOf(runFileOf(ran))[0]).toMatchObject({ commandId, rerunOf: path, by: 'ops', total: 1 })
   })
 
-  test('is previewed and asked like a list', async () => {
+  test('has preview and prompt like a list', async () => {
     const { world, path } = await half()
     await free(world)
     expect((await cli(world, ['cancel', '--rerun', path])).exit).toBe(2)
@@ -211,7 +211,7 @@ describe('--rerun', () => {
     expect(ran.stderr).toContain('1 stream left of a run with 3 targets')
   })
 
-  test('--only repeats these outcomes, and always what was not started', async () => {
+  test('with --only repeats these outcomes, and always targets not started', async () => {
     const { world, path } = await half()
     const again = async (file: string, only: string) => {
       const ran = await cli(world, ['cancel', '--rerun', file, '--only', only, '--dry-run', '-o', 'json'])
@@ -224,7 +224,7 @@ describe('--rerun', () => {
     expect(await again(killed, 'changed')).toEqual(['c'])
   })
 
-  test('what was in truth done says already, although it is final now', async () => {
+  test('says already for a change that was in fact done, although the stream is final now', async () => {
     const { world, path } = await half()
     const lost = fileOf(readFileSync(path, 'utf8').replace(/.*"outcome".*\n/g, ''))
     await free(world)
@@ -237,7 +237,7 @@ describe('--rerun', () => {
     ])
   })
 
-  test('takes fresh pins: what has changed since is done as it stands now', async () => {
+  test('takes new preconditions: a stream changed since is changed from its present state', async () => {
     const { world, path } = await half()
     await free(world)
     await run(world.store, 'b', { op: 'set', event: '00', attributes: { tag: 'new' } })
@@ -245,7 +245,7 @@ describe('--rerun', () => {
     expect(items(ran.stdout)).toMatchObject([{ stream: 'b', outcome: 'done', version: 3 }])
   })
 
-  test('leaves another stream alone that has the name now', async () => {
+  test('leaves another stream of the same name alone', async () => {
     const { world, path } = await half()
     await free(world)
     await world.store.remove('b', {})
@@ -254,13 +254,13 @@ describe('--rerun', () => {
     expect(ran.exit).toBe(5)
     expect(items(ran.stdout)).toMatchObject([{ stream: 'b', outcome: 'changed' }])
     expect(await statuses(world, 'b')).toEqual({ '00': 'inprocess' })
-    // its run file still means the stream of old
+    // its run file still refers to the earlier stream
     const once = await cli(world, ['cancel', '--rerun', runFileOf(ran), '--yes', '-o', 'json'])
     expect(items(once.stdout)).toMatchObject([{ stream: 'b', outcome: 'changed' }])
     expect(await statuses(world, 'b')).toEqual({ '00': 'inprocess' })
   })
 
-  test('what was refused when it was looked at is known by its identity too', async () => {
+  test('recognizes by identity a stream that was refused at the preview', async () => {
     const world = newWorld()
     await given(world, ['a', 'b'])
     const ran = await cli(world, ['rm', 'a', 'b', '--yes'])
@@ -274,7 +274,7 @@ describe('--rerun', () => {
     expect(await statuses(world, 'a')).toEqual({ '00': 'inprocess' })
   })
 
-  test('events that were not done, each of its stream', async () => {
+  test('repeats undone events, each of its stream', async () => {
     const world = newWorld()
     await given(world, ['a', 'b'], ['A', 'B'])
     await world.store.acquireLease('b', { leaseId: LEASE, durationS: -1, holder: HOLDER })
@@ -291,7 +291,7 @@ describe('--rerun', () => {
     ])
   })
 
-  test('nothing is left: exit 0 with a sentence', async () => {
+  test('says in a sentence if nothing is left: exit 0', async () => {
     const world = newWorld()
     await given(world, namesOf(2))
     const path = runFileOf(await cli(world, ['cancel', '--all', '--yes']))
@@ -301,7 +301,7 @@ describe('--rerun', () => {
     expect(ran.stderr).toContain('nothing selected')
   })
 
-  test('a stream that is gone is missing: exit 3, unless --skip-missing', async () => {
+  test('reports a removed stream as missing: exit 3, unless --skip-missing', async () => {
     const { world, path } = await half()
     await free(world)
     await world.store.remove('b', {})
@@ -309,8 +309,8 @@ describe('--rerun', () => {
   })
 })
 
-describe('a run file that does not fit', () => {
-  test('another command, another store', async () => {
+describe('a run file that does not fit is refused:', () => {
+  test('for another command or another store', async () => {
     const { world, path } = await half()
     await free(world)
     const other = await cli(world, ['abort', '--rerun', path, '--yes'])
@@ -323,14 +323,14 @@ describe('a run file that does not fit', () => {
     expect((await statuses(world, 'b'))['00']).toBe('inprocess')
   })
 
-  test('a last line that a kill cut short counts as not written', async () => {
+  test('a last line that a kill truncated counts as not written', async () => {
     const { world, path } = await half()
     await free(world)
     appendFileSync(path, '{"apiVersion":"leasectl/v1","record":"outcome","stream":"b","eve')
     expect((await cli(world, ['cancel', '--rerun', path, '--yes'])).exit).toBe(0)
   })
 
-  test('a list of targets that is cut short: that run had changed nothing', async () => {
+  test('a truncated list of targets: that run had changed nothing', async () => {
     const { world, path } = await half()
     const cut = fileOf(readFileSync(path, 'utf8').split('\n').slice(0, 3).join('\n'))
     const ran = await cli(world, ['cancel', '--rerun', cut, '--yes'])
@@ -340,7 +340,7 @@ describe('a run file that does not fit', () => {
 
   test.each([
     ['an empty file', ''],
-    ['no JSON', 'orders/1\n'],
+    ['a file that is not JSON', 'orders/1\n'],
     ['a listing', '{"apiVersion":"leasectl/v1","name":"a"}\n'],
     ['a header without its fields', '{"record":"run","verb":"cancel"}\n'],
     [
@@ -348,7 +348,7 @@ describe('a run file that does not fit', () => {
       '{"record":"run","verb":"cancel","store":"memory:","by":"a","commandId":"c","reason":"\\u0007","events":[],"total":0}',
     ],
     [
-      'a command id that is none',
+      'an invalid command id',
       '{"record":"run","verb":"cancel","store":"memory:","by":"a","commandId":"c d","events":[],"total":0}',
     ],
     [

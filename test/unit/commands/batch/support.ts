@@ -4,16 +4,16 @@ import type { StreamStore } from '../../../../src/store/store.ts'
 import { init, run } from '../../ops/support.ts'
 import { json, STATE_HOME, type World } from '../support.ts'
 
-/** So many names, in their order. */
+/** This number of names, in order. */
 export const namesOf = (count: number, prefix = 's') =>
   Array.from({ length: count }, (_, at) => `${prefix}${String(at).padStart(3, '0')}`)
 
-/** Streams with a root that is open, and these threads below it. */
+/** Streams with an open root, and these threads below it. */
 export async function given(world: World, names: readonly string[], forks: readonly string[] = []): Promise<void> {
   for (const name of names) await run(world.store, name, init(forks))
 }
 
-/** A document that nobody can read. */
+/** An unreadable document. */
 export async function unreadable(world: World, name: string): Promise<void> {
   await run(world.store, 'for-its-summary', init())
   const summary = (await world.store.read('for-its-summary'))?.summary
@@ -21,7 +21,7 @@ export async function unreadable(world: World, name: string): Promise<void> {
   if (summary !== undefined) await world.store.create(name, Buffer.from('<x'), summary)
 }
 
-/** A store in which something happens before a call goes on. */
+/** A store with an action before a call. */
 export function before(store: StreamStore, method: keyof StreamStore, act: (name: string) => unknown): StreamStore {
   return new Proxy(store, {
     get(target, key) {

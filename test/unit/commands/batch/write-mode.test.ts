@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ChangeOptions, StreamStore } from '../../../../src/store/store.ts'
 import { allCommands, cli, newWorld, type World } from '../support.ts'
 
-/** The write modes that the store was asked for. */
+/** The write modes passed to the store. */
 function spied(world: World): { readonly store: StreamStore; readonly modes: unknown[] } {
   const modes: unknown[] = []
   const store = new Proxy(world.store, {
@@ -24,7 +24,7 @@ test.each([
   { argv: ['cancel', 's'] },
   { argv: ['abort', '--all', '--yes', '-m', 'why'] },
   { argv: ['init', 's', '--fork', 'A'] },
-])('--write says how the change of $argv.0 $argv.1 keeps others away', async ({ argv }) => {
+])('--write describes how the change of $argv.0 $argv.1 excludes other writers', async ({ argv }) => {
   for (const words of [[], ['--write', 'lease'], ['--write', 'optimistic']]) {
     const world = newWorld()
     await cli(world, ['init', 's', '--fork', 'A'])
@@ -34,7 +34,7 @@ test.each([
   }
 })
 
-test('--write stands with every change, and not with what removes or handles leases', () => {
+test('every change has --write; commands that remove or handle leases do not', () => {
   const withIt = allCommands().filter(({ options }) => options.some(({ long }) => long === '--write'))
   const names = withIt.map(command => `${command.parent?.name()} ${command.name()}`.replace('leasectl ', ''))
   expect(names).toEqual(expect.arrayContaining(['init', 'cancel', 'abort', 'retry', 'event start', 'event set', 'top']))

@@ -42,12 +42,12 @@ const context = (name: string) =>
   ({ name, store: 'azurite:box', isProtected: false, credentialFile: undefined }) as const
 
 describe('reading', () => {
-  test('without a file there are none', () => {
+  test('gives no contexts without a file', () => {
     expect(readContexts(env()).byName.size).toBe(0)
     expect(readContexts({ HOME: join(folder, 'nowhere') }).byName.size).toBe(0)
   })
 
-  test('what was written is read, whatever the order of its keys', () => {
+  test('returns what was written, whatever the order of its keys', () => {
     write(
       '{"contexts": {"b": {"protected": true, "store": "https://acc1.blob.core.windows.net/box"}, "a.1": {"store": "sqlite:/x.db", "protected": null}}, "current": "b"}',
     )
@@ -85,7 +85,7 @@ describe('reading', () => {
     ['{"contexts": {"a b": {"store": "azurite:box"}}}', 'does not take "a b"', 'letters'],
     ['{"contexts": {"__proto__": {"store": "azurite:box"}}}', 'does not take "__proto__"', 'letters'],
     ['{"current": 1}', 'current is not a text', ''],
-  ])('%s is refused with its place and how to write it', async (text, message, hint) => {
+  ])('refuses %s with its position and the right form', async (text, message, hint) => {
     const path = write(text)
     const ran = await cli(newWorld(), ['context', 'list', '-o', 'json'], { env: env() })
     expect(ran).toMatchObject({ exit: 2, stdout: '' })
@@ -102,7 +102,7 @@ describe('reading', () => {
     [0o644, 'is readable by others (mode 0644)'],
     [0o640, 'is readable by others (mode 0640)'],
     [0o622, 'is writable or executable by others (mode 0622)'],
-  ])('a file of mode %o is refused with the command that mends it', async (mode, why) => {
+  ])('refuses a file of mode %o with the command that fixes it', async (mode, why) => {
     const path = write('{}', mode)
     const ran = await cli(newWorld(), ['context', 'list'], { env: env() })
     expect(ran.exit).toBe(2)
@@ -112,7 +112,7 @@ describe('reading', () => {
     expect(readFileSync(path, 'utf8')).toBe('{}')
   })
 
-  test('a file that cannot be read stops all but readers of a store that the command line names', () => {
+  test('of an unreadable file fails, except for readers of a store that the command line names', () => {
     write('{', 0o644)
     const store = { store: 'azurite:box' }
     expect(contextsFor(store, env(), 'reads').byName.size).toBe(0)
@@ -120,13 +120,13 @@ describe('reading', () => {
     expect(() => contextsFor({}, env(), 'reads')).toThrow('is readable by others')
   })
 
-  test('a folder in which others may write is refused', () => {
+  test('refuses a folder in which others may write', () => {
     write('{}')
     chmodSync(join(folder, 'leasectl'), 0o777)
     expect(() => readContexts(env())).toThrow('is writable by others (mode 0777)')
   })
 
-  test.runIf(process.getuid?.() === 0)('a file of another user is refused, one of root is not', () => {
+  test.runIf(process.getuid?.() === 0)('refuses a file of another user, not one of root', () => {
     const path = write('{}')
     chownSync(path, 12_345, 12_345)
     expect(() => readPrivateFile(path, 0)).toThrow('belongs to another user (12345)')
@@ -135,7 +135,7 @@ describe('reading', () => {
     expect(readPrivateFile(path, 12_345)).toBe('{}')
   })
 
-  test('what is no file, no text or far too large is refused', () => {
+  test('refuses anything but a text file of moderate size', () => {
     const path = contextsPath(env())
     mkdirSync(path)
     expect(() => readContexts(env())).toThrow('is not a file')
@@ -148,14 +148,14 @@ describe('reading', () => {
 })
 
 describe('writing', () => {
-  test('of many none is lost, and nothing is left beside the file', () => {
+  test('loses none of many concurrent changes, and leaves nothing beside the file', () => {
     const names = Array.from({ length: 20 }, (_, at) => `c${at}`)
     for (const name of names) updateContexts(env(), known => withContext(known, context(name)))
     expect([...readContexts(env()).byName.keys()].sort()).toEqual([...names].sort())
     expect(readdirSync(join(folder, 'leasectl'))).toEqual(['contexts.json'])
   })
 
-  test('a reader meanwhile sees the old file or the new one, and the last writer wins', () => {
+  test('shows a reader the old file or the new one, and the last writer wins', () => {
     updateContexts(env(), known => withContext(known, context('a')))
     updateContexts(env(), known => {
       updateContexts(env(), others => withContext(others, context('b')))
@@ -166,7 +166,7 @@ describe('writing', () => {
     expect(statSync(contextsPath(env())).mode & 0o777).toBe(0o600)
   })
 
-  test('a change that is refused writes nothing', () => {
+  test('does not happen for a refused change', () => {
     const path = write('{"contexts": {}}')
     const refused = () =>
       updateContexts(env(), () => {
@@ -177,7 +177,7 @@ describe('writing', () => {
     expect(readdirSync(join(folder, 'leasectl'))).toEqual(['contexts.json'])
   })
 
-  test('a link stays a link', () => {
+  test('keeps a link a link', () => {
     const real = join(folder, 'dotfiles.json')
     writeFileSync(real, '{}', { mode: 0o600 })
     symlinkSync(real, contextsPath(env()))
@@ -187,7 +187,7 @@ describe('writing', () => {
     expect(statSync(real).mode & 0o777).toBe(0o600)
   })
 
-  test('a place where nothing can be written is told', async () => {
+  test('to a read-only place is reported', async () => {
     writeFileSync(join(folder, 'plain'), '')
     const add = ['context', 'add', 'x', '--store', 'azurite:box']
     const ran = await cli(newWorld(), add, { env: { XDG_CONFIG_HOME: join(folder, 'plain') } })
@@ -236,12 +236,12 @@ describe('a credential file', () => {
       'AZURE_TENANT_ID=t\nAZURE_CLIENT_ID=c\nAZURE_CLIENT_SECRET=s',
       { kind: 'entra', source: { kind: 'client-secret', tenantId: 't', clientId: 'c', secret: 's' } },
     ],
-  ])('holds %s; of the environment nothing else counts', (_what, text, wanted) => {
+  ])('contains %s; the rest of the environment is ignored', (_what, text, wanted) => {
     const around = { AZURE_STORAGE_ACCOUNT: 'acc1', AZURE_STORAGE_KEY: 'OTHER', AZURE_STORAGE_AUTH_MODE: 'login' }
     expect(seen('azure:acc1/box', text, around)).toMatchObject(wanted)
   })
 
-  test('a key alone is for the endpoint of the address', () => {
+  test('may contain only a key, for the endpoint of the address', () => {
     const text = `AZURE_STORAGE_KEY=${KEY}`
     expect(seen('https://acc1.blob.core.usgovcloudapi.net/box', text)).toMatchObject({ kind: 'key', key: KEY })
     expect(seen('azurite://somewhere:1/box', text)).toMatchObject({
@@ -274,7 +274,7 @@ describe('a credential file', () => {
     expect(readContexts(env()).byName.size).toBe(0)
   })
 
-  test('is kept by its path alone', async () => {
+  test('is stored by its path only', async () => {
     const path = credentials(`AZURE_STORAGE_KEY=${KEY}`)
     await cli(newWorld(), ['context', 'add', 'x', '--store', 'azure:acc1/box', '--credential-file', path], {
       env: env(),
@@ -284,7 +284,7 @@ describe('a credential file', () => {
     expect(readFileSync(contextsPath(env()), 'utf8')).not.toContain(KEY)
   })
 
-  test('tells whether a sign-in would be needed', () => {
+  test('shows whether a sign-in would be needed', () => {
     expect(needsSignIn('azure:acc1/box', {})).toBe(true)
     expect(needsSignIn('azure:acc1/box', { AZURE_STORAGE_ACCOUNT: 'acc1', AZURE_STORAGE_KEY: KEY })).toBe(false)
     expect(needsSignIn('azurite:box', {})).toBe(false)

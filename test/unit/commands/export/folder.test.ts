@@ -15,7 +15,7 @@ async function withStreams(...names: string[]): Promise<World> {
   return world
 }
 
-test('a file a stream, under its name, byte by byte and as old as the stream', async () => {
+test('each stream is a file under its name, byte by byte and with the time of the stream', async () => {
   const world = await withStreams('orders/4711', 'a.xml/b', 'con')
   const to = join(folder(), 'new', 'folder')
   const ran = await cli(world, ['export', '--all', '--to', to])
@@ -36,7 +36,7 @@ test.each([
   expect(textOf(to, file)).toMatch(content)
 })
 
-test('repeating goes on: what is there alike is left as it is', async () => {
+test('repeating continues: identical files are left alone', async () => {
   const world = await withStreams('a', 'b')
   const to = folder()
   await cli(world, ['export', 'a', '--to', to])
@@ -46,7 +46,7 @@ test('repeating goes on: what is there alike is left as it is', async () => {
   expect(statSync(join(to, 'a.xml')).ino).toBe(inode)
 })
 
-test('a file with another content is refused without --replace', async () => {
+test('a file with different content is refused without --replace', async () => {
   const world = await withStreams('a', 'b')
   const to = folder()
   writeFileSync(join(to, 'a.xml'), 'mine')
@@ -61,11 +61,11 @@ test('a file with another content is refused without --replace', async () => {
   expect(filesIn(to)).toEqual(['a.xml', 'b.xml'])
 })
 
-describe('nothing is written outside of the folder', () => {
+describe('nothing is written outside the folder', () => {
   test('by a name', async () => {
     const world = await withStreams('s')
     const names = ['../out', '/etc/leasectl', 'a/../../out', 'C:\\out']
-    // No store takes such names; one of somebody else may hold them.
+    // Our stores refuse such names; another store may contain them.
     const store = storeWith(world.store, {
       read: async name => ({ ...((await world.store.read('s')) ?? Promise.reject(new Error())), name }),
       async *list() {
@@ -93,7 +93,7 @@ describe('nothing is written outside of the folder', () => {
     expect(filesIn(to)).toEqual(['orders', 'other.xml'])
   })
 
-  test('through a symbolic link in place of a file, also one that leads nowhere', async () => {
+  test('through a symbolic link in place of a file, even one without a target', async () => {
     const [to, elsewhere] = [folder(), folder()]
     writeFileSync(join(elsewhere, 'precious'), 'precious')
     symlinkSync(join(elsewhere, 'precious'), join(to, 'a.xml'))
@@ -106,7 +106,7 @@ describe('nothing is written outside of the folder', () => {
     expect(textOf(elsewhere, 'precious')).toBe('precious')
   })
 
-  test('a link that the folder itself is may be followed', async () => {
+  test('but the folder itself may be a link, which is followed', async () => {
     const [around, real] = [folder(), folder()]
     symlinkSync(real, join(around, 'link'))
     expect((await cli(await withStreams('a'), ['export', 'a', '--to', join(around, 'link')])).exit).toBe(0)
@@ -114,11 +114,11 @@ describe('nothing is written outside of the folder', () => {
   })
 })
 
-test('streams whose names are one file to the file system: the second is refused, with --replace too', async () => {
+test('of streams whose names are one file to the file system, the second is refused, with --replace too', async () => {
   const world = await withStreams('A')
   const to = folder()
   await cli(world, ['export', '--all', '--to', to])
-  // What a file system that does not tell cases apart would show.
+  // As on a file system that ignores case.
   linkSync(join(to, 'A.xml'), join(to, 'a.xml'))
   await given(world, ['a'])
   const alike = await cli(world, ['export', '--all', '--to', to])
@@ -129,7 +129,7 @@ test('streams whose names are one file to the file system: the second is refused
   expect(textOf(to, 'A.xml')).toBe(await bodyOf(world, 'A'))
 })
 
-test('a document that cannot be read among good ones: copied as it is by xml, told by the others, the rest goes on', async () => {
+test('an unreadable document among good ones: copied unchanged by xml, reported by the other formats, the rest continues', async () => {
   const world = await withStreams('a', 'c')
   await unreadable(world, 'b')
   const [xml, mermaid] = [folder(), folder()]
@@ -152,7 +152,7 @@ test('streams that vanish meanwhile are counted', async () => {
   expect(ran).toMatchObject({ exit: 0, stderr: '2 streams: 1 done, 1 vanished meanwhile\n' })
 })
 
-test('a store that is gone ends it after a few, and says so', async () => {
+test('an unreachable store ends the export after a few streams, and is reported', async () => {
   const world = await withStreams(...namesOf(60))
   let reads = 0
   const read = async () => {
@@ -165,7 +165,7 @@ test('a store that is gone ends it after a few, and says so', async () => {
   expect(ran.stderr).toContain('error: no route')
 })
 
-test('interrupted, it finishes what is in flight and says so', async () => {
+test('an interrupted export completes what is in flight and says so', async () => {
   const world = await withStreams(...namesOf(30))
   const to = folder()
   const interruption = new AbortController()
@@ -180,7 +180,7 @@ test('interrupted, it finishes what is in flight and says so', async () => {
   expect(filesIn(to)).toEqual(['s000.xml', 's001.xml', 's002.xml', 's003.xml', 's004.xml'])
 })
 
-describe('a target that cannot be written', () => {
+describe('a target that cannot be written:', () => {
   test('a file in place of the folder, or of one below it', async () => {
     const to = folder()
     writeFileSync(join(to, 'file'), '')
@@ -199,7 +199,7 @@ describe('a target that cannot be written', () => {
     }
   })
 
-  test('a path longer than the file system takes: told, the rest goes on', async () => {
+  test('a path that is too long for the file system: reported, the rest continues', async () => {
     const name = Array.from({ length: 110 }, () => '\u202e').join('/\u202e\u202e\u202e\u202e/')
     const long = `x/${name.slice(0, 900)}`
     const world = await withStreams('a', 'z')
@@ -211,7 +211,7 @@ describe('a target that cannot be written', () => {
     expect(filesIn(to)).toEqual(['a.xml', 'z.xml'])
   })
 
-  test('a full disk: what was written stays whole, nothing else is there, and it says so', async ctx => {
+  test('a full disk: written files stay whole, no partial file remains, and the error says so', async ctx => {
     const disk = smallDisk()
     if (disk === undefined) return ctx.skip('needs the right to mount a tmpfs')
     const world = await withStreams(...namesOf(400))
@@ -228,7 +228,7 @@ describe('a target that cannot be written', () => {
   })
 })
 
-/** A file system of 256 KiB for one test; `undefined` where it cannot be mounted. */
+/** A file system of 256 KiB for one test; `undefined` if it cannot be mounted. */
 function smallDisk(): string | undefined {
   const disk = folder()
   try {
@@ -240,7 +240,7 @@ function smallDisk(): string | undefined {
   return disk
 }
 
-test('a folder goes to another store and back without a byte changed', async () => {
+test('a round trip of a folder through another store keeps every byte', async () => {
   const world = await withStreams('orders/1', 'a.xml/b', `long/${'x'.repeat(300)}`, 'ü /ä', '50%')
   const [first, second] = [folder(), folder()]
   await cli(world, ['export', '--all', '--to', first])

@@ -23,8 +23,8 @@ interface Traces {
 const spansIn = ({ resourceSpans }: Traces) =>
   resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
 
-describe('one file of all', () => {
-  test('for a trace viewer', async () => {
+describe('one file for all streams', () => {
+  test('is made for a trace viewer', async () => {
     const file = join(folder(), 'trace.json')
     const ran = await cli(await withStreams('a', 'b'), ['export', '--all', '-o', 'chrome', '--to', file])
     expect(ran).toMatchObject({ exit: 0, stderr: '2 streams: 2 done\n' })
@@ -33,7 +33,7 @@ describe('one file of all', () => {
     expect(traceEvents.filter(({ ph }) => ph === 'X').map(({ pid }) => pid)).toEqual([1, 1, 1, 2, 2, 2])
   })
 
-  test('with a line of OTLP a stream', async () => {
+  test('has one line of OTLP per stream', async () => {
     const file = join(folder(), 'traces.jsonl')
     const env = { OTEL_SERVICE_NAME: 'orders' }
     expect(
@@ -50,7 +50,7 @@ describe('one file of all', () => {
     })
   })
 
-  test.each(['chrome', 'otlp'])('-o %s without --to goes to stdout, whole also when there is nothing', async format => {
+  test.each(['chrome', 'otlp'])('with -o %s without --to goes to stdout, complete even if empty', async format => {
     const all = await cli(await withStreams('a', 'b'), ['export', '--all', '-o', format])
     expect(all).toMatchObject({ exit: 0, stderr: '2 streams: 2 done\n' })
     expect(all.stdout).toContain('00')
@@ -59,7 +59,7 @@ describe('one file of all', () => {
     if (format === 'chrome') expect(JSON.parse(none.stdout)).toMatchObject({ traceEvents: [] })
   })
 
-  test('one that is there is left alone without --replace', async () => {
+  test('that exists is left alone without --replace', async () => {
     const file = join(folder(), 'trace.json')
     writeFileSync(file, 'mine')
     const argv = ['export', '--all', '-o', 'chrome', '--to', file]
@@ -69,7 +69,7 @@ describe('one file of all', () => {
     expect(textOf(file)).toContain('traceEvents')
   })
 
-  test('a document that cannot be read is told and left out: exit 7', async () => {
+  test('omits and reports an unreadable document: exit 7', async () => {
     const world = await withStreams('a', 'c')
     await unreadable(world, 'b')
     const ran = await cli(world, ['export', '--all', '-o', 'otlp'])
@@ -78,13 +78,13 @@ describe('one file of all', () => {
     expect(ran.stderr).toMatch(/failed +1: b/)
   })
 
-  test('a full disk is told, and no half file stays', async () => {
+  test('is removed if the disk is full, which is reported', async () => {
     const ran = await cli(await withStreams('a'), ['export', '--all', '-o', 'chrome', '--to', '/dev/full'])
     expect(ran).toMatchObject({ exit: 9, stdout: '' })
     expect(ran.stderr).toMatch(/no space left for \/dev\/full \(ENOSPC\) .*\[store-full\]/)
   })
 
-  test('interrupted, no half file stays either', async () => {
+  test('is removed on an interrupt', async () => {
     const world = await withStreams(...namesOf(20))
     const to = folder()
     const interruption = new AbortController()
@@ -96,7 +96,7 @@ describe('one file of all', () => {
     expect(filesIn(to)).toEqual([])
   })
 
-  test('a folder in its place, or none around it', async () => {
+  test('is refused if a folder is in its place, or none around it', async () => {
     const to = folder()
     const argv = (path: string) => ['export', '--all', '-o', 'chrome', '--to', path]
     expect((await cli(await withStreams('a'), argv(to))).exit).toBe(2)
@@ -111,7 +111,7 @@ interface Answer {
   readonly body?: string
 }
 
-/** A collector on this machine that gives these answers, the last one again and again. */
+/** A collector on this machine that gives these answers, the last one repeatedly. */
 async function collector(...answers: readonly Answer[]) {
   const requests: { readonly request: IncomingMessage; readonly body: Traces }[] = []
   const server = createServer(async (request, response) => {
@@ -141,7 +141,7 @@ describe('a collector', () => {
     expect(requests[1]?.request.url).toBe('/otlp')
   })
 
-  test('gets no more than 500 spans at a time', async () => {
+  test('gets at most 500 spans at a time', async () => {
     const { url, requests } = await collector()
     const world = await withStreams(...namesOf(200))
     await given(
@@ -164,7 +164,7 @@ describe('a collector', () => {
   })
 
   test.each(['Bearer secret', 'a=%zz-secret', 'a=secret%0d%0aX: y', '=secret'])(
-    'headers that cannot be read are exit 2 and not repeated: %s',
+    'gets no request if the headers are unreadable: exit 2, not repeated: %s',
     async headers => {
       const { url, requests } = await collector()
       const ran = await send(await withStreams('a'), url, { OTEL_EXPORTER_OTLP_HEADERS: headers })
@@ -180,7 +180,7 @@ describe('a collector', () => {
     [400, 9, 'endpoint-refused'],
     [404, 9, 'endpoint-refused'],
     [500, 9, 'endpoint-unreachable'],
-  ])('that answers %i ends it with exit %i, at the first request', async (status, exit, code) => {
+  ])('that answers %i ends the export with exit %i, at the first request', async (status, exit, code) => {
     const { url, requests } = await collector({ status })
     const ran = await send(await withStreams(...namesOf(170)), url)
     expect(ran).toMatchObject({ exit })
@@ -189,7 +189,7 @@ describe('a collector', () => {
     expect(requests).toHaveLength(1)
   })
 
-  test('is not followed elsewhere', async () => {
+  test('is not followed to another address', async () => {
     const elsewhere = await collector()
     const { url } = await collector({ status: 307, headers: { location: elsewhere.url } })
     const ran = await send(await withStreams('a'), url, { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=x' })
@@ -198,13 +198,13 @@ describe('a collector', () => {
     expect(elsewhere.requests).toEqual([])
   })
 
-  test('that is busy is asked again', async () => {
+  test('that is busy gets the request again', async () => {
     const { url, requests } = await collector({ status: 503 }, { status: 200, body: '{}' })
     expect((await send(await withStreams('a'), url)).exit).toBe(0)
     expect(requests).toHaveLength(2)
   })
 
-  test('that refuses some of the spans is told', async () => {
+  test('that refuses some spans is reported', async () => {
     const body = JSON.stringify({ partialSuccess: { rejectedSpans: '2', errorMessage: 'too \u001b[31mold' } })
     const { url } = await collector({ status: 200, body })
     const ran = await send(await withStreams('a', 'b'), url)
@@ -212,7 +212,7 @@ describe('a collector', () => {
     expect(ran.stdout).toContain('refused 2 of the spans of this request: too ␛[31mold')
   })
 
-  test('that is not there is exit 9', async () => {
+  test('that is unreachable is exit 9', async () => {
     const ran = await send(await withStreams('a'), 'http://127.0.0.1:9')
     expect(ran).toMatchObject({ exit: 9 })
     expect(ran.stderr).toContain('does not answer')

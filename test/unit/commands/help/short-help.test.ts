@@ -3,7 +3,7 @@ import { UsageError } from '../../../../src/cli/problem.ts'
 import { printShortHelp } from '../../../../src/commands/help/short-help.ts'
 import { fakeRuntime, newWorld } from '../support.ts'
 
-test('what is wrong with the name of the store does not keep the short help away', async () => {
+test('an invalid store name does not prevent the short help', async () => {
   const { runtime, written } = fakeRuntime(newWorld(), [])
   const broken = async () => {
     throw new UsageError('contexts.json is readable by others (mode 0644)', { hint: 'chmod 600 contexts.json' })

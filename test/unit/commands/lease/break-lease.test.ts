@@ -13,7 +13,7 @@ async function leased(duration = '60s'): Promise<World> {
   return world
 }
 
-/** A store in which something happens between the first reading, before the question, and the second. */
+/** A store with an action between the first read, before the prompt, and the second. */
 function meanwhile(
   world: World,
   happens: () => Promise<unknown>,
@@ -43,7 +43,7 @@ async function handOver(world: World): Promise<void> {
   await cli(world, ['lease', 'acquire', 's', '--by', 'worker-8', '-m', 'event start 01.00'])
 }
 
-test('a lease that changed hands while one was asked is not broken, and the new holder is named', async () => {
+test('a lease that changed hands during the prompt is not broken, and the new holder is named', async () => {
   const world = await leased()
   const { store, broken } = meanwhile(world, () => handOver(world))
   const ran = await cli(world, ['lease', 'break', 's'], { ...YES, store })
@@ -55,7 +55,7 @@ test('a lease that changed hands while one was asked is not broken, and the new 
   expect(await state(world)).toBe('leased')
 })
 
-test('a lease that somebody took after there was none is not broken: nobody was asked about it', async () => {
+test('a lease that was taken after there was none is not broken: there was no prompt for it', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A'])
   const store = storeWith(world.store, {
@@ -71,7 +71,7 @@ test('a lease that somebody took after there was none is not broken: nobody was 
   expect(await state(world)).toBe('leased')
 })
 
-test('with -o json it says so too', async () => {
+test('with -o json the error says so too', async () => {
   const world = await leased()
   const { store } = meanwhile(world, () => handOver(world))
   const ran = await cli(world, ['lease', 'break', 's', '-o', 'json'], { ...YES, store })
@@ -84,8 +84,8 @@ const UNKNOWN: LeaseView = { state: 'leased', duration: 'fixed' }
 
 test.each([
   ['wrote meanwhile', true, 5],
-  ['did nothing', false, 0],
-])('where no holder is known: one who %s', async (_what, writes, exit) => {
+  ['wrote nothing', false, 0],
+])('with an unknown holder that %s', async (_what, writes, exit) => {
   const world = await leased()
   const write = async () => {
     if (writes) await world.store.update('s', rewrite, { waitMs: 0, leaseId, holder: HOLDER })
@@ -108,7 +108,7 @@ const rewrite = ({ body, summary }: StreamSnapshot) => {
   return { kind: 'put', body, summary } as const
 }
 
-test('a lease that its holder renewed meanwhile is still the same', async () => {
+test('a lease that its holder renewed meanwhile is still the same lease', async () => {
   const world = newWorld()
   const id = '11111111-1111-4111-8111-111111111111'
   await cli(world, ['init', 's'])
@@ -122,7 +122,7 @@ test('a lease that its holder renewed meanwhile is still the same', async () => 
   expect(broken).toEqual(['s'])
 })
 
-test('a lease that ended while one was asked is no lease to break', async () => {
+test('a lease that ended during the prompt cannot be broken', async () => {
   const world = await leased()
   const { store } = meanwhile(world, async () => {
     world.nowMs += 61_000
@@ -132,7 +132,7 @@ test('a lease that ended while one was asked is no lease to break', async () => 
   expect(await state(world)).not.toBe('leased')
 })
 
-test('a stream that was removed while one was asked is exit 3', async () => {
+test('a stream that was removed during the prompt is exit 3', async () => {
   const world = await leased()
   const { store, broken } = meanwhile(world, async () => {
     await world.store.breakLease('s', 0)
@@ -142,7 +142,7 @@ test('a stream that was removed while one was asked is exit 3', async () => {
   expect(broken).toEqual([])
 })
 
-test('a lease that is breaking is asked about too: ending it sooner takes time from its holder', async () => {
+test('a lease that is breaking has a prompt too: ending it sooner takes time from its holder', async () => {
   const world = await leased()
   await cli(world, ['lease', 'break', 's', '--yes', '--period', '60s'])
   const no = await cli(world, ['lease', 'break', 's'], { terminal: true, answer: undefined })
@@ -152,7 +152,7 @@ test('a lease that is breaking is asked about too: ending it sooner takes time f
   expect((await cli(world, ['lease', 'break', 's'], YES)).stdout).toBe('after   s  broken\n')
 })
 
-test('a lease that was broken is told so, even if nobody can look any more', async () => {
+test('a broken lease is reported even if it can no longer be read', async () => {
   const world = await leased('infinite')
   let reads = 0
   const store: StreamStore = storeWith(world.store, {

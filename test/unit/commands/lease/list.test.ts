@@ -21,7 +21,7 @@ async function three(): Promise<World> {
   return world
 }
 
-test('who holds what, since when and until when; free streams are left out', async () => {
+test('the listing shows holder, start and end of leases; free streams are omitted', async () => {
   const ran = await cli(await three(), ['lease', 'ls'], { running: [41] })
   expect(ran).toMatchObject({ exit: 0, stderr: '' })
   expect(ran.stdout.split('\n')).toEqual([
@@ -32,7 +32,7 @@ test('who holds what, since when and until when; free streams are left out', asy
   ])
 })
 
-test('-o json is a document, -o ndjson a line each; the id is never told', async () => {
+test('-o json is a document, -o ndjson a line each; the lease id is never shown', async () => {
   const world = await three()
   const document = json((await cli(world, ['lease', 'ls', '-o', 'json', '--match', 'a'])).stdout)
   const item = {
@@ -60,7 +60,7 @@ test('-o json is a document, -o ndjson a line each; the id is never told', async
   ])
 })
 
-test('a lease that looks left behind is spoken of, with --stale it is shown with the reasons and what to try', async () => {
+test('a lease that looks abandoned is mentioned; --stale shows it with the reasons and advice', async () => {
   const world = await three()
   expect((await cli(world, ['lease', 'ls'])).stderr).toBe(
     '1 of 2 leases may be abandoned; --stale lists them with the reasons\n',
@@ -78,13 +78,13 @@ test('a lease that looks left behind is spoken of, with --stale it is shown with
   expect(document).toMatchObject({ items: [{ stream: 'b/1', staleBecause: ['process-gone'] }], total: 1 })
 })
 
-test('while its process runs and it is not held for long, it is not stale', async () => {
+test('a lease is not stale while its process runs and it has not been held for long', async () => {
   const ran = await cli(await three(), ['lease', 'ls', '--stale'], { running: [41] })
   expect(ran).toMatchObject({ exit: 0, stderr: 'none of 2 leases in memory: looks stale\n' })
   expect(ran.stdout).toMatch(/^STREAM .* STALE BECAUSE\n$/)
 })
 
-test('where nobody knows the holder, it says who wrote last; an infinite one is stale', async () => {
+test('if the holder is unknown, the last writer is shown; an infinite lease is stale', async () => {
   const world = await three()
   const unknown = (row: { name: string; lease: LeaseView }): LeaseView =>
     row.name === 'c' ? row.lease : { state: 'leased', duration: row.name === 'a' ? 'fixed' : 'infinite' }
@@ -101,7 +101,7 @@ test('where nobody knows the holder, it says who wrote last; an infinite one is 
   expect(stale.stdout).toMatch(/\nb\/1 .* infinite, holder unknown\n$/)
 })
 
-test('no document is read for it: streams without a summary are listed as they are', async () => {
+test('no document is read: streams without a summary are listed as they are', async () => {
   const world = await three()
   const store = storeWith(world.store, {
     ...listing(world.store, ({ summary: _, ...row }) => row),
@@ -113,7 +113,7 @@ test('no document is read for it: streams without a summary are listed as they a
   expect(json(ran.stdout)).toMatchObject({ total: 2, items: [{ stream: 'a', lastBy: null }, { stream: 'b/1' }] })
 })
 
-test('without a lease it is a header or [], exit 0, and a sentence', async () => {
+test('without leases the output is a header or [], exit 0, and a sentence', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   const table = await cli(world, ['lease', 'ls'])

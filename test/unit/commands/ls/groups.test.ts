@@ -23,7 +23,7 @@ test('--group-by failure: one line for texts that differ in numbers', async () =
   ])
 })
 
-test('--group-by waiting-on: what they are stuck on', async () => {
+test('--group-by waiting-on: the events that streams are stuck on', async () => {
   const ran = await cli(await some(), ['ls', '--group-by', 'waiting-on'])
   expect(ran.stderr).toBe('4 of 4 streams wait on something; a stream that waits on several events counts for each\n')
   expect(ran.stdout.split('\n')).toEqual([
@@ -34,7 +34,7 @@ test('--group-by waiting-on: what they are stuck on', async () => {
   ])
 })
 
-test('--group-by status, of what passes the filters', async () => {
+test('--group-by status, of the streams that pass the filters', async () => {
   const world = await some()
   const ran = await cli(world, ['ls', '--group-by', 'status', '--time', 'utc'])
   expect(ran.stderr).toBe('4 streams\n')
@@ -47,7 +47,7 @@ test('--group-by status, of what passes the filters', async () => {
   expect((await cli(world, ['ls', '--group-by', 'status', '--match', 'b', '-q'])).stdout).not.toContain('inprocess')
 })
 
-test('as JSON, YAML and ndjson, with the time that is meant, the groups counted and the streams', async () => {
+test('JSON, YAML and ndjson have the reference time, the number of groups and the streams', async () => {
   const world = await some()
   const argv = ['ls', '--group-by', 'waiting-on', '--limit', '1']
   const ran = await cli(world, [...argv, '-o', 'json'])
@@ -74,13 +74,13 @@ test('as JSON, YAML and ndjson, with the time that is meant, the groups counted 
   expect(json((await cli(world, [...argv, '-o', 'ndjson'])).stdout)).toEqual({ ...head, ...group })
 })
 
-test('without streams it is a header or [], and a sentence', async () => {
+test('without streams the output is a header or [], and a sentence', async () => {
   const ran = await cli(newWorld(), ['ls', '--group-by', 'status'])
   expect(ran).toMatchObject({ exit: 0, stderr: 'no streams in memory:\n' })
   expect(ran.stdout).toMatch(/^STATUS +STREAMS.*\n$/)
 })
 
-test('--group-by failure: streams of several kinds and events, and one alone in the singular', async () => {
+test('--group-by failure: streams of several kinds and events, and a single one in the singular', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a', '--root', 'Order', '--fork', 'Pay'])
   await cli(world, ['init', 'b', '--root', 'Import'])

@@ -5,7 +5,7 @@ import type { ListQuery, StreamRow, StreamStore } from '../../../../src/store/st
 import { storeWith } from '../store-with.ts'
 import { cli, fakeRuntime, json, newWorld, type World } from '../support.ts'
 
-/** A store that lists copies of one stream, a page of so many at a time; `page` is called in front of each. */
+/** A store that lists copies of one stream, in pages of this size; `page` is called before each. */
 async function copies(
   count: number,
   page: (number: number, query: ListQuery) => unknown = () => {},
@@ -29,7 +29,7 @@ async function copies(
 
 const rowsOf = (stdout: string) => stdout.trimEnd().split('\n').length - 1
 
-test('a table on a terminal stops at 200 and says out of how many; elsewhere it does not stop', async () => {
+test('a table on a terminal stops at 200 and prints the total; elsewhere it does not stop', async () => {
   const { world, store } = await copies(12_431)
   for (const more of [[], ['-o', 'wide']]) {
     const terminal = await cli(world, ['ls', ...more], { columns: 80, store })
@@ -43,14 +43,14 @@ test('a table on a terminal stops at 200 and says out of how many; elsewhere it 
   expect((await cli(world, ['ls', '-q'], { columns: 80, store })).stderr).toBe('')
 })
 
-test('a limit that takes them all is not spoken of', async () => {
+test('a limit that includes all streams is not mentioned', async () => {
   const { world, store } = await copies(7, () => {}, 7)
   const ran = await cli(world, ['ls', '--limit', '7', '-o', 'json'], { store })
   expect(ran.stderr).toBe('')
   expect(json(ran.stdout)).toMatchObject({ total: 7, truncated: false })
 })
 
-test('what nobody asked to see is counted for two seconds, then it is so many at least', async () => {
+test('streams beyond the limit are counted for two seconds, then the total is a minimum', async () => {
   let nowMs = () => {}
   const { world, store } = await copies(1_000_000, () => nowMs())
   nowMs = () => (world.nowMs += 25)
@@ -62,7 +62,7 @@ test('what nobody asked to see is counted for two seconds, then it is so many at
   expect(document).toMatchObject({ total: null, truncated: true })
 })
 
-test('a page that does not come is not waited for', async () => {
+test('a page that does not arrive is not waited for', async () => {
   const late = (number: number, { signal }: ListQuery) =>
     number < 2 ? undefined : new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
   const { world, store } = await copies(1_000_000, late)
@@ -78,7 +78,7 @@ test('a page that does not come is not waited for', async () => {
   }
 })
 
-test('a store that is lost while only counting goes on does not spoil what was shown; before that it is exit 9', async () => {
+test('a store that fails during counting does not spoil the output; before that it is exit 9', async () => {
   const lost = (number: number) => {
     if (number === 2) throw new StoreUnreachable('gone')
   }
@@ -91,7 +91,7 @@ test('a store that is lost while only counting goes on does not spoil what was s
   expect(rowsOf(listing.stdout)).toBe(2_000)
 })
 
-test('Ctrl-C while only counting goes on ends it', async () => {
+test('Ctrl-C ends the counting', async () => {
   const stop = new AbortController()
   const { world, store } = await copies(5_000, (number, { signal }) => {
     if (number === 2) stop.abort('SIGINT')
@@ -100,7 +100,7 @@ test('Ctrl-C while only counting goes on ends it', async () => {
   expect((await cli(world, ['ls', '--limit', '3'], { store, signal: stop.signal })).exit).toBe(130)
 })
 
-test.each(['name', 'ndjson'])('-o %s tells no total: nothing is listed beyond the limit', async format => {
+test.each(['name', 'ndjson'])('-o %s prints no total: nothing is listed beyond the limit', async format => {
   let pages = 0
   const { world, store } = await copies(50, () => pages++, 1)
   const ran = await cli(world, ['ls', '-o', format, '--limit', '5'], { store })

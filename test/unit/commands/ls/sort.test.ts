@@ -8,7 +8,7 @@ import type { ListQuery } from '../../../../src/store/store.ts'
 import { listing, storeWith } from '../store-with.ts'
 import { cli, json, newWorld, type World } from '../support.ts'
 
-/** Made in this order, an hour apart: c, a, b, d. */
+/** Created in this order, an hour apart: c, a, b, d. */
 async function four(world: World = newWorld()): Promise<World> {
   const make = async (...argv: string[]) => {
     expect(await cli(world, ['init', ...argv])).toMatchObject({ exit: 0 })
@@ -31,7 +31,7 @@ async function order(world: World, ...argv: string[]): Promise<string> {
   return ran.stdout.trimEnd().replaceAll('\n', ' ')
 }
 
-test('streams are sorted by a field, either way; those without the value come last, the same by name', async () => {
+test('streams are sorted by a field, ascending or descending; those without the value come last, equal ones by name', async () => {
   const world = await four()
   expect(await order(world)).toBe('a b c d')
   expect(await order(world, '--sort', '-name')).toBe('d c b a')
@@ -51,19 +51,19 @@ test('streams are sorted by a field, either way; those without the value come la
   expect(await order(world, '--sort', '-version')).toBe('a c b d')
 })
 
-test('every field that may be named sorts', async () => {
+test('every documented field sorts', async () => {
   const world = await four()
   for (const field of SORT_FIELDS) expect((await order(world, '--sort', field)).length).toBe(7)
 })
 
-test('with a limit only the first are shown, and the total is known', async () => {
+test('with a limit only the first are shown, and the total is printed', async () => {
   const world = await four()
   const ran = await cli(world, ['ls', '--sort', 'created', '--limit', '2', '-o', 'json'])
   expect(json(ran.stdout)).toMatchObject({ items: [{ name: 'c' }, { name: 'a' }], total: 4, truncated: true })
   expect(ran.stderr).toMatch(/^showing 2 of 4 \(/)
 })
 
-test('a long listing keeps no more than the limit needs, and the first of all pages', async () => {
+test('a long listing keeps only as many rows as the limit needs, the first of all pages', async () => {
   const world = await four()
   let row: object | undefined
   for await (const [first] of world.store.list({})) row = first
@@ -84,7 +84,7 @@ test('a long listing keeps no more than the limit needs, and the first of all pa
   expect(items.map(({ modified }) => Date.parse(modified))).toEqual([4_000, 3_999, 3_998])
 })
 
-test('one that cannot be read stands at the end', async () => {
+test('an unreadable stream comes last', async () => {
   const world = await four()
   const store = storeWith(world.store, {
     ...listing(world.store, row => (row.name === 'a' ? { ...row, summary: undefined as never } : row)),
@@ -97,7 +97,7 @@ test('one that cannot be read stands at the end', async () => {
   expect(ran.stdout).toBe('c\na\nb\nd\n')
 })
 
-test('a progress line tells on a terminal how far a slow listing is, and goes', async () => {
+test('a progress line on a terminal shows the progress of a slow listing, and is removed', async () => {
   const world = await four()
   const store = storeWith(world.store, {
     async *list(query) {
@@ -114,7 +114,7 @@ test('a progress line tells on a terminal how far a slow listing is, and goes', 
   expect((await cli(world, ['ls', '--sort', 'due', '-o', 'name'], { store })).stderr).toBe('')
 })
 
-test('on SQLite the index lists by due time, so nothing is collected; other filters and stores collect', async () => {
+test('on SQLite the index lists by due time, so rows are not collected; other filters and stores collect', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'leasectl-sort-'))
   const world = newWorld()
   const sqlite = openSqliteStore(join(folder, 'a.db'), { clock: () => world.nowMs })

@@ -10,7 +10,7 @@ interface Watched extends Ran {
   readonly closed: number
 }
 
-/** Runs `ls -w` on a terminal of so many lines; after each frame `after` is called with its number, the last one ends it. */
+/** Runs `ls -w` on a terminal with this number of rows; `after` gets the number of each frame, the last one ends it. */
 async function watched(
   world: World,
   argv: readonly string[],
@@ -50,7 +50,7 @@ async function letters(...names: string[]): Promise<World> {
   return world
 }
 
-test('the listing is drawn again each interval; Ctrl-C ends it with 130 and leaves the last picture', async () => {
+test('the listing is redrawn each interval; Ctrl-C ends it with 130 and leaves the last state', async () => {
   const world = await letters('a')
   const later = await letters('a')
   await cli(later, ['abort', 'a'])
@@ -73,7 +73,7 @@ test('the listing is drawn again each interval; Ctrl-C ends it with 130 and leav
   expect(stderr).toBe('')
 })
 
-test('it fits the height, and says how many more there are', async () => {
+test('it fits the height, and prints the number of further rows', async () => {
   const world = await letters('a', 'b', 'c', 'd', 'e')
   const names = async (height: number, ...argv: string[]) => {
     const { frames } = await watched(world, ['--fields', 'name', ...argv], { frames: 1, height })
@@ -93,7 +93,7 @@ test('no line is longer than the terminal is wide', async () => {
   expect(frames[0]?.[2]).toMatch(/^orders…\S*orders- /)
 })
 
-test('a store that does not answer: the last picture stays, with a line since when, until it answers', async () => {
+test('a store that does not answer: the last state stays, with a line since when, until it answers', async () => {
   const world = await letters('a')
   let lost = false
   const store: StreamStore = storeWith(world.store, {
@@ -118,7 +118,7 @@ test('a store that does not answer: the last picture stays, with a line since wh
   expect(frames[3]).toEqual(['1 stream · memory: · 12:00:30Z', 'NAME', 'a'])
 })
 
-test('an answer that is long in coming is told about too, and Ctrl-C does not wait for it', async () => {
+test('an answer that takes long is mentioned too, and Ctrl-C does not wait for it', async () => {
   const world = await letters('a')
   let looks = 0
   const store: StreamStore = storeWith(world.store, {
@@ -145,7 +145,7 @@ test('an answer that is long in coming is told about too, and Ctrl-C does not wa
   ])
 })
 
-test('a store that does not answer at first, and rights that were taken away, end it', async () => {
+test('a store that does not answer at first, or permissions that are removed, end it', async () => {
   const world = await letters('a')
   const failing = (error: Error) =>
     storeWith(world.store, {
@@ -166,7 +166,7 @@ test('a store that does not answer at first, and rights that were taken away, en
   expect(taken.frames).toHaveLength(1)
 })
 
-test('groups are watched too; --since moves with the time', async () => {
+test('groups can be watched too; --since moves with the time', async () => {
   const world = await letters('a', 'b')
   const after = () => {
     world.nowMs += 40_000

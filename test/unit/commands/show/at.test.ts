@@ -28,7 +28,7 @@ async function shown(world: World, ...argv: string[]) {
 }
 
 describe('show --at VERSION', () => {
-  test('shows the stream as it was, and says of when it is and what is not of then', async () => {
+  test('shows the stream at that version, with its time and the fields that are of the present', async () => {
     const lines = (await shown(story, '--at', '3')).split('\n')
     expect(lines).toEqual([
       'orders/1  v3',
@@ -54,7 +54,7 @@ describe('show --at VERSION', () => {
     expect((await cli(story, ['show', 'orders/1', '--at', '3'])).stdout).toContain('Search, 0s before: no-answer')
   })
 
-  test('as JSON: version and time, claims as known, no limits and lease, and what is as it is now', async () => {
+  test('as JSON has version and time, claims as known, no deadlines and lease, and the fields of the present', async () => {
     const text = await shown(story, '--at', '2', '-o', 'json')
     const stream = json(text)
     expect(stream).toMatchObject({
@@ -82,18 +82,18 @@ describe('show --at VERSION', () => {
     expect(parse(await shown(story, '--at', '2', '-o', 'yaml'))).toEqual(stream)
   })
 
-  test('of the present at is null', async () => {
+  test('is null in at for the present', async () => {
     expect(json(await shown(story, '-o', 'json'))).toMatchObject({ at: null, version: 5 })
   })
 
-  test('in every other format: table, timeline, mermaid', async () => {
+  test('works in every other format: table, timeline, mermaid', async () => {
     const world = story
     expect(await shown(world, '--at', '3', '-o', 'table')).toMatch(/^01\.00 Search {2}✗ aborted/m)
     expect(await shown(world, '--at', '3', '-o', 'timeline')).toMatch(/01\.00 Search {2}░+█+✗ {2}✗ aborted +1m +1m$/m)
     expect(await shown(world, '--at', '3', '-o', 'mermaid')).toContain('["01.00 Search<br/>#10007; aborted"]:::aborted')
   })
 
-  test('-o xml is refused: the stored document is only the current document is stored', async () => {
+  test('refuses -o xml: the stored document exists only in its present state', async () => {
     const ran = await cli(story, ['show', 'orders/1', '--at', '3', '-o', 'xml'])
     expect(ran).toMatchObject({ exit: 2, stdout: '' })
     expect(ran.stderr).toContain('only the current document is stored')
@@ -101,7 +101,7 @@ describe('show --at VERSION', () => {
 })
 
 describe('show --at TIME', () => {
-  test('is the version that was valid then, seen from then', async () => {
+  test('shows the version that was current then, with ages of then', async () => {
     const world = story
     expect((await shown(world, '--at', '2026-03-01T12:02:30Z')).split('\n').slice(0, 3)).toEqual([
       'orders/1  v3',
@@ -112,14 +112,14 @@ describe('show --at TIME', () => {
     expect(json(await shown(world, '--at', '2026-03-01T12:02:00Z', '-o', 'json'))).toMatchObject({ version: 3 })
   })
 
-  test('one that is in the future is exit 2', async () => {
+  test('in the future is exit 2', async () => {
     const ran = await cli(story, ['show', 'orders/1', '--at', '2099-01-01T00:00:00Z'])
     expect(ran).toMatchObject({ exit: 2, stdout: '' })
     expect(ran.stderr).toContain('2099-01-01T00:00:00.000Z is in the future')
   })
 })
 
-describe('a version that never was is exit 3 and says which there are', () => {
+describe('a version that does not exist is exit 3 and lists the existing ones', () => {
   test.each([
     ['99', 'never had version 99; it has versions 1 to 5, the first from 12:00:00Z'],
     ['0', 'never had version 0; it has versions 1 to 5'],
@@ -131,7 +131,7 @@ describe('a version that never was is exit 3 and says which there are', () => {
     expect(ran.stderr).toContain('[version-not-found]')
   })
 
-  test('of one of several streams: nothing is shown', async () => {
+  test('for one of several streams: nothing is shown', async () => {
     const world = story
     await cli(world, ['init', 'b'])
     expect(await cli(world, ['show', 'orders/1', 'b', '--at', '3'])).toMatchObject({ exit: 3, stdout: '' })
@@ -141,7 +141,7 @@ describe('a version that never was is exit 3 and says which there are', () => {
   })
 })
 
-describe('a document that others made', () => {
+describe('a document that another writer made', () => {
   const text =
     '<EventStream><Event id="00" name="Old" status="inprocess" created="2026-03-01T10:00:00Z" next="01"/>' +
     '<Event id="01" name="Step" status="init" created="2026-03-01T10:00:00Z" prev="00"/></EventStream>'
@@ -153,7 +153,7 @@ describe('a document that others made', () => {
     return world
   }
 
-  test('has no versions before leasectl has written it', async () => {
+  test('has no versions before the first write of leasectl', async () => {
     const ran = await cli(await theirs(), ['show', 'old', '--at', '1'])
     expect(ran).toMatchObject({ exit: 3, stdout: '' })
     expect(ran.stderr).toContain('it has none: leasectl has not written it yet')
@@ -175,7 +175,7 @@ describe('a document that others made', () => {
     )
   })
 
-  test('written over without a transaction: what was recorded is a version, what was not is no part of it', async () => {
+  test('that was overwritten without a transaction has recorded versions only, without the unrecorded part', async () => {
     const world = story
     const stored = await world.store.read('orders/1')
     if (stored?.summary === undefined) throw new Error('no summary')
@@ -190,7 +190,7 @@ describe('a document that others made', () => {
   })
 })
 
-describe('a version or a point in time', () => {
+describe('a version or a time', () => {
   test.each([
     ['12', { kind: 'version', version: 12 }],
     ['v12', { kind: 'version', version: 12 }],

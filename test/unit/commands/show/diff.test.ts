@@ -19,7 +19,7 @@ const story = await (async (): Promise<World> => {
   return world
 })()
 
-test('what has changed since a version: from what to what, who did it last and why', async () => {
+test('the diff since a version shows old and new values, the last author and reason', async () => {
   const ran = await cli(story, ['show', 'orders/1', '--diff', '1', '--time', 'utc'])
   expect(ran).toMatchObject({ exit: 0, stderr: '' })
   expect(ran.stdout.split('\n')).toEqual([
@@ -34,7 +34,7 @@ test('what has changed since a version: from what to what, who did it last and w
   ])
 })
 
-test('between two versions', async () => {
+test('the diff between two versions is shown', async () => {
   const set = await cli(story, ['show', 'orders/1', '--diff', '3', '--at', '4'])
   expect(set.stdout).toMatch(/02\.00 Pay +○ init +○ init +- +v4 set tag +/)
   const { stdout } = await cli(story, ['show', 'orders/1', '--diff', '2', '--at', '3', '--time', 'utc'])
@@ -47,7 +47,7 @@ test('between two versions', async () => {
   ])
 })
 
-test('an event that is as it was is told so', async () => {
+test('an event that changed back is shown as such', async () => {
   const world = newWorld()
   for (const line of ['init s --fork A', 'event start s 01.00 --owner w', 'event release s 01.00 --owner w'])
     await cli(world, line.split(' '))
@@ -58,13 +58,13 @@ test('an event that is as it was is told so', async () => {
   expect(stdout).toContain('= as before, 2 changes')
 })
 
-test('nothing has changed: a header, and a sentence on stderr', async () => {
+test('an empty diff is a header, and a sentence on stderr', async () => {
   const ran = await cli(story, ['show', 'orders/1', '--diff', '6'])
   expect(ran).toMatchObject({ exit: 0, stderr: 'orders/1: nothing has changed since v6\n' })
   expect(ran.stdout).toMatch(/^orders\/1 {2}v6 → v6\n.*0 transactions\n\nEVENT/)
 })
 
-test('as JSON and YAML', async () => {
+test('the diff is available as JSON and YAML', async () => {
   const world = story
   const text = (await cli(world, ['show', 'orders/1', '--diff', '4', '-o', 'json'])).stdout
   expect(json(text)).toEqual({
@@ -103,7 +103,7 @@ test('as JSON and YAML', async () => {
   expect(both).toMatchObject({ items: [{ name: 'orders/1' }, { name: 'b', events: [] }] })
 })
 
-test('since a time before it was created everything was added; a version that never was is exit 3', async () => {
+test('since a time before the creation all events are added; a version that does not exist is exit 3', async () => {
   const world = story
   const since = await cli(world, ['show', 'orders/1', '--diff', '1d'])
   expect(since.stdout).toMatch(/^orders\/1 {2}v0 → v6\n.*4 added/)
@@ -111,7 +111,7 @@ test('since a time before it was created everything was added; a version that ne
   expect(await cli(world, ['show', 'orders/1', '--diff', '1', '--at', '99'])).toMatchObject({ exit: 3, stdout: '' })
 })
 
-test('what a foreign writer did and nobody has recorded is part of the present', async () => {
+test('an unrecorded foreign write is part of the present', async () => {
   const world = story
   const stored = await world.store.read('orders/1')
   if (stored?.summary === undefined) throw new Error('no summary')

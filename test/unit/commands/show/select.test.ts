@@ -21,7 +21,7 @@ const world = await (async (): Promise<World> => {
 const show = (...argv: string[]) => cli(world, ['show', ...argv])
 
 describe('show --select', () => {
-  test('prints the matched events as a table, without the rest of the tree', async () => {
+  test('prints the matching events as a table, without the rest of the tree', async () => {
     const ran = await show('a', '--select', "./Event[@status='init']", '--time', 'utc')
     expect(ran).toMatchObject({ exit: 0, stderr: '' })
     expect(ran.stdout.split('\n')).toEqual([
@@ -34,14 +34,14 @@ describe('show --select', () => {
     ])
   })
 
-  test('a number, a text or a truth value is printed alone', async () => {
+  test('prints a number, a text or a boolean alone', async () => {
     expect((await show('a', '--select', 'count(//Event)')).stdout).toBe('4\n')
     expect((await show('a', '--select', "Event[@id='01.00']/@lc:owner")).stdout).toBe('worker-7\n')
     expect((await show('a', '--select', 'Event/@id')).stdout).toBe('00\n01.00\n02.00\n01\n')
     expect((await show('a', '--select', "not(Event[@status='aborted'])")).stdout).toBe('true\n')
   })
 
-  test('of several streams each with its matches; values behind the name of their stream', async () => {
+  test('of several streams prints matches for each; values after the name of their stream', async () => {
     const events = await show('a', 'b', '--select', "Event[@name='Search']")
     expect(events.stdout).toMatch(
       /^a {2}v2\n[\s\S]*01\.00 Search +▶ inprocess[\s\S]*\n\nb {2}v2\n[\s\S]*01\.00 Search +✗ aborted/,
@@ -49,7 +49,7 @@ describe('show --select', () => {
     expect((await show('a', 'b', '--select', 'count(Event)')).stdout).toBe('a\t4\nb\t2\n')
   })
 
-  test('as JSON and YAML: events or values, the other is null', async () => {
+  test('as JSON and YAML prints events or values, the other is null', async () => {
     const events = await show('a', '--select', "Event[@status='init']", '-o', 'json')
     expect(json(events.stdout)).toEqual({
       apiVersion: 'leasectl/v1',
@@ -72,7 +72,7 @@ describe('show --select', () => {
     )
   })
 
-  test('as timeline, Mermaid and XML', async () => {
+  test('as timeline, Mermaid and XML works too', async () => {
     const select = ['a', '--select', "Event[@id='00' or @name='Pay']"]
     expect((await show(...select, '-o', 'timeline')).stdout).toMatch(/^02\.00 Pay {2,}░+ {2}○ init/m)
     const chart = (await show(...select, '-o', 'mermaid')).stdout
@@ -86,12 +86,12 @@ describe('show --select', () => {
     expect(excerpt).toMatchObject({ version: 0, born: '', journal: '' })
   })
 
-  test('of an earlier version', async () => {
+  test('of an earlier version works too', async () => {
     expect((await show('a', '--select', "count(Event[@status='init'])", '--at', '1')).stdout).toBe('2\n')
     expect((await show('a', '--select', '@lc:v', '--at', '1')).stdout).toBe('1\n')
   })
 
-  test('nothing that matches: a header and a sentence, exit 0; with --must exit 3', async () => {
+  test('without matches: a header and a sentence, exit 0; with --must exit 3', async () => {
     const ran = await show('a', '--select', "Event[@status='aborted']")
     expect(ran).toMatchObject({ exit: 0, stderr: 'nothing matches --select\n' })
     expect(ran.stdout).toMatch(/\n\nEVENT +STATUS +OWNER +AGE +DUE\n$/)
@@ -112,16 +112,16 @@ describe('show --select', () => {
     ['count(Event)', 0],
     ['true()', 0],
     ["'0'", 0],
-  ])('--must: %s ends with %i', async (expression, exit) => {
+  ])('with --must: %s ends with %i', async (expression, exit) => {
     expect((await show('a', '--select', expression, '--must')).exit).toBe(exit)
   })
 
-  test('--must of several streams is met by one of them', async () => {
+  test('with --must on several streams succeeds with one match', async () => {
     expect((await show('a', 'b', '--select', "Event[@status='aborted']", '--must')).exit).toBe(0)
     expect((await show('a', 'b', '--select', "Event[@status='paused']", '--must')).exit).toBe(3)
   })
 
-  test('what is no XPath is exit 2 before a stream is looked for', async () => {
+  test('with an invalid XPath is exit 2 before a stream is looked up', async () => {
     const ran = await show('nix', '--select', './Event[')
     expect(ran).toMatchObject({ exit: 2, stdout: '' })
     expect(ran.stderr).toContain('--select: it cannot be read from character 8 on (XPST0003)')
@@ -133,13 +133,13 @@ describe('show --select', () => {
     expect(await show('a', '--must')).toMatchObject({ exit: 2, stdout: '' })
   })
 
-  test('texts of strangers are made visible in values too', async () => {
+  test('shows control characters of values visibly', async () => {
     const hostile = newWorld()
     await cli(hostile, ['init', 's', '--root', 'x\u202ey'])
     expect((await cli(hostile, ['show', 's', '--select', 'string(Event/@name)'])).stdout).toBe('x\\u{202e}y\n')
   })
 
-  test('beside a document that cannot be read the others are searched', async () => {
+  test('searches the other streams if one is unreadable', async () => {
     const other = newWorld()
     await cli(other, ['init', 'good'])
     await badStream(other, 'bad')

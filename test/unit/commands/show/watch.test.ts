@@ -5,7 +5,7 @@ import { badStream } from '../bad-stream.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, newWorld, type Ran, type Setting, type World } from '../support.ts'
 
-/** A test that waits in vain ends. */
+/** The time limit of a test that would hang. */
 const MAX_FRAMES = 300
 
 interface Watched extends Ran {
@@ -14,7 +14,7 @@ interface Watched extends Ran {
 
 interface Watching extends Setting {
   readonly height?: number
-  /** Looks at each frame, may change the world, and says when Ctrl-C is pressed. A slow look is drawn more than once. */
+  /** Checks each frame, may change the world, and decides when to press Ctrl-C. A slow poll is drawn more than once. */
   readonly ends?: (frame: string) => boolean | Promise<boolean>
 }
 
@@ -35,7 +35,7 @@ async function watched(world: World, argv: readonly string[], watching: Watching
     close: async () => {},
   }
   const inner = setting.store ?? world.store
-  // A look waits for what happened after the frame before it.
+  // A poll waits for the actions after the previous frame.
   const store = storeWith(inner, { read: (name, signal) => before.then(() => inner.read(name, signal)) })
   const terminal = { columns: 90, terminal: true, env: { NO_COLOR: '1' }, live, signal: stop.signal }
   const words = ['show', '-w', '--interval', '1ms', '--time', 'utc', ...argv]
@@ -48,7 +48,7 @@ async function forked(name = 's', steps = 'A,B'): Promise<World> {
   return world
 }
 
-test('the stream is drawn again each interval; Ctrl-C ends it with 130 and leaves the last picture', async () => {
+test('the stream is redrawn each interval; Ctrl-C ends it with 130 and leaves the last state', async () => {
   const world = await forked()
   const ends = async (frame: string) => {
     if (frame.includes('✗ aborted')) return true
@@ -72,7 +72,7 @@ test('the stream is drawn again each interval; Ctrl-C ends it with 130 and leave
   expect(stdout).toBe(`${frames.at(-1)?.join('\n')}\n`)
 })
 
-test('it fits the height; several streams share it', async () => {
+test('it fits the height; several streams share the height', async () => {
   const world = await forked('s', 'A,B,C,D,E,F,G,H')
   await cli(world, ['init', 't', '--fork', 'A,B,C,D,E,F,G,H'])
   const { frames } = await watched(world, ['s'], { height: 10 })
@@ -84,7 +84,7 @@ test('it fits the height; several streams share it', async () => {
   expect((await watched(world, ['s', '--diff', '1'], { height: 4 })).frames[0]?.at(-1)).toBe('… 2 more')
 })
 
-test('timeline, selected events, values and differences are watched too', async () => {
+test('timeline, selected events, values and diffs can be watched too', async () => {
   const world = await forked()
   const last = async (...argv: string[]) => (await watched(world, argv)).frames[0]?.slice(1) ?? []
   expect((await last('s', '-o', 'timeline')).join('\n')).toMatch(/^└─ {2}02\.00 B +░+.*\n\n█ running/m)
@@ -95,7 +95,7 @@ test('timeline, selected events, values and differences are watched too', async 
   expect((await last('s', '--diff', '1'))[0]).toBe('s  v1 → v1')
 })
 
-test('a stream that vanishes, or cannot be read meanwhile, is told above what it was; the others go on', async () => {
+test('a stream that vanishes or becomes unreadable is reported above its last state; the others continue', async () => {
   const world = await forked('a')
   await cli(world, ['init', 'b'])
   let state: 'there' | 'gone' | 'broken' = 'there'
@@ -128,7 +128,7 @@ test('a stream that vanishes, or cannot be read meanwhile, is told above what it
   expect(removed.join('\n')).toMatch(/b {2}v2\n⊘ canceled/)
 })
 
-test('a store that does not answer meanwhile is asked again', async () => {
+test('a store that does not answer meanwhile gets another request', async () => {
   const world = await forked()
   let lost = false
   const store = storeWith(world.store, {
@@ -148,7 +148,7 @@ test('a store that does not answer meanwhile is asked again', async () => {
   expect(seen).toEqual(['s  v1', 'no answer since 12:00:00Z (0s), retrying: connection refused', 's  v1'])
 })
 
-test('one that cannot be read from the beginning is told beside the others', async () => {
+test('a stream that is unreadable from the beginning is reported beside the others', async () => {
   const world = await forked('a')
   await badStream(world, 'b')
   const { frames } = await watched(world, ['a', 'b'])
@@ -157,7 +157,7 @@ test('one that cannot be read from the beginning is told beside the others', asy
   expect(await watched(world, ['b'])).toMatchObject({ exit: 12, frames: [] })
 })
 
-test('a lease that is taken is seen, though the document stays as it is', async () => {
+test('a new lease is shown, although the document is unchanged', async () => {
   const world = await forked()
   const ends = async (frame: string) => {
     if (!frame.includes('lease  ')) await cli(world, ['lease', 'acquire', 's'])
@@ -167,7 +167,7 @@ test('a lease that is taken is seen, though the document stays as it is', async 
   expect(frames.at(-1)?.[3]).toMatch(/^lease {2}leased by tester@testhost/)
 })
 
-test('a stream that is missing at first is exit 3 and nothing is drawn', async () => {
+test('a missing stream is exit 3 at the beginning and nothing is drawn', async () => {
   expect(await watched(newWorld(), ['nix'])).toMatchObject({ exit: 3, frames: [], stdout: '' })
 })
 

@@ -23,7 +23,7 @@ test('argv → options', async () => {
 
 const SECOND = 1_000
 
-/** Three streams whose transactions take turns, a second apart from 12:00:00 on. */
+/** Three streams with alternating transactions, a second apart from 12:00:00 on. */
 async function played(): Promise<World> {
   const world = newWorld()
   const then = async (...argv: string[]) => {
@@ -40,7 +40,7 @@ async function played(): Promise<World> {
 
 const UTC = ['--time', 'utc']
 
-test('several streams in order of time, each line beside its name', async () => {
+test('several streams are shown in time order, each line with its name', async () => {
   const ran = await cli(await played(), ['tail', '--all', ...UTC])
   expect(ran.stdout.split('\n')).toEqual([
     'orders/1    12:00:00Z  v1    init      00  ▶ inprocess (added)  ops',
@@ -56,7 +56,7 @@ test('several streams in order of time, each line beside its name', async () => 
   expect(ran).toMatchObject({ exit: 0, stderr: '' })
 })
 
-test('-o ndjson: the stream stands in each line', async () => {
+test('-o ndjson has the stream in each line', async () => {
   const { stdout } = await cli(await played(), ['tail', 'orders/1', 'orders/22', '-n', '2', '-o', 'ndjson'])
   const lines = stdout.trimEnd().split('\n').map(json)
   expect(lines).toMatchObject([
@@ -71,8 +71,8 @@ async function shown(world: World, argv: readonly string[]): Promise<string[]> {
   return stdout.split('\n').flatMap(line => (line === '' ? [] : `${json(line).stream} ${json(line).version}`))
 }
 
-describe('which transactions', () => {
-  test('-n counts those of all streams together', async () => {
+describe('the transactions', () => {
+  test('of all streams together are counted by -n', async () => {
     const world = await played()
     expect(await shown(world, ['--all', '-n', '3'])).toEqual(['orders/1 2', 'invoices/3 1', 'orders/22 2'])
     expect(await shown(world, ['--all', '-n', 'all'])).toHaveLength(5)
@@ -84,7 +84,7 @@ describe('which transactions', () => {
     expect(await shown(world, ['invoices/3', '--since', '1h'])).toHaveLength(13)
   })
 
-  test('--since is about transactions, of all streams without a name, and stands beside a filter', async () => {
+  test('since a time come from all streams without a name, or from a filter', async () => {
     const world = await played()
     expect(await shown(world, ['--since', '3s'])).toEqual(['orders/1 2', 'invoices/3 1', 'orders/22 2'])
     expect(await shown(world, ['--since', '3s', '--match', 'orders/*'])).toEqual(['orders/1 2', 'orders/22 2'])
@@ -92,7 +92,7 @@ describe('which transactions', () => {
     expect(await shown(world, ['orders/1', '--since', '3s'])).toEqual(['orders/1 2'])
   })
 
-  test('--include and --exclude search each line as it is printed, with the name, the actor and the reason', async () => {
+  test('whose printed line, with name, author and reason, matches --include or --exclude are selected', async () => {
     const world = await played()
     const found = (...argv: string[]) => shown(world, ['--all', ...argv])
     expect(await found('--include', 'wrong import')).toEqual(['orders/22 2'])
@@ -105,13 +105,13 @@ describe('which transactions', () => {
   })
 })
 
-test('a pattern that would lose itself in a text of strangers comes to an end', async () => {
+test('a pattern with catastrophic backtracking terminates', async () => {
   const world = await played()
   await cli(world, ['event', 'set', 'orders/1', '02.00', '--tag', 'x', '-m', `${'a'.repeat(60)}!`])
   expect(await shown(world, ['--all', '--include', '(a+)+$', '-n', '1'])).toEqual([])
 })
 
-test('a name has its colour, --highlight marks what it finds, and neither without colours', async () => {
+test('a name has its color, --highlight marks its matches, and neither happens without colors', async () => {
   const world = await played()
   const argv = ['tail', '--all', ...UTC, '-n', '2', '--highlight', 'anna|invoices']
   const coloured = (await cli(world, [...argv, '--color', 'always'])).stdout.replaceAll('\u001b', '^')
@@ -123,15 +123,15 @@ test('a name has its colour, --highlight marks what it finds, and neither withou
   expect(new Set(names).size).toBe(1)
 })
 
-describe('what is no use', () => {
+describe('an invalid request:', () => {
   test.each<[why: string, argv: string[], told: RegExp]>([
-    ['nothing that limits it', [], /tail needs streams[\s\S]*-f/],
+    ['no selection', [], /tail needs streams[\s\S]*-f/],
     ['two kinds of selection', ['a', '--match', 'b*'], /names and filters/],
     ['a version of several streams', ['a', 'b', '--from-version', '3'], /--from-version needs a single stream/],
     ['a version of a filter', ['--all', '--from-version', '3'], /--from-version needs a single stream/],
     ['an interval without -f', ['--all', '--interval', '5s'], /--interval needs -f/],
-    ['a pattern that is none', ['--all', '--include', 'ab(c'], /--include ab\(c: Unterminated group, at character 3/],
-    ['a pattern that is none', ['--all', '--exclude', '*'], /--exclude \*: Nothing to repeat, at character 1/],
+    ['an invalid pattern', ['--all', '--include', 'ab(c'], /--include ab\(c: Unterminated group, at character 3/],
+    ['an invalid pattern', ['--all', '--exclude', '*'], /--exclude \*: Nothing to repeat, at character 1/],
     ['an empty pattern', ['--all', '--highlight', ''], /--highlight is empty/],
     ['an event', ['01.02'], /looks like an event id/],
   ])('%s: exit 2', async (_, argv, told) => {
@@ -140,14 +140,14 @@ describe('what is no use', () => {
     expect(ran.stderr).toMatch(told)
   })
 
-  test('names that nothing has: exit 3, all of them told, nothing printed', async () => {
+  test('missing names are exit 3, all of them reported, nothing printed', async () => {
     const ran = await cli(await played(), ['tail', 'orders/1', 'nix', 'nox'])
     expect(ran).toMatchObject({ exit: 3, stdout: '' })
     expect(ran.stderr).toMatch(/there is no stream nix[\s\S]*also +there is no stream nox/)
     expect(await cli(await played(), ['tail', '-f', 'orders/1', 'nix'])).toMatchObject({ exit: 3, stdout: '' })
   })
 
-  test('a filter that nothing passes: exit 0 and a sentence', async () => {
+  test('a filter without matches is exit 0 and a sentence', async () => {
     const world = await played()
     const none = await cli(world, ['tail', '--match', 'zoo/*'])
     expect(none).toEqual({ exit: 0, stdout: '', stderr: 'no stream matches\n', questions: [] })
@@ -155,7 +155,7 @@ describe('what is no use', () => {
   })
 })
 
-/** A store with other ways to list and read. */
+/** A store with other methods to list and read. */
 function changed(store: StreamStore, how: Partial<Pick<StreamStore, 'list' | 'read'>>): StreamStore {
   return new Proxy(store, {
     get(target, key) {
@@ -165,7 +165,7 @@ function changed(store: StreamStore, how: Partial<Pick<StreamStore, 'list' | 're
   })
 }
 
-/** Streams of these names hold no document that can be read. */
+/** Streams of these names have unreadable documents. */
 function broken(store: StreamStore, isBroken: (name: string) => boolean): StreamStore {
   return changed(store, {
     read: async name => {
@@ -175,7 +175,7 @@ function broken(store: StreamStore, isBroken: (name: string) => boolean): Stream
   })
 }
 
-test('a stream that cannot be read is told, the others are shown: exit 7', async () => {
+test('an unreadable stream is reported, the others are shown: exit 7', async () => {
   const world = await played()
   const store = broken(world.store, name => name === 'orders/22')
   const ran = await cli(world, ['tail', '--all'], { store })
@@ -187,7 +187,7 @@ test('a stream that cannot be read is told, the others are shown: exit 7', async
   expect(errors).toMatchObject([{ error: { code: 'bad-document', stream: 'orders/22' } }, { error: { exit: 7 } }])
 })
 
-test('of many that cannot be read ten are named and the others counted', async () => {
+test('of many unreadable streams ten are named and the others counted', async () => {
   const world = await played()
   for (let at = 0; at < 14; at++) await cli(world, ['init', `bad/${at}`])
   const store = broken(world.store, name => name.startsWith('bad/'))
@@ -222,7 +222,7 @@ async function following(
 }
 
 describe('-f', () => {
-  test('shows what happens to all streams, new ones too, look by look; Ctrl-C ends with 130', async () => {
+  test('shows transactions of all streams, including new ones, poll by poll; Ctrl-C ends with 130', async () => {
     const world = await played()
     const ran = await following(
       world,
@@ -253,7 +253,7 @@ describe('-f', () => {
     expect(ran.stdout).toMatch(/^invoices\/3 .* cancel .*"enough"$/m)
   })
 
-  test('says that nothing matches so far, and what is removed', async () => {
+  test('says that nothing matches yet, and which streams are removed', async () => {
     const world = await played()
     const none = await following(world, ['--match', 'zoo/*'], [() => undefined, () => cli(world, ['init', 'zoo/1'])])
     expect(none.stderr).toBe('-- no stream matches yet; waiting for one (Ctrl-C to stop)\n')
@@ -276,7 +276,7 @@ describe('-f', () => {
     expect(quiet.stderr).toBe('')
   })
 
-  test('says after an outage how long it was and that nothing was missed', async () => {
+  test('reports after an outage how long it was and that nothing was missed', async () => {
     const world = await played()
     let looks = 0
     const list = async function* (query: Parameters<StreamStore['list']>[0]): AsyncGenerator<readonly StreamRow[]> {
@@ -297,7 +297,7 @@ describe('-f', () => {
     )
   })
 
-  test('says what an outage may have swallowed', async () => {
+  test('reports what an outage may have hidden', async () => {
     const world = await played()
     let looks = 0
     const list = async function* (query: Parameters<StreamStore['list']>[0]): AsyncGenerator<readonly StreamRow[]> {
@@ -323,7 +323,7 @@ describe('-f', () => {
     ])
   })
 
-  test('a store that does not answer at the beginning: exit 9', async () => {
+  test('ends with exit 9 if the store does not answer at the beginning', async () => {
     const world = await played()
     // biome-ignore lint/correctness/useYield: it fails before
     const list = async function* (): AsyncGenerator<readonly StreamRow[]> {

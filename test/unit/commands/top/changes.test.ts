@@ -13,7 +13,7 @@ async function worldOf(names: readonly string[], forks: readonly string[] = ['A'
 }
 
 describe('the preview', () => {
-  test('of one stream names it, how it stands and what follows; nothing is changed', async () => {
+  test('of one stream shows its name, state and consequences; nothing is changed', async () => {
     const world = await worldOf(['orders/1'])
     const before = await bodyOf(world, 'orders/1')
     const preview = await look(await portsOver(world), 'cancel', streams('orders/1'))
@@ -28,7 +28,7 @@ describe('the preview', () => {
     expect(await bodyOf(world, 'orders/1')).toBe(before)
   })
 
-  test('of an event counts what is open below that event', async () => {
+  test('of an event counts open events below it', async () => {
     const world = await worldOf(['s'])
     await cli(world, ['event', 'start', 's', '01.00'])
     await cli(world, ['event', 'advance', 's', '01.00', '--fork', 'X,Y'])
@@ -37,7 +37,7 @@ describe('the preview', () => {
     expect(preview.lines[0]).toMatch(/^s {2}01\.00 {2}▶ inprocess {2}\d open events below$/)
   })
 
-  test('of several counts them by status, and leaves out and counts what has ended', async () => {
+  test('of several counts them by status, and omits and counts ended ones', async () => {
     const world = await worldOf(['a', 'b', 'c'])
     await cli(world, ['cancel', 'b'])
     const preview = await look(await portsOver(world), 'cancel', streams('a', 'b', 'c'))
@@ -45,7 +45,7 @@ describe('the preview', () => {
     expect(preview.lines.at(-1)).toBe('2 streams: 2 inprocess; 1 already final, left out')
   })
 
-  test('where there is nothing to do the lines say why', async () => {
+  test('without a target gives the reason', async () => {
     const world = await worldOf(['s'])
     const ports = await portsOver(world)
     expect(await look(ports, 'retry', streams('s'))).toMatchObject({
@@ -65,7 +65,7 @@ describe('the preview', () => {
     })
   })
 
-  test('a document that cannot be read is an objection, not a fault; the others go on', async () => {
+  test('of an unreadable document has an objection, not an error; the others continue', async () => {
     const world = await worldOf(['good'])
     await unreadable(world, 'bad')
     const ports = await portsOver(world)
@@ -75,7 +75,7 @@ describe('the preview', () => {
     expect(wordsOf(await carry(ports, preview))).toEqual(['done good', 'failed bad'])
   })
 
-  test('an event of a stream that is marked as a whole is meant with it', async () => {
+  test('of an event includes it with its stream if that is marked as a whole', async () => {
     const world = await worldOf(['s'])
     const ports = await portsOver(world)
     const preview = await look(ports, 'cancel', [{ stream: 's', event: '01.00' }, { stream: 's' }])
@@ -84,7 +84,7 @@ describe('the preview', () => {
     expect(await statuses(world, 's')).toMatchObject({ '00': 'canceled' })
   })
 
-  test('in a protected store, and from 50 streams on, their number is typed', async () => {
+  test('in a protected store, and from 50 streams on, requires their number to be typed', async () => {
     const world = await worldOf(namesOf(50), [])
     const typed = (text: string) => ({ kind: 'type', text, what: 'the number of streams' })
     expect((await look(await portsOver(world), 'cancel', streams(...namesOf(49)))).confirm).toEqual({ kind: 'yes' })
@@ -93,7 +93,7 @@ describe('the preview', () => {
     expect(guarded.confirm).toEqual(typed('1'))
   })
 
-  test('names the command that does the same, where it was looked and how it was started', async () => {
+  test('has the equivalent command, with the inspected versions and the program as it was started', async () => {
     const world = await worldOf(['a', 'b c', '-x'])
     const setting = { startedAs: 'npx leasectl', source: 'flag' } as const
     const ports = await portsOver(world, setting)
@@ -114,8 +114,8 @@ describe('the preview', () => {
   })
 })
 
-describe('carried out', () => {
-  test('one stream: its outcome and what followed, with actor and reason in the journal, and no run file', async () => {
+describe('the change', () => {
+  test('of one stream reports outcome and consequences, with author and reason in the journal, and writes no run file', async () => {
     const world = await worldOf(['s'])
     const ports = await portsOver(world)
     const files = runFiles().length
@@ -128,7 +128,7 @@ describe('carried out', () => {
     expect(runFiles()).toHaveLength(files)
   })
 
-  test('what changed after the preview is left alone and told', async () => {
+  test('leaves a stream alone that changed after the preview, and reports it', async () => {
     const world = await worldOf(['a', 'b'])
     const ports = await portsOver(world)
     const preview = await look(ports, 'cancel', streams('a', 'b'))
@@ -140,7 +140,7 @@ describe('carried out', () => {
     expect(carried.outcomes.find(({ isGood }) => !isGood)?.text).toContain('[changed]')
   })
 
-  test('a batch leaves a run file, which it names with the command for the rest', async () => {
+  test('of a batch writes a run file, and names it with the command for the rest', async () => {
     const world = await worldOf(['a', 'b'])
     const ports = await portsOver(world)
     const preview = await look(ports, 'abort', streams('a', 'b'))
@@ -156,7 +156,7 @@ describe('carried out', () => {
     expect(await statuses(world, 'a')).toMatchObject({ '00': 'aborted' })
   })
 
-  test('retry reopens what failed', async () => {
+  test('retry reopens failed events', async () => {
     const world = await worldOf(['s'])
     await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w'])
     await cli(world, ['event', 'fail', 's', '01.00', '--owner', 'w'])
@@ -167,7 +167,7 @@ describe('carried out', () => {
     expect(await statuses(world, 's')).toMatchObject({ '01.00': 'init' })
   })
 
-  test('twice is once', async () => {
+  test('made twice is applied once', async () => {
     const world = await worldOf(['s'])
     const ports = await portsOver(world)
     const preview = await look(ports, 'cancel', streams('s'))
@@ -176,7 +176,7 @@ describe('carried out', () => {
     expect(again.outcomes[0]).toMatchObject({ word: 'already', text: 'this command was done before' })
   })
 
-  test('a lease held by another is told with its holder', async () => {
+  test('is busy if another holds the lease, with its holder', async () => {
     const world = await worldOf(['s'])
     await cli(world, ['lease', 'acquire', 's', '--by', 'worker-7', '-m', 'repair'])
     const held = { state: 'leased', holder: (await world.store.read('s'))?.lease.holder } as const
@@ -197,7 +197,7 @@ describe('carried out', () => {
     expect(end.lines.join('\n')).toContain('leasectl cancel s -m now --lease-wait 60s')
   })
 
-  test('the signal stops what has not begun, and the run file has the rest', async () => {
+  test('stops at the signal before the targets that have not begun, and the run file has the rest', async () => {
     const world = await worldOf(namesOf(30), [])
     const stop = new AbortController()
     const ports = await portsOver(world)
@@ -217,7 +217,7 @@ describe('carried out', () => {
     expect(end.lines.at(-1)).toMatch(/^the rest: leasectl cancel --rerun /)
   })
 
-  test('a reason that cannot be kept is refused before anything is begun', async () => {
+  test('with an invalid reason is refused before it begins', async () => {
     const world = await worldOf(['s'])
     const before = await bodyOf(world, 's')
     const ports = await portsOver(world)
@@ -226,7 +226,7 @@ describe('carried out', () => {
     expect(await bodyOf(world, 's')).toBe(before)
   })
 
-  test('without a run file nothing is begun', async () => {
+  test('without a run file does not begin', async () => {
     const world = await worldOf(['a', 'b'])
     const ports = await portsOver(world, { env: { XDG_STATE_HOME: '/dev/null' } })
     const preview = await look(ports, 'cancel', streams('a', 'b'))
@@ -234,14 +234,14 @@ describe('carried out', () => {
     expect(await statuses(world, 'a')).toMatchObject({ '00': 'inprocess' })
   })
 
-  test('a preview of somewhere else is not carried out', async () => {
+  test('of a preview for another store is refused', async () => {
     const world = await worldOf(['s'])
     const preview = await look(await portsOver(world), 'cancel', streams('s'))
     await expect(carry(await portsOver(world), preview)).rejects.toThrow('not previewed here')
   })
 })
 
-test('a store that does not answer is thrown by the preview, and told in words', async () => {
+test('a store that does not answer makes the preview throw, and the change report it in words', async () => {
   const world = await worldOf(['s'])
   const store = storeWith(world.store, {
     read: async () => {
@@ -253,7 +253,7 @@ test('a store that does not answer is thrown by the preview, and told in words',
   expect(ports.explain(error)).toEqual({ code: 'store-unreachable', message: 'no answer; wait' })
 })
 
-test('while something is changed a reader of stdout that goes away ends nothing; afterwards it does again', async () => {
+test('a closed stdout does not end the program during a change; afterwards it does again', async () => {
   const world = await worldOf(['s'])
   const { runtime } = fakeRuntime(world, ['top'])
   const ports = portsOf(await runtime.openStore({}), { mayUnlock: true }, runtime)

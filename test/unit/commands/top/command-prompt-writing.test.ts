@@ -6,7 +6,7 @@ import { storeWith } from '../store-with.ts'
 import { fakeRuntime, newWorld, type World } from '../support.ts'
 import { carry, look, never, streams } from './support.ts'
 
-/** Streams, what of the program is seen at each of their changes, and what it says of stopped ones. */
+/** Streams, the state of the program at each of their changes, and its reports on stopped changes. */
 async function dashboardOf(names: readonly string[], onChange: () => void = () => {}) {
   const world: World = newWorld()
   await given(world, names)
@@ -24,7 +24,7 @@ async function dashboardOf(names: readonly string[], onChange: () => void = () =
   return { runtime, kinds, ports, stopped }
 }
 
-test('while a line changes something the program is one that writes, and then no more', async () => {
+test('the program counts as writing exactly while a line changes streams', async () => {
   const { runtime, kinds, ports } = await dashboardOf(['a', 'b'])
   const [first, second] = await Promise.all([
     ports.runLine('cancel a', true, never),
@@ -36,7 +36,7 @@ test('while a line changes something the program is one that writes, and then no
   expect(runtime.kind).toBe('reads')
 })
 
-test('the store that a changing line names is looked up as one that is written to', async () => {
+test('the store of a changing line is looked up for writing', async () => {
   const { runtime, ports } = await dashboardOf(['a'])
   const { describeStore } = runtime
   const kinds: Kind[] = []
@@ -51,7 +51,7 @@ test('the store that a changing line names is looked up as one that is written t
   expect([kinds[0], kinds.at(-1)]).toEqual(['writes', 'reads'])
 })
 
-test('of a batch that was stopped it is told how it ended and how the rest is done', async () => {
+test('a stopped batch reports how it ended and how the rest can be done', async () => {
   const stop = new AbortController()
   const names = namesOf(60)
   const { ports, stopped } = await dashboardOf(names, () => stop.abort())
@@ -61,7 +61,7 @@ test('of a batch that was stopped it is told how it ended and how the rest is do
   expect(stopped[0]?.join('\n')).toMatch(/not started[\s\S]*run file: [\s\S]*the rest: leasectl cancel --rerun/)
 })
 
-test('of a single one what became of it; of one that was not stopped nothing', async () => {
+test('a stopped single change reports its outcome; an undisturbed one reports nothing', async () => {
   const stop = new AbortController()
   const { ports, stopped } = await dashboardOf(['a', 'b'], () => stop.abort())
   const [a, b] = [await look(ports, 'cancel', streams('a')), await look(ports, 'cancel', streams('b'))]
@@ -71,7 +71,7 @@ test('of a single one what became of it; of one that was not stopped nothing', a
   expect(stopped[0]?.slice(0, 2)).toEqual(['cancel was stopped', 'a  canceled'])
 })
 
-test('a line that was stopped while it changed something is told too', async () => {
+test('a line that was stopped during a change is reported too', async () => {
   const stop = new AbortController()
   const { ports, stopped } = await dashboardOf(namesOf(60), () => stop.abort('SIGINT'))
   await ports.runLine('cancel --all --yes --expect 60 --concurrency 1', true, stop.signal)

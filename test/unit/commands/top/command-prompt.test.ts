@@ -16,8 +16,8 @@ async function typed(world: World, line: string, mayWrite = false, setting: Sett
   return { exit, lines, text: lines.join('\n') }
 }
 
-describe('a line is what the program takes', () => {
-  test('with its exit code; the name of the program may stand in front', async () => {
+describe('a line is a command line of the program', () => {
+  test('with its exit code; the name of the program may come first', async () => {
     const world = await worldOf('orders/1')
     for (const line of ['ls -o name', 'leasectl ls -o name', '  npx leasectl   ls -o name  ', '-o name ls']) {
       expect(await typed(world, line)).toMatchObject({ exit: 0, lines: ['orders/1'] })
@@ -46,7 +46,7 @@ describe('a line is what the program takes', () => {
     expect((await typed(await worldOf('s'), 'show ""')).text).toContain('the name of the stream is empty')
   })
 
-  test('a quote that is not closed is exit 2', async () => {
+  test('an unclosed quote is exit 2', async () => {
     expect(await typed(await worldOf('s'), "cancel s -m 'late", true)).toEqual({
       exit: 2,
       lines: ["error: the quote ' is not closed"],
@@ -55,7 +55,7 @@ describe('a line is what the program takes', () => {
   })
 })
 
-describe('what has no place in the dashboard', () => {
+describe('commands that do not fit the dashboard', () => {
   test.each([
     'top',
     'watchdog',
@@ -70,20 +70,20 @@ describe('what has no place in the dashboard', () => {
     expect(ran.text).toMatch(/does not run inside the dashboard: /)
   })
 
-  test('its help is shown', async () => {
+  test('have their help shown', async () => {
     expect(await typed(await worldOf('s'), 'top --help')).toMatchObject({ exit: 0 })
   })
 
-  test('watchdog status has one', async () => {
+  test('do not include watchdog status', async () => {
     expect(await typed(await worldOf('s'), 'watchdog status')).toMatchObject({ exit: 0 })
   })
 
-  test.each(['tail -f', 'tail -qf s', 'tail s --follow'])('%s never ends and is refused', async line => {
+  test.each(['tail -f', 'tail -qf s', 'tail s --follow'])('include %s, which never ends and is refused', async line => {
     const ran = await typed(await worldOf('s'), line)
     expect(ran).toMatchObject({ exit: 2, text: expect.stringContaining('never ends') })
   })
 
-  test.each(['ls -w', 'show s -w', 'watchdog status -w'])('%s draws in place and is refused', async line => {
+  test.each(['ls -w', 'show s -w', 'watchdog status -w'])('include %s, which draws in place: refused', async line => {
     expect(await typed(await worldOf('s'), line, false, { columns: 80, terminal: true })).toMatchObject({ exit: 2 })
   })
 })
@@ -109,19 +109,19 @@ describe('locked', () => {
     },
   )
 
-  test('the context before does not become the current one again', async () => {
+  test('the previous context does not become the current one again', async () => {
     const world = await worldOf('s')
     expect((await typed(world, 'context -')).text).toContain('changes are locked')
     expect((await typed(world, 'context -', true)).text).toContain('no previous context')
   })
 
-  test('doctor writes its probe only with leave', async () => {
+  test('doctor writes its probe only when unlocked', async () => {
     expect((await typed(await worldOf('s'), 'doctor')).text).toContain('changes are locked')
     expect((await typed(await worldOf('s'), 'doctor --read-only')).text).not.toContain('changes are locked')
   })
 })
 
-test('where nothing can ever be changed it does not say that ! unlocks', async () => {
+test('if changes are never possible the message does not mention !', async () => {
   const ports = await portsOver(await worldOf('s'), {}, undefined, { mayUnlock: false })
   const { exit, lines } = await ports.runLine('cancel s', false, never)
   expect(exit).toBe(2)
@@ -129,7 +129,7 @@ test('where nothing can ever be changed it does not say that ! unlocks', async (
   expect(lines.join('\n')).not.toContain('!')
 })
 
-test('unlocked, a change is made; nobody can be asked', async () => {
+test('unlocked, a change is made without a prompt', async () => {
   const world = await worldOf('s')
   expect((await typed(world, 'cancel s', true)).text).toContain('✓ s  canceled')
   expect(await statuses(world, 's')).toMatchObject({ '00': 'canceled' })
@@ -140,7 +140,7 @@ test('unlocked, a change is made; nobody can be asked', async () => {
   expect(await world.store.read('s')).toBeDefined()
 })
 
-test('lines are as wide as the screen, without colours, whatever the environment says', async () => {
+test('lines are as wide as the screen, without colors, whatever the environment says', async () => {
   const world = await worldOf('a-very-long-name/'.repeat(8).slice(0, -1))
   const ran = await typed(world, 'ls --color always', false, { columns: 70, terminal: true, env: { FORCE_COLOR: '1' } })
   expect(ran.text).not.toContain('\u001b')
@@ -148,7 +148,7 @@ test('lines are as wide as the screen, without colours, whatever the environment
   for (const line of ran.lines) expect(line.length).toBeLessThanOrEqual(70)
 })
 
-test('of very many lines the first 2 000 are kept, and the command is not run to its end in vain', async () => {
+test('of very many lines the first 2 000 are kept, and the command is stopped', async () => {
   const world = await worldOf('s')
   const names = namesOf(3_000)
   let pages = 0
@@ -171,7 +171,7 @@ test('of very many lines the first 2 000 are kept, and the command is not run to
   expect(pages).toBeLessThan(5)
 })
 
-test('a change goes on to its end, however much it says', async () => {
+test('a change runs to its end, however much it prints', async () => {
   const world = newWorld()
   await given(world, namesOf(2_100))
   const ran = await typed(world, `cancel --all --yes --expect 2100`, true)
@@ -180,7 +180,7 @@ test('a change goes on to its end, however much it says', async () => {
   expect(await statuses(world, 's2099')).toMatchObject({ '00': 'canceled' })
 }, 20_000)
 
-test('the signal stops it', async () => {
+test('the signal stops the command', async () => {
   const world = await worldOf('s')
   const stop = new AbortController()
   const running = (await portsOver(world)).runLine('wait s', false, stop.signal)
@@ -188,7 +188,7 @@ test('the signal stops it', async () => {
   expect((await running).exit).not.toBe(0)
 })
 
-test('a line may name another store; the one of the dashboard is not closed', async () => {
+test('a line may name another store; that of the dashboard is not closed', async () => {
   const world = await worldOf('here')
   const other = openMemoryStore()
   await given({ store: other, nowMs: 0 }, ['there'])
@@ -207,7 +207,7 @@ test('a line may name another store; the one of the dashboard is not closed', as
   expect(closed).toBe(0)
 })
 
-test('texts of strangers and raw XML are made safe', async () => {
+test('foreign texts and raw XML are made safe', async () => {
   const world = await worldOf('s')
   const stored = await world.store.read('s')
   const body = Buffer.from('<x>\u001b[2J\u0007\u202e</x>\n\tb')

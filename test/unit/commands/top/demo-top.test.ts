@@ -19,7 +19,7 @@ test.each([
   ['standard input is not a terminal', { columns: 80 }],
   ['TERM is dumb', { ...SCREEN, env: { TERM: 'dumb' } }],
   ['CI is set', { ...SCREEN, env: { CI: '1' } }],
-])('%s: exit 2, and nothing is played', async (why, setting) => {
+])('%s: exit 2, and no demo runs', async (why, setting) => {
   const world = newWorld()
   const ran = await cli(world, ['demo', '--top', '--store', 'sqlite:x'], setting)
   expect(ran).toMatchObject({ exit: 2, stdout: '' })
@@ -53,7 +53,7 @@ async function played(
 
 const forever = () => new Promise<string>(() => {})
 
-test('the dashboard shows the stream that is played, locked; who quits stops the workers', async () => {
+test('the dashboard shows the stream of the demo, locked; quitting stops the workers', async () => {
   let seen: DashboardOptions | undefined
   const ran = await played(async options => {
     seen = options
@@ -68,7 +68,7 @@ test('the dashboard shows the stream that is played, locked; who quits stops the
   expect(ran.stdout).toContain('leasectl show -o xml demo/search-order-')
 })
 
-test('what the play failed with is told when the screen has closed', async () => {
+test('an error of the demo is printed when the screen has closed', async () => {
   const ran = await played(
     async ({ ports, stream = '' }) => {
       while ((await readStream(ports.store, stream)) === undefined) await turn()
@@ -95,5 +95,5 @@ test('SIGTERM ends both with 143', async () => {
   expect(ran).toMatchObject({ exit: 143, stopped: [1, 2, 3] })
 })
 
-/** Lets what is ready go on. */
+/** Lets ready work continue. */
 const turn = () => new Promise<void>(resolve => void setImmediate(resolve))

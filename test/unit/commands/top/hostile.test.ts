@@ -6,7 +6,7 @@ import { storeWith } from '../store-with.ts'
 import { cli, NOON, newWorld } from '../support.ts'
 import { carry, look, never, portsOver } from './support.ts'
 
-/** Sets the clipboard, clears the screen, turns text around. */
+/** Sets the clipboard, clears the screen, reverses text. */
 const HOSTILE = '\u009d52;c;cm0gLXJm\u009c\u009b2J\u202edesrever\u2066\u2028x\u001b]52;c;cm0gLXJm\u0007\u001b[2J\r\b\t'
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
@@ -52,7 +52,7 @@ function expectSafe(lines: readonly string[]): void {
   }
 }
 
-describe('no control byte of a stranger leaves the ports', () => {
+describe('no foreign control byte leaves the ports', () => {
   test.each(['cancel', 'abort', 'retry', 'break'] as const)('%s', async verb => {
     const ports = await hostilePorts()
     for (const targets of [
@@ -90,7 +90,7 @@ describe('no control byte of a stranger leaves the ports', () => {
 })
 
 test.each([['top'], ['top', HOSTILE.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '')]])(
-  'nor does the plain form of %j print one',
+  'the plain form of %j prints no control byte',
   async (...argv) => {
     const controller = new AbortController()
     const store = await hostileStore()

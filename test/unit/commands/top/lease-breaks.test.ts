@@ -14,7 +14,7 @@ const ID = '11111111-1111-4111-8111-111111111111'
 
 const state = async (world: World, name = 's') => (await world.store.read(name))?.lease.state
 
-test('the preview names the holder and asks for the name of the stream; no reason is taken', async () => {
+test('the preview names the holder and prompts for the name of the stream; there is no reason', async () => {
   const ports = await portsOver(await leased('s'))
   const preview = await look(ports, 'break', [{ stream: 's', event: '01.00' }])
   expect(preview).toMatchObject({
@@ -38,7 +38,7 @@ test('the same lease is broken', async () => {
   expect(await state(world)).not.toBe('leased')
 })
 
-test('one that changed hands since is not', async () => {
+test('a lease that changed hands since is not broken', async () => {
   const world = await leased('s')
   const ports = await portsOver(world)
   const preview = await look(ports, 'break', streams('s'))
@@ -51,7 +51,7 @@ test('one that changed hands since is not', async () => {
   expect(await state(world)).toBe('leased')
 })
 
-test('one that has ended meanwhile was none any more', async () => {
+test('a lease that ended meanwhile no longer exists', async () => {
   const world = await leased()
   await cli(world, ['lease', 'acquire', 'free', '--lease-id', ID])
   const ports = await portsOver(world)
@@ -62,7 +62,7 @@ test('one that has ended meanwhile was none any more', async () => {
   })
 })
 
-test('of several only those that are held, after their number was typed', async () => {
+test('of several streams only the leased ones are broken, after their number was typed', async () => {
   const world = await leased('a', 'b')
   const ports = await portsOver(world)
   const preview = await look(ports, 'break', streams('a', 'free', 'b', 'nix', 'a'))
@@ -78,18 +78,18 @@ test('of several only those that are held, after their number was typed', async 
   expect(carried.end.lines).toEqual(['2 done'])
 })
 
-test('without a lease there is nothing to break', async () => {
+test('without a lease the preview has no target', async () => {
   const preview = await look(await portsOver(await leased()), 'break', streams('free'))
   expect(preview).toMatchObject({ question: 'There is no lease to break', count: 0, lines: ['no lease is held'] })
 })
 
-test('a name that cannot be typed is not asked for', async () => {
+test('a name that cannot be typed is not prompted for', async () => {
   const name = `x/${'long'.repeat(20)}`
   const preview = await look(await portsOver(await leased(name)), 'break', streams(name))
   expect(preview.confirm).toMatchObject({ text: '1' })
 })
 
-test('the command takes one name: of very many the first are in the line', async () => {
+test('the command takes one name: the line has the first of very many', async () => {
   const ports = await portsOver(await leased('a', 'b'))
   expect((await look(ports, 'break', streams('a', 'b'))).command('')).toBe(
     'leasectl lease break a && leasectl lease break b',

@@ -4,7 +4,7 @@ import type { StreamStore } from '../../../../src/store/store.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, newWorld, type Setting, type World } from '../support.ts'
 
-/** `top` in a pipe over a store in which something happens at a look; the last look ends it. */
+/** `top` in a pipe over a store with an action at a poll; the last poll ends it. */
 async function plain(world: World, line: string, looks: readonly (() => unknown)[], setting: Setting = {}) {
   const controller = new AbortController()
   let at = 0
@@ -29,7 +29,7 @@ async function plain(world: World, line: string, looks: readonly (() => unknown)
 const nothing = () => {}
 const cancel = (world: World, name: string) => () => cli(world, ['cancel', name, '-m', 'why'])
 
-test('of a stream: the tree once, then what happens; SIGTERM ends it with 143', async () => {
+test('a stream is printed as a tree once, then its transactions; SIGTERM ends it with 143', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A,B'])
   const ran = await plain(world, 'top s', [nothing, nothing, cancel(world, 's')])
@@ -39,7 +39,7 @@ test('of a stream: the tree once, then what happens; SIGTERM ends it with 143', 
   expect(ran.stderr).toBe('-- s is done; a retry may reopen it (Ctrl-C to stop)\n')
 })
 
-test('a stream that is not there yet is waited for, and said so once', async () => {
+test('a missing stream is waited for, with one message', async () => {
   const world = newWorld()
   const ran = await plain(world, 'top s', [nothing, nothing, () => cli(world, ['init', 's', '--fork', 'A']), nothing])
   expect(ran.stderr).toBe('-- there is no stream s yet; waiting for it (Ctrl-C ends)\n')
@@ -47,7 +47,7 @@ test('a stream that is not there yet is waited for, and said so once', async () 
   expect(ran.exit).toBe(143)
 })
 
-test('while it waits, an outage is said once, and its end', async () => {
+test('during the wait an outage is reported once, and its end', async () => {
   const lost = () => {
     throw new StoreUnreachable('no answer')
   }
@@ -61,7 +61,7 @@ test('while it waits, an outage is said once, and its end', async () => {
   ])
 })
 
-test('of all streams: the listing once, then what moves', async () => {
+test('all streams are printed as a listing once, then changes', async () => {
   const world = newWorld()
   await cli(world, ['init', 'a'])
   await cli(world, ['init', 'b'])
@@ -73,7 +73,7 @@ test('of all streams: the listing once, then what moves', async () => {
   expect(ran.stderr).toBe('')
 })
 
-test('of more than 200 streams the first are listed, and how many there are', async () => {
+test('of more than 200 streams the first are listed, and the total', async () => {
   const world = newWorld()
   for (let at = 0; at < 203; at++) await cli(world, ['init', `s/${at}`])
   world.nowMs += 60_000
@@ -95,7 +95,7 @@ test.each([
   ['TERM=dumb', { terminal: true, columns: 80, env: { TERM: 'dumb' } }],
   ['CI', { terminal: true, columns: 80, env: { CI: 'true' } }],
   ['ACCESSIBLE=1', { terminal: true, columns: 80, env: { ACCESSIBLE: '1' } }],
-])('%s: lines, no screen', async (_why, setting) => {
+])('%s: lines instead of the screen', async (_why, setting) => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   const ran = await plain(world, 'top s', [nothing, nothing], setting)
@@ -103,7 +103,7 @@ test.each([
   expect(ran.exit).toBe(143)
 })
 
-test('--accessible: lines on a terminal too, with nothing that moves the cursor', async () => {
+test('--accessible prints lines on a terminal too, without moving the cursor', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   const ran = await plain(world, 'top s --accessible', [nothing, nothing], { terminal: true, columns: 80 })
@@ -114,7 +114,7 @@ test.each([
   [new NotPermitted('no rights'), 4],
   [new ContainerMissing('no container'), 3],
   [new StoreUnreachable('no answer'), 9],
-])('a store that answers the first look with %s ends it with %i', async (error, exit) => {
+])('a store that answers the first poll with %s ends it with %i', async (error, exit) => {
   const throws = () => {
     throw error
   }
@@ -122,7 +122,7 @@ test.each([
   expect((await plain(newWorld(), 'top', [throws])).exit).toBe(exit)
 })
 
-test('a document that cannot be read is exit 12', async () => {
+test('an unreadable document is exit 12', async () => {
   const world = newWorld()
   await cli(world, ['init', 's'])
   const stored = await world.store.read('s')

@@ -21,7 +21,7 @@ test.each(SUBJECTS)('%j is shown by %s', async (subject, line) => {
   expect((await portsOver(newWorld())).commandFor(subject)).toBe(line)
 })
 
-test('the pattern of the dashboard, the store and how it was started go along', async () => {
+test('the command includes the pattern of the dashboard, the store and the program as it was started', async () => {
   const ports = await portsOver(newWorld(), { source: 'context', context: 'prod', startedAs: 'npx leasectl' }, 'a/**')
   expect(ports.commandFor({ kind: 'streams', filter: 'x' })).toBe(
     "npx leasectl ls --match 'a/**' -c prod | grep -iF -e x",
@@ -29,7 +29,7 @@ test('the pattern of the dashboard, the store and how it was started go along', 
   expect(ports.commandFor({ kind: 'activity' })).toBe("npx leasectl tail -f --match 'a/**' -c prod")
 })
 
-test('an event by its id is found, whatever quotes it has', async () => {
+test('the id of an event is quoted, whatever quotes it has', async () => {
   const world = newWorld()
   await run(world.store, 's', init(['A']))
   const ran = await cli(world, ['show', 's', '--select', "./Event[@id='01.00']", '-o', 'json'])
@@ -38,12 +38,12 @@ test('an event by its id is found, whatever quotes it has', async () => {
   expect(line).toContain('concat(')
 })
 
-test('in a protected store the name of its context is typed, else its address', async () => {
+test('in a protected store the name of its context must be typed, otherwise its address', async () => {
   expect((await portsOver(newWorld(), { isProtected: true, context: 'prod' })).protectedName).toBe('prod')
   expect((await portsOver(newWorld(), { isProtected: true })).protectedName).toBe('memory:')
 })
 
-test('errors are told in one safe line, without secrets', async () => {
+test('errors are shown in one safe line, without secrets', async () => {
   const ports = await portsOver(newWorld())
   expect(ports.explain(new StoreUnreachable('https://x/?sig=abc&se=1 \u001b[2J'))).toEqual({
     code: 'store-unreachable',
@@ -52,7 +52,7 @@ test('errors are told in one safe line, without secrets', async () => {
   expect(ports.explain(new TypeError('a bug'))).toEqual({ code: 'unexpected', message: 'TypeError: a bug' })
 })
 
-test('a dry run of the watchdog tells what a pass would do, as the command does, and changes nothing', async () => {
+test('a dry run of the watchdog shows the decisions of a pass, like the command, and changes nothing', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A', '--timeout', '1m'])
   world.nowMs += 3_600_000
@@ -66,7 +66,7 @@ test('a dry run of the watchdog tells what a pass would do, as the command does,
   expect(await world.store.read('s')).toEqual(before)
 })
 
-test('of very many decisions 200 are told and all counted', async () => {
+test('of very many decisions 200 are shown and all counted', async () => {
   const world = newWorld()
   for (let at = 0; at < 210; at++) await cli(world, ['init', `s/${at}`, '--timeout', '1m'])
   world.nowMs += 3_600_000

@@ -7,7 +7,7 @@ import { cli, fakeRuntime, newWorld, optionsFrom, type Setting } from '../suppor
 
 const SCREEN = { terminal: true, columns: 120 }
 
-/** What the dashboard was opened with, and how the program ended. */
+/** The options with which the dashboard was opened, and the exit of the program. */
 async function started(line: string, setting: Setting = {}, end: DashboardEnd = { kind: 'quit' }) {
   const opened: DashboardOptions[] = []
   const dashboard = async (options: DashboardOptions) => {
@@ -35,7 +35,7 @@ test('flags and STREAM become its options', async () => {
   })
 })
 
-test('on a terminal the dashboard opens, locked, as often as usual for the store; quit is 0', async () => {
+test('on a terminal the dashboard opens, locked, with the usual interval of the store; quit is 0', async () => {
   const { exit, stdout, stderr, options } = await started('top')
   expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: '', stderr: '' })
   expect(options).toMatchObject({ writes: 'locked', intervalMs: 1_000, isAscii: false, time: 'relative' })
@@ -43,7 +43,7 @@ test('on a terminal the dashboard opens, locked, as often as usual for the store
   expect(options).not.toHaveProperty('match')
 })
 
-test('it is handed what the flags say', async () => {
+test('it receives the flags', async () => {
   const { options } = await started('top s --interval 3s --ascii --time local')
   expect(options).toMatchObject({ stream: 's', intervalMs: 3_000, isAscii: true, time: 'local' })
   const { options: matching } = await started('top --match orders/*')
@@ -51,7 +51,7 @@ test('it is handed what the flags say', async () => {
   expect(matching?.match?.matches('orders/1/x')).toBe(false)
 })
 
-test('iso is for programs: the screen shows UTC', async () => {
+test('iso is for machine-readable output: the screen shows UTC', async () => {
   expect((await started('top --time iso')).options?.time).toBe('utc')
 })
 
@@ -76,7 +76,7 @@ describe('changes', () => {
     expect((await started(line)).options?.writes).toBe(writes)
   })
 
-  test('of a protected store the dashboard is told, and what has to be typed there', async () => {
+  test('in a protected store are announced to the dashboard with the word that must be typed', async () => {
     const { options } = await started('top --write', { isProtected: true })
     expect(options?.ports).toMatchObject({ isProtected: true, protectedName: expect.stringMatching(/./) })
   })
@@ -98,21 +98,21 @@ test.each([
   expect(stderr).toContain(why)
 })
 
-test('an empty name is exit 2', async () => {
+test('an empty stream name is exit 2', async () => {
   expect((await cli(newWorld(), ['top', ''], SCREEN)).exit).toBe(2)
 })
 
 test.each([
   ['SIGHUP', 129],
   ['SIGQUIT', 131],
-] as const)('%s ends it quietly with %i', async (signal, exit) => {
+] as const)('%s ends it without an error with %i', async (signal, exit) => {
   expect(await started('top', {}, { kind: 'stopped', signal })).toMatchObject({ exit, stderr: '' })
 })
 
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
-])('%s from outside ends it with %i', async (reason, exit) => {
+])('%s from another process ends it with %i', async (reason, exit) => {
   const controller = new AbortController()
   const dashboard = async () => {
     controller.abort(reason)
@@ -121,7 +121,7 @@ test.each([
   expect(await started('top', { signal: controller.signal, dashboard })).toMatchObject({ exit, stderr: '' })
 })
 
-test('where it cannot be told whether the store is protected it opens with --read-only alone', async () => {
+test('if it is unknown whether the store is protected, it opens only with --read-only', async () => {
   const start = async (line: string) => {
     const opened: DashboardOptions[] = []
     const { runtime, written } = fakeRuntime(newWorld(), line.split(' '), {
@@ -144,7 +144,7 @@ test('where it cannot be told whether the store is protected it opens with --rea
   expect(await start('top --store memory: --read-only')).toEqual({ exit: 0, opened: 1, stderr: '' })
 })
 
-test('a change that quitting has stopped is told of when the screen is closed', async () => {
+test('a change that quitting has stopped is reported when the screen is closed', async () => {
   const world = newWorld()
   for (const name of ['a', 'b']) await cli(world, ['init', name])
   const dashboard = async ({ ports }: DashboardOptions): Promise<DashboardEnd> => {
@@ -158,7 +158,7 @@ test('a change that quitting has stopped is told of when the screen is closed', 
   expect(stderr).toMatch(/^cancel was stopped\n2 not started\nrun file: .*\nthe rest: .*--rerun/)
 })
 
-test('what the dashboard throws is told like every error', async () => {
+test('an error of the dashboard is reported like every error', async () => {
   const dashboard = async () => {
     throw new Error('a bug')
   }

@@ -2,7 +2,7 @@ import { portsOf } from '../../../../src/commands/top/ports.ts'
 import type { ChangeEnd, ChangeTarget, ChangeVerb, Outcome, Ports, Preview } from '../../../../src/tui/ports.ts'
 import { fakeRuntime, type Setting, type World } from '../support.ts'
 
-/** What the dashboard may do in this world. */
+/** The ports of the dashboard in this world. */
 export async function portsOver(
   world: World,
   setting: Setting = {},
@@ -16,7 +16,7 @@ export async function portsOver(
 
 export const never = new AbortController().signal
 
-/** Streams as they are marked. */
+/** Streams in the form of marks. */
 export const streams = (...names: readonly string[]): ChangeTarget[] => names.map(stream => ({ stream }))
 
 export function look(ports: Ports, verb: ChangeVerb, targets: readonly ChangeTarget[]): Promise<Preview> {
@@ -28,12 +28,12 @@ export interface Carried {
   readonly end: ChangeEnd
 }
 
-/** Says yes to it. */
+/** Confirms it with yes. */
 export async function carry(ports: Ports, preview: Preview, reason = '', signal = never): Promise<Carried> {
   const outcomes: Outcome[] = []
   const end = await ports.carryOut(preview, reason, outcome => void outcomes.push(outcome), signal)
   return { outcomes, end }
 }
 
-/** What became of each, as `word stream`. */
+/** The outcome of each, as `word stream`. */
 export const wordsOf = ({ outcomes }: Carried) => outcomes.map(({ word, target }) => `${word} ${target.stream}`).sort()

@@ -33,7 +33,7 @@ test.each([
   expect(nameOfPath(wanted, '.xml')).toBe(name)
 })
 
-test('a segment that is too long for a file system becomes several, and comes back whole', () => {
+test('a segment that is too long for a file system becomes several, and is restored', () => {
   for (const name of [
     'x'.repeat(1024),
     `${'ä'.repeat(300)}/b`,
@@ -46,29 +46,29 @@ test('a segment that is too long for a file system becomes several, and comes ba
   }
 })
 
-test('one that is not is left in one piece', () => {
+test('a short segment is kept in one piece', () => {
   expect(path('x'.repeat(200))).toBe(`${'x'.repeat(200)}.xml`)
 })
 
-test('streams of which one lies below the other have paths beside each other', () => {
+test('streams of which one is below the other have adjacent paths', () => {
   expect(path('a.xml/b').startsWith(`${path('a')}/`)).toBe(false)
   expect(filePathOf('a.mmd/b', '.mmd').startsWith(`${filePathOf('a', '.mmd')}/`)).toBe(false)
 })
 
-describe('a path that a person chose', () => {
+describe('a path that a user chose', () => {
   test('is read with its escapes', () => {
     expect(nameOfPath('orders%2F4711.XML', '.xml')).toBe('orders/4711')
   })
 
   test.each(['a', 'a.json', 'a%zz.xml', 'a%.xml', 'a%ff.xml', '../a.xml', './a.xml', 'a//b.xml', '.xml', 'a%-.xml'])(
-    'is no name: %s',
+    'is not a name: %s',
     given => {
       expect(nameOfPath(given, '.xml')).toBeUndefined()
     },
   )
 })
 
-/** Names with more of what is dangerous than chance would give. */
+/** Names with more dangerous characters than random ones. */
 const aName = fc
   .array(
     fc.oneof(
@@ -96,8 +96,8 @@ const aName = fc
   )
   .map(parts => parts.join(''))
 
-describe('of any name', () => {
-  test('the path gives back the name', () => {
+describe('for any name', () => {
+  test('the path converts back to the name', () => {
     fc.assert(
       fc.property(aName, fc.constantFrom('.xml' as const, '.json' as const, '.mmd' as const), (name, extension) => {
         expect(nameOfPath(filePathOf(name, extension), extension)).toBe(name)
@@ -106,7 +106,7 @@ describe('of any name', () => {
     )
   })
 
-  test('the path stays in its folder, in segments that every file system takes', () => {
+  test('the path stays in its folder, with segments that every file system accepts', () => {
     fc.assert(
       fc.property(aName, name => {
         const segments = path(name).split('/')
@@ -124,7 +124,7 @@ describe('of any name', () => {
     )
   })
 
-  test('two names never have one path', () => {
+  test('two names never have the same path', () => {
     fc.assert(
       fc.property(aName, aName, (a, b) => {
         expect(path(a) === path(b)).toBe(a === b)

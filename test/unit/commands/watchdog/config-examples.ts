@@ -22,7 +22,7 @@ webhooks:
   networks: [127.0.0.0/8, 'fd12:3456::/32']
 `
 
-/** Texts that reader and schema take. */
+/** Texts that reader and schema accept. */
 export const GOOD = {
   everything: EVERYTHING,
   'nothing at all': '',
@@ -38,7 +38,7 @@ export const GOOD = {
   'one host that is no list': 'on-done: {webhook: https://h.example/x}\nwebhooks: {allow: h.example}',
 } as const
 
-/** A text, what is said of it, and a part of the hint. */
+/** A text, its error message, and a part of the hint. */
 export type Bad = readonly [text: string, what: string, hint?: string]
 
 export const BAD_IN_BOTH: readonly Bad[] = [
@@ -77,7 +77,7 @@ export const BAD_IN_BOTH: readonly Bad[] = [
   ['webhooks: {networks: [inner.example]}', '"inner.example" is not a network', '10.1.0.0/16'],
 ]
 
-/** A schema cannot tell, or never sees: YAML itself, and what two places have to do with each other. */
+/** Cases that a schema cannot express, or never sees: YAML itself, and relations between two fields. */
 export const BAD_TO_THE_READER: readonly Bad[] = [
   ['interval: 1s\ninterval: 2s', 'Map keys must be unique at line 2'],
   ['interval: "30s', 'at line 1'],

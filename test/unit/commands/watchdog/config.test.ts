@@ -82,7 +82,7 @@ describe('a configuration', () => {
     })
   })
 
-  test.each(Object.entries(GOOD))('is taken by reader and schema: %s', (_, text) => {
+  test.each(Object.entries(GOOD))('is accepted by reader and schema: %s', (_, text) => {
     read(text)
     expect(isValid(parse(text) ?? {}), JSON.stringify(isValid.errors)).toBe(true)
   })
@@ -95,11 +95,11 @@ describe('a configuration', () => {
     expect(isValid(parse(text))).toBe(false)
   })
 
-  test.each(withHints(BAD_TO_THE_READER))('is refused by the reader alone, which sees more: %s: %s', (text, what) => {
+  test.each(withHints(BAD_TO_THE_READER))('is refused by the reader alone, which checks more: %s: %s', (text, what) => {
     expect(fault(text).message).toContain(what)
   })
 
-  test('never repeats what may be a secret', () => {
+  test('never repeats a possible secret', () => {
     const canary = 'canary-canary'
     const texts = [
       `on-done: {webhook: "https://u:${canary}@h/x"}`,
@@ -116,7 +116,7 @@ describe('a configuration', () => {
     }
   })
 
-  test('says how an inner address is let in', () => {
+  test('explains how to allow an internal address', () => {
     const { message, hint } = fault('on-done: {webhook: https://10.0.0.7/x}\nwebhooks: {allow: 10.0.0.7}')
     expect(message).toBe(
       `${FILE}, line 1: webhook: 10.0.0.7 is a private address and not in webhooks: {networks: […]} in the file of --config`,
@@ -124,7 +124,7 @@ describe('a configuration', () => {
     expect(hint).toBe('To permit it: webhooks: {networks: [10.0.0.7]}.')
   })
 
-  test('names the keys that its schema knows', () => {
+  test('lists the keys of its schema', () => {
     for (const key of Object.keys(schema.properties)) expect(fault('xxxxxxxxxx: 1').hint).toContain(key)
   })
 })
@@ -138,7 +138,7 @@ function flagParser(flag: string): (text: string) => unknown {
   return text => option.parseArg?.(text, undefined)
 }
 
-describe('a value is read as that of the flag is', () => {
+describe('a value is read like that of the flag', () => {
   const SAMPLES = [
     '30s',
     '30',
@@ -190,7 +190,7 @@ describe('the file', () => {
     return path
   }
 
-  test('is read, and told of where everyone may write to it', async () => {
+  test('is read, with a warning if other users may write to it', async () => {
     expect(await readConfigFile(file('shards: 2\n'))).toEqual({ config: { shards: 2 }, warnings: [] })
     const { warnings } = await readConfigFile(file('shards: 2\n', 0o666))
     expect(warnings).toEqual([expect.stringContaining('is world-writable')])
@@ -204,7 +204,7 @@ describe('the file', () => {
     await expect(readConfigFile(path)).rejects.toThrow(`--config ${path} ${what}`)
   })
 
-  test('has an end, and is text', async () => {
+  test('has a size limit, and is text', async () => {
     await expect(readConfigFile(file('#'.repeat(70_000)))).rejects.toThrow('is too long')
     await expect(readConfigFile(file(Uint8Array.of(0xff, 0xfe, 0x00)))).rejects.toThrow('cannot be read')
   })

@@ -35,7 +35,7 @@ function webhook(about: object): HookSetting {
 }
 
 describe('a program', () => {
-  test('is one path, with blanks too', async () => {
+  test('is one path, which may contain blanks', async () => {
     const path = program('my page')
     expect(await resolve(path)).toEqual({
       expired: [],
@@ -44,7 +44,7 @@ describe('a program', () => {
     })
   })
 
-  test('without a slash is looked up on PATH, where it may be run', async () => {
+  test('without a slash is searched up on PATH, where it must be executable', async () => {
     mkdirSync(join(folder, 'other'))
     program('page', 0o644)
     const path = program('other/page')
@@ -52,7 +52,7 @@ describe('a program', () => {
     expect(hooks?.done).toMatchObject([{ argv: [path, '--now'] }])
   })
 
-  test('of a file counts from its folder', async () => {
+  test('from a file is relative to its folder', async () => {
     const path = program('page')
     const { hooks } = await hookTargets({ onDone: [{ kind: 'command', where: 'x', argv: ['./page'], folder }] }, {})
     expect(hooks?.done).toMatchObject([{ argv: [path] }])
@@ -71,14 +71,14 @@ describe('a program', () => {
     expect(error.hint).toContain(hint)
   })
 
-  test('that is not on PATH', async () => {
+  test('that is not on PATH is refused', async () => {
     const error = await faultOf([...hookCommand('--on-failed')('page')], { PATH: folder })
     expect(error.hint).toContain('looked up on PATH')
   })
 })
 
 describe('a secret', () => {
-  test('comes from a file or a variable, and is shown by nothing', async () => {
+  test('comes from a file or a variable, and is never shown', async () => {
     const path = join(folder, 'secret')
     writeFileSync(path, `${SECRET}\n`, { mode: 0o600 })
     const settings = [webhook({ secret: { file: 'secret' }, folder }), webhook({ secret: { env: 'HOOK_SECRET' } })]
@@ -90,7 +90,7 @@ describe('a secret', () => {
     expect(inspect(hooks, { depth: 9, showHidden: true }).replaceAll('/canary', '')).not.toContain('canary')
   })
 
-  test('that everyone may read is told of', async () => {
+  test('that other users may read causes a warning', async () => {
     const path = join(folder, 'secret')
     writeFileSync(path, SECRET)
     chmodSync(path, 0o644)
@@ -113,6 +113,6 @@ describe('a secret', () => {
   })
 })
 
-test('there are none where none were given', async () => {
+test('no targets follow from no settings', async () => {
   expect(await hookTargets({}, {})).toEqual({ hooks: undefined, warnings: [] })
 })

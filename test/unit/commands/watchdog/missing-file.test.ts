@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test.each(['--once', '--dry-run'])('watchdog %s on a file that is not there is a mistyped path', async flag => {
+test.each(['--once', '--dry-run'])('watchdog %s on a missing file reports a mistyped path', async flag => {
   const path = join(folder, 'no.db')
   const store = openSqliteStore(path)
   const { exit, stdout, stderr } = await cli(newWorld(), ['watchdog', flag], { store })
@@ -21,14 +21,14 @@ test.each(['--once', '--dry-run'])('watchdog %s on a file that is not there is a
   expect(existsSync(path)).toBe(false)
 })
 
-test.each(['--once', '--dry-run'])('watchdog %s on a store without streams is none', async flag => {
+test.each(['--once', '--dry-run'])('watchdog %s on a store without streams does not', async flag => {
   const store = openSqliteStore(join(folder, 'store.db'))
   await store.createContainer()
   expect((await cli(newWorld(), ['watchdog', flag], { store })).exit).toBe(0)
   await store.close()
 })
 
-test('a watchdog that stays asks in its log whether it is the right path, and waits for the file', async () => {
+test('a permanent watchdog warns in its log that the path may be wrong, and waits for the file', async () => {
   const path = join(folder, 'later.db')
   const stop = new AbortController()
   stop.abort('SIGTERM')

@@ -20,7 +20,7 @@ async function once(world: World, program: string) {
   return { problem, stderr: written.stderr }
 }
 
-test('what hooks do not take for a minute is left to the next run, told, and ends with 7', async () => {
+test('deliveries that hooks do not accept within a minute are left to the next run, reported, and end with 7', async () => {
   const world = newWorld()
   await run(world.store, 's', { ...init(), forks: [{ name: 'A', timeout: '00:01:00' }] } as Operation)
   world.nowMs += 120_000
@@ -32,7 +32,7 @@ test('what hooks do not take for a minute is left to the next run, told, and end
   expect((await once(world, '/bin/false')).stderr).toContain('left to the next watchdog')
 })
 
-test('what hooks took is told no more', async () => {
+test('accepted deliveries are not repeated', async () => {
   const world = newWorld()
   await run(world.store, 's', { ...init(), forks: [{ name: 'A', timeout: '00:01:00' }] } as Operation)
   world.nowMs += 120_000

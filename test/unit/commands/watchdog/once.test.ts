@@ -5,7 +5,7 @@ import { bodyOf, cli, json, newWorld, statuses, type World } from '../support.ts
 
 const LIMIT: EventSpec = { name: 'Search', timeout: '00:01:00' }
 
-/** So many streams with one event each whose limit ended a minute ago, and as many open ones without a limit. */
+/** This number of streams with an event each whose deadline passed a minute ago, and as many without a deadline. */
 async function overdue(streams: number, others = streams): Promise<World> {
   const world = newWorld()
   const forks = (spec: EventSpec) => ({ ...init(), forks: [spec] }) as Operation
@@ -16,7 +16,7 @@ async function overdue(streams: number, others = streams): Promise<World> {
 }
 
 describe('watchdog --dry-run', () => {
-  test('tells what would be ended and why, and changes nothing', async () => {
+  test('shows decisions and reasons, and changes nothing', async () => {
     const world = await overdue(2)
     const before = await bodyOf(world, 'late/000')
     const { exit, stdout, stderr } = await cli(world, ['watchdog', '--dry-run'])
@@ -33,7 +33,7 @@ describe('watchdog --dry-run', () => {
     expect(await bodyOf(world, 'late/000')).toBe(before)
   })
 
-  test('nothing is due: a header, a sentence, exit 0', async () => {
+  test('without due events: a header, a sentence, exit 0', async () => {
     const { exit, stdout, stderr } = await cli(newWorld(), ['watchdog', '--dry-run'])
     expect([exit, stdout, stderr]).toEqual([
       0,
@@ -42,7 +42,7 @@ describe('watchdog --dry-run', () => {
     ])
   })
 
-  test('says that the breaker would stop it', async () => {
+  test('reports that the circuit breaker would stop it', async () => {
     const { exit, stderr } = await cli(await overdue(51), ['watchdog', '--dry-run'])
     expect(exit).toBe(0)
     expect(stderr).toContain(
@@ -50,7 +50,7 @@ describe('watchdog --dry-run', () => {
     )
   })
 
-  test('names of strangers cannot drive the terminal', async () => {
+  test('shows foreign names safely on the terminal', async () => {
     const world = newWorld()
     await run(world.store, 'x', { ...init(), forks: [{ ...LIMIT, name: 'A\u009b31m' }] } as Operation)
     world.nowMs += 120_000
@@ -59,7 +59,7 @@ describe('watchdog --dry-run', () => {
 })
 
 describe('watchdog --once', () => {
-  test('ends what is due and tells the outcome of each', async () => {
+  test('ends due events and reports the outcome of each', async () => {
     const world = await overdue(1)
     const { exit, stdout, stderr } = await cli(world, ['watchdog', '--once'])
     expect(exit).toBe(0)
@@ -69,27 +69,27 @@ describe('watchdog --once', () => {
     expect(await statuses(world, 'open/0')).toEqual({ '00': 'inprocess', '01.00': 'init' })
   })
 
-  test('what it ended it does not end again', async () => {
+  test('does not end an event again', async () => {
     const world = await overdue(1)
     await cli(world, ['watchdog', '--once'])
     const { stdout } = await cli(world, ['watchdog', '--once', '-o', 'json'])
     expect(json(stdout)).toMatchObject({ items: [], dryRun: false, pass: { overdue: 0, endedEvents: 0 } })
   })
 
-  test('--match leaves the others alone', async () => {
+  test('with --match ignores the others', async () => {
     const world = await overdue(1)
     await cli(world, ['watchdog', '--once', '--match', 'open/*'])
     expect(await statuses(world, 'late/000')).toMatchObject({ '01.00': 'init' })
   })
 
-  test('--on-due notify changes nothing', async () => {
+  test('with --on-due notify changes nothing', async () => {
     const world = await overdue(1)
     const { stdout } = await cli(world, ['watchdog', '--once', '--on-due', 'notify'])
     expect(stdout).toContain('! notified  late/000')
     expect(await statuses(world, 'late/000')).toMatchObject({ '01.00': 'init' })
   })
 
-  test('the breaker stops it: exit 5, nothing ended, and how to go on', async () => {
+  test('is stopped by the circuit breaker: exit 5, nothing ended, with advice', async () => {
     const world = await overdue(51)
     const { exit, stderr } = await cli(world, ['watchdog', '--once'])
     expect(exit).toBe(5)
@@ -99,21 +99,21 @@ describe('watchdog --once', () => {
     expect(await statuses(world, 'late/000')).toMatchObject({ '01.00': 'init' })
   })
 
-  test('an operator who knows lets it through', async () => {
+  test("is let through by an operator's flag", async () => {
     const world = await overdue(51)
     const { exit, stdout } = await cli(world, ['watchdog', '--once', '--max-share', '100%', '-o', 'json'])
     expect(exit).toBe(0)
     expect(json(stdout)).toMatchObject({ pass: { endedEvents: 51, overdue: 0 } })
   })
 
-  test('--max-per-pass leaves the rest for the next pass and says how many', async () => {
+  test('with --max-per-pass leaves the rest for the next pass and reports the number', async () => {
     const world = await overdue(3)
     const { stderr } = await cli(world, ['watchdog', '--once', '--max-per-pass', '2'])
     expect(stderr).toContain('ended 2.')
     expect(stderr).toContain('1 decision deferred to the next pass: over --max-per-pass')
   })
 
-  test('an unreadable document is told and the others are ended', async () => {
+  test('reports an unreadable document and ends the others', async () => {
     const world = await overdue(1, 0)
     const { summary } = (await world.store.read('late/000')) ?? {}
     if (summary === undefined) throw new Error('no summary')
@@ -139,14 +139,14 @@ describe('settings', () => {
     ['--max-share', '0%'],
     ['--config', '/nowhere/at/all.yaml'],
     ['--once', '--on-failed', '/no/such/program'],
-  ])('what cannot be is refused at the start: %s %s %s', async (...argv) => {
+  ])('that are invalid are refused at the start: %s %s %s', async (...argv) => {
     const world = await overdue(1)
     const { exit, stderr } = await cli(world, ['watchdog', ...argv.filter(word => word !== undefined)])
     expect([exit, stderr]).toEqual([2, expect.stringMatching(/^error: /)])
     expect(await statuses(world, 'late/000')).toMatchObject({ '01.00': 'init' })
   })
 
-  test('status takes none of the flags of the daemon', async () => {
+  test('of status include none of the flags of the daemon', async () => {
     expect((await cli(newWorld(), ['watchdog', 'status', '--once'])).exit).toBe(2)
   })
 })

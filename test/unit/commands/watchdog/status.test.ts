@@ -24,7 +24,7 @@ test('argv → options', async () => {
   await expect(optionsFrom(register, ['status', '-o', 'ndjson'])).rejects.toThrow('-o does not take "ndjson"')
 })
 
-test('each watchdog with its last sweep, what ends next, and what was decided last', async () => {
+test('each watchdog is shown with its last sweep, its next deadline, and its last decisions', async () => {
   const second = { id: 'w2', host: 'aks-4', pid: 7, shards: { held: [3, 4, 6, 7], total: 8 }, decisions: [] }
   const next = [
     { stream: 'orders/4712', dueMs: NOON + 64_000 },
@@ -55,7 +55,7 @@ test('each watchdog with its last sweep, what ends next, and what was decided la
   ])
 })
 
-test('one that has just started has nothing to tell yet', async () => {
+test('a watchdog that has just started has no sweep yet', async () => {
   const { startedMs, ...more } = aWatchdog(NOON)
   const nothing = { lastSweepMs: undefined, lastPass: undefined, breaker: undefined, shards: undefined, decisions: [] }
   const world = await withWatchdogs({
@@ -72,7 +72,7 @@ test('one that has just started has nothing to tell yet', async () => {
   ])
 })
 
-test('by when it last wrote it is live, late or silent', async () => {
+test('a watchdog is live, late or silent depending on its last write', async () => {
   const world = await withWatchdogs(aWatchdog(NOON))
   const stateAfter = async (ms: number) => {
     world.nowMs = NOON - 4_000 + ms
@@ -86,8 +86,8 @@ test('by when it last wrote it is live, late or silent', async () => {
   expect((await status(world)).stdout).toMatch(/^✗ silent .* closed {3}-$/m)
 })
 
-describe('what is wrong', () => {
-  test('passes that fail, and since when', async () => {
+describe('problems', () => {
+  test('include failing passes, and since when', async () => {
     const { stdout } = await status(await withWatchdogs(failingWatchdog(NOON)))
     expect(stdout).toContain('! failing  aks-3   42')
     expect(stdout).toMatch(/\n\n! aks-3:42: no pass has completed for 2m: no right to list \[not-permitted\]\n$/)
@@ -95,7 +95,7 @@ describe('what is wrong', () => {
     expect(utc.stdout).toContain('no pass has completed since 11:58:00Z')
   })
 
-  test('a breaker that is open', async () => {
+  test('include an open circuit breaker', async () => {
     const breaker = { isOpen: true, wouldEnd: 2_400, openEvents: 9_000, maxShare: 0.2 }
     const { stdout } = await status(await withWatchdogs(aWatchdog(NOON, { breaker })))
     expect(stdout).toMatch(/ 2 {2}! open /)
@@ -104,13 +104,13 @@ describe('what is wrong', () => {
     )
   })
 
-  test('the troubles of one who is gone are over', async () => {
+  test('exclude those of a stopped watchdog', async () => {
     const { stdout } = await status(await withWatchdogs(failingWatchdog(NOON, { stoppedMs: NOON })))
     expect(stdout).toContain('○ stopped')
     expect(stdout).not.toContain('no right to list')
   })
 
-  test('watchdogs that divide the streams differently share no work, and that is said', async () => {
+  test('include watchdogs with different numbers of shards, which share no work', async () => {
     const other = aWatchdog(NOON, { id: 'w2', shards: { held: [0], total: 4 } })
     const world = await withWatchdogs(aWatchdog(NOON), other, aWatchdog(NOON, { id: 'w3', shards: undefined }))
     expect((await status(world)).stderr).toBe(
@@ -118,7 +118,7 @@ describe('what is wrong', () => {
     )
   })
 
-  test('a document that somebody else wrote is told, and replaced by nobody who reads', async () => {
+  test('include a foreign document, which no reader replaces', async () => {
     const world = newWorld()
     const garbage = () => '{"watchdogs":[{"id":7}]}'
     await changeSystemDocument(world.store, WATCHDOG_STATE, garbage, { by: 'x', purpose: 'test' })
@@ -132,7 +132,7 @@ describe('what is wrong', () => {
     })
   })
 
-  test('where what they wrote cannot be read, nobody knows whether one is there', async () => {
+  test('include an unreadable record, with which no watchdog is known', async () => {
     const world = newWorld()
     const fault = { what: 'its blob is in the archive tier', hint: 'Rehydrate it.' }
     const read = () => Promise.reject(new UnreadableBlob(WATCHDOG_STATE, 'blob-archived', fault))
@@ -155,7 +155,7 @@ test('without any watchdog: the header, an empty list, and how to start one', as
   expect((await status(newWorld(), ['-q'])).stderr).toBe('')
 })
 
-test('-o json is all that is known, times in RFC 3339', async () => {
+test('-o json has all fields, with times in RFC 3339', async () => {
   const { stdout } = await status(await withWatchdogs(aWatchdog(NOON)), ['-o', 'json'])
   expect(json(stdout)).toMatchObject({
     items: [
@@ -178,7 +178,7 @@ test('-o json is all that is known, times in RFC 3339', async () => {
   })
 })
 
-test('a narrow terminal loses what can be spared, not what is wrong', async () => {
+test('a narrow terminal drops columns, but not problems', async () => {
   const { stdout } = await status(await withWatchdogs(failingWatchdog(NOON)), [], {
     columns: 64,
     env: { NO_COLOR: '1' },
@@ -199,7 +199,7 @@ test('a store that does not answer is an error', async () => {
 })
 
 describe('-w', () => {
-  test('draws it again until Ctrl-C', async () => {
+  test('redraws until Ctrl-C', async () => {
     const world = await withWatchdogs(aWatchdog(NOON))
     const stop = new AbortController()
     const frames: (readonly string[])[] = []

@@ -27,7 +27,7 @@ test.each([
   ['a b:1', 'HOST:PORT'],
   ['-x:1', 'HOST:PORT'],
   ['', 'HOST:PORT'],
-])('%j is refused with how to write it', (text, hint) => {
+])('%j is refused with the right form', (text, hint) => {
   const refused = catchError(() => parse(text))
   expect(refused).toBeInstanceOf(UsageError)
   expect(refused).toMatchObject({ code: 'usage', hint: expect.stringContaining(hint) })

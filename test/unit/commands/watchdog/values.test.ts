@@ -24,7 +24,7 @@ describe('a program', () => {
     expect(parse(text)).toEqual([argv])
   })
 
-  test('given again is one more', () => {
+  test('that is given again is added', () => {
     const first = hookCommand('--on-done')('/a')
     expect(hookCommand('--on-done')('["b","c"]', first).map(({ argv }) => argv)).toEqual([['/a'], ['b', 'c']])
   })
@@ -70,7 +70,7 @@ describe('a share', () => {
     ['', 'from 0% to 100%: 20% or 0.2'],
     ['1e-1', 'from 0% to 100%: 20% or 0.2'],
     ['a fifth', 'from 0% to 100%: 20% or 0.2'],
-  ])('not %j', (text, hint) => {
+  ])('refuses %j', (text, hint) => {
     expect(fault(() => shareValue('--max-share')(text)).hint).toBe(hint)
   })
 })

@@ -23,7 +23,7 @@ function lines(page: readonly SummarizedStream[], watchdogs: readonly WatchdogSe
 
 const overdue = (name: string, ms: number) => listed(name, { summary: { dueMs: NOW - ms } })
 
-test('one line with what is wrong, worst first, and the performance data', () => {
+test('the output is one line with the problems, worst first, and the performance data', () => {
   const many = Array.from({ length: 11 }, (_, at) => overdue(`orders/${at}`, 3_600_000 + at * 60_000))
   const [first] = lines([listed('bad', { fault: 'cut off' }), ...many, overdue('orders/17', 7_200_000)], [watchdog()])
   expect(first).toBe(
@@ -33,18 +33,18 @@ test('one line with what is wrong, worst first, and the performance data', () =>
   )
 })
 
-test('all is well: how many streams there are, and when they were swept', () => {
+test('without problems the line has the number of streams and the time of the sweep', () => {
   expect(lines([listed('a')], [watchdog()])[0]).toMatch(
     /^LEASECTL OK - 1 stream, nothing overdue for 1m or longer, last sweep 4s ago \| overdue=0;/,
   )
   expect(lines([])[0]).toMatch(/^LEASECTL OK - 0 streams, nothing overdue for 1m or longer \| /)
 })
 
-test('without a watchdog there is no lag in the performance data', () => {
+test('without a watchdog the performance data have no lag', () => {
   expect(lines([])[0]).not.toContain('lag=')
 })
 
-test('the lines after it have examples, a watchdog each', () => {
+test('the following lines have examples, one watchdog each', () => {
   const page = [overdue('a', 120_000), listed('b', { lease: heldFor(3_600_000) }), listed('c', { fault: 'cut off' })]
   const failure = { startedMs: NOW, sinceMs: NOW, code: 'store-unreachable', message: 'no route' }
   const watchdogs = [
@@ -61,7 +61,7 @@ test('the lines after it have examples, a watchdog each', () => {
   ])
 })
 
-test('one that is late is told as such and not counted', () => {
+test('a late watchdog is reported as late and not counted', () => {
   const found = lines(
     [listed('a')],
     [watchdog({ lastSweepMs: NOW - 53_000, shards: { held: [0], total: 6 } }), watchdog()],
@@ -71,14 +71,14 @@ test('one that is late is told as such and not counted', () => {
   expect(found[2]).toBe('watchdog pid 77 on host-3: last sweep 4s ago, every 10s')
 })
 
-test('of very many 20 examples stand there, and how many more there are', () => {
+test('of very many examples 20 are printed, and the number of others', () => {
   const page = Array.from({ length: 431 }, (_, at) => overdue(`orders/${at}`, 120_000))
   const found = lines(page, [watchdog()])
   expect(found).toHaveLength(1 + 20 + 1 + 1)
   expect(found[21]).toBe('and 411 more')
 })
 
-describe('what is wrong about the watchdog', () => {
+describe('a problem of the watchdog', () => {
   const sentence = (one: WatchdogSeen) =>
     lines([listed('a', { summary: { dueMs: NOW + 1 } })], [one])[0]?.split(' | ')[0]
 
@@ -99,8 +99,8 @@ describe('what is wrong about the watchdog', () => {
   })
 })
 
-describe('texts of strangers', () => {
-  test('cannot begin performance data, end the line or steer a terminal', () => {
+describe('foreign text', () => {
+  test('cannot start performance data, end the line or control a terminal', () => {
     const name = 'a|x=1\n\u001b[2J\u0085b'
     for (const line of lines([overdue(name, 120_000), listed(name, { fault: name, lease: heldFor(9e8) })])) {
       expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
@@ -109,7 +109,7 @@ describe('texts of strangers', () => {
     expect(nagiosUnknown(name, 'x', [name]).join('')).not.toMatch(/[|\u0000-\u001f\u007f-\u009f]/)
   })
 
-  test('do not make lines long that monitoring would cut', () => {
+  test('does not produce lines that monitoring would cut', () => {
     const long = 'x'.repeat(1_000)
     for (const line of lines([overdue(long, 120_000), listed(long, { fault: long, lease: heldFor(9e8) })])) {
       expect(line.length).toBeLessThan(500)

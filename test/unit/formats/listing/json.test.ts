@@ -15,29 +15,29 @@ function stream(over: Parameters<typeof summary>[0] = {}): SummarizedStream {
 const row = (item: SummarizedStream, time: 'relative' | 'utc' = 'relative') =>
   listingRow(usualColumns(time), item, NOW, time).map(cell => (typeof cell === 'string' ? cell : cell.text))
 
-test('the names that --fields takes are the fields of the JSON, in their order, and each has a column', () => {
+test('the names for --fields are the fields of the JSON, in their order, and each has a column', () => {
   const unreadable = { ...stream(), summary: undefined, fault: { code: 'bad-document', message: 's: line 1' } }
   expect(Object.keys(listingJson(unreadable))).toEqual(LISTING_FIELDS)
   expect(fieldColumns(LISTING_FIELDS, 'relative')).not.toContain(undefined)
 })
 
-test('what is overdue says so in words, whatever the style of times', () => {
+test('an overdue stream is marked with a word in every style of times', () => {
   expect(row(stream({ dueMs: NOW - 180_000 }))[3]).toBe('overdue 3m')
   expect(row(stream({ dueMs: NOW - 180_000 }), 'utc')[3]).toBe('overdue 11:57:00Z')
   expect(row(stream({ dueMs: NOW + 180_000 }), 'utc')[3]).toBe('12:03:00Z')
 })
 
-test('long lists of ids are cut, and those that the summary left out are counted', () => {
+test('long lists of ids are cut, and ids that the summary omitted are counted', () => {
   expect(row(stream({ waitingOn: ['01', '02', '03', '04', '+7'] }))[2]).toBe('01 02 03 +8')
 })
 
-test('a status that only its writer knows, one with errors below, and none at all', () => {
+test('the status may be foreign, have errors below, or be missing', () => {
   expect(row(stream({ status: 'paused' }))[1]).toBe('? paused')
   expect(row(stream({ status: 'completed', outcome: 'errors' }))[1]).toBe('✓ completed (errors)')
   expect(row(stream({ status: '' }))[1]).toBe('? no status')
 })
 
-test('of a stream without events nothing is known but that; of one that cannot be read the reason, without its name twice', () => {
+test('a stream without events has no other fields; an unreadable stream has the reason, without its name twice', () => {
   const empty: SummarizedStream = { ...stream(), summary: undefined }
   expect(row(empty)).toEqual(['s', '? not started', '-', '-', '-', '-', '-'])
   const fault = { code: 'bad-document', message: 's: line 1: \u001b[2J' }

@@ -18,28 +18,28 @@ function histogramOf(...samples: readonly number[]): LogHistogram {
   return histogram
 }
 
-describe('bars', () => {
-  test('short lengths stand on the left, each column as many times longer, the most frequent is highest', () => {
+describe('histograms', () => {
+  test('have short durations on the left in columns of equal ratio, and the most frequent is highest', () => {
     const histogram = histogramOf(3, 30, 30, 30, 30, 300, 300, 3_000)
     const scale = { fromMs: 1, toMs: 10_000, columns: 4 }
     expect(lengthBars(histogram, scale)).toBe('▂█▄▂')
     expect(lengthBars(histogramOf(1, 9_999), { ...scale, columns: 8 })).toBe('█      █')
   })
 
-  test('a rare length is seen beside very many', () => {
+  test('show a rare duration beside very many', () => {
     expect(lengthBars(histogramOf(...Array<number>(500).fill(1), 9_000), { fromMs: 1, toMs: 10_000, columns: 2 })).toBe(
       '█▁',
     )
   })
 
-  test('all steps share a scale, from the shortest to the longest', () => {
+  test('share a scale over all steps, from the shortest to the longest', () => {
     const scale = scaleOf([histogramOf(350), histogramOf(), histogramOf(7_500_000)], 20)
     expect(scale).toEqual({ fromMs: 350, toMs: 7_500_000, columns: 20 })
     expect(scale && scaleTitle(scale)).toBe('350ms ───────── 2h5m')
     expect(scaleOf([histogramOf()], 20)).toBeUndefined()
   })
 
-  test('one length alone, or none longer than nothing, is one column', () => {
+  test('have one column for a single duration, or if all are zero', () => {
     for (const ms of [0, 5]) {
       const scale = scaleOf([histogramOf(ms)], 20)
       expect(scale && lengthBars(histogramOf(ms), scale).trimEnd()).toBe('█')
@@ -58,7 +58,7 @@ test.each([
   [9_999, '9.9s'],
   [10_000, '10s'],
   [134_000, '2m14s'],
-])('a length of %s ms is %s', (ms, text) => {
+])('a duration of %s ms is %s', (ms, text) => {
   expect(shortLength(ms)).toBe(text)
 })
 
@@ -92,7 +92,7 @@ describe('the table', () => {
   const drawn = (names: readonly string[], width?: number, open = true) =>
     stepTable(steps(...names), { by: 'name', open, paint: noPaint, ...(width === undefined ? {} : { width }) })
 
-  test('in a pipe nothing is left out', () => {
+  test('has all columns in a pipe', () => {
     expect(drawn(['Pay', ''])).toEqual([
       'STEP     EVENTS  TRIES  OPEN   FAILED  WAITED p50   p95  RAN p50    p95    p99    max  TOOK p50  p95  40s ────────────── 1m20s',
       'Pay           1      2     0  1 (50%)        1.5s  1.5s      40s    40s    40s    40s       41s  41s  █',
@@ -100,11 +100,11 @@ describe('the table', () => {
     ])
   })
 
-  test('without open ones there is no column of them', () => {
+  test('has no column for open events if there are none', () => {
     expect(drawn(['Pay'], undefined, false)[0]).not.toContain('OPEN')
   })
 
-  test.each([40, 60, 80, 100, 120, 200])('on %d columns no line is longer, and what matters most stays', width => {
+  test.each([40, 60, 80, 100, 120, 200])('fits %d columns, and keeps the most important cells', width => {
     const lines = drawn(['Pay', 'a step with a name that has no end and goes on and on'], width)
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(Math.max(width, 43))
     for (const title of ['STEP', 'EVENTS', 'FAILED', 'RAN p50']) expect(lines[0]).toContain(title)
@@ -112,14 +112,14 @@ describe('the table', () => {
     if (width >= 80) expect(lines[0]).toMatch(/40s ─* *1m20s$/)
   })
 
-  test('where numbers take all the room there are no bars', () => {
+  test('omits histograms if numbers need all columns', () => {
     const [step] = steps('Pay')
     if (step === undefined) throw new Error('no step')
     const huge = { ...step, events: 1e15, outcomes: { completed: 1e15, aborted: 1e15, canceled: 0, open: 1e15 } }
     expect(stepTable([huge], { by: 'name', open: true, paint: noPaint, width: 72 })[0]).not.toContain('40s')
   })
 
-  test('a name of a stranger cannot steer the terminal', () => {
+  test('shows foreign names safely', () => {
     expect(drawn(['a\u001b[2J\nb\u0085']).join('')).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
   })
 })

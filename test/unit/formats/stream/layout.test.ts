@@ -3,7 +3,7 @@ import { type StreamDisplay, showFitted, showLines, type TreeLayout } from '../.
 import { timeReaderFor } from '../../../../src/stream/time/dates.ts'
 import { Play } from '../../../support/stream-builder.ts'
 
-/** Eight branches: five have ended well, one has failed, two are left. */
+/** Eight branches: five have completed, one has failed, two are left. */
 function eight(): Play {
   const play = Play.started(...'ABCDEFGH')
   for (const at of [1, 2, 3, 4, 5]) play.after({ op: 'complete', event: `0${at}.00` })
@@ -20,11 +20,11 @@ function pictureOf(play: Play, layout: TreeLayout = 'tree'): StreamDisplay {
 
 const fitted = (picture: StreamDisplay, height: number) => showFitted(picture, { time: 'utc' }, height)
 
-/** The rows between the title and what stands below, by their first words. */
+/** The rows between the title and the legend, by their first words. */
 const idsOf = (lines: readonly string[]) => lines.flatMap(line => /\b\d\d(\.\d\d)*(?= [A-Z])/.exec(line)?.[0] ?? [])
 
-describe('a stream in so many lines', () => {
-  it('is whole where there is room', () => {
+describe('a stream in a limited number of lines', () => {
+  it('is complete if it fits', () => {
     for (const layout of ['tree', 'table', 'timeline'] as const) {
       const picture = pictureOf(eight(), layout)
       const all = showLines(picture, { time: 'utc' })
@@ -33,7 +33,7 @@ describe('a stream in so many lines', () => {
     }
   })
 
-  it('keeps the root, what is open and what failed; what has ended well is counted', () => {
+  it('keeps the root, open events and failures; successful events are counted', () => {
     const lines = fitted(pictureOf(eight(), 'tree'), 12)
     expect(lines).toHaveLength(12)
     expect(idsOf(lines.slice(4, 8))).toEqual(['00', '06.00', '07.00', '08.00'])
@@ -41,7 +41,7 @@ describe('a stream in so many lines', () => {
     expect(lines.slice(8)).toEqual(['… 5 more', '', 'Failures', '  ✗ aborted  06.00 F, 12:00:00Z: no answer'])
   })
 
-  it('keeps events that can be worked before those that wait for others', () => {
+  it('keeps workable events before waiting ones', () => {
     const play = Play.started('A').after({ op: 'advance', event: '01.00', next: { name: 'B' } })
     play.after({ op: 'advance', event: '01.01', next: { name: 'C' } })
     expect(idsOf(fitted(pictureOf(play), 7).slice(3))).toEqual(['00', '01.02'])
@@ -54,7 +54,7 @@ describe('a stream in so many lines', () => {
     expect(lines.slice(at, at + 3)).toEqual(['… 5 more', '', expect.stringMatching(/^█ running/)])
   })
 
-  it('never exceeds them', () => {
+  it('never exceeds the limit', () => {
     const many = Play.started(...'ABCDEFGH')
     for (const at of [1, 2, 3, 4, 5, 6, 7]) many.after({ op: 'fail', event: `0${at}.00` })
     for (const play of [eight(), many, new Play()])
@@ -63,7 +63,7 @@ describe('a stream in so many lines', () => {
           expect(fitted(pictureOf(play, layout), height).length, `${layout} ${height}`).toBeLessThanOrEqual(height)
   })
 
-  it('with events selected shows those and no failures', () => {
+  it('with selected events shows those and no failures', () => {
     const play = eight()
     const picture = { ...pictureOf(play), only: [play.event('06.00'), play.event('01.00')] }
     expect(idsOf(fitted(picture, 20))).toEqual(['06.00', '01.00'])

@@ -15,7 +15,7 @@ function shownOf(play: Play, name = 'orders/1'): ShownStream {
 const withoutClasses = (text: string) => text.split('\n').filter(line => !line.includes('classDef '))
 
 describe('a stream as a Mermaid flowchart', () => {
-  it('has a node for each event, an arrow to each successor, a dotted one to a join that waits', () => {
+  it('has a node for each event, an arrow to each successor, and a dotted one to a waiting join', () => {
     const play = Play.joined('Done', 'Search').after(
       { op: 'start', event: '01.00', owner: 'worker-7' },
       { op: 'advance', event: '01.00', owner: 'worker-7', next: spec('Found') },
@@ -35,7 +35,7 @@ describe('a stream as a Mermaid flowchart', () => {
     ])
   })
 
-  it('tells what was tried again and what that replaced', () => {
+  it('shows retries and the events they replaced', () => {
     const play = Play.started('A').after({ op: 'advance', event: '01.00', next: spec('B') })
     play.after({ op: 'fail', event: '01.00' }, { op: 'retry', event: '01.00' })
     const text = mermaidOf(shownOf(play))
@@ -43,7 +43,7 @@ describe('a stream as a Mermaid flowchart', () => {
     expect(text).toContain('["01.01 B<br/>#8856; canceled, replaced"]:::replaced')
   })
 
-  it('shows successors that are missing, and statuses only their writer knows', () => {
+  it('shows missing successors and foreign statuses', () => {
     const play = new Play(documentText({ id: '00', status: 'paused', next: '77' }))
     expect(withoutClasses(mermaidOf(shownOf(play))).slice(2, -1)).toEqual([
       '  e0["00<br/>#63; paused"]:::unknown',
@@ -52,7 +52,7 @@ describe('a stream as a Mermaid flowchart', () => {
     ])
   })
 
-  it('of several streams are frames in one chart', () => {
+  it('is a frame for each of several streams in one chart', () => {
     const streams = [shownOf(Play.started(), 'a'), shownOf(Play.started(), 'b"]')]
     expect(withoutClasses(mermaidOfAll(streams))).toEqual([
       'flowchart TD',
@@ -78,11 +78,11 @@ describe('a stream as a Mermaid flowchart', () => {
   })
 })
 
-describe('no text of strangers gets out of its label', () => {
+describe('foreign text cannot break out of its label', () => {
   const LINE =
     /^ *(e\d+(m\d+)?\["([\p{L}\p{M}\p{Nd} ._/,-]|#\d+;|<br\/>)*"\]:::\w+|e\d+ (-->|-\.->) e\d+(m\d+)?|%% ([\p{L}\p{M}\p{Nd} ._/,-]|#\d+;)*|classDef \w+ [\w:#, -]+|flowchart TD|)$/u
 
-  it('whatever names, ids, owners and statuses hold', () => {
+  it('whatever names, ids, owners and statuses contain', () => {
     const text = fc.oneof(
       fc.string({ unit: fc.constantFrom(...'"]`#;<>%{}()|\n\u202e\u001b&:-é日'), maxLength: 12 }),
       fc.constantFrom(
@@ -110,12 +110,12 @@ describe('no text of strangers gets out of its label', () => {
     )
   })
 
-  it('letters of all scripts stay as they are', () => {
+  it('while letters of all scripts are unchanged', () => {
     const play = new Play().after({ op: 'init', root: spec('Größe 日本 हिन्दी') })
     expect(mermaidOf(shownOf(play))).toContain('["00 Größe 日本 हिन्दी<br/>')
   })
 
-  it('neither does what Mermaid itself puts in place of entity codes', () => {
+  it('nor can the text that Mermaid itself puts in place of entity codes', () => {
     const play = new Play().after({ op: 'init', root: spec('ﬂ°°34¶ß') })
     expect(mermaidOf(shownOf(play))).toContain('["00 #64258;#176;#176;34#182;ß<br/>')
   })

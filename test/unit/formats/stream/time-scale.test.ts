@@ -5,26 +5,26 @@ import { columnOf, timeAxis } from '../../../../src/formats/stream/time-scale.ts
 const NOON = Date.UTC(2026, 2, 1, 12)
 const scale = (ms: number, columns = 50) => ({ fromMs: NOON, toMs: NOON + ms, columns })
 
-it('counts from the beginning in steps that people can count in', () => {
+it('the scale counts from the beginning in natural steps', () => {
   expect(timeAxis(scale(600_000), 'relative')).toBe('│0s                      │5m')
   expect(timeAxis(scale(61_000), 'relative')).toBe('│0s         │15s        │30s        │45s')
   expect(timeAxis(scale(3 * 86_400_000), 'relative')).toBe('│0s             │1d              │2d')
   expect(timeAxis(scale(25), 'relative')).toBe('│0s                 │10ms               │20ms')
 })
 
-it('as wall clock has ticks on round times, dates where a step is a day or more', () => {
+it('the wall clock scale has ticks at round times, and dates if a step is a day or more', () => {
   const late = { fromMs: NOON + 7_000, toMs: NOON + 187_000, columns: 50 }
   expect(timeAxis(late, 'utc')).toBe(`${' '.repeat(14)}│12:01Z          │12:02Z`)
   expect(timeAxis(scale(20_000), 'utc')).toBe('│12:00:00Z  │12:00:05Z   │12:00:10Z  │12:00:15Z')
   expect(timeAxis(scale(4 * 86_400_000), 'iso')).toBe(`${' '.repeat(6)}│03-02      │03-03       │03-04      │03-05`)
 })
 
-it('of no time at all has one tick', () => {
+it('a scale of zero length has one tick', () => {
   expect(timeAxis(scale(0), 'relative')).toBe('│0s')
   expect(timeAxis(scale(0), 'utc')).toBe('│12:00:00Z')
 })
 
-it('never exceeds its columns, whatever the time', () => {
+it('the scale never exceeds its columns, whatever the time', () => {
   fc.assert(
     fc.property(
       fc.nat(2 ** 40),

@@ -17,7 +17,7 @@ function linesOf(play: Play, options: Partial<HeaderOptions> = {}): string[] {
 
 const SECOND = 1_000
 
-/** One branch has been worked and goes on, one has failed and is tried again, one is left; a join waits for all. */
+/** One branch has advanced, one has failed and is retried, one is left; a join waits for all. */
 function searchOrder(): Play {
   const play = Play.joined('Done', 'Search', 'Search', 'Search').wait(10 * SECOND)
   play.after({ op: 'start', event: '01.00', owner: 'w1' }, { op: 'fail', event: '02.00' }).wait(20 * SECOND)
@@ -26,8 +26,8 @@ function searchOrder(): Play {
   return play.after({ op: 'complete', event: '01.01' }).wait(5 * SECOND)
 }
 
-describe('a stream over time', () => {
-  it('tells ready, running and waiting apart, with the end as glyph, and how long it was ready and ran', () => {
+describe('a timeline', () => {
+  it('distinguishes ready, running and waiting, with the end as glyph, and the ready and run times', () => {
     expect(linesOf(searchOrder())).toEqual([
       'EVENT              │0s       │10s      │20s       │30s      │40s         STATUS        READY     RAN',
       '▾ 00 Start         ────────────────────────────────────────────────────  ▶ inprocess       -       -',
@@ -41,7 +41,7 @@ describe('a stream over time', () => {
     ])
   })
 
-  it('fits every width of a terminal; elsewhere labels are whole and bars have room', () => {
+  it('fits every width of a terminal; elsewhere labels are complete and bars have room', () => {
     const play = searchOrder().after({
       op: 'advance',
       event: '03.00',
@@ -54,7 +54,7 @@ describe('a stream over time', () => {
     expect(bar.split('─').length).toBeGreaterThan(40)
   })
 
-  it('a run that is short beside the whole is seen', () => {
+  it('shows a run that is short relative to the whole', () => {
     const play = Play.started('A')
       .wait(1_000 * SECOND)
       .after({ op: 'start', event: '01.00', owner: 'w1' })
@@ -63,7 +63,7 @@ describe('a stream over time', () => {
     expect(linesOf(play)[2]).toMatch(/░█{1,2}░/)
   })
 
-  it('without any time between beginning and end is one glyph', () => {
+  it('is one glyph if beginning and end are equal', () => {
     const play = Play.started('A').after({ op: 'complete', event: '01.00' })
     expect(linesOf(play).slice(0, 3)).toEqual([
       expect.stringMatching(/^EVENT +│0s +STATUS/),
@@ -72,7 +72,7 @@ describe('a stream over time', () => {
     ])
   })
 
-  it('of a document that nobody of ours has written has what created and timestamp tell', () => {
+  it('of a document without our history uses created and timestamp', () => {
     const at = (seconds: number) => new Date(Date.UTC(2024, 4, 1, 12, 0, seconds)).toISOString()
     const play = new Play(
       documentText(
@@ -89,16 +89,16 @@ describe('a stream over time', () => {
     expect(lines.join('\n')).toContain('╌ not recorded')
   })
 
-  it('a stream without events has a title and a legend', () => {
+  it('without events has a title and a legend', () => {
     expect(linesOf(new Play())).toHaveLength(3)
   })
 
-  it('colours go around stretches, and are never needed', () => {
+  it('has optional colors around sections', () => {
     const painted = linesOf(searchOrder(), { paint: (style, text) => `<${style}>${text}</>` })
     expect(painted[2]).toContain('░<active>██████████████████████</><dim>──────────────</><good>✓</>')
   })
 
-  it('times as asked for: the clock instead of the time since the beginning', () => {
+  it('has the requested times: the clock instead of the time since the beginning', () => {
     expect(linesOf(searchOrder(), { time: 'utc' })[0]).toContain('│12:00:15Z')
   })
 })

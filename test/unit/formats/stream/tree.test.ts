@@ -10,7 +10,7 @@ const draw = (...events: StreamEvent[]) =>
     row => `${row.lines}${row.id}${row.event ? '' : ' missing'}${row.again ? ' again' : ''}`,
   )
 
-test('successors stand below their event, those in next first and in that order', () => {
+test('successors are below their event, those in next first and in that order', () => {
   expect(
     draw(
       event('00', '02.00|01.00|01'),
@@ -23,15 +23,15 @@ test('successors stand below their event, those in next first and in that order'
   ).toEqual(['▾ 00', '├─  02.00', '├─▾ 01.00', '│ └─  01.01', '├─  01', '└─  03.00'])
 })
 
-test('an id that no event has is shown as missing', () => {
+test('an id without an event is shown as missing', () => {
   expect(draw(event('00', '01|02'), event('02', '', '00'))).toEqual(['▾ 00', '├─  01 missing', '└─  02'])
 })
 
-test('cycles and self links end: each event stands once', () => {
+test('cycles and self links terminate: each event appears once', () => {
   expect(draw(event('00', '00|01'), event('01', '00'))).toEqual(['▾ 00', '├─  00 again', '└─▾ 01', '  └─  00 again'])
 })
 
-test('what no path from the root reaches follows as a root of its own, cycles too', () => {
+test('events unreachable from the root follow as roots of their own, cycles too', () => {
   expect(draw(event('00'), event('05', '06'), event('06', '', '05'), event('08', '09'), event('09', '08'))).toEqual([
     '  00',
     '▾ 05',
@@ -46,7 +46,7 @@ test('a superseded event stays in the tree', () => {
   expect(draw(event('00', '01'), { ...event('01', '', '00'), lc: { superseded: 'x' } })).toEqual(['▾ 00', '└─  01'])
 })
 
-test('a thread of 20 000 steps and 20 000 siblings take no stack, and indentation stops growing', () => {
+test('a thread of 20 000 steps and 20 000 siblings need no stack, and the indentation is limited', () => {
   const ids = Array.from({ length: 20_000 }, (_, at) => String(at).padStart(5, '0'))
   const thread = threadTree(new EventStream(ids.map((id, at) => event(id, ids[at + 1] ?? ''))))
   expect(thread).toHaveLength(20_000)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { counted, countText, moreThanText } from '../../../../src/formats/terminal/numbers.ts'
 
-test('thousands stand apart', () => {
+test('thousands are separated', () => {
   expect([0, 999, 1_000, 12_431, 1_234_567].map(countText)).toEqual(['0', '999', '1 000', '12 431', '1 234 567'])
 })
 
-test('a count that was not finished is rounded down, and never to more than was seen', () => {
+test('an incomplete count is rounded down, never up', () => {
   expect([1, 201, 1_000, 1_001, 85_432, 85_000, 85_001, 1_299_999].map(moreThanText)).toEqual([
     'more than 0',
     'more than 200',
@@ -18,7 +18,7 @@ test('a count that was not finished is rounded down, and never to more than was 
   ])
 })
 
-test('one is one', () => {
+test('a count of one is singular', () => {
   expect([counted(1, 'stream'), counted(0, 'stream'), counted(2_000, 'match', 'matches')]).toEqual([
     '1 stream',
     '0 streams',

@@ -17,16 +17,16 @@ test('ages have two units, in whole seconds', () => {
   ])
 })
 
-test('a calm span has seconds up to ten minutes, minutes up to a day, hours up to a hundred days', () => {
+test('a calm duration has seconds up to ten minutes, minutes up to a day, hours up to a hundred days', () => {
   const spans = [10 * M - 1, 10 * M + 59 * S, 24 * H - 1, 52 * H + M, 100 * 24 * H - 1, 4_749 * 24 * H + 9 * H]
   expect(spans.map(calmSpan)).toEqual(['9m59s', '10m', '23h59m', '2d4h', '99d23h', '4749d'])
 })
 
-test('a rough span has one unit', () => {
+test('a rough duration has one unit', () => {
   expect([22 * S, 8 * M + 59 * S, 3 * H, 50 * H].map(roughSpan)).toEqual(['22s', '8m', '3h', '2d'])
 })
 
-test('what is due has two units, as ages have: a limit of 2 h is not one of 1 h', () => {
+test('a due time has two units, like ages: a timeout of 2 h is not one of 1 h', () => {
   expect(dueText(NOON + 2 * H - S, NOON, 'relative')).toBe('in 1h59m')
   expect(dueText(NOON - 134 * S, NOON, 'relative')).toBe('overdue 2m14s')
   expect(dueText(NOON + 22 * S, NOON, 'relative')).toBe('in 22s')
@@ -43,7 +43,7 @@ test('clock times carry the date when it is not today', () => {
   expect(timeText(undefined, NOON, 'iso')).toBe('-')
 })
 
-test('local times are those of the machine', () => {
+test('local times are in the time zone of the machine', () => {
   const at = new Date(NOON)
   const wanted = [at.getHours(), at.getMinutes(), at.getSeconds()].map(part => String(part).padStart(2, '0')).join(':')
   expect(clock(NOON, NOON, 'local')).toBe(wanted)

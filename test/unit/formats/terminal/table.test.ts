@@ -27,7 +27,7 @@ test('wide characters keep columns straight', () => {
   expect(rows.map(row => widthOf(row.slice(0, row.indexOf('1'))))).toEqual([6, 6, 6])
 })
 
-test('only with a width are cells cut, those that may give the most first, and never below their minimum', () => {
+test('cells are cut only to fit a width, the most flexible first, and never below their minimum', () => {
   const rows = [['a'.repeat(20), '7', 'n'.repeat(20)]]
   expect(table(COLUMNS, rows)[1]).toBe(`${'a'.repeat(20)}  7  ${'n'.repeat(20)}`)
   expect(table(COLUMNS, rows, { width: 35 })[1]).toBe(`${'a'.repeat(20)}  7  ${'n'.repeat(9)}…`)
@@ -46,7 +46,7 @@ test('a cut text never exceeds its width and is cut at a whole character', () =>
   )
 })
 
-test('a name is cut inside: those that begin alike stay apart', () => {
+test('a name is cut inside: names with the same beginning stay distinguishable', () => {
   const name = { title: 'NAME', give: 1, min: 8, cut: 'middle' } as const
   const rows = [['orders/2026-11/0001'], ['orders/2026-11/0002']]
   expect(table([name], rows, { width: 12 })).toEqual(['NAME', 'ord…-11/0001', 'ord…-11/0002'])
@@ -64,14 +64,14 @@ test('a text cut inside never exceeds its width and is cut at whole characters',
   )
 })
 
-test('what runs on is never cut and takes no more than its minimum from the others', () => {
+test('a running cell is never cut and takes only its minimum from the others', () => {
   const columns = [COLUMNS[0], { title: 'WHY', runsOn: true, min: 6 }]
   const rows = [['a'.repeat(20), 'w'.repeat(30)]]
   expect(table(columns, rows, { width: 20 })[1]).toBe(`${'a'.repeat(11)}…  ${'w'.repeat(30)}`)
   expect(table(columns, rows, { width: 28 })[1]).toBe(`${'a'.repeat(20)}  ${'w'.repeat(30)}`)
 })
 
-test('columns that can be spared go before the one that gives last is cut, and no more of them than needed', () => {
+test('optional columns are dropped before the last flexible one is cut, and only as many as needed', () => {
   const columns = [...COLUMNS, { title: 'AGE', spare: 1 }, { title: 'VERSION', spare: 2 }]
   const rows = [['a'.repeat(20), '7', 'n'.repeat(20), '3m', '12']]
   const header = (width: number) => table(columns, rows, { width })[0]?.trim().split(/ +/)

@@ -13,7 +13,7 @@ const text = fc
   .map(parts => parts.join(''))
 
 describe('the width of a text', () => {
-  it('is what the library measures, character by character', () => {
+  it('equals the measure of the library, character by character', () => {
     fc.assert(
       fc.property(text, given => {
         expect(widthOf(given)).toBe(stringWidth(given))
@@ -21,7 +21,7 @@ describe('the width of a text', () => {
     )
   })
 
-  it('a text that is cut is never wider than asked for, one that fits stays as it is', () => {
+  it('stays within the limit if the text is cut; a text that fits is unchanged', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 0, max: 30 }), (given, width) => {
         const short = cut(given, width)

@@ -11,7 +11,7 @@ type Slice = Extract<TraceEvent, { ph: 'X' }>
 const slicesOf = (events: readonly TraceEvent[]) => events.filter((event): event is Slice => event.ph === 'X')
 const named = (view: StreamView) => new Map(slicesOf(traceEvents(view, 7)).map(slice => [slice.args.id, slice]))
 
-test('an event is a slice from its begin to its end, in microseconds, with what one asks for', () => {
+test('an event is a slice from its begin to its end, in microseconds, with its details', () => {
   const slices = named(viewOfPlay(aWholeStory()))
   expect(slices.get('01.00')).toEqual({
     ph: 'X',
@@ -27,7 +27,7 @@ test('an event is a slice from its begin to its end, in microseconds, with what 
   expect(slices.get('02.00')).toMatchObject({ cat: 'canceled', cname: 'bad', dur: 5_000_000 })
 })
 
-test('an open event ends now and says so', () => {
+test('an open event ends now and is marked as open', () => {
   const slices = named(viewOfPlay(aWholeStory()))
   expect(slices.get('01')).toMatchObject({ dur: 4_000_000, args: { open: true } })
   expect(slices.get('01.00')?.args).not.toHaveProperty('open')
@@ -44,7 +44,7 @@ test('a stream is a process and its threads are threads, each with a name', () =
   ])
 })
 
-test('steps that overlap without one holding the other stand in rows of their own', () => {
+test('overlapping steps that are not nested have separate rows', () => {
   const at = (seconds: number) => new Date(START_MS + seconds * 1_000).toISOString()
   const view = viewOfEvents(
     [
@@ -66,7 +66,7 @@ test('several streams make one document', () => {
   expect(document).toMatchObject({ displayTimeUnit: 'ms', traceEvents: expect.any(Array) })
 })
 
-test('texts that a terminal would obey are escaped', () => {
+test('texts that a terminal would interpret are escaped', () => {
   const play = new Play().after({ op: 'init', root: { name: 'a\u202eb\u009b31m' } })
   expect(chromeTraceText(viewOfPlay(play), 1)).not.toMatch(/[\u0080-\u009f\u202e]/)
 })
@@ -88,14 +88,14 @@ describe('of any stream', () => {
     }
   }
 
-  test('slices of one thread lie apart or within each other', () => {
+  test('slices of one thread are disjoint or nested', () => {
     fc.assert(
       fc.property(anInit(), aScript('kept'), (init, script) => check(viewOfPlay(played(init, script)))),
       { numRuns: RUNS / 2 },
     )
   })
 
-  test('those of documents no good writer makes too', () => {
+  test('slices of malformed documents are too', () => {
     fc.assert(
       fc.property(aStrangeDocument(), events => check(viewOfEvents(events, START_MS))),
       { numRuns: RUNS / 2 },
@@ -103,7 +103,7 @@ describe('of any stream', () => {
   })
 })
 
-/** Each has a part that the other lacks. */
+/** Each has a part that the other does not. */
 function overlaps(a: Slice, b: Slice): boolean {
   return a.ts < b.ts && b.ts < a.ts + a.dur && a.ts + a.dur < b.ts + b.dur
 }

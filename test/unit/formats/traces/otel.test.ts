@@ -24,7 +24,7 @@ function spanOf(view: StreamView, id: string): OtelSpan {
 
 const nano = (ms: number) => `${START_MS + ms}000000`
 
-test('a stream is a trace, an event a span below the event it follows', () => {
+test('a stream is a trace, an event a span below its predecessor', () => {
   const spans = byEvent(viewOfPlay(aWholeStory()))
   const root = spans.get('00')
   expect(root).not.toHaveProperty('parentSpanId')
@@ -71,7 +71,7 @@ test('a failure is an error with its message and its reason', () => {
   expect(spanOf(viewOfPlay(play), '01').status).toEqual({ code: 2, message: 'boom' })
 })
 
-test('an open event ends now, is marked open and has no status', () => {
+test('an open event ends now, is marked as open and has no status', () => {
   const span = spanOf(viewOfPlay(aWholeStory()), '01')
   expect(span.endTimeUnixNano).toBe(nano(10_000))
   expect(span.status).toEqual({})
@@ -85,7 +85,7 @@ test('a join is linked to the branches it waited for', () => {
   expect(spans.get('00')?.links).toEqual([])
 })
 
-test('each of several joins of a fork is linked to what was forked with it, and with it the join before', () => {
+test('each of several joins of a fork is linked to its branches and to the previous join', () => {
   const play = Play.joined('Done', 'A', 'B').after(
     { op: 'complete', event: '01.00' },
     { op: 'complete', event: '02.00' },
@@ -99,7 +99,7 @@ test('each of several joins of a fork is linked to what was forked with it, and 
   expect(linked('02')).toEqual(spanIds('01', '03.00'))
 })
 
-test('a span has 128 links at most and says how many it lacks', () => {
+test('a span has at most 128 links and the number of omitted ones', () => {
   const branches = Array.from({ length: 200 }, (_, at) => `${at + 1}.00`)
   const view = viewOfEvents(
     [
@@ -115,7 +115,7 @@ test('a span has 128 links at most and says how many it lacks', () => {
   expect(spanOf(view, '1.00')).not.toHaveProperty('droppedLinksCount')
 })
 
-test('joins of one fork by the thousand have no more links together than there are events', () => {
+test('thousands of joins of one fork have in total no more links than there are events', () => {
   const ids = Array.from({ length: 10_000 }, (_, at) => `${at + 1}`)
   const view = viewOfEvents(
     [
@@ -129,7 +129,7 @@ test('joins of one fork by the thousand have no more links together than there a
   expect(links).toBeLessThan(ids.length)
 })
 
-test('exported again it has the same ids; another life of the name has others', () => {
+test('a repeated export has the same ids; another incarnation of the name has others', () => {
   const ids = (view: StreamView) => [...otelSpans(view)].map(({ traceId, spanId }) => `${traceId} ${spanId}`)
   const play = aWholeStory()
   const before = ids(viewOfPlay(play))
@@ -139,7 +139,7 @@ test('exported again it has the same ids; another life of the name has others', 
   expect(ids(viewOfPlay(play)).filter(id => before.includes(id))).toEqual([])
 })
 
-test('spans come in parts that collectors take, with what they are about', () => {
+test('spans are split into parts that collectors accept, each with its resource', () => {
   const view = viewOfPlay(aWholeStory(), 'orders/1')
   const parts = [...resourceSpans(view, OPTIONS, 3)]
   expect(parts.map(part => part.scopeSpans.map(({ spans }) => spans.length))).toEqual([[3], [1]])
@@ -167,14 +167,14 @@ describe('of any stream', () => {
     checkTree(spans)
   }
 
-  test('its JSON keeps the rules of OTLP and its spans are one tree', () => {
+  test('its JSON follows the rules of OTLP and its spans are one tree', () => {
     fc.assert(
       fc.property(anInit(), aScript('dropped'), (init, script) => check(viewOfPlay(played(init, script)))),
       { numRuns: RUNS / 2 },
     )
   })
 
-  test('that of documents no good writer makes too: cycles and missing predecessors hang below the root', () => {
+  test('so is that of malformed documents: cycles and missing predecessors are below the root', () => {
     fc.assert(
       fc.property(aStrangeDocument(), events => check(viewOfEvents(events, START_MS))),
       { numRuns: RUNS / 2 },
@@ -190,7 +190,7 @@ function checkValue(value: object): void {
   else expect(typeof content).toBe(kind === 'boolValue' ? 'boolean' : 'string')
 }
 
-/** One root, which is reached from everywhere. */
+/** One root, from which all spans can be reached. */
 function checkTree(spans: readonly OtelSpan[]): void {
   const parents = new Map(spans.map(({ spanId, parentSpanId }) => [spanId, parentSpanId]))
   expect(spans.filter(({ parentSpanId }) => parentSpanId === undefined)).toEqual(spans.slice(0, 1))

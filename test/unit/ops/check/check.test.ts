@@ -14,7 +14,7 @@ const LIMITS: CheckLimits = {
 function judged(page: readonly SummarizedStream[]) {
   const looking = new StoreScanner({ overdueForMs: 0, stuckAfterMs: 0, host: 'here', isRunning: () => true })
   looking.add(page, NOW)
-  // the limits of these streams are watched by nobody: that is another test's
+  // these streams are unwatched, which another test covers
   const look = { ...looking.result(NOW), withLimit: 0 }
   const { status, checks } = judge(look, { watchdogs: [], damaged: false }, LIMITS)
   return { status, checks: Object.fromEntries(checks.map(check => [check.name, check.status])) }
@@ -23,7 +23,7 @@ function judged(page: readonly SummarizedStream[]) {
 const overdue = (name: string) => listed(name, { summary: { dueMs: NOW - 1 } })
 const WELL = { overdue: 'ok', stuck: 'ok', unreadable: 'ok', watchdog: 'ok' }
 
-test('a count is bad from its limit on, and the worst check counts', () => {
+test('a count is bad from its limit on, and the worst check decides', () => {
   expect(judged([overdue('a')])).toEqual({ status: 'ok', checks: WELL })
   expect(judged([overdue('a'), overdue('b')])).toEqual({ status: 'warning', checks: { ...WELL, overdue: 'warning' } })
   expect(judged([overdue('a'), overdue('b'), overdue('c'), listed('d', { lease: heldFor(1) })])).toEqual({

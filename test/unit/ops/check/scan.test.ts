@@ -11,7 +11,7 @@ function look(page: readonly SummarizedStream[], rule: Partial<ScanRule> = {}) {
   return looking.result(NOW)
 }
 
-test("streams are counted by status, strangers' statuses together, and what has none", () => {
+test('streams are counted by status, with foreign statuses together and streams without a status', () => {
   const found = look([
     listed('a'),
     listed('b', { summary: { status: 'completed', open: 0 } }),
@@ -33,7 +33,7 @@ test("streams are counted by status, strangers' statuses together, and what has 
   })
 })
 
-test('overdue counts only what has been so for the tolerance, oldest first', () => {
+test('overdue counts only streams that have been overdue for the tolerance, oldest first', () => {
   const due = (name: string, ms: number) => listed(name, { summary: { dueMs: NOW + ms } })
   const found = look([due('soon', 1), due('just', -59_999), due('now', -60_000), due('long', -7_200_000)])
   expect(found.withLimit).toBe(4)
@@ -46,7 +46,7 @@ test('overdue counts only what has been so for the tolerance, oldest first', () 
   })
 })
 
-test('what has a limit and is watched by nobody is counted, the soonest first', () => {
+test('streams with a deadline and no watchdog are counted, soonest first', () => {
   const due = (name: string, ms: number) => listed(name, { summary: { dueMs: NOW + ms } })
   const page = [due('b/1', 1), due('d/2', 2), due('d/1', 1), listed('d/3')]
   expect(look(page, { isWatched: name => name.startsWith('b/') }).unwatched).toEqual({
@@ -59,7 +59,7 @@ test('what has a limit and is watched by nobody is counted, the soonest first', 
   expect(look(page).unwatched.count).toBe(0)
 })
 
-test('of very many the oldest are kept as examples, and all are counted', () => {
+test('the oldest of very many streams are kept as examples, and all are counted', () => {
   const page = Array.from({ length: 500 }, (_, at) =>
     listed(`s${at}`, { summary: { dueMs: NOW - 60_000 - ((at * 37) % 500) } }),
   )
@@ -81,17 +81,17 @@ test('a lease is stuck once it is held for longer than the limit', () => {
   expect(found.stuck.examples).toMatchObject([{ stream: 'long', reasons: ['held-long'] }])
 })
 
-test('a lease taken by hand, whose process has ended, is stuck only after that time', () => {
+test('a lease that a person took and whose process has ended is stuck only after that time', () => {
   expect(look([listed('a', { lease: heldFor(61_000, 42) })]).stuck.count).toBe(0)
   expect(look([listed('a', { lease: heldFor(601_000, 42) })]).stuck.count).toBe(1)
 })
 
-test('an infinite lease of nobody knows whom is stuck', () => {
+test('an infinite lease of an unknown holder is stuck', () => {
   const found = look([listed('a', { lease: { state: 'leased', duration: 'infinite' } })])
   expect(found.stuck).toMatchObject({ count: 1, examples: [{ stream: 'a', reasons: ['holder-unknown'] }] })
 })
 
-test('documents that cannot be read are named with the reason', () => {
+test('unreadable documents are named with the reason', () => {
   expect(look([listed('a'), listed('bad', { fault: 'cut off' })]).unreadable).toEqual({
     count: 1,
     examples: [{ stream: 'bad', message: 'cut off' }],

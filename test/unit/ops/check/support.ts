@@ -55,7 +55,7 @@ export function notStarted(name: string): SummarizedStream {
   return { ...listed(name), summary: undefined }
 }
 
-/** A lease held for so long. */
+/** A lease held for this time. */
 export function heldFor(ms: number, pid = 41): LeaseView {
   const holder = { by: 'w', host: 'here', pid, purpose: 'repair', sinceMs: NOW - ms }
   return { state: 'leased', duration: 'fixed', holder }

@@ -5,7 +5,7 @@ import { ContainerMissing, NotPermitted, StoreUnreachable } from '../../../../sr
 import type { StreamStore } from '../../../../src/store/store.ts'
 import { memoryStore } from '../support.ts'
 
-/** The memory store with some methods replaced; it tells which names it was asked to create. */
+/** The memory store with some methods replaced; it records the names it was told to create. */
 function storeWith(methods: Partial<StreamStore>): { store: StreamStore; created: string[]; inner: StreamStore } {
   const { store: inner } = memoryStore()
   const created: string[] = []
@@ -33,7 +33,7 @@ const step = (steps: readonly ProbeStep[], name: string) => steps.find(one => on
 const forbidden = (code = 'AuthorizationPermissionMismatch') =>
   new NotPermitted('no access', { serviceCode: code, hint: 'the usual hint' })
 
-test('everything works, in order, and nothing is left behind', async () => {
+test('all steps pass in order, and nothing remains', async () => {
   const { store, created, inner } = storeWith({})
   const steps = await probe(store)
   expect(steps.map(({ name, outcome }) => `${name} ${outcome}`)).toEqual([
@@ -55,7 +55,7 @@ test('without write nothing is written', async () => {
   expect(created).toEqual([])
 })
 
-test('a right that is missing is named, with the role and the letter of a SAS; the others are tried all the same', async () => {
+test('a missing permission is named, with the role and the letter of a SAS; the other steps run anyway', async () => {
   const { store } = storeWith({
     // biome-ignore lint/correctness/useYield: it fails before its first page
     async *list() {
@@ -74,7 +74,7 @@ test('a right that is missing is named, with the role and the letter of a SAS; t
   expect(step(steps, 'remove')).toMatchObject({ hint: expect.stringMatching(/Contributor.* permission d/) })
 })
 
-test('a credential that does not fit keeps the hint of the store', async () => {
+test('a wrong credential keeps the hint of the store', async () => {
   const { store } = storeWith({
     read: async () => {
       throw forbidden('AuthenticationFailed')
@@ -83,7 +83,7 @@ test('a credential that does not fit keeps the hint of the store', async () => {
   expect(step(await probe(store), 'read')).toMatchObject({ outcome: 'refused', hint: 'the usual hint' })
 })
 
-test('what cannot be created is neither leased nor removed', async () => {
+test('a probe that cannot be created is neither leased nor removed', async () => {
   const { store } = storeWith({
     create: async () => {
       throw forbidden()
@@ -106,7 +106,7 @@ test('what cannot be created is neither leased nor removed', async () => {
 test.each([
   ['unreachable', () => new StoreUnreachable('no answer')],
   ['without its container', () => new ContainerMissing('none')],
-])('a store that is %s is asked once, not seven times', async (_, fault) => {
+])('a store that is %s gets one request, not seven', async (_, fault) => {
   let asked = 0
   const fails = async () => {
     asked++
@@ -129,7 +129,7 @@ test.each([
   ['lease', { acquireLease: async () => ({ kind: 'unknown', cause: 'silence' }) as const }],
   ['write', { update: async () => ({ kind: 'lost', code: 'LeaseLost' }) as const }],
   ['release', { releaseLease: async () => ({ kind: 'unknown', cause: 'silence' }) as const }],
-])('a %s that fails is told, and the probe is removed all the same', async (name, methods) => {
+])('a %s that fails is reported, and the probe is removed anyway', async (name, methods) => {
   const { store, created, inner } = storeWith(methods)
   const steps = await probe(store)
   expect(step(steps, name)).toMatchObject({ outcome: 'failed', code: expect.any(String), message: expect.any(String) })
@@ -137,7 +137,7 @@ test.each([
   expect(await inner.read(created[0] ?? '')).toBeUndefined()
 })
 
-test('a create without an answer is removed: it may have landed', async () => {
+test('a probe created without an answer is removed: it may have landed', async () => {
   let inner: StreamStore | undefined
   let name = ''
   const made = storeWith({
@@ -154,7 +154,7 @@ test('a create without an answer is removed: it may have landed', async () => {
 })
 
 test.each(['acquireLease', 'update', 'releaseLease'] as const)(
-  'interrupted during %s it removes the probe and then stops',
+  'an interrupt during %s removes the probe and then stops',
   async method => {
     const interruption = new AbortController()
     const { store, created, inner } = storeWith({
@@ -169,14 +169,14 @@ test.each(['acquireLease', 'update', 'releaseLease'] as const)(
   },
 )
 
-test('an answer that never came means that the store is not reached; every other outcome is a failed probe', async () => {
+test('only a missing answer means that the store is unreachable; every other outcome is a failed probe', async () => {
   const silent = storeWith({ acquireLease: async () => ({ kind: 'unknown', cause: 'silence' }) })
   expect(step(await probe(silent.store), 'lease')).toMatchObject({ code: 'store-unreachable' })
   const held = storeWith({ acquireLease: async () => ({ kind: 'held', lease: { state: 'leased' } }) })
   expect(step(await probe(held.store), 'lease')).toMatchObject({ code: 'probe-failed' })
 })
 
-test('a bug is not taken for a fault of the store', async () => {
+test('a bug is not reported as an error of the store', async () => {
   const { store } = storeWith({
     read: async () => {
       throw new TypeError('x is not a function')

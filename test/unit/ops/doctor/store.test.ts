@@ -59,7 +59,7 @@ test.each([
   ['sqlite', SQLITE],
   ['azure', AZURE],
   ['memory', { kind: 'memory', address: 'memory:', unknown: {} }],
-] as const)('nothing is wrong with a sound store (%s), and what was looked at is told', (_, facts) => {
+] as const)('an intact store (%s) has no findings, and the report lists the checked facts', (_, facts) => {
   const found = storeFindings(facts, STEPS, NOW)
   expect(complaints(found)).toEqual([])
   expect(found).toContainEqual(expect.objectContaining({ code: 'rights', message: 'list 3 ms, read 1.5 ms' }))
@@ -83,7 +83,7 @@ describe('a file', () => {
     expect(complaints(storeFindings({ ...SQLITE, ...over }, STEPS, NOW))).toEqual([complaint])
   })
 
-  test('what is not known is no complaint', () => {
+  test('unknown facts are not findings', () => {
     const { freeBytes: _, mode: __, network: ___, ...facts } = SQLITE
     expect(complaints(storeFindings({ ...facts, unknown: { freeBytes: 'ENOSYS' } }, STEPS, NOW))).toEqual([])
   })
@@ -108,19 +108,19 @@ describe('a container', () => {
   })
 
   test.each([[{ kind: 'key' }], [{ kind: 'entra', source: 'cli' }], [{ kind: 'sas', permissions: '' }]] as const)(
-    'signing in with %j is fine',
+    'the credential %j is fine',
     auth => {
       expect(complaints(storeFindings({ ...AZURE, auth }, STEPS, NOW))).toEqual([])
     },
   )
 
-  test('a clock that is behind is told from one that is ahead', () => {
+  test('a clock behind is distinguished from one ahead', () => {
     const skew = (clockAheadMs: number) => storeFindings({ ...AZURE, clockAheadMs }, [], NOW)[0]?.message
     expect(skew(5_000)).toContain('5s ahead of')
     expect(skew(-5_000)).toContain('5s behind')
   })
 
-  test('where nobody answers, that is told once', () => {
+  test('a service that does not answer is reported once', () => {
     const { latencyMs: _, ...facts } = { ...AZURE, unknown: { publicAccess: 'ECONNREFUSED' } }
     const silent: ProbeStep = {
       name: 'list',
@@ -133,7 +133,7 @@ describe('a container', () => {
   })
 })
 
-test('each step that was refused or failed is an error with its code, its message and what to do', () => {
+test('each step that was refused or failed is an error with its code, its message and advice', () => {
   const steps: readonly ProbeStep[] = [
     { name: 'list', outcome: 'refused', ms: 2, code: 'not-permitted', message: 'no access', hint: 'Ask for it.' },
     { name: 'create', outcome: 'failed', ms: 2, code: 'store-full', message: 'no room' },

@@ -16,7 +16,7 @@ const at = (ms: number): string => new Date(ms).toISOString()
 const ROOT: EventText = { id: '00', name: 'Start', status: 'inprocess' }
 const child = (id: string, more: EventText = {}): EventText => ({ id, name: id, status: 'init', prev: '00', ...more })
 
-/** As a store gives it; without `over` with the summary that belongs to it. */
+/** In the form of a store; without `over` with a valid summary. */
 function storedAs(text: string, over: Partial<StreamSnapshot> = {}): StreamSnapshot {
   const body = Buffer.from(text)
   return {
@@ -54,7 +54,7 @@ function findingsOf(text: string, over: Partial<StreamSnapshot> = {}): readonly 
 const events = (...given: readonly EventText[]): string => documentText(...given)
 const find = (found: readonly Finding[], code: string): Finding | undefined => found.find(one => one.code === code)
 
-/** A stream of ours in which nothing is wrong: forked, worked, joined. */
+/** A stream of ours without problems: forked, worked on, joined. */
 function sound(): string {
   const play = Play.joined('Done', 'A', 'B')
   play.do({ op: 'start', event: '01.00' })
@@ -62,11 +62,11 @@ function sound(): string {
   return play.text
 }
 
-test('a sound stream has no findings', () => {
+test('an intact stream has no findings', () => {
   expect(findingsOf(sound())).toEqual([])
 })
 
-/** Each with a document that has it, one like it that has not, and what is said of the event. */
+/** Each with a faulty document, a similar intact one, and the text about the event. */
 const CASES: readonly (readonly [
   code: string,
   severity: Finding['severity'],
@@ -185,7 +185,7 @@ const CASES: readonly (readonly [
     'warning',
     '01.00',
     events(ROOT, child('01.00'), child('01.01', { prev: '01.00' })),
-    // held: nothing in it was begun
+    // held: no event in it has begun
     events({ ...ROOT, status: 'init' }, child('01.00'), child('01.01', { prev: '01.00' })),
   ],
   [
@@ -261,7 +261,7 @@ const CASES: readonly (readonly [
   ['not-started', 'info', '', '<EventStream/>', events(ROOT)],
 ]
 
-test('of what is overdue is told what is known: not whether a watchdog looks after it', () => {
+test('an overdue finding states only known facts: not whether a watchdog exists', () => {
   const has = events({ ...ROOT, created: at(START_MS), timeout: '01:59:59' })
   expect(findingsOf(has).find(({ code }) => code === 'overdue')).toMatchObject({
     message: expect.stringMatching(/^its timeout \(01:59:59\) expired 1s ago and the event is still open$/),
@@ -269,12 +269,12 @@ test('of what is overdue is told what is known: not whether a watchdog looks aft
   })
 })
 
-test.each(CASES)('%s (%s) is found where it is, and not where it is not', (code, severity, subject, has, hasNot) => {
+test.each(CASES)('%s (%s) is found in a faulty stream and no other', (code, severity, subject, has, hasNot) => {
   expect(findingsOf(has).find(found => found.code === code && found.severity === severity)).toMatchObject({ subject })
   expect(findingsOf(hasNot).map(found => found.code)).not.toContain(code)
 })
 
-describe('what stands beside the document', () => {
+describe('metadata beside the document', () => {
   const foreign = sound().replace('name="A"', 'name="Z"')
   const noSummary = { summary: undefined } as unknown as Partial<StreamSnapshot>
   const summary = summaryOf(sound())
@@ -304,7 +304,7 @@ describe('what stands beside the document', () => {
     return { lease: { state: 'leased', duration, holder } }
   }
 
-  test('a history that was lost is not called foreign as well', () => {
+  test('a lost history is not also reported as foreign', () => {
     expect(find(findingsOf(events(ROOT), { versionFloor: 9 }), 'foreign')).toBeUndefined()
   })
 })
@@ -332,13 +332,13 @@ describe('did you mean', () => {
     expect(found?.command).toEqual(['event', 'set', 'orders/1', '00', '--timeout', meant])
   })
 
-  test.each(['soon', '5 lightyears', 'P1M', '-', '99999999999d'])('%s: says how it is written', timeout => {
+  test.each(['soon', '5 lightyears', 'P1M', '-', '99999999999d'])('%s: explains the format', timeout => {
     const found = timeoutFinding(timeout)
     expect(found).toMatchObject({ code: 'timeout-unreadable', hint: expect.stringContaining('00:05:00') })
     expect(found?.command).toBeUndefined()
   })
 
-  test('timeouts of ended events do not matter any more', () => {
+  test('timeouts of ended events are no longer findings', () => {
     expect(findingsOf(events({ ...ROOT, status: 'completed', timeout: '24:00:00' }), {})).not.toContainEqual(
       expect.objectContaining({ code: 'timeout-as-days' }),
     )
@@ -358,18 +358,18 @@ describe('did you mean', () => {
   })
 })
 
-test.each(['constructor', '__proto__', 'toString', 'zzz'])('the status %s is like none of ours', status => {
+test.each(['constructor', '__proto__', 'toString', 'zzz'])('the status %s has no similar status of ours', status => {
   const found = find(findingsOf(events(ROOT, child('01.00', { status }))), 'unknown-status')
   expect(found?.message).toBe(`the status "${status}" is not known: it counts as open`)
 })
 
-test('a document that cannot be read is told with line and column, and with the command that shows it', () => {
+test('an unreadable document is reported with line and column, and with the command that shows it', () => {
   const [found] = findingsOf('<EventStream>\n  <Event>\n</EventStream>')
   expect(found).toMatchObject({ severity: 'error', code: 'unreadable', command: ['show', 'orders/1', '-o', 'xml'] })
   expect(found?.message).toMatch(/line 2, column 3/)
 })
 
-test('what a preview leads to is a preview: no command ends anything by itself', () => {
+test('suggested commands are previews: no command ends an event directly', () => {
   const text = events(
     { ...ROOT, created: at(START_MS), timeout: '00:01:00', next: '05' },
     child('01.00', { next: '01.01' }),
@@ -382,7 +382,7 @@ test('what a preview leads to is a preview: no command ends anything by itself',
   for (const command of ends) expect(command).toContain('--dry-run')
 })
 
-test('of a kind 20 are told, the others counted; the worst come first', () => {
+test('20 findings of a kind are listed, the others counted; the worst come first', () => {
   const many = Array.from({ length: 25 }, (_, at) => child(`0${at}.00`, { status: 'odd' }))
   const found = findingsOf(events({ ...ROOT, next: 'gone' }, ...many))
   const odd = found.filter(({ code }) => code === 'unknown-status')
@@ -392,7 +392,7 @@ test('of a kind 20 are told, the others counted; the worst come first', () => {
   expect(order).toEqual([...order].sort())
 })
 
-test('a cycle is told once with those in it; one of ended events is harmless', () => {
+test('a cycle is reported once with its events; a cycle of ended events is harmless', () => {
   const ring = (status: string) =>
     events(
       ROOT,
@@ -406,14 +406,14 @@ test('a cycle is told once with those in it; one of ended events is harmless', (
   expect(find(findingsOf(ring('completed')), 'cycle')).toMatchObject({ severity: 'warning' })
 })
 
-test('many events: from half of what can be written', () => {
+test('many events are reported from half of the limit of writing', () => {
   const ended = Array.from({ length: 9_999 }, (_, at) => child(`01.${at + 1}`, { status: 'completed' }))
   const many = (count: number) => events({ ...ROOT, status: 'completed' }, ...ended.slice(0, count))
   expect(find(findingsOf(many(9_999)), 'many-events')).toMatchObject({ severity: 'warning' })
   expect(find(findingsOf(many(99)), 'many-events')).toBeUndefined()
 })
 
-test('strange graphs of 20 000 events are no trap', () => {
+test('unusual graphs of 20 000 events are checked in time', () => {
   const count = 20_000
   const half = count / 2
   const strange = Array.from({ length: count }, (_, at) =>
@@ -427,18 +427,18 @@ test('strange graphs of 20 000 events are no trap', () => {
   expect(new Set(found.map(({ code }) => code))).toContain('cycle')
 })
 
-test('texts of another namespace called journal are none of ours', () => {
+test('elements of another namespace called journal are not ours', () => {
   expect(LC_NAMESPACE).toBe('urn:leasectl:v1')
   const text = sound().replace('<Event ', '<x:journal xmlns:x="urn:x"/><Event ')
   expect(find(findingsOf(text), 'several-journals')).toBeUndefined()
 })
 
-test('an older copy that was put back is told as that alone', () => {
+test('a restored older copy is reported as only that', () => {
   const codes = findingsOf(sound(), { versionFloor: 9 }).map(({ code }) => code)
   expect(codes).toEqual(['version-back'])
 })
 
-test('times ahead are told once, with the latest of them and all that have one', () => {
+test('future times are reported once, with the latest of them and all affected events', () => {
   const ahead = (ms: number) => ({ timestamp: at(NOW + ms) })
   const text = events(ROOT, child('01.00', ahead(3_600_000)), child('02.00', ahead(7_200_000)))
   const found = findingsOf(text, { modifiedMs: NOW + 600_000 }).filter(({ code }) => code === 'time-ahead')

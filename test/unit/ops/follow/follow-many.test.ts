@@ -20,8 +20,8 @@ async function streams(...names: string[]) {
   return { ...probe(store), inner: store, advance }
 }
 
-describe('what happens', () => {
-  it('is told once and in order of time, whatever the order of names; nothing is read that did not move', async () => {
+describe('a transaction', () => {
+  it('is reported once and in time order, whatever the order of names; unchanged streams are not read', async () => {
     const { store, inner, reads, advance } = await streams('a', 'b', 'c')
     const items = await following(store, EVERYTHING, [
       none,
@@ -42,7 +42,7 @@ describe('what happens', () => {
     expect(reads).toEqual(['a', 'b', 'c'])
   })
 
-  it('at the same time is told by stream and version', async () => {
+  it('at the same time as others is ordered by stream and version', async () => {
     const { store, inner } = await streams('a', 'b')
     const steps = [
       async () => {
@@ -52,7 +52,7 @@ describe('what happens', () => {
     expect(toldOfMany(await following(store, EVERYTHING, steps))).toEqual(['a 2 set', 'a 3 set', 'b 2 set', 'b 3 set'])
   })
 
-  it('between listing and reading is told once', async () => {
+  it('between listing and reading is reported once', async () => {
     const { store, inner } = await streams('a')
     const racing: StreamStore = new Proxy(store, {
       get(target, key) {
@@ -68,7 +68,7 @@ describe('what happens', () => {
     expect(toldOfMany(items)).toEqual(['a 2 set', 'a 3 set'])
   })
 
-  it('to a new stream is told from its beginning', async () => {
+  it('on a new stream is reported from its beginning', async () => {
     const { store, inner } = await streams('a')
     const steps = [
       async () => {
@@ -79,7 +79,7 @@ describe('what happens', () => {
     expect(toldOfMany(await following(store, EVERYTHING, steps))).toEqual(['new 1 init', 'new 2 complete'])
   })
 
-  it('to a stream that begins to match is told from then on; what makes one leave is told too', async () => {
+  it('on a stream is reported from when the stream matches, including the one that makes it leave', async () => {
     const { store, inner } = await streams('a', 'b')
     await run(inner, 'b', tagged('x'))
     const failed = { kind: 'filter', filter: { failed: true } } as const
@@ -90,7 +90,7 @@ describe('what happens', () => {
     expect(toldOfMany(await following(store, open, [() => run(inner, 'a', cancel)]))).toEqual(['a 2 cancel'])
   })
 
-  it('without a transaction is not read: heartbeats', async () => {
+  it('is needed to read a document: heartbeats are not enough', async () => {
     const { store, inner, reads, advance } = await streams('a')
     await run(inner, 'a', { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 } as Operation)
     const fence = (await inner.read('a'))?.summary?.version ?? 0
@@ -106,7 +106,7 @@ describe('what happens', () => {
     expect(reads).toEqual([])
   })
 
-  it('by a writer that keeps no journal is told as often as it happens', async () => {
+  it('by a writer that keeps no journal is reported each time', async () => {
     const { inner } = await streams('a')
     const all = probe(inner)
     all.row = withoutSummary
@@ -124,7 +124,7 @@ describe('what happens', () => {
 })
 
 describe('the past', () => {
-  it('is what --lines asks for, of all streams together; only what may count is read', async () => {
+  it('is requested with --lines, for all streams together; only relevant documents are read', async () => {
     const { store, inner, reads, advance } = await streams('a', 'b', 'c', 'd', 'e')
     advance(60_000)
     await run(inner, 'b', tagged('x'))
@@ -137,7 +137,7 @@ describe('the past', () => {
     expect(toldOfMany(await last(0))).toEqual([])
   })
 
-  it('that is short leaves streams of long ago unread', async () => {
+  it('if short, leaves old streams unread', async () => {
     const names = Array.from({ length: 120 }, (_, at) => `s${String(at).padStart(3, '0')}`)
     const { store, reads } = await streams(...names)
     reads.length = 0
@@ -146,7 +146,7 @@ describe('the past', () => {
     expect(reads.length).toBeLessThan(100)
   })
 
-  it('since a time reads only what was modified since', async () => {
+  it('since a time reads only streams modified since', async () => {
     const { store, inner, reads, advance } = await streams('a', 'b')
     advance(3_600_000)
     const sinceMs = inner.nowMs()
@@ -157,20 +157,20 @@ describe('the past', () => {
     expect(reads).toEqual(['b'])
   })
 
-  it('and what comes after it have no gap between them and nothing twice', async () => {
+  it('joins the present without a gap or a repetition', async () => {
     const { store, inner } = await streams('a', 'b')
     const items = await following(store, EVERYTHING, [() => run(inner, 'a', done), none], { past: { latest: 1 } })
     expect(toldOfMany(items)).toEqual(['b 1 init', 'a 2 complete'])
   })
 
-  it('counts only what is wanted', async () => {
+  it('counts only requested entries', async () => {
     const { store, inner } = await streams('a', 'b')
     const options = { past: { latest: 1 }, keeps: (stream: string) => stream === 'a' }
     const items = await following(store, EVERYTHING, [() => run(inner, 'b', done)], options)
     expect(toldOfMany(items)).toEqual(['a 1 init'])
   })
 
-  it('alone ends after one look', async () => {
+  it('alone ends after one poll', async () => {
     const { store } = await streams('a', 'b')
     const past = { latest: Number.POSITIVE_INFINITY }
     const items = await following(store, { kind: 'names', names: ['b', 'nix'] }, [none, none], {
@@ -194,7 +194,7 @@ describe('an outage', () => {
     expect(toldOfMany(items)).toEqual(['interrupted', 'a 2 complete', 'resumed, 0 broken, 0 gone'])
   })
 
-  it('of the documents leaves none either, though the watch tells what moved once', async () => {
+  it('of the documents leaves no gap either, although the watch reports a change once', async () => {
     const { store, inner, fails } = await streams('a', 'b')
     const items = await following(store, EVERYTHING, [
       async () => {
@@ -207,7 +207,7 @@ describe('an outage', () => {
     expect(toldOfMany(items)).toEqual(['interrupted', 'a 2 complete', 'b 2 complete', 'resumed, 0 broken, 0 gone'])
   })
 
-  it('says what may have been missed: streams created anew, put back or removed', async () => {
+  it('is followed by a report of possible gaps: streams created again, restored or removed', async () => {
     const { store, inner, fails, advance } = await streams('anew', 'back', 'gone')
     const old = await inner.read('back')
     for (const tag of ['x', 'y']) await run(inner, 'back', tagged(tag))
@@ -234,7 +234,7 @@ describe('an outage', () => {
     ])
   })
 
-  it('at the first look is an error', async () => {
+  it('at the first poll is an error', async () => {
     const first = await streams('a')
     first.fails.list = 1
     await expect(following(first.store, EVERYTHING, [])).rejects.toThrow('nobody answers')
@@ -243,14 +243,14 @@ describe('an outage', () => {
   })
 })
 
-describe('a document that cannot be read', () => {
+describe('an unreadable document', () => {
   const put = (store: StreamStore, text: string) =>
     store.update('a', ({ summary }) => ({ kind: 'put', body: Buffer.from(text), summary: summary as never }), {
       waitMs: 0,
       holder: HOLDER,
     })
 
-  it('is said once for each state, the others go on, and nothing of it is missing later', async () => {
+  it('is reported once for each state; the others continue, and none of its entries is missing later', async () => {
     const { store, inner } = await streams('a', 'b')
     const unread = probe(store)
     unread.row = withoutSummary
@@ -266,7 +266,7 @@ describe('a document that cannot be read', () => {
     expect(toldOfMany(items)).toEqual(['a unreadable', 'b 2 set', 'a unreadable', 'b 3 complete'])
   })
 
-  it('is said at the beginning, among what is asked for', async () => {
+  it('is reported at the beginning, within the requested past', async () => {
     const { store, inner } = await streams('a', 'b')
     await put(inner, '<broken')
     const items = await following(store, EVERYTHING, [], { past: { latest: 5 } })
@@ -277,13 +277,13 @@ describe('a document that cannot be read', () => {
   })
 })
 
-it('a stream that is removed is said, and its name begins anew', async () => {
+it('a removed stream is reported, and its name begins again', async () => {
   const { store, inner } = await streams('a')
   const items = await following(store, EVERYTHING, [() => inner.remove('a', {}), () => run(inner, 'a', reborn('b1'))])
   expect(toldOfMany(items)).toEqual(['gone a', 'a 1 init'])
 })
 
-it('a writer that merely drops the identity of a stream does not make it another', async () => {
+it('a writer that only drops the identity of a stream does not make it another stream', async () => {
   const { store, inner } = await streams('a')
   const unread = probe(store)
   unread.row = withoutSummary
@@ -294,7 +294,7 @@ it('a writer that merely drops the identity of a stream does not make it another
   expect(toldOfMany(items)).toEqual(['a 2 set'])
 })
 
-it('ends quietly when it is stopped within a look', async () => {
+it('a follow that is stopped during a poll ends without an error', async () => {
   const { store, inner } = await streams('a')
   const controller = new AbortController()
   const stopping: StreamStore = new Proxy(store, {

@@ -4,7 +4,7 @@ import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import type { StreamSnapshot, StreamStore } from '../../../../src/store/store.ts'
 import { HOLDER, init, memoryStore, run } from '../support.ts'
 
-/** Follows until `enough` says so; before each look the next step is taken. */
+/** Follows until `enough` returns true; before each poll the next step is taken. */
 async function collect(store: StreamStore, steps: (() => unknown)[], fromVersion = 0): Promise<FollowItem[]> {
   const controller = new AbortController()
   const stepping: StreamStore = new Proxy(store, {
@@ -32,7 +32,7 @@ function told(items: readonly FollowItem[]): string[] {
 }
 
 describe('follow', () => {
-  it('tells every transaction once and in order, however many happened between two looks', async () => {
+  it('reports every transaction once and in order, however many happen between two polls', async () => {
     const { store } = memoryStore()
     const items = await collect(store, [
       () => run(store, 's', init(['A', 'B'])),
@@ -52,7 +52,7 @@ describe('follow', () => {
     expect(told(await collect(store, [() => undefined], 1))).toEqual(['2 complete'])
   })
 
-  it('survives an outage without a gap and says so', async () => {
+  it('survives an outage without a gap and reports it', async () => {
     const { store } = memoryStore()
     const fails = () => {
       throw new StoreUnreachable('nobody answers')
@@ -71,7 +71,7 @@ describe('follow', () => {
     expect(items).toContainEqual({ kind: 'resumed', missed: false })
   })
 
-  it('tells that the stream was removed and begins anew with its next life', async () => {
+  it('reports that the stream was removed, and begins again with its next incarnation', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const items = await collect(store, [
@@ -83,7 +83,7 @@ describe('follow', () => {
     expect(told(items)).toEqual(['1 init', 'gone', '1 init'])
   })
 
-  /** Writes over the text as somebody does who knows nothing of leases and versions. */
+  /** Overwrites the text as a writer without leases and versions does. */
   async function overwrite(store: StreamStore, change: (text: string) => string): Promise<void> {
     const decide = ({ body, summary }: StreamSnapshot) => {
       if (summary === undefined) throw new Error('a stream of ours has a summary')
@@ -92,7 +92,7 @@ describe('follow', () => {
     await store.update('s', decide, { waitMs: 0, holder: HOLDER })
   }
 
-  it('goes on where a foreign writer only dropped the identity of the stream', async () => {
+  it('continues if a foreign writer only dropped the identity of the stream', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const items = await collect(store, [
@@ -104,7 +104,7 @@ describe('follow', () => {
     expect(told(items)).toEqual(['1 init', '2 complete'])
   })
 
-  it('tells what comes after an older copy was put back', async () => {
+  it('reports the transactions after an older copy was restored', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const old = await store.read('s')
@@ -124,7 +124,7 @@ describe('follow', () => {
     expect(told(items)).toEqual(['1 init', '2 complete', '3 set', '2 complete'])
   })
 
-  it('tells a foreign write as often as it happens', async () => {
+  it('reports a foreign write each time', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const end = () => overwrite(store, text => text.replace('name="A" status="init"', 'name="A" status="completed"'))
@@ -140,7 +140,7 @@ describe('follow', () => {
     expect(told(items)).toEqual(['1 init', '? foreign', '? foreign', '2 foreign', '3 complete', 'done'])
   })
 
-  it('does not call a removed stream created anew', async () => {
+  it('does not report a removed stream as created again', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const items = await collect(store, [

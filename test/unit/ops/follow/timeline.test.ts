@@ -20,7 +20,7 @@ function timeline(streams: Streams, options: Partial<TimelineOptions> = {}): str
   )
 }
 
-test('by time, then by stream, then by version', () => {
+test('entries are sorted by time, then by stream, then by version', () => {
   expect(timeline({ b: [tx(1, 1), tx(2, 3), tx(3, 3)], a: [tx(1, 2), tx(2, 3)] })).toEqual([
     'b1',
     'a1',
@@ -30,25 +30,25 @@ test('by time, then by stream, then by version', () => {
   ])
 })
 
-test('a stream keeps its order though its clock went back, or its times cannot be read', () => {
+test('a stream keeps its order if its clock went back or its times are unreadable', () => {
   expect(timeline({ a: [tx(1, 5), tx(2, 1), tx(3, 'yesterday')], b: [tx(1, 4), tx(2, 6)] })).toEqual([
     ...['b1', 'a1', 'a2', 'a3', 'b2'],
   ])
   expect(timeline({ a: [tx(1, '')], b: [tx(1, -1), tx(2, 1)] })).toEqual(['b1', 'a1', 'b2'])
 })
 
-test('what is not recorded yet comes behind the version on which it was found', () => {
+test('an unrecorded change comes after the version at which it was found', () => {
   expect(timeline({ a: [tx(1, 0), tx(1, 0, { provisional: true })], b: [tx(1, 0)] })).toEqual(['a1', 'a1?', 'b1'])
 })
 
-test('a transaction comes out as it went in', () => {
+test('a transaction is returned unchanged', () => {
   const line = new Timeline({ keep: Number.POSITIVE_INFINITY })
   const original = tx(3, 1, { why: 'a\nb\u2028"\\ – 😀', changes: [{ event: '00', from: '', to: 'init', how: 'add' }] })
   line.add('orders/"1"\n😀', [original], NOON)
   expect([...line.entries()]).toEqual([{ stream: 'orders/"1"\n😀', tx: original }])
 })
 
-test('keeps the latest, and knows from when on one of them could still come', () => {
+test('the timeline keeps the latest entries, and has the time from which another entry could be one of them', () => {
   const streams = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`s${at}`, [tx(at, (at * 37) % 300)]]))
   const latest = timeline(streams).slice(-10)
   expect(timeline(streams, { keep: 10 })).toEqual(latest)

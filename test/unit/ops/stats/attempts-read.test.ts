@@ -26,7 +26,7 @@ async function kinds(store: StreamStore, selection: Selection, options?: TriedOp
 
 const ALL: Selection = { kind: 'filter', filter: {} }
 
-test('each stream of a filter is read, and what cannot be read is told', async () => {
+test('each stream of a filter is read, and an unreadable one is reported', async () => {
   expect(await kinds(await played(), ALL)).toEqual(['a read', 'b read', 'bad unreadable', 'c read'])
   expect(await kinds(await played(), { kind: 'filter', filter: { status: ['canceled'] } })).toEqual([
     'bad unreadable',
@@ -34,7 +34,7 @@ test('each stream of a filter is read, and what cannot be read is told', async (
   ])
 })
 
-test('where the listing has no summary the document decides', async () => {
+test('without a summary in the listing the document decides', async () => {
   const store = await played()
   const without = storeWith(
     store,
@@ -43,7 +43,7 @@ test('where the listing has no summary the document decides', async () => {
   expect(await kinds(without, { kind: 'filter', filter: { status: ['canceled'] } })).toEqual(['c read'])
 })
 
-test('names are read in the order given, each once; those that are not there are missing', async () => {
+test('names are read in the given order, each once; missing ones are reported', async () => {
   expect(await kinds(await played(), { kind: 'names', names: ['c', 'nix', 'a', 'c'] })).toEqual([
     'c read',
     'nix missing',
@@ -51,7 +51,7 @@ test('names are read in the order given, each once; those that are not there are
   ])
 })
 
-describe('what is not read', () => {
+describe('the following are not read:', () => {
   const reading = (store: StreamStore) => {
     const read: string[] = []
     const counted = storeWith(store, {
@@ -63,14 +63,14 @@ describe('what is not read', () => {
     return { counted, read }
   }
 
-  test('streams last written before the time that is asked for, with a minute for clocks that differ', async () => {
+  test('streams last written before the requested time, with a minute for clock differences', async () => {
     const { counted, read } = reading(await played())
     await kinds(counted, ALL, { sinceMs: NOW + 120_000 })
     expect(read).toEqual(['b', 'bad', 'c'])
     expect(await kinds(counted, ALL, { sinceMs: NOW + 59_000 })).toContain('a read')
   })
 
-  test('blobs under names that no stream can have, each of which is unreadable', async () => {
+  test('blobs under names that are not stream names, each of which is unreadable', async () => {
     const store = await played()
     const { counted, read } = reading(
       storeWith(
@@ -85,7 +85,7 @@ describe('what is not read', () => {
   })
 })
 
-test('a stream that vanishes between listing and reading is missing', async () => {
+test('streams that vanish between listing and reading, which are missing', async () => {
   const store = await played()
   const vanishing = storeWith(store, {
     read: async (name, signal) => (name === 'b' ? undefined : store.read(name, signal)),

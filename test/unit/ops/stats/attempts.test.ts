@@ -8,7 +8,7 @@ import { init, memoryStore, NOW, resultOf, run, writeForeign } from '../support.
 
 const SECOND = 1_000
 
-/** Plays operations on one stream, each so many seconds after the one before. */
+/** Plays operations on one stream, each a number of seconds after the previous one. */
 async function played(...steps: readonly (readonly [afterS: number, operation: Operation])[]) {
   const { store, advance } = memoryStore()
   for (const [afterS, operation] of steps) {
@@ -37,7 +37,7 @@ const start = (event: string): Operation => ({ op: 'start', event, owner: 'w', c
 const complete = (event: string): Operation => ({ op: 'complete', event, owner: 'w' })
 const fail = (event: string): Operation => ({ op: 'fail', event, owner: 'w', msg: 'no' })
 
-test('waited is the time until a worker had it, ran until its own work ended, took all of it', async () => {
+test('waited lasts until a worker claims the event, ran until its own work ends, took covers both', async () => {
   const { tried } = await played([0, init(['A', 'B'])], [5, start('01.00')], [20, complete('01.00')])
   expect(tried).toEqual({
     '00': ['open - - -'],
@@ -58,12 +58,12 @@ test('each attempt of an event that is retried counts for itself', async () => {
   expect(tried['01.00']).toEqual(['aborted 5 20 25', 'completed 7 3 10'])
 })
 
-test('what runs has waited, and has not run or taken any length yet', async () => {
+test('a running event has waited, and has no ran or took yet', async () => {
   const { tried } = await played([0, init(['A'])], [5, start('01.00')])
   expect(tried['01.00']).toEqual(['open 5 - -'])
 })
 
-test('handed back it is ready again: both times count', async () => {
+test('a released event is ready again: both waits count', async () => {
   const handedBack = [
     [0, init(['A'])],
     [5, start('01.00')],
@@ -74,17 +74,17 @@ test('handed back it is ready again: both times count', async () => {
   expect(tried['01.00']).toEqual(['completed 7 21 28'])
 })
 
-test('canceled before anybody had it, it has neither waited nor run: it was not begun', async () => {
+test('an event canceled before a claim has neither waited nor run: it was not begun', async () => {
   const { tried } = await played([0, init(['A', 'B'])], [5, { op: 'cancel', event: '01.00' }])
   expect(tried['01.00']).toEqual(['canceled - - 5'])
 })
 
-test('completed without a claim it has waited, and nobody knows how long it ran', async () => {
+test('an event completed without a claim has waited, and its run time is unknown', async () => {
   const { tried } = await played([0, init(['A', 'B'])], [5, { op: 'complete', event: '01.00' }])
   expect(tried['01.00']).toEqual(['completed 5 - 5'])
 })
 
-test('waiting for its successors is no work', async () => {
+test('waiting for successors is not work', async () => {
   const { tried } = await played(
     [0, init(['A'])],
     [5, start('01.00')],
@@ -107,8 +107,8 @@ test('a join waits for its branches, then for a worker: only the latter counts',
   expect(tried['00']).toEqual(['completed - - 66'])
 })
 
-describe('what others wrote', () => {
-  test('of a stream that was never ours the ends are counted, and no length', async () => {
+describe('events of other writers', () => {
+  test('of a stream that was never ours have counted ends and no durations', async () => {
     const { store } = memoryStore()
     await run(store, 's', init())
     const summary = (await store.read('s'))?.summary
@@ -128,7 +128,7 @@ describe('what others wrote', () => {
     })
   })
 
-  test('what runs and was created nobody can tell when has not waited 0 s', async () => {
+  test('that run and have no known creation have not waited 0 s', async () => {
     const { store } = memoryStore()
     await run(store, 's', init())
     const summary = (await store.read('s'))?.summary
@@ -144,7 +144,7 @@ describe('what others wrote', () => {
     expect(await triedOf(store)).toEqual({ '00': ['completed - - -'] })
   })
 
-  test('an event that ran when it was first seen has no length, its next attempt has', async () => {
+  test('that were running when they were first seen have no duration, their next attempt has', async () => {
     const { store, advance } = await played([0, init(['A', 'B'])])
     await writeForeign(store, 's', 'xmlns:lc="urn:leasectl:v1"', 'xmlns:lc="urn:gone"')
     advance(5 * SECOND)

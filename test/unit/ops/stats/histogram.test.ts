@@ -8,7 +8,7 @@ function histogramOf(samples: readonly number[]): LogHistogram {
   return histogram
 }
 
-/** By nearest rank, as the histogram has it. */
+/** By nearest rank, as in the histogram. */
 function exact(samples: readonly number[], q: number): number {
   const sorted = samples.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN
@@ -31,7 +31,7 @@ test('every quantile is within 1 % of the exact one', () => {
   )
 })
 
-test('count, mean, least and most are exact', () => {
+test('count, mean, minimum and maximum are exact', () => {
   fc.assert(
     fc.property(fc.array(lengths, { minLength: 1, maxLength: 50 }), samples => {
       const histogram = histogramOf(samples)
@@ -46,19 +46,19 @@ test('count, mean, least and most are exact', () => {
 })
 
 describe('at its edges', () => {
-  test('without a sample there is nothing to tell', () => {
+  test('without a sample there is no value', () => {
     const { count, minMs, maxMs, meanMs } = new LogHistogram()
     expect({ count, minMs, maxMs, meanMs }).toEqual({ count: 0, minMs: undefined, maxMs: undefined, meanMs: undefined })
     expect(new LogHistogram().quantile(0.5)).toBeUndefined()
   })
 
-  test('one sample is all of them, exactly', () => {
+  test('one sample is every quantile, exactly', () => {
     for (const ms of [0, 0.5, 1, 1_234, 1e15]) {
       expect([0, 0.5, 1].map(q => histogramOf([ms]).quantile(q))).toEqual([ms, ms, ms])
     }
   })
 
-  test('lengths beyond all measure are kept in the last bucket', () => {
+  test('excessive durations are kept in the last bucket', () => {
     expect(histogramOf([1, 1e18, Number.MAX_SAFE_INTEGER]).count).toBe(3)
   })
 })

@@ -43,7 +43,7 @@ test('events of the same name are one step, its attempts by outcome', () => {
   expect(step?.slowest).toEqual({ stream: 's', event: '01.00', ranMs: 9 })
 })
 
-test('steps may be told apart by their topic', () => {
+test('steps can be separated by topic', () => {
   expect(tallied([tried('A', attempt('open')), tried('B', attempt('open'))], 'topic').map(({ step }) => step)).toEqual([
     't-A',
     't-B',
@@ -64,8 +64,8 @@ describe('since', () => {
   })
 })
 
-describe('what is held is bounded', () => {
-  test('beyond so many steps the rest is counted together, also when it comes again', () => {
+describe('memory is bounded', () => {
+  test('beyond the maximum number of steps the others are counted together, also when they recur', () => {
     const names = Array.from({ length: MAX_STEPS + 3 }, (_, at) => `step ${at}`)
     const steps = tallied([...names, 'step 0', `step ${MAX_STEPS}`].map(name => tried(name, attempt('completed', 1))))
     expect(steps).toHaveLength(MAX_STEPS + 1)
@@ -73,12 +73,12 @@ describe('what is held is bounded', () => {
     expect(steps.at(-1)).toMatchObject({ step: '', events: 4, others: true })
   })
 
-  test('a name without end is cut', () => {
+  test('a very long name is cut', () => {
     expect(tallied([tried('x'.repeat(100_000), attempt('open'))])[0]?.step).toHaveLength(1_024)
   })
 })
 
-describe('order', () => {
+describe('the order', () => {
   const names = (order: 'count' | 'failures' | 'p95' | 'name') => {
     const many = Array.from({ length: MAX_STEPS - 3 }, (_, at) => tried(`~${at}`, attempt('open')))
     const steps = tallied([
@@ -94,7 +94,7 @@ describe('order', () => {
     return sorted.slice(0, 3).map(({ step }) => step)
   }
 
-  test('the largest first, the same by name, without a value last, and the others behind all', () => {
+  test('is the largest first, equal ones by name, steps without a value last, and the others after all', () => {
     expect(names('count')).toEqual(['B', 'A', 'C'])
     expect(names('failures')).toEqual(['A', 'B', 'C'])
     expect(names('p95')).toEqual(['C', 'A', 'B'])

@@ -18,7 +18,7 @@ function pending(operation: Operation, commandId: string): PendingOperation {
 }
 
 describe('DocumentCache', () => {
-  it('answers for the ETag of the last write only', () => {
+  it('finds a document only by the ETag of its last write', () => {
     const cache = new DocumentCache()
     cache.remember('s', 'e1', EMPTY_DOCUMENT)
     expect(cache.find('s', 'e1')).toBe(EMPTY_DOCUMENT)
@@ -26,7 +26,7 @@ describe('DocumentCache', () => {
     expect(cache.find('t', 'e1')).toBeUndefined()
   })
 
-  it('keeps 20 000 events of the streams written last, and no large stream', () => {
+  it('keeps 20 000 events of the most recently written streams, and no large stream', () => {
     const cache = new DocumentCache()
     const eventsOf = (count: number) =>
       Array.from({ length: count }, (_, at) => newEvent({ id: String(at), name: 'e' }))
@@ -52,7 +52,7 @@ describe('DocumentCache', () => {
     expect(cache.find('s0', 'e')).toBe(document)
   })
 
-  it('forgets a stream that is done', () => {
+  it('forgets a completed stream', () => {
     const cache = new DocumentCache()
     const document = (status: string) => ({ ...EMPTY_DOCUMENT, events: [newEvent({ id: '00', status })] })
     cache.remember('s', 'e1', document('inprocess'))
@@ -61,7 +61,7 @@ describe('DocumentCache', () => {
     expect([cache.find('s', 'e1'), cache.find('s', 'e2')]).toEqual([undefined, undefined])
   })
 
-  it('weighs history too', () => {
+  it('includes the history in the size', () => {
     const cache = new DocumentCache()
     const journal = 'x'.repeat(250 * 1024)
     for (let at = 0; at < 200; at++) cache.remember(`s${at}`, 'e', { ...EMPTY_DOCUMENT, journal })
@@ -71,7 +71,7 @@ describe('DocumentCache', () => {
   })
 })
 
-describe('a change of a stream that this process wrote last', () => {
+describe('a change of a stream that this process has just written', () => {
   const operations: Operation[] = [
     { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 },
     { op: 'advance', event: '01.00', owner: 'w', next: { name: 'Done' }, forks: [{ name: 'A' }], join: { name: 'J' } },
@@ -80,7 +80,7 @@ describe('a change of a stream that this process wrote last', () => {
     { op: 'cancel' },
   ]
 
-  it('writes the same bytes with and without the remembered document', () => {
+  it('writes the same bytes with and without the cached document', () => {
     let body: Uint8Array = new Uint8Array()
     let known = EMPTY_DOCUMENT
     for (const [at, operation] of [init(['A', 'B']), ...operations].entries()) {
@@ -94,7 +94,7 @@ describe('a change of a stream that this process wrote last', () => {
     }
   })
 
-  it('sees what somebody else wrote since', async () => {
+  it('reads what another writer has written since', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     await writeForeign(store, 's', 'status="init"', 'status="completed"')
@@ -108,7 +108,7 @@ describe('a change of a stream that this process wrote last', () => {
 describe('changes of a large stream that wait for each other', () => {
   const names = Array.from({ length: 501 }, (_, at) => `E${at}`)
 
-  /** How often the text of the stream was asked for. */
+  /** The number of reads of the stream's text. */
   function counting(store: StreamStore): { store: StreamStore; readonly bodies: () => number } {
     let bodies = 0
     const counted = intercept(store, (_, decide, go) =>
@@ -129,7 +129,7 @@ describe('changes of a large stream that wait for each other', () => {
   it('read its text once, and each write is kept', async () => {
     const { store, bodies } = counting(memoryStore().store)
     await run(store, 's', init(names))
-    // Of another patience each, so that none shares a write.
+    // With different wait limits, so that none shares a write.
     const ends = [1, 2, 3].map(at => run(store, 's', { op: 'complete', event: `0${at}.00` }, { leaseWaitMs: at }))
     expect(await Promise.all(ends)).toMatchObject([{ kind: 'done' }, { kind: 'done' }, { kind: 'done' }])
     expect(bodies()).toBe(1)
@@ -137,7 +137,7 @@ describe('changes of a large stream that wait for each other', () => {
     expect(stored?.summary).toMatchObject({ version: 4, open: names.length + 1 - 3 })
   })
 
-  it('read it again where somebody else wrote in between, and when nobody waited any more', async () => {
+  it('read it again if another wrote in between, and after the last waiter has gone', async () => {
     const base = memoryStore().store
     let changes = 0
     const written = intercept(base, async (name, decide, go) => {

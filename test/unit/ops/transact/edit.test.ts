@@ -12,7 +12,7 @@ import { init, intercept, memoryStore, run, writeForeign } from '../support.ts'
 
 const AS: TransactOptions = { commandId: 'c', by: 'tester', leaseWaitMs: 0 }
 
-/** Without what is drawn anew for each call. */
+/** Without the values that are random in each call. */
 async function bytes(store: StreamStore, name = 's'): Promise<string> {
   return Buffer.from((await store.read(name))?.body ?? [])
     .toString()
@@ -90,7 +90,7 @@ describe('an edit', () => {
     ])
   })
 
-  it('writes nothing where a step is refused, whatever the steps before did and the script does then', async () => {
+  it('writes nothing if a step is refused, whatever the steps before did and the script does then', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const before = await bytes(store)
@@ -107,7 +107,7 @@ describe('an edit', () => {
     expect(await bytes(store)).toBe(before)
   })
 
-  it('writes nothing where the script throws, and throws it', async () => {
+  it('writes nothing if the script throws, and rethrows the error', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const before = await bytes(store)
@@ -127,7 +127,7 @@ describe('an edit', () => {
     expect(await bytes(store)).toBe(before)
   })
 
-  it('that was made before is told again, without asking the script', async () => {
+  it('that was made before returns its result, without running the script', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const script = (editing: { apply(operation: Operation): unknown }) => {
@@ -152,7 +152,7 @@ describe('an edit', () => {
     expect(await bytes(store)).toBe(before)
   })
 
-  it('whose answer was lost is found: done once, with the results of that try', async () => {
+  it('whose answer was lost is resolved: done once, with the results of that attempt', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const lossy = intercept(store, async (_, decide, go) => {
@@ -174,7 +174,7 @@ describe('an edit', () => {
     expect(written).toEqual([2, 2, 3])
   })
 
-  it('is decided anew on what another wrote meanwhile', async () => {
+  it('is decided again on a concurrent write', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const late = intercept(store, async (_, decide, go) => {
@@ -191,7 +191,7 @@ describe('an edit', () => {
     expect(outcome).toMatchObject({ results: [{ version: 3, closed: ['00'] }] })
   })
 
-  it('that takes no step writes nothing and is done', async () => {
+  it('without steps writes nothing and is done', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const before = await bytes(store)
@@ -205,7 +205,7 @@ describe('an edit', () => {
     expect(await bytes(store)).toBe(before)
   })
 
-  it('is held to its pin in its first step only', async () => {
+  it('checks its precondition in its first step only', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const both = (editing: { apply(operation: Operation): unknown }) => {
@@ -216,7 +216,7 @@ describe('an edit', () => {
     expect(await edit(store, 's', { ...AS, ifVersion: 1 }, both)).toMatchObject({ kind: 'done' })
   })
 
-  it('records what a foreign writer did, once, before its first step', async () => {
+  it('records a foreign write once, before its first step', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B', 'C']), { commandId: 'i' })
     await writeForeign(store, 's', 'status="init"', 'status="completed"')
@@ -227,7 +227,7 @@ describe('an edit', () => {
     expect(await history(store)).toEqual(['init i', 'foreign ', 'complete c/1', 'complete c/2'])
   })
 
-  it('has a bounded number of steps, and takes none when it has ended', async () => {
+  it('has a limited number of steps, and accepts none after it has ended', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const before = await bytes(store)

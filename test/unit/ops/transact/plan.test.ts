@@ -6,17 +6,17 @@ import { init, intercept, memoryStore, run } from '../support.ts'
 
 it.each([
   ['a small stream', 10, 2_000, 31_250],
-  ['as many events as may be', 20_000, 0, 24],
+  ['the maximum number of events', 20_000, 0, 24],
   ['few events with a long history', 150, 8_000_000, 24],
-  ['more of both than is ever planned at once', 500_000, 20_000_000, 1],
-])('one plan takes of %s so many operations', (_, events, journal, room) => {
+  ['more of both than are ever planned at once', 500_000, 20_000_000, 1],
+])('one plan takes at most this number of operations of %s', (_, events, journal, room) => {
   const event = newEvent({ id: '00' })
   expect(maxOperations({ ...EMPTY_DOCUMENT, events: Array(events).fill(event), journal: 'x'.repeat(journal) })).toBe(
     room,
   )
 })
 
-it('tells how many others have written in the last seconds', async () => {
+it('the commit queue reports the number of other writers in the last seconds', async () => {
   const { store, advance } = memoryStore()
   const counts: (number | undefined)[] = []
   const counting = intercept(store, (_, decide, go) =>

@@ -15,13 +15,13 @@ describe('afterWrite', () => {
     await run(store, 's', init(['A']))
   })
 
-  it('is called with what was done', async () => {
+  it('is called with the result', async () => {
     const result = resultOf(await run(store, 's', COMPLETE, { afterWrite }))
     expect(seen).toEqual([result])
     expect(result.outcome).toBe('done')
   })
 
-  it('is not called where it is so already: nothing was written', async () => {
+  it('is not called for an already-so result: nothing was written', async () => {
     await run(store, 's', { op: 'cancel', event: '01.00' })
     const again = await run(store, 's', { op: 'cancel', event: '01.00' }, { afterWrite })
     expect(resultOf(again)).toMatchObject({ outcome: 'already', duplicate: false })

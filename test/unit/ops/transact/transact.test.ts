@@ -13,7 +13,7 @@ async function statuses(store: Parameters<typeof readStream>[0], name: string) {
 }
 
 describe('transact', () => {
-  it('lands a change whole: document, summary and version', async () => {
+  it('commits a whole change: document, summary and version', async () => {
     const { store } = memoryStore()
     expect(resultOf(await run(store, 's', init(['A', 'B'])))).toMatchObject({
       version: 1,
@@ -53,7 +53,7 @@ describe('transact', () => {
     expect(await run(store, 's', { op: 'retry' }, { leaseId: stranger })).toMatchObject({ kind: 'lost' })
   })
 
-  it('leaves a document that cannot be read as it is', async () => {
+  it('leaves an unreadable document unchanged', async () => {
     const { store } = memoryStore()
     await run(store, 's', init())
     const body = Buffer.from('<EventStream><Event id="00" name="a"/><Event')
@@ -63,7 +63,7 @@ describe('transact', () => {
     expect((await store.read('s'))?.etag).toBe(before)
   })
 
-  it('refuses what can never be right before anything is sent', async () => {
+  it('refuses invalid operations before a request is sent', async () => {
     const { store } = memoryStore()
     const options = { commandId: 'c', by: 'me' }
     await expect(transact(store, '', init(), options)).rejects.toThrow(InvalidValue)
@@ -88,7 +88,7 @@ describe('transact', () => {
   })
 
   it.each(['id', 'status', 'prev', 'next', 'msg', 'created', 'timestamp', 'lc', '__proto__'])(
-    'refuses to set %s, which is not free: nothing is sent',
+    'refuses to set %s, which is not free, before a request is sent',
     async name => {
       const { store } = memoryStore()
       await run(store, 's', init(['A']))
@@ -111,7 +111,7 @@ describe('transact', () => {
     expect(await store.read('t')).toBeUndefined()
   })
 
-  it('makes a repeated command once and tells its first result', async () => {
+  it('makes a repeated command once and returns its first result', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const start = { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 } as const
@@ -124,8 +124,8 @@ describe('transact', () => {
   })
 })
 
-describe('a refusal on an event that a foreign writer left to close', () => {
-  it('writes the closing all the same, so that readers see what the refusal says', async () => {
+describe('a refusal on an event that a foreign writer left open', () => {
+  it('still writes the closing, so that readers see the state that the refusal describes', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     await writeForeign(store, 's', 'status="init"', 'status="completed"')
@@ -143,14 +143,14 @@ describe('a refusal on an event that a foreign writer left to close', () => {
 })
 
 describe('init', () => {
-  it('under a lease needs a blob that the lease is on', async () => {
+  it('under a lease needs a leased blob', async () => {
     const { store } = memoryStore()
     const leaseId = '11111111-1111-4111-8111-111111111111'
     expect(await run(store, 's', init(), { leaseId })).toMatchObject({ kind: 'lost' })
     expect(await store.read('s')).toBeUndefined()
   })
 
-  it('fills a blob of 0 bytes and one that holds no event', async () => {
+  it('fills a blob of 0 bytes or one that contains no event', async () => {
     for (const body of ['', '<Orders xmlns:x="urn:x" x:keep="1"><!-- mine --></Orders>']) {
       const { store } = memoryStore()
       await store.create('s', Buffer.from(body), (await summaryOf()).summary)
@@ -167,7 +167,7 @@ describe('init', () => {
     expect(await statuses(store, 's')).toEqual({ '00': 'inprocess' })
   })
 
-  it('whose answer was lost is found by its command id', async () => {
+  it('whose answer was lost is resolved by its command id', async () => {
     const { store } = memoryStore()
     const lossy: typeof store = Object.create(store, {
       create: {
@@ -183,7 +183,7 @@ describe('init', () => {
     expect(resultOf(await run(bound, 's', init()))).toMatchObject({ outcome: 'done', duplicate: false, version: 1 })
   })
 
-  it('that was never applied is sent again', async () => {
+  it('that was never applied is retried', async () => {
     const { store } = memoryStore()
     let tries = 0
     const create: typeof store.create = async (...given) => {
@@ -197,7 +197,7 @@ describe('init', () => {
     expect(tries).toBe(2)
   })
 
-  /** A store whose `create` loses its answers; whether they are applied, the test says. */
+  /** A store whose `create` loses its answers; the test decides whether they are applied. */
   function deafCreate(store: StreamStore, applied: boolean): { store: StreamStore; tries: () => number } {
     let tries = 0
     const create: StreamStore['create'] = async (...given) => {
@@ -214,7 +214,7 @@ describe('init', () => {
     })
   }
 
-  it('without an answer is not called failed while the store is out of reach: it is looked up when that is back', async () => {
+  it('without an answer does not fail while the store is unreachable: it is looked up when the store is back', async () => {
     const { store } = memoryStore()
     const deaf = deafCreate(store, true)
     let changes = 0
@@ -228,15 +228,15 @@ describe('init', () => {
   })
 
   it.each([
-    ['the right is taken away', () => new NotPermitted('no more')],
-    ['the caller gives up', () => new DOMException('stop', 'AbortError')],
+    ['permission is removed', () => new NotPermitted('no more')],
+    ['the caller cancels', () => new DOMException('stop', 'AbortError')],
   ])('without an answer is unknown when %s', async (_, fault) => {
     const { store } = memoryStore()
     const dead = intercept(deafCreate(store, false).store, () => Promise.reject(fault()))
     expect(await run(dead, 's', init())).toMatchObject({ kind: 'unknown', cause: { message: 'no answer' } })
   })
 
-  it('that landed without an answer is done, whoever has the lease', async () => {
+  it('that landed without an answer is done, whoever holds the lease', async () => {
     const { store } = memoryStore()
     const deaf = deafCreate(store, true)
     const taken = intercept(deaf.store, async (name, decide, go) => {
@@ -246,7 +246,7 @@ describe('init', () => {
     expect(resultOf(await run(taken, 's', init()))).toMatchObject({ outcome: 'done', version: 1 })
   })
 
-  it('doubled by the network is looked up: "exists" may be said of its own first copy', async () => {
+  it('duplicated by the network is looked up: "exists" may refer to its own first copy', async () => {
     const { store } = memoryStore()
     const create: StreamStore['create'] = async (...given) => {
       await store.create(...given)
@@ -264,7 +264,7 @@ describe('init', () => {
     await expect(run(dead, 't', init())).rejects.toBeInstanceOf(NotPermitted)
   })
 
-  it('that stays unanswered is not sent again and again without a pause', async () => {
+  it('that stays unanswered is retried with pauses', async () => {
     const { store } = memoryStore()
     const deaf = deafCreate(store, false)
     const stop = new AbortController()
@@ -284,7 +284,7 @@ describe('init', () => {
   }
 })
 
-it('what was decided but never written, and done by another under the same command id, is a duplicate', async () => {
+it('a change that was decided but never written, and applied by another with the same command id, is a duplicate', async () => {
   const { store } = memoryStore()
   await run(store, 's', init(['A']))
   const complete = { op: 'complete', event: '01.00' } as const
@@ -303,7 +303,7 @@ it('what was decided but never written, and done by another under the same comma
 })
 
 describe('a write without an answer', () => {
-  it('that was applied is recognised: done once, not a duplicate', async () => {
+  it('that was applied is recognized: done once, not a duplicate', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const lossy = intercept(store, async (_, decide, go) => {
@@ -320,7 +320,7 @@ describe('a write without an answer', () => {
     expect((await readStream(store, 's'))?.transactions().map(({ op }) => op)).toEqual(['init', 'complete'])
   })
 
-  it('that was not applied is planned again on what is there now', async () => {
+  it('that was not applied is planned again on the current state', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const lossy = intercept(store, async (_, decide, go) => {
@@ -335,7 +335,7 @@ describe('a write without an answer', () => {
     })
   })
 
-  it('does not break its own pin when it is looked up', async () => {
+  it('does not violate its own precondition during the lookup', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const lossy = intercept(store, async (_, decide, go) => {
@@ -348,7 +348,7 @@ describe('a write without an answer', () => {
     })
   })
 
-  it('is held to its pin when another has written since', async () => {
+  it('must meet its precondition if another has written since', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const refusedOnce = intercept(store, async (_, decide, go) => {
@@ -364,7 +364,7 @@ describe('a write without an answer', () => {
     expect(await statuses(store, 's')).toMatchObject({ '01.00': 'init' })
   })
 
-  it('of a heartbeat counts if the claim lasts as long as it asked for', async () => {
+  it('of a heartbeat counts if the claim lasts as long as requested', async () => {
     const { store, advance } = memoryStore()
     await run(store, 's', init(['A']))
     await run(store, 's', { op: 'start', event: '01.00', owner: 'w', claimMs: 1_000 })
@@ -383,7 +383,7 @@ describe('a write without an answer', () => {
     expect(written).toBe(0)
   })
 
-  it('leaves everything of its group unknown when nobody can tell', async () => {
+  it('leaves its whole group unknown if no read resolves it', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const dead = intercept(store, async (_, decide) => {
@@ -400,7 +400,7 @@ describe('a write without an answer', () => {
 })
 
 describe('group commit', () => {
-  it('writes changes of one stream together; each keeps its own version, entry and outcome', async () => {
+  it('writes changes of one stream together, each with its own version, entry and outcome', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(Array.from({ length: 50 }, () => 'Work')))
     let writes = 0
@@ -418,7 +418,7 @@ describe('group commit', () => {
     expect(view?.document.version).toBe(51)
   })
 
-  it('reports refusals and duplicates of a group beside what it changed', async () => {
+  it('reports refusals and duplicates of a group beside its changes', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const cancel = { op: 'cancel', event: '01.00' } as const
@@ -434,7 +434,7 @@ describe('group commit', () => {
     expect(refused).toMatchObject({ refusal: { code: 'open-successors' } })
   })
 
-  it('compares a pin with the version as it stands in the queue', async () => {
+  it('compares a precondition with the version in the queue', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     const [pinned, stale] = await Promise.all([
@@ -445,7 +445,7 @@ describe('group commit', () => {
     expect(stale).toMatchObject({ refusal: { code: 'changed' } })
   })
 
-  it('plans all of a group again when its write was refused', async () => {
+  it('plans the whole group again if its write was refused', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B', 'C']))
     const raced = intercept(store, async (_, decide, go) => {
@@ -462,7 +462,7 @@ describe('group commit', () => {
     expect(outcomes[1]).toMatchObject({ kind: 'done', result: { version: 3 } })
   })
 
-  it('writes together what ends by the same signals only', async () => {
+  it('groups only operations with the same cancellation signals', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B', 'C', 'D']))
     let writes = 0
@@ -497,7 +497,7 @@ describe('group commit', () => {
     expect(last).toMatchObject({ value: { kind: 'done', result: { version: 3 } } })
   })
 
-  it('fails all of a group whose document cannot be read', async () => {
+  it('fails a whole group if its document is unreadable', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A']))
     const body = Buffer.from('<EventStream>')
@@ -511,7 +511,7 @@ describe('group commit', () => {
   it.each([
     ['of 100 operations', 250, 10, [100, 100, 50]],
     ['of 1 MiB', 40, 60_000, [17, 17, 6]],
-  ])('ends a group at the limit %s', async (_, count, bytes, sizes) => {
+  ])('closes a group at the limit %s', async (_, count, bytes, sizes) => {
     const { store } = memoryStore()
     await run(store, 's', init())
     const groups: number[] = []
@@ -527,7 +527,7 @@ describe('group commit', () => {
     expect(groups).toEqual(sizes)
   })
 
-  it('takes few operations at once of a large stream: planning them has to end before the lease does', async () => {
+  it('takes few operations of a large stream at once: planning must end before the lease does', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(Array.from({ length: 10_000 }, () => 'Work')))
     let writes = 0
@@ -543,7 +543,7 @@ describe('group commit', () => {
     expect(outcomes.map(outcome => resultOf(outcome).version)).toEqual(tags.map((_, at) => at + 2))
   })
 
-  it('loses and doubles nothing when 8 workers make 50 changes each', async () => {
+  it('neither loses nor duplicates changes when 8 workers make 50 each', async () => {
     const { store } = memoryStore()
     await run(store, 's', init())
     const workers = Array.from({ length: 8 }, async (_, worker) => {
@@ -557,7 +557,7 @@ describe('group commit', () => {
   })
 })
 
-describe('a queue before a lease that another holds', () => {
+describe('a queue for a lease that another holds', () => {
   const other = '11111111-1111-4111-8111-111111111111'
 
   async function leasedStream() {
@@ -567,7 +567,7 @@ describe('a queue before a lease that another holds', () => {
     return store
   }
 
-  it('answers who does not wait at once, behind those who do', async () => {
+  it('answers callers that do not wait at once, even behind callers that wait', async () => {
     const store = await leasedStream()
     const patient = ['01.00', '02.00'].map(event =>
       run(store, 's', { op: 'complete', event }, { leaseWaitMs: 600_000, stopWaiting: new AbortController().signal }),
@@ -578,7 +578,7 @@ describe('a queue before a lease that another holds', () => {
     expect((await Promise.all(patient)).map(outcome => resultOf(outcome).version)).toEqual([2, 3])
   })
 
-  it('lets the holder of the lease write, behind those who wait for it', async () => {
+  it('lets the holder of the lease write, even behind callers that wait for it', async () => {
     const store = await leasedStream()
     const patient = run(store, 's', { op: 'complete', event: '01.00' }, { leaseWaitMs: 600_000 })
     const holders = await run(store, 's', { op: 'complete', event: '02.00' }, { leaseWaitMs: 600_000, leaseId: other })
@@ -587,7 +587,7 @@ describe('a queue before a lease that another holds', () => {
     expect(resultOf(await patient).version).toBe(3)
   })
 
-  it('counts the wait behind another as a wait: all together it is as long as each asked for', async () => {
+  it('counts the wait behind another as a wait: each waits in total as long as it requested', async () => {
     const waits: number[] = []
     const seen: StreamStore = new Proxy(await leasedStream(), {
       get(target, key) {
@@ -606,7 +606,7 @@ describe('a queue before a lease that another holds', () => {
     expect(waits.map(waitMs => waitMs > 10)).toEqual([true, false, false])
   })
 
-  it('is left by who gives up, though another still waits', async () => {
+  it('lets a canceled operation leave, while another still waits', async () => {
     const store = await leasedStream()
     const stop = new AbortController()
     const patient = run(store, 's', { op: 'complete', event: '01.00' }, { leaseWaitMs: 600_000 })
@@ -618,7 +618,7 @@ describe('a queue before a lease that another holds', () => {
     expect(await statuses(store, 's')).toMatchObject({ '01.00': 'completed', '02.00': 'init' })
   })
 
-  it('ends for who is told to stop waiting', async () => {
+  it('ends for an operation whose waiting is aborted', async () => {
     const store = await leasedStream()
     const stop = new AbortController()
     const stopped = run(store, 's', { op: 'cancel' }, { leaseWaitMs: 600_000, stopWaiting: stop.signal })

@@ -3,7 +3,7 @@ import { ChangedStreams, type RememberedStream } from '../../../../src/ops/watch
 
 type Streams = ChangedStreams<RememberedStream>
 
-/** A listing that offers these streams; returns the names of those whose rows it had to make. */
+/** A listing of these streams; returns the names of those whose rows were requested. */
 function list(streams: Streams, etags: Readonly<Record<string, string>>): string[] {
   streams.begin()
   const rows = Object.entries(etags).filter(([name, etag]) => !streams.skip(name, etag))
@@ -21,7 +21,7 @@ describe('changed streams', () => {
     expect(list(streams, { a: '1', b: '2', c: '1' })).toEqual([])
   })
 
-  it('are gone when a whole listing did not have them, in the order in which they were added', () => {
+  it('are gone when a complete listing omits them, in the order in which they were added', () => {
     const streams: Streams = new ChangedStreams()
     list(streams, { a: '1', b: '1', c: '1' })
     expect(gone(streams)).toEqual([])
@@ -33,7 +33,7 @@ describe('changed streams', () => {
     expect(streams.size).toBe(0)
   })
 
-  it('are not gone because of a listing that was cut off', () => {
+  it('are not gone because of an incomplete listing', () => {
     const streams: Streams = new ChangedStreams()
     list(streams, { a: '1', b: '1' })
     list(streams, { a: '1' })
@@ -41,7 +41,7 @@ describe('changed streams', () => {
     expect(gone(streams)).toEqual([])
   })
 
-  it('come as rows although unchanged where somebody needs the row, and are not gone by that', () => {
+  it('are returned unchanged if their row is requested, and are not gone because of that', () => {
     const streams: Streams = new ChangedStreams()
     list(streams, { a: '1' })
     streams.begin()
@@ -60,7 +60,7 @@ describe('changed streams', () => {
     expect([...streams.values()].map(({ name }) => name)).toEqual(['b'])
   })
 
-  it('are remembered up to a capacity, those that were added last', () => {
+  it('are remembered up to a capacity, the most recently added ones', () => {
     const streams: Streams = new ChangedStreams(2)
     streams.take({ name: 'a', etag: '1', listing: 0 })
     streams.take({ name: 'b', etag: '1', listing: 0 })

@@ -6,15 +6,15 @@ import type { ListQuery, StreamRow, StreamStore } from '../../../../src/store/st
 
 export const EVERYTHING: Selection = { kind: 'filter', filter: {} }
 
-/** What a test does between two looks. */
+/** The actions of a test between two polls. */
 export type Step = () => unknown
 
-/** Watches, one step after each look and each outage; ends after the last. */
+/** Watches, one step after each poll and each outage; ends after the last. */
 export function watching(store: StreamStore, selection: Selection, steps: readonly Step[]): Promise<WatchItem[]> {
   return collect(signal => watch(store, selection, { intervalMs: 0, signal }), steps)
 }
 
-/** Follows in the same way. Nothing of the past unless the test says so. */
+/** Follows in the same way. Without the past by default. */
 export function following(
   store: StreamStore,
   selection: Selection,
@@ -44,7 +44,7 @@ async function collect<Item extends { readonly kind: string }>(
   return items
 }
 
-/** Of each item what a test compares: names of streams behind the kind. */
+/** The compared part of each item: names of streams after the kind. */
 export function told(items: readonly WatchItem[]): string[] {
   return items.map(item => {
     switch (item.kind) {
@@ -60,7 +60,7 @@ export function told(items: readonly WatchItem[]): string[] {
   })
 }
 
-/** The same for what follows many; looks without news are left out. */
+/** The same for follow-many; polls without news are omitted. */
 export function toldOfMany(items: readonly FollowManyItem[]): string[] {
   return items.flatMap(item => {
     switch (item.kind) {
@@ -83,14 +83,14 @@ export function toldOfMany(items: readonly FollowManyItem[]): string[] {
   })
 }
 
-/** A store that counts what it is asked and can be made unreachable. */
+/** A store that counts requests and can be made unreachable. */
 export interface Probe {
   readonly store: StreamStore
   readonly listings: ListQuery[]
   readonly reads: string[]
-  /** So many of the next calls get no answer. */
+  /** The number of next calls without an answer. */
   readonly fails: { list: number; read: number }
-  /** What a listing gives in place of a row. */
+  /** The replacement of a row in a listing. */
   row: (listed: StreamRow) => StreamRow
 }
 
@@ -119,7 +119,7 @@ export function probe(inner: StreamStore): Probe {
   return found
 }
 
-/** As where somebody else wrote: no summary beside the document. */
+/** As after a foreign write: without a valid summary. */
 export function withoutSummary({ summary: _, ...rest }: StreamRow): StreamRow {
   return rest
 }

@@ -9,7 +9,7 @@ import { EVERYTHING, probe, told, watching, withoutSummary } from './support.ts'
 const named = (...names: string[]): Selection => ({ kind: 'names', names })
 
 describe('watch', () => {
-  it('gives all streams at the first look, then only what moved, new ones too', async () => {
+  it('yields all streams at the first poll, then only changed and new ones', async () => {
     const { store } = memoryStore()
     for (const name of ['a', 'b', 'c']) await run(store, name, init())
     const items = await watching(store, EVERYTHING, [
@@ -21,7 +21,7 @@ describe('watch', () => {
     expect(items.filter(item => item.kind === 'looked').map(item => item.first)).toEqual([true, false, false, false])
   })
 
-  it('costs one listing a look and no document, as long as summaries count', async () => {
+  it('costs one listing per poll and no document, if the summaries are valid', async () => {
     const { store, listings, reads } = probe(memoryStore().store)
     for (const name of ['a', 'b']) await run(store, name, init())
     reads.length = 0
@@ -30,7 +30,7 @@ describe('watch', () => {
     expect(reads).toEqual([])
   })
 
-  it('reads a document without a summary when it moved, and only then', async () => {
+  it('reads a document without a summary only when it changes', async () => {
     const inner = memoryStore().store
     const found = probe(inner)
     found.row = withoutSummary
@@ -45,7 +45,7 @@ describe('watch', () => {
     expect(summaries.map(summary => summary?.status)).toEqual(['inprocess', 'completed'])
   })
 
-  it('tells what a stream was before, inside the selection or not', async () => {
+  it('reports the previous state of a stream, inside the selection or not', async () => {
     const { store } = memoryStore()
     await run(store, 'a', init())
     const done: Selection = { kind: 'filter', filter: { status: ['completed'] } }
@@ -61,7 +61,7 @@ describe('watch', () => {
     ])
   })
 
-  it('goes on with a stream that no longer passes the filter', async () => {
+  it('continues with a stream that no longer passes the filter', async () => {
     const { store } = memoryStore()
     const tag = (text: string) => run(store, 'a', { op: 'set', event: '00', attributes: { tag: text } })
     await run(store, 'a', init())
@@ -71,7 +71,7 @@ describe('watch', () => {
     expect(told(items)).toEqual(['moved a', 'looked', 'moved a', 'looked', 'moved a', 'looked'])
   })
 
-  it('lets in what begins to pass without a change: by time, by its lease', async () => {
+  it('includes a stream that begins to pass without a change: by time or by its lease', async () => {
     const { store, advance } = memoryStore()
     await run(store, 'late', { ...init(), root: { name: 'Start', timeout: '00:01:00' } } as never)
     const late = await watching(store, { kind: 'filter', filter: { overdue: true } }, [() => advance(61_000)])
@@ -82,7 +82,7 @@ describe('watch', () => {
     expect(told(held)).toEqual(['looked', 'looked', 'moved late', 'looked'])
   })
 
-  it('lets in by time a stream whose summary does not count, and reads it for that once', async () => {
+  it('includes by time a stream without a valid summary, and reads it once for that', async () => {
     const { store: inner, advance } = memoryStore()
     const found = probe(inner)
     found.row = withoutSummary
@@ -93,7 +93,7 @@ describe('watch', () => {
     expect(found.reads).toEqual(['late', 'late'])
   })
 
-  it('tells what is gone, and takes what comes back for a new stream', async () => {
+  it('reports a removed stream, and treats its return as a new stream', async () => {
     const { store } = memoryStore()
     await run(store, 'a', init())
     const items = await watching(store, EVERYTHING, [
@@ -106,7 +106,7 @@ describe('watch', () => {
     expect(last?.kind === 'moved' && last.streams[0]?.before).toBeUndefined()
   })
 
-  it('says nothing of streams outside the selection, gone or moved', async () => {
+  it('omits streams outside the selection that are removed or change', async () => {
     const { store } = memoryStore()
     for (const name of ['in/a', 'out']) await run(store, name, init())
     const items = await watching(store, { kind: 'filter', filter: { names: globOf('in/*') } }, [
@@ -118,7 +118,7 @@ describe('watch', () => {
     expect(told(failed)).toEqual(['looked', 'looked'])
   })
 
-  it('gives a document that cannot be read with its fault, and keeps what it was before', async () => {
+  it('yields an unreadable document with its error, and keeps its previous state', async () => {
     const { store } = memoryStore()
     const found = probe(store)
     await run(store, 'a', init())
@@ -142,7 +142,7 @@ describe('watch', () => {
 })
 
 describe('watch of names', () => {
-  it('looks for a few one by one, and tells which of them are missing now', async () => {
+  it('reads a few names one by one, and reports which of them are missing', async () => {
     const { store, listings } = probe(memoryStore().store)
     for (const name of ['a', 'ab', 'b']) await run(store, name, init())
     const items = await watching(store, named('b', 'nix', 'a', 'b'), [
@@ -161,7 +161,7 @@ describe('watch of names', () => {
     ])
   })
 
-  it('lists more of them at once, from the first to the last', async () => {
+  it('lists many names at once, from the first to the last', async () => {
     const { store, listings } = probe(memoryStore().store)
     const names = Array.from({ length: 12 }, (_, at) => `orders/${at + 10}`)
     for (const name of ['orders', 'orders/0', 'orders/15a', 'orders/99', 'zoo', ...names])
@@ -182,7 +182,7 @@ describe('watch of names', () => {
 })
 
 describe('watch and an outage', () => {
-  it('says it once, goes on, and says when a whole look came through', async () => {
+  it('reports it once, continues, and reports the first complete poll', async () => {
     const found = probe(memoryStore().store)
     await run(found.store, 'a', init())
     const items = await watching(found.store, EVERYTHING, [
@@ -195,7 +195,7 @@ describe('watch and an outage', () => {
     expect(found.listings).toHaveLength(5)
   })
 
-  it('gives again what it could not read, and not again what it gave', async () => {
+  it('yields again the streams it could not read, and not those it has yielded', async () => {
     const found = probe(memoryStore().store)
     const names = Array.from({ length: 12 }, (_, at) => `s${at + 10}`)
     for (const name of names) await run(found.store, name, init())
@@ -212,7 +212,7 @@ describe('watch and an outage', () => {
     ])
   })
 
-  it('does not take streams for gone that a broken look did not come to', async () => {
+  it('does not treat streams that an interrupted poll did not reach as gone', async () => {
     const found = probe(memoryStore().store)
     for (const name of ['a', 'b']) await run(found.store, name, init())
     const items = await watching(found.store, EVERYTHING, [
@@ -224,7 +224,7 @@ describe('watch and an outage', () => {
     expect(told(items)).toEqual(['moved a b', 'looked', 'interrupted', 'resumed', 'looked'])
   })
 
-  it('throws other faults, and any where one look is all', async () => {
+  it('throws other errors, and every error if a single poll is requested', async () => {
     const found = probe(memoryStore().store)
     found.row = () => {
       throw new StoreFull('no room')
@@ -236,7 +236,7 @@ describe('watch and an outage', () => {
     await expect(once()).rejects.toThrow('nobody answers')
   })
 
-  it('ends quietly when it is stopped within a look', async () => {
+  it('ends without an error when it is stopped during a poll', async () => {
     const controller = new AbortController()
     const found = probe(memoryStore().store)
     await run(found.store, 'a', init())
@@ -249,7 +249,7 @@ describe('watch and an outage', () => {
   })
 })
 
-it('one look is one look', async () => {
+it('a single poll ends after one poll', async () => {
   const { store } = memoryStore()
   await run(store, 'a', init())
   const items = await Array.fromAsync(watch(store, named('a', 'b'), { intervalMs: 0, once: true }))

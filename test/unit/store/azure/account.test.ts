@@ -19,18 +19,18 @@ function at(text: string): StoreAddress & { kind: 'azure' | 'azurite' } {
 }
 
 describe('the credential of an address', () => {
-  it('is the key of the connection string before anything else', () => {
+  it('is the key of the connection string first of all', () => {
     const env = { AZURE_STORAGE_CONNECTION_STRING: KEYED, AZURE_STORAGE_ACCOUNT: 'acct', AZURE_STORAGE_KEY: 'other' }
     expect(credentialFor(ACCT, env)).toEqual({ kind: 'key', account: 'acct', key: 'a2V5==' })
   })
 
-  it('is the key, then the SAS, of the account that is named', () => {
+  it('is the key, then the SAS, of the named account', () => {
     const env = { AZURE_STORAGE_ACCOUNT: 'acct', AZURE_STORAGE_KEY: 'a2V5', AZURE_STORAGE_SAS_TOKEN: 'sv=1&sig=x' }
     expect(credentialFor(ACCT, env)).toEqual({ kind: 'key', account: 'acct', key: 'a2V5' })
     expect(credentialFor(ACCT, { ...env, AZURE_STORAGE_KEY: '' })).toMatchObject({ kind: 'sas', token: 'sv=1&sig=x' })
   })
 
-  it('knows when a SAS ends, with or without its question mark', () => {
+  it('has the expiry of a SAS, with or without its question mark', () => {
     const env = { AZURE_STORAGE_ACCOUNT: 'acct', AZURE_STORAGE_SAS_TOKEN: '?sv=1&se=2026-01-02T03%3A04%3A05Z&sig=x' }
     expect(credentialFor(ACCT, env)).toMatchObject({
       token: expect.not.stringMatching(/^\?/),
@@ -38,7 +38,7 @@ describe('the credential of an address', () => {
     })
   })
 
-  it('is Entra ID with AZURE_STORAGE_AUTH_MODE=login, whatever key lies about, and with the account alone', () => {
+  it('is Entra ID with AZURE_STORAGE_AUTH_MODE=login, whatever key is set, and with the account alone', () => {
     const env = { AZURE_STORAGE_ACCOUNT: 'acct', AZURE_STORAGE_KEY: 'a2V5' }
     expect(credentialFor(ACCT, { ...env, AZURE_STORAGE_AUTH_MODE: 'login' })).toEqual({
       kind: 'entra',
@@ -75,7 +75,7 @@ describe('the credential of an address', () => {
     'https://acct.blob.core.windows.net.evil.example/events',
     'https://evilblob.core.windows.net/events',
     'https://127.0.0.1:8443/acct/events',
-  ])('is no token for any other, unless it is named: %s', text => {
+  ])('is never a token for another host unless it is named: %s', text => {
     const host = new URL(text).hostname
     const refused = `${host} is not a host of Azure Storage, so no token of Entra ID is sent there`
     for (const env of [{}, { AZURE_STORAGE_AUTH_MODE: 'login' }, { LEASECTL_TRUSTED_HOSTS: `x${host},,.` }]) {
@@ -86,7 +86,7 @@ describe('the credential of an address', () => {
     expect(credentialFor(at(text), own).kind).toBe('entra')
   })
 
-  it('is the well-known key for the emulator, wherever it is', () => {
+  it('is the well-known key for the emulator, on any host', () => {
     expect(credentialFor(at('azurite:orders'), {})).toEqual(DEV_KEY)
     expect(credentialFor(at('azurite://host:1234/orders'), { AZURE_STORAGE_CONNECTION_STRING: KEYED })).toEqual(DEV_KEY)
   })
@@ -109,13 +109,13 @@ describe('the credential of an address', () => {
     ],
     ['managed', { IDENTITY_ENDPOINT: 'http://x', AZURE_CLIENT_ID: 'c' }, { kind: 'managed', clientId: 'c' }],
     ['chosen', { AZURE_TOKEN_CREDENTIALS: 'prod', IDENTITY_ENDPOINT: 'x' }, { kind: 'default' }],
-  ])('builds the one Entra ID credential that is named: %s', (_, env, source) => {
+  ])('uses the named Entra ID credential: %s', (_, env, source) => {
     expect(credentialFor(ACCT, env)).toMatchObject({ kind: 'entra', source })
   })
 })
 
 describe('a connection string', () => {
-  it('gives account, endpoint and key, keys with equals signs included', () => {
+  it('has account, endpoint and key, including keys with equals signs', () => {
     expect(parseConnectionString(KEYED)).toEqual({
       account: 'acct',
       endpoint: 'https://acct.blob.core.windows.net',
@@ -123,7 +123,7 @@ describe('a connection string', () => {
     })
   })
 
-  it('may hold a SAS and an endpoint alone', () => {
+  it('may have only a SAS and an endpoint', () => {
     const text = 'BlobEndpoint=https://acct.blob.core.windows.net/;SharedAccessSignature=sv=1&sig=x'
     expect(parseConnectionString(text)).toMatchObject({
       account: 'acct',
@@ -139,14 +139,14 @@ describe('a connection string', () => {
     })
   })
 
-  it('without an account is refused and not repeated', () => {
+  it('without an account is refused without being repeated', () => {
     expect(() => parseConnectionString('AccountKey=CANARY')).toThrow(BadAddress)
     expect(() => parseConnectionString('AccountKey=CANARY')).not.toThrow(/CANARY/)
   })
 })
 
 describe('the default address', () => {
-  it('is the embedded store in the XDG data folder when no Azure variable is set', () => {
+  it('is the embedded store in the XDG data folder if no Azure variable is set', () => {
     expect(defaultAddress({ HOME: '/home/ada' })).toEqual({
       kind: 'sqlite',
       path: '/home/ada/.local/share/leasectl/leasectl.db',
@@ -160,7 +160,7 @@ describe('the default address', () => {
     })
   })
 
-  it('is the container eventstreams, or the one that is named, of the account that is named', () => {
+  it('is the container eventstreams, or the named one, of the named account', () => {
     expect(defaultAddress({ AZURE_STORAGE_CONNECTION_STRING: KEYED })).toEqual(at('azure:acct/eventstreams'))
     expect(defaultAddress({ AZURE_STORAGE_ACCOUNT: 'acct', LEASECTL_CONTAINER: 'jobs' })).toEqual(at('azure:acct/jobs'))
     expect(defaultAddress({ AZURE_STORAGE_CONNECTION_STRING: 'UseDevelopmentStorage=true' })).toEqual(

@@ -22,8 +22,8 @@ async function scene() {
   return found
 }
 
-describe('an answer of something in between', () => {
-  test.each(STATUSES)('with HTTP %d is no answer: every operation tries again, and comes to its end', async status => {
+describe('an answer of an intermediary', () => {
+  test.each(STATUSES)('with HTTP %d is not an answer: every operation retries and completes', async status => {
     const { direct, proxy, store } = await scene()
     const leaseId = randomUUID()
     const works: readonly (readonly [string, (over: StreamStore) => Promise<unknown>])[] = [
@@ -46,14 +46,14 @@ describe('an answer of something in between', () => {
       const outcome = await work(store)
       proxy.heal()
       expect(proxy.injected, name).toHaveLength(1)
-      // Of a write that may have been applied the caller is told so; all else is simply done.
+      // A write that may have been applied is reported as such; all others are done.
       if (name === 'create') expect(outcome).toBe('unknown')
       else expect(outcome, name).not.toMatchObject({ kind: expect.stringMatching(/unknown|lost|held|missing/) })
     }
     expect(await direct.read('s')).toBeUndefined()
   })
 
-  test.each(STATUSES)('with HTTP %d after an applied Put is no refusal: the read tells', async status => {
+  test.each(STATUSES)('with HTTP %d after an applied Put is not a refusal: a read decides', async status => {
     const { direct, proxy, store } = await scene()
     for (const write of ['lease', 'optimistic'] as const) {
       proxy.add({ kind: 'forged-after', on: 'put', status, times: 1 })
@@ -65,7 +65,7 @@ describe('an answer of something in between', () => {
   })
 
   test.each(STATUSES)(
-    'with HTTP %d, if no other comes, leaves the service out of reach, and says what it was',
+    'with HTTP %d and no other answer makes the service unreachable, and the error quotes it',
     async status => {
       const { proxy, store } = await scene()
       proxy.add({ kind: 'forged-before', status })
@@ -81,7 +81,7 @@ describe('an answer of something in between', () => {
     },
   )
 
-  test('tells nothing of the time', async () => {
+  test('does not set the clock', async () => {
     const { direct, proxy, store } = await scene()
     proxy.add({ kind: 'forged-before', status: 200, times: 1 })
     proxy.add({ kind: 'forged-before', status: 403, times: 1 })
@@ -90,7 +90,7 @@ describe('an answer of something in between', () => {
   })
 
   test.each([301, 302, 303, 307, 308])(
-    'that redirects (%d) is not followed, neither home nor to a stranger',
+    'that redirects (%d) is not followed, neither to the same host nor to another',
     async status => {
       const { proxy, store } = await scene()
       const met: string[] = []

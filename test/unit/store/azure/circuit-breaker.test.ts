@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** So many in a row are an outage. */
+/** This number in a row is an outage. */
 const KNOWN = 6
 const HOUR_MS = 3_600_000
 const refused = new ServiceError('ECONNREFUSED')
@@ -22,7 +22,7 @@ function outageOf(random: () => number = () => 0): CircuitBreaker {
   return outage
 }
 
-/** When each of so many requests got its turn, ms; of those that got none, why. */
+/** The time at which each request got its probe slot, ms; for others, the reason. */
 function turnsOf(outage: CircuitBreaker, count: number, limitMs = HOUR_MS, signal = never): (number | string)[] {
   const turns: (number | string)[] = []
   for (let at = 0; at < count; at += 1) {
@@ -34,7 +34,7 @@ function turnsOf(outage: CircuitBreaker, count: number, limitMs = HOUR_MS, signa
 }
 
 describe('an outage', () => {
-  it('is known after six tries in a row without an answer; until then nothing is delayed', async () => {
+  it('is recognized after six attempts in a row without an answer; until then no request is delayed', async () => {
     const outage = new CircuitBreaker(Math.random)
     for (let sent = 0; sent < KNOWN - 1; sent += 1) outage.unanswered(refused)
     outage.answered()
@@ -50,7 +50,7 @@ describe('an outage', () => {
   it.each([
     ['once a second', 0, 10],
     ['once in two seconds', 0.999_999, 5],
-  ])('lets through %s at most, however many ask', async (_, chance, most) => {
+  ])('lets through %s at most, however many requests wait', async (_, chance, most) => {
     const began = performance.now()
     const outage = outageOf(() => chance)
     const stop = new AbortController()
@@ -62,7 +62,7 @@ describe('an outage', () => {
     stop.abort()
   })
 
-  it('lets all through with the first answer', async () => {
+  it('lets all requests through after the first answer', async () => {
     const outage = outageOf()
     const turns = turnsOf(outage, 3)
     await vi.advanceTimersByTimeAsync(500)
@@ -72,7 +72,7 @@ describe('an outage', () => {
     expect(turns).toEqual([endedMs, endedMs, endedMs])
   })
 
-  it('keeps nobody waiting beyond the limit, and tells why there was no answer', async () => {
+  it('delays no request beyond its limit, and reports why there was no answer', async () => {
     const outage = outageOf()
     outage.unanswered(new ServiceError('ENOTFOUND'))
     const turns = turnsOf(outage, 1, 999)
@@ -82,7 +82,7 @@ describe('an outage', () => {
     expect(turns).toEqual(['ENOTFOUND'])
   })
 
-  it('leaves the turn to others where the time is over', async () => {
+  it('leaves the probe slot to others if a request has no time left', async () => {
     const outage = outageOf()
     await vi.advanceTimersByTimeAsync(HOUR_MS)
     expect((await outage.acquireProbeSlot(0, never))?.code).toBe('ECONNREFUSED')
@@ -91,7 +91,7 @@ describe('an outage', () => {
     expect(performance.now()).toBe(askedMs)
   })
 
-  it('ends the wait of who gives up, at once and without taking a turn', async () => {
+  it('aborts the wait of a canceled request at once, without using a probe slot', async () => {
     const outage = outageOf()
     const caller = new AbortController()
     const over = outage.acquireProbeSlot(HOUR_MS, caller.signal)
@@ -117,7 +117,7 @@ describe('an outage', () => {
   it.each([
     [4_000, 4_000],
     [HOUR_MS, 10_000],
-  ])('heeds a Retry-After of %d ms for %d ms', async (retryAfterMs, waitMs) => {
+  ])('respects a Retry-After of %d ms for %d ms', async (retryAfterMs, waitMs) => {
     const outage = outageOf()
     const askedMs = performance.now()
     outage.unanswered(new ServiceError('ServerBusy', { status: 503, retryAfterMs }))
@@ -126,7 +126,7 @@ describe('an outage', () => {
     expect(turns).toEqual([askedMs + waitMs])
   })
 
-  it('forgets with the first answer what the one before asked for', async () => {
+  it('clears an earlier Retry-After with the first answer', async () => {
     const outage = new CircuitBreaker(() => 0)
     outage.unanswered(new ServiceError('ServerBusy', { status: 503, retryAfterMs: 10_000 }))
     outage.answered()
@@ -155,7 +155,7 @@ describe('a request in an outage', () => {
     return calls
   }
 
-  it('waits for its turn, or until another is answered', async () => {
+  it('waits for a probe slot, or until another request is answered', async () => {
     const calls = await inOutage()
     const send = vi.fn(answering)
     const answers = [calls.send(send, { limitMs }), calls.send(send, { limitMs })]
@@ -166,7 +166,7 @@ describe('a request in an outage', () => {
     expect(await Promise.all(answers)).toMatchObject([{ kind: 'done' }, { kind: 'done' }])
   })
 
-  it('is not sent after its deadline, and says that it never was', async () => {
+  it('is not sent after its deadline, and reports that it never was', async () => {
     const calls = await inOutage()
     const send = vi.fn(answering)
     const answer = calls.send(send, { limitMs, untilMs: performance.now() + 400 })
@@ -175,7 +175,7 @@ describe('a request in an outage', () => {
     expect(send).not.toHaveBeenCalled()
   })
 
-  it('ends with what the caller says who gives up, and with the store', async () => {
+  it('fails with the reason of the caller that cancels, and when the store is closed', async () => {
     const calls = await inOutage()
     const caller = new AbortController()
     const given = calls.send(answering, { limitMs, signal: caller.signal })
@@ -186,7 +186,7 @@ describe('a request in an outage', () => {
     expect(await other).toMatchObject({ kind: 'unanswered', error: { code: 'StoreClosed' }, unansweredAttempts: 0 })
   })
 
-  it('lets the others through as soon as it is refused, but not when it is put off', async () => {
+  it('lets the others through once it is refused, but not if it is throttled', async () => {
     const calls = await inOutage()
     const send = vi.fn(answering)
     const busy = calls.send(failing(new ServiceError('ServerBusy', { status: 503 })), { limitMs })

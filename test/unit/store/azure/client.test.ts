@@ -4,7 +4,7 @@ import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../../../support/fault-proxy.ts'
 import { limitToEnd, PATIENT, SOON } from './support.ts'
 
-/** More than there are tries of a request. */
+/** More than the attempts of a request. */
 const IDLE = 6
 
 let proxy: FaultProxy
@@ -20,7 +20,7 @@ afterEach(async () => {
   await proxy.stop()
 })
 
-/** Reads that are under way at the same time, and so over as many connections, which then lie idle. */
+/** Parallel reads, each with a connection, which is idle afterwards. */
 async function connect(): Promise<void> {
   let go = () => {}
   const together = new Promise<void>(resolve => {
@@ -33,8 +33,8 @@ async function connect(): Promise<void> {
   proxy.reset()
 }
 
-describe('connections that died unseen while they were idle', () => {
-  it.each([false, true])('cost one try, not one each (silent: %s)', async silent => {
+describe('connections that failed unnoticed while they were idle', () => {
+  it.each([false, true])('cost one attempt in total, not one each (silent: %s)', async silent => {
     await connect()
     const endLimit = limitToEnd()
     proxy.add({ kind: 'dead-socket', silent, when: ({ connection }) => connection <= IDLE + 1 })
@@ -45,7 +45,7 @@ describe('connections that died unseen while they were idle', () => {
     expect(proxy.injected).toHaveLength(1)
   })
 
-  it('of another store say nothing of its neighbours', async () => {
+  it('of another store do not affect this store', async () => {
     const other = await startFaultProxy({ target: { port: (await sharedAzurite()).port } })
     const otherStore = await openAzuriteStore(other.port)
     await connect()

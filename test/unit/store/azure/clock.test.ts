@@ -8,14 +8,14 @@ const clock = (wallMs = LOCAL) => new ServiceClock({ wallMs: () => wallMs, monot
 const toSecond = (ms: number): number => Math.floor(ms / 1_000) * 1_000
 
 describe('the service clock', () => {
-  it('is the local clock until an answer contradicts it', () => {
+  it('equals the local clock until an answer contradicts it', () => {
     const subject = clock()
     expect(subject.nowMs()).toBe(LOCAL)
     subject.observe(toSecond(LOCAL), LOCAL - 20, LOCAL)
     expect(subject.nowMs()).toBe(LOCAL)
   })
 
-  it('is within a second and the time of the request of the service, whatever the local clock says', () => {
+  it('is within a second plus the request time of the service, whatever the local clock is', () => {
     const hour = 3_600_000
     fc.assert(
       fc.property(
@@ -35,7 +35,7 @@ describe('the service clock', () => {
     )
   })
 
-  it('moves by the least that fits, and stays when later answers agree', () => {
+  it('moves by the smallest necessary amount, and stays if later answers agree', () => {
     const subject = clock()
     subject.observe(LOCAL + 60_000, LOCAL, LOCAL)
     expect(subject.nowMs()).toBe(LOCAL + 60_000)
@@ -43,14 +43,14 @@ describe('the service clock', () => {
     expect(subject.nowMs()).toBe(LOCAL + 60_000)
   })
 
-  it('ignores a date that cannot be read', () => {
+  it('ignores an unreadable date', () => {
     const subject = clock()
     subject.observe(Number.NaN, LOCAL, LOCAL)
     expect(subject.nowMs()).toBe(LOCAL)
     expect(subject.isKnown).toBe(false)
   })
 
-  it('knows whether it was told the time', () => {
+  it('reports whether it has received the time', () => {
     const subject = clock()
     expect(subject.isKnown).toBe(false)
     subject.observe(toSecond(LOCAL), LOCAL - 20, LOCAL)
@@ -58,7 +58,7 @@ describe('the service clock', () => {
   })
 })
 
-describe('what an answer told is fresh', () => {
+describe('the time of an answer is fresh', () => {
   const machine = { wallMs: () => LOCAL + wallMs, monotonicMs: () => passedMs }
   let wallMs = 0
   let passedMs = 0
@@ -67,7 +67,7 @@ describe('what an answer told is fresh', () => {
     passedMs += ms
   }
 
-  it('for a second, until somebody sets the clock; before the first answer it is not', () => {
+  it('for a second, or until the machine clock is set; before the first answer it is not fresh', () => {
     const subject = new ServiceClock(machine)
     expect(subject.isFresh).toBe(false)
     const answered = () => subject.observe(toSecond(machine.wallMs()), machine.wallMs() - 20, machine.wallMs())

@@ -9,7 +9,7 @@ import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 import { type FaultProxy, type Operation, startFaultProxy } from '../../../support/fault-proxy.ts'
 import { PATIENT, SOON, StoppedClock } from './support.ts'
 
-/** Sees the truth, past the proxy. */
+/** Reads the actual state, without the proxy. */
 let direct: StreamStore & { container: string }
 let proxy: FaultProxy
 let store: StreamStore
@@ -31,12 +31,12 @@ afterEach(async () => {
 
 const change = (body: string): Promise<ChangeOutcome> => store.update('s', put(body), changeOptions())
 
-/** Nothing to write: told only of what was read. */
+/** No write: the decision is based on a read only. */
 const look = (): Promise<ChangeOutcome> => store.update('s', () => ({ kind: 'leave' }), changeOptions())
 
 const leaseState = async (): Promise<string> => (await stored(direct, 's')).lease.state
 
-/** The end of a close that begins when the next such request has arrived. Its answer comes when all that is done at once is done. */
+/** The end of a close that begins when the next such request arrives. It is answered when all immediate work is done. */
 function closedDuring(operation: Operation): Promise<void> {
   return new Promise((resolve, reject) => {
     const before = async () => {
@@ -57,7 +57,7 @@ const acquire = () => {
 
 describe('closing the store', () => {
   it.each(['acquire', 'get', 'put'] as const)(
-    'during the %s of a change lets it come to its end, and gives its lease back',
+    'during the %s of a change lets the change complete and releases its lease',
     async operation => {
       const closed = closedDuring(operation)
       expect(await change('1')).toMatchObject({ kind: 'committed' })
@@ -67,7 +67,7 @@ describe('closing the store', () => {
     },
   )
 
-  it('gives the lease back with which a change that has nothing to write went on', async () => {
+  it('releases the lease that a change without a write has continued under', async () => {
     await change('1')
     const closed = closedDuring('get')
     expect(await look()).toEqual({ kind: 'left' })
@@ -76,7 +76,7 @@ describe('closing the store', () => {
     expect(proxy.count('acquire')).toBe(1)
   })
 
-  it('begins no further change', async () => {
+  it('starts no further change', async () => {
     const closed = closedDuring('put')
     await change('1')
     await expect(change('2')).rejects.toBeInstanceOf(StoreUnreachable)
@@ -86,7 +86,7 @@ describe('closing the store', () => {
   })
 })
 
-describe('closing the store while a request is under way lets it come to its end:', () => {
+describe('closing the store lets a request in flight complete:', () => {
   it('a create', async () => {
     const closed = closedDuring('put')
     expect(await store.create('new', bytes('1'), summary())).toMatchObject({ kind: 'created' })
@@ -140,10 +140,10 @@ describe('closing the store while a request is under way lets it come to its end
     expect(await leaseState()).toBe(state)
   })
 
-  it('who acquired a lease then can still give it back, but begin nothing else', async () => {
+  it('and the caller that acquired a lease then can release it, but nothing else', async () => {
     const closed = closedDuring('acquire')
     await acquire()
-    // As many functions as the answer may have to pass through to whoever asked.
+    // The maximum number of functions between the answer and the caller.
     for (let depth = 0; depth < 20; depth += 1) await undefined
     const released = store.releaseLease('s', LEASE_ID)
     await expect(store.create('new', bytes('1'), summary())).rejects.toBeInstanceOf(StoreUnreachable)
@@ -156,7 +156,7 @@ describe('closing the store while a request is under way lets it come to its end
   })
 })
 
-describe('a request that closing the store cuts off in the end is unknown, though it may have been applied:', () => {
+describe('a request that closing the store finally aborts is unknown, because it may have been applied:', () => {
   beforeEach(async () => {
     await store.close()
     const waits = { ...PATIENT.waits, closeMs: 20 }
@@ -165,7 +165,7 @@ describe('a request that closing the store cuts off in the end is unknown, thoug
 
   const unknown = { kind: 'unknown', cause: expect.objectContaining({ message: 'the store was closed' }) }
 
-  /** No such request is ever answered, and the store is closed when the first one has arrived. */
+  /** Such requests are never answered, and the store is closed when the first one has arrived. */
   function cutOff(operation: Operation): void {
     proxy.add({ kind: 'lose-answer', on: operation, silent: true, before: async () => void store.close() })
   }
@@ -176,7 +176,7 @@ describe('a request that closing the store cuts off in the end is unknown, thoug
     await vi.waitFor(async () => expect(await direct.read('new')).toBeDefined(), SOON)
   })
 
-  it.each(['without', 'with'])('a removal %s an ETag, which is not sent again', async which => {
+  it.each(['without', 'with'])('a removal %s an ETag, which is not retried', async which => {
     const { etag } = await stored(direct, 's')
     cutOff('delete')
     expect(await store.remove('s', which === 'with' ? { etag } : {})).toEqual(unknown)
@@ -197,7 +197,7 @@ describe('a request that closing the store cuts off in the end is unknown, thoug
     await vi.waitFor(async () => expect(await leaseState()).toBe('available'), SOON)
   })
 
-  it('but what is asked for afterwards is not sent, and says so', async () => {
+  it('but a later request is not sent, and its error says so', async () => {
     await store.close()
     await expect(store.create('new', bytes('1'), summary())).rejects.toThrow('the store was closed')
     await expect(store.releaseLease('s', LEASE_ID)).rejects.toThrow('the store was closed')
@@ -206,8 +206,8 @@ describe('a request that closing the store cuts off in the end is unknown, thoug
   })
 })
 
-describe('the lease of a change that is still being given back', () => {
-  /** The release arrives behind what is sent beside it. */
+describe('the lease of a change whose release is in flight', () => {
+  /** The release arrives after the request sent in parallel. */
   function slowRelease(beside: Operation): void {
     const before = async () => {
       for (let turn = 0; turn < 500 && proxy.count(beside) === 0; turn += 1) await nextTurn()
@@ -216,20 +216,20 @@ describe('the lease of a change that is still being given back', () => {
     proxy.add({ kind: 'delay', on: 'release', nth: 1, before })
   }
 
-  it('keeps no removal out', async () => {
+  it('does not prevent a removal', async () => {
     slowRelease('delete')
     await change('1')
     expect(await store.remove('s', {})).toEqual({ kind: 'removed' })
   })
 
-  it('is not taken for one that can be broken', async () => {
+  it('does not count as a lease that can be broken', async () => {
     slowRelease('break')
     await change('1')
     expect(await store.breakLease('s', 0)).toEqual({ kind: 'not-leased' })
   })
 })
 
-it('what does not end is waited for no longer than the limit', async () => {
+it('a request that does not end delays closing no longer than the limit', async () => {
   const changes = new InFlightOperations()
   void changes.run(() => new Promise(() => {}))
   await expect(within(10, changes.drain())).resolves.toBeUndefined()

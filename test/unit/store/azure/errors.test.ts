@@ -63,7 +63,7 @@ async function thrownBy(work: Promise<unknown>): Promise<Error & { hint?: string
   )
 }
 
-describe('what the service refuses', () => {
+describe('refusals of the service', () => {
   it.each([
     [403, 'AuthenticationFailed', NotPermitted, /key or signature/],
     [403, 'AuthorizationFailure', NotPermitted, /firewall|SAS/],
@@ -77,7 +77,7 @@ describe('what the service refuses', () => {
     [400, 'InvalidHeaderValue', StoreIncompatible, undefined],
     [503, 'ServerBusy', StoreUnreachable, /Try again/],
     [429, 'TooManyRequests', StoreUnreachable, /Try again/],
-  ] as const)('%d %s is a fault of its kind with a hint', async (status, code, kind, hint) => {
+  ] as const)('%d %s is an error of its kind with a hint', async (status, code, kind, hint) => {
     says = { status, code }
     const error = await thrownBy((await account()).read('s'))
     expect(error).toBeInstanceOf(kind)
@@ -87,7 +87,7 @@ describe('what the service refuses', () => {
     else expect(error.hint).toMatch(hint)
   })
 
-  it('an expired SAS is named with its end', async () => {
+  it('an expired SAS is reported with its expiry', async () => {
     says = { status: 403, code: 'AuthenticationFailed' }
     const error = await thrownBy((await account(true)).read('s'))
     expect(error).toBeInstanceOf(NotPermitted)
@@ -101,7 +101,7 @@ describe('what the service refuses', () => {
     }
   })
 
-  it('reads are tried three times when nothing tells, once when refused', async () => {
+  it('reads are tried three times without an answer, once if refused', async () => {
     says = { status: 503, code: 'ServerBusy' }
     await thrownBy((await account()).read('s'))
     expect(asked).toHaveLength(3)
@@ -111,7 +111,7 @@ describe('what the service refuses', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('a create without a clear answer is unknown and sent once', async () => {
+  it('a create without a clear answer is unknown and is sent once', async () => {
     says = { status: 500, code: 'OperationTimedOut' }
     const outcome = await (await account()).create('s', bytes('x'), summary())
     expect(outcome).toMatchObject({ kind: 'unknown', cause: expect.any(StoreUnreachable) })
@@ -119,9 +119,9 @@ describe('what the service refuses', () => {
   })
 })
 
-describe('no connection', () => {
-  it('names host and port, and says how to start the emulator', async () => {
-    // Nobody listens there, and nobody is given it.
+describe('a failed connection', () => {
+  it('names host and port, and the hint says how to start the emulator', async () => {
+    // A closed port that no other process gets.
     const free = 1_023
     const store = await open(`azurite://127.0.0.1:${free}/orders`)
     const error = await thrownBy(store.read('s'))
@@ -136,7 +136,7 @@ describe('no connection', () => {
 
 describe('secrets', () => {
   it.each(['AuthenticationFailed', 'InternalError', 'ContainerNotFound', 'InvalidHeaderValue'])(
-    'are in no error and no cause of it: %s',
+    'never appear in an error or its causes: %s',
     async code => {
       says = { status: code === 'InternalError' ? 500 : code === 'ContainerNotFound' ? 404 : 403, code }
       for (const sas of [true, false]) {
@@ -151,7 +151,7 @@ describe('secrets', () => {
           store => listed(store),
         ]
         for (const work of works) {
-          // One for each: a store that gets no answers asks but once a second.
+          // One for each: a store without answers sends only one request a second.
           const store = await account(sas)
           const end = await work(store).catch((error: unknown) => error)
           const shown = `${inspect(end, { depth: 20, showHidden: true })} ${store.address} ${inspect(store.address)}`

@@ -5,8 +5,8 @@ import { changeOptions, leased, put } from '../../../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 
 /**
- * Headers are bytes; Node reads and writes them as Latin-1. Not tried are what the parts between change by themselves: the SDK
- * cuts off a byte A0 at either end, and the emulator answers another Content-Disposition than it was given.
+ * Headers are bytes; Node reads and writes them as Latin-1. Changes by the parts between are not tested: the SDK
+ * removes a byte A0 at either end, and the emulator returns another Content-Disposition than it was given.
  */
 const latin1 = (text: string) => Buffer.from(text).toString('latin1')
 const VALUES: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ interface Answered {
 
 function ask(method: string, url: string, headers: Readonly<Record<string, string>>, body = ''): Promise<Answered> {
   const { promise, resolve, reject } = Promise.withResolvers<Answered>()
-  // A text as body would have Node write the headers in UTF-8.
+  // With a text as body Node would write the headers in UTF-8.
   const bytes = Buffer.from(body)
   const sent = { 'x-ms-version': '2021-12-02', 'content-length': String(bytes.length), ...headers }
   request(url, { method, headers: sent }, answer => {
@@ -36,7 +36,7 @@ function ask(method: string, url: string, headers: Readonly<Record<string, strin
   return promise
 }
 
-it.each(Object.entries(VALUES))('header bytes of others are sent again as they were: %s', async (_, value) => {
+it.each(Object.entries(VALUES))('header bytes of other writers are sent back unchanged: %s', async (_, value) => {
   const { port, connectionString } = await sharedAzurite()
   const store = await openAzuriteStore(port)
   onTestFinished(() => store.close())

@@ -8,14 +8,14 @@ import type { StreamStore } from '../../../../src/store/store.ts'
 import { summary } from '../../../contract/harness.ts'
 import { PATIENT, StoppedClock } from './support.ts'
 
-/** How a service that is none answers: status, headers, body. */
+/** The answer of a server that is not the service: status, headers, body. */
 interface Answer {
   readonly status?: number
   readonly headers?: Record<string, string>
   readonly body?: string
 }
 
-/** By what is asked: the container's properties, the account, the service's properties, a write. */
+/** By request: the container's properties, the account, the service's properties, a write. */
 interface Answers {
   readonly container?: Answer
   readonly account?: Answer
@@ -29,7 +29,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
 
-/** A store whose service answers as the test says; `asked` counts requests. */
+/** A store whose service answers as configured; `asked` counts requests. */
 async function storeOn(
   answers: Answers,
   credential?: AzureCredential,
@@ -73,7 +73,7 @@ const serviceBody = (policy: string) =>
   `<?xml version="1.0"?><StorageServiceProperties>${policy}</StorageServiceProperties>`
 
 describe('the facts of a container', () => {
-  it('come from the container, the account and the service', async () => {
+  it('are from the container, the account and the service', async () => {
     const { store } = await storeOn({
       container: {
         headers: {
@@ -108,13 +108,13 @@ describe('the facts of a container', () => {
     })
   })
 
-  it('soft delete that is off is 0 days', async () => {
+  it('show disabled soft delete as 0 days', async () => {
     const body = serviceBody('<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy>')
     const { store } = await storeOn({ service: { headers: { 'content-type': 'application/xml' }, body } })
     expect((await factsOf(store)).softDeleteDays).toBe(0)
   })
 
-  it('without the rights they are unknown, with the reason; skew and latency are known all the same', async () => {
+  it('are unknown without permission, with the reason; skew and latency are known anyway', async () => {
     const { store, asked } = await storeOn({})
     const facts = await factsOf(store)
     expect(facts).toMatchObject({ latencyMs: expect.any(Number), clockAheadMs: expect.any(Number) })
@@ -127,14 +127,14 @@ describe('the facts of a container', () => {
     expect(asked).toEqual(['container', 'account', 'service'])
   })
 
-  it('the clock of this machine is compared with the Date header', async () => {
+  it('compare the clock of this machine with the Date header', async () => {
     const answer = { headers: { date: new Date(Date.now() + 60_000).toUTCString() } }
     const { store } = await storeOn({ container: answer, account: answer, service: { status: 403, ...answer } })
     const { clockAheadMs = 0 } = await factsOf(store)
     expect(Math.abs(clockAheadMs + 60_000)).toBeLessThan(10_000)
   })
 
-  it('a service that does not answer is asked once', async () => {
+  it('cost one request to a service that does not answer', async () => {
     const { store } = await storeOn({})
     for (const server of servers) server.close()
     const facts = await factsOf(store)
@@ -145,7 +145,7 @@ describe('the facts of a container', () => {
   it.each([
     [{ 'x-ms-version-id': '2026-01-01T00:00:00.0000000Z' }, true],
     [{}, false],
-  ])('whether writes leave versions is known behind a write: %j', async (headers, versioning) => {
+  ])('show after a write whether writes leave versions: %j', async (headers, versioning) => {
     const { store } = await storeOn({ put: { headers: { etag: '"1"', ...headers } } })
     expect((await factsOf(store)).unknown).toHaveProperty('versioning')
     await store.create('a', Buffer.from('x'), summary())
@@ -154,7 +154,7 @@ describe('the facts of a container', () => {
     expect(facts.unknown).not.toHaveProperty('versioning')
   })
 
-  it('of a SAS its letters and its end are told, and nothing of its signature', async () => {
+  it('include permissions and expiry of a SAS, but never its signature', async () => {
     const token = 'sv=2025-11-05&sp=rl&se=2026-01-01T00%3A00%3A00Z&sig=c2VjcmV0'
     const { store } = await storeOn({}, { kind: 'sas', token, expiresMs: Date.UTC(2026, 0, 1) })
     const facts = await factsOf(store)

@@ -19,8 +19,8 @@ afterAll(() => store.close())
 
 const listedOne = async (name: string) => (await listed(store, { prefix: name }))[0]
 
-describe('what others keep beside a body', () => {
-  it('is sent again with each write: metadata and content headers', async () => {
+describe('metadata of other programs', () => {
+  it('are sent again with each write, together with the content headers', async () => {
     await blob('foreign').upload('old', 3, {
       metadata: { team: 'a b=c', owner: '%41' },
       blobHTTPHeaders: {
@@ -44,12 +44,12 @@ describe('what others keep beside a body', () => {
     expect((await stored(store, 'foreign')).summary).toEqual(summary())
   })
 
-  it('a new blob is application/xml', async () => {
+  it('do not exist on a new blob, which is application/xml', async () => {
     await given(store, 'typed')
     expect((await blob('typed').getProperties()).contentType).toBe('application/xml')
   })
 
-  it('leaves no room for a summary: all of it but the version is left out, the rest is kept', async () => {
+  it('may leave no room for a summary: all of it but the version is omitted, the rest is kept', async () => {
     const metadata = { big: 'x'.repeat(8_000) }
     await blob('full').upload('old', 3, { metadata })
     expect(await store.update('full', put('new'), changeOptions())).toMatchObject({ kind: 'committed' })
@@ -57,7 +57,7 @@ describe('what others keep beside a body', () => {
     expect((await stored(store, 'full')).summary).toBeUndefined()
   })
 
-  it('the limit is 8 KiB of names and values together', () => {
+  it('have a limit of 8 KiB for names and values together', () => {
     const parts = { summary: summary(), md5: '0'.repeat(32), size: 3, holder: undefined }
     const size = (metadata: Record<string, string>) =>
       Object.entries(metadata).reduce((sum, [key, value]) => sum + key.length + value.length, 0)
@@ -69,7 +69,7 @@ describe('what others keep beside a body', () => {
     ])
   })
 
-  it('keeps the version as long as that alone has room', () => {
+  it('still leave the version if that alone has room', () => {
     const parts = { summary: summary({ version: 12 }), md5: '0'.repeat(32), size: 3, holder: undefined }
     const room = 8_192 - 'big'.length - 'leasectl_v12'.length
     const kept = (length: number) => writeMetadata({ ...parts, foreign: { big: 'x'.repeat(length) } })
@@ -80,7 +80,7 @@ describe('what others keep beside a body', () => {
 })
 
 describe('a summary', () => {
-  it('that a foreign writer carried along with another body does not count, but holds the version up', async () => {
+  it('that a foreign writer copied to another body is ignored, but its version still counts', async () => {
     await given(store, 'stale', 'old', { version: 9 })
     const { metadata = {} } = await blob('stale').getProperties()
     await blob('stale').upload('new', 3, { metadata })
@@ -91,7 +91,7 @@ describe('a summary', () => {
     expect((await listedOne('stale'))?.summary).toMatchObject({ version: 10 })
   })
 
-  it('does not count in a listing where the service knows no MD5', async () => {
+  it('is ignored in a listing if the service has no MD5', async () => {
     await given(store, 'blocks', 'body')
     const { metadata = {} } = await blob('blocks').getProperties()
     const id = Buffer.from('block-1').toString('base64')
@@ -101,15 +101,15 @@ describe('a summary', () => {
     expect((await stored(store, 'blocks')).summary).toBeDefined()
   })
 
-  it('unreadable or half is none', async () => {
+  it('that is unreadable or partial is ignored', async () => {
     await blob('half').upload('x', 1, { metadata: { leasectl_codec: '1', leasectl_v: 'seven', leasectl_md5: 'x' } })
     expect(await stored(store, 'half')).toMatchObject({ versionFloor: 0 })
     expect((await stored(store, 'half')).summary).toBeUndefined()
   })
 })
 
-describe('a recorded holder', () => {
-  it('is kept by writes under its lease and dropped by those of others', async () => {
+describe('a recorded lease holder', () => {
+  it('is kept by writes under its lease and dropped by other writes', async () => {
     await given(store, 'held')
     const leaseId = await leased(store, 'held', 'grace')
     await store.update('held', put('1'), changeOptions({ leaseId }))
@@ -121,7 +121,7 @@ describe('a recorded holder', () => {
     ).toEqual([])
   })
 
-  it('does not show the lease id, keeps any text, and is gone after the release', async () => {
+  it('omits the lease id, keeps any text, and is removed by the release', async () => {
     await given(store, 'texts')
     const leaseId = crypto.randomUUID()
     const who = { ...holder('Ädä 😀'), purpose: 'a=b\n%41' }
@@ -135,7 +135,7 @@ describe('a recorded holder', () => {
     expect((await stored(store, 'texts')).summary).toBeDefined()
   })
 
-  it('leaves body, summary and content headers as they are', async () => {
+  it('leaves body, summary and content headers unchanged', async () => {
     await blob('asis').upload('body', 4, { metadata: { one: '1' }, blobHTTPHeaders: { blobContentType: 'text/xml' } })
     await leased(store, 'asis')
     const found = await blob('asis').getProperties()

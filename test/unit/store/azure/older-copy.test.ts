@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => store.close())
 
-/** The bytes of version 1 and the metadata of version 3, as a tool of the store has them at hand. */
+/** The bytes of version 1 and the metadata of version 3, as a storage tool has them. */
 async function copyOf(name: string) {
   await run(store, name, init(['A', 'B']))
   const { body } = await stored(store, name)
@@ -31,8 +31,8 @@ async function copyOf(name: string) {
 const historyOf = async (name: string) =>
   (await readStream(store, name))?.transactions().map(({ version, op, provisional }) => [version, op, provisional])
 
-describe('an older copy that was uploaded past leasectl', () => {
-  it('with the metadata of before is found by whoever reads it, and in no listing taken for the latest', async () => {
+describe('an older copy that was uploaded without leasectl', () => {
+  it('with its old metadata is detected by every reader, and never listed as the latest', async () => {
     const { body, metadata } = await copyOf('resent')
     await blob('resent').upload(body, body.length, { metadata })
     expect((await listed(store, { prefix: 'resent' }))[0]?.summary).toBeUndefined()
@@ -43,14 +43,14 @@ describe('an older copy that was uploaded past leasectl', () => {
     expect(resultOf(await run(store, 'resent', { op: 'complete', event: '01.00' })).version).toBe(5)
   })
 
-  it('with nothing but the version is found as well', async () => {
+  it('with only the version is detected as well', async () => {
     const { body, metadata } = await copyOf('bare')
     const version = Object.entries(metadata).filter(([key]) => key.toLowerCase() === 'leasectl_v')
     await blob('bare').upload(body, body.length, { metadata: Object.fromEntries(version) })
     expect(resultOf(await run(store, 'bare', { op: 'complete', event: '01.00' })).version).toBe(5)
   })
 
-  it('without metadata cannot be told from the latest', async () => {
+  it('without metadata is indistinguishable from the latest', async () => {
     const { body } = await copyOf('dropped')
     await blob('dropped').upload(body, body.length)
     expect(await historyOf('dropped')).toEqual([[1, 'init', false]])

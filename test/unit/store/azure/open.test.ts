@@ -7,7 +7,7 @@ import { openStore } from '../../../../src/store/open.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 
 describe('openStore', () => {
-  it('opens memory:, sqlite: and azurite: by their addresses, which the stores give back', async () => {
+  it('opens memory:, sqlite: and azurite: addresses, which the stores return', async () => {
     const { port } = await sharedAzurite()
     const made = await openAzuriteStore(port)
     await made.close()
@@ -28,13 +28,13 @@ describe('openStore', () => {
     }
   })
 
-  it('asks nothing of Azure before the first request', async () => {
+  it('sends no request to Azure before the first operation', async () => {
     const store = await openStore('azurite://127.0.0.1:1/orders', {})
     await expect(store.read('none')).rejects.toThrow(/127\.0\.0\.1:1 does not answer/)
     await store.close()
   })
 
-  it('refuses an address that makes no sense', async () => {
+  it('refuses an invalid address', async () => {
     await expect(openStore('orders', {})).rejects.toBeInstanceOf(BadAddress)
   })
 })

@@ -4,7 +4,7 @@ import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 import { startFaultProxy } from '../../../support/fault-proxy.ts'
 import { PATIENT, SOON } from './support.ts'
 
-/** A stream, and two ways to it: one past the proxy. */
+/** A stream, and two ways to it: one without the proxy. */
 async function setUp() {
   const { port } = await sharedAzurite()
   const direct = await openAzuriteStore(port, PATIENT)
@@ -19,7 +19,7 @@ async function setUp() {
   return { direct, proxy, store, etag: (await stored(direct, 's')).etag }
 }
 
-it('what is refused at the second try is unknown: the first may still land', async () => {
+it('a removal refused at the second attempt is unknown: the first may still land', async () => {
   const { direct, proxy, store, etag } = await setUp()
   proxy.add({ kind: 'late', on: 'delete', nth: 1 })
   proxy.add({ kind: 'error-before', on: 'delete', nth: 2, status: 403 })
@@ -30,14 +30,14 @@ it('what is refused at the second try is unknown: the first may still land', asy
   expect(await direct.read('s')).toBeUndefined()
 })
 
-it('what is refused at once is a fault: nothing was removed', async () => {
+it('a removal refused at once is an error: the stream still exists', async () => {
   const { direct, proxy, store, etag } = await setUp()
   proxy.add({ kind: 'error-before', on: 'delete', nth: 1, status: 403 })
   await expect(store.remove('s', { etag })).rejects.toMatchObject({ code: 'not-permitted' })
   expect(await direct.read('s')).toBeDefined()
 })
 
-it('a copy of the create that comes after the removal brings the stream back as it was at first', async () => {
+it('a copy of the create that arrives after the removal restores the original stream', async () => {
   const { direct, proxy, store, etag } = await setUp()
   await direct.remove('s', { etag })
   proxy.add({ kind: 'duplicate-late', on: 'put', nth: 1 })
@@ -50,7 +50,7 @@ it('a copy of the create that comes after the removal brings the stream back as 
   expect(back.etag).not.toBe(created.etag)
 })
 
-it('what is given up while it is under way is unknown, not undone; before that nothing is sent', async () => {
+it('a removal canceled in flight is unknown, not undone; canceled earlier, it is not sent', async () => {
   const { direct, proxy, store, etag } = await setUp()
   const stop = new AbortController()
   proxy.add({ kind: 'lose-answer', on: 'delete', silent: true, before: async () => stop.abort(new Error('stop')) })

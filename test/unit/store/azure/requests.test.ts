@@ -15,12 +15,12 @@ function callsOf(): AzureRequests {
   })
 }
 
-/** Ends only when it is given up. */
+/** Ends only when it is canceled. */
 const silent = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
 
 describe('closing', () => {
-  it('leaves what is under way without an answer: it may have been applied', async () => {
+  it('leaves a request in flight without an answer: it may have been applied', async () => {
     const calls = callsOf()
     const asked = calls.send(silent, { limitMs })
     calls.close()
@@ -30,7 +30,7 @@ describe('closing', () => {
     expect(calls.fault(answer.error)).toEqual(new StoreClosed('the store was closed'))
   })
 
-  it('counts an answer that came all the same', async () => {
+  it('counts an answer that arrives anyway', async () => {
     const calls = callsOf()
     const send = async () => {
       calls.close()
@@ -39,7 +39,7 @@ describe('closing', () => {
     expect(await calls.send(send, { limitMs })).toMatchObject({ kind: 'refused', error: { code: 'BlobNotFound' } })
   })
 
-  it('lets nothing be sent afterwards, and says that nothing was', async () => {
+  it('sends no later request, and reports that none was sent', async () => {
     const calls = callsOf()
     calls.close()
     const send = vi.fn()
@@ -48,10 +48,10 @@ describe('closing', () => {
     expect(send).not.toHaveBeenCalled()
   })
 
-  it('between two tries does not forget that the first one had no answer', async () => {
+  it('between two attempts remembers that the first had no answer', async () => {
     const calls = callsOf()
     const send = vi.fn(async () => {
-      // The pause before the next try has begun by then.
+      // The pause before the next attempt has begun by then.
       setImmediate(() => calls.close())
       throw new ServiceError('ServerBusy', { status: 503 })
     })
@@ -59,7 +59,7 @@ describe('closing', () => {
     expect(send).toHaveBeenCalledOnce()
   })
 
-  it('does not speak for the caller who gave up', async () => {
+  it('does not replace the reason of a caller that canceled', async () => {
     const calls = callsOf()
     const caller = new AbortController()
     const asked = calls.send(silent, { limitMs, signal: caller.signal })

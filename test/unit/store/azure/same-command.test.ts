@@ -23,12 +23,12 @@ async function scene() {
   return { ...found, entries }
 }
 
-describe('of two processes with one command id', () => {
+describe('of two processes with one command id,', () => {
   test.each([
     ['is refused', { kind: 'delay' }],
     ['is lost', { kind: 'lose-request' }],
-    ['is held back by the network', { kind: 'late' }],
-    ['is answered 500 in its place', { kind: 'error-before' }],
+    ['is delayed by the network', { kind: 'late' }],
+    ['gets a forged 500', { kind: 'error-before' }],
   ] as const)('the one whose write %s while the other’s lands is the duplicate', async (_, fault) => {
     const { direct, proxy, store, entries } = await scene()
     const others: string[] = []
@@ -47,7 +47,7 @@ describe('of two processes with one command id', () => {
         const { direct, proxy, store, entries } = await scene()
         proxy.add({ kind, on: 'put', nth: 1 })
         const meanwhile: Promise<string>[] = []
-        // Before the read that looks for it.
+        // Before the read that looks it up.
         const isLook = () => proxy.count('put') > 0 && meanwhile.length === 0
         proxy.add({
           kind: 'delay',

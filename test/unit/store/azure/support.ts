@@ -5,19 +5,19 @@ import { bytes, summary } from '../../../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../support/azurite.ts'
 import { startFaultProxy } from '../../../support/fault-proxy.ts'
 
-/** More than an answer takes, however much else the machine has to do; and less than a change has in all. */
+/** More than the time of an answer on a busy machine; and less than the whole time limit of a change. */
 export const LIMIT_MS = 20_000
 
-/** Of a store for which only what never comes is too late. */
+/** For a store in which only a missing answer is too late. */
 export const PATIENT = {
   limits: { leaseMs: LIMIT_MS, bodyMs: LIMIT_MS, pageMs: LIMIT_MS },
   waits: { releaseMs: 2 * LIMIT_MS, closeMs: 2 * LIMIT_MS },
 } as const
 
-/** The time for a condition that only the pace of the machine keeps waiting. */
+/** The time for a condition that depends only on the speed of the machine. */
 export const SOON = { timeout: 60_000, interval: 5 } as const
 
-/** From now on: lets the limit of the last try under way that has one of `LIMIT_MS` be over, so that nobody waits for it. */
+/** From now on: expires the limit of the last attempt in flight with one of `LIMIT_MS`, so that the test need not wait. */
 export function limitToEnd(): () => void {
   const [set, cleared] = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'clearTimeout')]
   onTestFinished(() => {
@@ -34,7 +34,7 @@ export function limitToEnd(): () => void {
   }
 }
 
-/** The clocks of a machine that go on only when a test lets them: a lease stays young however long its requests take. */
+/** The clocks of a machine that only a test advances: a lease stays young however long its requests take. */
 export class StoppedClock implements Clock {
   #wallMs = Date.now()
   #monotonicMs = 0
@@ -42,7 +42,7 @@ export class StoppedClock implements Clock {
   readonly wallMs = (): number => this.#wallMs
   readonly monotonicMs = (): number => this.#monotonicMs
 
-  /** @param wallMs how far the clock on the wall goes meanwhile, which can be set */
+  /** @param wallMs the advance of the wall clock, which can be set */
   pass(ms: number, wallMs = ms): void {
     this.#monotonicMs += ms
     this.#wallMs += wallMs
@@ -50,8 +50,8 @@ export class StoppedClock implements Clock {
 }
 
 /**
- * A store behind a proxy, on a machine whose clock stands still, with an empty stream `s`. `direct` sees and writes the truth,
- * past the proxy.
+ * A store behind a proxy, on a machine with fixed clocks, with an empty stream `s`. `direct` reads and writes the actual
+ * state, without the proxy.
  */
 export async function behindProxy(options: Pick<AzureBlobOptions, 'random'> = {}) {
   const { port } = await sharedAzurite()

@@ -26,7 +26,7 @@ async function storeInUse(): Promise<{ store: StreamStore; path: string; acknowl
   return { store, path, acknowledged }
 }
 
-/** Writes until `work` is done. Returns how often, and all ids. */
+/** Writes until `work` is done. Returns the number of writes, and all ids. */
 async function whileWriting(store: StreamStore, work: Promise<unknown>): Promise<string[]> {
   let isOver = false
   const done = work.finally(() => {
@@ -53,8 +53,8 @@ const WAYS: Readonly<Record<string, (path: string, copy: string) => Promise<unkn
   'VACUUM INTO': async (path, copy) => connect(path).exec(`VACUUM INTO '${copy}'`),
 }
 
-describe('a copy of the file that SQLite makes while the store is written', () => {
-  it.each(Object.entries(WAYS))('has all that was acknowledged before: %s', async (_, make) => {
+describe('a copy of the file that SQLite makes during writes', () => {
+  it.each(Object.entries(WAYS))('has every change acknowledged before: %s', async (_, make) => {
     const { store, path, acknowledged } = await storeInUse()
     const copy = `${path}.copy`
     const late = await whileWriting(store, make(path, copy))
@@ -63,7 +63,7 @@ describe('a copy of the file that SQLite makes while the store is written', () =
     expect(await faultsOf(path, { acknowledged: [...acknowledged, ...late] })).toEqual([])
   })
 
-  it.each(Object.entries(WAYS))('is the same store when it is put back: %s', async (_, make) => {
+  it.each(Object.entries(WAYS))('is the same store when it is restored: %s', async (_, make) => {
     const { store, path } = await storeInUse()
     await store.acquireLease('s/0', { leaseId: 'kept', durationS: -1, holder: holder('ada') })
     const copy = `${path}.copy`
@@ -76,14 +76,14 @@ describe('a copy of the file that SQLite makes while the store is written', () =
     }
   })
 
-  it('would lack some if only the database file were copied', async () => {
+  it('would lack changes if only the database file were copied', async () => {
     const { path, acknowledged } = await storeInUse()
     copyFileSync(path, `${path}.copy`)
     expect(await faultsOf(`${path}.copy`, { acknowledged })).toContain('lost: c-7')
     row.control('the file alone is copied while it is open', true)
   })
 
-  it('is what the program sqlite3 makes, as the documentation has it', async ctx => {
+  it('can be made with the program sqlite3, as documented', async ctx => {
     const { path, acknowledged } = await storeInUse()
     try {
       execFileSync('sqlite3', [path, `.backup '${path}.copy'`], { stdio: 'pipe' })

@@ -26,7 +26,7 @@ function watchSelects(): string[] {
   return seen
 }
 
-it('fetches no body that the change does not look at', async () => {
+it('a change that does not read the body fetches none', async () => {
   const { store } = await storeWithOne()
   const selects = watchSelects()
   await store.update('a', put('new'), changeOptions())
@@ -34,7 +34,7 @@ it('fetches no body that the change does not look at', async () => {
   expect(text((await stored(store, 'a')).body)).toBe('new')
 })
 
-it('fetches what it looks at once', async () => {
+it('a change that reads the body fetches it once', async () => {
   const { store } = await storeWithOne()
   const selects = watchSelects()
   const decide = ({ body, summary, size }: StreamSnapshot) => put(`${text(body)} ${size} ${summary?.status}`)()
@@ -42,7 +42,7 @@ it('fetches what it looks at once', async () => {
   expect(selects.filter(sql => /body FROM/.test(sql))).toHaveLength(1)
 })
 
-it('tells nothing of the stream any more when the transaction is over', async () => {
+it('a snapshot of the stream is unusable after the transaction', async () => {
   const { store } = await storeWithOne()
   let late: StreamSnapshot | undefined
   const decide = (current: StreamSnapshot) => {
@@ -54,10 +54,10 @@ it('tells nothing of the stream any more when the transaction is over', async ()
 })
 
 it.each([
-  ['looked at', ({ body }: StreamSnapshot) => put(text(body))()],
-  ['looked at in vain', (current: StreamSnapshot) => put(String(Object.keys({ ...current })))()],
-  ['written over', () => put('new')()],
-])('is a damaged store where the document is missing that is %s', async (_, decide) => {
+  ['read', ({ body }: StreamSnapshot) => put(text(body))()],
+  ['read and skipped', (current: StreamSnapshot) => put(String(Object.keys({ ...current })))()],
+  ['overwritten', () => put('new')()],
+])('a missing document of a stream that is %s is a damaged store', async (_, decide) => {
   const { store, path } = await storeWithOne()
   const db = new DatabaseSync(path)
   db.exec('DELETE FROM bodies')
@@ -65,7 +65,7 @@ it.each([
   await expect(store.update('a', decide, changeOptions())).rejects.toThrow(StoreDamaged)
 })
 
-it('is a fault of the store, whatever the change makes of it', async () => {
+it('a damaged document is an error of the store, whatever the change does with it', async () => {
   const { store, path } = await storeWithOne()
   const db = new DatabaseSync(path)
   db.exec('DELETE FROM bodies')

@@ -18,7 +18,7 @@ async function storeWithCounter(): Promise<{ store: StreamStore; path: string }>
   return { store, path }
 }
 
-/** Another program that writes: its transaction keeps the file locked until it is ended. */
+/** Another program that writes: its transaction keeps the file locked until it ends. */
 function lock(path: string): DatabaseSync {
   const db = new DatabaseSync(path)
   db.exec('BEGIN IMMEDIATE')
@@ -31,7 +31,7 @@ function end(db: DatabaseSync, how: 'COMMIT' | 'ROLLBACK'): void {
 }
 
 describe('a file that another program has locked', () => {
-  it('is unreachable when the deadline passes; nothing was changed', async () => {
+  it('makes a change unreachable when the deadline passes; nothing is changed', async () => {
     const { store, path } = await storeWithCounter()
     lock(path)
     const change = store.update('counter', increment, changeOptions({ deadlineMs: 80 }))
@@ -40,7 +40,7 @@ describe('a file that another program has locked', () => {
     expect(text((await stored(store, 'counter')).body)).toBe('1')
   })
 
-  it('is decided on while it waits, and written as it was decided', async () => {
+  it('lets a change decide while it waits, and the decision is written', async () => {
     const { store, path } = await storeWithCounter()
     const other = lock(path)
     const decide = vi.fn((current: StreamSnapshot) => {
@@ -56,7 +56,7 @@ describe('a file that another program has locked', () => {
   it.each([
     ['document', `UPDATE bodies SET body = CAST('5' AS BLOB)`, `UPDATE streams SET etag = 'moved'`, '6'],
     ['lease record', `UPDATE streams SET lease_id = 'ended'`, 'UPDATE streams SET lease_until_ms = 1', '2'],
-  ])('is decided on again where the other wrote the %s of its stream', async (_, first, second, written) => {
+  ])('makes a change decide again if the other wrote the %s of its stream', async (_, first, second, written) => {
     const { store, path } = await storeWithCounter()
     const other = lock(path)
     other.exec(first)
@@ -73,7 +73,7 @@ describe('a file that another program has locked', () => {
     expect(text((await stored(store, 'counter')).body)).toBe(written)
   })
 
-  it('is discarded where the other took the lease, or removed the stream', async () => {
+  it('makes a decision discarded if the other program took the lease or removed the stream', async () => {
     for (const sql of ["UPDATE streams SET lease_id = 'theirs', lease_duration_s = -1", 'DELETE FROM streams']) {
       const { store, path } = await storeWithCounter()
       const other = lock(path)
@@ -91,8 +91,8 @@ describe('a file that another program has locked', () => {
 
   it.each([
     ['back', -1],
-    ['on by more than a tenth of a second', 101],
-  ])('is decided on again where the clock went %s meanwhile', async (_, ms) => {
+    ['forward by more than a tenth of a second', 101],
+  ])('makes a change decide again if the clock went %s meanwhile', async (_, ms) => {
     const path = join(testFolder(), 'streams.db')
     let nowMs = 1_000_000
     const store = openSqliteStore(path, { clock: () => nowMs })
@@ -110,7 +110,7 @@ describe('a file that another program has locked', () => {
     expect(decide.mock.lastCall?.[1]).toBe(nowMs)
   })
 
-  it('keeps out no change that leaves the stream as it is', async () => {
+  it('does not delay a change that leaves the stream as it is', async () => {
     const { store, path } = await storeWithCounter()
     lock(path)
     const leave = (): Decision => ({ kind: 'leave' })
@@ -123,7 +123,7 @@ describe('a file that another program has locked', () => {
     await expect(store.update('counter', fail, changeOptions())).rejects.toBe(fault)
   })
 
-  it('is written as soon as the lock is gone: this process goes on while it waits', async () => {
+  it('delays a write only until the lock is released, while this process keeps running', async () => {
     const { store, path } = await storeWithCounter()
     const other = lock(path)
     setTimeout(() => other.exec('ROLLBACK'), 50)
@@ -132,7 +132,7 @@ describe('a file that another program has locked', () => {
     expect(text((await stored(store, 'counter')).body)).toBe('4')
   })
 
-  it('is given up with the reason of the signal', async () => {
+  it('allows a write to be canceled with the reason of the signal', async () => {
     const { store, path } = await storeWithCounter()
     lock(path)
     const stop = new AbortController()
@@ -143,7 +143,7 @@ describe('a file that another program has locked', () => {
   })
 })
 
-/** Lets the next COMMITs end in an error of the disk: before they did anything, or after they did it all. */
+/** Makes the next COMMITs fail with a disk error: before they did anything, or after they did everything. */
 function failCommits(times: number, when: 'before' | 'after'): { readonly failed: number } {
   const probe = new DatabaseSync(':memory:')
   const statements: StatementSync = Object.getPrototypeOf(probe.prepare('SELECT 1'))
@@ -160,14 +160,14 @@ function failCommits(times: number, when: 'before' | 'after'): { readonly failed
   return seen
 }
 
-/** Adds its id to the body, once: as operations look for their command id in the journal. */
+/** Adds its id to the body, once: as operations search for their command id in the journal. */
 const once =
   (id: string) =>
   (current: StreamSnapshot): Decision =>
     text(current.body).includes(id) ? { kind: 'leave' } : put(`${text(current.body)} ${id}`)()
 
 describe('a COMMIT without a clear answer', () => {
-  it('is done again when it was not applied', async () => {
+  it('is repeated if it was not applied', async () => {
     const { store } = await storeWithCounter()
     const commits = failCommits(2, 'before')
     expect(await store.update('counter', once('c-1'), changeOptions())).toMatchObject({ kind: 'committed' })
@@ -175,7 +175,7 @@ describe('a COMMIT without a clear answer', () => {
     expect(text((await stored(store, 'counter')).body)).toBe('1 c-1')
   })
 
-  it('is found when it was applied', async () => {
+  it('is found if it was applied', async () => {
     const { store } = await storeWithCounter()
     const commits = failCommits(1, 'after')
     expect(await store.update('counter', once('c-1'), changeOptions())).toEqual({ kind: 'left' })
@@ -183,7 +183,7 @@ describe('a COMMIT without a clear answer', () => {
     expect(text((await stored(store, 'counter')).body)).toBe('1 c-1')
   })
 
-  it('is found behind a lease that another took meanwhile', async () => {
+  it('is found even if another has taken a lease meanwhile', async () => {
     const { store, path } = await storeWithCounter()
     const other = openSqliteStore(path)
     failCommits(1, 'after')
@@ -193,7 +193,7 @@ describe('a COMMIT without a clear answer', () => {
     await other.close()
   })
 
-  it('is unknown when the stream was removed before it could be looked up', async () => {
+  it('is unknown if the stream was removed before the lookup', async () => {
     const { store, path } = await storeWithCounter()
     const other = openSqliteStore(path)
     failCommits(1, 'after')
@@ -203,7 +203,7 @@ describe('a COMMIT without a clear answer', () => {
     await other.close()
   })
 
-  it('is unknown when it never comes, with the fault as its cause', async () => {
+  it('is unknown if the lookup never succeeds, with the error as its cause', async () => {
     const { store, path } = await storeWithCounter()
     failCommits(Number.POSITIVE_INFINITY, 'before')
     const outcome = await store.update('counter', once('c-1'), changeOptions())
@@ -213,7 +213,7 @@ describe('a COMMIT without a clear answer', () => {
     expect(integrity(path)).toBe('ok')
   })
 
-  it('passes on what decide throws when it looks again', async () => {
+  it('passes on an error that decide throws on its second run', async () => {
     const { store } = await storeWithCounter()
     failCommits(1, 'before')
     const fault = new Error('bad document')

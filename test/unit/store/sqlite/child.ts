@@ -1,4 +1,4 @@
-// A program of its own beside the tests: node child.ts increment|try FILE [COUNT]
+// A separate program: node child.ts increment|try FILE [COUNT]
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
 import { changeOptions, increment, namesOf, stored, text } from '../../../contract/harness.ts'
 
@@ -23,7 +23,7 @@ async function incrementing(): Promise<void> {
   }
 }
 
-/** Prints what reading shows and with which code writing fails. */
+/** Prints the rows, and the code with which a write fails. */
 async function trying(): Promise<void> {
   const names = await namesOf(store)
   const body = text((await stored(store, 'counter')).body)

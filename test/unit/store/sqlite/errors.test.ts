@@ -24,14 +24,14 @@ describe('an error of SQLite or the file system', () => {
     ['ENOTDIR', { code: 'ENOTDIR' }, 'bad-address'],
     ['ENOENT', { code: 'ENOENT' }, 'bad-address'],
     ['EIO', { code: 'EIO' }, 'store-unreachable'],
-  ])('%s is a fault of the store that names the file and keeps its cause', (_, fields, code) => {
+  ])('%s is an error of the store that names the file and keeps its cause', (_, fields, code) => {
     const cause = fault(fields)
     const error = storeError(cause, '/data/streams.db')
     expect(error).toBeInstanceOf(LeasectlError)
     expect(error).toMatchObject({ code, cause })
   })
 
-  it('stays what it is when it is neither', () => {
+  it('of another kind stays unchanged', () => {
     for (const error of [
       new Error('bug'),
       fault({ errcode: 1 }),
@@ -43,7 +43,7 @@ describe('an error of SQLite or the file system', () => {
     }
   })
 
-  it('is worth another try only while others lock the file', () => {
+  it('is retried only while other programs lock the file', () => {
     expect([5, 261, 517, 6, 15].map(errcode => isBusy(fault({ errcode })))).toEqual([true, true, true, true, true])
     expect([8, 10, 11, 13, 14].map(errcode => isBusy(fault({ errcode })))).toEqual([false, false, false, false, false])
     expect(isBusy(new Error('busy'))).toBe(false)
@@ -51,14 +51,14 @@ describe('an error of SQLite or the file system', () => {
 })
 
 describe('mayWriteWith', () => {
-  it('takes SQLite 3.51.3 and later', () => {
+  it('accepts SQLite 3.51.3 and later', () => {
     expect(['3.51.3', '3.51.10', '3.52.0', '4.0.0'].map(mayWriteWith)).toEqual([true, true, true, true])
     expect(['3.51.2', '3.50.4', '3.9.9', '2.99.99', ''].map(mayWriteWith)).toEqual([false, false, false, false, false])
   })
 })
 
 describe('loadSqlite', () => {
-  it('drops the warning of node:sqlite and no other', async () => {
+  it('suppresses the warning of node:sqlite and no other', async () => {
     // Others may have loaded it before.
     vi.resetModules()
     const { loadSqlite } = await import('../../../../src/store/sqlite/open.ts')

@@ -9,7 +9,7 @@ import { SAMPLE_STREAMS, sampleFile } from './sample.ts'
 import { inFile, NOBODY, startChild, testFolder } from './support.ts'
 
 const row = trustRow('sqlite')
-/** How many files of each kind were opened. */
+/** The number of opened files of each kind. */
 const injected = new Map<string, number>()
 afterAll(() => {
   for (const [kind, count] of injected) row.injected(kind, count)
@@ -18,13 +18,13 @@ const reached = (kind: string): unknown => injected.set(kind, (injected.get(kind
 
 type Fault = typeof StoreDamaged | typeof StoreIncompatible
 
-/** Everything one can do with the file ends in the given fault, and the file stays as it is, byte by byte. */
+/** Every operation on the file fails with the given error, and the file stays unchanged, byte by byte. */
 async function expectFault(path: string, fault: Fault, kind: string): Promise<void> {
   expect(await withoutFault(path, fault)).toEqual([])
   reached(kind)
 }
 
-/** What can be done with the file without the given fault, and whether that changes it. */
+/** The operations on the file that do not fail with the given error, and whether they change it. */
 async function withoutFault(path: string, fault: Fault, open = openSqliteStore): Promise<string[]> {
   const before = readFileSync(path)
   const store = open(path)
@@ -44,8 +44,8 @@ async function withoutFault(path: string, fault: Fault, open = openSqliteStore):
   return existsSync(path) && readFileSync(path).equals(before) ? done : [...done, 'the file is another one']
 }
 
-describe('a file that is not a sound store', () => {
-  it('is damaged when it is no database', async () => {
+describe('a file that is not an intact store', () => {
+  it('is damaged if it is not a database', async () => {
     const path = join(testFolder(), 'streams.db')
     for (const content of ['hello', 'hello world '.repeat(1_000)]) {
       writeFileSync(path, content)
@@ -53,7 +53,7 @@ describe('a file that is not a sound store', () => {
     }
   })
 
-  it('would be seen to be lost by a store that makes what it cannot read anew', async () => {
+  it('would be lost in a store that recreates unreadable files', async () => {
     const path = join(testFolder(), 'streams.db')
     writeFileSync(path, 'hello')
     const done = await withoutFault(path, StoreDamaged, broken => {
@@ -64,7 +64,7 @@ describe('a file that is not a sound store', () => {
     row.control('what cannot be read is made anew', true)
   })
 
-  it('is damaged when it is a database of another program', async () => {
+  it('is damaged if it is a database of another program', async () => {
     const path = join(testFolder(), 'streams.db')
     for (const sql of ['CREATE TABLE other (a)', 'DROP TABLE other; PRAGMA application_id = 7']) {
       inFile(path, db => db.exec(sql))
@@ -72,32 +72,32 @@ describe('a file that is not a sound store', () => {
     }
   })
 
-  it.each([16, 100, 600, 4_096, 5_000, 16_384])('is damaged when it ends after %d bytes', async size => {
+  it.each([16, 100, 600, 4_096, 5_000, 16_384])('is damaged if it ends after %d bytes', async size => {
     const path = await sampleFile()
     truncateSync(path, size)
     await expectFault(path, StoreDamaged, 'truncated')
   })
 
-  it('is damaged where its pages are overwritten, and says so instead of showing wrong rows', async () => {
+  it('is damaged if its pages are overwritten, and fails instead of showing wrong rows', async () => {
     const path = await sampleFile()
     const content = readFileSync(path)
     writeFileSync(path, content.fill(0xaa, 4_096))
     await expectFault(path, StoreDamaged, 'overwritten')
   })
 
-  it.each([0, -1])('is left as it is where its tables have the version %d, which no leasectl wrote', async version => {
+  it.each([0, -1])('is left as it is if its tables have the version %d, which no leasectl wrote', async version => {
     const path = await sampleFile()
     inFile(path, db => db.exec(`PRAGMA user_version = ${version}`))
     await expectFault(path, StoreDamaged, 'a schema that nobody wrote')
   })
 
-  it('is incompatible when a newer leasectl wrote it', async () => {
+  it('is incompatible if a newer leasectl wrote it', async () => {
     const path = await sampleFile()
     inFile(path, db => db.exec('PRAGMA user_version = 3'))
     await expectFault(path, StoreIncompatible, 'a newer schema')
   })
 
-  it('is incompatible as soon as a newer leasectl migrates it, also for those who have it open', async () => {
+  it('is incompatible once a newer leasectl migrates it, also for processes that have it open', async () => {
     const path = await sampleFile()
     const store = openSqliteStore(path)
     await store.update('counter', increment, changeOptions())
@@ -112,7 +112,7 @@ describe('a file that is not a sound store', () => {
 describe('a SQLite that is too old to write safely', () => {
   const sqliteVersion = '3.51.2'
 
-  it('reads and refuses to write', async () => {
+  it('is used for reading, and writes are refused', async () => {
     const store = openSqliteStore(await sampleFile(), { sqliteVersion })
     expect(text((await stored(store, 'counter')).body)).toBe('1')
     expect(await listed(store)).toHaveLength(SAMPLE_STREAMS)
@@ -130,11 +130,11 @@ describe('a SQLite that is too old to write safely', () => {
   })
 })
 
-describe('a store that may only be read', () => {
+describe('a read-only store', () => {
   it.each([
     ['file', 0o755],
     ['file in a folder without write rights', 0o555],
-  ])('is read, and writing says why not: %s', async (_, folderMode) => {
+  ])('can be read, and a write names the reason: %s', async (_, folderMode) => {
     const folder = testFolder()
     const path = await sampleFile(folder)
     if (process.getuid?.() === 0) for (const each of [folder, path]) chownSync(each, NOBODY, NOBODY)

@@ -6,7 +6,7 @@ import type { StreamStore } from '../../../../src/store/store.ts'
 import { bytes, changeOptions, given, increment, listed, stored, summary, text } from '../../../contract/harness.ts'
 import { integrity, testFolder } from './support.ts'
 
-/** Reads look at each call. */
+/** Reads check the file at each call. */
 const open = (path: string): StreamStore => openSqliteStore(path, { checkMs: 0 })
 
 /** A closed store with one stream. */
@@ -22,7 +22,7 @@ async function names(store: StreamStore): Promise<string[]> {
 }
 
 describe('a file that is replaced while it is open', () => {
-  it('is given up: what lies there now is read and written', async () => {
+  it('is abandoned: the current file is read and written', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'store.db'), 'old')
     const backup = await storeFile(join(folder, 'backup.db'), 'counter')
@@ -39,7 +39,7 @@ describe('a file that is replaced while it is open', () => {
     await again.close()
   })
 
-  it('is not written any more, also by a write that comes first', async () => {
+  it('is not written any more, not even by a write that comes first', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'store.db'), 'old')
     const backup = await storeFile(join(folder, 'backup.db'), 'counter')
@@ -51,7 +51,7 @@ describe('a file that is replaced while it is open', () => {
     await store.close()
   })
 
-  it('has all that was acknowledged where it was moved to, and nothing of it gets into the new one', async () => {
+  it('has all acknowledged changes at its new path, and passes none of them to the new file', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'store.db'), 'old')
     const backup = await storeFile(join(folder, 'backup.db'), 'counter')
@@ -68,7 +68,7 @@ describe('a file that is replaced while it is open', () => {
     await moved.close()
   })
 
-  it('is given up by all who have it open, one after the other', async () => {
+  it('is abandoned by all processes that have it open, one after the other', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'store.db'), 'old')
     const backup = await storeFile(join(folder, 'backup.db'), 'counter')
@@ -83,7 +83,7 @@ describe('a file that is replaced while it is open', () => {
     expect(integrity(path)).toBe('ok')
   })
 
-  it('takes along no write that only waits: it goes into the new one', async () => {
+  it('gets no write that only waits: it goes into the new file', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'store.db'), 'old')
     const backup = await storeFile(join(folder, 'backup.db'), 'counter')
@@ -98,7 +98,7 @@ describe('a file that is replaced while it is open', () => {
     await store.close()
   })
 
-  it('is not looked at again where it is still the same', async () => {
+  it('is not checked again if it is still the same', async () => {
     const path = await storeFile(join(testFolder(), 'store.db'), 'counter')
     let opened = 0
     const store = openSqliteStore(path, { checkMs: 0, onOpen: () => opened++ })
@@ -110,7 +110,7 @@ describe('a file that is replaced while it is open', () => {
 })
 
 describe('a file that is deleted while it is open', () => {
-  it('reads as an empty store and is not made anew by it', async () => {
+  it('reads as an empty store and is not recreated by reading', async () => {
     const path = await storeFile(join(testFolder(), 'store.db'), 'old')
     const store = open(path)
     await given(store, 'old/2', '1')
@@ -122,7 +122,7 @@ describe('a file that is deleted while it is open', () => {
     await store.close()
   })
 
-  it('is made anew by what is created, and keeps that', async () => {
+  it('is recreated by a create, and keeps that', async () => {
     const path = await storeFile(join(testFolder(), 'store.db'), 'old')
     const store = open(path)
     await given(store, 'old/2', '1')
@@ -135,7 +135,7 @@ describe('a file that is deleted while it is open', () => {
     await again.close()
   })
 
-  it('comes back with a copy of it', async () => {
+  it('is restored with a copy of it', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'store.db'), 'counter')
     const copy = join(folder, 'copy.db')

@@ -12,11 +12,11 @@ it.each([
   [40, 1, 10],
   [400, 0, 1],
   [10_000, 1, 60],
-])('stands back little after a wait of %d ms, and never for long', (waitedMs, random, delayMs) => {
+])('a call backs off briefly after a wait of %d ms, and never for long', (waitedMs, random, delayMs) => {
   expect(lockDelay(waitedMs, () => random)).toBe(delayMs)
 })
 
-it('lets all calls of the process come back at the time that the first of them set', () => {
+it('all calls of the process retry at the time that the first of them set', () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const delays = [1, 0]
   const backoff = new LockBackoff(() => delays.shift() ?? 0)
@@ -26,7 +26,7 @@ it('lets all calls of the process come back at the time that the first of them s
   expect(backoff.leftMs).toBe(60)
 })
 
-it('tries once for a call that does not wait', async () => {
+it('a call that does not wait makes one attempt', async () => {
   const path = await sampleFile()
   const file = new SqliteFile(path, { random: Math.random })
   onTestFinished(() => file.close())

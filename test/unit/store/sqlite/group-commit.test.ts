@@ -16,7 +16,7 @@ async function storeWithCounters(): Promise<{ store: StreamStore; path: string }
   return { store, path }
 }
 
-/** Counts COMMITs; the next `failing` of them end in an error of the disk after they did their work. */
+/** Counts COMMITs; the next `failing` of them report a disk error after they succeeded. */
 function watchCommits(failing = 0): { commits: number } {
   const { run } = StatementSync.prototype
   const seen = { commits: 0 }
@@ -33,7 +33,7 @@ function watchCommits(failing = 0): { commits: number } {
 
 const counters = (store: StreamStore) => Promise.all(NAMES.map(async name => text((await stored(store, name)).body)))
 
-it('writes changes of several streams that are asked for together in one transaction', async () => {
+it('changes of several streams that are submitted together are written in one transaction', async () => {
   const { store } = await storeWithCounters()
   const seen = watchCommits()
   const outcomes = await Promise.all(NAMES.map(name => store.update(name, increment, changeOptions())))
@@ -42,7 +42,7 @@ it('writes changes of several streams that are asked for together in one transac
   expect(await counters(store)).toEqual(NAMES.map(() => '2'))
 })
 
-it('keeps the changes of the others where one throws', async () => {
+it('if one change throws, the changes of the others are kept', async () => {
   const { store, path } = await storeWithCounters()
   const bad = () => {
     throw new RangeError('unreadable')
@@ -54,7 +54,7 @@ it('keeps the changes of the others where one throws', async () => {
   expect(integrity(path)).toBe('ok')
 })
 
-it('discards what was decided in a transaction that another of its changes undid', async () => {
+it('a decision in a transaction that another of its changes rolled back is discarded', async () => {
   const { store } = await storeWithCounters()
   const discards: Mock<() => void>[] = []
   const counted = (current: StreamSnapshot) => {
@@ -73,14 +73,14 @@ it('discards what was decided in a transaction that another of its changes undid
   expect(discards.map(discard => discard.mock.calls.length)).toEqual([1, 0])
 })
 
-it('tells nobody that a change has landed before the COMMIT was', async () => {
+it('no change is reported before the COMMIT', async () => {
   const { store } = await storeWithCounters()
   watchCommits(NAMES.length * 100)
   const removals = await Promise.all(NAMES.map(name => store.remove(name, {})))
   expect(removals.map(({ kind }) => kind)).toEqual(NAMES.map(() => 'unknown'))
 })
 
-it('looks each change of a group up after a COMMIT without a clear answer, and makes none twice', async () => {
+it('each change of a group is looked up after a COMMIT without a clear answer, and none is made twice', async () => {
   const { store } = await storeWithCounters()
   watchCommits(1)
   const once =
@@ -92,7 +92,7 @@ it('looks each change of a group up after a COMMIT without a clear answer, and m
   expect(await counters(store)).toEqual(NAMES.map((_, at) => `1 id-${at}`))
 })
 
-it('writes what was asked for before it is closed', async () => {
+it('submitted changes are written before the store is closed', async () => {
   const { store, path } = await storeWithCounters()
   const change = store.update('orders/0', increment, changeOptions())
   await store.close()
@@ -102,7 +102,7 @@ it('writes what was asked for before it is closed', async () => {
   expect(text((await stored(again, 'orders/0')).body)).toBe('2')
 })
 
-it('lets the process look at timers and signals between changes that take long, however soon the next one comes', async () => {
+it('timers and signals run between slow changes, however soon the next one follows', async () => {
   const { store } = await storeWithCounters()
   let looks = 0
   const look = () => {

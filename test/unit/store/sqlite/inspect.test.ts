@@ -23,7 +23,7 @@ async function storeFile(): Promise<string> {
 }
 
 describe('the facts of a SQLite store', () => {
-  it('are those of its file, its settings and its disk', async () => {
+  it('are about its file, its settings and its disk', async () => {
     const path = await storeFile()
     chmodSync(path, 0o640)
     const facts = await inspected(path)
@@ -44,13 +44,13 @@ describe('the facts of a SQLite store', () => {
     expect(facts.faults).toBeUndefined()
   })
 
-  it('of a file that is not there say so, and make none', async () => {
+  it('of a missing file say so, and create none', async () => {
     const path = join(testFolder(), 'not/yet/streams.db')
     expect(await inspected(path, { deep: true })).toMatchObject({ exists: false, creatable: true, unknown: {} })
     expect(existsSync(join(path, '..'))).toBe(false)
   })
 
-  it('with deep the whole file is read: sound, or with the pages that are not', async () => {
+  it('include with deep a check of the whole file: sound, or the damaged pages', async () => {
     const path = await storeFile()
     expect(await inspected(path, { deep: true })).toMatchObject({ faults: [], unknown: {} })
     const bytes = readFileSync(path)
@@ -59,7 +59,7 @@ describe('the facts of a SQLite store', () => {
     expect((await inspected(path, { deep: true })).faults?.length).toBeGreaterThan(0)
   })
 
-  it('of a file that is no database: what can be known, and why the rest cannot', async () => {
+  it('of a file that is not a database: all that can be known, and the reason for the rest', async () => {
     const path = join(testFolder(), 'streams.db')
     writeFileSync(path, 'hello world '.repeat(1_000))
     const facts = await inspected(path, { deep: true })
@@ -71,7 +71,7 @@ describe('the facts of a SQLite store', () => {
     expect(facts.faults).toEqual([expect.stringMatching(/not a database/)])
   })
 
-  it('reading the whole file ends with the signal', async () => {
+  it('stop reading the whole file when the signal aborts', async () => {
     const interruption = new AbortController()
     const looking = inspected(await storeFile(), { deep: true, signal: interruption.signal })
     interruption.abort(new Error('stop'))

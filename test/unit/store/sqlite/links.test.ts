@@ -7,7 +7,7 @@ import type { StreamStore } from '../../../../src/store/store.ts'
 import { changeOptions, given, increment, stored, text } from '../../../contract/harness.ts'
 import { integrity, testFolder } from './support.ts'
 
-/** Reads look at each call. */
+/** Reads check the file at each call. */
 const open = (path: string): StreamStore => openSqliteStore(path, { checkMs: 0 })
 
 async function storeFile(path: string, name = 'counter'): Promise<string> {
@@ -46,7 +46,7 @@ describe('a file with a second name (hard link)', () => {
     expect(await counted(path)).toBe(String(acknowledged))
   })
 
-  it('is refused under either name, to be read and to be written, and the error says how to go on', async () => {
+  it('is refused under either name for reading and writing, and the error explains how to continue', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'a.db'))
     const second = join(folder, 'b.db')
@@ -63,7 +63,7 @@ describe('a file with a second name (hard link)', () => {
     expect(await counted(path)).toBe('0')
   })
 
-  it('is refused from the moment on at which the name is made, until it is gone', async () => {
+  it('is refused as soon as the name is made, until it is removed', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'a.db'))
     const second = join(folder, 'b.db')
@@ -79,7 +79,7 @@ describe('a file with a second name (hard link)', () => {
     expect(integrity(path)).toBe('ok')
   })
 
-  it('is among the facts', async () => {
+  it('is reported in the facts', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'a.db'))
     linkSync(path, join(folder, 'b.db'))
@@ -90,7 +90,7 @@ describe('a file with a second name (hard link)', () => {
 })
 
 describe('a symbolic link to the file', () => {
-  it('leads to the same store', async () => {
+  it('opens the same store', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'a.db'))
     const link = join(folder, 'link.db')
@@ -102,7 +102,7 @@ describe('a symbolic link to the file', () => {
     for (const store of stores) await store.close()
   })
 
-  it('leaves no write-ahead log for the file that replaces the one it leads to', async () => {
+  it('leaves no write-ahead log for the file that replaces its target', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'a.db'))
     const backup = await storeFile(join(folder, 'backup.db'))
@@ -118,7 +118,7 @@ describe('a symbolic link to the file', () => {
     expect(await counted(path)).toBe('3')
   })
 
-  it('is told the size of the write-ahead log of the file it leads to', async () => {
+  it('shows the size of the write-ahead log of its target', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'a.db'))
     const link = join(testFolder(), 'link.db')
@@ -130,7 +130,7 @@ describe('a symbolic link to the file', () => {
     await store.close()
   })
 
-  it('that leads elsewhere by now is followed', async () => {
+  it('is followed after it was changed to another target', async () => {
     const folder = testFolder()
     const path = await storeFile(join(folder, 'a.db'))
     const other = join(folder, 'other.db')

@@ -4,7 +4,7 @@ import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
 import { given } from '../../../contract/harness.ts'
 import { inFile, testFolder } from './support.ts'
 
-test('a listing that skips goes through any number of names, each once', async () => {
+test('a skipping listing returns any number of names, each once', async () => {
   const path = join(testFolder(), 'a.db')
   const store = openSqliteStore(path)
   await given(store, 's/00000')

@@ -37,14 +37,14 @@ describe('the plan of a listing', () => {
       /^SEARCH streams USING INDEX streams_due \(\(?due_ms,name\)?>/,
     ],
     ['by due time with prefix', { order: 'due', prefix: 's/' }, cursor, /^SEARCH streams USING INDEX streams_due/],
-  ])('%s seeks in the clustered table or its due index and sorts nothing', async (_, query, from, plan) => {
+  ])('for %s seeks in the clustered table or its due index and sorts nothing', async (_, query, from, plan) => {
     const path = await filled(2)
     const steps = planOf(path, query, from)
     expect(steps).toHaveLength(1)
     expect(steps[0]).toMatch(plan)
   })
 
-  it('finds the streams in a table whose rows hold no bodies', async () => {
+  it('finds the streams in a table whose rows have no bodies', async () => {
     const path = await filled(1)
     const columns = inFile(path, db => db.prepare("SELECT name, type FROM pragma_table_info('streams')").all())
     expect(columns.filter(column => column.type === 'BLOB')).toEqual([])
@@ -54,7 +54,7 @@ describe('the plan of a listing', () => {
 })
 
 describe('the pages of a listing', () => {
-  it.each(['name', 'due'] as const)('by %s are bounded and together complete, each row once', async order => {
+  it.each(['name', 'due'] as const)('by %s are bounded and together complete, with each row once', async order => {
     const count = 2 * PAGE_ROWS + 3
     const store = openSqliteStore(await filled(count))
     const pages: number[] = []
@@ -69,7 +69,7 @@ describe('the pages of a listing', () => {
     await store.close()
   })
 
-  it('hold no lock in between: others write while a listing rests', async () => {
+  it('hold no lock between them: others write while a listing pauses', async () => {
     const path = await filled(PAGE_ROWS + 1)
     const [reader, writer] = [openSqliteStore(path), openSqliteStore(path)]
     const names: string[] = []
@@ -86,8 +86,8 @@ describe('the pages of a listing', () => {
   })
 })
 
-describe('rows under names that no stream can have', () => {
-  it('are no part of a listing by due time, whatever page they are on, and can be removed', async () => {
+describe('rows under names that are not stream names', () => {
+  it('are omitted from a listing by due time on any page, and can be removed', async () => {
     const path = await filled(450)
     inFile(path, db => db.exec("UPDATE streams SET name = replace(name, '/', char(92)) WHERE name LIKE '%7'"))
     const store = openSqliteStore(path)

@@ -5,11 +5,11 @@ import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
 import { changeOptions, given, leased, put } from '../../../contract/harness.ts'
 import { testFolder } from './support.ts'
 
-/** Reads look at each call whether the file is still the same. */
+/** Reads check at each call whether the file is still the same. */
 const open = (path: string) => openSqliteStore(path, { checkMs: 0 })
 
-describe('marks of a file that several programs use', () => {
-  it('move with what another program writes, leases included', async () => {
+describe('change tokens of a file that several programs use', () => {
+  it('change when another program writes, including leases', async () => {
     const path = join(testFolder(), 'a.db')
     const [reader, writer] = [open(path), open(path)]
     await given(writer, 'a')
@@ -29,7 +29,7 @@ describe('marks of a file that several programs use', () => {
     await writer.close()
   })
 
-  it('are others when another file, with as many writes, comes into its place', async () => {
+  it('differ when another file with the same number of writes takes its place', async () => {
     const folder = testFolder()
     const path = join(folder, 'a.db')
     const store = open(path)
@@ -47,7 +47,7 @@ describe('marks of a file that several programs use', () => {
     await again.close()
   })
 
-  it('are not told where there is no file yet', async () => {
+  it('do not exist before the file', async () => {
     const store = open(join(testFolder(), 'none.db'))
     expect(await store.changeToken?.()).toBeUndefined()
     await given(store, 'a')

@@ -18,7 +18,7 @@ const FULL = summary({
   ready: ['Scan|a%20b', '+1'],
 })
 
-/** A store of version 1 with a stream of each kind, and what its listing shows. */
+/** A store of version 1 with a stream of each kind, and its listing. */
 async function olderStore() {
   const path = join(testFolder(), 'streams.db')
   const store = openSqliteStore(path)
@@ -31,7 +31,7 @@ async function olderStore() {
   return { path, rows }
 }
 
-it('migrates a store of version 1 when it is first read, and keeps all but the summaries', async () => {
+it('the first read migrates a store of version 1 and keeps all but the summaries', async () => {
   const { path, rows } = await olderStore()
   expect(versionOf(path)).toBe(1)
   const store = openSqliteStore(path)
@@ -44,7 +44,7 @@ it('migrates a store of version 1 when it is first read, and keeps all but the s
   expect([versionOf(path), integrity(path)]).toEqual([2, 'ok'])
 })
 
-it('migrates it once where several open it at the same time, and takes their changes', async () => {
+it('several processes that open it at the same time migrate it once, and it takes their changes', async () => {
   const { path } = await olderStore()
   const stores = [1, 2, 3].map(() => openSqliteStore(path))
   const changes = stores.map(store => store.update('full', increment, changeOptions()))
@@ -53,7 +53,7 @@ it('migrates it once where several open it at the same time, and takes their cha
   expect([versionOf(path), integrity(path)]).toEqual([2, 'ok'])
 })
 
-it('leaves it as it is and says why where this SQLite may not write', async () => {
+it('a SQLite that must not write leaves it as it is and reports why', async () => {
   const { path } = await olderStore()
   const store = openSqliteStore(path, { sqliteVersion: '3.51.2' })
   await expect(store.read('full')).rejects.toMatchObject({

@@ -12,7 +12,7 @@ import { type Child, inFile, integrity, startChild, testFolder } from './support
 const row = trustRow('sqlite')
 const PROCESSES = 8
 const EACH = sized(50, 500)
-/** Writers are killed after so many changes; sqlite-kills does so at any moment. */
+/** Writers are killed after this number of changes; sqlite-kills does so at any moment. */
 const KILLED_AFTER = sized([17], [1, 17, 60])
 
 async function counterFile(): Promise<string> {
@@ -30,7 +30,7 @@ async function counterIn(path: string): Promise<number> {
   return Number(body)
 }
 
-/** What is wrong after so many changes, each of which reported the number it wrote. */
+/** The errors after a number of changes, each of which reported the number it wrote. */
 async function lostIn(path: string, reported: readonly number[], count: number): Promise<string[]> {
   const counted = await counterIn(path)
   const numbers = Array.from({ length: count }, (_, i) => i + 1)
@@ -45,7 +45,7 @@ async function lostIn(path: string, reported: readonly number[], count: number):
 
 const numbersOf = (children: readonly Child[]): number[] => children.flatMap(child => child.lines.map(Number))
 
-it('loses none of the changes of 8 processes on one stream', { timeout: sized(60_000, 600_000) }, async () => {
+it('8 processes on one stream lose none of their changes', { timeout: sized(60_000, 600_000) }, async () => {
   const path = await counterFile()
   const children = Array.from({ length: PROCESSES }, () => startChild(['increment', path, String(EACH)]))
   expect(await Promise.all(children.map(child => child.ended))).toEqual(children.map(() => 0))
@@ -54,7 +54,7 @@ it('loses none of the changes of 8 processes on one stream', { timeout: sized(60
   row.injected('processes on one file', PROCESSES)
 })
 
-it('would see it if processes changed what they read before without looking again', async () => {
+it('the test would detect processes that change an earlier state without reading again', async () => {
   const path = await counterFile()
   const reported = [await counterIn(path), await counterIn(path)].map(seen => seen + 1)
   const write = 'UPDATE bodies SET body = CAST(? AS BLOB) WHERE id = (SELECT body_id FROM streams)'
@@ -63,7 +63,7 @@ it('would see it if processes changed what they read before without looking agai
   row.control('two write what they read before', true)
 })
 
-it('keeps every reported change of writers that are killed', { timeout: 60_000 }, async () => {
+it('writers that are killed keep every reported change', { timeout: 60_000 }, async () => {
   const path = await counterFile()
   let killed = 0
   for (const acknowledged of KILLED_AFTER) {
@@ -83,7 +83,7 @@ it('keeps every reported change of writers that are killed', { timeout: 60_000 }
   row.injected('killed while they count', killed)
 })
 
-it('is made once by processes that make it at the same time, and loses none of their changes', {
+it('processes that create the store at the same time create it once, and lose none of their changes', {
   timeout: 60_000,
 }, async () => {
   const path = join(testFolder(), 'new', 'streams.db')

@@ -23,7 +23,7 @@ import { integrity, testFolder } from './support.ts'
 const row = trustRow('sqlite')
 
 describe('a store without room', () => {
-  it('refuses what does not fit, keeps all the rest, and goes on when there is room again', async () => {
+  it('refuses a write that does not fit, keeps the rest, and continues when there is room again', async () => {
     const path = await sampleFile()
     let db: DatabaseSync | undefined
     const store = openSqliteStore(path, {
@@ -44,7 +44,7 @@ describe('a store without room', () => {
     row.injected('no more pages', 1)
   })
 
-  it('on a full disk too, where the commit is what fails', async ctx => {
+  it('on a full disk, where the commit fails, does the same', async ctx => {
     const disk = smallDisk()
     if (disk === undefined) {
       row.skipped('a full disk', 'no right to mount a tmpfs')
@@ -73,7 +73,7 @@ describe('a store without room', () => {
 const MOUNT = '/bin/mount'
 const UNMOUNT = '/bin/umount'
 
-/** A file system of 1 MiB for one test; `undefined` where it cannot be mounted. */
+/** A file system of 1 MiB for one test; `undefined` if it cannot be mounted. */
 function smallDisk(): string | undefined {
   const disk = join(testFolder(), 'disk')
   mkdirSync(disk)

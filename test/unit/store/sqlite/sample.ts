@@ -9,7 +9,7 @@ export const SAMPLE_STREAMS = 21
 
 let sample: Promise<Uint8Array> | undefined
 
-/** A closed store with the stream `counter` = 1 and twenty more, each time another one with the same bytes. */
+/** A closed store with the stream `counter` = 1 and twenty more, each time a new one with the same bytes. */
 export async function sampleFile(folder = testFolder()): Promise<string> {
   sample ??= made(join(testFolder(), NAME))
   const path = join(folder, NAME)

@@ -10,7 +10,7 @@ function opened(path: string): DatabaseSync {
   return db
 }
 
-/** The same database, in which another process makes the tables after each question that is answered. */
+/** The same database, in which another process creates the tables after each query. */
 function createdMeanwhile(db: DatabaseSync, path: string): DatabaseSync {
   const another = opened(path)
   const prepare = (sql: string) => ({
@@ -23,7 +23,7 @@ function createdMeanwhile(db: DatabaseSync, path: string): DatabaseSync {
   return Object.assign(Object.create(db), { prepare })
 }
 
-it('takes a file for empty or for a store while another process makes it one, never for a stranger', () => {
+it('a file that another process turns into a store counts as empty or as a store, never as foreign', () => {
   const path = join(testFolder(), 'streams.db')
   const db = opened(path)
   expect(schemaState(createdMeanwhile(db, path), path)).toBe('empty')

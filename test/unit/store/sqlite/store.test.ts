@@ -9,7 +9,7 @@ import { inFile, testFolder } from './support.ts'
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
 describe('a store that does not exist yet', () => {
-  it('is empty to readers, who create nothing', async () => {
+  it('is empty to readers, which create nothing', async () => {
     const folder = testFolder()
     const store = openSqliteStore(join(folder, 'deep', 'streams.db'))
     expect(await listed(store)).toEqual([])
@@ -24,7 +24,7 @@ describe('a store that does not exist yet', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('is seen by a reader as soon as another writes it', async () => {
+  it('is visible to a reader as soon as another process writes it', async () => {
     const path = join(testFolder(), 'streams.db')
     const [reader, writer] = [openSqliteStore(path), openSqliteStore(path)]
     expect(await listed(reader)).toEqual([])
@@ -33,7 +33,7 @@ describe('a store that does not exist yet', () => {
     await Promise.all([reader.close(), writer.close()])
   })
 
-  it.each(['create', 'createContainer'])('is made by %s, readable by nobody else', async way => {
+  it.each(['create', 'createContainer'])('is created by %s, unreadable for other users', async way => {
     const folder = join(testFolder(), 'deep', 'er')
     const path = join(folder, 'streams.db')
     const store = openSqliteStore(path)
@@ -47,7 +47,7 @@ describe('a store that does not exist yet', () => {
     expect(readdirSync(folder)).toEqual(['streams.db'])
   })
 
-  it('takes the place of an empty file, such as an interrupted creation left', async () => {
+  it('replaces an empty file, such as one that an interrupted creation left', async () => {
     const path = join(testFolder(), 'streams.db')
     inFile(path, db => db.exec('PRAGMA journal_mode = WAL'))
     const store = openSqliteStore(path)
@@ -57,7 +57,7 @@ describe('a store that does not exist yet', () => {
     await store.close()
   })
 
-  it('cannot be in a folder or below a file', async () => {
+  it('cannot be a folder or be below a file', async () => {
     const folder = testFolder()
     mkdirSync(join(folder, 'sub'))
     await expect(openSqliteStore(join(folder, 'sub')).read('a')).rejects.toBeInstanceOf(BadAddress)
@@ -68,7 +68,7 @@ describe('a store that does not exist yet', () => {
 })
 
 // Node's own recursive mkdir never ends there.
-it.runIf(existsSync('/proc/self'))('ends with an error where no folder can be made', async () => {
+it.runIf(existsSync('/proc/self'))('a folder that cannot be created is an error', async () => {
   await expect(openSqliteStore('/proc/leasectl/x.db').createContainer()).rejects.toMatchObject({
     code: expect.stringMatching(/bad-address|not-permitted/),
   })
@@ -88,7 +88,7 @@ describe('a store in use', () => {
     await second.close()
   })
 
-  it('commits with synchronous FULL into a WAL', async () => {
+  it('commits with synchronous FULL to a WAL', async () => {
     let settings: unknown[] = []
     const path = join(testFolder(), 'streams.db')
     const store = openSqliteStore(path, {
@@ -102,7 +102,7 @@ describe('a store in use', () => {
     await store.close()
   })
 
-  it('says so when it is used after it was closed', async () => {
+  it('fails with a clear error after it was closed', async () => {
     const store = openSqliteStore(join(testFolder(), 'streams.db'))
     await given(store, 'a')
     await store.close()
@@ -110,7 +110,7 @@ describe('a store in use', () => {
   })
 })
 
-it('is known by its absolute path, whatever folder a later process works in', () => {
+it('a store is identified by its absolute path, whatever the folder of a later process', () => {
   const store = openSqliteStore('streams.db')
   onTestFinished(() => store.close())
   expect(store.address).toBe(`sqlite:${resolve('streams.db')}`)

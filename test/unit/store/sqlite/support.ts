@@ -14,7 +14,7 @@ export function testFolder(): string {
   return folder
 }
 
-/** Looks at a file past the driver. */
+/** Reads a file without the driver. */
 export function inFile<T>(path: string, look: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(path)
   try {
@@ -30,19 +30,19 @@ export function integrity(path: string): unknown {
 
 export interface Child {
   readonly process: ChildProcess
-  /** What it has printed so far. */
+  /** Its output so far. */
   readonly lines: readonly string[]
-  /** When it is gone and all its lines are there: exit code, or `null` if it was killed. */
+  /** When it has ended and all its lines have arrived: exit code, or `null` if it was killed. */
   readonly ended: Promise<number | null>
 }
 
 export interface ChildOptions {
-  /** As root, gives up its rights: root may write everything. */
+  /** As root, drops its privileges: root may write everything. */
   readonly asNobody?: boolean
   readonly onLine?: (lines: readonly string[]) => void
 }
 
-/** Starts `child.ts`; it does not outlive the test. */
+/** Starts `child.ts`, which ends with the test at the latest. */
 export function startChild(args: readonly string[], { asNobody = false, onLine }: ChildOptions = {}): Child {
   const script = fileURLToPath(new URL('./child.ts', import.meta.url))
   const identity = asNobody && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
@@ -56,5 +56,5 @@ export function startChild(args: readonly string[], { asNobody = false, onLine }
   return { process: child, lines, ended: new Promise(resolve => child.on('close', resolve)) }
 }
 
-/** The user id without rights. */
+/** The id of a user without privileges. */
 export const NOBODY = 65_534

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/** The tables as they were in version 1: a column for each field of holder and summary. */
+/** The tables of version 1: a column for each field of holder and summary. */
 const VERSION_1 = `
   DROP INDEX streams_due;
   ALTER TABLE streams RENAME TO streams_2;
@@ -28,7 +28,7 @@ const VERSION_1 = `
   PRAGMA user_version = 1;
 `
 
-/** Makes of a closed store one as the first development versions wrote it. */
+/** Turns a closed store into one of the first development versions. */
 export function toVersion1(path: string): void {
   const db = new DatabaseSync(path)
   db.function('lines', json => JSON.parse(String(json)).join('\n'))

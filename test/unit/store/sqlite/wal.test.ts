@@ -16,7 +16,7 @@ const row = trustRow('sqlite')
 const HEADER = 32
 const FRAME = 24 + 4_096
 
-/** What lies on the disk while the store is open, and which changes were acknowledged when the WAL had which length. */
+/** The files on disk while the store is open, and the changes acknowledged at each length of the WAL. */
 interface Written {
   readonly database: Buffer
   readonly wal: Buffer
@@ -38,7 +38,7 @@ async function written(changes: number): Promise<Written> {
   return found
 }
 
-/** What may become of all that lies behind `length`, which no acknowledged change needs. */
+/** Possible damage after `length`, which no acknowledged change needs. */
 const DAMAGES: Readonly<Record<string, (wal: Buffer, length: number, random: () => number) => Buffer>> = {
   'is cut off': (wal, length) => wal.subarray(0, length),
   'is cut off inside a frame': (wal, length, random) =>
@@ -61,7 +61,7 @@ const DAMAGES: Readonly<Record<string, (wal: Buffer, length: number, random: () 
   },
 }
 
-/** @param short so many frames are missing of what the last acknowledged change needs */
+/** @param short the number of missing frames that the last acknowledged change needs */
 async function faultsBehind(
   { database, wal, acknowledged }: Written,
   length: number,
@@ -78,7 +78,7 @@ async function faultsBehind(
 }
 
 it.each(Object.entries(DAMAGES))(
-  'keeps what was acknowledged where the WAL behind it %s',
+  'acknowledged changes are kept if the WAL after them %s',
   { timeout: sized(120_000, 1_200_000) },
   async (how, damage) => {
     const all = await written(sized(4, 120))
@@ -93,7 +93,7 @@ it.each(Object.entries(DAMAGES))(
   },
 )
 
-it('would see it if the last frame that was acknowledged were missing', async () => {
+it('the test would detect a missing last acknowledged frame', async () => {
   const all = await written(4)
   const damage = DAMAGES['is cut off'] ?? (wal => wal)
   expect(await faultsBehind(all, all.wal.length, damage, 1)).toEqual(['lost: c-3'])

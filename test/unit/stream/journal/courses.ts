@@ -2,7 +2,7 @@ import { type EventHistory, phasesOf } from '../../../../src/stream/journal/phas
 import { timeReaderFor } from '../../../../src/stream/time/dates.ts'
 import { type Play, START_MS } from '../../../support/stream-builder.ts'
 
-/** What each event of a play has been through. */
+/** The phases of each event of a play. */
 export function courses(play: Play): ReadonlyMap<string, EventHistory> {
   const { read } = timeReaderFor(play.document, { nowMs: play.nowMs })
   return phasesOf(play.document.events, play.journal, read)
@@ -19,5 +19,5 @@ export function course(play: Play, id: string): string {
   return parts.join(', ')
 }
 
-/** A time so many seconds after the beginning. */
+/** The time this number of seconds after the beginning. */
 export const iso = (seconds: number): string => new Date(START_MS + seconds * 1_000).toISOString()

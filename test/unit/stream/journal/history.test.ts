@@ -16,7 +16,7 @@ const tx = (op: string, ...changes: readonly Partial<JournalChange>[]): Transact
   changes: changes.map(change => ({ event: '01.00', from: 'init', to: 'inprocess', how: 'target', ...change })),
 })
 
-describe('a status is our own', () => {
+describe('a status is ours', () => {
   it('if the last transaction that changed it is ours', () => {
     expect(isOwnStatus([tx('start', {})], '01.00')).toBe(true)
     expect(isOwnStatus([tx('foreign', {}), tx('start', { from: 'inprocess' })], '01.00')).toBe(true)
@@ -24,38 +24,38 @@ describe('a status is our own', () => {
     expect(isOwnStatus([tx('adopt', {})], '01.00')).toBe(false)
   })
 
-  it('whatever happened to attributes and other events since', () => {
+  it('even if attributes and other events have changed since', () => {
     const since = [tx('set', { attr: 'tag' }), tx('foreign', { event: '02.00' }), tx('foreign', { attr: 'tag' })]
     expect(isOwnStatus([tx('start', { event: '00' }, {}), ...since], '01.00')).toBe(true)
     expect(isOwnStatus([tx('foreign', {}), tx('set', { attr: 'tag' })], '01.00')).toBe(false)
   })
 
-  it('unless nothing is recorded of it', () => {
+  it('unless the journal has no record of it', () => {
     expect(isOwnStatus([], '01.00')).toBe(false)
     expect(isOwnStatus([tx('start', { event: '02.00' })], '01.00')).toBe(false)
     expect(isOwnStatus([tx('set', { attr: 'tag' })], '01.00')).toBe(false)
   })
 })
 
-describe('an event ran', () => {
+describe('an event has run', () => {
   it.each<[string, Transaction, boolean]>([
     ['a claim', tx('start', { owner: 'w2', how: 'cascade', from: 'inprocess' }), true],
-    ['a worker of others', tx('foreign', {}), true],
+    ['a foreign worker', tx('foreign', {}), true],
     ['its completion', tx('complete', { to: 'completed' }), true],
     ['its failure', tx('fail', { to: 'aborted' }), true],
     ['its cancelation', tx('cancel', { to: 'canceled' }), false],
-    ['being reopened with what is below it', tx('retry', { from: 'canceled', how: 'cascade' }), false],
-    ['a retry that lets it wait on', tx('retry', {}), false],
+    ['being reopened with the events below it', tx('retry', { from: 'canceled', how: 'cascade' }), false],
+    ['a retry that keeps it waiting', tx('retry', {}), false],
     ['its release as a join', tx('complete', { from: 'inprocess', to: 'init', how: 'join' }), false],
     ['waiting as a join', tx('advance', { from: '', how: 'add' }), false],
-    ['being handed back', tx('release', { from: 'inprocess', to: 'init' }), false],
-    ['going on after an advance', tx('advance', { from: 'inprocess' }), false],
-  ])('by %s: %#', (_, transaction, ran) => {
+    ['a release of its claim', tx('release', { from: 'inprocess', to: 'init' }), false],
+    ['continuing after an advance', tx('advance', { from: 'inprocess' }), false],
+  ])('if it was changed by %s: %#', (_, transaction, ran) => {
     expect([...eventsThatRan([tx('set', { event: '02.00', to: 'init' }), transaction])]).toEqual(ran ? ['01.00'] : [])
   })
 })
 
-it('what a fork of ours adds as at work is its join, but for the root', () => {
+it('an event that our fork adds as inprocess is its join, unless it is the root', () => {
   const added = { from: '', how: 'add' } as const
   const transactions = [
     tx('init', { ...added, event: '00' }, { ...added, event: '01' }, { ...added, event: '01.00', to: 'init' }),

@@ -26,7 +26,7 @@ const entry = (more: Partial<Transaction> = {}): Transaction => ({
 })
 
 describe('journal', () => {
-  it('holds who, what, when, why and every change of a transaction', () => {
+  it('records the author, the operation, the time, the reason and every change of a transaction', () => {
     const play = Play.started('A')
     play.do({ op: 'start', event: '01.00' }, { by: 'w1', why: 'my turn', commandId: 'id' })
     expect(play.journal.at(-1)).toEqual({
@@ -43,7 +43,7 @@ describe('journal', () => {
     })
   })
 
-  it('is written as one line an entry, in a fixed order, empty values left out', () => {
+  it('is written as one line per entry, in a fixed order, without empty values', () => {
     const change = { event: '01', from: '', to: 'init', how: 'add' } as const
     expect(formatTransaction(entry({ changes: [change], nonce: '9e107d9d', why: 'a "b" <c>\n&' }), 'lc')).toBe(
       '<lc:tx v="3" at="2024-05-01T12:00:00.000Z" by="ops@host" op="start" on="01.00" cmd="c-1" n="9e107d9d" h="0123456789abcdef" ' +
@@ -72,7 +72,7 @@ describe('journal', () => {
     expect(findCommand(text, 'x', 'c-')).toBeUndefined()
   })
 
-  it('passes over what is not its own, and reads what is missing as nothing', () => {
+  it('ignores foreign content and reads missing values as empty', () => {
     const text = '<!-- x --><x:note/><lc:tx v="one"><lc:change how="odd" attempt="?"/></lc:tx><lc:other/>'
     expect(parseJournal(text, 'lc')).toEqual([
       {
@@ -85,11 +85,11 @@ describe('journal', () => {
     expect(lastVersion('', 'lc')).toBe(0)
   })
 
-  it('that is broken is an error, never half a history', () => {
+  it('fails to read if it is broken, and never yields half a history', () => {
     expect(() => parseJournal('<lc:tx v="1">', 'lc')).toThrow()
   })
 
-  it('replayed gives the statuses: events that were removed are gone, those that lost their status are not', () => {
+  it('yields the statuses when replayed: without removed events, with events that lost their status', () => {
     const change = (event: string, from: string, to: string, how: 'add' | 'target') => ({ event, from, to, how })
     const statuses = replayStatuses([
       entry({
@@ -104,11 +104,11 @@ describe('journal', () => {
   })
 })
 
-describe('the writers of late', () => {
+describe('the recent writers', () => {
   const journalOf = (entries: readonly Partial<Transaction>[]) =>
     entries.reduce((journal, more) => appendTransaction(journal, entry(more), 'lc'), '')
 
-  it('are those of the entries since then, each once, as their names are written', () => {
+  it('are those of the entries since a time, each once, with their names as written', () => {
     const journal = journalOf([
       { at: '2024-05-01T12:00:00.000Z', by: 'old' },
       { at: '2024-05-01T12:00:01.000Z', by: 'a"b' },
@@ -127,12 +127,12 @@ describe('the writers of late', () => {
     expect(lateWriters('', 'lc', '')).toEqual({ names: new Set(), changes: 0, tookMs: 0 })
   })
 
-  it('are neither who created the stream nor who has no name', () => {
+  it('exclude the creator of the stream and entries without a name', () => {
     const journal = journalOf([{ op: 'init', by: 'creator' }, { op: 'settle', by: '' }, { by: 'worker' }])
     expect(lateWriters(journal, 'lc', '').names).toEqual(new Set(['worker']))
   })
 
-  it('are looked for in so many entries at most', () => {
+  it('are searched in a limited number of entries', () => {
     const journal = journalOf([{ by: 'first' }, ...Array.from({ length: 200 }, () => ({ by: 'last' }))])
     expect(lateWriters(journal, 'lc', '').names).toEqual(new Set(['last']))
   })

@@ -4,7 +4,7 @@ import { course, courses, iso } from './courses.ts'
 
 const SECOND = 1_000
 
-describe('beside others who keep no journal', () => {
+describe('beside other writers that keep no journal', () => {
   const others = () =>
     new Play(
       documentText(
@@ -15,7 +15,7 @@ describe('beside others who keep no journal', () => {
       ),
     )
 
-  it('created and timestamp are what is known of a document that was never ours', () => {
+  it('a document that was never ours shows its created and timestamp times', () => {
     const play = others()
     expect(course(play, '01')).toBe('unrecorded -50--30, completed -30')
     expect(course(play, '02')).toBe('unrecorded -50--20, running -20-')
@@ -23,7 +23,7 @@ describe('beside others who keep no journal', () => {
     expect(course(play, '00')).toBe('waiting -60-')
   })
 
-  it('what was before its adoption is not recorded', () => {
+  it('the time before its adoption is not recorded', () => {
     const play = others().after({ op: 'start', event: '03' })
     expect(course(play, '01')).toBe('unrecorded -50--30, completed -30')
     expect(course(play, '02')).toBe('unrecorded -50-0, running 0-')
@@ -42,7 +42,7 @@ describe('beside others who keep no journal', () => {
     expect(course(play, '01.00')).toBe('ready 0-7, completed 7')
   })
 
-  it('times that cannot be read leave an event out', () => {
+  it('an event whose times cannot be read is omitted', () => {
     const play = new Play(documentText({ id: '00', status: 'inprocess', created: 'long ago' }))
     expect(courses(play).get('00')).toBeUndefined()
   })
@@ -58,13 +58,13 @@ describe('beside others who keep no journal', () => {
   const settled = (play: Play) =>
     play.wait(5 * SECOND).after({ op: 'set', event: '00', attributes: { tag: `at ${play.nowMs}` } })
 
-  it('an end whose time cannot be read was when it was found; one from the future too; none is before its beginning', () => {
+  it('an end with an unreadable or a future time gets the time it was found; no end precedes its beginning', () => {
     expect(course(settled(withStatus(ours(), '01.00', 'aborted', 'late')), '01.00')).toBe('ready 0-15, aborted 15')
     expect(course(settled(withStatus(ours(), '01.00', 'aborted', iso(99))), '01.00')).toBe('ready 0-15, aborted 15')
     expect(course(settled(withStatus(ours(), '01.00', 'aborted', iso(-9))), '01.00')).toBe('aborted 0')
   })
 
-  it('what others work on runs from when that was found, and is ready again when they leave it', () => {
+  it('an event that another writer works on runs from the time this was found, and is ready again when released', () => {
     const play = settled(withStatus(ours(), '01.00', 'inprocess', iso(8)))
     expect(course(play, '01.00')).toBe('ready 0-15, running 15-')
     expect(course(settled(withStatus(play, '01.00', 'init', iso(17))), '01.00')).toBe(
@@ -72,7 +72,7 @@ describe('beside others who keep no journal', () => {
     )
   })
 
-  it('what others reopen after its end begins anew, and ends again', () => {
+  it('an event that another writer reopens after its end begins again and ends again', () => {
     const play = ours().after({ op: 'fail', event: '01.00' })
     settled(withStatus(play, '01.00', 'init', iso(11)))
     expect(course(play, '01.00')).toBe('ready 0-10, ready 15-, aborted 10')
@@ -80,7 +80,7 @@ describe('beside others who keep no journal', () => {
     expect(course(play, '01.00')).toBe('ready 0-10, ready 15-18, aborted 10, completed 18')
   })
 
-  it('what others removed is gone from when that was found; put back it is found anew', () => {
+  it('an event that another writer removed is gone from the time this was found; an event put back is found again', () => {
     const play = ours()
     const [line = ''] = / {2}<Event [^>]* id="02.00"[^>]*>\n/.exec(play.text) ?? []
     const links = / next="01.00\|02.00"/
@@ -96,7 +96,7 @@ describe('beside others who keep no journal', () => {
     expect(course(play, '00')).toBe('waiting 0-')
   })
 
-  it('what others add was not recorded until it was found', () => {
+  it('an event that another writer adds is not recorded before it is found', () => {
     const added = (status: string, created = iso(2), timestamp = iso(4)) => {
       const event = `<Event status="${status}" id="03.00" created="${created}" timestamp="${timestamp}" prev="00"/>`
       const play = ours().edit(text =>
@@ -118,7 +118,7 @@ describe('beside others who keep no journal', () => {
     expect(added('init', iso(15))).toBe('ready 15-')
   })
 
-  it('a join that waits is known by its attribute where no journal tells of it', () => {
+  it('a join that waits is recognized by its attribute if the journal has no entry for it', () => {
     const play = new Play(
       documentText(
         { id: '00', status: 'inprocess', created: iso(-9), timestamp: iso(-9), next: '01.00|01' },
@@ -134,7 +134,7 @@ describe('beside others who keep no journal', () => {
     expect(course(play, '01')).toBe('unrecorded -9-0, waiting 0-1, ready 1-')
   })
 
-  it('successors that are nowhere keep an event waiting', () => {
+  it('missing successors keep an event waiting', () => {
     const play = new Play(
       documentText(
         { id: '00', status: 'inprocess', created: iso(-9), timestamp: iso(-9), next: '01|02' },
@@ -147,7 +147,7 @@ describe('beside others who keep no journal', () => {
     expect(course(play, '01')).toBe('unrecorded -9-0, waiting 0-')
   })
 
-  it('an event without times counts from the one that is there', () => {
+  it('an event with only one of its times counts from that one', () => {
     const known = (times: { created?: string; timestamp?: string }, status = 'completed') =>
       course(new Play(documentText({ id: '00', status, ...times })), '00')
     expect(known({ created: iso(-5) })).toBe('completed -5')

@@ -13,7 +13,7 @@ function times({ createdMs, startedMs, endedMs }: EventSpan) {
   return [createdMs, startedMs, endedMs].map(ms => (ms === undefined ? undefined : ms - START_MS))
 }
 
-test('an event begins when it is first started and ends with its last try; a join that waits has not begun', () => {
+test('an event begins when it is first started and ends with its last attempt; a waiting join has not begun', () => {
   const spans = new Map(spansOf(viewOfPlay(aWholeStory())).map(span => [span.event.id, span]))
   const of = (id: string) => times(spans.get(id) as EventSpan)
   expect(of('00')).toEqual([0, 0, undefined])
@@ -29,14 +29,14 @@ test('a join that waits again because its branch was retried has not begun', () 
   expect(spansOf(viewOfPlay(play)).find(({ event }) => event.id === '01')?.startedMs).toBeUndefined()
 })
 
-test('what somebody else had begun before the document became ours began at a time nobody wrote down', () => {
+test('an event that another writer began before the adoption has no known beginning', () => {
   const play = new Play(documentText({ id: '00', status: 'inprocess', created: '2024-05-01T11:00:00Z' }))
   play.after({ op: 'advance', event: '00', next: { name: 'Next' } })
   const [root] = spansOf(viewOfPlay(play))
   expect(times(root as EventSpan)).toEqual([-3_600_000, undefined, undefined])
 })
 
-test('the steps of an event tell who did it', () => {
+test('the steps of an event name their authors', () => {
   const [, search] = spansOf(viewOfPlay(aWholeStory()))
   expect(search?.steps.map(({ transaction: { op, by }, atMs }) => [op, by, (atMs ?? 0) - START_MS])).toEqual([
     ['init', 'test', 0],
@@ -48,7 +48,7 @@ test('the steps of an event tell who did it', () => {
   ])
 })
 
-test('without a history and with times that cannot be read, nothing is made up', () => {
+test('without a history and with unreadable times, no span is invented', () => {
   const [root, child] = spansOf(
     viewOfEvents(
       [
@@ -62,7 +62,7 @@ test('without a history and with times that cannot be read, nothing is made up',
   expect(times(child as EventSpan)).toEqual([undefined, undefined, undefined])
 })
 
-test('what clocks of several writers put before its beginning is moved to it', () => {
+test('a time that clock differences put before the beginning of an event is moved to its beginning', () => {
   const [root] = spansOf(
     viewOfEvents(
       [{ id: '00', status: 'aborted', created: '2024-05-01T12:00:00Z', timestamp: '2024-05-01T11:00:00Z' }],
@@ -72,7 +72,7 @@ test('what clocks of several writers put before its beginning is moved to it', (
   expect(times(root as EventSpan)).toEqual([0, undefined, 0])
 })
 
-test('in any stream each event has one span in order, with an end exactly if it is final', () => {
+test('in any stream each event has one span in order, with an end if and only if it is final', () => {
   const check = (spans: readonly EventSpan[]) => {
     expect(new Set(spans.map(({ event }) => event.id)).size).toBe(spans.length)
     for (const span of spans) {

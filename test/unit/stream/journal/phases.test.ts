@@ -7,8 +7,8 @@ import { course, courses } from './courses.ts'
 
 const SECOND = 1_000
 
-describe('what an event has been doing', () => {
-  it('is ready until it is claimed, runs until it ends', () => {
+describe('the phases of an event', () => {
+  it('an event is ready until it is claimed and runs until it ends', () => {
     const play = Play.started('A').wait(20 * SECOND)
     play
       .after({ op: 'start', event: '01.00' })
@@ -18,7 +18,7 @@ describe('what an event has been doing', () => {
     expect(course(play, '00')).toBe('waiting 0-30, completed 30')
   })
 
-  it('waits for its successors once it has advanced, until the last of them has ended', () => {
+  it('an event waits for its successors once it has advanced, until the last of them has ended', () => {
     const play = Play.started('A', 'B').wait(SECOND).after({ op: 'start', event: '01.00' }).wait(SECOND)
     play.after({ op: 'advance', event: '01.00', owner: 'w1', next: { name: 'C' } }).wait(SECOND)
     play.after({ op: 'fail', event: '01.01', msg: 'no' }).wait(SECOND)
@@ -27,7 +27,7 @@ describe('what an event has been doing', () => {
     expect(course(play, '00')).toBe('waiting 0-')
   })
 
-  it('is ready again when it is handed back', () => {
+  it('an event is ready again when it is released', () => {
     const play = Play.started('A')
       .after({ op: 'start', event: '01.00' })
       .wait(5 * SECOND)
@@ -35,39 +35,39 @@ describe('what an event has been doing', () => {
     expect(course(play, '01.00')).toBe('running 0-5, ready 5-')
   })
 
-  it('of a join is waiting until its branches have ended, then ready', () => {
+  it('a join waits until its branches have ended and is then ready', () => {
     const play = Play.joined('J', 'A').wait(4 * SECOND)
     play.after({ op: 'complete', event: '01.00' }).wait(SECOND).after({ op: 'start', event: '01' })
     expect(course(play, '01')).toBe('waiting 0-4, ready 4-5, running 5-')
   })
 
-  it('begins anew with a retry, and a join that had not run waits again', () => {
+  it('a retried event begins again, and a join that has not run waits again', () => {
     const play = Play.joined('J', 'A').wait(SECOND).after({ op: 'cancel', event: '01.00' }).wait(SECOND)
     play.after({ op: 'retry', event: '01.00' }).wait(SECOND)
     expect(course(play, '01.00')).toBe('ready 0-1, ready 2-, canceled 1')
     expect(course(play, '01')).toBe('waiting 0-1, ready 1-2, waiting 2-')
   })
 
-  it('of a join that was canceled while it waited goes on waiting with a retry', () => {
+  it('a join that was canceled while it waited waits again after a retry', () => {
     const play = Play.joined('J', 'A').wait(SECOND).after({ op: 'cancel', event: '01' }).wait(SECOND)
     play.after({ op: 'retry', event: '01' })
     expect(isWaitingJoin(play.event('01'))).toBe(true)
     expect(course(play, '01')).toBe('waiting 0-1, waiting 2-, canceled 1')
   })
 
-  it('of a root without successors is ready: nobody has claimed it', () => {
+  it('a root without successors is ready: it is not claimed', () => {
     expect(course(Play.started(), '00')).toBe('ready 0-')
   })
 
-  it('does not change with attributes that are set', () => {
+  it('phases do not change when attributes are set', () => {
     const play = Play.started('A').after({ op: 'start', event: '01.00' }).wait(SECOND)
     play.after({ op: 'set', event: '01.00', attributes: { tag: 'x' }, owner: 'w1' })
     expect(course(play, '01.00')).toBe('running 0-')
   })
 })
 
-describe('whatever has happened', () => {
-  it('spans follow each other, and only what is open goes on', () => {
+describe('after any history', () => {
+  it('spans follow each other without gaps, and only an open event has an open span', () => {
     fc.assert(
       fc.property(anInit(), aScript('none'), (init, script) => {
         const play = new Play()

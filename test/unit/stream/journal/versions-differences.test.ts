@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { differences, eventsAfter } from '../../../../src/stream/journal/versions.ts'
 import { Play } from '../../../support/stream-builder.ts'
 
-/** What differs between two versions of a play, the later one being the present unless given. */
+/** The differences between two versions of a play; the later one defaults to the current one. */
 function between(play: Play, from: number, to = play.document.version) {
   const { journal, document } = play
   const at = (version: number) =>
@@ -20,8 +20,8 @@ const brief = (play: Play, from: number, to?: number) =>
     ({ id, kind, before, after, last }) => `${id} ${kind} ${before?.status} ${after?.status} v${last?.version}`,
   )
 
-describe('what has become of the events between two versions', () => {
-  it('tells what was added and changed, from what to what, and by which transaction last', () => {
+describe('the differences of events between two versions', () => {
+  it('list added and changed events with old and new status and the last transaction', () => {
     const play = Play.started('A', 'B')
     play.do({ op: 'advance', event: '01.00', next: { name: 'C' } }, { by: 'ann', why: 'found' })
     play.do({ op: 'start', event: '01.01' }, { by: 'bob' })
@@ -34,7 +34,7 @@ describe('what has become of the events between two versions', () => {
     expect(second).toMatchObject({ times: 2, last: { by: 'bob' }, after: { lc: { owner: 'w1' } } })
   })
 
-  it('tells a change of the claim alone, and events that are as they were again', () => {
+  it('list a change of the claim alone, and events that changed back', () => {
     const play = Play.started('A', 'B').after({ op: 'start', event: '01.00' }, { op: 'start', event: '02.00' })
     play.wait(120_000).after({ op: 'start', event: '01.00', owner: 'w2' })
     play.after({ op: 'release', event: '02.00', owner: 'w1' })
@@ -47,13 +47,13 @@ describe('what has become of the events between two versions', () => {
     expect(between(play, 5)).toMatchObject([{ id: '02.00', kind: 'again', times: 2 }])
   })
 
-  it('names the attributes that were set', () => {
+  it('list the names of attributes that were set', () => {
     const play = Play.started('A').after({ op: 'set', event: '01.00', attributes: { tag: 'x', key: 'k' } })
     play.after({ op: 'set', event: '01.00', attributes: { tag: 'y' } })
     expect(between(play, 1)).toMatchObject([{ id: '01.00', kind: 'changed', times: 2, attributes: ['tag', 'key'] }])
   })
 
-  it('tells what a retry of an event above has replaced, though no transaction names it', () => {
+  it('list events that a retry further up replaced, although no transaction names them', () => {
     const play = Play.started('A').after({ op: 'advance', event: '01.00', next: { name: 'C' } })
     play.after({ op: 'cancel', event: '01.00' }).after({ op: 'retry', event: '01.00' })
     const replaced = between(play, 3).find(({ id }) => id === '01.01')
@@ -65,7 +65,7 @@ describe('what has become of the events between two versions', () => {
     })
   })
 
-  it('tells what a foreign writer has removed', () => {
+  it('list events that a foreign writer removed', () => {
     const play = Play.started('A', 'B').edit(text => text.replace(/ *<Event [^>]*id="02\.00"[^>]*>\n/, ''))
     play.after({ op: 'start', event: '01.00' })
     expect(brief(play, 1)).toEqual(['01.00 changed init inprocess v3', '02.00 removed init undefined v2'])

@@ -8,7 +8,7 @@ import { entryOf } from '../../../../src/stream/operations/transaction.ts'
 import { anInit, aScript, briefOf, RUNS, type Step } from '../../../support/arbitraries.ts'
 import { type Brief, documentText, Play, spec } from '../../../support/stream-builder.ts'
 
-/** The events as they were at a version, replayed from what the document says now. */
+/** The events of a version, replayed from the current document. */
 function replayed(play: Play, version: number): StreamEvent[] {
   const past = play.journal.filter(tx => tx.version <= version)
   const since = play.journal.filter(tx => tx.version > version)
@@ -49,7 +49,7 @@ function claims(event: StreamEvent) {
 }
 
 describe('the stream as it was at an earlier version', () => {
-  it('has structure, statuses, claims, joins, attempts and what was replaced of every version that was written', () => {
+  it('has the structure, statuses, claims, joins, attempts and superseded events of every version that was written', () => {
     fc.assert(
       fc.property(anInit(), aScript('none'), (init, script) => {
         const play = new Play()
@@ -60,7 +60,7 @@ describe('the stream as it was at an earlier version', () => {
     )
   })
 
-  it.each(['kept', 'dropped'] as const)('has structure and statuses beside foreign writers: %s', foreign => {
+  it.each(['kept', 'dropped'] as const)('has the right structure and statuses beside foreign writers: %s', foreign => {
     fc.assert(
       fc.property(anInit(), aScript(foreign), (init, script) => {
         const play = new Play()
@@ -71,7 +71,7 @@ describe('the stream as it was at an earlier version', () => {
     )
   })
 
-  it('at the present version is what it is now, but for the end of claims', () => {
+  it('at the current version equals the current stream, except for claim ends', () => {
     const play = Play.joined('Join', 'A', 'B').after({ op: 'start', event: '01.00' }, { op: 'fail', event: '02.00' })
     const now = play.document.events.map(event => {
       const { until: _, ...lc } = event.lc
@@ -80,7 +80,7 @@ describe('the stream as it was at an earlier version', () => {
     expect(replayed(play, play.document.version)).toEqual(now)
   })
 
-  it('gives an event that was retried since its message and time of then', () => {
+  it('has the message and time of an event from before its later retry', () => {
     const play = Play.started('A', 'B').wait(1_000)
     play.do({ op: 'fail', event: '01.00', msg: 'no answer' }, { why: 'no answer' })
     const failedAt = play.event('01.00').timestamp
@@ -90,14 +90,14 @@ describe('the stream as it was at an earlier version', () => {
     expect(replayed(play, 4)[1]).toMatchObject({ status: 'completed', msg: 'fine' })
   })
 
-  it('gives an event that has ended since the message it was made with', () => {
+  it('has the message that an event was created with before it ended', () => {
     const play = new Play().after({ op: 'init', root: spec('Start'), forks: [spec('A', { msg: 'ref:1' })] })
     play.after({ op: 'complete', event: '01.00', msg: 'fine' })
     expect(play.event('01.00').msg).toBe('fine')
     expect(replayed(play, 1)[1]?.msg).toBe('ref:1')
   })
 
-  it('says of a parent that was reopened since that it had ended with errors', () => {
+  it('shows that a parent that was reopened later had ended with errors', () => {
     const play = Play.started('A', 'B').after({ op: 'complete', event: '01.00' }, { op: 'fail', event: '02.00' })
     expect(play.event('00')).toMatchObject({ status: 'completed', lc: { outcome: 'errors' } })
     play.after({ op: 'retry', event: '02.00' })
@@ -105,7 +105,7 @@ describe('the stream as it was at an earlier version', () => {
     expect(replayed(play, 4)[0]?.lc.outcome).toBeUndefined()
   })
 
-  it('knows id and status of an event that a foreign writer has removed since', () => {
+  it('has id and status of an event that a foreign writer has removed since', () => {
     const play = Play.started('A', 'B').edit(text => text.replace(/ *<Event [^>]*id="02\.00"[^>]*>\n/, ''))
     play.after({ op: 'start', event: '01.00' })
     expect(play.stream.find('02.00')).toBeUndefined()
@@ -117,7 +117,7 @@ describe('the stream as it was at an earlier version', () => {
     expect(replayed(play, 2).map(event => event.id)).toEqual(['00', '01.00'])
   })
 
-  it('begins with the adoption of a document that others made', () => {
+  it('begins with the adoption of a document that another writer made', () => {
     const text = documentText(
       { id: '00', status: 'inprocess', next: '01' },
       { id: '01', status: 'completed', prev: '00' },
@@ -128,14 +128,14 @@ describe('the stream as it was at an earlier version', () => {
     expect(replayed(play, 2).map(event => event.status)).toEqual(['completed', 'completed'])
   })
 
-  it('takes an event that the journal does not see added for one that was there before', () => {
+  it('treats an event whose addition is not in the journal as present from the beginning', () => {
     const play = Play.started('A').after({ op: 'complete', event: '01.00' })
     const [, last] = play.journal
     if (last === undefined) throw new Error('no second transaction')
     expect(eventsAfter(play.document.events, [], [last]).map(event => event.status)).toEqual(['inprocess', 'init'])
   })
 
-  it('leaves out later events with an id that an earlier one has: the journal does not know them', () => {
+  it('omits later events with the id of an earlier one: the journal does not know them', () => {
     const text = documentText({ id: '00', status: 'inprocess' }, { id: '01', prev: '00' }, { id: '01', prev: '00' })
     const play = new Play(text).after({ op: 'cancel', event: '01' })
     expect(replayed(play, 1).map(event => event.id)).toEqual(['00', '01'])

@@ -31,7 +31,7 @@ describe('advance', () => {
     expect(play.event('01.02')).toMatchObject({ name: 'J', status: 'inprocess', lc: { join: 'wait' } })
   })
 
-  it('hands the tracking id down unless one is given', () => {
+  it('passes the tracking id on to new events unless one is given', () => {
     const play = new Play().after({
       op: 'init',
       root: spec('R', { trackingId: 'r' }),
@@ -48,12 +48,12 @@ describe('advance', () => {
     expect(play.event('01.00').next).toBe('01.01|01.01.00')
   })
 
-  it('is refused already-advanced on a successor that is missing', () => {
+  it('is refused already-advanced if a successor is missing', () => {
     const play = new Play(documentText({ id: '00', status: 'inprocess', next: '01.00' }))
     expect(play.code({ op: 'advance', event: '00', next: spec('N') })).toBe('already-advanced')
   })
 
-  it('a first time after a retry by name, which replaced the successors, needs no more', () => {
+  it('for the first time after a retry by name, which replaced the successors, needs no more', () => {
     const play = Play.started('A').after({ op: 'advance', event: '01.00', next: spec('N') })
     play.after({ op: 'abort', event: '01.00' }, { op: 'retry', event: '01.00' })
     expect(play.do({ op: 'advance', event: '01.00', next: spec('N') }).added).toEqual(['01.02'])
@@ -76,7 +76,7 @@ describe('advance', () => {
     expect(play.do({ op: 'complete', event: "o'k|" }).outcome).toBe('done')
   })
 
-  it('of an id that is not digits and dots goes to free threads of the root', () => {
+  it('of an id that is not digits and dots uses free threads of the root', () => {
     const play = new Play(
       documentText({ id: '00', status: 'inprocess', next: 'x' }, { id: 'x', prev: '00', status: 'init' }),
     )
@@ -84,7 +84,7 @@ describe('advance', () => {
     expect(result.added).toEqual(['01.00', '02.00', '03.00'])
   })
 
-  it('puts new events behind what followed the last one', () => {
+  it('puts new events after the successors of the last one', () => {
     const play = new Play('<E><Event id="00" status="inprocess"/><!-- after --></E>')
     play.do({ op: 'advance', event: '00', next: spec('N') })
     expect(play.text).toMatch(/id="00".*\n {2}<!-- after -->\n {2}<Event name="N"/)

@@ -24,7 +24,7 @@ describe('init', () => {
     expect(play.event('00').lc.owner).toBeUndefined()
   })
 
-  it('the identity of the stream is the one that init was given', () => {
+  it('uses the stream identity that init was given', () => {
     const play = new Play()
     play.do({ op: 'init', born: 'a-life' }, { born: 'another' })
     expect(play.document.born).toBe('a-life')
@@ -37,19 +37,19 @@ describe('init', () => {
     expect(play.document.events.map(event => event.prev)).toEqual(['', '00', '00', '00'])
   })
 
-  it('held leaves the root init', () => {
+  it('with held leaves the root init', () => {
     const play = new Play().after({ op: 'init', hold: true })
     expect(play.status('00')).toBe('init')
   })
 
-  it('writes into a document without Event and keeps what is in it', () => {
+  it('writes into a document without Event and keeps its content', () => {
     const play = new Play('<Orders a="1"><!-- ours --><x/></Orders>')
     play.do({ op: 'init' })
     expect(play.document).toMatchObject({ element: 'Orders', version: 1 })
     expect(play.text).toMatch(/<!-- ours --><x\/>\n {2}<Event /)
   })
 
-  it('continues the journal of a document whose events somebody removed', () => {
+  it('continues the journal of a document whose events were removed', () => {
     const play = Play.started('A').edit(text => text.replace(/ *<Event [^>]*>\n/g, ''))
     play.do({ op: 'init' })
     expect(play.journal.map(tx => [tx.version, tx.op])).toEqual([
@@ -59,12 +59,12 @@ describe('init', () => {
     ])
   })
 
-  it('is refused exists where there is an event', () => {
+  it('is refused exists if there is an event', () => {
     expect(Play.started().refused({ op: 'init' })).toMatchObject({ code: 'exists', event: '00', status: 'inprocess' })
     expect(new Play(documentText({ id: '7' })).refused({ op: 'init' }).message).toContain('of no status')
   })
 
-  it('everything else is refused not-started where there is none', () => {
+  it('all other operations are refused not-started if there is no event', () => {
     const play = new Play('<EventStream/>')
     for (const given of [{ op: 'settle' }, { op: 'cancel' }, { op: 'start', event: '00' }] as const) {
       expect(play.code(given)).toBe('not-started')

@@ -6,7 +6,7 @@ const AUTHOR = { commandId: 'c', by: 'me', why: 'so' }
 
 const hashOf = (operation: object): string => commandHash(operation as Operation, AUTHOR)
 
-test('the order of names does not count, that of lists does', () => {
+test('the order of names does not affect the hash, the order of lists does', () => {
   const forks = [
     { name: 'A', key: 'k' },
     { name: 'B', key: 'k' },
@@ -19,14 +19,14 @@ test('the order of names does not count, that of lists does', () => {
   expect(hashOf({ ...asked, forks: { 0: forks[0], 1: forks[1] } })).not.toBe(hashOf(asked))
 })
 
-test('a message that repeats the reason does not count, another value that does so counts', () => {
+test('a message that repeats the reason does not affect the hash, another value that repeats it does', () => {
   const asked = { op: 'fail', event: '01.00' }
   expect(hashOf({ ...asked, msg: 'so' })).toBe(hashOf(asked))
   expect(hashOf({ ...asked, msg: 'other' })).not.toBe(hashOf(asked))
   expect(hashOf({ ...asked, tag: 'so' })).not.toBe(hashOf(asked))
 })
 
-test('nothing counts as nothing', () => {
+test('an empty value equals a missing value', () => {
   expect(hashOf({ op: 'set', event: '00', attributes: { tag: null } })).toMatch(/^[0-9a-f]{16}$/)
   expect(hashOf({ op: 'set', event: '00', attributes: { tag: null } })).not.toBe(hashOf({ op: 'set', event: '00' }))
 })

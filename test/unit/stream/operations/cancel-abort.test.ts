@@ -3,8 +3,8 @@ import { observedDeadline } from '../../../../src/stream/operations/cancel-abort
 import { documentText, Play, START_MS, spec } from '../../../support/stream-builder.ts'
 import { ago, expire, HOUR, look, MINUTE, ROOT, WORKED, worked } from './expired-play.ts'
 
-describe('an event that is to the letter what was seen', () => {
-  it('is ended, and what its end allows follows in the same transaction', () => {
+describe('an event that is exactly as it was observed', () => {
+  it('is ended, and the events that depend on its end follow in the same transaction', () => {
     const play = worked().after({ op: 'complete', event: '02.00' })
     const expired = look(play, '01.00')
     expect(expired).toEqual({
@@ -20,8 +20,8 @@ describe('an event that is to the letter what was seen', () => {
     expect(play.status('01.00')).toBe('aborted')
   })
 
-  it('is ended at the very moment its limit ends by the clock of the store, not a millisecond before', () => {
-    // Somebody whose clock was ahead wrote last: that makes nothing due.
+  it('is ended exactly when its deadline passes by the clock of the store, not a millisecond before', () => {
+    // The last writer's clock was ahead: that makes no event due.
     const play = worked().after({ op: 'set', event: '00', attributes: { tag: 'x' } })
     const expired = look(play, '01.00')
     play.nowMs = expired.dueMs - 1
@@ -32,14 +32,14 @@ describe('an event that is to the letter what was seen', () => {
 
   it.each([
     ['never started', 'init', { status: 'init', 'lc:owner': '', 'lc:fence': '', 'lc:until': '' }],
-    ['never claimed, an attempt that is not written', 'none', { 'lc:fence': '', 'lc:attempt': '' }],
-    ['under an absolute limit', 'absolute', { timeout: ago(MINUTE) }],
-  ] as const)('is ended where it is %s', (_, __, more) => {
+    ['never claimed, without a recorded attempt', 'none', { 'lc:fence': '', 'lc:attempt': '' }],
+    ['past an absolute deadline', 'absolute', { timeout: ago(MINUTE) }],
+  ] as const)('is ended if it is %s', (_, __, more) => {
     const play = worked(more)
     expect(expire(play, look(play, '01.00')).outcome).toBe('done')
   })
 
-  it('is ended with the stream where its limit says so: the root is the target, the event what was seen', () => {
+  it('is ended with the stream if its deadline requires that: the root is the target, the event the observed one', () => {
     const play = worked()
     const expired = look(play, '01.00')
     expect(play.do({ op: 'abort', expired, msg: 'silent' })).toMatchObject({ done: true })
@@ -47,14 +47,14 @@ describe('an event that is to the letter what was seen', () => {
     expect(play.event('00').msg).toBe('silent')
   })
 
-  it('is ended with all of its stream for the limit of the root, whatever lives below it', () => {
+  it('is ended with all of its stream at the deadline of the root, whatever is alive below it', () => {
     const play = new Play(documentText({ ...ROOT, timeout: '01:00:00' }, { ...WORKED, timeout: '' }))
     const expired = look(play, '00')
     play.edit(text => text.replace(ago(10 * MINUTE), ago(0)))
     expect(play.do({ op: 'abort', expired }).done).toBe(true)
   })
 
-  it('carries the message, and the journal the reason', () => {
+  it('passes on the message, and the journal records the reason', () => {
     const play = worked({ msg: 'ref:7' })
     const message = 'no sign of life for 5m since 11:50'
     play.do({ op: 'abort', event: '01.00', expired: look(play, '01.00'), msg: message }, { why: message, by: 'dog' })
@@ -63,7 +63,7 @@ describe('an event that is to the letter what was seen', () => {
   })
 })
 
-describe('life', () => {
+describe('a sign of life', () => {
   it.each<[string, string, (play: Play) => unknown]>([
     [
       'another status',
@@ -71,25 +71,25 @@ describe('life', () => {
       play => edit(play, 'id="01.00" status="inprocess"', 'id="01.00" status="init"'),
     ],
     ['another attempt', 'claimed again', play => edit(play, 'lc:attempt="2"', 'lc:attempt="3"')],
-    ['an attempt that is gone', 'claimed again', play => edit(play, ' lc:attempt="2"', '')],
+    ['a removed attempt', 'claimed again', play => edit(play, ' lc:attempt="2"', '')],
     ['another fence', 'claimed again', play => edit(play, 'lc:fence="3"', 'lc:fence="4"')],
-    ['a fence that is gone', 'claimed again', play => edit(play, ' lc:fence="3"', '')],
+    ['a removed fence', 'claimed again', play => edit(play, ' lc:fence="3"', '')],
     ['an earlier timestamp', `touched at ${ago(HOUR)}`, play => edit(play, ago(10 * MINUTE), ago(HOUR))],
     ['a timestamp in another form', 'touched at', play => edit(play, ago(10 * MINUTE), '2024-05-01 11:50:00')],
-    ['a longer limit', 'its deadline has changed', play => edit(play, '00:05:00', '00:06:00')],
-    ['a shorter limit', 'its deadline has changed', play => edit(play, '00:05:00', '00:04:00')],
-    ['no limit', 'it has no running timeout', play => edit(play, '00:05:00', '')],
-    ['an absolute limit', 'its deadline has changed', play => edit(play, '00:05:00', ago(MINUTE))],
+    ['a longer timeout', 'its deadline has changed', play => edit(play, '00:05:00', '00:06:00')],
+    ['a shorter timeout', 'its deadline has changed', play => edit(play, '00:05:00', '00:04:00')],
+    ['no timeout', 'it has no running timeout', play => edit(play, '00:05:00', '')],
+    ['an absolute deadline', 'its deadline has changed', play => edit(play, '00:05:00', ago(MINUTE))],
     [
       'a held stream',
       'it has no running timeout',
       play => edit(play, '<Event id="00" status="inprocess"', '<Event id="00" status="init"'),
     ],
-    ['a successor that is open', 'it has no running timeout', play => addBelow(play, 'init', ago(HOUR))],
-    ['a successor that ended lately', 'its deadline has changed', play => addBelow(play, 'completed', ago(MINUTE))],
+    ['an open successor', 'it has no running timeout', play => addBelow(play, 'init', ago(HOUR))],
+    ['a successor that ended recently', 'its deadline has changed', play => addBelow(play, 'completed', ago(MINUTE))],
     ['a store whose clock is behind', "by the store's clock", play => play.wait(-6 * MINUTE)],
-  ])('is %s: nothing is changed', (_, words, change) => {
-    // Its claim runs, so that it does not close when what followed it has ended.
+  ])('such as %s prevents any change', (_, words, change) => {
+    // Its claim runs, so that it does not close when its successors have ended.
     const play = worked({ 'lc:until': ago(-HOUR) })
     const expired = look(play, '01.00')
     change(play)
@@ -116,13 +116,13 @@ describe('life', () => {
     ['a takeover', claimed, play => play.do({ op: 'start', event: '01.00', owner: 'w2' })],
     ['a release', claimed, play => play.do({ op: 'release', event: '01.00', fence: 2 })],
     ['an advance', claimed, play => play.do({ op: 'advance', event: '01.00', fence: 2, next: spec('N') })],
-    ['a new limit', claimed, play => play.do({ op: 'set', event: '01.00', attributes: { timeout: '01:00:00' } })],
+    ['a new timeout', claimed, play => play.do({ op: 'set', event: '01.00', attributes: { timeout: '01:00:00' } })],
     [
       'a reopening',
       claimed,
       play => play.after({ op: 'fail', event: '01.00' }, { op: 'retry', event: '01.00' }).wait(10 * MINUTE),
     ],
-  ])('is %s between look and lease', (_, begin, change) => {
+  ])('such as %s between inspection and lease prevents any change', (_, begin, change) => {
     const play = begin()
     const expired = look(play, '01.00')
     change(play.wait(1_000))
@@ -131,7 +131,7 @@ describe('life', () => {
     expect(play.text).toBe(before)
   })
 
-  it('is a branch of a released join that is worked once more: the join waits again', () => {
+  it('includes a branch of a released join that is retried: the join waits again', () => {
     const play = new Play().after(
       { op: 'init', forks: [spec('A')], join: spec('J', { timeout: '00:05:00' }) },
       { op: 'fail', event: '01.00' },
@@ -141,7 +141,7 @@ describe('life', () => {
     expect(play.refused({ op: 'abort', event: '01', expired }).code).toBe('showed-life')
   })
 
-  it('is not what happens to others', () => {
+  it('does not include changes of other events', () => {
     const play = new Play().after({
       op: 'init',
       forks: [spec('A', { timeout: '00:05:00' }), spec('B', { timeout: '01:00:00' }), spec('C'), spec('D')],
@@ -177,7 +177,7 @@ function addBelow(play: Play, status: string, timestamp: string): void {
 }
 
 describe('an event that is not open any more', () => {
-  it.each(['complete', 'cancel', 'fail'] as const)('by %s is already-final, whatever would be ended', op => {
+  it.each(['complete', 'cancel', 'fail'] as const)('and ended by %s is refused already-final for any target', op => {
     const play = worked()
     const expired = look(play, '01.00')
     play.do(op === 'cancel' ? { op, event: '01.00' } : { op, event: '01.00', fence: 3 })
@@ -187,7 +187,7 @@ describe('an event that is not open any more', () => {
     expect(play.text).toBe(before)
   })
 
-  it('is gone: event-not-found, also where the whole stream would be ended', () => {
+  it('and was removed is refused event-not-found, also if the whole stream is the target', () => {
     const play = worked()
     const expired = look(play, '01.00')
     play.edit(text => text.replace(/ *<Event id="01.00"[^>]*>\n/, ''))
@@ -195,7 +195,7 @@ describe('an event that is not open any more', () => {
     expect(play.refused({ op: 'abort', expired })).toMatchObject({ code: 'event-not-found', event: '01.00' })
   })
 
-  it('was closed by what a foreign writer did: already-final, and the closing is written', () => {
+  it('and was closed by a foreign write is refused already-final, and the closing is written', () => {
     const play = worked({}, { id: '01.01', prev: '01.00', status: 'completed', timestamp: ago(2 * HOUR) })
     const expired = observedDeadline(play.event('01.00'), START_MS - 5 * MINUTE)
     const applied = play.apply({ op: 'abort', event: '01.00', expired })

@@ -12,43 +12,43 @@ const work = [
 ] as const
 
 describe.each(work)('while a claim runs, $op', operation => {
-  it('by its fence is done', () => {
+  it('is applied with its fence', () => {
     expect(claimed().do({ ...operation, fence: 2 }).outcome).toBe('done')
   })
 
-  it('by its owner is done', () => {
+  it('is applied for its owner', () => {
     expect(claimed().do({ ...operation, owner: 'w1' }).outcome).toBe('done')
   })
 
-  it('by another owner, or by nobody, is refused claimed', () => {
+  it('is refused claimed for another owner or without one', () => {
     const refusal = { code: 'claimed', event: '01.00', owner: 'w1', until: '2024-05-01T12:01:00.000Z' }
     expect(claimed().refused({ ...operation, owner: 'w2' })).toMatchObject(refusal)
     expect(claimed().refused(operation)).toMatchObject(refusal)
   })
 
-  it('with another fence is refused fenced, even by the owner', () => {
+  it('is refused fenced with another fence, even for the owner', () => {
     expect(claimed().code({ ...operation, owner: 'w1', fence: 1 })).toBe('fenced')
     expect(claimed().code({ ...operation, fence: 3 })).toBe('fenced')
   })
 
-  it('by a fence that was taken over is refused fenced', () => {
+  it('is refused fenced with a fence that was taken over', () => {
     const play = claimed().wait(60_000).after({ op: 'start', event: '01.00', owner: 'w2' })
     expect(play.refused({ ...operation, fence: 2 })).toMatchObject({ code: 'fenced', owner: 'w2' })
   })
 
-  it('by the fence of a claim that was handed back is refused fenced', () => {
+  it('is refused fenced with the fence of a claim that was released', () => {
     const play = claimed().after({ op: 'release', event: '01.00', owner: 'w1' })
     expect(play.code({ ...operation, fence: 2 })).toBe('fenced')
   })
 
-  it('final comes before fence', () => {
+  it('is refused for a final event before its fence is checked', () => {
     const play = claimed().after({ op: 'cancel', event: '01.00' })
     expect(play.code({ ...operation, fence: 99 })).toBe('already-final')
   })
 })
 
 describe('claims', () => {
-  it('once run out keep nobody from ending the event, and the holder may still do so', () => {
+  it('that have expired do not prevent ending the event, and the holder may still end it', () => {
     expect(claimed().wait(60_000).do({ op: 'complete', event: '01.00', owner: 'w2' }).outcome).toBe('done')
     expect(claimed().wait(60_000).do({ op: 'complete', event: '01.00', fence: 2 }).outcome).toBe('done')
   })
@@ -58,7 +58,7 @@ describe('claims', () => {
     expect(claimed().do({ op: 'abort', event: '01.00' }).outcome).toBe('done')
   })
 
-  it('an end keeps owner and fence and removes until', () => {
+  it('keep owner and fence and lose until when the event ends', () => {
     for (const end of [{ op: 'complete', fence: 2 }, { op: 'fail', fence: 2 }, { op: 'abort' }] as const) {
       const { lc } = claimed()
         .after({ ...end, event: '01.00' })
@@ -67,7 +67,7 @@ describe('claims', () => {
     }
   })
 
-  it('advance, release and retry remove the claim', () => {
+  it('are removed by advance, release and retry', () => {
     const advanced = claimed().after({ op: 'advance', event: '01.00', fence: 2, next: spec('N') })
     expect(advanced.event('01.00').lc).toEqual({ attempt: '1' })
     expect(claimed().after({ op: 'release', event: '01.00', fence: 2 }).event('01.00').lc).toEqual({ attempt: '1' })
@@ -81,7 +81,7 @@ describe('claims', () => {
     expect(play.do({ op: 'start', event: '02.00' }).claim?.until).toBe('2024-05-01T12:01:00.000Z')
   })
 
-  it('with an end that cannot be read are none', () => {
+  it('with an unreadable end do not count', () => {
     const play = claimed().edit(text => text.replace(/lc:until="[^"]*"/, 'lc:until="soon"'))
     expect(play.do({ op: 'start', event: '01.00', owner: 'w2' }).claim).toMatchObject({ attempt: 2 })
   })
@@ -110,12 +110,12 @@ describe('touch', () => {
     expect(play.event('01.00').lc.until).toBe('2024-05-01T12:01:00.000Z')
   })
 
-  it('revives a claim that has run out as long as nobody took the event over', () => {
+  it('revives an expired claim if the event has not been taken over', () => {
     const play = claimed().wait(120_000).after({ op: 'touch', event: '01.00', owner: 'w1' })
     expect(play.event('01.00').lc.until).toBe('2024-05-01T12:03:00.000Z')
   })
 
-  it('may carry a progress text; the message it replaces stays', () => {
+  it('may carry a progress text; the message it replaces is kept', () => {
     const play = new Play().after(
       { op: 'init', forks: [spec('A', { msg: 'blob:7' })] },
       { op: 'start', event: '01.00' },
@@ -124,7 +124,7 @@ describe('touch', () => {
     expect(play.event('01.00')).toMatchObject({ msg: '2/3', lc: { msg: 'blob:7' } })
   })
 
-  it('by somebody who holds no claim is refused not-claimed', () => {
+  it('without holding a claim is refused not-claimed', () => {
     const play = Play.started('A')
     expect(play.refused({ op: 'touch', event: '01.00', owner: 'w1' })).toMatchObject({
       code: 'not-claimed',
@@ -134,7 +134,7 @@ describe('touch', () => {
     expect(claimed().wait(60_000).code({ op: 'touch', event: '01.00', owner: 'w2' })).toBe('not-claimed')
   })
 
-  it('below a final event is refused ended-above, which tells the worker to stop', () => {
+  it('below a final event is refused ended-above, which makes the worker stop', () => {
     const play = claimed().legacy(stream => stream.setStatus('00', 'aborted'))
     expect(play.refused({ op: 'touch', event: '01.00', fence: 2 })).toMatchObject({
       code: 'ended-above',
@@ -142,7 +142,7 @@ describe('touch', () => {
     })
   })
 
-  it('with a foreign write pending records that write and what is settled, each as an entry of its own', () => {
+  it('with a foreign write pending records that write and the settling as an entry each', () => {
     const play = Play.joined('Done', 'A', 'B').after({ op: 'start', event: '01.00' })
     play.legacy(stream => stream.setStatus('02.00', 'completed'))
     expect(play.do({ op: 'touch', event: '01.00', fence: 2 })).toMatchObject({ version: 3, changed: [] })
@@ -161,7 +161,7 @@ describe('touch', () => {
 })
 
 describe('release', () => {
-  it('hands the event back: init, same attempt, the message as it was', () => {
+  it('makes the event init again, with the same attempt and its earlier message', () => {
     const play = new Play().after(
       { op: 'init', forks: [spec('A', { msg: 'blob:7' })] },
       { op: 'start', event: '01.00' },
@@ -171,13 +171,13 @@ describe('release', () => {
     expect(play.do({ op: 'start', event: '01.00', owner: 'w2' }).claim).toMatchObject({ attempt: 1 })
   })
 
-  it('leaves no progress text where there was no message', () => {
+  it('leaves no progress text if the event had no message', () => {
     const play = claimed().after({ op: 'touch', event: '01.00', fence: 2, msg: 'half' })
     play.do({ op: 'release', event: '01.00', fence: 2 })
     expect(play.event('01.00')).toMatchObject({ msg: '', lc: { attempt: '1' } })
   })
 
-  it('of an event that is not claimed is refused not-claimed', () => {
+  it('is refused not-claimed if the event is not claimed', () => {
     expect(Play.started('A').code({ op: 'release', event: '01.00', owner: 'w1' })).toBe('not-claimed')
     const foreign = new Play(documentText({ id: '00', status: 'inprocess' }))
     expect(foreign.code({ op: 'release', event: '00' })).toBe('not-claimed')

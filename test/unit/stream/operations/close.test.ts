@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { documentText, Play, spec } from '../../../support/stream-builder.ts'
 
 describe('closing', () => {
-  it('a parent closes when every successor is final, and so on upwards', () => {
+  it('a parent closes when every successor is final, and so do the events above it', () => {
     const play = Play.started('A').after({ op: 'advance', event: '01.00', forks: [spec('B'), spec('C')] })
     expect(play.do({ op: 'complete', event: '01.01.00' })).toMatchObject({ closed: [], done: false })
     const last = play.wait(1_000).do({ op: 'complete', event: '01.02.00' })
@@ -15,14 +15,14 @@ describe('closing', () => {
     })
   })
 
-  it('a successor that is missing counts as open', () => {
+  it('a missing successor counts as open', () => {
     const play = new Play(
       documentText({ id: '00', status: 'inprocess', next: '01.00|09.00' }, { id: '01.00', prev: '00', status: 'init' }),
     )
     expect(play.do({ op: 'complete', event: '01.00' }).closed).toEqual([])
   })
 
-  it('an event whose prev names it is a successor too', () => {
+  it('an event that names the parent in prev is a successor too', () => {
     const play = new Play(
       documentText(
         { id: '00', status: 'inprocess', next: '01.00' },
@@ -34,7 +34,7 @@ describe('closing', () => {
     expect(play.do({ op: 'complete', event: '02.00' }).closed).toEqual(['00'])
   })
 
-  it('a parent still init counts as running, unless the stream is held', () => {
+  it('a parent that is still init counts as running, unless the stream is held', () => {
     const events = (root: string) =>
       new Play(
         documentText(
@@ -47,7 +47,7 @@ describe('closing', () => {
     expect(events('init').do({ op: 'complete', event: '01.01' }).closed).toEqual([])
   })
 
-  it('an unknown status is open and never closes by itself', () => {
+  it('an event with an unknown status is open and never closes by itself', () => {
     const play = new Play(
       documentText({ id: '00', status: 'paused', next: '01.00' }, { id: '01.00', prev: '00', status: 'init' }),
     )
@@ -55,7 +55,7 @@ describe('closing', () => {
     expect(play.status('00')).toBe('paused')
   })
 
-  it('a parent on which a claim runs closes once that has run out', () => {
+  it('a parent with a running claim closes once the claim has expired', () => {
     const play = new Play(
       documentText(
         { id: '00', status: 'inprocess', next: '01.00|02.00' },
@@ -75,7 +75,7 @@ describe('closing', () => {
     expect(play.wait(60_000).do({ op: 'start', event: '02.00' }).closed).toEqual(['01.00'])
   })
 
-  it('cycles and links to itself do no harm', () => {
+  it('cycles and links to itself do not disturb closing', () => {
     const play = new Play(
       documentText(
         { id: '00', status: 'inprocess', next: '01|02' },
@@ -88,7 +88,7 @@ describe('closing', () => {
     expect(play.event('00').lc.failed).toBe('01|02')
   })
 
-  it('a join whose own successors have ended closes when it is released, and so does what is above', () => {
+  it('a join whose own successors have ended closes when it is released, and so do the events above it', () => {
     const play = new Play(
       documentText(
         { id: '00', status: 'inprocess', next: '01|02' },
@@ -100,7 +100,7 @@ describe('closing', () => {
     expect(play.do({ op: 'complete', event: '01' })).toMatchObject({ joined: ['02'], closed: ['02', '00'], done: true })
   })
 
-  it('duplicate ids: the first counts, the other is kept as it is', () => {
+  it('of events with duplicate ids the first counts and the others stay as they are', () => {
     const play = new Play(
       documentText(
         { id: '00', status: 'inprocess', next: '01.00' },
@@ -123,7 +123,7 @@ describe('error summary', () => {
     return play
   }
 
-  it('an early failure is never forgotten, whichever sibling comes last', () => {
+  it('an early failure is kept, whichever sibling ends last', () => {
     const play = failing(2)
     expect(play.do({ op: 'complete', event: '01.01' }).closed).toEqual(['01.00', '00'])
     expect(play.event('00')).toMatchObject({
@@ -134,7 +134,7 @@ describe('error summary', () => {
     expect(play.event('01.00')).toMatchObject({ msg: '', lc: {} })
   })
 
-  it('names at most 50 ids in the order of the tree, then how many more', () => {
+  it('names at most 50 ids in tree order, then the number of further ones', () => {
     const failed = (play: Play) =>
       play.after({ op: 'complete', event: '01.01' }).event('00').lc.failed?.split('|') ?? []
     expect(failed(failing(50))).toHaveLength(50)
@@ -143,7 +143,7 @@ describe('error summary', () => {
     expect([more[0], more[49], more[50]]).toEqual(['02.00', '51.00', '+3'])
   })
 
-  it('counts failures of all levels, and those two ways lead to once', () => {
+  it('counts failures of all levels, and an event that is reachable on two paths once', () => {
     const play = new Play(
       documentText(
         { id: '00', status: 'inprocess', next: '01|02' },
@@ -159,7 +159,7 @@ describe('error summary', () => {
 })
 
 describe('settling', () => {
-  it('closes what foreign writers left, releases joins and adds missing summaries', () => {
+  it('closes what foreign writers left open, releases joins and adds missing summaries', () => {
     const play = Play.joined('Done', 'A', 'B').after({ op: 'advance', event: '01.00', next: spec('C') })
     play.legacy(stream => {
       stream.setStatus('02.00', 'aborted')
@@ -171,7 +171,7 @@ describe('settling', () => {
     expect(play.journal.slice(-2)).toMatchObject([{ op: 'foreign' }, { op: 'settle', by: 'watchdog', on: '' }])
   })
 
-  it('of what is final changes only our attributes', () => {
+  it('changes only our attributes of final events', () => {
     const play = Play.started('A', 'B').after({ op: 'fail', event: '01.00', msg: 'boom' })
     play.legacy(stream => stream.setStatus('00', 'completed'))
     const before = play.event('00')
@@ -179,7 +179,7 @@ describe('settling', () => {
     expect(play.event('00')).toEqual({ ...before, lc: { outcome: 'errors', failed: '01.00' } })
   })
 
-  it('with nothing to do is already so, a foreign write alone is left for the next transaction', () => {
+  it('reports already-so if there is nothing to do; a foreign write alone is left for the next transaction', () => {
     const play = Play.started('A', 'B')
     expect(play.do({ op: 'settle' })).toMatchObject({ outcome: 'already', version: 1, done: false })
     play.legacy(stream => stream.setStatus('01.00', 'inprocess'))
@@ -195,7 +195,7 @@ describe('settling', () => {
     expect(play.journal.at(-1)).toMatchObject({ op: 'start', changes: [{ event: '01.00' }, { event: '02.00' }] })
   })
 
-  it('an answer that nothing had to be done speaks of the document as it stands', () => {
+  it('leaves the result of an unchanged stream describing the document as it is', () => {
     const play = Play.started('A').after({ op: 'cancel', event: '01.00' })
     play.edit(text => text.replace(/status="completed"/, 'status="inprocess"'))
     expect(play.do({ op: 'cancel', event: '01.00' })).toMatchObject({ outcome: 'already', done: false })

@@ -6,7 +6,7 @@ import { Play, spec } from '../../../support/stream-builder.ts'
 const same = { commandId: 'job/7' }
 
 describe('command id', () => {
-  it('seen before with the same arguments: nothing changes, the first result comes back as a duplicate', () => {
+  it('that was used before with the same arguments changes nothing and returns the first result as a duplicate', () => {
     const play = Play.joined('J', 'A')
     const first = play.do({ op: 'complete', event: '01.00' }, same)
     const before = play.after({ op: 'start', event: '01' }, { op: 'complete', event: '01', owner: 'w1' }).document
@@ -15,7 +15,7 @@ describe('command id', () => {
     expect(first).toMatchObject({ version: 2, joined: ['01'], done: false })
   })
 
-  it('tells of the first result whether the stream was done by then, what was closed and added', () => {
+  it('returns from the first result whether the stream was done by then, and what was closed and added', () => {
     const play = new Play()
     const init = play.do({ op: 'init', forks: [spec('A')] }, { commandId: 'i' })
     const end = play.do({ op: 'complete', event: '01.00' }, same)
@@ -29,14 +29,14 @@ describe('command id', () => {
     })
   })
 
-  it('of a stream whose events somebody removed says that it was not done', () => {
+  it('of a stream whose events were removed returns that it was not done', () => {
     const play = new Play()
     play.do({ op: 'init' }, same)
     play.edit(text => text.replace(/ *<Event [^>]*>\n/g, ''))
     expect(play.do({ op: 'init' }, same)).toMatchObject({ duplicate: true, done: false })
   })
 
-  it('of a start gives the claim back, its end as it is now', () => {
+  it('of a start returns the claim again, with its current end', () => {
     const play = Play.started('A')
     const { claim } = play.do({ op: 'start', event: '01.00' }, same)
     expect(play.do({ op: 'start', event: '01.00' }, same)).toMatchObject({ duplicate: true, claim })
@@ -52,7 +52,7 @@ describe('command id', () => {
     })
   })
 
-  it('seen before with other arguments is refused command-id-reused', () => {
+  it('that was used before with other arguments is refused command-id-reused', () => {
     const play = Play.started('A', 'B').after({ op: 'settle' })
     play.do({ op: 'complete', event: '01.00' }, same)
     expect(play.refused({ op: 'complete', event: '02.00' }, same)).toMatchObject({
@@ -63,7 +63,7 @@ describe('command id', () => {
     expect(play.code({ op: 'touch', event: '02.00' }, same)).toBe('command-id-reused')
   })
 
-  it('comes before pin and final', () => {
+  it('is checked before precondition and final status', () => {
     const play = Play.started('A')
     play.do({ op: 'complete', event: '01.00' }, same)
     expect(play.do({ op: 'complete', event: '01.00' }, { ...same, ifVersion: 99 }).duplicate).toBe(true)
@@ -83,18 +83,18 @@ describe('command hash', () => {
     commandHash(operation, why === undefined ? author : { ...author, why })
   const start: Operation = { op: 'start', event: '01', owner: 'w', claimMs: 1 }
 
-  it('is 16 hex digits, whatever the order of the arguments, also inside', () => {
+  it('is 16 hex digits, whatever the order of the arguments and of their fields', () => {
     expect(hash(start)).toMatch(/^[0-9a-f]{16}$/)
     expect(hash({ event: '01', claimMs: 1, owner: 'w', op: 'start' })).toBe(hash(start))
     const advance = (next: { name: string }): Operation => ({ op: 'advance', event: '01', forks: [], next })
     expect(hash(advance({ name: 'N', ...{ topic: 't' } }))).toBe(hash(advance({ ...{ topic: 't' }, name: 'N' })))
   })
 
-  it('stays: ids that are in journals have to match', () => {
+  it('is stable: ids in existing journals must match', () => {
     expect(hash({ op: 'cancel', event: '01.00' })).toBe('39c2311c6efc1f88')
   })
 
-  it('leaves out by, why, times and fence', () => {
+  it('ignores by, why, times and fence', () => {
     expect(commandHash(start, { commandId: 'd', by: 'b', why: 'x' })).toBe(hash(start))
     expect(hash({ ...start, claimMs: 2, fence: 7 })).toBe(hash(start))
     expect(hash({ op: 'init', root: spec('R'), forks: [], hold: false, born: 'x' })).toBe(
@@ -102,14 +102,14 @@ describe('command hash', () => {
     )
   })
 
-  it('leaves out a message that only repeats the reason', () => {
+  it('ignores a message that only repeats the reason', () => {
     expect(hash({ op: 'fail', event: '01', msg: 'one' }, 'one')).toBe(
       hash({ op: 'fail', event: '01', msg: 'two' }, 'two'),
     )
     expect(hash({ op: 'fail', event: '01', msg: 'one' }, 'two')).not.toBe(hash({ op: 'fail', event: '01' }, 'two'))
   })
 
-  it('differs with operation, target, owner, and with a message of a new event that equals the reason', () => {
+  it('depends on operation, target and owner, and on the message of a new event even if it equals the reason', () => {
     const advance = (msg: string): Operation => ({ op: 'advance', event: '01', forks: [], next: { name: 'N', msg } })
     const all = [
       hash({ op: 'cancel', event: '01' }),

@@ -7,7 +7,7 @@ import { anInit, aScript, aStrangeDocument, briefOf, RUNS, type Step } from '../
 import { BORN, type Brief, complete, documentText, Play } from '../../../support/stream-builder.ts'
 
 it.each(['none', 'dropped'] as const)(
-  'a document that was kept is changed as one that was read anew (foreign writers: %s)',
+  'a cached document changes like one that is read from text (foreign writers: %s)',
   foreign => {
     fc.assert(
       fc.property(anInit(), aScript(foreign), (init, script) => {
@@ -24,7 +24,7 @@ it.each(['none', 'dropped'] as const)(
   },
 )
 
-it('so is a strange one', () => {
+it('a cached unusual document changes like one that is read from text', () => {
   fc.assert(
     fc.property(aStrangeDocument(), aScript('none', 10), (events, script) => {
       const play = new Play(documentText(...events))
@@ -38,7 +38,7 @@ it('so is a strange one', () => {
   )
 })
 
-it('a kept document closes once the claim that kept it open has run out, also one that a heartbeat prolonged', () => {
+it('a cached document closes once the claim that kept it open has expired, also a claim that a heartbeat extended', () => {
   const claim = { 'lc:owner': 'w1', 'lc:fence': '1', 'lc:until': '2024-05-01T12:01:00Z' }
   const play = new Play(
     documentText(
@@ -60,7 +60,7 @@ it('a kept document closes once the claim that kept it open has run out, also on
   expect([settled(touched, 89_999), settled(touched, 90_000)]).toEqual([open, done])
 })
 
-/** The next document: the same whether something is known of this one from before, or nothing. */
+/** The next document: the same whether or not data of an earlier one are cached. */
 function changed(document: StreamDocument, given: Brief, nowMs: number): StreamDocument {
   const author = { by: 'test', commandId: `${document.version}-${nowMs}` }
   const context = { nowMs, versionFloor: 0, born: BORN }

@@ -4,13 +4,13 @@ import { documentText, Play, spec } from '../../../support/stream-builder.ts'
 const nested = () => Play.started('A', 'B').after({ op: 'advance', event: '01.00', forks: [spec('C'), spec('D')] })
 
 describe('complete', () => {
-  it('makes the event completed with a result; its message comes first', () => {
+  it('makes the event completed with a result, and replaces its message first', () => {
     const play = new Play().after({ op: 'init', forks: [spec('A', { msg: 'blob:7' })] })
     play.do({ op: 'complete', event: '01.00', msg: '42 found' })
     expect(play.event('01.00')).toMatchObject({ status: 'completed', msg: '42 found', lc: { msg: 'blob:7' } })
   })
 
-  it('without a text leaves the message alone', () => {
+  it('without a text does not change the message', () => {
     const play = new Play().after(
       { op: 'init', forks: [spec('A', { msg: 'blob:7' })] },
       { op: 'complete', event: '01.00' },
@@ -27,7 +27,7 @@ describe('complete', () => {
     expect(missing.code({ op: 'complete', event: '00' })).toBe('open-successors')
   })
 
-  /** A parent that its worker still holds: it does not close by itself. */
+  /** A parent that its worker still holds, so that it does not close by itself. */
   const held = () => {
     const play = new Play(
       documentText(
@@ -45,7 +45,7 @@ describe('complete', () => {
     return play
   }
 
-  it('on a parent computes the error summary, and a text gives way to it', () => {
+  it('on a parent computes the error summary, which takes precedence over a text', () => {
     const play = held()
     play.do({ op: 'complete', event: '00', owner: 'w1', msg: '42 found' })
     expect(play.event('00')).toMatchObject({
@@ -75,7 +75,7 @@ describe('complete', () => {
 })
 
 describe('fail', () => {
-  it('makes the event aborted with a message, and what is open below it canceled', () => {
+  it('makes the event aborted with a message, and cancels open events below it', () => {
     const play = nested().after({ op: 'complete', event: '01.01.00' })
     const result = play.do({ op: 'fail', event: '01.00', msg: 'boom' })
     expect(result.changed).toEqual([
@@ -86,7 +86,7 @@ describe('fail', () => {
     expect(play.event('01.02.00').msg).toBe('')
   })
 
-  it('closes what can close above, never inside the cascade', () => {
+  it('closes the events above that can close, never those inside the cascade', () => {
     const play = nested().after({ op: 'complete', event: '02.00' })
     expect(play.do({ op: 'fail', event: '01.02.00' }).closed).toEqual([])
     expect(play.do({ op: 'fail', event: '01.00' })).toMatchObject({ closed: ['00'], done: true })
@@ -103,7 +103,7 @@ describe.each([
   ['cancel', 'canceled'],
   ['abort', 'aborted'],
 ] as const)('%s', (op, status) => {
-  it('gives the target exactly its status, what is open below becomes canceled, children first', () => {
+  it('gives the target exactly its status; open events below become canceled, children first', () => {
     const play = nested()
     const result = play.do({ op, event: '01.00', msg: 'why' })
     expect(result.changed.map(change => `${change.id} ${change.to} ${change.how}`)).toEqual([
@@ -115,7 +115,7 @@ describe.each([
     expect(play.status('02.00')).toBe('init')
   })
 
-  it('without a target means the root, hence the whole stream, the root included', () => {
+  it('without a target ends the root, and so the whole stream', () => {
     const play = nested().after({ op: 'complete', event: '02.00' })
     expect(play.do({ op })).toMatchObject({ done: true, closed: [] })
     expect(play.statuses).toEqual([
@@ -128,7 +128,7 @@ describe.each([
     expect(play.journal.at(-1)).toMatchObject({ op, on: '00' })
   })
 
-  it('of the whole stream ends events that nothing leads to', () => {
+  it('of the whole stream ends events that are not linked from any other', () => {
     const play = new Play(
       documentText({ id: '00', status: 'inprocess' }, { id: '05.00', prev: '04.00', status: 'init' }),
     )
@@ -136,7 +136,7 @@ describe.each([
     expect(play.statuses).toEqual([`00 ${status}`, '05.00 canceled'])
   })
 
-  it('again with nothing open below is already so', () => {
+  it('repeated with nothing open below is already so', () => {
     const play = nested().after({ op })
     expect(play.do({ op })).toMatchObject({ outcome: 'already', version: 3, changed: [], done: true, duplicate: false })
   })
@@ -148,7 +148,7 @@ describe.each([
     expect(play.code({ op, event: '02.00' })).toBe('already-final')
   })
 
-  it('of a final event ends what a foreign writer left open below it, and its summary tells', () => {
+  it('of a final event ends events below that a foreign writer left open, and its summary names them', () => {
     const play = nested().legacy(stream => stream.setStatus('00', 'completed'))
     const result = play.do({ op, msg: 'cleanup' })
     expect(result).toMatchObject({ outcome: 'done', done: true })
@@ -167,7 +167,7 @@ describe.each([
   })
 })
 
-describe('ended above', () => {
+describe('an operation below an ended event', () => {
   const left = () =>
     nested()
       .after({ op: 'start', event: '01.01.00' })
@@ -192,14 +192,14 @@ describe('ended above', () => {
     expect(left().do(operation).outcome).toBe('done')
   })
 
-  it('holds for what nothing leads to once the root has ended', () => {
+  it('is refused for events that are not linked from any other once the root has ended', () => {
     const play = new Play(documentText({ id: '00', status: 'completed' }, { id: '05.00', status: 'init' }))
     expect(play.code({ op: 'start', event: '05.00' })).toBe('ended-above')
   })
 })
 
 describe('set', () => {
-  it('changes free attributes and the timeout, stamps, and names them in the journal', () => {
+  it('changes free attributes and the timeout, stamps the event, and names them in the journal', () => {
     const play = Play.started('A').wait(1_000)
     const result = play.do({
       op: 'set',
@@ -217,13 +217,13 @@ describe('set', () => {
     expect(play.journal.at(-1)?.changes[0]?.attr).toBe('tag timeout onDue')
   })
 
-  it('removes an attribute that is set to nothing', () => {
+  it('removes an attribute that is set to an empty value', () => {
     const play = Play.started('A').after({ op: 'set', event: '01.00', attributes: { tag: 't', onDue: 'notify' } })
     play.do({ op: 'set', event: '01.00', attributes: { tag: '', onDue: '' } })
     expect(play.event('01.00')).toMatchObject({ tag: '', lc: {} })
   })
 
-  it('to what is there already is already so', () => {
+  it('with the current values is already so', () => {
     const play = Play.started('A').after({ op: 'set', event: '01.00', attributes: { tag: 't', onDue: 'notify' } })
     const again = play.do({ op: 'set', event: '01.00', attributes: { tag: 't', onDue: 'notify', ref: '' } })
     expect(again).toMatchObject({ outcome: 'already', version: 2 })

@@ -7,7 +7,7 @@ describe('several watchdogs', () => {
   const message = 'silent'
   const by = (who: string) => ({ commandId: 'watchdog:01.00:2:5', by: who, why: message })
 
-  it('end it once: for the others it is a duplicate, though they have seen it otherwise', () => {
+  it('end an event once: for the others it is a duplicate, although they observed it in another state', () => {
     const play = worked()
     const expired = look(play, '01.00')
     expect(expire(play, expired, by('a'))).toMatchObject({ outcome: 'done', duplicate: false })
@@ -20,7 +20,7 @@ describe('several watchdogs', () => {
     expect(play.journal.filter(({ commandId }) => commandId === by('').commandId)).toMatchObject([{ by: 'a' }])
   })
 
-  it('find the duplicate also when it was reopened since', () => {
+  it('also find the duplicate if the event was reopened since', () => {
     const play = worked()
     const expired = look(play, '01.00')
     expire(play, expired, by('a'))
@@ -29,7 +29,7 @@ describe('several watchdogs', () => {
     expect(play.status('01.00')).toBe('init')
   })
 
-  it('that ask for something else under the same id are refused', () => {
+  it('that use the same id with other arguments are refused', () => {
     const play = worked()
     const expired = look(play, '01.00')
     expire(play, expired, by('a'))
@@ -39,7 +39,7 @@ describe('several watchdogs', () => {
     expect(play.code({ op: 'cancel', event: '01.00' }, again)).toBe('command-id-reused')
   })
 
-  it('give one command one hash: what was seen and a message that is the reason are no part of it', () => {
+  it('compute one hash for one command: the observation, and a message equal to the reason, are not part of it', () => {
     const expired = look(worked(), '01.00')
     const author = { commandId: 'x', by: 'a', why: message }
     const hash = commandHash({ op: 'abort', event: '01.00' }, { commandId: 'x', by: 'b' })
@@ -59,10 +59,10 @@ describe('streams of the old library', () => {
 
   it.each<[string, EventText, string]>([
     ['month first', { timestamp: '11/22/2013 6:23:05 PM', timeout: '00:05:00' }, '2013-11-22T18:28:05Z'],
-    ['a narrow blank', { timestamp: '11/22/2013 6:23:05\u202FPM', timeout: '00:05:00' }, '2013-11-22T18:28:05Z'],
+    ['a narrow space', { timestamp: '11/22/2013 6:23:05\u202FPM', timeout: '00:05:00' }, '2013-11-22T18:28:05Z'],
     ['dots', { timestamp: '22.11.2013 18:23:05', timeout: '1.00:00:00' }, '2013-11-23T18:23:05Z'],
     ['a bare number of days', { timestamp: '2013/11/22 18:23:05', timeout: '2' }, '2013-11-24T18:23:05Z'],
-    ['hours that are days', { timestamp: '2013-11-22 18:23:05', timeout: '24:00:00' }, '2013-12-16T18:23:05Z'],
+    ['hours beyond a day', { timestamp: '2013-11-22 18:23:05', timeout: '24:00:00' }, '2013-12-16T18:23:05Z'],
     [
       'never started',
       { status: 'init', created: '11/22/2013 6:20:00 PM', timeout: '01:00:00' },
@@ -78,7 +78,7 @@ describe('streams of the old library', () => {
     expect(play.journal.map(({ op }) => op)).toEqual(['adopt', 'abort'])
   })
 
-  it('are judged by one reading of an ambiguous date; under another the limit is another', () => {
+  it('are judged by one reading of an ambiguous date; another reading gives another deadline', () => {
     const ambiguous = () =>
       new Play(documentText({ id: '00', status: 'inprocess', created: '03/04/2024 10:00:00', timeout: '1.00:00:00' }))
     const [march, april] = [Date.parse('2024-03-04T10:00:00Z'), Date.parse('2024-04-03T10:00:00Z')]

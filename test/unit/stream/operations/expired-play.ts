@@ -16,7 +16,7 @@ export function settled(play: Play, lastModifiedMs?: number) {
   return { document, stream: new EventStream(document.events), read: timeReaderFor(document, context).read }
 }
 
-/** What a watchdog sees of an event that has a limit. */
+/** A watchdog's observation of an event with a deadline. */
 export function look(play: Play, id: string, lastModifiedMs?: number): ObservedDeadline {
   const { stream, read } = settled(play, lastModifiedMs)
   const event = stream.find(id)
@@ -25,11 +25,11 @@ export function look(play: Play, id: string, lastModifiedMs?: number): ObservedD
   return observedDeadline(event, limit.dueMs)
 }
 
-/** Ends an event for its limit, as a watchdog does. */
+/** Ends an event at its deadline, as a watchdog does. */
 export const expire = (play: Play, expired: ObservedDeadline, more: Parameters<Play['do']>[1] = {}) =>
   play.do({ op: 'abort', event: expired.event, expired }, more)
 
-/** A worker on its second attempt that has been silent for ten minutes; five were allowed. */
+/** A worker on its second attempt without a heartbeat for ten minutes; its timeout is five. */
 export const WORKED: EventText = {
   id: '01.00',
   status: 'inprocess',

@@ -6,7 +6,7 @@ const adopted = () =>
   new Play(documentText({ id: '00', status: 'inprocess', next: '01.00' }, { id: '01.00', status: 'init', prev: '00' }))
 
 describe('a document of another writer', () => {
-  it('is version 0; the first transaction writes adopt as 1 and itself as 2, and gives it a life', () => {
+  it('is version 0; the first transaction writes adopt as version 1 and itself as 2, and sets an incarnation id', () => {
     const play = adopted()
     expect(play.document.version).toBe(0)
     expect(play.do({ op: 'start', event: '01.00' }, { born: 'new' })).toMatchObject({ version: 2, claim: { fence: 2 } })
@@ -26,7 +26,7 @@ describe('a document of another writer', () => {
     ])
   })
 
-  it('has the reading of its dates fixed by the first transaction', () => {
+  it('gets a fixed reading of its dates with the first transaction', () => {
     const play = new Play(documentText({ id: '00', status: 'inprocess', created: '13/04/2024 10:00:00' }))
     play.do({ op: 'set', event: '00', attributes: { tag: 't' } })
     expect(play.document.dates).toBe('dmy')
@@ -34,7 +34,7 @@ describe('a document of another writer', () => {
 })
 
 describe('a foreign write', () => {
-  it('becomes an entry of its own, with a version, before the transaction that finds it', () => {
+  it('becomes an entry with its own version before the transaction that finds it', () => {
     const play = Play.started('A', 'B').legacy(stream => stream.setStatus('01.00', 'inprocess'))
     const result = play.do({ op: 'complete', event: '02.00' })
     expect(result.version).toBe(3)
@@ -48,13 +48,13 @@ describe('a foreign write', () => {
     })
   })
 
-  it('of other attributes only says other', () => {
+  it('that changes only other attributes is recorded as other', () => {
     const play = Play.started('A').edit(text => text.replace(' id="01.00"', ' id="01.00" tag="x"'))
     play.do({ op: 'complete', event: '01.00' })
     expect(play.journal[1]).toMatchObject({ op: 'foreign', other: true, changes: [] })
   })
 
-  it('that adds and removes events, or takes a status away, is recorded', () => {
+  it('that adds or removes events, or removes a status, is recorded', () => {
     const play = Play.started('A', 'B', 'C')
     play.edit(text =>
       text
@@ -71,26 +71,26 @@ describe('a foreign write', () => {
     expect(play.journal.map(tx => tx.op)).toEqual(['init', 'foreign', 'complete', 'complete'])
   })
 
-  it('is none where only the layout changed, or where the sum is of another kind', () => {
+  it('is not assumed if only the layout changed, or if the sum is of another kind', () => {
     const play = Play.started('A').legacy(() => {}, { indent: false })
     expect(findForeignWrite(play.document, 0)).toBeUndefined()
     play.edit(text => text.replace('lc:sum="1:', 'lc:sum="2:')).legacy(stream => stream.setStatus('01.00', 'inprocess'))
     expect(findForeignWrite(play.document, 0)).toBeUndefined()
   })
 
-  it('is one where the sum was dropped', () => {
+  it('is assumed if the sum was dropped', () => {
     const play = Play.started('A').edit(text => text.replace(/ lc:sum="[^"]*"/, ''))
     expect(findForeignWrite(play.document, 0)).toMatchObject({ op: 'foreign', changes: [], other: true })
   })
 
-  it('of a refused operation is left for the next transaction', () => {
+  it('found by a refused operation is left for the next transaction', () => {
     const play = Play.started('A').legacy(stream => stream.setStatus('01.00', 'inprocess'))
     expect(play.code({ op: 'start', event: '01.00' })).toBe('foreign-worker')
     expect(play.document.version).toBe(1)
   })
 })
 
-describe('a writer that makes events anew and drops our attributes', () => {
+describe('a writer that recreates events and drops our attributes', () => {
   const rebuild = { rebuildEvents: true }
 
   it('leaves a waiting join waiting', () => {
@@ -100,7 +100,7 @@ describe('a writer that makes events anew and drops our attributes', () => {
     expect(play.do({ op: 'complete', event: '02.00' }).joined).toEqual(['01'])
   })
 
-  it('leaves the fence valid and the claim run out: the holder goes on unless another comes first', () => {
+  it('leaves the fence valid and the claim expired: the holder continues unless another claims first', () => {
     const play = Play.started('A', 'B').after({ op: 'start', event: '01.00' })
     play.legacy(stream => stream.setStatus('02.00', 'inprocess'), rebuild)
     expect(play.do({ op: 'touch', event: '01.00', fence: 2 }).claim).toMatchObject({
@@ -113,7 +113,7 @@ describe('a writer that makes events anew and drops our attributes', () => {
     expect(play.code({ op: 'complete', event: '01.00', fence: 2 })).toBe('fenced')
   })
 
-  it('leaves a join waiting that a retry put back, be it released before or canceled', () => {
+  it('leaves a join waiting that a retry restored, whether it was released or canceled before', () => {
     const released = Play.joined('J', 'A').after({ op: 'fail', event: '01.00' }, { op: 'retry', event: '01.00' })
     const canceled = Play.joined('J', 'A').after({ op: 'cancel', event: '01' }, { op: 'retry', event: '01' })
     for (const play of [released, canceled]) {
@@ -122,20 +122,20 @@ describe('a writer that makes events anew and drops our attributes', () => {
     }
   })
 
-  it('cannot have a waiting join picked up too early by making it init', () => {
+  it('cannot have a waiting join claimed too early by making it init', () => {
     const play = Play.joined('J', 'A').legacy(stream => stream.setStatus('01', 'init'), rebuild)
     expect(play.code({ op: 'start', event: '01' })).toBe('join-waiting')
     expect(play.do({ op: 'complete', event: '01.00' })).toMatchObject({ joined: ['01'] })
   })
 
-  it('does not give a claim back that it ended, nor one that we had dropped', () => {
+  it('does not restore a claim that it ended, nor one that we dropped', () => {
     const play = Play.started('A', 'B').after({ op: 'start', event: '01.00' }, { op: 'start', event: '02.00' })
     play.do({ op: 'release', event: '02.00', fence: 3 })
     play.legacy(stream => stream.setStatus('01.00', 'aborted'), rebuild).do({ op: 'start', event: '02.00' })
     expect(play.event('01.00').lc).toEqual({ attempt: '1' })
   })
 
-  it('does not undo a retry: attempts, openings and what was replaced come back', () => {
+  it('does not undo a retry: attempts, openings and replaced messages are restored', () => {
     const play = Play.started('A', 'B').after(
       { op: 'advance', event: '01.00', next: spec('C') },
       { op: 'fail', event: '01.01' },
@@ -153,7 +153,7 @@ describe('a writer that makes events anew and drops our attributes', () => {
     expect(play.event('00').status).toBe('inprocess')
   })
 
-  it('makes a heartbeat write what was lost', () => {
+  it('makes a heartbeat write the lost attributes', () => {
     const play = Play.joined('J', 'A')
       .after({ op: 'start', event: '01.00' })
       .legacy(() => {}, rebuild)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { documentText, type EventText, Play } from '../../../support/stream-builder.ts'
 
-/** A foreign writer dropped the journal: of the join 01 of two branches only its attributes tell whether it was worked. */
+/** A foreign writer dropped the journal: only the attributes of join 01 of two branches show whether it has run. */
 const forked = (join: EventText) =>
   new Play(
     documentText(
@@ -18,7 +18,7 @@ describe('a branch beside a join', () => {
     { status: 'aborted' },
     { status: 'inprocess' },
     { status: 'init', 'lc:owner': 'w1' },
-  ])('that was worked is not retried: %j', join => {
+  ])('is not retried if the join has run: %j', join => {
     expect(forked(join).refused({ op: 'retry', event: '01.00' })).toEqual({
       code: 'join-ran',
       event: '01.00',
@@ -28,7 +28,7 @@ describe('a branch beside a join', () => {
   })
 
   it.each<EventText>([{ status: 'init' }, { status: 'canceled' }])(
-    'that was not worked is retried, and the join waits again: %j',
+    'is retried if the join has not run, and the join waits again: %j',
     join => {
       const play = forked(join).after({ op: 'retry', event: '01.00' })
       expect(play.statuses).toEqual(['00 inprocess', '01.00 init', '02.00 completed', '01 inprocess'])
@@ -36,7 +36,7 @@ describe('a branch beside a join', () => {
     },
   )
 
-  it('that a retry replaced does not count', () => {
+  it('does not count if a retry replaced it', () => {
     const play = forked({ status: 'completed', 'lc:superseded': '3' }).after({ op: 'retry', event: '01.00' })
     expect(play.status('01.00')).toBe('init')
     expect(play.status('01')).toBe('completed')

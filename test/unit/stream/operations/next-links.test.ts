@@ -7,7 +7,7 @@ import { aStrangeDocument, RUNS } from '../../../support/arbitraries.ts'
 import { documentText, Play } from '../../../support/stream-builder.ts'
 import { legacyFaults } from '../../../support/xelement.ts'
 
-/** A parent that only its successors know of: the library of 2013 takes a `next` for granted. */
+/** A parent that only its successors refer to: the library of 2013 requires `next`. */
 const foreign = (more: { readonly next?: string } = {}) =>
   new Play(
     documentText(
@@ -19,7 +19,7 @@ const foreign = (more: { readonly next?: string } = {}) =>
   )
 
 describe('a parent of a foreign document without next', () => {
-  it('is given the ids of its successors by the first write, a heartbeat too', () => {
+  it('gets the ids of its successors with the first write, even a heartbeat', () => {
     for (const op of ['set', 'start', 'touch'] as const) {
       const play = foreign()
       expect(legacyFaults(play.text)).toHaveLength(3)
@@ -35,18 +35,18 @@ describe('a parent of a foreign document without next', () => {
     }
   })
 
-  it('is given one where it has an empty one, and what is added comes after', () => {
+  it('gets them in place of an empty next, and added events follow', () => {
     const play = foreign({ next: '' }).after({ op: 'advance', event: '00', forks: [{ name: 'D' }], more: true })
     expect(play.event('00').next).toBe('01.00|02.00|03.00')
     expect(play.text.match(/ next=/g)).toHaveLength(2)
   })
 
-  it('that has one keeps it, whomever it leaves out', () => {
+  it('keeps its next if it has one, whichever successors that omits', () => {
     const play = foreign({ next: '02.00' }).after({ op: 'set', event: '00', attributes: { tag: 't' } })
     expect(play.event('00').next).toBe('02.00')
   })
 
-  it('is no reason to write by itself, and no foreign write to who reads it later', () => {
+  it('does not cause a write by itself, and the repair is not a foreign write to later readers', () => {
     const play = foreign()
     expect(play.do({ op: 'settle' }).outcome).toBe('already')
     play.do({ op: 'set', event: '00', attributes: { tag: 't' } })
@@ -54,7 +54,7 @@ describe('a parent of a foreign document without next', () => {
     expect(play.journal.map(({ op }) => op)).toEqual(['adopt', 'set', 'set'])
   })
 
-  it('is left without where a successor cannot be named in one: to name the others would have it close too early', () => {
+  it('is left without next if one successor cannot be named: naming only the others would close it too early', () => {
     const play = new Play(
       documentText(
         { id: '00', status: 'inprocess' },
@@ -66,7 +66,7 @@ describe('a parent of a foreign document without next', () => {
     expect(play.event('00').next).toBe('')
   })
 
-  it('is left without where the document might become larger than what is read: ending its events must stay possible', () => {
+  it('is left without next if the document might exceed the limit of reading: ending its events must stay possible', () => {
     const { document } = foreign()
     const roomy = { ...document, epilog: 'x'.repeat(MAX_READ_BYTES / 3 - 10_000) }
     expect(withNext(roomy).events[0]?.next).toBe('01.00|02.00')
@@ -74,7 +74,7 @@ describe('a parent of a foreign document without next', () => {
     expect(withNext(full)).toBe(full)
   })
 
-  it('has one in whatever is written of any document', () => {
+  it('has next in every write of any document', () => {
     fc.assert(
       fc.property(aStrangeDocument(), events => {
         const play = new Play(documentText(...events))

@@ -5,7 +5,7 @@ import { type Brief, documentText, Play, spec } from '../../../support/stream-bu
 /** The root has the branches A (01.00) and B (02.00). */
 const forked = () => Play.started('A', 'B')
 const claimed = () => forked().after({ op: 'start', event: '01.00' })
-/** 01.00 went on to 01.01. */
+/** 01.00 has advanced to 01.01. */
 const advanced = () => claimed().after({ op: 'advance', event: '01.00', owner: 'w1', next: spec('C') })
 /** The join 01 waits for A and B. */
 const joined = () => Play.joined('J', 'A', 'B')
@@ -14,7 +14,7 @@ const UNTIL = '2024-05-01T12:01:00.000Z'
 
 type Row = readonly [play: () => Play, given: Brief, told: Omit<Refusal, 'code'> & { readonly code: string }]
 
-/** What is told is all that an operator has at night: who holds the event, and what would be legal. */
+/** The message is all that an operator has at night: the holder of the event, and the legal operations. */
 const ROWS: readonly Row[] = [
   [
     claimed,
@@ -187,6 +187,6 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-it.each(ROWS)('%# says who and what would be legal', (play, given, told) => {
+it.each(ROWS)('%# names the event and the operations that would be legal', (play, given, told) => {
   expect(play().refused(given)).toEqual(told)
 })

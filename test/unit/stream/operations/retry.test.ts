@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { documentText, Play, spec } from '../../../support/stream-builder.ts'
 
 describe('retry', () => {
-  it('makes the target init and reopens everything above, root included, each with attempt + 1 and opened', () => {
+  it('makes the target init and reopens all events above, root included, each with attempt + 1 and opened', () => {
     const play = Play.started('A').after(
       { op: 'advance', event: '01.00', next: spec('B') },
       { op: 'fail', event: '01.01' },
@@ -22,7 +22,7 @@ describe('retry', () => {
     ])
   })
 
-  it('brings the message back, and drops error summaries of those above', () => {
+  it('restores the message and drops error summaries of the events above', () => {
     const play = new Play().after({
       op: 'init',
       root: spec('R', { msg: 'blob:0' }),
@@ -36,12 +36,12 @@ describe('retry', () => {
     for (const { lc } of play.document.events) expect(lc).toEqual({ attempt: '2', opened: expect.any(String) })
   })
 
-  it('leaves a message alone that no text of ours replaced', () => {
+  it('does not change a message that no text of ours replaced', () => {
     const play = new Play().after({ op: 'init', forks: [spec('A', { msg: 'blob:7' })] }, { op: 'fail', event: '01.00' })
     expect(play.after({ op: 'retry', event: '01.00' }).event('01.00').msg).toBe('blob:7')
   })
 
-  it('computes the error summary anew when what is above closes again', () => {
+  it('computes the error summary again when the events above close again', () => {
     const play = Play.started('A', 'B').after({ op: 'fail', event: '01.00' }, { op: 'fail', event: '02.00' })
     play.after({ op: 'retry', event: '01.00' }, { op: 'complete', event: '01.00' })
     expect(play.event('00')).toMatchObject({ status: 'completed', lc: { failed: '02.00', outcome: 'errors' } })
@@ -52,7 +52,7 @@ describe('retry', () => {
     expect(play.event('00')).toMatchObject({ status: 'inprocess', msg: '', lc: { attempt: '2' } })
   })
 
-  it('by name replaces what is below: it no longer counts for closing and summaries', () => {
+  it('by name replaces the events below: they no longer count for closing and summaries', () => {
     const play = Play.started('A').after({ op: 'advance', event: '01.00', forks: [spec('B'), spec('C')] })
     play.after({ op: 'complete', event: '01.01.00' }, { op: 'fail', event: '01.00' })
     play.do({ op: 'retry', event: '01.00' })
@@ -64,13 +64,13 @@ describe('retry', () => {
     expect(play.event('00').lc).toEqual({ attempt: '2', opened: expect.any(String) })
   })
 
-  it('by name cancels and replaces what a foreign writer left open below', () => {
+  it('by name cancels and replaces events below that a foreign writer left open', () => {
     const play = Play.started('A').after({ op: 'advance', event: '01.00', next: spec('B') })
     play.legacy(stream => stream.setStatus('01.00', 'aborted')).do({ op: 'retry', event: '01.00' })
     expect(play.event('01.01')).toMatchObject({ status: 'canceled', lc: { superseded: expect.any(String) } })
   })
 
-  it('a second time by name replaces what the first time made, once', () => {
+  it('repeated by name replaces the successors of the first retry, once', () => {
     const play = Play.started('A').after(
       { op: 'advance', event: '01.00', next: spec('B') },
       { op: 'abort', event: '01.00' },
@@ -89,7 +89,7 @@ describe('retry', () => {
     expect(nameless.refused({ op: 'retry', event: '00' }).message).toContain('of no status')
   })
 
-  it('of an event that was replaced, or stands below one, is refused not-failed', () => {
+  it('of an event that was replaced, or is below a replaced one, is refused not-failed', () => {
     const play = Play.started('A').after(
       { op: 'advance', event: '01.00', next: spec('B') },
       { op: 'abort', event: '01.00' },
@@ -108,7 +108,7 @@ describe('retry', () => {
     expect(play.code({ op: 'retry', event: '01.09' })).toBe('not-failed')
   })
 
-  it('of what nothing leads to in a stream that has ended is refused ended-above', () => {
+  it('of an event in an ended stream that is not linked from any other is refused ended-above', () => {
     const play = new Play(documentText({ id: '00', status: 'completed' }, { id: '05.00', status: 'aborted' }))
     expect(play.code({ op: 'retry', event: '05.00' })).toBe('ended-above')
   })
@@ -121,7 +121,7 @@ describe('retry and joins', () => {
     return last === 'open' ? made : made.after({ op: 'complete', event: '02.00' })
   }
 
-  it('a join that was released but never started goes back to waiting, and is released once more', () => {
+  it('a join that was released but never started waits again and is released once more', () => {
     const released = play()
     expect(released.status('01')).toBe('init')
     const result = released.do({ op: 'retry', event: '01.00' })
@@ -131,12 +131,12 @@ describe('retry and joins', () => {
     expect(released.do({ op: 'complete', event: '01.00' }).joined).toEqual(['01'])
   })
 
-  it('a join that waits goes on waiting', () => {
+  it('a waiting join keeps waiting', () => {
     const waiting = play('open').after({ op: 'retry', event: '01.00' }, { op: 'complete', event: '02.00' })
     expect(waiting.event('01')).toMatchObject({ status: 'inprocess', lc: { join: 'wait' } })
   })
 
-  it('a join that was canceled goes back to waiting, a new attempt', () => {
+  it('a canceled join waits again, as a new attempt', () => {
     const canceled = play().after({ op: 'cancel', event: '01' }, { op: 'retry', event: '01.00' })
     expect(canceled.event('01')).toMatchObject({ status: 'inprocess', lc: { join: 'wait', attempt: '2' } })
     expect(canceled.do({ op: 'complete', event: '01.00' }).joined).toEqual(['01'])
@@ -145,7 +145,7 @@ describe('retry and joins', () => {
   it.each([
     ['started', [{ op: 'start', event: '01' }]],
     [
-      'handed back',
+      'released',
       [
         { op: 'start', event: '01' },
         { op: 'release', event: '01', owner: 'w1' },
@@ -172,14 +172,14 @@ describe('retry and joins', () => {
     expect(ran.refused({ op: 'retry', event: '01.00' })).toMatchObject({ code: 'join-ran', event: '01.00' })
   })
 
-  it('once a foreign writer has taken the join up, retrying its branch is refused join-ran', () => {
+  it('once a foreign writer has started the join, retrying its branch is refused join-ran', () => {
     const ran = play().legacy(stream => stream.setStatus('01', 'inprocess'))
     expect(ran.code({ op: 'retry', event: '01.00' })).toBe('join-ran')
     ran.do({ op: 'cancel', event: '01' })
     expect(ran.code({ op: 'retry', event: '01.00' })).toBe('join-ran')
   })
 
-  it('a join that was aborted while it waited has run; reopened it waits again and may be joined', () => {
+  it('a join that was aborted while it waited counts as run; reopened, it waits again and can be joined', () => {
     const aborted = play('open').after({ op: 'abort', event: '01' })
     expect(aborted.code({ op: 'retry', event: '01.00' })).toBe('join-ran')
     aborted.do({ op: 'retry', event: '01' })
@@ -195,7 +195,7 @@ describe('retry and joins', () => {
     expect(canceled.event('01').lc.join).toBeUndefined()
   })
 
-  it('a join that only the settling before the retry released goes back to waiting', () => {
+  it('a join that only the settling before the retry released waits again', () => {
     const foreign = Play.joined('Done', 'A').legacy(stream => stream.setStatus('01.00', 'aborted'))
     const result = foreign.do({ op: 'retry', event: '01.00' })
     expect(result.joined).toEqual([])
@@ -216,7 +216,7 @@ describe('retry and joins', () => {
     expect(two.do({ op: 'complete', event: '01' }).joined).toEqual(['02'])
   })
 
-  it('a branch further down asks the joins of all levels', () => {
+  it('retrying a branch further down checks the joins of all levels', () => {
     const deep = Play.joined('Done', 'A').after({
       op: 'advance',
       event: '01.00',
@@ -230,7 +230,7 @@ describe('retry and joins', () => {
 })
 
 describe('retry without a target', () => {
-  it('reopens all aborted and canceled leaves in one transaction, joins waiting again', () => {
+  it('reopens all aborted and canceled leaves in one transaction, and their joins wait again', () => {
     const play = Play.joined('Done', 'A', 'B').after({ op: 'advance', event: '01.00', forks: [spec('C'), spec('D')] })
     play.after({ op: 'complete', event: '01.01.00' }, { op: 'fail', event: '01.02.00' }, { op: 'abort' })
     const result = play.do({ op: 'retry' })
@@ -248,7 +248,7 @@ describe('retry without a target', () => {
     expect(play.document.events.every(event => event.lc.superseded === undefined)).toBe(true)
   })
 
-  it('lists those that are refused', () => {
+  it('lists the leaves that are refused', () => {
     const play = Play.started('X').after({ op: 'advance', event: '01.00', forks: [spec('A')], join: spec('J') })
     play.after({ op: 'fail', event: '01.01.00' }, { op: 'start', event: '01.01' }, { op: 'abort' })
     const result = play.do({ op: 'retry' })
@@ -256,14 +256,14 @@ describe('retry without a target', () => {
     expect(play.status('01.01')).toBe('init')
   })
 
-  it('with nothing to reopen is refused, and what settling would do does not count', () => {
+  it('with nothing to reopen is refused, and pending settling does not count', () => {
     const play = Play.joined('J', 'A')
     expect(play.refused({ op: 'retry' })).toMatchObject({ code: 'not-failed', event: '00' })
     play.legacy(stream => stream.setStatus('01.00', 'completed'))
     expect(play.code({ op: 'retry' })).toBe('not-failed')
   })
 
-  it('of an event that failed after its successors were done is refused; by name it is replaced', () => {
+  it('of an event that failed after its successors were done is refused; by name its successors are replaced', () => {
     const play = new Play(
       documentText({ id: '00', status: 'aborted', next: '01.00' }, { id: '01.00', status: 'completed', prev: '00' }),
     )

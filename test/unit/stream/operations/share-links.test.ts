@@ -8,7 +8,7 @@ const before = [
   newEvent({ id: '02', prev: '01' }),
 ]
 
-/** All that is known of how a list hangs together. */
+/** All links of a list. */
 function links(stream: EventStream) {
   return stream.events.map(({ id }, at) => ({
     position: stream.positionOf(id),
@@ -23,26 +23,26 @@ function replaced(position: number, attributes: Partial<StreamEvent>): StreamEve
   return before.map((event, at) => (at === position ? { ...event, ...attributes } : event))
 }
 
-/** The stream of a list that may have its links from `before`. */
+/** The stream of a list that may reuse links of `before`. */
 function sharing(events: readonly StreamEvent[]): EventStream {
   EventStream.of(before)
   shareLinks(before, events)
   return EventStream.of(events)
 }
 
-describe('a list made of another one', () => {
+describe('an event list derived from another', () => {
   it.each<[string, StreamEvent[]]>([
     ['another status', replaced(1, { status: 'completed' })],
     ['another next', replaced(0, { next: '02' })],
     ['another prev', replaced(2, { prev: '00' })],
     ['another id', replaced(2, { id: '09' })],
-    ['one event more', [...before, newEvent({ id: '09', prev: '01' })]],
-    ['one event less', before.slice(0, 2)],
-  ])('with %s hangs together as if it were read anew', (_, events) => {
+    ['an added event', [...before, newEvent({ id: '09', prev: '01' })]],
+    ['a removed event', before.slice(0, 2)],
+  ])('with %s has the same links as a list that is read from text', (_, events) => {
     expect(links(sharing(events))).toEqual(links(new EventStream(events)))
   })
 
-  it('that hangs together alike is not looked through again', () => {
+  it('with the same links is not searched again', () => {
     let reads = 0
     const counting = before.map(event =>
       Object.defineProperty({ ...event, status: 'completed' }, 'next', {
@@ -60,7 +60,7 @@ describe('a list made of another one', () => {
     expect(reads).toBe(comparing)
   })
 
-  it('is looked through where nothing is known of the other one', () => {
+  it('is searched if the links of the other list are unknown', () => {
     const events = replaced(0, { next: '02' })
     shareLinks([...before], events)
     expect(links(EventStream.of(events))).toEqual(links(new EventStream(events)))

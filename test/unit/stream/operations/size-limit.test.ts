@@ -10,7 +10,7 @@ import { aDocument } from '../xml/arbitraries.ts'
 const ROOT = newEvent({ id: '00' })
 const NOON = '2026-11-20T12:00:00.000Z'
 
-/** A document of so many bytes, whatever part of it they are in. */
+/** A document of this number of bytes, in any of its parts. */
 const PARTS: Readonly<Record<string, (text: string) => Partial<StreamDocument>>> = {
   prolog: text => ({ prolog: `<!--${text}-->` }),
   epilog: text => ({ epilog: `<!--${text}-->` }),
@@ -35,8 +35,8 @@ function withPart(part: string, bytes: number): StreamDocument {
   return made('x'.repeat(bytes - rest))
 }
 
-describe('a document that grows', () => {
-  it.each(Object.keys(PARTS))('is refused one byte beyond 8 MiB, not before: %s', part => {
+describe('a growing document', () => {
+  it.each(Object.keys(PARTS))('is refused one byte beyond 8 MiB and not before: %s', part => {
     expect(checkSize(withPart(part, MAX_WRITTEN_BYTES), true)).toBeUndefined()
     expect(checkSize(withPart(part, MAX_WRITTEN_BYTES + 1), true)).toMatchObject({
       code: 'stream-full',
@@ -47,7 +47,7 @@ describe('a document that grows', () => {
     })
   })
 
-  it('is refused with 20 001 events, not before; what does not grow is not', () => {
+  it('is refused with 20 001 events and not before; a document that does not grow is accepted', () => {
     const document = (count: number) => ({ ...EMPTY_DOCUMENT, events: Array(count).fill(ROOT) })
     expect(checkSize(document(MAX_WRITTEN_EVENTS), true)).toBeUndefined()
     expect(checkSize(document(MAX_WRITTEN_EVENTS + 1), true)?.message).toContain(
@@ -57,25 +57,25 @@ describe('a document that grows', () => {
   })
 })
 
-it('what does not grow a document is refused one byte beyond what can be read, not before', () => {
+it('a document that does not grow is refused one byte beyond the limit of reading and not before', () => {
   expect(checkSize(withPart('prolog', MAX_READ_BYTES), false)).toBeUndefined()
   expect(checkSize(withPart('prolog', MAX_READ_BYTES + 1), false)?.message).toContain('33554433 bytes')
 })
 
-it('the name of the document element is counted where it opens and where it closes', () => {
+it('the name of the document element is counted in its start tag and its end tag', () => {
   const named = (length: number) => ({ ...EMPTY_DOCUMENT, events: [ROOT], element: 'x'.repeat(length) })
   expect(checkSize(named(MAX_WRITTEN_BYTES / 2 - 200), true)).toBeUndefined()
   expect(checkSize(named(MAX_WRITTEN_BYTES / 2), true)).toMatchObject({ code: 'stream-full' })
 })
 
-it('a prefix of others is counted at each attribute of ours', () => {
+it('a foreign prefix is counted at each of our attributes', () => {
   const prefix = 'x'.repeat(1_000)
   const events = Array.from({ length: 9_000 }, (_, at) => newEvent({ id: `${at}.00` }, { owner: 'w' }))
   expect(checkSize({ ...EMPTY_DOCUMENT, events }, true)).toBeUndefined()
   expect(checkSize({ ...EMPTY_DOCUMENT, events, prefix }, true)).toMatchObject({ code: 'stream-full' })
 })
 
-it('the bytes of any document are counted as they are written, and at a glance never too few', () => {
+it('the bytes of any document are counted as they are written, and the estimate is never too low', () => {
   fc.assert(
     fc.property(aDocument(), fc.string({ unit: 'binary', maxLength: 300 }), ({ document }, text) => {
       const long: StreamDocument = {
@@ -93,7 +93,7 @@ it('the bytes of any document are counted as they are written, and at a glance n
   )
 })
 
-it('as many events as may be written, with all their attributes, need no count of each byte', () => {
+it('the maximum number of events, with all attributes, needs no byte count', () => {
   const event = {
     ...ROOT,
     name: 'Search <flights>',

@@ -15,7 +15,7 @@ const contextOf = (play: Play) => ({ nowMs: play.nowMs, versionFloor: 0, born: B
 const look = (play: Play) => settledDocument(play.document, contextOf(play))
 const eventOf = (document: StreamDocument, id: string) => new EventStream(document.events).find(id)
 
-/** What a watchdog sees of an event. */
+/** A watchdog's observation of an event. */
 function seenIn(document: StreamDocument, id: string, nowMs: number): ObservedDeadline {
   const stream = new EventStream(document.events)
   const event = stream.find(id)
@@ -25,14 +25,14 @@ function seenIn(document: StreamDocument, id: string, nowMs: number): ObservedDe
 }
 
 describe('a settled document', () => {
-  it('of our own writing has nothing to settle and the same events', () => {
+  it('needs no settling and has the same events if the document is ours', () => {
     const play = Play.joined('J', 'A', 'B').after({ op: 'start', event: '01.00' })
     const { document, isSettleDue } = look(play)
     expect(isSettleDue).toBe(false)
     expect(document.events).toEqual(play.document.events)
   })
 
-  it('of nothing is nothing', () => {
+  it('is empty for an empty document', () => {
     expect(settledDocument(EMPTY_DOCUMENT, contextOf(new Play()))).toEqual({
       document: EMPTY_DOCUMENT,
       isSettleDue: false,
@@ -40,7 +40,7 @@ describe('a settled document', () => {
     })
   })
 
-  it('has closed what a foreign writer left open', () => {
+  it('has closed the events that a foreign writer left open', () => {
     const play = Play.started('A', 'B')
     play.edit(text => text.replaceAll('status="init"', 'status="completed"'))
     const { document, isSettleDue, moves } = look(play)
@@ -49,7 +49,7 @@ describe('a settled document', () => {
     expect(play.status('00')).toBe('inprocess')
   })
 
-  it('has the attributes back that a foreign writer dropped', () => {
+  it('has the attributes that a foreign writer dropped', () => {
     const play = Play.joined('J', 'A').after({ op: 'start', event: '01.00' })
     play.legacy(() => {}, { rebuildEvents: true })
     const { document, isSettleDue, moves } = look(play)
@@ -58,12 +58,12 @@ describe('a settled document', () => {
     expect(eventOf(document, '01.00')?.lc).toMatchObject({ owner: 'w1', fence: '2', attempt: '1' })
   })
 
-  it('has nothing to settle where a foreign writer only changed something else', () => {
+  it('needs no settling if a foreign writer changed only other attributes', () => {
     const play = Play.started('A').edit(text => text.replace(' id="01.00"', ' id="01.00" tag="x"'))
     expect(look(play).isSettleDue).toBe(false)
   })
 
-  it('leaves the document it was made from alone', () => {
+  it('leaves its source document unchanged', () => {
     const play = Play.joined('J', 'A').legacy(stream => stream.setStatus('01.00', 'completed'), { rebuildEvents: true })
     for (const event of play.document.events) Object.freeze(Object.freeze(event).lc)
     Object.freeze(play.document.events)
@@ -72,7 +72,7 @@ describe('a settled document', () => {
     expect(writeDocument(play.document).text).toBe(before)
   })
 
-  it('is what a settle would write, and due if and only if that would write', () => {
+  it('equals the result of settle, and is due if and only if settle would write', () => {
     let settled = 0
     fc.assert(
       fc.property(anInit(), aScript('dropped'), (init, script) => {
@@ -92,7 +92,7 @@ describe('a settled document', () => {
     expect(settled).toBeGreaterThan(0)
   })
 
-  it('is so for strange documents, too', () => {
+  it('equals the result of settle for unusual documents too', () => {
     fc.assert(
       fc.property(aStrangeDocument(), events => {
         const play = new Play(documentText(...events))
@@ -103,7 +103,7 @@ describe('a settled document', () => {
   })
 })
 
-/** Returns 1 if there was something to settle. */
+/** Returns 1 if the document needs settling. */
 function compareWithSettle(document: StreamDocument, context: ReturnType<typeof contextOf>): 0 | 1 {
   const look = settledDocument(document, context)
   const applied = applyOperation(document, { op: 'settle' }, { commandId: 's', by: 'test' }, context)
@@ -114,7 +114,7 @@ function compareWithSettle(document: StreamDocument, context: ReturnType<typeof 
 }
 
 describe('an expiry planned from the settled document', () => {
-  /** A worker has claimed the second attempt and is silent; a foreign writer has dropped what is ours of it. */
+  /** The second attempt is claimed without heartbeats; a foreign writer has dropped our attributes of it. */
   function silentAndDropped(): Play {
     const play = new Play()
     play.after({ op: 'init', forks: [spec('A', { timeout: '01:00:00' }), spec('B')] }, { op: 'start', event: '01.00' })
@@ -122,7 +122,7 @@ describe('an expiry planned from the settled document', () => {
     return play.legacy(stream => stream.setStatus('02.00', 'inprocess'), { rebuildEvents: true })
   }
 
-  it('lands, although a foreign writer dropped claim and attempt', () => {
+  it('is applied although a foreign writer dropped claim and attempt', () => {
     const play = silentAndDropped()
     expect(play.event('01.00').lc).toEqual({})
     const expired = seenIn(look(play).document, '01.00', play.nowMs)
@@ -131,7 +131,7 @@ describe('an expiry planned from the settled document', () => {
     expect(play.status('01.00')).toBe('aborted')
   })
 
-  it('lands, although they were dropped between look and lease, each time anew', () => {
+  it('is applied although they were dropped between inspection and lease, every time', () => {
     const play = silentAndDropped()
     const expired = seenIn(look(play).document, '01.00', play.nowMs)
     play.do({ op: 'settle' })
@@ -139,13 +139,13 @@ describe('an expiry planned from the settled document', () => {
     expect(play.do({ op: 'abort', event: '01.00', expired }).outcome).toBe('done')
   })
 
-  it('would be refused for ever if it was planned from the text as it is stored', () => {
+  it('would always be refused if it was planned from the stored text', () => {
     const play = silentAndDropped()
     const expired = seenIn(play.document, '01.00', play.nowMs)
     expect(play.code({ op: 'abort', event: '01.00', expired })).toBe('showed-life')
   })
 
-  it('of a join that a foreign writer released without a word lands once that is written', () => {
+  it('of a join that a foreign writer released without a record is applied once that is written', () => {
     const play = new Play().after({ op: 'init', forks: [spec('A')], join: spec('J', { timeout: '00:00:00' }) })
     play.legacy(stream => stream.setStatus('01.00', 'completed'), { rebuildEvents: true })
     expect(look(play).isSettleDue).toBe(true)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { documentText, Play, spec } from '../../../support/stream-builder.ts'
 
-/** A document of the .NET library with an event that its worker has taken up. */
+/** A document of the .NET library with an event that its worker has started. */
 const foreign = (more = {}) =>
   new Play(
     documentText(
@@ -28,7 +28,7 @@ describe('start', () => {
     expect(play.journal.at(-1)?.changes[0]).toMatchObject({ owner: 'w1', attempt: 1 })
   })
 
-  it('on an event whose claim runs is refused claimed, whoever asks', () => {
+  it('on an event with a running claim is refused claimed for every caller', () => {
     const play = Play.started('A').after({ op: 'start', event: '01.00' }).wait(59_999)
     for (const owner of ['w1', 'w2']) {
       expect(play.refused({ op: 'start', event: '01.00', owner })).toMatchObject({
@@ -65,7 +65,7 @@ describe('start', () => {
     })
   })
 
-  it('on an event whose claim has run out raises the attempt', () => {
+  it('on an event with an expired claim raises the attempt', () => {
     const play = Play.started('A').after({ op: 'start', event: '01.00' }).wait(60_000)
     expect(play.do({ op: 'start', event: '01.00', owner: 'w2' }).claim).toMatchObject({
       owner: 'w2',
@@ -75,19 +75,19 @@ describe('start', () => {
     expect(play.code({ op: 'touch', event: '01.00', fence: 2 })).toBe('fenced')
   })
 
-  it('on an event whose claim has run out hands over the message as it was, without progress', () => {
+  it('on an event with an expired claim passes on the original message, without progress', () => {
     const play = new Play().after({ op: 'init', root: spec('R'), forks: [spec('A', { msg: 'blob:7' })] })
     play.after({ op: 'start', event: '01.00' }, { op: 'touch', event: '01.00', owner: 'w1', msg: 'half' }).wait(60_000)
     play.do({ op: 'start', event: '01.00', owner: 'w2' })
     expect(play.event('01.00').msg).toBe('blob:7')
   })
 
-  it('with the fence of a claim that has run out claims anew', () => {
+  it('with the fence of an expired claim makes a new claim', () => {
     const play = Play.started('A').after({ op: 'start', event: '01.00' }).wait(60_000)
     expect(play.do({ op: 'start', event: '01.00', fence: 2 }).claim).toMatchObject({ fence: 3, attempt: 2 })
   })
 
-  it('claims the inprocess root that has no owner, same attempt', () => {
+  it('claims the inprocess root that has no owner, with the same attempt', () => {
     expect(Play.started().do({ op: 'start', event: '00' }).claim).toMatchObject({ attempt: 1 })
   })
 
@@ -96,7 +96,7 @@ describe('start', () => {
     expect(play.do({ op: 'start', event: '00' }).claim).toMatchObject({ attempt: 2 })
   })
 
-  it('on a foreign workers event is refused foreign-worker until it is due', () => {
+  it('on the event of a foreign worker is refused foreign-worker until it is due', () => {
     const play = foreign({ timeout: '00:02:00' })
     expect(play.code({ op: 'start', event: '01.00' })).toBe('foreign-worker')
     play.wait(59_999)
@@ -105,16 +105,16 @@ describe('start', () => {
     expect(play.do({ op: 'start', event: '01.00' }).claim).toMatchObject({ attempt: 2 })
   })
 
-  it('with take-over claims a foreign workers event', () => {
+  it('with take-over claims the event of a foreign worker', () => {
     expect(foreign().do({ op: 'start', event: '01.00', takeOver: true }).claim).toMatchObject({ attempt: 2 })
   })
 
-  it('an attribute that we set does not make a foreign workers event ours', () => {
+  it('on the event of a foreign worker is refused although we set an attribute of it', () => {
     const play = foreign().after({ op: 'set', event: '01.00', attributes: { tag: 'seen' } })
     expect(play.code({ op: 'start', event: '01.00' })).toBe('foreign-worker')
   })
 
-  it('on an event of unknown status is refused like a foreign workers', () => {
+  it('on an event of unknown status is refused like on the event of a foreign worker', () => {
     expect(foreign({ status: 'paused' }).refused({ op: 'start', event: '01.00' })).toMatchObject({
       code: 'foreign-worker',
       status: 'paused',
@@ -130,7 +130,7 @@ describe('start', () => {
     expect(play.event('00')).toMatchObject({ status: 'inprocess', lc: {} })
   })
 
-  it('on an event with open successors drops a claim that is left on it', () => {
+  it('on an event with open successors drops its remaining claim', () => {
     const play = new Play(
       documentText(
         { id: '00', status: 'init', next: '01.00', 'lc:owner': 'w9', 'lc:fence': '1' },
@@ -150,7 +150,7 @@ describe('start', () => {
     expect(Play.started('A').code({ op: 'start', event: '00' })).toBe('already-advanced')
   })
 
-  it('on a final event is refused already-final, before any fence is looked at', () => {
+  it('on a final event is refused already-final before any fence is checked', () => {
     const play = Play.started('A', 'B').after({ op: 'complete', event: '01.00' }, { op: 'abort', event: '02.00' })
     expect(play.refused({ op: 'start', event: '01.00', fence: 99 })).toMatchObject({
       code: 'already-final',
@@ -159,7 +159,7 @@ describe('start', () => {
     expect(play.refused({ op: 'start', event: '02.00' }).message).toContain('retry')
   })
 
-  it('on no event is refused event-not-found', () => {
+  it('on a missing event is refused event-not-found', () => {
     expect(Play.started().refused({ op: 'start', event: '09' })).toMatchObject({ code: 'event-not-found', event: '09' })
   })
 

@@ -9,7 +9,7 @@ import { freeze, legacyStep, perform } from './perform.ts'
 describe('applyOperation', () => {
   const ARGUMENTS = { by: 'test', commandId: 'once' }
 
-  it('is a function: the same input gives the same output, which is read back as it was', () => {
+  it('is a function: the same input gives the same output, which reads back unchanged', () => {
     fc.assert(
       fc.property(anInit(), aScript('dropped'), aScript('none', 1), (init, script, [last]) => {
         const play = perform(init, script, () => {})
@@ -30,7 +30,7 @@ describe('applyOperation', () => {
     )
   })
 
-  it('repeated with the same command id changes nothing and gives the first result', () => {
+  it('repeated with the same command id changes nothing and returns the first result', () => {
     fc.assert(
       fc.property(anInit(), aScript('kept'), aScript('none', 1), (init, script, [last]) => {
         const play = perform(init, script, () => {})
@@ -47,7 +47,7 @@ describe('applyOperation', () => {
     )
   })
 
-  it('finds in the journal what the document says of claims, joins and retries', () => {
+  it('finds the claims, joins and retries of the document in its journal', () => {
     fc.assert(
       fc.property(anInit(), aScript('kept', 40), (init, script) => {
         perform(init, script, (_, play) => {
@@ -58,7 +58,7 @@ describe('applyOperation', () => {
     )
   })
 
-  it('loses nothing that matters to a writer that drops our attributes', () => {
+  it('loses nothing essential to a writer that drops our attributes', () => {
     fc.assert(
       fc.property(anInit(), aScript('kept', 40), fc.nat(40), (init, script, which) => {
         const play = perform(init, script, () => {})
@@ -70,7 +70,7 @@ describe('applyOperation', () => {
           other.apply({ op: 'settle' }, { commandId: 'last' })
           return other.document.events.map(({ id, status, lc }) => {
             const { owner, fence, attempt, join, opened, superseded } = lc
-            // Whose claim a foreign writer ended over is of no consequence.
+            // The owner of a claim during which a foreign writer ended the event does not matter.
             const claim = isFinal({ status }) ? {} : { owner, fence }
             return { id, status, ...claim, attempt, join, opened, superseded }
           })

@@ -10,10 +10,10 @@ import { anInit, aScript, briefOf, RUNS, type Step } from '../../../support/arbi
 import { Play } from '../../../support/stream-builder.ts'
 import { HOUR, settled } from '../operations/expired-play.ts'
 
-/** Most events have a limit of some minutes, some of a day: with waits in between, about half of what is seen is due. */
+/** Most events have a timeout of minutes, some of a day: with the waits about half of the observations are due. */
 const aLook = () => fc.record({ which: fc.nat(40), whole: fc.boolean(), waitMs: fc.constantFrom(0, HOUR, 25 * HOUR) })
 
-it('an expiry is applied exactly where the event is what was seen, and due; else nothing is changed', () => {
+it('an expiry is applied exactly if the event is as observed and due; otherwise nothing is changed', () => {
   const met = { applied: 0, refused: 0, final: 0 }
   fc.assert(
     fc.property(anInit(), aScript('dropped', 12), aLook(), aScript('dropped', 3), (init, first, look, between) => {
@@ -36,7 +36,7 @@ it('an expiry is applied exactly where the event is what was seen, and due; else
     }),
     { numRuns: RUNS * 3 },
   )
-  // It has met all of them, or it proves nothing.
+  // The run must include all of them, or it proves nothing.
   for (const count of Object.values(met)) expect(count).toBeGreaterThan(RUNS / 20)
 })
 
@@ -50,7 +50,7 @@ function perform(play: Play, step: Step): void {
   }
 }
 
-/** Of the events that have a limit one. */
+/** One of the events with a deadline. */
 function seenAny(play: Play, which: number): ObservedDeadline | undefined {
   const { stream, read } = settled(play)
   const seen = stream.events.flatMap(event => {
@@ -60,7 +60,7 @@ function seenAny(play: Play, which: number): ObservedDeadline | undefined {
   return seen[which % Math.max(1, seen.length)]
 }
 
-/** What has to become of it: everything computed again from the document as it stands. */
+/** The expected result: everything computed again from the current document. */
 function model(play: Play, seen: ObservedDeadline): string {
   const { stream, read } = settled(play)
   const event = stream.find(seen.event)
@@ -77,7 +77,7 @@ function outcomeOf(applied: Applied): string {
   return applied.kind === 'changed' ? 'applied' : 'unchanged'
 }
 
-/** A refusal may carry what a foreign writer left to close, nothing else. */
+/** A refusal may write the closing that a foreign writer left open, and nothing else. */
 function expectOnlySettled(play: Play, applied: Applied): void {
   if (applied.kind !== 'refused' || applied.document === undefined) return
   expect(applied.refusal.code).toBe('already-final')

@@ -10,14 +10,14 @@ import { anInit, aScript, RUNS } from '../../../support/arbitraries.ts'
 import { legacyFaults } from '../../../support/xelement.ts'
 import { type Check, perform } from './perform.ts'
 
-/** Open events that stand below a final one. */
+/** Open events below a final one. */
 function leftovers(document: StreamDocument): Set<string> {
   const stream = new EventStream(document.events)
   const open = document.events.filter((event, at) => !isFinal(event) && stream.finalAncestor(at) !== undefined)
   return new Set(open.map(event => event.id))
 }
 
-/** What has to be true after every write of ours; each by its name, which a failure tells. */
+/** The invariants after each of our writes, each with the name that a failure prints. */
 const RULES: Record<string, Check> = {
   'what is final changes by retry only': (before, play, { op }) => {
     if (op === 'retry') return
@@ -84,7 +84,7 @@ const RULES: Record<string, Check> = {
   },
 }
 
-/** An attempt ends once in the life of a stream. */
+/** An attempt ends once per incarnation of a stream. */
 function endings(): Check {
   const ended = new Set<string>()
   return (before, play, _, { changed }) => {
@@ -98,9 +98,9 @@ function endings(): Check {
   }
 }
 
-/** One play for all rules: to play costs more than to look. */
+/** One play for all invariants: playing costs more than checking. */
 it.each(['none', 'kept', 'dropped'] as const)(
-  'with foreign writers: %s, every write of ours keeps the rules',
+  'with foreign writers: %s, each of our writes keeps the invariants',
   foreign => {
     fc.assert(
       fc.property(anInit(), aScript(foreign), (init, script) => {

@@ -14,7 +14,7 @@ export interface ModelEvent {
   /** A join that was not released: it waits, unless it was ended. */
   isMarked: boolean
   superseded: boolean
-  /** It was worked on, or came to an end of its own. */
+  /** It was worked on, or ended by its own result. */
   ran: boolean
   tag: string
   timeout: string
@@ -24,12 +24,12 @@ export function isEnded({ status }: Pick<ModelEvent, 'status'>): boolean {
   return status === 'completed' || status === 'aborted' || status === 'canceled'
 }
 
-/** It is a join whose branches have not ended. */
+/** A join whose branches have not ended. */
 export function waits(event: ModelEvent): boolean {
   return event.isMarked && !isEnded(event)
 }
 
-/** The tree of a model: what is where, and what follows from it. */
+/** The tree of a model: positions, and the relations that follow from them. */
 export class ModelTree {
   events: ModelEvent[] = []
   version = 0
@@ -54,7 +54,7 @@ export class ModelTree {
     return event.untilMs !== undefined && event.untilMs > this.nowMs && !isEnded(event)
   }
 
-  /** What follows it directly and still counts. */
+  /** Its direct successors that still count. */
   below(event: ModelEvent): ModelEvent[] {
     return this.events.filter(({ prev, superseded }) => prev === event.id && !superseded)
   }
@@ -69,7 +69,7 @@ export class ModelTree {
     return parent === undefined ? [] : [parent, ...this.above(parent)]
   }
 
-  /** Joins of the forks that it is a branch of. */
+  /** Joins of the forks it belongs to as a branch. */
   joinsBeside(event: ModelEvent): ModelEvent[] {
     const above = this.above(event)
     const path = new Set([event, ...above])
@@ -97,7 +97,7 @@ export class ModelTree {
     Object.assign(event, { owner: undefined, fence: undefined, untilMs: undefined })
   }
 
-  /** What is above it opens with it, and the joins beside it wait again. */
+  /** The events above it are reopened with it, and the joins beside it wait again. */
   reopen(event: ModelEvent, joins: readonly ModelEvent[]): void {
     const above = this.above(event).filter(isEnded)
     this.#open(event, event.id === '00' || event.isMarked ? 'inprocess' : 'init')
@@ -167,7 +167,7 @@ export class ModelTree {
     return this.events.map(({ id }) => id.split('.')).filter(path => thread.every((part, at) => path[at] === part))
   }
 
-  /** Closes and releases until there is nothing left to do. Whether there was something. */
+  /** Closes and releases until nothing is left to do. Returns whether anything changed. */
   settle(): boolean {
     let isSettled = false
     while (this.events.some(event => this.#settleOne(event))) isSettled = true

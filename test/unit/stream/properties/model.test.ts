@@ -44,7 +44,7 @@ function perform(init: Brief, script: readonly Step[], met: Map<string, number>)
     expect(applied.result.refused?.map(({ code }) => code) ?? []).toEqual(expected.refused)
     document = applied.document
     const [seen, foretold] = [sightOf(document), { version: model.version, events: model.events.map(modelSight) }]
-    // Comparing texts is quick; what differs is told at length.
+    // Comparing texts is quick; a difference is then reported in detail.
     if (JSON.stringify(seen) !== JSON.stringify(foretold)) expect(seen).toEqual(foretold)
   }
   play(complete(init), 0)
@@ -82,11 +82,11 @@ function holds(numRuns: number, seed: number, met = new Map<string, number>()) {
   )
 }
 
-/** What operations can come to, in a stream that only we write. */
+/** The possible outcomes of operations in a stream that only we write. */
 const OUTCOMES =
   'changed unchanged already-final claimed fenced not-claimed open-successors already-advanced join-waiting not-failed held join-ran'
 
-it('every operation does to a stream what the model of the format does', { timeout }, () => {
+it('every operation changes a stream like the model of the format', { timeout }, () => {
   const seed = trustSeed(1)
   const met = new Map<string, number>()
   const { failed, numRuns, errorInstance, counterexample } = holds(MODEL_RUNS, seed, met)
@@ -97,7 +97,7 @@ it('every operation does to a stream what the model of the format does', { timeo
   for (const [outcome, count] of met) row.injected(outcome, count)
 })
 
-it.each(['fences', 'cascades'])('a domain without %s is found out, in few steps', { timeout }, bug => {
+it.each(['fences', 'cascades'])('a domain without %s is detected within a few steps', { timeout }, bug => {
   planted.bug = bug
   const { failed, counterexample } = holds(2_000, 1)
   planted.bug = 'none'

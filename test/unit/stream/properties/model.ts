@@ -3,7 +3,7 @@ import { isEnded, type ModelEvent, ModelTree, waits } from './model-tree.ts'
 
 type Of<Name extends Operation['op']> = Extract<Operation, { op: Name }>
 
-/** What has to come of an operation, by the model. */
+/** The expected outcome of an operation, by the model. */
 export type Expected =
   | { readonly kind: 'refused'; readonly code: RefusalCode }
   | { readonly kind: 'unchanged' }
@@ -12,8 +12,8 @@ export type Expected =
 const DONE: Expected = { kind: 'changed', refused: [] }
 
 /**
- * What operations do to a stream that only we write, told again from the description of the format, by other means than
- * the code: no journal, no drafts, a tree of plain objects.
+ * The effects of operations on a stream that only we write, implemented again from the description of the format, by
+ * other means than the code: no journal, no drafts, a tree of plain objects.
  */
 export class Model {
   #tree = new ModelTree()
@@ -26,7 +26,7 @@ export class Model {
     return this.#tree.version
   }
 
-  /** What changes, changes here; what is refused leaves all as it is. */
+  /** Applies the changes in place; a refused operation changes nothing. */
   apply(operation: Operation, nowMs: number): Expected {
     const before = this.#tree
     this.#tree = before.copy()
@@ -104,7 +104,7 @@ export class Model {
     event.ran = true
     if (waitsForOthers) tree.free(event)
     else {
-      // Somebody had it, and his time is over.
+      // It was claimed, and the claim has expired.
       if (event.status === 'inprocess' && event.owner !== undefined) event.attempt = (event.attempt ?? 1) + 1
       else event.attempt ??= 1
       Object.assign(event, { owner, fence: tree.version + 1, untilMs: tree.nowMs + claimMs })

@@ -4,10 +4,10 @@ import type { ChangeResult } from '../../../../src/stream/operations/operation.t
 import { briefOf, type Step } from '../../../support/arbitraries.ts'
 import { type Brief, Play } from '../../../support/stream-builder.ts'
 
-/** Looks at a change: the document before, and the play after it. */
+/** Inspects a change: the document before, and the play after it. */
 export type Check = (before: StreamDocument, play: Play, given: Brief, result: ChangeResult) => void
 
-/** Plays a script and looks at every write of ours. */
+/** Plays a script and inspects each of our writes. */
 export function perform(init: Brief, script: readonly Step[], check: Check): Play {
   const play = new Play()
   play.do(init)
@@ -32,7 +32,7 @@ export function legacyStep(play: Play, { which, status, rebuild }: Extract<Step,
   play.legacy(stream => stream.setStatus(target.id, status), { rebuildEvents: rebuild })
 }
 
-/** From now on whoever changes it in place is found out. */
+/** From now on a change in place is detected. */
 export function freeze(document: StreamDocument): StreamDocument {
   for (const event of document.events) {
     Object.freeze(event.lc)

@@ -21,7 +21,7 @@ function strange(check: (before: Play['document'], play: Play, op: string) => vo
   )
 }
 
-it('whatever the graph, what is final changes by retry only, and what no longer counts not at all', () => {
+it('in any graph, final events change only by retry, and superseded events never', () => {
   strange((before, play, op) => {
     before.events.forEach((event, at) => {
       const counts = before.events.findIndex(({ id }) => id === event.id) === at
@@ -31,7 +31,7 @@ it('whatever the graph, what is final changes by retry only, and what no longer 
   })
 })
 
-it('whatever the graph, every write is settled and its journal tells the statuses', () => {
+it('in any graph, every write is settled and its journal gives the statuses', () => {
   strange((_, play) => {
     const statuses = new Map([...play.document.events].reverse().map(event => [event.id, event.status]))
     expect(replayStatuses(play.journal)).toEqual(statuses)
@@ -39,11 +39,11 @@ it('whatever the graph, every write is settled and its journal tells the statuse
   })
 })
 
-it('whatever the graph, cancel ends everything that counts', () => {
+it('in any graph, cancel ends every event that counts', () => {
   fc.assert(
     fc.property(aStrangeDocument(), events => {
       const play = new Play(documentText(...events))
-      // What settling closes is refused as already final, with nothing written.
+      // A refusal as already final because of pending closings, with nothing written.
       play.apply({ op: 'settle' })
       play.apply({ op: 'cancel' })
       play.document.events.forEach((event, at) => {

@@ -10,16 +10,16 @@ const decided = (...events: readonly EventText[]) => timeReaderFor(readDocument(
 
 test.each([
   ['no date of an old culture', {}, ''],
-  ['one that was created on a day beyond the twelfth', { created: '03/25/2026 10:00:00' }, 'mdy'],
-  ['one that was written on such a day', { timestamp: '25/03/2026 10:00:00' }, 'dmy'],
-] as const)('one event of many decides how dates are meant: %s', (_what, dated, dates) => {
+  ['an event that was created after the twelfth of a month', { created: '03/25/2026 10:00:00' }, 'mdy'],
+  ['an event that was written on such a day', { timestamp: '25/03/2026 10:00:00' }, 'dmy'],
+] as const)('one event of many decides how dates are read: %s', (_what, dated, dates) => {
   const others = ['01.00', '02.00'].map(id => ({ id, prev: '00', created: ISO, timestamp: ISO }))
   expect(
     decided({ id: '00', created: ISO, timestamp: ISO }, ...others, { id: '03.00', prev: '00', ...dated }).dates,
   ).toBe(dates)
 })
 
-test('the same text again has the same time, another one its own', () => {
+test('the same text has the same time again, another text its own', () => {
   const { read } = decided({ id: '00' })
   expect([ISO, ISO, '2026-03-02T00:00:00.000Z', ISO, '', ISO].map(text => read(text))).toEqual([
     Date.parse(ISO),
@@ -31,7 +31,7 @@ test('the same text again has the same time, another one its own', () => {
   ])
 })
 
-test('what the document says of its dates is not decided again', () => {
+test('the date order that the document specifies is not decided again', () => {
   const document = readDocument(documentText({ id: '00', created: '03/25/2026 10:00:00' }))
   expect(timeReaderFor({ ...document, dates: 'dmy' }, clock).dates).toBe('dmy')
 })

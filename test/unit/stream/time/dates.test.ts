@@ -56,7 +56,7 @@ describe('readTime, ISO 8601', () => {
     expect(readTime(text)).toBeUndefined()
   })
 
-  it.each(['/', ':', 'a', '\u0660'])('does not read our own form with %j in place of any of its characters', wrong => {
+  it.each(['/', ':', 'a', '\u0660'])('does not read our own form with %j in place of any character', wrong => {
     const right = '2013-05-06T15:04:05.000Z'
     for (let place = 0; place < right.length; place += 1) {
       if (right[place] !== wrong)
@@ -74,7 +74,7 @@ describe('readTime, ISO 8601', () => {
   })
 })
 
-describe('readTime, what .NET wrote in the culture of its machine', () => {
+describe('readTime, dates that .NET wrote in the culture of its machine', () => {
   it.each([
     ['5/6/2013 3:04:05 PM', AFTERNOON],
     ['5/6/2013 3:04:05\u202fPM', AFTERNOON],
@@ -109,7 +109,7 @@ describe('readTime, what .NET wrote in the culture of its machine', () => {
     expect(readTime(text)).toBeUndefined()
   })
 
-  it('follows the order given where both are possible, and no order where only one is', () => {
+  it('follows the given order if both are possible, and no order if only one is', () => {
     expect(readTime('6/5/2013 15:04:05', { dates: 'dmy' })).toBe(AFTERNOON)
     expect(readTime('5/6/2013 15:04:05', { dates: 'mdy' })).toBe(AFTERNOON)
     expect(readTime('12/25/2013 10:00:00', { dates: 'dmy' })).toBe(at('2013-12-25T10:00:00Z'))
@@ -117,7 +117,7 @@ describe('readTime, what .NET wrote in the culture of its machine', () => {
     expect(readTime('6.5.2013 15:04:05', { dates: 'mdy' })).toBe(AFTERNOON)
   })
 
-  it('never takes a reading more than a day after the clock if there is another', () => {
+  it('prefers a reading that is not more than a day after the clock', () => {
     const clock = { dates: 'mdy', nowMs: at('2026-08-07T12:00:00Z') } as const
     expect(readTime('09/07/2026 00:00:00', clock)).toBe(at('2026-07-09T00:00:00Z'))
     expect(readTime('07/09/2026 00:00:00', { ...clock, dates: 'dmy' })).toBe(at('2026-07-09T00:00:00Z'))
@@ -139,20 +139,20 @@ describe('decideDates', () => {
     ['no texts', [], ''],
     ['ISO only', ['2013-05-06T15:04:05.000Z', ''], ''],
     ['other separators only', ['13.05.2013 10:00:00', '13-05-2013 10:00:00'], ''],
-    ['the same either way', ['5/5/2013 10:00:00'], ''],
+    ['dates that are the same either way', ['5/5/2013 10:00:00'], ''],
     ['unreadable', ['13/13/2013 10:00:00', 'a/b'], ''],
     ['a field above 12 comes second', ['5/6/2013 1:00:00 AM', '5/13/2013 1:00:00 AM'], 'mdy'],
     ['a field above 12 comes first', ['5/6/2013 01:00:00', '13/5/2013 01:00:00'], 'dmy'],
-    ['only decided ones', ['13/5/2013 01:00:00'], 'dmy'],
+    ['only decided dates', ['13/5/2013 01:00:00'], 'dmy'],
     ['a reading after the clock', ['5/6/2013 01:00:00', '10/07/2026 01:00:00'], 'dmy'],
     ['the majority of writers', ['13/5/2013 01:00:00', '5/13/2013 01:00:00', '14/5/2013 01:00:00'], 'dmy'],
     ['writers that disagree, nothing ambiguous', ['13/5/2013 01:00:00', '5/13/2013 01:00:00'], ''],
-    ['nothing to tell', ['5/6/2013 01:00:00'], 'mdy'],
+    ['no evidence', ['5/6/2013 01:00:00'], 'mdy'],
   ])('%s', (_, texts, expected) => {
     expect(decideDates(texts, clock)).toBe(expected)
   })
 
-  it('takes the order that comes nearest to Last-Modified', () => {
+  it('takes the order that is nearest to Last-Modified', () => {
     const texts = ['01/02/2026 10:00:00', '05/06/2026 10:00:00']
     const nearMay = { nowMs: NOW, lastModifiedMs: at('2026-05-06T10:00:09Z') }
     const nearJune = { nowMs: NOW, lastModifiedMs: at('2026-06-05T10:00:09Z') }
@@ -162,7 +162,7 @@ describe('decideDates', () => {
     expect(decideDates([...texts, '13/05/2026 01:00:00'], nearMay)).toBe('dmy')
   })
 
-  it('takes month first when Last-Modified is as far from either', () => {
+  it('takes month first if Last-Modified is equally far from both', () => {
     const middle = (at('2026-05-06T10:00:00Z') + at('2026-06-05T10:00:00Z')) / 2
     expect(decideDates(['05/06/2026 10:00:00'], { nowMs: NOW, lastModifiedMs: middle })).toBe('mdy')
   })
@@ -182,12 +182,12 @@ describe('timeReaderFor', () => {
     expect(timeReaderFor(document('13/5/2013 15:04:05', ''), { nowMs: NOW }).dates).toBe('dmy')
   })
 
-  it('asks Last-Modified when the texts do not tell', () => {
+  it('uses Last-Modified if the texts do not decide', () => {
     const clock = { nowMs: NOW, lastModifiedMs: AFTERNOON }
     expect(timeReaderFor(document('6/5/2013 15:04:05', ''), clock).dates).toBe('dmy')
   })
 
-  it('follows what the document has fixed', () => {
+  it('follows the order that the document specifies', () => {
     const fixed = timeReaderFor(document('5/6/2013 15:04:05', '13/5/2013 15:04:05', 'mdy'), { nowMs: NOW })
     expect(fixed.dates).toBe('mdy')
     expect(fixed.read('5/6/2013 15:04:05')).toBe(AFTERNOON)
@@ -196,10 +196,10 @@ describe('timeReaderFor', () => {
   })
 })
 
-describe('of two readings one that is out', () => {
+describe('of two readings, one in the future', () => {
   const nowMs = at('2026-01-04T12:00:00Z')
 
-  it('is not taken if it is more than a day ahead, and the other one is not', () => {
+  it('is not taken if it is more than a day ahead and the other one is not', () => {
     expect(readTime('05/01/2026 12:00:00', { dates: '', nowMs })).toBe(at('2026-01-05T12:00:00Z'))
     expect(readTime('05/01/2026 12:00:01', { dates: '', nowMs })).toBe(at('2026-05-01T12:00:01Z'))
     expect(readTime('01/05/2026 12:00:00', { dates: 'dmy', nowMs })).toBe(at('2026-01-05T12:00:00Z'))

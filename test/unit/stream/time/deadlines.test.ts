@@ -94,13 +94,13 @@ const step = (attributes: Partial<EventAttributes> = {}, lc: StreamEvent['lc'] =
 const child = (attributes: Partial<EventAttributes> = {}, lc: StreamEvent['lc'] = {}) =>
   newEvent({ id: '01.01', status: 'completed', prev: '01.00', timestamp: time('11:00'), ...attributes }, lc)
 
-/** When the last but `below` event is due. */
+/** The deadline of the last event but `below`. */
 function due(event: StreamEvent, below: readonly StreamEvent[] = [], above = root()): number | undefined {
   return dueMs(new EventStream([above, event, ...below]), event, read)
 }
 
 describe('dueMs', () => {
-  it('limits the whole stream from the creation of its root, whatever happens below', () => {
+  it('limits the whole stream from the creation of its root, whatever happens below it', () => {
     const limited = root({ timeout: '04:00:00', timestamp: time('11:00') })
     const stream = new EventStream([limited, step()])
     expect(dueMs(stream, limited, read)).toBe(at('12:00'))
@@ -110,24 +110,24 @@ describe('dueMs', () => {
     expect(due(step({ status: 'init', timestamp: time('10:00') }))).toBe(at('09:30'))
   })
 
-  it('counts an event at work from its last sign of life', () => {
+  it('counts a running event from its last sign of life', () => {
     expect(due(step())).toBe(at('10:30'))
   })
 
-  it('counts from the successors when they showed life later', () => {
+  it('counts from the successors if their last sign of life is later', () => {
     expect(due(step(), [child()])).toBe(at('11:30'))
     expect(due(step(), [child({ timestamp: time('09:30') })])).toBe(at('10:30'))
     expect(due(step(), [child(), child({ id: '01.02', timestamp: time('10:15') })])).toBe(at('11:30'))
     expect(due(step(), [child({ timestamp: '' })])).toBe(at('10:30'))
   })
 
-  it('never ends an event that waits for a successor, present or missing', () => {
+  it('is undefined for an event that waits for a successor, present or missing', () => {
     expect(due(step(), [child({ status: 'init' })])).toBeUndefined()
     expect(due(step(), [child({ status: 'thinking' })])).toBeUndefined()
     expect(due(step({ next: '09.00' }))).toBeUndefined()
   })
 
-  it('does not wait for superseded successors nor take their signs of life', () => {
+  it('ignores superseded successors and their signs of life', () => {
     expect(due(step(), [child({ status: 'aborted' }, { superseded: '3' })])).toBe(at('10:30'))
   })
 
@@ -148,12 +148,12 @@ describe('dueMs', () => {
     expect(dueMs(new EventStream([reopened]), reopened, read)).toBe(at('15:00'))
   })
 
-  it('takes the opening for the last sign of life without a readable timestamp', () => {
+  it('uses the opening as last sign of life if there is no readable timestamp', () => {
     expect(due(step({ timestamp: '' }))).toBe(at('09:30'))
     expect(due(step({ timestamp: 'yesterday' }))).toBe(at('09:30'))
   })
 
-  it('never ends what has no readable beginning', () => {
+  it('is undefined for an event without a readable beginning', () => {
     expect(due(step({ status: 'init', created: 'yesterday' }))).toBeUndefined()
     expect(due(step({ timestamp: '', created: '' }))).toBeUndefined()
     expect(due(step({ status: 'init' }, { opened: 'now' }))).toBeUndefined()
@@ -166,15 +166,15 @@ describe('dueMs', () => {
     expect(due(step({ ...limit, status: 'completed' }))).toBeUndefined()
   })
 
-  it.each(['', '-00:01:00', 'soon'])('never ends an event with timeout %j', timeout => {
+  it.each(['', '-00:01:00', 'soon'])('is undefined for an event with timeout %j', timeout => {
     expect(due(step({ timeout }))).toBeUndefined()
   })
 
-  it.each(['completed', 'aborted', 'canceled'])('never ends an event that is %s', status => {
+  it.each(['completed', 'aborted', 'canceled'])('is undefined for an event that is %s', status => {
     expect(due(step({ status }))).toBeUndefined()
   })
 
-  it('never ends waiting joins, superseded events and events of a held stream', () => {
+  it('is undefined for waiting joins, superseded events and events of a held stream', () => {
     expect(due(step({ timeout: time('11:45') }, { join: 'wait' }))).toBeUndefined()
     expect(due(step({}, { superseded: '3' }))).toBeUndefined()
     expect(due(step({ status: 'init', timeout: time('11:45') }), [], root({ status: 'init' }))).toBeUndefined()
@@ -192,7 +192,7 @@ describe('isDue', () => {
     expect(isDue(stream, event, read, at('10:30'))).toBe(true)
   })
 
-  it('is true at once for a timeout of zero, never without one', () => {
+  it('is true at once with a timeout of zero and never without a timeout', () => {
     const zero = step({ timeout: '00:00:00' })
     expect(isDue(new EventStream([root(), zero]), zero, read, at('10:00'))).toBe(true)
     const none = step({ timeout: '' })
@@ -214,12 +214,12 @@ describe('claims', () => {
     ['an empty owner', step({}, { owner: '', until: time('13:00') })],
     ['no end', step({}, { owner: 'w1' })],
     ['an unreadable end', step({}, { owner: 'w1', until: 'later' })],
-  ])('do not run with %s', (_, event) => {
+  ])('do not run if the claim has %s', (_, event) => {
     expect(claimEndMs(event)).toBeUndefined()
     expect(claimRuns(event, NOW)).toBe(false)
   })
 
-  it('do not run on a final event, even if a foreign writer left their end', () => {
+  it('do not run on a final event, even if a foreign writer left their until', () => {
     expect(claimRuns(step({ status: 'completed' }, { owner: 'w1', until: time('13:00') }), NOW)).toBe(false)
   })
 })

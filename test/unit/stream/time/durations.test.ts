@@ -56,11 +56,11 @@ describe('parseDuration', () => {
     ['5M', '"5M" is not a duration: write 30s, 5m, 1h30m, 2d, PT5M or 00:05:00'],
     ['30m1h', '"30m1h" is not a duration: write 30s, 5m, 1h30m, 2d, PT5M or 00:05:00'],
     ['soon', '"soon" is not a duration: write 30s, 5m, 1h30m, 2d, PT5M or 00:05:00'],
-  ])('refuses %j and says how to write it', (text, message) => {
+  ])('refuses %j and explains the format', (text, message) => {
     expect(() => parseDuration(text)).toThrow(new InvalidValue(message))
   })
 
-  it('reads back what formatTimeSpan and formatDuration write', () => {
+  it('reads the output of formatTimeSpan and formatDuration back', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: MAX_DURATION_MS }), ms => {
         expect(parseDuration(formatTimeSpan(ms))).toBe(ms)
@@ -93,7 +93,7 @@ describe('parseTimeSpan', () => {
     expect(parseTimeSpan(text)).toEqual({ ms, negative: false, asDays })
   })
 
-  it('tells a negative span, but not a negative zero', () => {
+  it('distinguishes a negative span, but not a negative zero', () => {
     expect(parseTimeSpan('-00:00:01')).toEqual({ ms: S, negative: true, asDays: false })
     expect(parseTimeSpan('-1')).toEqual({ ms: D, negative: true, asDays: true })
     expect(parseTimeSpan('-00:00:00')).toEqual({ ms: 0, negative: false, asDays: false })
@@ -133,7 +133,7 @@ describe('parseIsoDuration', () => {
     expect(parseIsoDuration(text)).toEqual({ ms, negative: false, asDays: false })
   })
 
-  it('tells a negative duration', () => {
+  it('distinguishes a negative duration', () => {
     expect(parseIsoDuration('-PT5M')).toEqual({ ms: 5 * M, negative: true, asDays: false })
   })
 

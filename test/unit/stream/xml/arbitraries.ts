@@ -39,7 +39,7 @@ const NASTY = [
   ' cmd="c1"',
 ]
 
-/** Texts of the characters that break careless readers and writers. */
+/** Texts of characters that break careless readers and writers. */
 export const aValue = () => fc.array(fc.constantFrom(...NASTY), { maxLength: 6 }).map(parts => parts.join(''))
 const aFilledValue = () => aValue().map(value => `${value}.`)
 
@@ -118,10 +118,10 @@ const aTransaction = (prefix: string) =>
     return long ? `${open}><${prefix}:change event="00"/></${prefix}:tx>` : `${open}/>`
   })
 
-/** `lc` is bound to another namespace in some raw slices, so the prefix is another one. */
+/** `lc` is bound to another namespace in some raw slices, so the document uses another prefix. */
 const PREFIX = 'l'
 
-/** A document in the form in which it is read, and the text it is written as. */
+/** A document in the form that is read, and the text that is written for it. */
 export function aDocument(): fc.Arbitrary<{ document: StreamDocument; text: string }> {
   return fc
     .record({

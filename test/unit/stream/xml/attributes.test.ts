@@ -20,7 +20,7 @@ function fault(text: string): string {
   throw new Error(`accepted: ${text.slice(0, 200)}`)
 }
 
-/** A stream of another writer with so many foreign attributes on each of its tags. */
+/** A stream of another writer with this number of foreign attributes on each of its tags. */
 const stream = (count: number, namespaces = '') =>
   `<Stream${namespaces}${attributes(count)}>
   <Event name="Start" status="inprocess" id="00" next="01.00|02.00"${attributes(count)}/>
@@ -28,7 +28,7 @@ const stream = (count: number, namespaces = '') =>
   <Event name="B" status="init" id="02.00" prev="00" timeout="1.00:00:00"${attributes(count)}/>
 </Stream>`
 
-/** All operations but `init`, in an order in which none is refused. */
+/** All operations but `init`, in an order in which each is accepted. */
 const COURSE: readonly Brief[] = [
   { op: 'set', event: '01.00', attributes: { tag: 't', topic: 'x', onDue: 'notify' } },
   { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 },
@@ -53,7 +53,7 @@ function kept({ document }: Play): number[] {
   return [root.length, ...document.events.slice(0, 3).map(({ foreign }) => foreign.length)]
 }
 
-describe('as many foreign attributes as are read', () => {
+describe('the maximum number of foreign attributes', () => {
   it('survive every operation on the document element and on each event', () => {
     const play = new Play(stream(MOST))
     for (const operation of COURSE) {
@@ -71,14 +71,14 @@ describe('as many foreign attributes as are read', () => {
     expect(play.statuses).toEqual(['00 inprocess', '01.00 init'])
   })
 
-  it('survive the entries for a foreign write and for what it dropped', () => {
+  it('survive the journal entries for a foreign write and for the attributes it dropped', () => {
     const play = new Play(stream(MOST)).after({ op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 })
     play.legacy(legacy => legacy.setStatus('02.00', 'aborted'))
     play.do({ op: 'complete', event: '01.00', owner: 'w' })
     expect(kept(play)).toEqual([MOST, MOST, MOST, MOST])
   })
 
-  it('leave room for all of ours at once, and for the declaration that no namespace holds', () => {
+  it('leave room for all of ours at once, and for the declaration that is not a namespace attribute', () => {
     const lc = Object.fromEntries(LC_ATTRIBUTES.map(name => [name, 'x']))
     const read = readDocument(stream(MOST - 1, ' xmlns="urn:d"').replaceAll('<Event', '<Event xmlns="" b=""'))
     const written = writeDocument({
@@ -108,8 +108,8 @@ describe('as many foreign attributes as are read', () => {
 
   it.each([
     ['declared', ` xmlns:lc="${LC_NAMESPACE}"`],
-    ['declared by another prefix', ` xmlns:q="${LC_NAMESPACE}"`],
-  ])('do not count our own namespace, %s', (_, namespaces) => {
+    ['declared with another prefix', ` xmlns:q="${LC_NAMESPACE}"`],
+  ])('are counted without our own namespace, %s', (_, namespaces) => {
     const play = new Play(stream(MOST, namespaces)).after(...COURSE)
     expect(kept(play)).toEqual([MOST, MOST, MOST, MOST])
     expect(fault(stream(MOST + 1, namespaces))).toMatch(/^line 1, column 1: the document element has more than 1000/)
@@ -122,7 +122,7 @@ describe('as many foreign attributes as are read', () => {
       ` xmlns:q="${LC_NAMESPACE}"`,
       `<j:journal xmlns:j="${LC_NAMESPACE}" xmlns:q="urn:o"/>`,
     ],
-  ])('count our own namespace where its prefix is %s: another is declared', (_, namespaces, inside) => {
+  ])('are counted with our own namespace if its prefix is %s: another prefix is declared', (_, namespaces, inside) => {
     const text = (count: number) => stream(count, namespaces).replace('</Stream>', `${inside}</Stream>`)
     const play = new Play(text(MOST - 1)).after(...COURSE)
     expect(kept(play)[0]).toBe(MOST - 1)
@@ -130,21 +130,21 @@ describe('as many foreign attributes as are read', () => {
   })
 })
 
-describe('one more is refused at reading', () => {
+describe('one attribute more is refused by the reader', () => {
   it('on the document element', () => {
     expect(fault(`<!-- -->\n<S${attributes(MOST + 1)}><Event id="00"/></S>`)).toBe(
       'line 2, column 1: the document element has more than 1000 attributes that are not ours',
     )
   })
 
-  it('on an event, ours not counted', () => {
+  it('on an event, not counting ours', () => {
     const event = (count: number) =>
       `<S>\n <Event id="00"/>\n <Event id="01" tag="" prev="00"${attributes(count)}/></S>`
     expect(readDocument(event(MOST)).events[1]?.foreign).toHaveLength(MOST)
     expect(fault(event(MOST + 1))).toBe('line 3, column 2: an Event has more than 1000 attributes that are not ours')
   })
 
-  it('a little more than that is where any tag ends, wherever it stands', () => {
+  it('in any other tag, where the limit is slightly higher', () => {
     const text = (count: number) => `<S>\n <x${attributes(count)}/></S>`
     expect(readDocument(text(MAX_ATTRIBUTES)).tail).toContain('a1099=')
     expect(fault(text(MAX_ATTRIBUTES + 1))).toBe('line 2, column 2: an element has more than 1100 attributes')
@@ -152,12 +152,12 @@ describe('one more is refused at reading', () => {
   })
 })
 
-describe('rewriting a journal makes no tag that is not read', () => {
+describe('rewriting a journal produces only tags that can be read', () => {
   const inJournal = (declared: number, inside: string) =>
     `<S xmlns:lc="${LC_NAMESPACE}"><Event id="00"/>\n<lc:journal${numbered(declared, at => ` xmlns:n${at}="urn:${at}"`).join('')}>${inside}</lc:journal></S>`
   const entry = (count: number) => `<lc:tx v='1'${numbered(count, at => ` n${at}:a="1"`).join('')}/>`
 
-  it('an entry takes the declarations of its attributes along, as far as they fit', () => {
+  it('an entry takes the declarations of its attributes with it, as far as they fit', () => {
     // v and, of each of the others, the attribute and its declaration
     const most = Math.floor((MAX_ATTRIBUTES - 1) / 2)
     const first = readDocument(inJournal(most, entry(most)))
@@ -168,7 +168,7 @@ describe('rewriting a journal makes no tag that is not read', () => {
     )
   })
 
-  it('an element that leaves the journal too', () => {
+  it('so does an element that leaves the journal', () => {
     const element = (count: number) => `<n0:a${attributes(count)}/>`
     const first = readDocument(inJournal(100, element(MAX_ATTRIBUTES - 100)))
     expect(readDocument(writeDocument(first).text)).toMatchObject({ tail: first.tail })

@@ -56,13 +56,13 @@ describe('encodings of stream-format 7.1', () => {
     ['utf-8', (text: string) => utf16(text, 'le')],
     ['utf-16le', (text: string) => utf16(text, 'be')],
     ['us-ascii', (text: string) => utf16(text, 'le')],
-  ])('refuses a declared %s that the bytes are not', (name, encode) => {
+  ])('refuses a declared %s if the bytes are in another encoding', (name, encode) => {
     const error = fault(encode(`<?xml version="1.0" encoding="${name}"?><S/>`))
     expect(error.message).toContain(`names the encoding ${name}`)
     expect(error).toMatchObject({ line: 1, column: 1 })
   })
 
-  it('takes a declared us-ascii as long as all of it is', () => {
+  it('accepts a declared us-ascii if all bytes are ASCII', () => {
     for (const name of ['us-ascii', 'ASCII']) {
       const text = `<?xml version="1.0" encoding="${name}"?><S a="~"/>`
       expect(decodeDocument(utf8(text))).toBe(text)
@@ -70,7 +70,7 @@ describe('encodings of stream-format 7.1', () => {
     }
   })
 
-  it('looks for the encoding in the declaration only', () => {
+  it('searches for the encoding in the declaration only', () => {
     for (const text of [
       '<?xml-s encoding="x"?><S/>',
       '<?xml version="1.0"?><?p encoding="x"?><S/>',
@@ -81,7 +81,7 @@ describe('encodings of stream-format 7.1', () => {
   })
 })
 
-describe('bytes that are no text', () => {
+describe('bytes that are not text', () => {
   it.each([
     ['a lone continuation byte', [0x80]],
     ['an overlong slash', [0xc0, 0xaf]],
@@ -89,23 +89,23 @@ describe('bytes that are no text', () => {
     ['Latin-1', [0xe9, 0x20]],
     ['half a byte order mark', [0xff, 0x41]],
     ['a code point beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
-  ])('refuses %s and says where', (_, wrong) => {
+  ])('are refused for %s, with the position', (_, wrong) => {
     const bytes = new Uint8Array([...utf8('<S>\n€ '), ...wrong, ...utf8('</S>')])
     expect(fault(bytes)).toMatchObject({ line: 2, column: 3, code: 'bad-document' })
     expect(fault(bytes).message).toContain('not valid UTF-8')
   })
 
-  it('refuses a character cut off at the end', () => {
+  it('are refused for a character cut off at the end', () => {
     const error = fault(utf8('<S>€').subarray(0, 5))
     expect(error).toMatchObject({ line: 1, column: 4 })
   })
 
-  it('refuses UTF-16 with a lone surrogate or half a unit', () => {
+  it('are refused for UTF-16 with a lone surrogate or half a unit', () => {
     expect(fault(utf16('<S>\ud800</S>', 'le')).message).toContain('not valid UTF-16LE')
     expect(fault(utf16('<S/>', 'be').subarray(0, 9)).message).toContain('not valid UTF-16BE')
   })
 
-  it('takes only both bytes for a mark', () => {
+  it('are not read as a byte order mark unless both bytes are there', () => {
     for (const start of [
       [0xff, 0x41],
       [0xfe, 0x41],
@@ -116,13 +116,13 @@ describe('bytes that are no text', () => {
     }
   })
 
-  it('names UTF-16 without byte order mark', () => {
+  it('are named as UTF-16 without byte order mark', () => {
     for (const order of ['le', 'be'] as const) {
       expect(fault(utf16('<S/>', order, false)).message).toContain('no byte order mark')
     }
   })
 
-  it('refuses more than 32 MiB', () => {
+  it('are refused beyond 32 MiB', () => {
     expect(decodeDocument(new Uint8Array(MAX_READ_BYTES).fill(0x20))).toHaveLength(32 * 1024 * 1024)
     expect(fault(new Uint8Array(MAX_READ_BYTES + 1).fill(0x20))).toMatchObject({
       message: expect.stringContaining('more than 33554432 bytes'),

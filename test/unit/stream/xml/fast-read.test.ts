@@ -51,7 +51,7 @@ const aTransaction = (): fc.Arbitrary<Transaction> =>
       changes,
     }))
 
-/** What only leasectl has written: nothing foreign anywhere. */
+/** A document that only leasectl has written: no foreign content. */
 const anOwnDocument = (): fc.Arbitrary<StreamDocument> =>
   fc
     .tuple(fc.array(anEvent(), { minLength: 1, maxLength: 4 }), fc.array(aTransaction(), { maxLength: 3 }))
@@ -75,7 +75,7 @@ const OWN = `<?xml version="1.0" encoding="utf-8"?>
 </EventStream>
 `
 
-test('whatever we write of our own is scanned, to the same document as the parser reads', () => {
+test('every document that we wrote is scanned to the same document that the parser reads', () => {
   const check = (document: StreamDocument) => {
     const { text } = writeDocument(document)
     const scanned = scanDocument(text)
@@ -85,7 +85,7 @@ test('whatever we write of our own is scanned, to the same document as the parse
   fc.assert(fc.property(anOwnDocument(), check), { numRuns: RUNS })
 })
 
-/** Cuts, doubles or replaces a part of a text, or puts in what breaks careless readers. */
+/** Cuts, duplicates or replaces a part of a text, or inserts text that breaks careless readers. */
 const PIECES = [
   '"',
   '<',
@@ -123,7 +123,7 @@ function mutate(text: string, [seed, place, how, piece, length]: [number, string
   return text.slice(0, at) + (how === 'cut' ? '' : piece) + text.slice(at + length)
 }
 
-test('a damaged or foreign text is never scanned to anything but what the parser reads', () => {
+test('a damaged or foreign text is never scanned to a document that the parser would not read', () => {
   let scans = 0
   const check = (text: string, mutations: [number, string, string, string, number][]) => {
     const damaged = mutations.reduce(mutate, text)
@@ -137,23 +137,23 @@ test('a damaged or foreign text is never scanned to anything but what the parser
     anOwnDocument().map(document => writeDocument(document).text),
   )
   fc.assert(fc.property(texts, fc.array(aMutation(), { minLength: 1, maxLength: 2 }), check), { numRuns: RUNS * 20 })
-  // Some mutations only change a value: otherwise nothing was compared.
+  // Some mutations must change only a value: otherwise nothing was compared.
   expect(scans).toBeGreaterThan(10)
 })
 
-test('a text that is cut off anywhere is left to the parser', () => {
+test('a text that is cut off at any byte is left to the parser', () => {
   for (let end = 0; end < OWN.length; end++) expect(scanDocument(OWN.slice(0, end))).toBeUndefined()
   expect(scanDocument(OWN)).toEqual(parseDocument(OWN))
 })
 
-describe('what differs by a character is left to the parser', () => {
+describe('a text that differs by one character is left to the parser', () => {
   test.each([
     ['an empty value', 'msg="a &lt; b &amp; c"', 'msg=""'],
     ['an attribute out of order', 'name="A" status="inprocess"', 'status="inprocess" name="A"'],
     ['an attribute twice', 'name="A"', 'name="A" name="A"'],
     ['a foreign attribute', 'name="A"', 'colour="red" name="A"'],
     ['an unknown attribute of ours', 'lc:attempt="2"', 'lc:attempt="2" lc:future="1"'],
-    ['a reference we would not write', '&lt;', '&#60;'],
+    ['a reference that we would not write', '&lt;', '&#60;'],
     ['an undefined entity', '&lt;', '&nix;'],
     ['a bare ampersand', '&lt;', '&'],
     ['an event with content', 'lc:attempt="2"/>', 'lc:attempt="2">text</Event>'],
@@ -166,20 +166,20 @@ describe('what differs by a character is left to the parser', () => {
     ['a second namespace', 'xmlns:lc="urn:leasectl:v1"', 'xmlns:lc="urn:leasectl:v1" xmlns="urn:d"'],
     ['an unknown root attribute', 'lc:v="2"', 'lc:v="2" lc:w="3"'],
     ['an unreadable version', 'lc:v="2"', 'lc:v="two"'],
-    ['a version with a letter behind it', 'lc:v="2"', 'lc:v="2x"'],
+    ['a version with a letter after it', 'lc:v="2"', 'lc:v="2x"'],
     ['a version with a letter before it', 'lc:v="2"', 'lc:v="x2"'],
-    ['a version that no number holds', 'lc:v="2"', 'lc:v="1234567890123456"'],
+    ['a version beyond safe integers', 'lc:v="2"', 'lc:v="1234567890123456"'],
     ['an unknown order of dates', '00.000Z">', '00.000Z" lc:dates="ymd">'],
     ['a foreign element in the journal', '<lc:tx v="2"', '<x/><lc:tx v="2"'],
     ['an attribute of the journal out of order', 'op="set" on="00"', 'on="00" op="set"'],
     ['a reference in a command id', 'cmd="c2"', 'cmd="c&amp;2"'],
     ['an entry that does not end', '</lc:tx>', ''],
-    ['something behind the journal', '  </lc:journal>\n', '  </lc:journal>\n  <x/>\n'],
+    ['content after the journal', '  </lc:journal>\n', '  </lc:journal>\n  <x/>\n'],
     ['a control character', 'name="A"', 'name="A\u0001"'],
     ['half a surrogate pair', 'name="A"', 'name="A\ud800"'],
     ['a tab', 'name="A"', 'name="A\tB"'],
-    ['another line end', '\n  <Event name="A"', '\r\n  <Event name="A"'],
-    ['text behind the end', '</EventStream>\n', '</EventStream>\nx'],
+    ['another line ending', '\n  <Event name="A"', '\r\n  <Event name="A"'],
+    ['text after the end', '</EventStream>\n', '</EventStream>\nx'],
   ])('%s', (_what, from, to) => {
     const text = OWN.replace(from, to).replace(from === 'EventStream' ? '</EventStream>' : '\u0000', '</Stream>')
     expect(text).not.toBe(OWN)
@@ -191,15 +191,15 @@ test.each([
   ['a version of several digits', 'lc:v="2"', 'lc:v="123456789012345"'],
   ['months before days', '00.000Z">', '00.000Z" lc:dates="mdy">'],
   ['days before months', '00.000Z">', '00.000Z" lc:dates="dmy">'],
-  ['no life, sum and time', / lc:born="b".*Z"/, ''],
+  ['no incarnation id, sum and time', / lc:born="b".*Z"/, ''],
   ['no journal', / {2}<lc:journal>[\s\S]*<\/lc:journal>\n/, ''],
-])('of our form is %s', (_what, from, to) => {
+])('the form that the scanner accepts includes %s', (_what, from, to) => {
   const text = OWN.replace(from, to)
   expect(text).not.toBe(OWN)
   expect(scanDocument(text)).toEqual(parseDocument(text))
 })
 
-test('as many events as are read at most are of our form, one more is not', () => {
+test('the maximum number of events is scanned, one more is not', () => {
   const event = (at: number) => `  <Event name="B" status="init" id="${at}.00" prev="00"/>\n`
   const text = (events: number) =>
     OWN.replace(/ {2}<Event name="B".*\n/, Array.from({ length: events - 1 }, (_, at) => event(at + 1)).join(''))
@@ -207,7 +207,7 @@ test('as many events as are read at most are of our form, one more is not', () =
   expect(scanDocument(text(MAX_READ_EVENTS + 1))).toBeUndefined()
 })
 
-test('reading takes either way', () => {
+test('both readers give the same document', () => {
   expect(readDocument(OWN)).toEqual(parseDocument(OWN))
   const foreign = OWN.replace('name="A"', 'colour="red" name="A"')
   expect(readDocument(foreign).events[0]?.foreign).toMatchObject([{ name: 'colour' }])

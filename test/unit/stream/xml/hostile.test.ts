@@ -40,7 +40,7 @@ describe('a document type declaration is refused', () => {
     expect(error.message).toBe('line 2, column 2: a document type declaration (DTD) is not accepted')
   })
 
-  it.each(['<S><!DOCTYPE S></S>', '<S/><!DOCTYPE S>', '<!doctype S><S/>'])('in the wrong place: %s', text => {
+  it.each(['<S><!DOCTYPE S></S>', '<S/><!DOCTYPE S>', '<!doctype S><S/>'])('even in the wrong place: %s', text => {
     fault(text)
   })
 })
@@ -52,11 +52,11 @@ describe('malformed text is refused with line and column', () => {
     ['a duplicate attribute', '<S>\n<Event id="1" id="2"/></S>', 2, 22],
     ['a duplicate by namespace', '<S xmlns:a="u" xmlns:b="u"><Event id="1" a:x="" b:x=""/></S>', 1, 56],
     ['an unbound prefix', '<S><x:a/></S>', 1, 9],
-    ['a prefix bound to nothing', '<S xmlns:x=""/>', 1, 13],
+    ['a prefix bound to an empty name', '<S xmlns:x=""/>', 1, 13],
     ['"<" in a value', '<S a="<"/>', 1, 7],
     ['an unquoted value', '<S a=1/>', 1, 6],
     ['an attribute without value', '<S a/>', 1, 5],
-    ['no blank between attributes', '<S a="1"b="2"/>', 1, 9],
+    ['no space between attributes', '<S a="1"b="2"/>', 1, 9],
     ['crossing tags', '<S><a></S></a>', 1, 10],
     ['a second document element', '<S/><S/>', 1, 7],
     ['text before it', ' x<S/>', 1, 2],
@@ -67,7 +67,7 @@ describe('malformed text is refused with line and column', () => {
     ['"--" in a comment', '<S><!-- a -- b --></S>', 1, 13],
     ['a late declaration', ' <?xml version="1.0"?><S/>', 1, 7],
     ['version 2', '<?xml version="2.0"?><S/>', 1, 19],
-    ['an instruction without a blank', '<?a?b?><S/>', 1, 1],
+    ['an instruction without a space', '<?a?b?><S/>', 1, 1],
     ['an instruction of question marks', '<S>\r\n<?a??></S>', 2, 1],
     ['a byte order mark inside', '\ufeff<S/>', 1, 1],
     ['nothing', '', 1, 1],
@@ -83,11 +83,11 @@ describe('malformed text is refused with line and column', () => {
     '<?a?><S/>',
     '<?xml version="1.1"?><S/>',
     '<?a <?a?b?><S/>',
-  ])('strange but well-formed: %j', text => {
+  ])('unusual but well-formed text is read: %j', text => {
     expect(readDocument(text).element).toBe('S')
   })
 
-  it('truncation at every byte is refused, and says so', () => {
+  it('text that is truncated at any byte is refused with that reason', () => {
     const bytes = new TextEncoder().encode(SMALL.trimEnd())
     expect(readDocument(decodeDocument(bytes)).events).toHaveLength(2)
     for (let end = 0; end < bytes.length; end += 1) {
@@ -105,7 +105,7 @@ describe('characters XML cannot hold are refused', () => {
     0xffff,
   ]
 
-  it.each(WRONG)('U+%i raw anywhere and as a reference', code => {
+  it.each(WRONG)('U+%i is refused, raw anywhere and as a reference', code => {
     const character = String.fromCharCode(code)
     const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
     for (const text of [
@@ -121,12 +121,12 @@ describe('characters XML cannot hold are refused', () => {
     expect(fault(`<S>&#x${code.toString(16)};</S>`).message).toContain('character reference')
   })
 
-  it.each(['\ud800', '\udc00', '\ud800a', '\ud83d"'])('a lone surrogate %j', text => {
+  it.each(['\ud800', '\udc00', '\ud800a', '\ud83d"'])('a lone surrogate %j is refused', text => {
     expect(fault(`<S a="${text}"/>`)).toMatchObject({ line: 1, column: 7 })
     expect(fault('<S a="&#xD800;"/>').message).toContain('character reference')
   })
 
-  it('DEL and C1 are characters of XML 1.0, also under a declared version 1.1', () => {
+  it('DEL and C1 are accepted as characters of XML 1.0, also under a declared version 1.1', () => {
     const text = '<S><Event id="\u007f\u0080\u0085\u009f"/></S>'
     expect(readDocument(text).events[0]?.id).toBe('\u007f\u0080\u0085\u009f')
     expect(readDocument(`<?xml version="1.1"?>${text}`).events[0]?.id).toBe('\u007f\u0080\u0085\u009f')
@@ -149,11 +149,11 @@ describe('limits of reading (stream-format 7.1)', () => {
     expect(fault(text(40_001)).message).toContain('more than 40000 events')
   })
 
-  it.each(['<Event/>', '<Event id=""/>', '<Event x="1" ID="00"/>'])('an Event without id: %s', event => {
+  it.each(['<Event/>', '<Event id=""/>', '<Event x="1" ID="00"/>'])('an Event without id is refused: %s', event => {
     expect(fault(`<S>\n  ${event}</S>`).message).toBe('line 2, column 3: an Event has no id')
   })
 
-  it('a first Event with prev', () => {
+  it('a first Event with prev is refused', () => {
     expect(fault('<S><!-- -->\r\n<Event id="01" prev="00"/></S>')).toMatchObject({ line: 2, column: 1 })
     expect(fault('<S><Event id="01" prev="00"/></S>').message).toContain('cannot have a prev')
   })

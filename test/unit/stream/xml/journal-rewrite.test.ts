@@ -11,15 +11,15 @@ const inStream = (inside: string, root = '') => `<S xmlns:lc="${LC_NAMESPACE}"${
 const inJournal = (inside: string, tag = '') => inStream(`<lc:journal${tag}>${inside}</lc:journal>`)
 const rewritten = (text: string) => readDocument(writeDocument(readDocument(text)).text)
 
-describe('an Event in the journal would become one of the stream when it leaves the journal', () => {
+describe('an Event in the journal that would become an event of the stream outside it', () => {
   it.each([
     ['with an id', '<Event id="01" prev="00"/>', 13],
     ['without', '<Event/>', 13],
     ['with content', '<Event id="01"><x/></Event>', 13],
     ['in an entry', '<lc:tx v="1">\n  <Event id="01"/></lc:tx>', 3],
     ['in a change of an entry', '<lc:tx v="1"><lc:change><Event id="01"/></lc:change></lc:tx>', 37],
-    ['behind other things', '<x/><!-- --><Event xmlns="" id="01"/>', 25],
-  ])('refused: %s', (_, inside, column) => {
+    ['after other content', '<x/><!-- --><Event xmlns="" id="01"/>', 25],
+  ])('is refused: %s', (_, inside, column) => {
     const text = inJournal(inside)
     const line = inside.includes('\n') ? 3 : 2
     expect(() => readDocument(text)).toThrow(BadDocument)
@@ -28,7 +28,7 @@ describe('an Event in the journal would become one of the stream when it leaves 
     )
   })
 
-  it('refused: where the journal takes the default namespace away', () => {
+  it('is refused if the journal removes the default namespace', () => {
     const text = inStream('<lc:journal xmlns=""><Event id="01"/></lc:journal>', ' xmlns="urn:d"').replace(
       ROOT,
       ROOT.replace('<Event', '<Event xmlns=""'),
@@ -37,22 +37,22 @@ describe('an Event in the journal would become one of the stream when it leaves 
   })
 
   it.each([
-    ['inside an element of others', '<x><Event id="01"/></x>', '<x><Event id="01"/></x>'],
+    ['inside a foreign element', '<x><Event id="01"/></x>', '<x><Event id="01"/></x>'],
     ['of another namespace', '<Event xmlns="urn:o"/>', '<Event xmlns="urn:o"/>'],
     ['of the journal’s default namespace', '<Event/>', '<Event xmlns="urn:o"/>', ' xmlns="urn:o"'],
     ['with a prefix', '<x:Event xmlns:x="urn:o"/>', '<x:Event xmlns:x="urn:o"/>'],
     ['of another case', '<event id="01"/>', '<event id="01"/>'],
-  ])('kept: %s', (_, inside, tail, tag = '') => {
+  ])('is kept: %s', (_, inside, tail, tag = '') => {
     const first = readDocument(inJournal(inside, tag))
     expect(first).toMatchObject({ tail, events: { length: 1 } })
     expect(rewritten(inJournal(inside, tag))).toMatchObject({ tail, journal: first.journal, events: { length: 1 } })
   })
 
-  it('kept: one of ours, which stays in the journal', () => {
+  it('is kept if it is ours, because it stays in the journal', () => {
     expect(rewritten(inJournal('<lc:Event id="01"/>'))).toMatchObject({ journal: '<lc:Event id="01"/>', tail: '' })
   })
 
-  it('kept: in a journal that is not the last, which is foreign', () => {
+  it('is kept in a journal that is not the last, which is foreign', () => {
     const text = inStream('<lc:journal><Event id="01"/></lc:journal><lc:journal><lc:tx v="1"/></lc:journal>')
     const play = new Play(text).after({ op: 'complete', event: '00' })
     expect(play.document.events).toHaveLength(1)
@@ -60,8 +60,8 @@ describe('an Event in the journal would become one of the stream when it leaves 
   })
 })
 
-describe('what the journal’s own tag says is not lost with it', () => {
-  it('prefixes that entries use, though their form is ours', () => {
+describe('the journal tag keeps', () => {
+  it('the prefixes that entries use, even if their form is ours', () => {
     const tx = '<lc:tx v="1" x:a="1"/>'
     expect(rewritten(inJournal(tx, ' xmlns:x="urn:x"')).journal).toBe('<lc:tx v="1" x:a="1" xmlns:x="urn:x"/>')
   })
@@ -74,7 +74,7 @@ describe('what the journal’s own tag says is not lost with it', () => {
 
 describe('a last journal that is empty', () => {
   it.each(['<lc:journal/>', '<lc:journal> </lc:journal>', '<lc:journal><!-- c --></lc:journal>'])(
-    '%s stays last, or another one would count at the next reading',
+    'stays last with %s; otherwise another journal would count when it is read again',
     last => {
       const text = inStream(`<lc:journal><lc:tx v="7"/></lc:journal>${last}`)
       const first = readDocument(text)
@@ -85,22 +85,22 @@ describe('a last journal that is empty', () => {
     },
   )
 
-  it('stands behind one before an event too', () => {
+  it('stays last before an event too', () => {
     const text = `<S xmlns:lc="${LC_NAMESPACE}"><lc:journal><lc:tx v="7"/></lc:journal>${ROOT}<lc:journal/></S>`
     expect(rewritten(text)).toMatchObject({ journal: '', events: [{ before: readDocument(text).events[0]?.before }] })
   })
 })
 
-describe('a small journal does not grow without end', () => {
+describe('a small journal has a limit of growth', () => {
   const long = 'u'.repeat(100_000)
   const entries = `<lc:tx v='1' x:a="1"/>`.repeat(200)
 
-  it('by the namespaces of attributes', () => {
+  it('for the namespaces of attributes', () => {
     const text = inStream(`<lc:journal>${entries}</lc:journal>`, ` xmlns:x="${long}"`)
     expect(() => readDocument(text)).toThrow(/^line 2, column \d+: too many namespaces/)
   })
 
-  it('but what it has grown to is read again', () => {
+  it('and everything up to that limit is read again', () => {
     const text = inStream(`<lc:journal>${entries}</lc:journal>`, ` xmlns:x="${'u'.repeat(5_000)}"`)
     let document = readDocument(text)
     for (let times = 0; times < 3; times += 1) {
@@ -110,7 +110,7 @@ describe('a small journal does not grow without end', () => {
     }
   })
 
-  it('by a long prefix of ours', () => {
+  it('for a long prefix of ours', () => {
     const q = `<q:journal xmlns:q="${LC_NAMESPACE}">${'<q:tx/>'.repeat(20_000)}</q:journal>`
     const document = readDocument(`<S xmlns:${'p'.repeat(100_000)}="${LC_NAMESPACE}">${ROOT}${q}</S>`)
     expect(document.prefix).toBe('lc')
@@ -118,14 +118,14 @@ describe('a small journal does not grow without end', () => {
   })
 })
 
-it('white space around texts in a journal is indentation and does not grow', () => {
+it('white space around texts in a journal is indentation and does not accumulate', () => {
   const text = inJournal('\n a <!-- c --> b\n<lc:tx v="1"> x<![CDATA[ ]]>y </lc:tx>z\n')
   const { journal } = readDocument(text)
   expect(journal).toBe('a  b\n<lc:tx v="1">x y</lc:tx>z')
   expect(rewritten(text).journal).toBe(journal)
 })
 
-/** Journals as nobody writes them, of pieces that are taken apart and put together. */
+/** Unusual journals, built from pieces. */
 const aTag = fc.constantFrom('lc:tx', 'lc:change', 'lc:journal', 'q:tx', 'x:a', 'y:b', 'n', 'Event', 'x:Event')
 const someAttributes = fc
   .uniqueArray(
@@ -164,7 +164,7 @@ const aJournal = fc
   .tuple(someAttributes, fc.array(aPiece, { maxLength: 3 }))
   .map(([attributes, inside]) => `<lc:journal${attributes}>${inside.join('')}</lc:journal>`)
 
-it('a document with any journal is refused, or written as what is read again', () => {
+it('a document with any journal is refused, or written so that it reads back unchanged', () => {
   const seen = { read: 0, refused: 0 }
   const anyStream = fc.tuple(someAttributes, fc.array(fc.oneof(aJournal, aPiece), { minLength: 1, maxLength: 3 }))
   fc.assert(
@@ -194,7 +194,7 @@ function read(text: string) {
   }
 }
 
-/** Of attributes of one name the first. */
+/** Keeps the first of the attributes with one name. */
 function unique(attributes: string): string {
   const names = new Set<string>()
   return attributes.replace(/ ([^\s=]+)="[^"]*"/g, (all, name: string) => {

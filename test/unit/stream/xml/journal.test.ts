@@ -10,7 +10,7 @@ const NORMAL =
   '<lc:tx v="1" cmd="a/b" why="it&apos;s &quot;x&quot; 😀"><lc:change event="00" from="" to="init"/><lc:change event="01"/></lc:tx>\n<lc:tx v="2" cmd="c"/>'
 
 describe('the journal element', () => {
-  it('is found by namespace and name; its raw content is kept as it is', () => {
+  it('is found by namespace and name, and its raw content is kept', () => {
     expect(journalOf(inStream(`<lc:journal>${NORMAL}</lc:journal>`))).toBe(NORMAL)
     expect(journalOf(inStream(`<journal>${NORMAL}</journal><lc:other/>`))).toBe('')
   })
@@ -31,7 +31,7 @@ describe('the journal element', () => {
     }
   })
 
-  it('of several the last counts, the others stay as foreign elements, however often it is written', () => {
+  it('that is the last of several counts; the others stay foreign elements, however often the document is written', () => {
     let document = readDocument(
       inStream('<lc:journal><lc:tx v="1"/></lc:journal>a<lc:journal><lc:tx v="2"/></lc:journal>b'),
     )
@@ -43,10 +43,10 @@ describe('the journal element', () => {
   })
 })
 
-describe('a search for ` cmd="ID"` is exact in whatever a foreign writer left', () => {
+describe('a search for ` cmd="ID"` is exact in any content that a foreign writer left', () => {
   it.each([
     ['single quotes', `<lc:tx v='1' cmd='x' why=' cmd="y"'/>`],
-    ['other blanks', '<lc:tx\n v="1"  cmd\t= "x" why=" cmd=&quot;y&quot;" />'],
+    ['other white space', '<lc:tx\n v="1"  cmd\t= "x" why=" cmd=&quot;y&quot;" />'],
     ['another prefix', `<q:tx xmlns:q="${LC}" v="1" cmd="x" why=" cmd=&quot;y&quot;"></q:tx>`],
     ['the default namespace', `<tx xmlns="${LC}" v="1" cmd="x" why=" cmd=&quot;y&quot;"/>`],
     ['references in an id', '<lc:tx v="1" cmd="&#x78;" why=" cmd=&quot;y&quot;"/>'],
@@ -56,7 +56,7 @@ describe('a search for ` cmd="ID"` is exact in whatever a foreign writer left', 
     )
   })
 
-  it('comments, instructions and foreign elements move out, text stays with its quotes escaped', () => {
+  it('comments, instructions and foreign elements move out; text stays with its quotes escaped', () => {
     const text = inStream(
       `t<lc:journal xmlns:n="urn:n"><!-- cmd="y"--><lc:tx v="1"><lc:change event="00"/><n:a cmd="y" xmlns:m="urn:m"><n:b/></n:a>a cmd="y"<![CDATA[<]]></lc:tx><?p cmd="y"?></lc:journal>`,
     )
@@ -71,7 +71,7 @@ describe('a search for ` cmd="ID"` is exact in whatever a foreign writer left', 
     expect(readDocument(writeDocument(document).text)).toMatchObject({ journal: document.journal, tail: document.tail })
   })
 
-  it('what moves out keeps its default namespace', () => {
+  it('moved content keeps its default namespace', () => {
     const text = inStream(
       `<journal xmlns="${LC}"><x:a><b/></x:a><c xmlns="urn:c"/></journal>`,
       ' xmlns:x="urn:x" xmlns="urn:d"',
@@ -79,7 +79,7 @@ describe('a search for ` cmd="ID"` is exact in whatever a foreign writer left', 
     expect(readDocument(text).tail).toBe(`<Event id="00"/>\n  <x:a xmlns="${LC}"><b/></x:a>\n  <c xmlns="urn:c"/>`)
   })
 
-  it('our prefix replaces others; foreign attributes and unknown elements of ours stay', () => {
+  it('our prefix replaces other prefixes; foreign attributes and our unknown elements stay', () => {
     const text = inStream(
       `<q:journal xmlns:q="${LC}" xmlns:x="urn:x"><q:tx v='1' q:new="n" x:a="1" xml:lang="en"><q:note><q:sub/></q:note></q:tx></q:journal>`,
       '',
@@ -89,12 +89,12 @@ describe('a search for ` cmd="ID"` is exact in whatever a foreign writer left', 
     )
   })
 
-  it('takes the new prefix when the declared one is hidden somewhere', () => {
+  it('the new prefix is used if the declared one is hidden somewhere', () => {
     const text = inStream(`<q:journal><q:tx v="1"/></q:journal><x xmlns:q="urn:o"/>`, ` xmlns:q="${LC}"`)
     expect(readDocument(text)).toMatchObject({ prefix: 'lc', journal: '<lc:tx v="1"/>' })
   })
 
-  it('refuses to copy namespaces without end', () => {
+  it('unlimited copies of namespaces are refused', () => {
     const many = Array.from({ length: 900 }, (_, at) => ` xmlns:n${at}="urn:${at}"`).join('')
     const text = inStream(`<lc:journal${many}>${'<n0:a/>'.repeat(2000)}</lc:journal>`)
     expect(() => readDocument(text)).toThrow(/line 1, column \d+: too many namespaces/)
@@ -123,7 +123,7 @@ describe('the normal form', () => {
     expect(isNormalJournal(raw, 'lc')).toBe(normal)
   })
 
-  it('is decided for values of any length', () => {
+  it('is recognized for values of any length', () => {
     expect(isNormalJournal(`<lc:tx why="${'x'.repeat(12_000_000)}"/>`, 'lc')).toBe(true)
   })
 })

@@ -46,7 +46,7 @@ describe('documents of 2013', () => {
     expect(document.events[0]).toMatchObject({ key: 'Größe "L"', timestamp: '20.11.2013 18:23:05', next: '01.00' })
   })
 
-  it('stay as they are for the old library after we have written them', () => {
+  it('read the same in the old library after we have written them', () => {
     for (const name of ['2013-us.xml', '2013-de.xml']) {
       const old = fixture(name).toString('utf8')
       const { text } = writeDocument(readDocument(old))
@@ -71,14 +71,14 @@ const OURS = {
 describe('the .NET library on a document of ours', () => {
   const { text, sum } = writeDocument(OURS)
 
-  it('finds nothing to stumble over', () => {
+  it('finds nothing it cannot process', () => {
     expect(legacyFaults(text)).toEqual([])
     expect(xelementSelect(xelementLoad(text), 'aborted')).toHaveLength(1)
     expect(new LegacyStream(text).root.attributes[0]).toMatchObject({ name: 'name', value: 'Start' })
   })
 
   it.each<SaveOptions>([{}, { bom: false }, { indent: false }, { newline: '\n' }])(
-    'changes nothing by saving: %o',
+    'changes nothing when it saves: %o',
     options => {
       const again = readBytes(new LegacyStream(text).save(options))
       expect(again.events).toEqual(OURS.events)
@@ -87,7 +87,7 @@ describe('the .NET library on a document of ours', () => {
     },
   )
 
-  it('closes the parent when the last branch ends, with error when one had failed', () => {
+  it('closes the parent when the last branch ends, with error if one had failed', () => {
     const stream = new LegacyStream(text)
     stream.setStatus('01.00', 'completed', 'now')
     const again = readBytes(stream.save())
@@ -100,18 +100,18 @@ describe('the .NET library on a document of ours', () => {
     expect(sumOf(again.events)).not.toBe(again.sum)
   })
 
-  it('loses what it does not know when it makes events anew, and nothing else', () => {
+  it('loses only unknown attributes when it recreates events', () => {
     const again = readBytes(new LegacyStream(text).save({ rebuildEvents: true }))
     expect(again.events).toEqual(OURS.events.map(event => ({ ...event, lc: {} })))
     expect(again).toMatchObject({ version: 3, sum, journal: expect.stringContaining(' cmd="c"') })
   })
 })
 
-describe('the emulation itself', () => {
+describe('the emulation of the library', () => {
   const stream = (...events: string[]) =>
     new LegacyStream(`<S>${events.map(event => `<Event ${event}/>`).join('')}</S>`)
 
-  it('fails on a root with prev, even an empty one, and on an event it cannot find', () => {
+  it('fails on a root with prev, even an empty one, and on a missing event', () => {
     expect(() => stream('id="1" prev="0"')).toThrow('prev')
     expect(() => stream('id="1" prev=""')).toThrow('prev')
     expect(() => stream('id="1"').setStatus('2', 'completed')).toThrow('no event 2')
@@ -132,7 +132,7 @@ describe('the emulation itself', () => {
     expect(legacy.attribute('0', 'status')).toBe(before)
   })
 
-  it('goes up through prev, and a msg is only written for a failure', () => {
+  it('walks up through prev, and writes msg only for a failure', () => {
     const legacy = stream(
       'id="0" status="inprocess" next="1"',
       'id="1" prev="0" status="inprocess" next="2"',
@@ -155,7 +155,7 @@ describe('the emulation itself', () => {
     )
   })
 
-  it('names what would trip the library', () => {
+  it('names the constructs that the library cannot process', () => {
     const text = '<S><Event id="1" prev="0"/><Event id="2" prev="1"/><Event id="3" prev="9"/><Event id="3"/></S>'
     expect(legacyFaults(text)).toEqual([
       'duplicate ids',

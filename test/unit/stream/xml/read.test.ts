@@ -12,36 +12,36 @@ const first = (text: string) => {
   return event
 }
 
-describe('what an event is', () => {
-  it('only direct children named Event in no namespace are events', () => {
+describe('events', () => {
+  it('are only direct children named Event in no namespace', () => {
     const text = `<S xmlns:x="urn:x"><Event id="1"/><x:Event id="2"/><event id="3"/><a><Event id="4"/></a><Event id="5"><Event id="6"/></Event><Event xmlns="urn:d" id="7"/></S>`
     expect(idsOf(text)).toEqual(['1', '5'])
     expect(readDocument(text).events[1]?.content).toBe('<Event id="6"/>')
     expect(readDocument(text).tail).toBe('<Event xmlns="urn:d" id="7"/>')
   })
 
-  it('a default namespace takes the events away unless they undo it', () => {
+  it('disappear in a default namespace unless they undo it', () => {
     expect(idsOf('<S xmlns="urn:d"><Event id="1"/><Event xmlns="" id="2"/></S>')).toEqual(['2'])
   })
 
-  it('a document without Event is read, whatever else it holds', () => {
+  it('may be absent, whatever else the document holds', () => {
     expect(readDocument('<Event id="00"/>')).toMatchObject({ element: 'Event', events: [], tail: '' })
     expect(readDocument('<S>\r\n</S>')).toMatchObject({ events: [], tail: '' })
     expect(readDocument('<S> x </S>')).toMatchObject({ events: [], tail: 'x' })
   })
 
-  it('duplicates and strange ids are kept in order', () => {
+  it('with duplicate or unusual ids are kept in order', () => {
     expect(idsOf(`<S><Event id="00"/><Event id="a|'b "/><Event id="00"/></S>`)).toEqual(['00', "a|'b ", '00'])
   })
 
-  it('an unknown status, old dates and any other text of the fourteen stay as they are', () => {
+  it('keep an unknown status, old dates and any other text of the fourteen attributes', () => {
     const event = first(
       '<S><Event id="00" status="paused" created="11/20/2013 6:23:05&#x202F;PM" timeout="30" key=" k "/></S>',
     )
     expect(event).toMatchObject({ status: 'paused', created: '11/20/2013 6:23:05\u202fPM', timeout: '30', key: ' k ' })
   })
 
-  it('an empty attribute found is remembered in the order of writing, but never a prev on the root', () => {
+  it('keep empty attributes in the order of writing, but never a prev on the root', () => {
     const text = '<S><Event next="" prev="" id="1" key="" x=""/><Event prev="" id="2"/></S>'
     const [root, second] = readDocument(text).events
     expect(root).toMatchObject({ empty: ['key', 'next'], foreign: [{ name: 'x', value: '' }] })
@@ -49,10 +49,10 @@ describe('what an event is', () => {
   })
 })
 
-describe('what leasectl added (stream-format 5)', () => {
+describe('the attributes of leasectl (stream-format 5)', () => {
   const ALL = 'v="7" z:born="b" z:sum="1:ab" z:at="2026-01-02T03:04:05.678Z" z:dates="dmy"'
 
-  it('is found by namespace, whatever the prefix', () => {
+  it('are found by namespace, whatever the prefix', () => {
     const text = `<S xmlns:z="${LC}" z:${ALL} w="1"><Event id="00" z:owner="w" z:msg="m" msg="n"/></S>`
     const document = readDocument(text)
     expect(document).toMatchObject({ prefix: 'z', version: 7, born: 'b', sum: '1:ab', dates: 'dmy' })
@@ -61,26 +61,26 @@ describe('what leasectl added (stream-format 5)', () => {
     expect(document.events[0]).toMatchObject({ msg: 'n', lc: { owner: 'w', msg: 'm' }, foreign: [] })
   })
 
-  it('an attribute of ours in no or another namespace is not ours', () => {
+  it('are not ours in no namespace or another one', () => {
     const event = first('<S xmlns:x="urn:x"><Event id="00" owner="a" x:owner="b" x:status="c"/></S>')
     expect(event).toMatchObject({ lc: {}, status: '' })
     expect(event.foreign.map(({ name }) => name)).toEqual(['owner', 'x:owner', 'x:status'])
   })
 
-  it.each(['', 'x', '-1', '1.5', ' 7', '1234567890123456'])('an unreadable version "%s" is 0', version => {
+  it.each(['', 'x', '-1', '1.5', ' 7', '1234567890123456'])('have version 0 if "%s" is not a version', version => {
     expect(readDocument(`<S xmlns:lc="${LC}" lc:v="${version}" lc:dates="ymd"/>`)).toMatchObject({
       version: 0,
       dates: '',
     })
   })
 
-  it('an empty attribute of ours counts as absent, an unknown one is kept', () => {
+  it('count as absent if empty, and unknown ones are kept', () => {
     const event = first(`<S xmlns:lc="${LC}"><Event id="00" lc:owner="" lc:future=""/></S>`)
     expect(event.lc).toEqual({})
     expect(event.foreign).toEqual([{ name: 'lc:future', uri: LC, local: 'future', value: '' }])
   })
 
-  it('declarations on the events, as other writers leave them, are read and dropped once nothing needs them', () => {
+  it('may be declared on the events, as other writers do; those declarations are dropped when unused', () => {
     const text = `<S><Event id="00" p1:owner="w" p1:future="f" xmlns:p1="${LC}"/><Event id="01" xmlns:p2="${LC}" p2:fence="3"><p2:x/></Event></S>`
     const { prefix, events } = readDocument(text)
     expect(prefix).toBe('lc')
@@ -102,7 +102,7 @@ describe('the prefix', () => {
     expect(readDocument(text).prefix).toBe(prefix)
   })
 
-  it('the model keeps its meaning when an event hides the declared prefix', () => {
+  it('keeps its meaning in the model when an event hides the declared prefix', () => {
     const text = `<S xmlns:q="${LC}" q:v="4" q:new="n"><Event id="00" xmlns:q="urn:o" q:owner="theirs"/><Event id="01" q:owner="ours"/></S>`
     const document = readDocument(text)
     expect(document.events[1]?.lc).toEqual({ owner: 'ours' })
@@ -113,8 +113,8 @@ describe('the prefix', () => {
   })
 })
 
-describe('what is not ours (stream-format 7.3)', () => {
-  it('comments, instructions, CDATA, elements and text are kept where they stand', () => {
+describe('foreign content (stream-format 7.3)', () => {
+  it('comments, instructions, CDATA, elements and text are kept in place', () => {
     const { prolog, epilog, tail, events } = readDocument(fixture('foreign.xml'))
     expect(prolog).toBe('<?xml-stylesheet href="events.xsl" type="text/xsl"?>\n<!-- exported by hand -->')
     expect(epilog).toBe('<!-- end -->')
@@ -148,11 +148,11 @@ describe('what is not ours (stream-format 7.3)', () => {
     expect(document.events).toMatchObject([{ id: 'é😀>', before: '<!--1-->', content }])
   })
 
-  it('an element with nothing but white space has no content', () => {
+  it('an element with only white space has no content', () => {
     expect(first('<S><Event id="0">\r\n\t </Event></S>').content).toBe('')
   })
 
-  it('only white space of XML is layout', () => {
+  it('only the white space of XML is layout', () => {
     expect(readDocument('<S>\t\u00a0 <Event id="0">\u2003</Event>\ufeff</S>')).toMatchObject({
       tail: '\ufeff',
       events: [{ before: '\u00a0', content: '\u2003' }],
@@ -165,7 +165,7 @@ describe('what is not ours (stream-format 7.3)', () => {
     expect(readDocument(written)).toMatchObject({ tail: '<x:c/>', events: [{ content: '<x:a><y:b/></x:a>' }] })
   })
 
-  it('events after the journal do not disturb it', () => {
+  it('events after the journal do not affect it', () => {
     const text = `<S xmlns:lc="${LC}"><Event id="00"/>a<lc:journal><lc:tx v="1"/></lc:journal>b<Event id="01"/></S>`
     expect(readDocument(text)).toMatchObject({
       journal: '<lc:tx v="1"/>',

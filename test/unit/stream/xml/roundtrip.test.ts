@@ -10,8 +10,8 @@ import { aDocument } from './arbitraries.ts'
 const attributesOnly = (document: StreamDocument) =>
   document.events.map(event => ({ ...event, before: '', content: '' }))
 
-describe('nothing is lost (stream-format 7.3)', () => {
-  it('what is written is read again as the same model, and written again as the same bytes', () => {
+describe('a round trip keeps everything (stream-format 7.3)', () => {
+  it('a written document reads back as the same model and is written again as the same bytes', () => {
     fc.assert(
       fc.property(aDocument(), ({ document, text }) => {
         const again = readDocument(text)

@@ -22,8 +22,8 @@ const foreign = (name: string, value: string, uri = ''): ForeignAttribute => ({
 })
 const namesIn = (line: string | undefined) => [...(line ?? '').matchAll(/ ([\w:]+)="/g)].map(match => match[1])
 
-describe('the form in which we write (stream-format 7.4)', () => {
-  it('declaration, two-space indent, one event per line, the journal last, a line end at the end', () => {
+describe('the written form (stream-format 7.4)', () => {
+  it('has declaration, two-space indent, one event per line, the journal last, a final newline', () => {
     const events = [newEvent({ id: '00', name: 'a' }), newEvent({ id: '01', prev: '00' })]
     const document = {
       ...EMPTY_DOCUMENT,
@@ -48,7 +48,7 @@ describe('the form in which we write (stream-format 7.4)', () => {
 `)
   })
 
-  it('the fourteen attributes in order, then foreign ones as found, then lc', () => {
+  it('has the fourteen attributes in order, then foreign ones as found, then lc', () => {
     const all = Object.fromEntries(ATTRIBUTES.toReversed().map(name => [name, 'x']))
     const lc = Object.fromEntries(LC_ATTRIBUTES.toReversed().map(name => [name, 'x']))
     const event = { ...newEvent(all, lc), foreign: [foreign('z', '1'), foreign('b', ''), foreign('a', '2')] }
@@ -56,29 +56,29 @@ describe('the form in which we write (stream-format 7.4)', () => {
     expect(namesIn(line)).toEqual([...ATTRIBUTES, 'z', 'b', 'a', ...LC_ATTRIBUTES.map(name => `lc:${name}`)])
   })
 
-  it('empty attributes are absent, unless they were found empty and still are', () => {
+  it('omits empty attributes, unless they were found empty and still are', () => {
     const event = { ...newEvent({ id: '00', key: 'k' }, { owner: '' }), empty: ['next', 'key'] as const }
     expect(linesOf({ ...EMPTY_DOCUMENT, events: [event] })[2]).toBe('  <Event id="00" key="k" next=""/>')
   })
 
-  it('attributes of the document element: foreign, declaration, lc in order', () => {
+  it('has attributes of the document element in the order foreign, declaration, lc', () => {
     const document = { ...EMPTY_DOCUMENT, dates: 'mdy' as const, at: 'now', sum: 'old', born: 'b', version: 9 }
     const line = linesOf({ ...document, attributes: [foreign('w', '1'), foreign('old:new', 'n', LC_NAMESPACE)] })[1]
     expect(namesIn(line)).toEqual(['w', 'lc:new', 'xmlns:lc', 'lc:v', 'lc:born', 'lc:sum', 'lc:at', 'lc:dates'])
   })
 
-  it('lc:sum is renewed by writing', () => {
+  it('has a new lc:sum with each write', () => {
     const events = [newEvent({ id: '00' })]
     const { text, sum } = writeDocument({ ...EMPTY_DOCUMENT, sum: '1:old', events })
     expect(sum).toBe(sumOf(events))
     expect(readDocument(text).sum).toBe(sum)
   })
 
-  it('an empty new document is one element with its declaration', () => {
+  it('of an empty new document is one element with its declaration', () => {
     expect(linesOf(EMPTY_DOCUMENT)[1]).toMatch(/^<EventStream xmlns:lc="urn:leasectl:v1" lc:sum="1:[0-9a-f]{64}"\/>$/)
   })
 
-  it('our namespace is declared under the document prefix, once, never as default', () => {
+  it('declares our namespace under the document prefix, once, never as default', () => {
     const attributes = [
       foreign('xmlns', LC_NAMESPACE, XMLNS_NAMESPACE),
       foreign('xmlns:q', LC_NAMESPACE, XMLNS_NAMESPACE),
@@ -90,7 +90,7 @@ describe('the form in which we write (stream-format 7.4)', () => {
     expect(linesOf({ ...EMPTY_DOCUMENT, prefix: 'lc2' })[1]).toContain(' xmlns:lc2="urn:leasectl:v1" lc2:sum="')
   })
 
-  it('an event is written as its document has it, whatever it was written in before', () => {
+  it('of an event follows its document, whatever document it was in before', () => {
     const event = newEvent({ id: '00' }, { owner: 'w' })
     const eventOf = (more: Partial<StreamDocument>) => linesOf({ ...EMPTY_DOCUMENT, events: [event], ...more })[2]
     const usual = '  <Event id="00" lc:owner="w"/>'
@@ -102,7 +102,7 @@ describe('the form in which we write (stream-format 7.4)', () => {
     expect(eventOf({ attributes: [foreign('colour', 'red')] })).toBe(usual)
   })
 
-  it('an event leaves a default namespace of the document element', () => {
+  it('moves an event out of a default namespace of the document element', () => {
     const text = '<S xmlns="urn:d"><Event xmlns="" id="00"><Event id="in"/></Event><other/></S>'
     const document = readDocument(text)
     expect(document.events[0]?.foreign).toEqual([])
@@ -114,7 +114,7 @@ describe('the form in which we write (stream-format 7.4)', () => {
 })
 
 describe('escaping', () => {
-  it('tab, LF and CR come back from an attribute', () => {
+  it('restores tab, LF and CR of an attribute', () => {
     const value = 'a\tb\nc\rd\r\n & < > " \' ]]> 😀'
     expect(escapeAttribute(value)).toBe("a&#x9;b&#xA;c&#xD;d&#xD;&#xA; &amp; &lt; &gt; &quot; ' ]]&gt; 😀")
     const { text } = writeDocument({ ...EMPTY_DOCUMENT, events: [newEvent({ id: value })], born: value })
@@ -129,10 +129,10 @@ describe('escaping', () => {
   })
 })
 
-describe('characters XML cannot hold never reach the store', () => {
+describe('characters XML cannot hold are never written to the store', () => {
   const WRONG = ['\u0000', '\u0008', '\u000b', '\u000c', '\u001b', '\u001f', '\ufffe', '\uffff', '\ud800', '\udc00']
 
-  it.each(WRONG)('%j in any text of the document', character => {
+  it.each(WRONG)('%j is refused in any text of the document', character => {
     const event = newEvent({ id: '00' })
     const documents: StreamDocument[] = [
       { ...EMPTY_DOCUMENT, born: character },

@@ -5,7 +5,7 @@ import { readDocument } from '../../../../src/stream/xml/read.ts'
 import { isNothing, parseXPath, type Selected } from '../../../../src/stream/xpath/xpath.ts'
 import { documentText, Play } from '../../../support/stream-builder.ts'
 
-/** A fork of three with a join: one is worked, one has failed. */
+/** A fork of three with a join: one branch has been worked on, one has failed. */
 const play = Play.joined('Done', 'Search', 'Search', 'Pay')
   .after({ op: 'start', event: '01.00', owner: 'worker-7' })
   .after({ op: 'fail', event: '02.00', msg: 'no answer' })
@@ -51,11 +51,11 @@ describe('an expression selects events', () => {
     expect(await select(expression)).toEqual(ids)
   })
 
-  it('each once and in the order of the document, whatever the order in the expression', async () => {
+  it('each once and in document order, whatever the order in the expression', async () => {
     expect(await select('Event[5], Event[1], Event[5]')).toEqual(['00', '01'])
   })
 
-  it('that are in no namespace, whatever the document element is called and declares', async () => {
+  it('in no namespace, whatever the name and declarations of the document element', async () => {
     const text =
       '<o:Orders xmlns="urn:d" xmlns:o="urn:o" xmlns:x="urn:x"><Event xmlns="" id="00" x:colour="red"/></o:Orders>'
     const document = readDocument(text)
@@ -65,18 +65,18 @@ describe('an expression selects events', () => {
     expect(await select('/Orders/Event', other)).toEqual([])
   })
 
-  it('finds our attributes under lc: where the document uses another prefix', async () => {
+  it('with our attributes under lc: even if the document uses another prefix', async () => {
     const text = documentText({ id: '00', 'lc:owner': 'w1' }).replaceAll('lc:', 'q:').replace('xmlns:lc', 'xmlns:q')
     expect(await select('Event[@lc:owner and @q:owner]', new Play(text))).toEqual(['00'])
   })
 
-  it('finds empty attributes, as next="", but not absent ones', async () => {
+  it('by empty attributes such as next="", but not by absent ones', async () => {
     const text = documentText({ id: '00', next: '' }, { id: '01', prev: '00' })
     expect(await select("Event[@next='']", new Play(text))).toEqual(['00'])
   })
 })
 
-describe('an expression gives values', () => {
+describe('an expression returns values', () => {
   it.each([
     ['count(Event)', [5]],
     ["count(Event[@status='init']) > 3", [false]],
@@ -92,7 +92,7 @@ describe('an expression gives values', () => {
     expect(await select(expression)).toEqual(values)
   })
 
-  it('nothing is no event, 0, false and the empty text', async () => {
+  it('that represent no event, 0, false and the empty text if it selects nothing', async () => {
     const nothing = async (expression: string) => isNothing(await selectEvents(play.document, expression))
     for (const expression of ["Event[@status='x']", 'count(())', 'false()', "''", 'number("x")', 'Event/@none'])
       expect(await nothing(expression), expression).toBe(true)
@@ -101,7 +101,7 @@ describe('an expression gives values', () => {
   })
 })
 
-describe('an expression sees the document as its text has it', () => {
+describe('an expression evaluates the document as its text has it', () => {
   const foreign = `<o:Orders xmlns:lc="urn:leasectl:v1" xmlns:o="urn:o" lc:v="12" lc:born="b" site="north" o:kind="k">
     <Event id="00" name="A" lc:owner="w" o:colour="red"/></o:Orders>`
 
@@ -109,7 +109,7 @@ describe('an expression sees the document as its text has it', () => {
     ['name(/*)', ['o:Orders']],
     ['local-name(/*)', ['Orders']],
     ['string(namespace-uri(/*))', ['urn:o']],
-    // Attributes have no order; they come sorted.
+    // Attributes have no order; they are sorted here.
     ['@*', ['b', 'k', 'north', '12']],
     ["string-join(@*/name(), ' ')", ['lc:born o:kind site lc:v']],
     ["@*[namespace-uri() = '']/name()", ['site']],
@@ -131,7 +131,7 @@ describe('an expression sees the document as its text has it', () => {
   })
 })
 
-describe('refused in one sentence', () => {
+describe('an expression is refused in one sentence', () => {
   it.each([
     ['./Event[', 'it cannot be read from character 8 on (XPST0003)'],
     ['Event[@status=', 'it cannot be read from character 15 on (XPST0003)'],
@@ -159,7 +159,7 @@ describe('refused in one sentence', () => {
     "Q{http://fontoxml.com/fontoxpath}fetch('http://localhost')",
     "transform(map { 'stylesheet-location': 'x' })",
     "load-xquery-module('x')",
-  ])('what reaches out: %s', async expression => {
+  ])('if it reaches outside the document: %s', async expression => {
     expect(await fault(expression)).toMatch(/not registered \(XPST0017\)$/)
   })
 
@@ -170,25 +170,25 @@ describe('refused in one sentence', () => {
     '<a/>',
     'element a {}',
     'declare variable $x := 1; $x',
-  ])('what is XQuery or changes the document: %s', async expression => {
+  ])('if it is XQuery or changes the document: %s', async expression => {
     await fault(expression)
     expect(play.document.events).toHaveLength(5)
   })
 
-  it('with a place of several digits, and with what to do where there is something', async () => {
+  it('with a position of several digits, and with advice if there is any', async () => {
     expect(await fault(`${'Event | '.repeat(12)}Event[`)).toMatch(/from character \d\d\d on/)
     const error = await selectEvents(play.document, '.').catch((cause: unknown) => cause)
     expect(error).toMatchObject({ hint: 'Select events, as ./Event does, or values.' })
   })
 
-  it('before a document is there, if no document could make it right', async () => {
+  it('before the document is read, if no document could make it valid', async () => {
     await expect(parseXPath('./Event[')).rejects.toThrow(InvalidValue)
     await expect(parseXPath('doc("x")')).rejects.toThrow(InvalidValue)
     const dynamic = await parseXPath('xs:integer(string(Event[1]/@name))')
     expect(() => dynamic.select(play.document)).toThrow(InvalidValue)
   })
 
-  it('an expression that compares all with all of a large document', async () => {
+  it('if it compares all events of a large document with each other', async () => {
     const events = Array.from({ length: 3_000 }, (_, at) => ({ id: String(at) }))
     const { document } = new Play(documentText(...events))
     await expect(selectEvents(document, 'Event[following-sibling::Event/@id = @id]')).rejects.toThrow(/5000000 nodes/)

@@ -20,7 +20,7 @@ function stored(body: Uint8Array): StreamSnapshot {
   }
 }
 
-/** The open stream after it was seen in these states, one after the other. */
+/** The open stream after these states, one after the other. */
 function opened(...states: readonly (readonly EventText[])[]): OpenStream {
   const data = new DataStore()
   data.openStream(NAME)
@@ -45,11 +45,11 @@ const shown = ({ nodes }: OpenStream) => nodes.map(({ key, lines, end }) => `${l
 describe('the nodes of the tree', () => {
   const forked = [event('00', '01|02'), event('01', '01.00'), event('01.00'), event('02')]
 
-  it('stand in the order of the threads, and know where what is below them ends', () => {
+  it('are in the order of the threads, and know the end of the nodes below them', () => {
     expect(shown(opened(forked))).toEqual(['00 4', '├─01 3', '│ └─01.00 3', '└─02 4'])
   })
 
-  it('are the same array as long as the form is the same, whatever becomes of the events', () => {
+  it('are the same array as long as the structure is the same, whatever changes in the events', () => {
     const data = new DataStore()
     data.openStream(NAME)
     const see = (events: readonly EventText[]) => {
@@ -66,7 +66,7 @@ describe('the nodes of the tree', () => {
     expect(see([...forked, event('03', '', { prev: '00' })])?.nodes).toHaveLength(5)
   })
 
-  it('show what stands there again under a key of its own, and what is missing under its id', () => {
+  it('include repeated events under a key of their own, and missing ones under their id', () => {
     const cyclic = opened([event('00', '01|09'), event('01', '00')])
     expect(cyclic.nodes.map(({ key, again }) => [key, again])).toEqual([
       ['00', false],
@@ -78,7 +78,7 @@ describe('the nodes of the tree', () => {
     expect(cyclic.below(0)).toEqual({ done: 0, failed: 0, total: 1 })
   })
 
-  it('take thousands of siblings, chains of any depth and prev that goes round', () => {
+  it('support thousands of siblings, chains of any depth and cycles in prev', () => {
     const count = 3_000
     const ids = Array.from({ length: count }, (_, at) => String(at))
     const wide = opened([event('00', ids.map(id => `x${id}`).join('|')), ...ids.map(id => event(`x${id}`))])
@@ -93,8 +93,8 @@ describe('the nodes of the tree', () => {
   })
 })
 
-describe('what is below an event', () => {
-  it('is counted without the event itself and without what a retry replaced', () => {
+describe('events below an event', () => {
+  it('are counted without the event itself and without replaced events', () => {
     const open = opened([
       event('00', '01|02|03|04'),
       event('01', '01.00', { status: 'completed' }),
@@ -110,7 +110,7 @@ describe('what is below an event', () => {
   })
 })
 
-describe('the text', () => {
+describe('the text of a document', () => {
   const textOf = (body: Uint8Array) => {
     const data = new DataStore()
     data.openStream(NAME)
@@ -118,19 +118,19 @@ describe('the text', () => {
     return data.open?.text
   }
 
-  it('is read as documents are, in lines of whatever ends', () => {
+  it('is decoded as documents are, with any line ends', () => {
     expect(textOf(Buffer.from('\ufeff<a>\r\n<b/>\r</a>\n'))).toEqual(['<a>', '<b/>', '</a>', ''])
     expect(textOf(Buffer.from('\ufeff<ä/>', 'utf16le'))).toEqual(['<ä/>'])
   })
 
-  it('of what is none can be read all the same', () => {
+  it('is shown even if it is not valid', () => {
     expect(textOf(Uint8Array.of(0x61, 0xff, 0x62))).toEqual(['a\ufffdb'])
     expect(textOf(Uint8Array.of(0xff, 0xfe, 0x00, 0xd8, 0x61, 0x00))).toEqual(['\ufffda'])
   })
 })
 
-describe('what is told of an event', () => {
-  it('goes on with its journal, and begins anew where another journal stands', () => {
+describe('the history of an event', () => {
+  it('continues with its journal, and begins again with another journal', () => {
     const data = new DataStore()
     const root = '<Event name="Start" id="00" status="inprocess"/>'
     const sum = sumOf(viewOf(stored(Buffer.from(`<EventStream>${root}</EventStream>`)), START_MS).document.events)

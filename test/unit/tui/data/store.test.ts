@@ -15,7 +15,7 @@ function row(name: string, version = 1, lease = FREE): SummarizedStream {
 }
 
 describe('the table of streams', () => {
-  it('replaces an entry that changed and keeps the others', () => {
+  it('replaces a changed entry and keeps the others', () => {
     const data = new DataStore()
     data.putStreams([row('a'), row('b')], NOW)
     const [a, b] = [data.streams.get('a'), data.streams.get('b')]
@@ -28,7 +28,7 @@ describe('the table of streams', () => {
     expect(data.streams.membership).toBe(2)
   })
 
-  it('counts changes by versions in count of time that move on', () => {
+  it('counts changes by versions in moving time intervals', () => {
     const data = new DataStore()
     data.putStreams([row('a')], NOW)
     data.putStreams([row('a', 4)], NOW)
@@ -40,7 +40,7 @@ describe('the table of streams', () => {
     expect(rateNow(entry, NOW + 99 * RATE_SLOTS.slotMs)).toEqual(new Array(RATE_SLOTS.count).fill(0))
   })
 
-  it('counts a stream that comes as a change once all were listed, and a lease never', () => {
+  it('counts a new stream as a change once all were listed, and a lease never', () => {
     const data = new DataStore()
     data.putStreams([row('a')], NOW)
     data.completeStreams()
@@ -49,7 +49,7 @@ describe('the table of streams', () => {
     expect(data.streams.get('b')?.rate.at(-1)).toBe(1)
   })
 
-  it('knows since when a lease is held: by its holder, else since it was seen', () => {
+  it('has the start of a lease: from its holder, otherwise from its first observation', () => {
     const data = new DataStore()
     const anonymous: LeaseView = { state: 'leased', duration: 'infinite' }
     const since = () => data.streams.get('a')?.leasedSinceMs
@@ -63,7 +63,7 @@ describe('the table of streams', () => {
     expect(since()).toBe(77)
   })
 
-  it('tells listeners of what may be seen, and of nothing else', () => {
+  it('notifies listeners of visible changes only', () => {
     const data = new DataStore()
     let told = 0
     const end = data.onChange(() => told++)
@@ -80,7 +80,7 @@ describe('the table of streams', () => {
     expect(told).toBe(2)
   })
 
-  it('is a picture of its own when it is frozen', () => {
+  it('is a separate copy when it is frozen', () => {
     const data = new DataStore()
     data.putStreams([row('a'), row('b')], NOW)
     data.completeStreams()

@@ -4,9 +4,9 @@ import { Poll, type PollClock, type PollOptions } from '../../../../src/tui/data
 import { DataStore } from '../../../../src/tui/data/store.ts'
 import { NOTHING_VISIBLE, type VisibleData } from '../../../../src/tui/data/types.ts'
 
-/** A clock that goes on only when the test says so. */
+/** A clock that only the test advances. */
 export class StepClock implements PollClock {
-  /** How long each rest of the poll would have been. */
+  /** The length of each pause of the poll. */
   readonly waits: number[] = []
   #nowMs = 0
   #wake: (() => void) | undefined
@@ -27,7 +27,7 @@ export class StepClock implements PollClock {
     })
   }
 
-  /** Time that a look takes. */
+  /** Duration of a poll. */
   goOn(ms: number): void {
     this.#nowMs += ms
   }
@@ -42,7 +42,7 @@ export class StepClock implements PollClock {
     await othersDone()
   }
 
-  /** Ends the rest: resolves at the next one. */
+  /** Ends the pause: resolves at the next one. */
   async next(): Promise<void> {
     this.#nowMs += this.waits.at(-1) ?? 0
     const wake = this.#wake
@@ -52,7 +52,7 @@ export class StepClock implements PollClock {
   }
 }
 
-/** What goes on beside the looks has ended: nothing of it waits for more than promises. */
+/** Background work beside the polls has ended: it only waits for promises. */
 export async function othersDone(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
 }
@@ -61,13 +61,13 @@ export interface Polled {
   readonly poll: Poll
   readonly data: DataStore
   readonly clock: StepClock
-  /** Ends it; throws what it failed with. */
+  /** Stops it; rethrows its error. */
   stop(): Promise<void>
 }
 
 export const LISTED: VisibleData = { ...NOTHING_VISIBLE, streams: true }
 
-/** A poll that runs and has had its first look. */
+/** A running poll after its first round. */
 export async function polling(
   store: StreamStore,
   demand: VisibleData = LISTED,
@@ -100,7 +100,7 @@ export function namesIn({ streams }: DataStore): string[] {
   return Array.from(streams.values(), ({ name }) => name).sort()
 }
 
-/** A store like another, without the one method by which it can tell that nothing was written. */
+/** The same store without the method by which it can report that nothing was written. */
 export function withoutMarks(store: StreamStore): StreamStore {
   return new Proxy(store, {
     get(target, key) {

@@ -4,7 +4,7 @@ import { Painter } from '../../../../src/tui/ink/painter.ts'
 import { Term } from '../../../../src/tui/terminal/terminal.ts'
 import { openTerminal } from '../support/terminal.ts'
 
-test('nothing is written to a screen that is not ours any more, whatever Ink does when the process ends', async () => {
+test('nothing is written to a released screen, whatever Ink does when the process ends', async () => {
   const { stdin, stdout } = openTerminal({ columns: 20, rows: 2 })
   const events = new EventEmitter()
   const host = { events, writeNow: (text: string) => void stdout.write(text), stopJob() {}, readSize() {} }

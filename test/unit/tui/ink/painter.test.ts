@@ -19,7 +19,7 @@ class Easel {
   constructor(size: TerminalSize, first: Frame, theme: Theme = 'dark') {
     this.terminal = openTerminal(size)
     const { stdin, stdout } = this.terminal
-    // Ink writes at once when 9 ms have passed since it did last; for it they always have.
+    // Ink writes at once if its last write was 9 ms ago; here it always was.
     this.#painter = new Painter(first, {
       stdin,
       stdout,
@@ -43,7 +43,7 @@ class Easel {
     return this.#painter.written()
   }
 
-  /** The screen with its colours, a line a row. */
+  /** The screen with its colors, one line per row. */
   async rows(): Promise<string[]> {
     return (await this.terminal.cells()).map(row => JSON.stringify(row))
   }
@@ -54,7 +54,7 @@ class Easel {
   }
 }
 
-/** What somebody sees who starts with this frame. */
+/** The screen of a program that starts with this frame. */
 async function freshRows(size: TerminalSize, frame: Frame): Promise<string[]> {
   const easel = new Easel(size, frame)
   const rows = await easel.rows()
@@ -72,7 +72,7 @@ function textOf({ spans }: ScreenRow): string {
 describe('frames on a terminal', () => {
   const size = { columns: 60, rows: 16 }
 
-  test('after any history the screen is what a fresh draw of the last frame shows', async () => {
+  test('after any history the screen equals a fresh drawing of the last frame', async () => {
     const random = randomOf(7)
     const frames = new RandomFrames(42)
     let now: TerminalSize = size
@@ -98,7 +98,7 @@ describe('frames on a terminal', () => {
     expect(easel.terminal.clears).toBe(0)
   })
 
-  test('rows that did not change are not written again', async () => {
+  test('unchanged rows are not written again', async () => {
     const frames = new RandomFrames(3)
     const easel = new Easel(size, frames.next(size))
     for (let step = 0; step < 60; step += 1) await easel.draw(frames.next(size))
@@ -108,7 +108,7 @@ describe('frames on a terminal', () => {
     expect(paints.flatMap(({ unchanged }) => unchanged)).toEqual([])
   })
 
-  test('a frame that looks like the last one writes nothing', async () => {
+  test('a frame that equals the last one writes nothing', async () => {
     const frame = new RandomFrames(5).next(size)
     const easel = new Easel(size, frame)
     const before = easel.terminal.written.length
@@ -120,7 +120,7 @@ describe('frames on a terminal', () => {
     expect(easel.costs.length).toBeGreaterThan(0)
   })
 
-  test('the row under the cursor stands out over the whole width, in every theme', async () => {
+  test('the row under the cursor is highlighted over the whole width, in every theme', async () => {
     const frame: Frame = {
       columns: 20,
       rows: [
@@ -143,7 +143,7 @@ describe('frames on a terminal', () => {
     }
   })
 
-  test('bars under the cursor are not put in reverse', async () => {
+  test('bars under the cursor are not reversed', async () => {
     const row = {
       spans: [
         ['› a ', 'plain'],
@@ -157,7 +157,7 @@ describe('frames on a terminal', () => {
     expect(first.map(cell => (cell.inverse ? 'r' : '-')).join('')).toBe('rrrr----rrrr')
   })
 
-  test('without colours there are none', async () => {
+  test('without colors no color is written', async () => {
     const frame = new RandomFrames(11).next(size)
     const easel = new Easel(size, frame, 'mono')
     const cells = (await easel.terminal.cells()).flat()

@@ -27,13 +27,13 @@ describe('a change', () => {
     ['X', 'abort'],
     ['R', 'retry'],
     ['L', 'break'],
-  ])('is looked at first: %s', (key, verb) => {
+  ])('begins with a preview: %s', (key, verb) => {
     const there = stage().press('j', key)
     expect(there.effects).toEqual([{ kind: 'preview', request: 1, verb, targets: [{ stream: 'b' }] }])
     expect(dialogOf(there.state)).toMatchObject({ verb, preview: undefined, targets: [{ stream: 'b' }] })
   })
 
-  it.each(['never', 'locked'] as const)('is not even looked at while writes are %s', writes => {
+  it.each(['never', 'locked'] as const)('has no preview while writes are %s', writes => {
     for (const start of [[], ['3'], ['enter']]) {
       const there = stage({ writes }).press(...start, 'c', 'X', 'R', 'L')
       expect([there.effects, there.state.dialog]).toEqual([[], undefined])
@@ -41,13 +41,13 @@ describe('a change', () => {
     }
   })
 
-  it('is not looked at when the time of unlocked writes is over, even before the clock has said so', () => {
+  it('has no preview when the time of unlocked writes is over, even before the next tick', () => {
     const there = stage()
     there.nowMs += 600_000
     expect(there.press('c').effects).toEqual([])
   })
 
-  it('concerns what is marked, whatever the cursor is on, and not what is marked elsewhere', () => {
+  it('applies to the marks, wherever the cursor is, and not to marks on other screens', () => {
     expect(stage().press('space', 'space', 'c').effectsOf('preview')[0]?.targets).toEqual([
       { stream: 'a' },
       { stream: 'b' },
@@ -55,26 +55,26 @@ describe('a change', () => {
     expect(stage().press('*', '3', 'c').effectsOf('preview')[0]?.targets).toEqual([{ stream: 'a' }])
   })
 
-  it('leaves out marked streams that are gone, and says so', () => {
+  it('omits marked streams that are gone, and says so', () => {
     const there = stage().press('*')
     there.world = worldWith({ streams: ['b'] })
     expect(there.press('c').effectsOf('preview')[0]?.targets).toEqual([{ stream: 'b' }])
     expect(there.notice).toContain('2 streams left out')
   })
 
-  it('concerns nothing else when all that was marked is gone', () => {
+  it('has no other target when all marked streams are gone', () => {
     const there = stage().press('space')
     there.world = worldWith({ streams: ['b'] })
     expect(there.press('c').effects).toEqual([])
     expect(there.notice).toContain('1 stream left out')
   })
 
-  it('of an empty list is none', () => {
+  it('has no target in an empty list', () => {
     const there = new Stage(worldWith(), { writes: 'unlocked' }).press('c')
     expect([there.effects, there.notice]).toEqual([[], 'no stream under the cursor'])
   })
 
-  it('concerns the event under the cursor, of the root the whole stream', () => {
+  it('applies to the event under the cursor, for the root to the whole stream', () => {
     const first = (...keys: string[]) =>
       stage({ stream: 'a' })
         .press(...keys)
@@ -89,7 +89,7 @@ describe('a change', () => {
     expect(first('t', 'j', 'c')).toEqual([{ stream: 'a', event: '01.00' }])
   })
 
-  it('concerns the whole stream where no event is seen, and always for its lease', () => {
+  it('applies to the whole stream if no event is visible, and always for its lease', () => {
     const first = (...keys: string[]) =>
       stage({ stream: 'a' })
         .press(...keys)
@@ -99,23 +99,23 @@ describe('a change', () => {
     expect(first('j', 'space', 'L')).toEqual([{ stream: 'a' }])
   })
 
-  it('of a stream that is not there is none', () => {
+  it('has no target if the stream is missing', () => {
     for (const presence of ['waiting', 'missing', 'gone'] as const) {
       const there = new Stage(worldWith({ open: openNothing('a', presence) }), { writes: 'unlocked', stream: 'a' })
       expect(there.press('c', 'L').effects).toEqual([])
     }
   })
 
-  it('of a stream that cannot be read concerns the whole', () => {
+  it('applies to the whole of an unreadable stream', () => {
     const there = new Stage(worldWith({ open: openNothing('a', 'unreadable') }), { writes: 'unlocked', stream: 'a' })
     expect(there.press('L').effectsOf('preview')[0]?.targets).toEqual([{ stream: 'a' }])
   })
 })
 
-describe('what is asked before a change', () => {
+describe('the confirmation dialog', () => {
   const asked = () => stage().press('c').previewed()
 
-  it('is begun by enter on yes and nothing else', () => {
+  it('begins the change with enter on yes and no other key', () => {
     const there = asked().type('lost').press('tab', 'tab', 'enter')
     expect(there.effectsOf('carry-out')).toMatchObject([{ reason: 'lost', preview: { count: 1 } }])
     expect(there.state).toMatchObject({
@@ -124,14 +124,14 @@ describe('what is asked before a change', () => {
     })
   })
 
-  it('takes the reason first, and goes on to no with enter', () => {
+  it('starts at the reason, and enter moves to no', () => {
     const there = asked().type('because').press('enter')
     expect(dialogOf(there.state)).toMatchObject({ focus: 'no', reason: { text: 'because' } })
     expect(there.press('enter').effects).toHaveLength(1)
     expect(there.state.dialog).toBeUndefined()
   })
 
-  it('stands on no where no reason is taken', () => {
+  it('starts at no if there is no reason', () => {
     expect(dialogOf(stage().press('L').state).focus).toBe('no')
     expect(dialogOf(stage().press('L').previewed({ takesReason: false }).state).focus).toBe('no')
     expect(dialogOf(stage().press('c').previewed({ takesReason: false }).state).focus).toBe('no')
@@ -145,12 +145,12 @@ describe('what is asked before a change', () => {
     ['tab', 'n'],
     ['tab', 'tab', 'escape'],
     ['tab', 'tab', 'n'],
-  ])('ends without a change on %s', (...keys) => {
+  ])('closes without a change on %s', (...keys) => {
     const there = asked().press(...keys)
     expect([there.state.dialog, there.state.batch, there.effects.length]).toEqual([undefined, undefined, 1])
   })
 
-  it('goes round with tab and the arrows, and passes over what cannot be chosen', () => {
+  it('cycles with tab and the arrows, and skips inactive fields', () => {
     const focus = (there: Stage) => (key: string) => dialogOf(there.press(key).state).focus
     expect(['tab', 'down', 'tab'].map(focus(asked()))).toEqual(['no', 'yes', 'reason'])
     expect(
@@ -170,36 +170,36 @@ describe('what is asked before a change', () => {
     expect([dialogOf(there.state).focus, there.effects.length]).toEqual(['yes', 1])
   })
 
-  it('takes y, n, q and C for text in the reason', () => {
+  it('accepts y, n, q and C as text in the reason', () => {
     expect(dialogOf(asked().type('ynqC').state).reason.text).toBe('ynqC')
   })
 
-  it('is not answered by keys that came before what would be changed was known', () => {
+  it('ignores keys typed before the preview arrived', () => {
     const there = stage().press('L').press('y', 'tab', 'right', 'y').previewed({ takesReason: false })
     expect(dialogOf(there.state).focus).toBe('no')
     const other = stage().press('c').type('hm').press('tab', 'tab', 'tab', 'y').previewed()
     expect([dialogOf(other.state).focus, other.effectsOf('carry-out')]).toEqual(['no', []])
   })
 
-  it('keeps a reason that was typed while it was looked at', () => {
+  it('keeps a reason that was typed before the preview arrived', () => {
     expect(dialogOf(stage().press('c').type('hm').previewed().type('!').state).reason.text).toBe('hm!')
   })
 
-  it('has no yes where there is nothing to do', () => {
+  it('has no yes if there is nothing to do', () => {
     const there = stage().press('c').previewed({ count: 0 })
     expect(dialogOf(there.state).focus).toBe('no')
     expect(there.press('tab', 'y', 'right', 'enter').effectsOf('carry-out')).toEqual([])
     expect(there.state.dialog).toBeUndefined()
   })
 
-  it('has no yes where it could not be looked at', () => {
+  it('has no yes if there is no preview', () => {
     const there = stage().press('c').act({ kind: 'preview-failed', request: 1, message: 'no answer' })
     expect(dialogOf(there.state)).toMatchObject({ focus: 'no', fault: 'no answer' })
     expect(there.press('tab', 'y', 'enter').effects).toHaveLength(1)
     expect(there.state.dialog).toBeUndefined()
   })
 
-  it('wants typed what has to be typed, exactly', () => {
+  it('requires the exact text to be typed', () => {
     const wrong = stage().press('c').previewed(BIG).press('tab').type('61').press('tab', 'tab', 'enter')
     expect(wrong.effectsOf('carry-out')).toEqual([])
     expect([dialogOf(wrong.state).focus, wrong.notice]).toEqual(['typed', expect.stringContaining('type the number')])
@@ -208,11 +208,11 @@ describe('what is asked before a change', () => {
     expect(right.press('tab', 'enter').effectsOf('carry-out')).toHaveLength(1)
   })
 
-  it('goes from the reason to what has to be typed with enter', () => {
+  it('moves with enter from the reason to the text that must be typed', () => {
     expect(dialogOf(stage().press('c').previewed(BIG).press('enter').state).focus).toBe('typed')
   })
 
-  it('takes a paste into the field that has the keys, and nowhere else', () => {
+  it('accepts a paste only into the focused field', () => {
     const there = asked().act({ kind: 'paste', text: 'one\ntwo' })
     expect(dialogOf(there.state).reason.text).toBe('one two')
     const before = there.press('tab', 'tab').state
@@ -225,13 +225,13 @@ describe('what is asked before a change', () => {
     expect(dialogOf(there.state).focus).toBe('no')
   })
 
-  it('does nothing when unlocked writes have run out meanwhile, and says so', () => {
+  it('begins nothing when unlocked writes have expired meanwhile, and says so', () => {
     const there = asked().press('tab', 'tab').wait(600_000).press('enter')
     expect(there.effectsOf('carry-out')).toEqual([])
     expect([dialogOf(there.state).focus, there.notice]).toEqual(['yes', expect.stringContaining('locked')])
   })
 
-  it('does nothing with a reason that a journal cannot hold', () => {
+  it('refuses a reason that a journal cannot contain', () => {
     const there = asked()
       .act({ kind: 'paste', text: 'ü'.repeat(600) })
       .press('tab', 'tab', 'enter')
@@ -239,21 +239,21 @@ describe('what is asked before a change', () => {
     expect([dialogOf(there.state).focus, there.notice]).toEqual(['reason', expect.stringContaining('1024 bytes')])
   })
 
-  it('has all keys: nothing behind it moves', () => {
+  it('receives all keys: nothing behind it moves', () => {
     const there = asked()
     const { lists, screen } = there.state
     there.press('tab', 'j', 'k', 'space', '*', 'G', '1', '3', 's', '/', ':', '!', '?', 'r', 'c', 'X')
     expect([there.state.lists, there.state.screen, there.effects.length]).toEqual([lists, screen, 1])
   })
 
-  it('clears the marks when it is begun, and leaves them when not', () => {
+  it('clears the marks when the change begins, and keeps them otherwise', () => {
     expect(stage().press('*', 'c').previewed().press('escape').list.marks.size).toBe(3)
     expect(stage().press('*', 'c').previewed().press('tab', 'tab', 'enter').list.marks.size).toBe(0)
   })
 })
 
-describe('an answer to a preview', () => {
-  it('is not taken when it is late', () => {
+describe('a preview that arrives', () => {
+  it('late is ignored', () => {
     const there = stage().press('c', 'escape', 'j', 'c')
     expect(there.effects.map(({ kind }) => kind)).toEqual(['preview', 'forget-preview', 'preview'])
     expect(dialogOf(there.previewed({}, 1).state).preview).toBeUndefined()
@@ -262,7 +262,7 @@ describe('an answer to a preview', () => {
     expect(dialogOf(there.previewed({}, 2).state).preview).toBeDefined()
   })
 
-  it('opens nothing when nobody asks any more', () => {
+  it('after its dialog was closed opens no dialog', () => {
     const there = stage().press('c', 'escape').previewed()
     expect(there.state.dialog).toBeUndefined()
   })

@@ -16,32 +16,32 @@ describe('the cursor of a list', () => {
     expect(stage('a', 'b', 'c').press('G', 'up').cursor).toBe('b')
   })
 
-  it('goes to the ends of the list', () => {
+  it('jumps to the ends of the list', () => {
     const there = new Stage(MANY).press('G')
     expect([there.cursor, there.list.offset]).toEqual(['s99', HEIGHT - 1])
     expect([there.press('g').cursor, there.list.offset]).toEqual(['s00', 0])
   })
 
-  it('moves by a screen but for one row, and keeps its place on the screen', () => {
+  it('moves by a screen less one row, and keeps its place on the screen', () => {
     const there = new Stage(MANY).press('j', 'j', 'pagedown')
     expect([there.cursor, there.list.offset]).toEqual(['s36', 2])
     expect(there.press('pageup').cursor).toBe('s02')
   })
 
-  it('goes down on the screen to its last row, then the list moves', () => {
+  it('moves down to the last row of the screen, then the list scrolls', () => {
     const there = new Stage(MANY).press(...Array(50).fill('j'))
     expect([there.cursor, there.list.offset]).toEqual(['s50', HEIGHT - 1])
     expect(there.press('k').list.offset).toBe(HEIGHT - 2)
   })
 
-  it('follows its row when others come and go', () => {
+  it('follows its row when others appear and disappear', () => {
     const there = stage('b', 'd').press('j')
     there.world = worldWith({ streams: ['a', 'b', 'c', 'd'] })
     expect(there.act({ kind: 'tick' }).cursor).toBe('d')
     expect(there.press('k').cursor).toBe('c')
   })
 
-  it('stays in its place when its row is gone', () => {
+  it('keeps its place when its row disappears', () => {
     const there = stage('a', 'b', 'c', 'd').press('j', 'j')
     there.world = worldWith({ streams: ['b', 'c', 'd'] })
     there.act({ kind: 'tick' })
@@ -50,13 +50,13 @@ describe('the cursor of a list', () => {
     expect(there.act({ kind: 'tick' }).list).toMatchObject({ cursor: 'd', index: 1 })
   })
 
-  it('goes to the last row when the rows behind are gone too', () => {
+  it('moves to the last row when the rows after it are gone too', () => {
     const there = stage('a', 'b', 'c').press('G')
     there.world = worldWith({ streams: ['a'] })
     expect(there.act({ kind: 'tick' }).cursor).toBe('a')
   })
 
-  it('waits for its row while nothing is there', () => {
+  it('waits for its row while the list is empty', () => {
     const there = stage('a', 'b').press('j')
     there.world = worldWith()
     there.act({ kind: 'tick' }).press('j', 'space', '*', 'enter', 'c')
@@ -64,20 +64,20 @@ describe('the cursor of a list', () => {
     expect(there.cursor).toBe('b')
   })
 
-  it('stands on the first row, whichever it is, until it was moved', () => {
+  it('is on the first row, whichever it is, until it is moved', () => {
     const there = stage('b')
     there.act({ kind: 'tick' })
     there.world = worldWith({ streams: ['a', 'b'] })
     expect(there.cursor).toBe('a')
   })
 
-  it('tells each of its moves from all else', () => {
+  it('distinguishes its moves from other changes', () => {
     const there = stage('a', 'b')
     expect(there.press('j', 'k').list.moves).toBe(2)
     expect(there.press('w', 'T').act({ kind: 'tick' }).list.moves).toBe(2)
   })
 
-  it('stays on a screen that becomes smaller', () => {
+  it('stays on a screen that shrinks', () => {
     const there = new Stage(MANY).press('G').act({ kind: 'resize', size: { columns: 20, rows: 5 } })
     expect(there.cursor).toBe('s99')
     expect(there.list.offset).toBe(2)
@@ -85,42 +85,42 @@ describe('the cursor of a list', () => {
 })
 
 describe('marks', () => {
-  it('are set by name, one row after the other, and taken away again', () => {
+  it('are set by name, row by row, and removed again', () => {
     const there = stage('a', 'b', 'c').press('space', 'space')
     expect([...there.list.marks]).toEqual(['a', 'b'])
     expect(there.cursor).toBe('c')
     expect([...there.press('g', 'space').list.marks]).toEqual(['b'])
   })
 
-  it('are set on all rows of the filter, which says how many', () => {
+  it('are set on all rows of the filter, with their number', () => {
     const there = stage('a1', 'a2', 'b').press('G', 'space', '/').type('a').press('enter', '*')
     expect([...there.list.marks].sort()).toEqual(['a1', 'a2', 'b'])
     expect(there.notice).toBe('marked 2 rows, 3 in all')
   })
 
-  it('leave out rows that do not pass the filter any more', () => {
+  it('exclude rows that no longer pass the filter', () => {
     const there = stage()
     there.world = worldWith({ rows: listingOf(['a', 'b'], { faint: ['b'] }) })
     expect([...there.press('*').list.marks]).toEqual(['a'])
     expect(there.notice).toBe('marked 1 row')
   })
 
-  it('say when not all rows are known yet', () => {
+  it('report that not all rows are known yet', () => {
     const there = new Stage(worldWith({ streams: ['a'], isComplete: false })).press('*')
     expect(there.notice).toContain('not complete yet')
   })
 
-  it('are all taken away by u', () => {
+  it('are all removed with u', () => {
     expect(stage('a', 'b').press('*', 'u').list.marks.size).toBe(0)
   })
 
-  it('are none on screens where nothing can be changed', () => {
+  it('are not possible on screens without changes', () => {
     expect(stage('a').press('4', 'space', '*').list.marks.size).toBe(0)
   })
 })
 
 describe('the order of a list', () => {
-  it('goes from column to column and back to the usual one', () => {
+  it('cycles through the columns and back to the default', () => {
     const there = stage('a')
     const seen = Array.from({ length: 6 }, () => there.press('s').list.sort?.by)
     expect(seen).toEqual(['status', 'failed', 'due', 'age', 'changed', undefined])
@@ -134,24 +134,24 @@ describe('the order of a list', () => {
     expect(stage('a').press('S').list.sort).toEqual({ by: 'name', isDescending: true })
   })
 
-  it('is that of its own list', () => {
+  it('belongs to its list', () => {
     const there = stage('a').press('s', '3', 's')
     expect([there.state.lists.streams.sort?.by, there.state.lists.leases.sort?.by]).toEqual(['status', 'name'])
   })
 
-  it('cannot be chosen where there is one only', () => {
+  it('is fixed if there is only one', () => {
     expect(stage('a').press('5', 's', 'S').list.sort).toBeUndefined()
   })
 })
 
-describe('next match', () => {
-  it('passes over rows that are there for others only, beyond the ends too', () => {
+describe('the next match', () => {
+  it('skips rows that are only context, beyond the ends too', () => {
     const there = stage().press('/').type('x').press('enter')
     there.world = worldWith({ rows: listingOf(['x1', 'y', 'x2', 'z'], { faint: ['y', 'z'] }) })
     expect(['n', 'n', 'N', 'N'].map(key => there.press(key).cursor)).toEqual(['x2', 'x1', 'x2', 'x1'])
   })
 
-  it('says that there is no filter, or nothing that passes it', () => {
+  it('reports a missing filter, or no match', () => {
     expect(stage('a').press('n').notice).toContain('no filter')
     expect(stage('a').press('/').type('x').press('enter', 'n').notice).toContain('nothing matches')
   })

@@ -27,7 +27,7 @@ describe('the key table', () => {
     expect(bindingFor({ key: 'x' }, { screen: 'streams' })).toBeUndefined()
   })
 
-  it('is in the help as a whole, in groups', () => {
+  it('is complete in the help, in groups', () => {
     expect(HELP.map(({ title }) => title).sort()).toEqual(['Change', 'Move', 'Program', 'Screens', 'Select', 'View'])
     expect(
       HELP.flatMap(({ lines }) => lines)
@@ -37,20 +37,20 @@ describe('the key table', () => {
     expect(HELP[0]?.lines[0]).toEqual({ keys: 'j ↓', does: 'down', screens: undefined })
   })
 
-  it('has names for keys that type nothing', () => {
+  it('has names for keys without a text', () => {
     expect(['pagedown', 'ctrl-c', 'escape', 'space', 'G'].map(keyLabel)).toEqual(['PgDn', '^C', 'esc', 'space', 'G'])
   })
 })
 
-describe('the keys at the foot', () => {
-  it('are those of the screen', () => {
+describe('the keys in the footer', () => {
+  it('belong to the screen', () => {
     expect(hints(stage()).slice(0, 4)).toEqual(['j/k move', 'enter open', '/ filter', '? keys'])
     expect(hints(stage({ stream: 'a' })).slice(0, 4)).toEqual(['esc streams', 'j/k move', 'h/l fold', 't timeline'])
     expect(hints(stage().press('4'))).toContain('D dry run')
     expect(hints(stage()).at(-1)).toBe('q quit')
   })
 
-  it('do not name what is locked, but how to unlock it', () => {
+  it('omit locked keys, and include the one that unlocks', () => {
     expect(hints(stage())).toContain('! unlock')
     expect(hints(stage())).not.toContain('c cancel')
     expect(hints(stage({ writes: 'unlocked' }))).toEqual(expect.arrayContaining(['c cancel', 'space mark']))
@@ -65,13 +65,13 @@ describe('the keys at the foot', () => {
     expect(hints(stage().press('3', 'enter'))[0]).toBe('esc leases')
   })
 
-  it('leave out what does nothing in the XML', () => {
+  it('omit keys without effect in the XML', () => {
     const xml = hints(stage({ stream: 'a', writes: 'unlocked' }).press('y'))
     for (const line of ['h/l fold', 'y xml', 'space mark']) expect(xml).not.toContain(line)
     expect(xml).toEqual(expect.arrayContaining(['t timeline', 'c cancel']))
   })
 
-  it('name those that lead to all others as vital', () => {
+  it('mark the keys that lead to all others as vital', () => {
     expect(
       hintsOf(stage().state)
         .filter(({ isVital }) => isVital)

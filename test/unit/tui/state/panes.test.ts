@@ -20,13 +20,13 @@ describe('screens', () => {
     expect(seen).toEqual(['leases', 'watchdog', 'activity', 'streams'])
   })
 
-  it('need a stream for the second', () => {
+  it('require a stream for the second', () => {
     const there = stage().press('2')
     expect([there.state.screen, there.notice]).toEqual(['streams', expect.stringContaining('no stream')])
     expect(stage().press('enter', '3', '2').state).toMatchObject({ screen: 'stream', stream: 'a', cameFrom: 'leases' })
   })
 
-  it('say where there are no details to see, and leave the pane as it is', () => {
+  it('report a lack of details, and keep the pane', () => {
     const small = (columns: number, rows: number) => stage().act({ kind: 'resize', size: { columns, rows } }).press('d')
     for (const there of [small(71, 40), small(120, 15)]) {
       expect(there.notice).toBe('no room for details: 72 columns and 16 rows are needed')
@@ -38,7 +38,7 @@ describe('screens', () => {
     expect(timeline.press('esc').state.isDetailOpen).toBe(false)
   })
 
-  it('begin with the stream that was named', () => {
+  it('begin with the given stream', () => {
     expect(screenOf(stage({ stream: 'new' }).state)).toBe('stream new tree')
   })
 
@@ -58,26 +58,26 @@ describe('screens', () => {
     expect(screenOf(stage().press('j', 'y').state)).toBe('stream b xml')
   })
 
-  it('do nothing on enter where no row is', () => {
+  it('ignore enter without a row', () => {
     const there = new Stage(worldWith())
     expect(there.press('enter', 't', 'y', 'd', 'G', 'pagedown', 'space').state.screen).toBe('streams')
   })
 
-  it('have the keys of their own only', () => {
+  it('accept only their own keys', () => {
     const there = stage().press('D', 'h', 'l', 'f5', 'ä')
     expect([there.effects, there.state]).toEqual([[], stage().state])
     expect(there.press('4', 'D').effects).toEqual([{ kind: 'dry-run' }])
   })
 })
 
-describe('a stream that is opened', () => {
-  it('keeps folds and cursor when it was open last', () => {
+describe('an opened stream', () => {
+  it('keeps folds and cursor if it was the last one', () => {
     const there = stage().press('enter', 'j', 'j', 'escape', 'enter')
     expect(there.cursor).toBe('02.00')
     expect(there.press('g', 'h', 'escape', 'enter').state.folded).toEqual(new Set(['00']))
   })
 
-  it('begins anew when another was', () => {
+  it('starts afresh if another was', () => {
     const there = stage().press('enter', 'h', 'j', '/').type('x').press('enter')
     const { state } = there.press('1', 'j', 'enter')
     expect(state).toMatchObject({ stream: 'b', paneTop: 0, lists: { stream: { filter: '', cursor: undefined } } })
@@ -86,7 +86,7 @@ describe('a stream that is opened', () => {
 })
 
 describe('back', () => {
-  it('clears the filter, leaves the pane, then the stream', () => {
+  it('clears the filter, closes the pane, then the stream', () => {
     const there = stage().press('3', 'y', '/').type('e').press('enter')
     const seen = Array.from({ length: 4 }, () => {
       const { state, list } = there.press('escape')
@@ -95,11 +95,11 @@ describe('back', () => {
     expect(seen).toEqual(['stream xml ', 'stream tree ', 'leases tree ', 'leases tree '])
   })
 
-  it('leads to the list when the program was started with a stream', () => {
+  it('leads to the list if the program was started with a stream', () => {
     expect(stage({ stream: 'a' }).press('escape').state.screen).toBe('streams')
   })
 
-  it('is backspace too', () => {
+  it('is mapped to backspace too', () => {
     expect(stage({ stream: 'a' }).press('backspace').state.screen).toBe('streams')
   })
 })
@@ -113,19 +113,19 @@ describe('the thread tree', () => {
     expect(tree().press('j', 'enter').state.folded.size).toBe(0)
   })
 
-  it('folds with h, and goes up where there is nothing to fold', () => {
+  it('folds with h, and moves up if there is nothing to fold', () => {
     expect(tree().press('j', 'j', 'h').cursor).toBe('00')
     expect(tree().press('j', 'j', 'h', 'left').seen.listing.keys).toEqual(['00'])
     expect(tree().press('h', 'h').cursor).toBe('00')
   })
 
-  it('unfolds with l, and goes down where all is unfolded', () => {
+  it('unfolds with l, and moves down if everything is unfolded', () => {
     expect(tree().press('h', 'l').seen.listing.keys).toHaveLength(3)
     expect(tree().press('l').cursor).toBe('01.00')
     expect(tree().press('l', 'right').cursor).toBe('01.00')
   })
 
-  it('goes with l to what the filter has left of what is below', () => {
+  it('moves with l to what the filter has left below', () => {
     const there = tree().press('/').type('0').press('enter')
     expect(there.press('l').cursor).toBe('01.00')
   })
@@ -135,19 +135,19 @@ describe('the thread tree', () => {
     expect(tree().press('t', 'h').state.folded.size).toBe(1)
   })
 
-  it('does nothing while another stream is still there', () => {
+  it('ignores keys while another stream is still shown', () => {
     const there = stage({ stream: 'other' }).press('enter', 'h', 'l', 'j', 'space', 'y', 'G', 'n')
     expect(there.state).toMatchObject({ paneTop: 0, folded: new Set() })
   })
 })
 
-describe('the XML', () => {
+describe('the XML pane', () => {
   const long = openStream('a', documentOf(100))
   const xml = () => new Stage(worldWith({ open: long }), { stream: 'a' }).press('y')
-  /** 40 rows without head, foot and column titles. */
+  /** 40 rows without header, footer and column titles. */
   const height = 36
 
-  it('is scrolled within its bounds', () => {
+  it('scrolls within its bounds', () => {
     expect(xml().press('j', 'j', 'k').state.paneTop).toBe(1)
     expect(xml().press('k').state.paneTop).toBe(0)
     expect(xml().press('pagedown').state.paneTop).toBe(height - 1)
@@ -156,18 +156,18 @@ describe('the XML', () => {
     expect(xml().press('G', 'g').state.paneTop).toBe(0)
   })
 
-  it('stays within its bounds when the document becomes shorter', () => {
+  it('stays within its bounds when the document shrinks', () => {
     const there = xml().press('G')
     there.world = worldWith({ open: OPEN })
     expect(there.act({ kind: 'tick' }).state.paneTop).toBe(0)
   })
 
-  it('leaves room for the reason why it cannot be read', () => {
+  it('leaves room for the reason why the document is unreadable', () => {
     const there = new Stage(worldWith({ open: { ...long, presence: 'unreadable' } }), { stream: 'a' })
     expect(there.press('y', 'G').state.paneTop).toBe(long.text.length - height + 1)
   })
 
-  it('goes to lines that match the filter', () => {
+  it('jumps to lines that match the filter', () => {
     const there = xml().press('/').type('e42').press('enter', 'n')
     expect(long.text[there.state.paneTop]).toContain('E42')
     expect(there.press('n').notice).toBeUndefined()
@@ -175,7 +175,7 @@ describe('the XML', () => {
     expect(xml().press('/').type('nowhere').press('enter', 'n').notice).toContain('no line')
   })
 
-  it('goes on from matches near its end, which are seen at once, to the first one', () => {
+  it('continues from matches near its end, all visible at once, to the first one', () => {
     const there = xml().press('/').type('e9').press('enter', 'N')
     expect(there.state.paneTop).toBe(long.text.length - height)
     expect(long.text[there.press('n').state.paneTop]).toContain('"E9"')
@@ -187,7 +187,7 @@ describe('the XML', () => {
     expect(state.folded.size).toBe(0)
   })
 
-  it('toggles with the tree, from its beginning each time', () => {
+  it('toggles with the tree, each time from its beginning', () => {
     const there = xml().press('j')
     expect(there.press('y').state.pane).toBe('tree')
     expect(there.press('y').state).toMatchObject({ pane: 'xml', paneTop: 0 })
@@ -199,33 +199,33 @@ function documentOf(count: number) {
   return Array.from({ length: count }, (_, at) => ({ id: `0${at}.00`, name: `E${at}`, status: 'init' }))
 }
 
-describe('what is looked at', () => {
+describe('the view', () => {
   it('shows more of a row, and more columns', () => {
     expect(stage().press('d', 'w').state).toMatchObject({ isDetailOpen: true, isWide: true })
     expect(stage().press('d', 'w', 'd', 'w').state).toMatchObject({ isDetailOpen: false, isWide: false })
   })
 
-  it('has three ways to tell times', () => {
+  it('has three formats of times', () => {
     const there = stage()
     expect(['T', 'T', 'T'].map(key => there.press(key).state.time)).toEqual(['local', 'utc', 'relative'])
   })
 
-  it('is frozen, with what had been seen by then', () => {
+  it('can be frozen, with the changes seen so far', () => {
     const there = new Stage(worldWith({ streams: ['a'], liveRevision: 12 })).press('p')
     expect(there.state.frozen).toEqual({ revision: 12 })
     expect(there.press('j', 'space', 'd').state.frozen).toEqual({ revision: 12 })
     expect(there.press('p').state.frozen).toBeUndefined()
   })
 
-  it('goes on with another screen', () => {
+  it('continues with another screen', () => {
     for (const key of ['enter', 't', '3']) expect(stage().press('p', key).state.frozen).toBeUndefined()
     expect(stage({ stream: 'a' }).press('p', 't').state.frozen).toBeDefined()
     expect(stage({ stream: 'a' }).press('p', 'escape').state.frozen).toBeUndefined()
   })
 })
 
-describe('the terminal and the program', () => {
-  it('are asked for what is not drawing', () => {
+describe('terminal and program', () => {
+  it('receive requests other than drawing', () => {
     const kinds = stage()
       .press('r', 'ctrl-l', 'ctrl-z', 'q')
       .effects.map(({ kind }) => kind)
@@ -233,7 +233,7 @@ describe('the terminal and the program', () => {
     expect(stage().press('ctrl-c').effects).toEqual([{ kind: 'quit' }])
   })
 
-  it('are repaired and left in front of dialogs and prompts too', () => {
+  it('are repainted and left from dialogs and prompts too', () => {
     for (const key of ['?', '/', ':', '!']) {
       const kinds = stage()
         .press(key, 'ctrl-l', 'ctrl-z')
@@ -258,13 +258,13 @@ describe('the terminal and the program', () => {
     expect(there.notice).toBe(`copied: leasectl ${words}`)
   })
 
-  it('say what was copied so that it cannot steer the terminal', () => {
+  it('show copied text safely', () => {
     const there = new Stage({ ...WORLD, commandFor: () => 'x \u001b[2J' }).press('C')
     expect(there.notice).not.toContain('\u001b')
     expect(there.effects).toEqual([{ kind: 'copy', text: 'x \u001b[2J' }])
   })
 
-  it('take a paste outside of fields for nothing', () => {
+  it('ignore a paste outside fields', () => {
     const there = stage({ writes: 'unlocked' }).act({ kind: 'paste', text: 'q\n:q\n!cX' })
     expect([there.state, there.effects]).toEqual([stage({ writes: 'unlocked' }).state, []])
   })

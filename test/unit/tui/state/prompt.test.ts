@@ -6,35 +6,35 @@ const stage = (options: ConstructorParameters<typeof Stage>[1] = {}) =>
   new Stage(worldWith({ streams: ['a1', 'a2', 'b'] }), options)
 
 describe('the filter', () => {
-  it('holds with each character that is typed', () => {
+  it('is applied with each typed character', () => {
     const there = stage().press('/', 'a')
     expect([there.list.filter, there.seen.listing.keys]).toEqual(['a', ['a1', 'a2']])
     expect(there.press('2', 'backspace', 'backspace').list.filter).toBe('')
   })
 
-  it('is kept by enter and can be gone on with', () => {
+  it('is kept with enter and can be edited again', () => {
     const there = stage().press('/', 'a', 'enter')
     expect([there.state.prompt, there.list.filter]).toEqual([undefined, 'a'])
     expect(there.press('/', '1', 'enter').list.filter).toBe('a1')
   })
 
-  it.each(['escape', 'ctrl-c'])('is again what it was after %s', key => {
+  it.each(['escape', 'ctrl-c'])('is restored after %s', key => {
     const there = stage().press('/', 'a', 'enter', '/', 'x', 'y', key)
     expect([there.state.prompt, there.list.filter, there.effects]).toEqual([undefined, 'a', []])
   })
 
-  it('gives the cursor back its row when it is not kept', () => {
+  it('returns the cursor to its row when it is discarded', () => {
     const there = stage().press('G', '/', 'a')
     expect(there.act({ kind: 'tick' }).cursor).toBe('a2')
     expect(there.press('escape').cursor).toBe('b')
   })
 
-  it('is that of its own list', () => {
+  it('belongs to its list', () => {
     const there = stage().press('/', 'a', 'enter', '3')
     expect([there.list.filter, there.state.lists.streams.filter]).toEqual(['', 'a'])
   })
 
-  it('takes keys that are commands elsewhere, and a paste', () => {
+  it('accepts keys that are commands elsewhere, and a paste', () => {
     expect(stage().press('/').type('q c?!').list.filter).toBe('q c?!')
     expect(stage().press('/').act({ kind: 'paste', text: 'a\nb' }).list.filter).toBe('a b')
   })
@@ -45,21 +45,21 @@ describe('the filter', () => {
 })
 
 describe('the command line', () => {
-  it('is run, read-only while changes are locked', () => {
+  it('runs read-only while changes are locked', () => {
     const there = stage().press(':').type(' ls --failed ').press('enter')
     expect(there.effects).toEqual([{ kind: 'run-line', line: 'ls --failed', mayWrite: false }])
     expect(there.state.dialog).toEqual({ kind: 'output', line: 'ls --failed', output: undefined, top: 0 })
     expect(there.state.prompt).toBeUndefined()
   })
 
-  it('may change as long as changes are unlocked', () => {
+  it('may make changes as long as they are unlocked', () => {
     const there = stage({ writes: 'unlocked' })
     expect(there.press(':', 'x', 'enter').effectsOf('run-line')[0]?.mayWrite).toBe(true)
     there.nowMs += 600_000
     expect(there.press('escape', 'escape', ':', 'x', 'enter').effectsOf('run-line')[1]?.mayWrite).toBe(false)
   })
 
-  it('shows its answer, and only while it is waited for', () => {
+  it('shows its output, if that is still waited for', () => {
     const there = stage().press(':', 'x', 'enter')
     there.act({ kind: 'line-answered', output: { exit: 0, lines: ['one'] } })
     there.act({ kind: 'line-answered', output: { exit: 1, lines: ['late'] } })
@@ -68,12 +68,12 @@ describe('the command line', () => {
     expect(there.act({ kind: 'line-answered', output: { exit: 0, lines: [] } }).state.dialog).toBeUndefined()
   })
 
-  it.each(['escape', 'q', 'ctrl-c'])('is stopped when %s closes it before the answer', key => {
+  it.each(['escape', 'q', 'ctrl-c'])('is stopped when %s closes it before the output', key => {
     const there = stage().press(':', 'x', 'enter', key)
     expect([there.state.dialog, there.effects.at(-1)]).toEqual([undefined, { kind: 'stop-line' }])
   })
 
-  it('that may have changed something is stopped by escape, and its answer waited for until the second one', () => {
+  it('that may have changed a stream is stopped by escape, and its output is waited for until the second escape', () => {
     const there = stage({ writes: 'unlocked' }).press(':', 'x', 'enter', 'escape')
     expect([there.state.dialog?.kind, there.effects.at(-1)]).toEqual(['output', { kind: 'stop-line' }])
     expect(there.notice).toContain('stopping')
@@ -83,7 +83,7 @@ describe('the command line', () => {
     expect(stage({ writes: 'unlocked' }).press(':', 'x', 'enter', 'escape', 'escape').state.dialog).toBeUndefined()
   })
 
-  it('scrolls through its answer as far as there are lines', () => {
+  it('scrolls through the lines of its output', () => {
     const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`)
     const there = stage()
       .press(':', 'x', 'enter')
@@ -95,13 +95,13 @@ describe('the command line', () => {
     expect(tops).toEqual([1, 0, 0, 34, 66, 66, 0])
   })
 
-  it('knows a few lines of the dashboard itself', () => {
+  it('handles a few commands of the dashboard itself', () => {
     expect(stage().press(':').type('q').press('enter').effects).toEqual([{ kind: 'quit' }])
     expect(stage().press(':').type('quit').press('enter').effects).toEqual([{ kind: 'quit' }])
     expect(stage().press(':').type('help').press('enter').state.dialog?.kind).toBe('help')
   })
 
-  it('is closed without a word', () => {
+  it('closes if it is empty', () => {
     for (const key of ['escape', 'ctrl-c']) {
       const there = stage().press(':').type('ls').press(key)
       expect([there.state, there.effects]).toEqual([stage().state, []])
@@ -109,7 +109,7 @@ describe('the command line', () => {
     expect(stage().press(':', 'space', 'enter').effects).toEqual([])
   })
 
-  it('remembers former lines', () => {
+  it('remembers previous lines', () => {
     const there = stage()
     for (const line of ['one', 'two', 'two']) there.press(':').type(line).press('enter', 'escape')
     const texts = ['up', 'up', 'up', 'down', 'down', 'down'].map((key, at) => {
@@ -120,7 +120,7 @@ describe('the command line', () => {
     expect(there.press('up', 'enter').effects.at(-1)).toMatchObject({ line: 'two' })
   })
 
-  it('keeps what is typed where no later line is', () => {
+  it('keeps the typed text if there is no later line', () => {
     expect(stage().press(':').type('new').press('down').state.prompt?.field.text).toBe('new')
   })
 })

@@ -10,16 +10,16 @@ function after(field: TextField, ...keys: readonly string[]): TextField {
   return keys.reduce((now, key) => editField(now, pressOf(key)) ?? now, field)
 }
 
-describe('a field that is typed into', () => {
-  it('takes characters where the cursor stands', () => {
+describe('a text field', () => {
+  it('inserts characters at the cursor', () => {
     expect(after(EMPTY_FIELD, 'a', 'c', 'left', 'b')).toEqual({ text: 'abc', at: 2 })
   })
 
-  it('goes to its ends', () => {
+  it('moves to its ends', () => {
     expect(after(fieldWith('ab'), 'home', 'x', 'end', 'y', 'ctrl-a', '1', 'ctrl-e', '2').text).toBe('1xaby2')
   })
 
-  it('moves over and deletes whole characters as people count them', () => {
+  it('moves over and deletes whole graphemes', () => {
     const field = fieldWith(`a${FAMILY}e\u0301`)
     expect(after(field, 'left', 'left').at).toBe(1)
     expect(after(field, 'backspace').text).toBe(`a${FAMILY}`)
@@ -32,11 +32,11 @@ describe('a field that is typed into', () => {
     expect(after(fieldWith('one two  '), 'ctrl-w')).toEqual({ text: 'one ', at: 4 })
   })
 
-  it('keeps the cursor out of characters that come to be by joining', () => {
+  it('keeps the cursor out of characters that are formed by joining', () => {
     expect(after({ text: '\u0301x', at: 0 }, 'e')).toEqual({ text: 'e\u0301x', at: 2 })
   })
 
-  it('leaves keys that type nothing to others', () => {
+  it('ignores keys without a text', () => {
     for (const key of ['enter', 'tab', 'up', 'f5', 'ctrl-x'])
       expect(editField(EMPTY_FIELD, pressOf(key))).toBeUndefined()
     expect(editField(EMPTY_FIELD, { key: 'x', text: '\u001b' })).toBeUndefined()
@@ -46,13 +46,13 @@ describe('a field that is typed into', () => {
     expect(pasteText(fieldWith('a '), 'b\r\nc\nd\te\u001b[31m\u0007').text).toBe('a b c d e[31m')
   })
 
-  it('takes no more than it holds, cut between characters', () => {
+  it('accepts no more than its limit, cut between characters', () => {
     const { text } = pasteText(fieldWith('x'.repeat(FIELD_LIMIT - 3)), FAMILY)
     expect(text).toBe('x'.repeat(FIELD_LIMIT - 3))
     expect(pasteText(EMPTY_FIELD, 'y'.repeat(5_000)).text).toHaveLength(FIELD_LIMIT)
   })
 
-  it('never stands inside a character, whatever is done', () => {
+  it('never has its cursor inside a character, whatever the edits', () => {
     const keys = fc.constantFrom('left', 'right', 'home', 'end', 'backspace', 'delete', 'ctrl-w', 'ctrl-u')
     const step = fc.oneof(keys, fc.constantFrom('a', ' ', 'e', '\u0301', '👩', '\u200d', '🏽', '🇩', '🇪'))
     fc.assert(

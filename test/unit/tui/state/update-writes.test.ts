@@ -9,13 +9,13 @@ const guarded = (options: ConstructorParameters<typeof Stage>[1] = {}) =>
   new Stage(worldWith({ streams: ['a'], facts: { isProtected: true, protectedName: 'prod' } }), options)
 
 describe('changes', () => {
-  it('are locked at first, and unlocked for ten minutes', () => {
+  it('are locked at first, and can be unlocked for ten minutes', () => {
     const there = stage().press('!')
     expect(there.state.writes).toEqual({ kind: 'unlocked', untilMs: NOW_MS + UNLOCKED_MS })
     expect(there.notice).toContain('10 minutes')
   })
 
-  it('are locked again by the same key, and by time', () => {
+  it('are locked again by the same key, and after that time', () => {
     expect(stage().press('!', '!').state.writes).toEqual({ kind: 'locked' })
     const there = stage()
       .press('!')
@@ -25,11 +25,11 @@ describe('changes', () => {
     expect([there.state.writes.kind, there.notice]).toEqual(['locked', expect.stringContaining('locked again')])
   })
 
-  it('are unlocked from the start when that is asked for', () => {
+  it('are unlocked from the start on request', () => {
     expect(stage({ writes: 'unlocked' }).state.writes).toEqual({ kind: 'unlocked', untilMs: NOW_MS + UNLOCKED_MS })
   })
 
-  it('stay locked where nothing can be changed', () => {
+  it('stay locked if no change is possible', () => {
     const there = stage({ writes: 'never' }).press('!')
     expect([there.state.writes.kind, there.state.dialog]).toEqual(['never', undefined])
     expect(there.notice).toContain('read-only')
@@ -55,11 +55,11 @@ describe('changes in a protected store', () => {
     expect([there.state.dialog, there.state.writes.kind, there.effects]).toEqual([undefined, 'locked', []])
   })
 
-  it('are locked without a question', () => {
+  it('are locked without a prompt', () => {
     expect(guarded().press('!').type('prod').press('enter', '!').state.writes.kind).toBe('locked')
   })
 
-  it('are asked about at once when they shall be unlocked from the start', () => {
+  it('prompt at once if they should be unlocked from the start', () => {
     const there = guarded({ writes: 'unlocked', protectedName: 'prod' })
     expect(there.state).toMatchObject({ writes: { kind: 'locked' }, dialog: { kind: 'unlock', name: 'prod' } })
     expect(there.type('prod').press('enter').state.writes.kind).toBe('unlocked')
@@ -67,7 +67,7 @@ describe('changes in a protected store', () => {
 })
 
 describe('a notice', () => {
-  it('stands for a while', () => {
+  it('is shown for a while', () => {
     const there = stage().act({ kind: 'notice', text: 'hello', style: 'good' })
     expect(there.wait(NOTICE_MS - 1).state.notice).toEqual({
       text: 'hello',
@@ -79,7 +79,7 @@ describe('a notice', () => {
 })
 
 describe('the help', () => {
-  it.each(['escape', 'q', '?', 'enter', 'ctrl-c'])('is closed by %s, which does nothing else', key => {
+  it.each(['escape', 'q', '?', 'enter', 'ctrl-c'])('is closed by %s, which has no other effect', key => {
     const there = stage().press('?')
     expect(there.state.dialog).toEqual({ kind: 'help', top: 0 })
     expect([there.press(key).state.dialog, there.effects]).toEqual([undefined, []])
@@ -91,7 +91,7 @@ describe('the help', () => {
     expect(there.press('pageup', 'k').state.dialog).toEqual({ kind: 'help', top: 0 })
   })
 
-  it('has all keys: nothing behind it moves', () => {
+  it('receives all keys: nothing behind it moves', () => {
     const there = stage({ writes: 'unlocked' }).press('?', 'j', 'c', '3', 'space', ':', '/', '!', 'd')
     expect(there.state).toMatchObject({ screen: 'streams', prompt: undefined, isDetailOpen: false })
     expect([there.state.lists, there.effects]).toEqual([stage().state.lists, []])

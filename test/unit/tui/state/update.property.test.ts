@@ -35,7 +35,7 @@ const ALL_KEYS = [
   '2',
   'f5',
 ]
-/** The way through a change, more often than chance would find it. */
+/** The sequence of keys for a change, more often than at random. */
 const TELLING = [
   'c',
   'X',
@@ -60,7 +60,7 @@ const TELLING = [
 
 const keyStep = (key: string): Step => ({ kind: 'key', press: pressOf(key) })
 
-/** The answer to the request before last, or to the last one: the number is made absolute when the step is taken. */
+/** The answer to the request before last, or to the last one: the number is resolved when the step is taken. */
 const preview = fc
   .record({ behind: fc.nat({ max: 1 }), count: fc.nat({ max: 2 }), isTyped: fc.boolean(), takesReason: fc.boolean() })
   .map(({ behind, count, isTyped, takesReason }) => {
@@ -90,7 +90,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     .map(size => ({ kind: 'resize', size }) as const),
 )
 
-/** Takes the steps one after the other and hands what was before and after each to the check. */
+/** Takes the steps one after the other and passes the states before and after each to the check. */
 function played(
   stage: Stage,
   steps: readonly Step[],
@@ -112,7 +112,7 @@ const stages = fc.constantFrom(
   () => new Stage(WORLDS[0], { writes: 'unlocked', stream: 'a' }),
   () => new Stage(WORLDS[2], { writes: 'locked', size: { columns: 20, rows: 5 } }),
 )
-/** A change from its key to `enter` on `yes`, as far as the rest lets it come there. */
+/** A change from its key to `enter` on `yes`, if the other steps allow it. */
 const change = fc
   .tuple(fc.constantFrom('c', 'X', 'R', 'L'), preview, fc.constantFrom('', '2', '3'), fc.constantFrom('tab', 'y'))
   .map(([key, answer, typed, last]): Step[] => {
@@ -127,8 +127,8 @@ const steps = fc
   .map(parts => parts.flat())
 const histories = fc.tuple(stages, steps)
 
-describe('whatever is pressed', () => {
-  it('nothing is carried out without enter on yes, behind a preview of something, while changes are unlocked', () => {
+describe('for any sequence of keys', () => {
+  it('no change begins without enter on yes, after a preview with targets, while changes are unlocked', () => {
     let carried = 0
     fc.assert(
       fc.property(histories, ([start, given]) => {
@@ -153,7 +153,7 @@ describe('whatever is pressed', () => {
     expect(carried).toBeGreaterThan(0)
   })
 
-  it('esc and ctrl-c close whatever is in front, and change nothing', () => {
+  it('esc and ctrl-c close the dialog or prompt in front, and change nothing', () => {
     fc.assert(
       fc.property(histories, fc.constantFrom('escape', 'ctrl-c'), ([start, given], key) => {
         const stage = start()
@@ -161,7 +161,7 @@ describe('whatever is pressed', () => {
         const wasInFront = stage.state.dialog !== undefined || stage.state.prompt !== undefined
         const known = stage.effects.length
         const before = stage.state.batch
-        // A line that may be changing something is stopped first: what it has done by then is not hidden.
+        // A command that may be changing a stream is stopped first: its result so far is not hidden.
         const { dialog } = stage.state
         const isWriting = dialog?.kind === 'output' && dialog.output === undefined && dialog.mayWrite === true
         if (isWriting && !dialog.isStopping) {
@@ -209,7 +209,7 @@ describe('whatever is pressed', () => {
     )
   })
 
-  it('read-only never looks at a change, unlocks nothing and runs no line that may change', () => {
+  it('read-only mode never requests a preview, unlocks nothing and runs no command that may change', () => {
     fc.assert(
       fc.property(steps, given => {
         const stage = new Stage(WORLDS[0], { writes: 'never' })

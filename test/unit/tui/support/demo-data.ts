@@ -8,7 +8,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** SearchOrder in the middle of its play: two searches are under way, one is to come, one has failed. */
+/** SearchOrder in the middle of the demo: two searches are running, one is left, one has failed. */
 export function searchOrderPlay(): Play {
   const play = new Play()
   play.nowMs = NOW_MS - 134 * SECOND
@@ -38,7 +38,7 @@ export function searchOrderPlay(): Play {
   return play
 }
 
-/** A shop's streams in all kinds of states, by name. */
+/** Streams of a shop in all kinds of states, by name. */
 export const DEMO_STREAMS: readonly StreamEntry[] = [
   streamEntry(
     'imports/eu/2024-05-01',
@@ -146,7 +146,7 @@ function notRead(name: string): StreamEntry {
   return { ...entry, item: { listed, summary: undefined, fault: undefined, pin: {} }, isRead: false }
 }
 
-/** Its text is no XML. */
+/** Its text is not XML. */
 export function unreadable(name: string): StreamEntry {
   const entry = streamEntry(name)
   const { summary: _summary, ...listed } = entry.item.listed
@@ -164,7 +164,7 @@ function held(by: string, host: string, pid: number, purpose: string, ageMs: num
   } as const
 }
 
-/** What happened in the last minutes, the latest first. */
+/** The events of the last minutes, the latest first. */
 export const DEMO_ACTIVITY: readonly Activity[] = [
   activity('orders/4711', 10, {
     by: 'worker-2',
@@ -204,7 +204,7 @@ function change(event: string, from: string, to: string) {
   return { changes: [{ event, from, to, how: from === '' ? 'add' : 'target' }] } as const
 }
 
-/** One watchdog that works, one that is gone. */
+/** One working watchdog, one stopped. */
 export const DEMO_WATCHDOG: Pick<WatchdogView, 'state' | 'next'> = {
   state: {
     damaged: false,
@@ -221,7 +221,7 @@ export const DEMO_WATCHDOG: Pick<WatchdogView, 'state' | 'next'> = {
   ],
 }
 
-/** What a watchdog wrote of itself half a minute ago; what is given counts. */
+/** The state that a watchdog wrote half a minute ago; given fields take precedence. */
 export function watchdog(host: string, pid: number, more: Partial<WatchdogEntry> = {}): WatchdogEntry {
   return {
     id: `${host}-${pid}`,

@@ -4,7 +4,7 @@ import type { OpenStream, TreeNode } from '../../../../src/tui/data/types.ts'
 import { documentText, type EventText, Play } from '../../../support/stream-builder.ts'
 import { NOW_MS, streamEntry } from './world.ts'
 
-/** A stream as its screen has it, of a play, a text or events. */
+/** A stream in the form of its screen, of a play, a text or events. */
 export function openStream(
   name: string,
   given: Play | string | readonly EventText[],
@@ -33,7 +33,7 @@ export function openStream(
   }
 }
 
-/** A stream that nothing is known of. */
+/** A stream without any data. */
 export function openNothing(name: string, presence: OpenStream['presence'] = 'waiting'): OpenStream {
   return {
     name,

@@ -12,7 +12,7 @@ export function randomOf(seed: number): () => number {
   }
 }
 
-/** Frames as screens make them: columns that are fitted, texts of strangers last in their row, hostile ones among them. */
+/** Realistic frames: columns that are fitted, foreign texts last in their row, hostile ones among them. */
 export class RandomFrames {
   readonly #random: () => number
   #rows: ScreenRow[] = []
@@ -22,7 +22,7 @@ export class RandomFrames {
     this.#random = randomOf(seed)
   }
 
-  /** The next frame: some rows of the last one are others, sometimes all have moved. */
+  /** The next frame: some rows of the last one are changed, sometimes all have moved. */
   next({ columns, rows }: { readonly columns: number; readonly rows: number }): Frame {
     const share = this.#pick([0.02, 0.2, 1])
     if (columns !== this.#columns) this.#rows = []

@@ -7,7 +7,7 @@ import { DEMO_ACTIVITY, DEMO_STREAMS, DEMO_WATCHDOG, searchOrderPlay } from './d
 import { openStream } from './open-stream.ts'
 import { NOW_MS, type WorldText, worldWith } from './world.ts'
 
-/** The sizes at which every screen is pictured. */
+/** The sizes of the screen snapshots. */
 export const SIZES: readonly Size[] = [
   { columns: 60, rows: 20 },
   { columns: 80, rows: 24 },
@@ -15,13 +15,13 @@ export const SIZES: readonly Size[] = [
   { columns: 160, rows: 48 },
 ]
 
-/** What a scene shows that says nothing else: the demo data, streams by name, nothing open, relative times. */
+/** The default scene: the demo data, streams by name, nothing open, relative times. */
 export interface SceneText extends WorldText {
   readonly state?: Partial<State>
   readonly size?: Size
 }
 
-/** A scene over the demo data; what is given counts. */
+/** A scene over the demo data; given fields take precedence. */
 export function sceneWith({ state = {}, size = { columns: 80, rows: 24 }, ...world }: SceneText = {}): Scene {
   const start = initialState({ size, writes: 'locked', nowMs: NOW_MS, time: 'relative' })
   const screen = state.screen ?? 'streams'
@@ -37,7 +37,7 @@ export function sceneWith({ state = {}, size = { columns: 80, rows: 24 }, ...wor
   return { ...worldWith({ ...demo, ...world }), state: { ...start, stream, ...state } }
 }
 
-/** The demo scene of a screen, with cursor, marks and sort as they may stand while somebody works. */
+/** The demo scene of a screen, with cursor, marks and sort as during use. */
 export function demoScene(screen: State['screen'], size: Size, more: Partial<State> = {}): Scene {
   const fresh = initialState({ size, writes: 'locked', nowMs: NOW_MS, time: 'relative' }).lists
   const lists = {
@@ -57,12 +57,12 @@ export function demoScene(screen: State['screen'], size: Size, more: Partial<Sta
   return sceneWith({ size, state: { screen, lists, ...more } })
 }
 
-/** A dialog over the streams, or over what `more` says. */
+/** A dialog over the streams, or over the state in `more`. */
 export function dialogScene(dialog: Dialog, size: Size, more: Partial<State> = {}): Scene {
   return demoScene(more.screen ?? 'streams', size, { ...more, dialog })
 }
 
-/** Three streams are asked about before they are canceled. */
+/** The confirmation dialog for canceling three streams. */
 export const CANCEL_DIALOG: Extract<Dialog, { kind: 'change' }> = {
   kind: 'change',
   request: 1,
@@ -83,7 +83,7 @@ export const CANCEL_DIALOG: Extract<Dialog, { kind: 'change' }> = {
   focus: 'reason',
 }
 
-/** A batch that is half done. */
+/** A half-finished batch. */
 export function halfDone(preview = CANCEL_DIALOG.preview): Batch {
   if (preview === undefined) throw new Error('there is no batch without a preview')
   const target = { stream: 'orders/4711' }
@@ -95,7 +95,7 @@ export function halfDone(preview = CANCEL_DIALOG.preview): Batch {
   }
 }
 
-/** The rows' texts, one a line; blanks at their ends left out. */
+/** The rows' texts, one per line; trailing blanks removed. */
 export function frameText({ rows }: Frame): string {
   return `${rows.map(row => textOf(row.spans).trimEnd()).join('\n')}\n`
 }

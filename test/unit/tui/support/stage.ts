@@ -6,7 +6,7 @@ import { listingOf, NOW_MS, worldWith } from './world.ts'
 
 type Options = Partial<Parameters<typeof initialState>[0]>
 
-/** The dashboard without data that move by themselves: keys go in, the state and what is asked for are looked at. */
+/** The dashboard with fixed data: keys go in, the state and the requested effects come out. */
 export class Stage {
   state: State
   world: ScreenContext
@@ -38,7 +38,7 @@ export class Stage {
     return this
   }
 
-  /** What the state sees: rows of the screen that it shows. */
+  /** The view of the state: rows of its screen. */
   get seen(): ScreenContext {
     return { ...this.world, nowMs: this.nowMs, listing: rowsOf(this.state, this.world) }
   }
@@ -48,7 +48,7 @@ export class Stage {
     return this.act({ kind: 'tick' })
   }
 
-  /** The answer to the preview that was asked for last. */
+  /** The answer to the last requested preview. */
   previewed(more: Partial<Preview> = {}, request = this.state.requests): this {
     return this.act({ kind: 'previewed', request, preview: previewOf('cancel', more) })
   }
@@ -96,7 +96,7 @@ export function outcomeOf(stream: string, word = 'done'): Outcome {
   return { target: { stream }, word, isGood: word === 'done', text: word }
 }
 
-/** Rows as a screen has them: a filter is one word, what is folded is not seen. Other screens show what the world has. */
+/** Rows like those of a screen: a filter is one word, folded ones are omitted. Other screens have the world's rows. */
 function rowsOf(state: State, world: ScreenContext): Listing {
   const { filter } = state.lists[state.screen]
   if (state.screen === 'activity') return listingOf(world.data.activity.items.map(({ key }) => key))

@@ -4,28 +4,28 @@ import unicode11 from '@xterm/addon-unicode11'
 import headless, { type IBufferCell, type Terminal } from '@xterm/headless'
 import { CursorTrack } from './touched-rows.ts'
 
-/** A terminal emulated in memory: what is written to `stdout` is on its screen, what is typed comes out of `stdin`. */
+/** A terminal emulated in memory: output to `stdout` is on its screen, typed text comes out of `stdin`. */
 export interface EmulatedTerminal {
   readonly stdout: NodeJS.WriteStream
   readonly stdin: NodeJS.ReadStream
-  /** Hands characters to the program in one chunk, as they are: `\x1b[A` is the key up. */
+  /** Passes characters to the program in one chunk, unchanged: `\x1b[A` is the key up. */
   type(text: string): void
   /** The end of the input: the other side has hung up. */
   endInput(): void
-  /** What was written before is parsed first; then the program hears of it. */
+  /** Earlier output is parsed first; then the program is notified. */
   resize(columns: number, rows: number): Promise<void>
-  /** The text of the visible rows once all that was written is parsed, blanks at their ends left out. */
+  /** The text of the visible rows once all output is parsed, trailing blanks removed. */
   screen(): Promise<string[]>
   cells(): Promise<Cell[][]>
-  /** Where the cursor stands, from 0, and whether the alternate screen is shown. */
+  /** The position of the cursor, from 0, and whether the alternate screen is shown. */
   state(): Promise<{ readonly row: number; readonly column: number; readonly isAlternate: boolean }>
-  /** Everything written so far. */
+  /** All output so far. */
   readonly written: string
-  /** Everything that `setRawMode` was called with. */
+  /** All arguments of `setRawMode`. */
   readonly rawModes: readonly boolean[]
-  /** How often the whole screen was cleared: `ESC[2J` and `ESC[3J`. */
+  /** The number of times the whole screen was cleared: `ESC[2J` and `ESC[3J`. */
   readonly clears: number
-  /** One for each write that printed or erased something. Complete after `screen()`. */
+  /** One for each write that printed or erased cells. Complete after `screen()`. */
   readonly paints: readonly Paint[]
 }
 
@@ -40,10 +40,10 @@ export interface Cell {
   readonly inverse: boolean
 }
 
-/** `undefined`: the terminal's own; a number from 0 to 255: of the palette, 0 to 15 are the theme's; else `#rrggbb`. */
+/** `undefined`: the terminal's own; a number from 0 to 255: of the palette, 0 to 15 of the theme; otherwise `#rrggbb`. */
 export type Colour = number | string | undefined
 
-/** Which rows, from 0, one write printed on or erased. */
+/** The rows, from 0, on which one write printed or erased. */
 export interface Paint {
   readonly touched: readonly number[]
   /** Those of them that look the same as before. */
@@ -56,7 +56,7 @@ export interface TerminalSize {
 }
 
 export function openTerminal(size: TerminalSize): EmulatedTerminal {
-  // As the terminal driver does for programs that take the keys raw: a line feed goes to the first column too.
+  // Like the terminal driver for programs in raw mode: a line feed moves to the first column too.
   const options = { convertEol: true, allowProposedApi: true, scrollback: 0 }
   const terminal = new headless.Terminal({ cols: size.columns, rows: size.rows, ...options })
   terminal.loadAddon(new unicode11.Unicode11Addon())
@@ -106,7 +106,7 @@ export function openTerminal(size: TerminalSize): EmulatedTerminal {
   }
 }
 
-/** What Ink and Node's own code use of a terminal's stdout. */
+/** The parts of a terminal's stdout that Ink and Node use. */
 class EmulatedStdout extends EventEmitter {
   readonly isTTY = true
   readonly fd = -1
@@ -151,13 +151,13 @@ function emulatedStdin(rawModes: boolean[]): PassThrough {
   })
 }
 
-/** Parses what is written and notes which rows each write touched, and whether they look different now. */
+/** Parses output and records the rows that each write touched, and whether they look different now. */
 class PaintWatch {
   readonly paints: Paint[] = []
   readonly #terminal: Terminal
   readonly #track = new CursorTrack()
   readonly #cell: IBufferCell
-  /** How the rows look, kept from write to write; empty when any of them may have moved. */
+  /** The look of the rows, kept from write to write; empty if any of them may have moved. */
   #looks: string[] = []
 
   constructor(terminal: Terminal) {
@@ -186,7 +186,7 @@ class PaintWatch {
     })
   }
 
-  /** Text and colours of a row. Many rows are looked at: no objects are made for their cells. */
+  /** Text and colors of a row. It runs for many rows: no objects are created for their cells. */
   #look(row: number): string {
     const line = this.#terminal.buffer.active.getLine(row)
     let look = ''

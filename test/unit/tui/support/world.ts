@@ -14,7 +14,7 @@ import type { CommandContext } from '../../../../src/tui/ports.ts'
 import type { Listing, ScreenContext, StoreInfo } from '../../../../src/tui/state/context.ts'
 import { BORN, START_MS } from '../../../support/stream-builder.ts'
 
-/** What a test says of the world; the rest is an empty store that was read just now. */
+/** The given parts of the world; the rest is an empty store that was read just now. */
 export interface WorldText {
   readonly streams?: readonly (string | StreamEntry)[]
   readonly open?: OpenStream | undefined
@@ -30,7 +30,7 @@ export interface WorldText {
   readonly isComplete?: boolean
 }
 
-/** Now, in every world that says nothing else. */
+/** The time in every world without another one. */
 export const NOW_MS = START_MS + 600_000
 
 export function worldWith(text: WorldText = {}): ScreenContext {
@@ -91,7 +91,7 @@ export function listingOf(
   }
 }
 
-/** A stream of the listing; what is said of its summary and lease counts. */
+/** A stream of the listing; given fields of its summary and lease take precedence. */
 export function streamEntry(
   name: string,
   summary: Partial<Summary> = {},
@@ -110,7 +110,7 @@ export function streamEntry(
   }
 }
 
-/** A transaction as the activity screen shows it. */
+/** A transaction in the form of the activity screen. */
 export function activity(stream: string, version: number, more: Partial<JournalEntry> = {}): Activity {
   const atMs = START_MS + version * 1_000
   const tx: JournalEntry = {
@@ -130,7 +130,7 @@ export function activity(stream: string, version: number, more: Partial<JournalE
   return { key: `${stream}@${version}`, stream, atMs, tx }
 }
 
-/** No watchdog has written anything. */
+/** No watchdog has written a record. */
 export const NO_WATCHDOGS: WatchdogState = { watchdogs: [], damaged: false }
 
 const SUMMARY: Summary = {

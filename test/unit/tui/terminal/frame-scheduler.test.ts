@@ -10,7 +10,7 @@ const clock: FrameClock = {
   soon: run => queueMicrotask(run),
 }
 
-describe('the gate of frames', () => {
+describe('the frame scheduler', () => {
   let startMs = 0
   let drawn: number[] = []
   let gate: FrameScheduler
@@ -22,7 +22,7 @@ describe('the gate of frames', () => {
   })
   afterEach(() => void vi.useRealTimers())
 
-  /** So many changes, one a millisecond. */
+  /** This number of changes, one per millisecond. */
   async function changes(count: number): Promise<void> {
     for (let at = 0; at < count; at += 1) {
       gate.request()
@@ -30,25 +30,25 @@ describe('the gate of frames', () => {
     }
   }
 
-  test('the first change is drawn without waiting', async () => {
+  test('the first change is drawn without delay', async () => {
     gate.request()
     await vi.advanceTimersByTimeAsync(0)
     expect(drawn).toEqual([0])
   })
 
-  test('data is drawn at most every 33 ms, however often it changes, and the last change is not left out', async () => {
+  test('data are drawn at most every 33 ms, however often they change, and the last change is drawn', async () => {
     await changes(80)
     await vi.advanceTimersByTimeAsync(1000)
     expect(drawn).toEqual([0, 33, 66, 99])
   })
 
-  test('a frame that takes long makes the next one wait four times as long', async () => {
+  test('a slow frame makes the next one wait four times as long', async () => {
     gate.recordCost(25)
     await changes(250)
     expect(drawn).toEqual([0, 100, 200])
   })
 
-  test('keys wait for nothing; those that come together share a frame', async () => {
+  test('keys are drawn at once; simultaneous ones share a frame', async () => {
     gate.recordCost(50)
     await changes(5)
     gate.flush()

@@ -9,7 +9,7 @@ function names(actions: readonly Action[]): string[] {
   )
 }
 
-/** All that the chunks give, and what is left when nothing more comes. */
+/** All keys from the chunks, and the rest when no more input follows. */
 function read(...chunks: readonly string[]): string[] {
   const reader = new KeyReader()
   return names([...chunks.flatMap(chunk => reader.push(chunk)), ...reader.flush()])
@@ -36,23 +36,23 @@ describe('keys', () => {
       ['f1', 'f1', 'f1', 'f12'],
     ],
     [
-      'held keys stand in front',
+      'modifiers come first',
       ['\x1b[1;5C\x1b[1;2A\x1b[3;3~\x1b[Z'],
       ['ctrl-right', 'shift-up', 'alt-delete', 'shift-tab'],
     ],
     ['a sequence in parts', ['\x1b', '[', '1;5', 'C', 'j'], ['ctrl-right', 'j']],
     ['a lone escape', ['\x1b'], ['escape']],
-    ['an escape does not swallow the key behind it', ['\x1bj'], ['escape', 'j']],
-    ['nor one that looks like a beginning', ['\x1b['], ['escape', '[']],
+    ['an escape does not swallow the next key', ['\x1bj'], ['escape', 'j']],
+    ['nor a key that looks like the start of a sequence', ['\x1b['], ['escape', '[']],
     ['escape twice', ['\x1b\x1b'], ['escape', 'escape']],
     ['escape and an arrow', ['\x1b\x1b[A'], ['escape', 'up']],
-    ['a sequence that was never finished is no text', ['\x1b[1;5'], []],
+    ['an unfinished sequence is not text', ['\x1b[1;5'], []],
     [
-      'answers and mouse reports of the terminal are no keys',
+      'answers and mouse reports of the terminal are not keys',
       ['\x1b[?62;4c\x1b[<0;10;5M\x1b[I\x1b]11;rgb:0000/0000/0000\x1b\\\x1bP1$r\x1b\\q'],
       ['q'],
     ],
-    ['C1 controls are no text', ['a\x9bb'], ['a', 'b']],
+    ['C1 controls are not text', ['a\x9bb'], ['a', 'b']],
   ])('%s', (_, chunks, expected) => {
     expect(read(...chunks)).toEqual(expected)
   })
@@ -63,7 +63,7 @@ describe('keys', () => {
     expect(up).toEqual({ kind: 'key', press: { key: 'up', text: undefined } })
   })
 
-  test('only what may go on is waited for', () => {
+  test('only an incomplete sequence is waited for', () => {
     const reader = new KeyReader()
     reader.push('j\x1b[A')
     expect(reader.waitMs).toBeUndefined()
@@ -74,25 +74,25 @@ describe('keys', () => {
 
 describe('pastes', () => {
   test.each([
-    ['marked, whatever is in it', ['\x1b[200~X\ry\x1b[A\n\x1b[201~j'], ['<X\ry\x1b[A\n>', 'j']],
-    ['in parts, the marks too', ['a\x1b[20', '0~one ', 'two\x1b[', '201', '~b'], ['a', '<one two>', 'b']],
-    ['an escape in it that is no mark', ['\x1b[200~a\x1b', '[3', 'm\x1b[201~'], ['<a\x1b[3m>']],
+    ['marked, with any content', ['\x1b[200~X\ry\x1b[A\n\x1b[201~j'], ['<X\ry\x1b[A\n>', 'j']],
+    ['in parts, including the marks', ['a\x1b[20', '0~one ', 'two\x1b[', '201', '~b'], ['a', '<one two>', 'b']],
+    ['with an escape that is not a mark', ['\x1b[200~a\x1b', '[3', 'm\x1b[201~'], ['<a\x1b[3m>']],
     ['that never ends', ['\x1b[200~abc'], ['<abc>']],
-    ['of nothing', ['\x1b[200~\x1b[201~q'], ['q']],
+    ['without content', ['\x1b[200~\x1b[201~q'], ['q']],
     ['without marks: a line break between other characters', ['abc\rdef'], ['<abc\rdef>']],
-    ['but not what has Ctrl-C in it', ['a\rb\x03'], ['a', 'enter', 'b', 'ctrl-c']],
+    ['but not text that contains Ctrl-C', ['a\rb\x03'], ['a', 'enter', 'b', 'ctrl-c']],
     ['line breaks at the ends may have been typed', ['\rjj', 'abc\r'], ['enter', 'j', 'j', 'a', 'b', 'c', 'enter']],
   ])('%s', (_, chunks, expected) => {
     expect(read(...chunks)).toEqual(expected)
   })
 
-  test('so much text at once is one too, marked or not; a key that was held down for long is not', () => {
+  test('a large amount of text at once is a paste, marked or not; a key that is held down is not', () => {
     expect(new KeyReader().push('c'.repeat(1_001))).toEqual([{ kind: 'paste', text: 'c'.repeat(1_001) }])
     expect(new KeyReader().push('j'.repeat(1_000))).toHaveLength(1_000)
     expect(names(new KeyReader().push(`${'x'.repeat(2_000)}\x03`)).at(-1)).toBe('ctrl-c')
   })
 
-  test('a huge one is cut', () => {
+  test('a huge paste is cut', () => {
     const [paste] = new KeyReader().push(`\x1b[200~${'x'.repeat(1_000_000)}\x1b[201~`)
     expect(paste?.kind === 'paste' && paste.text.length).toBe(100_000)
   })

@@ -16,7 +16,7 @@ function talker(isTTY: boolean) {
   return { talker: { stderr, events }, events, stderr, told }
 }
 
-test('what is said while the screen is up comes when it is closed', async () => {
+test('messages during the screen are written when it is closed', async () => {
   const { talker: process, events, stderr, told } = talker(true)
   const held = new StderrBuffer(process)
   await new Promise<void>(resolve => stderr.write('finishing\n', () => resolve()))
@@ -32,7 +32,7 @@ test('what is said while the screen is up comes when it is closed', async () => 
   expect(events.eventNames()).toEqual(['warning'])
 })
 
-test('a standard error that is a file gets everything at once', () => {
+test('a standard error that is a file gets all messages at once', () => {
   const { talker: process, events, stderr, told } = talker(false)
   const held = new StderrBuffer(process)
   stderr.write('one')
@@ -42,7 +42,7 @@ test('a standard error that is a file gets everything at once', () => {
   expect(told).toHaveLength(2)
 })
 
-test('of very much only the beginning is kept', () => {
+test('of very long output only the beginning is kept', () => {
   const { talker: process, stderr, told } = talker(true)
   const held = new StderrBuffer(process)
   for (let at = 0; at < 100; at++) stderr.write('x'.repeat(10_000))

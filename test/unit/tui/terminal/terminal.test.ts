@@ -8,7 +8,7 @@ class Host {
   readonly events = new EventEmitter()
   readonly terminal: EmulatedTerminal
   stops = 0
-  /** Whether somebody listened for the stop signal when it came: it would not have stopped the process. */
+  /** Whether there was a listener for the stop signal when it arrived: then it would not have stopped the process. */
   wasHeard: boolean | undefined
 
   constructor(terminal: EmulatedTerminal) {
@@ -27,7 +27,7 @@ class Host {
   readSize(): void {}
 }
 
-/** DEC modes as the bytes leave them: `?7` → on or off. */
+/** DEC modes after the bytes: `?7` → on or off. */
 function modes(written: string): Record<string, 'h' | 'l'> {
   const found: Record<string, 'h' | 'l'> = {}
   for (const [, mode = '', value] of written.matchAll(/\x1b\[\?(\d+)([hl])/g)) found[mode] = value === 'h' ? 'h' : 'l'
@@ -64,13 +64,13 @@ describe('the modes of the terminal', () => {
     term.enterScreen()
   }
 
-  test('keys are taken before anything is written', () => {
+  test('keys are read before anything is written', () => {
     term.open()
     expect(terminal.rawModes).toEqual([true])
     expect(terminal.written).toBe('')
   })
 
-  test('taken, and given back on closing, once', () => {
+  test('are set, and restored on closing, once', () => {
     open()
     expect(modes(terminal.written)).toEqual(TAKEN)
     term.close()
@@ -83,14 +83,14 @@ describe('the modes of the terminal', () => {
     expect(host.events.eventNames()).toEqual([])
   })
 
-  test('given back when the process ends without closing', () => {
+  test('are restored when the process ends without closing', () => {
     open()
     host.events.emit('exit')
     expect(modes(terminal.written)).toMatchObject(AS_BEFORE)
     expect(terminal.rawModes.at(-1)).toBe(false)
   })
 
-  test('closed before the screen was taken it writes nothing', () => {
+  test('are not written by a close before the screen was taken', () => {
     term.open()
     term.close()
     host.events.emit('exit')
@@ -98,7 +98,7 @@ describe('the modes of the terminal', () => {
     expect(terminal.rawModes).toEqual([true, false])
   })
 
-  test('a hangup stops, quietly', () => {
+  test('a hangup stops the dashboard without an error', () => {
     open()
     host.events.emit('SIGHUP', 'SIGHUP')
     expect(told).toEqual(['SIGHUP'])
@@ -111,7 +111,7 @@ describe('the modes of the terminal', () => {
     expect(told).toEqual(['SIGHUP', 'SIGHUP'])
   })
 
-  test('a terminal that is gone has no modes to give back', () => {
+  test('a lost terminal has no modes to restore', () => {
     open()
     terminal.stdin.setRawMode = () => {
       throw Object.assign(new Error('setRawMode EIO'), { code: 'EIO' })
@@ -119,7 +119,7 @@ describe('the modes of the terminal', () => {
     expect(() => term.close()).not.toThrow()
   })
 
-  test('errors that nobody caught are handed on', () => {
+  test('uncaught errors are passed on', () => {
     open()
     host.events.emit('uncaughtException', new Error('a bug'))
     host.events.emit('unhandledRejection', new Error('another'))
@@ -127,7 +127,7 @@ describe('the modes of the terminal', () => {
   })
 
   describe('Ctrl-Z', () => {
-    test('gives the terminal back, stops, and takes it again when continued', () => {
+    test('restores the terminal, stops, and takes it again when continued', () => {
       open()
       term.suspend()
       expect(modes(terminal.written)).toMatchObject(AS_BEFORE)
@@ -141,7 +141,7 @@ describe('the modes of the terminal', () => {
       expect(told).toEqual(['resume'])
     })
 
-    test('goes on where the system does not stop it', () => {
+    test('continues if the system does not stop it', () => {
       open()
       term.suspend()
       vi.runAllTimers()
@@ -149,7 +149,7 @@ describe('the modes of the terminal', () => {
       expect(told).toEqual(['resume'])
     })
 
-    test('works again, and from outside', () => {
+    test('works again, also with a signal from another process', () => {
       open()
       term.suspend()
       host.events.emit('SIGCONT')
@@ -157,7 +157,7 @@ describe('the modes of the terminal', () => {
       expect([host.stops, host.wasHeard]).toEqual([2, false])
     })
 
-    test('an exit meanwhile writes nothing: the terminal is the shell’s', () => {
+    test('writes nothing on an exit meanwhile: the terminal belongs to the shell', () => {
       open()
       term.suspend()
       const written = terminal.written.length
@@ -166,7 +166,7 @@ describe('the modes of the terminal', () => {
       expect(terminal.written.length).toBe(written)
     })
 
-    test('stopped from outside without a word, everything is set again', () => {
+    test('after an unannounced stop from another process, all modes are set again', () => {
       open()
       const before = terminal.rawModes.length
       host.events.emit('SIGCONT')

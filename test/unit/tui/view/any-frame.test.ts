@@ -7,7 +7,7 @@ import { unreadable, watchdog } from '../support/demo-data.ts'
 import { CANCEL_DIALOG, demoScene, frameText, halfDone, sceneWith, tooWide } from '../support/scenes.ts'
 import { activity, listingOf, NOW_MS, streamEntry } from '../support/world.ts'
 
-/** Texts that strangers may write: escapes, line ends, wide characters, emoji, marks, halves of characters. */
+/** Possible foreign texts: escapes, line ends, wide characters, emoji, combining marks, lone surrogates. */
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({ unit: 'grapheme', maxLength: 40 }),
@@ -77,7 +77,7 @@ const look = fc.record({
   ),
 })
 
-it('is exactly as high as the terminal and nowhere wider, whatever is in the store', () => {
+it('a frame is exactly as high as the terminal and never wider, whatever the store contains', () => {
   fc.assert(
     fc.property(
       fc.array(entry, { maxLength: 12 }),
@@ -136,7 +136,7 @@ it.each([
   [5, 20],
   [39, 9],
   [300, 100],
-])('draws every screen and dialog on %i × %i', (columns, rows) => {
+])('every screen and dialog is drawn on %i × %i', (columns, rows) => {
   for (const screen of SCREENS) {
     for (const dialog of [undefined, CANCEL_DIALOG, { kind: 'help', top: 0 } as const]) {
       const frame = frameOf(demoScene(screen, { columns, rows }, { dialog, isDetailOpen: true }))
@@ -146,7 +146,7 @@ it.each([
   }
 })
 
-it('is a title, a list of one line each and the keys in a terminal of 20 × 5', () => {
+it('a frame has a title, a list of single lines and the keys in a terminal of 20 × 5', () => {
   const frame = frameOf(demoScene('streams', { columns: 20, rows: 5 }))
   expect(frameText(frame)).toMatchInlineSnapshot(`
     " streams  READ-ONLY

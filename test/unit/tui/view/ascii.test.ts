@@ -18,7 +18,7 @@ const FRAMES = [
   dialogScene(CANCEL_DIALOG, SIZE),
 ]
 
-it('draws every screen in ASCII', () => {
+it('every screen can be drawn in ASCII', () => {
   for (const scene of FRAMES) {
     const frame = frameOf(scene, { isAscii: true })
     expect(frameText(frame)).toMatch(/^[ -~\n]*$/)
@@ -26,7 +26,7 @@ it('draws every screen in ASCII', () => {
   }
 })
 
-it('has a sign for everything that the program draws itself', () => {
+it('every glyph of the program has an ASCII sign', () => {
   const strangers = /réserv\S*|客户|bücher|wört|日本\S*|🚆\S*/gu
   for (const scene of FRAMES) {
     const drawn = frameText(frameOf(scene)).replace(strangers, '')
@@ -35,13 +35,13 @@ it('has a sign for everything that the program draws itself', () => {
   }
 })
 
-it('keeps glyphs of states apart', () => {
+it('glyphs of states stay distinct', () => {
   const glyphs = [...'▶○◷✓✗⊘!?…'].map(asciiText)
   expect(new Set(glyphs).size).toBe(glyphs.length)
   expect(new Set([...'▁▂▃▄▅▇'].map(asciiText)).size).toBe(6)
 })
 
-it('takes the same columns', () => {
+it('the signs have the width of the glyphs', () => {
   for (const text of ['日本 ok', '🚆', 'Ünïcödé', '├─▾', 'ab']) expect(asciiText(text)).toHaveLength(widthOf(text))
   expect(asciiText('Ünïcödé 日')).toBe('Unicode ??')
 })

@@ -13,7 +13,7 @@ const COLUMNS: readonly ListColumn<readonly string[]>[] = [
 const textOf = ({ spans }: { readonly spans: readonly (readonly [string, string])[] }) =>
   spans.map(([text]) => text).join('')
 
-it('places columns by the width of the list alone', () => {
+it('columns are placed by the width of the list only', () => {
   const widths = (columns: number) => placeColumns(COLUMNS, columns).map(({ width }) => width)
   expect(widths(40)).toEqual([15, 4, 14])
   expect(widths(39)).toEqual([30, 4])
@@ -22,14 +22,14 @@ it('places columns by the width of the list alone', () => {
   expect(widths(5)).toEqual([2])
 })
 
-it('fits each cell into its column', () => {
+it('each cell fits into its column', () => {
   const columns = placeColumns(COLUMNS, 40)
   expect(textOf(titleRow(columns))).toBe('   NAME              AGE  WHY')
   const row = listRow(columns, ['orders/eu/2024/4711', '3m', '日本の客户が言いました'], FORMAT)
   expect(textOf(row)).toBe('   orde…/2024/4711    3m  日本の客户が…')
 })
 
-it('draws cursor and mark as signs, beside how the row looks', () => {
+it('cursor and mark are signs, in addition to the style of the row', () => {
   const row = (marks: object) => listRow(placeColumns(COLUMNS, 20), ['a'], FORMAT, marks)
   expect(textOf(row({ isCursor: true }))).toMatch(/^› {2}a/)
   expect(textOf(row({ isCursor: true, isMarked: true }))).toMatch(/^›• a/)
@@ -38,7 +38,7 @@ it('draws cursor and mark as signs, beside how the row looks', () => {
   expect(row({}).highlight).toBeUndefined()
 })
 
-it('draws recent changes on one scale, the latest at the right, and lets them move on with time', () => {
+it('recent changes are drawn on one scale, the latest at the right, and move with time', () => {
   const rate = [0, 0, 0, 0, 1, 2, 4, 64]
   expect(sparkline({ rate, rateSlot: 10 }, 10 * 15_000)).toBe('▁▁▁▁▂▃▄█')
   expect(sparkline({ rate, rateSlot: 10 }, 12 * 15_000)).toBe('▁▁▂▃▄█▁▁')

@@ -19,26 +19,26 @@ const filtered = (screen: Screen, filter: string): SceneText => {
   }
 }
 
-it('says how to make the first stream', () => {
+it('an empty list explains how to create the first stream', () => {
   const body = bodyOf('streams', {})
   expect(body).toMatch(/^no streams in sqlite:\/\/\/var\/lib\/orders\.db\n/)
   expect(body).toContain('leasectl init orders/4711')
 })
 
-it('says that the first look is under way, and on every list', () => {
+it('every list announces the first poll', () => {
   for (const screen of ['streams', 'leases', 'watchdog', 'activity'] as const) {
     const freshness = { polledMs: undefined, pollStartedMs: NOW_MS }
     expect(bodyOf(screen, { isComplete: false, freshness })).toBe('reading sqlite:///var/lib/orders.db …')
   }
 })
 
-it('says why there is nothing yet when the store has never answered', () => {
+it('an empty list gives the error of a store that has never answered', () => {
   const error = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
   const body = bodyOf('streams', { isComplete: false, freshness: { polledMs: undefined, error } })
   expect(body).toMatch(/^sqlite:\/\/\/var\/lib\/orders\.db does not answer yet: connect refused\n/)
 })
 
-it('says that nothing passes the filter, and how to be rid of it', () => {
+it('an empty list says that the filter matches nothing, and how to clear it', () => {
   for (const screen of ['streams', 'leases', 'activity', 'watchdog'] as const) {
     const body = bodyOf(screen, { ...filtered(screen, 'nosuch'), streams: ['orders/1'] })
     expect(body).toMatch(/of 10 000 matches "nosuch"/)
@@ -46,11 +46,11 @@ it('says that nothing passes the filter, and how to be rid of it', () => {
   }
 })
 
-it('says that nobody holds a lease', () => {
+it('an empty list of leases says that none is held', () => {
   expect(bodyOf('leases', { streams: ['orders/1'] })).toMatch(/^no lease is held/)
 })
 
-it('says that no watchdog ever ran, and how to run one', () => {
+it('without a watchdog, the list says so, and how to run one', () => {
   const body = bodyOf('watchdog', { streams: ['orders/1'] })
   expect(body).toMatch(/^no watchdog has ever run here/)
   expect(body).toContain('leasectl watchdog')
@@ -59,29 +59,29 @@ it('says that no watchdog ever ran, and how to run one', () => {
   )
 })
 
-it('says that nothing has happened', () => {
+it('an empty activity feed says that nothing has happened', () => {
   expect(bodyOf('activity', { streams: ['orders/1'] })).toMatch(/^nothing has happened yet/)
 })
 
-it('fits any width', () => {
+it('the text of an empty list fits any width', () => {
   for (const screen of ['streams', 'leases', 'watchdog', 'activity'] as const) {
     const scene = sceneWith({ ...EMPTY, state: { screen }, size: { columns: 25, rows: 7 } })
     expect(tooWide(frameOf(scene))).toEqual([])
   }
 })
 
-it('names only commands that are there', () => {
+it('the text of an empty list names only existing commands', () => {
   const body = bodyOf('leases', {})
   expect(body).toMatch(/^no lease is held\n/)
   expect(body.match(/leasectl [a-z]+ [a-z]+/g)).toEqual(['leasectl lease acquire'])
 })
 
-it('names the screen and why it is empty in the smallest terminal, too', () => {
+it('in the smallest terminal, too, the screen and the reason are named', () => {
   const scene = sceneWith({ ...EMPTY, size: { columns: 20, rows: 5 }, state: { screen: 'watchdog' } })
   expect(frameText(frameOf(scene))).toMatch(/^ watchdog READ-ONLY\n {2}no stream has a t/)
 })
 
-it('does not say that nothing happened while the store does not answer', () => {
+it('while the store does not answer, the feed does not say that nothing happened', () => {
   const error = { sinceMs: NOW_MS - 5_000, code: 'unreachable', message: 'connect refused' }
   expect(bodyOf('activity', { freshness: { error } })).toBe('no answer yet: connect refused')
 })

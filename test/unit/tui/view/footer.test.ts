@@ -10,7 +10,7 @@ const foot = (state: Partial<State> = {}, columns = 80) => {
 }
 const typed = (text: string, at = text.length) => ({ text, at })
 
-it('names the keys of the screen, those for help and quitting always', () => {
+it('the footer has the keys of the screen, and always those for help and quitting', () => {
   expect(foot({ writes: { kind: 'unlocked', untilMs: NOW_MS + 60_000 } }, 120)).toContain('space mark')
   expect(foot()).not.toContain('space mark')
   expect(foot({ screen: 'watchdog' })).toContain('D dry run')
@@ -18,18 +18,18 @@ it('names the keys of the screen, those for help and quitting always', () => {
   for (const columns of [40, 60, 200]) expect(foot({}, columns)).toMatch(/\? keys {2}q quit$/)
 })
 
-it('shows what is typed instead', () => {
+it('the footer shows a prompt instead of the keys', () => {
   expect(foot({ prompt: { kind: 'filter', field: typed('failed eu'), before: '' } })).toBe('/failed eu│')
   expect(foot({ prompt: { kind: 'line', field: typed('show orders/1', 4), past: undefined } })).toBe(':show│ orders/1')
 })
 
-it('shows a notice until it is too old, a prompt before it', () => {
+it('the footer shows a notice until that is too old, and a prompt before a notice', () => {
   const notice = { text: 'copied', style: 'good', untilMs: NOW_MS + 1_000 } as const
   expect(foot({ notice })).toBe(' copied')
   expect(foot({ notice: { ...notice, untilMs: NOW_MS } })).toContain('? keys')
   expect(foot({ notice, prompt: { kind: 'filter', field: typed('a'), before: '' } })).toBe('/a│')
 })
 
-it('is silent under a dialog, which has the keys', () => {
+it('the footer is empty under a dialog, which receives the keys', () => {
   expect(foot({ dialog: { kind: 'quit' } })).not.toContain('? keys')
 })

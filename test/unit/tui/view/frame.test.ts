@@ -3,7 +3,7 @@ import { SCREENS } from '../../../../src/tui/state/state.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
 import { CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
 
-// Times of day in the pictures are local ones.
+// Times of day in the snapshots are local ones.
 beforeAll(() => void vi.stubEnv('TZ', 'UTC'))
 
 const sizeName = ({ columns, rows }: { readonly columns: number; readonly rows: number }) => `${columns}x${rows}`
@@ -28,14 +28,14 @@ describe.each(SIZES.map(size => ({ size, name: sizeName(size) })))('a terminal o
     await expect(frameText(frame)).toMatchFileSnapshot(`frames/stream-${pane}-${name}.txt`)
   })
 
-  it('lays the help over the middle', async () => {
+  it('shows the help in the middle', async () => {
     const frame = frameOf(dialogScene({ kind: 'help', top: 0 }, size))
     expect(frame.rows).toHaveLength(size.rows)
     expect(tooWide(frame)).toEqual([])
     await expect(frameText(frame)).toMatchFileSnapshot(`frames/help-${name}.txt`)
   })
 
-  it('lays the question before a change over the middle', async () => {
+  it('shows the confirmation dialog in the middle', async () => {
     const frame = frameOf(dialogScene(CANCEL_DIALOG, size))
     expect(frame.rows).toHaveLength(size.rows)
     expect(tooWide(frame)).toEqual([])

@@ -7,7 +7,7 @@ import { Stage } from '../support/stage.ts'
 
 const EVERY_WORD = HELP.flatMap(({ lines }) => lines.flatMap(({ does }) => does.split(' ')))
 
-/** What is read of the help while it is scrolled to its end, line by line. */
+/** The visible text of the help while it is scrolled to its end, line by line. */
 function wholeHelp(size: Size): { readonly text: string; readonly stage: Stage; readonly presses: number } {
   const stage = new Stage().act({ kind: 'resize', size }).press('?')
   let [text, presses] = ['', 0]
@@ -24,7 +24,7 @@ function shownOf({ state }: Stage): string {
   return frameText(frameOf({ ...SCENE, state }))
 }
 
-it('can be scrolled to its last word, however few columns there are', () => {
+it('the help can be scrolled to its last word, however few columns there are', () => {
   for (const size of [
     { columns: 44, rows: 12 },
     { columns: 60, rows: 20 },
@@ -36,7 +36,7 @@ it('can be scrolled to its last word, however few columns there are', () => {
   }
 })
 
-it('goes back with the first key after its end', () => {
+it('the help returns with the first key after its end', () => {
   const { stage } = wholeHelp({ columns: 60, rows: 20 })
   const atEnd = shownOf(stage.press('j', 'j', 'j'))
   expect(shownOf(stage.press('k'))).not.toBe(atEnd)

@@ -14,7 +14,7 @@ function bodies(open: OpenStream, world: WorldText = {}): string[] {
   return [treeRows(scene, AREA), timelineRows(scene, AREA)].map(rows => textOf(rows).join('\n').trim())
 }
 
-it('says where no event is shown why that is, and what can be done', () => {
+it('a stream without visible events has the reason, and advice', () => {
   const fault = { code: 'bad-document', message: 'line 3: no \u001b end tag' }
   const unreadable = withUpdate(WAITING, { kind: 'unreadable', stored: storedOf('<a>'), fault })
   for (const body of bodies(unreadable)) {

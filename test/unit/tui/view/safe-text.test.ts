@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { widthOf } from '../../../../src/formats/terminal/width.ts'
 import { safeName, safeText } from '../../../../src/tui/view/safe-text.ts'
 
-it('leaves ASCII and what is one column everywhere as it is', () => {
+it('ASCII and characters of one column are unchanged', () => {
   for (const text of ['orders/4711', 'a "b" <c>', 'Grüße, señor', 'x…y']) expect(safeText(text)).toBe(text)
 })
 
@@ -18,28 +18,28 @@ it.each([
   ['Indic conjuncts', 'क्ष', 'कष'],
   ['bytes of escapes', '\u001b[31mred\u0007', '␛[31mred␇'],
   ['line ends and tabs', 'a\nb\tc', 'a␊b␉c'],
-  ['what writes from right to left', 'a\u202eb', 'a\\u{202e}b'],
-  ['what is not seen', 'a\u00ad\u200bb\u{e0041}', 'ab'],
-  ['half characters', 'a\ud83db', 'a\ufffdb'],
-  ['marks with nothing under them', '\u0301a', 'a'],
-  ['towers of marks', `a${'\u0316'.repeat(40)}b`, 'a\u0316\u0316b'],
-  ['marks that have a letter', 'e\u0301', 'é'],
-  ['emoji that old terminals do not know', '🫠', '\ufffd'],
+  ['right-to-left controls', 'a\u202eb', 'a\\u{202e}b'],
+  ['invisible characters', 'a\u00ad\u200bb\u{e0041}', 'ab'],
+  ['lone surrogates', 'a\ud83db', 'a\ufffdb'],
+  ['combining marks without a base', '\u0301a', 'a'],
+  ['stacked combining marks', `a${'\u0316'.repeat(40)}b`, 'a\u0316\u0316b'],
+  ['combining marks with a composed letter', 'e\u0301', 'é'],
+  ['emoji unknown to old terminals', '🫠', '\ufffd'],
   ['private use', '\ue0b0', '\ufffd'],
-])('makes calm: %s', (_what, text, safe) => {
+])('text is made safe: %s', (_what, text, safe) => {
   expect(safeText(text)).toBe(safe)
 })
 
-it('keeps wide characters', () => {
+it('wide characters are kept', () => {
   for (const text of ['日本', '客户', '한국어', '🚆', 'ไทย', 'Ωμέγα', 'עברית']) expect(safeText(text)).toBe(text)
 })
 
-it('cuts texts that no row could show', () => {
+it('texts that no row could show are cut', () => {
   expect(safeText('a'.repeat(100_000)).length).toBeLessThan(5_000)
   expect(safeText('🚆'.repeat(100_000)).length).toBeLessThan(5_000)
 })
 
-/** Blocks in which terminals and libraries disagree. */
+/** Blocks in which terminals and libraries differ. */
 const BLOCKS = [
   [0x20, 0x17f],
   [0x300, 0x36f],
@@ -71,7 +71,7 @@ const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
 )
 
-it('takes as many columns on a terminal as are counted for it', async () => {
+it('the computed width is the width on a terminal', async () => {
   const terminal = new headless.Terminal({ cols: 400, rows: 1, allowProposedApi: true, scrollback: 0 })
   terminal.loadAddon(new unicode11.Unicode11Addon())
   terminal.unicode.activeVersion = '11'
@@ -87,7 +87,7 @@ it('takes as many columns on a terminal as are counted for it', async () => {
   terminal.dispose()
 })
 
-it('names that differ only in what is not seen do not look alike', () => {
+it('names that differ only in invisible characters look different', () => {
   const names = ['orders/42', 'orders/4\u200b2', 'orders/42\ufe0f', 'orders/42 ', 'orders/\u00ad42']
   expect(new Set(names.map(safeName)).size).toBe(names.length)
   expect(safeName('orders/42')).toBe('orders/42')

@@ -12,7 +12,7 @@ import { listingOf, type WorldText, worldWith } from '../support/world.ts'
 
 export const NAME = 'orders/4711'
 
-/** A stream of real documents as the second screen has it. */
+/** A stream of real documents in the form of the second screen. */
 export function opened(given: Play | string | readonly EventText[], nowMs: number = START_MS): OpenStream {
   const stored = storedOf(given)
   const at = given instanceof Play ? given.nowMs : nowMs
@@ -35,7 +35,7 @@ export interface SceneText extends WorldText {
   readonly list?: Partial<ListState>
 }
 
-/** The second screen in front of a stream, all rows of its tree listed. */
+/** The second screen for a stream, with all rows of its tree. */
 export function sceneOf(open: OpenStream | undefined, text: SceneText): Scene {
   const { columns, height = 24, state, list, ...world } = text
   const size = { columns, rows: height }
@@ -53,7 +53,7 @@ export function sceneOf(open: OpenStream | undefined, text: SceneText): Scene {
   }
 }
 
-/** Rows as text, blanks at their ends left out. */
+/** Rows as text, trailing blanks removed. */
 export function textOf(rows: readonly ScreenRow[]): string[] {
   return rows.map(({ spans }) =>
     spans
@@ -70,7 +70,7 @@ export function widest(rows: readonly ScreenRow[]): number {
 
 const SECOND = 1_000
 
-/** Branches that were worked, failed and wait, and a join: the moment of the picture in the manual. */
+/** Branches that have run, failed and wait, and a join: the moment of the screenshot in the manual. */
 export function searchOrder(): Play {
   const search = (name: string) => spec(name, { timeout: '00:01:00', topic: 'search' })
   const play = new Play().after({

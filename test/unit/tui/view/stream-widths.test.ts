@@ -11,7 +11,7 @@ import { opened, sceneOf, textOf, widest } from './stream-scene.ts'
 
 const VIEWS = { treeRows, detailRows, tailRows, timelineRows, xmlRows }
 
-/** What makes terminals and programs disagree, as far as XML can hold it. */
+/** Characters for which terminals and programs differ, as far as XML allows them. */
 const strange = fc
   .array(
     fc.constantFrom(
@@ -54,8 +54,8 @@ const events = fc.tuple(eventWith('00'), eventWith('01'), eventWith('02'), event
 
 const STEERING = /[\u0000-\u001f\u007f-\u009f]|\u200d|\u202e|\ufe0f/
 
-describe('whatever a document holds', () => {
-  it('no row is wider than its area, no text steers the terminal, no picture fails', () => {
+describe('for any document', () => {
+  it('no row is wider than its area, no text controls the terminal, no frame fails', () => {
     fc.assert(
       fc.property(
         events,
@@ -79,7 +79,7 @@ describe('whatever a document holds', () => {
     )
   })
 
-  it('reasons and authors of strangers are safe in the journal', () => {
+  it('foreign reasons and authors are safe in the journal', () => {
     const play = new Play().after({ op: 'init', root: spec('Start'), forks: [spec('A')] })
     play.do({ op: 'fail', event: '01.00', msg: '\u202e漢' }, { by: 'w\u202e👨‍👩‍👧', why: '\u009b2J漢字' })
     const scene = sceneOf(opened(play), { columns: 50, list: { cursor: '01.00' } })

@@ -11,7 +11,7 @@ function pictureOf(entry: StreamEntry, columns = 120): string {
   return frameText(frameOf(sceneWith({ streams: [entry], rows: [STREAM], size: { columns, rows: 24 } })))
 }
 
-it('shows what was known of a stream while its newer state is read', () => {
+it('the known values of a stream are shown while its newer state is read', () => {
   const older = streamEntry(STREAM, { waitingOn: ['01.02'], open: 1, total: 4 }, { isRead: false })
   expect(pictureOf(older)).toMatch(/orders\/1 +▶ inprocess +3\/1\/0 .* 01\.02 /)
   expect(pictureOf(older, 30)).toContain('▶ orders/1')
@@ -21,20 +21,20 @@ it('shows what was known of a stream while its newer state is read', () => {
   expect(pictureOf(unknown, 30)).toContain('… orders/1')
 })
 
-it('names what is ready by name, with its topic in brackets where there is one', () => {
+it('ready events are listed by name, with the topic in brackets if there is one', () => {
   const entry = streamEntry(STREAM, { ready: ['Search|', 'Search|orders%2Fsearch', 'Gr%C3%BC%C3%9Fen|', '%|', '+3'] })
   const scene = sceneWith({ streams: [entry], rows: [STREAM], size: { columns: 160, rows: 40 } })
   const rows = listDetailRows(scene, { columns: 160, rows: 10 })
   expect(frameText({ columns: 160, rows })).toContain('ready Search Search [orders/search] Grüßen % +3')
 })
 
-it('keeps names readable when more columns are wanted', () => {
+it('names stay readable when more columns are shown', () => {
   const name = 'orders/eu/2026/000117'
   const scene = sceneWith({ streams: [streamEntry(name)], rows: [name], size: { columns: 120, rows: 24 } })
   expect(frameText(frameOf({ ...scene, state: { ...scene.state, isWide: true } }))).toContain(name)
 })
 
-it('says of a claim whether it has ended', () => {
+it('a claim is shown with whether it has expired', () => {
   const detailOf = (claimEndMs: number) => {
     const scene = sceneWith({ streams: [streamEntry(STREAM, { claimEndMs })], rows: [STREAM] })
     return frameText({ columns: 160, rows: listDetailRows(scene, { columns: 160, rows: 10 }) })

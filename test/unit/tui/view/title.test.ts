@@ -8,7 +8,7 @@ const lines = (text: SceneText) => frameText(frameOf(sceneWith(text))).split('\n
 const title = (text: SceneText) => lines(text)[0] ?? ''
 const rule = (text: SceneText) => lines(text)[2] ?? ''
 
-it('names the screen, or the stream and what is shown of it', () => {
+it('the title names the screen, or the stream and its pane', () => {
   expect(title({})).toMatch(/^ leasectl ▸ streams /)
   expect(title({ state: { screen: 'stream' } })).toMatch(/^ leasectl ▸ orders\/4711 /)
   expect(title({ state: { screen: 'stream', pane: 'xml' } })).toMatch(/^ leasectl ▸ orders\/4711 ▸ xml /)
@@ -16,16 +16,16 @@ it('names the screen, or the stream and what is shown of it', () => {
 
 it.each([
   ['before the first answer', { polledMs: undefined, pollStartedMs: NOW_MS }, '◌ reading…'],
-  ['at rest: the interval, which does not tick', { polledMs: NOW_MS - 1_900 }, '● live 1s'],
+  ['without changes: the interval, which does not count up', { polledMs: NOW_MS - 1_900 }, '● live 1s'],
   ['with a slow store', { isSlow: true, intervalMs: 4_000 }, '● slow 4s'],
   ['with short intervals', { intervalMs: 250 }, '● live 250ms'],
   ['older than two intervals', { polledMs: NOW_MS - 12_000 }, '◌ 12s old'],
-  ['in trouble', { polledMs: NOW_MS - 40_000, error: { sinceMs: 0, code: 'x', message: 'no way' } }, '✗ stale 40s'],
-])('tells how old the picture is: %s', (_when, freshness, shown) => {
+  ['on error', { polledMs: NOW_MS - 40_000, error: { sinceMs: 0, code: 'x', message: 'no way' } }, '✗ stale 40s'],
+])('the title shows the age of the data: %s', (_when, freshness, shown) => {
   expect(title({ freshness })).toContain(`  ${shown}  READ-ONLY`)
 })
 
-it('tells of trouble in a line of its own, with what was seen before still there', () => {
+it('the title shows an error in a line of its own, and the data stay', () => {
   const error = { sinceMs: NOW_MS - 38_000, code: 'store', message: 'connect refused\u001b[2J' }
   const shown = lines({ freshness: { polledMs: NOW_MS - 40_000, error } })
   expect(shown[2]).toMatch(/^─ stale 40s, retrying: connect refused␛\[2J ─+$/)
@@ -33,7 +33,7 @@ it('tells of trouble in a line of its own, with what was seen before still there
   expect(rule({ freshness: { polledMs: undefined, error } })).toContain('no answer yet, retrying: connect refused')
 })
 
-it('counts what is pending while the picture is frozen, and how old that is', () => {
+it('the title counts pending changes while the screen is frozen, and shows its age', () => {
   const state = { frozen: { revision: 20 } }
   expect(title({ state, liveRevision: 37 })).toContain('❄ frozen, 17 pending')
   expect(title({ state, liveRevision: 37, freshness: { polledMs: NOW_MS - 90_000 } })).toContain(
@@ -41,7 +41,7 @@ it('counts what is pending while the picture is frozen, and how old that is', ()
   )
 })
 
-it('says whether anything can be changed', () => {
+it('the title shows whether changes are possible', () => {
   expect(title({})).toMatch(/READ-ONLY$/)
   expect(title({ state: { writes: { kind: 'never' } } })).toMatch(/READ-ONLY$/)
   expect(title({ state: { writes: { kind: 'unlocked', untilMs: NOW_MS + 9 * 60_000 } } })).toMatch(/WRITES 9m$/)
@@ -50,7 +50,7 @@ it('says whether anything can be changed', () => {
   expect(title({ facts: { isProtected: true } })).toMatch(/PROTECTED {2}READ-ONLY$/)
 })
 
-it('keeps what matters most where the title is narrow', () => {
+it('a narrow title keeps the most important parts', () => {
   const state = { screen: 'stream' as const, stream: `orders/${'x'.repeat(80)}/4711`, time: 'utc' as const }
   const facts = { isProtected: true }
   expect(title({ state, facts, size: { columns: 100, rows: 20 } })).toMatch(
@@ -60,12 +60,12 @@ it('keeps what matters most where the title is narrow', () => {
   expect(title({ state, facts, size: { columns: 42, rows: 20 } })).toMatch(/x\/4711 +READ-ONLY$/)
 })
 
-it('tells of a change that is under way', () => {
+it('the title shows a running change', () => {
   expect(rule({ state: { batch: halfDone() } })).toMatch(/^─ cancel: 1 of 2 done, o shows them ─+$/)
   expect(rule({ state: { batch: { ...halfDone(), end: { lines: [] } } } })).toMatch(/^─+$/)
 })
 
-it('counts the streams, the matches and the marks, and names the order and the store', () => {
+it('the title counts streams, matches and marks, and names the order and the store', () => {
   const scene = sceneWith({ size: { columns: 100, rows: 20 } })
   const streams = {
     ...scene.state.lists.streams,

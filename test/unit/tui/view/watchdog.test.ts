@@ -10,7 +10,7 @@ function screen(more: Partial<WatchdogView>, rows = 40): string {
   return frameText(frameOf(sceneWith({ size, watchdog: { ...DEMO_WATCHDOG, ...more }, state: { screen: 'watchdog' } })))
 }
 
-it('shows the dry run: under way, failed, done', () => {
+it('the dry run is shown: running, failed, done', () => {
   expect(screen({ dryRun: { kind: 'running', sinceMs: NOW_MS - 3_000 } })).toContain('dry run: running for 3s …')
   expect(screen({ dryRun: { kind: 'failed', message: 'no \u001b[2J way' } })).toContain('dry run failed: no ␛[2J way')
   const done = {
@@ -27,7 +27,7 @@ it('shows the dry run: under way, failed, done', () => {
   expect(shown).toContain('   orders/4714 00 timeout: abort-stream')
 })
 
-it('says how many more decisions there are than fit', () => {
+it('the number of decisions that do not fit is shown', () => {
   const decisions = Array.from({ length: 50 }, (_, at) => `decision ${at}`)
   const done = { kind: 'done', atMs: NOW_MS, tookMs: 1, total: 80, decisions, breaker: undefined } as const
   const shown = screen({ dryRun: done })
@@ -36,7 +36,7 @@ it('says how many more decisions there are than fit', () => {
   expect(shown).toContain(`and ${80 - listed} more`)
 })
 
-it('says what keeps watchdogs from their work', () => {
+it('problems of watchdogs are shown', () => {
   const failure = { startedMs: 0, sinceMs: NOW_MS - 125_000, code: 'unreachable', message: 'no route' }
   const breaker = { isOpen: true, wouldEnd: 900, openEvents: 1_000, maxShare: 0.2 }
   const shown = screen({ state: { damaged: true, watchdogs: [watchdog('a', 1, { failure, breaker })] } })
@@ -48,14 +48,14 @@ it('says what keeps watchdogs from their work', () => {
   expect(shown).toContain('part of the watchdog state cannot be read')
 })
 
-it('says that there are more watchdogs than rows for them', () => {
+it('the number of watchdogs that do not fit is shown', () => {
   const watchdogs = Array.from({ length: 40 }, (_, at) => watchdog(`host-${at}`, at + 1))
   const shown = screen({ state: { damaged: false, watchdogs } }, 24)
   const listed = shown.match(/● live +host/g)?.length ?? 0
   expect(shown).toContain(`and ${40 - listed} more`)
 })
 
-it('never gives up the list with the cursor', () => {
+it('the list with the cursor is always shown', () => {
   for (const rows of [12, 16, 20, 30])
     expect(screen({ dryRun: { kind: 'running', sinceMs: NOW_MS } }, rows)).toContain('›  ')
 })

@@ -28,18 +28,18 @@ const read = (store: StreamStore, signal = new AbortController().signal) => {
 }
 
 test.each<[string, (body: string) => string]>([
-  ['no document', () => '<EventStream><Event'],
-  ['no event stream', () => '<!DOCTYPE a><a/>'],
-])('%s has nothing to tell', async (_, change) => {
+  ['a missing document', () => '<EventStream><Event'],
+  ['a document that is not an event stream', () => '<!DOCTYPE a><a/>'],
+])('%s has nothing to deliver', async (_, change) => {
   expect(await read(await world(change))).toEqual({ kind: 'nothing', troubles: [], pauses: [] })
 })
 
-test('what is gone has nothing to tell', async () => {
+test('a missing stream has nothing to deliver', async () => {
   const store = storeWith(await world(), { read: async () => undefined })
   expect(await read(store)).toMatchObject({ kind: 'nothing' })
 })
 
-test('a store that does not answer is asked again, less and less often, and that is told once', async () => {
+test('a store that does not answer is retried at growing intervals, and reported once', async () => {
   const store = await world()
   let left = 7
   const faulty = storeWith(store, {
@@ -55,7 +55,7 @@ test('a store that does not answer is asked again, less and less often, and that
   })
 })
 
-test('nobody asks any more when the watchdog ends', async () => {
+test('the retries stop when the watchdog stops', async () => {
   const stop = new AbortController()
   const store = storeWith(await world(), {
     async read() {

@@ -26,7 +26,7 @@ const reading = (stream: string, before: number | undefined, notices: readonly E
 })
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
-test('a stream that moves again while it waits is read once, for all that it is read for', async () => {
+test('a stream that changes again while it waits is read once for all changes', async () => {
   const { backlog, add, read, goOn, holds } = busy()
   const notice = { kind: 'notify' } as Expiry
   add(reading('s', 5))
@@ -40,7 +40,7 @@ test('a stream that moves again while it waits is read once, for all that it is 
   expect(holds.pending).toBe(0)
 })
 
-test('more than may wait is not taken, but what waits already is, and there is room again later', async () => {
+test('a stream beyond the capacity is refused, waiting ones are accepted, and there is capacity again later', async () => {
   const { add, read, goOn } = busy(1)
   expect([add(reading('s', 1)), add(reading('s', 1)), add(reading('t', 1))]).toEqual([true, true, false])
   goOn()
@@ -50,7 +50,7 @@ test('more than may wait is not taken, but what waits already is, and there is r
   expect(read.map(({ stream }) => stream)).toEqual(['s', 't'])
 })
 
-test('nothing is taken or read after it was closed', async () => {
+test('no stream is accepted or read after closing', async () => {
   const { backlog, add, read, goOn } = busy()
   add(reading('s', 1))
   backlog.close()

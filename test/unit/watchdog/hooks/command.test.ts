@@ -25,7 +25,7 @@ function run(argv: readonly [string, ...string[]], input: Partial<CommandInput> 
 const sh = (script: string, ...args: string[]): [string, ...string[]] => ['/bin/sh', '-c', script, 'sh', ...args]
 const node = (script: string): [string, ...string[]] => [process.execPath, '-e', script]
 
-/** Lets all the time pass that it takes. */
+/** Lets all the necessary time pass. */
 async function ended<Value>(running: Promise<Value>, timing: ReturnType<typeof heldTiming>): Promise<Value> {
   let isOver = false
   void running.finally(() => {
@@ -55,12 +55,12 @@ function readOr(path: string): string {
   }
 }
 
-/** Resolves when it has ended; on a machine that has much else to do that takes a while. */
+/** Resolves when it has ended; on a busy machine that takes a while. */
 function gone(pid: number): Promise<true> {
   return eventually(`the end of ${pid}`, () => {
     try {
       process.kill(pid, 0)
-      // nobody may be there to collect it
+      // its parent may not have collected it
       return /^State:\s+Z/m.test(readOr(`/proc/${pid}/status`)) || undefined
     } catch {
       return true
@@ -68,8 +68,8 @@ function gone(pid: number): Promise<true> {
   })
 }
 
-describe('a program', () => {
-  test('gets the document on standard input, its arguments as they are, and nothing else of the environment', async () => {
+describe('a hook command', () => {
+  test('gets the document on standard input, its arguments unchanged, and no other environment', async () => {
     const out = join(folder, 'out')
     const script = `
       const fs = require('node:fs')
@@ -86,17 +86,17 @@ describe('a program', () => {
     expect(seen).toEqual({ text, args: nasty, env: environment, cwd: '/' })
   })
 
-  test('need not read what it is told, however long that is', async () => {
+  test('need not read its input, however long that is', async () => {
     expect(await run(['/bin/true'], { text: 'x'.repeat(4_000_000) })).toMatchObject({ kind: 'delivered' })
   })
 
-  test('that fails is tried again, with the first it said', async () => {
+  test('that fails is retried, and the first part of its output is reported', async () => {
     const failed = await run(sh('echo "no \u001b]0;title\u0007way"; echo second >&2; exit 3'))
     expect(failed).toEqual({ kind: 'repeat', code: 'exit-3', output: 'no way␊second' })
     expect(await run(sh('kill -9 $$'))).toMatchObject({ kind: 'repeat', code: 'signal-SIGKILL' })
   })
 
-  test('that is not there, or no program, is tried again: it may be on its way', async () => {
+  test('that is missing or not executable is retried: it may be installed later', async () => {
     expect(await run([join(folder, 'none')])).toEqual({ kind: 'repeat', code: 'ENOENT', output: '' })
     const file = join(folder, 'text')
     writeFileSync(file, 'no program', { mode: 0o644 })
@@ -105,9 +105,9 @@ describe('a program', () => {
     expect(await run(['/bin/echo', 'x'.repeat(4_000_000)])).toMatchObject({ kind: 'repeat', code: 'E2BIG' })
   })
 
-  test('that floods is read to its end and little of it is kept', async () => {
+  test('that floods its output is read to the end and little of it is kept', async () => {
     const before = process.memoryUsage().rss
-    // Some 70 MiB of it wait to be collected as garbage at a time: far less than the half.
+    // About 70 MiB of it are uncollected garbage at a time: far less than half of the output.
     const flood = sh('head -c 268435456 /dev/zero; head -c 268435456 /dev/zero >&2; echo end; exit 4')
     const { code, output } = await run(flood)
     expect(code).toBe('exit-4')
@@ -116,8 +116,8 @@ describe('a program', () => {
   })
 })
 
-describe('a program that hangs', () => {
-  /** Starts a child of its own, tells its id and goes on for long; neither obeys when it is asked to end. */
+describe('a hook command that hangs', () => {
+  /** Starts a child, prints its id and keeps running; neither reacts to SIGTERM. */
   const stubborn = sh(
     `trap '' TERM
     long() { i=0; while [ $i -lt 1000 ]; do sleep 0.03; i=$((i + 1)); done; }
@@ -125,7 +125,7 @@ describe('a program that hangs', () => {
     long`,
   )
 
-  test('is asked to end, then ended, with all it started', async () => {
+  test('is terminated, then killed, with all its descendants', async () => {
     const pids = join(folder, 'pids')
     const timing = heldTiming()
     const running = run([...stubborn, pids], { timing })
@@ -137,7 +137,7 @@ describe('a program that hangs', () => {
     await gone(grandchild)
   })
 
-  test('is asked first, and may say what it was at', async () => {
+  test('is terminated first, and may write a message', async () => {
     const out = join(folder, 'out')
     const timing = heldTiming()
     const script = 'trap "echo waited for a lock; exit 7" TERM; echo up > "$1"; while [ -e "$1" ]; do :; done'
@@ -149,7 +149,7 @@ describe('a program that hangs', () => {
     expect([code, output]).toEqual(['timed-out', 'waited for a lock'])
   })
 
-  test('is ended when the watchdog ends: what became of it is not known', async () => {
+  test('is killed when the watchdog stops: its outcome is unknown', async () => {
     const out = join(folder, 'out')
     const stop = new AbortController()
     const timing = heldTiming()
@@ -159,10 +159,10 @@ describe('a program that hangs', () => {
     expect(await ended(running, timing)).toMatchObject({ kind: 'stopped', code: 'stopped' })
   })
 
-  test('only with what it left behind did its work', async () => {
+  test('only because of a descendant has succeeded', async () => {
     const out = join(folder, 'out')
     const timing = heldTiming()
-    // It says who it is once the program itself has ended.
+    // It prints its id once the program itself has ended.
     const orphan = `(while kill -0 $$ 2> /dev/null; do sleep 0.02; done; sh -c 'echo $PPID' > "$1"; sleep 30) & exit 0`
     const running = run(sh(orphan, out), { timing })
     const left = Number(await lineOf(out))
@@ -171,7 +171,7 @@ describe('a program that hangs', () => {
   })
 })
 
-test('a process that ends at once, as after a second signal, leaves no program behind', async () => {
+test('a process that exits at once, as after a second signal, leaves no hook command behind', async () => {
   const pids = join(folder, 'pids')
   const module = new URL('../../../../src/watchdog/hooks/command.ts', import.meta.url)
   const argv = sh(`trap '' TERM; sleep 60 & echo "$$ $!" > "$1"; wait`, pids)

@@ -38,7 +38,7 @@ function courier(options: Partial<DeliveryOptions> = {}) {
   return { courier: new DeliveryQueue({ ...usual, ...options }), reports, timing }
 }
 
-/** Hands it over and waits for its end. */
+/** Submits it and waits for its end. */
 async function delivered(one: DeliveryQueue, what: Delivery): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   await one.accept(what, resolve)
@@ -46,7 +46,7 @@ async function delivered(one: DeliveryQueue, what: Delivery): Promise<void> {
 }
 
 describe('a delivery', () => {
-  test('is tried again under the same id until it is taken', async () => {
+  test('is retried with the same id until it is accepted', async () => {
     const host = await take((response, _, count) => void response.writeHead(count < 3 ? 500 : 200).end(`try ${count}`))
     const { courier: one, reports, timing } = courier()
     await delivered(one, parcel(target(host)))
@@ -59,7 +59,7 @@ describe('a delivery', () => {
     expect(timing.pauses.filter(ms => ms !== TIMEOUT_MS)).toEqual([7_500, 22_500])
   })
 
-  test('is given up after the last try, or at once where there is no hope', async () => {
+  test('is abandoned after the last attempt, or at once if no retry can succeed', async () => {
     const down = await take(response => void response.writeHead(500).end())
     const wrong = await take(response => void response.writeHead(410).end())
     const { courier: one, reports } = courier()
@@ -74,9 +74,9 @@ describe('a delivery', () => {
   })
 
   test.each([
-    ['the least', 0, [5, 15, 45, 135, 150, 150, 150]],
+    ['the minimum', 0, [5, 15, 45, 135, 150, 150, 150]],
     ['much', 0.8, [9, 27, 81, 243, 270, 270, 270]],
-  ])('outlives a receiver that is replaced, whatever chance has it: %s', async (_, random, pausesS) => {
+  ])('survives a restart of the receiver, whatever the jitter: %s', async (_, random, pausesS) => {
     const down = await take(response => void response.writeHead(503).end())
     const hurried = hurriedTiming(TIMEOUT_MS)
     const { courier: one, reports } = courier({ timing: { ...hurried, random: () => random } })
@@ -85,7 +85,7 @@ describe('a delivery', () => {
     expect(reports.at(-1)).toMatchObject({ outcome: 'given-up', tries: 8 })
   })
 
-  test('is left once its time is over, and nothing else is tried where nothing gets through', async () => {
+  test('is left once its time is over, and no other is attempted while none succeeds', async () => {
     const down = await take(response => void response.writeHead(503).end())
     const quick = await take()
     const { timing, passS } = clockedTiming(TIMEOUT_MS)
@@ -104,7 +104,7 @@ describe('a delivery', () => {
     expect(one.pending).toBe(0)
   })
 
-  test('waits as long as the receiver asks', async () => {
+  test('waits as long as the receiver requests', async () => {
     const host = await take(
       (response, _, count) => void response.writeHead(count < 2 ? 429 : 200, { 'retry-after': '60' }).end(),
     )
@@ -115,7 +115,7 @@ describe('a delivery', () => {
 })
 
 describe('many deliveries', () => {
-  test('are under way four at a time to each target, and one that hangs holds up no other', async () => {
+  test('run four at a time to each target, and one that hangs delays no other target', async () => {
     const hanging = await take(() => {})
     const quick = await take()
     const { courier: one } = courier({ timing: heldTiming() })
@@ -127,7 +127,7 @@ describe('many deliveries', () => {
     expect(one.pending).toBe(9)
   })
 
-  test('wait where the queue is full; long ones take more of it', async () => {
+  test('wait if the queue is full; long ones take more of it', async () => {
     const host = await take(() => {})
     const timing = heldTiming()
     const { courier: one } = courier({ queue: 4, timing })
@@ -147,8 +147,8 @@ describe('many deliveries', () => {
   })
 })
 
-describe('at the end', () => {
-  test('what is under way may end, and nothing else begins', async () => {
+describe('during a drain', () => {
+  test('deliveries in flight may complete, and no others begin', async () => {
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
     const host = await take(response => void mayAnswer.then(() => response.writeHead(200).end()))
     const { courier: one, reports } = courier({ atOnce: 1, timing: heldTiming() })
@@ -165,7 +165,7 @@ describe('at the end', () => {
     expect(await one.accept(parcel(to, 'c'), () => {})).toBe(false)
   })
 
-  test('what takes longer is cut off and left', async () => {
+  test('slower deliveries are aborted and left', async () => {
     const host = await take(() => {})
     const timing = heldTiming()
     const { courier: one, reports } = courier({ timing })
@@ -180,7 +180,7 @@ describe('at the end', () => {
     expect(reports.map(({ outcome }) => outcome)).toEqual(['left'])
   })
 
-  test('what failed is not tried again, nor what waits for another try', async () => {
+  test('failed deliveries are not retried, nor those waiting for a retry', async () => {
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
     const host = await take((response, { headers }) => {
       if (headers['webhook-id'] === 'waits') response.writeHead(500).end()

@@ -24,30 +24,30 @@ function moved({ before, modifiedMs = NOW, isRead = false, ...about }: About): M
 describe('the document is read', () => {
   test.each<[string, About, Partial<FilterRules>, boolean]>([
     ['of a stream that ended', { before: 4, status: 'aborted' }, {}, true],
-    ['of one in which something failed', { before: 4, failed: 1 }, {}, true],
-    ['not of one that only got on', { before: 4 }, {}, false],
-    ['of one that took two steps: it may have failed and been reopened', { before: 3 }, {}, true],
+    ['of a stream with a failure', { before: 4, failed: 1 }, {}, true],
+    ['not of a stream that only progressed', { before: 4 }, {}, false],
+    ['of a stream after two transactions: it may have failed and been reopened', { before: 3 }, {}, true],
     ['not after a heartbeat', { before: 5, status: 'aborted', failed: 1 }, {}, false],
-    ['if somebody else wrote at the same version', { before: 5, failed: 1, isRead: true }, {}, true],
+    ['if another wrote at the same version', { before: 5, failed: 1, isRead: true }, {}, true],
     [
-      'if it is young: another one may have had that name and version',
+      'if it is young: an earlier stream may have had that name and version',
       { before: 5, failed: 1, createdMs: NOW },
       {},
       true,
     ],
     ['if it is younger than its versions', { before: 9, version: 3 }, {}, true],
-    ['not for a kind that nobody wants', { before: 4, failed: 1 }, { kinds: new Set(['done']) }, false],
-    ['not for an end that nobody wants', { before: 4, status: 'canceled' }, { kinds: new Set(['failed']) }, false],
-    ['at the first look, if it was written since', { failed: 1 }, { lastSweepMs: undefined }, true],
-    ['at the first look not if it stands since then', { failed: 1, modifiedMs: NOW - 2 * HOUR }, {}, false],
-    ['at the first look with a margin', { failed: 1, modifiedMs: NOW - HOUR - MARGIN_MS + 1 }, {}, true],
-    ['at the first look of what may have been reopened', { version: 3 }, {}, true],
-    ['at the first look not of what cannot have been', { version: 2 }, {}, false],
+    ['not for a kind without a hook', { before: 4, failed: 1 }, { kinds: new Set(['done']) }, false],
+    ['not for an end without a hook', { before: 4, status: 'canceled' }, { kinds: new Set(['failed']) }, false],
+    ['at the first poll, if it was written since', { failed: 1 }, { lastSweepMs: undefined }, true],
+    ['at the first poll not if it is unchanged since', { failed: 1, modifiedMs: NOW - 2 * HOUR }, {}, false],
+    ['at the first poll with a margin', { failed: 1, modifiedMs: NOW - HOUR - MARGIN_MS + 1 }, {}, true],
+    ['at the first poll of a stream that may have been reopened', { version: 3 }, {}, true],
+    ['at the first poll not of a stream that cannot have been reopened', { version: 2 }, {}, false],
   ])('%s', (_, about, rules, isRead) => {
     expect(mayHaveEvents(moved(about), { ...RULES, ...rules })).toBe(isRead)
   })
 
-  test('not of what cannot be read as a stream', () => {
+  test('not of an unreadable stream', () => {
     expect(mayHaveEvents({ ...moved({ failed: 1, before: 4 }), summary: undefined }, RULES)).toBe(false)
   })
 })

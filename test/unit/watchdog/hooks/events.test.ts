@@ -32,21 +32,21 @@ async function kindsAfter(...operations: Operation[]): Promise<HookKind[][]> {
 
 const EXPIRY = { commandId: 'watchdog:01.00:1:2026-11-20T12:00:00.000Z', by: 'watchdog' }
 
-describe('what a transaction is told as', () => {
+describe('the events for a transaction', () => {
   test.each<[string, Operation[], HookKind[][]]>([
-    ['work that goes on is nothing', [{ op: 'complete', event: '01.00' }], [[]]],
-    ['what a worker reports as failed has failed', [{ op: 'fail', event: '01.00' }], [['failed']]],
-    ['what an operator aborts has failed', [{ op: 'abort', event: '01.00' }], [['failed']]],
-    ['a cancel is a wish and no failure', [{ op: 'cancel', event: '01.00' }], [[]]],
+    ['work in progress: none', [{ op: 'complete', event: '01.00' }], [[]]],
+    ['a failure reported by a worker: failed', [{ op: 'fail', event: '01.00' }], [['failed']]],
+    ['an abort by an operator: failed', [{ op: 'abort', event: '01.00' }], [['failed']]],
+    ['a cancel: no failure', [{ op: 'cancel', event: '01.00' }], [[]]],
     [
-      'what a watchdog ends is expired and failed',
+      'an end by a watchdog: expired and failed',
       [{ op: 'abort', event: '01.00', msg: 'late' }],
       [['expired', 'failed']],
     ],
-    ['a stream that is canceled is done', [{ op: 'cancel' }], [['done']]],
-    ['a stream that is aborted is done and failed', [{ op: 'abort' }], [['done', 'failed']]],
+    ['a canceled stream: done', [{ op: 'cancel' }], [['done']]],
+    ['an aborted stream: done and failed', [{ op: 'abort' }], [['done', 'failed']]],
     [
-      'a root that closes with its last event is done',
+      'a root that closes with its last event: done',
       [
         { op: 'complete', event: '01.00' },
         { op: 'complete', event: '02.00' },
@@ -54,22 +54,22 @@ describe('what a transaction is told as', () => {
       [[], ['done']],
     ],
     [
-      'what was reopened is done again when it ends again',
+      'a reopened stream that ends again: done again',
       [{ op: 'cancel' }, { op: 'retry' }, { op: 'cancel' }],
       [['done'], [], ['done']],
     ],
-  ])('%s', async (_, operations, kinds) => {
+  ])('are right for %s', async (_, operations, kinds) => {
     expect(await kindsAfter(...operations)).toEqual(kinds)
   })
 
-  test('only kinds that somebody wants', async () => {
+  test('are only of requested kinds', async () => {
     const { store } = memoryStore()
     await run(store, 's', init())
     await run(store, 's', { op: 'abort' })
     expect((await told(store, { kinds: new Set(['done']) })).map(({ kind }) => kind)).toEqual(['done'])
   })
 
-  test('only transactions that are news', async () => {
+  test('are only for new transactions', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     await run(store, 's', { op: 'fail', event: '01.00' })
@@ -82,8 +82,8 @@ describe('what a transaction is told as', () => {
   })
 })
 
-describe('a happening', () => {
-  test('names the target, the version after it, and how the stream stands', async () => {
+describe('a hook event', () => {
+  test('has the target, the version after it, and the state of the stream', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B']))
     await run(store, 's', { op: 'fail', event: '01.00' }, { commandId: 'mine' })
@@ -100,7 +100,7 @@ describe('a happening', () => {
     })
   })
 
-  test('costs no look at all events: how the stream stands is found once for all', async () => {
+  test('needs one scan of the stream for all hook events', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A', 'B', 'C', 'D']))
     for (const event of ['01.00', '02.00', '03.00', '04.00']) await run(store, 's', { op: 'fail', event })
@@ -112,7 +112,7 @@ describe('a happening', () => {
     expect(walks).toHaveBeenCalledTimes(1)
   })
 
-  test('has the same id whenever it is found, and another one in another kind, stream or store', async () => {
+  test('has a stable id, which differs by kind, stream and store', async () => {
     const { store } = memoryStore()
     for (const name of ['s', 't']) {
       await run(store, name, init())
@@ -127,7 +127,7 @@ describe('a happening', () => {
     expect(first[0]).toMatch(/^done-[0-9a-f]{32}$/)
   })
 
-  test('of a stream made anew under the name has an id of its own, whatever the command id', async () => {
+  test('of a stream created again under the name has an id of its own, whatever the command id', async () => {
     const { store, advance } = memoryStore()
     const ids: string[] = []
     for (let life = 0; life < 2; life += 1) {
@@ -141,7 +141,7 @@ describe('a happening', () => {
   })
 })
 
-describe('what somebody wrote who keeps no journal', () => {
+describe('a foreign write without journal', () => {
   const failing = (id: string, at: string) =>
     `<Event name="W" status="aborted" id="${id}" timestamp="${at}" prev="00"/>`
   const text = (...events: string[]) =>
@@ -162,7 +162,7 @@ describe('what somebody wrote who keeps no journal', () => {
     await store.update('s', decide, { waitMs: 0, holder: HOLDER })
   }
 
-  test('is told before anybody has recorded it, and not anew when that is done', async () => {
+  test('is delivered before it is recorded, and not again afterwards', async () => {
     const { store } = await written(
       text(failing('01.00', '2026-11-20T12:00:00Z'), failing('02.00', '2026-11-20T12:00:00Z')),
     )
@@ -173,7 +173,7 @@ describe('what somebody wrote who keeps no journal', () => {
     expect(after).toMatchObject({ id: before?.id, version: expect.any(Number) })
   })
 
-  test('is news again when another event failed', async () => {
+  test('is delivered again if another event failed', async () => {
     const { store } = await written(text(failing('01.00', '2026-11-20T12:00:00Z')))
     const [first] = await told(store, { kinds: new Set(['failed']) })
     await put(store, text(failing('01.00', '2026-11-20T12:00:00Z'), failing('02.00', '2026-11-20T12:05:00Z')))
@@ -181,7 +181,7 @@ describe('what somebody wrote who keeps no journal', () => {
     expect(second?.id).not.toBe(first?.id)
   })
 
-  test('is no news where the event itself says that it ended long ago', async () => {
+  test('is not delivered if the event itself says that it ended long ago', async () => {
     const { store } = await written(text(failing('01.00', '2026-11-20T11:00:00Z'), failing('02.00', '')))
     const since = { kinds: new Set(['failed'] as const), foreignSinceMs: NOW - 60_000 }
     expect((await told(store, since)).map(({ event }) => event)).toEqual(['02.00'])
@@ -190,7 +190,7 @@ describe('what somebody wrote who keeps no journal', () => {
   })
 })
 
-test('an event that is only to be told of is told with its own command id', async () => {
+test('an event with notification only is delivered with its own command id', async () => {
   const { store } = memoryStore()
   await run(store, 's', init())
   const view = await readStream(store, 's')

@@ -18,7 +18,7 @@ afterEach(() => world.close())
 
 const LONG_AGO_MS = 600_000
 
-/** A store that was there long before anybody watched it. */
+/** A store that existed long before any watchdog. */
 async function old(...answer: Parameters<typeof receiver>): Promise<HookWorld> {
   world = await hookWorld(...answer)
   await run(world.store, 's', init(['A', 'B']))
@@ -29,8 +29,8 @@ async function old(...answer: Parameters<typeof receiver>): Promise<HookWorld> {
   return world
 }
 
-describe('hooks are told', () => {
-  test('what happens from the first start on, by whomever', async () => {
+describe('hooks receive', () => {
+  test('all changes from the first start on, by any writer', async () => {
     const { store, advance, start, told } = await old()
     const { sweep } = start()
     await sweep()
@@ -43,7 +43,7 @@ describe('hooks are told', () => {
     expect(told()).toEqual(['done new cancel v2', 'done s fail v3', 'failed s fail v3'])
   })
 
-  test('what the watchdog itself ends, at once and once', async () => {
+  test("the watchdog's own decisions, at once and once", async () => {
     const { store, advance, start, told } = await old()
     await run(store, 't', { op: 'init', root: { name: 'R', timeout: '00:01:00' }, forks: [], hold: false, born: 'b' })
     const { sweep } = start()
@@ -57,7 +57,7 @@ describe('hooks are told', () => {
     expect(told()).toEqual(all)
   })
 
-  test('of an event that is only to be told of', async () => {
+  test('notifications of events without a change', async () => {
     const { store, advance, start, told } = await old()
     const root = { name: 'R', timeout: '00:01:00', onDue: 'notify' } as const
     await run(store, 't', { op: 'init', root, forks: [], hold: false, born: 'b' })
@@ -70,7 +70,7 @@ describe('hooks are told', () => {
     expect(told()).toEqual(['expired t 00 due'])
   })
 
-  test('what ended and was reopened between two sweeps', async () => {
+  test('ends that were reverted by a retry between two sweeps', async () => {
     const { store, advance, start, told } = await old()
     const { sweep } = start()
     await sweep()
@@ -81,7 +81,7 @@ describe('hooks are told', () => {
     expect(told()).toEqual(['done s fail v3', 'failed s fail v3'])
   })
 
-  test('what was stamped by a clock that was wrong for a while', async () => {
+  test('changes stamped by a clock that was wrong for a while', async () => {
     const { store, advance, start, told } = await old()
     const { sweep } = start({ kinds: ['failed'] })
     await sweep()
@@ -92,7 +92,7 @@ describe('hooks are told', () => {
     expect(told()).toEqual(['failed s abort v3'])
   })
 
-  test('of a stream that was removed and made anew, in as many steps', async () => {
+  test('changes of a stream that was removed and created again, in as many steps', async () => {
     const { store, advance, start, told } = await old()
     const { sweep } = start()
     await sweep()
@@ -106,7 +106,7 @@ describe('hooks are told', () => {
     expect(told()).toEqual([...two('done over abort v2'), ...two('failed over abort v2')])
   })
 
-  test('what writers without a journal do, once, and not what they did long ago', async () => {
+  test('changes of writers without a journal, once, and not old ones', async () => {
     const { store, advance, start, told } = await old()
     const [at, later] = ['11/20/2026 12:00:00 PM', '11/20/2026 2:00:05 PM']
     const lines = (...of: [id: string, status: string, timestamp: string][]) =>
@@ -131,7 +131,7 @@ describe('hooks are told', () => {
     expect(told()).toEqual(['failed legacy adopt vnull'])
   })
 
-  test('nothing when a worker only shows life, and no document is read for it', async () => {
+  test('nothing for a mere heartbeat, for which no document is read', async () => {
     const { store, advance, start, told } = await old()
     await run(store, 's', { op: 'start', event: '02.00', owner: 'w', claimMs: 3_600_000 })
     advance(LONG_AGO_MS)
@@ -145,7 +145,7 @@ describe('hooks are told', () => {
     expect([told(), reads.count()]).toEqual([[], before])
   })
 
-  test('each by its own kind, and two of the same kind both', async () => {
+  test('changes of their kind, and two hooks of the same kind receive both', async () => {
     const { store, advance, start, host, told } = await old()
     const second = await receiver()
     const { sweep } = start({ hooks: { failed: [webhook(host), webhook(second)] } })
@@ -158,7 +158,7 @@ describe('hooks are told', () => {
     await second.close()
   })
 
-  test('in words that the other printers have too', async () => {
+  test('events with the same words as in other outputs', async () => {
     const { store, advance, start, host } = await old()
     const { sweep } = start({ kinds: ['failed'] })
     await sweep()
@@ -187,8 +187,8 @@ describe('hooks are told', () => {
   })
 })
 
-describe('at least once', () => {
-  test('what was committed and not delivered when a watchdog died is told by the next one, under the same id', async () => {
+describe('at-least-once delivery', () => {
+  test('a change that was committed but not delivered when a watchdog died is delivered by the next one, with the same id', async () => {
     const { store, advance, start, host, told } = await old((response, _, count) => {
       if (count > 2) response.writeHead(204).end()
     })
@@ -198,14 +198,14 @@ describe('at least once', () => {
     await run(store, 's', { op: 'abort' })
     await first.pass()
     await host.came(2)
-    // it dies here: nothing was answered, nothing is drained
+    // it dies here: no request was answered, nothing is drained
     advance(LONG_AGO_MS)
     await start().sweep()
     expect(told()).toEqual([...two('done s abort v3'), ...two('failed s abort v3')])
     expect(new Set(host.received.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
   })
 
-  test('what happened while nobody watched is told', async () => {
+  test('changes without a running watchdog are delivered', async () => {
     const { store, advance, start, told } = await old()
     await start().sweep()
     advance(LONG_AGO_MS)
@@ -215,7 +215,7 @@ describe('at least once', () => {
     expect(told()).toEqual(['done s abort v3', 'failed s abort v3'])
   })
 
-  test('what was delivered long before a restart is not told again', async () => {
+  test('a delivery long before a restart is not repeated', async () => {
     const { store, advance, start, told } = await old()
     const first = start()
     await first.sweep()
@@ -229,7 +229,7 @@ describe('at least once', () => {
     expect(told()).toEqual(['done s abort v3', 'failed s abort v3'])
   })
 
-  test('what was delivered just before a restart is not told again either, nor by one pass after the other', async () => {
+  test('a delivery just before a restart is not repeated either, nor by consecutive passes', async () => {
     const { store, advance, start, told } = await old()
     const root = { name: 'R', timeout: '00:00:30', onDue: 'notify' } as const
     await run(store, 't', { op: 'init', root, forks: [], hold: false, born: 'b' })
@@ -244,7 +244,7 @@ describe('at least once', () => {
     expect(told()).toEqual(['done s abort v3', 'expired t 00 due', 'failed s abort v3'])
   })
 
-  test('a delivery that was given up holds nothing up', async () => {
+  test('an abandoned delivery blocks no other', async () => {
     const { store, advance, start, told } = await old(response => void response.writeHead(410).end())
     const first = start({ kinds: ['done'] })
     await first.sweep()
@@ -258,7 +258,7 @@ describe('at least once', () => {
     expect(first.reports.map(({ outcome }) => outcome)).toEqual(['given-up'])
   })
 
-  test('a store that does not answer is asked again for what happened', async () => {
+  test('a store that does not answer is retried', async () => {
     const { store, advance, start, told } = await old()
     const faulty = failingReads(store)
     const { sweep, troubles } = start({ store: faulty.store })
@@ -271,7 +271,7 @@ describe('at least once', () => {
     expect(troubles).toEqual(['s cannot be read for hooks now'])
   })
 
-  test('what cannot be put into words is told as trouble, and holds nothing up', async () => {
+  test('an event that cannot be encoded is reported as an error, and blocks no other', async () => {
     const { store, advance, start, told } = await old()
     const document = (fields: object) => {
       if ('stream' in fields && fields.stream === 's') throw new RangeError('no words')
@@ -286,7 +286,7 @@ describe('at least once', () => {
     expect([told(), troubles]).toEqual([['done new abort v2'], ['s cannot be delivered to hooks']])
   })
 
-  test('how far it has come is noted at the start, and from then on only as it gets on', async () => {
+  test('the watermark is written at the start, and then only when it advances', async () => {
     const { store, advance, start } = await old()
     const { memory, written } = plainMemory()
     const { sweep, feed } = start({ kinds: ['done'], memory })
@@ -309,7 +309,7 @@ describe('at least once', () => {
     expect(written).toEqual([...atStart, startMs + 22_000, startMs + 23_000])
   })
 
-  test('where it cannot be known how far it had come, the last hour is told', async () => {
+  test('without a known watermark, the last hour is delivered', async () => {
     const { start, told } = await old()
     const memory = () => ({
       read: async () => {
@@ -325,7 +325,7 @@ describe('at least once', () => {
 })
 
 describe('shards', () => {
-  test('that are taken over go on where the last watchdog was', async () => {
+  test('that are taken over continue at the watermark of the last watchdog', async () => {
     const { store, advance, start, told, host } = await old((response, _, count) => {
       if (count > 1) response.writeHead(204).end()
     })
@@ -344,7 +344,7 @@ describe('shards', () => {
     expect(told()).toEqual(two('done s abort v3'))
   })
 
-  test('of which none is ours get no mark from us', async () => {
+  test('none of which is ours get no watermark from us', async () => {
     const { advance, start, store } = await old()
     const noted: number[] = []
     const memory = () => ({
@@ -359,7 +359,7 @@ describe('shards', () => {
     expect(noted).toEqual([])
   })
 
-  test('of which one is ours only get its own mark', async () => {
+  test('of which one is ours get only its watermark', async () => {
     const { advance, start } = await old()
     const news: [number, number[]][] = []
     const memory = () => ({
@@ -374,7 +374,7 @@ describe('shards', () => {
   })
 })
 
-describe('too much', () => {
+describe('an overload', () => {
   const LIMITS = { waiting: 100, behind: 10, queue: 2, atOnce: 1 }
 
   /** A receiver that does not answer yet, and many streams that were aborted at once. */
@@ -410,7 +410,7 @@ describe('too much', () => {
     }
   }
 
-  test('keeps no pass waiting, and all is told when there is room', async () => {
+  test('delays no pass, and everything is delivered when there is capacity', async () => {
     const { first, answer, advance, told, all, paces, written } = await swamped(60)
     advance(60_000)
     await first.pass()
@@ -421,7 +421,7 @@ describe('too much', () => {
     expect(written.at(-1)).toBe(NOW + LONG_AGO_MS + 180_000)
   })
 
-  test('is left behind at once when the watchdog ends, and told by the next one', async () => {
+  test('is left at once when the watchdog stops, and delivered by the next one', async () => {
     const { first, answer, start, told, all, memory } = await swamped(60)
     const drained = first.feed.drain(30_000)
     await first.feed.idle()
@@ -432,7 +432,7 @@ describe('too much', () => {
     expect([...new Set(told())]).toEqual(all)
   })
 
-  test('that not even names are remembered of is told by the next watchdog: the marks stay before it', async () => {
+  test('that exceeds the list of names is delivered by the next watchdog: the watermarks stay before it', async () => {
     const { first, answer, advance, start, told, all, paces, memory, written } = await swamped(130)
     answer()
     await first.feed.idle()
@@ -447,7 +447,7 @@ describe('too much', () => {
     expect([...new Set(told())]).toEqual(all)
   })
 
-  test('holds up the pass that found it, however many have begun since', async () => {
+  test('delays the watermark of the pass that found it, however many passes have begun since', async () => {
     const { store, advance, start, host } = await old(() => {})
     const { promise: mayRead, resolve: letRead } = Promise.withResolvers<void>()
     const read: StreamStore['read'] = (...given) => mayRead.then(() => store.read(...given))
@@ -467,8 +467,8 @@ describe('too much', () => {
   })
 })
 
-describe('a watchdog that ends during a pass', () => {
-  test('does not take what it finds then for told', async () => {
+describe('a watchdog that stops during a pass', () => {
+  test('does not mark the findings of that pass as delivered', async () => {
     const { store, advance, start, told } = await old()
     const first = start({ kinds: ['done'] })
     await first.sweep()
@@ -484,7 +484,7 @@ describe('a watchdog that ends during a pass', () => {
 })
 
 describe('a delivery whose time is over', () => {
-  test('is left: nobody waits for it, and the next watchdog tells it', async () => {
+  test('is left: the drain does not wait for it, and the next watchdog delivers it', async () => {
     const { store, advance, start, told } = await old(
       (response, _, count) => void response.writeHead(count === 1 ? 503 : 204).end(),
     )
@@ -503,7 +503,7 @@ describe('a delivery whose time is over', () => {
   })
 })
 
-describe('a program', () => {
+describe('a hook command', () => {
   let folder = ''
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -512,7 +512,7 @@ describe('a program', () => {
     return { kind: 'command', argv: ['/bin/sh', '-c', script, 'hook', folder], timeoutMs: 30_000, tries: 3 }
   }
 
-  test('is told on standard input and in its environment, whatever strangers wrote', async () => {
+  test('receives events on standard input and in its environment, whatever foreign text they contain', async () => {
     const { store, advance, start } = await old()
     const page = program('cat > "$1/document"; env -0 > "$1/environment"')
     const environment = {
@@ -549,7 +549,7 @@ describe('a program', () => {
     })
   })
 
-  test('that fails is started again, and told the same', async () => {
+  test('that fails is started again with the same input', async () => {
     const { store, advance, start } = await old()
     const page = program('cat >> "$1/told"; [ -e "$1/second" ] || { : > "$1/second"; exit 1; }')
     const { sweep, reports } = start({ hooks: { done: [page] } })
@@ -567,8 +567,8 @@ describe('a program', () => {
   })
 })
 
-describe('draining', () => {
-  test('tells what is under way, and leaves the rest to the next watchdog', async () => {
+describe('a drain', () => {
+  test('completes deliveries in flight, and leaves the rest to the next watchdog', async () => {
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
     const { store, advance, start, host, told } = await old((response, _, count) => {
       if (count === 1) void mayAnswer.then(() => response.writeHead(204).end())
@@ -599,7 +599,7 @@ function two(line: string): string[] {
 
 const ROOT = '<Event name="R" status="inprocess" id="00" next="01.00|02.00|03.00"/>'
 
-/** Writes as a stranger does. */
+/** Writes like a foreign writer. */
 async function overwrite(store: StreamStore, text: string): Promise<void> {
   await store.update(
     'legacy',
@@ -637,7 +637,7 @@ function failingReads(store: StreamStore) {
   return { store: storeWith(store, { read }), fail }
 }
 
-/** As a store is that others write to: what stands beside their documents does not count. */
+/** A store that other programs write to: the metadata beside their documents are invalid. */
 function unsummarized(store: StreamStore): StreamStore {
   const without = <Row extends StreamRow>({ summary: _, ...row }: Row) => row
   return storeWith(store, {

@@ -6,13 +6,13 @@ function pace() {
   return { pace: new LagMonitor(100, one => told.push(paceText(one))), told }
 }
 
-test('that hooks are behind is told once, and once that they have caught up', () => {
+test('a lag of hooks is reported once, and its end once', () => {
   const { pace: one, told } = pace()
   for (const waiting of [100, 101, 150, 90, 101, 10, 5, 0]) one.waits(waiting)
   expect(told).toEqual(['hooks are behind: 101 streams wait', 'hooks have caught up'])
 })
 
-test('that no more are remembered is told once', () => {
+test('a full backlog is reported once', () => {
   const { pace: one, told } = pace()
   one.waits(101)
   for (let at = 0; at < 3; at += 1) one.isFull(1_000)

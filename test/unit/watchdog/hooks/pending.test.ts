@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { PassTracker } from '../../../../src/watchdog/hooks/pending.ts'
 
-test('a sweep is through when it has ended and all that it led to is delivered', () => {
+test('a sweep is complete when it has ended and all its deliveries are done', () => {
   const rounds = new PassTracker()
   rounds.begin(true, 100)
   const one = rounds.hold()
@@ -13,7 +13,7 @@ test('a sweep is through when it has ended and all that it led to is delivered',
   expect(rounds.doneMs).toBe(100)
 })
 
-test('a later sweep waits for what an earlier one led to', () => {
+test('a later sweep waits for the deliveries of an earlier one', () => {
   const rounds = new PassTracker()
   rounds.begin(true, 100)
   const slow = rounds.hold()
@@ -25,7 +25,7 @@ test('a later sweep waits for what an earlier one led to', () => {
   expect(rounds.doneMs).toBe(200)
 })
 
-test('a sweep waits for what was found between the two', () => {
+test('a sweep waits for deliveries found between the two', () => {
   const rounds = new PassTracker()
   const between = rounds.hold()
   rounds.begin(true, 200)
@@ -35,7 +35,7 @@ test('a sweep waits for what was found between the two', () => {
   expect(rounds.doneMs).toBe(200)
 })
 
-test('a sweep that was cut off, and a look at single streams, tell nothing of the whole', () => {
+test('an interrupted sweep and single inspections complete nothing', () => {
   const rounds = new PassTracker()
   rounds.begin(true, 100)
   rounds.end(false)
@@ -44,7 +44,7 @@ test('a sweep that was cut off, and a look at single streams, tell nothing of th
   expect(rounds.doneMs).toBeUndefined()
 })
 
-test('a pass that is still going on is not through', () => {
+test('a running pass is not complete', () => {
   const rounds = new PassTracker()
   rounds.begin(true, 100)
   const one = rounds.hold()
@@ -55,7 +55,7 @@ test('a pass that is still going on is not through', () => {
   expect(rounds.doneMs).toBe(100)
 })
 
-test('what came of something holds up the pass that found it, not the one that goes on', () => {
+test('a delivery delays the pass that found it, not the one during which it ends', () => {
   const rounds = new PassTracker()
   rounds.begin(true, 100)
   const reading = rounds.hold()
@@ -68,7 +68,7 @@ test('what came of something holds up the pass that found it, not the one that g
   expect(rounds.doneMs).toBe(100)
 })
 
-test('sweeps behind one that does not come to its end are not all remembered', () => {
+test('sweeps after one that does not complete are not all remembered', () => {
   const rounds = new PassTracker()
   rounds.begin(true, 100)
   const slow = rounds.hold()

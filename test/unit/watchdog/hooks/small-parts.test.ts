@@ -5,21 +5,21 @@ import { Excerpt } from '../../../../src/watchdog/hooks/attempt.ts'
 import { type HookTarget, hookKey, labelOf, SigningSecret } from '../../../../src/watchdog/hooks/target.ts'
 import { DeliveredIds } from '../../../../src/watchdog/hooks/watermarks.ts'
 
-describe('what was told', () => {
-  test('is told once', () => {
+describe('a delivered id', () => {
+  test('is new once', () => {
     const told = new DeliveredIds(10)
     expect([told.add('a'), told.add('b'), told.add('a')]).toEqual([true, true, false])
   })
 
-  test('is forgotten when there is more, what came up last at the end', () => {
+  test('is forgotten at the capacity, the most recently used last', () => {
     const told = new DeliveredIds(2)
     for (const key of ['a', 'b', 'a', 'c']) told.add(key)
     expect([told.add('a'), told.add('b')]).toEqual([false, true])
   })
 })
 
-describe('room', () => {
-  test('is given in turn, a large one not overtaken by small ones', async () => {
+describe('the semaphore', () => {
+  test('grants in order, and small requests do not overtake a large one', async () => {
     const room = new Semaphore(3)
     const order: string[] = []
     await room.acquire(2)
@@ -33,14 +33,14 @@ describe('room', () => {
     expect(order).toEqual(['large', 'small'])
   })
 
-  test('for more than there is takes it all', async () => {
+  test('grants a request beyond its capacity when everything is free', async () => {
     const room = new Semaphore(2)
     expect(await room.acquire(99)).toBe(true)
     room.release(99)
     expect(await room.acquire(2)).toBe(true)
   })
 
-  test('that was closed lets nobody in, nor those who wait', async () => {
+  test('grants no request once it is closed, not even waiting ones', async () => {
     const room = new Semaphore(1)
     await room.acquire()
     const waiting = room.acquire()
@@ -50,7 +50,7 @@ describe('room', () => {
 })
 
 describe('an excerpt', () => {
-  test('keeps the beginning, as one line without escapes', () => {
+  test('keeps the beginning, as one line without escape sequences', () => {
     const excerpt = new Excerpt(12)
     for (const part of ['\u001b[31mab\n', 'cdefgh', 'never']) excerpt.add(Buffer.from(part))
     expect(excerpt.text()).toBe('ab␊cdef')
@@ -61,7 +61,7 @@ describe('an excerpt', () => {
 describe('a signing secret', () => {
   const KEY = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-  test('signs as Standard Webhooks says', () => {
+  test('signs as Standard Webhooks specifies', () => {
     // the vector in the tests of the libraries of https://github.com/standard-webhooks/standard-webhooks
     const secret = SigningSecret.read(`whsec_${KEY}\n`)
     if (typeof secret === 'string') throw new Error(secret)
@@ -70,11 +70,11 @@ describe('a signing secret', () => {
     )
   })
 
-  test.each(['', '  \n', 'short', 'whsec_', 'whsec_!!!', `whsec_${'A'.repeat(8)}`])('is none in %j', text => {
+  test.each(['', '  \n', 'short', 'whsec_', 'whsec_!!!', `whsec_${'A'.repeat(8)}`])('is invalid in %j', text => {
     expect(typeof SigningSecret.read(text)).toBe('string')
   })
 
-  test('is shown by nothing', () => {
+  test('is never shown', () => {
     const secret = SigningSecret.read('plain-text-secret-1234')
     const shown = [inspect(secret, { showHidden: true, depth: 9 }), JSON.stringify(secret), String(secret)].join()
     expect(shown).not.toContain('plain')
@@ -83,12 +83,12 @@ describe('a signing secret', () => {
   })
 })
 
-describe('a target', () => {
+describe('a hook target', () => {
   const limits = { timeoutMs: 1, tries: 1 }
   const command: HookTarget = { kind: 'command', argv: ['/bin/page', '--token', 'canary'], ...limits }
   const webhook: HookTarget = { kind: 'webhook', url: 'https://h.example/T0/canary?key=canary', ...limits }
 
-  test('is named without what may be secret', () => {
+  test('is named without possible secrets', () => {
     expect([command, webhook].map(labelOf)).toEqual(['/bin/page', 'https://h.example'])
   })
 

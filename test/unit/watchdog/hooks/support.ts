@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Timing } from '../../../../src/util/clock.ts'
 import { machineTiming } from '../../../../src/util/clock.ts'
 
-/** Real processes on a clock that a test moves: pauses last until `passed` is called, or their signal aborts. */
+/** Real processes with a clock of the test: pauses last until `passed` is called, or their signal aborts. */
 export function heldTiming(): Timing & { readonly pauses: number[]; passed(): void } {
   const waiting = new Set<() => void>()
   const pauses: number[] = []
@@ -28,7 +28,7 @@ export function heldTiming(): Timing & { readonly pauses: number[]; passed(): vo
   }
 }
 
-/** Pauses take no time, but those of a limit, which last as long as they are not cut short. */
+/** Pauses take no time, except those of a limit, which last unless they are aborted. */
 export function hurriedTiming(limitMs: number): Timing & { readonly pauses: number[] } {
   const pauses: number[] = []
   return {
@@ -46,7 +46,7 @@ export function hurriedTiming(limitMs: number): Timing & { readonly pauses: numb
   }
 }
 
-/** The same on a clock on which pauses take their time. */
+/** The same with a clock on which pauses take their time. */
 export function clockedTiming(limitMs: number): { readonly timing: Timing; passS(s: number): void } {
   let nowMs = 0
   const hurried = hurriedTiming(limitMs)
@@ -64,10 +64,10 @@ export function clockedTiming(limitMs: number): { readonly timing: Timing; passS
   return { timing, passS }
 }
 
-/** Lets others go on once. */
+/** Yields once. */
 export const soon = () => new Promise(resolve => setImmediate(resolve))
 
-/** Lets others go on until it is so. */
+/** Yields until the condition holds. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await soon()
 }
@@ -83,12 +83,12 @@ export interface Received {
 export interface Receiver {
   readonly url: string
   readonly received: Received[]
-  /** Resolves when so many came in all. */
+  /** Resolves when this number has arrived in total. */
   came(count: number): Promise<void>
   close(): Promise<void>
 }
 
-/** Takes webhooks on this machine. @param answer 204 unless given */
+/** Receives webhooks on this machine. @param answer 204 unless given */
 export async function receiver(
   answer: (response: ServerResponse, received: Received, count: number) => void = response =>
     void response.writeHead(204).end(),

@@ -49,14 +49,14 @@ function progress(
   return { progress: one, writes, goTo, told, troubles }
 }
 
-test('goes on where the last one was', async () => {
+test('the watermark continues where the last one was', async () => {
   const { progress: one, writes } = progress([900_000])
   await one.ready()
   expect(one.sinceMs('k', 's')).toBe(900_000)
   expect(writes).toEqual([])
 })
 
-test('does not believe a mark in the time to come', async () => {
+test('a watermark in the future is ignored', async () => {
   const { progress: one, goTo } = progress([9_000_000])
   await one.ready()
   expect(one.sinceMs('k', 's')).toBe(1_000_000)
@@ -64,14 +64,14 @@ test('does not believe a mark in the time to come', async () => {
   expect(one.sinceMs('k', 's')).toBe(1_000_000)
 })
 
-test('does not take news for old where the clock was set back', async () => {
+test('new changes do not count as old if the clock was set back', async () => {
   const { progress: one, goTo } = progress([900_000])
   await one.ready()
   goTo(500_000)
   expect(one.earliestMs('s')).toBe(500_000)
 })
 
-test('notes of a shard that was taken during a sweep nothing before the next one', async () => {
+test('a shard taken during a sweep gets no watermark before the next one', async () => {
   const { progress: one, writes, goTo } = progress([1, 1])
   one.take([0], 2)
   await one.ready()
@@ -85,7 +85,7 @@ test('notes of a shard that was taken during a sweep nothing before the next one
   expect(writes).toEqual(['0/2: 1100000', '0/2: 1300000, 1/2: 1300000'])
 })
 
-test('notes what it lets go of: whoever takes it begins there', async () => {
+test('a released shard gets a watermark from which its next holder continues', async () => {
   const { progress: one, writes } = progress([1, 1])
   one.take([0, 1], 2)
   await one.ready()
@@ -97,7 +97,7 @@ test('notes what it lets go of: whoever takes it begins there', async () => {
   expect(writes.at(-1)).toBe('0/2: 1001000, 1/2: 1001000')
 })
 
-test('notes each delivery once, and knows what others have noted', async () => {
+test('each delivery is recorded once, together with those recorded by others', async () => {
   const { progress: one, writes, told } = progress([1])
   await one.ready()
   expect([told.add(deliveryKey('k', 'known')), told.add(deliveryKey('k', 'other'))]).toEqual([false, true])
@@ -107,7 +107,7 @@ test('notes each delivery once, and knows what others have noted', async () => {
   expect(writes).toEqual(['a'.repeat(16)])
 })
 
-test('writes again what could not be written', async () => {
+test('a failed write is repeated', async () => {
   const { progress: one, writes } = progress([1], { isBusy: true })
   await one.ready()
   one.reached(1_000_000)
@@ -116,7 +116,7 @@ test('writes again what could not be written', async () => {
   expect(writes.length).toBeGreaterThan(1)
 })
 
-test('is kept in the store, and read by whoever goes on', async () => {
+test('the watermark is kept in the store for the next watchdog', async () => {
   const { store } = memoryStore()
   const name = '.leasectl/watchdog/hooks/0123456789abcdef'
   const memory = hookMemory(store, 'tester')('0123456789abcdef')
@@ -130,7 +130,7 @@ test('is kept in the store, and read by whoever goes on', async () => {
   )
 })
 
-test('does not ask a store that is away again and again when the watchdog ends', async () => {
+test('an unreachable store gets no repeated requests when the watchdog stops', async () => {
   const { progress: one, troubles } = progress([1], { isAway: true, signal: AbortSignal.abort() })
   await one.ready()
   expect(troubles).toEqual([])

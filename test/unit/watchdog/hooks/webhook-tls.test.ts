@@ -8,14 +8,14 @@ import { NOW } from '../../ops/support.ts'
 import { heldTiming, LOOPBACK } from './support.ts'
 
 const FIXTURES = new URL('../../../support/fixtures/tls/', import.meta.url)
-/** Of `receiver.test`, signed by itself. Both are public, so they protect nothing. */
+/** For `receiver.test`, self-signed. Both are public, so they protect nothing. */
 const KEY = readFileSync(new URL('key.pem', FIXTURES), 'utf8')
 const CERTIFICATE = readFileSync(new URL('certificate.pem', FIXTURES), 'utf8')
 
 const TRUSTED = tls.getCACertificates('default')
 afterEach(() => tls.setDefaultCACertificates(TRUSTED))
 
-/** A receiver over TLS at 127.0.0.1, to which every name leads. */
+/** A receiver over TLS at 127.0.0.1, to which every name resolves. */
 async function open() {
   const received: string[] = []
   const server = createServer({ key: KEY, cert: CERTIFICATE }, (request, response) => {
@@ -35,14 +35,14 @@ function post(url: string) {
   return postWebhook(target, { ...about, timing: heldTiming(), stop, resolve })
 }
 
-test('a webhook over TLS is sent to whoever has the certificate of the name, at the address that was looked at', async () => {
+test('a webhook over TLS is sent to the host with the certificate for the name, at the checked address', async () => {
   tls.setDefaultCACertificates([CERTIFICATE])
   const { port, received } = await open()
   expect(await post(`https://receiver.test:${port}/`)).toMatchObject({ kind: 'delivered', code: 'http-204' })
   expect(received).toEqual([`POST receiver.test:${port}`])
 })
 
-test('to one with the certificate of another name nothing is sent', async () => {
+test('a host with a certificate for another name gets no request', async () => {
   tls.setDefaultCACertificates([CERTIFICATE])
   const { port, received } = await open()
   const code = 'ERR_TLS_CERT_ALTNAME_INVALID'
@@ -50,7 +50,7 @@ test('to one with the certificate of another name nothing is sent', async () => 
   expect(received).toEqual([])
 })
 
-test('to one whose certificate nobody vouches for nothing is sent', async () => {
+test('a host with an untrusted certificate gets no request', async () => {
   const { port, received } = await open()
   const code = 'DEPTH_ZERO_SELF_SIGNED_CERT'
   expect(await post(`https://receiver.test:${port}/`)).toEqual({ kind: 'repeat', code, output: '' })

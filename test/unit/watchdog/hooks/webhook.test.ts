@@ -29,7 +29,7 @@ function post(url: string, about: Partial<WebhookTarget> = {}, input: Partial<We
 }
 
 describe('a webhook', () => {
-  test('gets the document with its id, the time of this try and a signature over all three', async () => {
+  test('gets the document with its id, the time of this attempt and a signature of all three', async () => {
     const { url, received } = await open()
     const secret = SigningSecret.read(SECRET)
     if (typeof secret === 'string') throw new Error(secret)
@@ -65,7 +65,7 @@ describe('a webhook', () => {
     expect(await post(url)).toEqual({ kind, code: `http-${status}`, output: 'why  not' })
   })
 
-  test('that leads elsewhere is not followed', async () => {
+  test('that redirects is not followed', async () => {
     const { url, received } = await open(response => response.writeHead(307, { location: '/other' }).end())
     expect(await post(url)).toMatchObject({ code: 'http-307' })
     expect(received).toHaveLength(1)
@@ -77,12 +77,12 @@ describe('a webhook', () => {
     [new Date(NOW + 31_000).toUTCString(), 30_001],
     [new Date(NOW - 31_000).toUTCString(), 0],
     ['soon', undefined],
-  ])('that asks to be left alone, retry-after: %s', async (text, retryAfterMs) => {
+  ])('that requests a pause, retry-after: %s', async (text, retryAfterMs) => {
     const { url } = await open(response => response.writeHead(503, { 'retry-after': text }).end())
     expect((await post(url)).retryAfterMs).toBe(retryAfterMs)
   })
 
-  test('that is not there, or hangs up, is tried again, and its address is not told', async () => {
+  test('that is unreachable, or closes the connection, is retried, and its address is not reported', async () => {
     const { url, close } = await open(response => response.destroy())
     const canary = `${url}?token=canary`
     expect(JSON.stringify(await post(canary))).toMatch(/"repeat","code":"ECONNRESET"/)
@@ -92,7 +92,7 @@ describe('a webhook', () => {
     expect(gone).toEqual({ kind: 'repeat', code: 'ECONNREFUSED', output: '' })
   })
 
-  test('that does not answer in time is tried again', async () => {
+  test('that does not answer in time is retried', async () => {
     const timing = heldTiming()
     const { url, came } = await open(() => {})
     const posting = post(url, {}, { timing })
@@ -101,7 +101,7 @@ describe('a webhook', () => {
     expect(await posting).toEqual({ kind: 'repeat', code: 'timed-out', output: '' })
   })
 
-  test('under way when the watchdog ends: whether it got there is not known', async () => {
+  test('in flight when the watchdog stops has an unknown outcome', async () => {
     const stop = new AbortController()
     const { url, came } = await open(() => {})
     const posting = post(url, {}, { stop: stop.signal })
@@ -110,7 +110,7 @@ describe('a webhook', () => {
     expect(await posting).toEqual({ kind: 'stopped', code: 'stopped', output: '' })
   })
 
-  test('that answers without an end is heard for 4 KiB', async () => {
+  test('with an endless answer is read for 4 KiB', async () => {
     const { url } = await open(response => {
       response.writeHead(200)
       const flood = () => {
@@ -123,7 +123,7 @@ describe('a webhook', () => {
     expect([kind, output.length]).toEqual(['delivered', 4_096])
   })
 
-  test('that said yes has got it, whatever becomes of the rest of its answer', async () => {
+  test('that accepted counts as delivered, whatever the rest of its answer', async () => {
     const { url } = await open(response => {
       response.writeHead(200, { 'content-length': 100 })
       response.write('yes, b', () => response.destroy())

@@ -12,7 +12,7 @@ import { hurriedTiming, LOOPBACK, type Receiver, receiver } from './support.ts'
 
 const TIMEOUT_MS = 30_000
 
-/** What a receiver reads. */
+/** The input of a receiver. */
 export interface Told {
   readonly apiVersion: string
   readonly hook: HookKind
@@ -22,14 +22,14 @@ export interface Told {
   readonly due: { readonly event: string } | null
 }
 
-/** A watchdog with hooks on a store; several may follow each other on the same one. */
+/** A watchdog with hooks on a store; several may follow each other on the same store. */
 export interface Started {
   readonly feed: HookFeed
   readonly reports: DeliveryReport[]
   readonly troubles: string[]
-  /** A sweep, and all that it led to. */
+  /** A sweep, and all its deliveries. */
   sweep(): Promise<PassReport>
-  /** A sweep whose deliveries are not waited for. */
+  /** A sweep whose deliveries are not awaited. */
   pass(): Promise<PassReport>
 }
 
@@ -115,7 +115,7 @@ function started(store: StreamStore, options: Partial<HookOptions> & Pick<HookOp
   }
 }
 
-/** Keeps progress in memory alone, and tells what was written. */
+/** Keeps progress only in memory, and records writes. */
 export function plainMemory(): { readonly memory: () => WatermarkStore; readonly written: number[] } {
   let since: number | undefined
   const written: number[] = []

@@ -9,7 +9,7 @@ const MINUTE = 60 * SECOND
 
 const SWEPT: ReadyState = { intervalMs: 10 * SECOND, isStopping: false, swept: { atMs: 0, tookMs: 100 } }
 
-describe('ready', () => {
+describe('a watchdog is ready or not:', () => {
   const cases: readonly [rule: string, state: ReadyState, atMs: number, ok: boolean, reason: RegExp][] = [
     ['before the first sweep it is not', { intervalMs: 1, isStopping: false }, 0, false, /no sweep is completed yet$/],
     [
@@ -67,14 +67,14 @@ describe('ready', () => {
     expect(health.reasons).toContainEqual(expect.stringMatching(reason))
   })
 
-  test('all that is wrong is told at once', () => {
+  test('all problems are listed at once', () => {
     const state = { ...SWEPT, isStopping: true, breaker: OPEN_BREAKER }
     expect(ready(state, 3600 * SECOND).reasons).toHaveLength(3)
   })
 })
 
 describe('readiness follows the passes', () => {
-  test('an appointment is no sweep, and a pass that is well ends a failure', async () => {
+  test('a scheduled inspection is not a sweep, and a good pass ends a failure', async () => {
     let nowMs = 0
     const readiness = openReadiness(10 * SECOND, () => nowMs)
     await readiness.passed?.(sweepReport({ kind: 'appointment' }))
@@ -90,7 +90,7 @@ describe('readiness follows the passes', () => {
     expect(readiness.health()).toEqual({ ok: true, reasons: ['ready'] })
   })
 
-  test('shards that are taken and let go, and the end', async () => {
+  test('taking and releasing shards changes readiness, and so does stopping', async () => {
     const readiness = openReadiness(10 * SECOND, () => 0)
     await readiness.passed?.(sweepReport())
     await readiness.shards?.([], 4)
@@ -102,7 +102,7 @@ describe('readiness follows the passes', () => {
   })
 })
 
-describe('a store that lets nothing be changed', () => {
+describe('a store that refuses every change', () => {
   async function after(...reports: readonly Parameters<typeof sweepReport>[0][]): Promise<boolean> {
     const readiness = openReadiness(10 * SECOND, () => 0)
     for (const report of reports) await readiness.passed?.(sweepReport(report))
@@ -110,20 +110,20 @@ describe('a store that lets nothing be changed', () => {
   }
   const NOTHING = { outcomes: { failed: 2, unknown: 1 }, overdue: 3 }
 
-  test('makes it not ready, with the code of the last fault', async () => {
+  test('makes the watchdog not ready, with the code of the last error', async () => {
     const readiness = openReadiness(10 * SECOND, () => 0)
     await readiness.executed?.(carried('failed', { code: 'store-full' }))
     await readiness.passed?.(sweepReport({ outcomes: { failed: 1 }, overdue: 1 }))
     expect(readiness.health().reasons).toEqual([expect.stringContaining('store-full')])
   })
 
-  test('is no judgement where one of the decisions was carried out, or needed nothing', async () => {
+  test('is not assumed if one of the decisions was carried out, or needed no change', async () => {
     expect(await after(NOTHING)).toBe(false)
     expect(await after({ outcomes: { failed: 2, ended: 1 }, overdue: 2 })).toBe(true)
     expect(await after({ outcomes: { failed: 2, 'showed-life': 1 }, overdue: 2 })).toBe(true)
   })
 
-  test('stays so over passes that want nothing, until one is carried out or nothing is past its limit', async () => {
+  test('remains assumed over passes without a decision, until one is carried out or no deadline has passed', async () => {
     expect(await after(NOTHING, { overdue: 3 })).toBe(false)
     expect(await after(NOTHING, { kind: 'appointment', overdue: 0 })).toBe(false)
     expect(await after(NOTHING, { outcomes: { ended: 1 }, overdue: 2 })).toBe(true)
@@ -131,7 +131,7 @@ describe('a store that lets nothing be changed', () => {
   })
 })
 
-describe('the heart', () => {
+describe('liveness', () => {
   const INTERVAL = 30 * MINUTE
 
   function setUp() {
@@ -139,7 +139,7 @@ describe('the heart', () => {
     return { clock, heart: openLiveness(INTERVAL, () => clock.nowMs) }
   }
 
-  test('beats for ten minutes without a sign of progress, and not longer', async () => {
+  test('lasts for ten minutes without progress, and no longer', async () => {
     const { clock, heart } = setUp()
     await heart.began?.('sweep', AT)
     clock.nowMs = 10 * MINUTE
@@ -148,7 +148,7 @@ describe('the heart', () => {
     expect(heart.health()).toEqual({ ok: false, reasons: ['dead: the loop made no progress for 600s'] })
   })
 
-  test('rests for an interval after a pass, also after one that failed', async () => {
+  test('pauses for an interval after a pass, also after a failed one', async () => {
     const { clock, heart } = setUp()
     await heart.passed?.(sweepReport())
     clock.nowMs = INTERVAL + 10 * MINUTE
@@ -161,7 +161,7 @@ describe('the heart', () => {
     expect(heart.health().ok).toBe(false)
   })
 
-  test('an outage of hours does not stop it, as long as calls come to an end', async () => {
+  test('survives an outage of hours, as long as requests complete', async () => {
     const { clock, heart } = setUp()
     for (let tries = 0; tries < 100; tries++) {
       clock.nowMs += 9 * MINUTE
@@ -170,7 +170,7 @@ describe('the heart', () => {
     }
   })
 
-  test('has stopped for good when the loop has ended', () => {
+  test('ends when the loop has ended', () => {
     const { heart } = setUp()
     heart.stop()
     heart.touch()
@@ -178,8 +178,8 @@ describe('the heart', () => {
   })
 })
 
-describe('a store that is listened to', () => {
-  test('is touched by what comes to an end, well or not, and by each stream of a listing, skipped ones too', async () => {
+describe('an observed store', () => {
+  test('reports each completed request, failed or not, and each stream of a listing, skipped ones too', async () => {
     let touches = 0
     const store = openMemoryStore({ clock: () => AT, random: () => 0.5 })
     const touched = touching(store, () => touches++)

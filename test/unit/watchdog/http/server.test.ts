@@ -28,7 +28,7 @@ interface Answered {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-/** fetch would keep the connection, and follow what it likes. */
+/** fetch would keep the connection, and follow redirects. */
 function ask({ address }: Listening, path: string, method = 'GET'): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const asked = request(`http://${address}`, { path, method, agent: false }, response => {
@@ -43,19 +43,19 @@ function ask({ address }: Listening, path: string, method = 'GET'): Promise<Answ
 }
 
 describe('answers', () => {
-  test('are plain text, a reason a line; nobody keeps them', async () => {
+  test('are plain text, one reason per line, and not cached', async () => {
     const { status, text, headers } = await ask(await start(), '/readyz')
     expect([status, text]).toEqual([200, 'ready\nstandby: holds none of 8 shards\n'])
     expect(headers).toMatchObject({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
   })
 
-  test('are 503 with the reasons where something is wrong', async () => {
+  test('are 503 with the reasons if there is a problem', async () => {
     const server = await start({ livez: () => ({ ok: false, reasons: ['dead: the loop has ended'] }) })
     expect(await ask(server, '/livez')).toMatchObject({ status: 503, text: 'dead: the loop has ended\n' })
     expect(await ask(server, '/readyz')).toMatchObject({ status: 200 })
   })
 
-  test('of metrics have their own type, also with a query behind the path', async () => {
+  test('of metrics have their own type, also with a query after the path', async () => {
     const answered = await ask(await start(), '/metrics?x=1')
     expect(answered).toMatchObject({
       status: 200,
@@ -64,24 +64,24 @@ describe('answers', () => {
     })
   })
 
-  test('to HEAD are those to GET without the text', async () => {
+  test('to HEAD are those to GET without the body', async () => {
     const { status, text, headers } = await ask(await start(), '/readyz', 'HEAD')
     expect([status, text, headers['content-length']]).toEqual([200, '', '38'])
   })
 
-  test.each(['/', '/livez/', '//livez', '/LIVEZ', '/..%2fmetrics'])('to %s are 404 with what there is', async path => {
+  test.each(['/', '/livez/', '//livez', '/LIVEZ', '/..%2fmetrics'])('to %s are 404 and list the paths', async path => {
     expect(await ask(await start(), path)).toMatchObject({
       status: 404,
       text: 'not found; paths:\n/livez\n/readyz\n/metrics\n',
     })
   })
 
-  test.each(['POST', 'DELETE', 'OPTIONS'])('to %s are 405 with what is allowed', async method => {
+  test.each(['POST', 'DELETE', 'OPTIONS'])('to %s are 405 with the allowed methods', async method => {
     const answered = await ask(await start(), '/metrics', method)
     expect(answered).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
   })
 
-  test('never carry what went wrong inside', async () => {
+  test('never contain internal errors', async () => {
     const metrics = () => ({ contentType: 'text/plain', text: () => Promise.reject(new Error('sig=canary')) })
     const readyz = () => {
       throw new Error('/home/me/secret.ts')
@@ -92,7 +92,7 @@ describe('answers', () => {
     }
   })
 
-  test('to a request that is none, or has too long a header, are 400 and 431', async () => {
+  test('to a malformed request, or one with too long a header, are 400 and 431', async () => {
     const { address } = await start()
     expect(await raw(address, 'no http at all\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
     expect(await raw(address, `GET /livez HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(9_000)}\r\n\r\n`)).toMatch(
@@ -102,18 +102,18 @@ describe('answers', () => {
 })
 
 describe('an address', () => {
-  test('with port 0 is told with the port that was chosen', async () => {
+  test('with port 0 is reported with the chosen port', async () => {
     const { address, isLoopback } = await start()
     expect(address).toMatch(/^127\.0\.0\.1:[1-9]\d*$/)
     expect(isLoopback).toBe(true)
   })
 
-  test('that other machines can reach is told as such', async () => {
+  test('that other machines can reach is reported as such', async () => {
     const { isLoopback } = await listen({ host: '0.0.0.0', port: 0 }, WELL, stop.signal)
     expect(isLoopback).toBe(false)
   })
 
-  test('that is in use is refused with a stable code, as busy', async () => {
+  test('that is in use is refused as busy with a stable code', async () => {
     const other = createServer()
     await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
     const bound = other.address()
@@ -128,7 +128,7 @@ describe('an address', () => {
     expect(exitOf(failed.code)).toBe(9)
   })
 
-  test('that is not of this machine is refused, with what to do', async () => {
+  test('of another machine is refused, with advice', async () => {
     const failed = await listen({ host: '192.0.2.1', port: 0 }, WELL, stop.signal).catch(error => error)
     expect(failed).toMatchObject({
       code: 'listen-failed',
@@ -138,8 +138,8 @@ describe('an address', () => {
   })
 })
 
-describe('connections that send next to nothing', () => {
-  test('keep no probe out, however many there are: the one that waits longest gives way', async () => {
+describe('connections that send almost nothing', () => {
+  test('do not block probes, however many there are: the one that waits longest is closed', async () => {
     const server = await start()
     const cut: number[] = []
     const slow = Array.from({ length: 80 }, (_, at) =>
@@ -151,7 +151,7 @@ describe('connections that send next to nothing', () => {
     await Promise.all(slow)
   })
 
-  test('give way also where they were answered before', async () => {
+  test('are closed even if they were answered before', async () => {
     const server = await start()
     const kept = Array.from({ length: 40 }, () => raw(server.address, 'GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n'))
     expect(await ask(server, '/livez')).toMatchObject({ status: 200 })
@@ -160,15 +160,15 @@ describe('connections that send next to nothing', () => {
   })
 })
 
-describe('the end', () => {
-  test('comes with the signal and cuts connections that only wait', async () => {
+describe('shutdown', () => {
+  test('follows the signal and closes idle connections', async () => {
     const server = await start()
     const kept = raw(server.address, 'GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n', () => stop.abort())
     expect(await kept).toMatch(/alive/)
     await expect(ask(server, '/livez')).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('does not wait for a request that never comes to its end', async () => {
+  test('does not wait for an incomplete request', async () => {
     const server = await start()
     const half = raw(server.address, 'GET /liv')
     await ask(server, '/livez')
@@ -176,20 +176,20 @@ describe('the end', () => {
     expect(await half).toBe('')
   })
 
-  test('may be asked for twice', async () => {
+  test('may be requested twice', async () => {
     const server = await start()
     await server.close()
     await server.close()
     await expect(ask(server, '/livez')).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('of a signal that came before closes at once', async () => {
+  test('follows an earlier signal at once', async () => {
     stop.abort()
     await expect(ask(await start(), '/livez')).rejects.toThrow('ECONNREFUSED')
   })
 })
 
-/** All that comes back until the connection ends. @param answered called as soon as something has come */
+/** Everything received until the connection ends. @param answered called as soon as data have arrived */
 function raw(address: string, sent: string, answered: () => void = () => {}): Promise<string> {
   const [host, port] = address.split(':')
   return new Promise((resolve, reject) => {

@@ -17,11 +17,11 @@ async function seriesValue(metrics: Metrics, series: string): Promise<number | u
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ')))
 }
 
-test('every metric stands in docs/watchdog-metrics.md with type and labels, and no other does', async () => {
+test('docs/watchdog-metrics.md lists exactly the existing metrics with type and labels', async () => {
   expect(described(await (await metricsOf()).text())).toEqual(documented())
 })
 
-test('every series of an outcome, a status and a code is there before it happens', async () => {
+test('every series of an outcome, a status and a code exists from the beginning', async () => {
   const metrics = await metricsOf()
   for (const series of [
     'decisions_total{outcome="unknown"}',
@@ -37,7 +37,7 @@ test('every series of an outcome, a status and a code is there before it happens
 })
 
 describe('streams by status', () => {
-  test('are those of the last report: what is gone is 0 again', async () => {
+  test('are those of the last report: a status without streams is 0 again', async () => {
     const metrics = await metricsOf()
     await metrics.passed?.(sweepReport({ streams: { inprocess: 2, aborted: 1 } }))
     await metrics.passed?.(sweepReport({ streams: { completed: 3, 'not-started': 1, unreadable: 2 } }))
@@ -46,7 +46,7 @@ describe('streams by status', () => {
     expect(await seriesValue(metrics, 'streams{status="unreadable"}')).toBe(2)
   })
 
-  test('statuses of strangers are one series, whatever they are', async () => {
+  test('have one series for all foreign statuses', async () => {
     const metrics = await metricsOf()
     const strange = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`st"r\n${at}`, 1]))
     await metrics.passed?.(sweepReport({ streams: { ...strange, constructor: 1, inprocess: 1 } }))
@@ -71,7 +71,7 @@ test('a report becomes gauges, in seconds', async () => {
   expect(await seriesValue(metrics, 'listing_duration_seconds_sum')).toBe(0.2)
 })
 
-test('only a sweep that came to its end moves the time of the last sweep', async () => {
+test('only a complete sweep updates the time of the last sweep', async () => {
   let nowMs = AT
   const metrics = await metricsOf({ nowMs: () => nowMs })
   await metrics.passed?.(sweepReport())
@@ -82,14 +82,14 @@ test('only a sweep that came to its end moves the time of the last sweep', async
   expect(await seriesValue(metrics, 'last_pass_timestamp_seconds')).toBe(AT / 1000 + 5)
 })
 
-test('codes of failed passes that nobody foresaw are one series', async () => {
+test('unexpected codes of failed passes are one series', async () => {
   const metrics = await metricsOf()
   for (const code of ['store-unreachable', 'x-1', 'x-2']) await metrics.failed?.(failedPass({ code }))
   expect(await seriesValue(metrics, 'failed_passes_total{code="store-unreachable"}')).toBe(1)
   expect(await seriesValue(metrics, 'failed_passes_total{code="other"}')).toBe(2)
 })
 
-test('decisions are counted by outcome, refused and unknown ones also alone', async () => {
+test('decisions are counted by outcome, and refused and unknown ones separately too', async () => {
   const metrics = await metricsOf()
   for (const outcome of ['ended', 'refused', 'unknown', 'unknown'] as const) await metrics.executed?.(carried(outcome))
   expect(await seriesValue(metrics, 'decisions_total{outcome="unknown"}')).toBe(2)
@@ -97,7 +97,7 @@ test('decisions are counted by outcome, refused and unknown ones also alone', as
   expect(await seriesValue(metrics, 'unknown_total')).toBe(2)
 })
 
-test('the latency runs from due to ended, never below 0, for what was ended alone', async () => {
+test('the latency runs from due to ended, never below 0, only for ended events', async () => {
   const metrics = await metricsOf()
   await metrics.executed?.(carried('ended'))
   await metrics.executed?.(carried('ended', { decision: expiry({ dueMs: AT + 5_000 }) }))
@@ -106,7 +106,7 @@ test('the latency runs from due to ended, never below 0, for what was ended alon
   expect(await seriesValue(metrics, 'expiry_latency_seconds_count')).toBe(2)
 })
 
-test('a breaker that stays open tripped once', async () => {
+test('a circuit breaker that stays open has tripped once', async () => {
   const metrics = await metricsOf()
   for (const breaker of [OPEN_BREAKER, OPEN_BREAKER]) await metrics.passed?.(sweepReport({ breaker }))
   expect(await seriesValue(metrics, 'breaker_open')).toBe(1)
@@ -117,14 +117,14 @@ test('a breaker that stays open tripped once', async () => {
   expect(await seriesValue(metrics, 'breaker_trips_total')).toBe(2)
 })
 
-test('what is no number is left out instead of thrown', async () => {
+test('values that are not numbers are omitted instead of thrown', async () => {
   const metrics = await metricsOf()
   await metrics.passed?.(sweepReport({ skewMs: Number.NaN, overdue: Number.NaN }))
   await metrics.executed?.(carried('ended', { atMs: Number.NaN }))
   expect(await seriesValue(metrics, 'clock_skew_seconds')).toBe(0)
 })
 
-test('shards, blind spots and hooks are counted', async () => {
+test('shards, observation gaps and hooks are counted', async () => {
   const metrics = await metricsOf()
   await metrics.shards?.([1, 4], 8)
   await metrics.gap?.(AT, AT + 1, 'outage')
@@ -137,7 +137,7 @@ test('shards, blind spots and hooks are counted', async () => {
   expect(await seriesValue(metrics, 'hook_deliveries_pending')).toBe(3)
 })
 
-test('the lag of the event loop is that since the last scrape', async () => {
+test('the lag of the event loop is measured since the last scrape', async () => {
   const lags = [0.5, 0.001]
   const loopDelay = { ...QUIET, read: () => ({ p50: 0, p99: 0, max: lags.shift() ?? 0 }) }
   const metrics = await metricsOf({ loopDelay })

@@ -145,7 +145,7 @@ describe('a registry', () => {
     expect(due(registry, 50)).toEqual(['b', 'a'])
   })
 
-  it('forgets the observations of a stream once none of its events is past its limit', () => {
+  it('forgets the observations of a stream once all its events are within their limits', () => {
     const registry = new StreamRegistry()
     sweep(registry, { a: '1' })
     inspect(registry, 'a', '1', state({ dueMs: NOW }), observations, 0)
@@ -187,7 +187,7 @@ describe('a registry', () => {
     expect(registry.heldEvents(() => true)).toBe(0)
   })
 
-  it('knows whether observers were told of a stream as it is', () => {
+  it('remembers whether observers were notified of the current stream', () => {
     const registry = new StreamRegistry()
     sweep(registry, { a: '1' })
     expect(known(registry, 'a').isReported).toBe(false)
@@ -201,7 +201,7 @@ describe('a registry', () => {
     expect(known(registry, 'a').reportedVersion).toBe(4)
   })
 
-  it('names fifty statuses, and all others alike', () => {
+  it('names fifty statuses, and counts all others together', () => {
     const registry = new StreamRegistry()
     for (let n = 0; n < 1_000; n++) {
       registry.sawRow(`s${n}`, '1', state({ status: `strange ${n}` }), at(0))

@@ -21,7 +21,7 @@ const looking = (world: World, stream = new KnownStream('s')) =>
   inspectStream(world.base, new StreamRegistry(), stream, () => RULES, NEVER_ABORTED)
 const commandIds = (looked: Inspection | undefined) => looked?.decisions.map(({ commandId }) => commandId)
 
-/** Events that are due, and a journal that tells that each was ended under its command id before. */
+/** Due events, and a journal in which each was ended with its command id before. */
 function endedBefore(count: number): string {
   const numbers = Array.from({ length: count }, (_, n) => n)
   const events = numbers.map(n => ({ id: `e${n}`, status: 'inprocess', prev: '00', timeout: ago(MINUTE) }))
@@ -37,8 +37,8 @@ async function worldOf(text: string): Promise<World> {
   return world
 }
 
-describe('events whose command ids stand in the journal already', () => {
-  it('are ended under other ones', async () => {
+describe('events whose command ids are already in the journal', () => {
+  it('are ended with other ids', async () => {
     const looked = await looking(await worldOf(endedBefore(2)))
     const again = `1:${ago(MINUTE)}:v`
     expect(commandIds(looked)).toEqual([
@@ -69,9 +69,9 @@ describe('events whose command ids stand in the journal already', () => {
 
 describe('a stream that could not be changed', () => {
   it.each<[string, EventText, number]>([
-    ['as long as something is to be done with it', { timeout: ago(MINUTE) }, 1],
-    ['no more once nothing is', {}, 0],
-  ])('is known to be so %s', async (_, event, pass) => {
+    ['as long as a decision is pending', { timeout: ago(MINUTE) }, 1],
+    ['no longer once none is', {}, 0],
+  ])('is remembered as such %s', async (_, event, pass) => {
     const world = await worldOf(documentText(ROOT, { id: '01.00', status: 'inprocess', prev: '00', ...event }))
     const stream = new KnownStream('s')
     stream.failedInPass = 1

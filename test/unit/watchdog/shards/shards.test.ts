@@ -9,7 +9,7 @@ import { Kennel, seeded, settled } from './world.ts'
 const LEASE_MS = 15_000
 const TAKE_OVER_MS = LEASE_MS + 2_000
 
-/** The most each may hold for long, and what that adds up to. */
+/** The maximum that each may hold for long, and the sum. */
 function fairShares(count: number, dogs: number): number[] {
   return Array.from({ length: dogs }, (_, at) => Math.floor(count / dogs) + (at < count % dogs ? 1 : 0))
 }
@@ -22,8 +22,8 @@ async function kennel(count: number, dogs: number): Promise<Kennel> {
   return there
 }
 
-describe('the plan', () => {
-  test('the shard of a stream is the same for ever, and all get their part', () => {
+describe('sharding', () => {
+  test('the shard of a stream is stable, and each shard gets its part', () => {
     expect(['temp/eventstream', 'orders/4711', 'ä/€/😀', ''].map(name => shardOf(name, 16))).toMatchInlineSnapshot(`
       [
         0,
@@ -40,7 +40,7 @@ describe('the plan', () => {
     for (const streams of tally) expect(Math.abs(streams - 1_000)).toBeLessThan(150)
   })
 
-  test('the quotas of all who are there add up to all shards, and differ by one at most', () => {
+  test('the quotas of all members add up to all shards, and differ by one at most', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 64 }), fc.uniqueArray(fc.nat(63), { minLength: 1 }), (count, seats) => {
         const taken = new Set(seats)
@@ -52,7 +52,7 @@ describe('the plan', () => {
     )
   })
 
-  test('seats are looked at up to the first behind the last that is taken', () => {
+  test('seats are read up to the first free one after the last taken one', () => {
     expect(seatsToCheck(4, new Set(), false)).toEqual([0])
     expect(seatsToCheck(4, new Set([0, 2]), false)).toEqual([0, 1, 2, 3])
     expect(seatsToCheck(4, new Set([3]), false)).toEqual([0, 1, 2, 3])
@@ -66,7 +66,7 @@ test.each([0, 257, 1.5, Number.NaN])('%s shards are refused', count => {
   expect(() => new Kennel(1).start(count)).toThrow(InvalidValue)
 })
 
-test('one alone has all shards after its first look', async () => {
+test('a single watchdog has all shards after its first pass', async () => {
   const there = new Kennel(8)
   const dog = there.start()
   expect(dog.shards.held()).toEqual([])
@@ -78,7 +78,7 @@ test('one alone has all shards after its first look', async () => {
   await there.end()
 })
 
-test('shards are held on to for as long as it runs', async () => {
+test('shards are kept as long as the watchdog runs', async () => {
   const there = await kennel(8, 3)
   const moves = there.dogs.map(dog => dog.moves)
   await there.pass(10 * 60_000)
@@ -87,7 +87,7 @@ test('shards are held on to for as long as it runs', async () => {
   await there.end()
 })
 
-test('one on a seat that nobody expected to be taken is found all the same', async () => {
+test('a watchdog on an unexpected seat is found anyway', async () => {
   const there = await kennel(8, 1)
   const seat = (at: number) => `.leasectl/watchdog/shards/8/seats/${at}`
   const holder = { by: 'x', host: 'h', pid: 1, purpose: 'p', sinceMs: 0 }
@@ -106,7 +106,7 @@ test('one on a seat that nobody expected to be taken is found all the same', asy
   await there.end()
 })
 
-test('one that comes gets its share', async () => {
+test('a new watchdog gets its share', async () => {
   const there = await kennel(8, 1)
   there.start()
   await there.pass(5_000)
@@ -114,7 +114,7 @@ test('one that comes gets its share', async () => {
   await there.end()
 })
 
-test('the shards of one that died are taken over within its lease and 2 s, whenever it dies', async () => {
+test('the shards of a dead watchdog are taken over within its lease and 2 s, whenever it dies', async () => {
   for (let at = 0; at < 8; at++) {
     const there = await kennel(7, 3)
     await there.pass(at * 700)
@@ -127,7 +127,7 @@ test('the shards of one that died are taken over within its lease and 2 s, whene
   }
 })
 
-test('one that ends gives all back at once', async () => {
+test('a stopping watchdog releases all at once', async () => {
   const there = await kennel(6, 2)
   const [first] = there.dogs
   await first?.stop()
@@ -137,7 +137,7 @@ test('one that ends gives all back at once', async () => {
   await there.end()
 })
 
-test('nothing is left leased by one that ends', async () => {
+test('a stopping watchdog leaves no lease behind', async () => {
   const there = await kennel(3, 1)
   await there.end()
   for (const name of ['0', '1', '2', 'seats/0']) {
@@ -146,7 +146,7 @@ test('nothing is left leased by one that ends', async () => {
   }
 })
 
-test('the most shards there can be are held by one, and soon by two', async () => {
+test('the maximum number of shards is held by one, and soon by two', async () => {
   const there = await kennel(256, 1)
   there.start()
   await there.pass(5_000)
@@ -154,7 +154,7 @@ test('the most shards there can be are held by one, and soon by two', async () =
   await there.end()
 })
 
-test('more than there are shards: those for whom there is none wait for one', async () => {
+test('watchdogs in excess of the shards wait for one', async () => {
   const there = await kennel(2, 4)
   expect(there.shares()).toEqual([1, 1, 0, 0])
   const busy = there.dogs.find(dog => dog.shards.held().length > 0)
@@ -164,7 +164,7 @@ test('more than there are shards: those for whom there is none wait for one', as
   await there.end()
 })
 
-test('with other counts they work on other documents', async () => {
+test('different numbers of shards use different documents', async () => {
   const there = new Kennel(4)
   there.start()
   there.start(3)
@@ -173,7 +173,7 @@ test('with other counts they work on other documents', async () => {
   await there.end()
 })
 
-test('without an answer of the store it stops to act before its lease can have ended, and others take over', async () => {
+test('without an answer of the store it stops acting before its lease can have expired, and others take over', async () => {
   const there = await kennel(4, 2)
   const [first, second] = there.dogs
   if (!first || !second) throw new Error('two were started')
@@ -190,7 +190,7 @@ test('without an answer of the store it stops to act before its lease can have e
   await there.end()
 })
 
-test('an outage of all is waited out, with less than a request a second for each of them', async () => {
+test('all watchdogs survive an outage, with less than one request a second each', async () => {
   const there = await kennel(4, 2)
   for (const dog of there.dogs) dog.line = 'away'
   await there.pass(20_000)
@@ -222,7 +222,7 @@ test('a renewal without an answer is neither held nor lost', async () => {
   await there.end()
 })
 
-test('an acquire without an answer is found out about', async () => {
+test('an acquire without an answer is resolved', async () => {
   const there = new Kennel(4)
   const dog = there.start()
   dog.line = 'mute'
@@ -234,7 +234,7 @@ test('an acquire without an answer is found out about', async () => {
   await there.end()
 })
 
-test('after the machine slept it believes nothing it knew before', async () => {
+test('after the machine was suspended all earlier knowledge is discarded', async () => {
   const there = await kennel(4, 2)
   const [first] = there.dogs
   first?.suspend()
@@ -246,11 +246,11 @@ test('after the machine slept it believes nothing it knew before', async () => {
   await there.end()
 })
 
-test('a lease that somebody broke is lost, and the shard is taken again by one of them', async () => {
+test('a broken lease is lost, and the shard is taken again by one of them', async () => {
   const there = await kennel(4, 2)
   await there.store.breakLease('.leasectl/watchdog/shards/4/0', 0)
   await there.store.breakLease('.leasectl/watchdog/shards/4/seats/0', 0)
-  // Until its next renewal the one who had it cannot know.
+  // The previous holder cannot know it before its next renewal.
   await there.time.advance(6_000)
   await there.pass(14_000)
   expect(there.owners()).toEqual([1, 1, 1, 1])
@@ -258,7 +258,7 @@ test('a lease that somebody broke is lost, and the shard is taken again by one o
   await there.end()
 })
 
-test('a watchdog that finds all shards taken is told so once, after its first look', async () => {
+test('a watchdog that finds all shards taken reports that once, after its first pass', async () => {
   const there = await kennel(1, 1)
   const second = there.start()
   expect(second.news).toEqual([])
@@ -267,7 +267,7 @@ test('a watchdog that finds all shards taken is told so once, after its first lo
   await there.end()
 })
 
-test('that it goes well again is told once, and not where nothing went wrong', async () => {
+test('recovery is reported once, and only after a failure', async () => {
   const there = await kennel(4, 2)
   const [first, second] = there.dogs
   if (!first || !second) throw new Error('two were started')
@@ -280,7 +280,7 @@ test('that it goes well again is told once, and not where nothing went wrong', a
   await there.end()
 })
 
-test('without the right to write it is told once, and nothing is held', async () => {
+test('missing write permission is reported once, and no shard is held', async () => {
   const there = new Kennel(4)
   there.store.acquireLease = async () => {
     throw new NotPermitted('no right to write')
@@ -319,7 +319,7 @@ async function happen(there: Kennel, happening: Happening): Promise<void> {
   dog.line = happening.kind
 }
 
-test('whoever comes and goes: never two owners; soon each shard has one, all have their share, and nothing moves', async () => {
+test('with any arrivals and departures: never two owners; soon each shard has one, all have their share, and nothing moves', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 9 }),

@@ -6,7 +6,7 @@ import { openShards, type Shards } from '../../../../src/watchdog/shards/shards.
 
 const START_MS = Date.UTC(2026, 10, 20, 12)
 
-/** Time that passes when the test says so, for everybody in it. */
+/** Time that passes when the test says so, for all watchdogs in it. */
 export class VirtualTime {
   nowMs = START_MS
   readonly #sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>()
@@ -39,26 +39,26 @@ export class VirtualTime {
   }
 }
 
-/** What needs no time has happened. */
+/** All work without a wait is done. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise(resolve => setImmediate(resolve))
 }
 
-/** How a watchdog's store answers: as it is, not at all, or it does what it is told and says nothing. */
+/** The behavior of a watchdog's store: normal, unreachable, or executing requests without an answer. */
 type Line = 'up' | 'away' | 'mute'
 
 /** A watchdog's process, as far as its shards go. */
 export class Dog {
   readonly shards: Shards
   line: Line = 'up'
-  /** What it was told of its shards, last. */
+  /** Its last notification about its shards. */
   told: readonly number[] = []
-  /** All it was told of them, in order. */
+  /** All of them, in order. */
   readonly news: (readonly number[])[] = []
   moves = 0
   troubles = 0
   recoveries = 0
-  /** How often the store was asked for something. */
+  /** The number of requests to the store. */
   requests = 0
   isDead = false
   isSuspended = false
@@ -98,7 +98,7 @@ export class Dog {
     this.#running = this.shards.run(this.#stop.signal)
   }
 
-  /** It acts on what it believes. */
+  /** It acts on its own knowledge. */
   get acts(): boolean {
     return !this.isDead && !this.isSuspended
   }
@@ -152,7 +152,7 @@ export class Dog {
   }
 }
 
-/** Watchdogs that share one store and so many shards. */
+/** Watchdogs that share one store and this number of shards. */
 export class Kennel {
   readonly time = new VirtualTime()
   readonly store = openMemoryStore({ clock: () => this.time.nowMs })
@@ -180,13 +180,13 @@ export class Kennel {
     return this.dogs.filter(dog => dog.acts)
   }
 
-  /** For each shard how many believe that it is theirs. */
+  /** For each shard the number of watchdogs that consider it theirs. */
   owners(): number[] {
     const dogs = this.acting.filter(({ shards }) => shards.count === this.#count)
     return this.#streams.map(stream => dogs.filter(({ shards }) => shards.owns(stream)).length)
   }
 
-  /** Lets time pass, and looks all the while that no shard has two owners. */
+  /** Lets time pass, and checks all the while that no shard has two owners. */
   async pass(ms: number): Promise<void> {
     for (let leftMs = ms; leftMs > 0; leftMs -= 250) {
       await this.time.advance(Math.min(250, leftMs))
@@ -195,7 +195,7 @@ export class Kennel {
     }
   }
 
-  /** How many shards each of those who act holds, the most first. */
+  /** The number of shards of each active watchdog, the most first. */
   shares(): number[] {
     return this.acting.map(({ shards }) => shards.held().length).sort((a, b) => b - a)
   }
@@ -205,7 +205,7 @@ export class Kennel {
   }
 }
 
-/** Chance that repeats. */
+/** Repeatable randomness. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -4,7 +4,7 @@ import type { WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
 import { newEntry, withEntry } from '../../../../src/watchdog/state/entry.ts'
 
-/** A watchdog of a machine, as it was 4 s after a sweep. */
+/** A watchdog of a machine, in its state 4 s after a sweep. */
 export function aWatchdog(nowMs: number, more: Partial<WatchdogEntry> = {}): WatchdogEntry {
   const settings = { match: undefined, onDue: 'abort-event', maxPerPass: 1_000, maxShare: 0.2 }
   const started = { intervalMs: 10_000, settings, startedMs: nowMs - 60_000 }
@@ -57,7 +57,7 @@ export function aWatchdog(nowMs: number, more: Partial<WatchdogEntry> = {}): Wat
   }
 }
 
-/** One whose passes fail: the store did not let it list. */
+/** A watchdog with failing passes: the store refused the listing. */
 export function failingWatchdog(nowMs: number, more: Partial<WatchdogEntry> = {}): WatchdogEntry {
   const failure = {
     startedMs: nowMs - 4_000,
@@ -68,7 +68,7 @@ export function failingWatchdog(nowMs: number, more: Partial<WatchdogEntry> = {}
   return aWatchdog(nowMs, { id: 'w2', pid: 42, failure, lastFailure: failure, ...more })
 }
 
-/** Writes the state of watchdogs as they do. */
+/** Writes the state of watchdogs like they do. */
 export async function writeState(store: StreamStore, entries: readonly WatchdogEntry[]): Promise<void> {
   for (const entry of entries) {
     const change = (text: string | undefined) => withEntry(text, entry, store.nowMs())

@@ -69,7 +69,7 @@ const FAILURE: FailedPass = {
   error: new Error('no answer'),
 }
 
-/** A watchdog's writer over a store, with a clock that the test moves, and how often it wrote. */
+/** A watchdog's writer over a store, with a clock that the test moves, and the number of its writes. */
 function writerOn(more: Partial<StreamStore> = {}) {
   const time = new VirtualTime()
   const inner = openMemoryStore({ clock: () => time.nowMs })
@@ -98,8 +98,8 @@ async function only(store: StreamStore): Promise<WatchdogEntry> {
   return entry
 }
 
-describe('what a watchdog writes of itself', () => {
-  test('is what is read: who it is, its settings, its last pass, decisions, limits and failures', async () => {
+describe('the state of a watchdog', () => {
+  test('is read as it was written: identity, settings, last pass, decisions, deadlines and failures', async () => {
     const { writer, store, pass } = writerOn()
     await writer.start()
     expect(await only(store)).toEqual({ ...newEntry({ ...IDENTITY, startedMs: NOW }) })
@@ -151,13 +151,13 @@ describe('what a watchdog writes of itself', () => {
     })
   })
 
-  test('one that shares the work says so before it has a shard', async () => {
+  test('shows that it shares the work before it has a shard', async () => {
     const { store } = memoryStore()
     await new StateWriter(store, { ...IDENTITY, shardCount: 4 }).start()
     expect((await only(store)).shards).toEqual({ held: [], total: 4 })
   })
 
-  test('a failure counts until a pass comes to its end, and is remembered', async () => {
+  test('shows a failure until a pass completes, and remembers it', async () => {
     const { writer, store, pass } = writerOn()
     writer.failed(FAILURE)
     await settled()
@@ -170,14 +170,14 @@ describe('what a watchdog writes of itself', () => {
     expect(await only(store)).toMatchObject({ failure: undefined, lastFailure: told, totals: { passes: 1, failed: 1 } })
   })
 
-  test('an appointment is no sweep', async () => {
+  test('does not count a scheduled inspection as a sweep', async () => {
     const { writer, store } = writerOn()
     writer.passed({ ...REPORT, kind: 'appointment' })
     await settled()
     expect(await only(store)).toMatchObject({ lastSweepMs: undefined, tookMs: 0, lastPass: { kind: 'appointment' } })
   })
 
-  test('its lists are bounded, the latest first', () => {
+  test('has limited lists, the latest first', () => {
     let entry = newEntry({ ...IDENTITY, startedMs: NOW })
     for (let at = 0; at < 30; at++) {
       entry = withDecision(withPass(entry, { ...REPORT, startedMs: NOW + at }), { ...CARRIED, atMs: NOW + at })
@@ -188,7 +188,7 @@ describe('what a watchdog writes of itself', () => {
     expect(entry.totals).toEqual({ passes: 30, failed: 0, ended: 120 })
   })
 
-  test('a limit that nobody lives to see can be written', () => {
+  test('can contain a deadline beyond any lifetime', () => {
     const entry = withPass(newEntry({ ...IDENTITY, startedMs: NOW }), {
       ...REPORT,
       next: [{ stream: 's', dueMs: 8.64e17 }],
@@ -199,8 +199,8 @@ describe('what a watchdog writes of itself', () => {
   })
 })
 
-describe('when it writes', () => {
-  test('after each sweep, but once in 5 s; for what is between once an interval', async () => {
+describe('the state is written', () => {
+  test('after each sweep, but once in 5 s; otherwise once an interval', async () => {
     const { writer, store, seen, pass } = writerOn()
     const writesAfter = async (ms: number, kind: PassReport['kind']) => {
       const before = seen.writes
@@ -210,7 +210,7 @@ describe('when it writes', () => {
       return seen.writes - before
     }
     await writer.start()
-    // who looks for it wants to know at once that it sees the streams
+    // a user who looks for it should see at once that it watches the streams
     expect(await writesAfter(100, 'sweep')).toBe(1)
     expect(await writesAfter(100, 'sweep')).toBe(0)
     expect(await writesAfter(4_800, 'sweep')).toBe(0)
@@ -223,7 +223,7 @@ describe('when it writes', () => {
     expect(await writesAfter(9_900, 'sweep')).toBe(1)
   })
 
-  test('at once when the breaker stops a pass, and when it lets one through again', async () => {
+  test('at once when the circuit breaker stops a pass, and when it lets one through again', async () => {
     const { writer, store } = writerOn()
     await writer.start()
     writer.passed({ ...REPORT, breaker: { ...REPORT.breaker, isOpen: true } })
@@ -234,7 +234,7 @@ describe('when it writes', () => {
     expect((await only(store)).breaker?.isOpen).toBe(false)
   })
 
-  test('at once when it ends, and never after that', async () => {
+  test('at once when the watchdog stops, and never after that', async () => {
     const { writer, store, seen, pass } = writerOn()
     writer.shards([0, 1], 2)
     await writer.start()
@@ -251,7 +251,7 @@ describe('when it writes', () => {
     expect(seen.writes).toBe(writes)
   })
 
-  test('what came while it wrote is written after it', async () => {
+  test('again if it changed during a write', async () => {
     const gate = Promise.withResolvers<void>()
     let first = true
     const { store: inner } = memoryStore()
@@ -272,13 +272,13 @@ describe('when it writes', () => {
   })
 })
 
-describe('what keeps it from writing', () => {
+describe('a failing write', () => {
   test.each([
     ['a store that does not answer', () => Promise.reject(new StoreUnreachable('no answer'))],
-    ['a missing right', () => Promise.reject(new NotPermitted('no right'))],
+    ['a missing permission', () => Promise.reject(new NotPermitted('no right'))],
     ['a lease that another holds', async () => ({ kind: 'held', lease: HOLDER, waitedMs: 0 }) as never],
-    ['an answer that is lost', async () => ({ kind: 'unknown', cause: 'silence' }) as const],
-  ])('%s is told once and disturbs nobody', async (_, update) => {
+    ['a lost answer', async () => ({ kind: 'unknown', cause: 'silence' }) as const],
+  ])('because of %s is reported once and disturbs nothing', async (_, update) => {
     const { writer, seen, pass } = writerOn({ update })
     await writer.start()
     for (let at = 0; at < 3; at++) {
@@ -290,7 +290,7 @@ describe('what keeps it from writing', () => {
     expect(seen.told).toHaveLength(1)
   })
 
-  test('after it could write again it is told anew', async () => {
+  test('is reported again after a successful one', async () => {
     let away = true
     const made = writerOn({
       async update(...args) {
@@ -309,7 +309,7 @@ describe('what keeps it from writing', () => {
   })
 })
 
-describe('the document', () => {
+describe('the state document', () => {
   const entryOf = (id: string, more: Partial<WatchdogEntry> = {}): WatchdogEntry => ({
     ...newEntry({ ...IDENTITY, id, startedMs: NOW }),
     ...more,
@@ -318,17 +318,17 @@ describe('the document', () => {
     entries.reduce<string | undefined>((text, entry) => withEntry(text, entry, nowMs), undefined)
   const idsIn = (text: string | undefined) => parseWatchdogState(text).watchdogs.map(({ id }) => id)
 
-  test('holds an entry of each, in the order in which they started', () => {
+  test('has an entry for each watchdog, in the order of their starts', () => {
     const text = written([entryOf('b', { startedMs: NOW + 1 }), entryOf('a'), entryOf('b', { startedMs: NOW + 1 })])
     expect(idsIn(text)).toEqual(['a', 'b'])
   })
 
-  test('writing an entry twice is writing it once', () => {
+  test('is unchanged if an entry is written twice', () => {
     const text = written([entryOf('a'), entryOf('b')])
     expect(withEntry(text, entryOf('b'), NOW)).toBe(text)
   })
 
-  test('forgets those who are gone after a day, not before, and nobody who is there', () => {
+  test('forgets stopped watchdogs after a day, not before, and no running ones', () => {
     const dayMs = 24 * 3_600_000
     const text = written([
       entryOf('stopped', { stoppedMs: NOW }),
@@ -344,7 +344,7 @@ describe('the document', () => {
     expect(idsIn(withEntry(text, entryOf('new', { startedMs: NOW + 1 }), NOW + dayMs + 1))).toEqual(['slow', 'new'])
   })
 
-  test('of very many it keeps those who are there, and of the others the latest', () => {
+  test('keeps of very many the running ones, and the latest of the others', () => {
     const gone = Array.from({ length: 40 }, (_, at) => entryOf(`gone${at}`, { stoppedMs: NOW, writtenMs: NOW - at }))
     const ids = idsIn(written([...gone, entryOf('live')]))
     expect(ids).toHaveLength(32)
@@ -353,13 +353,13 @@ describe('the document', () => {
     expect(ids).not.toContain('gone39')
   })
 
-  test('forgets those who come from a time that a day has not reached', () => {
+  test('forgets entries with impossible times', () => {
     const ahead = (id: string, ms: number) => entryOf(id, { writtenMs: NOW + ms })
     const text = written([ahead('year', 365 * 24 * 3_600_000), ahead('hour', 3_600_000)])
     expect(idsIn(withEntry(text, entryOf('new', { startedMs: NOW + 1 }), NOW))).toEqual(['hour', 'new'])
   })
 
-  test('stays small, and cuts the lists of those who are gone first', () => {
+  test('stays small, and cuts the lists of stopped watchdogs first', () => {
     const long = {
       stream: 'ä'.repeat(1_000),
       kind: 'abort-event',
@@ -385,7 +385,7 @@ describe('the document', () => {
     expect(idsIn(crowded)).toContain('live31')
   })
 
-  test('that nobody wrote is no fault; one that cannot be read is damaged', async () => {
+  test('that is missing is not an error; one that is unreadable is damaged', async () => {
     const { store } = memoryStore()
     expect(await readWatchdogState(store)).toEqual({ watchdogs: [], damaged: false })
     for (const text of ['', '{', '[]', '"x"', 'null', '{"watchdogs":{}}', '['.repeat(60_000)]) {
@@ -393,7 +393,7 @@ describe('the document', () => {
     }
   })
 
-  test('keeps what can be understood of it, and is mended by the next write', () => {
+  test('is read as far as possible, and repaired by the next write', () => {
     const bad = [
       null,
       7,
@@ -408,14 +408,14 @@ describe('the document', () => {
     expect(idsIn(withEntry('garbage', entryOf('b'), NOW))).toEqual(['b'])
   })
 
-  test('shards that cannot be are no shards', () => {
+  test('has no invalid shards', () => {
     const shardsIn = (shards: unknown) =>
       parseWatchdogState(JSON.stringify({ watchdogs: [{ ...entryOf('a'), shards }] })).watchdogs[0]?.shards
     expect(shardsIn({ held: [2, 0, 2, 4, -1, 'x'], total: 4 })).toEqual({ held: [0, 2], total: 4 })
     for (const total of [0, 1.2e9, -1, '4']) expect(shardsIn({ held: [0], total })).toBeUndefined()
   })
 
-  test('may hold anything: reading it throws nothing, and what is read can be written again', () => {
+  test('may contain anything: reading never throws, and the result can be written again', () => {
     const names = Object.keys(entryOf('a'))
     const anything = fc.oneof(fc.jsonValue(), fc.constantFrom(-1, 1e300, NOW, 0.5, '\ud800', '__proto__'))
     const anEntry = fc
@@ -435,7 +435,7 @@ describe('the document', () => {
     )
   })
 
-  test('several watchdogs that write at once all stand in it', async () => {
+  test('has the entries of several watchdogs that write at once', async () => {
     const { store } = memoryStore()
     const writers = ['a', 'b', 'c'].map(id => new StateWriter(store, { ...IDENTITY, id }))
     await Promise.all(writers.map(writer => writer.start()))
@@ -444,7 +444,7 @@ describe('the document', () => {
   })
 })
 
-describe('who is there', () => {
+describe('a watchdog is', () => {
   const entry = { stoppedMs: undefined, writtenMs: NOW, intervalMs: 10_000, tookMs: 0 }
 
   test.each([
@@ -460,7 +460,7 @@ describe('who is there', () => {
     expect(livenessOf({ ...entry, ...more }, NOW + ms)).toBe(liveness)
   })
 
-  test('counts of shards differ only among those who are there', () => {
+  test('in conflict about the number of shards only with running ones', () => {
     const base = newEntry({ ...IDENTITY, startedMs: NOW })
     const sharing = (total: number | undefined, more: Partial<WatchdogEntry> = {}) => ({
       ...base,

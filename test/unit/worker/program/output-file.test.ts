@@ -12,7 +12,7 @@ function made(change: (path: string) => void = () => {}): OutputFile {
   return file
 }
 
-describe('the file', () => {
+describe('the output file', () => {
   test('is private, empty at first, and removed with its folder', async () => {
     const output = made()
     await output.errorPipe
@@ -23,14 +23,14 @@ describe('the file', () => {
     expect(existsSync(output.folder)).toBe(false)
   })
 
-  test('is removed with its folder also while the pipe of its program is still being made', async () => {
+  test('is removed with its folder also while the pipe of its program is being created', async () => {
     const output = made()
     output.remove()
     await output.errorPipe
     expect(existsSync(output.folder)).toBe(false)
   })
 
-  test('another may be put in its place', () => {
+  test('may be replaced by another file', () => {
     const replace = (path: string) => {
       rmSync(path)
       writeFileSync(path, 'msg=ü\n')
@@ -46,18 +46,18 @@ describe('the file', () => {
     ['removed', /removed/, replaced(() => {})],
     ['a folder', /not a file/, replaced(path => void mkdirSync(path))],
     ['a link', /a link/, replaced(path => symlinkSync('/etc/passwd', path))],
-    ['a pipe, which nobody waits for', /not a file/, replaced(path => void execFileSync('mkfifo', [path]))],
+    ['a pipe, which is not waited for', /not a file/, replaced(path => void execFileSync('mkfifo', [path]))],
     ['a device', /a link|not a file/, replaced(path => symlinkSync('/dev/zero', path))],
     ['too large', /more than 64 KiB/, (path: string) => truncateSync(path, 64 * 1_024 + 1)],
     ['very much too large', /more than 64 KiB/, (path: string) => truncateSync(path, 2 ** 40)],
     ['not UTF-8', /not UTF-8/, (path: string) => writeFileSync(path, Buffer.from([0x6d, 0xff]))],
-  ])('%s is refused', (_, why, change) => {
+  ])('%s as a replacement is refused', (_, why, change) => {
     expect(() => made(change).read()).toThrow(why)
   })
 })
 
-describe('what it says', () => {
-  test('all that there is to say, in any order, with lines of several', () => {
+describe('the content', () => {
+  test('may be all statements in any order, with values of several lines', () => {
     const text = [
       'topic=a=b',
       'fork=X, Y',
@@ -83,7 +83,7 @@ describe('what it says', () => {
     })
   })
 
-  test('a message is made fit for the document, whatever stands in it', () => {
+  test('may be a message, which is cleaned for the document', () => {
     expect(readOutput('msg=\u001b[31mred\u0001').msg).toBe('red\ufffd')
     expect(readOutput(`msg=${'é'.repeat(30_000)}`).msg).toHaveLength(2_048)
   })

@@ -18,13 +18,13 @@ interface Given extends ProgramSuccessors {
   readonly stderr?: string
 }
 
-describe('a program that ends with 0', () => {
+describe('a program with exit code 0', () => {
   test('completes its event, with its message', () => {
     expect(ended(0, { stderr: 'a warning' })).toEqual({ ending: { op: 'complete' } })
     expect(ended(0, { said: 'msg=12 results' })).toEqual({ ending: { op: 'complete', msg: '12 results' } })
   })
 
-  test('advances it where successors are named, with the attributes of both', () => {
+  test('advances its event if successors are named, with the attributes of both', () => {
     const flags = { forks: ['A', 'B'], join: 'J', attributes: { topic: 't', tag: 'x' } }
     const spec = (name: string) => ({ name, topic: 't', tag: 'y' })
     expect(ended(0, { ...flags, said: 'tag=y\nmsg=done' })).toEqual({
@@ -33,7 +33,7 @@ describe('a program that ends with 0', () => {
     })
   })
 
-  test('what it names takes the place of all that the flags name', () => {
+  test('overrides all successors of the flags if it names its own', () => {
     const flags = { forks: ['A', 'B'], join: 'J', next: 'N' }
     expect(ended(0, { ...flags, said: 'next=M' }).ending).toEqual({ op: 'advance', next: { name: 'M' } })
     expect(ended(0, { next: 'N', said: 'fork=X\njoin=J' }).ending).toEqual({
@@ -43,7 +43,7 @@ describe('a program that ends with 0', () => {
     })
   })
 
-  test('but says what makes no sense fails it: nothing is guessed', () => {
+  test('fails its event if its output is invalid: the intention is not guessed', () => {
     for (const said of ['nexd=N', 'tag=of nobody']) {
       const { ending, badOutput = '' } = ended(0, { said })
       expect(ending).toEqual({ op: 'fail', msg: `ended with 0, but LEASECTL_OUTPUT cannot be used: ${badOutput}` })
@@ -52,20 +52,20 @@ describe('a program that ends with 0', () => {
   })
 })
 
-describe('one that ends otherwise fails it', () => {
-  test('with its own message, else the last lines of stderr, else how it ended', () => {
+describe('a program with another result fails its event', () => {
+  test('with its own message, otherwise the last lines of stderr, otherwise the exit code or signal', () => {
     expect(ended(3, { said: 'msg=no stock', stderr: 'x' }).ending).toEqual({ op: 'fail', msg: 'no stock' })
     expect(ended(3, { stderr: 'no\nstock\n\n' }).ending).toEqual({ op: 'fail', msg: 'no\nstock' })
     expect(ended(3).ending).toEqual({ op: 'fail', msg: 'exit 3' })
     expect(ended({ kind: 'killed', signal: 'SIGKILL' }).ending).toEqual({ op: 'fail', msg: 'killed by SIGKILL' })
   })
 
-  test('even if what it said makes no sense', () => {
+  test('even if its output is invalid', () => {
     expect(ended(3, { said: 'nonsense', stderr: 'why' })).toEqual({ ending: { op: 'fail', msg: 'why' } })
   })
 })
 
-describe('the last lines', () => {
+describe('the last lines of stderr', () => {
   const lines = (text: string, isCut = false) => lastLines(Buffer.from(text), isCut)
 
   test('are the last ten, as a terminal would show them', () => {
@@ -75,12 +75,12 @@ describe('the last lines', () => {
     )
   })
 
-  test('do not begin with half a line, if there is another', () => {
+  test('do not begin with a partial line, if there is another', () => {
     expect(lines('alf\nwhole', true)).toBe('whole')
     expect(lines('alf', true)).toBe('alf')
   })
 
-  test('fit into a message, whatever they are', () => {
+  test('fit into a message, whatever their content', () => {
     for (const text of [
       'é'.repeat(8_000),
       '\u001b]'.repeat(4_000),
@@ -92,7 +92,7 @@ describe('the last lines', () => {
   })
 })
 
-test('a tail keeps the end of any amount in the same room', () => {
+test('are kept for any amount of output in constant memory', () => {
   const tail = new Tail(10)
   for (let at = 0; at < 1_000; at++) tail.add(Buffer.from(`${at},`))
   expect(Buffer.from(tail.bytes()).toString()).toBe('7,998,999,')

@@ -22,7 +22,7 @@ const HOSTILE =
   '\u001b]52;c;aGk=\u0007\u001b[2J\u009b31m\u007f\u202e\u2066\u200b\ufeff\u{e0041}\u2028\r\nforged line\u0085'
 
 describe('on a terminal', () => {
-  test('a line is for people: times of the wall, timeouts as they are typed, no JSON', async () => {
+  test('a line is readable: wall clock times, timeouts as typed, no JSON', async () => {
     const { log, lines } = await logWorld({}, true)
     await log.executed?.(carried('ended'))
     expect(lines()).toEqual([
@@ -36,7 +36,7 @@ describe('on a terminal', () => {
     expect(entries()).toMatchObject([{ kind: 'pass', pass: 'sweep', total: 2 }])
   })
 
-  test('colour marks the word, and is left out without being asked for', async () => {
+  test('color marks the word, and is omitted unless enabled', async () => {
     for (const [color, painted] of [
       ['always', true],
       ['never', false],
@@ -47,7 +47,7 @@ describe('on a terminal', () => {
     }
   })
 
-  test('-q and -v hold as for JSON', async () => {
+  test('-q and -v work as for JSON', async () => {
     const quiet = await logWorld({ quiet: true }, true)
     await quiet.log.executed?.(carried('ended'))
     expect(quiet.lines()).toEqual([])
@@ -57,14 +57,14 @@ describe('on a terminal', () => {
   })
 })
 
-describe('what goes wrong beside the passes', () => {
+describe('errors outside the passes', () => {
   test.each([
     ['busy', 'another process holds its lease', 'lease-held'],
     ['unknown', 'no answer; it may have been written', 'unknown'],
     [new DOMException('x', 'TimeoutError'), 'the store did not answer in time', 'store-unreachable'],
     [new StoreUnreachable('no answer'), 'no answer', 'store-unreachable'],
     ['constructor', 'constructor', 'unexpected'],
-  ])('%s is told as a sentence with a code', (why, message, code) => {
+  ])('of the kind %s are a sentence with a code', (why, message, code) => {
     expect(faultEntry('state', 'not written', why)).toEqual({
       level: 'warn',
       kind: 'state',
@@ -73,16 +73,16 @@ describe('what goes wrong beside the passes', () => {
     })
   })
 
-  test('is told at the same kind when it is over', () => {
+  test('are reported as over by the same kind', () => {
     expect(recoveryEntry('state', 'written again')).toEqual({ level: 'info', kind: 'state', text: 'written again' })
   })
 })
 
 describe.each([
   ['JSON', false],
-  ['lines for people', true],
+  ['readable lines', true],
 ] as const)('%s', (_, terminal) => {
-  test('carry no character of a stranger that drives a terminal, and stay one line each', async () => {
+  test('contain no control character of foreign text, and are one line each', async () => {
     const { log, lines } = await logWorld({ verbose: true }, terminal)
     const decision = expiry({ stream: HOSTILE, event: HOSTILE, name: HOSTILE, message: HOSTILE, commandId: HOSTILE })
     await log.executed?.(carried('ended', { decision, ended: [HOSTILE] }))
@@ -100,7 +100,7 @@ describe.each([
     if (!terminal) expect(told.join('')).not.toMatch(/[\u200b\ufeff]|[\u{e0000}-\u{e007f}]/u)
   })
 
-  test('carry nothing that signs requests', async () => {
+  test('contain no secret for signing requests', async () => {
     const { log, lines } = await logWorld({ verbose: true }, terminal)
     for (const secret of SECRETS) {
       const error = Object.assign(new Error(secret), { request: { url: secret }, stack: secret })
@@ -118,7 +118,7 @@ describe.each([
   })
 })
 
-/** What an error of an SDK may carry: a SAS as it is and encoded once more, a connection string, headers, user info. */
+/** The possible content of an SDK error: a SAS, plain and encoded again, a connection string, headers, user info. */
 const SECRETS = [
   `GET https://acct.blob.core.windows.net/box/a?sv=2025-01-05&sp=rw&sig=${SIG} failed`,
   `GET https://acct.blob.core.windows.net/box/a?sig=${SIG}&sv=2025-01-05 failed`,
@@ -131,8 +131,8 @@ const SECRETS = [
   `https://user:cANARY@proxy.example/`,
 ]
 
-describe('where it begins and ends', () => {
-  test('the log says what runs, on which store, and why it stops', async () => {
+describe('start and stop', () => {
+  test('are logged with the program, the store, and the reason for stopping', async () => {
     const { log, entries } = await logWorld()
     log.note(startEntry({ version: '1.2.3', store: 'azure:acct/box', pid: 7, settings: { intervalMs: 10_000 } }))
     log.note(stoppingEntry('SIGTERM'))
@@ -144,7 +144,7 @@ describe('where it begins and ends', () => {
     ])
   })
 
-  test('an address that others can reach is warned of', async () => {
+  test('warn about an address that others can reach', async () => {
     const { log, entries } = await logWorld()
     log.note(listeningEntry({ address: '127.0.0.1:9464', isLoopback: true }))
     log.note(listeningEntry({ address: '0.0.0.0:9464', isLoopback: false }))
@@ -166,7 +166,7 @@ test.each([
   expect(entries()).toMatchObject([{ level, kind: 'hook', hook: 'expired', outcome, tries: 3, code: 'exit-3' }])
 })
 
-test('a reader of stderr that takes nothing neither holds the log up nor fills the memory', async () => {
+test('a blocked stderr neither delays the log nor fills the memory', async () => {
   const release = Promise.withResolvers<void>()
   let written = 0
   const write = () => {
@@ -205,6 +205,6 @@ test.each([
   [10_000, '10s'],
   [134_000, '2m14s'],
   [-5, '0ms'],
-])('%d ms are told as %s', (ms, text) => {
+])('%d ms are shown as %s', (ms, text) => {
   expect(shortTime(ms)).toBe(text)
 })

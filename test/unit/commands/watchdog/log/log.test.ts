@@ -4,13 +4,13 @@ import { logWorld } from './world.ts'
 
 const MINUTE = 60_000
 
-/** Of each line its level and kind. */
+/** Level and kind of each line. */
 function heads(entries: readonly Record<string, unknown>[]): string[] {
   return entries.map(({ level, kind }) => `${level} ${kind}`)
 }
 
-describe('what became of a decision', () => {
-  test('is told with all that a program may want to know', async () => {
+describe('the outcome of a decision', () => {
+  test('is logged with all fields that a program may need', async () => {
     const { log, entries } = await logWorld()
     await log.executed?.(carried('ended', { version: 9, ended: ['01.02.00', '01.02.00.00'] }))
     expect(entries()).toEqual([
@@ -52,7 +52,7 @@ describe('what became of a decision', () => {
     expect(heads(entries())).toEqual([`${level} ${outcome}`])
   })
 
-  test('that stays the same is told once, and again when it is another', async () => {
+  test('that stays the same is logged once, and again when it changes', async () => {
     const { log, entries } = await logWorld()
     const busy = carried('busy', { code: 'lease-held', message: 'another process holds the lease' })
     for (let passes = 0; passes < 3; passes++) await log.executed?.(busy)
@@ -65,7 +65,7 @@ describe('what became of a decision', () => {
     ])
   })
 
-  test('a line carries twenty ids at most, and how many there are', async () => {
+  test('has at most twenty ids in a line, and their number', async () => {
     const { log, entries } = await logWorld()
     await log.executed?.(carried('ended', { ended: Array.from({ length: 5_000 }, (_, at) => `01.${at}`) }))
     const [entry] = entries()
@@ -75,7 +75,7 @@ describe('what became of a decision', () => {
 })
 
 describe('passes', () => {
-  test('are told where they did something, and the first one; with -v all of them', async () => {
+  test('are logged if they did something, and so is the first one; with -v all of them', async () => {
     for (const [options, kinds] of [
       [{}, 2],
       [{ verbose: true }, 3],
@@ -88,7 +88,7 @@ describe('passes', () => {
     }
   })
 
-  test('that do nothing show life every ten minutes, with what is next', async () => {
+  test('without changes are logged every ten minutes, with the next deadline', async () => {
     const world = await logWorld()
     const { log } = world
     await log.passed?.(sweepReport({ endedEvents: 2 }))
@@ -112,7 +112,7 @@ describe('passes', () => {
     expect(world.lines()).toEqual([])
   })
 
-  test('-q leaves warnings and errors', async () => {
+  test('leave only warnings and errors with -q', async () => {
     const world = await logWorld({ quiet: true })
     await world.log.executed?.(carried('ended'))
     world.nowMs += 11 * MINUTE
@@ -124,7 +124,7 @@ describe('passes', () => {
 })
 
 describe('an outage', () => {
-  test('is told once, then its end with how long it was', async () => {
+  test('is logged once, then its end with its duration', async () => {
     const world = await logWorld({ quiet: true })
     const { log } = world
     for (let tries = 0; tries < 100; tries++) {
@@ -144,7 +144,7 @@ describe('an outage', () => {
     expect(world.entries()).toMatchObject([{ kind: 'recovered', lastedMs: 100 * MINUTE }])
   })
 
-  test('that turns into another trouble is told again', async () => {
+  test('that turns into another error is logged again', async () => {
     const { log, entries } = await logWorld()
     for (const code of ['store-unreachable', 'store-unreachable', 'not-permitted']) {
       await log.failed?.(failedPass({ code }))
@@ -152,7 +152,7 @@ describe('an outage', () => {
     expect(entries().map(({ code }) => code)).toEqual(['store-unreachable', 'not-permitted'])
   })
 
-  test('that comes again is told again', async () => {
+  test('that recurs is logged again', async () => {
     const { log, entries } = await logWorld({ quiet: true })
     await log.failed?.(failedPass())
     await log.passed?.(sweepReport())
@@ -161,7 +161,7 @@ describe('an outage', () => {
   })
 })
 
-test('the breaker is told when it opens and when it closes, with its numbers and what to do', async () => {
+test('the circuit breaker is logged when it opens and closes, with its numbers and advice', async () => {
   const { log, entries } = await logWorld({ quiet: true })
   for (const breaker of [OPEN_BREAKER, OPEN_BREAKER]) await log.passed?.(sweepReport({ breaker }))
   for (let passes = 0; passes < 2; passes++) await log.passed?.(sweepReport())
@@ -170,7 +170,7 @@ test('the breaker is told when it opens and when it closes, with its numbers and
   expect(told[0]?.msg).toMatch(/312 of 900 open events.*--max-share 20%.*--once --max-share 100%/)
 })
 
-test('blind spots, unreadable documents and shards are told', async () => {
+test('gaps, unreadable documents and shards are logged', async () => {
   const { log, entries } = await logWorld()
   await log.gap?.(AT - 60 * MINUTE, AT, 'outage')
   await log.unreadable?.('orders/9', 'line 3, column 4: mismatched tag')

@@ -3,7 +3,7 @@ import { openLog, type WatchdogLog } from '../../../../../src/commands/watchdog/
 import { AT } from '../../../watchdog/reports.ts'
 import { fakeRuntime, newWorld } from '../../support.ts'
 
-/** A log, and what it wrote. */
+/** A log, and its output. */
 export interface LogWorld {
   readonly log: WatchdogLog
   nowMs: number

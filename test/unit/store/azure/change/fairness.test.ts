@@ -20,12 +20,12 @@ interface Made {
   readonly pauseMs?: number
   readonly name?: string
   readonly tookMs?: number
-  /** Who wrote lately, and how long the turns took. */
+  /** The recent writers, and the duration of their turns. */
   readonly others?: number
   readonly turnMs?: number
 }
 
-/** One change that takes `tookMs`, `pauseMs` after the one before. Returns how long it yielded. */
+/** One change that takes `tookMs`, `pauseMs` after the previous one. Returns the time it yielded. */
 function change({ pauseMs = 10, name = 's', tookMs = 10, others = 0, turnMs }: Made = {}): number {
   nowMs += pauseMs
   const yieldMs = fairness.yieldDelayMs(name, false)
@@ -36,12 +36,12 @@ function change({ pauseMs = 10, name = 's', tookMs = 10, others = 0, turnMs }: M
   return Math.round(yieldMs * 10) / 10
 }
 
-/** How long each of `count` changes yielded. */
+/** The time that each of `count` changes yielded. */
 function yieldsOf(count: number, options: Made = {}): number[] {
   return Array.from({ length: count }, () => change(options))
 }
 
-describe('a writer that met others yields', () => {
+describe('a writer that has met other writers yields', () => {
   it('after the first two changes in a row, then after every four', () => {
     fairness.contentionSeen('s')
     expect(yieldsOf(11, { pauseMs: 0 })).toEqual([0, 0, 34.7, 0, 0, 0, 69.3, 0, 0, 0, 69.3])
@@ -57,7 +57,7 @@ describe('a writer that met others yields', () => {
     expect(yieldsOf(7, { pauseMs: 0, others: 2, turnMs: 50 })).toEqual([0, 0, 99, 0, 0, 0, 99])
   })
 
-  it('for at most four own turns for each of the others, and at most a good second', () => {
+  it('for at most four of its own turns for each other writer, and at most about a second', () => {
     fairness.contentionSeen('s')
     expect(yieldsOf(3, { pauseMs: 0, others: 1, turnMs: 2_000 })).toEqual([0, 0, 79.2])
     fairness.contentionSeen('many')
@@ -73,7 +73,7 @@ describe('a writer that met others yields', () => {
     expect([1, 5, 9].map(turnsWith)).toEqual(['..|...|...|.', '..|..|..|..|', '..|.|.|.|.|.'])
   })
 
-  it('in the middle of a turn once more others have written than it knew of', () => {
+  it('during a turn if more writers wrote than it knew of', () => {
     fairness.contentionSeen('s')
     yieldsOf(3, { pauseMs: 0, others: 1, turnMs: 30 })
     expect(change({ pauseMs: 0, others: 2, turnMs: 30 })).toBe(0)
@@ -81,7 +81,7 @@ describe('a writer that met others yields', () => {
     expect(change({ pauseMs: 0, others: 1, turnMs: 30 })).toBe(0)
   })
 
-  it('without counting how long it waited for its turn', () => {
+  it('without counting its own wait for its turn', () => {
     fairness.contentionSeen('s')
     yieldsOf(2, { pauseMs: 0 })
     nowMs += 300
@@ -89,7 +89,7 @@ describe('a writer that met others yields', () => {
     expect(yieldsOf(5, { pauseMs: 0 })).toEqual([0, 0, 0, 0, 69.3])
   })
 
-  it('from the release of the lease on, if that was only now', () => {
+  it('from the release of the lease on, if that has just happened', () => {
     fairness.contentionSeen('s')
     yieldsOf(2)
     nowMs += 20
@@ -105,7 +105,7 @@ describe('a writer that met others yields', () => {
     expect([fairness.isContended('s'), fairness.isContended('other')]).toEqual([true, false])
   })
 
-  it('never if it leaves time between its changes', () => {
+  it('never if it pauses between its changes', () => {
     fairness.contentionSeen('s')
     expect(yieldsOf(10, { pauseMs: 50 })).toEqual(yieldsOf(10, { pauseMs: 50 }).fill(0))
   })
@@ -122,12 +122,12 @@ describe('a writer that met others yields', () => {
   })
 })
 
-describe('a writer that met nobody yields', () => {
+describe('a writer that has met no other writer yields', () => {
   it('once after the first turn, because writers that wait for a lease leave no sign', () => {
     expect(yieldsOf(200, { pauseMs: 0 })).toEqual([0, 0, 34.7, ...Array.from({ length: 197 }, () => 0)])
   })
 
-  it('again after a few seconds, and counts no contention once its signs are old', () => {
+  it('again after a few seconds, without counting contention once its signs are old', () => {
     yieldsOf(3, { pauseMs: 0 })
     nowMs += 9_980
     expect(yieldsOf(5, { pauseMs: 0 }).filter(ms => ms > 0)).toHaveLength(1)
@@ -147,7 +147,7 @@ describe('a writer that met nobody yields', () => {
     }
   })
 
-  it('on each stream again once it met others on one', () => {
+  it('on each stream again once it has met others on one', () => {
     const isCareful = (name: string) => yieldsOf(3, { name, pauseMs: 0 }).some(ms => ms > 0)
     const streams = Array.from({ length: 6 }, (_, at) => isCareful(`s${at}`))
     expect(streams).toEqual([true, true, false, false, false, false])
@@ -170,7 +170,7 @@ describe('a turn of a writer', () => {
 })
 
 describe('a sign of other writers', () => {
-  it('is a state that another wrote since its own write of a moment ago', () => {
+  it('is a state that another wrote after its own recent write', () => {
     fairness.recordChange('s', 'mine')
     fairness.observeEtag('s', 'mine')
     expect(fairness.isContended('s')).toBe(false)
@@ -178,7 +178,7 @@ describe('a sign of other writers', () => {
     expect(fairness.isContended('s')).toBe(true)
   })
 
-  it('is not what others wrote long after, or to a stream never written here', () => {
+  it('is not a write of another long after its own, or to a stream it never wrote', () => {
     fairness.recordChange('s', 'mine')
     nowMs += 2_000
     fairness.observeEtag('s', 'theirs')
@@ -197,11 +197,11 @@ describe('a sign of other writers', () => {
 })
 
 describe.each<WriteMode>(['lease', 'optimistic'])('a change, write: %s,', write => {
-  it('yields after its turn if another held the lease a moment ago, before it sends anything', async () => {
+  it('yields after its turn, before it sends a request, if another held the lease recently', async () => {
     const { port } = await sharedAzurite()
     const proxy = await startFaultProxy({ target: { port } })
     const direct = await openAzuriteStore(port)
-    // A moment ago, however slow the machine is.
+    // Recently, however slow the machine is.
     const now = Date.now()
     const machine = { wallMs: () => now, monotonicMs: () => 0 }
     const store = await openAzuriteStore(proxy.port, { container: direct.container, random: () => 0.999, machine })

@@ -25,11 +25,11 @@ function unansweredUnderLease(writes: InDoubtWrites, etag: string): InDoubtWrite
   return writes
 }
 
-it('a Put sent under a lease that is over is never applied', () => {
+it('a Put sent under an expired lease is never applied', () => {
   expect(unansweredUnderLease(new InDoubtWrites(), '"1"').write).toBeUndefined()
 })
 
-it('an earlier Put without a lease may still be applied, on the state that it named', () => {
+it('an earlier Put without a lease may still be applied to the state that it named', () => {
   const writes = new InDoubtWrites()
   writes.begin('"1"', undefined)({ md5: 'first', result: 'unanswered' })
   unansweredUnderLease(writes, '"1"')

@@ -5,11 +5,11 @@ import { changeOptions, leased } from '../../../../contract/harness.ts'
 import type { FaultProxy } from '../../../../support/fault-proxy.ts'
 import { behindProxy, LIMIT_MS, type StoppedClock } from '../support.ts'
 
-/** By the machine's clock, which only the requests move on: how long each try takes that is answered. */
+/** By the machine's clock, which only requests advance: the duration of each answered attempt. */
 const ROUND_TRIP_MS = 6_000
-/** The shortest pause between two tries, which is what chance gives here. */
+/** The shortest pause between two attempts, which the random source gives here. */
 const PAUSE_MS = 5
-/** The patience of who waits, several times the deadline, which is all that is left of time for what never comes. */
+/** The wait limit, several times the deadline, which is the only limit for a missing answer. */
 const [WAIT_MS, DEADLINE_MS] = [1_200_000, 30_000]
 
 let direct: StreamStore & { container: string }
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 describe.each([
   { write: 'lease', on: 'acquire', silenceMs: 12_000 },
-  // Of a read only its time tells that some of its tries had no answer.
+  // Only the duration of a read shows that some of its attempts had no answer.
   { write: 'optimistic', on: 'get', silenceMs: LIMIT_MS },
 ] as const)('the wait of a change ($write) for a lease that another holds', ({ write, on, silenceMs }) => {
   const change = (options: Partial<ChangeOptions>) =>
@@ -37,7 +37,7 @@ describe.each([
   const taking = (ms: number) => async () => clock.pass(ms)
   const slow = () => proxy.add({ kind: 'delay', on, before: taking(ROUND_TRIP_MS) })
 
-  it('ends as held when its time is over, however much of that the tries took', async () => {
+  it('ends as held when its time is over, however much of it the attempts took', async () => {
     await leased(direct, 's', 'grace')
     slow()
     const outcome = await change({ waitMs: 60_000, deadlineMs: DEADLINE_MS })
@@ -47,7 +47,7 @@ describe.each([
     expect(proxy.count(on)).toBe(1 + waits)
   })
 
-  it('does not begin before the first try, which takes none of its time', async () => {
+  it('does not begin before the first attempt, whose duration does not count', async () => {
     await leased(direct, 's')
     slow()
     expect(await change({ waitMs: 0 })).toMatchObject({ kind: 'held', waitedMs: 0 })
@@ -56,7 +56,7 @@ describe.each([
     expect(proxy.count(on)).toBe(3)
   })
 
-  it('goes ahead when the lease is free, long after a deadline that only tries and pauses have passed', async () => {
+  it('continues when the lease is free, long after a deadline that only attempts and pauses have exceeded', async () => {
     const leaseId = await leased(direct, 's')
     proxy.add({ kind: 'delay', on, nth: 10, before: () => direct.releaseLease('s', leaseId) })
     slow()
@@ -65,7 +65,7 @@ describe.each([
   })
 
   it.each(['lose-request', 'error-before'] as const)(
-    'does not take the time of a try without an answer (%s) for waiting',
+    'does not count an attempt without an answer (%s) as waiting',
     async kind => {
       await leased(direct, 's')
       const when = () => proxy.count(on) % 2 === 1

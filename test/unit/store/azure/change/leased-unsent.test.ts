@@ -7,7 +7,7 @@ import { bytes, changeOptions, leased, put, stored, summary, text } from '../../
 import type { FaultProxy } from '../../../../support/fault-proxy.ts'
 import { behindProxy, type StoppedClock } from '../support.ts'
 
-/** Sees and writes the truth, past the proxy. */
+/** Reads and writes the actual state, without the proxy. */
 let direct: StreamStore & { container: string }
 let proxy: FaultProxy
 let store: StreamStore
@@ -24,7 +24,7 @@ afterEach(async () => {
   await end()
 })
 
-/** Decides to write `a;` until that is there, and keeps account of what was discarded: the first decision is 1. */
+/** Decides to write `a;` until it is written, and records discarded decisions: the first is 1. */
 function account(onDecide: (decision: number) => void = () => {}) {
   const discarded: number[] = []
   let made = 0
@@ -42,7 +42,7 @@ function account(onDecide: (decision: number) => void = () => {}) {
 const change = (decide: (current: StreamSnapshot) => Decision, options: Partial<ChangeOptions> = {}) =>
   store.update('s', decide, changeOptions(options))
 
-/** The next Put finds no connection. @param meanwhile what others do in that moment */
+/** The next Put finds no connection. @param meanwhile actions of others at that moment */
 function unreachableOnce(meanwhile: () => Promise<unknown> = async () => {}): void {
   const unsent = { kind: 'unanswered', error: new ServiceError('ECONNREFUSED'), unansweredAttempts: 0 } as const
   vi.spyOn(BlobIO.prototype, 'put').mockImplementationOnce(async () => {
@@ -58,7 +58,7 @@ describe('a decision under a lease whose Put is not sent is discarded:', () => {
     { what: 'the clock was set', where: 'alone', wallMs: 60_000, monotonicMs: 0 },
     { what: 'two thirds of the lease are over', where: 'alone', wallMs: 10_001, monotonicMs: 10_001 },
     { what: 'the clock was set', where: 'in a burst', wallMs: 60_000, monotonicMs: 0 },
-  ])('$what before it, $where', async ({ where, wallMs, monotonicMs }) => {
+  ])('because $what before it, $where', async ({ where, wallMs, monotonicMs }) => {
     const { decide, discarded } = account(decision => {
       if (decision === 1) clock.pass(monotonicMs, wallMs)
     })
@@ -69,7 +69,7 @@ describe('a decision under a lease whose Put is not sent is discarded:', () => {
     expect(proxy.count('put')).toBe(1)
   })
 
-  it('the given lease is over', async () => {
+  it('because the given lease is over', async () => {
     const leaseId = await leased(direct, 's')
     proxy.add({ kind: 'delay', on: 'put', nth: 1, before: () => direct.breakLease('s', 0) })
     const { decide, discarded, made } = account()
@@ -80,7 +80,7 @@ describe('a decision under a lease whose Put is not sent is discarded:', () => {
 })
 
 describe.each(MODES)('a decision (%s) whose Put is not sent is discarded:', write => {
-  it('another has the lease by then, and it was made only to learn of the Put before', async () => {
+  it('because another has taken the lease, and it only served to resolve the previous Put', async () => {
     const take = async () => {
       await direct.breakLease('s', 0)
       await leased(direct, 's', 'grace')
@@ -92,7 +92,7 @@ describe.each(MODES)('a decision (%s) whose Put is not sent is discarded:', writ
     expect(discarded).toEqual([made()])
   })
 
-  it.each(['alone', 'after another of this process'])('the service could not be reached with it, %s', async where => {
+  it.each(['alone', 'after another of this process'])('because the service was unreachable, %s', async where => {
     if (where !== 'alone') await change(put('w;'), { write })
     proxy.reset()
     unreachableOnce()
@@ -102,7 +102,7 @@ describe.each(MODES)('a decision (%s) whose Put is not sent is discarded:', writ
     expect(proxy.count('put')).toBe(1)
   })
 
-  it('the same command of another, made meanwhile, is told as a duplicate', async () => {
+  it('because another process applied the same command meanwhile, which is reported as a duplicate', async () => {
     const init = { op: 'init', root: { name: 'A' }, forks: [{ name: 'B' }], hold: false, born: 'b' } as const
     const start = { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 } as const
     await transact(direct, 's', init, { commandId: 'i', by: 'ada' })
@@ -118,7 +118,7 @@ describe.each(MODES)('a decision (%s) whose Put is not sent is discarded:', writ
 })
 
 describe.each(MODES)('a decision (%s) whose Put was sent is not discarded', write => {
-  it.each(['lose-request', 'lose-answer', 'error-before', 'error-after'] as const)('%s', async kind => {
+  it.each(['lose-request', 'lose-answer', 'error-before', 'error-after'] as const)('on %s', async kind => {
     proxy.add({ kind, on: 'put', nth: 1 })
     const { decide, discarded } = account()
     expect(await change(decide, { write })).toMatchObject({ kind: 'committed' })

@@ -9,7 +9,7 @@ import { openAzuriteStore, sharedAzurite } from '../../../../support/azurite.ts'
 import { type Fault, type FaultProxy, type Operation, startFaultProxy } from '../../../../support/fault-proxy.ts'
 import { limitToEnd, PATIENT, SOON, StoppedClock } from '../support.ts'
 
-/** Sees and writes the truth, past the proxy. */
+/** Reads and writes the actual state, without the proxy. */
 let direct: StreamStore & { container: string }
 let proxy: FaultProxy
 let store: StreamStore
@@ -17,7 +17,7 @@ let opened: StreamStore[]
 /** Of the machine of the stores behind the proxy. */
 let clock: StoppedClock
 
-/** Nobody listens there, and nobody is given it. */
+/** A closed port that no other process gets. */
 const NO_PORT = 1_023
 
 beforeEach(async () => {
@@ -43,7 +43,7 @@ async function open(options: Partial<AzureBlobOptions> = {}): Promise<StreamStor
   return made
 }
 
-/** Appends a command id, once: a later look that finds it leaves. */
+/** Appends a command id, once: a later decision that finds it skips. */
 function append(id: string, onDecide: (current: StreamSnapshot) => void = () => {}) {
   return (current: StreamSnapshot) => {
     onDecide(current)
@@ -68,8 +68,8 @@ function inject(...faults: Fault[]): void {
 }
 
 describe('a change without faults', () => {
-  it('takes two round trips of one acquire, one get and one put; the release follows behind', async () => {
-    // Requests that are sent together meet, however busy the machine is; of others none is kept waiting for ever.
+  it('takes two round trips for one acquire, one get and one put; the release follows', async () => {
+    // Requests sent together overlap, however busy the machine is; others are not delayed forever.
     const both = () => proxy.count('acquire') + proxy.count('get') === 2
     const met = () => vi.waitUntil(both, 5_000).catch(() => {})
     inject({ kind: 'delay', on: 'acquire', before: met }, { kind: 'delay', on: 'get', before: met })
@@ -80,7 +80,7 @@ describe('a change without faults', () => {
     expect(proxy.requests.map(request => request.operation).sort()).toEqual(['acquire', 'get', 'put', 'release'])
   })
 
-  it('names the lease, the ETag it read and the MD5 of the body in its put', async () => {
+  it('names in its put the lease, the ETag it read and the MD5 of the body', async () => {
     const { etag } = await stored(direct, 's')
     await change('a')
     const put = proxy.requests.find(request => request.operation === 'put')
@@ -89,7 +89,7 @@ describe('a change without faults', () => {
     expect(put?.headers['content-md5']).toMatch(/==$/)
   })
 
-  it('takes a fresh lease id each time and is not refused by its own release', async () => {
+  it('uses a new lease id each time and is not refused because of its own release', async () => {
     for (const id of ['a', 'b', 'c']) {
       expect(await change(id, { waitMs: 0 })).toMatchObject({ kind: 'committed' })
       await nextTurn()
@@ -98,7 +98,7 @@ describe('a change without faults', () => {
     expect(proxy.count('acquire')).toBe(3)
   })
 
-  it('reads again when somebody wrote between its read and its acquire', async () => {
+  it('reads again if another writer wrote between its read and its acquire', async () => {
     inject({
       kind: 'delay',
       on: 'acquire',
@@ -119,7 +119,7 @@ describe('a change without faults', () => {
 
 describe('an acquire', () => {
   it.each(['lose-request', 'lose-answer', 'error-before', 'error-after', 'duplicate', 'truncate'] as const)(
-    '%s: is repeated with the same id, and the change is committed once',
+    '%s: is retried with the same id, and the change is committed once',
     async kind => {
       inject({ kind, on: 'acquire', nth: 1 })
       expect(await change('a', { waitMs: 0 })).toMatchObject({ kind: 'committed' })
@@ -129,7 +129,7 @@ describe('an acquire', () => {
     },
   )
 
-  it('without any answer is abandoned as unreachable, and the lease it may have taken is given back', async () => {
+  it('without any answer is abandoned as unreachable, and the lease it may have taken is released', async () => {
     inject({ kind: 'lose-answer', on: 'acquire', times: 3 })
     await expect(change('a')).rejects.toBeInstanceOf(StoreUnreachable)
     await store.close()
@@ -138,21 +138,21 @@ describe('an acquire', () => {
     expect((await stored(direct, 's')).lease.state).toBe('available')
   })
 
-  it('that never reaches the service says so', async () => {
+  it('that never reaches the service reports that', async () => {
     const nowhere = await openAzuriteStore(NO_PORT, { container: direct.container })
     opened.push(nowhere)
     await expect(change('a', {}, nowhere)).rejects.toThrow(/ECONNREFUSED/)
   })
 })
 
-/** A change of a moment ago whose lease the next one goes on with. Nothing but microtasks may come between the two. */
+/** A recent change whose lease the next one reuses. Only microtasks may come between the two. */
 async function inBurst(where: string): Promise<void> {
   if (where === 'alone') return
   expect(await change('w')).toMatchObject({ kind: 'committed' })
   proxy.reset()
 }
 
-/** A third and more of the time that a change has in all. */
+/** A third and more of the whole time limit of a change. */
 const passing = async (): Promise<void> => clock.pass(12_000)
 
 const WHERE = [
@@ -179,7 +179,7 @@ describe.each(WHERE)('a put, %s,', (where, before) => {
     expect(proxy.count('put')).toBe(puts)
   })
 
-  it('without an answer on a connection that stays open ends at its limit and is looked after', async () => {
+  it('without an answer on an open connection times out and is resolved by a read', async () => {
     await inBurst(where)
     const endLimit = limitToEnd()
     inject({ kind: 'lose-answer', on: 'put', nth: 1, silent: true })
@@ -191,7 +191,7 @@ describe.each(WHERE)('a put, %s,', (where, before) => {
     expect(await body()).toBe(`${before}a;`)
   })
 
-  it('doubled by the network is unknown, not failed, when no read can tell which copy was refused', async () => {
+  it('duplicated by the network is unknown, not failed, if no read can show which copy was refused', async () => {
     await inBurst(where)
     inject(
       { kind: 'duplicate', on: 'put', nth: 1 },
@@ -217,7 +217,7 @@ describe.each(WHERE)('a put, %s,', (where, before) => {
     expect(await body()).toBe(`${before}a;`)
   })
 
-  it('that lands just before the second one makes that fail, and is found', async () => {
+  it('that lands just before the second one makes that one fail, and is found', async () => {
     await inBurst(where)
     inject({ kind: 'late', on: 'put', nth: 1 }, { kind: 'delay', on: 'put', nth: 2, before: () => proxy.deliverLate() })
     expect(await change('a')).toMatchObject({ kind: 'committed' })
@@ -225,7 +225,7 @@ describe.each(WHERE)('a put, %s,', (where, before) => {
     expect(await body()).toBe(`${before}a;`)
   })
 
-  it('unanswered, then written over by another: found in the fresh state, not repeated', async () => {
+  it('that is unanswered and then overwritten by another: found in the current state, not repeated', async () => {
     const takeOver = async () => {
       await direct.breakLease('s', 0)
       await direct.update('s', append('other'), changeOptions())
@@ -240,7 +240,7 @@ describe.each(WHERE)('a put, %s,', (where, before) => {
     expect(proxy.count('put')).toBe(1)
   })
 
-  it('lost while another writes: planned again on the fresh state', async () => {
+  it('that is lost while another writes: decided again on the current state', async () => {
     const takeOver = async () => {
       await direct.breakLease('s', 0)
       await direct.update('s', append('other'), changeOptions())
@@ -251,7 +251,7 @@ describe.each(WHERE)('a put, %s,', (where, before) => {
     expect(await body()).toBe(`${before}other;a;`)
   })
 
-  it('is unknown when nothing answers until the deadline, and is not repeated by itself afterwards', async () => {
+  it('is unknown if no answer arrives before the deadline, and is not retried automatically afterwards', async () => {
     await inBurst(where)
     inject(
       { kind: 'lose-answer', on: 'put', nth: 1 },
@@ -265,7 +265,7 @@ describe.each(WHERE)('a put, %s,', (where, before) => {
     expect(proxy.count('put')).toBe(1)
   })
 
-  it('is unknown when the caller gives up while it is under way', async () => {
+  it('is unknown if the caller cancels while it is in flight', async () => {
     const stop = new AbortController()
     await inBurst(where)
     inject({ kind: 'lose-answer', on: 'put', silent: true, before: async () => stop.abort(new Error('stop')) })
@@ -274,7 +274,7 @@ describe.each(WHERE)('a put, %s,', (where, before) => {
 })
 
 describe.each(WHERE)('a lease lost in the middle, %s:', (where, before) => {
-  it('broken by an operator: acquired anew, committed once', async () => {
+  it('because an operator broke it: acquired again, committed once', async () => {
     await inBurst(where)
     inject({ kind: 'delay', on: 'put', nth: 1, before: () => direct.breakLease('s', 0) })
     expect(await change('a')).toMatchObject({ kind: 'committed' })
@@ -284,7 +284,7 @@ describe.each(WHERE)('a lease lost in the middle, %s:', (where, before) => {
     expect(await body()).toBe(`${before}a;`)
   })
 
-  it('broken and taken by another that stays: held, nothing written', async () => {
+  it('because another took it and keeps it: held, nothing written', async () => {
     const take = async () => {
       await direct.breakLease('s', 0)
       await leased(direct, 's', 'grace')
@@ -296,7 +296,7 @@ describe.each(WHERE)('a lease lost in the middle, %s:', (where, before) => {
     expect(await body()).toBe(before)
   })
 
-  it('taken by another after an unanswered put that cannot land any more: held, not unknown', async () => {
+  it('to another after an unanswered put that can no longer land: held, not unknown', async () => {
     const take = async () => {
       await direct.breakLease('s', 0)
       await direct.acquireLease('s', { leaseId: randomUUID(), durationS: 60, holder: holder('grace') })
@@ -310,7 +310,7 @@ describe.each(WHERE)('a lease lost in the middle, %s:', (where, before) => {
   it.each([
     { what: 'the machine slept', wallMs: 60_000, monotonicMs: 0 },
     { what: 'two thirds of the lease are over', wallMs: 10_001, monotonicMs: 10_001 },
-  ])('$what before the put: nothing is sent under the old lease', async ({ wallMs, monotonicMs }) => {
+  ])('because $what before the put: nothing is sent under the old lease', async ({ wallMs, monotonicMs }) => {
     let decisions = 0
     const decide = append('a', () => {
       decisions += 1
@@ -336,7 +336,7 @@ describe('a given lease', () => {
     expect(await direct.renewLease('s', leaseId)).toMatchObject({ kind: 'ok' })
   })
 
-  it('lost behind an applied put whose answer was lost: committed, not lost', async () => {
+  it('that is lost after an applied put whose answer was lost: committed, not lost', async () => {
     const leaseId = await leased(direct, 's')
     inject(
       { kind: 'lose-answer', on: 'put', nth: 1 },
@@ -345,7 +345,7 @@ describe('a given lease', () => {
     expect(await change('a', { leaseId })).toMatchObject({ kind: 'committed' })
   })
 
-  it('lost behind a put that never arrived: lost, nothing written', async () => {
+  it('that is lost after a put that never arrived: lost, nothing written', async () => {
     const leaseId = await leased(direct, 's')
     inject({ kind: 'lose-request', on: 'put', nth: 1, before: () => direct.breakLease('s', 0) })
     expect(await change('a', { leaseId })).toMatchObject({ kind: 'lost', code: expect.stringMatching(/^Lease/) })
@@ -353,10 +353,10 @@ describe('a given lease', () => {
   })
 })
 
-describe('changes one right after the other', () => {
+describe('consecutive changes', () => {
   const puts = () => proxy.requests.filter(({ operation }) => operation === 'put')
 
-  it('go under one lease, each but the first with a put alone on what the one before wrote', async () => {
+  it('share one lease; each but the first sends only a put on the state that the previous one wrote', async () => {
     const etags = [(await stored(direct, 's')).etag]
     for (const id of ['a', 'b']) {
       const outcome = await change(id)
@@ -369,7 +369,7 @@ describe('changes one right after the other', () => {
     expect(await body()).toBe('a;b;')
   })
 
-  it('give the lease back after a few, and with the end of the turn of the event loop', async () => {
+  it('release the lease after a few, and at the end of the turn of the event loop', async () => {
     for (let at = 0; at < 9; at += 1) await change(`${at}`)
     expect(proxy.count('acquire')).toBe(3)
     await nextTurn()
@@ -380,7 +380,7 @@ describe('changes one right after the other', () => {
     expect((await stored(direct, 's')).lease.state).toBe('available')
   })
 
-  it('do not go on under a lease that is no longer young', async () => {
+  it('do not reuse a lease that is no longer young', async () => {
     const decide = append('a', () => clock.pass(5_001))
     expect(await store.update('s', decide, changeOptions())).toMatchObject({ kind: 'committed' })
     await change('b')
@@ -394,12 +394,12 @@ describe('changes one right after the other', () => {
     ],
     ['a read', async () => (await stored(store, 's')).lease.state],
     ['an optimistic change', async () => (await change('b', { write: 'optimistic', waitMs: 0 })).kind],
-  ])('give it back at once for %s', async (_, ask) => {
+  ])('release the lease at once for %s', async (_, ask) => {
     await change('a')
     expect(await ask()).toMatch(/^(acquired|committed|removed|available)$/)
   })
 
-  it('tell only of a state that was read what they do not write', async () => {
+  it('that write nothing decide on a state that was read', async () => {
     await change('a')
     const seen: string[] = []
     const decide = (current: StreamSnapshot) => {
@@ -418,14 +418,14 @@ describe('changes one right after the other', () => {
   })
 })
 
-describe('what decide leaves', () => {
+describe('a decision to skip', () => {
   const refuse = () => ({ kind: 'leave' as const })
 
-  it('before any put is left', async () => {
+  it('is left before any put', async () => {
     expect(await store.update('s', refuse, changeOptions())).toEqual({ kind: 'left' })
   })
 
-  it('after a put that may still land is unknown', async () => {
+  it('is unknown after a put that may still land', async () => {
     inject({ kind: 'late', on: 'put', nth: 1 })
     let decisions = 0
     const decide = (current: StreamSnapshot) => {
@@ -438,7 +438,7 @@ describe('what decide leaves', () => {
 
 describe('a release', () => {
   it.each(['lose-request', 'lose-answer', 'error-before', 'error-after'] as const)(
-    '%s: is repeated, and parks nobody',
+    '%s: is retried, and blocks no other writer',
     async kind => {
       inject({ kind, on: 'release', nth: 1 })
       await change('a')
@@ -458,7 +458,7 @@ describe('an explicit lease operation whose answer is lost', () => {
     expect(proxy.count('release')).toBe(2)
   })
 
-  it.each(['acquire', 'renew', 'change', 'break'] as const)('%s: is repeated and succeeds', async operation => {
+  it.each(['acquire', 'renew', 'change', 'break'] as const)('%s: is retried and succeeds', async operation => {
     const leaseId = operation === 'acquire' ? randomUUID() : await leased(direct, 's')
     inject({ kind: 'lose-answer', on: operation, nth: 1 })
     const made = {
@@ -471,7 +471,7 @@ describe('an explicit lease operation whose answer is lost', () => {
     expect(proxy.count(operation)).toBe(2)
   })
 
-  it('never answered: neither held nor lost', async () => {
+  it('that is never answered: neither held nor lost', async () => {
     const leaseId = await leased(direct, 's')
     for (const on of ['renew', 'acquire', 'release'] as const) inject({ kind: 'lose-answer', on })
     expect(await store.renewLease('s', leaseId)).toMatchObject({ kind: 'unknown' })
@@ -481,7 +481,7 @@ describe('an explicit lease operation whose answer is lost', () => {
     expect(await store.releaseLease('s', leaseId)).toMatchObject({ kind: 'unknown' })
   })
 
-  it('remove: gone means removed; without an ETag it is not repeated', async () => {
+  it('remove: a missing blob means removed; without an ETag it is not repeated', async () => {
     const { etag } = await stored(direct, 's')
     inject({ kind: 'lose-request', on: 'delete', times: 1 })
     expect(await store.remove('s', {})).toMatchObject({ kind: 'unknown' })
@@ -492,7 +492,7 @@ describe('an explicit lease operation whose answer is lost', () => {
 })
 
 describe('a create', () => {
-  it('given up by the caller while it is under way is unknown: it may have landed', async () => {
+  it('that the caller cancels in flight is unknown: it may have landed', async () => {
     const stop = new AbortController()
     inject({ kind: 'lose-answer', on: 'put', silent: true })
     const created = store.create('new', bytes('a;'), summary(), stop.signal)
@@ -501,7 +501,7 @@ describe('a create', () => {
     expect(await created).toMatchObject({ kind: 'unknown', cause: { message: 'stop' } })
   })
 
-  it('given up before it was sent throws the reason', async () => {
+  it('that is canceled before it is sent throws the reason', async () => {
     const created = store.create('new', bytes('a;'), summary(), AbortSignal.abort(new Error('stop')))
     await expect(created).rejects.toThrow('stop')
     expect(proxy.count('put')).toBe(0)
@@ -509,7 +509,7 @@ describe('a create', () => {
 })
 
 describe('a blob larger than any document', () => {
-  it('is not read to its end', async () => {
+  it('is not read to the end', async () => {
     const { container } = direct
     const patient = await openAzuriteStore((await sharedAzurite()).port, { container, limits: { bodyMs: 100_000 } })
     opened.push(patient)
@@ -520,10 +520,10 @@ describe('a blob larger than any document', () => {
   })
 })
 
-describe('many changes through a bad network', () => {
+describe('many changes over an unreliable network', () => {
   const kinds = ['lose-request', 'lose-answer', 'late', 'error-before', 'error-after', 'duplicate', 'truncate'] as const
 
-  it('lose, double and reorder nothing (seed 42)', async () => {
+  it('lose, duplicate and reorder nothing (seed 42)', async () => {
     const bad = await startFaultProxy({
       target: { port: (await sharedAzurite()).port },
       seed: 42,

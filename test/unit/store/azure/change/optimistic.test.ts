@@ -13,11 +13,11 @@ import { connectionStringAt, openAzuriteStore, sharedAzurite } from '../../../..
 import { type Fault, type FaultProxy, startFaultProxy } from '../../../../support/fault-proxy.ts'
 import { behindProxy, limitToEnd, PATIENT, SOON, type StoppedClock } from '../support.ts'
 
-/** Sees and writes the truth, past the proxy. */
+/** Reads and writes the actual state, without the proxy. */
 let direct: StreamStore & { container: string }
 let proxy: FaultProxy
 let store: StreamStore
-/** Of the store's machine: what it heard stays fresh. */
+/** Of the store's machine: received times stay fresh. */
 let clock: StoppedClock
 let end: () => Promise<void>
 
@@ -29,7 +29,7 @@ afterEach(async () => {
   await end()
 })
 
-/** Appends a command id, once: a later look that finds it leaves. */
+/** Appends a command id, once: a later decision that finds it skips. */
 function append(id: string, onDecide: (current: StreamSnapshot) => void = () => {}) {
   return (current: StreamSnapshot) => {
     onDecide(current)
@@ -50,7 +50,7 @@ function inject(...faults: Fault[]): void {
   for (const fault of faults) proxy.add(fault)
 }
 
-/** Makes the store remember what is there, and forgets the requests that took. */
+/** Makes the store cache the current state, and forgets the requests for that. */
 async function warm(): Promise<void> {
   expect(await change('w')).toMatchObject({ kind: 'committed' })
   proxy.reset()
@@ -59,7 +59,7 @@ async function warm(): Promise<void> {
 const operations = () => proxy.requests.map(request => request.operation)
 
 describe('an optimistic change without faults', () => {
-  it('reads and puts on the ETag it read, with the MD5 of the body, and asks for no lease', async () => {
+  it('reads, then puts with the ETag it read and the MD5 of the body, and requests no lease', async () => {
     const { etag } = await stored(direct, 's')
     expect(await change('a')).toMatchObject({ kind: 'committed' })
     expect(operations()).toEqual(['get', 'put'])
@@ -68,14 +68,14 @@ describe('an optimistic change without faults', () => {
     expect(headers).not.toHaveProperty('x-ms-lease-id')
   })
 
-  it('takes one round trip where this process wrote last', async () => {
+  it('takes one round trip if this process wrote last', async () => {
     await warm()
     for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) expect(await change(id)).toMatchObject({ kind: 'committed' })
     expect(operations()).toEqual(['put', 'put', 'put', 'put', 'put', 'put'])
     expect(await body()).toBe('w;a;b;c;d;e;f;')
   })
 
-  it('keeps the metadata and content headers of others through reads and warm writes', async () => {
+  it('keeps the metadata and content headers of others through reads and writes from the cache', async () => {
     const blob = await foreignBlob()
     const { etag } = await blob.download()
     await blob.upload('', 0, {
@@ -91,7 +91,7 @@ describe('an optimistic change without faults', () => {
     })
   })
 
-  it('leaves nothing on what it remembers: it reads and decides again', async () => {
+  it('never skips because of a cached state: it reads and decides again', async () => {
     await warm()
     await other()
     const seen: string[] = []
@@ -106,7 +106,7 @@ describe('an optimistic change without faults', () => {
     expect(await body()).toBe('w;other;a;')
   })
 
-  it('believes no fault of what it remembers', async () => {
+  it('never fails because of a cached state: it reads and decides again', async () => {
     await warm()
     await other()
     const decide = (current: StreamSnapshot) => {
@@ -118,13 +118,13 @@ describe('an optimistic change without faults', () => {
     })
   })
 
-  it('is left, with one read, where there is nothing to do', async () => {
+  it('is left after one read if there is nothing to do', async () => {
     await warm()
     expect(await change('w')).toEqual({ kind: 'left' })
     expect(operations()).toEqual(['get'])
   })
 
-  it('reads and decides again when somebody wrote before it', async () => {
+  it('reads and decides again if another wrote before it', async () => {
     await warm()
     await other()
     expect(await change('a')).toMatchObject({ kind: 'committed' })
@@ -132,7 +132,7 @@ describe('an optimistic change without faults', () => {
     expect(await body()).toBe('w;other;a;')
   })
 
-  it('takes the lease after two losses, so that nobody can keep it out for ever', async () => {
+  it('takes the lease after two conflicts, so that other writers cannot block it forever', async () => {
     let times = 0
     inject({ kind: 'delay', on: 'put', times: 2, before: () => other(`${times++}`) })
     // Now it is too late for others.
@@ -144,7 +144,7 @@ describe('an optimistic change without faults', () => {
     expect(await body()).toBe('0;1;a;')
   })
 
-  it('goes on under the lease of the change before while that is held, with a put alone', async () => {
+  it('continues under the lease of the previous change while that is held, with only a put', async () => {
     let times = 0
     inject({ kind: 'delay', on: 'put', times: 2, before: () => other(`${times++}`) })
     await change('a')
@@ -154,7 +154,7 @@ describe('an optimistic change without faults', () => {
     expect(await body()).toBe('0;1;a;b;')
   })
 
-  it('is held where another takes the lease before it can', async () => {
+  it('is held if another takes the lease first', async () => {
     let times = 0
 
     inject({ kind: 'delay', on: 'put', times: 2, before: () => other(`${times++}`) })
@@ -163,14 +163,14 @@ describe('an optimistic change without faults', () => {
     expect(await body()).toBe('0;1;')
   })
 
-  it('says missing, not unknown, when the stream goes between its read and its put', async () => {
+  it('returns missing, not unknown, if the stream is removed between its read and its put', async () => {
     inject({ kind: 'delay', on: 'put', nth: 1, before: () => direct.remove('s', {}) })
     expect(await change('a')).toEqual({ kind: 'missing' })
   })
 })
 
 describe('an optimistic change beside a lease', () => {
-  it('held, with one put and one read, on what it remembers; nothing is written', async () => {
+  it('that is held costs one put and one read with a cached state; nothing is written', async () => {
     await warm()
     const before = await stored(direct, 's')
     await direct.acquireLease('s', { leaseId: crypto.randomUUID(), durationS: 60, holder: changeOptions().holder })
@@ -179,7 +179,7 @@ describe('an optimistic change beside a lease', () => {
     expect(await stored(direct, 's')).toMatchObject({ etag: before.etag })
   })
 
-  it('waits until it is given back and then sees what its holder wrote', async () => {
+  it('waits until it is released and then reads what its holder wrote', async () => {
     await warm()
     const leaseId = await leased(direct, 's')
     inject({
@@ -195,13 +195,13 @@ describe('an optimistic change beside a lease', () => {
     expect(await body()).toBe('w;holder;a;')
   })
 
-  it('taken in the middle and kept: held, not unknown, for the service refused the put', async () => {
+  it('that is taken during the change and kept: held, not unknown, because the service refused the put', async () => {
     inject({ kind: 'delay', on: 'put', nth: 1, before: () => leased(direct, 's', 'grace') })
     expect(await change('a', { waitMs: 30 })).toMatchObject({ kind: 'held', lease: { holder: { by: 'grace' } } })
     expect(await body()).toBe('')
   })
 
-  it('taken behind a put that may still land: unknown, not held', async () => {
+  it('that is taken after a put that may still land: unknown, not held', async () => {
     const take = () =>
       direct.acquireLease('s', { leaseId: crypto.randomUUID(), durationS: 60, holder: changeOptions().holder })
     inject({ kind: 'late', on: 'put', nth: 1 }, { kind: 'delay', on: 'get', nth: 2, before: take })
@@ -211,7 +211,7 @@ describe('an optimistic change beside a lease', () => {
     expect(await body()).toBe('a;')
   })
 
-  it('taken behind a put that landed without an answer: committed, not held', async () => {
+  it('that is taken after a put that landed without an answer: committed, not held', async () => {
     const take = () =>
       direct.acquireLease('s', { leaseId: crypto.randomUUID(), durationS: 60, holder: changeOptions().holder })
     inject({ kind: 'lose-answer', on: 'put', nth: 1 }, { kind: 'delay', on: 'get', nth: 2, before: take })
@@ -219,7 +219,7 @@ describe('an optimistic change beside a lease', () => {
     expect(await body()).toBe('a;')
   })
 
-  it('does not write over the put of a holder whose lease was broken: that put is refused, and done again', async () => {
+  it('never overwrites the put of a holder whose lease was broken: that put is refused and done again', async () => {
     const meanwhile = async () => {
       await direct.breakLease('s', 0)
       expect(await change('fast', {}, direct)).toMatchObject({ kind: 'committed' })
@@ -253,7 +253,7 @@ describe.each(['cold', 'warm'])('an optimistic put, %s,', temperature => {
     expect(proxy.count('put')).toBe(puts)
   })
 
-  it('without an answer on a connection that stays open ends at its limit and is looked after', async () => {
+  it('without an answer on an open connection times out and is resolved by a read', async () => {
     const endLimit = limitToEnd()
     inject({ kind: 'lose-answer', on: 'put', nth: 1, silent: true })
     const changed = change('a')
@@ -271,14 +271,14 @@ describe.each(['cold', 'warm'])('an optimistic put, %s,', temperature => {
     expect(await body()).toBe(`${before}a;`)
   })
 
-  it('that lands just before the second one makes that fail, and is found', async () => {
+  it('that lands just before the second one makes that one fail, and is found', async () => {
     inject({ kind: 'late', on: 'put', nth: 1 }, { kind: 'delay', on: 'put', nth: 2, before: () => proxy.deliverLate() })
     expect(await change('a')).toMatchObject({ kind: 'committed' })
     expect(proxy.injected.map(one => one.kind)).toEqual(['late', 'delay'])
     expect(await body()).toBe(`${before}a;`)
   })
 
-  it('unanswered, then written over by another: found in the fresh state, not repeated', async () => {
+  it('that is unanswered and then overwritten by another: found in the current state, not repeated', async () => {
     inject({ kind: 'lose-answer', on: 'put', nth: 1, before: async () => {} })
     inject({ kind: 'delay', on: 'get', when: () => proxy.count('put') > 0, times: 1, before: () => other() })
     expect(await change('a')).toMatchObject({ kind: 'committed' })
@@ -286,14 +286,14 @@ describe.each(['cold', 'warm'])('an optimistic put, %s,', temperature => {
     expect(proxy.count('put')).toBe(1)
   })
 
-  it('lost while another writes: planned again on the fresh state', async () => {
+  it('that is lost while another writes: decided again on the current state', async () => {
     inject({ kind: 'lose-request', on: 'put', nth: 1, before: () => other() })
     expect(await change('a')).toMatchObject({ kind: 'committed' })
     expect(await body()).toBe(`${before}other;a;`)
   })
 
-  it('is unknown when nothing answers until the deadline, and is not repeated by itself afterwards', async () => {
-    // Three of them take more time than a change has in all.
+  it('is unknown if no answer arrives before the deadline, and is not retried automatically afterwards', async () => {
+    // Three of them exceed the whole time limit of a change.
     const passing = async () => clock.pass(12_000)
     inject(
       { kind: 'lose-answer', on: 'put', nth: 1 },
@@ -307,13 +307,13 @@ describe.each(['cold', 'warm'])('an optimistic put, %s,', temperature => {
     expect(proxy.count('put')).toBe(1)
   })
 
-  it('is unknown when the caller gives up while it is under way', async () => {
+  it('is unknown if the caller cancels while it is in flight', async () => {
     const stop = new AbortController()
     inject({ kind: 'lose-answer', on: 'put', silent: true, before: async () => stop.abort(new Error('stop')) })
     expect(await change('a', { signal: stop.signal })).toMatchObject({ kind: 'unknown' })
   })
 
-  it('that may still land makes a decision to leave unknown', async () => {
+  it('that may still land makes a decision to skip unknown', async () => {
     inject({ kind: 'late', on: 'put', nth: 1 })
     let decisions = 0
     const decide = (current: StreamSnapshot) => {
@@ -330,7 +330,7 @@ describe('lease holders, optimistic writers and foreign writers on one stream', 
   const kinds = ['lose-request', 'lose-answer', 'late', 'error-before', 'error-after', 'duplicate', 'truncate'] as const
   const CHANGES = 8
 
-  it('lose, double and reorder nothing through a bad network (seed 7)', async () => {
+  it('lose, duplicate and reorder nothing over an unreliable network (seed 7)', async () => {
     const bad = await startFaultProxy({
       target: { port: (await sharedAzurite()).port },
       seed: 7,
@@ -366,14 +366,14 @@ describe('lease holders, optimistic writers and foreign writers on one stream', 
     }
   })
 
-  /** Knows of nothing but the ETag: reads, appends, puts, and again where it was refused. */
+  /** Uses only the ETag: reads, appends, puts, and retries if refused. */
   async function foreignWriter(writer: string, outcomes: Map<string, string>): Promise<void> {
     const blob = await foreignBlob()
     for (let at = 0; at < CHANGES; ) {
       const found = await blob.downloadToBuffer()
       const { etag = '' } = await blob.getProperties()
       const next = `${found}${writer}.${at};`
-      // Read before the ETag was asked for: what was written in between must not be lost.
+      // Read before the ETag was requested: a write in between must not be lost.
       const again = await blob.downloadToBuffer(0, undefined, { conditions: { ifMatch: etag } }).catch(() => undefined)
       if (again === undefined || !again.equals(found)) continue
       const landed = await blob.upload(next, next.length, { conditions: { ifMatch: etag } }).then(

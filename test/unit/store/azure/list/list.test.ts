@@ -35,7 +35,7 @@ describe('listing through the service', () => {
 
   const paged = (pageSize: number) => openAzuriteStore(proxy.port, { container: store.container, pageSize })
 
-  it('asks page by page, and no further than it is read', async () => {
+  it('requests page by page, and only as far as it is read', async () => {
     proxy.reset()
     expect(await namesOf(store, { limit: 3 })).toEqual(names.slice(0, 3))
     expect(proxy.count('list')).toBe(1)
@@ -43,13 +43,13 @@ describe('listing through the service', () => {
     expect(proxy.requests[0]?.query.get('include')).toBe('metadata')
   })
 
-  it('asks for larger pages where small ones have nothing that is wanted', async () => {
+  it('requests larger pages if small ones have no wanted row', async () => {
     proxy.reset()
     expect(await namesOf(store, { limit: 1, skip: name => name !== names[50] })).toEqual([names[50]])
     expect(proxy.requests.map(({ query }) => query.get('maxresults'))).toEqual(['11', '44'])
   })
 
-  it('goes on behind a name without reading what is before it', async () => {
+  it('continues after a name without reading the pages before it', async () => {
     proxy.reset()
     expect(await namesOf(store, { after: 's/52' })).toEqual(['s/55', 's/58'])
     expect(proxy.requests[0]?.query.get('startFrom')).toBe('s/52')
@@ -63,7 +63,7 @@ describe('listing through the service', () => {
     expect(proxy.count('list')).toBe(1)
   })
 
-  it.each([7, 60])('lists all in any order, each once, by pages of %d', async pageSize => {
+  it.each([7, 60])('lists all streams in any order, each once, in pages of %d', async pageSize => {
     const by = await paged(pageSize)
     const rows = await listed(by, { order: 'any' })
     expect(rows.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual(await listed(store))
@@ -79,7 +79,7 @@ describe('listing through the service', () => {
     await by.close()
   })
 
-  it('reads several pages at a time in any order', async () => {
+  it('reads several pages in parallel in any order', async () => {
     const by = await paged(4)
     proxy.reset()
     expect(await namesOf(by, { order: 'any' })).toHaveLength(60)
@@ -88,19 +88,19 @@ describe('listing through the service', () => {
     await by.close()
   })
 
-  it('throws what is thrown while it asks, and asks for no page again', async () => {
+  it('throws an error of its request and requests no page again', async () => {
     proxy.reset()
     const skip = () => {
       throw new Error('out of memory')
     }
     await expect(listed(store, { skip, prefix: 's/' })).rejects.toThrow('out of memory')
-    // A page that a listing before gave up may still arrive at the proxy: it has no prefix.
+    // A page of an earlier, canceled listing may still arrive at the proxy: it has no prefix.
     expect(proxy.requests.filter(({ query }) => query.get('prefix') === 's/')).toHaveLength(1)
     expect(await namesOf(store)).toEqual(names)
   })
 
   it.each(['lose-request', 'lose-answer', 'error-before', 'truncate'] as const)(
-    '%s: the page is asked for again, of each stream once',
+    '%s: the page is requested again, each stream once',
     async kind => {
       for (const order of ['name', 'any'] as const) {
         const by = await paged(25)
@@ -116,7 +116,7 @@ describe('listing through the service', () => {
     },
   )
 
-  it('gives up a page that never comes whole, with what it had before', async () => {
+  it('gives up a page that never arrives completely, with the rows it had before', async () => {
     const by = await paged(25)
     proxy.reset()
     const found: string[] = []
@@ -132,7 +132,7 @@ describe('listing through the service', () => {
     await by.close()
   })
 
-  it.each(['name', 'any', 'due'] as const)('by %s can be given up at any blob, and the store goes on', async order => {
+  it.each(['name', 'any', 'due'] as const)('by %s can be canceled at any blob, and the store works on', async order => {
     const by = await paged(25)
     for (const at of names.filter((_, i) => i % 10 === 0)) {
       const controller = new AbortController()
@@ -141,7 +141,7 @@ describe('listing through the service', () => {
         return true
       }
       const given = listed(by, { order, skip, signal: controller.signal })
-      // On the last page nothing is left to be given up.
+      // On the last page there is nothing left to cancel.
       if (at < (names[50] ?? '')) await expect(given).rejects.toThrow('enough')
       else await given.catch(error => expect(error).toHaveProperty('message', 'enough'))
     }
@@ -149,7 +149,7 @@ describe('listing through the service', () => {
     await by.close()
   })
 
-  it('keeps the clock of the service', async () => {
+  it('updates the clock of the service', async () => {
     const ahead = 3_600_000
     const machine = { wallMs: () => Date.now() - ahead, monotonicMs: () => performance.now() }
     const by = await openAzuriteStore(proxy.port, { container: store.container, machine })
@@ -159,7 +159,7 @@ describe('listing through the service', () => {
   })
 })
 
-describe('listing a service that answers in its own way', () => {
+describe('listing a service with unusual answers', () => {
   const services: Server[] = []
   const opened: StreamStore[] = []
 
@@ -199,7 +199,7 @@ describe('listing a service that answers in its own way', () => {
     [400, 'InvalidQueryParameterValue', StoreIncompatible],
     [500, 'OperationTimedOut', StoreUnreachable],
     [503, 'ServerBusy', StoreUnreachable],
-  ] as const)('%d %s is a fault of its kind, in any order', async (status, code, kind) => {
+  ] as const)('%d %s is an error of its kind, in any order', async (status, code, kind) => {
     const store = await answering(saying(status, code))
     for (const order of ['name', 'any', 'due'] as const) {
       const error: unknown = await listed(store, { order }).catch(thrown => thrown)
@@ -208,12 +208,12 @@ describe('listing a service that answers in its own way', () => {
     }
   })
 
-  it('the parser of the SDK never sees a page: it would refuse this one', async () => {
+  it('never passes a page to the parser of the SDK, which would refuse this one', async () => {
     const broken = listXml([blobXml()]).replace('</Blobs>', '</Blobs><Unclosed>')
     expect(await namesOf(await answering(response => response.end(broken)))).toEqual(['a'])
   })
 
-  it('what is no listing is refused at once, what is none to its end is asked for again', async () => {
+  it('refuses at once an answer that is not a listing, and requests an incomplete one again', async () => {
     let requests = 0
     const store = await answering((response, asked) => {
       requests = asked
@@ -229,7 +229,7 @@ describe('listing a service that answers in its own way', () => {
     expect(requests).toBe(3)
   })
 
-  it('goes on behind the last blob it had, whatever came and went meanwhile', async () => {
+  it('continues after the last blob it had, whatever changed meanwhile', async () => {
     const page = (...all: string[]) => listXml(all.map(name => blobXml({ name: `<Name>${name}</Name>` })))
     const tries = [page('b', 'c', 'd').slice(0, -5), page('a', 'b', 'x').slice(0, -5), page('a', 'x', 'z')]
     const store = await answering((response, asked) => response.end(tries[asked - 1]))
@@ -238,7 +238,7 @@ describe('listing a service that answers in its own way', () => {
     expect(asked).toEqual(['b', 'c', 'd', 'x', 'z'])
   })
 
-  it('hands rows over while their page arrives, in any order, and none again when it has to be read again', async () => {
+  it('yields rows while their page arrives, in any order, and none twice if it is read again', async () => {
     const many = Array.from({ length: 1_000 }, (_, i) => `s/${1_000 + i}`)
     const whole = listXml(many.map(name => blobXml({ name: `<Name>${name}</Name>` })))
     let tries = 0
@@ -260,14 +260,14 @@ describe('listing a service that answers in its own way', () => {
     expect(tries).toBe(3)
   })
 
-  it('gives whole pages by name: whoever asks knows when each was taken', async () => {
+  it('yields whole pages by name: the caller knows when each was taken', async () => {
     const many = Array.from({ length: 1_000 }, (_, i) => blobXml({ name: `<Name>s/${1_000 + i}</Name>` }))
     const store = await answering(response => response.end(listXml(many)))
     const pages = await Array.fromAsync(store.list({}))
     expect(pages.map(page => page.length)).toEqual([1_000])
   })
 
-  it('reads a hierarchical namespace as one part, its directories left out, also from a page cut off', async () => {
+  it('reads a hierarchical namespace as one part without its directories, also from a truncated page', async () => {
     const kind = (type: string) => ({ properties: `<ResourceType>${type}</ResourceType>` })
     const file = (name: string) => blobXml({ name: `<Name>${name}</Name>`, ...kind('file') })
     const none = '<Content-Length>0</Content-Length>'
@@ -279,7 +279,7 @@ describe('listing a service that answers in its own way', () => {
     expect(asked).toEqual(['d/x', 'd-y'])
   })
 
-  it('an answer that falls silent ends with the limit for a page, at its beginning and in the midst of it', async () => {
+  it('times out an answer that stalls, at its start and in the middle', async () => {
     const whole = listXml([blobXml()])
     const endLimit = limitToEnd()
     let requests = 0
@@ -289,7 +289,7 @@ describe('listing a service that answers in its own way', () => {
       if (asked === 2) response.write(whole.slice(0, -5))
       if (asked === 3) response.end(whole)
     })
-    // Asked of the only blob as soon as it has arrived, the rest of its page never does.
+    // The only blob is delivered when it arrives, the rest of its page never does.
     const skip = () => {
       setImmediate(endLimit)
       return false
@@ -300,7 +300,7 @@ describe('listing a service that answers in its own way', () => {
     await expect(listed(silent)).rejects.toThrow(/does not answer: TimedOut/)
   })
 
-  it('an answer that falls silent can be given up', async () => {
+  it('can be canceled while an answer stalls', async () => {
     for (const order of ['name', 'any'] as const) {
       const controller = new AbortController()
       const store = await answering(response => {

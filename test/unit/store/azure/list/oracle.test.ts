@@ -12,7 +12,7 @@ import { connectionStringAt, openAzuriteStore, sharedAzurite } from '../../../..
 import { blobXml, escaped, listXml, metadataXml, USUAL_MD5 } from '../../../../support/list-xml.ts'
 
 /**
- * The listing of the SDK, which parses the XML of a page for good, is the oracle: ours reads the same of it, field for
+ * The listing of the SDK, which parses the XML of a page completely, is the oracle: ours returns the same, field for
  * field.
  */
 async function oracle(container: ContainerClient): Promise<StreamRow[]> {
@@ -63,7 +63,7 @@ describe('a listing of the emulator', () => {
     await create('.leasectl/x', {}, 'text/plain')
     await create('folder', { hdi_isfolder: 'true' }, 'text/plain')
     await container.getAppendBlobClient('append').create()
-    // Last of all: a minute later they look different.
+    // Last: a minute later they look different.
     for (const [blob, , , lease] of sample) await take(blob, lease)
   })
 
@@ -83,7 +83,7 @@ describe('a listing of the emulator', () => {
     if (lease > 3) await held.breakLease(lease === 4 ? 0 : 60).catch(() => {})
   }
 
-  /** The summary of the body that all have, every third with a holder, every fifth of another body. */
+  /** The summary of the body that all have, every third with a holder, every fifth for another body. */
   function ours(metadata: Record<string, string>, at: number): Record<string, string> {
     const record = { holder: holder('é & <grace>'), leaseHash: 'ab' }
     return writeMetadata({
@@ -95,7 +95,7 @@ describe('a listing of the emulator', () => {
     })
   }
 
-  it('is what the SDK makes of it, page by page', async () => {
+  it('matches the SDK page by page', async () => {
     const all = await oracle(container)
     expect(new Set(all.map(row => row.lease.state))).toEqual(new Set(['available', 'leased', 'breaking', 'broken']))
     expect(all.filter(row => row.summary !== undefined).length).toBeGreaterThan(10)
@@ -180,7 +180,7 @@ describe('a page as the service writes it', () => {
     return writeMetadata({ foreign, summary: summary({ key: 'é&<' }), md5, size: 4, holder: record })
   }
 
-  it('reads as the SDK reads it', async () => {
+  it('reads like the SDK reads it', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof({ weight: 4, arbitrary: anyBlob }, prefixXml), { maxLength: 8 }),

@@ -11,7 +11,7 @@ import { findCuts, type ListScope, listInPartitions } from '../../../../../src/s
 import { StoreIncompatible } from '../../../../../src/store/errors.ts'
 import type { StreamRow } from '../../../../../src/store/store.ts'
 
-/** A service with names that may change, which counts what it is asked. */
+/** A service with changing names, which counts its requests. */
 class FakeSource implements PageSource {
   readonly pageSize: number
   isOrdered = true
@@ -27,7 +27,7 @@ class FakeSource implements PageSource {
     this.#pause = pause
   }
 
-  /** Hands some of the rows over before the rest of the page has come. */
+  /** Yields some of the rows before the rest of the page has arrived. */
   async page(request: PageRequest, wanted: RowFilter, take?: TakeRows): Promise<ListedPage> {
     this.requests.push(request)
     this.underWay += 1
@@ -73,7 +73,7 @@ async function namesOf(source: PageSource, scope: Partial<ListScope> = {}): Prom
 const numbered = (count: number, prefix = 'orders/', digits = 6): string[] =>
   Array.from({ length: count }, (_, i) => prefix + String(i * 7).padStart(digits, '0'))
 
-/** Few letters, so that names share beginnings; some in an order of their own. */
+/** Few letters, so that names share prefixes; some in an order of their own. */
 const name = fc.string({
   unit: fc.constantFrom('a', 'b', 'B', '/', '-', '0', '9', '~', 'é', 'ﬀ', '😀'),
   minLength: 1,
@@ -81,8 +81,8 @@ const name = fc.string({
 })
 const prefix = fc.option(fc.constantFrom('a', 'a/', 'ab', '/', 'é', '~'), { nil: undefined })
 
-describe('a listing in parts', () => {
-  it('has every name once, whatever the names, the pages and the order in which they arrive', async () => {
+describe('a partitioned listing', () => {
+  it('has every name once, whatever the names, the pages and their order of arrival', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(name, { maxLength: 90 }),
@@ -100,7 +100,7 @@ describe('a listing in parts', () => {
     )
   })
 
-  it('has every name that is there all the time once, and none twice, while others come and go', async () => {
+  it('has every permanent name once, and none twice, while other names come and go', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(name, { minLength: 20, maxLength: 90 }),
@@ -128,9 +128,9 @@ describe('a listing in parts', () => {
     ['a folder for each', numbered(1_000).map(one => `${one}/stream`)],
     ['folders of days', Array.from({ length: 1_000 }, (_, i) => `2026/${10 + (i % 3)}/${10 + (i % 28)}/${i}`)],
     ['names at the top', numbered(1_000, '')],
-    ['names that begin alike', numbered(1_000, 'a-rather-long-beginning-that-all-names-have-')],
-    ['all of it mixed', [...numbered(300, ''), ...numbered(300), ...numbered(400, 'orders/eu-'), 'zz', '~']],
-  ])('reads four pages at a time, with few requests more: %s', async (_, names) => {
+    ['names with the same beginning', numbered(1_000, 'a-rather-long-beginning-that-all-names-have-')],
+    ['a mixture', [...numbered(300, ''), ...numbered(300), ...numbered(400, 'orders/eu-'), 'zz', '~']],
+  ])('reads four pages in parallel with few extra requests: %s', async (_, names) => {
     const source = new FakeSource(names, 20)
     expect((await namesOf(source)).toSorted()).toEqual(names.toSorted())
     expect(source.mostAtOnce).toBe(4)
@@ -144,21 +144,21 @@ describe('a listing in parts', () => {
     expect(alone.requests).toHaveLength(Math.ceil(names.length / 20))
   })
 
-  it('asks for two pages of two, one after the other', async () => {
+  it('requests two pages of two, one after the other', async () => {
     const source = new FakeSource(numbered(40), 20)
     expect(await namesOf(source)).toHaveLength(40)
     expect(source.requests).toHaveLength(2)
     expect(source.mostAtOnce).toBe(1)
   })
 
-  it('asks of each stream once', async () => {
+  it('yields each stream once', async () => {
     const asked: string[] = []
     const source = new FakeSource(numbered(500), 10)
     expect(await namesOf(source, { wanted: one => asked.push(one) < 0 })).toEqual([])
     expect(asked.toSorted()).toEqual(source.sorted())
   })
 
-  it('begins where it is told', async () => {
+  it('begins at the given name', async () => {
     const source = new FakeSource(numbered(500), 10)
     const startFrom = 'orders/001400'
     expect((await namesOf(source, { startFrom, prefix: 'orders/' })).toSorted()).toEqual(
@@ -166,7 +166,7 @@ describe('a listing in parts', () => {
     )
   })
 
-  it('reads no further than four pages ahead of who takes them', async () => {
+  it('reads at most four pages ahead of its consumer', async () => {
     const source = new FakeSource(numbered(2_000), 10)
     const pages = listInPartitions(source, {
       prefix: undefined,
@@ -182,7 +182,7 @@ describe('a listing in parts', () => {
     await pages.return(undefined)
   })
 
-  it('leaves nothing under way when nobody takes more', async () => {
+  it('leaves no request in flight when its consumer stops', async () => {
     const source = new FakeSource(numbered(2_000), 10)
     let taken = 0
     const scope = { prefix: undefined, startFrom: undefined, signal: undefined, wanted: () => true }
@@ -195,7 +195,7 @@ describe('a listing in parts', () => {
     expect(source.requests.at(-1)?.signal?.aborted).toBe(true)
   })
 
-  it('ends with the first fault, and with the reason of the signal', async () => {
+  it('ends with the first error, and with the reason of the signal', async () => {
     const failing = new FakeSource(numbered(2_000), 10, async () => {
       await turn()
       if (failing.requests.length > 40) throw new Error('away')
@@ -211,7 +211,7 @@ describe('a listing in parts', () => {
     expect(given.underWay).toBe(0)
   })
 
-  it('goes on without cuts when nobody answers the search for them', async () => {
+  it('continues in one part if the search for cuts gets no answer', async () => {
     const source = new FakeSource(numbered(500), 10)
     const answer = source.answer.bind(source)
     source.answer = (request, wanted) => {
@@ -221,7 +221,7 @@ describe('a listing in parts', () => {
     expect(await namesOf(source)).toEqual(source.sorted())
   })
 
-  it('stays one part where names are in another order, as with a hierarchical namespace', async () => {
+  it('stays in one part if names are in another order, as with a hierarchical namespace', async () => {
     const names = Array.from({ length: 300 }, (_, i) => [`d${i}/x`, `d${i}-y`]).flat()
     const hierarchical = (one: string) => one.replaceAll('/', '\u0000')
     const source = new FakeSource(names, 20)
@@ -240,7 +240,7 @@ describe('a listing in parts', () => {
     expect(source.isOrdered).toBe(false)
   })
 
-  it('never gives a short listing when the order breaks after it was parted: it fails, and is not parted again', async () => {
+  it('never returns a short listing if the order breaks after the partition: it fails, and is not partitioned again', async () => {
     const source = new FakeSource(numbered(1_000), 10)
     const answer = source.answer.bind(source)
     source.answer = (request, wanted) => ({ ...answer(request, wanted), isSorted: source.requests.length < 60 })
@@ -248,7 +248,7 @@ describe('a listing in parts', () => {
     expect((await namesOf(source)).toSorted()).toEqual(source.sorted())
   })
 
-  it('takes a page without names for a page', async () => {
+  it('accepts a page without names', async () => {
     const source = new FakeSource(numbered(300), 10)
     const answer = source.answer.bind(source)
     let empty = 0
@@ -273,7 +273,7 @@ describe('the search for cuts', () => {
     return { cuts: await findCuts(first, { last, to, prefix: wantedPrefix }), asked }
   }
 
-  it('finds ascending places within the stretch, with at most sixteen questions', async () => {
+  it('finds ascending positions within the range with at most sixteen requests', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(name, { minLength: 1, maxLength: 60 }),
@@ -301,14 +301,14 @@ describe('the search for cuts', () => {
 
   it.each([
     ['digits', numbered(100_000), 'orders/009996', ['1', '2', '3', '4', '5', '6'].map(digit => `orders/${digit}`)],
-    ['a digit further on', numbered(5_000), 'orders/009996', ['orders/01', 'orders/02', 'orders/03']],
+    ['a later digit', numbered(5_000), 'orders/009996', ['orders/01', 'orders/02', 'orders/03']],
     ['other folders', ['a/1', 'b/1', 'c/1', 'd/1'], 'a/1', ['b', 'c', 'd']],
-    ['nothing more', ['a/1'], 'a/1', []],
+    ['no further name', ['a/1'], 'a/1', []],
   ])('%s', async (_, names, last, cuts) => {
     expect((await search(names, last)).cuts).toEqual(cuts)
   })
 
-  it('stays within the prefix, before the end, and away from control characters', async () => {
+  it('stays within the prefix, before the end, and avoids control characters', async () => {
     const { asked } = await search(numbered(9_000), 'orders/000000', undefined, 'orders/')
     expect(asked.every(from => from > 'orders/' && from < 'orders0')).toBe(true)
     expect((await search(numbered(100_000), 'orders/009996', 'orders/4')).cuts).toEqual([

@@ -31,7 +31,7 @@ function scan(...pieces: readonly (string | Uint8Array)[]): Scanned {
 const namesIn = (xml: string): string[] => scan(xml).rows.map(row => row.name)
 
 describe('a page of the listing', () => {
-  it('gives of each blob what a row shows', () => {
+  it('yields the fields of a row for each blob', () => {
     const wanted = summary({ lastBy: 'é & <ada>', failure: 'a, b' })
     const metadata = writeMetadata({ foreign: { K: 'v' }, summary: wanted, md5: MD5, size: 4, holder: undefined })
     const blob = blobXml({ name: '<Name>a/b</Name>', after: metadataXml(metadata) })
@@ -52,7 +52,7 @@ describe('a page of the listing', () => {
     })
   })
 
-  it('puts each field of a summary in its place', () => {
+  it('assigns each field of a summary', () => {
     const whole = summary({
       outcome: 'errors',
       key: 'key',
@@ -75,7 +75,7 @@ describe('a page of the listing', () => {
     expect(scan(listXml([blobXml({ after: metadataXml(metadata) })])).rows[0]?.summary).toEqual(whole)
   })
 
-  it('shows no summary that belongs to other bytes', () => {
+  it('omits a summary that belongs to another body', () => {
     const metadata = writeMetadata({ foreign: {}, summary: summary(), md5: MD5, size: 4, holder: undefined })
     const stale = [
       { length: '<Content-Length>5</Content-Length>' },
@@ -89,7 +89,7 @@ describe('a page of the listing', () => {
       expect(scan(listXml([blobXml({ ...part, after: metadataXml(metadata) })])).rows[0]).not.toHaveProperty('summary')
   })
 
-  it('shows who holds the lease, while there is one', () => {
+  it('has the holder of the lease while there is one', () => {
     const record = { holder: holder('grace'), leaseHash: 'ab' }
     const metadata = metadataXml(writeMetadata({ foreign: {}, summary: summary(), md5: MD5, size: 4, holder: record }))
     const lease = '<LeaseStatus>locked</LeaseStatus><LeaseState>leased</LeaseState><LeaseDuration>fixed</LeaseDuration>'
@@ -101,7 +101,7 @@ describe('a page of the listing', () => {
     ])
   })
 
-  it('reads entities, names that come encoded, and ETags in quotes or without', () => {
+  it('decodes entities, encoded names, and ETags with or without quotes', () => {
     const blobs = [
       { name: '<Name>&lt;a &amp;amp; &quot;b&#x1F600;&#38;&apos;&gt;</Name>', etag: '<Etag>"0x1"</Etag>' },
       { name: '<Name Encoded="true">a%EF%BF%BE%26amp%3B%2Fé</Name>', etag: '<Etag>&quot;0x2&quot;</Etag>' },
@@ -117,7 +117,7 @@ describe('a page of the listing', () => {
     ])
   })
 
-  it('takes no key of metadata for an element of the service', () => {
+  it('never reads a metadata key as an element of the service', () => {
     const keys = ['Blob', 'Blobs', 'BlobPrefix', 'Metadata', 'Properties', 'Name', 'Etag', 'LeaseState', 'NextMarker']
     const more = ['ResourceType', 'OrMetadata', 'EnumerationResults', '__proto__', 'constructor', 'leasectl___proto__']
     const orders = [[...keys, ...more], [...keys, ...more].toReversed()]
@@ -135,7 +135,7 @@ describe('a page of the listing', () => {
     }
   })
 
-  it('reads a blob whose metadata are no elements as one without them, however long they are', () => {
+  it('reads a blob whose metadata have no elements as one without them, however long they are', () => {
     for (const garbage of [`<${'a'.repeat(400_000)}`, `<a>${'b'.repeat(400_000)}`, '<a'.repeat(200_000)]) {
       const { rows } = scan(listXml([blobXml({ after: `<Metadata>${garbage}` }), blobXml({ name: '<Name>b</Name>' })]))
       expect(rows.map(row => [row.name, row.summary, row.lease.state])).toEqual([
@@ -145,7 +145,7 @@ describe('a page of the listing', () => {
     }
   })
 
-  it('passes what it does not know', () => {
+  it('skips unknown elements', () => {
     const tags = '<Tags><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tags>'
     const rules = '<OrMetadata><or-1_2>complete</or-1_2></OrMetadata>'
     const blobs = [
@@ -161,7 +161,7 @@ describe('a page of the listing', () => {
     expect(namesIn(listXml(blobs).replaceAll('><', '>\r\n  <'))).toEqual(['a', 'b'])
   })
 
-  it('may be empty, in any way of writing it', () => {
+  it('may be empty, in any notation', () => {
     const empty = { rows: [], marker: undefined }
     for (const list of ['<Blobs />', '<Blobs/>', '<Blobs></Blobs>'])
       expect(scan(listXml([]).replace('<Blobs />', list))).toEqual(empty)
@@ -169,7 +169,7 @@ describe('a page of the listing', () => {
     expect(scan(listXml([], '<NextMarker></NextMarker>')).marker).toBeUndefined()
   })
 
-  it('knows directories, and accounts that have them', () => {
+  it('recognizes directories, and accounts that have them', () => {
     const kind = (type: string) => `<ResourceType>${type}</ResourceType>`
     const none = '<Content-Length>0</Content-Length>'
     const { rows } = scan(
@@ -190,7 +190,7 @@ describe('a page of the listing', () => {
     ])
   })
 
-  it('leaves out what an old driver marked as a directory', () => {
+  it('omits blobs that an old driver marked as directories', () => {
     const mark = metadataXml({ hdi_isfolder: 'true' })
     const empty = blobXml({ name: '<Name>b</Name>', length: '<Content-Length>0</Content-Length>', after: mark })
     expect(namesIn(listXml([blobXml({ after: mark }), empty, blobXml({ name: '<Name>c</Name>' })]))).toEqual(['c'])
@@ -210,7 +210,7 @@ describe('the bytes of a page', () => {
   const page = Buffer.from(listXml(blobs, '<NextMarker>é&amp;</NextMarker>'))
   const whole = scan(page)
 
-  it('may be cut anywhere', () => {
+  it('may be split at any byte', () => {
     expect(whole.rows).toHaveLength(4)
     expect(whole.marker).toBe('é&')
     const cut = fc.array(fc.integer({ min: 0, max: page.length }), { maxLength: 30 })
@@ -224,7 +224,7 @@ describe('the bytes of a page', () => {
     expect(scan(...Array.from(page, byte => Uint8Array.of(byte)))).toEqual(whole)
   })
 
-  it('are an answer cut off, as long as the last tag is not there: never a shorter listing', () => {
+  it('count as truncated until the last tag arrives: never as a shorter listing', () => {
     for (let to = page.indexOf('<EnumerationResults') + 20; to < page.length; to += 7)
       expect(() => scan(page.subarray(0, to))).toThrow(
         expect.objectContaining({ code: 'AnswerCutOff', ambiguous: true }),
@@ -238,11 +238,11 @@ describe('the bytes of a page', () => {
     '<Error><Code>x</Code></Error>',
     '{}',
     `${listXml([]).slice(0, -30)}`.slice(45),
-  ])('are no listing: %s', text => {
+  ])('are not a listing: %s', text => {
     expect(() => scan(text)).toThrow(expect.objectContaining({ code: 'NoListing', ambiguous: false }))
   })
 
-  it('are no listing either when something else stands between the blobs, or one blob never ends', () => {
+  it('are not a listing if another element is between the blobs, or if one blob never ends', () => {
     const [head = ''] = listXml(['x']).split('x</Blobs>')
     expect(() => scan(`${head} text ${blobXml()}`)).toThrow('NoListing')
     expect(() => scan(head, '<Blob><Name>', ...Array.from({ length: 20 }, () => 'x'.repeat(100_000)))).toThrow(
@@ -250,7 +250,7 @@ describe('the bytes of a page', () => {
     )
   })
 
-  it('are not kept when they were read', () => {
+  it('are not kept after they were read', () => {
     const kept: string[] = []
     const scanner = new ListScan((bytes, from, to) => {
       kept.push(headOf(bytes, from, to).name)

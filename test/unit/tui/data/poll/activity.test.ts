@@ -8,8 +8,8 @@ import { LISTED, polling, withoutMarks } from '../support.ts'
 const FEED = { ...LISTED, activity: true }
 const set = (key: string) => ({ op: 'set', event: '00', attributes: { key } }) as const
 
-describe('the feed of activities', () => {
-  it('begins with the streams that changed last, and reads no more than forty', async () => {
+describe('the activity feed', () => {
+  it('begins with the most recently changed streams, and reads no more than forty', async () => {
     const { store, advance } = memoryStore()
     for (let at = 0; at < 45; at++) {
       await run(store, `s${at}`, init())
@@ -24,7 +24,7 @@ describe('the feed of activities', () => {
     await stop()
   })
 
-  it('goes on with those that move, of which only what is new is told', async () => {
+  it('continues with changed streams, of which only new entries are shown', async () => {
     const { store, advance } = memoryStore()
     for (const name of ['a', 'b']) await run(store, name, init())
     const asked = probe(withoutMarks(store))
@@ -42,7 +42,7 @@ describe('the feed of activities', () => {
     await stop()
   })
 
-  it('is read only while somebody looks', async () => {
+  it('is read only while it is visible', async () => {
     const { store } = memoryStore()
     await run(store, 'a', init())
     const asked = probe(withoutMarks(store))
@@ -61,7 +61,7 @@ describe('the feed of activities', () => {
     await stop()
   })
 
-  it('tells of writes of others too, as long as nobody has recorded them', async () => {
+  it('includes foreign writes as long as they are unrecorded', async () => {
     const { store, advance } = memoryStore()
     for (const name of ['a', 'b']) await run(store, name, init())
     const { data, clock, stop } = await polling(store, FEED)
@@ -88,7 +88,7 @@ describe('the feed of activities', () => {
     await stop()
   })
 
-  it('says how much it is behind, and catches up', async () => {
+  it('shows its lag, and catches up', async () => {
     const { store } = memoryStore()
     const names = Array.from({ length: 50 }, (_, at) => `s${at}`)
     for (const name of names) await run(store, name, init())
@@ -102,7 +102,7 @@ describe('the feed of activities', () => {
     await stop()
   })
 
-  it('loses nothing in an outage, and passes over what cannot be read', async () => {
+  it('loses nothing in an outage, and skips unreadable documents', async () => {
     const { store } = memoryStore()
     for (const name of ['a', 'b']) await run(store, name, init())
     await given(store, 'c', 'no xml')
@@ -119,7 +119,7 @@ describe('the feed of activities', () => {
 })
 
 describe('the view of watchdogs', () => {
-  it('has the soonest limits of all streams, the soonest first, at most 200', async () => {
+  it('has the soonest deadlines of all streams, soonest first, at most 200', async () => {
     const { store } = memoryStore()
     for (let at = 0; at < 450; at++) await given(store, `s${at}`, '0', { dueMs: 10_000 - (at % 400) })
     await given(store, 'never')
@@ -134,7 +134,7 @@ describe('the view of watchdogs', () => {
     await stop()
   })
 
-  it('is read while it is shown, and the same again is no news', async () => {
+  it('is read while it is visible, and unchanged content causes no update', async () => {
     const { store } = memoryStore()
     const asked = probe(withoutMarks(store))
     const { poll, data, clock, stop } = await polling(asked.store)

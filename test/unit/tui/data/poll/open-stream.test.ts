@@ -9,7 +9,7 @@ const SHOWN = { ...NOTHING_VISIBLE, open: 'orders/1' }
 const moved = { op: 'set', event: '00', attributes: { key: 'k1' } } as const
 
 describe('the open stream', () => {
-  it('is read at first and when it moved; of the rest nothing is listed', async () => {
+  it('is read first and when it changes; other streams are not listed', async () => {
     const { store } = memoryStore()
     for (const name of ['orders/1', 'orders/2']) await run(store, name, init(['A']))
     const asked = probe(withoutMarks(store))
@@ -31,7 +31,7 @@ describe('the open stream', () => {
     await stop()
   })
 
-  it('is not even looked at while the store says that nothing was written', async () => {
+  it('is not polled while the store reports that nothing was written', async () => {
     const { store, advance } = memoryStore()
     await run(store, 'orders/1', init())
     await leased(store, 'orders/1', 'ada', 15)
@@ -45,7 +45,7 @@ describe('the open stream', () => {
     await stop()
   })
 
-  it('is waited for, gone when it is deleted, and there again when it is created again', async () => {
+  it('is waited for, gone when it is removed, and present again when it is created again', async () => {
     const { store } = memoryStore()
     const { data, clock, stop } = await polling(store, SHOWN)
     expect(data.open).toMatchObject({ presence: 'missing', view: undefined, listed: undefined })
@@ -64,7 +64,7 @@ describe('the open stream', () => {
     await stop()
   })
 
-  it('of another name is no answer to it', async () => {
+  it('is not confused with another name', async () => {
     const { store } = memoryStore()
     await run(store, 'orders/10', init())
     const { data, clock, stop } = await polling(withoutMarks(store), SHOWN)
@@ -73,7 +73,7 @@ describe('the open stream', () => {
     await stop()
   })
 
-  it('that is no XML shows its text, why, and what it was when it could be read', async () => {
+  it('that is not XML shows its text, the reason, and its last readable state', async () => {
     const { store } = memoryStore()
     await run(store, 'orders/1', init(['A']))
     const { data, clock, stop } = await polling(store, SHOWN)
@@ -88,7 +88,7 @@ describe('the open stream', () => {
     await stop()
   })
 
-  it('is another one at once: nothing of the former is shown under its name', async () => {
+  it('is replaced at once: no data of the previous one are shown under its name', async () => {
     const { store } = memoryStore()
     await run(store, 'orders/1', init())
     await given(store, 'bad', 'no xml')
@@ -100,7 +100,7 @@ describe('the open stream', () => {
     poll.setVisible(SHOWN)
     await clock.resting()
     expect(data.open).toMatchObject({ name: 'orders/1', presence: 'there' })
-    // there and back before anybody could look
+    // there and back between two polls
     poll.setVisible({ ...NOTHING_VISIBLE, open: 'bad' })
     poll.setVisible(SHOWN)
     expect(data.open?.presence).toBe('waiting')
@@ -109,7 +109,7 @@ describe('the open stream', () => {
     await stop()
   })
 
-  it('stays as it was while another screen is shown, and is caught up with on return', async () => {
+  it('keeps its state while another screen is visible, and is updated on return', async () => {
     const { store } = memoryStore()
     await run(store, 'orders/1', init())
     const { poll, data, clock, stop } = await polling(store, SHOWN)

@@ -11,7 +11,7 @@ import { init, memoryStore, run } from '../../../ops/support.ts'
 import { probe } from '../../../ops/watch/support.ts'
 import { LISTED, namesIn, polling, type StepClock, withoutMarks } from '../support.ts'
 
-/** A store that does something before each listing. */
+/** A store with an action before each listing. */
 function before(store: StreamStore, each: () => void): StreamStore {
   const plain = withoutMarks(store)
   return new Proxy(plain, {
@@ -25,8 +25,8 @@ function before(store: StreamStore, each: () => void): StreamStore {
   })
 }
 
-describe('how often the store is asked', () => {
-  it('is the interval, less what the look took', async () => {
+describe('the poll interval', () => {
+  it('excludes the duration of the poll', async () => {
     const { store } = memoryStore()
     let clock: StepClock | undefined
     const polled = await polling(before(store, () => clock?.goOn(200)))
@@ -37,7 +37,7 @@ describe('how often the store is asked', () => {
     await polled.stop()
   })
 
-  it('is four times as long as a slow look took, and told', async () => {
+  it('is four times the duration of a slow poll, and is shown', async () => {
     const { store } = memoryStore()
     let clock: StepClock | undefined
     let tookMs = 3_000
@@ -52,12 +52,12 @@ describe('how often the store is asked', () => {
     await polled.stop()
   })
 
-  it('is never more than a minute apart, but never less than was asked for', () => {
+  it('is at most a minute, but never less than configured', () => {
     expect(new PollInterval(1_000).answered(100_000)).toBe(60_000)
     expect(new PollInterval(120_000).answered(100_000)).toBe(120_000)
   })
 
-  it('is at once when somebody asks, and no listing is made beside another', async () => {
+  it('is cut short by a request, without two listings at once', async () => {
     const { store } = memoryStore()
     const asked = probe(withoutMarks(store))
     const { poll, clock, stop } = await polling(asked.store)
@@ -68,7 +68,7 @@ describe('how often the store is asked', () => {
     await stop()
   })
 
-  it('is at once for a wish from while a listing is under way, too', async () => {
+  it('is cut short by a request during a listing, too', async () => {
     const { store } = memoryStore()
     let wish = () => {}
     let listings = 0
@@ -105,8 +105,8 @@ describe('how often the store is asked', () => {
   })
 })
 
-describe('a store in trouble', () => {
-  it('is asked again after longer and longer, and everything stays as it was; then all is well', async () => {
+describe('a failing store', () => {
+  it('is polled at growing intervals, and all data are kept; then it recovers', async () => {
     const { store } = memoryStore()
     await run(store, 'a', init())
     const asked = probe(withoutMarks(store))
@@ -129,7 +129,7 @@ describe('a store in trouble', () => {
     await stop()
   })
 
-  it('stays in trouble while other screens are looked at, as long as nothing was asked', async () => {
+  it('stays marked while other screens are visible, as long as there was no request', async () => {
     const { store } = memoryStore()
     const asked = probe(withoutMarks(store))
     const { poll, data, clock, stop } = await polling(asked.store)
@@ -145,7 +145,7 @@ describe('a store in trouble', () => {
     await stop()
   })
 
-  it('is seen at once where the streams are wanted again while the open one is read', async () => {
+  it('is detected at once if the streams are needed again while the open one is read', async () => {
     const { store } = memoryStore()
     const asked = probe(withoutMarks(store))
     let comeBack = () => {}
@@ -167,7 +167,7 @@ describe('a store in trouble', () => {
   })
 
   it.each([new NotPermitted('no rights'), new ContainerMissing('no such container')])(
-    'is trouble too where the fault is $code, from the first look on',
+    'is also one with the error $code, from the first poll on',
     async fault => {
       const { store } = memoryStore()
       let isBad = true
@@ -184,7 +184,7 @@ describe('a store in trouble', () => {
     },
   )
 
-  it('is one whose file is gone: what was there is not shown as empty, and is looked at when it is back', async () => {
+  it('is also one whose file is gone: it is not shown as empty, and is polled when it is back', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'leasectl-poll-'))
     const file = join(folder, 'a.db')
     const store = openSqliteStore(file, { checkMs: 0 })
@@ -204,7 +204,7 @@ describe('a store in trouble', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('of which there never was a file is empty', async () => {
+  it('is not one without a file from the start, which is empty', async () => {
     const store = openSqliteStore(join(tmpdir(), 'leasectl-nowhere', 'a.db'))
     const { data, clock, stop } = await polling(store)
     await clock.next()
@@ -213,7 +213,7 @@ describe('a store in trouble', () => {
     await store.close()
   })
 
-  it('tells since when', async () => {
+  it('is shown with the start of the failure', async () => {
     const { store, advance } = memoryStore()
     const asked = probe(withoutMarks(store))
     asked.fails.list = 2
@@ -225,7 +225,7 @@ describe('a store in trouble', () => {
     await stop()
   })
 
-  it('is not taken for a bug: that ends the poll', async () => {
+  it('is distinguished from a bug, which ends the poll', async () => {
     const { store } = memoryStore()
     const buggy = before(store, () => {
       throw new TypeError('a bug')
@@ -234,7 +234,7 @@ describe('a store in trouble', () => {
   })
 })
 
-it('ends quietly with the signal, also in the middle of a look', async () => {
+it('the poll ends without an error with the signal, also in the middle of a poll', async () => {
   const { store } = memoryStore()
   const asked = probe(withoutMarks(store))
   const { stop } = await polling(asked.store)

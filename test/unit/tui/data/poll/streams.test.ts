@@ -11,7 +11,7 @@ import { LISTED, namesIn, othersDone, polling, withoutMarks } from '../support.t
 const advanced = { op: 'set', event: '00', attributes: { key: 'k1' } } as const
 
 describe('the listing of streams', () => {
-  it('is one request a look, after which nothing is asked while nothing was written', async () => {
+  it('is one request per poll, and none while nothing was written', async () => {
     const { store } = memoryStore()
     for (const name of ['a', 'b', 'c']) await run(store, name, init())
     const asked = probe(store)
@@ -30,7 +30,7 @@ describe('the listing of streams', () => {
     await stop()
   })
 
-  it('shows what has arrived of it, before it ends', async () => {
+  it('is shown as it arrives, before it ends', async () => {
     const { store } = memoryStore()
     for (const name of ['a', 'b']) await run(store, name, init())
     const plain = withoutMarks(store)
@@ -58,7 +58,7 @@ describe('the listing of streams', () => {
     await stop()
   })
 
-  it('makes no row of a stream that did not move', async () => {
+  it('creates no row for an unchanged stream', async () => {
     const { store } = memoryStore()
     for (const name of ['a', 'b']) await run(store, name, init())
     const made: string[] = []
@@ -78,7 +78,7 @@ describe('the listing of streams', () => {
     await stop()
   })
 
-  it('notices leases that are taken, change hands and are given back, which move no ETag', async () => {
+  it('detects leases that are taken, change hands and are released, without a new ETag', async () => {
     const { store, advance } = memoryStore()
     await given(store, 'a')
     const { data, clock, stop } = await polling(withoutMarks(store))
@@ -98,7 +98,7 @@ describe('the listing of streams', () => {
     await stop()
   })
 
-  it('shows leases as expired when their time is over, though nothing was written', async () => {
+  it('shows leases as expired when their time is over, although nothing was written', async () => {
     const { store, advance } = memoryStore()
     await given(store, 'a')
     await leased(store, 'a', 'ada', 15)
@@ -112,7 +112,7 @@ describe('the listing of streams', () => {
     await stop()
   })
 
-  it('drops what no longer exists, but only after a whole listing', async () => {
+  it('removes missing streams, but only after a complete listing', async () => {
     const { store } = memoryStore()
     for (const name of ['a', 'b', 'c']) await run(store, name, init())
     const asked = probe(store)
@@ -128,7 +128,7 @@ describe('the listing of streams', () => {
     await stop()
   })
 
-  it('has only names that match, asked for by what they begin with', async () => {
+  it('has only matching names, requested by their prefix', async () => {
     const { store } = memoryStore()
     for (const name of ['a/1', 'a/x/1', 'b/1']) await run(store, name, init())
     const asked = probe(store)
@@ -138,7 +138,7 @@ describe('the listing of streams', () => {
     await stop()
   })
 
-  it('is not made while nobody sees it', async () => {
+  it('is not requested while it is not visible', async () => {
     const { store } = memoryStore()
     await run(store, 'a', init())
     const asked = probe(withoutMarks(store))
@@ -156,8 +156,8 @@ describe('the listing of streams', () => {
   })
 })
 
-describe('documents without a summary that counts', () => {
-  it('are read only when visible, once, at most eight at a time', async () => {
+describe('documents without a valid summary', () => {
+  it('are read only if visible, once, at most eight at a time', async () => {
     const { store } = memoryStore()
     const names = Array.from({ length: 20 }, (_, at) => `s${String(at).padStart(2, '0')}`)
     for (const name of names) await run(store, name, init())
@@ -191,7 +191,7 @@ describe('documents without a summary that counts', () => {
     await stop()
   })
 
-  it('are read again when they move, and keep what was known until then', async () => {
+  it('are read again when they change, and keep their known values until then', async () => {
     const { store } = memoryStore()
     await run(store, 'a', init())
     const asked = probe(withoutMarks(store))
@@ -209,7 +209,7 @@ describe('documents without a summary that counts', () => {
     await stop()
   })
 
-  it('that cannot be read are known as such and not asked for again', async () => {
+  it('that are unreadable are marked and not requested again', async () => {
     const { store } = memoryStore()
     await given(store, 'a', 'no xml')
     const asked = probe(withoutMarks(store))
@@ -222,7 +222,7 @@ describe('documents without a summary that counts', () => {
     await stop()
   })
 
-  it('that are gone when they are read are not asked for again before the listing has moved', async () => {
+  it('that are gone when they are read are not requested again before the listing changes', async () => {
     const { store } = memoryStore()
     await run(store, 'a', init())
     const asked = probe(store)
@@ -238,7 +238,7 @@ describe('documents without a summary that counts', () => {
     await stop()
   })
 
-  it('in an outage are asked for again after the next look, and the trouble is told meanwhile', async () => {
+  it('are requested again after the next poll in an outage, and the error is shown meanwhile', async () => {
     const { store } = memoryStore()
     await run(store, 'a', init())
     const asked = probe(withoutMarks(store))

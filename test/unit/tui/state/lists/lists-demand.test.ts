@@ -18,7 +18,7 @@ function demanded(state: State) {
   return visibleDataOf(state, new Lists().listing(state, data, NOW), data)
 }
 
-it('wants the documents of visible rows only, as far as they are not known', () => {
+it('the data store requests only unknown documents of visible rows', () => {
   const { unread, ...rest } = demanded(stateOn('streams'))
   expect(rest).toEqual({ streams: true, open: undefined, activity: false, watchdog: false })
   expect(unread.slice(0, 2)).toEqual(['s00', 's02'])
@@ -27,12 +27,12 @@ it('wants the documents of visible rows only, as far as they are not known', () 
   expect(demanded(stateOn('streams', { cursor: 's99' })).unread.at(-1)).toBe('s99')
 })
 
-it('wants of the open stream nothing but itself', () => {
+it('for the open stream only that is requested', () => {
   expect(demanded(stateOn('stream', {}, { stream: 'orders/1' }))).toEqual({ ...NOTHING_VISIBLE, open: 'orders/1' })
   expect(demanded(stateOn('stream'))).toEqual(NOTHING_VISIBLE)
 })
 
-it('wants journals and watchdogs only where they are shown', () => {
+it('journals and watchdogs are requested only if visible', () => {
   expect(demanded(stateOn('watchdog'))).toMatchObject({ streams: true, watchdog: true, activity: false })
   expect(demanded(stateOn('activity'))).toMatchObject({ streams: true, watchdog: false, activity: true })
 })

@@ -30,7 +30,7 @@ function tree() {
 }
 
 describe('the rows of the tree', () => {
-  it('leave out what is below a folded node', () => {
+  it('exclude the nodes below a folded node', () => {
     const { see, list } = tree()
     see(TREE)
     expect(list().keys).toEqual(['00', '01', '01.00', '01.01', '02'])
@@ -49,7 +49,7 @@ describe('the rows of the tree', () => {
     expect(list({ moves: 1 }, { folded, pane: 'timeline' }, NOW + 5_000)).toBe(before)
   })
 
-  it('are none while the data is that of another stream', () => {
+  it('are empty while the data are of another stream', () => {
     const { see, list } = tree()
     see(TREE)
     expect(list({}, { stream: 'other' }).keys).toEqual([])
@@ -57,7 +57,7 @@ describe('the rows of the tree', () => {
 })
 
 describe('a filter in the tree', () => {
-  it('finds the word that is seen, and the status as it is written', () => {
+  it('finds the displayed word, and the status as it is stored', () => {
     const { see, list } = tree()
     see([
       { id: '00', name: 'Start', status: 'inprocess', next: '01|02' },
@@ -72,7 +72,7 @@ describe('a filter in the tree', () => {
     expect(found('inprocess')).toEqual(['00', '02'])
   })
 
-  it('shows what passes and, faint, what is above it, whatever is folded', () => {
+  it('shows matches and, faintly, their ancestors, even if folded', () => {
     const { see, list } = tree()
     see(TREE)
     const listing = list({ filter: 'find' }, { folded: new Set(['00']) })
@@ -94,7 +94,7 @@ describe('a filter in the tree', () => {
     expect(listing.keys.filter(key => !listing.isFaint(key))).toEqual([id])
   })
 
-  it('keeps what passed before, faint, until the cursor moves', () => {
+  it('keeps former matches, faintly, until the cursor moves', () => {
     const { see, list } = tree()
     see(TREE)
     list({ filter: 'init' })
@@ -104,7 +104,7 @@ describe('a filter in the tree', () => {
     expect(list({ filter: 'init', moves: 1 }, {}, NOW + 1_000).keys).toEqual(['00', '01', '01.01'])
   })
 
-  it('takes chains of any depth', () => {
+  it('supports chains of any depth', () => {
     const { see, list } = tree()
     const count = 5_000
     see(Array.from({ length: count }, (_, at) => ({ id: `e${at}`, name: 'n', status: 'init', next: `e${at + 1}` })))

@@ -6,7 +6,7 @@ import { Lists } from '../../../../../src/tui/state/lists/lists.ts'
 import type { ListState } from '../../../../../src/tui/state/state.ts'
 import { FREE, NOW, row, stateOn } from './support.ts'
 
-/** What a screen lists, asked again and again. */
+/** The rows of a screen, computed repeatedly. */
 function streams(data: DataStore, lists = new Lists()) {
   return (list: Partial<ListState> = {}, nowMs = NOW) => lists.listing(stateOn('streams', list), data, nowMs)
 }
@@ -21,7 +21,7 @@ describe('the list of streams', () => {
     expect(streams(data)({ sort: { by: 'name', isDescending: true } }).keys[0]).toBe('😀')
   })
 
-  it('is the same value as long as nothing that matters to it changed', () => {
+  it('is the same value as long as no relevant data change', () => {
     const data = new DataStore()
     data.putStreams([row('a'), row('b')], NOW)
     const list = streams(data)
@@ -33,7 +33,7 @@ describe('the list of streams', () => {
     expect(list().keys).toEqual(['a', 'c'])
   })
 
-  it('looks at no stream again while frames are drawn', () => {
+  it('does not process a stream again while frames are drawn', () => {
     const data = new DataStore()
     data.putStreams([row('a'), row('b')], NOW)
     let looks = 0
@@ -55,7 +55,7 @@ describe('the list of streams', () => {
     expect(looks).toBe(once)
   })
 
-  it('is sorted anew by what changes only from one second to the next', () => {
+  it('is sorted again at most once a second after changes', () => {
     const data = new DataStore()
     data.putStreams([row('a', { failed: 1 }), row('b', { failed: 2 })], NOW)
     const list = streams(data)
@@ -74,7 +74,7 @@ describe('the list of streams', () => {
     ['age', ['some', 'none', 'most', 'unread']],
     ['changed', ['most', 'some', 'none', 'unread']],
     ['status', ['most', 'none', 'some', 'unread']],
-  ])('by %s has what is unknown or missing last, in either direction', (by, order) => {
+  ])('by %s has unknown and missing values last, in either direction', (by, order) => {
     const data = new DataStore()
     data.putListed([{ name: 'unread', etag: '1', size: 1, modifiedMs: 0, lease: FREE }], NOW)
     data.putStreams(
@@ -118,20 +118,20 @@ describe('the filter of streams', () => {
     ['  ! ', ['orders/1', 'orders/2', 'other']],
   ])('%j finds %j', (filter, names) => expect(found(filter)).toEqual(names))
 
-  it('finds unreadable streams by the code of their fault', () => {
+  it('finds unreadable streams by the code of their error', () => {
     const bad = new DataStore()
     const listed = { name: 'x', etag: '1', size: 1, modifiedMs: 0, lease: FREE }
     bad.putStreams([{ listed, summary: undefined, fault: { code: 'bad-document', message: 'm' }, pin: {} }], NOW)
     expect(streams(bad)({ filter: 'bad-doc' }).keys).toEqual(['x'])
   })
 
-  it('counts what passes, of how many', () => {
+  it('counts the matches and the total', () => {
     expect(streams(data)({ filter: 'orders' })).toMatchObject({ matching: 2, total: 3 })
   })
 })
 
 describe('a row that leaves the filter', () => {
-  it('stays, faint, until the cursor moves', () => {
+  it('stays, faintly, until the cursor moves', () => {
     const data = new DataStore()
     data.putStreams([row('a', { status: 'aborted' }), row('b', { status: 'aborted' })], NOW)
     const list = streams(data)
@@ -144,7 +144,7 @@ describe('a row that leaves the filter', () => {
     expect(at(1, NOW + 5_000).keys).toEqual(['b'])
   })
 
-  it('is full again when it passes again, and gone when its stream is', () => {
+  it('is restored when it matches again, and gone when its stream is', () => {
     const data = new DataStore()
     data.putStreams([row('a', { status: 'aborted' }), row('b', { status: 'aborted' })], NOW)
     const list = streams(data)
@@ -174,7 +174,7 @@ describe('the list of leases', () => {
     ...(untilMs === undefined ? {} : { untilMs }),
   })
 
-  it('has those that are held, the longest first', () => {
+  it('has held leases, the longest first', () => {
     const data = new DataStore()
     data.putStreams(
       [
@@ -194,7 +194,7 @@ describe('the list of leases', () => {
     expect(new Lists().listing(stateOn('leases', { filter: 'ADA' }), data, NOW).keys).toEqual(['new'])
   })
 
-  it('keeps of those given back only the one under the cursor', () => {
+  it('keeps of the released leases only the one under the cursor', () => {
     const data = new DataStore()
     data.putStreams([row('a', {}, held('x', 1)), row('b', {}, held('x', 2)), row('c', {}, held('x', 3))], NOW)
     const lists = new Lists()
@@ -206,8 +206,8 @@ describe('the list of leases', () => {
   })
 })
 
-describe('what expires next and what was done', () => {
-  it('are listed as they stand, filtered by their texts', () => {
+describe('deadlines and decisions', () => {
+  it('are listed in their given order, and filtered by their texts', () => {
     const data = new DataStore()
     data.putWatchdog({
       next: [

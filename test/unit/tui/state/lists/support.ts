@@ -9,7 +9,7 @@ export const NOW = 1_700_000_000_000
 
 export const FREE: LeaseView = { state: 'available' }
 
-/** A row of the listing at a version, with what of its summary matters to the test. */
+/** A row of the listing at a version, with the relevant fields of its summary. */
 export function row(name: string, over: Partial<Summary> = {}, lease = FREE): SummarizedStream {
   const found = summary({ status: 'inprocess', ...over })
   const etag = JSON.stringify(over)

@@ -69,20 +69,20 @@ describe('dialogs', () => {
     [60, 18],
     [20, 5],
     [20, 3],
-  ])('in %i columns and %i rows', async (columns, rows) => {
+  ])('fit %i columns and %i rows', async (columns, rows) => {
     const shown = Object.entries(DIALOGS).map(([name, [dialog, batch]]) =>
       [`# ${name}`, ...linesOf(dialog, columns, rows, batch), ''].join('\n'),
     )
     await expect(shown.join('\n')).toMatchFileSnapshot(`dialogs-${columns}x${rows}.txt`)
   })
 
-  it('none is wider or higher than its area, whatever that is', () => {
+  it('are never wider or higher than their area', () => {
     for (const [dialog, batch] of Object.values(DIALOGS))
       for (const columns of [1, 5, 20, 39, 40, 72, 200])
         for (const rows of [0, 1, 2, 3, 5, 8, 20, 60]) linesOf(dialog, columns, rows, batch)
   })
 
-  it('the question and the answers stay as long as there are two rows, also in twenty columns', () => {
+  it('keep the question and the answers with two rows or more, also in twenty columns', () => {
     for (const focus of ['reason', 'typed', 'no', 'yes'] as const)
       for (const rows of [2, 3, 5, 8]) {
         const lines = linesOf({ ...CHANGE, focus }, 20, rows)
@@ -91,7 +91,7 @@ describe('dialogs', () => {
       }
   })
 
-  it('what has the keys is seen without colours', () => {
+  it('show the focus without colors', () => {
     const shown = (focus: ChangeDialog['focus']) => linesOf({ ...CHANGE, focus }, 80, 18).join('\n')
     expect(shown('reason')).toContain('›reason: duplicate order│')
     expect(shown('typed')).toContain('›type 3, the number of streams: │')
@@ -99,28 +99,28 @@ describe('dialogs', () => {
     expect(shown('yes')).toContain(' [ No ] ›[ Yes, cancel ]')
   })
 
-  it('names the store, what follows and the command line that does the same, with the reason typed so far', () => {
+  it('show the store, the consequences and the equivalent command line, with the reason typed so far', () => {
     const shown = linesOf(CHANGE, 100, 18).join('\n')
     expect(shown).toContain('in memory:test  protected')
     expect(shown).toContain('orders/1  ▶ inprocess  4 open events below')
     expect(shown).toContain("leasectl cancel orders/1 orders/2 orders/3 --reason 'duplicate order'")
   })
 
-  it('of more targets than there is room for the rest is counted', () => {
+  it('count the targets that do not fit', () => {
     const lines = Array.from({ length: 40 }, (_, at) => `orders/${at}  ▶ inprocess`)
     const shown = linesOf({ ...CHANGE, preview: { ...PREVIEW, lines } }, 80, 14)
     expect(shown.join('\n')).toMatch(/orders\/0 (?:.|\n)*… \d+ more/)
     expect(shown).toHaveLength(14)
   })
 
-  it('there is no yes before the preview has come, nor where nothing would be done', () => {
+  it('have no yes before the preview has arrived, nor if there is nothing to do', () => {
     expect(linesOf(LOOKING, 80, 18).join('\n')).not.toContain('Yes')
     expect(linesOf({ ...CHANGE, focus: 'no', preview: { ...PREVIEW, count: 0 } }, 80, 18).join('\n')).not.toContain(
       'Yes',
     )
   })
 
-  it('outcomes are scrolled; what is not on the screen is told', () => {
+  it('scroll outcomes, and count those outside the screen', () => {
     const outcomes = Array.from({ length: 50 }, (_, at) => ({
       target: { stream: `orders/${at}` },
       word: 'done',
@@ -132,7 +132,7 @@ describe('dialogs', () => {
     expect(shown.join('\n')).toContain('45–50 of 50')
   })
 
-  it('texts of strangers steer nothing', () => {
+  it('show foreign texts safely', () => {
     const evil = '\u001b[2J\u202e\u200d👨‍👩‍👧\n'
     const preview = { ...PREVIEW, question: evil, lines: [evil], command: () => evil }
     const outcomes = [{ target: { stream: evil, event: evil }, word: evil, isGood: false, text: evil }]
@@ -147,19 +147,19 @@ describe('dialogs', () => {
   })
 })
 
-describe('a field', () => {
+describe('a text field', () => {
   const shown = (text: string, at: number, width: number) =>
     fieldSpans({ text, at }, width)
       .map(([part]) => part)
       .join('')
 
-  it('shows where the next character goes, in exactly its columns', () => {
+  it('shows the cursor, in exactly its columns', () => {
     expect(shown('abc', 3, 8)).toBe('abc│    ')
     expect(shown('abc', 1, 8)).toBe('a│bc    ')
     expect(fieldSpans({ text: 'abc', at: 0 }, 8, false)).toEqual([['abc     ', 'plain']])
   })
 
-  it('of a long text the part around the cursor is seen, with a sign of what is not', () => {
+  it('shows the part of a long text around the cursor, and marks omitted parts', () => {
     expect(shown('0123456789', 10, 6)).toBe('…6789│')
     expect(shown('0123456789', 0, 6)).toBe('│0123…')
     for (const text of ['0123456789'.repeat(30), '漢字かな'.repeat(30), '👍e\u0301'.repeat(20)])

@@ -14,8 +14,8 @@ function detailOf(columns: number, rows: number, cursor = '01.02.00', given = op
   return textOf(drawn)
 }
 
-describe('the pane of an event', () => {
-  it('in three rows: who works on it and how long still, and the end of its journal', () => {
+describe('the detail pane of an event', () => {
+  it('has in three rows its owner and claim time, and the end of its journal', () => {
     expect(detailOf(80, 3)).toEqual([
       `─ 01.02.00 Search ${'─'.repeat(62)}`,
       ' worker-7   claim 38s, 22s left   fence 5   timeout 00:01:00   due 12:01:26',
@@ -23,7 +23,7 @@ describe('the pane of an event', () => {
     ])
   })
 
-  it('in many rows: all attributes, what most matters first', () => {
+  it('has in many rows all attributes, the most important first', () => {
     expect(detailOf(100, 9).slice(1)).toEqual([
       ' ▶ inprocess   worker-7   claim 38s, 22s left   fence 5',
       ' timeout 00:01:00   due 12:01:26 unless there is a heartbeat',
@@ -36,7 +36,7 @@ describe('the pane of an event', () => {
     ])
   })
 
-  it('a long message takes some lines, and the journal is still seen', () => {
+  it('has some lines of a long message, and still the journal', () => {
     const msg = 'a message of many words '.repeat(20)
     const long = opened([
       { id: '00', name: 'Start', status: 'inprocess', next: '01' },
@@ -48,23 +48,23 @@ describe('the pane of an event', () => {
     expect(lines.join('\n')).toContain('not recorded yet')
   })
 
-  it('any number of rows and columns', () => {
+  it('fits any number of rows and columns', () => {
     for (const columns of [1, 7, 20, 40, 80, 200]) for (let rows = 0; rows < 20; rows++) detailOf(columns, rows)
   })
 
-  it('of an id that no event has it tells which event names it', () => {
+  it('names for a missing id the event that refers to it', () => {
     const dangling = opened([{ id: '00', name: 'Start', status: 'inprocess', next: '77' }])
     expect(detailOf(80, 3, '77', dangling)[1]).toBe(' no event has this id; next of 00 names it')
   })
 
-  it('without a row under the cursor there is a line', () => {
+  it('has a line of text without a row under the cursor', () => {
     const none = textOf(detailRows(sceneOf(undefined, { columns: 10 }), { columns: 10, rows: 3 }))
     expect(none).toEqual(['─'.repeat(10), '', ''])
   })
 })
 
 describe('the end of the journal', () => {
-  it('the newest stands at the bottom, older ones as far as there is room', () => {
+  it('has the newest entry at the bottom, and older ones as space allows', () => {
     const scene = sceneOf(open, { columns: 80, nowMs: play.nowMs, state: { time: 'utc' } })
     expect(textOf(tailRows(scene, { columns: 80, rows: 3 }))).toEqual([
       `─ tail ${'─'.repeat(73)}`,
@@ -75,7 +75,7 @@ describe('the end of the journal', () => {
     expect(tailRows(scene, { columns: 80, rows: 0 })).toEqual([])
   })
 
-  it('names the operation where there is room, and counts what changed besides', () => {
+  it('has the operation if it fits, and the number of other changes', () => {
     const scene = sceneOf(open, { columns: 120, nowMs: play.nowMs, state: { time: 'utc' } })
     expect(textOf(tailRows(scene, { columns: 120, rows: 6 }))[1]).toBe(
       ' 12:00:21 v3 advance   01.00 ▶ inprocess +5  test',

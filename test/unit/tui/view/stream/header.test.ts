@@ -19,8 +19,8 @@ function leased(lease: StreamSnapshot['lease']): OpenStream {
   return withUpdate(unreadStream(NAME, 0), { kind: 'view', view: viewOf(storedOf(play, lease), play.nowMs) })
 }
 
-describe('the line about the open stream', () => {
-  it('name, status, age, what it waits on, what failed, when it is due', () => {
+describe('the header of the open stream', () => {
+  it('has name, status, age, waiting-on, failures, and due time', () => {
     const waits = 'waits on 01.02.00 01.03.00 01.04.00 02.00'
     expect(headerOf(opened(play))).toBe(` OrderStart  ▶ inprocess  1m4s  ${waits}  ✗ 1  due in 17s`)
     expect(headerOf(opened(play), 120, 'utc')).toBe(
@@ -28,34 +28,34 @@ describe('the line about the open stream', () => {
     )
   })
 
-  it('names as many ids as there is room for and counts the rest', () => {
+  it('lists as many ids as fit and counts the rest', () => {
     expect(headerOf(opened(play), 80)).toContain('waits on 01.02.00 01.03.00 +2  ✗ 1')
     expect(headerOf(opened(play), 60)).toContain('waits on 4  ✗ 1')
     expect(headerOf(opened(play), 30)).not.toContain('waits')
   })
 
-  it('who holds the lease', () => {
+  it('has the holder of the lease', () => {
     const holder = { by: 'worker-7', host: 'aks-3', pid: 41, purpose: '', sinceMs: play.nowMs - 41_000 }
     const line = headerOf(leased({ state: 'leased', duration: 'fixed', holder }), 160)
     expect(line).toContain('leased by worker-7@aks-3 (pid 41) for 41s')
     expect(headerOf(leased({ state: 'leased', duration: 'fixed' }), 160)).toContain('leased, holder unknown')
   })
 
-  it('waits for a stream that is not there yet', () => {
+  it('waits for a stream that does not exist yet', () => {
     const waiting = unreadStream(NAME, 0)
     expect(headerOf(undefined)).toContain('reading…')
     expect(headerOf(waiting)).toContain('reading…')
     expect(headerOf(withUpdate(waiting, { kind: 'missing' }))).toBe(' no stream has this name yet; waiting for it')
   })
 
-  it('says that a document cannot be read and why, and of when the tree below is', () => {
+  it('has the reason why a document is unreadable, and the time of the tree below', () => {
     const fault = { code: 'bad-document', message: 'line 3: no end tag' }
     const unreadable = (open: OpenStream) => withUpdate(open, { kind: 'unreadable', stored: storedOf('<a>'), fault })
     expect(headerOf(unreadable(unreadStream(NAME, 0)))).toBe(' ? cannot be read (bad-document): line 3: no end tag')
     expect(headerOf(unreadable(opened(play)), 120, 'utc')).toContain('shown as of 12:01:04: line 3')
   })
 
-  it('says that it was removed, what it was, and does not age', () => {
+  it('has the removal, the last state, and a fixed age', () => {
     expect(headerOf(withUpdate(opened(play), { kind: 'missing', atMs: play.nowMs }), 120, 'utc')).toContain(
       'was removed 12:01:04; this is its last state',
     )
@@ -64,7 +64,7 @@ describe('the line about the open stream', () => {
     expect(textOf([later])[0]).toMatch(/^ was removed; this is its last state {2}OrderStart {2}▶ inprocess {2}1m4s/)
   })
 
-  it('of a document without events', () => {
+  it('has a text for a document without events', () => {
     expect(headerOf(opened('<EventStream/>'))).toBe(' no events yet')
   })
 })

@@ -14,14 +14,14 @@ function linesOf(open: OpenStream, columns: number, rows = 13, nowMs = play.nowM
   return textOf(drawn)
 }
 
-describe('the open stream over time', () => {
-  it.each([120, 80, 60, 20])('in %i columns', async columns => {
+describe('the timeline of the open stream', () => {
+  it.each([120, 80, 60, 20])('fits %i columns', async columns => {
     await expect(`${linesOf(opened(play), columns).join('\n').trimEnd()}\n`).toMatchFileSnapshot(
       `timeline-${columns}.txt`,
     )
   })
 
-  it('a limit that ends soon stands behind now, one that has passed where it was', () => {
+  it('has a coming deadline after now, and a passed one at its time', () => {
     const open = opened(play)
     const bar = (nowMs: number) => linesOf(open, 80, 13, nowMs).find(line => line.includes('01.02.00')) ?? ''
     expect(bar(play.nowMs)).not.toContain('┊')
@@ -29,14 +29,14 @@ describe('the open stream over time', () => {
     expect(bar(play.nowMs + 60_000)).toMatch(/█+┊█+ +38s ago$/)
   })
 
-  it('what has ended ends at its last moment: there is nothing behind it', () => {
+  it('ends at the last moment of an ended stream', () => {
     const done = Play.started('A').wait(60_000).after({ op: 'complete', event: '01.00' })
     const lines = linesOf(opened(done), 80, 13, done.nowMs + 3_600_000)
     expect(lines[0]).not.toContain('now')
     expect(lines[1]).toMatch(/─✓ {10,}$|─✓$/)
   })
 
-  it('follows the whole journal once for each state, not for each picture', () => {
+  it('processes the whole journal once for each state, not for each frame', () => {
     const open = opened(play)
     const { view } = open
     if (view === undefined) throw new Error('no view')
@@ -45,7 +45,7 @@ describe('the open stream over time', () => {
     expect(transactions.mock.calls.length).toBeLessThanOrEqual(1)
   })
 
-  it('before anything was read there are empty rows', () => {
+  it('has empty rows before the first read', () => {
     expect(timelineRows(sceneOf(undefined, { columns: 80 }), { columns: 80, rows: 4 })).toHaveLength(4)
     expect(linesOf(opened('<EventStream/>'), 80)[0]).toContain('EVENT')
   })

@@ -19,19 +19,19 @@ const { nowMs } = play
 const at = { cursor: '01.02.00', offset: 4 }
 
 describe('the thread tree', () => {
-  it.each([120, 80, 60, 20])('in %i columns', async columns => {
+  it.each([120, 80, 60, 20])('fits %i columns', async columns => {
     const text = linesOf(opened(play), { columns, nowMs, list: at }).join('\n')
     await expect(`${text.trimEnd()}\n`).toMatchFileSnapshot(`tree-${columns}.txt`)
   })
 
-  it('in its wide form has attempt, fence, topic, key, tag and message, and clocks where those are asked for', async () => {
+  it('has in its wide form attempt, fence, topic, key, tag and message, and clock times on request', async () => {
     const text = linesOf(opened(play), { columns: 160, nowMs, list: at, state: { isWide: true, time: 'utc' } }).join(
       '\n',
     )
     await expect(`${text.trimEnd()}\n`).toMatchFileSnapshot('tree-160-wide.txt')
   })
 
-  it('a folded event tells how far what is below it has come, and what failed', () => {
+  it('has for a folded event the progress and failures of the events below it', () => {
     const folded = new Play().after({ op: 'init', root: spec('Start'), forks: [spec('A'), spec('B'), spec('C')] })
     folded.after({ op: 'complete', event: '01.00' }, { op: 'fail', event: '02.00' })
     expect(linesOf(opened(folded), { columns: 60, nowMs, rows: ['00'] })[1]).toMatch(
@@ -39,7 +39,7 @@ describe('the thread tree', () => {
     )
   })
 
-  it('marks stand in front of the id, the cursor at the edge; rows that left the filter are faint', () => {
+  it('has marks before the id, the cursor at the edge, and faint rows that left the filter', () => {
     const open = opened(play)
     const rows = listingOf(['00', '01.00', '01.02.00'], { faint: ['01.00'] })
     const list = { marks: new Set(['01.02.00']), cursor: '01.02.00' }
@@ -48,7 +48,7 @@ describe('the thread tree', () => {
     expect(shown.map(({ highlight }) => highlight).slice(1, 4)).toEqual([undefined, 'faint', 'cursor'])
   })
 
-  it('a claim that ends, one that has run out, and a limit that has passed are told apart', () => {
+  it('distinguishes a running claim, an expired one, and a passed deadline', () => {
     const open = opened(play)
     const later = (seconds: number, columns: number) =>
       rowOf(open, '01.02.00', { columns, nowMs: nowMs + seconds * 1_000 })
@@ -60,7 +60,7 @@ describe('the thread tree', () => {
     )
   })
 
-  it('an event that a retry replaced is faint and says so; the attempt stands beside the status', () => {
+  it('has a replaced event in faint style with a note, and the attempt beside the status', () => {
     const tried = Play.started('A').after({ op: 'fail', event: '01.00' }, { op: 'retry', event: '01.00' })
     expect(rowOf(opened(tried), '01.00', { columns: 80, nowMs })).toContain('○ init #2')
     const old = opened([
@@ -72,7 +72,7 @@ describe('the thread tree', () => {
     expect(rows[2]?.highlight).toBe('faint')
   })
 
-  it('ids that no event has, cycles and statuses of others', () => {
+  it('has missing ids, cycles and foreign statuses', () => {
     const open = opened([
       { id: '00', name: 'Start', status: 'inprocess', next: '01|77' },
       { id: '01', name: 'A', status: 'paused', next: '00', prev: '00' },
@@ -83,7 +83,7 @@ describe('the thread tree', () => {
     expect(lines[3]).toMatch(/00 Start +↑ see above$/)
   })
 
-  it('ids stay readable at any depth', () => {
+  it('has readable ids at any depth', () => {
     const chain: EventText[] = Array.from({ length: 60 }, (_, depth) => ({
       id: idAt(depth),
       name: `Step${depth}`,
@@ -100,7 +100,7 @@ describe('the thread tree', () => {
     }
   })
 
-  it('costs what is seen: of 2 000 siblings only the visible ones are looked at', () => {
+  it('processes only visible rows: of 2 000 siblings only the visible ones are read', () => {
     const many: EventText[] = Array.from({ length: 2_000 }, (_, at) =>
       at === 0
         ? { id: '00', name: 'Start', status: 'inprocess' }
@@ -129,7 +129,7 @@ describe('the thread tree', () => {
     expect(seen.events).toBeLessThan(100)
   })
 
-  it('nothing to show says why', () => {
+  it('has the reason if it is empty', () => {
     const open = opened('<EventStream/>')
     expect(linesOf(open, { columns: 80 }).join('\n')).toContain('no events yet')
     const none = linesOf(opened(play), { columns: 80, rows: listingOf([], { total: 10 }), list: { filter: 'abc' } })
@@ -142,7 +142,7 @@ function idAt(depth: number): string {
   return depth === 0 ? '00' : `id-${'x'.repeat(8)}-${depth}`
 }
 
-/** A stream whose parts can be replaced: those of a class are found at its prototype. */
+/** A stream whose parts can be replaced: those of a class are on its prototype. */
 function partsOf(open: OpenStream): OpenStream {
   const { name, revision, presence, view, fault, listed, summary, nodes, tail, text } = open
   return {

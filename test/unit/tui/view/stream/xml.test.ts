@@ -12,14 +12,14 @@ function linesOf(open: OpenStream, columns: number, rows: number, paneTop = 0, i
   return textOf(drawn)
 }
 
-/** What is not XML, as it lies there. */
+/** A document that is not XML, unchanged. */
 function raw(text: string): OpenStream {
   const fault = { code: 'bad-document', message: 'line 1: not an event stream' }
   return withUpdate(unreadStream(NAME, 0), { kind: 'unreadable', stored: storedOf(text), fault })
 }
 
-describe('the document as it lies in the blob', () => {
-  it('numbered lines from where it was scrolled to, cut at the width', () => {
+describe('the XML view of the stored document', () => {
+  it('has numbered lines from the scroll position, cut at the width', () => {
     expect(linesOf(opened(searchOrder()), 60, 3, 1)).toEqual([
       '  2  <EventStream xmlns:lc="urn:leasectl:v1" lc:v="7" lc:bo…',
       '  3    <Event name="OrderStart" status="inprocess" id="00" …',
@@ -27,7 +27,7 @@ describe('the document as it lies in the blob', () => {
     ])
   })
 
-  it('in the wide form nothing is cut: a line takes as many rows as it needs', () => {
+  it('cuts nothing in the wide form: a line has as many rows as it needs', () => {
     const open = opened(searchOrder())
     const all = xmlLines(open.text, 60, true)
     const lines = linesOf(open, 60, all.total, 0, true)
@@ -39,7 +39,7 @@ describe('the document as it lies in the blob', () => {
     expect(shown).toBe(open.text.join('').replace(/\s/g, ''))
   })
 
-  it('what cannot be read stands below the reason', () => {
+  it('has the reason above an unreadable document', () => {
     expect(linesOf(raw('not <xml\nat all\u001b[2J'), 60, 4)).toEqual([
       '? line 1: not an event stream (bad-document)',
       '  1  not <xml',
@@ -48,7 +48,7 @@ describe('the document as it lies in the blob', () => {
     ])
   })
 
-  it('one line of a megabyte can be read to its end', () => {
+  it('shows one line of a megabyte to its end', () => {
     const open = raw(`${'0123456789'.repeat(100_000)}END`)
     const { total } = xmlLines(open.text, 80, false)
     expect(total).toBe(Math.ceil(1_000_003 / 75))
@@ -56,7 +56,7 @@ describe('the document as it lies in the blob', () => {
     expect(linesOf(open, 80, 10, total * 2)[1]).toMatch(/END$/)
   })
 
-  it('of a broken line nothing is lost, whatever its characters', () => {
+  it('loses no character of a wrapped line', () => {
     const text = 'x漢字😀\u009b\u202e\u0301'.repeat(2_000)
     const open = raw(text)
     for (const columns of [14, 40, 80]) {
@@ -72,7 +72,7 @@ describe('the document as it lies in the blob', () => {
     }
   })
 
-  it('nothing to show', () => {
+  it('has a text if there is nothing to show', () => {
     expect(linesOf(unreadStream(NAME, 0), 40, 2)[0]).toContain('nothing to show yet')
     expect(xmlRows(sceneOf(undefined, { columns: 10 }), { columns: 10, rows: 2 })).toHaveLength(2)
   })
