@@ -31,7 +31,7 @@ export async function* waitFor(
     if (item.kind === 'moved') awaited.record(item.streams)
     else if (item.kind === 'gone') awaited.remove(item.names)
     else if (item.kind === 'interrupted') yield* outage.begin(item.cause)
-    if (item.kind !== 'looked') continue
+    if (item.kind !== 'polled') continue
     if (item.first && item.missing.length > 0) {
       if (selection.kind !== 'filter' && !options.mayAppear) return yield { kind: 'missing', names: item.missing }
       awaited.remove(item.missing)
@@ -39,7 +39,7 @@ export async function* waitFor(
     const cause = await awaited.read()
     yield* cause === undefined ? outage.end() : outage.begin(cause)
     yield* awaited.takeItems()
-    yield { kind: 'looked', total: names.length, open: awaited.open }
+    yield { kind: 'polled', total: names.length, open: awaited.open }
     if (awaited.open.size === 0) return
   }
   yield* awaited.takeItems()
@@ -63,11 +63,11 @@ async function* matching(
       }
     }
     if (item.kind === 'interrupted') yield* outage.begin(item.cause)
-    else if (item.kind === 'looked') {
+    else if (item.kind === 'polled') {
       if (names.length > 0) return [...new Set(names)]
       if (!options.mayAppear) return yield { kind: 'no-match' }
       yield* outage.end()
-      yield { kind: 'looked', total: 0, open: NONE }
+      yield { kind: 'polled', total: 0, open: NONE }
     }
   }
   return undefined
@@ -248,7 +248,7 @@ export type WaitItem =
   /** The document is unreadable. Waiting continues, as its writer may repair it. Yielded once until it is readable. */
   | ({ readonly kind: 'unreadable'; readonly stream: string } & Unreadable)
   /** The end of a poll. `open`: the streams that are still awaited; it changes with the next poll. */
-  | { readonly kind: 'looked'; readonly total: number; readonly open: ReadonlyMap<string, AwaitedStream> }
+  | { readonly kind: 'polled'; readonly total: number; readonly open: ReadonlyMap<string, AwaitedStream> }
   /** The store does not answer; the next poll tries again. Yielded once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
   | { readonly kind: 'resumed' }

@@ -37,7 +37,7 @@ export async function tailMany(
     } else {
       if (item.kind !== 'unreadable') await printer.flush()
       await notices.report(item)
-      if (item.kind === 'looked' && !options.follow && shown === 0) {
+      if (item.kind === 'polled' && !options.follow && shown === 0) {
         await output.say(item.streams === 0 ? 'no stream matches' : 'no transactions')
       }
     }
@@ -66,7 +66,7 @@ function openNotices(options: TailOptions, output: Output, runtime: Runtime) {
   }
   return {
     async report(item: Exclude<FollowManyItem, { kind: 'transaction' | 'missing' }>): Promise<void> {
-      if (item.kind === 'looked') return afterPoll(item.streams)
+      if (item.kind === 'polled') return afterPoll(item.streams)
       if (item.kind === 'unreadable') {
         const { stream, code, message, hint = 'show -o xml prints it as stored.' } = item
         unreadable++

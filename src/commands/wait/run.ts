@@ -53,7 +53,7 @@ function openWaiting(options: WaitCommandOptions, output: Output, store: StreamS
     const what = total === 0 ? 'a stream to match' : `${countText(open.size)} of ${countText(total)}`
     return `waiting for ${what}, ${span(waitedMs())}`
   }
-  const report = async (item: Exclude<WaitItem, { kind: 'looked' | 'missing' | 'no-match' }>): Promise<void> => {
+  const report = async (item: Exclude<WaitItem, { kind: 'polled' | 'missing' | 'no-match' }>): Promise<void> => {
     switch (item.kind) {
       case 'ended':
         if (item.stream.state === 'met') counts.met++
@@ -78,7 +78,7 @@ function openWaiting(options: WaitCommandOptions, output: Output, store: StreamS
     /** Follows the streams until the result is known. Returns why waiting is pointless, if it is. */
     async follow(items: AsyncIterable<WaitItem>, deadline: WaitLimit): Promise<Problem | undefined> {
       for await (const item of items) {
-        if (item.kind === 'looked') {
+        if (item.kind === 'polled') {
           counts.total = item.total
           counts.open = item.open
           if (isEnough() || deadline.passed) break

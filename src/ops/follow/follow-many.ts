@@ -54,7 +54,7 @@ async function* followed(
       case 'resumed':
         // reported once the documents could be read too
         break
-      case 'looked':
+      case 'polled':
         if (isFirst && item.missing.length > 0) yield { kind: 'missing', names: item.missing }
         yield* follower.endPoll()
         isFirst = false
@@ -151,7 +151,7 @@ class Follower {
     this.#outage = undefined
     this.#broken = 0
     this.#gone = []
-    yield { kind: 'looked', streams: this.#streams }
+    yield { kind: 'polled', streams: this.#streams }
   }
 
   #noteMoved(stream: WatchedStream): void {
@@ -280,7 +280,7 @@ export type FollowManyItem =
   /** Names of the selection that do not exist; yielded once, before anything else. */
   | { readonly kind: 'missing'; readonly names: readonly string[] }
   /** The end of a poll. `streams`: the number of streams at the first poll. */
-  | { readonly kind: 'looked'; readonly streams: number }
+  | { readonly kind: 'polled'; readonly streams: number }
 
 /** Streams by the time of their last write, latest first. Stored compactly, as there may be very many. */
 class RecentStreams {

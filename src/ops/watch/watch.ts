@@ -22,7 +22,7 @@ export type WatchItem =
   /** Removed streams. A stream that merely stops passing the filter stays watched. */
   | { readonly kind: 'gone'; readonly names: readonly string[] }
   /** The end of a poll. `first`: the first whole poll. `missing`: names of the selection that do not exist now. */
-  | { readonly kind: 'looked'; readonly first: boolean; readonly missing: readonly string[] }
+  | { readonly kind: 'polled'; readonly first: boolean; readonly missing: readonly string[] }
   /** The store does not answer; the next poll tries again. Yielded once per outage. */
   | { readonly kind: 'interrupted'; readonly cause: unknown }
   /** The store answers again: yielded at the end of the first whole poll, before its `gone` and `looked`. */
@@ -54,7 +54,7 @@ export async function* watch(
       interrupted = false
       const { gone, first, missing } = watched.end()
       if (gone.length > 0) yield { kind: 'gone', names: gone }
-      yield { kind: 'looked', first, missing }
+      yield { kind: 'polled', first, missing }
       if (options.once) return
     } catch (cause) {
       if (options.signal?.aborted) return

@@ -174,8 +174,8 @@ describe.each(KINDS)('beside %s', kind => {
     for await (const item of followMany(odd.store, { kind: 'filter', filter: {} }, options)) {
       if (item.kind === 'unreadable') expect(item.code).toBe(code)
       if ('stream' in item) seen.add(item.stream)
-      if (item.kind === 'looked' && looks++ === 0) for (const one of late) await odd.plant(kind, GOOD[0], [one])
-      if (item.kind === 'looked' && [...GOOD, ...names, ...late].every(name => seen.has(name))) enough.abort()
+      if (item.kind === 'polled' && looks++ === 0) for (const one of late) await odd.plant(kind, GOOD[0], [one])
+      if (item.kind === 'polled' && [...GOOD, ...names, ...late].every(name => seen.has(name))) enough.abort()
     }
     expect([...seen].toSorted()).toEqual([...GOOD, ...names, ...late].toSorted())
     for (const one of late) await run('rm', '--blob', one, '--yes')

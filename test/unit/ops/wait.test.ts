@@ -53,8 +53,8 @@ async function wait(store: StreamStore, selection: Selection, steps: (() => unkn
   const controller = new AbortController()
   const items: WaitItem[] = []
   for await (const item of waitFor(store, selection, target, { intervalMs: 0, mayAppear, signal: controller.signal })) {
-    items.push(item.kind === 'looked' ? { ...item, open: new Map(item.open) } : item)
-    if (item.kind !== 'looked' && item.kind !== 'interrupted') continue
+    items.push(item.kind === 'polled' ? { ...item, open: new Map(item.open) } : item)
+    if (item.kind !== 'polled' && item.kind !== 'interrupted') continue
     const step = steps.shift()
     if (step === undefined) controller.abort()
     else await step()
@@ -67,7 +67,7 @@ function told(items: readonly WaitItem[]): string[] {
     switch (item.kind) {
       case 'ended':
         return [`${item.stream.name} ${item.stream.state}`]
-      case 'looked':
+      case 'polled':
         return [[...item.open.values()].map(({ name, state }) => `${name} ${state}`).join(', ')].map(
           open => `(${open})`,
         )
@@ -306,7 +306,7 @@ describe('faults', () => {
     const store = await two()
     const items = await wait(store, named('a'), [])
     const [looked] = items
-    expect(looked?.kind === 'looked' && looked.open.get('a')).toMatchObject({
+    expect(looked?.kind === 'polled' && looked.open.get('a')).toMatchObject({
       state: 'open',
       last: { status: 'inprocess', waitingOn: ['01.00'] },
     })

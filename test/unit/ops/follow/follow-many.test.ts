@@ -178,7 +178,7 @@ describe('the past', () => {
       intervalMs: undefined as never,
     })
     expect(toldOfMany(items)).toEqual(['missing nix', 'b 1 init'])
-    expect(items.filter(({ kind }) => kind === 'looked')).toEqual([{ kind: 'looked', streams: 1 }])
+    expect(items.filter(({ kind }) => kind === 'polled')).toEqual([{ kind: 'polled', streams: 1 }])
   })
 })
 

@@ -36,7 +36,7 @@ async function collect<Item extends { readonly kind: string }>(
   const items: Item[] = []
   for await (const item of begin(controller.signal)) {
     items.push(item)
-    if (item.kind !== 'looked' && item.kind !== 'interrupted') continue
+    if (item.kind !== 'polled' && item.kind !== 'interrupted') continue
     const step = left.shift()
     if (step === undefined) controller.abort()
     else await step()
@@ -52,8 +52,8 @@ export function told(items: readonly WatchItem[]): string[] {
         return `moved ${item.streams.map(({ listed }) => listed.name).join(' ')}`
       case 'gone':
         return `gone ${item.names.join(' ')}`
-      case 'looked':
-        return item.missing.length === 0 ? 'looked' : `looked, missing ${item.missing.join(' ')}`
+      case 'polled':
+        return item.missing.length === 0 ? 'polled' : `looked, missing ${item.missing.join(' ')}`
       default:
         return item.kind
     }
@@ -75,7 +75,7 @@ export function toldOfMany(items: readonly FollowManyItem[]): string[] {
       case 'gone':
       case 'missing':
         return `${item.kind} ${item.names.join(' ')}`
-      case 'looked':
+      case 'polled':
         return []
       default:
         return item.kind

@@ -17,8 +17,8 @@ describe('watch', () => {
       () => run(store, 'b', { op: 'complete', event: '00' }),
       () => run(store, 'd', init()),
     ])
-    expect(told(items)).toEqual(['moved a b c', 'looked', 'looked', 'moved b', 'looked', 'moved d', 'looked'])
-    expect(items.filter(item => item.kind === 'looked').map(item => item.first)).toEqual([true, false, false, false])
+    expect(told(items)).toEqual(['moved a b c', 'polled', 'polled', 'moved b', 'polled', 'moved d', 'polled'])
+    expect(items.filter(item => item.kind === 'polled').map(item => item.first)).toEqual([true, false, false, false])
   })
 
   it('costs one listing per poll and no document, if the summaries are valid', async () => {
@@ -68,18 +68,18 @@ describe('watch', () => {
     await tag('x')
     const filter = { kind: 'filter', filter: { tag: ['x'] } } as const
     const items = await watching(store, filter, [() => tag('y'), () => tag('z')])
-    expect(told(items)).toEqual(['moved a', 'looked', 'moved a', 'looked', 'moved a', 'looked'])
+    expect(told(items)).toEqual(['moved a', 'polled', 'moved a', 'polled', 'moved a', 'polled'])
   })
 
   it('includes a stream that begins to pass without a change: by time or by its lease', async () => {
     const { store, advance } = memoryStore()
     await run(store, 'late', { ...init(), root: { name: 'Start', timeout: '00:01:00' } } as never)
     const late = await watching(store, { kind: 'filter', filter: { overdue: true } }, [() => advance(61_000)])
-    expect(told(late)).toEqual(['looked', 'moved late', 'looked'])
+    expect(told(late)).toEqual(['polled', 'moved late', 'polled'])
 
     const hold = () => store.acquireLease('late', { leaseId: crypto.randomUUID(), durationS: 60, holder: HOLDER })
     const held = await watching(store, { kind: 'filter', filter: { locked: true } }, [() => undefined, hold])
-    expect(told(held)).toEqual(['looked', 'looked', 'moved late', 'looked'])
+    expect(told(held)).toEqual(['polled', 'polled', 'moved late', 'polled'])
   })
 
   it('includes by time a stream without a valid summary, and reads it once for that', async () => {
@@ -89,7 +89,7 @@ describe('watch', () => {
     await run(inner, 'late', { ...init(), root: { name: 'Start', timeout: '00:01:00' } } as never)
     const steps = [() => undefined, () => advance(61_000), () => undefined]
     const items = await watching(found.store, { kind: 'filter', filter: { overdue: true } }, steps)
-    expect(told(items)).toEqual(['looked', 'looked', 'moved late', 'looked', 'looked'])
+    expect(told(items)).toEqual(['polled', 'polled', 'moved late', 'polled', 'polled'])
     expect(found.reads).toEqual(['late', 'late'])
   })
 
@@ -101,7 +101,7 @@ describe('watch', () => {
       () => undefined,
       () => run(store, 'a', init()),
     ])
-    expect(told(items)).toEqual(['moved a', 'looked', 'gone a', 'looked', 'looked', 'moved a', 'looked'])
+    expect(told(items)).toEqual(['moved a', 'polled', 'gone a', 'polled', 'polled', 'moved a', 'polled'])
     const last = items.findLast(item => item.kind === 'moved')
     expect(last?.kind === 'moved' && last.streams[0]?.before).toBeUndefined()
   })
@@ -113,9 +113,9 @@ describe('watch', () => {
       () => run(store, 'out', { op: 'complete', event: '00' }),
       () => store.remove('out', {}),
     ])
-    expect(told(items)).toEqual(['moved in/a', 'looked', 'looked', 'looked'])
+    expect(told(items)).toEqual(['moved in/a', 'polled', 'polled', 'polled'])
     const failed = await watching(store, { kind: 'filter', filter: { failed: true } }, [() => store.remove('in/a', {})])
-    expect(told(failed)).toEqual(['looked', 'looked'])
+    expect(told(failed)).toEqual(['polled', 'polled'])
   })
 
   it('yields an unreadable document with its error, and keeps its previous state', async () => {
@@ -191,7 +191,7 @@ describe('watch and an outage', () => {
       },
       () => run(found.store, 'a', { op: 'complete', event: '00' }),
     ])
-    expect(told(items)).toEqual(['moved a', 'looked', 'interrupted', 'moved a', 'resumed', 'looked'])
+    expect(told(items)).toEqual(['moved a', 'polled', 'interrupted', 'moved a', 'resumed', 'polled'])
     expect(found.listings).toHaveLength(5)
   })
 
@@ -208,7 +208,7 @@ describe('watch and an outage', () => {
       'interrupted',
       `moved ${names.slice(8).join(' ')}`,
       'resumed',
-      'looked',
+      'polled',
     ])
   })
 
@@ -221,7 +221,7 @@ describe('watch and an outage', () => {
       },
       () => undefined,
     ])
-    expect(told(items)).toEqual(['moved a b', 'looked', 'interrupted', 'resumed', 'looked'])
+    expect(told(items)).toEqual(['moved a b', 'polled', 'interrupted', 'resumed', 'polled'])
   })
 
   it('throws other errors, and every error if a single poll is requested', async () => {

@@ -55,7 +55,7 @@ describe('the events for a transaction', () => {
     ],
     [
       'a reopened stream that ends again: done again',
-      [{ op: 'cancel' }, { op: 'retry' }, { op: 'cancel' }],
+      [{ op: 'cancel' }, { op: 'retry', canceled: true }, { op: 'cancel' }],
       [['done'], [], ['done']],
     ],
   ])('are right for %s', async (_, operations, kinds) => {
