@@ -2,10 +2,10 @@ import type { LeaseView } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
 import { type RunningEvent, runningEvent, type Summary } from '../../stream/summary.ts'
 import { Latest } from '../../util/top-n.ts'
-import { isAcknowledged } from '../filter.ts'
+import { hasUnacknowledgedFailure } from '../filter.ts'
 import { type StaleReason, type StaleRule, staleReasons } from '../stale-lease.ts'
 import type { SummarizedStream } from '../summaries.ts'
-import { isAbandoned, StepTally, type StepWork } from './steps.ts'
+import { isAbandoned, type StepWork, StepWorkTally } from './steps.ts'
 
 /** Maximum number of examples of each kind. */
 export const MAX_EXAMPLES = 20
@@ -143,7 +143,7 @@ export class StoreScanner {
   readonly #failed = new Tally<FailedStream>()
   readonly #abandoned = new Tally<AbandonedStream>()
   readonly #waiting = new Tally<WaitingStream>()
-  readonly #steps = new StepTally()
+  readonly #steps = new StepWorkTally()
   readonly #unwatched = new Tally<LimitedStream>()
   readonly #stuck = new Tally<StuckLease>()
   readonly #unreadable = new Tally<UnreadableStream>()
@@ -217,7 +217,7 @@ export class StoreScanner {
   }
 
   #addFailure({ listed, summary }: SummarizedStream, nowMs: number): void {
-    if (summary === undefined || summary.failed === 0 || isAcknowledged(summary)) return
+    if (summary === undefined || !hasUnacknowledgedFailure(summary)) return
     const { failedAtMs = listed.modifiedMs, failedName, failedId, failure } = summary
     this.#unacknowledged++
     this.#steps.addFailed(failedName)

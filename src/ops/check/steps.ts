@@ -19,7 +19,7 @@ export type StepCount = Exclude<keyof StepWork, 'step'>
 /** The counts of a step, in their order in outputs. */
 export const STEP_COUNTS: readonly StepCount[] = ['ready', 'running', 'abandoned', 'failed']
 
-export const OTHER_STEPS = 'other'
+const OTHER_STEPS = 'other'
 
 /** Limit for the steps of a result: each of them is a series of metrics. */
 const MAX_STEPS = 50
@@ -27,7 +27,7 @@ const MAX_STEPS = 50
 const MAX_COUNTED_STEPS = 2_000
 
 /** Counts what there is to do, by step. */
-export class StepTally {
+export class StepWorkTally {
   readonly #steps = new Map<string, Record<StepCount, number>>()
 
   /** @param nowMs the store's clock, epoch ms */
