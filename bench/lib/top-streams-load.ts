@@ -65,6 +65,7 @@ function rowOf(at: number): SummarizedStream {
     total: 10,
     dueMs: Date.now() + 86_400_000 + at * 1_000,
     claimEndMs: undefined,
+    readySinceMs: undefined,
     waitingOn: ['01.00', '02.00', '04.00'],
     ready: [],
     running: [],

@@ -5,8 +5,11 @@ import { count, duration, pattern } from '../cli/values.ts'
 import type { CheckOptions } from './check/options.ts'
 
 const NOTES = `
-One listing of the store gives four checks:
+One listing of the store gives these checks:
   overdue     streams with an event overdue for longer than --overdue-for
+  failed      streams with a failure within --failed-since that is not acknowledged (leasectl ack)
+  abandoned   streams with a silent worker: a claim has ended, and nobody has taken over for longer than --overdue-for
+  waiting     age of the oldest event that is ready, but that no worker has started
   stuck       leases held for longer than --stuck-after, and infinite leases of an unknown holder
   unreadable  documents that cannot be read
   watchdog    time since the last sweep of a watchdog ended; open circuit breakers; shards without a watchdog. Without
@@ -35,10 +38,11 @@ export function register(parent: Command, runtime: Runtime, go: Run<CheckOptions
   command.addHelpText('after', NOTES)
   const description = {
     summary:
-      'check the health of the store for monitoring: overdue streams, stuck leases, unreadable streams, watchdog',
+      'check the health of the store for monitoring: failures, overdue streams, silent workers, leases, watchdog',
     examples: [
       ['check', 'as a plugin of Nagios or Icinga'],
       ["check --match 'orders/**' --crit-overdue 50 --overdue-for 10m", 'with your own limits'],
+      ["check --match 'orders/**' --warn-waiting 15m --crit-failed 100 --failed-since 1h", 'about work and failures'],
       ['check --require-watchdog', 'critical if no watchdog runs'],
       ['check -o prometheus', 'for the textfile collector of the Prometheus node_exporter'],
     ],
@@ -52,10 +56,21 @@ function limitFlags(): Option[] {
   const limit = (flag: string, what: string) => new Option(`${flag} <n>`, what).argParser(count(flag, 1))
   const time = (flag: string, what: string) =>
     new Option(`${flag} <duration>`, what).argParser(duration(flag, { zero: true }))
+  const age = (flag: string, what: string) => new Option(`${flag} <duration>`, what).argParser(duration(flag))
   return [
-    time('--overdue-for', 'count streams overdue for longer than this: a watchdog needs a moment (default: 1m)'),
+    time(
+      '--overdue-for',
+      'count streams overdue or abandoned for longer than this: recovery needs a moment (default: 1m)',
+    ),
     limit('--warn-overdue', 'warning at N overdue streams (default: 1)'),
     limit('--crit-overdue', 'critical at N overdue streams (default: 10)'),
+    limit('--warn-failed', 'warning at N streams with an unacknowledged failure (default: 1)'),
+    limit('--crit-failed', 'critical at N such streams (default: 10)'),
+    age('--failed-since', 'count failures of this time (default: 24h)'),
+    limit('--warn-abandoned', 'warning at N streams with a silent worker (default: 1)'),
+    limit('--crit-abandoned', 'critical at N such streams (default: 10)'),
+    age('--warn-waiting', 'warning if the oldest ready event is this old (default: 24h)'),
+    age('--crit-waiting', 'critical if it is this old (default: never)'),
     time('--stuck-after', 'a lease held for longer is stuck (default: 10m)'),
     limit('--warn-stuck', 'warning at N stuck leases (default: 1)'),
     limit('--crit-stuck', 'critical at N stuck leases (default: 10)'),

@@ -86,6 +86,11 @@ function passesFailures(listed: StreamRow, summary: Summary, filter: StreamFilte
   return !asksForFailures(filter) || isWithin(summary.failedAtMs ?? listed.modifiedMs, sinceMs, untilMs)
 }
 
+/** Whether a stream has a failure that no operator has acknowledged. */
+export function hasUnacknowledgedFailure(summary: Pick<Summary, 'failed' | 'failedAtMs' | 'ackMs'>): boolean {
+  return summary.failed > 0 && !isAcknowledged(summary)
+}
+
 /** Whether an operator has acknowledged all failures of a stream. */
 function isAcknowledged({ failedAtMs, ackMs }: Pick<Summary, 'failedAtMs' | 'ackMs'>): boolean {
   return ackMs !== undefined && (failedAtMs ?? 0) <= ackMs

@@ -10,7 +10,7 @@ import {
   type Summary,
   WAITING_ON_LIMIT_BYTES,
 } from './summary.ts'
-import { claimEndMs, dueMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
+import { claimEndMs, dueMs, openedMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
 
 /** Maximum length of a failure's message, in characters. */
 const FAILURE_LENGTH = 200
@@ -129,17 +129,20 @@ function waits(
   open: readonly StreamEvent[],
   read: TimeReader,
   whole: boolean,
-): Pick<Summary, 'waitingOn' | 'ready' | 'running'> {
+): Pick<Summary, 'readySinceMs' | 'waitingOn' | 'ready' | 'running'> {
   const { leaves, ready } = openWork(stream, open)
   const running = leaves.filter(({ status }) => status !== 'init')
+  const readySinceMs = earliest(ready, event => openedMs(event, read))
   if (whole) {
     return {
+      readySinceMs,
       waitingOn: leaves.map(leaf => leaf.id),
       ready: ready.map(nameAndTopic),
       running: running.map(event => itemOf(event, read)),
     }
   }
   return {
+    readySinceMs,
     waitingOn: cutList(
       leaves.map(leaf => leaf.id),
       WAITING_ON_LIMIT_BYTES,

@@ -39,6 +39,8 @@ export interface Summary {
   readonly claimEndMs: number | undefined
   /** Ids of the open leaves that the stream waits on; a last item `+N` means N more. */
   readonly waitingOn: readonly string[]
+  /** Since when the first of the ready events can be started, epoch ms. */
+  readonly readySinceMs: number | undefined
   /** `name|topic` of the `init` events that can be started; percent-encoded parts; a last item `+N` as above. */
   readonly ready: readonly string[]
   /** The open leaves that a worker has taken, see `runningItem`; a last item `+N` as above. */
@@ -69,6 +71,7 @@ const TIME_KEYS = {
   ackMs: 'ack',
   dueMs: 'due',
   claimEndMs: 'claim_end',
+  readySinceMs: 'ready_since',
 } as const
 
 // Pairs of field and key, made once: the codec runs with every read and write.
@@ -151,6 +154,7 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
       total: eventsOf(fields[COUNT_KEYS.total]),
       dueMs: timeOf(fields[TIME_KEYS.dueMs]),
       claimEndMs: timeOf(fields[TIME_KEYS.claimEndMs]),
+      readySinceMs: timeOf(fields[TIME_KEYS.readySinceMs]),
       waitingOn: idsOf(fields.waiting),
       ready: itemsOf(fields.ready),
       running: itemsOf(fields.running),

@@ -1,7 +1,9 @@
+import { isAbandoned, StepWorkTally } from '../ops/check/steps.ts'
 import type { DecisionOutcome, WatchdogDecision } from './decision.ts'
 import type { ObservationTime } from './observation-gaps.ts'
+import type { PendingWork } from './registry/pending-work.ts'
 import type { StreamRegistry } from './registry/registry.ts'
-import type { BreakerState, PassReport, Upcoming } from './report.ts'
+import type { BreakerState, PassReport, Upcoming, WorkTotals } from './report.ts'
 
 /** Intermediate results of a pass. */
 export interface PassProgress {
@@ -51,7 +53,7 @@ export function reportOf(
 }
 
 /** Totals over the streams of a registry. */
-type Totals = Pick<PassReport, 'streams' | 'total' | 'watched' | 'openEvents' | 'overdue' | 'next'>
+type Totals = Pick<PassReport, 'streams' | 'total' | 'watched' | 'openEvents' | 'overdue' | 'next' | 'work'>
 
 /** Limit for the reported next deadlines. */
 const MAX_NEXT = 20
@@ -63,6 +65,7 @@ export function totalsOf(registry: StreamRegistry, nowMs: number, owns: (name: s
   let watched = 0
   let openEvents = 0
   let overdue = 0
+  const work = new WorkTally(nowMs)
   for (const stream of registry.values()) {
     const { name, status, dueMs } = stream
     if (!owns(name)) continue
@@ -71,10 +74,39 @@ export function totalsOf(registry: StreamRegistry, nowMs: number, owns: (name: s
     if (dueMs <= nowMs) overdue += 1
     if (status !== '') statuses.set(status, (statuses.get(status) ?? 0) + 1)
     soonest.see(name, dueMs)
+    if (stream.work !== undefined) work.add(stream.work)
   }
   // Object.fromEntries is safe for untrusted keys such as `__proto__`.
   const streams = Object.fromEntries(statuses)
-  return { streams, total: registry.size, watched, openEvents, overdue, next: soonest.sorted() }
+  return { streams, total: registry.size, watched, openEvents, overdue, next: soonest.sorted(), work: work.totals() }
+}
+
+class WorkTally {
+  readonly #nowMs: number
+  readonly #steps = new StepWorkTally()
+  #failed = 0
+  #abandoned = 0
+  #readySinceMs = Number.POSITIVE_INFINITY
+
+  constructor(nowMs: number) {
+    this.#nowMs = nowMs
+  }
+
+  add({ hasFailed, claimEndMs, ready, readySinceMs }: PendingWork): void {
+    if (hasFailed) this.#failed += 1
+    if (isAbandoned(claimEndMs, this.#nowMs)) this.#abandoned += 1
+    this.#steps.addReady(ready)
+    this.#readySinceMs = Math.min(this.#readySinceMs, readySinceMs)
+  }
+
+  totals(): WorkTotals {
+    return {
+      failed: this.#failed,
+      abandoned: this.#abandoned,
+      ready: this.#steps.result().map(({ step, ready }) => ({ step, count: ready })),
+      readySinceMs: Number.isFinite(this.#readySinceMs) ? this.#readySinceMs : undefined,
+    }
+  }
 }
 
 /** Keeps the soonest deadlines of a large number. */

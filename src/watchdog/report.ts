@@ -39,6 +39,7 @@ export interface PassReport {
   readonly openEvents: number
   /** Streams with an open event past its deadline after this pass. */
   readonly overdue: number
+  readonly work: WorkTotals
   /** Number of documents read. */
   readonly documents: number
   /** Number of decisions by outcome. */
@@ -54,6 +55,18 @@ export interface PassReport {
   readonly unreadable: readonly { readonly stream: string; readonly message: string }[]
   /** The store's clock minus that of this machine, ms. */
   readonly skewMs: number
+}
+
+/** What the watched streams wait for people or workers with. */
+export interface WorkTotals {
+  /** Streams with a failure that nobody has acknowledged. */
+  readonly failed: number
+  /** Streams with a silent worker: a claim has ended. */
+  readonly abandoned: number
+  /** Ready events by step, the most first, at most 51. */
+  readonly ready: readonly { readonly step: string; readonly count: number }[]
+  /** Since when the oldest of them is ready, epoch ms; `undefined` without one. */
+  readonly readySinceMs: number | undefined
 }
 
 /** A failed pass: the store did not answer, or rights are missing. Nothing is lost: the next one inspects again. */

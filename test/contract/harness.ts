@@ -62,6 +62,7 @@ export function summary(over: Partial<Summary> = {}): Summary {
     total: 1,
     dueMs: undefined,
     claimEndMs: undefined,
+    readySinceMs: undefined,
     waitingOn: [],
     ready: [],
     running: [],

@@ -9,7 +9,7 @@ import { type CheckContext, checkJson, EXITS } from '../../formats/check/json.ts
 import { nagiosLines } from '../../formats/check/nagios.ts'
 import { checkMetrics } from '../../formats/check/prometheus.ts'
 import { jsonDocument } from '../../formats/json.ts'
-import { type CheckResult, judge } from '../../ops/check/check.ts'
+import { type CheckLimits, type CheckResult, judge } from '../../ops/check/check.ts'
 import { type StoreScan, StoreScanner } from '../../ops/check/scan.ts'
 import { watchedBy } from '../../ops/check/watchdogs.ts'
 import { globOf } from '../../ops/glob.ts'
@@ -23,6 +23,8 @@ import { type CheckOptions, limitsOf } from './options.ts'
 const WITHIN_MS = 30_000
 const OVERDUE_FOR_MS = 60_000
 const STUCK_AFTER_MS = 10 * 60_000
+/** Long enough that a failure of the night still shows in the morning. */
+const FAILED_SINCE_MS = 24 * 3_600_000
 
 /** Checks all streams once, for monitoring. Always throws, as the exit code carries the result. */
 export async function checkStore(options: CheckOptions, runtime: Runtime): Promise<never> {
@@ -31,7 +33,7 @@ export async function checkStore(options: CheckOptions, runtime: Runtime): Promi
   const startMs = runtime.nowMs()
   const { result, address } = await withTimeLimit(options.within ?? WITHIN_MS, runtime, async signal => {
     const store = await openStoreFor(options, runtime, output)
-    const scan = await scanStore(store, options, runtime, signal)
+    const scan = await scanStore(store, options, limits, runtime, signal)
     return { result: judge(scan, await readWatchdogState(store, signal), limits), address: store.address }
   })
   const context = { store: address, match: options.match, atMs: startMs, tookMs: runtime.nowMs() - startMs }
@@ -42,15 +44,22 @@ export async function checkStore(options: CheckOptions, runtime: Runtime): Promi
 async function scanStore(
   store: StreamStore,
   options: CheckOptions,
+  { waiting }: CheckLimits,
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<StoreScan> {
-  const { match, overdueFor = OVERDUE_FOR_MS, stuckAfter = STUCK_AFTER_MS } = options
+  const { match, overdueFor = OVERDUE_FOR_MS, failedSince = FAILED_SINCE_MS, stuckAfter = STUCK_AFTER_MS } = options
   requireFile(store.address)
   const { host, isRunning } = runtime
   const isWatched = watchedBy((await readWatchdogState(store, signal)).watchdogs)
   const watched = isWatched === undefined ? {} : { isWatched }
-  const scanner = new StoreScanner({ host, isRunning, overdueForMs: overdueFor, stuckAfterMs: stuckAfter, ...watched })
+  const scanner = new StoreScanner({
+    ...{ host, isRunning, ...watched },
+    overdueForMs: overdueFor,
+    failedSinceMs: failedSince,
+    waitingForMs: waiting.warnMs,
+    stuckAfterMs: stuckAfter,
+  })
   const progress = openProgressLine(options, runtime)
   const startMs = runtime.nowMs()
   try {

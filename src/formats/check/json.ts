@@ -1,8 +1,9 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
 import { STATUS_KINDS, type StoreScan } from '../../ops/check/scan.ts'
+import type { StepWork } from '../../ops/check/steps.ts'
 import type { WatchdogSeen } from '../../ops/check/watchdogs.ts'
 import { jsonTime } from '../json.ts'
-import { checkMessage, checkSentence, stuckText } from './text.ts'
+import { abandonedText, checkMessage, checkSentence, failedText, stuckText } from './text.ts'
 
 /** Where and when a check ran. */
 export interface CheckContext {
@@ -26,6 +27,7 @@ export function checkJson(result: CheckResult, context: CheckContext) {
     ...contextJson(context),
     checks: checks.map(check => oneJson(check, look)),
     streams: streamsJson(look),
+    steps: look.steps.map(stepJson),
     watchdogs: watchdogs.map(watchdog => watchdogJson(watchdog, look.nowMs)),
     error: null,
   }
@@ -33,7 +35,7 @@ export function checkJson(result: CheckResult, context: CheckContext) {
 
 /** The JSON of a check that did not complete. @param error the error in its JSON form */
 export function unknownJson(message: string, error: object, context: CheckContext) {
-  const nothing = { checks: [], streams: null, watchdogs: [] }
+  const nothing = { checks: [], streams: null, steps: [], watchdogs: [] }
   return { status: 'unknown', exit: EXITS.unknown, message, ...contextJson(context), ...nothing, error }
 }
 
@@ -52,6 +54,11 @@ function oneJson(check: Check, look: StoreScan) {
     const limits = { value: lagMs ?? null, unit: UNITS[name], warning: warnMs ?? null, critical: critMs ?? null }
     return { ...head, ...limits, faults: faults.map(fault => fault.kind), examples: [] }
   }
+  if (check.name === 'waiting') {
+    const { warnMs: warning, critMs: critical = null } = check.limits
+    const limits = { value: check.oldestMs ?? null, unit: UNITS[name], warning, critical }
+    return { ...head, ...limits, faults: [], examples: examplesJson(check, look.nowMs) }
+  }
   const { warn, crit } = check.limits
   const limits = { value: check.found.count, unit: UNITS[name], warning: warn, critical: crit ?? null }
   return { ...head, ...limits, faults: [], examples: examplesJson(check, look.nowMs) }
@@ -59,6 +66,9 @@ function oneJson(check: Check, look: StoreScan) {
 
 const UNITS: { readonly [Name in Check['name']]: string } = {
   overdue: 'streams',
+  failed: 'streams',
+  abandoned: 'streams',
+  waiting: 'ms',
   stuck: 'leases',
   unreadable: 'streams',
   watchdog: 'ms',
@@ -68,6 +78,24 @@ function examplesJson(check: Exclude<Check, { name: 'watchdog' }>, nowMs: number
   switch (check.name) {
     case 'overdue':
       return check.found.examples.map(({ stream, dueMs }) => ({ stream, since: jsonTime(dueMs), message: null }))
+    case 'failed':
+      return check.found.examples.map(failed => ({
+        stream: failed.stream,
+        since: jsonTime(failed.failedAtMs),
+        message: failedText(failed),
+      }))
+    case 'abandoned':
+      return check.found.examples.map(abandoned => ({
+        stream: abandoned.stream,
+        since: jsonTime(abandoned.claimEndMs),
+        message: abandonedText(abandoned) || null,
+      }))
+    case 'waiting':
+      return check.found.examples.map(({ stream, readySinceMs }) => ({
+        stream,
+        since: jsonTime(readySinceMs),
+        message: null,
+      }))
     case 'stuck':
       return check.found.examples.map(stuck => ({
         stream: stuck.stream,
@@ -81,9 +109,13 @@ function examplesJson(check: Exclude<Check, { name: 'watchdog' }>, nowMs: number
   }
 }
 
-function streamsJson({ streams, byStatus, openEvents, withLimit, leased }: StoreScan) {
+function streamsJson({ streams, byStatus, openEvents, withLimit, leased, unacknowledged }: StoreScan) {
   const counts = Object.fromEntries(STATUS_KINDS.map(kind => [kind, byStatus[kind]]))
-  return { total: streams, byStatus: counts, openEvents, withLimit, leased }
+  return { total: streams, byStatus: counts, openEvents, withLimit, leased, unacknowledged }
+}
+
+function stepJson({ step, ready, running, abandoned, failed }: StepWork) {
+  return { step, ready, running, abandoned, failed }
 }
 
 function watchdogJson(watchdog: WatchdogSeen, nowMs: number) {

@@ -31,13 +31,14 @@ function longLines({ checks, look, watchdogs, sweeping }: CheckResult): string[]
 }
 
 function countOf(check: Check): number {
-  return check.name === 'watchdog' ? check.verdict.faults.length : check.found.count
+  if (check.name !== 'watchdog') return check.found.count
+  return check.verdict.faults.reduce((sum, fault) => sum + ('streams' in fault ? fault.streams.count : 0), 0)
 }
 
 /** `label=value[unit];warn;crit;min`. A count is bad once it reaches the limit. */
 function performanceData({ checks, look, sweeping }: CheckResult): string[] {
   const counts = checks.flatMap(check => {
-    if (check.name === 'watchdog') return []
+    if (check.name === 'watchdog' || check.name === 'waiting') return []
     const { found, limits } = check
     return [`${check.name}=${found.count};${limits.warn};${limits.crit ?? ''};0`]
   })
@@ -45,11 +46,19 @@ function performanceData({ checks, look, sweeping }: CheckResult): string[] {
   return [
     ...counts,
     `oldest_overdue=${oldest === undefined ? 0 : seconds(look.nowMs - oldest.dueMs)}s;;;0`,
+    ...checks.flatMap(oldestReadyData),
+    `unacknowledged=${look.unacknowledged};;;0`,
     `streams=${look.streams};;;0`,
     `open_events=${look.openEvents};;;0`,
     `watchdogs=${sweeping.length};;;0`,
     ...checks.flatMap(lagData),
   ]
+}
+
+function oldestReadyData(check: Check): string[] {
+  if (check.name !== 'waiting') return []
+  const { warnMs, critMs } = check.limits
+  return [`oldest_ready=${seconds(check.oldestMs ?? 0)}s;${seconds(warnMs)};${seconds(critMs)};0`]
 }
 
 /** Without a watchdog there is no lag: a missing label is better than a meaningless value. */

@@ -1,5 +1,6 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
-import { STATUS_KINDS } from '../../ops/check/scan.ts'
+import { STATUS_KINDS, type StoreScan } from '../../ops/check/scan.ts'
+import { STEP_COUNTS, type StepWork, stepLabel } from '../../ops/check/steps.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type CheckContext, EXITS } from './json.ts'
 
@@ -49,10 +50,24 @@ function foundGauges({ checks, look, sweeping }: CheckResult): Gauge[] {
     gauge('open_events', 'Events that have not ended.', look.openEvents),
     gauge('limited_streams', 'Streams with an event that has a time limit.', look.withLimit),
     gauge('overdue_streams', 'Streams with an overdue event.', look.overdue.count),
+    gauge('overdue_oldest_seconds', 'Time since the oldest of them became overdue.', secondsSince(oldest?.dueMs, look)),
+    gauge('failed_streams', 'Streams with an unacknowledged failure within --failed-since.', look.failed.count),
+    gauge('unacknowledged_streams', 'Streams with an unacknowledged failure, however old.', look.unacknowledged),
+    gauge('abandoned_streams', 'Streams with a silent worker: a claim has ended.', look.abandoned.count),
     gauge(
-      'overdue_oldest_seconds',
-      'Time since the oldest of them became overdue.',
-      oldest === undefined ? 0 : (look.nowMs - oldest.dueMs) / 1_000,
+      'abandoned_oldest_seconds',
+      'Time since the first of their claims ended.',
+      secondsSince(look.abandoned.examples[0]?.claimEndMs, look),
+    ),
+    gauge(
+      'ready_oldest_seconds',
+      'Age of the oldest event that is ready, but that no worker has started.',
+      secondsSince(look.readySinceMs, look),
+    ),
+    gaugeOf(
+      'step_events',
+      'Events by name (step) and status: ready, running, abandoned; failed: unacknowledged first failures.',
+      stepSamples(look.steps),
     ),
     gauge('held_leases', 'Leases that are held.', look.leased),
     gauge('stuck_leases', 'Leases that look abandoned.', look.stuck.count),
@@ -61,6 +76,22 @@ function foundGauges({ checks, look, sweeping }: CheckResult): Gauge[] {
     gauge('watchdogs', 'Watchdogs that sweep: neither stopped nor late.', sweeping.length),
     ...checks.flatMap(watchdogGauges),
   ]
+}
+
+/** 0 for what there is not. */
+function secondsSince(ms: number | undefined, { nowMs }: StoreScan): number {
+  return ms === undefined ? 0 : Math.max(0, nowMs - ms) / 1_000
+}
+
+/** Names that look the same in a label are one step: a series must not be there twice. */
+function stepSamples(steps: readonly StepWork[]): Sample[] {
+  const labels = Map.groupBy(steps, ({ step }) => stepLabel(step))
+  return [...labels].flatMap(([step, same]) =>
+    STEP_COUNTS.map(status => ({
+      labels: { step, status },
+      value: same.reduce((sum, work) => sum + work[status], 0),
+    })),
+  )
 }
 
 function watchdogGauges(check: Check): Gauge[] {

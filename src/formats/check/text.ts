@@ -1,5 +1,5 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
-import type { StoreScan, StuckLease } from '../../ops/check/scan.ts'
+import type { AbandonedStream, FailedStream, StoreScan, StuckLease } from '../../ops/check/scan.ts'
 import type { CheckStatus, WatchdogFault, WatchdogSeen, WatchdogVerdict } from '../../ops/check/watchdogs.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
@@ -8,7 +8,7 @@ import { counted, countText, span } from '../terminal/numbers.ts'
 import { cut, cutInside } from '../terminal/width.ts'
 
 /** Monitoring systems cut longer lines at arbitrary places. */
-const NAME_COLUMNS = 60
+const NAME_COLUMNS = 40
 const LINE_COLUMNS = 200
 
 /**
@@ -26,11 +26,14 @@ export function checkMessage(check: Check, look: StoreScan): string {
   const phrases = phrasesOf(check, look.nowMs)
   if (phrases.length > 0) return phrases.join(', ')
   if (check.name === 'overdue') return nothingOverdue(look)
+  if (check.name === 'failed') return nothingFailed(look)
   if (check.name !== 'watchdog') return NOTHING[check.name]
   return check.verdict.best === undefined ? 'no watchdog, and nothing has a time limit' : sweptText(check.verdict)
 }
 
-const NOTHING: { readonly [Name in Exclude<Check['name'], 'overdue' | 'watchdog'>]: string } = {
+const NOTHING: { readonly [Name in Exclude<Check['name'], 'overdue' | 'failed' | 'watchdog'>]: string } = {
+  abandoned: 'no silent worker',
+  waiting: 'no event waits too long for a worker',
   stuck: 'no stuck lease',
   unreadable: 'every document can be read',
 }
@@ -38,6 +41,15 @@ const NOTHING: { readonly [Name in Exclude<Check['name'], 'overdue' | 'watchdog'
 /** Streams overdue for less than the threshold do not count. There may be many: a circuit breaker holds them back. */
 function nothingOverdue({ overdueForMs }: StoreScan): string {
   return overdueForMs === 0 ? 'nothing overdue' : `nothing overdue for ${formatDuration(overdueForMs)} or longer`
+}
+
+function nothingFailed({ failedSinceMs, unacknowledged }: StoreScan): string {
+  const earlier = unacknowledged === 0 ? '' : `, ${unacknowledgedText(unacknowledged)}`
+  return `nothing failed within ${formatDuration(failedSinceMs)}${earlier}`
+}
+
+function unacknowledgedText(streams: number): string {
+  return `${counted(streams, 'unacknowledged failure')} in all`
 }
 
 /** The checks, worst first, otherwise in their given order. */
@@ -54,6 +66,20 @@ export function exampleLines(check: Check, nowMs: number): string[] {
       return check.found.examples.map(({ stream, dueMs }) =>
         line(`overdue: ${visibleName(stream)} for ${span(nowMs - dueMs)}`),
       )
+    case 'failed':
+      return check.found.examples.map(failed =>
+        line(`failed: ${visibleName(failed.stream)} ${span(nowMs - failed.failedAtMs)} ago, ${failedText(failed)}`),
+      )
+    case 'abandoned':
+      return check.found.examples.map(abandoned => {
+        const what = abandonedText(abandoned)
+        const since = span(nowMs - abandoned.claimEndMs)
+        return line(`abandoned: ${visibleName(abandoned.stream)} for ${since}${what === '' ? '' : `, ${what}`}`)
+      })
+    case 'waiting':
+      return check.found.examples.map(({ stream, readySinceMs }) =>
+        line(`waiting: ${visibleName(stream)} for ${span(nowMs - readySinceMs)}`),
+      )
     case 'stuck':
       return check.found.examples.map(lease =>
         line(`stuck lease: ${visibleName(lease.stream)}, ${stuckText(lease, nowMs)}`),
@@ -61,10 +87,35 @@ export function exampleLines(check: Check, nowMs: number): string[] {
     case 'unreadable':
       return check.found.examples.map(({ stream, message }) => line(`unreadable: ${visibleName(stream)}: ${message}`))
     case 'watchdog':
-      return check.verdict.faults.map(fault => line(`watchdog: ${faultText(fault, nowMs)}`))
+      return check.verdict.faults.flatMap(fault => faultLines(fault, nowMs))
     default:
       return check satisfies never
   }
+}
+
+/** The streams of a fault; the fault itself is in the sentence. */
+function faultLines(fault: WatchdogFault, nowMs: number): string[] {
+  switch (fault.kind) {
+    case 'unwatched':
+      return fault.streams.examples.map(({ stream }) => line(`no watchdog: ${visibleName(stream)}`))
+    case 'unsettled':
+      return fault.streams.examples.map(({ stream, sinceMs }) =>
+        line(`to settle: ${visibleName(stream)} for ${span(nowMs - sinceMs)}`),
+      )
+    default:
+      return []
+  }
+}
+
+/** What failed first, and why. */
+export function failedText({ event, failure }: FailedStream): string {
+  return failure === '' ? event : `${event}: ${failure}`
+}
+
+/** The event and its silent worker; `''` if the summary has no room for them. */
+export function abandonedText({ event }: AbandonedStream): string {
+  if (event === undefined) return ''
+  return event.owner === '' ? event.name : `${event.name} by ${event.owner}`
 }
 
 /** Why a lease counts as stuck. */
@@ -114,6 +165,21 @@ function phrasesOf(check: Check, nowMs: number): string[] {
       if (first === undefined) return []
       const oldest = check.found.count === 1 ? '' : 'oldest '
       return [`${count} overdue (${oldest}${span(nowMs - first.dueMs)}, ${nameText(first.stream)})`]
+    }
+    case 'failed': {
+      const [{ stream = '', failedAtMs = nowMs } = {}] = check.found.examples
+      const first = check.found.count === 1 ? '' : 'first '
+      return [`${count} failed (${first}${span(nowMs - failedAtMs)} ago, ${nameText(stream)})`]
+    }
+    case 'abandoned': {
+      const [{ stream = '', claimEndMs = nowMs } = {}] = check.found.examples
+      const longest = check.found.count === 1 ? '' : 'longest '
+      return [`${count} abandoned (${longest}${span(nowMs - claimEndMs)}, ${nameText(stream)})`]
+    }
+    case 'waiting': {
+      const [{ stream = '', readySinceMs = nowMs } = {}] = check.found.examples
+      const longest = check.found.count === 1 ? '' : 'longest '
+      return [`${count} waiting for a worker (${longest}${span(nowMs - readySinceMs)}, ${nameText(stream)})`]
     }
     case 'stuck': {
       const [{ stream = '', lease } = {}] = check.found.examples
@@ -173,6 +239,8 @@ function shardsText(shards: readonly number[]): string {
 function passedPhrases(checks: readonly Check[], look: StoreScan): string[] {
   return checks.flatMap(check => {
     if (check.name === 'overdue' && check.found.count === 0) return [nothingOverdue(look)]
+    if (check.name === 'failed' && look.unacknowledged > check.found.count)
+      return [unacknowledgedText(look.unacknowledged)]
     if (check.name !== 'watchdog' || check.verdict.best === undefined) return []
     return check.verdict.faults.some(({ kind }) => kind === 'late') ? [] : [sweptText(check.verdict)]
   })

@@ -58,19 +58,29 @@ export function parts(ms: number, style: 'local' | 'utc'): { date: string; time:
   return { date: text.slice(0, 10), time: text.slice(11, 19) + (style === 'utc' ? 'Z' : '') }
 }
 
-/** A count with its thousands separated: `12 431`. */
+/** A count: `12431`. Without separators, as `awk` and monitoring read it as well as people do. */
 export function countText(count: number): string {
+  return String(count)
+}
+
+/** A count for the dashboard, which only people read, with its thousands separated: `12 431`. */
+export function spacedCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ' ')
 }
 
-/** A lower bound, rounded down to two digits: `more than 85 000`. */
+/** A lower bound, rounded down to two digits: `more than 85000`. */
 export function moreThanText(atLeast: number): string {
   const below = Math.max(0, atLeast - 1)
   const unit = 10 ** Math.max(0, String(below).length - 2)
   return `more than ${countText(below < 1_000 ? below : Math.floor(below / unit) * unit)}`
 }
 
-/** A count with its noun: `1 stream`, `12 431 streams`. */
+/** A count with its noun: `1 stream`, `12431 streams`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : many}`
+}
+
+/** The same for the dashboard: `12 431 streams`. */
+export function spacedCounted(count: number, one: string, many = `${one}s`): string {
+  return `${spacedCount(count)} ${count === 1 ? one : many}`
 }

@@ -1,5 +1,14 @@
 import type { WatchdogState } from '../watchdog-state/state.ts'
-import type { Findings, LimitedStream, StoreScan, StuckLease, UnreadableStream } from './scan.ts'
+import type {
+  AbandonedStream,
+  FailedStream,
+  Findings,
+  LimitedStream,
+  StoreScan,
+  StuckLease,
+  UnreadableStream,
+  WaitingStream,
+} from './scan.ts'
 import {
   type CheckStatus,
   judgeWatchdogs,
@@ -15,16 +24,35 @@ export interface CountLimits {
   readonly crit?: number
 }
 
+/** Thresholds of an age, ms; without `critMs` it is never critical. */
+export interface AgeLimits {
+  readonly warnMs: number
+  readonly critMs?: number
+}
+
 export interface CheckLimits {
   readonly overdue: CountLimits
+  readonly failed: CountLimits
+  readonly abandoned: CountLimits
+  readonly waiting: AgeLimits
   readonly stuck: CountLimits
   readonly unreadable: CountLimits
   readonly lag: LagRule
 }
 
-/** One count, compared with its limits. */
+/** One count or age, compared with its limits. */
 export type Check =
   | (Counted & { readonly name: 'overdue'; readonly found: Findings<LimitedStream> })
+  | (Counted & { readonly name: 'failed'; readonly found: Findings<FailedStream> })
+  | (Counted & { readonly name: 'abandoned'; readonly found: Findings<AbandonedStream> })
+  | {
+      readonly name: 'waiting'
+      readonly status: CheckStatus
+      readonly limits: AgeLimits
+      readonly found: Findings<WaitingStream>
+      /** Age of the oldest ready event, ms; `undefined` without one. */
+      readonly oldestMs: number | undefined
+    }
   | (Counted & { readonly name: 'stuck'; readonly found: Findings<StuckLease> })
   | (Counted & { readonly name: 'unreadable'; readonly found: Findings<UnreadableStream> })
   | { readonly name: 'watchdog'; readonly status: CheckStatus; readonly verdict: WatchdogVerdict }
@@ -38,7 +66,7 @@ interface Counted {
 export interface CheckResult {
   /** The worst status of all checks. */
   readonly status: CheckStatus
-  /** Always four checks in the same order. */
+  /** Always the same checks in the same order. */
   readonly checks: readonly Check[]
   readonly look: StoreScan
   /** The pattern of the checked names; `undefined` for all. */
@@ -51,10 +79,13 @@ export interface CheckResult {
 
 /** Compares a scan with the limits. */
 export function judge(look: StoreScan, state: WatchdogState, limits: CheckLimits): CheckResult {
-  const { overdue, stuck, unreadable } = look
+  const { overdue, failed, abandoned, stuck, unreadable } = look
   const verdict = judgeWatchdogs(state, look, limits.lag)
   const checks: readonly Check[] = [
     { name: 'overdue', found: overdue, ...counted(overdue.count, limits.overdue) },
+    { name: 'failed', found: failed, ...counted(failed.count, limits.failed) },
+    { name: 'abandoned', found: abandoned, ...counted(abandoned.count, limits.abandoned) },
+    waitingCheck(look, limits.waiting),
     { name: 'stuck', found: stuck, ...counted(stuck.count, limits.stuck) },
     { name: 'unreadable', found: unreadable, ...counted(unreadable.count, limits.unreadable) },
     { name: 'watchdog', status: verdict.faults[0]?.status ?? 'ok', verdict },
@@ -69,9 +100,20 @@ export function judge(look: StoreScan, state: WatchdogState, limits: CheckLimits
   }
 }
 
+function waitingCheck({ waiting, readySinceMs, nowMs }: StoreScan, limits: AgeLimits): Check {
+  const { warnMs, critMs = Number.POSITIVE_INFINITY } = limits
+  const oldestMs = readySinceMs === undefined ? undefined : Math.max(0, nowMs - readySinceMs)
+  const status = statusOf(oldestMs ?? Number.NEGATIVE_INFINITY, warnMs, critMs)
+  return { name: 'waiting', status, limits, found: waiting, oldestMs }
+}
+
 function counted(count: number, limits: CountLimits): Counted {
   const { warn, crit = Number.POSITIVE_INFINITY } = limits
-  return { status: count >= crit ? 'critical' : count >= warn ? 'warning' : 'ok', limits }
+  return { status: statusOf(count, warn, crit), limits }
+}
+
+function statusOf(value: number, warn: number, crit: number): CheckStatus {
+  return value >= crit ? 'critical' : value >= warn ? 'warning' : 'ok'
 }
 
 function worst(all: readonly CheckStatus[]): CheckStatus {

@@ -1,16 +1,26 @@
 import type { LeaseView } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
+import { type RunningEvent, runningEvent, type Summary } from '../../stream/summary.ts'
 import { Latest } from '../../util/top-n.ts'
+import { hasUnacknowledgedFailure } from '../filter.ts'
 import { type StaleReason, type StaleRule, staleReasons } from '../stale-lease.ts'
 import type { SummarizedStream } from '../summaries.ts'
+import { isAbandoned, type StepWork, StepWorkTally } from './steps.ts'
 
 /** Maximum number of examples of each kind. */
 export const MAX_EXAMPLES = 20
 
 /** The rules of a scan. */
 export interface ScanRule extends Pick<StaleRule, 'host' | 'isRunning'> {
-  /** Grace period for overdue events and for streams to settle, ms: a watchdog needs some time. */
+  /**
+   * Grace period for overdue and abandoned events and for streams to settle, ms: a watchdog, or the next worker, needs
+   * some time.
+   */
   readonly overdueForMs: number
+  /** Failures of this time count, ms. */
+  readonly failedSinceMs: number
+  /** An event that has been ready for this time waits too long, ms. */
+  readonly waitingForMs: number
   /** A lease held for longer than this counts as stuck, ms. */
   readonly stuckAfterMs: number
   /** Whether a watchdog covers streams of that name; absent: not checked. */
@@ -22,6 +32,31 @@ export interface LimitedStream {
   readonly stream: string
   /** Its first deadline, epoch ms. */
   readonly dueMs: number
+}
+
+/** A stream with a failure that nobody has acknowledged. */
+export interface FailedStream {
+  readonly stream: string
+  /** Its last failure, epoch ms. */
+  readonly failedAtMs: number
+  /** Name and message of the event that failed first. */
+  readonly event: string
+  readonly failure: string
+}
+
+/** A stream with a running event whose claim has ended. */
+export interface AbandonedStream {
+  readonly stream: string
+  /** The first end of a claim, epoch ms. */
+  readonly claimEndMs: number
+  /** The event with that claim, if the summary has it. */
+  readonly event: Pick<RunningEvent, 'name' | 'owner'> | undefined
+}
+
+/** A stream with an event that no worker has started. */
+export interface WaitingStream {
+  readonly stream: string
+  readonly readySinceMs: number
 }
 
 /** A stream whose lease looks abandoned. */
@@ -68,6 +103,19 @@ export interface StoreScan {
   /** Streams with an event that has been overdue for `overdueForMs`. */
   readonly overdue: Findings<LimitedStream>
   readonly overdueForMs: number
+  /** Streams with an unacknowledged failure, the last one within `failedSinceMs`. */
+  readonly failed: Findings<FailedStream>
+  readonly failedSinceMs: number
+  /** Number of streams with an unacknowledged failure, however old. */
+  readonly unacknowledged: number
+  /** Streams with an event that has been abandoned for `overdueForMs`. */
+  readonly abandoned: Findings<AbandonedStream>
+  /** Streams with an event that has been ready for `waitingForMs`. */
+  readonly waiting: Findings<WaitingStream>
+  /** Since when the oldest ready event of all streams is ready, epoch ms; `undefined` without ready events. */
+  readonly readySinceMs: number | undefined
+  /** What there is to do in each step. */
+  readonly steps: readonly StepWork[]
   readonly stuck: Findings<StuckLease>
   readonly unreadable: Findings<UnreadableStream>
   /** Streams that have waited to be settled for `overdueForMs`: events to close, joins to release. */
@@ -92,11 +140,17 @@ export class StoreScanner {
   readonly #rule: ScanRule
   readonly #byStatus = Object.fromEntries(STATUS_KINDS.map(kind => [kind, 0])) as Record<StatusKind, number>
   readonly #overdue = new Tally<LimitedStream>()
+  readonly #failed = new Tally<FailedStream>()
+  readonly #abandoned = new Tally<AbandonedStream>()
+  readonly #waiting = new Tally<WaitingStream>()
+  readonly #steps = new StepWorkTally()
   readonly #unwatched = new Tally<LimitedStream>()
   readonly #stuck = new Tally<StuckLease>()
   readonly #unreadable = new Tally<UnreadableStream>()
   readonly #unsettled = new Tally<UnsettledStream>()
   #streams = 0
+  #unacknowledged = 0
+  #readySinceMs: number | undefined
   #openEvents = 0
   #withLimit = 0
   #leased = 0
@@ -116,6 +170,8 @@ export class StoreScanner {
       this.#streams++
       this.#byStatus[kindOf(item)]++
       this.#addProgress(item, nowMs)
+      this.#addFailure(item, nowMs)
+      this.#addWork(item, nowMs)
       this.#addLease(item, nowMs)
       if (item.fault === undefined) continue
       const { name, modifiedMs } = item.listed
@@ -134,6 +190,13 @@ export class StoreScanner {
       leased: this.#leased,
       overdue: this.#overdue.result(),
       overdueForMs: this.#rule.overdueForMs,
+      failed: this.#failed.result(),
+      failedSinceMs: this.#rule.failedSinceMs,
+      unacknowledged: this.#unacknowledged,
+      abandoned: this.#abandoned.result(),
+      waiting: this.#waiting.result(),
+      readySinceMs: this.#readySinceMs,
+      steps: this.#steps.result(),
       stuck: this.#stuck.result(),
       unreadable: this.#unreadable.result(),
       unsettled: this.#unsettled.result(),
@@ -153,6 +216,28 @@ export class StoreScanner {
     if (nowMs - dueMs >= overdueForMs) this.#overdue.add({ stream, dueMs }, dueMs)
   }
 
+  #addFailure({ listed, summary }: SummarizedStream, nowMs: number): void {
+    if (summary === undefined || !hasUnacknowledgedFailure(summary)) return
+    const { failedAtMs = listed.modifiedMs, failedName, failedId, failure } = summary
+    this.#unacknowledged++
+    this.#steps.addFailed(failedName)
+    if (nowMs - failedAtMs > this.#rule.failedSinceMs) return
+    this.#failed.add({ stream: listed.name, failedAtMs, event: failedName || failedId, failure }, failedAtMs)
+  }
+
+  #addWork({ listed: { name: stream }, summary }: SummarizedStream, nowMs: number): void {
+    if (summary === undefined) return
+    const { overdueForMs, waitingForMs } = this.#rule
+    this.#steps.addOpen(summary, nowMs)
+    const { claimEndMs, readySinceMs } = summary
+    if (claimEndMs !== undefined && isAbandoned(claimEndMs, nowMs - overdueForMs)) {
+      this.#abandoned.add({ stream, claimEndMs, event: firstToEnd(summary) }, claimEndMs)
+    }
+    if (readySinceMs === undefined) return
+    this.#readySinceMs = Math.min(this.#readySinceMs ?? readySinceMs, readySinceMs)
+    if (nowMs - readySinceMs >= waitingForMs) this.#waiting.add({ stream, readySinceMs }, readySinceMs)
+  }
+
   #addLease({ listed: { name, lease, modifiedMs } }: SummarizedStream, nowMs: number): void {
     if (!isHeld(lease)) return
     this.#leased++
@@ -162,6 +247,11 @@ export class StoreScanner {
     if (!reasons.some(reason => reason !== 'process-gone')) return
     this.#stuck.add({ stream: name, lease, reasons }, lease.holder?.sinceMs ?? modifiedMs)
   }
+}
+
+/** The running event whose claim ends first. The stream's own time is rounded as an item's is. */
+function firstToEnd({ running, claimEndMs = 0 }: Summary): RunningEvent | undefined {
+  return running.map(runningEvent).find(event => event?.claimEndMs === Math.round(claimEndMs))
 }
 
 /** The message without the name, which output shows beside it. */

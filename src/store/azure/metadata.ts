@@ -43,6 +43,7 @@ export const NO_FIELDS: Readonly<OurFields> = {
   ack: undefined,
   due: undefined,
   claim_end: undefined,
+  ready_since: undefined,
   born: undefined,
   status: undefined,
   outcome: undefined,

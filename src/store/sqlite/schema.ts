@@ -267,7 +267,13 @@ function leaseOf(row: SqliteRow): KeptLease {
 }
 
 /** The fields that JSON drops if they are `undefined`. */
-const NO_TIMES = { createdMs: undefined, failedAtMs: undefined, ackMs: undefined, claimEndMs: undefined }
+const NO_TIMES = {
+  createdMs: undefined,
+  failedAtMs: undefined,
+  ackMs: undefined,
+  claimEndMs: undefined,
+  readySinceMs: undefined,
+}
 
 /** `undefined` if the summary is not readable: callers then read the document. */
 function summaryOf(row: SqliteRow): Summary | undefined {

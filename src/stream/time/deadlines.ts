@@ -94,8 +94,8 @@ function startOfLimit(stream: EventStream, event: StreamEvent, read: TimeReader)
   return { kind: 'no-sign-of-life', ms: lastSignOfLife(event, successors, read) }
 }
 
-/** The latest opening, epoch ms: the time of a retry replaces `created`. */
-function openedMs(event: StreamEvent, read: TimeReader): number | undefined {
+/** The latest opening of an event, epoch ms: the time of a retry, or of a join's release, replaces `created`. */
+export function openedMs(event: StreamEvent, read: TimeReader): number | undefined {
   return read(event.lc.opened || event.created)
 }
 

@@ -1,4 +1,4 @@
-import { counted, countText } from '../../formats/terminal/numbers.ts'
+import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import { checkText } from '../../stream/text.ts'
 import { visibleText } from '../../util/visible-text.ts'
@@ -215,7 +215,7 @@ function targetsInStream(state: State, context: ScreenContext, verb: ChangeVerb)
 const HAS_STREAM: ReadonlySet<string> = new Set(['there', 'unreadable'])
 
 function targetsWithNote(targets: readonly ChangeTarget[], gone: number, what: string): Targets {
-  if (gone > 0) return { targets, note: `${counted(gone, what)} left out: no longer there` }
+  if (gone > 0) return { targets, note: `${spacedCounted(gone, what)} left out: no longer there` }
   return { targets, note: targets.length === 0 ? `no ${what} under the cursor` : undefined }
 }
 
@@ -262,7 +262,7 @@ export function summaryOf({ preview, outcomes, end }: Pick<Batch, 'preview' | 'o
 } {
   const counts = new Map<string, number>()
   for (const { word } of outcomes) counts.set(word, (counts.get(word) ?? 0) + 1)
-  const parts = Array.from(counts, ([word, count]) => `${countText(count)} ${word}`)
+  const parts = Array.from(counts, ([word, count]) => `${spacedCount(count)} ${word}`)
   const fault = end !== undefined && 'fault' in end ? end.fault : undefined
   if (fault !== undefined) parts.push(visibleText(fault))
   const text = `${VERBS[preview.verb]}: ${parts.length === 0 ? 'nothing was done' : parts.join(', ')}`

@@ -1,4 +1,4 @@
-import { counted, countText } from '../../formats/terminal/numbers.ts'
+import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { OpenStream, TreeNode } from '../data/types.ts'
 import type { CommandContext } from '../ports.ts'
 import type { ScreenContext } from './context.ts'
@@ -128,9 +128,9 @@ export function markAll(state: State, context: ScreenContext): State {
   const { keys, isFaint } = matchingRows(context)
   const rows = keys.filter(key => !isFaint(key))
   const marks = new Set([...listOf(state).marks, ...rows])
-  const inAll = marks.size > rows.length ? `, ${countText(marks.size)} in all` : ''
+  const inAll = marks.size > rows.length ? `, ${spacedCount(marks.size)} in all` : ''
   const soFar = state.screen === 'streams' && !context.data.streams.isComplete ? '; the list is not complete yet' : ''
-  return withNotice(withList(state, { marks }), context, `marked ${counted(rows.length, 'row')}${inAll}${soFar}`)
+  return withNotice(withList(state, { marks }), context, `marked ${spacedCounted(rows.length, 'row')}${inAll}${soFar}`)
 }
 
 export function withoutMarks(state: State): State {

@@ -1,5 +1,5 @@
 import { changePieces, orderedChanges } from '../../formats/journal.ts'
-import { counted } from '../../formats/terminal/numbers.ts'
+import { spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { JournalEntry } from '../../ops/read-stream.ts'
 import type { JournalChange } from '../../stream/journal/journal.ts'
 import { cached } from '../cached.ts'
@@ -45,7 +45,7 @@ function noActivity(scene: Scene, area: Area): ScreenRow[] {
   if (waiting !== undefined) return waiting
   if (scene.listing.total > 0) return noMatch(scene, area, 'change')
   const { behind } = scene.data.activity
-  if (behind > 0) return emptyRows(area, `reading what happened in ${counted(behind, 'stream')} …`, [], 'dim')
+  if (behind > 0) return emptyRows(area, `reading what happened in ${spacedCounted(behind, 'stream')} …`, [], 'dim')
   const { error } = scene.data.freshness
   if (error !== undefined) return emptyRows(area, `no answer yet: ${safeText(error.message)}`, [], 'bad')
   return emptyRows(area, 'nothing has happened yet', [

@@ -1,4 +1,4 @@
-import { countText } from '../../formats/terminal/numbers.ts'
+import { spacedCount } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Scene } from '../state/context.ts'
 import { type Area, BLANK, rowOf, type ScreenRow } from './row.ts'
@@ -31,7 +31,7 @@ export function noStreams(scene: Scene, area: Area): ScreenRow[] {
 /** No row matches the filter. */
 export function noMatch({ state, listing }: Scene, area: Area, what: string): ScreenRow[] {
   const filter = safeText(state.lists[state.screen].filter)
-  return emptyRows(area, `no ${what} of ${countText(listing.total)} matches "${filter}"`, ['esc clears the filter'])
+  return emptyRows(area, `no ${what} of ${spacedCount(listing.total)} matches "${filter}"`, ['esc clears the filter'])
 }
 
 /** While the first poll runs, or no poll has succeeded yet; `undefined` afterwards. */

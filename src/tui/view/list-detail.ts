@@ -3,7 +3,7 @@ import { orderedChanges } from '../../formats/journal.ts'
 import { holderCell } from '../../formats/lease.ts'
 import { statusCell } from '../../formats/listing/columns.ts'
 import { faultText, idsText } from '../../formats/stream/view.ts'
-import { countText } from '../../formats/terminal/numbers.ts'
+import { spacedCount } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import { wrapped } from '../../formats/terminal/width.ts'
@@ -47,7 +47,7 @@ function summaryFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   const { total, open, failed } = summary
   return [
     ['', statusCell(entry, moment)],
-    ['version', countText(summary.version)],
+    ['version', spacedCount(summary.version)],
     ['root', summary.root],
     ['key', summary.key],
     ['topic', summary.topic],
@@ -79,7 +79,7 @@ function blobFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
     ['for', held ? (holder?.purpose ?? '') : ''],
     ['since', held ? timeOf(holder?.sinceMs ?? entry.leasedSinceMs, moment) : ''],
     ['ends', held ? leaseEndText(entry, moment) : ''],
-    ['size', `${countText(listed.size)} bytes`],
+    ['size', `${spacedCount(listed.size)} bytes`],
     ['etag', listed.etag],
   ]
 }
@@ -125,7 +125,7 @@ function transactionRows({ stream, atMs, tx }: Activity, moment: RowTime, { colu
     .slice(0, room)
     .map(change => rowOf([[' ', 'plain'], ...changeSpans(change, tx)], columns))
   if (tx.changes.length <= room || room === 0) return [...head, ...changes]
-  const more = rowOf([[` and ${countText(tx.changes.length - room + 1)} more`, 'dim']], columns)
+  const more = rowOf([[` and ${spacedCount(tx.changes.length - room + 1)} more`, 'dim']], columns)
   return [...head, ...changes.slice(0, -1), more]
 }
 

@@ -1,4 +1,4 @@
-import { counted, countText } from '../../formats/terminal/numbers.ts'
+import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import { livenessOf } from '../../ops/watchdog-state/state.ts'
 import type { Scene } from '../state/context.ts'
@@ -15,7 +15,7 @@ export function statusRow(scene: Scene): ScreenRow {
     case 'stream':
       return streamHeader(scene)
     case 'leases':
-      return lined(scene, [[counted(scene.listing.total, 'held lease'), 'plain'], ...listParts(scene)])
+      return lined(scene, [[spacedCounted(scene.listing.total, 'held lease'), 'plain'], ...listParts(scene)])
     case 'watchdog':
       return lined(scene, [...watchdogParts(scene), ...listParts(scene)])
     case 'activity':
@@ -50,15 +50,15 @@ const LEAST_ADDRESS = 12
 
 function streamCounts({ data }: Scene): StyledText[] {
   const { size, isComplete } = data.streams
-  return [[`${counted(size, 'stream')}${isComplete ? '' : ' so far'}`, 'plain']]
+  return [[`${spacedCounted(size, 'stream')}${isComplete ? '' : ' so far'}`, 'plain']]
 }
 
 /** The filter with its matches, the number of marks, and the order. */
 function listParts({ state, listing }: Scene): StyledText[] {
   const { filter, marks, sort } = state.lists[state.screen]
   return [
-    [filter === '' ? '' : `${counted(listing.matching, 'matches', 'match')} "${safeText(filter)}"`, 'active'],
-    [marks.size === 0 ? '' : `${countText(marks.size)} marked`, 'active'],
+    [filter === '' ? '' : `${spacedCounted(listing.matching, 'matches', 'match')} "${safeText(filter)}"`, 'active'],
+    [marks.size === 0 ? '' : `${spacedCount(marks.size)} marked`, 'active'],
     [sort === undefined ? '' : `sorted by ${sort.by} ${sort.isDescending ? '↓' : '↑'}`, 'dim'],
   ]
 }
@@ -72,7 +72,7 @@ function watchdogParts({ data, nowMs, state }: Scene): StyledText[] {
   return [
     watchdogs.length === 0
       ? ['no watchdog', 'plain']
-      : [`${counted(watchdogs.length, 'watchdog')}, ${countText(live)} live`, live === 0 ? 'bad' : 'plain'],
+      : [`${spacedCounted(watchdogs.length, 'watchdog')}, ${spacedCount(live)} live`, live === 0 ? 'bad' : 'plain'],
     [dueText === '' ? '' : `next limit ${dueText}`, 'plain'],
   ]
 }
@@ -80,7 +80,7 @@ function watchdogParts({ data, nowMs, state }: Scene): StyledText[] {
 function activityParts({ data }: Scene): StyledText[] {
   const { items, behind } = data.activity
   return [
-    [counted(items.length, 'change'), 'plain'],
-    [behind === 0 ? '' : `${counted(behind, 'stream')} still to read`, 'dim'],
+    [spacedCounted(items.length, 'change'), 'plain'],
+    [behind === 0 ? '' : `${spacedCounted(behind, 'stream')} still to read`, 'dim'],
   ]
 }

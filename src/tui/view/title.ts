@@ -1,4 +1,4 @@
-import { calmSpan, countText } from '../../formats/terminal/numbers.ts'
+import { calmSpan, spacedCount } from '../../formats/terminal/numbers.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import type { Freshness } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
@@ -55,7 +55,7 @@ function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): StyledText 
   const { polledMs, isSlow, intervalMs, error } = data.freshness
   if (state.frozen !== undefined) {
     const pending = Math.max(0, liveRevision - state.frozen.revision)
-    return [`❄ frozen${oldText(data.freshness, nowMs, ' ')}, ${countText(pending)} pending`, 'active']
+    return [`❄ frozen${oldText(data.freshness, nowMs, ' ')}, ${spacedCount(pending)} pending`, 'active']
   }
   if (error !== undefined) return [`✗ stale${polledMs === undefined ? '' : ` ${calmSpan(nowMs - polledMs)}`}`, 'bad']
   if (polledMs === undefined) return ['◌ reading…', 'dim']
@@ -113,6 +113,6 @@ function headNews({ data, state, nowMs }: Scene): StyledText {
   }
   const { batch } = state
   if (batch === undefined || batch.end !== undefined) return ['', 'plain']
-  const done = `${countText(batch.outcomes.length)} of ${countText(batch.preview.count)}`
+  const done = `${spacedCount(batch.outcomes.length)} of ${spacedCount(batch.preview.count)}`
   return [`${batch.preview.verb}: ${done} done${batch.isStopping ? ', stopping' : ''}, o shows them`, 'active']
 }

@@ -1,5 +1,5 @@
 import { statusCell } from '../../formats/listing/columns.ts'
-import { calmSpan, counted, countText } from '../../formats/terminal/numbers.ts'
+import { calmSpan, spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import {
   byLiveness,
@@ -79,7 +79,7 @@ function watchdogTable({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   const shown = watchdogs.slice(0, watchdogs.length > room ? Math.max(1, room - 1) : room)
   const rows = shown.map(watchdog => listRow(columns, watchdog, screenFormat(nowMs, state.time)))
   const rest = watchdogs.length - shown.length
-  const more = rest === 0 ? [] : [rowOf([[`   and ${countText(rest)} more`, 'dim']], area.columns)]
+  const more = rest === 0 ? [] : [rowOf([[`   and ${spacedCount(rest)} more`, 'dim']], area.columns)]
   return [titleRow(columns), ...rows, ...more]
 }
 
@@ -161,7 +161,7 @@ function dryRunRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   const shown = decisions.slice(0, total > room ? Math.max(0, room - 1) : room)
   const rest = total - shown.length
   const lines: StyledText[] = shown.map(line => [`   ${safeText(line)}`, 'plain'])
-  const more: StyledText[] = rest > 0 ? [[`   and ${countText(rest)} more`, 'dim']] : []
+  const more: StyledText[] = rest > 0 ? [[`   and ${spacedCount(rest)} more`, 'dim']] : []
   return [head, ...[...warning, ...lines, ...more].map(span => rowOf([span], area.columns))]
 }
 
@@ -173,7 +173,7 @@ function dryRunTitle(dryRun: DryRun, moment: RowTime): string {
       return `dry run failed: ${safeText(dryRun.message)}`
     case 'done': {
       const { total, tookMs, atMs } = dryRun
-      const what = total === 0 ? 'nothing to do' : counted(total, 'decision')
+      const what = total === 0 ? 'nothing to do' : spacedCounted(total, 'decision')
       return `dry run ${pastText(atMs, moment)}: ${what}, took ${tookText(tookMs)}; nothing was changed`
     }
     default:

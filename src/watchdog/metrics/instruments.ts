@@ -99,6 +99,10 @@ function streamInstruments({ gauge }: Maker) {
     watched: gauge('watched_streams', 'Streams watched by this process'),
     openEvents: gauge('open_events', 'Open events of the watched streams'),
     overdue: gauge('overdue_streams', 'Streams with an open event past its deadline'),
+    failed: gauge('failed_streams', 'Streams with a failure that nobody has acknowledged'),
+    abandoned: gauge('abandoned_streams', 'Streams with a silent worker: a claim has ended'),
+    ready: gauge('ready_events', 'Events that are ready, but that no worker has started, by name', ['step']),
+    oldestReady: gauge('oldest_ready_timestamp_seconds', 'Since when the oldest of them is ready; 0 without one'),
     nextDue: gauge('next_due_timestamp_seconds', 'The earliest deadline; 0 without one'),
   }
 }
@@ -135,13 +139,21 @@ function otherInstruments({ gauge, counter }: Maker) {
 }
 
 /** Initializes all series, since alerts need series that exist. */
-function startAtZero({ streams, decisions, failedPasses, blind, hookDeliveries, passSeconds }: Instruments): void {
+function startAtZero(instruments: Instruments): void {
+  const { streams, decisions, failedPasses, blind, hookDeliveries, passSeconds } = instruments
+  resetReady(instruments)
   for (const status of STATUSES) streams.set({ status }, 0)
   for (const outcome of OUTCOMES) decisions.inc({ outcome }, 0)
   for (const code of FAILURE_CODES) failedPasses.inc({ code }, 0)
   for (const why of ['outage', 'pause', 'clock', 'start']) blind.inc({ why }, 0)
   for (const kind of ['sweep', 'appointment']) passSeconds.zero({ kind })
   for (const hook of HOOK_KINDS) for (const outcome of HOOK_OUTCOMES) hookDeliveries.inc({ hook, outcome }, 0)
+}
+
+/** Removes the series of all steps but `other`, which alerts on sums need. */
+export function resetReady({ ready }: Pick<Instruments, 'ready'>): void {
+  ready.reset()
+  ready.set({ step: OTHER }, 0)
 }
 
 function loopLag({ gauge }: Maker, loopDelay: LoopDelay): void {

@@ -1,3 +1,4 @@
+import { stepLabel } from '../../ops/check/steps.ts'
 import type { ExecutedDecision } from '../decision.ts'
 import type { DeliveryReport } from '../hooks/delivery.ts'
 import type { Observer, PassReport } from '../report.ts'
@@ -8,6 +9,7 @@ import {
   type LoopDelay,
   OUTCOMES,
   openInstruments,
+  resetReady,
   STATUSES,
   watchLoopDelay,
 } from './instruments.ts'
@@ -104,7 +106,17 @@ function countStreams(instruments: Instruments, report: PassReport): void {
   set(instruments.listed, report.total)
   set(instruments.watched, report.watched)
   set(instruments.openEvents, report.openEvents)
+  countWork(instruments, report.work)
   for (const [status, count] of byStatus(report.streams)) instruments.streams.set({ status }, count)
+}
+
+/** Steps that are gone lose their series: an alert on a backlog has to end. */
+function countWork(instruments: Instruments, { failed, abandoned, ready, readySinceMs = 0 }: PassReport['work']): void {
+  set(instruments.failed, failed)
+  set(instruments.abandoned, abandoned)
+  set(instruments.oldestReady, readySinceMs / 1000)
+  resetReady(instruments)
+  for (const { step, count } of ready) instruments.ready.inc({ step: stepLabel(step) }, count)
 }
 
 /** Statuses of foreign streams are untrusted: unknown ones count as `other`. */

@@ -1,6 +1,7 @@
 import type { RememberedStream } from '../../ops/watch/changed-streams.ts'
 import type { Gap, ObservationTime } from '../observation-gaps.ts'
 import type { Observations } from '../plan.ts'
+import type { PendingWork } from './pending-work.ts'
 
 /** State of a stream according to its row or its document. */
 export interface StreamState {
@@ -10,6 +11,8 @@ export interface StreamState {
   /** Its earliest deadline, and when to inspect it, epoch ms; `Infinity` for never. */
   readonly dueMs: number
   readonly nextInspectionMs: number
+  /** Absent for none. */
+  readonly work?: PendingWork | undefined
 }
 
 const NEVER = Number.POSITIVE_INFINITY
@@ -43,6 +46,7 @@ export class KnownStream implements RememberedStream {
   status = ''
   openEvents = 0
   dueMs = NEVER
+  work: PendingWork | undefined = undefined
   /** Whether observers of changes have received it with this ETag, and the version that they received last. */
   isReported = false
   reportedVersion: number | undefined = undefined
@@ -179,8 +183,9 @@ export class KnownStream implements RememberedStream {
     return true
   }
 
-  #setState({ status, openEvents, dueMs, nextInspectionMs }: StreamState): void {
+  #setState({ status, openEvents, dueMs, nextInspectionMs, work }: StreamState): void {
     this.status = status
+    this.work = work
     this.openEvents = openEvents
     this.#setTimes(dueMs, nextInspectionMs)
     this.#setTrouble({ heldEvents: 0 })

@@ -1,4 +1,5 @@
 import { ChangedStreams } from '../../ops/watch/changed-streams.ts'
+import { cutList } from '../../stream/summary.ts'
 import { ownText } from '../../util/strings.ts'
 import type { ObservationTime } from '../observation-gaps.ts'
 import type { Observations } from '../plan.ts'
@@ -6,6 +7,8 @@ import { etagHash, KnownStream, type StreamState } from './known-stream.ts'
 
 const MAX_STATUSES = 50
 const OTHER = 'other'
+/** Limit for the shared lists of ready events. */
+const MAX_READY_LISTS = 1_000
 
 /** The streams known to a watchdog: some 200 bytes each. */
 export class StreamRegistry {
@@ -15,6 +18,8 @@ export class StreamRegistry {
     ['', ''],
     [OTHER, OTHER],
   ])
+  /** Shared lists of ready events: the streams of one kind have the same few. */
+  readonly #readyLists = new Map<string, readonly string[]>()
   #pass = 0
 
   get size(): number {
@@ -103,9 +108,25 @@ export class StreamRegistry {
     return names[Math.floor(random * names.length)]
   }
 
-  /** The state with a shared status string; beyond some fifty statuses it is `other`. */
+  /** The state with shared texts. Beyond some fifty statuses the status is `other`. */
   #shared(state: StreamState): StreamState {
-    return { ...state, status: this.#statuses.get(state.status) ?? this.#addStatus(state.status) }
+    const { status, work } = state
+    return {
+      ...state,
+      status: this.#statuses.get(status) ?? this.#addStatus(status),
+      work: work && { ...work, ready: this.#sharedReady(work.ready) },
+    }
+  }
+
+  /** Beyond a thousand lists only the number of the events is kept. */
+  #sharedReady(ready: readonly string[]): readonly string[] {
+    const key = ready.join(',')
+    const known = this.#readyLists.get(key)
+    if (known !== undefined) return known
+    if (this.#readyLists.size >= MAX_READY_LISTS) return cutList(ready, 0, item => item.length)
+    const own = ready.map(ownText)
+    this.#readyLists.set(own.join(','), own)
+    return own
   }
 
   #addStatus(status: string): string {

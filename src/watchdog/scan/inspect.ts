@@ -10,6 +10,7 @@ import { timeReaderFor } from '../../stream/time/deadlines.ts'
 import type { Settlement, WatchdogDecision } from '../decision.ts'
 import { type InspectedStream, type InspectionRules, type Observations, planStream, type StreamPlan } from '../plan.ts'
 import type { KnownStream, StreamState } from '../registry/known-stream.ts'
+import { pendingWorkOf } from '../registry/pending-work.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
 import { NO_STATUS } from './sweep.ts'
 
@@ -103,10 +104,16 @@ function judgeEvents(
     isUsed: usedIn(document),
   }
   const plan = planStream(subject, rules)
-  const { status, open } = summarize(document, { ...context, lastBy: '' })
+  const summary = summarize(document, { ...context, lastBy: '' })
   const { dueMs, nextInspectionMs, observations } = plan
   return {
-    state: { status: status || NO_STATUS, openEvents: open, dueMs, nextInspectionMs: nextInspectionMs },
+    state: {
+      status: summary.status || NO_STATUS,
+      openEvents: summary.open,
+      dueMs,
+      nextInspectionMs,
+      work: pendingWorkOf(summary),
+    },
     observations,
     decisions: decisionsOf(name, plan, isSettleDue, document.version),
   }

@@ -5,6 +5,7 @@ import { isAhead } from '../../stream/time/dates.ts'
 import type { ObservationTime } from '../observation-gaps.ts'
 import type { WatchdogOptions } from '../options.ts'
 import type { KnownStream, StreamState } from '../registry/known-stream.ts'
+import { pendingWorkOf } from '../registry/pending-work.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
 import type { MovedStream } from '../report.ts'
 
@@ -82,6 +83,8 @@ function isOurs(summary: Summary | undefined): summary is Summary {
 }
 
 /** State of a document of ours: nothing but a deadline can require an action. */
-function stateOf({ status, open, dueMs = Number.POSITIVE_INFINITY }: Summary): StreamState {
-  return { status: status === '' ? NO_STATUS : status, openEvents: open, dueMs, nextInspectionMs: dueMs }
+function stateOf(summary: Summary): StreamState {
+  const { status, open: openEvents, dueMs = Number.POSITIVE_INFINITY } = summary
+  const work = pendingWorkOf(summary)
+  return { status: status || NO_STATUS, openEvents, dueMs, nextInspectionMs: dueMs, work }
 }

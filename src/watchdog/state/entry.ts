@@ -73,7 +73,14 @@ export function withDecision(entry: WatchdogEntry, carried: ExecutedDecision): W
   return { ...entry, decisions: [decisionOf(carried), ...entry.decisions].slice(0, MOST_DECISIONS) }
 }
 
-function lastPassOf({ breaker: _, next: __, streams: ___, listedMs: ____, ...report }: PassReport): LastPass {
+function lastPassOf({
+  breaker: _,
+  next: __,
+  streams: ___,
+  listedMs: ____,
+  work: _____,
+  ...report
+}: PassReport): LastPass {
   return {
     ...report,
     tookMs: Math.round(report.tookMs),

@@ -13,13 +13,24 @@ import { cli, fakeRuntime, json, NOON, newWorld, optionsFrom, type Setting, type
 test('argv → options', async () => {
   const argv = ['check', '--match', 'a/**', '--within', '5s', '--overdue-for', '0s', '--warn-overdue', '2']
   const limits = ['--crit-overdue', '5', '--stuck-after', '1h', '--warn-stuck', '3', '--crit-stuck', '4']
+  const work = ['--failed-since', '1h', '--warn-failed', '8', '--crit-failed', '9', '--warn-abandoned', '10']
+  const waits = ['--crit-abandoned', '11', '--warn-waiting', '15m', '--crit-waiting', '1h']
   const others = ['--warn-unreadable', '6', '--crit-unreadable', '7', '--warn-lag', '1m', '--crit-lag', '2m']
-  expect(await optionsFrom(register, [...argv, ...limits, ...others, '--require-watchdog', '-o', 'json'])).toEqual({
+  expect(
+    await optionsFrom(register, [...argv, ...limits, ...work, ...waits, ...others, '--require-watchdog', '-o', 'json']),
+  ).toEqual({
     match: 'a/**',
     within: 5_000,
     overdueFor: 0,
     warnOverdue: 2,
     critOverdue: 5,
+    failedSince: 3_600_000,
+    warnFailed: 8,
+    critFailed: 9,
+    warnAbandoned: 10,
+    critAbandoned: 11,
+    warnWaiting: 900_000,
+    critWaiting: 3_600_000,
     stuckAfter: 3_600_000,
     warnStuck: 3,
     critStuck: 4,
@@ -72,7 +83,6 @@ describe('the exit code follows the convention for plugins', () => {
       'LEASECTL WARNING - 1 overdue (2h, orders/1), 1 unreadable (bad), no watchdog for 1 stream with a time limit, 3 streams',
       'overdue: orders/1 for 2h',
       expect.stringMatching(/^unreadable: bad: ./),
-      'watchdog: no watchdog for 1 stream with a time limit',
       '',
     ])
   })
@@ -125,12 +135,91 @@ describe('limits', () => {
     ['--warn-overdue 20', '--crit-overdue'],
     ['--warn-stuck 3 --crit-stuck 2', '--crit-stuck'],
     ['--warn-unreadable 3 --crit-unreadable 2', '--crit-unreadable'],
+    ['--warn-failed 20', '--crit-failed'],
+    ['--warn-abandoned 20', '--crit-abandoned'],
+    ['--warn-waiting 2h --crit-waiting 1h', '--crit-waiting'],
     ['--warn-lag 5m --crit-lag 1m', '--crit-lag'],
   ])('%s: a warning that could never occur is refused', async (line, flag) => {
     const { exit, stdout } = await checked(await troubled(), line)
     expect(exit).toBe(3)
     expect(stdout).toMatch(/^LEASECTL UNKNOWN - .*\[usage\]\nhint: /)
     expect(stdout).toContain(flag)
+  })
+})
+
+describe('failures and silent workers', () => {
+  const exec = (world: World, stream: string, event: string, ...rest: string[]) =>
+    cli(world, ['event', ...rest.slice(0, 1), stream, event, ...rest.slice(1)])
+
+  test('An unacknowledged failure is a warning for a day, then only a figure.', async () => {
+    const world = newWorld()
+    await cli(world, ['init', 'orders/1', '--fork', 'Pay'])
+    await exec(world, 'orders/1', '01.00', 'fail', '-m', 'gateway: 503')
+    const { exit, stdout } = await checked(world)
+    expect(exit).toBe(1)
+    expect(stdout).toMatch(/^LEASECTL WARNING - 1 failed \(0s ago, orders\/1\), 1 stream, /)
+    expect(stdout).toContain('\nfailed: orders/1 0s ago, Pay: gateway: 503\n')
+    expect((await checked(world, '--warn-failed 2')).exit).toBe(0)
+    world.nowMs += 25 * 3_600_000
+    expect(await checked(world)).toMatchObject({
+      exit: 0,
+      stdout: expect.stringContaining(', 1 unacknowledged failure in all'),
+    })
+    expect((await checked(world, '--failed-since 2d')).exit).toBe(1)
+  })
+
+  test('A worker that falls silent is a warning a minute after the end of its claim.', async () => {
+    const world = newWorld()
+    await cli(world, ['init', 'orders/1', '--fork', 'Pay'])
+    await exec(world, 'orders/1', '01.00', 'start', '--claim', '1m', '--owner', 'pay@aks-9')
+    world.nowMs += 119_000
+    expect((await checked(world)).exit).toBe(0)
+    world.nowMs += 1_000
+    const { exit, stdout } = await checked(world)
+    expect(exit).toBe(1)
+    expect(stdout).toContain('\nabandoned: orders/1 for 1m, Pay by pay@aks-9\n')
+    expect((await checked(world, '--crit-abandoned 1')).exit).toBe(2)
+  })
+
+  test('An event that no worker starts is a warning after a day, or after --warn-waiting.', async () => {
+    const world = newWorld()
+    await cli(world, ['init', 'orders/1', '--fork', 'Pay'])
+    world.nowMs += 3_600_000
+    expect((await checked(world)).exit).toBe(0)
+    expect((await checked(world, '--warn-waiting 1h')).exit).toBe(1)
+    expect((await checked(world, '--crit-waiting 1h')).exit).toBe(2)
+    world.nowMs += 23 * 3_600_000
+    const { exit, stdout } = await checked(world)
+    expect(exit).toBe(1)
+    expect(stdout).toContain('1 waiting for a worker (1d, orders/1)')
+  })
+
+  test('Prometheus and JSON have the work of each step.', async () => {
+    const world = newWorld()
+    await cli(world, ['init', 'orders/1', '--fork', 'Pay', '--fork', 'Ship'])
+    await exec(world, 'orders/1', '02.00', 'start', '--claim', '1m')
+    world.nowMs += 90_000
+    const { stdout } = await checked(world, '-o prometheus')
+    expect(stdout).toContain('leasectl_check_step_events{store="memory:",step="Pay",status="ready"} 1\n')
+    expect(stdout).toContain('leasectl_check_step_events{store="memory:",step="Ship",status="abandoned"} 1\n')
+    expect(stdout).toContain('leasectl_check_ready_oldest_seconds{store="memory:"} 90\n')
+    expect(json((await checked(world, '-o json')).stdout)).toMatchObject({
+      steps: [
+        { step: 'Pay', ready: 1, running: 0, abandoned: 0, failed: 0 },
+        { step: 'Ship', ready: 0, running: 0, abandoned: 1, failed: 0 },
+      ],
+      streams: { unacknowledged: 0 },
+    })
+  })
+
+  test('Steps that look the same in a label are one series.', async () => {
+    const world = newWorld()
+    const long = 'A'.repeat(100)
+    await cli(world, ['init', 'a', '--fork', `${long}1`, '--fork', `${long}2`])
+    const { stdout } = await checked(world, '-o prometheus')
+    const series = stdout.split('\n').filter(line => line.includes('step="A'))
+    expect(series[0]).toBe(`leasectl_check_step_events{store="memory:",step="${long}",status="ready"} 2`)
+    expect(series).toHaveLength(4)
   })
 })
 
@@ -152,7 +241,9 @@ describe('a stream that another program left to settle', () => {
     expect(exit).toBe(1)
     expect(stdout).toMatch(/^LEASECTL WARNING - 1 stream to settle \(1m, orders\/1\), 1 stream, nothing overdue/)
     expect(json((await checked(world, '-o json', { store })).stdout)).toMatchObject({
-      checks: [{}, {}, {}, { name: 'watchdog', status: 'warning', faults: ['unsettled'] }],
+      checks: expect.arrayContaining([
+        expect.objectContaining({ name: 'watchdog', status: 'warning', faults: ['unsettled'] }),
+      ]),
     })
     expect((await checked(world, '-o prometheus', { store })).stdout).toMatch(/^leasectl_check_unsettled_streams.* 1$/m)
   })

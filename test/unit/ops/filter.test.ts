@@ -29,6 +29,7 @@ const SUMMARY: Summary = {
   total: 3,
   dueMs: undefined,
   claimEndMs: undefined,
+  readySinceMs: undefined,
   waitingOn: [],
   ready: [],
   running: [],

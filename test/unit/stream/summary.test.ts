@@ -40,6 +40,7 @@ const EMPTY: Summary = {
   total: 0,
   dueMs: undefined,
   claimEndMs: undefined,
+  readySinceMs: undefined,
   waitingOn: [],
   ready: [],
   running: [],
@@ -75,6 +76,7 @@ const summaries: fc.Arbitrary<Summary> = fc.record({
   total: events,
   dueMs: moment,
   claimEndMs: moment,
+  readySinceMs: moment,
   waitingOn: fc.array(
     fc.oneof(
       id,
@@ -388,6 +390,18 @@ describe('summarize', () => {
     expect(summary([root, claimed])).toMatchObject({ dueMs: ms('14:00'), claimEndMs: ms('12:30') })
     expect(summary([root, { ...claimed, status: 'completed' }]).claimEndMs).toBeUndefined()
     expect(summary([event('00', 'inprocess')]).dueMs).toBeUndefined()
+  })
+
+  it('has the time since when the first of the ready events can be started', () => {
+    const root = event('00', 'inprocess', { created: time('08:00') })
+    const ready = (id: string, at: string, lc = {}) => event(id, 'init', { prev: '00', created: time(at) }, lc)
+    expect(summary([root, ready('01.00', '11:00'), ready('02.00', '10:00')]).readySinceMs).toBe(ms('10:00'))
+    const retried = ready('02.00', '09:00', { opened: time('12:00') })
+    expect(summary([root, ready('01.00', '11:00'), retried]).readySinceMs).toBe(ms('11:00'))
+    const claimed = event('01.00', 'inprocess', { prev: '00', created: time('09:00') }, { owner: 'w' })
+    expect(summary([root, claimed]).readySinceMs).toBeUndefined()
+    const held = event('00', 'init', { created: time('08:00') })
+    expect(summary([held, ready('01.00', '09:00')]).readySinceMs).toBeUndefined()
   })
 
   it('reads ambiguous dates as the document and Last-Modified decide', () => {

@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest'
 import { totalsOf } from '../../../src/watchdog/pass-report.ts'
+import type { PendingWork } from '../../../src/watchdog/registry/pending-work.ts'
 import { StreamRegistry } from '../../../src/watchdog/registry/registry.ts'
 import { seededRandom } from '../../support/faults.ts'
 
 const NOW = 1_000
+const NEVER = Number.POSITIVE_INFINITY
 const now = { nowMs: NOW, atMs: 0 }
 const all = () => true
 
@@ -28,6 +30,7 @@ it('a report counts streams by status, open events, and overdue streams', () => 
     watched: 4,
     openEvents: 6,
     overdue: 2,
+    work: { failed: 0, abandoned: 0, ready: [], readySinceMs: undefined },
     next: [
       { stream: 's2', dueMs: NOW - 5 },
       { stream: 's0', dueMs: NOW },
@@ -67,4 +70,45 @@ it('a stream that was not inspected has no status', () => {
   const registry = new StreamRegistry()
   registry.sawRow('s', '1', undefined, now)
   expect(totalsOf(registry, NOW, all)).toMatchObject({ total: 1, streams: {}, overdue: 0, next: [] })
+})
+
+it('Failures, silent workers and ready events of the own streams add up.', () => {
+  const registry = new StreamRegistry()
+  const row = (name: string, work: Partial<PendingWork>) => {
+    const none = { hasFailed: false, claimEndMs: NEVER, ready: [], readySinceMs: NEVER, ...work }
+    registry.sawRow(
+      name,
+      '1',
+      { status: 'inprocess', openEvents: 1, dueMs: NEVER, nextInspectionMs: NEVER, work: none },
+      now,
+    )
+  }
+  row('failed', { hasFailed: true, ready: ['Pay|', 'Ship%20it|t'], readySinceMs: NOW - 10 })
+  row('silent', { claimEndMs: NOW })
+  row('alive', { claimEndMs: NOW + 1 })
+  row('ready', { ready: ['Pay|', '+3'], readySinceMs: NOW - 20 })
+  row('foreign', { hasFailed: true, ready: ['Pay|'], readySinceMs: NOW - 99 })
+  expect(totalsOf(registry, NOW, name => name !== 'foreign').work).toEqual({
+    failed: 1,
+    abandoned: 1,
+    ready: [
+      { step: 'Pay', count: 2 },
+      { step: 'Ship it', count: 1 },
+      { step: 'other', count: 3 },
+    ],
+    readySinceMs: NOW - 20,
+  })
+})
+
+it('Of very many different lists of ready events only the numbers are kept.', () => {
+  const registry = new StreamRegistry()
+  for (let at = 0; at < 1_500; at++) {
+    const work = { hasFailed: false, claimEndMs: NEVER, ready: [`Step${at}|`, 'x|'], readySinceMs: NOW }
+    registry.sawRow(`s${at}`, '1', { status: 'i', openEvents: 2, dueMs: NEVER, nextInspectionMs: NEVER, work }, now)
+  }
+  expect(registry.get('s999')?.work?.ready).toEqual(['Step999|', 'x|'])
+  expect(registry.get('s1000')?.work?.ready).toEqual(['+2'])
+  const { ready } = totalsOf(registry, NOW, all).work
+  expect(ready).toHaveLength(51)
+  expect(ready.reduce((sum, { count }) => sum + count, 0)).toBe(3_000)
 })

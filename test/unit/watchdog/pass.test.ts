@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { globOf } from '../../../src/ops/glob.ts'
 import { NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
 import { documentText, type EventText } from '../../support/stream-builder.ts'
-import { DAY, dogOf, HOUR, INTERVAL, MINUTE, SECOND, World } from './watch-world.ts'
+import { DAY, dogOf, HOUR, INTERVAL, MINUTE, SECOND, START_MS, World } from './watch-world.ts'
 
 /** A stream as the .NET library writes it: no attributes of ours, dates in a culture, TimeSpans. */
 const legacy = (more: EventText = {}) =>
@@ -686,6 +686,7 @@ describe('a pass report', () => {
         { stream: 'a', dueMs: world.nowMs + MINUTE },
         { stream: 'b', dueMs: world.nowMs + 2 * MINUTE },
       ],
+      work: { failed: 0, abandoned: 0, ready: [], readySinceMs: undefined },
       documents: 0,
       outcomes: {},
       endedEvents: 0,
@@ -694,6 +695,35 @@ describe('a pass report', () => {
       unreadable: [],
       skewMs: 0,
     })
+  })
+
+  it.each([
+    ['a listing', []],
+    ['documents, where a listing has no summary', ['a', 'b', 'c']],
+  ])('It has failures, silent workers and ready events from %s.', async (_, foreign) => {
+    const world = new World()
+    for (const name of ['a', 'b', 'c']) {
+      await world.create(name, [{ name: 'Pay' }, { name: 'Ship' }])
+      world.wait(SECOND)
+    }
+    await world.change('a', { op: 'fail', event: '01.00', msg: 'no route' })
+    await world.change('b', { op: 'start', event: '01.00', owner: 'w', claimMs: MINUTE })
+    for (const name of foreign) world.foreign.add(name)
+    world.wait(2 * MINUTE)
+    const { sweep } = dogOf(world)
+    expect(await sweep()).toMatchObject({
+      documents: foreign.length,
+      work: {
+        ...{ failed: 1, abandoned: 1 },
+        ready: [
+          { step: 'Ship', count: 3 },
+          { step: 'Pay', count: 1 },
+        ],
+        readySinceMs: START_MS,
+      },
+    })
+    await world.change('a', { op: 'ack' })
+    expect(await sweep()).toMatchObject({ work: { failed: 0 } })
   })
 
   it('follows all notifications it covers, for each observer in order', async () => {

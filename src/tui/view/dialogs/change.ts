@@ -1,4 +1,4 @@
-import { counted } from '../../../formats/terminal/numbers.ts'
+import { spacedCounted } from '../../../formats/terminal/numbers.ts'
 import { cutInside, widthOf, wrapped } from '../../../formats/terminal/width.ts'
 import type { Preview } from '../../ports.ts'
 import { fociOf, hasField } from '../../state/change.ts'
@@ -47,7 +47,7 @@ function questionLines({ preview, fault, targets }: ChangeDialog, width: number)
 
 function whatOf(targets: ChangeDialog['targets']): string {
   const [only] = targets
-  if (targets.length !== 1 || only === undefined) return counted(targets.length, 'target')
+  if (targets.length !== 1 || only === undefined) return spacedCounted(targets.length, 'target')
   return only.event === undefined ? only.stream : `${only.event} of ${only.stream}`
 }
 

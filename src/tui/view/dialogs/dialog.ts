@@ -1,4 +1,4 @@
-import { countText } from '../../../formats/terminal/numbers.ts'
+import { spacedCount } from '../../../formats/terminal/numbers.ts'
 import { widthOf, wrapped } from '../../../formats/terminal/width.ts'
 import type { Scene } from '../../state/context.ts'
 import { type Dialog, UNLOCKED_MS } from '../../state/state.ts'
@@ -57,7 +57,7 @@ function unlockRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'unlock' }
 
 function quitRows({ state: { batch } }: Scene, area: Area): ScreenRow[] {
   const done =
-    batch === undefined ? '' : `: ${countText(batch.outcomes.length)} of ${countText(batch.preview.count)} done`
+    batch === undefined ? '' : `: ${spacedCount(batch.outcomes.length)} of ${spacedCount(batch.preview.count)} done`
   const lines: DialogLine[] = [
     {
       spans: [

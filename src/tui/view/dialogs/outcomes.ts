@@ -1,4 +1,4 @@
-import { countText } from '../../../formats/terminal/numbers.ts'
+import { spacedCount } from '../../../formats/terminal/numbers.ts'
 import type { Outcome } from '../../ports.ts'
 import { summaryOf } from '../../state/change.ts'
 import type { Scene } from '../../state/context.ts'
@@ -23,7 +23,7 @@ export function outcomeRows({ state }: Scene, dialog: Extract<Dialog, { kind: 'o
     ...visible.items.map(spans => ({ spans, rank: 1 })),
     { spans: [[hints(batch, visible.place), 'dim']], rank: 2 },
   ]
-  return band(`${preview.verb}: ${countText(outcomes.length)} of ${countText(preview.count)}`, lines, area)
+  return band(`${preview.verb}: ${spacedCount(outcomes.length)} of ${spacedCount(preview.count)}`, lines, area)
 }
 
 /** Rows of rules, summary and keys. */
@@ -44,7 +44,7 @@ function summarySpans(batch: Batch): StyledText[] {
     [
       [[barOf(outcomes.length, preview.count), 'active']],
       [[word, isStopping ? 'warn' : 'plain']],
-      [[failed === 0 ? '' : `✗ ${countText(failed)}`, 'bad']],
+      [[failed === 0 ? '' : `✗ ${spacedCount(failed)}`, 'bad']],
     ],
     '  ',
   )

@@ -14,8 +14,8 @@ const counts = new Map([
 ] as const)
 
 test('the progress line shows the progress of a batch and its outcomes', () => {
-  expect(progressText(new Map(), 1000)).toBe('0 of 1 000')
-  expect(progressText(counts, 1000)).toBe('412 of 1 000: 408 done, 3 busy, 1 changed')
+  expect(progressText(new Map(), 1000)).toBe('0 of 1000')
+  expect(progressText(counts, 1000)).toBe('412 of 1000: 408 done, 3 busy, 1 changed')
   expect(countsText(counts)).toBe('408 done, 3 busy, 1 changed')
 })
 
@@ -24,7 +24,7 @@ function opened(setting: Setting, options = {}) {
   return { progress: openProgress(() => progressText(counts, 1000), options, runtime), written }
 }
 
-const LINE = '412 of 1 000: 408 done, 3 busy, 1 changed'
+const LINE = '412 of 1000: 408 done, 3 busy, 1 changed'
 
 test('on a terminal the line is redrawn in place, five times a second, and removed at the end', async () => {
   const { progress, written } = opened({ terminal: true })

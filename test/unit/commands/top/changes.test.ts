@@ -109,7 +109,7 @@ describe('the preview', () => {
     expect((await look(ports, 'cancel', streams('-x'))).command('')).toBe('npx leasectl cancel --store memory: -- -x')
     const many = streams(...Array.from({ length: 1_000 }, (_, at) => `nowhere/${at}`))
     expect((await look(ports, 'cancel', many)).command('')).toBe(
-      'npx leasectl cancel --streams - --store memory:  # 1 000 names on standard input',
+      'npx leasectl cancel --streams - --store memory:  # 1000 names on standard input',
     )
   })
 })

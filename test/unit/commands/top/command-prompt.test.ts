@@ -167,7 +167,7 @@ test('of very many lines the first 2 000 are kept, and the command is stopped', 
   const ran = await typed(world, 'ls -o name', false, { store })
   expect(ran.exit).toBe(0)
   expect(ran.lines).toHaveLength(2_001)
-  expect(ran.lines.at(-1)).toBe('… more than 2 000 lines; the rest is left out')
+  expect(ran.lines.at(-1)).toBe('… more than 2000 lines; the rest is left out')
   expect(pages).toBeLessThan(5)
 })
 

@@ -95,5 +95,5 @@ test('the command takes one name: the line has the first of very many', async ()
     'leasectl lease break a && leasectl lease break b',
   )
   const many = streams(...Array.from({ length: 1_021 }, (_, at) => `nowhere/${at}`))
-  expect((await look(ports, 'break', many)).command('')).toMatch(/nowhere\/19 {2}# and 1 001 more, one at a time$/)
+  expect((await look(ports, 'break', many)).command('')).toMatch(/nowhere\/19 {2}# and 1001 more, one at a time$/)
 })

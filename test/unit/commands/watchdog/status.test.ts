@@ -36,9 +36,9 @@ test('each watchdog is shown with its last sweep, its next deadline, and its las
   expect(ran).toMatchObject({ exit: 0, stderr: '' })
   expect(ran.stdout.split('\n')).toEqual([
     'STATE      HOST   PID  EVERY  LAST SWEEP   TOOK  WATCHED  OVERDUE  ENDED  BREAKER  SHARDS',
-    '● live     aks-3   41    10s      4s ago  120ms    5 012        1      2  closed   0-2,5 of 8',
-    '● live     aks-4    7    10s      4s ago  120ms    5 012        1      2  closed   3-4,6-7 of 8',
-    '○ stopped  old     41    10s      4s ago  120ms    5 012        1      2  closed   all',
+    '● live     aks-3   41    10s      4s ago  120ms     5012        1      2  closed   0-2,5 of 8',
+    '● live     aks-4    7    10s      4s ago  120ms     5012        1      2  closed   3-4,6-7 of 8',
+    '○ stopped  old     41    10s      4s ago  120ms     5012        1      2  closed   all',
     '',
     'ends next',
     'DUE         STREAM',
@@ -100,7 +100,7 @@ describe('problems', () => {
     const { stdout } = await status(await withWatchdogs(aWatchdog(NOON, { breaker })))
     expect(stdout).toMatch(/ 2 {2}! open /)
     expect(stdout).toContain(
-      '! aks-3:41: circuit breaker open, nothing is ended: a pass would end 2 400 of 9 000 open events, limit 20%',
+      '! aks-3:41: circuit breaker open, nothing is ended: a pass would end 2400 of 9000 open events, limit 20%',
     )
   })
 

@@ -5,17 +5,24 @@ import { StoreScanner } from '../../../../src/ops/check/scan.ts'
 import type { WatchdogSeen } from '../../../../src/ops/check/watchdogs.ts'
 import type { SummarizedStream } from '../../../../src/ops/summaries.ts'
 import type { WatchdogState } from '../../../../src/ops/watchdog-state/state.ts'
+import { runningItem } from '../../../../src/stream/summary.ts'
 import { heldFor, listed, NOW, watchdog } from '../../ops/check/support.ts'
 
 const LIMITS: CheckLimits = {
   overdue: { warn: 1, crit: 10 },
+  failed: { warn: 1, crit: 10 },
+  abandoned: { warn: 1, crit: 10 },
+  waiting: { warnMs: 86_400_000 },
   stuck: { warn: 1, crit: 10 },
   unreadable: { warn: 1 },
   lag: { isRequired: false },
 }
 
 function lines(page: readonly SummarizedStream[], watchdogs: readonly WatchdogSeen[] = []): string[] {
-  const looking = new StoreScanner({ overdueForMs: 60_000, stuckAfterMs: 600_000, host: 'here', isRunning: () => true })
+  const looking = new StoreScanner({
+    ...{ overdueForMs: 60_000, failedSinceMs: 86_400_000, waitingForMs: 86_400_000, stuckAfterMs: 600_000 },
+    ...{ host: 'here', isRunning: () => true },
+  })
   looking.add(page, NOW)
   const state = { watchdogs, damaged: false } as unknown as WatchdogState
   return nagiosLines(judge(looking.result(NOW), state, LIMITS))
@@ -28,9 +35,64 @@ test('the output is one line with the problems, worst first, and the performance
   const [first] = lines([listed('bad', { fault: 'cut off' }), ...many, overdue('orders/17', 7_200_000)], [watchdog()])
   expect(first).toBe(
     'LEASECTL CRITICAL - 12 overdue (oldest 2h, orders/17), 1 unreadable (bad), 13 streams, last sweep 4s ago | ' +
-      'overdue=12;1;10;0 stuck=0;1;10;0 unreadable=1;1;;0 oldest_overdue=7200s;;;0 streams=13;;;0 open_events=24;;;0 ' +
+      'overdue=12;1;10;0 failed=0;1;10;0 abandoned=0;1;10;0 stuck=0;1;10;0 unreadable=1;1;;0 oldest_overdue=7200s;;;0 ' +
+      'oldest_ready=0s;86400;;0 unacknowledged=0;;;0 streams=13;;;0 open_events=24;;;0 ' +
       'watchdogs=1;;;0 lag=4s;40;160;0',
   )
+})
+
+const TROUBLE = [
+  listed('orders/17', {
+    summary: { failed: 1, failedAtMs: NOW - 7_200_000, failedName: 'Pay', failure: 'gateway: 503' },
+  }),
+  listed('orders/18', { summary: { failed: 1, failedAtMs: NOW - 60_000, failedName: 'Pay' } }),
+  listed('orders/19', {
+    summary: {
+      claimEndMs: NOW - 2_400_000,
+      running: [
+        runningItem({
+          ...{ id: '01.00', name: 'Ship', owner: 'ship@aks-9', attempt: 1, sinceMs: NOW, lastSeenMs: NOW },
+          claimEndMs: NOW - 2_400_000,
+        }),
+      ],
+    },
+  }),
+  listed('orders/20', { summary: { readySinceMs: NOW - 2 * 86_400_000, ready: ['Pack|'] } }),
+]
+
+test('Failures, silent workers and waiting events are in the first line, with examples below.', () => {
+  const [first = '', ...examples] = lines(TROUBLE, [watchdog()])
+  const [sentence, data = ''] = first.split(' | ')
+  expect(sentence).toBe(
+    'LEASECTL WARNING - 2 failed (first 2h ago, orders/17), 1 abandoned (40m, orders/19), ' +
+      '1 waiting for a worker (2d, orders/20), 4 streams, nothing overdue for 1m or longer, last sweep 4s ago',
+  )
+  expect(data).toContain('failed=2;1;10;0 abandoned=1;1;10;0 ')
+  expect(data).toContain(' oldest_ready=172800s;86400;;0 unacknowledged=2;;;0 ')
+  expect(examples.slice(0, 4)).toEqual([
+    'failed: orders/17 2h ago, Pay: gateway: 503',
+    'failed: orders/18 1m ago, Pay',
+    'abandoned: orders/19 for 40m, Ship by ship@aks-9',
+    'waiting: orders/20 for 2d',
+  ])
+})
+
+test('An old failure that nobody has acknowledged is mentioned and no problem.', () => {
+  const old = listed('a', { summary: { failed: 1, failedAtMs: NOW - 2 * 86_400_000 } })
+  expect(lines([old], [watchdog()])[0]).toMatch(
+    /^LEASECTL OK - 1 stream, nothing overdue for 1m or longer, 1 unacknowledged failure in all, last sweep 4s ago \|/,
+  )
+})
+
+test('The first line alone says what is wrong about a watchdog.', () => {
+  const found = lines([overdue('a', 1)])
+  expect(found).toHaveLength(1)
+  expect(found[0]).toContain('no watchdog for 1 stream with a time limit')
+})
+
+test('Counts have no blanks that monitoring would cut at.', () => {
+  const page = Array.from({ length: 1_100 }, (_, at) => overdue(`orders/${at}`, 120_000))
+  expect(lines(page, [watchdog()])[0]).toMatch(/ - 1100 overdue \(.*, 1100 streams, .* overdue=1100;/)
 })
 
 test('without problems the line has the number of streams and the time of the sweep', () => {
@@ -55,7 +117,6 @@ test('the following lines have examples, one watchdog each', () => {
     'overdue: a for 2m',
     'stuck lease: b, held by w@here (pid 41) for 1h, "repair"',
     'unreadable: c: cut off',
-    'watchdog: 1 of 3 shards not held (1)',
     'watchdog pid 77 on host-3: last sweep 4s ago, every 10s, 2 of 3 shards, last pass failed: no route [store-unreachable]',
     'watchdog pid 78 on host-3: stopped 1m ago, every 10s, of a/**',
   ])

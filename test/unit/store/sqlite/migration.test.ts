@@ -14,6 +14,7 @@ const FULL = summary({
   failure: 'a\0b, 😀',
   dueMs: 5,
   claimEndMs: 6,
+  readySinceMs: 7,
   waitingOn: ['01.00', '09.00\\n', '+3'],
   ready: ['Scan|a%20b', '+1'],
 })

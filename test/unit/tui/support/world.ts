@@ -156,6 +156,7 @@ const SUMMARY: Summary = {
   total: 3,
   dueMs: undefined,
   claimEndMs: undefined,
+  readySinceMs: undefined,
   waitingOn: ['01.00'],
   ready: [],
   running: [],

@@ -43,7 +43,7 @@ it('problems of watchdogs are shown', () => {
   expect(shown).toContain('! failing')
   expect(shown).toContain('! a:1: no pass has completed for 2m5s: no route [unreachable]')
   expect(shown).toContain(
-    '! a:1: circuit breaker open, nothing is ended: a pass would end 900 of 1 000 open events, limit 20%',
+    '! a:1: circuit breaker open, nothing is ended: a pass would end 900 of 1000 open events, limit 20%',
   )
   expect(shown).toContain('part of the watchdog state cannot be read')
 })

@@ -71,6 +71,27 @@ test('a report becomes gauges, in seconds', async () => {
   expect(await seriesValue(metrics, 'listing_duration_seconds_sum')).toBe(0.2)
 })
 
+test('Failures, silent workers and ready events are gauges; a step without events has no series.', async () => {
+  const metrics = await metricsOf()
+  const ready = [
+    { step: 'Pay', count: 3 },
+    { step: 'x"\n', count: 1 },
+    { step: `${'y'.repeat(100)}1`, count: 1 },
+    { step: `${'y'.repeat(100)}2`, count: 1 },
+  ]
+  await metrics.passed?.(sweepReport({ work: { failed: 180, abandoned: 80, ready, readySinceMs: AT - 60_000 } }))
+  expect(await seriesValue(metrics, 'failed_streams')).toBe(180)
+  expect(await seriesValue(metrics, 'abandoned_streams')).toBe(80)
+  expect(await seriesValue(metrics, 'ready_events{step="Pay"}')).toBe(3)
+  expect(await seriesValue(metrics, 'ready_events{step="x\\"␊"}')).toBe(1)
+  expect(await seriesValue(metrics, `ready_events{step="${'y'.repeat(100)}"}`)).toBe(2)
+  expect(await seriesValue(metrics, 'oldest_ready_timestamp_seconds')).toBe(AT / 1000 - 60)
+  await metrics.passed?.(sweepReport())
+  expect(await seriesValue(metrics, 'failed_streams')).toBe(0)
+  expect(await seriesValue(metrics, 'ready_events{step="Pay"}')).toBeUndefined()
+  expect(await seriesValue(metrics, 'oldest_ready_timestamp_seconds')).toBe(0)
+})
+
 test('only a complete sweep updates the time of the last sweep', async () => {
   let nowMs = AT
   const metrics = await metricsOf({ nowMs: () => nowMs })

@@ -67,6 +67,7 @@ describe('a page of the listing', () => {
       total: 4,
       dueMs: 5,
       claimEndMs: 6,
+      readySinceMs: 7,
       waitingOn: ['w,1', 'w2'],
       ready: ['r1', 'r2'],
     })
