@@ -17,11 +17,14 @@ import { isObject, nonEmptyText, wrong } from './stream/values.ts'
  * Opens a store by its address: `sqlite:PATH`, `azure:ACCOUNT/CONTAINER`, the URL of a container, `azurite:CONTAINER` or
  * `memory:`. Credentials come from `env`, under the names that the Azure CLI uses.
  *
+ * A missing file of an embedded store is an error (`ContainerMissing`) of all calls but those that create a stream or the
+ * container, as a missing container is.
+ *
  * @throws BadAddress; InvalidValue for an argument of the wrong type
  */
 export async function openStore(address: string, env: NodeJS.ProcessEnv = process.env): Promise<OpenedStore> {
   if (!isObject(env)) throw wrong('env', env, 'an object such as process.env')
-  return disposable(await openStoreAt(nonEmptyText(address, 'address'), env))
+  return disposable(await openStoreAt(nonEmptyText(address, 'address'), env, { mustExist: true }))
 }
 
 export type {

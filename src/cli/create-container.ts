@@ -1,9 +1,9 @@
 import { ContainerMissing } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 
-/** True if a missing container may be created: with `--create-container`, and always in the emulator. */
+/** True if a missing container may be created: with `--create-container`, and always in the emulator and on this machine. */
 export function mayCreateContainer(store: StreamStore, createContainer: boolean | undefined): boolean {
-  return createContainer === true || store.address.startsWith('azurite:')
+  return createContainer === true || /^(azurite|sqlite):/.test(store.address)
 }
 
 /**

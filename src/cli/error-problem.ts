@@ -24,11 +24,22 @@ export function errorProblem(error: unknown, runtime: Runtime): Problem {
 function hintOf(error: LeasectlError, runtime: Runtime): { hint?: string } {
   const { code, hint } = error
   // the store does not know which commands have the flag
-  if (code === 'container-missing')
-    return { hint: `${commandLine(runtime, ['init', 'STREAM', '--create-container'])} creates it` }
+  if (code === 'container-missing') return { hint: creationHint(runtime) }
   if (hint === undefined && error instanceof BadDocument && error.stream !== undefined)
     return { hint: 'show -o xml prints it as stored.' }
   return hint === undefined ? {} : { hint }
+}
+
+/** How to create the container, or the file, of the store. */
+export function creationHint(runtime: Runtime): string {
+  const isFile = runtime.opened?.store.address.startsWith('sqlite:')
+  return `${isFile ? 'Is it the right path? ' : ''}${commandLine(runtime, creationWords(runtime))} creates it`
+}
+
+/** The arguments of the command that creates the container, or the file, of the store. */
+export function creationWords({ opened }: Runtime): readonly string[] {
+  const words = ['init', 'STREAM']
+  return opened?.store.address.startsWith('sqlite:') ? words : [...words, '--create-container']
 }
 
 /** The problem of a command stopped by SIGINT or SIGTERM, the reason of the abort. */

@@ -44,11 +44,15 @@ export function serviceFacts(code: string, { opened }: Runtime): readonly Fact[]
 
 export const NO_SUCH_EVENT = 'show lists the events of a stream with their ids.'
 
-/** No stream of this name. */
+export function noStream(stream: string): string {
+  return `there is no stream ${stream}`
+}
+
+/** No stream of this name. The store is named when the problem is printed. */
 export function missingProblem(stream: string): Problem {
-  return problem('stream-not-found', `there is no stream ${stream}`, {
+  return problem('stream-not-found', noStream(stream), {
     stream,
-    hint: 'Is it the right store? ls lists its streams, -v shows its address.',
+    hint: 'Is it the right store? ls lists its streams.',
   })
 }
 

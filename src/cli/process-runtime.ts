@@ -26,7 +26,9 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
   }
   const openDescribed = async (where: Omit<RuntimeStore, 'store'>, options?: OpenOptions): Promise<RuntimeStore> => {
     const [{ storeEnvironment }, { openStore }] = await Promise.all([import('./store.ts'), import('../store/open.ts')])
-    return { ...where, store: await openStore(where.address, await storeEnvironment(where, env, options)) }
+    const credentials = await storeEnvironment(where, env, options)
+    // A mistyped address would look like an empty store; nobody types the default one.
+    return { ...where, store: await openStore(where.address, credentials, { mustExist: where.source !== 'default' }) }
   }
   return {
     env,

@@ -15,6 +15,7 @@ import {
   readContexts,
 } from './contexts/contexts.ts'
 import type { ChangeFlags, GlobalOptions } from './options.ts'
+import { noStream } from './outcome-problem.ts'
 import type { Output } from './output.ts'
 import { CommandFailed, type Problem, problem, UsageError } from './problem.ts'
 import type { Kind, OpenOptions, Runtime, RuntimeStore, StoreChoice } from './runtime.ts'
@@ -73,10 +74,12 @@ export function requireFile(address: string): void {
   )
 }
 
-/** Adds to a missing stream that the file of its store does not exist: the path may be mistyped. */
-export function withMissingFile(what: Problem, address: string | undefined): Problem {
-  if (what.code !== 'stream-not-found' || address === undefined || missingFile(address) === undefined) return what
-  return { ...what, hint: `Is it the right store? ${address} does not exist (yet).` }
+/** Adds to a missing stream where it was looked for, and whether the file of the store exists. */
+export function withStore(what: Problem, address: string | undefined): Problem {
+  if (what.code !== 'stream-not-found' || address === undefined) return what
+  const message = what.message === noStream(what.stream ?? '') ? `${what.message} in ${address}` : what.message
+  if (missingFile(address) === undefined) return { ...what, message }
+  return { ...what, message, hint: `Is it the right store? ${address} does not exist (yet).` }
 }
 
 /** Default time between polls, ms: longer over a network. */

@@ -31,8 +31,8 @@ function codeHere(code: number, { argv }: Runtime): number {
 
 async function explained(what: Problem, { opened }: Runtime): Promise<Problem> {
   if (what.code !== 'stream-not-found') return what
-  const { withMissingFile } = await import('../cli/store.ts')
-  return withMissingFile(what, opened?.store.address)
+  const { withStore } = await import('../cli/store.ts')
+  return withStore(what, opened?.store.address)
 }
 
 /** 0, or 130 or 143 if a signal stopped a command that has not failed. */

@@ -19,8 +19,9 @@ export class StreamNotFound extends LeasectlError {
   readonly code = 'stream-not-found'
   readonly stream: string
 
-  constructor(stream: string) {
-    super(`there is no stream ${stream}`)
+  /** @param address of the store */
+  constructor(stream: string, address: string) {
+    super(`there is no stream ${stream} in ${address}`)
     this.stream = stream
   }
 }

@@ -139,7 +139,7 @@ export async function mustReadStream(
   options: SignalOption = {},
 ): Promise<StoredStream> {
   const stream = await readStream(store, name, options)
-  if (stream === undefined) throw new StreamNotFound(name)
+  if (stream === undefined) throw new StreamNotFound(name, store.address)
   return stream
 }
 

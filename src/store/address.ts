@@ -95,8 +95,15 @@ function refuseSecrets(text: string): void {
 
 function parseAzure(text: string, rest: string): StoreAddress {
   const [account = '', container = '', ...more] = rest.split('/')
-  if (more.length > 0 || !isAccount(account)) return bad(text, 'use azure:ACCOUNT/CONTAINER')
+  if (account === EMULATOR_ACCOUNT) return emulatorAccount(text, container)
+  if (!isAccount(account)) return badAccount(text, account)
+  if (more.length > 0) return bad(text, `nothing may follow the container ${quoted(container)}`)
   return { kind: 'azure', endpoint: publicEndpoint(account), account, container: checkedContainer(text, container) }
+}
+
+/** The public cloud has no such account, and a sign-in there would fail for other reasons. */
+function emulatorAccount(text: string, container: string): never {
+  return bad(text, `${EMULATOR_ACCOUNT} is the account of the emulator: use azurite:${container}`)
 }
 
 function parseAzurite(text: string, rest: string): StoreAddress {
@@ -126,7 +133,7 @@ function parseUrl(text: string): StoreAddress & { kind: 'azure' | 'azurite' } {
   if (parts.length !== (pathStyle ? 2 : 1))
     return bad(text, 'the URL must name an account and a container, and nothing below')
   const container = checkedContainer(text, parts.at(-1) ?? '')
-  if (!isAccount(account)) return bad(text, 'the storage account is missing or not valid')
+  if (!isAccount(account)) return badAccount(text, account)
   if (pathStyle && account === EMULATOR_ACCOUNT && url.protocol === 'http:') {
     return { kind: 'azurite', host: url.hostname, port: portOf(url, 80), container }
   }
@@ -151,6 +158,11 @@ function portOf(url: URL, usual: number): number {
   return url.port === '' ? usual : Number(url.port)
 }
 
+function badAccount(text: string, account: string): never {
+  if (account === '') return bad(text, 'the account is missing')
+  return bad(text, `the account ${quoted(account)} is not valid: 3 to 24 lower-case letters and digits`)
+}
+
 function isAccount(account: string): boolean {
   return /^[a-z0-9]{3,24}$/.test(account)
 }
@@ -158,10 +170,19 @@ function isAccount(account: string): boolean {
 /** Azure's rule: 3–63 lower-case letters, digits and single hyphens between them. */
 function checkedContainer(text: string, container: string): string {
   if (container === '$root' || /^(?=.{3,63}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(container)) return container
-  return bad(text, 'a container name has 3 to 63 lower-case letters, digits or single hyphens')
+  if (container === '') return bad(text, 'the container is missing')
+  return bad(
+    text,
+    `the container ${quoted(container)} is not valid: 3 to 63 lower-case letters, digits or single hyphens`,
+  )
 }
 
 function bad(text: string, why: string): never {
+  throw new BadAddress(`${quoted(text)} is not a store address: ${why}`, { hint: FORMS })
+}
+
+/** Without users, queries and fragments, which may be secret. */
+function quoted(text: string): string {
   const shown = text.replace(/\/\/[^/]*@/, '//').replace(/[?#].*$/s, '')
-  throw new BadAddress(`${JSON.stringify(shown.slice(0, 200))} is not a store address: ${why}`, { hint: FORMS })
+  return JSON.stringify(shown.slice(0, 200))
 }

@@ -3,13 +3,22 @@ import { containerAddress, DEFAULT_CONTAINER, formatAddress, parseAddress, type 
 import { accountFrom, type CredentialEnvironment, credentialFor } from './azure/account.ts'
 import type { StreamStore } from './store.ts'
 
+export interface OpenStoreOptions {
+  /** A missing file of an embedded store is `ContainerMissing` to all but creating calls; otherwise it is an empty store. */
+  readonly mustExist?: boolean
+}
+
 /**
  * Opens the store at an address. A driver is loaded when it is first used. `env` supplies the credentials for Azure
  * addresses; no request is sent yet.
  *
  * @throws BadAddress; the faults of the driver
  */
-export async function openStore(address: StoreAddress | string, env: CredentialEnvironment): Promise<StreamStore> {
+export async function openStore(
+  address: StoreAddress | string,
+  env: CredentialEnvironment,
+  { mustExist = false }: OpenStoreOptions = {},
+): Promise<StreamStore> {
   const where = typeof address === 'string' ? parseAddress(address) : address
   switch (where.kind) {
     case 'memory': {
@@ -18,7 +27,7 @@ export async function openStore(address: StoreAddress | string, env: CredentialE
     }
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite/store.ts')
-      return openSqliteStore(where.path)
+      return openSqliteStore(where.path, { mustExist })
     }
     case 'azurite':
     case 'azure': {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { formatAddress, parseAddress } from '../../store/address.ts'
 import { BadAddress, NotPermitted, StoreFull } from '../../store/errors.ts'
 import { errorCode } from '../../util/errors.ts'
+import { createFolders } from '../../util/folders.ts'
 import { isLoopback } from '../../util/loopback.ts'
 import { nearest } from '../../util/strings.ts'
 import { UsageError } from '../problem.ts'
@@ -275,17 +276,18 @@ function replaceFile(path: string, text: string): void {
 }
 
 function createFolder(path: string): void {
-  const found = statusOf(path)
-  if (found?.isDirectory()) return
-  if (found !== undefined)
-    throw new UsageError(`${path} is not a folder`, { hint: 'XDG_CONFIG_HOME names the folder of settings.' })
   try {
-    if (dirname(path) !== path) createFolder(dirname(path))
-    mkdirSync(path, { mode: 0o700 })
+    createFolders(path, { mode: 0o700 })
   } catch (error) {
-    // another process may have created it meanwhile
-    if (errorCode(error) !== 'EEXIST' || !statusOf(path)?.isDirectory()) throw writeFault(error, path)
+    throw writeFault(error, path)
   }
+}
+
+const SETTINGS_FOLDER = 'XDG_CONFIG_HOME names the folder of settings.'
+
+/** The path that an error of the file system is about. */
+function pathOf(error: unknown): string | undefined {
+  return error instanceof Error && 'path' in error ? String(error.path) : undefined
 }
 
 /** The fault of the command line for an error of the file system; other errors are returned unchanged. */
@@ -301,10 +303,12 @@ function writeFault(cause: unknown, path: string): unknown {
     case 'EDQUOT':
     case 'EIO':
       return new StoreFull(message, { cause, hint: 'Free some space; the contexts are unchanged.' })
+    case 'EEXIST':
+      return new UsageError(`${pathOf(cause) ?? path} is not a folder`, { cause, hint: SETTINGS_FOLDER })
     case 'ENOTDIR':
     case 'EISDIR':
     case 'ENOENT':
-      return new UsageError(message, { cause, hint: 'XDG_CONFIG_HOME names the folder of settings.' })
+      return new UsageError(message, { cause, hint: SETTINGS_FOLDER })
     default:
       return cause
   }

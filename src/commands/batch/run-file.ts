@@ -1,10 +1,11 @@
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { stateFolder } from '../../cli/user-files.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
 import { errorCode } from '../../util/errors.ts'
+import { createFolders } from '../../util/folders.ts'
 import type { Result, Target } from './action.ts'
 import type { SignedOptions } from './options.ts'
 import type { BatchJob, BatchPlan } from './plan.ts'
@@ -45,7 +46,7 @@ export async function openRunFile(
   const folder = join(stateFolder(runtime.env), 'runs')
   const path = join(folder, fileName(header.verb, runtime))
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    createFolders(folder, { mode: 0o700 })
     const file = await createFile(path, headerAndTargets(header, plan, runtime))
     return runFileOver(file, path, onFault)
   } catch (error) {

@@ -1,4 +1,4 @@
-import { commandLine } from '../../cli/command-line.ts'
+import { creationHint } from '../../cli/error-problem.ts'
 import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
@@ -70,8 +70,7 @@ function stepProblem(
   opened: RuntimeStore,
   runtime: Runtime,
 ): Problem {
-  const creates = `${commandLine(runtime, ['init', 'STREAM', '--create-container'])} creates it`
-  const advice = code === 'container-missing' ? creates : hint
+  const advice = code === 'container-missing' ? creationHint(runtime) : hint
   const why = message === undefined ? '' : `: ${message}`
   return problem(code, `${opened.address}: ${name} ${outcome}${why}`, {
     exit: exitOfRefusal(code),

@@ -1,4 +1,5 @@
 import { commandLine } from '../../cli/command-line.ts'
+import { creationWords } from '../../cli/error-problem.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { openOutput } from '../../cli/output.ts'
 import type { Problem } from '../../cli/problem.ts'
@@ -111,7 +112,7 @@ function shown(findings: readonly Finding[], runtime: Runtime): readonly ShownFi
     // The store does not know which command has the flag.
     if (finding.code === 'container-missing') {
       const { hint: _, ...rest } = finding
-      return { ...rest, tryCommand: commandLine(runtime, ['init', 'STREAM', '--create-container']) }
+      return { ...rest, tryCommand: commandLine(runtime, creationWords(runtime)) }
     }
     return finding.command === undefined ? finding : { ...finding, tryCommand: commandLine(runtime, finding.command) }
   })

@@ -1,6 +1,7 @@
 import { mkdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { CommandFailed, UsageError } from '../../cli/problem.ts'
+import { createFolders } from '../../util/folders.ts'
 import { fileProblem } from '../transfer/files.ts'
 
 /**
@@ -53,7 +54,7 @@ export async function openSafeFolder(path: string): Promise<SafeFolder> {
 
 async function realFolder(path: string): Promise<string> {
   try {
-    await mkdir(path, { recursive: true })
+    createFolders(path)
     const real = await realpath(path)
     if ((await stat(real)).isDirectory()) return real
   } catch (error) {

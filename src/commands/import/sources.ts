@@ -3,9 +3,9 @@ import { basename } from 'node:path'
 import type { Output } from '../../cli/output.ts'
 import { CommandFailed, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { requireFile } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import type { Glob } from '../../ops/glob.ts'
-import { parseAddress } from '../../store/address.ts'
 import { checkStreamName } from '../../store/names.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { InvalidValue } from '../../stream/errors.ts'
@@ -47,7 +47,7 @@ export async function openSources(
 async function openSource(text: string, name: string | undefined, runtime: Runtime): Promise<Source> {
   const place = placeOf(text, 'SOURCE')
   if (place.kind === 'store') {
-    await checkFile(place.address)
+    requireFile(place.address)
     return { kind: 'store', store: (await runtime.openOther(place.address)).store }
   }
   const { path } = place
@@ -60,15 +60,6 @@ async function openSource(text: string, name: string | undefined, runtime: Runti
   if (!found.isFile()) throw new UsageError(`${path} is neither a file nor a folder`, { hint: 'Save it as a file.' })
   if (/\.(nd)?json$/i.test(path)) throw forReading(path)
   return { kind: 'file', path, name: name ?? nameOfFile(path) }
-}
-
-/** The driver takes a missing SQLite file for an empty store; as a source it is more likely a typo. */
-async function checkFile(address: string): Promise<void> {
-  const where = parseAddress(address)
-  if (where.kind !== 'sqlite') return
-  await stat(where.path).catch(error => {
-    if (errorCode(error) === 'ENOENT') throw new UsageError(`no such store: ${address}`)
-  })
 }
 
 function nameOfFile(path: string): string {

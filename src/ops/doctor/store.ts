@@ -12,7 +12,11 @@ import { sqliteFindings } from './sqlite.ts'
  * @param nowMs epoch ms
  */
 export function storeFindings(facts: StoreFacts, steps: readonly ProbeStep[], nowMs: number): readonly Finding[] {
-  return bounded([...probeFindings(steps), ...placeFindings(facts, nowMs)])
+  const place = [...placeFindings(facts, nowMs)]
+  const isMissing = steps.some(({ code }) => code === 'container-missing')
+  // "the first write creates it" is no advice if the path is probably wrong
+  const advice = isMissing ? place.filter(({ code }) => code !== 'no-store-yet') : place
+  return bounded([...probeFindings(steps), ...advice])
 }
 
 function placeFindings(facts: StoreFacts, nowMs: number): Iterable<Finding> {
@@ -76,8 +80,15 @@ export async function examineStore(
   const { signal } = options
   const inspect = () => store.inspect({ deep, ...(signal === undefined ? {} : { signal }) })
   const file = store.address.startsWith('sqlite:') ? await inspect() : undefined
-  const probe = file?.kind === 'sqlite' && !file.exists ? [] : await probeStore(store, options)
+  const probe =
+    file?.kind === 'sqlite' && !file.exists ? await probeMissing(store, options) : await probeStore(store, options)
   // Otherwise the probe comes first: only a write shows whether writes leave versions.
   const facts = file ?? (await inspect())
   return { facts, probe, findings: storeFindings(facts, probe, store.nowMs()) }
+}
+
+/** The probe of a file that does not exist, which must not create it: empty unless the file must exist. */
+async function probeMissing(store: StreamStore, options: ProbeOptions): Promise<readonly ProbeStep[]> {
+  const steps = await probeStore(store, { ...options, write: false })
+  return steps.some(({ code }) => code === 'container-missing') ? steps : []
 }

@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { sleep } from '../../util/concurrency.ts'
-import { StoreClosed, StoreUnreachable } from '../errors.ts'
+import { ContainerMissing, StoreClosed, StoreUnreachable } from '../errors.ts'
 import { CommitFault, Connection, GroupCommit, type Prepare, type TransactionWork } from './connection.ts'
 import { isBusy, lockedFor, storeError } from './errors.ts'
 import {
@@ -26,6 +27,8 @@ export interface SqliteFileOptions {
   readonly random: () => number
   /** Overrides `sqlite_version()`. For tests. */
   readonly sqliteVersion?: string
+  /** A missing file is a fault (`ContainerMissing`) until something is created in it; otherwise it is an empty store. */
+  readonly mustExist?: boolean
   /** Overrides `CHECK_MS`. For tests. */
   readonly checkMs?: number
   /** Called for each database that is opened. For tests. */
@@ -64,7 +67,7 @@ export class SqliteFile {
     return this.#retry(() => {
       this.#abandonReplaced(this.#options.checkMs ?? CHECK_MS)
       if (this.#connection) return read(this.#connection, work)
-      const opened = openExisting(this.#path, this.#version, 'read')
+      const opened = this.#openExisting('read')
       return opened && this.#use(opened, connection => read(connection, work))
     }, options)
   }
@@ -86,7 +89,7 @@ export class SqliteFile {
     return this.#retry<T | undefined>(() => {
       this.#abandonReplaced(this.#groups?.hasPending ? GROUP_CHECK_MS : 0)
       if (this.#groups) return this.#transact(this.#groups, work, prepare)
-      const opened = openExisting(this.#path, this.#version, 'write')
+      const opened = this.#openExisting('write')
       return opened && this.#write(opened, work, prepare)
     }, options)
   }
@@ -111,6 +114,15 @@ export class SqliteFile {
     }
     this.#connection?.close()
     this.#forget()
+  }
+
+  #openExisting(purpose: 'read' | 'write'): OpenedDatabase | undefined {
+    const opened = openExisting(this.#path, this.#version, purpose)
+    if (opened === undefined && this.#options.mustExist && !existsSync(this.#path))
+      throw new ContainerMissing(`there is no store at sqlite:${this.#path}: the file does not exist`, {
+        hint: 'Is it the right path? Creating the first stream creates the file.',
+      })
+    return opened
   }
 
   get #version(): string {

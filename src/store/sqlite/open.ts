@@ -2,7 +2,6 @@ import {
   type BigIntStats,
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   realpathSync,
   rmdirSync,
@@ -14,6 +13,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { errorCode } from '../../util/errors.ts'
+import { createFolders } from '../../util/folders.ts'
 import { BadAddress, StoreIncompatible, StoreUnreachable } from '../errors.ts'
 import { BUSY_TIMEOUT_MS, type Connection } from './connection.ts'
 import { isBusy, isIndexFull, sqliteCode } from './errors.ts'
@@ -107,7 +107,7 @@ function openAs(path: string, mode: OpenedDatabase['mode']): OpenedDatabase {
 
 /** SQLite gives -wal and -shm the permissions of the database file, which are therefore set before it is opened. */
 function createFile(path: string): void {
-  createFolder(dirname(path))
+  createFolders(dirname(path), { mode: 0o700, onCreated: makeDurable })
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
@@ -130,31 +130,16 @@ function statusOf(path: string): Stats | undefined {
 }
 
 /**
- * Creates a folder and its missing parents, for the owner only, and syncs each parent: SQLite syncs the files in the folder,
- * but not the folder's own entry. One by one, because `recursive` never ends on a file system that takes no folders, such as
- * /proc.
+ * Syncs the parent of a new folder: SQLite syncs the files in the folder, but not the folder's own entry. A folder whose entry
+ * could not be synced is removed: a retry must not take it for a durable one.
  */
-function createFolder(path: string): void {
-  if (isFolder(path)) return
-  const parent = dirname(path)
-  if (parent !== path) createFolder(parent)
+function makeDurable(folder: string): void {
   try {
-    mkdirSync(path, { mode: 0o700 })
+    syncFolder(dirname(folder))
   } catch (error) {
-    // Another process may have created it.
-    if (!isFolder(path)) throw error
-  }
-  try {
-    syncFolder(parent)
-  } catch (error) {
-    // A retry must not take the folder for a durable one.
-    removeEmpty(path)
+    removeEmpty(folder)
     throw error
   }
-}
-
-function isFolder(path: string): boolean {
-  return statusOf(path)?.isDirectory() === true
 }
 
 /** Faults of the disk. Other codes mean that folders cannot be synced by this user or on this system. */

@@ -170,10 +170,10 @@ describe('another store', () => {
     for (const name of ['a', 'b']) expect(await bodyOf(here, name)).toBe(await bodyOf(world, name))
   })
 
-  test('that does not exist, or is this one, is exit 2', async () => {
+  test('a source store that does not exist is exit 3, and the target itself as source exit 2', async () => {
     const missing = await cli(newWorld(), ['import', `sqlite:${join(folder(), 'typo.db')}`])
-    expect(missing).toMatchObject({ exit: 2 })
-    expect(missing.stderr).toContain('no such store')
+    expect(missing).toMatchObject({ exit: 3 })
+    expect(missing.stderr).toContain('there is no store at sqlite:')
     const { world, others } = await withStreams('a')
     const self = await cli(world, ['import', MOVED], { others, store: storeNamed(world.store, MOVED) })
     expect(self).toMatchObject({ exit: 2 })

@@ -73,6 +73,19 @@ describe('parseAddress', () => {
   })
 
   it.each([
+    ['azure:a/orders', 'the account "a" is not valid: 3 to 24 lower-case letters and digits'],
+    ['azure:Acct/orders', 'the account "Acct" is not valid'],
+    ['azure:/orders', 'the account is missing'],
+    ['azure:acct', 'the container is missing'],
+    ['azure:acct/Orders', 'the container "Orders" is not valid: 3 to 63 lower-case letters, digits or single hyphens'],
+    ['azure:acct/orders/42', 'nothing may follow the container "orders"'],
+    ['azure:devstoreaccount1/orders', 'devstoreaccount1 is the account of the emulator: use azurite:orders'],
+    ['http://127.0.0.1:10000/a/orders', 'the account "a" is not valid'],
+  ])('the error for %s names the wrong part', (text, why) => {
+    expect(() => parseAddress(text)).toThrow(expect.objectContaining({ message: expect.stringContaining(why) }))
+  })
+
+  it.each([
     'https://acct.blob.core.windows.net/orders?sv=2024&sig=CANARY',
     'https://acct.blob.core.windows.net/orders?sig=CANARY%3D',
     'DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=CANARY==',
@@ -80,6 +93,9 @@ describe('parseAddress', () => {
     'https://user:CANARY@acct.blob.core.windows.net/orders',
     'https://acct.blob.core.windows.net/a/b/c?x=CANARY',
     'https://acct.blob.core.windows.net/orders#CANARY',
+    'azure:acct/Orders?x=CANARY',
+    'azure:acct/orders?x=CANARY/more',
+    'azure:a?x=CANARY/orders',
   ])('refuses an address with a secret without repeating it (%#)', text => {
     const thrown = catching(() => parseAddress(text))
     expect(thrown).toBeInstanceOf(BadAddress)

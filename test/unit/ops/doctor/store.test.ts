@@ -83,6 +83,12 @@ describe('a file', () => {
     expect(complaints(storeFindings({ ...SQLITE, ...over }, STEPS, NOW))).toEqual([complaint])
   })
 
+  test('a file that must exist and does not is an error, without the advice to create it', () => {
+    const step = { name: 'list', outcome: 'failed', ms: 1, code: 'container-missing', message: 'no file' } as const
+    const facts = { ...SQLITE, exists: false, creatable: true }
+    expect(complaints(storeFindings(facts, [step], NOW))).toEqual(['error container-missing'])
+  })
+
   test('unknown facts are not findings', () => {
     const { freeBytes: _, mode: __, network: ___, ...facts } = SQLITE
     expect(complaints(storeFindings({ ...facts, unknown: { freeBytes: 'ENOSYS' } }, STEPS, NOW))).toEqual([])
