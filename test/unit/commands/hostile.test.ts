@@ -135,6 +135,7 @@ const LINES: readonly (readonly string[])[] = [
       ['rm', 's', 'bad', '--by', XML_HOSTILE],
       ['retry', 's', '-e', `01${XML_HOSTILE}`],
       ['retry', 's'],
+      ['ack', 's', '-m', 'known'],
       ['init', 's'],
       ['init', 's', '--if-absent'],
       ['event', 'start', 's', '03.00'],
