@@ -188,7 +188,7 @@ test('argv → options: selections and what goes with many streams', async () =>
   const more = ['--expect', '60', '--concurrency', '64', '--rerun', 'f', '--only', 'busy,changed', '-o', 'ndjson']
   expect(await optionsFrom(register, [...argv, ...more])).toEqual({
     names: [],
-    match: 'a/**',
+    match: ['a/**'],
     status: ['init'],
     skipMissing: true,
     dryRun: true,

@@ -14,7 +14,7 @@ test('argv → options', async () => {
     output: 'ndjson',
   })
   expect(await optionsFrom(register, ['doctor', '--match', 'a/**', '--failed'])).toMatchObject({
-    match: 'a/**',
+    match: ['a/**'],
     failed: true,
   })
 })

@@ -136,6 +136,8 @@ const LINES: readonly (readonly string[])[] = [
       ['retry', 's', '-e', `01${XML_HOSTILE}`],
       ['retry', 's'],
       ['ack', 's', '-m', 'known'],
+      ['ack', 's', '-m', 'known', '-o', 'json'],
+      ['ack', 's', '-m', 'known', '-o', 'ndjson'],
       ['init', 's'],
       ['init', 's', '--if-absent'],
       ['event', 'start', 's', '03.00'],
