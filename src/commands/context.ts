@@ -60,7 +60,7 @@ export function registerAdd(parent: Command, runtime: Runtime, go: Run<AddContex
     .argument('<NAME>', 'name of the context', contextName('NAME'))
     .option(
       '--protected',
-      'cancel, abort, retry, rm and commands that overwrite streams ask first, however the store is named',
+      'cancel, abort, retry, ack, rm and commands that overwrite streams ask first, however the store is named',
     )
     .addOption(
       new Option(

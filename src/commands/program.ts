@@ -3,6 +3,7 @@ import { commandIn } from '../cli/argv.ts'
 import { describeGroup, type FailureFormat } from '../cli/command.ts'
 import { EVERYWHERE } from '../cli/options.ts'
 import * as abort from './abort.ts'
+import * as ack from './ack.ts'
 import * as cancel from './cancel.ts'
 import * as check from './check.ts'
 import * as completion from './completion.ts'
@@ -50,8 +51,8 @@ const GROUPS: readonly Group[] = [
   },
   {
     title: 'Modify:',
-    names: ['init', 'cancel', 'abort', 'retry', 'rm', 'import'],
-    commands: [init, cancel, abort, retry, rm, importStreams],
+    names: ['init', 'cancel', 'abort', 'retry', 'ack', 'rm', 'import'],
+    commands: [init, cancel, abort, retry, ack, rm, importStreams],
   },
   { title: 'Monitor:', names: ['top', 'watchdog'], commands: [top, watchdog] },
   {

@@ -15,7 +15,11 @@ export const RETRY: TransactCommand = {
     ["retry --failed --match 'orders/**' --dry-run", 'show which streams would be retried'],
   ],
   eventHelp: 'only this event; can be repeated',
-  leavesOut: { test: ({ hasFailed }) => !hasFailed, because: 'without a failure' },
+  leavesOut({ hasFailed, isCanceled }, { reopenCanceled = false }) {
+    if (hasFailed || (isCanceled && reopenCanceled)) return undefined
+    return isCanceled ? 'canceled (--canceled reopens them)' : 'without a failure'
+  },
+  isTriedFirst: true,
   operation: (event, { reopenCanceled }) => ({ op: 'retry', ...event, ...(reopenCanceled ? { canceled: true } : {}) }),
 }
 

@@ -1,6 +1,6 @@
-import { ROOT_ID } from '../stream/event-id.ts'
+import { ROOT_ID, sortedById } from '../stream/event-id.ts'
 import type { ChangeCause } from '../stream/journal/journal.ts'
-import type { ChangeResult } from '../stream/operations/operation.ts'
+import type { ChangeResult, Refusal } from '../stream/operations/operation.ts'
 import { formatDuration } from '../stream/time/durations.ts'
 import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTimeOf, orNull } from './json.ts'
@@ -42,14 +42,14 @@ export function changeJson({ stream, event, result, commandId, reason }: Changed
     ...(result.refused === undefined
       ? {}
       : {
-          refused: result.refused.map(({ code, event, status, message }) => ({
-            code,
-            event,
-            status: orNull(status),
-            message,
-          })),
+          refused: result.refused.map(refusalJson),
         }),
   }
+}
+
+/** An event that an operation would not change, as JSON. */
+export function refusalJson({ code, event, status, message }: Refusal) {
+  return { code, event, status: orNull(status), message }
 }
 
 /** A change as text: one line for the target, one for each consequence. */
@@ -85,7 +85,7 @@ function claimText({ claim }: ChangeResult, nowMs: number): string {
 const MAX_LINES = 20
 
 function consequences({ result, event }: Changed, paint: Paint): string[] {
-  const others = result.changed.filter(change => change.id !== event)
+  const others = sortedById(result.changed, ({ id }) => id).filter(change => change.id !== event && isVisible(change))
   const lines = others.slice(0, MAX_LINES).map(({ id, from, to, how }) => {
     const shown = isWaitingJoin(id, to, how) ? 'waiting' : to
     const { glyph, style } = styleOf(shown)
@@ -98,6 +98,11 @@ function consequences({ result, event }: Changed, paint: Paint): string[] {
     refusal => `    ${visibleText(refusal.event)}  not retried: ${visibleText(refusal.message)}`,
   )
   return [...lines, ...more, ...refused, ...(result.done ? [`    the stream is done`] : [])]
+}
+
+/** An acknowledgement changes an attribute of the root, but no status. */
+function isVisible({ from, to, how }: ChangeResult['changed'][number]): boolean {
+  return from !== to || how !== 'target'
 }
 
 /** A waiting join is `inprocess` too, but not worked on: only forks add such an event, only retries reset one to it. */

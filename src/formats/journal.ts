@@ -33,6 +33,8 @@ export function transactionLines(tx: Transaction, options: TransactionTextOption
 
 /** The changes with that of the target first. */
 export function orderedChanges(tx: Transaction): JournalChange[] {
+  // The change of an acknowledgement is its mark on the root: it says no more than the operation.
+  if (tx.op === 'ack') return []
   const target = tx.changes.find(change => change.event === tx.on && change.how === 'target')
   return target === undefined ? [...tx.changes] : [target, ...tx.changes.filter(change => change !== target)]
 }
@@ -188,7 +190,7 @@ function whatText({ op, on, changes, other }: Tx, eventName: string): string {
     const more = changes.filter(({ event }) => event !== on).length
     const attributes = changes.find(({ event, attr }) => event === on && attr !== undefined)?.attr ?? ''
     parts.push(on, eventName, attributes, more > 0 ? `(${more} more)` : '')
-  } else if (only !== undefined && changes.length === 1) {
+  } else if (only !== undefined && changes.length === 1 && op !== 'ack') {
     parts.push(only.event, only.to === '' && only.how !== 'add' ? 'removed' : `→ ${only.to}`)
   } else if (changes.length > 1) {
     parts.push(`${changes.length} events`)

@@ -92,7 +92,7 @@ export function hasUnacknowledgedFailure(summary: Pick<Summary, 'failed' | 'fail
 }
 
 /** Whether an operator has acknowledged all failures of a stream. */
-function isAcknowledged({ failedAtMs, ackMs }: Pick<Summary, 'failedAtMs' | 'ackMs'>): boolean {
+export function isAcknowledged({ failedAtMs, ackMs }: Pick<Summary, 'failedAtMs' | 'ackMs'>): boolean {
   return ackMs !== undefined && (failedAtMs ?? 0) <= ackMs
 }
 

@@ -87,6 +87,7 @@ export async function mixed(): Promise<World> {
   const world = await oneHeld()
   for (const name of ['c', 'd']) await run(world.store, name, init(['A']))
   await run(world.store, 'c', { op: 'cancel' })
+  await run(world.store, 'd', { op: 'fail', event: '01.00' })
   await stranger(world.store, 'e', '<EventStream><Event')
   return world
 }

@@ -4,9 +4,12 @@ import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { transactOptions } from '../../cli/store.ts'
 import type { Changed } from '../../formats/change.ts'
+import type { StreamView } from '../../ops/read-stream.ts'
 import { type SummarizedStream, summaryOf } from '../../ops/summaries.ts'
+import { type OperationResult, tryOperation } from '../../ops/transact/plan.ts'
 import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
 import type { StreamStore } from '../../store/store.ts'
+import type { StreamDocument } from '../../stream/document.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
 import { encodeCommandId } from '../../stream/text.ts'
 import type { LeavesOut, SignedOptions, TransactCommand } from './options.ts'
@@ -26,6 +29,16 @@ export interface TargetChange {
   readonly runtime: Runtime
 }
 
+/** The input for trying the change of one target without writing. */
+export interface TargetTrial {
+  readonly target: Target
+  readonly commandId: string
+  /** The document that was read, with the changes of earlier targets. */
+  readonly document: StreamDocument
+  readonly view: StreamView
+  readonly options: SignedOptions
+}
+
 /** What a batch does to each target, with its wording. A new command is a new action. */
 export interface BatchAction {
   readonly name: string
@@ -38,6 +51,8 @@ export interface BatchAction {
   readonly leavesOut?: LeavesOut
   /** Why a target is not tried; this becomes its outcome. */
   readonly objection: (item: SummarizedStream, options: SignedOptions) => Problem | undefined
+  /** The result that the change of a target would have in this document. */
+  readonly trial?: (trial: TargetTrial) => OperationResult
   /** The outcome of a stream in a run file that no longer exists; without it that stream is missing. */
   readonly gone?: Done
   readonly change: (change: TargetChange) => Promise<Done | Problem>
@@ -109,19 +124,33 @@ export function pinAfter(pin: Precondition, outcome: Done | Problem): Preconditi
 
 /** The action of a command that makes one transaction in each target. */
 export function transactAction(command: TransactCommand): BatchAction {
-  const { name, thirdPerson, pastParticiple, leavesOut, operation } = command
+  const { name, thirdPerson, pastParticiple, leavesOut, isTriedFirst = false, operation } = command
+  const operationOn = ({ event }: Target, options: SignedOptions) =>
+    operation(event === undefined ? {} : { event }, options)
   return {
     name,
     question: what => `This ${thirdPerson} ${what}`,
     pastParticiple,
     leavesOut,
     objection: unreadable,
+    ...(isTriedFirst
+      ? {
+          trial: ({ target, commandId, document, view, options }) =>
+            tryOperation(
+              operationOn(target, options),
+              { commandId, by: options.by },
+              document,
+              view.stored,
+              view.nowMs,
+            ),
+        }
+      : {}),
     async change(change) {
       const { target, commandId, store, options, runtime } = change
       const { stream, event } = target
       const purpose = event === undefined ? name : `${name} ${event}`
       const how = transactOptions(options, commandId, purpose, runtime)
-      const what = operation(event === undefined ? {} : { event }, options)
+      const what = operationOn(target, options)
       const attempt = (pin: Precondition) => transact(store, stream, what, { ...how, ...pin })
       const first = await attempt(change.pin)
       const pin = isChanged(first) ? await pinOfSameBytes(change) : undefined

@@ -19,10 +19,8 @@ export function registerTransactCommand(
   what: TransactCommand,
   go: Run<BatchCommandOptions> = runTransactions(what),
 ): Command {
-  const command = parent
-    .command(what.name)
-    .argument('[STREAM...]', 'names of streams', streamNamesBesideEvents)
-    .option('-e, --event <id>', what.eventHelp, eventIds)
+  const command = parent.command(what.name).argument('[STREAM...]', 'names of streams', streamNamesBesideEvents)
+  if (what.eventHelp !== undefined) command.option('-e, --event <id>', what.eventHelp, eventIds)
   registerBatch(command, runtime, { ...what, effect: EFFECT }, go)
   return command
 }

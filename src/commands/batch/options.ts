@@ -42,28 +42,31 @@ export interface TransactCommand extends Omit<Description, 'kind' | 'formats' | 
   readonly thirdPerson: string
   /** For the output: `canceled`. */
   readonly pastParticiple: string
-  /** Help of `-e`. */
-  readonly eventHelp: string
+  /** Help of `-e`; absent for a command that changes only whole streams. */
+  readonly eventHelp?: string
   readonly leavesOut: LeavesOut
+  /** The plan tries the operation on the documents: what would be refused is not tried. */
+  readonly isTriedFirst?: boolean
   /** The operation on one event or, without one, on the stream as a whole. */
   readonly operation: (event: { readonly event?: string }, options: BatchCommandOptions) => Operation
 }
 
-/** Which targets of a filter or list are left out, and why. */
-export interface LeavesOut {
-  readonly test: (state: TargetState) => boolean
-  readonly because: string
-}
+/** Why a target of a filter or list is left out: `already final`. */
+export type LeavesOut = (state: TargetState, options: BatchCommandOptions) => string | undefined
 
 /** The state of a target when it is inspected. */
 export interface TargetState {
   readonly status: string
   /** It has a final status, and nothing below it is open. */
   readonly isEnded: boolean
-  /** It, or an event below it, was aborted or canceled. */
+  /** An event of the stream was aborted; of an event: it was aborted or canceled. */
   readonly hasFailed: boolean
+  /** An event of the stream was canceled on request; of an event: it was canceled. */
+  readonly isCanceled: boolean
+  /** An event of it has failed since the failures were last acknowledged. */
+  readonly hasNewFailure: boolean
   /** Number of open events below it. */
   readonly openBelow: number
 }
 
-export const ALREADY_FINAL: LeavesOut = { test: ({ isEnded }) => isEnded, because: 'already final' }
+export const ALREADY_FINAL: LeavesOut = ({ isEnded }) => (isEnded ? 'already final' : undefined)

@@ -1,5 +1,7 @@
-import { missingProblem, NO_SUCH_EVENT } from '../../cli/outcome-problem.ts'
+import { missingProblem, NO_SUCH_EVENT, outcomeProblem } from '../../cli/outcome-problem.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { isAcknowledged } from '../../ops/filter.ts'
 import { type StreamView, viewOf } from '../../ops/read-stream.ts'
 import { type Selection, selected } from '../../ops/selection.ts'
 import { type SummarizedStream, summaries, summarizeStored, summaryOf } from '../../ops/summaries.ts'
@@ -7,6 +9,7 @@ import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { isFailed, isFinal } from '../../stream/event.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
+import type { Refusal } from '../../stream/operations/operation.ts'
 import { readAhead } from '../../util/concurrency.ts'
 import { type BatchAction, type Done, type Target, targetsOf } from './action.ts'
 import type { SignedOptions, TargetState } from './options.ts'
@@ -30,6 +33,8 @@ export interface PreviewRow {
   readonly openBelow: number
   /** Why it is not tried. */
   readonly objection: Problem | undefined
+  /** Events that would not be changed although the target is. */
+  readonly refused: readonly Refusal[]
 }
 
 export interface Settled {
@@ -49,6 +54,10 @@ export interface BatchPlan {
   readonly missing: readonly Problem[]
   /** Number of streams or events that match but are left out. */
   readonly leftOut: number
+  /** Their number by reason. */
+  readonly leftOutBecause: ReadonlyMap<string, number>
+  /** Events that streams to be changed would not change, by code of the refusal. */
+  readonly refusedEvents: ReadonlyMap<string, number>
   /** The first targets. */
   readonly rows: readonly PreviewRow[]
   /** Number of targets to try, by status. */
@@ -65,14 +74,17 @@ export interface PlanRequest {
   readonly leaveOut: boolean
   /** The rest of an earlier run, which selected its streams then. */
   readonly resume?: Resume | undefined
+  /** The command id of each target; without it, a new one. */
+  readonly commandIdOf?: (target: Target) => string
   /** Number of rows kept for the preview. */
   readonly keepRows: number
+  readonly runtime: Runtime
 }
 
 /** Inspects all selected streams before any change. */
 export async function makePlan(request: PlanRequest, store: StreamStore, signal: AbortSignal): Promise<BatchPlan> {
   const draft = new PlanDraft(request)
-  for await (const { found, missing } of inspect(store, request.selection, request.eventsOf !== undefined, signal)) {
+  for await (const { found, missing } of inspect(store, request, signal)) {
     for (const name of missing) draft.addMissing(name)
     for (const one of found) draft.add(one)
   }
@@ -86,11 +98,16 @@ class PlanDraft implements BatchPlan {
   readonly missing: Problem[] = []
   readonly rows: PreviewRow[] = []
   readonly byStatus = new Map<string, number>()
-  leftOut = 0
+  readonly leftOutBecause = new Map<string, number>()
+  readonly refusedEvents = new Map<string, number>()
   readonly #request: PlanRequest
 
   constructor(request: PlanRequest) {
     this.#request = request
+  }
+
+  get leftOut(): number {
+    return this.leftOutBecause.values().reduce((sum, count) => sum + count, 0)
   }
 
   addMissing(stream: string): void {
@@ -115,27 +132,72 @@ class PlanDraft implements BatchPlan {
     for (const event of wanted) if (!isThere(event)) this.missing.push(missingEvent(stream, event))
     // without this, no events would mean the whole stream
     if (wanted.length > 0 && events.length === 0) return
-    const targets = targetsOf(stream, events).filter(target => this.#isMeant(one, target, objection))
-    if (objection === undefined && targets.length > 0) this.jobs.push(jobOf(item, targets))
+    const trial = objection === undefined ? trialOf(one, this.#request) : undefined
+    const targets = targetsOf(stream, events).filter(target => this.#isToChange(one, target, objection, trial))
+    if (targets.length > 0) this.jobs.push(jobOf(item, targets))
   }
 
-  #isMeant(one: Inspected, target: Target, objection: Problem | undefined): boolean {
-    const { action, leaveOut, keepRows, resume } = this.#request
+  #isToChange(one: Inspected, target: Target, fault: Problem | undefined, trial: Trial | undefined): boolean {
+    const { keepRows, resume } = this.#request
     const state = stateOf(one, target.event)
-    if (objection === undefined && leaveOut && action.leavesOut?.test(state)) {
-      this.leftOut += 1
-      return false
-    }
+    const because = fault === undefined ? whyLeftOut(state, this.#request) : undefined
+    if (because !== undefined) return this.#leaveOut(because)
+    const { refusal, refused = [] } = trial?.(target) ?? {}
+    if (refusal !== undefined && this.#request.leaveOut) return this.#leaveOut(`refused (${refusal.code})`)
+    const objection = fault ?? (refusal && this.#problemOf(target, refusal))
     this.targets.push(target)
     const { status, openBelow } = state
-    if (this.rows.length < keepRows) this.rows.push({ target, item: one.item, status, openBelow, objection })
-    if (objection === undefined) this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1)
-    else {
-      const born = resume?.bornOf(target.stream) ?? one.item.pin.ifBorn
-      this.settled.push({ target, outcome: { ...objection, ...eventOf(target) }, born })
+    if (this.rows.length < keepRows) this.rows.push({ target, item: one.item, status, openBelow, objection, refused })
+    if (objection === undefined) {
+      addOne(this.byStatus, status)
+      for (const { code } of refused) addOne(this.refusedEvents, code)
+      return true
     }
-    return true
+    const born = resume?.bornOf(target.stream) ?? one.item.pin.ifBorn
+    this.settled.push({ target, outcome: { ...objection, ...eventOf(target) }, born })
+    return false
   }
+
+  #leaveOut(because: string): false {
+    addOne(this.leftOutBecause, because)
+    return false
+  }
+
+  #problemOf(target: Target, refusal: Refusal): Problem {
+    const { commandIdOf = () => TRIAL_ID, runtime } = this.#request
+    const commandId = commandIdOf(target)
+    return outcomeProblem(target.stream, { kind: 'refused', refusal, commandId }, commandId, runtime)
+  }
+}
+
+/** A command id that no journal has. */
+const TRIAL_ID = 'leasectl:trial'
+
+/** Tries the change of a target after those of the targets before it. */
+type Trial = (target: Target) => { readonly refusal?: Refusal; readonly refused?: readonly Refusal[] }
+
+/** `undefined` without the document, or for an action whose refusals are not known before it runs. */
+function trialOf(
+  { view }: Inspected,
+  { action, options, commandIdOf = () => TRIAL_ID }: PlanRequest,
+): Trial | undefined {
+  const { trial } = action
+  if (trial === undefined || view === undefined) return undefined
+  let { document } = view
+  return target => {
+    const result = trial({ target, commandId: commandIdOf(target), document, view, options })
+    if (result.kind === 'changed') document = result.document
+    if (result.kind === 'refused') return { refusal: result.refusal }
+    return result.kind === 'changed' || result.kind === 'unchanged' ? result.result : {}
+  }
+}
+
+function whyLeftOut(state: TargetState, { action, options, leaveOut }: PlanRequest): string | undefined {
+  return leaveOut ? action.leavesOut?.(state, options) : undefined
+}
+
+function addOne(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
 function jobOf({ listed, pin, summary }: SummarizedStream, targets: readonly Target[]): BatchJob {
@@ -177,16 +239,13 @@ interface InspectedPage {
 /** Number of streams read at a time. */
 const READS_AT_ONCE = 8
 
-/** The current state of the selected streams; reads whole documents only if events are targets. */
-async function* inspect(
-  store: StreamStore,
-  selection: Selection,
-  withEvents: boolean,
-  signal: AbortSignal,
-): AsyncGenerator<InspectedPage> {
-  if (!withEvents) {
+/** The current state of the selected streams; reads whole documents if events are targets or changes are tried. */
+async function* inspect(store: StreamStore, request: PlanRequest, signal: AbortSignal): AsyncGenerator<InspectedPage> {
+  const { selection, action, eventsOf } = request
+  if (eventsOf === undefined) {
     for await (const { found, missing } of selected(store, selection, signal)) {
-      yield { found: found.map(item => ({ item })), missing }
+      const items = found.map(item => ({ item }))
+      yield { found: action.trial === undefined ? items : await withDocuments(items, store, request, signal), missing }
     }
     return
   }
@@ -196,6 +255,22 @@ async function* inspect(
     const one = await inspectOne(store, name, signal)
     return { found: one === undefined ? [] : [one], missing: one === undefined && !isFilter ? [name] : [] }
   })
+}
+
+/** Reads the documents of the streams that their summaries do not leave out. */
+async function withDocuments(
+  found: readonly Inspected[],
+  store: StreamStore,
+  request: PlanRequest,
+  signal: AbortSignal,
+): Promise<readonly Inspected[]> {
+  const read: Inspected[] = []
+  const whole = readAhead(found, READS_AT_ONCE, async one => {
+    const isTried = one.item.fault === undefined && whyLeftOut(stateOf(one, undefined), request) === undefined
+    return (isTried ? await inspectOne(store, one.item.listed.name, signal) : undefined) ?? one
+  })
+  for await (const one of whole) read.push(one)
+  return read
 }
 
 async function inspectOne(store: StreamStore, name: string, signal: AbortSignal): Promise<Inspected | undefined> {
@@ -220,16 +295,30 @@ async function* namesOf(
   for await (const page of summaries(store, filter, { signal })) for (const { listed } of page) yield listed.name
 }
 
-const UNKNOWN: TargetState = { status: '', isEnded: false, hasFailed: false, openBelow: 0 }
+const UNKNOWN: TargetState = {
+  status: '',
+  isEnded: false,
+  hasFailed: false,
+  isCanceled: false,
+  hasNewFailure: false,
+  openBelow: 0,
+}
 
 /** The state of a stream, or of an event in it. */
 function stateOf({ item, view }: Inspected, event: string | undefined): TargetState {
   if (event !== undefined && view !== undefined) return eventState(view, event)
   const { summary } = item
   if (summary === undefined) return { ...UNKNOWN, status: item.fault?.code ?? 'not started' }
-  const { status, open, failed } = summary
+  const { status, open, failed, canceled } = summary
   const openBelow = isFinal({ status }) ? open : Math.max(0, open - 1)
-  return { status, isEnded: isFinal({ status }) && open === 0, hasFailed: failed > 0, openBelow }
+  return {
+    status,
+    isEnded: isFinal({ status }) && open === 0,
+    hasFailed: failed > 0,
+    isCanceled: canceled > 0,
+    hasNewFailure: failed > 0 && !isAcknowledged(summary),
+    openBelow,
+  }
 }
 
 function eventState({ stream }: StreamView, id: string): TargetState {
@@ -238,5 +327,13 @@ function eventState({ stream }: StreamView, id: string): TargetState {
   if (event === undefined) return UNKNOWN
   const below = stream.descendantPositions(at).flatMap(position => stream.at(position) ?? [])
   const openBelow = below.filter(other => !isFinal(other)).length
-  return { status: event.status, isEnded: isFinal(event) && openBelow === 0, hasFailed: isFailed(event), openBelow }
+  const { status } = event
+  return {
+    status,
+    isEnded: isFinal(event) && openBelow === 0,
+    hasFailed: isFailed(event),
+    isCanceled: status === 'canceled',
+    hasNewFailure: status === 'aborted',
+    openBelow,
+  }
 }

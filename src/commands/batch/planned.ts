@@ -5,11 +5,12 @@ import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import type { BatchAction } from './action.ts'
+import { targetCommandId } from './action.ts'
 import { confirm } from './confirm.ts'
 import { type BatchRun, executePlan } from './execute.ts'
-import { type BatchPlan, makePlan, missingProblemOf } from './plan.ts'
-import { countOf, printPreview, ROWS_SHOWN, sayPreview } from './preview.ts'
+import type { SignedOptions } from './options.ts'
+import { type BatchPlan, makePlan, missingProblemOf, type PlanRequest } from './plan.ts'
+import { countOf, leftOutText, printPreview, ROWS_SHOWN, sayPreview } from './preview.ts'
 import { endProblem, openReport, printEnd, printSingle, type Report } from './report.ts'
 import type { BatchContext } from './result.ts'
 import type { Resume } from './resume.ts'
@@ -37,8 +38,10 @@ export async function runPlanned(
     selection,
     eventsOf: events.length === 0 ? undefined : (resume?.eventsOf ?? (() => events)),
     leaveOut: selection.kind !== 'names' && resume === undefined,
+    ...commandIds(options, isBatch),
     keepRows: options.dryRun ? Number.POSITIVE_INFINITY : ROWS_SHOWN,
     resume,
+    runtime,
   }
   const plan = await makePlan(request, store, runtime.signal)
   const found = plan.targets.length + plan.leftOut > 0
@@ -49,6 +52,10 @@ export async function runPlanned(
   if (options.dryRun) return printPreview(plan, context, output).then(() => undefined)
   const declined = await confirmPlan(plan, selection.kind === 'names', context, output)
   return declined ?? runPlan(plan, { isBatch, store, rerunOf: options.rerun }, context, output)
+}
+
+function commandIds({ commandId }: SignedOptions, isBatch: boolean): Pick<PlanRequest, 'commandIdOf'> {
+  return commandId === undefined ? {} : { commandIdOf: target => targetCommandId(commandId, target, isBatch) }
 }
 
 function confirmPlan(
@@ -69,7 +76,7 @@ function confirmPlan(
     asksAlways: action.asksAlways ?? false,
     flags: options,
     question: `${action.question(countOf(plan))}${where}`,
-    unexpected: (expected: number) => unexpected(expected, plan, action),
+    unexpected: (expected: number) => unexpected(expected, plan),
     async preview(isAnswered: boolean) {
       if (isText || (isTerminal && !isAnswered)) await sayPreview(plan, context, output)
     },
@@ -77,9 +84,10 @@ function confirmPlan(
   return confirm(request, runtime)
 }
 
-function unexpected(expected: number, { jobs, leftOut }: BatchPlan, { leavesOut }: BatchAction): Problem {
-  const found = `${countText(jobs.length)}${leftOut === 0 ? '' : ` (${countText(leftOut)} ${leavesOut?.because}, left out)`}`
-  const nothingLeft = `Was it done before? All that match are ${leavesOut?.because}; ls shows them.`
+function unexpected(expected: number, plan: BatchPlan): Problem {
+  const { jobs, leftOut } = plan
+  const found = `${countText(jobs.length)}${leftOut === 0 ? '' : ` (${leftOutText(plan)})`}`
+  const nothingLeft = `Was it done before? All that match are ${[...plan.leftOutBecause.keys()].join(' or ')}; ls shows them.`
   return problem('changed', `expected ${counted(expected, 'stream')}, found ${found}; nothing was changed`, {
     exit: 5,
     hint: jobs.length > 0 || leftOut === 0 ? '--dry-run shows which they are.' : nothingLeft,

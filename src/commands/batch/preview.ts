@@ -1,5 +1,6 @@
 import { itemsWriter, type Output, writeTexts } from '../../cli/output.ts'
 import { problemJson } from '../../cli/problem-text.ts'
+import { refusalJson } from '../../formats/change.ts'
 import { textFormat } from '../../formats/field.ts'
 import { jsonLine, jsonText, orNull } from '../../formats/json.ts'
 import { fieldColumns, usualColumns } from '../../formats/listing/columns.ts'
@@ -16,11 +17,7 @@ import type { BatchContext } from './result.ts'
 export const ROWS_SHOWN = 20
 
 /** Prints the preview on stderr before the question: the first targets, and counts of all. */
-export async function sayPreview(
-  plan: BatchPlan,
-  { action, options, runtime }: BatchContext,
-  output: Output,
-): Promise<void> {
+export async function sayPreview(plan: BatchPlan, { options, runtime }: BatchContext, output: Output): Promise<void> {
   const { stderr, env } = runtime
   const paint = await paintFor(hasColour(options.color ?? 'auto', env, stderr.isTty))
   const shown = plan.rows.slice(0, ROWS_SHOWN)
@@ -28,7 +25,7 @@ export async function sayPreview(
   const lines = [
     ...previewTable(shown, runtime.nowMs(), { time: output.time, paint, width: stderr.columns }),
     ...(more > 0 ? [`and ${countText(more)} more`] : []),
-    planText(plan, action.leavesOut?.because),
+    planText(plan),
   ]
   await output.say(lines.join('\n'))
 }
@@ -49,22 +46,41 @@ export async function printPreview(
     const items = itemsWriter(output)
     await items.write(rows.map(row => jsonText(rowJson(row), 0)))
     const { jobs, leftOut } = plan
-    await items.end({ total: rows.length, dryRun: true, verb: action.name, streams: jobs.length, leftOut })
+    await items.end({
+      total: rows.length,
+      dryRun: true,
+      verb: action.name,
+      streams: jobs.length,
+      leftOut,
+      leftOutBecause: Object.fromEntries(plan.leftOutBecause),
+    })
   } else {
     await output.lines(previewTable(rows, runtime.nowMs(), output))
   }
-  await output.say(`${planText(plan, action.leavesOut?.because)}. A dry run: nothing was changed.`)
+  await output.say(`${planText(plan)}. A dry run: nothing was changed.`)
 }
 
 /** `58 streams: 40 inprocess, 18 init; 1 not tried; 2 already final, left out` */
-export function planText(plan: BatchPlan, because = ''): string {
-  const { settled, leftOut, byStatus } = plan
+export function planText(plan: BatchPlan): string {
+  const { settled, leftOut, byStatus, refusedEvents } = plan
   const statuses = [...byStatus].map(([status, count]) => `${countText(count)} ${statusWord(status)}`)
+  const refused = refusedEvents.values().reduce((sum, count) => sum + count, 0)
   return [
     `${countOf(plan)}${statuses.length === 0 ? '' : `: ${statuses.join(', ')}`}`,
     ...(settled.length === 0 ? [] : [`${countText(settled.length)} not tried`]),
-    ...(leftOut === 0 ? [] : [`${countText(leftOut)} ${because}, left out`]),
+    ...(refused === 0 ? [] : [`${counted(refused, 'event')} not retried (${countsByName(refusedEvents)})`]),
+    ...(leftOut === 0 ? [] : [leftOutText(plan)]),
   ].join('; ')
+}
+
+/** `2 already final, left out` */
+export function leftOutText({ leftOutBecause }: Pick<BatchPlan, 'leftOutBecause'>): string {
+  return `${countsByName(leftOutBecause)}, left out`
+}
+
+/** `3 join-ran, 2 canceled` */
+function countsByName(counts: ReadonlyMap<string, number>): string {
+  return [...counts].map(([name, count]) => `${countText(count)} ${name}`).join(', ')
 }
 
 /** `58 streams`, or `116 events of 58 streams`. */
@@ -123,7 +139,7 @@ const NOT_TRIED: PreviewColumn = {
   cell: ({ objection }) => (objection === undefined ? '' : { text: visibleText(objection.code), style: 'warn' }),
 }
 
-function rowJson({ target, item, status, objection }: PreviewRow): object {
+function rowJson({ target, item, status, objection, refused }: PreviewRow): object {
   const { name: _, ...listed } = listingJson(item)
   return {
     stream: target.stream,
@@ -131,5 +147,6 @@ function rowJson({ target, item, status, objection }: PreviewRow): object {
     eventStatus: target.event === undefined ? null : orNull(status),
     ...listed,
     error: objection === undefined ? null : problemJson(objection),
+    refused: refused.map(refusalJson),
   }
 }

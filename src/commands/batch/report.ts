@@ -11,12 +11,14 @@ import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { changedOf, type Done, isProblem, type Result, type Target } from './action.ts'
 import type { OutcomeWord } from './options.ts'
 import type { BatchPlan } from './plan.ts'
+import { leftOutText } from './preview.ts'
 import { openProgress } from './progress.ts'
 import {
   type BatchContext,
   batchProblem,
   count,
   countsText,
+  mayDoBetter,
   type OutcomeCounts,
   outcomeCell,
   resultJson,
@@ -203,21 +205,22 @@ export async function printEnd(
       counts: Object.fromEntries(counts),
       notBegun: notStarted,
       leftOut: plan.leftOut,
+      leftOutBecause: Object.fromEntries(plan.leftOutBecause),
       runFile: runFile ?? null,
     })
   }
-  await output.say(endText(ended, counts, context))
+  await output.say(endText(ended, counts))
   if (runFile !== undefined) await output.say(`run file: ${visibleText(runFile)}`)
 }
 
 /** `408 done, 3 busy; 12 not started; 2 already final, left out` */
-export function endText(ended: EndedBatch, counts: OutcomeCounts, context: BatchContext): string {
-  const { leftOut } = ended.plan
+export function endText(ended: EndedBatch, counts: OutcomeCounts): string {
+  const { plan } = ended
   const notStarted = notStartedIn(ended)
   const parts = [
     ...(counts.size === 0 ? [] : [countsText(counts)]),
     ...(notStarted === 0 ? [] : [`${countText(notStarted)} not started`]),
-    ...(leftOut === 0 ? [] : [`${countText(leftOut)} ${context.action.leavesOut?.because}, left out`]),
+    ...(plan.leftOut === 0 ? [] : [leftOutText(plan)]),
   ]
   return parts.length === 0 ? 'nothing selected; nothing was changed' : parts.join('; ')
 }
@@ -226,9 +229,10 @@ export function endText(ended: EndedBatch, counts: OutcomeCounts, context: Batch
 export function endProblem(ended: EndedBatch, { action, runtime }: BatchContext): Problem | undefined {
   const { results, runFile } = ended
   const notStarted = notStartedIn(ended)
-  const mayDoBetter = notStarted > 0 || results.some(result => AGAIN.has(wordOf(result)))
   const again =
-    mayDoBetter && runFile !== undefined ? commandLine(runtime, [action.name, '--rerun', runFile]) : undefined
+    mayDoBetter({ results, notStarted }) && runFile !== undefined
+      ? commandLine(runtime, [action.name, '--rerun', runFile])
+      : undefined
   const incomplete = batchProblem({ results, notStarted, ...(again === undefined ? {} : { tryCommand: again }) })
   if (incomplete === undefined) return undefined
   if (!runtime.signal.aborted) return notStarted === 0 ? incomplete : { ...incomplete, facts: whyStopped(results) }
@@ -241,9 +245,6 @@ function whyStopped(results: readonly Result[]): readonly Fact[] {
   const last = results.findLast(({ outcome }) => isProblem(outcome))?.outcome
   return last !== undefined && isProblem(last) ? [['because', last.message]] : []
 }
-
-/** Outcomes that may change on the next run. */
-const AGAIN: ReadonlySet<OutcomeWord> = new Set(['busy', 'changed', 'failed', 'unknown'])
 
 function notStartedIn({ plan, results }: EndedBatch): number {
   return plan.targets.length - results.length

@@ -52,11 +52,20 @@ export interface BatchEnd {
   readonly tryCommand?: string
 }
 
+/** Outcomes that may differ in the next run. */
+const AGAIN: ReadonlySet<OutcomeWord> = new Set(['busy', 'changed', 'failed', 'unknown'])
+
+/** Whether a further run may do what this one did not. */
+export function mayDoBetter({ results, notStarted = 0 }: BatchEnd): boolean {
+  return notStarted > 0 || results.some(result => AGAIN.has(wordOf(result)))
+}
+
 /** Exit 7 if some targets were not done; a single target keeps its own code. */
 export function batchProblem({ results, notStarted = 0, tryCommand }: BatchEnd): Problem | undefined {
   const failed = results.filter(({ outcome }) => isProblem(outcome))
   if (failed.length + notStarted === 0) return undefined
   const more = tryCommand === undefined ? {} : { tryCommand }
+  const isRetryable = mayDoBetter({ results, notStarted })
   const [only, ...others] = results
   if (notStarted === 0 && others.length === 0 && only !== undefined && isProblem(only.outcome)) {
     return { ...only.outcome, ...more }
@@ -72,7 +81,10 @@ export function batchProblem({ results, notStarted = 0, tryCommand }: BatchEnd):
       ...more,
       applied: failed.length < results.length ? 'yes' : failed.some(isUnknown) ? 'unknown' : 'no',
       ...(failed.length === 0 ? {} : { facts: [['streams', named] as const] }),
-      hint: 'Completed changes stay; repeating is safe.',
+      retryable: isRetryable,
+      hint: isRetryable
+        ? 'Completed changes stay; repeating is safe.'
+        : 'Completed changes stay; what was refused would be refused again.',
     },
   )
 }

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
+import type { FilterOptions } from '../../cli/selection/flags.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
@@ -47,23 +48,42 @@ export async function resumeOf(path: string, action: BatchAction, options: Batch
   }
 }
 
-const FILTERS = [
-  'match',
-  'status',
-  'failed',
-  'overdue',
-  'locked',
-  'key',
-  'topic',
-  'tag',
-  'trackingId',
-  'since',
-] as const
 /** Options that the run file provides: which streams, who and why. */
-const FROM_RUN_FILE = ['event', 'reason', 'by', 'commandId', 'streams', 'all', ...FILTERS] as const
+const FROM_RUN_FILE: { readonly [Name in keyof BatchCommandOptions]?: true } & {
+  readonly [Name in keyof FilterOptions]-?: true
+} = {
+  event: true,
+  reason: true,
+  by: true,
+  commandId: true,
+  streams: true,
+  all: true,
+  reopenCanceled: true,
+  match: true,
+  notMatch: true,
+  status: true,
+  failed: true,
+  acknowledged: true,
+  canceled: true,
+  failure: true,
+  overdue: true,
+  abandoned: true,
+  locked: true,
+  waitingOn: true,
+  owner: true,
+  eventName: true,
+  root: true,
+  key: true,
+  topic: true,
+  tag: true,
+  trackingId: true,
+  since: true,
+  until: true,
+  olderThan: true,
+}
 
 function checkAlone(options: BatchCommandOptions): void {
-  const option = FROM_RUN_FILE.find(name => options[name] !== undefined)
+  const option = Object.entries(options).find(([name, value]) => name in FROM_RUN_FILE && value !== undefined)?.[0]
   if (options.names.length === 0 && option === undefined) return
   const given = options.names.length > 0 || option === undefined ? 'names' : flagOf(option)
   throw new UsageError(`--rerun and ${given} do not go together`, {
@@ -73,7 +93,7 @@ function checkAlone(options: BatchCommandOptions): void {
 
 /** `--tracking-id` for `trackingId` */
 function flagOf(option: string): string {
-  const short = { event: '-e', reason: '-m' }[option]
+  const short = { event: '-e', reason: '-m', reopenCanceled: '--canceled' }[option]
   return short ?? `--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 }
 
@@ -92,7 +112,7 @@ interface RunFileRest {
   /** Address of the store. */
   readonly store: string
   /** The original options. With the same command id, changes already applied report "already". */
-  readonly given: Pick<BatchCommandOptions, 'by' | 'reason' | 'commandId' | 'event' | 'force'>
+  readonly given: Pick<BatchCommandOptions, 'by' | 'reason' | 'commandId' | 'event' | 'force' | 'reopenCanceled'>
   /** Streams in order, with their events; none for the whole stream. */
   readonly rest: ReadonlyMap<string, RestOfStream>
   /** Number of targets in the run file. */
@@ -187,6 +207,7 @@ function headOf(head: Fields | undefined): Pick<RunFileRest, 'verb' | 'store' | 
       ...(reason === undefined ? {} : { reason }),
       ...(events.length === 0 ? {} : { event: events }),
       ...(head.force === true ? { force: true } : {}),
+      ...(head.canceled === true ? { reopenCanceled: true } : {}),
     },
   }
 }

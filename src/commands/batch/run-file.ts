@@ -107,6 +107,7 @@ function headerAndTargets(
     commandId,
     events: options.event ?? [],
     force: options.force ?? false,
+    canceled: options.reopenCanceled ?? false,
     rerunOf: orNull(rerunOf),
     total: plan.targets.length,
   }

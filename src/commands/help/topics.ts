@@ -63,13 +63,13 @@ const ADDRESSES = [
   '',
   '  context add prod --store azure:orders4711/events --protected',
   '',
-  'In a protected store cancel, abort, retry, rm, import, and export into it ask for confirmation, however the store is named; init and event, which scripts use, do not.',
+  'In a protected store cancel, abort, retry, ack, rm, import, and export into it ask for confirmation, however the store is named; init and event, which scripts use, do not.',
   '',
   'A credential file, with mode 0600, has lines such as AZURE_STORAGE_KEY=…, AZURE_STORAGE_SAS_TOKEN=…, AZURE_STORAGE_CONNECTION_STRING=… or AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET. It replaces the credentials of the environment for its store, however the store is named.',
 ]
 
 const SELECTIONS = [
-  'cancel, abort, retry, rm, wait, tail, log, stats, doctor and export select streams in one of four ways. Two ways together are refused, and so is none if streams are required.',
+  'cancel, abort, retry, ack, rm, wait, tail, log, stats, doctor and export select streams in one of four ways. Two ways together are refused, and so is none if streams are required.',
   '',
   '  NAME…                    streams by their full names; a missing one stops the command (--skip-missing skips it)',
   '  filters                  --match --status --failed --overdue --locked --key --topic --tag --tracking-id --since; a stream must match all that are given',

@@ -42,6 +42,7 @@ export async function prepareChange(
       : (stream: string) => events.get(stream) ?? [],
     leaveOut: true,
     keepRows: ROWS_SHOWN,
+    runtime,
   } as const
   const plan = await makePlan(request, opened.store, signal)
   const count = plan.jobs.reduce((sum, job) => sum + job.targets.length, 0)
@@ -111,7 +112,7 @@ function outcomeOf(result: Result, context: BatchContext): Outcome {
 function batchLines(ended: EndedBatch, context: BatchContext): ChangeEnd['lines'] {
   const rest = endProblem(ended, context)?.tryCommand
   return [
-    endText(ended, countsOf(ended.results), context),
+    endText(ended, countsOf(ended.results)),
     ...(ended.runFile === undefined ? [] : [`run file: ${visibleText(ended.runFile)}`]),
     ...(rest === undefined ? [] : [`the rest: ${visibleText(rest)}`]),
   ]
@@ -143,8 +144,8 @@ function previewLines(plan: BatchPlan, action: BatchAction, only: ChangeTarget |
     ...(more > 0 ? [`and ${countText(more)} more`] : []),
     ...missing.slice(0, MAX_MISSING).map(({ message }) => `not tried: ${visibleText(message)}`),
     ...(moreMissing > 0 ? [`and ${countText(moreMissing)} more that do not exist`] : []),
-    ...(only === undefined ? [planText(plan, action.leavesOut?.because)] : []),
-    ...(only !== undefined && leftOut > 0 ? [`${targetName(only)} is ${action.leavesOut?.because}`] : []),
+    ...(only === undefined ? [planText(plan)] : []),
+    ...(only !== undefined && leftOut > 0 ? [`${targetName(only)} is ${[...plan.leftOutBecause.keys()].join()}`] : []),
   ]
 }
 

@@ -1,9 +1,9 @@
 import type { StreamEvent } from '../../stream/event.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { leaseText } from '../lease.ts'
-import { clock, dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
+import { clock, counted, dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
 import { noPaint, type Paint } from '../terminal/style.ts'
-import { failures, type ShownStream, soonestDueMs, styleOf, timeOf, waitingOn } from './view.ts'
+import { acknowledgementOf, failures, type ShownStream, soonestDueMs, styleOf, timeOf, waitingOn } from './view.ts'
 
 export interface HeaderOptions {
   readonly time: TimeStyle
@@ -80,17 +80,32 @@ export function failureLines(shown: ShownStream, options: HeaderOptions, atMost 
   if (failed.length === 0) return []
   const paint = options.paint ?? noPaint
   const lines = failed.slice(0, atMost).map(event => {
-    const at = timeOf(shown, event.timestamp)
-    const when =
-      at === undefined
-        ? ''
-        : options.time === 'relative'
-          ? `, ${span(shown.nowMs - at)} ${shown.past === undefined ? 'ago' : 'before'}`
-          : `, ${timeText(at, shown.nowMs, options.time)}`
+    const when = agoText(shown, timeOf(shown, event.timestamp), options)
     const { glyph, style } = styleOf(event.status)
     const head = `  ${paint(style, `${glyph} ${event.status}`)}  ${visibleText(event.id)} ${visibleText(event.name)}${when}`
     return `${head}${event.msg === '' ? '' : `: ${visibleText(event.msg)}`}`
   })
   const more = failed.length > atMost ? [`  and ${failed.length - atMost} more (-o json lists all)`] : []
-  return ['', 'Failures', ...lines, ...more]
+  return ['', 'Failures', ...lines, ...more, ...acknowledgedLine(shown, options)]
+}
+
+/** `, 5m ago`; `''` without a time. */
+export function agoText(shown: ShownStream, at: number | undefined, { time }: HeaderOptions): string {
+  if (at === undefined) return ''
+  if (time !== 'relative') return `, ${timeText(at, shown.nowMs, time)}`
+  return `, ${span(shown.nowMs - at)} ${shown.past === undefined ? 'ago' : 'before'}`
+}
+
+/** Who acknowledged the failures and why, and how many failed since. */
+function acknowledgedLine(shown: ShownStream, options: HeaderOptions): string[] {
+  const ack = acknowledgementOf(shown)
+  if (ack === undefined) return []
+  const ackMs = timeOf(shown, ack.at)
+  const since = failures(shown).filter(
+    ({ status, timestamp }) => status === 'aborted' && (timeOf(shown, timestamp) ?? 0) > (ackMs ?? 0),
+  ).length
+  const by = ack.by === '' ? '' : ` by ${visibleText(ack.by)}`
+  const why = ack.why === '' ? '' : `: ${visibleText(ack.why)}`
+  const text = `  acknowledged${agoText(shown, ackMs, options)}${by}${why}`
+  return [since === 0 ? text : `${text}; ${counted(since, 'failure')} since`]
 }

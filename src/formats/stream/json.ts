@@ -2,9 +2,10 @@ import type { StreamView } from '../../ops/read-stream.ts'
 import { attemptOf, fenceOf, isFailed, isSuperseded, nextIds, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
 import { transactionJson } from '../journal.ts'
-import { jsonTime, orNull } from '../json.ts'
+import { jsonTime, jsonTimeOf, orNull } from '../json.ts'
 import { leaseJson } from '../lease.ts'
-import { eventDueMs, type ShownStream, soonestDueMs, stateOf, timeOf, waitingOn } from './view.ts'
+import { attemptsJson } from './attempts.ts'
+import { acknowledgementOf, eventDueMs, type ShownStream, soonestDueMs, stateOf, timeOf, waitingOn } from './view.ts'
 
 /** Attributes of an earlier version that are shown with their current value. */
 const AS_NOW = ['name', 'topic', 'key', 'trackingId', 'created', 'timeout', 'ref', 'tag', 'onDue']
@@ -16,6 +17,7 @@ const AS_NOW = ['name', 'topic', 'key', 'trackingId', 'created', 'timeout', 'ref
  */
 export function showJson(shown: ShownStream) {
   const root = shown.stream.root
+  const attempts = attemptsJson(shown)
   return {
     name: shown.name,
     status: orNull(root?.status),
@@ -27,8 +29,18 @@ export function showJson(shown: ShownStream) {
     due: jsonTime(soonestDueMs(shown)),
     waitingOn: waitingOn(shown).map(event => event.id),
     lease: shown.past === undefined ? leaseJson(shown.lease) : null,
-    events: shown.stream.events.map(event => eventJson(shown, event)),
+    acknowledgement: acknowledgementJson(shown),
+    events: shown.stream.events.map(event => withAttempts(eventJson(shown, event), attempts)),
   }
+}
+
+function withAttempts<Shape extends { readonly id: string }>(event: Shape, attempts: ReturnType<typeof attemptsJson>) {
+  return { ...event, attempts: attempts.get(event.id) ?? [] }
+}
+
+function acknowledgementJson(shown: ShownStream) {
+  const ack = acknowledgementOf(shown)
+  return ack === undefined ? null : { at: jsonTimeOf(ack.at), by: orNull(ack.by), why: orNull(ack.why) }
 }
 
 /** True if an event below the root was aborted or canceled, as listings define it. */
@@ -44,12 +56,13 @@ export function selectedJson(
   events: readonly StreamEvent[] | undefined,
   values: readonly (string | number | boolean)[] | undefined,
 ) {
+  const attempts = events === undefined ? new Map() : attemptsJson(shown)
   return {
     name: shown.name,
     version: shown.version,
     at: jsonTime(shown.past?.atMs),
     asNow: shown.past === undefined ? [] : AS_NOW,
-    events: events?.map(event => eventJson(shown, event)) ?? null,
+    events: events?.map(event => withAttempts(eventJson(shown, event), attempts)) ?? null,
     // JSON has no infinity.
     values: values?.map(value => (Number.isFinite(value) || typeof value !== 'number' ? value : String(value))) ?? null,
   }

@@ -3,6 +3,7 @@ import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { LeaseView } from '../../store/store.ts'
 import { isFailed, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../../stream/event.ts'
 import { type EventStream, openEvents, openWork } from '../../stream/event-stream.ts'
+import type { Transaction } from '../../stream/journal/journal.ts'
 import { dueMs, type TimeReader } from '../../stream/time/deadlines.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { Style } from '../terminal/style.ts'
@@ -17,6 +18,8 @@ export interface ShownStream {
   readonly time: TimeReader
   /** The store's clock; for an earlier version the time it is displayed as of. */
   readonly nowMs: number
+  /** The history up to the shown version, oldest first. */
+  readonly transactions: () => readonly Transaction[]
   /** Set for an earlier version, whose limits, leases and claim ends are not known. */
   readonly past?: PastVersion
 }
@@ -69,6 +72,22 @@ export function waitingOn({ stream }: ShownStream): readonly StreamEvent[] {
 /** Aborted and canceled events that no retry has replaced. */
 export function failures(shown: ShownStream): StreamEvent[] {
   return shown.stream.events.filter(event => isFailed(event) && !isSuperseded(event))
+}
+
+/** The last acknowledgement of the failures. */
+export interface Acknowledgement {
+  /** As written. */
+  readonly at: string
+  /** Empty if the journal does not have it. */
+  readonly by: string
+  readonly why: string
+}
+
+/** Who last acknowledged the failures, when and why. */
+export function acknowledgementOf({ stream, transactions }: ShownStream): Acknowledgement | undefined {
+  const at = stream.root?.lc.ack
+  if (at === undefined) return undefined
+  return transactions().findLast(({ op }) => op === 'ack') ?? { at, by: '', why: '' }
 }
 
 /** The soonest due time in the stream. The end of a claim is not a limit: another worker takes over. */
@@ -130,6 +149,8 @@ export function statusWord(status: string): string {
 }
 
 /** The stream of a view, prepared for display. */
-export function shownStream({ name, document, stored, stream, time, nowMs }: StreamView): ShownStream {
-  return { name, version: document.version, lease: stored.lease, stream, time, nowMs }
+export function shownStream(view: StreamView): ShownStream {
+  const { name, document, stored, stream, time, nowMs } = view
+  const transactions = () => view.transactions()
+  return { name, version: document.version, lease: stored.lease, stream, time, nowMs, transactions }
 }

@@ -134,6 +134,17 @@ export function parseBody(body: Uint8Array, name: string | undefined): StreamDoc
   }
 }
 
+/** The result that an operation would have in a document that was read. Nothing is written. */
+export function tryOperation(
+  operation: Operation,
+  author: Authorship,
+  document: StreamDocument,
+  current: CurrentState,
+  nowMs: number,
+): OperationResult {
+  return applyOne({ operation, author, pin: {}, nonce: '', born: 'trial' }, undefined, document, current, nowMs)
+}
+
 /** An invalid operation fails alone; an unreadable document fails the whole group. */
 function applyOne(
   pending: PendingOperation,

@@ -7,7 +7,8 @@ export function shownOf(open: OpenStream | undefined, nowMs: number): ShownStrea
   const { name, view } = open
   const lease = open.listed?.lease ?? { state: 'available' }
   const { stream, time, document } = view
-  return { name, version: document.version, lease, stream, time, nowMs: clockOf(open, nowMs) }
+  const transactions = () => view.transactions()
+  return { name, version: document.version, lease, stream, time, nowMs: clockOf(open, nowMs), transactions }
 }
 
 /** Time as of which it is displayed: a removed stream no longer ages. */

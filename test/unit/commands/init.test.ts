@@ -27,7 +27,7 @@ test('init creates the stream and prints its events', async () => {
   const ran = await cli(world, ['init', 'orders/1', '--fork', 'A,B', '--join', 'J'])
   expect(ran).toMatchObject({ exit: 0, stderr: '' })
   expect(ran.stdout).toBe(
-    '✓ orders/1  created  v1\n    00  ▶ inprocess\n    01.00  ○ init\n    02.00  ○ init\n    01  ◷ waiting\n',
+    '✓ orders/1  created  v1\n    00  ▶ inprocess\n    01  ◷ waiting\n    01.00  ○ init\n    02.00  ○ init\n',
   )
   expect(await statuses(world, 'orders/1')).toEqual({
     '00': 'inprocess',

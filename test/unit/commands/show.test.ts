@@ -291,3 +291,50 @@ test.each(['tree', 'table', 'timeline', 'mermaid', 'json', 'yaml'])(
     }
   },
 )
+
+test('the attempts at an event keep their causes after a retry', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A,B'])
+  await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w1'])
+  await cli(world, ['event', 'fail', 's', '01.00', '-m', 'FIRST', '--owner', 'w1', '--by', 'w1'])
+  await cli(world, ['retry', 's', '--by', 'ana'])
+  world.nowMs += 60_000
+  expect((await cli(world, ['show', 's'])).stdout).toContain('Attempts\n  ✗ aborted  01.00 A #1, 1m ago by w1: FIRST\n')
+  await cli(world, ['event', 'fail', 's', '01.00', '-m', 'SECOND', '--by', 'ana'])
+  const { events } = json((await cli(world, ['show', 's', '-o', 'json'])).stdout)
+  expect(events).toMatchObject([
+    { id: '00', attempts: [] },
+    {
+      id: '01.00',
+      attempts: [
+        { attempt: 1, owner: 'w1', outcome: 'aborted', by: 'w1', message: 'FIRST', started: expect.any(String) },
+        { attempt: 2, owner: null, outcome: 'aborted', by: 'ana', message: 'SECOND', started: null },
+      ],
+    },
+    { id: '02.00', attempts: [] },
+  ])
+  const { events: before } = json((await cli(world, ['show', 's', '--at', '3', '-o', 'json'])).stdout)
+  expect(before).toMatchObject([{}, { attempts: [{ outcome: 'aborted', message: 'FIRST' }] }, {}])
+})
+
+test('a stream whose events were tried once lists no attempts', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A'])
+  await cli(world, ['event', 'fail', 's', '01.00', '-m', 'no'])
+  expect((await cli(world, ['show', 's'])).stdout).not.toContain('Attempts')
+})
+
+test('an acknowledgement is shown with its time, actor and reason', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A,B'])
+  await cli(world, ['event', 'fail', 's', '01.00', '-m', 'no'])
+  expect(json((await cli(world, ['show', 's', '-o', 'json'])).stdout)).toMatchObject({ acknowledgement: null })
+  await cli(world, ['ack', 's', '-m', 'refunded', '--by', 'ana'])
+  world.nowMs += 5_000
+  expect((await cli(world, ['show', 's'])).stdout).toContain('  acknowledged, 5s ago by ana: refunded\n')
+  expect(json((await cli(world, ['show', 's', '-o', 'json'])).stdout)).toMatchObject({
+    acknowledgement: { by: 'ana', why: 'refunded', at: '2026-03-01T12:00:00.000Z' },
+  })
+  await cli(world, ['event', 'fail', 's', '02.00', '-m', 'no'])
+  expect((await cli(world, ['show', 's'])).stdout).toContain('by ana: refunded; 1 failure since\n')
+})

@@ -56,6 +56,7 @@ describe('a run file', () => {
       commandId: expect.any(String),
       events: [],
       force: false,
+      canceled: false,
       rerunOf: null,
       total: 3,
     })

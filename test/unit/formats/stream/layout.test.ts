@@ -14,7 +14,15 @@ function pictureOf(play: Play, layout: TreeLayout = 'tree'): StreamDisplay {
   const { document, stream, nowMs } = play
   const { read } = timeReaderFor(document, { nowMs })
   const lease = { state: 'available' } as const
-  const shown = { name: 's', version: document.version, lease, stream, time: read, nowMs }
+  const shown = {
+    name: 's',
+    version: document.version,
+    lease,
+    stream,
+    time: read,
+    nowMs,
+    transactions: () => play.journal,
+  }
   return { shown, layout, transactions: () => play.journal }
 }
 

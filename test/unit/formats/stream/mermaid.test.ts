@@ -9,7 +9,15 @@ import { documentText, Play, spec } from '../../../support/stream-builder.ts'
 function shownOf(play: Play, name = 'orders/1'): ShownStream {
   const { document, stream, nowMs } = play
   const { read } = timeReaderFor(document, { nowMs })
-  return { name, version: document.version, lease: { state: 'available' }, stream, time: read, nowMs }
+  return {
+    name,
+    version: document.version,
+    lease: { state: 'available' },
+    stream,
+    time: read,
+    nowMs,
+    transactions: () => play.journal,
+  }
 }
 
 const withoutClasses = (text: string) => text.split('\n').filter(line => !line.includes('classDef '))

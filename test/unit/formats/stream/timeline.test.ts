@@ -11,7 +11,15 @@ function linesOf(play: Play, options: Partial<HeaderOptions> = {}): string[] {
   const { document, stream, nowMs } = play
   const { read } = timeReaderFor(document, { nowMs })
   const version = document.version
-  const shown: ShownStream = { name: 's', version, lease: { state: 'available' }, stream, time: read, nowMs }
+  const shown: ShownStream = {
+    name: 's',
+    version,
+    lease: { state: 'available' },
+    stream,
+    time: read,
+    nowMs,
+    transactions: () => play.journal,
+  }
   return timeline(shown, threadTree(stream), play.journal, { time: 'relative', ...options })
 }
 
