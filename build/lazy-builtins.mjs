@@ -1,9 +1,20 @@
 import { createRequire } from 'node:module'
+import { promisify } from 'node:util'
 
 const require = createRequire(import.meta.url)
 
 /** Modules of Node that a start often does not need: loading one takes up to 8 ms. */
-const LAZY = ['child_process', 'crypto', 'fs', 'fs/promises', 'os', 'readline/promises', 'timers/promises', 'util']
+const LAZY = [
+  'child_process',
+  'crypto',
+  'fs',
+  'fs/promises',
+  'os',
+  'readline/promises',
+  'sea',
+  'timers/promises',
+  'util',
+]
 
 /**
  * Loads some of Node's modules when one of their functions is first called, in our own code and in commander. Also replaces
@@ -45,13 +56,21 @@ function stub(name) {
   ].join('\n')
 }
 
-/** Some functions have another function as a property: `realpathSync.native`. */
+/**
+ * Some functions have another function as a property, `realpathSync.native`, or a form of their own for `util.promisify`, such
+ * as `execFile`.
+ */
 function lazyFunction(key, value) {
   const own = Object.keys(value).filter(name => isFunction(name, value[name]))
+  const properties = own.map(name => `${name}: (...args) => load().${key}.${name}(...args)`)
+  if (promisify.custom in value) {
+    properties.push(`[${PROMISIFY}]: (...args) => load().${key}[${PROMISIFY}](...args)`)
+  }
   const call = `(...args) => load().${key}(...args)`
-  if (own.length === 0) return call
-  return `Object.assign(${call}, { ${own.map(name => `${name}: (...args) => load().${key}.${name}(...args)`).join(', ')} })`
+  return properties.length === 0 ? call : `Object.assign(${call}, { ${properties.join(', ')} })`
 }
+
+const PROMISIFY = "Symbol.for('nodejs.util.promisify.custom')"
 
 function isFunction(key, value) {
   return typeof value === 'function' && /^[a-z]\w*$/.test(key)

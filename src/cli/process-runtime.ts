@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomFillSync } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
+import { isSea } from 'node:sea'
 import { MAX_READ_BYTES } from '../stream/limits.ts'
 import { errorCode } from '../util/errors.ts'
 import { firstBytes } from '../util/first-bytes.ts'
@@ -76,7 +77,8 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
     startSelf,
     async startLineProcess(argv) {
       const { startLineProcess } = await import('../process/line-process.ts')
-      return startLineProcess(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv])
+      const { command, args } = ownProgram()
+      return startLineProcess(command, [...args, ...argv])
     },
     readLines,
     openLiveView,
@@ -146,10 +148,14 @@ function userName(env: NodeJS.ProcessEnv): string {
   }
 }
 
+/** The command that starts this program again. The single executable needs no script. */
+function ownProgram(): { readonly command: string; readonly args: readonly string[] } {
+  return { command: process.execPath, args: isSea() ? [] : [...process.execArgv, process.argv[1] ?? ''] }
+}
+
 function startSelf(argv: readonly string[]): OtherProcess {
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const { command, args } = ownProgram()
+  const child = spawn(command, [...args, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
   const written = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', text => {
     written.stdout += text

@@ -38,3 +38,19 @@ export function register(parent: Command, runtime: Runtime, go: Run<DoctorOption
 }
 
 const run: Run<DoctorOptions> = async (...given) => (await import('./doctor/run.ts')).examineAll(...given)
+
+/**
+ * `__quick-check FILE` prints the faults of a SQLite file as JSON: `doctor --deep` of the single executable starts it as a
+ * child process.
+ */
+export function registerQuickCheck(program: Command, runtime: Runtime): void {
+  program
+    .command('__quick-check', { hidden: true })
+    .argument('<FILE>')
+    .helpOption(false)
+    .action(async (file: string) => {
+      runtime.begin('reads', '__quick-check')
+      const { quickCheckHere } = await import('../store/sqlite/inspect.ts')
+      await runtime.stdout.write(JSON.stringify(quickCheckHere(file)))
+    })
+}

@@ -62,8 +62,15 @@ const GROUPS: readonly Group[] = [
   },
   {
     title: 'Settings and help:',
-    names: ['context', 'completion', '__complete', 'demo', 'help'],
-    commands: [context, completion, { register: completion.registerComplete }, demo, help],
+    names: ['context', 'completion', '__complete', '__quick-check', 'demo', 'help'],
+    commands: [
+      context,
+      completion,
+      { register: completion.registerComplete },
+      { register: doctor.registerQuickCheck },
+      demo,
+      help,
+    ],
   },
 ]
 

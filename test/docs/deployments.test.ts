@@ -11,7 +11,7 @@ const read = (path: string) => readFileSync(new URL(path, EXAMPLES), 'utf8')
 
 /** The drain takes 10 s at most; the time before a kill must be longer. */
 const DRAIN_S = 10
-const PROGRAM = /^\/usr\/(local\/)?lib\/node_modules\/leasectl\/bin\/leasectl\.js$/
+const PROGRAM = '/usr/local/bin/leasectl'
 
 /** Without the comments, which explain why npx is not used. */
 const unit = read('systemd/leasectl-watchdog.service').replace(/^#.*\n/gm, '')
@@ -57,23 +57,23 @@ function started(): string[] {
 
 describe('the start command', () => {
   const { command, args } = podSpec().containers[0]
-  const [node, program, ...rest] = started()
+  const [program, ...rest] = started()
   const lines = [
-    ['the unit', node, program, rest],
-    ['the manifest', command[0], command[1], args],
+    ['the unit', [program], rest],
+    ['the manifest', command, args],
   ] as const
 
-  test.each(lines)('of %s is node with the program itself, never npx', (_, first, second) => {
-    expect(first).toMatch(/^(\/usr\/bin\/)?node$/)
-    expect(second).toMatch(PROGRAM)
+  test.each(lines)('of %s is the single executable itself, without a shell or npx', (_, starts) => {
+    expect(starts).toEqual([PROGRAM])
   })
 
-  test.each(lines)('of %s has flags that the watchdog accepts', async (_, _node, _program, given) => {
+  test.each(lines)('of %s has flags that the watchdog accepts', async (_, _program, given) => {
     expect(given[0]).toBe('watchdog')
     await expect(optionsFrom(register, given)).resolves.toMatchObject({ listen: { port: 9464 }, interval: 30_000 })
   })
 
-  test('of the image is the same program', () => {
+  test('of the image is the same program, as npm run package makes it', () => {
+    expect(read('kubernetes/Dockerfile')).toMatch(/^COPY leasectl-\*-linux-\*\/leasectl \/usr\/local\/bin\/leasectl$/m)
     const entry = /^ENTRYPOINT (.*)$/m.exec(read('kubernetes/Dockerfile'))?.[1] ?? '[]'
     expect(JSON.parse(entry)).toEqual(command)
   })

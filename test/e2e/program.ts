@@ -26,6 +26,8 @@ export interface User {
   readonly home: string
   /** The program's entry file. */
   readonly bin: string
+  /** What starts the program: a file and its first arguments. */
+  readonly command: readonly [string, ...string[]]
   /** The environment of every process that is started. */
   readonly env: Readonly<Record<string, string>>
   start(argv: readonly string[], env?: Record<string, string>): Running
@@ -56,28 +58,32 @@ function caches(folder: string): string {
   return join(folder, 'cache')
 }
 
-export async function newUser(): Promise<User> {
-  return new BuiltProgramUser(await programFolder())
+/** LEASECTL_TEST_EXECUTABLE is the path of a single executable to test instead of the program that Node starts. */
+export async function newUser(executable = process.env.LEASECTL_TEST_EXECUTABLE): Promise<User> {
+  return new BuiltProgramUser(await programFolder(), executable)
 }
 
 class BuiltProgramUser implements User {
   readonly home = mkdtempSync(join(tmpdir(), 'leasectl-user-'))
   readonly bin: string
+  readonly command: readonly [string, ...string[]]
   readonly env: Readonly<Record<string, string>>
   readonly #children = new Set<ChildProcess>()
 
-  constructor(folder: string) {
+  constructor(folder: string, executable: string | undefined) {
     this.bin = join(folder, 'bin', 'leasectl.js')
+    this.command = executable === undefined ? [process.execPath, this.bin] : [executable]
     const commands = join(this.home, 'bin')
     mkdirSync(commands)
-    const script = `#!/bin/sh\nexec '${process.execPath}' '${this.bin}' "$@"\n`
+    const script = `#!/bin/sh\nexec ${this.command.map(word => `'${word}'`).join(' ')} "$@"\n`
     writeFileSync(join(commands, 'leasectl'), script, { mode: 0o755 })
     const cache = caches(folder)
     this.env = { PATH: `${commands}:${process.env.PATH}`, HOME: this.home, XDG_CACHE_HOME: cache, TERM: 'xterm' }
   }
 
   start(argv: readonly string[], env: Record<string, string> = {}): Running {
-    return this.#spawn(process.execPath, [this.bin, ...argv], env)
+    const [file, ...first] = this.command
+    return this.#spawn(file, [...first, ...argv], env)
   }
 
   run(argv: readonly string[], env?: Record<string, string>): Promise<Ended> {

@@ -82,7 +82,8 @@ export class Terminals {
   }
 
   leasectl(argv: readonly string[], options?: PtyOptions): PtyProgram {
-    return this.#spawn(process.execPath, [this.#user.bin, ...argv], options)
+    const [file, ...first] = this.#user.command
+    return this.#spawn(file, [...first, ...argv], options)
   }
 
   /** A script in which `leasectl` is a command. */

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { OutputChunk } from 'rolldown'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { bundle } from '../../build/bundle.mjs'
@@ -93,6 +94,12 @@ test('a function of a lazily loaded module keeps its own properties', async () =
   const fs = await import(`data:text/javascript,${encodeURIComponent(stub)}`)
   expect(fs.realpathSync('/')).toBe('/')
   expect(fs.realpathSync.native('/')).toBe('/')
+})
+
+test('promisify of a function that is loaded late is promisify of that function', async () => {
+  const stub = lazyBuiltins().load.handler('\0lazy:child_process')
+  const { execFile } = await import(`data:text/javascript,${encodeURIComponent(stub)}`)
+  expect(await promisify(execFile)(process.execPath, ['-p', '1'])).toEqual({ stdout: '1\n', stderr: '' })
 })
 
 test.each([

@@ -38,7 +38,7 @@ test('npm pack makes a tarball with the published manifest', () => {
   const packed = JSON.parse(execFileSync('tar', ['-xzOf', tarball, 'package/package.json'], { encoding: 'utf8' }))
   expect(packed).toEqual(publishedManifest(checkoutManifest))
   const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n').sort()
-  const expected = ['bin/leasectl.js', 'bin/node-version.js', 'dist/cli.js', 'package.json']
+  const expected = ['bin/compile-cache.js', 'bin/leasectl.js', 'bin/node-version.js', 'dist/cli.js', 'package.json']
   expect(files).toEqual(expected.map(file => `package/${file}`))
 })
 

@@ -107,6 +107,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   lab: 'it starts other processes',
   completion: 'it is for the shell',
   __complete: 'it is for the shell',
+  '__quick-check': 'it is for doctor --deep',
 }
 
 /**
