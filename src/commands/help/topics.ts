@@ -40,7 +40,7 @@ const OF_EXEC =
 const ADDRESSES = [
   'The store is the first of these that is given:',
   '',
-  '  --store ADDRESS',
+  '  --store ADDRESS       an address',
   '  -c NAME               a context',
   '  LEASECTL_STORE        an address',
   '  LEASECTL_CONTEXT      a context',
