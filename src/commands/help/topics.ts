@@ -90,6 +90,8 @@ const SELECTIONS = [
   'Each stream has one outcome: done, already, refused, busy, changed, failed or unknown. A batch writes a run file in $XDG_STATE_HOME/leasectl/runs and prints its path at the end. To do the rest:',
   '',
   '  cancel --rerun FILE --only busy,changed',
+  '',
+  '--rerun last takes the latest run of the command; runs ls lists all of them.',
 ]
 
 const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
