@@ -33,12 +33,23 @@ const EFFECTS: { readonly [Of in Kind]: string } = {
   writes: 'Writes: takes the lease of the stream for one change.',
 }
 
+/** What a command declares about itself that commander has no place for. */
+export type CommandFacts = Pick<Description, 'examples'> & { readonly kind?: Kind }
+
+const facts = new WeakMap<Command, CommandFacts>()
+
+/** The examples of a command, and whether it can write; a group has no kind. */
+export function factsOf(command: Command): CommandFacts {
+  return facts.get(command) ?? { examples: [] }
+}
+
 /** Sets description and examples, and adds the global flags. Called after the command has its own flags. */
 export function describe(
   command: Command,
   runtime: Runtime,
   { summary, examples, formats, kind, effect = EFFECTS[kind] }: Description,
 ): Command {
+  facts.set(command, { examples, kind })
   command.summary(summary).description(`${summary[0]?.toUpperCase()}${summary.slice(1)}. ${effect}`)
   command.addHelpText('before', examplesText(runtime, examples))
   return everywhere(command, formats)
@@ -50,6 +61,7 @@ export function describeGroup(
   runtime: Runtime,
   { summary, description, examples }: Pick<Description, 'summary' | 'examples'> & { readonly description: string },
 ): Command {
+  facts.set(command, { examples })
   command.summary(summary).description(description)
   command.addHelpText('before', examplesText(runtime, examples))
   if (command.parent !== null) helpFor(command)

@@ -28,11 +28,18 @@ export function pattern(flag: string): (text: string) => string {
   }
 }
 
+/** Marks the parser of a flag that may be given several times, for the catalogue of `help -o json`. */
+export function repeatable<Parser extends (...args: never[]) => unknown>(
+  parser: Parser,
+): Parser & { readonly isRepeatable: true } {
+  return Object.assign(parser, { isRepeatable: true } as const)
+}
+
 /** Collects the values of a flag that may be given several times. */
 export function added<Value>(
   parse: (text: string) => Value,
 ): (text: string, previous?: readonly Value[]) => readonly Value[] {
-  return (text, previous = []) => [...previous, parse(text)]
+  return repeatable((text: string, previous: readonly Value[] = []) => [...previous, parse(text)])
 }
 
 /** A part of a text, or a regular expression between slashes. Both ignore case. */
@@ -64,12 +71,12 @@ export function contextName(flag: string): (text: string) => string {
 
 /** Names separated by commas: `A,B,C`. */
 export function names(flag: string): (text: string, previous?: readonly string[]) => readonly string[] {
-  return (text, previous = []) => {
+  return repeatable((text: string, previous: readonly string[] = []) => {
     const given = text.split(',').map(name => name.trim())
     if (given.includes('')) throw new UsageError(`${flag} ${text}: a name is empty`, { hint: `Write ${flag} A,B,C.` })
     for (const name of given) storedText(flag)(name)
     return [...previous, ...given]
-  }
+  })
 }
 
 /** A parser with the words that it accepts, for completion by the shell. */
@@ -100,7 +107,11 @@ export function choices(
   words: readonly string[],
 ): WithWords<(text: string, previous?: readonly string[]) => readonly string[]> {
   const one = choice(flag, words)
-  return withWords(words, (text, previous = []) => [...previous, ...text.split(',').map(word => one(word.trim()))])
+  const parser = (text: string, previous: readonly string[] = []) => [
+    ...previous,
+    ...text.split(',').map(word => one(word.trim())),
+  ]
+  return withWords(words, repeatable(parser))
 }
 
 /** A whole number of at least `least`. */
@@ -224,12 +235,11 @@ export function streamNames(text: string, previous: readonly string[] = []): rea
 }
 
 /** Names of blobs, also those that no stream can have. */
-export function blobNames(text: string, previous: readonly string[] = []): readonly string[] {
+export const blobNames = added((text: string): string => {
   if (text === '') throw new UsageError('--blob: the name is empty', { hint: 'An unset shell variable?' })
   if (isReservedName(text)) throw new UsageError(`names under ${RESERVED_PREFIX} are reserved`)
-  if (isStoredName(text)) return [...previous, streamName(text)]
-  return [...previous, text]
-}
+  return isStoredName(text) ? streamName(text) : text
+})
 
 /** As `streamNames`, for commands that also have `-e`. */
 export function streamNamesBesideEvents(text: string, previous: readonly string[] = []): readonly string[] {
@@ -243,9 +253,9 @@ export function eventId(text: string): string {
   return text
 }
 
-export function eventIds(text: string, previous: readonly string[] = []): readonly string[] {
-  return previous.includes(eventId(text)) ? previous : [...previous, text]
-}
+export const eventIds = repeatable((text: string, previous: readonly string[] = []): readonly string[] =>
+  previous.includes(eventId(text)) ? previous : [...previous, text],
+)
 
 /** A point in time as typed: a duration ago, an instant, or a time of today. */
 export type PointInTime =

@@ -12,7 +12,7 @@ export function register(
 ): void {
   const command = parent
     .command('demo')
-    .addOption(new Option('--speed <n>', 'speed factor (default: 1)').argParser(factor('--speed')))
+    .addOption(new Option('--speed <factor>', 'speed factor (default: 1)').argParser(factor('--speed')))
     .option('--top', 'watch it in the dashboard; q ends both')
     .addOption(new Option('--as-worker <name>').hideHelp())
     .addOption(new Option('--stream <name>').hideHelp())

@@ -3,7 +3,7 @@ import { type Run, reads } from '../cli/command.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
-import { choices, inFlag, lineCount, nonEmpty, pointInTime, streamNames, withWords } from '../cli/values.ts'
+import { choices, inFlag, lineCount, nonEmpty, pointInTime, repeatable, streamNames, withWords } from '../cli/values.ts'
 import { globOf } from '../ops/glob.ts'
 import type { LogCommandOptions } from './log/run.ts'
 
@@ -32,7 +32,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<LogCommandOp
     )
     .addOption(
       new Option('--op <operations>', `only these operations, separated by commas: ${OPS.join(', ')}`).argParser(
-        withWords(OPS, operations),
+        withWords(OPS, repeatable(operations)),
       ),
     )
     .addOption(

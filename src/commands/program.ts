@@ -22,6 +22,7 @@ import * as log from './log.ts'
 import * as ls from './ls.ts'
 import * as retry from './retry.ts'
 import * as rm from './rm.ts'
+import * as runs from './runs.ts'
 import * as show from './show.ts'
 import * as stats from './stats.ts'
 import * as tail from './tail.ts'
@@ -62,9 +63,10 @@ const GROUPS: readonly Group[] = [
   },
   {
     title: 'Settings and help:',
-    names: ['context', 'completion', '__complete', '__quick-check', 'demo', 'help'],
+    names: ['context', 'runs', 'completion', '__complete', '__quick-check', 'demo', 'help'],
     commands: [
       context,
+      runs,
       completion,
       { register: completion.registerComplete },
       { register: doctor.registerQuickCheck },

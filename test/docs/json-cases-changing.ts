@@ -1,5 +1,5 @@
 import { holdingTogether, inProcess, telling } from '../unit/lab/workers.ts'
-import { both, type Case, CLAIMED, EVERYTHING, HELD, line, MIXED, TWO } from './json-case.ts'
+import { both, type Case, CLAIMED, EVERYTHING, HELD, line, MIXED, type Rest, TWO } from './json-case.ts'
 import * as stores from './json-stores.ts'
 import * as given from './json-world.ts'
 
@@ -65,6 +65,17 @@ const BATCHES: readonly Case[] = [
   line(undefined, 'cancel a nix --yes -o json', { ...TWO, exit: 3 }),
   line(undefined, 'cancel --all -o json', { ...TWO, exit: 2 }),
   line(undefined, 'cancel --all --yes --expect 3 -o json', { ...TWO, exit: 5 }),
+]
+
+const CANCELED: Rest = { ...TWO, before: ['cancel a b --yes'] }
+
+const RUNS: readonly Case[] = [
+  ...both('runs', 'runs-item', 'runs ls', CANCELED),
+  line('runs', 'runs ls --limit 1 -o json', CANCELED),
+  line('run', 'runs show last -o json', CANCELED),
+  line(undefined, 'runs show nix -o json', { exit: 2 }),
+  line('runs-prune', 'runs prune --older-than 30d --dry-run -o json'),
+  line('runs-prune', 'runs prune --older-than 30d -o json'),
 ]
 
 const ID = `--lease-id ${given.LEASE_ID}`
@@ -145,6 +156,7 @@ const PROGRAMS: readonly Case[] = [
 export const CHANGING: readonly Case[] = [
   ...CHANGES,
   ...BATCHES,
+  ...RUNS,
   ...LEASES,
   ...IMPORTS,
   ...PROGRAMS,

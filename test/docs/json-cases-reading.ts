@@ -87,6 +87,9 @@ const CONTEXT: Setting = { context: 'prod', source: 'context' }
 const DEV = 'context add dev --store azurite:dev'
 
 const PLACES: readonly Case[] = [
+  line('help', 'help -o json'),
+  line('help', 'help lease break -o json'),
+  line(undefined, 'help nix -o json', { exit: 2 }),
   ...both('doctor', 'doctor-line', 'doctor'),
   ...both('doctor', 'doctor-line', 'doctor --read-only'),
   ...both('doctor', 'doctor-line', 'doctor --all', { exit: 7 }),

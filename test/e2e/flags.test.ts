@@ -117,6 +117,7 @@ const BAD: Readonly<Record<string, string>> = {
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'context add': ['box'],
   completion: ['bash'],
+  'runs prune': ['--older-than', '30d'],
   'event advance': ['s', '01.00', '--next', 'N'],
   'event set': ['s', '01.00', '--tag', 'x'],
   'lease change': ['s', '--lease-id', '11111111-1111-4111-8111-111111111111'],

@@ -21,9 +21,9 @@ export async function runBatchCommand(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const output = await openOutput(given, runtime)
-  const resume = await resumed(action, given)
+  const resume = await resumed(action, given, runtime)
   // The system is asked for the user once, not for each change.
-  const options = { ...given, by: given.by ?? runtime.actor, ...resume?.given }
+  const options = { ...given, by: given.by ?? runtime.actor, ...resume?.given, ...rerunOf(resume) }
   const events = options.event ?? []
   const selection = resume?.selection ?? (await requireSelection(options, runtime, events))
   const context = { action, options, runtime }
@@ -37,10 +37,19 @@ export async function runBatchCommand(
   return runPlanned(selected, context, store, output)
 }
 
+/** The path instead of the word `last`, for the run file of this run. */
+function rerunOf(resume: Resume | undefined): Pick<BatchCommandOptions, 'rerun'> {
+  return resume === undefined ? {} : { rerun: resume.path }
+}
+
 /** The rest of the run of `--rerun`, if given. @throws UsageError */
-async function resumed(action: BatchAction, options: BatchCommandOptions): Promise<Resume | undefined> {
+async function resumed(
+  action: BatchAction,
+  options: BatchCommandOptions,
+  runtime: Runtime,
+): Promise<Resume | undefined> {
   const { rerun, only } = options
-  if (rerun !== undefined) return (await import('./resume.ts')).resumeOf(rerun, action, options)
+  if (rerun !== undefined) return (await import('./resume.ts')).resumeOf(rerun, action, options, runtime)
   if (only !== undefined) throw new UsageError('--only needs --rerun', { hint: 'It selects outcomes in a run file.' })
   return undefined
 }

@@ -8,7 +8,7 @@ import { type BatchCommandOptions, OUTCOME_WORDS, type TransactCommand } from '.
 
 /** Part of the help of every batch command. */
 export const RUN_FILES =
-  'A batch leaves a run file in $XDG_STATE_HOME/leasectl/runs (default ~/.local/state); delete it at will.'
+  'A batch leaves a run file in $XDG_STATE_HOME/leasectl/runs (default ~/.local/state); runs ls lists them.'
 
 const EFFECT = `Writes: takes the lease of each stream for one change. ${RUN_FILES}`
 
@@ -65,7 +65,10 @@ function batchFlags(command: Command): void {
     new Option('--concurrency <n>', 'streams at a time, 1 to 64 (default: 8, 32 in the embedded store)').argParser(
       concurrency,
     ),
-    new Option('--rerun <file>', 'do the rest of the batch of this run file').argParser(nonEmpty('--rerun')),
+    new Option(
+      '--rerun <file>',
+      'do the rest of the batch of this run file; last: the latest run of this command',
+    ).argParser(nonEmpty('--rerun')),
     new Option(
       '--only <outcome>',
       'with --rerun: only streams not started or with these outcomes; separated by commas',

@@ -2,7 +2,6 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { stateFolder } from '../../cli/user-files.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
 import { errorCode } from '../../util/errors.ts'
 import { createFolders } from '../../util/folders.ts'
@@ -10,6 +9,7 @@ import type { Result, Target } from './action.ts'
 import type { SignedOptions } from './options.ts'
 import type { BatchJob, BatchPlan } from './plan.ts'
 import { wordOf } from './result.ts'
+import { runFolder } from './run-files.ts'
 import { WriteBuffer } from './write-buffer.ts'
 
 /** The first record of a run file. */
@@ -43,7 +43,7 @@ export async function openRunFile(
   runtime: Runtime,
   onFault: (message: string) => void,
 ): Promise<RunFile | Problem> {
-  const folder = join(stateFolder(runtime.env), 'runs')
+  const folder = runFolder(runtime.env)
   const path = join(folder, fileName(header.verb, runtime))
   try {
     createFolders(folder, { mode: 0o700 })

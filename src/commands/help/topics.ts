@@ -40,7 +40,7 @@ const OF_EXEC =
 const ADDRESSES = [
   'The store is the first of these that is given:',
   '',
-  '  --store ADDRESS',
+  '  --store ADDRESS       an address',
   '  -c NAME               a context',
   '  LEASECTL_STORE        an address',
   '  LEASECTL_CONTEXT      a context',
@@ -90,6 +90,8 @@ const SELECTIONS = [
   'Each stream has one outcome: done, already, refused, busy, changed, failed or unknown. A batch writes a run file in $XDG_STATE_HOME/leasectl/runs and prints its path at the end. To do the rest:',
   '',
   '  cancel --rerun FILE --only busy,changed',
+  '',
+  '--rerun last takes the latest run of the command; runs ls lists all of them.',
 ]
 
 const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [

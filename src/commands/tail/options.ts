@@ -1,7 +1,7 @@
 import type { GlobalOptions } from '../../cli/options.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { FilterOptions } from '../../cli/selection/flags.ts'
-import { nonEmpty } from '../../cli/values.ts'
+import { added, nonEmpty } from '../../cli/values.ts'
 
 /** Here, `since` filters transactions, not streams. */
 export interface TailOptions extends GlobalOptions, FilterOptions, Patterns {
@@ -31,17 +31,17 @@ export const DEFAULT_INTERVAL_MS = 1_000
 
 /** Parses a regular expression; the flag may be repeated. */
 export function pattern(flag: string): (text: string, previous?: readonly RegExp[]) => readonly RegExp[] {
-  return (text, previous = []) => {
+  return added(text => {
     nonEmpty(flag)(text)
     try {
-      return [...previous, new RegExp(text, 'g')]
+      return new RegExp(text, 'g')
     } catch (cause) {
       throw new UsageError(`${flag} ${text}: ${reasonOf(cause, text)}`, {
         cause,
         hint: 'Write a JavaScript regular expression; a backslash makes . * + ? ( ) [ ] { } | ^ $ literal.',
       })
     }
-  }
+  })
 }
 
 /** The reason from `Invalid regular expression: /(a/: Unterminated group`, without the expression. */

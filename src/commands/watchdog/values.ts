@@ -1,4 +1,5 @@
 import { UsageError } from '../../cli/problem.ts'
+import { added } from '../../cli/values.ts'
 import type { ListenAddress } from '../../watchdog/http/server.ts'
 
 /** A hook as configured; the existence of its program is checked later. */
@@ -40,10 +41,10 @@ const FORMS = `a path, or a JSON array: '["notify","--team","x"]'`
 export function hookCommand(
   flag: string,
 ): (text: string, previous?: readonly CommandSetting[]) => readonly CommandSetting[] {
-  return (text, previous = []) => {
+  return added(text => {
     const argv = text.startsWith('[') ? jsonArgv(flag, text) : commandOf(flag, [text])
-    return [...previous, { kind: 'command', where: flag, argv }]
-  }
+    return { kind: 'command', where: flag, argv }
+  })
 }
 
 /** Program and arguments. @throws UsageError for a missing program, empty words and words that no system can pass on */
