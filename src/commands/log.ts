@@ -10,7 +10,7 @@ import type { LogCommandOptions } from './log/run.ts'
 /** The operations that leave a journal entry, and the entries that leasectl makes itself. */
 const OPS = [
   ...['init', 'start', 'release', 'advance', 'complete', 'fail', 'cancel', 'abort', 'retry', 'set'],
-  ...['settle', 'adopt', 'foreign'],
+  ...['ack', 'break-lease', 'settle', 'adopt', 'foreign'],
 ]
 
 const NOTES = `

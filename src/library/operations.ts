@@ -61,6 +61,7 @@ export const readOperation = oneOfOps<Operation>({
   abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit },
   retry: { event: nonEmptyText, canceled: flag },
   ack: {},
+  'break-lease': {},
   set: { ...EVENT, ...CLAIMANT, attributes: required(readAttributes) },
   settle: {},
 })

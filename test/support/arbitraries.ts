@@ -81,6 +81,7 @@ function anOperation(): fc.Arbitrary<Step> {
         'retry-canceled',
         'set',
         'settle',
+        'break-lease',
         'cancel-all',
       ),
       which: fc.nat(40),
@@ -145,7 +146,8 @@ export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
     case 'cancel-all':
       return { op: 'cancel' }
     case 'settle':
-      return { op: 'settle' }
+    case 'break-lease':
+      return { op: choice.op }
     default:
       return { op: choice.op === 'abort' ? 'abort' : 'cancel', event, ...msg }
   }

@@ -81,6 +81,9 @@ export function applyOperation(
   if (repeated !== undefined) return repetition(document, repeated, command)
   if (operation.op !== 'init' && document.events.length === 0) return refused(notStarted())
   const foreign = findForeignWrite(document, context.versionFloor)
+  // An entry that changes nothing must not make a foreign document ours.
+  if (operation.op === 'break-lease' && foreign?.op === 'adopt')
+    return unchanged(document, { kind: 'already', target: '' })
   const broken = checkPrecondition(document, context, foreign)
   if (broken !== undefined) return refused(broken)
   const born = operation.op === 'init' ? operation.born : context.born
@@ -231,7 +234,7 @@ type Target = { readonly target: string } & Pick<ChangeResult, 'claim' | 'refuse
 
 /** Finds the target and applies the operation to the draft. */
 function dispatch(draft: Draft, operation: Operation): DispatchResult {
-  if (operation.op === 'settle') return { kind: 'done', target: '' }
+  if (operation.op === 'settle' || operation.op === 'break-lease') return { kind: 'done', target: '' }
   if (operation.op === 'ack') return verdictOf(acknowledge(draft), '')
   if (operation.op === 'init') return verdictOf(init(draft, operation), ROOT_ID)
   const target = operation.event ?? draft.stream.root?.id ?? ''
@@ -251,7 +254,7 @@ function dispatch(draft: Draft, operation: Operation): DispatchResult {
   return claim === undefined ? verdict : { ...verdict, claim }
 }
 
-type Work = Exclude<Operation, { op: 'init' | 'settle' | 'ack' | 'retry' | 'cancel' | 'abort' }>
+type Work = Exclude<Operation, { op: 'init' | 'settle' | 'ack' | 'break-lease' | 'retry' | 'cancel' | 'abort' }>
 
 function work(draft: Draft, position: number, operation: Work): Refusal | 'already' | undefined {
   switch (operation.op) {

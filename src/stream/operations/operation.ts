@@ -73,6 +73,11 @@ export type Operation =
   | { readonly op: 'retry'; readonly event?: string; readonly canceled?: boolean }
   /** Acknowledges the failures so far: listings and checks leave them out until the next one. */
   | { readonly op: 'ack' }
+  /**
+   * Records that the lease of the stream was broken: an entry in the journal, nothing else. A document that leasectl has
+   * never written stays as it is: `already`.
+   */
+  | { readonly op: 'break-lease' }
   | ({ readonly op: 'set'; readonly event: string; readonly attributes: SettableAttributes } & Claimant)
   /** Only settles: closes events and releases joins that foreign writers left. */
   | { readonly op: 'settle' }

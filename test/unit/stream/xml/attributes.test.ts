@@ -41,6 +41,7 @@ const COURSE: readonly Brief[] = [
   { op: 'retry', event: '02.00' },
   { op: 'abort', event: '02.00', msg: 'late' },
   { op: 'ack' },
+  { op: 'break-lease' },
   { op: 'retry' },
   { op: 'complete', event: '02.00' },
   { op: 'cancel', msg: 'enough' },

@@ -1,0 +1,86 @@
+import type { BreakOutcome, StreamStore } from '../store/store.ts'
+import { LeasectlError } from '../stream/errors.ts'
+import type { Authorship } from '../stream/operations/operation.ts'
+import { type TransactOutcome, transact } from './transact/transact.ts'
+
+export interface BreakLeaseOptions extends Authorship {
+  /** Seconds until the lease ends, 0–60; 0 = at once. */
+  readonly periodS: number
+  /** How long the entry in the journal waits for a lease, ms, beyond the break period; 0 = one attempt at once. */
+  readonly leaseWaitMs: number
+  /** Ends the wait for the lease. */
+  readonly stopWaiting?: AbortSignal
+}
+
+/**
+ * Whether the break is an entry in the journal of its stream. `foreign`: a document that leasectl has never written, which
+ * stays as it is. `unreadable`: no event stream. `held`: leased again, or still until the break period ends. `failed`: the
+ * store refused or did not answer.
+ */
+export type JournalOfBreak = 'written' | 'foreign' | 'unreadable' | 'held' | 'failed'
+
+export type BreakLeaseOutcome =
+  | {
+      readonly kind: 'broken'
+      readonly remainingS: number
+      readonly journal: JournalOfBreak
+      /** The stream's version after the entry. */
+      readonly version?: number
+    }
+  | Exclude<BreakOutcome, { readonly kind: 'broken' }>
+
+/**
+ * Breaks the lease of a stream, and records it in the journal as soon as the stream can be written. The journal is best
+ * effort: the break is done whether it succeeds or not.
+ *
+ * @throws the store's faults: the lease was not broken
+ */
+export async function breakAndRecord(
+  store: StreamStore,
+  name: string,
+  options: BreakLeaseOptions,
+): Promise<BreakLeaseOutcome> {
+  const outcome = await store.breakLease(name, options.periodS)
+  if (outcome.kind !== 'broken') return outcome
+  const entry = await recordBreak(store, name, options, outcome.remainingS)
+  return { ...outcome, ...entry }
+}
+
+async function recordBreak(
+  store: StreamStore,
+  name: string,
+  { commandId, by, why, leaseWaitMs, stopWaiting }: BreakLeaseOptions,
+  remainingS: number,
+): Promise<{ readonly journal: JournalOfBreak; readonly version?: number }> {
+  const options = {
+    ...{ commandId, by, purpose: 'lease break' },
+    ...(why === undefined ? {} : { why }),
+    ...(stopWaiting === undefined ? {} : { stopWaiting }),
+    leaseWaitMs: leaseWaitMs === 0 ? 0 : leaseWaitMs + remainingS * 1_000,
+  }
+  try {
+    const outcome = await transact(store, name, { op: 'break-lease' }, options)
+    const journal = journalOf(outcome)
+    return outcome.kind === 'done' ? { journal, version: outcome.result.version } : { journal }
+  } catch (error) {
+    if (!(error instanceof LeasectlError)) throw error
+    return { journal: error.code === 'bad-document' ? 'unreadable' : 'failed' }
+  }
+}
+
+function journalOf(outcome: TransactOutcome): JournalOfBreak {
+  switch (outcome.kind) {
+    case 'done':
+      return outcome.result.outcome === 'already' && !outcome.result.duplicate ? 'foreign' : 'written'
+    case 'held':
+      return 'held'
+    case 'refused':
+      return outcome.refusal.code === 'not-started' ? 'foreign' : 'failed'
+    case 'missing':
+    case 'lost':
+    case 'unknown':
+      return 'failed'
+    default:
+      return outcome satisfies never
+  }
+}
