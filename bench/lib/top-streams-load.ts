@@ -61,6 +61,7 @@ function rowOf(at: number): SummarizedStream {
     open: 7,
     canceled: 0,
     ackMs: undefined,
+    done: 0,
     failed: at % 9 === 0 ? 1 : 0,
     total: 10,
     dueMs: Date.now() + 86_400_000 + at * 1_000,

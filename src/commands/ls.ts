@@ -16,7 +16,8 @@ export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> =
       ["ls --match 'orders/**' --status inprocess", 'open streams'],
       ['ls --failed --since 1h --sort -failedAt', 'failures of the last hour, latest first'],
       ['ls --failed --since 1h --fields name,failedAt,failure', 'with their causes'],
-      ['ls --group-by waiting-on', 'the steps that streams wait for'],
+      ['ls --group-by waiting-on', 'the steps that streams wait for: ready, running or abandoned'],
+      ['ls --failed --group-by failure', 'the causes of failures, each with flags that select its streams'],
       ['ls --overdue -w', 'refreshed in place until Ctrl-C'],
       ['ls --failed -o name', 'only names, for scripts'],
       ['ls --fields name,due,failure -o ndjson', 'one JSON document per line'],
@@ -40,9 +41,10 @@ function listFlags(): Option[] {
     ),
     new Option(
       '--group-by <what>',
-      'count by status, failure (ignoring numbers and ids in its text) or waiting-on (a stream counts for each event), ' +
-        'with an example, the oldest and the newest: by age, time of failure, last change',
-    ).argParser(choice('--group-by', ['status', 'failure', 'waiting-on'])),
+      'count by status, failure (ignoring numbers and ids in its text), waiting-on (a stream counts for each event), root, ' +
+        'topic or owner, with the oldest and the newest (by age, time of failure, last change), an example, and the flags ' +
+        'that select the group',
+    ).argParser(choice('--group-by', ['status', 'failure', 'waiting-on', 'root', 'topic', 'owner'])),
     new Option('-w, --watch', 'refresh in place, on a terminal'),
     new Option('--interval <duration>', 'with -w: time between refreshes (default: 1s, on Azure 2s)').argParser(
       duration('--interval'),

@@ -31,6 +31,7 @@ import * as top from './top.ts'
 import * as wait from './wait.ts'
 import * as watchdog from './watchdog.ts'
 import * as work from './work.ts'
+import * as workers from './workers.ts'
 
 interface Registered {
   readonly register: (parent: Command, runtime: ProgramRuntime) => void
@@ -47,8 +48,8 @@ interface Group {
 const GROUPS: readonly Group[] = [
   {
     title: 'Inspect:',
-    names: ['ls', 'show', 'tail', 'log', 'stats', 'wait', 'check', 'doctor', 'export'],
-    commands: [ls, show, tail, log, stats, wait, check, doctor, exportStreams],
+    names: ['ls', 'show', 'workers', 'tail', 'log', 'stats', 'wait', 'check', 'doctor', 'export'],
+    commands: [ls, show, workers, tail, log, stats, wait, check, doctor, exportStreams],
   },
   {
     title: 'Modify:',

@@ -1,13 +1,15 @@
 import type { StreamRow } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
-import { cutCount, runningEvent, type Summary } from '../stream/summary.ts'
+import { cutCount, type Summary } from '../stream/summary.ts'
+import { normalizeFailure } from './failure-text.ts'
 import type { Glob } from './glob.ts'
+import { filtersEvents, isAbandoned, isCut, type OpenEventFilter, openEvents, passesEvent } from './open-events.ts'
 
 /** Which streams are selected. All conditions must hold; of several values of one condition any one. */
-export interface StreamFilter {
+export interface StreamFilter extends OpenEventFilter {
   readonly names?: Glob
   readonly notNames?: Glob
-  /** Statuses of the root. */
+  /** Statuses of the root; `success` and `errors` are `completed` without and with errors. */
   readonly status?: readonly string[]
   /** An event has failed, and nobody has acknowledged that since. */
   readonly failed?: boolean
@@ -27,12 +29,8 @@ export interface StreamFilter {
   readonly topic?: readonly string[]
   readonly tag?: readonly string[]
   readonly trackingId?: readonly string[]
-  /** Message of the first failure. */
+  /** Message of the first failure, as it is or without its numbers; without `canceled` that of an aborted event. */
   readonly failure?: readonly TextPattern[]
-  /** Owners of running events. */
-  readonly owner?: readonly string[]
-  /** Names of ready or running events. */
-  readonly waitingOn?: readonly string[]
   /** Names of ready, running or failed events. */
   readonly eventName?: readonly string[]
   /** Changed at or after this time, epoch ms; with `failed` or `canceled`: failed or canceled since. */
@@ -69,11 +67,11 @@ export function verdictOf({ listed, summary }: Filtered, filter: StreamFilter, n
   const { names: _, notNames: __, ...byState } = filter
   if (!mayPass(listed, byState)) return 'no'
   if (summary === undefined) return asksForSummary(filter) ? 'no' : 'yes'
-  if (filter.status !== undefined && !filter.status.includes(summary.status)) return 'no'
+  if (filter.status !== undefined && !statusWords(summary).some(word => filter.status?.includes(word))) return 'no'
   if (!passesFailures(listed, summary, filter)) return 'no'
   if (filter.overdue && !isPast(summary.dueMs, nowMs)) return 'no'
-  if (filter.abandoned && !isPast(summary.claimEndMs, nowMs)) return 'no'
-  return both(rootVerdict(summary, filter), eventsVerdict(summary, filter))
+  if (filter.abandoned && !isAbandoned(summary, nowMs)) return 'no'
+  return both(rootVerdict(summary, filter), eventsVerdict(summary, filter, nowMs))
 }
 
 function passesFailures(listed: StreamRow, summary: Summary, filter: StreamFilter): boolean {
@@ -81,14 +79,27 @@ function passesFailures(listed: StreamRow, summary: Summary, filter: StreamFilte
   if (failed && summary.failed === 0) return false
   if (failed && !acknowledged && isAcknowledged(summary)) return false
   if (canceled && summary.canceled === 0) return false
-  if (failure !== undefined && !(summary.failedId !== '' && failure.some(each => each.matches(summary.failure))))
-    return false
+  if (failure !== undefined && !(hasFailure(summary, filter) && matchesFailure(summary.failure, failure))) return false
   return !asksForFailures(filter) || isWithin(summary.failedAtMs ?? listed.modifiedMs, sinceMs, untilMs)
 }
 
 /** Whether a stream has a failure that no operator has acknowledged. */
 export function hasUnacknowledgedFailure(summary: Pick<Summary, 'failed' | 'failedAtMs' | 'ackMs'>): boolean {
   return summary.failed > 0 && !isAcknowledged(summary)
+}
+
+/** Whether the stream has a failure to be matched or grouped: an aborted event, or also a canceled one. */
+export function hasFailure({ failed, failedId }: Summary, { canceled }: StreamFilter): boolean {
+  return canceled ? failedId !== '' : failed > 0
+}
+
+/** Whether one of the patterns matches the message as it is, or without its numbers and ids. */
+export function matchesFailure(text: string, patterns: readonly TextPattern[]): boolean {
+  return patterns.some(each => each.matches(text) || each.matches(normalizeFailure(text)))
+}
+
+function statusWords({ status, outcome }: Summary): readonly string[] {
+  return status === 'completed' ? [status, outcome === '' ? 'success' : 'errors'] : [status]
 }
 
 /** Whether an operator has acknowledged all failures of a stream. */
@@ -109,12 +120,11 @@ function isPast(ms: number | undefined, nowMs: number): boolean {
 }
 
 const ROOT_TEXTS = ['root', 'key', 'topic', 'tag', 'trackingId'] as const
-const EVENT_TEXTS = ['owner', 'waitingOn', 'eventName'] as const
 
 function asksForSummary(filter: StreamFilter): boolean {
   const { status, failed, canceled, overdue, abandoned, failure } = filter
   if (failed || canceled || overdue || abandoned || status !== undefined || failure !== undefined) return true
-  return [...ROOT_TEXTS, ...EVENT_TEXTS].some(name => filter[name] !== undefined)
+  return filtersEvents(filter) || [...ROOT_TEXTS, 'eventName' as const].some(name => filter[name] !== undefined)
 }
 
 function rootVerdict(summary: Summary, filter: StreamFilter): FilterVerdict {
@@ -128,39 +138,21 @@ function anyText(text: string, wanted: readonly string[] | undefined): FilterVer
   return beginning !== undefined && wanted.some(each => each.startsWith(beginning)) ? 'unsure' : 'no'
 }
 
-function eventsVerdict(summary: Summary, { owner, waitingOn, eventName }: StreamFilter): FilterVerdict {
-  if (owner === undefined && waitingOn === undefined && eventName === undefined) return 'yes'
-  const { ready, running, failedName } = summary
-  const events = running.map(runningEvent).filter(event => event !== undefined)
-  const isCut = cutCount(running.at(-1)) > 0
-  const open = [...readyNames(ready), ...events.map(({ name }) => name)]
-  const isOpenCut = isCut || cutCount(ready.at(-1)) > 0
-  return both(
-    anyOf(
-      events.map(event => event.owner),
-      owner,
-      isCut,
-    ),
-    both(anyOf(open, waitingOn, isOpenCut), anyOf([...open, failedName], eventName, isOpenCut)),
-  )
+function eventsVerdict(summary: Summary, filter: StreamFilter, nowMs: number): FilterVerdict {
+  const { eventName, owner } = filter
+  const wantsEvent = filtersEvents(filter)
+  if (!wantsEvent && eventName === undefined) return 'yes'
+  const events = openEvents(summary, nowMs)
+  const cut = isCut(summary)
+  const passes = !wantsEvent || events.some(event => passesEvent(event, filter))
+  const names = [...events.filter(({ state }) => state !== 'held').map(({ name }) => name), summary.failedName]
+  const isNamed = eventName === undefined || names.some(name => eventName.includes(name))
+  // Only running events have an owner.
+  return both(verdict(passes, owner === undefined ? cut : cutCount(summary.running.at(-1)) > 0), verdict(isNamed, cut))
 }
 
-function anyOf(texts: readonly string[], wanted: readonly string[] | undefined, isCut: boolean): FilterVerdict {
-  if (wanted === undefined || texts.some(text => wanted.includes(text))) return 'yes'
-  return isCut ? 'unsure' : 'no'
-}
-
-/** Names of the events that can be started. */
-function readyNames(ready: readonly string[]): string[] {
-  return ready.filter(item => cutCount(item) === 0).map(item => decoded(item.slice(0, item.indexOf('|'))))
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+function verdict(passes: boolean, isCut: boolean): FilterVerdict {
+  return passes ? 'yes' : isCut ? 'unsure' : 'no'
 }
 
 function both(a: FilterVerdict, b: FilterVerdict): FilterVerdict {

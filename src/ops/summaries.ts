@@ -7,6 +7,7 @@ import { settledDocument } from '../stream/operations/transaction.ts'
 import { summarize } from '../stream/summarize.ts'
 import type { Summary } from '../stream/summary.ts'
 import { mayPass, type StreamFilter, verdictOf } from './filter.ts'
+import { isCut } from './open-events.ts'
 import { viewOf } from './read-stream.ts'
 
 /** Why a stream cannot be read. */
@@ -30,19 +31,35 @@ export interface SummarizedStream {
   readonly isUnsettled?: true
 }
 
+export interface SummariesQuery extends Omit<ListQuery, 'prefix' | 'limit'> {
+  /** Reads the documents of streams whose summary leaves out ready or running events. */
+  readonly wholeLists?: boolean
+}
+
 /** The streams of a store that pass a filter, page by page in the order of the store; empty pages are left out. */
 export async function* summaries(
   store: StreamStore,
   filter: StreamFilter,
-  query: Omit<ListQuery, 'prefix' | 'limit'> = {},
+  { wholeLists = false, ...query }: SummariesQuery = {},
 ): AsyncGenerator<readonly SummarizedStream[]> {
   const prefix = filter.names?.prefix
+  const needsRead = (listed: StreamRow) => {
+    const { summary } = listed
+    if (summary === undefined) return true
+    return wholeLists && isCut(summary) && verdictOf({ listed, summary }, filter, store.nowMs()) !== 'no'
+  }
   for await (const page of store.list({ ...query, ...(prefix === undefined ? {} : { prefix }) })) {
-    for (const part of parts(page.filter(listed => mayPass(listed, filter)))) {
+    for (const part of parts(
+      page.filter(listed => mayPass(listed, filter)),
+      needsRead,
+    )) {
       const found: SummarizedStream[] = []
-      const read = await readMissing(store, part, query.signal)
+      const toRead = part.filter(needsRead)
+      const read = await readEach(store, toRead, query.signal)
       for (const listed of part) {
-        const item = listed.summary === undefined ? read.get(listed) : fromListing(listed, listed.summary)
+        const { summary } = listed
+        const isRead = summary === undefined || toRead.includes(listed)
+        const item = isRead ? read.get(listed) : fromListing(listed, summary)
         const passing = item && (await decided(store, item, filter, query.signal))
         if (passing !== undefined) found.push(passing)
       }
@@ -55,11 +72,11 @@ export async function* summaries(
 const READS_AT_ONCE = 8
 
 /** Parts of a page with few documents to read, so that the first streams do not wait for all documents. */
-function* parts(page: readonly StreamRow[]): Generator<readonly StreamRow[]> {
+function* parts(page: readonly StreamRow[], needsRead: (row: StreamRow) => boolean): Generator<readonly StreamRow[]> {
   let from = 0
   let reads = 0
-  for (const [at, { summary }] of page.entries()) {
-    if (summary === undefined) reads++
+  for (const [at, row] of page.entries()) {
+    if (needsRead(row)) reads++
     if (reads < READS_AT_ONCE) continue
     yield page.slice(from, at + 1)
     from = at + 1
@@ -68,15 +85,14 @@ function* parts(page: readonly StreamRow[]): Generator<readonly StreamRow[]> {
   if (from < page.length) yield page.slice(from)
 }
 
-/** Reads the streams that were listed without a summary; removed ones are left out. */
-async function readMissing(
+/** Reads streams that were listed without a sufficient summary; removed ones are left out. */
+async function readEach(
   store: StreamStore,
-  part: readonly StreamRow[],
+  rows: readonly StreamRow[],
   signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<StreamRow, SummarizedStream>> {
-  const missing = part.filter(({ summary }) => summary === undefined)
-  const read = await Promise.all(missing.map(listed => summaryOf(store, listed, signal)))
-  return new Map(missing.flatMap((listed, at) => (read[at] === undefined ? [] : [[listed, read[at]]])))
+  const read = await Promise.all(rows.map(listed => summaryOf(store, listed, signal)))
+  return new Map(rows.flatMap((listed, at) => (read[at] === undefined ? [] : [[listed, read[at]]])))
 }
 
 async function decided(

@@ -28,6 +28,7 @@ interface Census {
   readonly open: StreamEvent[]
   readonly aborted: StreamEvent[]
   readonly canceled: StreamEvent[]
+  done: number
   total: number
 }
 
@@ -39,7 +40,7 @@ export function summarize(document: StreamDocument, options: SummarizeOptions): 
   const stream = EventStream.of(document.events)
   const { root } = stream
   const { read } = timeReaderFor(document, options)
-  const { open, aborted, canceled, total } = census(stream)
+  const { open, done, aborted, canceled, total } = census(stream)
   const failures = aborted.length > 0 ? aborted : canceled
   const failure = firstFailure(failures, read)
   return {
@@ -60,6 +61,7 @@ export function summarize(document: StreamDocument, options: SummarizeOptions): 
     ackMs: root?.lc.ack === undefined ? undefined : read(root.lc.ack),
     failure: firstCharacters(failure?.msg ?? '', FAILURE_LENGTH),
     open: open.length,
+    done,
     failed: aborted.length,
     canceled: canceled.filter(event => isRequested(stream, event)).length,
     total,
@@ -70,13 +72,14 @@ export function summarize(document: StreamDocument, options: SummarizeOptions): 
 }
 
 function census(stream: EventStream): Census {
-  const found: Census = { open: [], aborted: [], canceled: [], total: 0 }
+  const found: Census = { open: [], aborted: [], canceled: [], done: 0, total: 0 }
   for (const [position, event] of stream.events.entries()) {
     if (isSuperseded(event) || !stream.counts(position)) continue
     found.total++
     if (!isFinal(event)) found.open.push(event)
     else if (event.status === 'aborted') found.aborted.push(event)
     else if (event.status === 'canceled') found.canceled.push(event)
+    else found.done++
   }
   return found
 }

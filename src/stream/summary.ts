@@ -28,6 +28,8 @@ export interface Summary {
   readonly ackMs: number | undefined
   /** Counts of events; superseded ones are not counted. */
   readonly open: number
+  /** Completed events. */
+  readonly done: number
   /** Aborted events. */
   readonly failed: number
   /** Events that were canceled on request. Those canceled because an event above them ended are not counted. */
@@ -64,7 +66,14 @@ const TEXT_KEYS = {
   failure: 'failure',
 } as const
 type TextName = keyof typeof TEXT_KEYS
-const COUNT_KEYS = { version: 'v', open: 'open', failed: 'failed', canceled: 'canceled', total: 'total' } as const
+const COUNT_KEYS = {
+  version: 'v',
+  open: 'open',
+  done: 'done',
+  failed: 'failed',
+  canceled: 'canceled',
+  total: 'total',
+} as const
 const TIME_KEYS = {
   createdMs: 'created',
   failedAtMs: 'failed_at',
@@ -149,6 +158,7 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
       failedName: textOf(fields[TEXT_KEYS.failedName]),
       failure: textOf(fields[TEXT_KEYS.failure]),
       open: eventsOf(fields[COUNT_KEYS.open]),
+      done: eventsOf(fields[COUNT_KEYS.done]),
       failed: eventsOf(fields[COUNT_KEYS.failed]),
       canceled: eventsOf(fields[COUNT_KEYS.canceled]),
       total: eventsOf(fields[COUNT_KEYS.total]),

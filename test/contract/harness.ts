@@ -58,6 +58,7 @@ export function summary(over: Partial<Summary> = {}): Summary {
     failure: '',
     open: 1,
     failed: 0,
+    done: 0,
     canceled: 0,
     total: 1,
     dueMs: undefined,

@@ -29,6 +29,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--duration': '14',
   '--endpoint': 'ftp://x',
   '--event': '',
+  '--event-state': 'asleep',
   '--events': '0',
   '--exclude': '(',
   '--expect': 'many',

@@ -27,6 +27,7 @@ export interface FilterOptions {
   readonly waitingOn?: readonly string[]
   readonly owner?: readonly string[]
   readonly eventName?: readonly string[]
+  readonly eventState?: readonly string[]
   readonly root?: readonly string[]
   readonly key?: readonly string[]
   readonly topic?: readonly string[]
@@ -47,7 +48,8 @@ export interface SelectionOptions extends FilterOptions {
   readonly all?: boolean
 }
 
-const STATUS_WORDS = ['init', 'inprocess', 'completed', 'aborted', 'canceled'] as const
+const STATUS_WORDS = ['init', 'inprocess', 'completed', 'success', 'errors', 'aborted', 'canceled'] as const
+const EVENT_STATES = ['ready', 'running', 'abandoned', 'held'] as const
 const SELECTION = 'Selecting streams:'
 
 /** What `--since` selects unless a command says otherwise. */
@@ -62,20 +64,27 @@ export function filterFlags(command: Command, since: string | false = SINCE): Co
       'glob over the whole name: * stops at a /, ** does not; also ? [a-z] [!a-z] {a,b}',
     ).argParser(added(pattern('--match'))),
     new Option('--not-match <glob>', 'glob the name must not match').argParser(added(pattern('--not-match'))),
-    new Option('--status <status>', `status of the stream: ${STATUS_WORDS.join(', ')}; separated by commas`).argParser(
-      choices('--status', STATUS_WORDS),
-    ),
+    new Option(
+      '--status <status>',
+      'status of the stream: init, inprocess, completed, aborted, canceled; success and errors are completed without and ' +
+        'with errors; separated by commas',
+    ).argParser(choices('--status', STATUS_WORDS)),
     new Option('--failed', 'an event has failed and nobody has acknowledged it (see ack)'),
     new Option('--acknowledged', 'an event has failed, acknowledged or not'),
     new Option('--canceled', 'the stream or an event was canceled on request'),
-    new Option('--failure <text>', 'message of the first failure contains this text, or matches /REGEXP/').argParser(
-      added(textPattern('--failure')),
-    ),
+    new Option(
+      '--failure <text>',
+      'message of the first failure contains this text, or matches /REGEXP/; # is any number or id',
+    ).argParser(added(textPattern('--failure'))),
     new Option('--overdue', 'an event is past its deadline'),
     new Option('--abandoned', 'the claim of a running event has ended: its worker is silent'),
     new Option('--locked', 'the lease is held'),
     new Option('--waiting-on <name>', 'an event of this name is ready or running').argParser(text('--waiting-on')),
     new Option('--owner <worker>', 'this worker has claimed an event').argParser(text('--owner')),
+    new Option(
+      '--event-state <state>',
+      `an event is ${EVENT_STATES.join(', ')}; separated by commas; with --waiting-on or --owner: that event is`,
+    ).argParser(choices('--event-state', EVENT_STATES)),
     new Option('--event-name <name>', 'an event of this name is ready, running or failed first').argParser(
       text('--event-name'),
     ),

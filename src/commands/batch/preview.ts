@@ -39,12 +39,12 @@ export async function printPreview(
   const { rows } = plan
   if (options.output === 'ndjson') {
     await writeTexts(
-      rows.map(row => jsonLine(rowJson(row))),
+      rows.map(row => jsonLine(rowJson(row, runtime.nowMs()))),
       output,
     )
   } else if (options.output === 'json') {
     const items = itemsWriter(output)
-    await items.write(rows.map(row => jsonText(rowJson(row), 0)))
+    await items.write(rows.map(row => jsonText(rowJson(row, runtime.nowMs()), 0)))
     const { jobs, leftOut } = plan
     await items.end({
       total: rows.length,
@@ -139,8 +139,8 @@ const NOT_TRIED: PreviewColumn = {
   cell: ({ objection }) => (objection === undefined ? '' : { text: visibleText(objection.code), style: 'warn' }),
 }
 
-function rowJson({ target, item, status, objection, refused }: PreviewRow): object {
-  const { name: _, ...listed } = listingJson(item)
+function rowJson({ target, item, status, objection, refused }: PreviewRow, nowMs: number): object {
+  const { name: _, ...listed } = listingJson(item, nowMs)
   return {
     stream: target.stream,
     event: target.event ?? null,

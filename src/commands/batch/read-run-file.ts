@@ -121,7 +121,7 @@ function headOf(head: Fields | undefined): Omit<RunRecord, 'targets'> & { readon
       ...(reason === undefined ? {} : { reason }),
       ...(events.length === 0 ? {} : { event: events }),
       ...(head.force === true ? { force: true } : {}),
-      ...(head.reopenCanceled === true ? { reopenCanceled: true } : {}),
+      ...(head.canceled === true ? { reopenCanceled: true } : {}),
     },
   }
 }

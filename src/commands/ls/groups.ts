@@ -1,13 +1,22 @@
+import { shellWord } from '../../cli/command-line.ts'
 import { nothingText, showCount } from '../../cli/counter.ts'
 import { type Output, tableWriter, writeTexts } from '../../cli/output.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { jsonDocument, jsonLine } from '../../formats/json.ts'
-import { groupColumns, groupJson, groupRow, groupsHead, groupsText } from '../../formats/listing/groups.ts'
+import {
+  groupColumns,
+  groupJson,
+  groupRow,
+  groupsHead,
+  groupsText,
+  SELECT_COLUMN,
+} from '../../formats/listing/groups.ts'
 import { type GroupBy, type Groups, groupsOf, type StreamGroup } from '../../ops/groups.ts'
 import { summaries } from '../../ops/summaries.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { type GroupSelection, groupSelection } from './group-selection.ts'
 import type { LsOptions } from './options.ts'
 
 /** Lists all streams and keeps only their groups (`ls --group-by`). */
@@ -21,10 +30,10 @@ export async function groupStreams(
 ): Promise<void> {
   const filter = filterOf(options, runtime.nowMs())
   const progress = openProgressLine(options, runtime)
-  const groups = groupsOf(by)
+  const groups = groupsOf(by, filter)
   const startMs = runtime.nowMs()
   try {
-    for await (const page of summaries(store, filter ?? {}, { signal: runtime.signal })) {
+    for await (const page of summaries(store, filter ?? {}, { signal: runtime.signal, wholeLists: needsLists(by) })) {
       groups.add(page, store.nowMs())
       await showCount(groups.counts.streams, startMs, progress, runtime)
     }
@@ -33,43 +42,55 @@ export async function groupStreams(
   }
   const all = groups.sorted()
   const shown = all.slice(0, limit)
-  await write(options.output, by, { groups, all, shown }, store, output)
+  const select = groupSelection(by, options, runtime.argv)
+  await write(options.output, by, { groups, all, shown, select }, store, output)
   if (options.quiet) return
   if (groups.counts.streams === 0) await output.say(await nothingText(store, filter !== undefined, runtime))
   else await output.say(groupsText(by, groups.counts))
   if (shown.length < all.length) await output.say(`showing ${shown.length} of ${all.length} groups`)
 }
 
+/** Groups that are made of ready and running events, of which summaries may leave out some. */
+export function needsLists(by: GroupBy): boolean {
+  return by === 'waiting-on' || by === 'owner'
+}
+
 interface Found {
   readonly groups: Groups
   readonly all: readonly StreamGroup[]
   readonly shown: readonly StreamGroup[]
+  readonly select: GroupSelection
 }
 
 async function write(
   format: string | undefined,
   by: GroupBy,
-  { groups, all, shown }: Found,
+  { groups, all, shown, select }: Found,
   store: StreamStore,
   output: Output,
 ): Promise<void> {
   const head = groupsHead(by)
+  const json = (group: StreamGroup) => groupJson(group, select(group))
   const totals = { total: all.length, truncated: shown.length < all.length, streams: groups.counts.streams }
   switch (format) {
     case 'json':
-      return output.text(jsonDocument({ ...head, items: shown.map(groupJson), ...totals }))
+      return output.text(jsonDocument({ ...head, items: shown.map(json), ...totals }))
     case 'yaml': {
       const { yamlDocuments } = await import('../../formats/yaml.ts')
-      return output.text(yamlDocuments([{ ...head, items: shown.map(groupJson), ...totals }]))
+      return output.text(yamlDocuments([{ ...head, items: shown.map(json), ...totals }]))
     }
     case 'ndjson':
       return writeTexts(
-        shown.map(group => jsonLine({ ...head, ...groupJson(group) })),
+        shown.map(group => jsonLine({ ...head, ...json(group) })),
         output,
       )
     default: {
-      const table = tableWriter(groupColumns(by), output)
-      if (shown.length > 0) await table.write(shown.map(group => groupRow(by, group, store.nowMs(), output.time)))
+      const table = tableWriter([...groupColumns(by), SELECT_COLUMN], output)
+      const row = (group: StreamGroup) => [
+        ...groupRow(by, group, store.nowMs(), output.time),
+        select(group)?.map(shellWord).join(' ') ?? '-',
+      ]
+      if (shown.length > 0) await table.write(shown.map(row))
       return table.end()
     }
   }

@@ -37,7 +37,8 @@ export async function withListFormat<Result>(
   output: Output,
   use: <Row>(list: ListFormat<Row>) => Promise<Result>,
 ): Promise<Result> {
-  const json = fields === undefined ? listingJson : (item: SummarizedStream) => pickedJson(item, fields)
+  const json = (item: SummarizedStream) =>
+    fields === undefined ? listingJson(item, store.nowMs()) : pickedJson(item, fields, store.nowMs())
   switch (format) {
     case 'json':
       return use(jsonList(json, output))

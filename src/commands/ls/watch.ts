@@ -11,6 +11,7 @@ import { type GroupBy, groupsOf } from '../../ops/groups.ts'
 import { summaries } from '../../ops/summaries.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
+import { needsLists } from './groups.ts'
 import type { LsOptions } from './options.ts'
 import { columnsOf } from './output.ts'
 import { rankingOf } from './ranking.ts'
@@ -61,8 +62,10 @@ function streamReader(options: LsOptions, store: StreamStore, output: Output, ru
 
 function groupReader(options: LsOptions, by: GroupBy, store: StreamStore, output: Output, runtime: Runtime): ReadStore {
   return async (): Promise<StoreReading> => {
-    const groups = groupsOf(by)
-    for await (const page of pagesNow(options, store, runtime)) groups.add(page, store.nowMs())
+    const filter = filterOf(options, runtime.nowMs()) ?? {}
+    const groups = groupsOf(by, filter)
+    const query = { signal: runtime.signal, wholeLists: needsLists(by) }
+    for await (const page of summaries(store, filter, query)) groups.add(page, store.nowMs())
     const all = groups.sorted()
     const shown = all.slice(0, Math.min(options.limit ?? MAX_ROWS, MAX_ROWS))
     return {

@@ -1,8 +1,10 @@
+import { isAcknowledged } from '../../ops/filter.ts'
+import { isAbandoned, openEvents, runningClaims } from '../../ops/open-events.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isHeld } from '../../stream/lease.ts'
-import type { Summary } from '../../stream/summary.ts'
+import { cutCount, type Summary } from '../../stream/summary.ts'
 import { type CellFormat, type Field, rowOf, type TableColumn, textFormat } from '../field.ts'
-import { faultText, idsText, statusWord, styleOf } from '../stream/view.ts'
+import { faultText, statusWord, styleOf } from '../stream/view.ts'
 import type { TimeStyle } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
@@ -50,8 +52,8 @@ export function listingRow(
   return rowOf(columns, { item }, textFormat(nowMs, time))
 }
 
-/** Ids named in the WAITING ON column. */
-const MAX_IDS = 3
+/** Events named in the WAITING ON and RUNNING columns. */
+const MAX_EVENTS = 3
 
 type StreamField = Field<ListedItem>
 type FieldName = ListingField | 'age' | 'events' | 'waitingOrFault' | 'lastFailure'
@@ -69,16 +71,28 @@ export const STREAM_FIELDS: { readonly [Name in FieldName]: StreamField } = {
   trackingId: text('TRACKING ID', summary => summary.trackingId),
   outcome: text('OUTCOME', summary => summary.outcome),
   open: count('OPEN', summary => summary.open),
+  done: count('DONE', summary => summary.done),
   failed: count('FAILED', summary => summary.failed),
+  canceled: count('CANCELED', summary => summary.canceled),
   total: count('TOTAL', summary => summary.total),
   due: {
     title: 'DUE',
     cell: (item, format) => known(item, ({ dueMs }) => (dueMs === undefined ? '-' : format.due(dueMs))),
   },
-  waitingOn: text('WAITING ON', summary => idsText(summary.waitingOn, MAX_IDS)),
+  waitingOn: { title: 'WAITING ON', cell: (item, format) => known(item, summary => waitingCell(summary, format)) },
+  abandoned: {
+    title: 'ABANDONED',
+    cell: (item, format) => known(item, summary => (isAbandoned(summary, format.nowMs) ? YES : '-')),
+  },
+  running: text('RUNNING', ({ running }) => {
+    const claims = runningClaims({ running }).map(({ id, name, owner }) => `${id} ${name} ${owner}`.trimEnd())
+    return listText(claims, cutCount(running.at(-1)))
+  }),
   failedAt: time('FAILED AT', ({ summary }) => summary?.failedAtMs),
   failedId: text('FAILED EVENT', summary => summary.failedId),
+  failedName: text('FAILED NAME', summary => summary.failedName),
   failure: text('FAILURE', summary => summary.failure),
+  acknowledged: text('ACKNOWLEDGED', summary => (summary.failed > 0 && isAcknowledged(summary) ? 'yes' : '')),
   lastBy: text('BY', summary => summary.lastBy),
   lease: { title: 'LEASE', cell: leaseCell },
   modified: time('CHANGED', ({ listed }) => listed.modifiedMs),
@@ -88,8 +102,8 @@ export const STREAM_FIELDS: { readonly [Name in FieldName]: StreamField } = {
     align: 'right',
     cell: (item, format) => known(item, ({ createdMs }) => format.age(createdMs)),
   },
-  /** Completed, open, failed: their sum is all events that count. Short, so that a row fits in 80 columns. */
-  events: { title: 'DONE/OPEN/✗', align: 'right', cell: item => known(item, eventsCell) },
+  /** Completed, open, failed, canceled, by the glyphs of these statuses: their sum is all events that count. */
+  events: { title: '✓/○/✗/⊘', align: 'right', cell: item => known(item, eventsCell) },
   /** Unreadable streams show the reason instead of what they wait on. */
   waitingOrFault: {
     title: 'WAITING ON',
@@ -113,6 +127,8 @@ const LAYOUT: { readonly [Name in FieldName]?: Layout } = {
   waitingOn: { give: 3, min: 10 },
   waitingOrFault: { give: 3, min: 10 },
   failedId: TEXT,
+  failedName: TEXT,
+  running: { give: 3, min: 10 },
   failure: { give: 5, min: 10 },
   lastFailure: { give: 5, min: 10 },
   lastBy: TEXT,
@@ -154,9 +170,32 @@ export function statusCell({ item, isRead }: ListedItem, format: CellFormat, wit
   return { text: `${glyph} ${format.text(statusWord(summary.status))}`, style }
 }
 
-function eventsCell({ total, open, failed }: Summary): Cell {
-  const text = `${total - open - failed}/${open}/${failed}`
+const YES: Cell = { text: 'yes', style: 'warn' }
+
+function eventsCell({ total, open, done, failed }: Summary): Cell {
+  const text = `${done}/${open}/${failed}/${total - open - done - failed}`
   return failed > 0 ? { text, style: 'bad' } : text
+}
+
+/** `01.00 Search, 02.00 Pay abandoned (pay@aks-9, 40m)`, abandoned events first; ids alone where names are not known. */
+function waitingCell(summary: Summary, { nowMs, text, span }: CellFormat): Cell {
+  const events = new Map(openEvents(summary, nowMs).map(event => [event.id, event]))
+  const ids = summary.waitingOn.filter(id => cutCount(id) === 0)
+  const silent = (id: string) => events.get(id)?.state === 'abandoned'
+  const texts = [...ids.filter(silent), ...ids.filter(id => !silent(id))].map(id => {
+    const { name = '', state, claim } = events.get(id) ?? {}
+    const what = `${id} ${name}`.trimEnd()
+    if (state !== 'abandoned' || claim === undefined) return what
+    return `${what} abandoned (${claim.owner}, ${span(nowMs - (claim.claimEndMs ?? nowMs))})`
+  })
+  const listed = text(listText(texts, cutCount(summary.waitingOn.at(-1)))) || '-'
+  return ids.some(silent) ? { text: listed, style: 'warn' } : listed
+}
+
+/** The first texts and the number of the others. */
+function listText(texts: readonly string[], cut: number): string {
+  const more = Math.max(0, texts.length - MAX_EVENTS) + cut
+  return `${texts.slice(0, MAX_EVENTS).join(', ')}${more > 0 ? ` +${more}` : ''}`
 }
 
 function faultCell({ item }: ListedItem, format: CellFormat): Cell | undefined {

@@ -4,7 +4,7 @@ import { rowOf, type TableColumn, textFormat } from '../field.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { styleOf } from '../stream/view.ts'
 import { counted, countText, type TimeStyle } from '../terminal/numbers.ts'
-import type { Cell } from '../terminal/table.ts'
+import type { Cell, Column } from '../terminal/table.ts'
 
 /** Fields of a groups document besides its items. */
 export function groupsHead(by: GroupBy) {
@@ -12,21 +12,24 @@ export function groupsHead(by: GroupBy) {
 }
 
 /** A group as JSON; fields are only ever added. */
-export function groupJson(group: StreamGroup) {
+export function groupJson(group: StreamGroup, select: readonly string[] | undefined) {
   return {
     group: group.group,
     root: orNull(group.root),
     event: orNull(group.event),
     name: orNull(group.name),
     topic: orNull(group.topic),
+    owner: orNull(group.owner),
     state: orNull(group.state),
     count: group.count,
     overdue: group.overdue,
+    abandoned: group.abandoned,
     failed: group.failed,
     oldest: jsonTime(group.oldestMs),
     newest: jsonTime(group.newestMs),
     example: group.example,
     others: group.others ?? false,
+    select: select ?? null,
   }
 }
 
@@ -44,6 +47,11 @@ export function groupRow(by: GroupBy, group: StreamGroup, nowMs: number, time: T
 
 const STREAMS: GroupColumn = { title: 'STREAMS', align: 'right', cell: ({ count }) => countText(count) }
 const OVERDUE: GroupColumn = { title: 'OVERDUE', align: 'right', cell: ({ overdue }) => countCell(overdue) }
+const ABANDONED: GroupColumn = {
+  title: 'ABANDONED',
+  align: 'right',
+  cell: ({ abandoned }) => countCell(abandoned),
+}
 const FAILED: GroupColumn = { title: 'FAILED', align: 'right', cell: ({ failed }) => countCell(failed) }
 const EXAMPLE: GroupColumn = { title: 'EXAMPLE', give: 2, min: 12, cell: ({ example }) => visibleText(example) }
 const OLDEST: GroupColumn = { title: 'OLDEST', align: 'right', cell: ({ oldestMs }, format) => format.past(oldestMs) }
@@ -51,8 +59,10 @@ const NEWEST: GroupColumn = { title: 'NEWEST', align: 'right', cell: ({ newestMs
 const ROOT: GroupColumn = { title: 'ROOT', give: 1, min: 8, cell: ({ root }) => visibleText(root ?? 'several') }
 const EVENT: GroupColumn = { title: 'EVENT', give: 1, min: 8, cell: ({ event }) => visibleText(event ?? 'several') }
 
+const TOTALS: readonly GroupColumn[] = [STREAMS, OVERDUE, ABANDONED, FAILED, OLDEST, NEWEST, EXAMPLE]
+
 const COLUMNS: { readonly [By in GroupBy]: readonly GroupColumn[] } = {
-  status: [{ title: 'STATUS', cell: statusCell }, STREAMS, OVERDUE, FAILED, OLDEST, NEWEST, EXAMPLE],
+  status: [{ title: 'STATUS', cell: statusCell }, ...TOTALS],
   failure: [
     { title: 'FAILURE', give: 3, min: 20, cell: ({ group }) => visibleText(group) },
     STREAMS,
@@ -63,13 +73,23 @@ const COLUMNS: { readonly [By in GroupBy]: readonly GroupColumn[] } = {
     EXAMPLE,
   ],
   'waiting-on': [
-    { title: 'WAITING ON', give: 3, min: 20, cell: waitingText },
+    { title: 'WAITING ON', give: 3, min: 20, cell: ({ group }) => visibleText(group) },
     STREAMS,
     OVERDUE,
     OLDEST,
     NEWEST,
     EXAMPLE,
   ],
+  root: [valueColumn('ROOT'), ...TOTALS],
+  topic: [valueColumn('TOPIC'), ...TOTALS],
+  owner: [valueColumn('OWNER'), ...TOTALS],
+}
+
+/** The last column: flags that select the streams of the group, never cut. */
+export const SELECT_COLUMN: Column = { title: 'SELECT', min: 20, runsOn: true }
+
+function valueColumn(title: string): GroupColumn {
+  return { title, give: 3, min: 12, cell: ({ group }) => visibleText(group) }
 }
 
 /** Number of streams in the groups, as a sentence. */
@@ -78,11 +98,15 @@ export function groupsText(by: GroupBy, { streams, grouped, unreadable }: Groups
   const of = `${countText(grouped)} of ${counted(streams, 'stream')}`
   switch (by) {
     case 'status':
-      return counted(streams, 'stream')
+    case 'root':
+    case 'topic':
+      return `${counted(streams, 'stream')}${bad}`
     case 'failure':
       return `${of} failed${bad}`
     case 'waiting-on':
       return `${of} ${grouped === 1 ? 'waits' : 'wait'} on something; a stream that waits on several events counts for each${bad}`
+    case 'owner':
+      return `${of} ${grouped === 1 ? 'is' : 'are'} being worked on; a stream counts for each of its workers${bad}`
     default:
       return by satisfies never
   }
@@ -92,10 +116,6 @@ function statusCell({ group }: StreamGroup): Cell {
   const [word = ''] = group.split(' ')
   const { glyph, style } = styleOf(word)
   return { text: `${glyph} ${visibleText(group)}`, style: group === word ? style : 'warn' }
-}
-
-function waitingText({ group, topic }: StreamGroup): string {
-  return visibleText(topic === undefined ? group : `${group} (topic ${topic})`)
 }
 
 function countCell(count: number): Cell {

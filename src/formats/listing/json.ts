@@ -1,10 +1,13 @@
+import { isAcknowledged } from '../../ops/filter.ts'
+import { isAbandoned, runningClaims } from '../../ops/open-events.ts'
 import type { SummarizedStream, Unreadable } from '../../ops/summaries.ts'
+import type { RunningEvent } from '../../stream/summary.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { leaseJson } from '../lease.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
 
 /** A stream as one item of `ls -o json` and one line of `-o ndjson`; fields are only ever added. */
-export function listingJson({ listed, summary, fault }: SummarizedStream) {
+export function listingJson({ listed, summary, fault }: SummarizedStream, nowMs: number) {
   return {
     name: listed.name,
     status: orNull(summary?.status),
@@ -17,13 +20,19 @@ export function listingJson({ listed, summary, fault }: SummarizedStream) {
     trackingId: orNull(summary?.trackingId),
     outcome: orNull(summary?.outcome),
     open: summary?.open ?? null,
+    done: summary?.done ?? null,
     failed: summary?.failed ?? null,
+    canceled: summary?.canceled ?? null,
     total: summary?.total ?? null,
     due: jsonTime(summary?.dueMs),
     waitingOn: summary?.waitingOn ?? [],
+    abandoned: summary === undefined ? null : isAbandoned(summary, nowMs),
+    running: runningClaims(summary).map(claim => ({ id: claim.id, ...claimJson(claim, nowMs) })),
     failedAt: jsonTime(summary?.failedAtMs),
     failedId: orNull(summary?.failedId),
+    failedName: orNull(summary?.failedName),
     failure: orNull(summary?.failure),
+    acknowledged: summary === undefined ? null : summary.failed > 0 && isAcknowledged(summary),
     lastBy: orNull(summary?.lastBy),
     lease: leaseJson(listed.lease),
     modified: jsonTime(listed.modifiedMs),
@@ -31,9 +40,23 @@ export function listingJson({ listed, summary, fault }: SummarizedStream) {
   } satisfies { readonly [Field in ListingField]?: unknown }
 }
 
+/** A claim without the id of its event; fields are only ever added. */
+export function claimJson(claim: RunningEvent, nowMs: number) {
+  const { name, owner, attempt, sinceMs, lastSeenMs, claimEndMs } = claim
+  return {
+    name,
+    owner: orNull(owner),
+    attempt,
+    since: jsonTime(sinceMs),
+    lastSeen: jsonTime(lastSeenMs),
+    until: jsonTime(claimEndMs),
+    abandoned: isAbandoned(claim, nowMs),
+  }
+}
+
 /** The given fields only, in their order. An unreadable stream always gets its error. */
-export function pickedJson(item: SummarizedStream, fields: readonly ListingChoice[]): object {
-  const all: { readonly [Field in ListingField]?: unknown } = listingJson(item)
+export function pickedJson(item: SummarizedStream, fields: readonly ListingChoice[], nowMs: number): object {
+  const all: { readonly [Field in ListingField]?: unknown } = listingJson(item, nowMs)
   const picked = Object.fromEntries(
     fields.map(choice => (choice === 'age' ? 'created' : choice)).map(field => [field, all[field] ?? null]),
   )

@@ -7,7 +7,7 @@ import { noPaint } from '../terminal/style.ts'
 import { type Cell, type Column, table } from '../terminal/table.ts'
 import { cut } from '../terminal/width.ts'
 import { failureLines, type HeaderOptions, showHeader } from './header.ts'
-import { eventDueMs, type ShownStream, statusWord, styleOf, timeOf } from './view.ts'
+import { eventDueMs, isAbandonedNow, type ShownStream, statusWord, styleOf, timeOf } from './view.ts'
 
 /** A stream as text: a header, the thread tree, and its failures with their messages. */
 export function showTree(shown: ShownStream, options: HeaderOptions): string[] {
@@ -54,13 +54,15 @@ function eventCells(shown: ShownStream, row: TreeRow, options: HeaderOptions): C
   const due = dueText(eventDueMs(shown, event), shown.nowMs, options.time)
   return [
     `${row.lines}${id} ${visibleText(event.name)}`,
-    statusCell(event),
+    isAbandonedNow(shown, event) ? ABANDONED : statusCell(event),
     ownerCell(shown, event, options),
     timeText(timeOf(shown, event.lc.opened ?? event.created), shown.nowMs, options.time),
     due.startsWith('overdue') ? { text: due, style: 'bad' } : due,
     isFinal(event) ? '' : cut(visibleText(event.msg), 40),
   ]
 }
+
+const ABANDONED: Cell = { text: `${styleOf('abandoned').glyph} abandoned`, style: styleOf('abandoned').style }
 
 /** The owner and when its claim expires or expired; of an earlier version only the owner. */
 function ownerCell(shown: ShownStream, event: StreamEvent, { time }: HeaderOptions): Cell {

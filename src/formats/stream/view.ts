@@ -4,7 +4,7 @@ import type { LeaseView } from '../../store/store.ts'
 import { isFailed, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../../stream/event.ts'
 import { type EventStream, openEvents, openWork } from '../../stream/event-stream.ts'
 import type { Transaction } from '../../stream/journal/journal.ts'
-import { dueMs, type TimeReader } from '../../stream/time/deadlines.ts'
+import { claimEndMs, dueMs, type TimeReader } from '../../stream/time/deadlines.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { Style } from '../terminal/style.ts'
 
@@ -44,17 +44,27 @@ export function timeOf(shown: ShownStream, text: string | undefined): number | u
   return text === undefined || text === '' ? undefined : shown.time(text)
 }
 
-/** The displayed status of an event: `waiting` for a waiting join, `overdue` past its timeout, otherwise its status. */
+/**
+ * The displayed status of an event: `waiting` for a waiting join, `overdue` past its timeout, `abandoned` past the end of its
+ * claim, otherwise its status.
+ */
 export function shownStatus(shown: ShownStream, event: StreamEvent): State | string {
   if (isFinal(event)) return event.status
   if (isWaitingJoin(event)) return 'waiting'
   const due = eventDueMs(shown, event)
-  return due !== undefined && due <= shown.nowMs ? 'overdue' : event.status
+  if (due !== undefined && due <= shown.nowMs) return 'overdue'
+  return isAbandonedNow(shown, event) ? 'abandoned' : event.status
+}
+
+/** Whether the claim of an event has ended: its worker is silent. Not known of an earlier version. */
+export function isAbandonedNow(shown: ShownStream, event: StreamEvent): boolean {
+  const endMs = shown.past === undefined && !isFinal(event) ? claimEndMs(event) : undefined
+  return endMs !== undefined && endMs <= shown.nowMs
 }
 
 /**
  * The refined status: *waiting* is a waiting join or an event with open successors, *ready* can be started, *overdue*
- * is past its timeout, *running* does work itself. Unknown statuses are kept.
+ * is past its timeout, *abandoned* is past the end of its claim, *running* does work itself. Unknown statuses are kept.
  */
 export function stateOf(shown: ShownStream, event: StreamEvent): State | string {
   const status = shownStatus(shown, event)
@@ -116,7 +126,7 @@ export function faultText({ listed, fault }: SummarizedStream): string | undefin
 }
 
 /** State of an event, one step finer than its status. */
-type State = 'init' | 'ready' | 'running' | 'waiting' | 'overdue' | 'completed' | 'aborted' | 'canceled'
+type State = 'init' | 'ready' | 'running' | 'waiting' | 'overdue' | 'abandoned' | 'completed' | 'aborted' | 'canceled'
 
 /** Glyph and colour of a status. Each identifies the status without the others. */
 export interface StatusStyle {
@@ -131,6 +141,7 @@ const STATUS_STYLES: { readonly [status: string]: StatusStyle } = {
   running: { glyph: '▶', style: 'active' },
   waiting: { glyph: '◷', style: 'dim' },
   overdue: { glyph: '!', style: 'warn' },
+  abandoned: { glyph: '◌', style: 'warn' },
   completed: { glyph: '✓', style: 'good' },
   aborted: { glyph: '✗', style: 'bad' },
   canceled: { glyph: '⊘', style: 'warn' },

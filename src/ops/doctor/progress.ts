@@ -9,9 +9,6 @@ import { type Examined, endCommand, open } from './examined-stream.ts'
 import { type Finding, idList, quoted } from './finding.ts'
 import { parentInit } from './structure.ts'
 
-/** A claim that expired longer ago has probably no successor, ms. */
-const LONG_AGO_MS = 3_600_000
-
 /** Findings about obstacles to the progress of a stream. */
 export function* progressFindings(subject: Examined): Generator<Finding> {
   for (const { event, at } of open(subject)) {
@@ -87,13 +84,13 @@ function* claimFindings({ name, nowMs }: Examined, event: StreamEvent): Generato
   if (endMs === undefined) {
     const message = `the end of ${quoted(owner)}'s claim cannot be read (${quoted(until)}), so the claim is ignored`
     yield { severity: 'warning', code: 'claim-unreadable', subject: event.id, message }
-  } else if (nowMs - endMs > LONG_AGO_MS) {
+  } else if (endMs <= nowMs) {
     yield {
       severity: 'warning',
       code: 'claim-expired',
       subject: event.id,
       message: `${quoted(owner)} has sent no heartbeat since its claim expired ${formatDuration(nowMs - endMs)} ago`,
-      hint: 'A worker can take it over.',
+      hint: 'The next worker takes it over; leasectl workers shows whether one is there.',
       command: commandWords(['event', 'start'], [name, event.id]),
     }
   }

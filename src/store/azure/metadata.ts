@@ -35,6 +35,7 @@ export const NO_FIELDS: Readonly<OurFields> = {
   codec: undefined,
   v: undefined,
   open: undefined,
+  done: undefined,
   failed: undefined,
   canceled: undefined,
   total: undefined,

@@ -25,6 +25,7 @@ const SUMMARY: Summary = {
   failure: '',
   open: 2,
   failed: 0,
+  done: 0,
   canceled: 0,
   total: 3,
   dueMs: undefined,

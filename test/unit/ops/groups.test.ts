@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import type { StreamFilter } from '../../../src/ops/filter.ts'
 import { type GroupBy, groupsOf, type StreamGroup } from '../../../src/ops/groups.ts'
 import { type SummarizedStream, summaries } from '../../../src/ops/summaries.ts'
-import type { Summary } from '../../../src/stream/summary.ts'
+import { runningItem, type Summary } from '../../../src/stream/summary.ts'
 import { init, memoryStore, NOW, run } from './support.ts'
 
 async function oneStream(): Promise<SummarizedStream> {
@@ -41,6 +42,7 @@ test('by failure: texts that differ in numbers are one group, with the latest as
       count: 300,
       failed: 300,
       overdue: 0,
+      abandoned: 0,
       oldestMs: NOW - 299 * 60_000,
       newestMs: NOW,
       example: 's0',
@@ -95,21 +97,76 @@ test('a group has its oldest and newest stream, an example, and the number of ov
   })
 })
 
-test('by waiting-on: a stream is in a group for each event, and its last change counts', () => {
-  const items = [
-    stream('a', { waitingOn: ['01.00', '02.00'], ready: ['Search|', 'Pay|'] }, NOW - 5_000),
-    stream('b', { waitingOn: ['01.00', '02.00'], ready: ['Pay|'] }, NOW - 9_000),
-    stream('c', { waitingOn: [], ready: [] }),
-    stream('d', { waitingOn: ['00'], ready: [], status: 'init' }),
-  ]
-  const found = grouped('waiting-on', items)
-  expect(found.map(({ group, count, example }) => [group, count, example])).toEqual([
-    ['Start: Pay not started', 2, 'b'],
-    ['Start: Search not started', 1, 'a'],
-    ['Start: Search started', 1, 'b'],
-    ['Start: held', 1, 'd'],
+const claim = (id: string, name: string, owner: string, endMs: number) =>
+  runningItem({ id, name, owner, attempt: 1, sinceMs: NOW, lastSeenMs: NOW, claimEndMs: endMs })
+
+const WORKING = [
+  stream('a', { waitingOn: ['01.00', '02.00'], ready: ['Search|find', 'Pay|'] }, NOW - 5_000),
+  stream('b', { waitingOn: ['01.00', '02.00'], ready: ['Pay|'], running: [claim('01.00', 'Search', 'w1', NOW + 1)] }),
+  stream('c', { waitingOn: [], ready: [] }),
+  stream('d', { waitingOn: ['00'], ready: [], status: 'init' }),
+  stream('e', {
+    waitingOn: ['01.00', '02.00'],
+    ready: [],
+    running: [claim('01.00', 'Search', 'w1', NOW), claim('02.00', 'Search', 'w2', NOW)],
+    claimEndMs: NOW,
+  }),
+]
+
+test('streams are grouped by the name and the state of each event that they wait on', () => {
+  const found = grouped('waiting-on', WORKING)
+  expect(found.map(({ group, count, abandoned, example }) => [group, count, abandoned, example])).toEqual([
+    ['Start: Pay ready', 2, 0, 'a'],
+    ['Start: Search abandoned', 1, 1, 'e'],
+    ['Start: Search ready', 1, 0, 'a'],
+    ['Start: Search running', 1, 0, 'b'],
+    ['Start: held', 1, 0, 'd'],
   ])
-  expect(found[0]).toMatchObject({ oldestMs: NOW - 9_000, newestMs: NOW - 5_000 })
+  expect(found[0]).toMatchObject({ oldestMs: NOW - 5_000, newestMs: NOW, root: 'Start', name: 'Pay', state: 'ready' })
+})
+
+test('a stream is in a group for each worker that has claimed one of its events', () => {
+  const found = grouped('owner', WORKING)
+  expect(found.map(({ owner, count }) => [owner, count])).toEqual([
+    ['w1', 2],
+    ['w2', 1],
+  ])
+})
+
+test('only events that pass the filter of the listing make groups', () => {
+  const names = (by: GroupBy, filter: StreamFilter) => {
+    const groups = groupsOf(by, filter)
+    groups.add(WORKING, NOW)
+    return groups.sorted().map(({ group }) => group)
+  }
+  expect(names('waiting-on', { owner: ['w2'] })).toEqual(['Start: Search abandoned'])
+  expect(names('waiting-on', { waitingOn: ['Pay'] })).toEqual(['Start: Pay ready'])
+  expect(names('owner', { eventState: ['running'] })).toEqual(['w1'])
+})
+
+test('streams are grouped by the name and the topic of their root event', () => {
+  const items = [stream('a', { topic: 'eu' }), stream('b', { topic: 'us', root: 'Import' }), stream('c', { topic: '' })]
+  expect(grouped('root', items).map(({ group, count }) => [group, count])).toEqual([
+    ['Start', 2],
+    ['Import', 1],
+  ])
+  expect(grouped('topic', items).map(({ group, topic }) => [group, topic])).toEqual([
+    ['eu', 'eu'],
+    ['no topic', ''],
+    ['us', 'us'],
+  ])
+})
+
+test('canceled streams are in the groups of failures only with the filter of canceled streams', () => {
+  const items = [failed('a', 'timeout', 1), failed('b', 'customer withdrew', 1, { failed: 0, canceled: 1 })]
+  expect(grouped('failure', items).map(({ group }) => group)).toEqual(['timeout'])
+  const groups = groupsOf('failure', { canceled: true })
+  groups.add(items, NOW)
+  expect(groups.sorted().map(({ group }) => group)).toEqual(['customer withdrew', 'timeout'])
+})
+
+test('failures that differ only in case are one group', () => {
+  expect(grouped('failure', [failed('a', 'Timeout', 1), failed('b', 'timeout', 2)])).toMatchObject([{ count: 2 }])
 })
 
 test('memory is bounded: streams of groups beyond the limit are counted together, at the end', () => {

@@ -36,6 +36,7 @@ const EMPTY: Summary = {
   failure: '',
   open: 0,
   failed: 0,
+  done: 0,
   canceled: 0,
   total: 0,
   dueMs: undefined,
@@ -72,6 +73,7 @@ const summaries: fc.Arbitrary<Summary> = fc.record({
   failedName: label,
   failure: label,
   open: events,
+  done: events,
   failed: events,
   total: events,
   dueMs: moment,
@@ -88,7 +90,7 @@ const summaries: fc.Arbitrary<Summary> = fc.record({
   canceled: events,
   running: fc.array(
     fc.tuple(part, part, part).map(parts => [...parts, '1', '', 'k', ''].join('|')),
-    { maxLength: 3 },
+    { maxLength: 2 },
   ),
   ready: fc.array(
     fc.tuple(part, part).map(parts => parts.join('|')),

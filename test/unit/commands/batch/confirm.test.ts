@@ -136,10 +136,10 @@ describe('before the prompt', () => {
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns)
       return lines[0]?.split(/ {2,}/)
     }
-    const all = ['NAME', 'STATUS', 'WAITING ON', 'DUE', 'AGE', 'DONE/OPEN/✗', 'LEASE', 'VERSION']
+    const all = ['NAME', 'STATUS', 'WAITING ON', 'DUE', 'AGE', '✓/○/✗/⊘', 'LEASE', 'VERSION']
     expect(await titles(120)).toEqual(all)
     expect(await titles(80)).toEqual(all.filter(title => title !== 'DUE'))
-    expect(await titles(60)).toEqual(['NAME', 'STATUS', 'WAITING ON', 'DONE/OPEN/✗'])
+    expect(await titles(60)).toEqual(['NAME', 'STATUS', 'WAITING ON', 'AGE', '✓/○/✗/⊘'])
   })
 
   test('a limited table and counts are printed on stderr', async () => {

@@ -17,8 +17,8 @@ test('--group-by failure: one line for texts that differ in numbers', async () =
   const ran = await cli(await some(), ['ls', '--group-by', 'failure'])
   expect(ran).toMatchObject({ exit: 0, stderr: '3 of 4 streams failed\n' })
   expect(ran.stdout.split('\n')).toEqual([
-    'FAILURE           STREAMS  ROOT   EVENT  OLDEST   NEWEST  EXAMPLE',
-    'order #: timeout        3  Start  01.00  1m ago  20s ago  a/3',
+    'FAILURE           STREAMS  ROOT   EVENT  OLDEST   NEWEST  EXAMPLE  SELECT',
+    "order #: timeout        3  Start  01.00  1m ago  20s ago  a/3      --failure '/^order #: timeout$/' --root Start",
     '',
   ])
 })
@@ -27,9 +27,9 @@ test('--group-by waiting-on: the events that streams are stuck on', async () => 
   const ran = await cli(await some(), ['ls', '--group-by', 'waiting-on'])
   expect(ran.stderr).toBe('4 of 4 streams wait on something; a stream that waits on several events counts for each\n')
   expect(ran.stdout.split('\n')).toEqual([
-    'WAITING ON               STREAMS  OVERDUE  OLDEST   NEWEST  EXAMPLE',
-    'Start: Ship not started        3        2  1m ago  20s ago  a/1',
-    'Import: held                   1        -  0s ago   0s ago  b',
+    'WAITING ON         STREAMS  OVERDUE  OLDEST   NEWEST  EXAMPLE  SELECT',
+    'Start: Ship ready        3        2  1m ago  20s ago  a/1      --root Start --waiting-on Ship --event-state ready',
+    'Import: held             1        -  0s ago   0s ago  b        --root Import --event-state held',
     '',
   ])
 })
@@ -39,9 +39,9 @@ test('--group-by status, of the streams that pass the filters', async () => {
   const ran = await cli(world, ['ls', '--group-by', 'status', '--time', 'utc'])
   expect(ran.stderr).toBe('4 streams\n')
   expect(ran.stdout.split('\n')).toEqual([
-    'STATUS       STREAMS  OVERDUE  FAILED     OLDEST     NEWEST  EXAMPLE',
-    '▶ inprocess        3        2       3  12:00:00Z  12:00:40Z  a/1',
-    '○ init             1        -       -  12:01:00Z  12:01:00Z  b',
+    'STATUS       STREAMS  OVERDUE  ABANDONED  FAILED     OLDEST     NEWEST  EXAMPLE  SELECT',
+    '▶ inprocess        3        2          -       3  12:00:00Z  12:00:40Z  a/1      --status inprocess',
+    '○ init             1        -          -       -  12:01:00Z  12:01:00Z  b        --status init',
     '',
   ])
   expect((await cli(world, ['ls', '--group-by', 'status', '--match', 'b', '-q'])).stdout).not.toContain('inprocess')
@@ -53,19 +53,22 @@ test('JSON, YAML and ndjson have the reference time, the number of groups and th
   const ran = await cli(world, [...argv, '-o', 'json'])
   expect(ran.stderr).toContain('showing 1 of 2 groups\n')
   const group = {
-    group: 'Start: Ship not started',
+    group: 'Start: Ship ready',
     root: 'Start',
     event: null,
     name: 'Ship',
     topic: null,
-    state: 'not started',
+    owner: null,
+    state: 'ready',
     count: 3,
     overdue: 2,
+    abandoned: 0,
     failed: 3,
     oldest: '2026-03-01T12:00:00.000Z',
     newest: '2026-03-01T12:00:40.000Z',
     example: 'a/1',
     others: false,
+    select: ['--root', 'Start', '--waiting-on', 'Ship', '--event-state', 'ready'],
   }
   const head = { apiVersion: 'leasectl/v1', groupBy: 'waiting-on', timeOf: 'modified' }
   const document = { ...head, items: [group], total: 2, truncated: true, streams: 4 }

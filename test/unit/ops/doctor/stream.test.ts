@@ -235,8 +235,8 @@ const CASES: readonly (readonly [
     'claim-expired',
     'warning',
     '00',
-    events({ ...ROOT, 'lc:owner': 'w1', 'lc:until': at(NOW - HOUR - 1) }),
-    events({ ...ROOT, 'lc:owner': 'w1', 'lc:until': at(NOW - HOUR) }),
+    events({ ...ROOT, 'lc:owner': 'w1', 'lc:until': at(NOW) }),
+    events({ ...ROOT, 'lc:owner': 'w1', 'lc:until': at(NOW + 1) }),
   ],
   [
     'claim-unreadable',

@@ -97,7 +97,8 @@ export function streamEntry(
   summary: Partial<Summary> = {},
   { lease = { state: 'available' }, ...more }: Partial<StreamEntry> & { readonly lease?: LeaseView } = {},
 ): StreamEntry {
-  const whole: Summary = { ...SUMMARY, ...summary }
+  const { total, open, failed, canceled } = { ...SUMMARY, ...summary }
+  const whole: Summary = { ...SUMMARY, done: total - open - failed - canceled, ...summary }
   const listed = { name, etag: `"${whole.version}"`, size: 2_000, modifiedMs: NOW_MS - 60_000, lease, summary: whole }
   return {
     name,
@@ -152,6 +153,7 @@ const SUMMARY: Summary = {
   failure: '',
   open: 2,
   failed: 0,
+  done: 0,
   canceled: 0,
   total: 3,
   dueMs: undefined,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { normalizeFailure } from '../../../src/ops/groups.ts'
+import { normalizeFailure } from '../../../src/ops/failure-text.ts'
 
 test.each([
   ['order 4711: timeout', 'order #: timeout'],

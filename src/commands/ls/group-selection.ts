@@ -1,0 +1,104 @@
+import { Command } from 'commander'
+import { filterFlags } from '../../cli/selection/flags.ts'
+import { matchesFailure } from '../../ops/filter.ts'
+import type { GroupBy, StreamGroup } from '../../ops/groups.ts'
+import type { LsOptions } from './options.ts'
+
+/** Words of a command line that select the streams of a group. */
+export type GroupSelection = (group: StreamGroup) => readonly string[] | undefined
+
+/**
+ * Returns the selection of each group: its own flags, and the filters of the command line that they do not replace;
+ * `undefined` for a group that no filter selects.
+ */
+export function groupSelection(by: GroupBy, { failure: given }: LsOptions, argv: readonly string[]): GroupSelection {
+  const filters = givenFilters(argv)
+  return group => {
+    const own = group.others ? undefined : ownFlags(by, group)
+    if (own === undefined) return undefined
+    // Of several --failure any one matches, so a given one is left out; it must match the whole group.
+    if (by === 'failure' && given !== undefined && !matchesFailure(textOf(group), given)) return undefined
+    const kept = filters.filter(({ flag }) => !own.some(([name]) => name === flag))
+    return [...kept.flatMap(({ words }) => words), ...own.flat()]
+  }
+}
+
+type Flag = readonly [name: string, value: string]
+
+function ownFlags(by: GroupBy, group: StreamGroup): readonly Flag[] | undefined {
+  switch (by) {
+    case 'status':
+      return statusFlag(group.group)
+    case 'failure':
+      return [['--failure', `/^${patternOf(group)}$/`], ...(flagOf('--root', group.root) ?? [])]
+    case 'waiting-on':
+      return all(
+        flagOf('--root', group.root),
+        group.state === 'held' ? [] : flagOf('--waiting-on', group.name),
+        flagOf('--event-state', group.state),
+      )
+    case 'owner':
+      return flagOf('--owner', group.owner)
+    case 'root':
+      return flagOf('--root', group.root)
+    case 'topic':
+      return flagOf('--topic', group.topic)
+    default:
+      return by satisfies never
+  }
+}
+
+/** The filters take no empty value. */
+function flagOf(name: string, value: string | undefined): readonly Flag[] | undefined {
+  return value === undefined || value === '' ? undefined : [[name, value]]
+}
+
+function all(...flags: readonly (readonly Flag[] | undefined)[]): readonly Flag[] | undefined {
+  const known = flags.filter(each => each !== undefined)
+  return known.length === flags.length ? known.flat() : undefined
+}
+
+/** Words of `--status` where they differ from the name of the group. */
+const STATUS_WORDS: Readonly<Record<string, string>> = {
+  init: 'init',
+  inprocess: 'inprocess',
+  completed: 'success',
+  'completed (errors)': 'errors',
+  aborted: 'aborted',
+  canceled: 'canceled',
+}
+
+function statusFlag(group: string): readonly Flag[] | undefined {
+  return Object.hasOwn(STATUS_WORDS, group) ? flagOf('--status', STATUS_WORDS[group]) : undefined
+}
+
+/** Failures without a message are in the group of those with this text. */
+const NO_MESSAGE = 'no message'
+
+function patternOf({ group }: StreamGroup): string {
+  const pattern = group.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+  return group.toLowerCase() === NO_MESSAGE ? `(${pattern})?` : pattern
+}
+
+function textOf({ group }: StreamGroup): string {
+  return group === NO_MESSAGE ? '' : group
+}
+
+interface GivenFilter {
+  readonly flag: string
+  readonly words: readonly string[]
+}
+
+/** The filters as typed: parsed values cannot be turned back into words. */
+function givenFilters(argv: readonly string[]): readonly GivenFilter[] {
+  const { options } = filterFlags(new Command())
+  const found: GivenFilter[] = []
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at] ?? ''
+    const option = options.find(({ long }) => word === long || word.startsWith(`${long}=`))
+    if (option?.long == null) continue
+    const hasValue = option.required && word === option.long
+    found.push({ flag: option.long, words: hasValue ? [word, argv[++at] ?? ''] : [word] })
+  }
+  return found
+}

@@ -1,0 +1,100 @@
+import { cutCount, type RunningEvent, runningEvent, type Summary } from '../stream/summary.ts'
+
+/** `abandoned`: the claim has ended, so the worker is silent. `held`: the stream waits for its release. */
+export type OpenState = 'ready' | 'running' | 'abandoned' | 'held'
+
+/** An event that a stream waits on, from its summary. */
+export interface OpenEvent {
+  /** `''` where the summary does not connect it with the name. */
+  readonly id: string
+  readonly name: string
+  readonly state: OpenState
+  /** The claim of a running or abandoned event. */
+  readonly claim?: RunningEvent
+}
+
+/** Conditions of one and the same open event. */
+export interface OpenEventFilter {
+  /** Owners of running events. */
+  readonly owner?: readonly string[]
+  /** Names of ready or running events. */
+  readonly waitingOn?: readonly string[]
+  readonly eventState?: readonly string[]
+}
+
+type Lists = Pick<Summary, 'status' | 'root' | 'waitingOn' | 'ready' | 'running'>
+
+/**
+ * The ready and running events of a summary, without those cut from its lists. Both lists are sorted by id, so ids without
+ * a running event are those of the ready events if their numbers match.
+ */
+export function openEvents(summary: Lists, nowMs: number): OpenEvent[] {
+  const { root, waitingOn, ready, running } = summary
+  if (isHeld(summary)) return waitingOn.map(id => ({ id, name: root, state: 'held' }))
+  const claims = runningClaims(summary)
+  const runningIds = new Set(claims.map(({ id }) => id))
+  const readyIds = waitingOn.filter(id => !runningIds.has(id))
+  const match = cutCount(running.at(-1)) === 0 && sizeOf(readyIds) === sizeOf(ready)
+  const startable = ready.filter(item => cutCount(item) === 0)
+  return [
+    ...startable.map((item, at) => ({ id: idAt(match, readyIds, at), name: nameOf(item), state: 'ready' as const })),
+    ...claims.map(claim => ({ id: claim.id, name: claim.name, state: stateOf(claim, nowMs), claim })),
+  ]
+}
+
+/** The running and abandoned events of a summary, without those cut from its list. */
+export function runningClaims(summary: Pick<Summary, 'running'> | undefined): RunningEvent[] {
+  return (summary?.running ?? []).map(runningEvent).filter(event => event !== undefined)
+}
+
+/** Whether the summary leaves out ready or running events: the document has them all. */
+export function isCut({ ready, running }: Pick<Summary, 'ready' | 'running'>): boolean {
+  return cutCount(ready.at(-1)) > 0 || cutCount(running.at(-1)) > 0
+}
+
+/** Whether a filter has conditions of open events. */
+export function filtersEvents({ owner, waitingOn, eventState }: OpenEventFilter): boolean {
+  return owner !== undefined || waitingOn !== undefined || eventState !== undefined
+}
+
+/** Whether one event meets all conditions. */
+export function passesEvent({ name, state, claim }: OpenEvent, filter: OpenEventFilter): boolean {
+  const { owner, waitingOn, eventState } = filter
+  if (eventState !== undefined && !eventState.includes(state)) return false
+  if (waitingOn !== undefined && (state === 'held' || !waitingOn.includes(name))) return false
+  return owner === undefined || (claim !== undefined && owner.includes(claim.owner))
+}
+
+/** Whether the claim has ended: another worker may take over its event. */
+export function isAbandoned({ claimEndMs }: Pick<Summary, 'claimEndMs'>, nowMs: number): boolean {
+  return claimEndMs !== undefined && claimEndMs <= nowMs
+}
+
+function isHeld({ status, ready, waitingOn }: Lists): boolean {
+  return status === 'init' && ready.length === 0 && waitingOn.length > 0
+}
+
+function stateOf(claim: RunningEvent, nowMs: number): OpenState {
+  return isAbandoned(claim, nowMs) ? 'abandoned' : 'running'
+}
+
+/** `''` for an id that was cut. */
+function idAt(match: boolean, ids: readonly string[], at: number): string {
+  const id = match ? (ids[at] ?? '') : ''
+  return cutCount(id) > 0 ? '' : id
+}
+
+/** The number of items of a list, including those that its last item `+N` counts. */
+function sizeOf(items: readonly string[]): number {
+  const cut = cutCount(items.at(-1))
+  return cut === 0 ? items.length : items.length - 1 + cut
+}
+
+function nameOf(item: string): string {
+  const text = item.slice(0, item.indexOf('|'))
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
