@@ -87,7 +87,7 @@ function passesFailures(listed: StreamRow, summary: Summary, filter: StreamFilte
 }
 
 /** Whether an operator has acknowledged all failures of a stream. */
-function isAcknowledged({ failedAtMs, ackMs }: Pick<Summary, 'failedAtMs' | 'ackMs'>): boolean {
+export function isAcknowledged({ failedAtMs, ackMs }: Pick<Summary, 'failedAtMs' | 'ackMs'>): boolean {
   return ackMs !== undefined && (failedAtMs ?? 0) <= ackMs
 }
 

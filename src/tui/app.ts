@@ -38,6 +38,7 @@ export class App {
       address: visibleText(ports.address),
       isProtected: ports.isProtected,
       protectedName: ports.protectedName,
+      selection: options.selection ?? '',
       version: options.version,
     }
     this.#store = new DataStore()

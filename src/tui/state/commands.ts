@@ -27,10 +27,11 @@ import {
   toggleFold,
   togglePane,
   unfoldOrGoDown,
+  withOnlyBroken,
 } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
 import type { Screen, State } from './state.ts'
-import { copyText, only, type Transition, withNotice } from './transition.ts'
+import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
 import { toggleWrites } from './write-lock.ts'
 
 /** Runs the command of a key. */
@@ -82,6 +83,7 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
     state.screen === 'stream' ? treeCommand(toggleFold)(state, context) : only(openStream(state, context, 'tree')),
   back,
   filter: state => only(filterPrompt(state)),
+  broken: state => only(withOnlyBroken(state, !listOf(state).onlyBroken)),
   'next-match': matchCommand(1),
   'previous-match': matchCommand(-1),
   mark: listCommand(toggleMark),

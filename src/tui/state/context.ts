@@ -24,6 +24,8 @@ export interface StoreInfo {
   readonly address: string
   readonly isProtected: boolean
   readonly protectedName: string
+  /** The flags that selected streams at the start; `''` for none. */
+  readonly selection: string
   /** Version of the program. */
   readonly version: string
 }

@@ -13,6 +13,7 @@ export type KeyCommand =
   | 'enter'
   | 'back'
   | 'filter'
+  | 'broken'
   | 'next-match'
   | 'previous-match'
   | 'mark'
@@ -78,7 +79,7 @@ export const KEYS: readonly KeyBinding[] = [
     group: 'Move',
     screens: [...LISTS, 'stream'],
   },
-  { command: 'back', keys: ['escape', 'backspace'], does: 'back; clears the filter first', group: 'Move' },
+  { command: 'back', keys: ['escape', 'backspace'], does: 'back; clears the filter and F first', group: 'Move' },
   {
     command: 'fold',
     keys: ['h', 'left'],
@@ -97,9 +98,17 @@ export const KEYS: readonly KeyBinding[] = [
   {
     command: 'filter',
     keys: ['/'],
-    does: 'filter by words: all must match, !word must not',
+    does: 'filter by words: all must match, !word must not; owner:w-7 names a field',
     hint: 'filter',
     group: 'Select',
+  },
+  {
+    command: 'broken',
+    keys: ['F'],
+    does: 'only what is broken: failed, abandoned, overdue, unreadable',
+    hint: 'broken',
+    group: 'Select',
+    screens: ['streams'],
   },
   { command: 'next-match', keys: ['n'], does: 'next match', group: 'Select' },
   { command: 'previous-match', keys: ['N'], does: 'previous match', group: 'Select' },

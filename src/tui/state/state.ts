@@ -53,6 +53,8 @@ export interface ListState {
   /** Rows visible above the cursor: kept while other rows come and go. */
   readonly offset: number
   readonly filter: string
+  /** Only streams with something to look at: failed, abandoned, overdue, unreadable. */
+  readonly onlyBroken: boolean
   readonly sort: Sort | undefined
   /** Keys of marked rows, regardless of the filter. */
   readonly marks: ReadonlySet<string>

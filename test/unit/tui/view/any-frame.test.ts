@@ -151,8 +151,8 @@ it('is a title, a list of one line each and the keys in a terminal of 20 × 5', 
   expect(frameText(frame)).toMatchInlineSnapshot(`
     " streams  READ-ONLY
      ✓ orders/4709
-     ✓ orders/4710
-    ›▶ orders/4711
+     ± orders/4710
+    ›✗ orders/4711
      ? keys  q quit
     "
   `)

@@ -36,7 +36,7 @@ it('has a sign for everything that the program draws itself', () => {
 })
 
 it('keeps glyphs of states apart', () => {
-  const glyphs = [...'▶○◷✓✗⊘!?…'].map(asciiText)
+  const glyphs = [...'▶○◷✓✗⊘†±!?…'].map(asciiText)
   expect(new Set(glyphs).size).toBe(glyphs.length)
   expect(new Set([...'▁▂▃▄▅▇'].map(asciiText)).size).toBe(6)
 })
