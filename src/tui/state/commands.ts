@@ -31,7 +31,7 @@ import {
 } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
 import type { Screen, State } from './state.ts'
-import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
+import { clamp, copyText, listOf, only, type Transition, withNotice } from './transition.ts'
 import { toggleWrites } from './write-lock.ts'
 
 /** Runs the command of a key. */
@@ -98,6 +98,8 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   retry: changeCommand('retry'),
   break: changeCommand('break'),
   detail: (state, context) => only(toggleDetail(state, context)),
+  'detail-down': (state, context) => only(scrollDetail(state, context, 1)),
+  'detail-up': (state, context) => only(scrollDetail(state, context, -1)),
   wide: state => only({ ...state, isWide: !state.isWide }),
   xml: (state, context) => only(togglePane(state, context, 'xml')),
   timeline: (state, context) => only(togglePane(state, context, 'timeline')),
@@ -162,6 +164,13 @@ function toggleDetail(state: State, context: ScreenContext): State {
     context,
     isElsewhere ? 'details are shown below the tree: esc' : `no room for details: ${needed}`,
   )
+}
+
+function scrollDetail(state: State, context: ScreenContext, by: 1 | -1): State {
+  const rows = layoutOf(state).detail - 1
+  if (!state.isDetailOpen || rows < 0) return withNotice(state, context, 'no details are open: d opens them')
+  const last = Math.max(0, context.detailLength(state) - rows)
+  return { ...state, detailTop: clamp(state.detailTop + by, 0, last) }
 }
 
 function toggleFreeze(state: State, { liveRevision }: ScreenContext): State {

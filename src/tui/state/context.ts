@@ -41,6 +41,8 @@ export interface ScreenContext {
   readonly facts: StoreInfo
   /** The store's clock, floored to a second, epoch ms. */
   readonly nowMs: number
+  /** Number of lines of the details below the tree. */
+  detailLength(state: State): number
   commandFor(subject: CommandContext): string
 }
 

@@ -28,6 +28,8 @@ export type KeyCommand =
   | 'retry'
   | 'break'
   | 'detail'
+  | 'detail-down'
+  | 'detail-up'
   | 'wide'
   | 'xml'
   | 'timeline'
@@ -154,6 +156,8 @@ export const KEYS: readonly KeyBinding[] = [
     group: 'View',
     screens: ['streams', 'stream', 'leases', 'activity'],
   },
+  { command: 'detail-down', keys: ['J'], does: 'details down by a line', group: 'View', screens: ['stream'] },
+  { command: 'detail-up', keys: ['K'], does: 'details up by a line', group: 'View', screens: ['stream'] },
   { command: 'wide', keys: ['w'], does: 'more columns', group: 'View' },
   { command: 'freeze', keys: ['p'], does: 'freeze the screen; changes are counted', hint: 'freeze', group: 'View' },
   { command: 'time', keys: ['T'], does: 'times: relative, local, UTC', group: 'View' },

@@ -22,6 +22,8 @@ export interface State {
   /** First visible row of the XML. */
   readonly paneTop: number
   readonly isDetailOpen: boolean
+  /** First visible line of the open details. */
+  readonly detailTop: number
   readonly isWide: boolean
   readonly time: Extract<TimeStyle, 'relative' | 'local' | 'utc'>
   /** Set while the display is frozen: the data's revision at that time. */

@@ -49,6 +49,7 @@ export function worldWith(text: WorldText = {}): ScreenContext {
       ...facts,
     },
     nowMs,
+    detailLength: () => 0,
     commandFor: subject => `leasectl ${wordsOf(subject)}`,
   }
 }
