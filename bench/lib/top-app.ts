@@ -39,9 +39,10 @@ export class TopApp {
       data: this.data,
       liveRevision: this.data.revision,
       listing: this.#lists.listing(this.#state, this.data, nowMs()),
-      facts: { address: 'memory:bench', isProtected: false, protectedName: '', version: '0.0.0' },
+      facts: { address: 'memory:bench', isProtected: false, protectedName: '', selection: '', version: '0.0.0' },
       nowMs: nowMs(),
       commandFor: () => '',
+      detailLength: () => 0,
     }
   }
 }

@@ -11,6 +11,7 @@ import { initialState, update } from './state/update.ts'
 import { visibleDataOf } from './state/visible-data.ts'
 import { frameOf } from './view/frame.ts'
 import type { Frame } from './view/row.ts'
+import { detailLength } from './view/stream/detail.ts'
 
 /** Why a frame may have to be redrawn: for user input at once, for data when convenient. */
 export type RedrawCause = 'input' | 'data'
@@ -38,6 +39,7 @@ export class App {
       address: visibleText(ports.address),
       isProtected: ports.isProtected,
       protectedName: ports.protectedName,
+      selection: options.selection ?? '',
       version: options.version,
     }
     this.#store = new DataStore()
@@ -117,14 +119,16 @@ export class App {
   #context(): ScreenContext {
     const data = this.#frozen ?? this.#store
     const nowMs = this.#nowMs()
-    return {
+    const context: ScreenContext = {
       data,
       liveRevision: this.#store.revision,
       listing: this.#lists.listing(this.#state, data, nowMs),
       facts: this.#facts,
       nowMs,
       commandFor: subject => this.#options.ports.commandFor(subject),
+      detailLength: state => detailLength({ ...context, state }),
     }
+    return context
   }
 
   /** Whole seconds: the screen shows nothing finer, so all frames of one second are the same. */

@@ -14,6 +14,8 @@ export interface AppOptions {
   readonly intervalMs: number
   /** Only streams with a matching name. */
   readonly match?: Glob
+  /** The flags of the command line that select streams, as typed. */
+  readonly selection?: string
   /** `never`: changes cannot be unlocked. */
   readonly writes: Writes['kind']
   readonly time: State['time']

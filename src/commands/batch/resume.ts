@@ -84,6 +84,7 @@ const FROM_RUN_FILE: { readonly [Name in keyof BatchCommandOptions]?: true } & {
   waitingOn: true,
   owner: true,
   eventName: true,
+  eventState: true,
   root: true,
   key: true,
   topic: true,

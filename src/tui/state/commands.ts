@@ -27,10 +27,11 @@ import {
   toggleFold,
   togglePane,
   unfoldOrGoDown,
+  withOnlyBroken,
 } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
 import type { Screen, State } from './state.ts'
-import { copyText, only, type Transition, withNotice } from './transition.ts'
+import { clamp, copyText, listOf, only, type Transition, withNotice } from './transition.ts'
 import { toggleWrites } from './write-lock.ts'
 
 /** Runs the command of a key. */
@@ -82,6 +83,7 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
     state.screen === 'stream' ? treeCommand(toggleFold)(state, context) : only(openStream(state, context, 'tree')),
   back,
   filter: state => only(filterPrompt(state)),
+  broken: state => only(withOnlyBroken(state, !listOf(state).onlyBroken)),
   'next-match': matchCommand(1),
   'previous-match': matchCommand(-1),
   mark: listCommand(toggleMark),
@@ -96,6 +98,8 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   retry: changeCommand('retry'),
   break: changeCommand('break'),
   detail: (state, context) => only(toggleDetail(state, context)),
+  'detail-down': (state, context) => only(scrollDetail(state, context, 1)),
+  'detail-up': (state, context) => only(scrollDetail(state, context, -1)),
   wide: state => only({ ...state, isWide: !state.isWide }),
   xml: (state, context) => only(togglePane(state, context, 'xml')),
   timeline: (state, context) => only(togglePane(state, context, 'timeline')),
@@ -160,6 +164,13 @@ function toggleDetail(state: State, context: ScreenContext): State {
     context,
     isElsewhere ? 'details are shown below the tree: esc' : `no room for details: ${needed}`,
   )
+}
+
+function scrollDetail(state: State, context: ScreenContext, by: 1 | -1): State {
+  const rows = layoutOf(state).detail - 1
+  if (!state.isDetailOpen || rows < 0) return withNotice(state, context, 'no details are open: d opens them')
+  const last = Math.max(0, context.detailLength(state) - rows)
+  return { ...state, detailTop: clamp(state.detailTop + by, 0, last) }
 }
 
 function toggleFreeze(state: State, { liveRevision }: ScreenContext): State {

@@ -24,6 +24,8 @@ export interface StoreInfo {
   readonly address: string
   readonly isProtected: boolean
   readonly protectedName: string
+  /** The flags that selected streams at the start; `''` for none. */
+  readonly selection: string
   /** Version of the program. */
   readonly version: string
 }
@@ -39,6 +41,8 @@ export interface ScreenContext {
   readonly facts: StoreInfo
   /** The store's clock, floored to a second, epoch ms. */
   readonly nowMs: number
+  /** Number of lines of the details below the tree. */
+  detailLength(state: State): number
   commandFor(subject: CommandContext): string
 }
 

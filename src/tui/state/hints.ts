@@ -23,7 +23,20 @@ export function hintsOf(state: State): readonly Hint[] {
 }
 
 const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
-  streams: ['enter', 'filter', 'help', 'mark', 'cancel', 'abort', 'retry', 'sort', 'timeline', 'detail', 'freeze'],
+  streams: [
+    'enter',
+    'filter',
+    'broken',
+    'help',
+    'mark',
+    'cancel',
+    'abort',
+    'retry',
+    'sort',
+    'timeline',
+    'detail',
+    'freeze',
+  ],
   stream: [
     'fold',
     'timeline',
@@ -58,17 +71,21 @@ function isUseful(command: KeyCommand, state: State): boolean {
 
 /** Keys that explain an unusual state of the screen. */
 function urgent(state: State): Hint[] {
-  const { screen, cameFrom, pane, frozen, batch } = state
-  const isInside = listOf(state).filter !== '' || screen === 'stream'
+  const { screen, frozen, batch } = state
+  const { filter, onlyBroken } = listOf(state)
+  const isInside = filter !== '' || onlyBroken || screen === 'stream'
   return [
     ...(frozen === undefined ? [] : [{ keys: 'p', does: 'go on', isVital: false }]),
     ...(isRunning(batch) ? [{ keys: 'o', does: 'outcomes', isVital: false }] : []),
-    ...(isInside ? [{ keys: 'esc', does: backHint(listOf(state).filter, pane, cameFrom), isVital: false }] : []),
+    ...(isInside ? [{ keys: 'esc', does: backHint(state), isVital: false }] : []),
   ]
 }
 
-function backHint(filter: string, pane: State['pane'], cameFrom: State['cameFrom']): string {
+function backHint(state: State): string {
+  const { pane, cameFrom } = state
+  const { filter, onlyBroken } = listOf(state)
   if (filter !== '') return 'clear filter'
+  if (onlyBroken) return 'show all'
   return pane === 'tree' ? (cameFrom ?? 'streams') : 'tree'
 }
 

@@ -13,6 +13,7 @@ export type KeyCommand =
   | 'enter'
   | 'back'
   | 'filter'
+  | 'broken'
   | 'next-match'
   | 'previous-match'
   | 'mark'
@@ -27,6 +28,8 @@ export type KeyCommand =
   | 'retry'
   | 'break'
   | 'detail'
+  | 'detail-down'
+  | 'detail-up'
   | 'wide'
   | 'xml'
   | 'timeline'
@@ -78,7 +81,7 @@ export const KEYS: readonly KeyBinding[] = [
     group: 'Move',
     screens: [...LISTS, 'stream'],
   },
-  { command: 'back', keys: ['escape', 'backspace'], does: 'back; clears the filter first', group: 'Move' },
+  { command: 'back', keys: ['escape', 'backspace'], does: 'back; clears the filter and F first', group: 'Move' },
   {
     command: 'fold',
     keys: ['h', 'left'],
@@ -97,9 +100,17 @@ export const KEYS: readonly KeyBinding[] = [
   {
     command: 'filter',
     keys: ['/'],
-    does: 'filter by words: all must match, !word must not',
+    does: 'filter by words: all must match, !word must not; owner:w-7 names a field',
     hint: 'filter',
     group: 'Select',
+  },
+  {
+    command: 'broken',
+    keys: ['F'],
+    does: 'only what is broken: failed, abandoned, overdue, unreadable',
+    hint: 'broken',
+    group: 'Select',
+    screens: ['streams'],
   },
   { command: 'next-match', keys: ['n'], does: 'next match', group: 'Select' },
   { command: 'previous-match', keys: ['N'], does: 'previous match', group: 'Select' },
@@ -145,6 +156,8 @@ export const KEYS: readonly KeyBinding[] = [
     group: 'View',
     screens: ['streams', 'stream', 'leases', 'activity'],
   },
+  { command: 'detail-down', keys: ['J'], does: 'details down by a line', group: 'View', screens: ['stream'] },
+  { command: 'detail-up', keys: ['K'], does: 'details up by a line', group: 'View', screens: ['stream'] },
   { command: 'wide', keys: ['w'], does: 'more columns', group: 'View' },
   { command: 'freeze', keys: ['p'], does: 'freeze the screen; changes are counted', hint: 'freeze', group: 'View' },
   { command: 'time', keys: ['T'], does: 'times: relative, local, UTC', group: 'View' },

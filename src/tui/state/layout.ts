@@ -48,10 +48,9 @@ function panesOf(screen: Screen, pane: State['pane'], isDetailOpen: boolean, siz
     const detail = isDetailOpen ? Math.min(14, Math.floor(free / 2)) : 3
     return { detail, tail: Math.min(9, Math.max(3, Math.floor(free / 5))) }
   }
-  return {
-    detail: isDetailOpen && screen !== 'watchdog' && screen !== 'stream' ? Math.min(10, Math.floor(free / 2)) : 0,
-    tail: 0,
-  }
+  if (screen === 'watchdog' || screen === 'stream') return NO_PANES
+  if (isDetailOpen) return { detail: Math.min(10, Math.floor(free / 2)), tail: 0 }
+  return screen === 'streams' ? { detail: 3, tail: 0 } : NO_PANES
 }
 
 /** Rows of the list itself. */

@@ -222,10 +222,16 @@ export function togglePane(state: State, context: ScreenContext, pane: 'timeline
   return withPane(state, state.pane === pane ? 'tree' : pane)
 }
 
-/** `esc`: clears the filter, then leaves the pane, then the stream. */
+/** `F`: only what is broken, or all again. */
+export function withOnlyBroken(state: State, onlyBroken: boolean): State {
+  return withList(state, { onlyBroken, moves: listOf(state).moves + 1 })
+}
+
+/** `esc`: clears the filter, then `F`, then leaves the pane, then the stream. */
 export function back(state: State): Transition {
-  const { filter, moves } = listOf(state)
+  const { filter, onlyBroken, moves } = listOf(state)
   if (filter !== '') return only(withList(state, { filter: '', moves: moves + 1 }))
+  if (onlyBroken) return only(withOnlyBroken(state, false))
   if (state.screen !== 'stream') return only(state)
   if (state.pane !== 'tree') return only(withPane(state, 'tree'))
   return only(unfreeze({ ...state, screen: state.cameFrom ?? 'streams' }))

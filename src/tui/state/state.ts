@@ -22,6 +22,8 @@ export interface State {
   /** First visible row of the XML. */
   readonly paneTop: number
   readonly isDetailOpen: boolean
+  /** First visible line of the open details. */
+  readonly detailTop: number
   readonly isWide: boolean
   readonly time: Extract<TimeStyle, 'relative' | 'local' | 'utc'>
   /** Set while the display is frozen: the data's revision at that time. */
@@ -53,6 +55,8 @@ export interface ListState {
   /** Rows visible above the cursor: kept while other rows come and go. */
   readonly offset: number
   readonly filter: string
+  /** Only streams with something to look at: failed, abandoned, overdue, unreadable. */
+  readonly onlyBroken: boolean
   readonly sort: Sort | undefined
   /** Keys of marked rows, regardless of the filter. */
   readonly marks: ReadonlySet<string>

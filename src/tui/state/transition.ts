@@ -36,6 +36,7 @@ export const FRESH_LIST: ListState = {
   index: 0,
   offset: 0,
   filter: '',
+  onlyBroken: false,
   sort: undefined,
   marks: new Set(),
   moves: 0,

@@ -18,7 +18,14 @@ export { initialState } from './initial-state.ts'
  */
 export function update(state: State, action: Action, context: ScreenContext): Transition {
   const [next, effects] = applyAction(rememberCursor(state, context), action, context)
-  return [withinBounds(next, context), effects]
+  return [withDetailsOfCursor(state, withinBounds(next, context)), effects]
+}
+
+/** The details of another event begin at their top. */
+function withDetailsOfCursor(before: State, after: State): State {
+  if (after.detailTop === 0) return after
+  const isSame = before.stream === after.stream && before.lists.stream.cursor === after.lists.stream.cursor
+  return isSame && after.isDetailOpen ? after : { ...after, detailTop: 0 }
 }
 
 function applyAction(state: State, action: Action, context: ScreenContext): Transition {

@@ -1,7 +1,7 @@
 import type { CellFormat, Field } from '../../formats/field.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import { cut, cutInside, pad, padLeft } from '../../formats/terminal/width.ts'
-import type { ScreenRow, StyledText } from './row.ts'
+import { type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 
 /** A field as a column of a list. Its width depends only on the width of the list, so that nothing moves while data changes. */
 export interface ListColumn<Item> extends Field<Item> {
@@ -13,6 +13,8 @@ export interface ListColumn<Item> extends Field<Item> {
   readonly from?: number
   /** Order in which columns are dropped if there is not enough room: the highest first. */
   readonly spare?: number
+  /** The value in several styles, instead of `cell`. */
+  readonly spans?: (item: Item, format: CellFormat, width: number) => readonly StyledText[]
 }
 
 export interface PlacedColumn<Item> {
@@ -72,12 +74,26 @@ export function listRow<Item>(
 ): ScreenRow {
   const spans: [text: string, style: Style][] = [...gutter(marks)].map(span => [...span])
   columns.forEach(({ column, width }, at) => {
-    const cell = column.cell(item, format)
-    const { text, style } = typeof cell === 'string' ? { text: cell, style: 'plain' as const } : cell
-    append(spans, fitted(text, column, width), style)
+    for (const [text, style] of cellSpans(column, item, format, width)) append(spans, text, style)
     if (at < columns.length - 1) append(spans, GAP, 'plain')
   })
   return { spans: trimmed(spans), ...highlightOf(marks) }
+}
+
+function cellSpans<Item>(
+  column: ListColumn<Item>,
+  item: Item,
+  format: CellFormat,
+  width: number,
+): readonly StyledText[] {
+  if (column.spans !== undefined) {
+    const parts = column.spans(item, format, width)
+    return [...parts, [' '.repeat(Math.max(0, width - widthOfSpans(parts))), 'plain']]
+  }
+  const cell = column.cell(item, format)
+  return typeof cell === 'string'
+    ? [[fitted(cell, column, width), 'plain']]
+    : [[fitted(cell.text, column, width), cell.style]]
 }
 
 /** The cursor is also a character, for terminals without reverse video. */

@@ -1,59 +1,121 @@
 import type { CellFormat } from '../../formats/field.ts'
 import { orderedChanges } from '../../formats/journal.ts'
 import { holderCell } from '../../formats/lease.ts'
-import { statusCell } from '../../formats/listing/columns.ts'
+import { hasNewFailure } from '../../formats/listing/health.ts'
 import { faultText, idsText } from '../../formats/stream/view.ts'
-import { spacedCount } from '../../formats/terminal/numbers.ts'
+import { calmSpan, spacedCount } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import { wrapped } from '../../formats/terminal/width.ts'
 import { isHeld } from '../../stream/lease.ts'
+import { runningEvent, type Summary } from '../../stream/summary.ts'
 import type { Activity, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { cursorKey } from '../state/cursor.ts'
 import { activitiesOf, changeSpans } from './activity.ts'
 import { leaseEndText, processText } from './leases.ts'
-import { type Area, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
+import { type Area, BLANK, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeText } from './safe-text.ts'
+import { stateCell } from './stream-cells.ts'
 import { dueCell, type RowTime, screenFormat, wholeTimeText } from './times.ts'
 
 /** The pane below a list: details of the row under the cursor. Its first row is a rule. */
 export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
   const cursor = cursorKey(scene.state, scene)
-  if (cursor === undefined) return filled([ruleRow('', area.columns)], area)
+  if (cursor === undefined) return filled(scene.state.isDetailOpen ? [ruleRow('', area.columns)] : [], area)
   const moment = screenFormat(scene.nowMs, scene.state.time)
   const item = scene.state.screen === 'activity' ? activitiesOf(scene).get(cursor) : undefined
   if (item !== undefined) return filled(transactionRows(item, moment, area), area)
   const entry = scene.data.streams.get(cursor)
   const title = ruleRow(safeText(cursor), area.columns)
-  return filled(entry === undefined ? [title] : [title, ...streamRows(entry, moment, area)], area)
+  if (entry === undefined) return filled([title], area)
+  const rows = scene.state.isDetailOpen ? streamRows(entry, moment, area) : standingRows(entry, moment, area.columns)
+  return filled([title, ...rows], area)
 }
 
 type Fact = readonly [label: string, value: Cell]
 
-function streamRows(entry: StreamEntry, moment: CellFormat, { columns, rows }: Area): ScreenRow[] {
+/** The pane while no details are open: how the stream is, and its first failure. */
+function standingRows(entry: StreamEntry, moment: CellFormat, columns: number): ScreenRow[] {
+  const [facts = BLANK] = flowed(standingFacts(entry, moment), columns)
+  return [facts, ...failureRows(entry, columns, 1)]
+}
+
+function standingFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
+  const { summary } = entry.item
+  if (summary === undefined) return [['', stateCell(entry, moment)]]
+  return [
+    ['', stateCell(entry, moment)],
+    ...failureFacts(summary, moment),
+    ...silentFacts(summary, moment),
+    ['due', summary.dueMs === undefined ? '' : dueCell(summary.dueMs, moment)],
+    ['waiting on', idsText(summary.waitingOn, 3)],
+    ['last by', summary.lastBy],
+  ]
+}
+
+function failureFacts(summary: Summary, moment: CellFormat): Fact[] {
+  const { failed, canceled, ackMs } = summary
+  const isNew = hasNewFailure(summary)
+  return [
+    ['', failed === 0 ? '' : { text: `✗ ${failed} failed`, style: isNew ? 'bad' : 'plain' }],
+    ['', canceled === 0 ? '' : { text: `⊘ ${canceled} canceled`, style: 'warn' }],
+    ['acknowledged', failed === 0 || isNew ? '' : timeOf(ackMs, moment)],
+  ]
+}
+
+/** Workers whose claims have ended. */
+function silentFacts({ running }: Summary, { nowMs }: CellFormat): Fact[] {
+  const silent = running
+    .map(item => runningEvent(item))
+    .filter(event => event !== undefined)
+    .filter(({ claimEndMs }) => claimEndMs !== undefined && claimEndMs <= nowMs)
+  return silent.slice(0, SILENT_SHOWN).map(({ id, name, owner, lastSeenMs, claimEndMs }) => {
+    const since = calmSpan(nowMs - (lastSeenMs ?? claimEndMs ?? nowMs))
+    return ['silent', { text: `${owner} for ${since} on ${id} ${name}`.trim(), style: 'warn' }]
+  })
+}
+
+const SILENT_SHOWN = 3
+
+/** Why the stream is unreadable, or its first failure. */
+function failureRows(entry: StreamEntry, columns: number, most: number): ScreenRow[] {
   const { fault, summary } = entry.item
   const text = faultText(entry.item) ?? summary?.failure ?? ''
-  const label = fault === undefined ? `✗ ${safeText(summary?.failedId ?? '')} ` : `? ${safeText(fault.code)}: `
-  const lines = text === '' ? [] : wrapped(safeText(`${label}${text}`), columns - 2, 2)
-  const failure = lines.map(line => rowOf([[` ${line}`, fault === undefined ? 'bad' : 'warn']], columns))
+  const isNew = summary !== undefined && hasNewFailure(summary)
+  const sign = summary !== undefined && summary.failed === 0 ? '⊘' : '✗'
+  const label =
+    fault === undefined
+      ? `${sign} ${summary?.failedId ?? ''} ${summary?.failedName ?? ''}`.trimEnd()
+      : `? ${fault.code}`
+  if (text === '' && (summary?.failedId ?? '') === '') return []
+  const style = fault !== undefined ? 'warn' : isNew ? 'bad' : 'plain'
+  return wrapped(safeText(text === '' ? label : `${label}: ${text}`), columns - 2, most).map(line =>
+    rowOf([[` ${line}`, style]], columns),
+  )
+}
+
+function streamRows(entry: StreamEntry, moment: CellFormat, { columns, rows }: Area): ScreenRow[] {
+  const failure = failureRows(entry, columns, 4)
   const facts = flowed([...summaryFacts(entry, moment), ...blobFacts(entry, moment)], columns)
   return [...facts.slice(0, Math.max(1, rows - 1 - failure.length)), ...failure]
 }
 
 function summaryFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   const { summary } = entry.item
-  if (summary === undefined) return [['', statusCell(entry, moment)]]
-  const { total, open, failed } = summary
+  if (summary === undefined) return [['', stateCell(entry, moment)]]
+  const { total, open } = summary
   return [
-    ['', statusCell(entry, moment)],
+    ['', stateCell(entry, moment)],
+    ...failureFacts(summary, moment),
+    ...silentFacts(summary, moment),
     ['version', spacedCount(summary.version)],
     ['root', summary.root],
     ['key', summary.key],
     ['topic', summary.topic],
     ['tag', summary.tag],
     ['tracking id', summary.trackingId],
-    ['events', `${total - open - failed} done, ${open} open, ${failed} failed`],
+    ['events', `${total - open} of ${total} ended`],
     ['waiting on', idsText(summary.waitingOn, 12)],
     ['ready', idsText(summary.ready.map(readyText), 6)],
     ['created', timeOf(summary.createdMs, moment)],

@@ -1,8 +1,9 @@
 import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
-import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import { livenessOf } from '../../ops/watchdog-state/state.ts'
-import type { Scene } from '../state/context.ts'
-import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
+import type { Listing, Scene } from '../state/context.ts'
+import type { Sort } from '../state/state.ts'
+import { healthRow } from './health.ts'
+import { joined, rowOf, type ScreenRow, type StyledText } from './row.ts'
 import { safeText } from './safe-text.ts'
 import { streamHeader } from './stream/header.ts'
 import { dueCell } from './times.ts'
@@ -11,7 +12,7 @@ import { dueCell } from './times.ts'
 export function statusRow(scene: Scene): ScreenRow {
   switch (scene.state.screen) {
     case 'streams':
-      return withAddress(scene, [...streamCounts(scene), ...listParts(scene)])
+      return healthRow(scene)
     case 'stream':
       return streamHeader(scene)
     case 'leases':
@@ -36,31 +37,25 @@ function line(parts: readonly StyledText[]): StyledText[] {
   )
 }
 
-/** With the store's address at the right, if there is room. */
-function withAddress({ state, facts }: Scene, parts: readonly StyledText[]): ScreenRow {
-  const left: StyledText[] = [[' ', 'plain'], ...line(parts)]
-  const room = state.size.columns - widthOfSpans(left) - 3
-  const address = cutInside(safeText(facts.address), Math.max(0, room))
-  if (room < LEAST_ADDRESS && widthOf(address) < widthOf(facts.address)) return rowOf(left, state.size.columns)
-  const gap = ' '.repeat(Math.max(2, room + 2 - widthOf(address)))
-  return rowOf([...left, [gap, 'plain'], [address, 'dim']], state.size.columns)
-}
-
-const LEAST_ADDRESS = 12
-
-function streamCounts({ data }: Scene): StyledText[] {
-  const { size, isComplete } = data.streams
-  return [[`${spacedCounted(size, 'stream')}${isComplete ? '' : ' so far'}`, 'plain']]
-}
-
 /** The filter with its matches, the number of marks, and the order. */
-function listParts({ state, listing }: Scene): StyledText[] {
-  const { filter, marks, sort } = state.lists[state.screen]
+export function listParts({ state, listing, facts }: Scene): StyledText[] {
+  const { filter, onlyBroken, marks, sort } = state.lists[state.screen]
   return [
-    [filter === '' ? '' : `${spacedCounted(listing.matching, 'matches', 'match')} "${safeText(filter)}"`, 'active'],
+    [state.screen === 'streams' && facts.selection !== '' ? `only ${safeText(facts.selection)}` : '', 'active'],
+    [onlyBroken ? `only broken${filter === '' ? `: ${matchesOf(listing)}` : ''}` : '', 'active'],
+    [filter === '' ? '' : `filter ${safeText(filter)}: ${matchesOf(listing)}`, 'active'],
     [marks.size === 0 ? '' : `${spacedCount(marks.size)} marked`, 'active'],
-    [sort === undefined ? '' : `sorted by ${sort.by} ${sort.isDescending ? '↓' : '↑'}`, 'dim'],
+    [sort === undefined ? '' : orderText(sort), 'dim'],
   ]
+}
+
+function matchesOf({ matching, total }: Listing): string {
+  return `${spacedCount(matching)} of ${spacedCount(total)}`
+}
+
+/** Words instead of an arrow: the column of failures falls where others rise. */
+function orderText({ by, isDescending }: Sort): string {
+  return `sorted by ${by}${isDescending ? ', reversed' : ''}`
 }
 
 function watchdogParts({ data, nowMs, state }: Scene): StyledText[] {

@@ -1,5 +1,5 @@
-import { STREAM_FIELDS, statusCell } from '../../formats/listing/columns.ts'
-import { styleOf } from '../../formats/stream/view.ts'
+import { STREAM_FIELDS } from '../../formats/listing/columns.ts'
+import { stateStyle, streamStateOf } from '../../formats/listing/health.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import { type ActivityRate, rateNow } from '../data/activity-rate.ts'
 import type { StreamEntry } from '../data/types.ts'
@@ -9,6 +9,7 @@ import { gutter, highlightOf, type ListColumn, listRow, placeColumns, type RowMa
 import { noStreams } from './empty.ts'
 import { type Area, filled, type ScreenRow } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
+import { causeCell, progressSpans, stateCell } from './stream-cells.ts'
 import { AGE_WIDTH, DUE_WIDTH, screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
@@ -28,7 +29,7 @@ export function entryRows(scene: Scene, area: Area, all: readonly ListColumn<Str
     const entry = scene.data.streams.get(key)
     const marks = marksOf(scene, key, cursor)
     if (entry === undefined) return goneRow(key, marks, area.columns)
-    return isTiny(scene) ? shortRow(entry, marks, area.columns) : listRow(columns, entry, format, marks)
+    return isTiny(scene) ? shortRow(entry, marks, area.columns, scene.nowMs) : listRow(columns, entry, format, marks)
   })
   return filled([...titles, ...rows], area)
 }
@@ -48,9 +49,11 @@ export function marksOf({ state, listing }: Scene, key: string, cursor: string |
 }
 
 /** A row with room for the name only, after the glyph of its status. */
-function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns: number): ScreenRow {
-  const isUnknown = !isRead && item.summary === undefined
-  const status = isUnknown ? { glyph: '…', style: 'dim' as const } : styleOf(item.summary?.status ?? '')
+function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns: number, nowMs: number): ScreenRow {
+  const { summary } = item
+  const isUnknown = !isRead && summary === undefined
+  const state = stateStyle(summary === undefined ? '' : streamStateOf(summary, nowMs))
+  const { glyph, style } = isUnknown ? { glyph: '…', style: 'dim' as const } : state
   const [sign, ...rest] = gutter(marks)
   const front = `${sign?.[0].slice(0, 1) ?? ''}${rest.length > 0 ? '•' : ''}`
   const room = columns - widthOf(front) - 2
@@ -58,7 +61,7 @@ function shortRow({ name, item, isRead }: StreamEntry, marks: RowMarks, columns:
   return {
     spans: [
       [front, 'plain'],
-      [status.glyph, status.style],
+      [glyph.slice(-1), style],
       [` ${cutInside(safeName(name), room)}`, 'plain'],
     ],
     ...highlightOf(marks),
@@ -74,28 +77,13 @@ function goneRow(key: string, marks: RowMarks, columns: number): ScreenRow {
   }
 }
 
-const {
-  name,
-  status,
-  events,
-  waitingOrFault,
-  due,
-  age,
-  lease,
-  version,
-  root,
-  key,
-  topic,
-  modified,
-  lastBy,
-  lastFailure,
-} = STREAM_FIELDS
+const { name, due, age, lease, version, root, key, topic, modified, lastBy, lastFailure } = STREAM_FIELDS
 
 const USUAL: readonly ListColumn<StreamEntry>[] = [
-  { ...name, width: 16, share: 5 },
-  { ...status, width: 14, spare: 1, cell: statusCell },
-  { ...events, width: 11, from: PANES_COLUMNS },
-  { ...waitingOrFault, width: 12, share: 3, from: WIDE_COLUMNS, spare: 7 },
+  { ...name, width: 16, share: 6 },
+  { title: 'STATUS', width: 14, spare: 1, cell: stateCell },
+  { title: 'PROGRESS', width: 15, from: PANES_COLUMNS, cell: () => '', spans: progressSpans },
+  { title: 'WAITS / WHY', width: 12, share: 5, from: WIDE_COLUMNS, spare: 7, cell: causeCell },
   { ...due, align: 'right', width: DUE_WIDTH, spare: 2 },
   { ...age, width: AGE_WIDTH, spare: 6 },
   { ...lease, width: 9, share: 1, from: WIDE_COLUMNS, spare: 8 },

@@ -4,6 +4,7 @@ import type { Freshness } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
+import { listParts } from './status-line.ts'
 
 /** The first line: place, freshness, and whether changes are unlocked. */
 export function titleRow(scene: Scene): ScreenRow {
@@ -93,16 +94,15 @@ function writesSpan({ state: { writes }, nowMs }: Scene): StyledText {
 /** The line between head and body; it holds important news. */
 export function headRule(scene: Scene): ScreenRow {
   const { columns } = scene.state.size
-  const [text, style] = headNews(scene)
-  if (text === '' || columns < 8) return { spans: [['─'.repeat(Math.max(0, columns)), 'dim']] }
-  return rowOf(
-    [
-      ['─ ', 'dim'],
-      [text, style],
-      [` ${'─'.repeat(Math.max(0, columns - 3 - widthOf(text)))}`, 'dim'],
-    ],
-    columns,
+  // On the streams screen the line above has the numbers.
+  const parts = [headNews(scene), ...(scene.state.screen === 'streams' ? listParts(scene) : [])]
+  const news = joined(
+    parts.map(part => [part]),
+    ' · ',
   )
+  if (news.length === 0 || columns < 8) return { spans: [['─'.repeat(Math.max(0, columns)), 'dim']] }
+  const rest = '─'.repeat(Math.max(0, columns - 3 - widthOfSpans(news)))
+  return rowOf([['─ ', 'dim'], ...news, [` ${rest}`, 'dim']], columns)
 }
 
 function headNews({ data, state, nowMs }: Scene): StyledText {

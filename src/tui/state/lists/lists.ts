@@ -1,10 +1,10 @@
-import { statusWord } from '../../../formats/stream/view.ts'
 import { isHeld } from '../../../stream/lease.ts'
 import { leaseNow } from '../../data/stream-table.ts'
-import type { Activity, Data, StreamEntry } from '../../data/types.ts'
+import type { Activity, Data } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { State } from '../state.ts'
 import { filterWords, KeptListing, listingOf, NO_ROWS, searchText } from './rows.ts'
+import { fieldsOfStream, leaseText, streamText } from './stream-text.ts'
 import { TableList } from './table-list.ts'
 import { TreeList } from './tree-list.ts'
 
@@ -12,13 +12,15 @@ import { TreeList } from './tree-list.ts'
 export class Lists {
   readonly #streams = new TableList({
     sort: { by: 'name', isDescending: false },
-    textOf: searchText(streamTexts),
+    textOf: streamText,
+    fieldsOf: fieldsOfStream,
     keepsCursorOnly: false,
   })
   readonly #leases = new TableList({
     isIn: ({ item }, nowMs) => isHeld(leaseNow(item.listed.lease, nowMs)),
     sort: { by: 'since', isDescending: false },
-    textOf: searchText(leaseTexts),
+    textOf: leaseText,
+    fieldsOf: fieldsOfStream,
     // Where every change takes a lease, leases come and go all the time.
     keepsCursorOnly: true,
   })
@@ -64,17 +66,6 @@ export class Lists {
       return listingOf(keys, { matching: keys.length, total: items.length })
     })
   }
-}
-
-function streamTexts({ name, item: { summary, fault } }: StreamEntry): readonly string[] {
-  if (summary === undefined) return [name, fault?.code ?? '']
-  const { status, root, key, topic, tag, trackingId, waitingOn, failure } = summary
-  return [name, statusWord(status), root, key, topic, tag, trackingId, ...waitingOn, failure, fault?.code ?? '']
-}
-
-function leaseTexts(entry: StreamEntry): readonly string[] {
-  const { state, holder } = entry.item.listed.lease
-  return [...streamTexts(entry), state, holder?.by ?? '', holder?.host ?? '', holder?.purpose ?? '']
 }
 
 function activityTexts({ stream, tx: { by, op, why, on, changes } }: Activity): readonly string[] {

@@ -46,22 +46,55 @@ export class KeptListing {
   }
 }
 
-/** The words of a filter: all must be found, `!word` must not. Case is ignored. */
+/** Fields that a filter can name, as in `owner:w-7`; each may have several values. */
+export const FILTER_FIELDS = ['name', 'status', 'failed', 'owner', 'root', 'key', 'topic', 'tag', 'tracking'] as const
+export type FilterField = (typeof FILTER_FIELDS)[number]
+
+/** The values of a named field of a row. */
+export type FieldsOfRow = (field: FilterField) => readonly string[]
+
+/** The terms of a filter: all must hold, those after `!` must not. Case is ignored. */
 export interface FilterWords {
   /** Everything matches. */
   readonly isEmpty: boolean
-  /** @param text as `searchable` makes it */
-  accepts(text: string): boolean
+  /**
+   * @param text as `searchable` makes it
+   * @param fields the row's named fields; without them `field:text` is a word like any other
+   */
+  accepts(text: string, fields?: FieldsOfRow): boolean
+}
+
+interface Term {
+  readonly word: string
+  readonly isUnwanted: boolean
+  readonly field: FilterField | undefined
+  /** What the field has to contain. */
+  readonly value: string
 }
 
 export function filterWords(filter: string): FilterWords {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
-  const unwanted = words.filter(word => word.startsWith('!') && word.length > 1).map(word => word.slice(1))
-  const wanted = words.filter(word => !word.startsWith('!'))
+  const terms = filter
+    .toLowerCase()
+    .split(/\s+/)
+    .filter(word => word !== '' && word !== '!')
+    .map(termOf)
   return {
-    isEmpty: wanted.length + unwanted.length === 0,
-    accepts: text => wanted.every(word => text.includes(word)) && !unwanted.some(word => text.includes(word)),
+    isEmpty: terms.length === 0,
+    accepts: (text, fields) => terms.every(term => holds(term, text, fields) !== term.isUnwanted),
   }
+}
+
+function termOf(text: string): Term {
+  const isUnwanted = text.startsWith('!')
+  const word = isUnwanted ? text.slice(1) : text
+  const colon = word.indexOf(':')
+  const field = FILTER_FIELDS.find(name => name === word.slice(0, Math.max(0, colon)))
+  return { word, isUnwanted, field, value: word.slice(colon + 1) }
+}
+
+function holds({ word, field, value }: Term, text: string, fields: FieldsOfRow | undefined): boolean {
+  if (field === undefined || fields === undefined) return text.includes(word)
+  return fields(field).some(each => each !== '' && each.toLowerCase().includes(value))
 }
 
 /** Texts joined for searching: no word can span two of them. */

@@ -1,8 +1,11 @@
+import { hasNewFailure, isBroken, streamStateOf } from '../../../formats/listing/health.ts'
 import { compareNames } from '../../../store/names.ts'
+import { isFinal } from '../../../stream/event.ts'
+import type { Summary } from '../../../stream/summary.ts'
 import type { StreamEntry, StreamTable } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { ListState, Sort } from '../state.ts'
-import { filterWords, listingOf, NO_ROWS, type SearchText } from './rows.ts'
+import { type FieldsOfRow, filterWords, listingOf, NO_ROWS } from './rows.ts'
 
 /** Rules of a list of streams. */
 export interface TableListRules {
@@ -11,7 +14,8 @@ export interface TableListRules {
   /** Default order. */
   readonly sort: Sort
   /** The searched text of a stream. */
-  readonly textOf: SearchText<StreamEntry>
+  readonly textOf: (entry: StreamEntry, nowMs: number) => string
+  readonly fieldsOf: (entry: StreamEntry) => FieldsOfRow
   /** Of the rows that no longer belong, only the one under the cursor stays. */
   readonly keepsCursorOnly: boolean
 }
@@ -22,6 +26,7 @@ interface ListInputs {
   readonly revision: number
   readonly membership: number
   readonly filter: string
+  readonly onlyBroken: boolean
   readonly sort: Sort | undefined
   readonly moves: number
   readonly nowMs: number
@@ -43,9 +48,9 @@ export class TableList {
   }
 
   listing(list: ListState, table: StreamTable, nowMs: number): Listing {
-    const { filter, sort, moves } = list
+    const { filter, onlyBroken, sort, moves } = list
     const { revision, membership } = table
-    const now: ListInputs = { table, revision, membership, filter, sort, moves, nowMs }
+    const now: ListInputs = { table, revision, membership, filter, onlyBroken, sort, moves, nowMs }
     const before = this.#inputs
     if (before !== undefined && this.#isCurrent(before, now)) return this.#listing
     if (before?.table !== table || before.membership !== membership) this.#names = namesOf(table)
@@ -56,28 +61,35 @@ export class TableList {
 
   #isCurrent(before: ListInputs, now: ListInputs): boolean {
     if (before.table !== now.table || before.membership !== now.membership) return false
-    if (before.filter !== now.filter || !isSameSort(before.sort, now.sort)) return false
+    if (!isSameChoice(before, now) || !isSameSort(before.sort, now.sort)) return false
     if (this.#hasStale && before.moves !== now.moves) return false
     if (this.#isAllByName(now)) return true
-    return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
+    if (Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)) return true
+    return before.revision === now.revision && !this.#changesWithTime(now)
+  }
+
+  /** Deadlines and claims pass without a write. */
+  #changesWithTime({ filter, onlyBroken, sort }: ListInputs): boolean {
+    return onlyBroken || sort?.by === 'status' || !filterWords(filter).isEmpty
   }
 
   /** The content of the streams does not matter then. */
-  #isAllByName({ filter, sort = this.#rules.sort }: Pick<ListInputs, 'filter' | 'sort'>): boolean {
-    return this.#rules.isIn === undefined && sort.by === 'name' && filterWords(filter).isEmpty
+  #isAllByName({ filter, onlyBroken, sort = this.#rules.sort }: Pick<ListInputs, Choice | 'sort'>): boolean {
+    return this.#rules.isIn === undefined && !onlyBroken && sort.by === 'name' && filterWords(filter).isEmpty
   }
 
   /** Whether a row that no longer matches stays in place. */
-  #staysFor(before: ListInputs | undefined, { filter, moves, cursor }: ListState): (name: string) => boolean {
-    if (before === undefined || before.filter !== filter || before.moves !== moves) return () => false
+  #staysFor(before: ListInputs | undefined, list: ListState): (name: string) => boolean {
+    const { moves, cursor } = list
+    if (before === undefined || !isSameChoice(before, list) || before.moves !== moves) return () => false
     const { indexOf } = this.#listing
     const { keepsCursorOnly } = this.#rules
     return name => (!keepsCursorOnly || name === cursor) && indexOf(name) >= 0
   }
 
   #make(list: ListState, { table, nowMs }: ListInputs, stays: (name: string) => boolean): Listing {
-    const { isIn = () => true, textOf, sort: usual } = this.#rules
-    const { filter, sort = usual } = list
+    const { isIn = () => true, textOf, fieldsOf, sort: usual } = this.#rules
+    const { filter, onlyBroken, sort = usual } = list
     if (this.#isAllByName(list)) return this.#all(sort)
     const words = filterWords(filter)
     const entries: StreamEntry[] = []
@@ -88,13 +100,14 @@ export class TableList {
       if (entry === undefined) continue
       const belongs = isIn(entry, nowMs)
       if (belongs) total++
-      const passes = belongs && (words.isEmpty || words.accepts(textOf(entry)))
+      const isShown = belongs && (!onlyBroken || isBroken(entry.item, nowMs))
+      const passes = isShown && (words.isEmpty || words.accepts(textOf(entry, nowMs), fieldsOf(entry)))
       if (!passes && !stays(name)) continue
       if (!passes) faint.add(name)
       entries.push(entry)
     }
     this.#hasStale = faint.size > 0
-    const keys = sortStreams(entries, sort).map(({ name }) => name)
+    const keys = sortStreams(entries, sort, nowMs).map(({ name }) => name)
     return listingOf(keys, { faint, matching: keys.length - faint.size, total })
   }
 
@@ -117,20 +130,26 @@ function namesOf(table: StreamTable): readonly string[] {
 
 const DIFFERENT = /[\ud800-\uffff]/
 
+type Choice = 'filter' | 'onlyBroken'
+
+function isSameChoice(a: Pick<ListState, Choice>, b: Pick<ListState, Choice>): boolean {
+  return a.filter === b.filter && a.onlyBroken === b.onlyBroken
+}
+
 function isSameSort(a: Sort | undefined, b: Sort | undefined): boolean {
   return a?.by === b?.by && a?.isDescending === b?.isDescending
 }
 
 /** The sort key of a stream, lowest first; streams without one are last in both directions. */
-type KeyOf = (entry: StreamEntry) => number | string | undefined
+type KeyOf = (entry: StreamEntry, nowMs: number) => number | string | undefined
 
 /** The most urgent status first. */
-const STATUSES = ['aborted', 'inprocess', 'init', 'canceled', 'completed']
+const STATES = ['aborted', 'failing', 'abandoned', 'overdue', 'inprocess', 'init', 'canceled', 'errors', 'completed']
 const UNREADABLE = -1
 
 const KEYS: { readonly [By in string]: KeyOf } = {
-  status: ({ item }) => (item.fault === undefined ? statusRank(item.summary?.status) : UNREADABLE),
-  failed: ({ item }) => (item.summary === undefined ? undefined : -item.summary.failed),
+  status: ({ item }, nowMs) => (item.fault === undefined ? stateRank(item.summary, nowMs) : UNREADABLE),
+  failed: ({ item }) => failureRank(item.summary),
   due: ({ item }) => item.summary?.dueMs,
   age: ({ item }) => item.summary?.createdMs,
   changed: ({ item }) => -item.listed.modifiedMs,
@@ -139,20 +158,35 @@ const KEYS: { readonly [By in string]: KeyOf } = {
 }
 
 /** An unknown status counts as open. */
-function statusRank(status: string | undefined): number | undefined {
-  if (status === undefined) return undefined
-  const rank = STATUSES.indexOf(status)
-  return rank < 0 ? STATUSES.indexOf('inprocess') : rank
+function stateRank(summary: Summary | undefined, nowMs: number): number | undefined {
+  if (summary === undefined) return undefined
+  const rank = STATES.indexOf(streamStateOf(summary, nowMs))
+  return rank < 0 ? STATES.indexOf('inprocess') : rank
 }
 
+/** Streams that were aborted, then open ones with failures, then the other failed, acknowledged and canceled ones; each kind by number. */
+function failureRank(summary: Summary | undefined): number | undefined {
+  if (summary === undefined) return undefined
+  const { failed, canceled, status } = summary
+  const kind = failed === 0 ? (canceled > 0 ? 1 : 0) : !hasNewFailure(summary) ? 2 : openOrAborted(status)
+  return -(kind * MAX_EVENTS + Math.min(failed > 0 ? failed : canceled, MAX_EVENTS - 1))
+}
+
+function openOrAborted(status: string): number {
+  return status === 'aborted' ? 5 : isFinal({ status }) ? 3 : 4
+}
+
+/** More events than any stream has. */
+const MAX_EVENTS = 1e9
+
 /** Sorts streams that are in name order; equal ones keep that order. */
-function sortStreams(entries: StreamEntry[], { by, isDescending }: Sort): StreamEntry[] {
+function sortStreams(entries: StreamEntry[], { by, isDescending }: Sort, nowMs: number): StreamEntry[] {
   if (by === 'name') return isDescending ? entries.reverse() : entries
   const keyOf = KEYS[by]
   if (keyOf === undefined) return entries
   const direction = isDescending ? -1 : 1
   return entries
-    .map(entry => ({ entry, key: keyOf(entry) }))
+    .map(entry => ({ entry, key: keyOf(entry, nowMs) }))
     .sort((a, b) => compare(a.key, b.key, direction))
     .map(({ entry }) => entry)
 }

@@ -2,11 +2,20 @@ import type { ShownStream } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, wrapped } from '../../../formats/terminal/width.ts'
 import type { JournalEntry } from '../../../ops/read-stream.ts'
-import { attemptOf, fenceOf, isFinal, isSuperseded, nextIds, type StreamEvent } from '../../../stream/event.ts'
+import {
+  attemptOf,
+  fenceOf,
+  isFailed,
+  isFinal,
+  isSuperseded,
+  nextIds,
+  type StreamEvent,
+} from '../../../stream/event.ts'
 import { type Deadline, deadlineOf } from '../../../stream/time/deadlines.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { shownOf } from '../../state/shown-stream.ts'
+import { clamp } from '../../state/transition.ts'
 import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { dueSpan, type RowTime, wholeTimeText } from '../times.ts'
@@ -20,17 +29,47 @@ import { claimSpan, statusSpan, type VisibleNode, visibleNodes } from './tree.ts
  * all attributes, its message and the end of its journal.
  */
 export function detailRows(scene: Scene, area: Area): ScreenRow[] {
+  const found = underCursor(scene)
+  if (found === undefined) return filled([ruleRow('', area.columns)], area)
+  const { open, item } = found
+  const { event, node } = item
+  const title = `${safeText(node.id)} ${safeText(event?.name ?? '')}`.trimEnd()
+  const context = contextOf(scene, found, area.columns)
+  if (context === undefined) {
+    return filled([ruleRow(title, area.columns), missingRow(item, open, area.columns)], area)
+  }
+  const room = area.rows - 1
+  const lines = room < LEAST_FOR_ALL ? shortLines(context, room) : allLines(context)
+  const top = clamp(scene.state.detailTop, 0, Math.max(0, lines.length - room))
+  const place = lines.length > room ? `, ${top + 1}–${top + room} of ${lines.length}: J K scroll` : ''
+  const shown = lines.slice(top, top + Math.max(0, room))
+  const rows = shown.map(spans => rowOf([[' ', 'plain'], ...spans], area.columns))
+  return filled([ruleRow(`${title}${place}`, area.columns), ...rows], area)
+}
+
+/** Number of lines of all details of the event under the cursor: they may take more rows than the pane has. */
+export function detailLength(scene: Scene): number {
+  if (scene.state.screen !== 'stream' || scene.state.pane !== 'tree') return 0
+  const found = underCursor(scene)
+  const context = found && contextOf(scene, found, scene.state.size.columns)
+  return context === undefined ? 0 : allLines(context).length
+}
+
+function underCursor(scene: Scene) {
   const open = openOf(scene)
   const item = open && visibleNodes(scene, open, listWindow(scene, 1)).find(({ isCursor }) => isCursor)
   const shown = shownOf(open, scene.nowMs)
-  if (open === undefined || item === undefined || shown === undefined) return filled([ruleRow('', area.columns)], area)
-  const { event, node } = item
-  const title = ruleRow(`${safeText(node.id)} ${safeText(event?.name ?? '')}`.trimEnd(), area.columns)
-  if (event === undefined) return filled([title, missingRow(item, open, area.columns)], area)
+  return open === undefined || item === undefined || shown === undefined ? undefined : { open, item, shown }
+}
+
+function contextOf(
+  scene: Scene,
+  { open, item: { event }, shown }: NonNullable<ReturnType<typeof underCursor>>,
+  columns: number,
+): DetailContext | undefined {
+  if (event === undefined) return undefined
   const moment = { nowMs: shown.nowMs, time: scene.state.time }
-  const transactions = open.transactionsOf(event.id)
-  const lines = linesFor({ shown, event, transactions, moment, width: area.columns - 1 }, area.rows - 1)
-  return filled([title, ...lines.map(spans => rowOf([[' ', 'plain'], ...spans], area.columns))], area)
+  return { shown, event, transactions: open.transactionsOf(event.id), moment, width: columns - 1 }
 }
 
 function missingRow({ node, at }: VisibleNode, { nodes }: OpenStream, width: number): ScreenRow {
@@ -48,28 +87,33 @@ type Line = readonly StyledText[]
 
 /** From this many rows on, all details are shown instead of the most important lines. */
 const LEAST_FOR_ALL = 4
-/** Rows of a message at most. */
-const MESSAGE_ROWS = 3
+/** Transactions shown at most; `log` has them all. */
+const TRANSACTIONS_SHOWN = 50
 
-function linesFor(context: DetailContext, rows: number): Line[] {
-  if (rows < LEAST_FOR_ALL) return shortLines(context, rows)
-  const facts = factLines(context)
-  const message = messageLines(context, Math.min(MESSAGE_ROWS, rows - LEAST_FOR_ALL + 1))
-  const least = Math.min(2, context.transactions.length)
-  const above = [...facts.slice(0, Math.max(1, rows - least - message.length)), ...message]
-  return [...above, ...journalLines(context, rows - above.length)]
+/** The whole message stands right below the status: nothing else is wanted as much. */
+function allLines(context: DetailContext): Line[] {
+  const [first = [], ...others] = factLines(context)
+  return [first, ...messageLines(context), ...others, ...journalLines(context, TRANSACTIONS_SHOWN)]
 }
 
+/** What a failed event says is worth more than the end of its journal. */
 function shortLines(context: DetailContext, rows: number): Line[] {
   const lines = [shortLine(context)]
-  if (rows > 2) lines.push(...messageLines(context, 1))
+  if (rows > 2 || isFailed(context.event)) lines.push(...messageLines(context).slice(0, 1))
   if (rows > lines.length) lines.push(journalLine(context))
   return lines.slice(0, Math.max(0, rows))
 }
 
-function messageLines({ event, width }: DetailContext, most: number): Line[] {
-  if (event.msg === '') return []
-  return wrapped(`msg ${safeText(event.msg)}`, width, most).map(line => [[line, 'plain']])
+/** The message as it was written: with its lines, each wrapped. */
+function messageLines({ event, width }: DetailContext): Line[] {
+  if (event.msg.trim() === '') return []
+  const style = event.status === 'aborted' && !isSuperseded(event) ? 'bad' : 'plain'
+  const lines = event.msg.trimEnd().split(/\r\n|[\r\n]/)
+  return lines.flatMap((line, at) => {
+    const text = safeText(at === 0 ? `msg ${line}` : line)
+    const parts = wrapped(text, width, Number.POSITIVE_INFINITY)
+    return (parts.length === 0 ? [''] : parts).map((part): Line => [[part, style]])
+  })
 }
 
 function journalLines({ transactions, event, moment }: DetailContext, rows: number): Line[] {
@@ -106,7 +150,10 @@ function shortLine(context: DetailContext): Line {
   const { event } = context
   const work = workSpans(context)
   const limit = [named('timeout', event.timeout, context), due(context).slice(0, 2)]
-  return joined(event.lc.owner === undefined ? [status(context), ...work, ...limit] : [...work, ...limit], GAP)
+  return joined(
+    event.lc.owner === undefined || isFailed(event) ? [status(context), ...work, ...limit] : [...work, ...limit],
+    GAP,
+  )
 }
 
 /** All details, the most important first; empty lines are left out. */

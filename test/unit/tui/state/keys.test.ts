@@ -44,7 +44,7 @@ describe('the key table', () => {
 
 describe('the keys in the footer', () => {
   it('belong to the screen', () => {
-    expect(hints(stage()).slice(0, 4)).toEqual(['j/k move', 'enter open', '/ filter', '? keys'])
+    expect(hints(stage()).slice(0, 4)).toEqual(['j/k move', 'enter open', '/ filter', 'F broken'])
     expect(hints(stage({ stream: 'a' })).slice(0, 4)).toEqual(['esc streams', 'j/k move', 'h/l fold', 't timeline'])
     expect(hints(stage().press('4'))).toContain('D dry run')
     expect(hints(stage()).at(-1)).toBe('q quit')

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { layoutOf } from '../../../../src/tui/state/layout.ts'
 import type { State } from '../../../../src/tui/state/state.ts'
 import { openStream } from '../support/open-stream.ts'
 import { Stage } from '../support/stage.ts'
@@ -267,5 +268,30 @@ describe('terminal and program', () => {
   it('ignore a paste outside fields', () => {
     const there = stage({ writes: 'unlocked' }).act({ kind: 'paste', text: 'q\n:q\n!cX' })
     expect([there.state, there.effects]).toEqual([stage({ writes: 'unlocked' }).state, []])
+  })
+})
+
+describe('the details of an event', () => {
+  const long = () => {
+    const there = new Stage({ ...WORLD, detailLength: () => 40 }, { stream: 'a' })
+    return there.press('d')
+  }
+
+  it('scroll by a line, not beyond their ends', () => {
+    const there = long()
+    const rows = layoutOf(there.state).detail - 1
+    expect(there.press('J', 'J', 'K').state.detailTop).toBe(1)
+    expect(there.press('K', 'K').state.detailTop).toBe(0)
+    expect(there.press(...Array(99).fill('J')).state.detailTop).toBe(40 - rows)
+  })
+
+  it('begin at their top for another event, and when they are opened again', () => {
+    expect(long().press('J', 'j').state.detailTop).toBe(0)
+    expect(long().press('J', 'd', 'd').state.detailTop).toBe(0)
+  })
+
+  it('do not scroll while they are closed', () => {
+    const there = long().press('d', 'J')
+    expect([there.state.detailTop, there.state.notice?.text]).toEqual([0, 'no details are open: d opens them'])
   })
 })

@@ -9,6 +9,7 @@ import { NOW_MS, type WorldText, worldWith } from './world.ts'
 
 /** The sizes of the screen snapshots. */
 export const SIZES: readonly Size[] = [
+  { columns: 40, rows: 12 },
   { columns: 60, rows: 20 },
   { columns: 80, rows: 24 },
   { columns: 120, rows: 40 },

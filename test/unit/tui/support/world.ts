@@ -40,8 +40,16 @@ export function worldWith(text: WorldText = {}): ScreenContext {
     data,
     liveRevision: text.liveRevision ?? data.revision,
     listing: rows === undefined || Array.isArray(rows) ? listingOf(rows ?? namesOf(data)) : (rows as Listing),
-    facts: { address: 'memory:test', isProtected: false, protectedName: 'test', version: '0.0.0', ...facts },
+    facts: {
+      address: 'memory:test',
+      isProtected: false,
+      protectedName: 'test',
+      selection: '',
+      version: '0.0.0',
+      ...facts,
+    },
     nowMs,
+    detailLength: () => 0,
     commandFor: subject => `leasectl ${wordsOf(subject)}`,
   }
 }

@@ -151,8 +151,8 @@ it('a frame has a title, a list of single lines and the keys in a terminal of 20
   expect(frameText(frame)).toMatchInlineSnapshot(`
     " streams  READ-ONLY
      ✓ orders/4709
-     ✓ orders/4710
-    ›▶ orders/4711
+     ± orders/4710
+    ›✗ orders/4711
      ? keys  q quit
     "
   `)

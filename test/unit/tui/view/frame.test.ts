@@ -28,6 +28,17 @@ describe.each(SIZES.map(size => ({ size, name: sizeName(size) })))('a terminal o
     await expect(frameText(frame)).toMatchFileSnapshot(`frames/stream-${pane}-${name}.txt`)
   })
 
+  it.each([
+    ['in the standing pane', 'stream-failed', false],
+    ['in the open details', 'stream-failed-detail', true],
+  ])('shows the message of a failed event %s', async (_where, file, isDetailOpen) => {
+    const { lists } = demoScene('stream', size).state
+    const stream = { ...lists.stream, cursor: '03.00' }
+    const frame = frameOf(demoScene('stream', size, { isDetailOpen, lists: { ...lists, stream } }))
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/${file}-${name}.txt`)
+  })
+
   it('shows the help in the middle', async () => {
     const frame = frameOf(dialogScene({ kind: 'help', top: 0 }, size))
     expect(frame.rows).toHaveLength(size.rows)

@@ -13,7 +13,7 @@ function pictureOf(entry: StreamEntry, columns = 120): string {
 
 it('the known values of a stream are shown while its newer state is read', () => {
   const older = streamEntry(STREAM, { waitingOn: ['01.02'], open: 1, total: 4 }, { isRead: false })
-  expect(pictureOf(older)).toMatch(/orders\/1 +▶ inprocess +3\/1\/0\/0 .* 01\.02 /)
+  expect(pictureOf(older)).toMatch(/orders\/1 +▶ inprocess +3\/4 .* 01\.02 /)
   expect(pictureOf(older, 30)).toContain('▶ orders/1')
   const { item } = older
   const unknown = { ...older, item: { ...item, summary: undefined } }
@@ -23,7 +23,8 @@ it('the known values of a stream are shown while its newer state is read', () =>
 
 it('ready events are listed by name, with the topic in brackets if there is one', () => {
   const entry = streamEntry(STREAM, { ready: ['Search|', 'Search|orders%2Fsearch', 'Gr%C3%BC%C3%9Fen|', '%|', '+3'] })
-  const scene = sceneWith({ streams: [entry], rows: [STREAM], size: { columns: 160, rows: 40 } })
+  const size = { columns: 160, rows: 40 }
+  const scene = sceneWith({ streams: [entry], rows: [STREAM], size, state: { isDetailOpen: true } })
   const rows = listDetailRows(scene, { columns: 160, rows: 10 })
   expect(frameText({ columns: 160, rows })).toContain('ready Search Search [orders/search] Grüßen % +3')
 })
@@ -36,7 +37,8 @@ it('names stay readable when more columns are shown', () => {
 
 it('a claim is shown with whether it has expired', () => {
   const detailOf = (claimEndMs: number) => {
-    const scene = sceneWith({ streams: [streamEntry(STREAM, { claimEndMs })], rows: [STREAM] })
+    const streams = [streamEntry(STREAM, { claimEndMs })]
+    const scene = sceneWith({ streams, rows: [STREAM], state: { isDetailOpen: true } })
     return frameText({ columns: 160, rows: listDetailRows(scene, { columns: 160, rows: 10 }) })
   }
   expect(detailOf(NOW_MS + 5_000)).toContain('first claim ends ')

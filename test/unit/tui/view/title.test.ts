@@ -75,9 +75,28 @@ it('the title counts streams, matches and marks, and names the order and the sto
   }
   const state = { lists: { ...scene.state.lists, streams } }
   const rows = listingOf(['orders/4711'], { matching: 58, total: 10_000 })
-  const size = { columns: 120, rows: 20 }
+  const size = { columns: 160, rows: 20 }
   expect(lines({ state, rows, size })[1]).toMatch(
-    /^ 11 streams · 58 match "wo"rd" · 3 marked · sorted by due ↓ +sqlite:\/\/\/var\/lib\/orders\.db$/,
+    /^ 13 streams {2}▶ 6 open {2}✗ 3 failed {2}† 1 abandoned {2}! 1 overdue {2}\? 1 unreadable {2}⊘ 2 canceled {2}✓ 3 completed +sqlite:\/\/\/var\/lib\/orders\.db$/,
   )
-  expect(lines({ isComplete: false })[1]).toMatch(/^ 11 streams so far /)
+  expect(rule({ state, rows, size })).toMatch(/^─ filter wo"rd: 58 of 10 000 · 3 marked · sorted by due, reversed ─+$/)
+  expect(lines({ isComplete: false })[1]).toMatch(/^ 13 streams so far /)
+})
+
+it('counts with fewer words where the line is narrow, and never drops what is broken', () => {
+  const health = (columns: number) => lines({ size: { columns, rows: 24 } })[1]
+  expect(health(100)).toMatch(
+    /^ 13 streams {2}▶ 6 {2}✗ 3 failed {2}† 1 abandoned {2}! 1 overdue {2}\? 1 unreadable {2}⊘ 2 {2}✓ 3/,
+  )
+  expect(health(40)).toBe(' 13  ▶ 6  ✗ 3  † 1  ! 1  ? 1  ⊘ 2  ✓ 3')
+})
+
+it('says that only what is broken is listed, and with which flags it was started', () => {
+  const { lists } = sceneWith().state
+  const state = { lists: { ...lists, streams: { ...lists.streams, onlyBroken: true } } }
+  const rows = listingOf(['orders/4711'], { matching: 5, total: 13 })
+  expect(rule({ state, rows })).toMatch(/^─ only broken: 5 of 13 ─+$/)
+  expect(rule({ facts: { selection: "--failed --match 'orders/**'" } })).toMatch(
+    /^─ only --failed --match 'orders\/\*\*' ─+$/,
+  )
 })

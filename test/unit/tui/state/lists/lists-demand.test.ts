@@ -22,7 +22,7 @@ it('the data store requests only unknown documents of visible rows', () => {
   const { unread, ...rest } = demanded(stateOn('streams'))
   expect(rest).toEqual({ streams: true, open: undefined, activity: false, watchdog: false })
   expect(unread.slice(0, 2)).toEqual(['s00', 's02'])
-  expect(unread).toHaveLength(18)
+  expect(unread).toHaveLength(15)
   expect(demanded(stateOn('streams', { cursor: 's50', offset: 3 })).unread.slice(0, 1)).toEqual(['s47'])
   expect(demanded(stateOn('streams', { cursor: 's99' })).unread.at(-1)).toBe('s99')
 })

@@ -1,10 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import type { LeaseView } from '../../../../../src/store/store.ts'
+import { runningItem } from '../../../../../src/stream/summary.ts'
 import { DataStore } from '../../../../../src/tui/data/store.ts'
 import type { StreamTable } from '../../../../../src/tui/data/types.ts'
 import { Lists } from '../../../../../src/tui/state/lists/lists.ts'
 import type { ListState } from '../../../../../src/tui/state/state.ts'
 import { FREE, NOW, row, stateOn } from './support.ts'
+
+const PAY = runningItem({
+  id: '01.02.00',
+  name: 'Pay',
+  owner: 'W-7',
+  attempt: 1,
+  sinceMs: NOW,
+  lastSeenMs: NOW,
+  claimEndMs: NOW + 60_000,
+})
 
 /** The rows of a screen, computed repeatedly. */
 function streams(data: DataStore, lists = new Lists()) {
@@ -96,9 +107,9 @@ describe('the filter of streams', () => {
   const data = new DataStore()
   data.putStreams(
     [
-      row('orders/1', { root: 'SearchOrder', key: 'K1', waitingOn: ['01.02.00'] }),
-      row('orders/2', { status: 'aborted', failure: 'Disk full', topic: 'cpu' }),
-      row('other', { tag: 'night run', trackingId: 'tr-77' }),
+      row('orders/1', { root: 'SearchOrder', key: 'K1', waitingOn: ['01.02.00'], running: [PAY] }),
+      row('orders/2', { status: 'aborted', failed: 1, failedId: '02.00', failure: 'Disk full', topic: 'cpu' }),
+      row('other', { tag: 'night run', trackingId: 'tr-77', dueMs: NOW - 134_000 }),
     ],
     NOW,
   )
@@ -106,17 +117,60 @@ describe('the filter of streams', () => {
 
   it.each([
     ['ORDERS', ['orders/1', 'orders/2']],
-    ['orders search', ['orders/1']],
-    ['orders !search', ['orders/2']],
+    ['orders 01', ['orders/1']],
+    ['orders !01', ['orders/2']],
+    ['root:search', ['orders/1']],
+    ['!root:search', ['orders/2', 'other']],
     ['01.02', ['orders/1']],
-    ['k1', ['orders/1']],
+    ['key:k1', ['orders/1']],
+    ['k1', []],
+    ['owner:w-7', ['orders/1']],
+    ['status:abort', ['orders/2']],
+    ['failed:disk', ['orders/2']],
+    ['failed: !failed:disk', []],
+    ['name:other', ['other']],
+    ['failed', ['orders/2']],
+    ['✗', ['orders/2']],
+    ['overdue 2m14s', ['other']],
+    ['mode:x', []],
     ['abort', ['orders/2']],
-    ['disk cpu', ['orders/2']],
-    ['night tr-7', ['other']],
+    ['disk topic:cpu', ['orders/2']],
+    ['tag:night tracking:tr-7', ['other']],
     ['!orders', ['other']],
     ['nothing', []],
     ['  ! ', ['orders/1', 'orders/2', 'other']],
   ])('%j finds %j', (filter, names) => expect(found(filter)).toEqual(names))
+
+  it('finds what time alone has changed', () => {
+    const silent = new DataStore()
+    silent.putStreams([row('a', { claimEndMs: NOW + 5_000, dueMs: NOW + 9_000 })], NOW)
+    const list = streams(silent)
+    expect(list({ filter: 'abandoned' }).keys).toEqual([])
+    expect(list({ filter: 'abandoned' }, NOW + 5_000).keys).toEqual(['a'])
+    expect(list({ filter: 'overdue' }, NOW + 9_000).keys).toEqual(['a'])
+  })
+
+  it('does not find streams that completed with errors as completed', () => {
+    const ended = new DataStore()
+    const status = 'completed'
+    const failed = { failed: 1, failedId: '01', failedAtMs: NOW }
+    ended.putStreams(
+      [
+        row('errors', { status, outcome: 'errors', ...failed }),
+        row('good', { status }),
+        row('seen', { status, outcome: 'errors', ...failed, ackMs: NOW }),
+        row('withdrawn', { status: 'canceled', canceled: 3 }),
+      ],
+      NOW,
+    )
+    const find = (filter: string) => streams(ended)({ filter }).keys
+    expect(find('completed')).toEqual(['good'])
+    expect(find('status:completed')).toEqual(['errors', 'good', 'seen'])
+    expect(find('with errors')).toEqual(['errors', 'seen'])
+    expect(find('failed')).toEqual(['errors'])
+    expect(find('acknowledged')).toEqual(['seen'])
+    expect(find('canceled')).toEqual(['withdrawn'])
+  })
 
   it('finds unreadable streams by the code of their error', () => {
     const bad = new DataStore()
@@ -127,6 +181,61 @@ describe('the filter of streams', () => {
 
   it('counts the matches and the total', () => {
     expect(streams(data)({ filter: 'orders' })).toMatchObject({ matching: 2, total: 3 })
+  })
+})
+
+describe('only what is broken', () => {
+  const data = new DataStore()
+  const failed = { failed: 1, failedId: '01', failedAtMs: NOW - 9 }
+  data.putStreams(
+    [
+      row('abandoned', { claimEndMs: NOW }),
+      row('canceled', { status: 'canceled', canceled: 2 }),
+      row('failed', { ...failed, status: 'completed', outcome: 'errors' }),
+      row('good', { dueMs: NOW + 1, claimEndMs: NOW + 1 }),
+      row('late', { dueMs: NOW }),
+      row('seen', { ...failed, ackMs: NOW - 9 }),
+    ],
+    NOW,
+  )
+  const listed = { name: 'unreadable', etag: '1', size: 1, modifiedMs: 0, lease: FREE }
+  data.putStreams([{ listed, summary: undefined, fault: { code: 'bad-document', message: 'm' }, pin: {} }], NOW)
+
+  it('lists streams with new failures, silent workers, missed deadlines and damaged documents', () => {
+    const listing = streams(data)({ onlyBroken: true })
+    expect(listing.keys).toEqual(['abandoned', 'failed', 'late', 'unreadable'])
+    expect(listing).toMatchObject({ matching: 4, total: 7 })
+  })
+
+  it('goes together with a filter', () => {
+    expect(streams(data)({ onlyBroken: true, filter: 'late' }).keys).toEqual(['late'])
+  })
+
+  it('finds what breaks by time alone', () => {
+    const list = streams(data)
+    list({ onlyBroken: true })
+    expect(list({ onlyBroken: true }, NOW + 1_000).keys).toContain('good')
+  })
+})
+
+describe('the order by failures', () => {
+  it('has aborted streams first, then open ones with failures, and canceled ones behind all that failed', () => {
+    const data = new DataStore()
+    const failed = { failed: 2, failedAtMs: NOW }
+    data.putStreams(
+      [
+        row('aborted', { ...failed, status: 'aborted' }),
+        row('canceled', { status: 'canceled', canceled: 90 }),
+        row('errors', { ...failed, failed: 9, status: 'completed', outcome: 'errors' }),
+        row('failing', failed),
+        row('failing more', { ...failed, failed: 3 }),
+        row('good'),
+        row('seen', { ...failed, failed: 50, ackMs: NOW }),
+      ],
+      NOW,
+    )
+    const { keys } = streams(data)({ sort: { by: 'failed', isDescending: false } })
+    expect(keys).toEqual(['aborted', 'failing more', 'failing', 'errors', 'seen', 'canceled', 'good'])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { detailRows } from '../../../../../src/tui/view/stream/detail.ts'
+import { detailLength, detailRows } from '../../../../../src/tui/view/stream/detail.ts'
 import { tailRows } from '../../../../../src/tui/view/stream/journal.ts'
 import { opened, sceneOf, searchOrder, textOf, widest } from '../stream-scene.ts'
 
@@ -36,16 +36,39 @@ describe('the detail pane of an event', () => {
     ])
   })
 
-  it('has some lines of a long message, and still the journal', () => {
-    const msg = 'a message of many words '.repeat(20)
-    const long = opened([
+  const failed = (msg: string) =>
+    opened([
       { id: '00', name: 'Start', status: 'inprocess', next: '01' },
       { id: '01', name: 'A', status: 'aborted', msg, prev: '00', tag: 't', ref: 'r', trackingId: 'x', key: 'k' },
     ])
-    const lines = detailOf(60, 10, '01', long)
-    expect(lines.filter(line => line.includes('words'))).toHaveLength(3)
-    expect(lines.join('\n')).toContain('tracking id x')
-    expect(lines.join('\n')).toContain('not recorded yet')
+
+  it('in three rows has what a failed event says', () => {
+    expect(detailOf(80, 3, '01', failed('no such card\nCaused by: a typo')).slice(1)).toEqual([
+      expect.stringContaining('✗ aborted'),
+      ' msg no such card',
+    ])
+  })
+
+  it('has a message of many lines to its end, and says how to scroll to it', () => {
+    const stack = Array.from({ length: 13 }, (_, at) => `at line ${at} of the program`).join('\n')
+    const long = failed(`${'many words '.repeat(20)}\n\n${stack}\nCaused by: THE REAL REASON`)
+    const scene = (detailTop: number) =>
+      sceneOf(long, {
+        columns: 60,
+        nowMs: play.nowMs,
+        list: { cursor: '01' },
+        state: { detailTop, isDetailOpen: true },
+      })
+    const total = detailLength(scene(0))
+    const [title, ...first] = textOf(detailRows(scene(0), { columns: 60, rows: 10 }))
+    expect(title).toContain(`01 A, 1–9 of ${total}: J K scroll`)
+    expect(first.join('\n')).toMatch(/✗ aborted[\s\S]*msg many words many[\s\S]*\n\n at line 0 of the program/)
+    const all = textOf(detailRows(scene(0), { columns: 60, rows: total + 1 })).join('\n')
+    expect(all).toContain(' Caused by: THE REAL REASON\n')
+    expect(all).toContain('tracking id x')
+    const last = textOf(detailRows(scene(total), { columns: 60, rows: 10 }))
+    expect(last).toHaveLength(10)
+    expect(last.at(-1)).toContain('not recorded yet')
   })
 
   it('fits any number of rows and columns', () => {

@@ -1,0 +1,78 @@
+import { isAcknowledged } from '../../ops/filter.ts'
+import type { SummarizedStream } from '../../ops/summaries.ts'
+import { isFinal } from '../../stream/event.ts'
+import type { Summary } from '../../stream/summary.ts'
+import { type StatusStyle, statusWord, styleOf } from '../stream/view.ts'
+
+/** An event has failed and nobody has acknowledged it, as `ls --failed` lists it. */
+export function hasNewFailure(summary: Summary): boolean {
+  return summary.failed > 0 && !isAcknowledged(summary)
+}
+
+/** A claim has ended: its worker is silent, as `ls --abandoned` lists it. */
+export function isAbandoned({ claimEndMs }: Summary, nowMs: number): boolean {
+  return claimEndMs !== undefined && claimEndMs <= nowMs
+}
+
+/** An open event is past its deadline, as `ls --overdue` lists it. */
+export function isOverdue({ dueMs }: Summary, nowMs: number): boolean {
+  return dueMs !== undefined && dueMs <= nowMs
+}
+
+/** Somebody has to look at it: a failure that nobody has acknowledged, a silent worker, a missed deadline, a damaged document. */
+export function isBroken({ summary, fault }: Pick<SummarizedStream, 'summary' | 'fault'>, nowMs: number): boolean {
+  if (summary === undefined) return fault !== undefined
+  return hasNewFailure(summary) || isAbandoned(summary, nowMs) || isOverdue(summary, nowMs)
+}
+
+/** Status of a stream, one step finer: the worst of what is wrong with an open one. */
+export type StreamState = 'failing' | 'abandoned' | 'overdue' | 'errors' | string
+
+export function streamStateOf(summary: Summary, nowMs: number): StreamState {
+  if (isFinal(summary))
+    return summary.status === 'completed' && summary.outcome === 'errors' ? 'errors' : summary.status
+  if (hasNewFailure(summary)) return 'failing'
+  if (isAbandoned(summary, nowMs)) return 'abandoned'
+  return isOverdue(summary, nowMs) ? 'overdue' : summary.status
+}
+
+/** Each glyph identifies its state without the colour. The last character alone does too, where there is no more room. */
+const STATES: ReadonlyMap<StreamState, StatusStyle & { readonly word: string }> = new Map([
+  ['failing', { glyph: '▶✗', style: 'bad', word: 'failing' }],
+  ['abandoned', { glyph: '†', style: 'warn', word: 'abandoned' }],
+  ['overdue', { glyph: '!', style: 'warn', word: 'overdue' }],
+  ['errors', { glyph: '±', style: 'warn', word: 'with errors' }],
+])
+
+/** Glyph, colour and word of a state; words of foreign documents are made visible. */
+export function stateStyle(state: StreamState): StatusStyle & { readonly word: string } {
+  return STATES.get(state) ?? { ...styleOf(state), word: statusWord(state) }
+}
+
+/** Numbers of streams. A stream can count as failed, abandoned, overdue and canceled at once, as it is in those lists of `ls`. */
+export interface Health {
+  readonly open: number
+  readonly completed: number
+  readonly failed: number
+  readonly canceled: number
+  readonly abandoned: number
+  readonly overdue: number
+  readonly unreadable: number
+}
+
+export function healthOf(items: Iterable<Pick<SummarizedStream, 'summary' | 'fault'>>, nowMs: number): Health {
+  const counts = { open: 0, completed: 0, failed: 0, canceled: 0, abandoned: 0, overdue: 0, unreadable: 0 }
+  for (const { summary, fault } of items) {
+    if (summary === undefined) {
+      if (fault !== undefined) counts.unreadable++
+      continue
+    }
+    if (!isFinal(summary)) counts.open++
+    else if (summary.status === 'completed') counts.completed++
+    if (hasNewFailure(summary)) counts.failed++
+    if (summary.canceled > 0) counts.canceled++
+    if (isAbandoned(summary, nowMs)) counts.abandoned++
+    if (isOverdue(summary, nowMs)) counts.overdue++
+  }
+  return counts
+}
