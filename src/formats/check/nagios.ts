@@ -18,8 +18,12 @@ export function nagiosUnknown(message: string, code: string, facts: readonly str
 }
 
 function longLines({ checks, look, watchdogs, sweeping }: CheckResult): string[] {
-  const examples = worstFirst(checks).flatMap(check => exampleLines(check, look.nowMs))
-  const shown = examples.slice(0, MAX_EXAMPLES)
+  const examples = worstFirst(checks)
+    .map(check => exampleLines(check, look.nowMs))
+    .filter(lines => lines.length > 0)
+  // Many findings of one check leave room for those of the others.
+  const share = Math.ceil(MAX_EXAMPLES / examples.length)
+  const shown = examples.flatMap(lines => lines.slice(0, share)).slice(0, MAX_EXAMPLES)
   const hidden = checks.reduce((sum, check) => sum + countOf(check), 0) - shown.length
   return [
     ...shown,

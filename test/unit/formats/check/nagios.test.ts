@@ -139,6 +139,15 @@ test('of very many examples 20 are printed, and the number of others', () => {
   expect(found[21]).toBe('and 411 more')
 })
 
+test('Many findings of one check leave room for examples of the others.', () => {
+  const page = Array.from({ length: 431 }, (_, at) => overdue(`orders/${at}`, 120_000))
+  const found = lines([...page, ...TROUBLE])
+  expect(found.slice(1).map(line => line.split(':')[0])).toEqual([
+    ...Array.from({ length: 5 }, () => 'overdue'),
+    ...['failed', 'failed', 'abandoned', 'waiting', 'and 426 more'],
+  ])
+})
+
 describe('a problem of the watchdog', () => {
   const sentence = (one: WatchdogSeen) =>
     lines([listed('a', { summary: { dueMs: NOW + 1 } })], [one])[0]?.split(' | ')[0]
