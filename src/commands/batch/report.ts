@@ -226,7 +226,7 @@ export function endText(ended: EndedBatch, counts: OutcomeCounts, context: Batch
 export function endProblem(ended: EndedBatch, { action, runtime }: BatchContext): Problem | undefined {
   const { results, runFile } = ended
   const notStarted = notStartedIn(ended)
-  const mayDoBetter = notStarted > 0 || results.some(result => AGAIN.has(wordOf(result)))
+  const mayDoBetter = notStarted > 0 || results.some(mayChange)
   const again =
     mayDoBetter && runFile !== undefined ? commandLine(runtime, [action.name, '--rerun', runFile]) : undefined
   const incomplete = batchProblem({ results, notStarted, ...(again === undefined ? {} : { tryCommand: again }) })
@@ -242,8 +242,13 @@ function whyStopped(results: readonly Result[]): readonly Fact[] {
   return last !== undefined && isProblem(last) ? [['because', last.message]] : []
 }
 
-/** Outcomes that may change on the next run. */
 const AGAIN: ReadonlySet<OutcomeWord> = new Set(['busy', 'changed', 'failed', 'unknown'])
+
+/** Whether the outcome may change on the next run. An impossible name stays impossible. */
+function mayChange(result: Result): boolean {
+  const { outcome } = result
+  return AGAIN.has(wordOf(result)) && !(isProblem(outcome) && outcome.code === 'bad-name')
+}
 
 function notStartedIn({ plan, results }: EndedBatch): number {
   return plan.targets.length - results.length
