@@ -8,8 +8,10 @@ import {
   contextName,
   count,
   duration,
+  givenTwice,
   leaseId,
   nonEmpty,
+  once,
   requiredText,
   storedText,
 } from './values.ts'
@@ -51,11 +53,11 @@ const WHERE = [
   new Option(
     '--store <address>',
     'address of the store: sqlite:PATH, azure:ACCOUNT/CONTAINER, azurite:CONTAINER, a URL',
-  ).argParser(nonEmpty('--store')),
+  ).argParser(once('--store', nonEmpty('--store'))),
   new Option('--container <name>', 'container in the storage account of the environment').argParser(
-    nonEmpty('--container'),
+    once('--container', nonEmpty('--container')),
   ),
-  new Option('-c, --context <name>', 'use the store of this context').argParser(contextName('-c')),
+  new Option('-c, --context <name>', 'use the store of this context').argParser(once('-c', contextName('-c'))),
 ].map(option => option.helpGroup(EVERYWHERE))
 const HOW = [
   new Option('-q, --quiet', 'suppress messages on stderr'),
@@ -121,11 +123,18 @@ export function everyWorkerChange(command: Command): Command {
   return command
 }
 
-/** The options of a command and of its parents; the nearest to the command wins. */
+/** Refuses another value before the command than after it: `--store A ls --store B`. */
+function refuseTwo(option: Option, chain: readonly Command[]): void {
+  const values = chain.flatMap(part => part.opts()[option.attributeName()] ?? [])
+  if (new Set(values).size > 1) throw givenTwice(option.long ?? option.flags)
+}
+
+/** The options of a command and of its parents; the nearest to the command wins, but stores must agree. */
 export function optionsOf(command: Command): Record<string, unknown> {
   const chain: Command[] = []
   for (let at: Command | null = command; at !== null; at = at.parent) chain.unshift(at)
   const options = Object.assign({}, ...chain.map(part => part.opts()))
+  for (const option of WHERE) refuseTwo(option, chain)
   // -o before the command was parsed without knowing the formats of the command
   const output = command.options.find(option => option.attributeName() === 'output')
   if (options.output !== undefined) output?.parseArg?.(options.output, undefined)

@@ -3,7 +3,7 @@ import { span } from '../formats/terminal/numbers.ts'
 import { missingStreamText, StreamReplaced, type TransactOutcome } from '../ops/transact/transact.ts'
 import type { LeaseView } from '../store/store.ts'
 import { commandWords } from '../util/strings.ts'
-import { commandLine, sameCommand } from './command-line.ts'
+import { commandLine, sameCommand, shellWord } from './command-line.ts'
 import { interruptedProblem } from './error-problem.ts'
 import { exitOfRefusal } from './exit-codes.ts'
 import { type Fact, type Problem, problem } from './problem.ts'
@@ -42,18 +42,33 @@ export function serviceFacts(code: string, { opened }: Runtime): readonly Fact[]
   return /^(sqlite|memory):/.test(opened?.store.address ?? '') ? [] : [['service', code]]
 }
 
-export const NO_SUCH_EVENT = 'show lists the events of a stream with their ids.'
+const NO_SUCH_EVENT = 'show lists the events of a stream with their ids.'
 
 export function noStream(stream: string): string {
   return `there is no stream ${stream}`
 }
 
+const OWN_ID = /^\d{2,}(\.\d{2,})*$/
+
+/** The stream has no event of this id: a usage error (exit 2) unless the id looks like those that leasectl gives. */
+export function missingEventProblem(stream: string, event: string): Problem {
+  const facts = { stream, event, hint: NO_SUCH_EVENT }
+  if (OWN_ID.test(event)) return problem('event-not-found', `${stream} has no event ${event}`, facts)
+  const message = `${JSON.stringify(event)} is not an event id such as 01.02.00, and ${stream} has no event of this id`
+  return problem('invalid-value', message, facts)
+}
+
 /** No stream of this name. The store is named when the problem is printed. */
 export function missingProblem(stream: string): Problem {
-  return problem('stream-not-found', noStream(stream), {
-    stream,
-    hint: 'Is it the right store? ls lists its streams.',
-  })
+  const hint = isPattern(stream)
+    ? `Names are literal: --match ${shellWord(stream)} selects by a pattern.`
+    : 'Is it the right store? ls lists its streams.'
+  return problem('stream-not-found', noStream(stream), { stream, hint })
+}
+
+/** The name looks like a pattern of `--match`. */
+export function isPattern(name: string): boolean {
+  return /[*?[{]/.test(name)
 }
 
 /** The stream was removed and created again: a claim is valid for one incarnation. */
@@ -97,6 +112,8 @@ function refusedProblem(
   { refusal, commandId }: Extract<Undone, { kind: 'refused' }>,
   runtime: Runtime,
 ): Problem {
+  if (refusal.code === 'event-not-found' && !OWN_ID.test(refusal.event))
+    return { ...missingEventProblem(stream, refusal.event), commandId }
   const exit = exitOfRefusal(refusal.code)
   // Most messages begin with the id of their event.
   const subject = refusal.message.startsWith(refusal.event) ? stream : `${stream} ${refusal.event}`

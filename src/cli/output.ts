@@ -1,7 +1,14 @@
 import { API_VERSION, jsonText } from '../formats/json.ts'
 import type { TimeStyle } from '../formats/terminal/numbers.ts'
 import { hasColour, noPaint, type Paint, paintFor } from '../formats/terminal/style.ts'
-import { type Cell, type Column, tableHeader, tableRows, tableWidths } from '../formats/terminal/table.ts'
+import {
+  type Cell,
+  type Column,
+  FittingColumns,
+  tableHeader,
+  tableRows,
+  tableWidths,
+} from '../formats/terminal/table.ts'
 import { defined } from '../util/defined.ts'
 import type { GlobalOptions } from './options.ts'
 import type { Runtime } from './runtime.ts'
@@ -91,15 +98,19 @@ export interface TableWriter {
   end(): Promise<void>
 }
 
-/** Columns fit the rows so far; later parts can widen them. */
+/** The first part decides which columns fit. Columns fit the rows so far; later parts can widen them. */
 export function tableWriter(columns: readonly Column[], output: Output): TableWriter {
+  let fitting: FittingColumns | undefined
   let widths: readonly number[] | undefined
   const write = async (rows: readonly (readonly Cell[])[]) => {
-    const limits = defined({ width: output.width, atLeast: widths })
-    const fitted = tableWidths(columns, rows, limits)
-    const header = widths === undefined ? [tableHeader(columns, fitted, output.paint)] : []
+    const { width, paint } = output
+    fitting ??= new FittingColumns(columns, rows, defined({ width }))
+    const { columns: shown } = fitting
+    const cells = rows.map(row => fitting?.cells(row) ?? row)
+    const fitted = tableWidths(shown, cells, defined({ width, atLeast: widths }))
+    const header = widths === undefined ? [tableHeader(shown, fitted, paint)] : []
     widths = fitted
-    await output.lines([...header, ...tableRows(columns, rows, fitted, output.paint)])
+    await output.lines([...header, ...tableRows(shown, cells, fitted, paint)])
   }
   return {
     write,

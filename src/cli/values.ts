@@ -20,6 +20,19 @@ export function nonEmpty(flag: string): (text: string) => string {
   }
 }
 
+/** A flag that may be given once: of two values, the user may mean either. */
+export function once<Value>(flag: string, parse: (text: string) => Value): (text: string, previous?: Value) => Value {
+  return (text, previous) => {
+    const value = parse(text)
+    if (previous !== undefined && previous !== value) throw givenTwice(flag)
+    return value
+  }
+}
+
+export function givenTwice(flag: string): UsageError {
+  return new UsageError(`${flag} is given twice, with different values`, { hint: 'Leave one of them out.' })
+}
+
 /** A glob, checked and returned as given. */
 export function pattern(flag: string): (text: string) => string {
   return text => {
@@ -161,6 +174,20 @@ export function duration(flag: string, { zero = false }: { zero?: boolean } = {}
   }
 }
 
+/** Shorter claims end before their heartbeat can arrive. */
+const SHORTEST_CLAIM_MS = 100
+/** Only its end frees the event of a worker that has died. */
+const LONGEST_CLAIM_MS = 7 * 24 * 3_600_000
+
+/** The value of `--claim`. */
+export function claimDuration(text: string): number {
+  const ms = duration('--claim')(text)
+  if (ms >= SHORTEST_CLAIM_MS && ms <= LONGEST_CLAIM_MS) return ms
+  throw new UsageError(`--claim ${text}: must be between 100ms and 7d`, {
+    hint: 'A claim blocks the event until it ends, and a heartbeat prolongs it: write 30s, 5m or 1h.',
+  })
+}
+
 /** A timeout in its stored form. */
 export function timeout(text: string): string {
   return inFlag('--timeout', () => timeoutFromInput(text))
@@ -298,6 +325,18 @@ export function atMs(point: PointInTime, nowMs: number): number {
     default:
       return point satisfies never
   }
+}
+
+/** Tolerated difference between the clocks of this machine and of the user, ms. */
+const CLOCKS_DIFFER_MS = 60_000
+
+/** The value of `--since` as epoch ms. @throws UsageError if it is in the future, where nothing has happened */
+export function sinceMsOf(point: PointInTime, nowMs: number): number {
+  const ms = atMs(point, nowMs)
+  if (ms <= nowMs + CLOCKS_DIFFER_MS) return ms
+  throw new UsageError(`--since is in the future: ${new Date(ms).toISOString()}`, {
+    hint: 'Nothing has happened since then. 30m means half an hour ago; a date without a zone is local.',
+  })
 }
 
 function timeOfDay(text: string): PointInTime | undefined {

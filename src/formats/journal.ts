@@ -128,10 +128,10 @@ export function logJson({ stream, tx }: LogEntry) {
 /** Columns of `log`. */
 export const LOG_COLUMNS: readonly Column[] = [
   { title: 'WHEN' },
-  { title: 'STREAM', give: 2, min: 14, cut: 'middle' },
-  { title: 'VERSION', align: 'right' },
-  { title: 'WHO', give: 3, min: 10 },
-  { title: 'WHAT', give: 1, min: 12 },
+  { title: 'STREAM', give: 1, min: 14, cut: 'middle' },
+  { title: 'VERSION', align: 'right', spare: 2 },
+  { title: 'WHO', give: 3, min: 10, spare: 1 },
+  { title: 'WHAT', give: 2, min: 12 },
   { title: 'REASON', runsOn: true, min: 8 },
 ]
 

@@ -6,7 +6,7 @@ import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import { defined } from '../../util/defined.ts'
 import { UsageError } from '../problem.ts'
 import type { Runtime } from '../runtime.ts'
-import { atMs } from '../values.ts'
+import { atMs, sinceMsOf } from '../values.ts'
 import type { FilterOptions, SelectionOptions } from './flags.ts'
 
 /**
@@ -62,7 +62,7 @@ export function filterOf(options: FilterOptions, nowMs: number): StreamFilter | 
     ...(overdue ? { overdue } : {}),
     ...(abandoned ? { abandoned } : {}),
     ...(locked ? { locked } : {}),
-    ...(since === undefined ? {} : { sinceMs: atMs(since, nowMs) }),
+    ...(since === undefined ? {} : { sinceMs: sinceMsOf(since, nowMs) }),
     ...defined({ untilMs: untilMsOf(options, nowMs) }),
   }
   return Object.keys(filter).length === 0 ? undefined : filter
@@ -128,8 +128,8 @@ function nameIn(line: string, where: string, events: readonly string[] | undefin
       hint: 'A JSON line needs "name" or "stream": use -o ndjson, not -o json.',
     })
   }
-  // A listing includes foreign blobs; their outcome says that no stream can have the name.
-  if (isJson && name !== '' && !isStoredName(name) && !isReservedName(name)) return name
+  // One impossible name does not stop the others: its outcome says that no stream can have it.
+  if (name !== '' && !isStoredName(name) && !isReservedName(name)) return name
   try {
     checkStreamName(name)
   } catch (cause) {

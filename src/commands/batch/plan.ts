@@ -1,10 +1,12 @@
-import { missingProblem, NO_SUCH_EVENT, outcomeProblem } from '../../cli/outcome-problem.ts'
+import { isPattern, missingEventProblem, missingProblem, missingProblem, NO_SUCH_EVENT, outcomeProblem } from '../../cli/outcome-problem.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { isAcknowledged } from '../../ops/filter.ts'
 import { type StreamView, viewOf } from '../../ops/read-stream.ts'
 import { type Selection, selected } from '../../ops/selection.ts'
 import { type SummarizedStream, summaries, summarizeStored, summaryOf } from '../../ops/summaries.ts'
+import { BadName } from '../../store/errors.ts'
+import { checkReadableName } from '../../store/names.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { isFailed, isFinal } from '../../stream/event.ts'
@@ -112,12 +114,12 @@ class PlanDraft implements BatchPlan {
 
   addMissing(stream: string): void {
     const { action, resume } = this.#request
-    const gone = resume && action.gone
+    const outcome = badNameProblem(stream) ?? (resume && action.gone)
     const target = { stream, event: undefined }
-    if (gone === undefined) this.missing.push(missingProblem(stream))
+    if (outcome === undefined) this.missing.push(missingProblem(stream))
     else {
       this.targets.push(target)
-      this.settled.push({ target, outcome: gone, born: resume?.bornOf(stream) })
+      this.settled.push({ target, outcome, born: resume?.bornOf(stream) })
     }
   }
 
@@ -129,7 +131,7 @@ class PlanDraft implements BatchPlan {
     const objection = resume?.objection(item) ?? action.objection(item, options)
     const isThere = (event: string) => objection !== undefined || one.view?.stream.find(event) !== undefined
     const events = wanted.filter(isThere)
-    for (const event of wanted) if (!isThere(event)) this.missing.push(missingEvent(stream, event))
+    for (const event of wanted) if (!isThere(event)) this.missing.push(missingEventProblem(stream, event))
     // without this, no events would mean the whole stream
     if (wanted.length > 0 && events.length === 0) return
     const trial = objection === undefined ? trialOf(one, this.#request) : undefined
@@ -208,8 +210,15 @@ function eventOf({ event }: Target): { readonly event?: string } {
   return event === undefined ? {} : { event }
 }
 
-function missingEvent(stream: string, event: string): Problem {
-  return problem('event-not-found', `${stream} has no event ${event}`, { stream, event, hint: NO_SUCH_EVENT })
+/** The problem of a name that no stream can have, from a list; `undefined` for all others. */
+function badNameProblem(stream: string): Problem | undefined {
+  try {
+    checkReadableName(stream)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof BadName)) throw error
+    return problem(error.code, error.message, { stream, cause: error })
+  }
 }
 
 /** The missing streams and events as one problem of the command; `undefined` if none is missing. */
@@ -218,7 +227,11 @@ export function missingProblemOf(missing: readonly Problem[], many: boolean, hin
   if (first === undefined || !many) return first
   const facts = others.slice(0, MAX_NAMED).map(({ message }) => ['also', message] as const)
   const more = others.length - facts.length
-  return { ...first, facts: more > 0 ? [...facts, ['also', `${more} more`]] : facts, hint }
+  return {
+    ...first,
+    facts: more > 0 ? [...facts, ['also', `${more} more`]] : facts,
+    hint: isPattern(first.stream ?? '') ? (first.hint ?? hint) : hint,
+  }
 }
 
 const MAX_NAMED = 20

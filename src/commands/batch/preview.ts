@@ -3,7 +3,7 @@ import { problemJson } from '../../cli/problem-text.ts'
 import { refusalJson } from '../../formats/change.ts'
 import { textFormat } from '../../formats/field.ts'
 import { jsonLine, jsonText, orNull } from '../../formats/json.ts'
-import { fieldColumns, usualColumns } from '../../formats/listing/columns.ts'
+import { lesserColumns, usualColumns } from '../../formats/listing/columns.ts'
 import { listingJson } from '../../formats/listing/json.ts'
 import { statusWord, styleOf } from '../../formats/stream/view.ts'
 import { counted, countText, type TimeStyle } from '../../formats/terminal/numbers.ts'
@@ -100,19 +100,12 @@ type Look = Pick<Output, 'time' | 'paint' | 'width'>
 function previewTable(rows: readonly PreviewRow[], nowMs: number, { time, paint, width }: Look): string[] {
   const columns = columnsFor(rows, time)
   const cells = rows.map(row => columns.map(column => column.cell(row, nowMs, time)))
-  const spared = columns.map((column, at) => ({ ...column, ...spareWhere(column, at, cells) }))
-  return table(spared, cells, { paint, ...(width === undefined ? {} : { width }) })
-}
-
-/** The columns that a narrow terminal drops before it cuts names: first empty ones, then version and age. */
-function spareWhere({ title }: Column, at: number, cells: readonly (readonly Cell[])[]): Pick<Column, 'spare'> {
-  if (cells.length > 0 && cells.every(row => row[at] === '-')) return { spare: 3 }
-  return title === 'VERSION' ? { spare: 2 } : title === 'AGE' ? { spare: 1 } : {}
+  return table(columns, cells, { paint, ...(width === undefined ? {} : { width }) })
 }
 
 /** The columns of `ls` and the version; columns for events and untried targets only if there are any. */
 function columnsFor(rows: readonly PreviewRow[], time: TimeStyle): PreviewColumn[] {
-  const listing = [...usualColumns(time), ...fieldColumns(['version'], time)].map(({ cell, ...column }) => ({
+  const listing = [...usualColumns(time), ...lesserColumns(['version'], time)].map(({ cell, ...column }) => ({
     ...column,
     cell: ({ item }: PreviewRow, nowMs: number, style: TimeStyle) => cell({ item }, textFormat(nowMs, style)),
   }))

@@ -57,7 +57,13 @@ const AGAIN: ReadonlySet<OutcomeWord> = new Set(['busy', 'changed', 'failed', 'u
 
 /** Whether a further run may do what this one did not. */
 export function mayDoBetter({ results, notStarted = 0 }: BatchEnd): boolean {
-  return notStarted > 0 || results.some(result => AGAIN.has(wordOf(result)))
+  return notStarted > 0 || results.some(mayChange)
+}
+
+/** An impossible name stays impossible. */
+function mayChange(result: Result): boolean {
+  const { outcome } = result
+  return AGAIN.has(wordOf(result)) && !(isProblem(outcome) && outcome.code === 'bad-name')
 }
 
 /** Exit 7 if some targets were not done; a single target keeps its own code. */

@@ -4,8 +4,8 @@ import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import {
   choice,
+  claimDuration,
   count,
-  duration,
   eventId,
   names,
   requiredText,
@@ -70,9 +70,10 @@ export function successorFlags(command: Command): Command {
 /** Adds `--claim`. */
 export function claimFlag(command: Command): Command {
   return command.addOption(
-    new Option('--claim <duration>', 'how long the claim lasts without a heartbeat (default: 60s)').argParser(
-      duration('--claim'),
-    ),
+    new Option(
+      '--claim <duration>',
+      'how long the claim lasts without a heartbeat, 100ms to 7d (default: 60s)',
+    ).argParser(claimDuration),
   )
 }
 

@@ -1,7 +1,7 @@
 import { itemsWriter, type Output, writeTexts } from '../../cli/output.ts'
 import { LOG_COLUMNS, logCells, logJson, logRow } from '../../formats/journal.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
-import { tableHeader, tableRows, tableWidths } from '../../formats/terminal/table.ts'
+import { FittingColumns, tableHeader, tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import type { LogEntry } from '../../ops/log.ts'
 import { Latest } from '../../util/top-n.ts'
 
@@ -87,14 +87,13 @@ async function table(items: readonly string[], output: Output): Promise<void> {
       part.map(item => item.split(SEPARATOR)),
       { atLeast },
     )
-  const widths = tableWidths(LOG_COLUMNS, [], {
-    atLeast,
-    ...(output.width === undefined ? {} : { width: output.width }),
-  })
-  await output.lines([tableHeader(LOG_COLUMNS, widths, output.paint)])
+  const width = output.width === undefined ? {} : { width: output.width }
+  const fitting = new FittingColumns(LOG_COLUMNS, [], { atLeast, ...width })
+  const widths = tableWidths(fitting.columns, [], { atLeast: fitting.cells(atLeast), ...width })
+  await output.lines([tableHeader(fitting.columns, widths, output.paint)])
   for (const part of parts(items)) {
-    const rows = part.map(item => logCells(item.split(SEPARATOR)))
-    await output.lines(tableRows(LOG_COLUMNS, rows, widths, output.paint))
+    const rows = part.map(item => fitting.cells(logCells(item.split(SEPARATOR))))
+    await output.lines(tableRows(fitting.columns, rows, widths, output.paint))
   }
 }
 

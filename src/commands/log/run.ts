@@ -6,7 +6,7 @@ import { collect, incompleteProblem, selectionSince } from '../../cli/selection/
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
-import { atMs, type PointInTime } from '../../cli/values.ts'
+import { atMs, type PointInTime, sinceMsOf } from '../../cli/values.ts'
 import type { Glob } from '../../ops/glob.ts'
 import { type LogEntry, type LogQuery, readLogs } from '../../ops/log.ts'
 import type { Selection } from '../../ops/selection.ts'
@@ -50,7 +50,7 @@ export async function showLog(options: LogCommandOptions, runtime: Runtime): Pro
 }
 
 function queryOf({ since, until, by, op }: LogCommandOptions, nowMs: number): LogQuery {
-  const sinceMs = since && atMs(since, nowMs)
+  const sinceMs = since && sinceMsOf(since, nowMs)
   const untilMs = until && atMs(until, nowMs)
   if (sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs) {
     throw new UsageError('--since is later than --until', { hint: 'Swap them.' })

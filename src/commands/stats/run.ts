@@ -5,7 +5,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { type Collected, collect, incompleteProblem, selectionSince } from '../../cli/selection/collect.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
-import { atMs } from '../../cli/values.ts'
+import { sinceMsOf } from '../../cli/values.ts'
 import { jsonLine, jsonText, jsonTime } from '../../formats/json.ts'
 import { stepJson } from '../../formats/stats/json.ts'
 import { shareText, stepTable } from '../../formats/stats/table.ts'
@@ -20,7 +20,7 @@ const MOST_REPORTED = 20
 
 /** Shows figures for the steps of one or many streams. */
 export async function showStats(options: StatsOptions, runtime: Runtime): Promise<Problem | undefined> {
-  const sinceMs = options.since && atMs(options.since, runtime.nowMs())
+  const sinceMs = options.since && sinceMsOf(options.since, runtime.nowMs())
   const selection = await selectionSince(options, 'stats', runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)

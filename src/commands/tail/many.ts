@@ -3,7 +3,7 @@ import { type Problem, problem } from '../../cli/problem.ts'
 import { tellProblem } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { missingProblems } from '../../cli/selection/collect.ts'
-import { atMs } from '../../cli/values.ts'
+import { sinceMsOf } from '../../cli/values.ts'
 import { type FollowManyItem, followMany } from '../../ops/follow/follow-many.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { StreamStore } from '../../store/store.ts'
@@ -19,7 +19,7 @@ export async function tailMany(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const printer = openPrinter(options, output, store, true)
-  const sinceMs = options.since && atMs(options.since, runtime.nowMs())
+  const sinceMs = options.since && sinceMsOf(options.since, runtime.nowMs())
   const notices = openNotices(options, output, runtime)
   let shown = 0
   for await (const item of followMany(store, selection, {

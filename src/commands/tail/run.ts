@@ -5,7 +5,7 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { readSelection } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { guardSearches, keepHeapSmall } from '../../cli/v8-flags.ts'
-import { atMs } from '../../cli/values.ts'
+import { sinceMsOf } from '../../cli/values.ts'
 import { follow } from '../../ops/follow/follow.ts'
 import { type JournalEntry, readStream, type StreamView } from '../../ops/read-stream.ts'
 import type { Selection } from '../../ops/selection.ts'
@@ -70,7 +70,7 @@ function chosen(
   nowMs: number,
 ): readonly JournalEntry[] {
   const { since, fromVersion = 0 } = options
-  const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : atMs(since, nowMs)
+  const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : sinceMsOf(since, nowMs)
   const wanted = view
     .transactions()
     .filter(tx => tx.provisional || tx.version >= fromVersion)

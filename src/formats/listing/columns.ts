@@ -21,14 +21,28 @@ export type ListingColumn = TableColumn<ListedItem>
 
 /** The columns of `ls`. */
 export function usualColumns(time: TimeStyle): ListingColumn[] {
-  return fieldColumns(['name', 'status', 'waitingOrFault', 'due', 'age', 'events', 'lease'], time)
+  const fields = ['name', 'status', 'waitingOrFault', 'due', 'age', 'events', 'lease'] as const
+  return fieldColumns(fields, time).map((column, at) => ({ ...column, ...spareOf(fields[at]) }))
+}
+
+/** Which of the usual columns a narrow terminal drops first. */
+const SPARE: { readonly [Name in FieldName]?: number } = { age: 6, lease: 5, events: 4, due: 3, waitingOrFault: 2 }
+
+function spareOf(field: FieldName | undefined): Pick<Column, 'spare'> {
+  const spare = field && SPARE[field]
+  return spare === undefined ? {} : { spare }
+}
+
+/** Columns beside the usual ones: a narrow terminal drops these first. */
+export function lesserColumns(fields: readonly FieldName[], time: TimeStyle): ListingColumn[] {
+  return fieldColumns(fields, time).map((column, at) => ({ ...column, spare: 10 + at }))
 }
 
 /** The columns of `ls -o wide`. */
 export function wideColumns(time: TimeStyle): ListingColumn[] {
   return [
     ...usualColumns(time),
-    ...fieldColumns(
+    ...lesserColumns(
       ['version', 'root', 'key', 'topic', 'tag', 'trackingId', 'modified', 'lastBy', 'lastFailure'],
       time,
     ),

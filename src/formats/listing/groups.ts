@@ -53,18 +53,46 @@ const ABANDONED: GroupColumn = {
   cell: ({ abandoned }) => countCell(abandoned),
 }
 const FAILED: GroupColumn = { title: 'FAILED', align: 'right', cell: ({ failed }) => countCell(failed) }
-const EXAMPLE: GroupColumn = { title: 'EXAMPLE', give: 2, min: 12, cell: ({ example }) => visibleText(example) }
-const OLDEST: GroupColumn = { title: 'OLDEST', align: 'right', cell: ({ oldestMs }, format) => format.past(oldestMs) }
-const NEWEST: GroupColumn = { title: 'NEWEST', align: 'right', cell: ({ newestMs }, format) => format.past(newestMs) }
-const ROOT: GroupColumn = { title: 'ROOT', give: 1, min: 8, cell: ({ root }) => visibleText(root ?? 'several') }
-const EVENT: GroupColumn = { title: 'EVENT', give: 1, min: 8, cell: ({ event }) => visibleText(event ?? 'several') }
+const EXAMPLE: GroupColumn = {
+  title: 'EXAMPLE',
+  give: 1,
+  min: 12,
+  cut: 'middle',
+  cell: ({ example }) => visibleText(example),
+}
+const OLDEST: GroupColumn = {
+  title: 'OLDEST',
+  align: 'right',
+  spare: 5,
+  cell: ({ oldestMs }, format) => format.past(oldestMs),
+}
+const NEWEST: GroupColumn = {
+  title: 'NEWEST',
+  align: 'right',
+  spare: 2,
+  cell: ({ newestMs }, format) => format.past(newestMs),
+}
+const ROOT: GroupColumn = {
+  title: 'ROOT',
+  give: 2,
+  min: 8,
+  spare: 4,
+  cell: ({ root }) => visibleText(root ?? 'several'),
+}
+const EVENT: GroupColumn = {
+  title: 'EVENT',
+  give: 2,
+  min: 8,
+  spare: 3,
+  cell: ({ event }) => visibleText(event ?? 'several'),
+}
 
 const TOTALS: readonly GroupColumn[] = [STREAMS, OVERDUE, ABANDONED, FAILED, OLDEST, NEWEST, EXAMPLE]
 
 const COLUMNS: { readonly [By in GroupBy]: readonly GroupColumn[] } = {
   status: [{ title: 'STATUS', cell: statusCell }, ...TOTALS],
   failure: [
-    { title: 'FAILURE', give: 3, min: 20, cell: ({ group }) => visibleText(group) },
+    { title: 'FAILURE', give: 1, min: 16, cell: ({ group }) => visibleText(group) },
     STREAMS,
     ROOT,
     EVENT,

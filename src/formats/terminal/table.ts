@@ -12,7 +12,7 @@ export interface Column {
   readonly cut?: 'end' | 'middle'
   /** For the last column: never cut, a long text wraps on the terminal. Only `min` is reserved for it. */
   readonly runsOn?: boolean
-  /** Order in which `table` drops columns before it cuts one with `give` 1: the highest first. */
+  /** Order in which columns are dropped before one with `give` 1 is cut: the highest first. Empty columns go before. */
   readonly spare?: number
 }
 
@@ -55,31 +55,71 @@ export function table(
   rows: readonly (readonly Cell[])[],
   options: TableOptions = {},
 ): string[] {
-  const kept = keptColumns(columns, rows, options)
-  const shown = kept.map(at => columns[at]).filter(column => column !== undefined)
-  const cells = kept.length === columns.length ? rows : rows.map(row => kept.map(at => row[at] ?? ''))
-  const widths = tableWidths(shown, cells, options)
-  return [tableHeader(shown, widths, options.paint), ...tableRows(shown, cells, widths, options.paint)]
+  const fitting = new FittingColumns(columns, rows, options)
+  const cells = rows.map(row => fitting.cells(row))
+  const atLeast = options.atLeast && fitting.cells(options.atLeast)
+  const widths = tableWidths(fitting.columns, cells, { ...options, ...(atLeast === undefined ? {} : { atLeast }) })
+  const { paint } = options
+  return [tableHeader(fitting.columns, widths, paint), ...tableRows(fitting.columns, cells, widths, paint)]
 }
 
-/** Positions of the shown columns: those with `spare` go as long as a column with `give` 1 would be cut. */
+/** The columns that a terminal of this width shows; see `keptColumns`. */
+export class FittingColumns {
+  readonly columns: readonly Column[]
+  readonly #positions: readonly number[]
+  readonly #all: number
+
+  constructor(columns: readonly Column[], rows: readonly (readonly Cell[])[], { width, atLeast }: TableOptions) {
+    this.#all = columns.length
+    const natural = tableWidths(columns, rows, { ...(atLeast === undefined ? {} : { atLeast }) })
+    this.#positions = width === undefined ? columns.map((_, at) => at) : keptColumns(columns, rows, natural, width)
+    this.columns = this.#positions.flatMap(at => columns[at] ?? [])
+  }
+
+  /** The cells of the shown columns. */
+  cells<Value extends Cell | number>(row: readonly Value[]): readonly Value[] {
+    return this.#positions.length === this.#all ? row : this.#positions.flatMap(at => row[at] ?? [])
+  }
+}
+
+/** The part of a terminal that names may take before lesser columns are dropped for them. */
+const SHARE_OF_NAMES = 0.7
+
+/**
+ * Positions of the shown columns. As long as a column with `give` 1 would be cut, empty columns go first, then those with
+ * `spare`. Very long names are cut beside columns that say something.
+ */
 function keptColumns(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
-  { width }: TableOptions,
+  natural: readonly number[],
+  width: number,
 ): readonly number[] {
-  const all = columns.map((_, at) => at)
-  if (width === undefined) return all
-  const natural = tableWidths(columns, rows)
-  const least = columns.map(({ give = 0, min = 4 }, at) =>
-    give > 1 ? Math.min(natural[at] ?? 0, min) : (natural[at] ?? 0),
-  )
-  const needs = (kept: readonly number[]) =>
-    kept.reduce((sum, at) => sum + (least[at] ?? 0), GAP.length * (kept.length - 1))
-  const spare = all.filter(at => columns[at]?.spare).sort((a, b) => (columns[b]?.spare ?? 0) - (columns[a]?.spare ?? 0))
-  let kept = all
-  for (const at of spare) if (needs(kept) > width) kept = kept.filter(other => other !== at)
+  const needs = (kept: readonly number[], most: number) => {
+    const least = (at: number) => leastWidth(columns[at], natural[at] ?? 0, most)
+    return kept.reduce((sum, at) => sum + least(at), GAP.length * (kept.length - 1))
+  }
+  let kept: readonly number[] = columns.map((_, at) => at)
+  const empty = kept.filter(at => at > 0 && rows.length > 0 && rows.every(row => isEmpty(row[at])))
+  for (const at of empty) {
+    if (needs(kept, Number.POSITIVE_INFINITY) > width) kept = kept.filter(other => other !== at)
+  }
+  const spare = kept.filter(at => columns[at]?.spare)
+  spare.sort((a, b) => (columns[b]?.spare ?? 0) - (columns[a]?.spare ?? 0))
+  for (const at of spare) {
+    if (needs(kept, Math.floor(width * SHARE_OF_NAMES)) > width) kept = kept.filter(other => other !== at)
+  }
   return kept
+}
+
+function leastWidth({ give = 0, min = 4, runsOn }: Partial<Column> = {}, natural: number, most: number): number {
+  if (runsOn || give > 1) return Math.min(natural, min)
+  return give === 1 ? Math.min(natural, most) : natural
+}
+
+function isEmpty(cell: Cell | undefined): boolean {
+  const text = textOf(cell ?? '')
+  return text === '' || text === '-'
 }
 
 /** The width of each column: its widest cell, cut to fit the terminal. */

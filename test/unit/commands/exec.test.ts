@@ -108,7 +108,7 @@ describe('errors of leasectl are 125, with the code that other commands have:', 
       get: (target, key) =>
         key === 'update' ? async () => ({ kind: 'unknown', cause: new Error('silence') }) : Reflect.get(target, key),
     })
-    const argv = ['exec', 's', '01.00', '--claim', '1ms', '-o', 'json', ...sh('exit 1')]
+    const argv = ['exec', 's', '01.00', '--claim', '100ms', '-o', 'json', ...sh('exit 1')]
     const ran = await cli(world, argv, { store })
     expect(ran.exit).toBe(125)
     const { error } = json(ran.stderr) as { error: object }

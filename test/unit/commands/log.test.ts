@@ -83,11 +83,20 @@ test('each transaction is a line: time, stream, author, operation and reason, ol
 test('on a narrow terminal texts are cut, except for the reason, which wraps', async () => {
   const ran = await outcomes(['log', 'a', '--time', 'utc', '--color', 'never'], { columns: 58 })
   expect(ran.stdout.trimEnd().split('\n')).toEqual([
-    'WHEN       STREAM  VERSION  WHO        WHAT          REASON',
-    '12:00:00Z  a            v1  alice      init 00 Sta…  first import',
-    '12:02:00Z  a            v2  w1@host-1  start 01.00…',
-    '12:04:00Z  a            v3  ops        cancel 00 S…  customer called',
+    'WHEN       STREAM  WHO        WHAT                REASON',
+    '12:00:00Z  a       alice      init 00 Start (3 …  first import',
+    '12:02:00Z  a       w1@host-1  start 01.00 A',
+    '12:04:00Z  a       ops        cancel 00 Start (…  customer called',
   ])
+})
+
+test('the name of a stream is whole as long as other columns can be dropped', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'orders/2026-11-23/1245', '--by', 'shop@web-2'])
+  for (const columns of [60, 80]) {
+    const { stdout } = await cli(world, ['log', '--all'], { columns })
+    expect(stdout).toContain('orders/2026-11-23/1245')
+  }
 })
 
 describe('the streams', () => {

@@ -273,3 +273,13 @@ test('--fields age is the column AGE, in JSON created', async () => {
   expect(await list('--time', 'utc')).toBe('NAME  CREATED\na     12:00:00Z\n')
   expect(JSON.parse(await list('-o', 'ndjson'))).toMatchObject({ name: 'a', created: '2026-03-01T12:00:00.000Z' })
 })
+
+test.each([40, 60, 80])('names are whole on a terminal of %i columns, and no line is wider', async columns => {
+  const world = newWorld()
+  const name = 'orders/2026-11-20/1810'
+  await cli(world, ['init', name, '--fork', 'Search,Pay', '--by', 'shop@web-2'])
+  const { stdout } = await cli(world, ['ls', '--color', 'never'], { columns })
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines[1]).toContain(name)
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns)
+})

@@ -81,3 +81,31 @@ test('optional columns are dropped before the last flexible one is cut, and only
   expect(header(32)).toEqual(['NAME', 'N', 'NOTE'])
   expect(table(columns, rows)[1]).toContain('12')
 })
+
+test('empty columns are dropped before a name is cut, and lesser ones after them', () => {
+  const columns = [
+    { title: 'NAME', give: 1, min: 4 },
+    { title: 'DUE' },
+    { title: 'AGE', spare: 2 },
+    { title: 'LEASE', spare: 1 },
+  ]
+  const rows = [
+    ['abcdefghij', '-', '5m', 'bob'],
+    ['abcdefghik', '', '6m', '-'],
+  ]
+  const titles = (width: number) => table(columns, rows, { width })[0]?.split(/ +/)
+  expect(titles(27)).toEqual(['NAME', 'DUE', 'AGE', 'LEASE'])
+  expect(titles(26)).toEqual(['NAME', 'AGE', 'LEASE'])
+  expect(titles(21)).toEqual(['NAME', 'LEASE'])
+  expect(titles(14)).toEqual(['NAME'])
+  expect(table(columns, rows, { width: 14 })[1]).toBe('abcdefghij')
+})
+
+test('a very long name is cut beside columns that say something', () => {
+  const columns = [
+    { title: 'NAME', give: 1, min: 4 },
+    { title: 'STATUS', spare: 1 },
+  ]
+  const lines = table(columns, [['n'.repeat(200), 'done']], { width: 40 })
+  expect(lines).toEqual([`NAME${' '.repeat(30)}STATUS`, `${'n'.repeat(31)}…  done`])
+})
