@@ -69,7 +69,7 @@ function runtimeOn(
     actor: 'eva@ops-1',
     kind: 'reads',
     opened,
-    stdin: { isTty: true, readAll: async () => '', ask: async () => undefined },
+    stdin: { isTty: true, canAsk: true, readAll: async () => '', ask: async () => undefined },
     stdout: { isTty: true, columns: stdout.columns, write: async () => {} },
     stderr: { isTty: true, columns: stdout.columns, write: async () => {} },
     nowMs: () => store.nowMs(),

@@ -29,7 +29,7 @@ async function confirm(
   flag: string,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
-  if (!runtime.stdin.isTty || !runtime.stderr.isTty) {
+  if (!runtime.stdin.canAsk || !runtime.stderr.isTty) {
     throw new UsageError(`${what.replace(/^This /, 'this ')}; there is no terminal to ask for confirmation`, {
       hint: `${flag} answers yes`,
     })

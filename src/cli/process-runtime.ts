@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomFillSync } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { closeSync, createReadStream, openSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { isSea } from 'node:sea'
 import { MAX_READ_BYTES } from '../stream/limits.ts'
@@ -107,6 +107,9 @@ function standardInput(signal: AbortSignal): Input {
     get isTty() {
       return process.stdin.isTTY === true
     },
+    get canAsk() {
+      return process.stdin.isTTY === true || hasTerminal()
+    },
     async readAll() {
       const stop = () => process.stdin.destroy(new DOMException('interrupted', 'AbortError'))
       signal.addEventListener('abort', stop, { once: true })
@@ -114,24 +117,43 @@ function standardInput(signal: AbortSignal): Input {
     },
     async ask(question) {
       const { createInterface } = await import('node:readline/promises')
-      const lines = createInterface({ input: process.stdin, output: process.stderr })
+      const input = process.stdin.isTTY ? process.stdin : await openTerminal()
+      const lines = createInterface({ input, output: process.stderr })
       const ended = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
       // readline handles Ctrl-C itself and ignores Esc; both mean no here
       lines.once('SIGINT', () => lines.close())
       const onKey = (_text: string, key: { name?: string } | undefined) => {
         if (key?.name === 'escape') lines.close()
       }
-      process.stdin.on('keypress', onKey)
+      input.on('keypress', onKey)
       try {
         return await Promise.race([lines.question(question, { signal }), ended])
       } catch {
         return undefined
       } finally {
-        process.stdin.off('keypress', onKey)
+        input.off('keypress', onKey)
         lines.close()
+        if (input !== process.stdin) input.destroy()
       }
     },
   }
+}
+
+/** The terminal of the process, whatever its standard input is. Daemons and jobs of cron have none. */
+const TERMINAL = '/dev/tty'
+
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync(TERMINAL, 'r'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function openTerminal(): Promise<NodeJS.ReadStream> {
+  const { ReadStream } = await import('node:tty')
+  return new ReadStream(openSync(TERMINAL, 'r'))
 }
 
 async function* readLines(): AsyncGenerator<string> {

@@ -12,9 +12,11 @@ export interface Terminal {
 
 export interface Input {
   readonly isTty: boolean
+  /** The user can be asked: this input, or the terminal of the process, is there to answer. */
+  readonly canAsk: boolean
   /** Reads everything up to the end of input. */
   readAll(): Promise<string>
-  /** Asks on stderr. `undefined` if the input ended or was interrupted. */
+  /** Asks on stderr and reads the terminal, even if this input is a pipe. `undefined` if the input ended or was interrupted. */
   ask(question: string): Promise<string | undefined>
 }
 

@@ -48,3 +48,15 @@ test('at the prompt of lease break Ctrl-C, Esc and the end of input mean no, on 
   await Promise.all(['\u0003', '\u001b', '\u0004', 'B\r', '\r'].map(answered))
   expect((await user.run(['lease', 'show', 'b', '--store', store])).stdout).toMatch(/^b {2}leased \(infinite\)/)
 })
+
+test('a list on standard input is confirmed at the terminal of the process', async () => {
+  for (const name of ['p', 'q']) expect(await user.run(['init', name, '--store', store])).toMatchObject({ code: 0 })
+  const asked = async (key: string) => {
+    const cancel = onTerminal(`printf "p\\nq\\n" | leasectl cancel --streams - --store ${store}`)
+    await cancel.until('stdout', /This cancels 2 streams in sqlite:.*\. Continue\? \[y\/N\] /)
+    cancel.process.stdin?.write(key)
+    return cancel.ended
+  }
+  expect(await asked('\u001b')).toMatchObject({ code: 2, stdout: expect.stringContaining('[declined]') })
+  expect(await asked('y\r')).toMatchObject({ code: 0, stdout: expect.stringContaining('2 done') })
+})

@@ -15,12 +15,15 @@ export interface Weight {
   readonly isProtected: boolean
   /** The command cannot be undone. */
   readonly asksAlways: boolean
+  /** There is a user to ask: several named streams may come from a wrong substitution. */
+  readonly isTerminal: boolean
 }
 
-export function confirmationFor({ streams, isNamed, isProtected, asksAlways }: Weight): Confirmation {
+export function confirmationFor({ streams, isNamed, isProtected, asksAlways, isTerminal }: Weight): Confirmation {
   if (streams === 0) return 'none'
   if (streams >= MANY || isProtected) return 'the number'
-  return isNamed && !asksAlways ? 'none' : 'yes or no'
+  const isMeant = isNamed && (streams === 1 || !isTerminal)
+  return isMeant && !asksAlways ? 'none' : 'yes or no'
 }
 
 export interface ConfirmRequest extends Weight {

@@ -166,9 +166,10 @@ class PlanDraft implements BatchPlan {
   }
 
   #problemOf(target: Target, refusal: Refusal): Problem {
-    const { commandIdOf = () => TRIAL_ID, runtime } = this.#request
-    const commandId = commandIdOf(target)
-    return outcomeProblem(target.stream, { kind: 'refused', refusal, commandId }, commandId, runtime)
+    const outcome = { kind: 'refused', refusal, commandId: TRIAL_ID } as const
+    // Nothing was sent under the id of the trial.
+    const { commandId: _, ...found } = outcomeProblem(target.stream, outcome, TRIAL_ID, this.#request.runtime)
+    return found
   }
 }
 

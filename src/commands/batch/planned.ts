@@ -66,16 +66,17 @@ function confirmPlan(
 ): Promise<Problem | undefined> {
   const { action, options, runtime } = context
   const { isProtected = false, address = '' } = runtime.opened ?? {}
-  const where = isProtected ? ` in ${visibleText(address)}, a protected store` : ''
+  const where = `${visibleText(address)}${isProtected ? ', a protected store' : ''}`
   const isText = options.output !== 'json' && options.output !== 'ndjson'
-  const isTerminal = runtime.stdin.isTty && runtime.stderr.isTty
+  const isTerminal = runtime.stdin.canAsk && runtime.stderr.isTty
   const request = {
     streams: plan.jobs.length,
     isNamed,
     isProtected,
     asksAlways: action.asksAlways ?? false,
+    isTerminal,
     flags: options,
-    question: `${action.question(countOf(plan))}${where}`,
+    question: action.question(`${countOf(plan)} in ${where}`),
     unexpected: (expected: number) => unexpected(expected, plan),
     async preview(isAnswered: boolean) {
       if (isText || (isTerminal && !isAnswered)) await sayPreview(plan, context, output)

@@ -69,7 +69,7 @@ function nameOf(only: ChangeTarget | undefined, plan: BatchPlan): string {
 }
 
 function confirmOf(streams: number, isProtected: boolean): Prepared['preview']['confirm'] {
-  const how = confirmationFor({ streams, isNamed: true, isProtected, asksAlways: true })
+  const how = confirmationFor({ streams, isNamed: true, isProtected, asksAlways: true, isTerminal: true })
   return how === 'the number' ? { kind: 'type', text: String(streams), what: 'the number of streams' } : { kind: 'yes' }
 }
 

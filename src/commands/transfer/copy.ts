@@ -155,6 +155,7 @@ function confirmCopies(
     isNamed: false,
     isProtected,
     asksAlways: true,
+    isTerminal: true,
     flags,
     question: `This ${parts.join(' and ')} in ${where}`,
     unexpected: (expected: number) => unexpected(expected, streams),

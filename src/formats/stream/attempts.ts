@@ -13,13 +13,18 @@ const MAX_ATTEMPTS = 20
 export function attemptLines(shown: ShownStream, options: HeaderOptions): string[] {
   const attempts = attemptsByEvent(shown.transactions())
   const lines = shown.stream.events.flatMap(event => {
-    const own = attempts.get(event.id) ?? []
+    const own = attempts.get(event.id)?.filter(isOwn) ?? []
     return tellsMore(event, own) ? own.map(attempt => attemptLine(shown, event, attempt, options)) : []
   })
   if (lines.length === 0) return []
   const more = lines.length - MAX_ATTEMPTS
   const rest = more > 0 ? [`  and ${more} more (-o json lists all)`] : []
   return ['', 'Attempts', ...lines.slice(0, MAX_ATTEMPTS), ...rest]
+}
+
+/** False for an event that nobody began and that ended with the one above it. */
+function isOwn({ started, end }: Attempt): boolean {
+  return started !== '' || (end?.message ?? '') !== ''
 }
 
 /** Whether the attempts are not all in the row of the event and in the list of failures. */

@@ -106,6 +106,6 @@ function acknowledgedLine(shown: ShownStream, options: HeaderOptions): string[] 
   ).length
   const by = ack.by === '' ? '' : ` by ${visibleText(ack.by)}`
   const why = ack.why === '' ? '' : `: ${visibleText(ack.why)}`
-  const text = `  acknowledged${agoText(shown, ackMs, options)}${by}${why}`
+  const text = `  acknowledged${agoText(shown, ackMs, options).replace(',', '')}${by}${why}`
   return [since === 0 ? text : `${text}; ${counted(since, 'failure')} since`]
 }

@@ -76,6 +76,7 @@ test('a named stream that would be refused is shown as not tried, and repeating 
   const ran = await cli(world, ['retry', 'ran', 'shut', '-o', 'json'])
   expect(ran.exit).toBe(7)
   expect(json(ran.stdout)).toMatchObject({ counts: { done: 1, refused: 1 } })
+  expect(ran.stdout + ran.stderr).not.toContain('trial')
   expect(ran.stderr).toContain('"retryable":false')
   expect(ran.stderr).not.toContain('--rerun')
 })

@@ -47,7 +47,7 @@ test('rm prompts even for one stream by name, and shows it; the output line name
   expect(no).toMatchObject({
     exit: 2,
     stdout: '',
-    questions: ['This permanently removes 1 stream, including the history. Continue? [y/N] '],
+    questions: ['This permanently removes 1 stream in memory:, including the history. Continue? [y/N] '],
   })
   expect(no.stderr).toMatch(/s +⊘ canceled/)
   expect(await isThere(world, 's')).toBe(true)

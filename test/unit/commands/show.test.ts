@@ -317,6 +317,17 @@ test('the attempts at an event keep their causes after a retry', async () => {
   expect(before).toMatchObject([{}, { attempts: [{ outcome: 'aborted', message: 'FIRST' }] }, {}])
 })
 
+test('an event that nobody began and that ended with the one above lists no attempt', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A'])
+  await cli(world, ['cancel', 's', '-m', 'withdrawn'])
+  await cli(world, ['retry', 's', '--canceled'])
+  const { stdout } = await cli(world, ['show', 's'])
+  expect(stdout.slice(stdout.indexOf('Attempts'))).toBe(
+    'Attempts\n  ⊘ canceled  00 Start #1, 0s ago by tester@testhost: withdrawn\n',
+  )
+})
+
 test('a stream whose events were tried once lists no attempts', async () => {
   const world = newWorld()
   await cli(world, ['init', 's', '--fork', 'A'])
@@ -331,7 +342,7 @@ test('an acknowledgement is shown with its time, actor and reason', async () => 
   expect(json((await cli(world, ['show', 's', '-o', 'json'])).stdout)).toMatchObject({ acknowledgement: null })
   await cli(world, ['ack', 's', '-m', 'refunded', '--by', 'ana'])
   world.nowMs += 5_000
-  expect((await cli(world, ['show', 's'])).stdout).toContain('  acknowledged, 5s ago by ana: refunded\n')
+  expect((await cli(world, ['show', 's'])).stdout).toContain('  acknowledged 5s ago by ana: refunded\n')
   expect(json((await cli(world, ['show', 's', '-o', 'json'])).stdout)).toMatchObject({
     acknowledgement: { by: 'ana', why: 'refunded', at: '2026-03-01T12:00:00.000Z' },
   })

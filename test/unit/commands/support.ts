@@ -38,6 +38,8 @@ export interface Setting {
   /** stdin and stderr are terminals; prompts get this answer. */
   readonly answer?: string | undefined
   readonly terminal?: boolean
+  /** stdin is a pipe, but the process has a terminal, and stderr is it. */
+  readonly controllingTerminal?: boolean
   /** stdout is a terminal with this number of columns. */
   readonly columns?: number
   readonly stdin?: string
@@ -96,9 +98,10 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
     env: { XDG_STATE_HOME: STATE_HOME, XDG_CONFIG_HOME: STATE_HOME, ...setting.env },
     argv,
     stdout: sink(setting.columns, text => (written.stdout += text)),
-    stderr: sink(setting.terminal ? 100 : undefined, text => (written.stderr += text)),
+    stderr: sink(setting.terminal || setting.controllingTerminal ? 100 : undefined, text => (written.stderr += text)),
     stdin: {
       isTty: setting.terminal ?? false,
+      canAsk: (setting.terminal ?? false) || (setting.controllingTerminal ?? false),
       readAll: async () => setting.stdin ?? '',
       ask: async question => {
         written.questions.push(question)

@@ -3,11 +3,12 @@ import { confirmationFor } from '../../../../src/commands/batch/confirm.ts'
 import { cli, json, newWorld, type Setting, statuses, type World } from '../support.ts'
 import { given, namesOf } from './support.ts'
 
-const weight = { streams: 1, isNamed: false, isProtected: false, asksAlways: false }
+const weight = { streams: 1, isNamed: false, isProtected: false, asksAlways: false, isTerminal: true }
 
 test.each([
   [{ isNamed: true }, 'none'],
-  [{ isNamed: true, streams: 49 }, 'none'],
+  [{ isNamed: true, streams: 2 }, 'yes or no'],
+  [{ isNamed: true, streams: 49, isTerminal: false }, 'none'],
   [{ isNamed: true, streams: 50 }, 'the number'],
   [{}, 'yes or no'],
   [{ streams: 49 }, 'yes or no'],
@@ -41,7 +42,11 @@ describe('on a terminal', () => {
 
   test.each(['y', 'Y', ' yes '])('a filter prompts for y: %j continues', async answer => {
     const ran = await ask(2, ['--match', 's*'], { terminal: true, answer })
-    expect(ran).toMatchObject({ exit: 0, canceled: true, questions: ['This cancels 2 streams. Continue? [y/N] '] })
+    expect(ran).toMatchObject({
+      exit: 0,
+      canceled: true,
+      questions: ['This cancels 2 streams in memory:. Continue? [y/N] '],
+    })
   })
 
   test.each(['', 'n', 'no', 'yep', '2', undefined])('%j means no: exit 2, nothing is changed', async answer => {
@@ -51,9 +56,9 @@ describe('on a terminal', () => {
   })
 
   test.each([
-    [['--all'], 'This cancels 50 streams. Type 50 to continue: '],
-    [namesOf(50), 'This cancels 50 streams. Type 50 to continue: '],
-    [['--all', '--yes'], 'This cancels 50 streams. Type 50 to continue: '],
+    [['--all'], 'This cancels 50 streams in memory:. Type 50 to continue: '],
+    [namesOf(50), 'This cancels 50 streams in memory:. Type 50 to continue: '],
+    [['--all', '--yes'], 'This cancels 50 streams in memory:. Type 50 to continue: '],
   ])('from 50 streams on the number must be typed', async (argv, question) => {
     const setting = { terminal: true, answer: '50' }
     expect(await ask(50, argv, setting)).toMatchObject({ exit: 0, canceled: true, questions: [question] })
@@ -74,6 +79,22 @@ describe('on a terminal', () => {
     const expected = await ask(50, ['--all', '--yes', '--expect', '50'], { terminal: true })
     expect(expected).toMatchObject({ exit: 0, questions: [], canceled: true })
   })
+})
+
+test('several streams by name are asked about on a terminal only', async () => {
+  const question = 'This cancels 2 streams in memory:. Continue? [y/N] '
+  const asked = await ask(2, namesOf(2), { terminal: true, answer: 'n' })
+  expect(asked).toMatchObject({ exit: 2, canceled: false, questions: [question] })
+  expect(await ask(2, namesOf(2), {})).toMatchObject({ exit: 0, canceled: true, questions: [] })
+  expect(await ask(2, [...namesOf(2), '--yes'], { terminal: true })).toMatchObject({ exit: 0, questions: [] })
+})
+
+test('a list on standard input is confirmed at the terminal', async () => {
+  const list = { stdin: namesOf(2).join('\n'), controllingTerminal: true }
+  const question = 'This cancels 2 streams in memory:. Continue? [y/N] '
+  const yes = await ask(2, ['--streams', '-'], { ...list, answer: 'y' })
+  expect(yes).toMatchObject({ exit: 0, canceled: true, questions: [question] })
+  expect(await ask(2, ['--streams', '-'], { ...list, answer: 'n' })).toMatchObject({ exit: 2, canceled: false })
 })
 
 describe('without a terminal', () => {

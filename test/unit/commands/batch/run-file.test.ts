@@ -208,7 +208,7 @@ describe('--rerun', () => {
     const preview = await cli(world, ['cancel', '--rerun', path, '--dry-run'])
     expect(preview.stdout).toMatch(/^NAME.*\nb +▶ inprocess/)
     const ran = await cli(world, ['cancel', '--rerun', path], { terminal: true, answer: 'y' })
-    expect(ran).toMatchObject({ exit: 0, questions: ['This cancels 1 stream. Continue? [y/N] '] })
+    expect(ran).toMatchObject({ exit: 0, questions: ['This cancels 1 stream in memory:. Continue? [y/N] '] })
     expect(ran.stderr).toContain('1 stream left of a run with 3 targets')
   })
 
