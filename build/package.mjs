@@ -43,7 +43,7 @@ async function packExecutable(folder) {
   for (const [shell, file] of Object.entries(completions)) {
     writeFileSync(join(folder, 'completions', file), execFileSync(executable, ['completion', shell]))
   }
-  execFileSync('tar', ['-czf', `${folder}.tar.gz`, '-C', OUT, '--owner=0', '--group=0', name])
+  execFileSync('tar', ['-czf', `${folder}.tar.gz`, '-C', OUT, name])
 }
 
 /** Node's licence asks for being passed on with it. The package `node` installs it with the program. */
