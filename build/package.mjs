@@ -22,19 +22,23 @@ const name = `leasectl-${version}-${process.platform}-${process.arch}`
 const completions = { bash: 'leasectl.bash', zsh: '_leasectl', fish: 'leasectl.fish' }
 
 rmSync(OUT, { recursive: true, force: true })
-mkdirSync(join(OUT, name, 'completions'), { recursive: true })
+mkdirSync(OUT)
 // npm builds dist/ before it packs.
 execFileSync('npm', ['pack', '--pack-destination', OUT, '--silent'], {
   cwd: ROOT,
   stdio: ['ignore', 'ignore', 'inherit'],
 })
-await packExecutable(join(OUT, name))
+const reason =
+  cannotBuild() ?? (nodeLicence() === undefined ? 'the licence of Node is missing: run "npm ci"' : undefined)
+if (reason === undefined) await packExecutable(join(OUT, name))
 writeSums()
+if (reason !== undefined) {
+  console.error(`error: no executable was made: ${reason}`)
+  process.exitCode = 1
+}
 
 async function packExecutable(folder) {
-  const reason =
-    cannotBuild() ?? (nodeLicence() === undefined ? 'the licence of Node is missing: run "npm ci"' : undefined)
-  if (reason !== undefined) throw new Error(`no executable: ${reason}`)
+  mkdirSync(join(folder, 'completions'), { recursive: true })
   const executable = join(folder, 'leasectl')
   await buildExecutable(DIST, executable)
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
@@ -43,7 +47,7 @@ async function packExecutable(folder) {
   for (const [shell, file] of Object.entries(completions)) {
     writeFileSync(join(folder, 'completions', file), execFileSync(executable, ['completion', shell]))
   }
-  execFileSync('tar', ['-czf', `${folder}.tar.gz`, '-C', OUT, '--owner=0', '--group=0', name])
+  execFileSync('tar', ['-czf', `${folder}.tar.gz`, '-C', OUT, name])
 }
 
 /** Node's licence asks for being passed on with it. The package `node` installs it with the program. */
@@ -67,7 +71,7 @@ function writeSums() {
     return `${sum}  ${file}\n`
   })
   writeFileSync(join(OUT, 'SHA256SUMS'), sums.join(''))
-  for (const file of [...files, `${name}/leasectl`]) {
+  for (const file of files) {
     console.log(`${(statSync(join(OUT, file)).size / 1e6).toFixed(1).padStart(6)} MB  out/${file}`)
   }
 }

@@ -7,11 +7,11 @@ import { Story } from './story.ts'
 /** With any value, outputs that do not match are written into the pages: review the diff afterwards. */
 const REWRITE = process.env.LEASECTL_TEST_REWRITE_DOCS
 
-const DOCS = new URL('../../docs/', import.meta.url)
-const PAGES = readdirSync(DOCS)
+const ROOT = new URL('../../', import.meta.url)
+const PAGES = ['README.md', ...readdirSync(new URL('docs/', ROOT)).map(name => `docs/${name}`)]
   .filter(name => name.endsWith('.md'))
   .map(page => {
-    const text = readFileSync(new URL(page, DOCS), 'utf8')
+    const text = readFileSync(new URL(page, ROOT), 'utf8')
     const examples = examplesOf(text)
     return { page, text, examples, story: new Story(examples) }
   })
@@ -21,7 +21,7 @@ afterAll(() => {
   for (const { story } of PAGES) story.end()
 })
 
-describe.each(PAGES)('docs/$page', ({ page, text, examples, story }) => {
+describe.each(PAGES)('$page', ({ page, text, examples, story }) => {
   const others: (readonly [Example, string])[] = []
 
   for (const [at, example] of examples.entries()) {
@@ -40,7 +40,7 @@ describe.each(PAGES)('docs/$page', ({ page, text, examples, story }) => {
   }
 
   afterAll(() => {
-    if (others.length > 0) writeFileSync(new URL(page, DOCS), withOutputs(text, others))
+    if (others.length > 0) writeFileSync(new URL(page, ROOT), withOutputs(text, others))
   })
 })
 

@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { register } from '../../../src/commands/doctor.ts'
 import { BadName, ContainerMissing, NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { documentText } from '../../support/stream-builder.ts'
 import { cli, json, newWorld, optionsFrom, type World } from './support.ts'
@@ -343,4 +347,20 @@ test('the advice is printed once for many findings of a kind', async () => {
 test('the help explains the exit code', async () => {
   const { stdout } = await cli(newWorld(), ['doctor', '--help'])
   expect(stdout).toContain('Exit: 0 without errors')
+})
+
+test('the check of a SQLite file that the single executable starts prints its faults as JSON', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'leasectl-quick-check-'))
+  try {
+    const sound = join(folder, 'sound.db')
+    const store = openSqliteStore(sound)
+    await store.createContainer()
+    await store.close()
+    expect(await cli(newWorld(), ['__quick-check', sound])).toMatchObject({ exit: 0, stdout: '[]', stderr: '' })
+    writeFileSync(join(folder, 'no.db'), 'no database at all')
+    const { stdout } = await cli(newWorld(), ['__quick-check', join(folder, 'no.db')])
+    expect(JSON.parse(stdout)).toEqual(['file is not a database'])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })

@@ -64,6 +64,7 @@ describe('commands that do not fit the dashboard', () => {
     'completion bash',
     '-o text top',
     '__complete bash x',
+    '__quick-check x.db',
   ])('%s is refused with a sentence', async line => {
     const ran = await typed(await worldOf('s'), line, true)
     expect(ran.exit).toBe(2)
