@@ -31,12 +31,28 @@ export async function groupStreams(
   } finally {
     await progress.clear()
   }
+  const nothing = () => nothingText(store, filter !== undefined, runtime)
+  await writeGroups(options, { by, groups, limit, nowMs: store.nowMs(), nothing }, output)
+}
+
+/** The groups of one or more listings. */
+export interface CollectedGroups {
+  readonly by: GroupBy
+  readonly groups: Groups
+  /** Maximum number of groups to print. */
+  readonly limit: number
+  readonly nowMs: number
+  /** The sentence if nothing was listed. */
+  nothing(): Promise<string>
+}
+
+export async function writeGroups(options: LsOptions, collected: CollectedGroups, output: Output): Promise<void> {
+  const { by, groups, limit, nowMs } = collected
   const all = groups.sorted()
   const shown = all.slice(0, limit)
-  await write(options.output, by, { groups, all, shown }, store, output)
+  await write(options.output, by, { groups, all, shown }, nowMs, output)
   if (options.quiet) return
-  if (groups.counts.streams === 0) await output.say(await nothingText(store, filter !== undefined, runtime))
-  else await output.say(groupsText(by, groups.counts))
+  await output.say(groups.counts.streams === 0 ? await collected.nothing() : groupsText(by, groups.counts))
   if (shown.length < all.length) await output.say(`showing ${shown.length} of ${all.length} groups`)
 }
 
@@ -50,7 +66,7 @@ async function write(
   format: string | undefined,
   by: GroupBy,
   { groups, all, shown }: Found,
-  store: StreamStore,
+  nowMs: number,
   output: Output,
 ): Promise<void> {
   const head = groupsHead(by)
@@ -69,7 +85,7 @@ async function write(
       )
     default: {
       const table = tableWriter(groupColumns(by), output)
-      if (shown.length > 0) await table.write(shown.map(group => groupRow(by, group, store.nowMs(), output.time)))
+      if (shown.length > 0) await table.write(shown.map(group => groupRow(by, group, nowMs, output.time)))
       return table.end()
     }
   }
