@@ -6,12 +6,14 @@ import {
   choice,
   commandId,
   contextName,
+  contextNames,
   count,
   duration,
   givenTwice,
   leaseId,
   nonEmpty,
   once,
+  repeatable,
   requiredText,
   storedText,
 } from './values.ts'
@@ -57,8 +59,10 @@ const WHERE = [
   new Option('--container <name>', 'container in the storage account of the environment').argParser(
     once('--container', nonEmpty('--container')),
   ),
-  new Option('-c, --context <name>', 'use the store of this context').argParser(once('-c', contextName('-c'))),
 ].map(option => option.helpGroup(EVERYWHERE))
+const CONTEXT = new Option('-c, --context <name>', 'use the store of this context')
+  .argParser(once('-c', contextName('-c')))
+  .helpGroup(EVERYWHERE)
 const HOW = [
   new Option('-q, --quiet', 'suppress messages on stderr'),
   new Option('-v, --verbose', 'verbose messages on stderr'),
@@ -71,14 +75,22 @@ const HOW = [
   ),
 ].map(option => option.helpGroup(EVERYWHERE))
 
-/** Adds the global flags. `formats` are the values of `-o`, the default first. */
+/** `-c` of a command that reads several stores at once. Its value is a list. */
+export function severalContexts(): Option {
+  return new Option('-c, --context <name>', 'use the store of this context; of several: A,B, or the flag repeated')
+    .argParser(repeatable(contextNames))
+    .helpGroup(EVERYWHERE)
+}
+
+/** Adds the global flags that the command does not have already. `formats` are the values of `-o`, the default first. */
 export function everywhere(command: Command, formats: readonly string[] = []): Command {
   const output = new Option(
     '-o, --output <format>',
     formats.length === 0 ? 'format of the output' : `${formats.join(', ')} (default: ${formats[0]})`,
   )
   if (formats.length > 0) output.argParser(choice('-o', formats))
-  for (const option of [...WHERE, output.helpGroup(EVERYWHERE), ...HOW]) command.addOption(option)
+  const context = command.options.some(({ long }) => long === CONTEXT.long) ? [] : [CONTEXT]
+  for (const option of [...WHERE, ...context, output.helpGroup(EVERYWHERE), ...HOW]) command.addOption(option)
   return command
     .optionsGroup(EVERYWHERE)
     .helpOption('-h, --help', 'show this help')

@@ -35,6 +35,7 @@ export async function openOutput(
   const human = options.output !== 'json' && options.output !== 'ndjson' && options.output !== 'yaml'
   const coloured = human && hasColour(options.color ?? 'auto', runtime.env, runtime.stdout.isTty)
   const { stdout, stderr } = runtime
+  await warnOfTimeZone(options, human ? (options.time ?? usualTime) : 'iso', runtime)
   return {
     paint: coloured ? await paintFor(true) : noPaint,
     width: stdout.isTty ? stdout.columns : undefined,
@@ -50,6 +51,15 @@ export async function openOutput(
       if (options.verbose) await stderr.write(`${sentence}\n`)
     },
   }
+}
+
+/** Warns if local times are printed or read, and `TZ` names no time zone. */
+async function warnOfTimeZone(options: GlobalOptions, time: TimeStyle, { env, stderr }: Runtime): Promise<void> {
+  const isLocal = time === 'local' || 'since' in options || 'until' in options || 'at' in options
+  if (!env.TZ || !isLocal || options.quiet) return
+  const { timeZoneWarning } = await import('./time-zone.ts')
+  const warning = timeZoneWarning(env.TZ)
+  if (warning !== undefined) await stderr.write(`warning: ${warning}\n`)
 }
 
 /** Writes one document with a list, item by item: memory does not grow with the number of items. */

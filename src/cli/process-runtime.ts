@@ -64,8 +64,8 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
       opened = await openDescribed(await describeStore(choice), options)
       return opened
     },
-    async openOther(address) {
-      const other = await openDescribed(await describeStore({ store: address }))
+    async openOther(choice) {
+      const other = await openDescribed(await describeStore(typeof choice === 'string' ? { store: choice } : choice))
       others.push(other)
       return other
     },

@@ -106,8 +106,8 @@ export interface StoreOpener {
   /** The store of the command, once opened. */
   readonly opened: RuntimeStore | undefined
   openStore(choice: StoreChoice, options?: OpenOptions): Promise<RuntimeStore>
-  /** Opens a second store, to copy from or to. `opened` stays the first one. */
-  openOther(address: string): Promise<RuntimeStore>
+  /** Opens another store, to copy from or to, or to list it too. `opened` stays as it is. */
+  openOther(choice: string | StoreChoice): Promise<RuntimeStore>
   /** The address of a store and its source, without opening it. */
   describeStore(choice: StoreChoice): Promise<Omit<RuntimeStore, 'store'>>
   /** Address of the embedded store, whatever store the environment names. */

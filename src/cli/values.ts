@@ -82,6 +82,11 @@ export function contextName(flag: string): (text: string) => string {
   }
 }
 
+/** Names of contexts, separated by commas or in several flags. */
+export function contextNames(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...new Set([...previous, ...text.split(',').map(contextName('-c'))])]
+}
+
 /** Names separated by commas: `A,B,C`. */
 export function names(flag: string): (text: string, previous?: readonly string[]) => readonly string[] {
   return repeatable((text: string, previous: readonly string[] = []) => {

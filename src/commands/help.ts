@@ -33,7 +33,7 @@ export function register(parent: Command, runtime: Runtime, go?: Run<HelpOptions
 }
 
 async function showHelp(program: Command, { words, output }: HelpOptions, runtime: Runtime): Promise<undefined> {
-  const { brokenLines, TOPICS } = await import('./help/topics.ts')
+  const { brokenLines, placesOf, TOPICS } = await import('./help/topics.ts')
   if (output === 'json') {
     const { catalogueDocument } = await import('./help/catalogue.ts')
     await runtime.stdout.write(catalogueDocument(program, commandAt(program, words, Object.keys(TOPICS))))
@@ -42,10 +42,11 @@ async function showHelp(program: Command, { words, output }: HelpOptions, runtim
   const [first = ''] = words
   const columns = Math.min(MAX_COLUMNS, (runtime.stdout.isTty && runtime.stdout.columns) || MAX_COLUMNS)
   const topic = words.length === 1 && Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined
+  const places = first === 'environment' ? placesOf(runtime.env, await runtime.embeddedAddress()) : []
   const text =
     topic === undefined
       ? helpTextOf(commandAt(program, words, Object.keys(TOPICS)))
-      : `${brokenLines(topic(), columns).join('\n')}\n`
+      : `${[...brokenLines(topic(), columns), ...places].join('\n')}\n`
   await runtime.stdout.write(text)
   return undefined
 }

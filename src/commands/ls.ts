@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
-import { type Run, reads } from '../cli/command.ts'
+import { parsed, type Run, reads } from '../cli/command.ts'
+import { severalContexts } from '../cli/options.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { filterFlags } from '../cli/selection/flags.ts'
 import { choice, choices, count, duration, withWords } from '../cli/values.ts'
@@ -10,6 +11,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> =
   const command = parent.command('ls').alias('list')
   for (const option of listFlags()) command.addOption(option)
   filterFlags(command)
+  command.addOption(severalContexts())
   const description = {
     summary: 'list streams, sorted by name',
     examples: [
@@ -19,12 +21,23 @@ export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> =
       ['ls --group-by waiting-on', 'the steps that streams wait for: ready, running or abandoned'],
       ['ls --failed --group-by failure', 'the causes of failures, each with flags that select its streams'],
       ['ls --overdue -w', 'refreshed in place until Ctrl-C'],
+      ['ls --failed -c prod-eu,prod-us', 'of several stores, with a column for the store'],
       ['ls --failed -o name', 'only names, for scripts'],
       ['ls --fields name,due,failure -o ndjson', 'one JSON document per line'],
     ],
     formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml'],
   } as const
-  reads(command, runtime, description, [], go)
+  reads(command, runtime, description, parse, go)
+}
+
+/** `-c` before the command is one name, after it a list. */
+function parse(command: Command): LsOptions {
+  const { context, ...options } = parsed<
+    Omit<LsOptions, 'context'> & { readonly context?: string | readonly string[] }
+  >(command, [])
+  const [name, ...others] = typeof context === 'string' ? [context] : (context ?? [])
+  if (name === undefined) return options
+  return others.length === 0 ? { ...options, context: name } : { ...options, contexts: [name, ...others] }
 }
 
 function listFlags(): Option[] {

@@ -1,5 +1,5 @@
 import type { StreamStore } from '../../src/store/store.ts'
-import type { Setting } from '../unit/commands/support.ts'
+import { newWorld, type Setting } from '../unit/commands/support.ts'
 import { both, type Case, EVERYTHING, line } from './json-case.ts'
 import * as stores from './json-stores.ts'
 import * as given from './json-world.ts'
@@ -15,6 +15,15 @@ const LISTS: readonly Case[] = [
   }),
   ...both('ls-fields', 'ls-fields-item', 'ls --fields name,status,waitingOn,lease,error'),
   line('ls-fields', 'ls --fields failure -o yaml'),
+  ...both('ls', 'ls-item', 'ls -c eu,us'),
+  line('ls', 'ls -c eu,us -o yaml'),
+  ...both('ls-fields', 'ls-fields-item', 'ls -c eu,us --fields name'),
+  ...both('groups', 'groups-item', 'ls -c eu,us --group-by failure'),
+  ...both('ls', 'ls-item', 'ls -c eu,us', {
+    setting: { others: { us: stores.away(newWorld().store) } },
+    exit: 7,
+    errors: 2,
+  }),
   ...['status', 'failure', 'waiting-on', 'root', 'topic', 'owner'].flatMap(by =>
     both('groups', 'groups-item', `ls --group-by ${by}`),
   ),

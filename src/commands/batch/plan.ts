@@ -1,4 +1,4 @@
-import { isPattern, missingEventProblem, missingProblem, missingProblem, NO_SUCH_EVENT, outcomeProblem } from '../../cli/outcome-problem.ts'
+import { isPattern, missingEventProblem, missingProblem, outcomeProblem } from '../../cli/outcome-problem.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { isAcknowledged } from '../../ops/filter.ts'

@@ -111,7 +111,7 @@ function commandsBelow(command: Command): Command[] {
 function commandEntry(command: Command): CommandEntry {
   const { examples, kind } = factsOf(command)
   const help = command.createHelp()
-  const flags = help.visibleOptions(command).filter(option => !isGlobal(option) && option.long !== '--help')
+  const flags = help.visibleOptions(command).filter(option => isOwn(option) && option.long !== '--help')
   return {
     command: pathOf(command),
     group: topOf(command).helpGroup().replace(/:$/, ''),
@@ -154,6 +154,11 @@ function notesOf(command: Command): string {
 
 function isGlobal({ helpGroupHeading, long }: Option): boolean {
   return helpGroupHeading === EVERYWHERE || long === '--version'
+}
+
+/** `-c` of a command that takes several contexts is a flag of its own. */
+function isOwn(option: Option): boolean {
+  return !isGlobal(option) || flagEntry(option).repeatable
 }
 
 function helpFlag(command: Command): Option[] {

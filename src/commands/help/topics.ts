@@ -1,5 +1,8 @@
+import { type ContextEnvironment, contextsPath } from '../../cli/contexts/contexts.ts'
 import { EXIT_CODES } from '../../cli/exit-codes.ts'
 import { table } from '../../formats/terminal/table.ts'
+import { visibleText } from '../../util/visible-text.ts'
+import { runFolder } from '../batch/run-files.ts'
 
 /** The texts of `leasectl help TOPIC`, in lines of any length. */
 export const TOPICS: { readonly [topic: string]: () => readonly string[] } = {
@@ -7,6 +10,16 @@ export const TOPICS: { readonly [topic: string]: () => readonly string[] } = {
   addresses: () => ADDRESSES,
   selections: () => SELECTIONS,
   environment: environment,
+}
+
+/** The folders and files of this user, under `help environment`. */
+export function placesOf(env: ContextEnvironment, embedded: string): readonly string[] {
+  const places: readonly (readonly [what: string, path: string])[] = [
+    ['embedded store', embedded],
+    ['contexts', contextsPath(env)],
+    ['run files', runFolder(env)],
+  ]
+  return ['', 'For you these are:', '', ...places.map(([what, path]) => `  ${what.padEnd(14)}  ${visibleText(path)}`)]
 }
 
 /** Wraps lines at spaces to a width. The last column of a line continues below itself. */

@@ -40,13 +40,34 @@ export async function groupStreams(
   } finally {
     await progress.clear()
   }
+  const nothing = () => nothingText(store, filter !== undefined, runtime)
+  await writeGroups(options, { by, groups, limit, nowMs: store.nowMs(), nothing }, output, runtime)
+}
+
+/** The groups of one or more listings. */
+export interface CollectedGroups {
+  readonly by: GroupBy
+  readonly groups: Groups
+  /** Maximum number of groups to print. */
+  readonly limit: number
+  readonly nowMs: number
+  /** The sentence if nothing was listed. */
+  nothing(): Promise<string>
+}
+
+export async function writeGroups(
+  options: LsOptions,
+  collected: CollectedGroups,
+  output: Output,
+  runtime: Runtime,
+): Promise<void> {
+  const { by, groups, limit, nowMs } = collected
   const all = groups.sorted()
   const shown = all.slice(0, limit)
   const select = groupSelection(by, options, runtime.argv)
-  await write(options.output, by, { groups, all, shown, select }, store, output)
+  await write(options.output, by, { groups, all, shown, select }, nowMs, output)
   if (options.quiet) return
-  if (groups.counts.streams === 0) await output.say(await nothingText(store, filter !== undefined, runtime))
-  else await output.say(groupsText(by, groups.counts))
+  await output.say(groups.counts.streams === 0 ? await collected.nothing() : groupsText(by, groups.counts))
   if (shown.length < all.length) await output.say(`showing ${shown.length} of ${all.length} groups`)
 }
 
@@ -66,7 +87,7 @@ async function write(
   format: string | undefined,
   by: GroupBy,
   { groups, all, shown, select }: Found,
-  store: StreamStore,
+  nowMs: number,
   output: Output,
 ): Promise<void> {
   const head = groupsHead(by)
@@ -87,7 +108,7 @@ async function write(
     default: {
       const table = tableWriter([...groupColumns(by), SELECT_COLUMN], output)
       const row = (group: StreamGroup) => [
-        ...groupRow(by, group, store.nowMs(), output.time),
+        ...groupRow(by, group, nowMs, output.time),
         select(group)?.map(shellWord).join(' ') ?? '-',
       ]
       if (shown.length > 0) await table.write(shown.map(row))

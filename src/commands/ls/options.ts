@@ -6,6 +6,8 @@ import type { ListingChoice } from '../../formats/listing/fields.ts'
 import type { GroupBy } from '../../ops/groups.ts'
 
 export interface LsOptions extends GlobalOptions, FilterOptions {
+  /** Several contexts, if `-c` names more than one. */
+  readonly contexts?: readonly string[]
   readonly sort?: SortKey
   readonly limit?: number
   readonly fields?: readonly ListingChoice[]

@@ -10,7 +10,7 @@ import {
 } from '../../formats/listing/columns.ts'
 import type { ListingChoice } from '../../formats/listing/fields.ts'
 import { listingJson, pickedJson } from '../../formats/listing/json.ts'
-import type { Cell } from '../../formats/terminal/table.ts'
+import type { Cell, Column } from '../../formats/terminal/table.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
@@ -19,16 +19,25 @@ import { visibleText } from '../../util/visible-text.ts'
 export interface ListFormat<Row> {
   /** The output includes the total, so streams beyond the limit are counted too. */
   readonly hasTotal: boolean
-  row(item: SummarizedStream): Row
+  /** @param place the store of the stream, in a listing of several */
+  row(item: SummarizedStream, place?: ListedStore): Row
   write(rows: readonly Row[]): Promise<void>
   end(tally: ListingCount): Promise<void>
+}
+
+/** One of several stores in a listing. */
+export interface ListedStore {
+  /** The context. */
+  readonly name: string
+  readonly store: StreamStore
 }
 
 export interface ListFormatOptions {
   /** As `-o` names it. */
   readonly format: string
   readonly fields?: readonly ListingChoice[]
-  readonly store: StreamStore
+  /** `undefined`: every row names its own. */
+  readonly store: StreamStore | undefined
 }
 
 /** Calls `use` with the format that `-o` selects. */
@@ -37,15 +46,20 @@ export async function withListFormat<Result>(
   output: Output,
   use: <Row>(list: ListFormat<Row>) => Promise<Result>,
 ): Promise<Result> {
-  const json = (item: SummarizedStream) =>
-    fields === undefined ? listingJson(item, store.nowMs()) : pickedJson(item, fields, store.nowMs())
+  const json = (item: SummarizedStream, place?: ListedStore) => {
+    const nowMs = (place?.store ?? store)?.nowMs() ?? Date.now()
+    return {
+      ...(place === undefined ? {} : { context: place.name, store: place.store.address }),
+      ...(fields === undefined ? listingJson(item, nowMs) : pickedJson(item, fields, nowMs)),
+    }
+  }
   switch (format) {
     case 'json':
       return use(jsonList(json, output))
     case 'yaml':
       return use(await yamlList(json, output))
     case 'ndjson':
-      return use(lineList(item => jsonLine(json(item)), output))
+      return use(lineList((item, place) => jsonLine(json(item, place)), output))
     case 'name':
       return use(lineList(item => `${visibleText(item.listed.name)}\n`, output))
     default:
@@ -62,22 +76,24 @@ export function columnsOf(
   return format === 'wide' ? wideColumns(time) : usualColumns(time)
 }
 
-function lineList(row: (item: SummarizedStream) => string, output: Output): ListFormat<string> {
+function lineList(row: (item: SummarizedStream, place?: ListedStore) => string, output: Output): ListFormat<string> {
   return { hasTotal: false, row, write: rows => writeTexts(rows, output), end: async () => {} }
 }
 
-function jsonList(json: (item: SummarizedStream) => object, output: Output): ListFormat<string> {
+type ItemJson = (item: SummarizedStream, place?: ListedStore) => object
+
+function jsonList(json: ItemJson, output: Output): ListFormat<string> {
   const items = itemsWriter(output)
   return {
     hasTotal: true,
-    row: item => jsonText(json(item), 0),
+    row: (item, place) => jsonText(json(item, place), 0),
     write: rows => items.write(rows),
     end: tally => items.end(totals(tally)),
   }
 }
 
 /** The document of `jsonList` as YAML. */
-async function yamlList(json: (item: SummarizedStream) => object, output: Output): Promise<ListFormat<string>> {
+async function yamlList(json: ItemJson, output: Output): Promise<ListFormat<string>> {
   const { yamlItem } = await import('../../formats/yaml.ts')
   let any = false
   const head = async (items: string) => {
@@ -86,7 +102,7 @@ async function yamlList(json: (item: SummarizedStream) => object, output: Output
   }
   return {
     hasTotal: true,
-    row: item => yamlItem(json(item)),
+    row: (item, place) => yamlItem(json(item, place)),
     async write(rows) {
       await head('')
       await writeTexts(rows, output)
@@ -103,12 +119,22 @@ function totals({ shown, seen, exact }: ListingCount) {
   return { total: exact ? seen : null, truncated: seen > shown }
 }
 
-function tableList(columns: readonly ListingColumn[], store: StreamStore, output: Output): ListFormat<readonly Cell[]> {
-  const table = tableWriter(columns, output)
+function tableList(
+  columns: readonly ListingColumn[],
+  store: StreamStore | undefined,
+  output: Output,
+): ListFormat<readonly Cell[]> {
+  const table = tableWriter(store === undefined ? [STORE_COLUMN, ...columns] : columns, output)
   return {
     hasTotal: true,
-    row: item => listingRow(columns, item, store.nowMs(), output.time),
+    row(item, place) {
+      const nowMs = (place?.store ?? store)?.nowMs() ?? 0
+      const row = listingRow(columns, item, nowMs, output.time)
+      return place === undefined ? row : [visibleText(place.name), ...row]
+    },
     write: rows => table.write(rows),
     end: () => table.end(),
   }
 }
+
+const STORE_COLUMN: Column = { title: 'STORE', give: 4, min: 8, cut: 'middle' }

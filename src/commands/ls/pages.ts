@@ -1,4 +1,4 @@
-import { type ListingCount, showCount, startCounting } from '../../cli/counter.ts'
+import { type ListingCount, showCount, shownOf, startCounting } from '../../cli/counter.ts'
 import type { ProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
@@ -8,6 +8,8 @@ import type { StreamStore } from '../../store/store.ts'
 import type { SortKey } from './options.ts'
 import type { ListFormat } from './output.ts'
 import { rankingOf } from './ranking.ts'
+
+export const BY_NAME: SortKey = { field: 'name', descending: false }
 
 /** True if the store itself lists in this order, so that rows need not be collected. */
 export function listsInOrder(store: StreamStore, { field, descending }: SortKey, filter: StreamFilter): boolean {
@@ -57,7 +59,7 @@ export async function writeAsListed<Row>(
   try {
     for await (const page of pages(counting.signal)) {
       const items = page.slice(0, limit - shown)
-      if (items.length > 0) await list.write(items.map(list.row))
+      if (items.length > 0) await list.write(items.map(item => list.row(item)))
       shown += items.length
       seen += page.length
       if (seen > shown && !(list.hasTotal && counting.hasTimeLeft())) return { shown, seen, exact: false }
@@ -97,4 +99,11 @@ export async function writeSorted<Row>(
   const rows = ranking.rows()
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) await list.write(rows.slice(at, at + ROWS_AT_ONCE))
   return { shown: rows.length, seen: ranking.seen, exact: true }
+}
+
+/** The sentence if streams were left out for `--limit`. */
+export function truncatedText(tally: ListingCount, uncounted: boolean): string {
+  const what =
+    uncounted && !tally.exact ? `showing the first ${tally.shown}; there are more` : `showing ${shownOf(tally)}`
+  return `${what} (--limit N shows more, filters such as --match fewer)`
 }

@@ -4,7 +4,11 @@ import type { SortKey } from './options.ts'
 
 /** The first `limit` rows of a listing in a given order. Rows beyond the limit are dropped. */
 export interface Ranking<Row> {
-  add(items: readonly SummarizedStream[]): void
+  /**
+   * @param row replaces that of the ranking for these items
+   * @param place position of their store among several: the order of equal names
+   */
+  add(items: readonly SummarizedStream[], row?: (item: SummarizedStream) => Row, place?: number): void
   /** Number of streams added. */
   readonly seen: number
   /** The rows in order, at most `limit`. */
@@ -14,6 +18,7 @@ export interface Ranking<Row> {
 interface Ranked<Row> {
   readonly value: string | number | undefined
   readonly name: string
+  readonly place: number
   readonly row: Row
 }
 
@@ -26,9 +31,10 @@ export function rankingOf<Row>(key: SortKey, limit: number, row: (item: Summariz
   let kept: Ranked<Row>[] = []
   let seen = 0
   return {
-    add(items) {
+    add(items, rowOf = row, place = 0) {
       seen += items.length
-      for (const item of items) kept.push({ value: sortValue(item, key.field), name: item.listed.name, row: row(item) })
+      for (const item of items)
+        kept.push({ value: sortValue(item, key.field), name: item.listed.name, place, row: rowOf(item) })
       if (kept.length > limit + SLACK) kept = kept.sort(compare).slice(0, limit)
     },
     get seen() {
@@ -45,9 +51,10 @@ export function rankingOf<Row>(key: SortKey, limit: number, row: (item: Summariz
 /** Streams without the value come last in either order; equal values are sorted by name. */
 function comparing<Row>({ field, descending }: SortKey): (a: Ranked<Row>, b: Ranked<Row>) => number {
   const turned = (field === 'age') !== descending ? -1 : 1
-  if (field === 'name') return (a, b) => turned * compareNames(a.name, b.name)
+  const byName = (a: Ranked<Row>, b: Ranked<Row>) => compareNames(a.name, b.name) || a.place - b.place
+  if (field === 'name') return (a, b) => turned * byName(a, b)
   return (a, b) => {
-    if (a.value === b.value) return compareNames(a.name, b.name)
+    if (a.value === b.value) return byName(a, b)
     if (a.value === undefined || b.value === undefined) return a.value === undefined ? 1 : -1
     return a.value < b.value ? -turned : turned
   }

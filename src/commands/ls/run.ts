@@ -1,4 +1,4 @@
-import { type ListingCount, nothingText, shownOf } from '../../cli/counter.ts'
+import { type ListingCount, nothingText } from '../../cli/counter.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
@@ -7,17 +7,20 @@ import { filterOf } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import type { StreamStore } from '../../store/store.ts'
-import type { LsOptions, SortKey } from './options.ts'
+import type { LsOptions } from './options.ts'
 import { type ListFormat, withListFormat } from './output.ts'
-import { listsInOrder, pagesOf, writeAsListed, writeSorted } from './pages.ts'
+import { BY_NAME, listsInOrder, pagesOf, truncatedText, writeAsListed, writeSorted } from './pages.ts'
 
 const TERMINAL_LIMIT = 200
-const BY_NAME: SortKey = { field: 'name', descending: false }
 
 /** Lists streams, groups them, or watches either. */
 export async function listStreams(options: LsOptions, runtime: Runtime): Promise<Problem | undefined> {
   checkOptions(options, runtime)
   const output = await openOutput(options, runtime)
+  if (options.contexts !== undefined) {
+    const { listSeveral } = await import('./several.ts')
+    return listSeveral({ ...options, contexts: options.contexts }, limitOf(options, runtime), output, runtime)
+  }
   const store = await openStoreFor(options, runtime, output)
   if (options.watch) {
     const { watchStreams } = await import('./watch.ts')
@@ -66,21 +69,26 @@ function limitOf({ limit, output = 'table' }: LsOptions, { stdout }: Runtime): n
   return stdout.isTty && (output === 'table' || output === 'wide') ? TERMINAL_LIMIT : Number.POSITIVE_INFINITY
 }
 
-function truncatedText(tally: ListingCount, uncounted: boolean): string {
-  const what =
-    uncounted && !tally.exact ? `showing the first ${tally.shown}; there are more` : `showing ${shownOf(tally)}`
-  return `${what} (--limit N shows more, filters such as --match fewer)`
-}
-
 /** @throws UsageError if flags contradict each other */
 function checkOptions(options: LsOptions, runtime: Runtime): void {
-  const { output = 'table', fields, groupBy, sort, interval, watch } = options
+  const { output = 'table', fields, groupBy, sort, interval, watch, contexts } = options
+  if (contexts !== undefined) checkSeveral(options)
   if (interval !== undefined && !watch) throw new UsageError('--interval needs -w')
   if (fields !== undefined && (output === 'name' || output === 'wide')) {
     throw new UsageError(`--fields does not go with -o ${output}`, { hint: 'It takes -o table, json, ndjson or yaml.' })
   }
   if (groupBy !== undefined) checkGroups(output, fields !== undefined, sort !== undefined)
   if (watch) checkWatch(output, runtime)
+}
+
+function checkSeveral({ output, watch, store, container }: LsOptions): void {
+  if ((store ?? container) !== undefined)
+    throw new UsageError('--store and -c both name a store', { hint: 'Use one of them.' })
+  if (watch) throw new UsageError('-w does not go with several contexts', { hint: 'Name one.' })
+  if (output !== 'name') return
+  throw new UsageError('-o name does not go with several contexts', {
+    hint: 'Names of different stores can be equal; -o ndjson has both.',
+  })
 }
 
 function checkGroups(output: string, fields: boolean, sort: boolean): void {

@@ -146,7 +146,7 @@ function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: 
       opened = await openedFor(choice, around)
       return opened
     },
-    openOther: address => openedFor({ store: address }, around),
+    openOther: choice => openedFor(typeof choice === 'string' ? { store: choice } : choice, around),
     startSelf: () => refuse('no processes start inside the dashboard'),
     openLiveView: () => refuse('nothing is redrawn inside the dashboard'),
     openDashboard: () => refuse('it is already running'),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { allCommands, cli, newWorld } from './support.ts'
+import { allCommands, cli, newWorld, STATE_HOME } from './support.ts'
 
 const help = async (...words: string[]) => (await cli(newWorld(), ['help', ...words])).stdout
 
@@ -78,12 +78,29 @@ test('topics', async () => {
   }
 })
 
+test('help environment ends with the folders and files of this user', async () => {
+  const env = { XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: '/s' }
+  expect((await cli(newWorld(), ['help', 'environment'], { env })).stdout).toContain(
+    [
+      '',
+      'For you these are:',
+      '',
+      '  embedded store  memory:',
+      '  contexts        /c/leasectl/contexts.json',
+      '  run files       /s/leasectl/runs',
+      '',
+    ].join('\n'),
+  )
+})
+
 test.each([undefined, 80, 60, 200])('topics fit a terminal of %s columns without losing a word', async columns => {
   const texts: string[] = []
   for (const topic of ['addresses', 'selections', 'environment', 'exit-codes']) {
     const setting = columns === undefined ? {} : { columns }
     const { stdout } = await cli(newWorld(), ['help', topic], setting)
-    for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(Math.min(columns ?? 100, 100))
+    // a path is never broken: it can be copied
+    const lines = stdout.split('\n').filter(line => !line.includes(STATE_HOME))
+    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(Math.min(columns ?? 100, 100))
     expect(stdout.split(/\s+/)).toEqual((await help(topic)).split(/\s+/))
     texts.push(stdout)
   }

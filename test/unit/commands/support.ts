@@ -133,9 +133,11 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
       opened = { ...address, store: setting.store ?? world.store }
       return opened
     },
-    openOther: async where => {
-      const store = setting.others?.[where] ?? (await openRealStore(where, {}))
-      if (setting.others?.[where] === undefined) otherStores.push(store)
+    openOther: async choice => {
+      const where = typeof choice === 'string' ? choice : (choice.context ?? '')
+      const own = setting.others?.[where] ?? (typeof choice === 'string' ? undefined : (setting.store ?? world.store))
+      const store = own ?? (await openRealStore(where, {}))
+      if (own === undefined) otherStores.push(store)
       return { address: where, source: 'flag', isProtected: setting.protectedOthers?.includes(where) ?? false, store }
     },
     describeStore: async ({ store }) =>

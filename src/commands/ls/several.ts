@@ -1,0 +1,112 @@
+import { errorProblem } from '../../cli/error-problem.ts'
+import type { Output } from '../../cli/output.ts'
+import { type Problem, problem } from '../../cli/problem.ts'
+import { tellProblem } from '../../cli/problem-text.ts'
+import { openProgressLine } from '../../cli/progress-line.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { filterOf } from '../../cli/selection/read.ts'
+import { counted } from '../../formats/terminal/numbers.ts'
+import { groupsOf } from '../../ops/groups.ts'
+import { type SummarizedStream, summaries } from '../../ops/summaries.ts'
+import { LeasectlError } from '../../stream/errors.ts'
+import { writeGroups } from './groups.ts'
+import type { LsOptions } from './options.ts'
+import { type ListedStore, withListFormat } from './output.ts'
+import { BY_NAME, truncatedText } from './pages.ts'
+import { rankingOf } from './ranking.ts'
+
+interface SeveralOptions extends LsOptions {
+  readonly contexts: readonly string[]
+}
+
+/** Lists or groups the streams of several contexts together. A store that fails is reported, and the others are shown. */
+export async function listSeveral(
+  options: SeveralOptions,
+  limit: number,
+  output: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  // an unknown context is an error of usage, before any store is asked
+  for (const context of options.contexts) await runtime.describeStore({ context })
+  const problems =
+    options.groupBy === undefined
+      ? await listTogether(options, limit, output, runtime)
+      : await groupTogether(options, options.groupBy, limit, output, runtime)
+  const [first, ...others] = problems
+  if (first === undefined) return undefined
+  if (problems.length === options.contexts.length && others.length === 0) return first
+  for (const each of problems) await tellProblem(each, options, runtime)
+  return problem('batch-incomplete', `${problems.length} of ${counted(options.contexts.length, 'store')} not listed`, {
+    hint: 'The streams of all other stores were listed.',
+  })
+}
+
+async function listTogether(
+  options: SeveralOptions,
+  limit: number,
+  output: Output,
+  runtime: Runtime,
+): Promise<readonly Problem[]> {
+  const { output: format = 'table', fields, sort = BY_NAME } = options
+  return withListFormat({ format, store: undefined, ...(fields && { fields }) }, output, async list => {
+    const ranking = rankingOf(sort, limit, list.row)
+    const problems = await listEach(options, runtime, (page, place) =>
+      ranking.add(page, item => list.row(item, place), options.contexts.indexOf(place.name)),
+    )
+    const rows = ranking.rows()
+    if (rows.length > 0) await list.write(rows)
+    const tally = { shown: rows.length, seen: ranking.seen, exact: problems.length === 0 }
+    await list.end(tally)
+    if (tally.seen === 0) await output.say(nothingIn(options))
+    else if (tally.seen > tally.shown) await output.say(truncatedText(tally, format === 'ndjson'))
+    return problems
+  })
+}
+
+async function groupTogether(
+  options: SeveralOptions,
+  by: NonNullable<LsOptions['groupBy']>,
+  limit: number,
+  output: Output,
+  runtime: Runtime,
+): Promise<readonly Problem[]> {
+  const groups = groupsOf(by)
+  const problems = await listEach(options, runtime, (page, { store }) => groups.add(page, store.nowMs()))
+  const nothing = async () => nothingIn(options)
+  await writeGroups(options, { by, groups, limit, nowMs: runtime.nowMs(), nothing }, output, runtime)
+  return problems
+}
+
+function nothingIn({ contexts }: SeveralOptions): string {
+  return `nothing matches in ${contexts.join(', ')}`
+}
+
+/** Lists the stores side by side, so that a slow one delays no other. Returns the problems of those that failed. */
+async function listEach(
+  options: SeveralOptions,
+  runtime: Runtime,
+  add: (page: readonly SummarizedStream[], place: ListedStore) => void,
+): Promise<readonly Problem[]> {
+  const filter = filterOf(options, runtime.nowMs()) ?? {}
+  const progress = openProgressLine(options, runtime)
+  const waiting = new Set(options.contexts)
+  const listOne = async (name: string): Promise<Problem[]> => {
+    try {
+      const { store } = await runtime.openOther({ context: name })
+      for await (const page of summaries(store, filter, { signal: runtime.signal })) add(page, { name, store })
+      return []
+    } catch (error) {
+      if (runtime.signal.aborted || !(error instanceof LeasectlError)) throw error
+      const what = errorProblem(error, runtime)
+      return [{ ...what, message: `${name}: ${what.message}` }]
+    } finally {
+      waiting.delete(name)
+      if (waiting.size > 0) await progress.show(`waiting for ${[...waiting].join(', ')}`)
+    }
+  }
+  try {
+    return (await Promise.all(options.contexts.map(listOne))).flat()
+  } finally {
+    await progress.clear()
+  }
+}
