@@ -3,12 +3,12 @@ import { type Problem, problem } from '../../cli/problem.ts'
 import { type StreamView, viewOf } from '../../ops/read-stream.ts'
 import { type Selection, selected } from '../../ops/selection.ts'
 import { type SummarizedStream, summaries, summarizeStored, summaryOf } from '../../ops/summaries.ts'
-import type { StreamStore } from '../../store/store.ts'
+import type { LeaseView, StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { isFailed, isFinal } from '../../stream/event.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
 import { readAhead } from '../../util/concurrency.ts'
-import { type BatchAction, type Done, type Target, targetsOf } from './action.ts'
+import { type BatchAction, type Done, isProblem, type Target, targetsOf } from './action.ts'
 import type { SignedOptions, TargetState } from './options.ts'
 import type { Resume } from './resume.ts'
 
@@ -19,6 +19,7 @@ export interface BatchJob {
   readonly pin: Precondition
   readonly etag: string
   readonly version: number | undefined
+  readonly lease: LeaseView
 }
 
 /** A target in the preview. */
@@ -29,7 +30,7 @@ export interface PreviewRow {
   /** Number of open events below it. */
   readonly openBelow: number
   /** Why it is not tried. */
-  readonly objection: Problem | undefined
+  readonly objection: Done | Problem | undefined
 }
 
 export interface Settled {
@@ -119,10 +120,11 @@ class PlanDraft implements BatchPlan {
     if (objection === undefined && targets.length > 0) this.jobs.push(jobOf(item, targets))
   }
 
-  #isMeant(one: Inspected, target: Target, objection: Problem | undefined): boolean {
+  #isMeant(one: Inspected, target: Target, objection: Done | Problem | undefined): boolean {
     const { action, leaveOut, keepRows, resume } = this.#request
     const state = stateOf(one, target.event)
-    if (objection === undefined && leaveOut && action.leavesOut?.test(state)) {
+    const isRefused = objection !== undefined && isProblem(objection)
+    if (!isRefused && leaveOut && action.leavesOut?.test(state)) {
       this.leftOut += 1
       return false
     }
@@ -132,14 +134,15 @@ class PlanDraft implements BatchPlan {
     if (objection === undefined) this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1)
     else {
       const born = resume?.bornOf(target.stream) ?? one.item.pin.ifBorn
-      this.settled.push({ target, outcome: { ...objection, ...eventOf(target) }, born })
+      this.settled.push({ target, outcome: isRefused ? { ...objection, ...eventOf(target) } : objection, born })
     }
     return true
   }
 }
 
 function jobOf({ listed, pin, summary }: SummarizedStream, targets: readonly Target[]): BatchJob {
-  return { targets, pin, etag: listed.etag, version: summary?.version ?? pin.ifVersion }
+  const { etag, lease } = listed
+  return { targets, pin, etag, lease, version: summary?.version ?? pin.ifVersion }
 }
 
 function eventOf({ event }: Target): { readonly event?: string } {
@@ -226,10 +229,11 @@ const UNKNOWN: TargetState = { status: '', isEnded: false, hasFailed: false, ope
 function stateOf({ item, view }: Inspected, event: string | undefined): TargetState {
   if (event !== undefined && view !== undefined) return eventState(view, event)
   const { summary } = item
-  if (summary === undefined) return { ...UNKNOWN, status: item.fault?.code ?? 'not started' }
+  const { lease } = item.listed
+  if (summary === undefined) return { ...UNKNOWN, status: item.fault?.code ?? 'not started', lease }
   const { status, open, failed } = summary
   const openBelow = isFinal({ status }) ? open : Math.max(0, open - 1)
-  return { status, isEnded: isFinal({ status }) && open === 0, hasFailed: failed > 0, openBelow }
+  return { status, isEnded: isFinal({ status }) && open === 0, hasFailed: failed > 0, openBelow, lease }
 }
 
 function eventState({ stream }: StreamView, id: string): TargetState {

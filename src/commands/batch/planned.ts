@@ -9,7 +9,7 @@ import type { BatchAction } from './action.ts'
 import { confirm } from './confirm.ts'
 import { type BatchRun, executePlan } from './execute.ts'
 import { type BatchPlan, makePlan, missingProblemOf } from './plan.ts'
-import { countOf, printPreview, ROWS_SHOWN, sayPreview } from './preview.ts'
+import { countOf, nameToType, printPreview, ROWS_SHOWN, sayPreview } from './preview.ts'
 import { endProblem, openReport, printEnd, printSingle, type Report } from './report.ts'
 import type { BatchContext } from './result.ts'
 import type { Resume } from './resume.ts'
@@ -62,13 +62,15 @@ function confirmPlan(
   const where = isProtected ? ` in ${visibleText(address)}, a protected store` : ''
   const isText = options.output !== 'json' && options.output !== 'ndjson'
   const isTerminal = runtime.stdin.isTty && runtime.stderr.isTty
+  const name = action.confirmsByName ? nameToType(plan) : undefined
   const request = {
     streams: plan.jobs.length,
     isNamed,
     isProtected,
     asksAlways: action.asksAlways ?? false,
+    name,
     flags: options,
-    question: `${action.question(countOf(plan))}${where}`,
+    question: `${action.question(name ?? countOf(plan))}${where}`,
     unexpected: (expected: number) => unexpected(expected, plan, action),
     async preview(isAnswered: boolean) {
       if (isText || (isTerminal && !isAnswered)) await sayPreview(plan, context, output)
@@ -97,7 +99,7 @@ async function runPlan(
   const how = { ...given, commandId: options.commandId ?? runtime.newId() }
   if (how.isBatch) return runMany(plan, how, context, output)
   // a single named target, planned only because it had to be confirmed
-  const ended = await executePlan(plan, how, context, {})
+  const ended = await executePlan(plan, how, context, { onFault: message => void output.say(visibleText(message)) })
   if ('exit' in ended) return ended
   const [result] = ended.results
   return result === undefined ? interruptedProblem(runtime.signal) : printSingle(result, context, output)

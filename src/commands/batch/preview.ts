@@ -1,4 +1,5 @@
 import { itemsWriter, type Output, writeTexts } from '../../cli/output.ts'
+import type { Problem } from '../../cli/problem.ts'
 import { problemJson } from '../../cli/problem-text.ts'
 import { textFormat } from '../../formats/field.ts'
 import { jsonLine, jsonText, orNull } from '../../formats/json.ts'
@@ -8,7 +9,8 @@ import { statusWord, styleOf } from '../../formats/stream/view.ts'
 import { counted, countText, type TimeStyle } from '../../formats/terminal/numbers.ts'
 import { hasColour, paintFor } from '../../formats/terminal/style.ts'
 import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
-import { visibleText } from '../../util/visible-text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
+import { type BatchAction, isProblem } from './action.ts'
 import type { BatchPlan, PreviewRow } from './plan.ts'
 import type { BatchContext } from './result.ts'
 
@@ -26,7 +28,7 @@ export async function sayPreview(
   const shown = plan.rows.slice(0, ROWS_SHOWN)
   const more = plan.targets.length - shown.length
   const lines = [
-    ...previewTable(shown, runtime.nowMs(), { time: output.time, paint, width: stderr.columns }),
+    ...previewLines(shown, action, runtime.nowMs(), { time: output.time, paint, width: stderr.columns }),
     ...(more > 0 ? [`and ${countText(more)} more`] : []),
     planText(plan, action.leavesOut?.because),
   ]
@@ -51,7 +53,7 @@ export async function printPreview(
     const { jobs, leftOut } = plan
     await items.end({ total: rows.length, dryRun: true, verb: action.name, streams: jobs.length, leftOut })
   } else {
-    await output.lines(previewTable(rows, runtime.nowMs(), output))
+    await output.lines(previewLines(rows, action, runtime.nowMs(), output))
   }
   await output.say(`${planText(plan, action.leavesOut?.because)}. A dry run: nothing was changed.`)
 }
@@ -75,11 +77,25 @@ export function countOf({ jobs }: Pick<BatchPlan, 'jobs'>): string {
   return byEvent ? `${counted(targets.length, 'event')} of ${streams}` : streams
 }
 
+/** Longest name that a user must type, in characters. */
+const MAX_TYPED = 60
+
+/** The name of the only stream, if it can be typed. */
+export function nameToType({ jobs }: Pick<BatchPlan, 'jobs'>): string | undefined {
+  const [only, ...others] = jobs.flatMap(({ targets }) => targets.map(({ stream }) => stream))
+  if (only === undefined || others.length > 0) return undefined
+  return only.length <= MAX_TYPED && visibleName(only) === only ? only : undefined
+}
+
 interface PreviewColumn extends Column {
   cell(row: PreviewRow, nowMs: number, time: TimeStyle): Cell
 }
 
 type Look = Pick<Output, 'time' | 'paint' | 'width'>
+
+function previewLines(rows: readonly PreviewRow[], { previewLine }: BatchAction, nowMs: number, look: Look): string[] {
+  return previewLine === undefined ? previewTable(rows, nowMs, look) : rows.map(({ item }) => previewLine(item, nowMs))
+}
 
 function previewTable(rows: readonly PreviewRow[], nowMs: number, { time, paint, width }: Look): string[] {
   const columns = columnsFor(rows, time)
@@ -104,7 +120,7 @@ function columnsFor(rows: readonly PreviewRow[], time: TimeStyle): PreviewColumn
     ...listing.slice(0, 1),
     ...(rows.some(({ target }) => target.event !== undefined) ? [EVENT, EVENT_STATUS] : []),
     ...listing.slice(1),
-    ...(rows.some(({ objection }) => objection !== undefined) ? [NOT_TRIED] : []),
+    ...(rows.some(row => problemOf(row) !== undefined) ? [NOT_TRIED] : []),
   ]
 }
 
@@ -120,16 +136,26 @@ const EVENT_STATUS: PreviewColumn = {
 
 const NOT_TRIED: PreviewColumn = {
   title: 'NOT TRIED',
-  cell: ({ objection }) => (objection === undefined ? '' : { text: visibleText(objection.code), style: 'warn' }),
+  cell(row) {
+    const why = problemOf(row)
+    return why === undefined ? '' : { text: visibleText(why.code), style: 'warn' }
+  },
 }
 
-function rowJson({ target, item, status, objection }: PreviewRow): object {
+/** Why it is not tried; `undefined` also for a target that needs no change. */
+export function problemOf({ objection }: PreviewRow): Problem | undefined {
+  return objection !== undefined && isProblem(objection) ? objection : undefined
+}
+
+function rowJson(row: PreviewRow): object {
+  const { target, item, status } = row
+  const why = problemOf(row)
   const { name: _, ...listed } = listingJson(item)
   return {
     stream: target.stream,
     event: target.event ?? null,
     eventStatus: target.event === undefined ? null : orNull(status),
     ...listed,
-    error: objection === undefined ? null : problemJson(objection),
+    error: why === undefined ? null : problemJson(why),
   }
 }
