@@ -126,6 +126,15 @@ export function everyRemoval(command: Command): Command {
   return command
 }
 
+/** The flags of every change that apply to the break of a lease. */
+const OF_BREAK: readonly (string | undefined)[] = ['--reason', '--by', '--command-id', '--lease-wait']
+
+/** Adds the flags of every change that apply to the break of a lease, which is held by another. */
+export function everyBreak(command: Command): Command {
+  for (const option of CHANGE) if (OF_BREAK.includes(option.long ?? undefined)) command.addOption(option)
+  return command
+}
+
 /** Flags for a single change; a worker makes many. */
 const OF_ONE_CHANGE: readonly (string | undefined)[] = ['--command-id', '--lease-id', '--if-version']
 

@@ -7,9 +7,9 @@ import type { ImportOptions } from './import/run.ts'
 import { transferFlags } from './transfer/flags.ts'
 
 const NOTES = `
-Documents are stored byte for byte, with version, history and claims of workers. An import makes no journal entry, so it
-takes no reason, and --by is not recorded. Leases are not copied. Identical streams count as done, so running it again is
-safe.
+Documents are stored byte for byte, with version, history and claims of workers. An import makes no journal entry: who
+imported what, when and why is in the audit log of the store (log --audit). Leases are not copied. Identical streams count
+as done, so running it again is safe.
 Documents that are not readable event streams are refused. So is a state older than that of the same stream here, even
 with --replace, because versions never go back: to restore one, remove the stream first.
 --replace asks for confirmation, as does every import into a protected store; from 50 streams, type their number.

@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander'
-import { describeGroup, parsed, type Run, reads } from '../cli/command.ts'
+import { describeGroup, type Run, reads } from '../cli/command.ts'
+import { everyBreak } from '../cli/options.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { duration, leaseId, pattern, requiredText, storedText } from '../cli/values.ts'
-import type { BreakCommandOptions } from './lease/break-lease.ts'
+import { duration, leaseId, pattern, requiredText, storedText, streamNames } from '../cli/values.ts'
+import { RUN_FILES, registerBatch } from './batch/command.ts'
+import type { BatchCommandOptions } from './batch/options.ts'
 import {
   breakPeriod,
   type HeldLeaseOptions,
@@ -24,7 +26,7 @@ export function register(parent: Command, runtime: Runtime): void {
     examples: [
       ['lease ls', 'all leases with their holders'],
       ['lease show orders/4711', 'the lease of one stream'],
-      ['lease break orders/4711', 'end the lease of another holder; asks first'],
+      ['lease break orders/4711 -m "worker-7 is gone"', 'end the lease of another holder; asks first'],
     ],
   })
   for (const registerIn of [
@@ -85,29 +87,44 @@ const runAcquire: Run<AcquireCommandOptions> = async (options, runtime) => {
   )
 }
 
-export function registerBreak(parent: Command, runtime: Runtime, go: Run<BreakCommandOptions> = runBreak): void {
-  const command = leaseCommand(parent, 'break')
+const BREAK_NOTES = `
+The break is an entry in the journal of the stream and in the audit log of the store (log --audit). A document that
+leasectl has never written stays as it is: then only the audit log has the break. With --period the stream cannot be
+written before the lease has ended: only a longer --lease-wait waits for that and makes the journal entry.
+`
+
+export function registerBreak(parent: Command, runtime: Runtime, go: Run<BatchCommandOptions> = runBreak): void {
+  const command = parent
+    .command('break')
+    .argument('[STREAM...]', 'names of streams', streamNames)
+    .addOption(
+      staleOption(
+        'only leases that look abandoned, as lease ls --stale lists them: held for longer than this (default: 5m), or ' +
+          'stale for another reason',
+      ),
+    )
     .addOption(
       new Option('--period <duration>', 'time until the lease ends, 0s to 60s (default: 0s, at once)').argParser(
         breakPeriod,
       ),
     )
-    .option('--yes', 'do not ask for the name of the stream')
+  command.addHelpText('after', BREAK_NOTES)
   const description = {
-    kind: 'writes',
-    summary: 'break the lease of another holder, whose unfinished work is lost; asks for the name of the stream',
+    summary: 'break leases of other holders, whose unfinished work is lost; always asks',
     examples: [
       ['lease show orders/4711', 'first check the holder, its purpose and since when'],
-      ['lease break orders/4711', 'ask, then end it at once'],
+      ['lease break orders/4711 -m "worker-7 is gone"', 'ask, then end it at once'],
       ['lease break orders/4711 --yes --period 10s', 'for scripts; the holder has ten seconds'],
+      ['lease break --stale --dry-run', 'show which leases look abandoned'],
+      ["lease break --stale --match 'orders/**' --yes --expect 12", 'break exactly these twelve'],
     ],
-    formats: ['text', 'json'],
+    effect: `Writes: breaks the lease of each stream, and records it in its journal. ${RUN_FILES}`,
   } as const
-  leaseAction(command, runtime, description, go)
+  registerBatch(command, runtime, description, go, everyBreak)
 }
 
-const runBreak: Run<BreakCommandOptions> = async (...given) =>
-  (await import('./lease/break-lease.ts')).breakLease(...given)
+const runBreak: Run<BatchCommandOptions> = async (...given) =>
+  (await import('./lease/break-lease.ts')).breakLeases(...given)
 
 export interface ChangeLeaseOptions extends HeldLeaseOptions {
   readonly newId?: string
@@ -143,11 +160,10 @@ export function registerLs(parent: Command, runtime: Runtime, go: Run<ListLeases
       ).argParser(pattern('--match')),
     )
     .addOption(
-      new Option(
-        '--stale [duration]',
+      staleOption(
         'only leases that look abandoned, and why: held for longer than this (default: 5m); infinite with an unknown ' +
           'holder; held for over a minute by a process of this host that no longer runs, as after lease acquire',
-      ).argParser(duration('--stale')),
+      ),
     )
   const description = {
     summary: 'list leases: holder, since when, purpose',
@@ -155,18 +171,15 @@ export function registerLs(parent: Command, runtime: Runtime, go: Run<ListLeases
       ['lease ls', 'all leases that are held'],
       ['lease ls --stale', 'leases that look abandoned'],
       ["lease ls --match 'orders/**' -o json", 'for scripts'],
+      ['lease ls --stale -o name', 'only the names'],
     ],
-    formats: ['table', 'json', 'ndjson'],
+    formats: ['table', 'json', 'ndjson', 'name'],
   } as const
-  reads(command, runtime, description, parse, go)
+  reads(command, runtime, description, [], go)
 }
 
-/** The default of `--stale`. */
-const STALE_AFTER_MS = 5 * 60_000
-
-function parse(command: Command): ListLeasesOptions {
-  const { stale, ...options } = parsed<Omit<ListLeasesOptions, 'stale'> & { stale?: number | true }>(command, [])
-  return stale === undefined ? options : { ...options, stale: stale === true ? STALE_AFTER_MS : stale }
+function staleOption(help: string): Option {
+  return new Option('--stale [duration]', help).preset('5m').argParser(duration('--stale'))
 }
 
 const runLs: Run<ListLeasesOptions> = async (...given) => (await import('./lease/list.ts')).listLeases(...given)

@@ -5,12 +5,13 @@ import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
 import { choices, inFlag, lineCount, nonEmpty, pointInTime, repeatable, streamNames, withWords } from '../cli/values.ts'
 import { globOf } from '../ops/glob.ts'
-import type { LogCommandOptions } from './log/run.ts'
+import type { LogCommandOptions } from './log/options.ts'
 
-/** The operations that leave a journal entry, and the entries that leasectl makes itself. */
+/** The operations that leave a journal entry, the entries that leasectl makes itself, and those of the audit log. */
 const OPS = [
   ...['init', 'start', 'release', 'advance', 'complete', 'fail', 'cancel', 'abort', 'retry', 'set'],
   ...['ack', 'break-lease', 'settle', 'adopt', 'foreign'],
+  ...['rm', 'import', 'export'],
 ]
 
 const NOTES = `
@@ -18,6 +19,8 @@ One line is one transaction. Several streams are merged by time, oldest first; w
 --all print stream by stream as they are read, unless -n is given.
 Heartbeats (event touch) leave no entry. Changes by a program that keeps no journal are "foreign"; they have no version
 until a transaction records them. An unreadable stream is reported and left out: exit 7.
+--audit shows the audit log of the store, one entry per command: rm, import, export into this store, and lease break. It
+keeps the newest 256 KiB, about a thousand entries. "no end recorded": the command still runs, or was killed.
 `
 
 export function register(parent: Command, runtime: Runtime, go: Run<LogCommandOptions> = run): void {
@@ -41,6 +44,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<LogCommandOp
         'the last N, or all (default: all; sorted over a filter, --streams or --all: 20000)',
       ).argParser(lineCount),
     )
+  command.option('--audit', 'the audit log of the store: removals, imports and broken leases')
   selectionFlags(command, 'only transactions since this time: 30m, 14:00, a date and time')
   command.addHelpText('after', NOTES)
   const description = {
@@ -50,6 +54,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<LogCommandOp
       ['log --since 1h --op cancel,abort', 'what was canceled or aborted in the last hour, and why'],
       ["log --match 'orders/**' --by 'ops@*' -n 20", 'the last 20 by one actor'],
       ['log --all -o ndjson', 'the history of the store for scripts'],
+      ['log --audit --since 7d', 'who removed or imported streams, or broke leases'],
     ],
     formats: ['table', 'json', 'ndjson'],
   } as const

@@ -1,12 +1,12 @@
 import type { BreakOutcome, StreamStore } from '../store/store.ts'
-import { LeasectlError } from '../stream/errors.ts'
+import { LeasectlError, StreamFault } from '../stream/errors.ts'
 import type { Authorship } from '../stream/operations/operation.ts'
 import { type TransactOutcome, transact } from './transact/transact.ts'
 
-export interface BreakLeaseOptions extends Authorship {
+export interface RecordedBreakOptions extends Authorship {
   /** Seconds until the lease ends, 0–60; 0 = at once. */
   readonly periodS: number
-  /** How long the entry in the journal waits for a lease, ms, beyond the break period; 0 = one attempt at once. */
+  /** How long the entry in the journal waits for a lease, also for the end of this one, ms; 0 = one attempt at once. */
   readonly leaseWaitMs: number
   /** Ends the wait for the lease. */
   readonly stopWaiting?: AbortSignal
@@ -38,25 +38,23 @@ export type BreakLeaseOutcome =
 export async function breakAndRecord(
   store: StreamStore,
   name: string,
-  options: BreakLeaseOptions,
+  options: RecordedBreakOptions,
 ): Promise<BreakLeaseOutcome> {
   const outcome = await store.breakLease(name, options.periodS)
   if (outcome.kind !== 'broken') return outcome
-  const entry = await recordBreak(store, name, options, outcome.remainingS)
+  const entry = await recordBreak(store, name, options)
   return { ...outcome, ...entry }
 }
 
 async function recordBreak(
   store: StreamStore,
   name: string,
-  { commandId, by, why, leaseWaitMs, stopWaiting }: BreakLeaseOptions,
-  remainingS: number,
+  { commandId, by, why, leaseWaitMs, stopWaiting }: RecordedBreakOptions,
 ): Promise<{ readonly journal: JournalOfBreak; readonly version?: number }> {
   const options = {
-    ...{ commandId, by, purpose: 'lease break' },
+    ...{ commandId, by, leaseWaitMs, purpose: 'lease break' },
     ...(why === undefined ? {} : { why }),
     ...(stopWaiting === undefined ? {} : { stopWaiting }),
-    leaseWaitMs: leaseWaitMs === 0 ? 0 : leaseWaitMs + remainingS * 1_000,
   }
   try {
     const outcome = await transact(store, name, { op: 'break-lease' }, options)
@@ -64,7 +62,7 @@ async function recordBreak(
     return outcome.kind === 'done' ? { journal, version: outcome.result.version } : { journal }
   } catch (error) {
     if (!(error instanceof LeasectlError)) throw error
-    return { journal: error.code === 'bad-document' ? 'unreadable' : 'failed' }
+    return { journal: error instanceof StreamFault ? 'unreadable' : 'failed' }
   }
 }
 

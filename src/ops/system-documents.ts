@@ -1,10 +1,11 @@
 import { hostname } from 'node:os'
-import type { Decision, Holder, StreamStore } from '../store/store.ts'
+import type { Decision, Holder, StreamStore, WriteMode } from '../store/store.ts'
 import { EMPTY_DOCUMENT } from '../stream/document.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import { summarize } from '../stream/summarize.ts'
+import { defined } from '../util/defined.ts'
 
-/** Maximum size of a system document, in bytes of UTF-8. */
+/** Maximum size of a system document, in bytes of UTF-8, unless a document has its own. */
 export const MAX_SYSTEM_DOCUMENT_BYTES = 64 * 1024
 
 export interface SystemDocumentOptions {
@@ -14,6 +15,10 @@ export interface SystemDocumentOptions {
   readonly purpose: string
   /** How long to wait for a lease held by another, ms. Default 2 000. */
   readonly waitMs?: number
+  /** Default `lease`. With `optimistic`, a killed writer leaves no lease that others wait for. */
+  readonly write?: WriteMode
+  /** Maximum size, bytes. Default `MAX_SYSTEM_DOCUMENT_BYTES`. */
+  readonly maxBytes?: number
   readonly signal?: AbortSignal
 }
 
@@ -34,9 +39,10 @@ export async function readSystemDocument(
   store: StreamStore,
   name: string,
   signal?: AbortSignal,
+  maxBytes = MAX_SYSTEM_DOCUMENT_BYTES,
 ): Promise<string | undefined> {
   const stored = await store.read(name, signal)
-  return stored && textOf(stored.body)
+  return stored && textOf(stored.body, maxBytes)
 }
 
 /**
@@ -44,7 +50,7 @@ export async function readSystemDocument(
  * document) and returns the new one, or `undefined` to leave it. It is pure and idempotent: after a lost answer it may
  * be called again with its own result, which it must not change.
  *
- * @throws `InvalidValue` if the new text is longer than `MAX_ASIDE_BYTES`; the store's faults, nothing was written
+ * @throws `InvalidValue` if the new text is longer than the maximum; the store's faults, nothing was written
  */
 export async function changeSystemDocument(
   store: StreamStore,
@@ -73,9 +79,9 @@ export async function createSystemDocument(
   store: StreamStore,
   name: string,
   text: string,
-  { by, signal }: Pick<SystemDocumentOptions, 'by' | 'signal'>,
+  { by, maxBytes, signal }: Pick<SystemDocumentOptions, 'by' | 'maxBytes' | 'signal'>,
 ): Promise<'created' | 'exists' | 'unknown'> {
-  const outcome = await store.create(name, bodyOf(name, text), summaryOf(store, by), signal)
+  const outcome = await store.create(name, bodyOf(name, text, maxBytes), summaryOf(store, by), signal)
   return outcome.kind
 }
 
@@ -83,16 +89,16 @@ async function rewrite(
   store: StreamStore,
   name: string,
   change: (text: string | undefined) => string | undefined,
-  { by, purpose, waitMs = 2_000, signal }: SystemDocumentOptions,
+  { by, purpose, waitMs = 2_000, write, maxBytes, signal }: SystemDocumentOptions,
 ): Promise<SystemDocumentOutcome | 'missing'> {
   const decide = ({ body }: { readonly body: Uint8Array }): Decision => {
-    const text = textOf(body)
+    const text = textOf(body, maxBytes)
     const next = change(text)
     if (next === undefined || next === text) return { kind: 'leave' }
-    return { kind: 'put', body: bodyOf(name, next), summary: summaryOf(store, by) }
+    return { kind: 'put', body: bodyOf(name, next, maxBytes), summary: summaryOf(store, by) }
   }
   const holder: Holder = { by, host: hostname(), pid: process.pid, purpose, sinceMs: store.nowMs() }
-  const outcome = await store.update(name, decide, { waitMs, holder, ...(signal && { signal }) })
+  const outcome = await store.update(name, decide, { waitMs, holder, ...defined({ write, signal }) })
   switch (outcome.kind) {
     case 'committed':
       return 'written'
@@ -114,14 +120,14 @@ async function isUnread(store: StreamStore, name: string, signal: AbortSignal | 
   return (await store.read(name, signal).catch(() => undefined)) === undefined
 }
 
-function textOf(body: Uint8Array): string {
-  return new TextDecoder().decode(body.subarray(0, MAX_SYSTEM_DOCUMENT_BYTES))
+function textOf(body: Uint8Array, maxBytes = MAX_SYSTEM_DOCUMENT_BYTES): string {
+  return new TextDecoder().decode(body.subarray(0, maxBytes))
 }
 
-function bodyOf(name: string, text: string): Uint8Array {
+function bodyOf(name: string, text: string, maxBytes = MAX_SYSTEM_DOCUMENT_BYTES): Uint8Array {
   const body = Buffer.from(text)
-  if (body.length <= MAX_SYSTEM_DOCUMENT_BYTES) return body
-  throw new InvalidValue(`${name} would have ${body.length} bytes; the limit is ${MAX_SYSTEM_DOCUMENT_BYTES}`)
+  if (body.length <= maxBytes) return body
+  throw new InvalidValue(`${name} would have ${body.length} bytes; the limit is ${maxBytes}`)
 }
 
 /** The summary of an empty stream; listings leave out system documents by name. */

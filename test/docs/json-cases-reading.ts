@@ -1,6 +1,6 @@
 import type { StreamStore } from '../../src/store/store.ts'
 import { newWorld, type Setting } from '../unit/commands/support.ts'
-import { both, type Case, EVERYTHING, line } from './json-case.ts'
+import { both, type Case, EVERYTHING, line, TWO } from './json-case.ts'
 import * as stores from './json-stores.ts'
 import * as given from './json-world.ts'
 
@@ -64,11 +64,19 @@ const STREAMS: readonly Case[] = [
   line(undefined, 'export bad -o json', { exit: 12 }),
 ]
 
+const AUDITED = {
+  ...TWO,
+  before: ['rm b --yes --force -m why', 'export --all --to FOLDER', 'import FOLDER --prefix x'],
+}
+
 const HISTORY: readonly Case[] = [
   ...['open', 'failed', 'foreign', 'odd'].map(name => line('transaction', `tail ${name} -n all -o ndjson`)),
   line('transaction', 'tail --all -n all -o ndjson', { exit: 7, errors: 2 }),
   ...both('log', 'transaction', 'log failed foreign'),
   ...both('log', 'transaction', 'log --all', { exit: 7, errors: 2 }),
+  ...both('audit', 'audit-item', 'log --audit', AUDITED),
+  line('audit', 'log --audit -n 1 -o json', AUDITED),
+  line('audit', 'log --audit -o json', TWO),
   line('log', 'log failed -n 1 -o json'),
   line('log', 'log failed --op cancel -o json'),
   ...both('wait', 'wait-item', 'wait done'),

@@ -7,7 +7,7 @@ const ID = ['--lease-id', '11111111-1111-4111-8111-111111111111']
 const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ls: [[], ['-o', 'json'], ['-o', 'yaml']],
   show: [['s'], ['s', '-o', 'json'], ['s', '-o', 'xml']],
-  log: [['s'], ['--all', '-o', 'ndjson']],
+  log: [['s'], ['--all', '-o', 'ndjson'], ['--audit']],
   tail: [
     ['s', '-n', 'all'],
     ['s', '-o', 'ndjson'],
@@ -43,7 +43,10 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'lease renew': [['s', ...ID]],
   'lease change': [['s', ...ID]],
   'lease release': [['s', ...ID]],
-  'lease break': [['s', '--yes']],
+  'lease break': [
+    ['s', '--yes'],
+    ['s', '--yes', '-o', 'json'],
+  ],
   'lab lease': [['--store', 'sqlite:FILES/x.db']],
   'lab stream': [['--store', 'sqlite:FILES/x.db']],
   top: [[]],

@@ -8,13 +8,19 @@ import type { StreamView } from '../../ops/read-stream.ts'
 import { type SummarizedStream, summaryOf } from '../../ops/summaries.ts'
 import { type OperationResult, tryOperation } from '../../ops/transact/plan.ts'
 import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
-import type { StreamStore } from '../../store/store.ts'
+import type { LeaseView, StreamStore } from '../../store/store.ts'
 import type { StreamDocument } from '../../stream/document.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
 import { encodeCommandId } from '../../stream/text.ts'
+import type { AuditedAs } from './audit.ts'
 import type { LeavesOut, SignedOptions, TransactCommand } from './options.ts'
 
-export type Done = Extract<TransactOutcome, { kind: 'done' }>
+export interface Done extends Extract<TransactOutcome, { kind: 'done' }> {
+  /** What was done, in place of the action's past participle. */
+  readonly words?: string
+  /** Further fields of this outcome in JSON. */
+  readonly fields?: object
+}
 
 /** The input for changing one target. */
 export interface TargetChange {
@@ -24,6 +30,8 @@ export interface TargetChange {
   readonly pin: Precondition
   readonly etag?: string
   readonly version?: number | undefined
+  /** The previewed lease; absent without a preview. */
+  readonly lease?: LeaseView
   readonly store: StreamStore
   readonly options: SignedOptions
   readonly runtime: Runtime
@@ -48,9 +56,15 @@ export interface BatchAction {
   readonly pastParticiple: string
   /** Asks even for a single named stream. */
   readonly asksAlways?: boolean
+  /** A single stream is confirmed by typing its name. */
+  readonly confirmsByName?: boolean
+  /** The stream in the text of a preview, in place of the columns of `ls`. */
+  readonly previewLine?: (item: SummarizedStream, nowMs: number) => string
   readonly leavesOut?: LeavesOut
+  /** Begins and ends of its batches are entries in the audit log, under this name. */
+  readonly audit?: AuditedAs
   /** Why a target is not tried; this becomes its outcome. */
-  readonly objection: (item: SummarizedStream, options: SignedOptions) => Problem | undefined
+  readonly objection: (item: SummarizedStream, options: SignedOptions) => Done | Problem | undefined
   /** The result that the change of a target would have in this document. */
   readonly trial?: (trial: TargetTrial) => OperationResult
   /** The outcome of a stream in a run file that no longer exists; without it that stream is missing. */

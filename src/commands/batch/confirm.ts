@@ -27,6 +27,8 @@ export function confirmationFor({ streams, isNamed, isProtected, asksAlways, isT
 }
 
 export interface ConfirmRequest extends Weight {
+  /** A single stream is confirmed by typing this. */
+  readonly name?: string | undefined
   readonly flags: { readonly yes?: boolean; readonly expect?: number }
   /** `This cancels 58 streams` */
   readonly question: string
@@ -38,7 +40,7 @@ export interface ConfirmRequest extends Weight {
 
 /** Previews the change and asks, if required. `undefined` means: continue. */
 export async function confirm(request: ConfirmRequest, runtime: Runtime): Promise<Problem | undefined> {
-  const { streams, question } = request
+  const { streams, question, name } = request
   const { yes, expect } = request.flags
   if (expect !== undefined && expect !== streams) return request.unexpected(expect)
   const how = confirmationFor(request)
@@ -47,6 +49,7 @@ export async function confirm(request: ConfirmRequest, runtime: Runtime): Promis
   await request.preview(isAnswered)
   if (isAnswered) return undefined
   const flags = streams < MANY ? '--yes' : `--yes --expect ${streams}`
+  if (streams === 1 && name !== undefined) return confirmByTyping(name, question, flags, runtime)
   return how === 'the number'
     ? confirmByTyping(String(streams), question, flags, runtime)
     : confirmYesNo(question, flags, runtime)

@@ -3,10 +3,12 @@ import type { Problem } from '../../cli/problem.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { runBatch } from '../../util/concurrency.ts'
 import { firstPin, isProblem, pinAfter, type Result, type Target, targetCommandId } from './action.ts'
+import { openAudit } from './audit.ts'
 import { FaultStreak } from './fault-streak.ts'
+import type { SignedOptions } from './options.ts'
 import type { BatchJob, BatchPlan } from './plan.ts'
 import type { EndedBatch } from './report.ts'
-import type { BatchContext } from './result.ts'
+import { type BatchContext, wordOf } from './result.ts'
 import { openRunFile } from './run-file.ts'
 
 export interface BatchRun {
@@ -23,7 +25,7 @@ export interface BatchListener {
   /** Changes start now. The run file of a batch records the outcome of each target. */
   onStart?(runFile: string | undefined): void
   onResult?(result: Result): void
-  /** The run file can no longer be written; the batch continues. */
+  /** The run file or the audit log cannot be written; the batch continues. */
   onFault?(message: string): void
 }
 
@@ -45,6 +47,13 @@ export async function executePlan(
       ? await openRunFile(header, plan, runtime, message => listener.onFault?.(message))
       : undefined
   if (runFile !== undefined && 'exit' in runFile) return runFile
+  const onFault = (message: string) => listener.onFault?.(message)
+  const audit = action.audit && openAudit(action.audit, { ...auditedOf(plan, how, options), store }, runtime, onFault)
+  const refused = plan.jobs.length === 0 ? undefined : await audit?.begin()
+  if (refused !== undefined) {
+    await runFile?.close()
+    return refused
+  }
   listener.onStart?.(runFile?.path)
   const results = new Map<Target, Result>()
   const onResult = (result: Result) => {
@@ -57,7 +66,13 @@ export async function executePlan(
   }
   await changeTargets(plan.jobs, how, context, onResult)
   await runFile?.close()
+  if (plan.jobs.length > 0) await audit?.end([...results.values()].map(wordOf))
   return { plan, results: plan.targets.flatMap(target => results.get(target) ?? []), runFile: runFile?.path }
+}
+
+function auditedOf(plan: BatchPlan, { commandId }: BatchRun, { by, reason }: SignedOptions) {
+  const names = plan.jobs.flatMap(({ targets: [first] }) => (first === undefined ? [] : [first.stream]))
+  return { by, why: reason, commandId, streams: names.length, names }
 }
 
 const DEFAULT_CONCURRENCY = 8
@@ -97,7 +112,7 @@ interface Stop {
 }
 
 /** Runs jobs concurrently until the signal aborts or the store as a whole fails. Returns the number of started jobs. */
-export function runJobs<Item>(
+function runJobs<Item>(
   jobs: readonly Item[],
   { concurrency, signal }: { readonly concurrency: number; readonly signal: AbortSignal },
   work: (job: Item, stop: Stop) => Promise<void>,

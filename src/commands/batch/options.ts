@@ -1,6 +1,7 @@
 import type { Description } from '../../cli/command.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
+import type { LeaseView } from '../../store/store.ts'
 import type { Operation } from '../../stream/operations/operation.ts'
 
 /** Arguments and flags of the batch commands. */
@@ -21,6 +22,10 @@ export interface BatchCommandOptions extends GlobalOptions, ChangeFlags, Selecti
   readonly reopenCanceled?: boolean
   /** `rm`: also open streams. */
   readonly force?: boolean
+  /** `lease break`: seconds until the lease ends. */
+  readonly period?: number
+  /** `lease break`: only leases that look abandoned: held for longer than this (ms), or stale for another reason. */
+  readonly stale?: number
   /** `rm`: blobs whose names no stream can have. */
   readonly blob?: readonly string[]
 }
@@ -67,6 +72,8 @@ export interface TargetState {
   readonly hasNewFailure: boolean
   /** Number of open events below it. */
   readonly openBelow: number
+  /** The lease of its stream. */
+  readonly lease?: LeaseView
 }
 
 export const ALREADY_FINAL: LeavesOut = ({ isEnded }) => (isEnded ? 'already final' : undefined)

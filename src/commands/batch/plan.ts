@@ -7,13 +7,13 @@ import { type Selection, selected } from '../../ops/selection.ts'
 import { type SummarizedStream, summaries, summarizeStored, summaryOf } from '../../ops/summaries.ts'
 import { BadName } from '../../store/errors.ts'
 import { checkReadableName } from '../../store/names.ts'
-import type { StreamStore } from '../../store/store.ts'
+import type { LeaseView, StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { isFailed, isFinal } from '../../stream/event.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
 import type { Refusal } from '../../stream/operations/operation.ts'
 import { readAhead } from '../../util/concurrency.ts'
-import { type BatchAction, type Done, type Target, targetsOf } from './action.ts'
+import { type BatchAction, type Done, isProblem, type Target, targetsOf } from './action.ts'
 import type { SignedOptions, TargetState } from './options.ts'
 import type { Resume } from './resume.ts'
 
@@ -24,6 +24,7 @@ export interface BatchJob {
   readonly pin: Precondition
   readonly etag: string
   readonly version: number | undefined
+  readonly lease: LeaseView
 }
 
 /** A target in the preview. */
@@ -34,7 +35,7 @@ export interface PreviewRow {
   /** Number of open events below it. */
   readonly openBelow: number
   /** Why it is not tried. */
-  readonly objection: Problem | undefined
+  readonly objection: Done | Problem | undefined
   /** Events that would not be changed although the target is. */
   readonly refused: readonly Refusal[]
 }
@@ -139,10 +140,11 @@ class PlanDraft implements BatchPlan {
     if (targets.length > 0) this.jobs.push(jobOf(item, targets))
   }
 
-  #isToChange(one: Inspected, target: Target, fault: Problem | undefined, trial: Trial | undefined): boolean {
+  #isToChange(one: Inspected, target: Target, fault: Done | Problem | undefined, trial: Trial | undefined): boolean {
     const { keepRows, resume } = this.#request
     const state = stateOf(one, target.event)
-    const because = fault === undefined ? whyLeftOut(state, this.#request) : undefined
+    const isRefused = fault !== undefined && isProblem(fault)
+    const because = isRefused ? undefined : whyLeftOut(state, this.#request)
     if (because !== undefined) return this.#leaveOut(because)
     const { refusal, refused = [] } = trial?.(target) ?? {}
     if (refusal !== undefined && this.#request.leaveOut) return this.#leaveOut(`refused (${refusal.code})`)
@@ -156,7 +158,8 @@ class PlanDraft implements BatchPlan {
       return true
     }
     const born = resume?.bornOf(target.stream) ?? one.item.pin.ifBorn
-    this.settled.push({ target, outcome: { ...objection, ...eventOf(target) }, born })
+    const outcome = isProblem(objection) ? { ...objection, ...eventOf(target) } : objection
+    this.settled.push({ target, outcome, born })
     return false
   }
 
@@ -204,7 +207,8 @@ function addOne(counts: Map<string, number>, name: string): void {
 }
 
 function jobOf({ listed, pin, summary }: SummarizedStream, targets: readonly Target[]): BatchJob {
-  return { targets, pin, etag: listed.etag, version: summary?.version ?? pin.ifVersion }
+  const { etag, lease } = listed
+  return { targets, pin, etag, lease, version: summary?.version ?? pin.ifVersion }
 }
 
 function eventOf({ event }: Target): { readonly event?: string } {
@@ -322,7 +326,8 @@ const UNKNOWN: TargetState = {
 function stateOf({ item, view }: Inspected, event: string | undefined): TargetState {
   if (event !== undefined && view !== undefined) return eventState(view, event)
   const { summary } = item
-  if (summary === undefined) return { ...UNKNOWN, status: item.fault?.code ?? 'not started' }
+  const { lease } = item.listed
+  if (summary === undefined) return { ...UNKNOWN, status: item.fault?.code ?? 'not started', lease }
   const { status, open, failed, canceled } = summary
   const openBelow = isFinal({ status }) ? open : Math.max(0, open - 1)
   return {
@@ -332,6 +337,7 @@ function stateOf({ item, view }: Inspected, event: string | undefined): TargetSt
     isCanceled: canceled > 0,
     hasNewFailure: failed > 0 && !isAcknowledged(summary),
     openBelow,
+    lease,
   }
 }
 

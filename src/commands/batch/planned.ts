@@ -10,7 +10,7 @@ import { confirm } from './confirm.ts'
 import { type BatchRun, executePlan } from './execute.ts'
 import type { SignedOptions } from './options.ts'
 import { type BatchPlan, makePlan, missingProblemOf, type PlanRequest } from './plan.ts'
-import { countOf, leftOutText, printPreview, ROWS_SHOWN, sayPreview } from './preview.ts'
+import { countOf, leftOutText, nameToType, printPreview, ROWS_SHOWN, sayPreview } from './preview.ts'
 import { endProblem, openReport, printEnd, printSingle, type Report } from './report.ts'
 import type { BatchContext } from './result.ts'
 import type { Resume } from './resume.ts'
@@ -69,14 +69,16 @@ function confirmPlan(
   const where = `${visibleText(address)}${isProtected ? ', a protected store' : ''}`
   const isText = options.output !== 'json' && options.output !== 'ndjson'
   const isTerminal = runtime.stdin.canAsk && runtime.stderr.isTty
+  const name = action.confirmsByName ? nameToType(plan) : undefined
   const request = {
     streams: plan.jobs.length,
     isNamed,
     isProtected,
     asksAlways: action.asksAlways ?? false,
     isTerminal,
+    name,
     flags: options,
-    question: action.question(`${countOf(plan)} in ${where}`),
+    question: action.question(`${name ?? countOf(plan)} in ${where}`),
     unexpected: (expected: number) => unexpected(expected, plan),
     async preview(isAnswered: boolean) {
       if (isText || (isTerminal && !isAnswered)) await sayPreview(plan, context, output)
@@ -106,7 +108,7 @@ async function runPlan(
   const how = { ...given, commandId: options.commandId ?? runtime.newId() }
   if (how.isBatch) return runMany(plan, how, context, output)
   // a single named target, planned only because it had to be confirmed
-  const ended = await executePlan(plan, how, context, {})
+  const ended = await executePlan(plan, how, context, { onFault: message => void output.say(visibleText(message)) })
   if ('exit' in ended) return ended
   const [result] = ended.results
   return result === undefined ? interruptedProblem(runtime.signal) : printSingle(result, context, output)

@@ -1,4 +1,5 @@
 import { itemsWriter, type Output, writeTexts } from '../../cli/output.ts'
+import type { Problem } from '../../cli/problem.ts'
 import { problemJson } from '../../cli/problem-text.ts'
 import { refusalJson } from '../../formats/change.ts'
 import { textFormat } from '../../formats/field.ts'
@@ -9,7 +10,8 @@ import { statusWord, styleOf } from '../../formats/stream/view.ts'
 import { counted, countText, type TimeStyle } from '../../formats/terminal/numbers.ts'
 import { hasColour, paintFor } from '../../formats/terminal/style.ts'
 import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
-import { visibleText } from '../../util/visible-text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
+import { type BatchAction, isProblem } from './action.ts'
 import type { BatchPlan, PreviewRow } from './plan.ts'
 import type { BatchContext } from './result.ts'
 
@@ -17,13 +19,17 @@ import type { BatchContext } from './result.ts'
 export const ROWS_SHOWN = 20
 
 /** Prints the preview on stderr before the question: the first targets, and counts of all. */
-export async function sayPreview(plan: BatchPlan, { options, runtime }: BatchContext, output: Output): Promise<void> {
+export async function sayPreview(
+  plan: BatchPlan,
+  { action, options, runtime }: BatchContext,
+  output: Output,
+): Promise<void> {
   const { stderr, env } = runtime
   const paint = await paintFor(hasColour(options.color ?? 'auto', env, stderr.isTty))
   const shown = plan.rows.slice(0, ROWS_SHOWN)
   const more = plan.targets.length - shown.length
   const lines = [
-    ...previewTable(shown, runtime.nowMs(), { time: output.time, paint, width: stderr.columns }),
+    ...previewLines(shown, action, runtime.nowMs(), { time: output.time, paint, width: stderr.columns }),
     ...(more > 0 ? [`and ${countText(more)} more`] : []),
     planText(plan),
   ]
@@ -55,7 +61,7 @@ export async function printPreview(
       leftOutBecause: Object.fromEntries(plan.leftOutBecause),
     })
   } else {
-    await output.lines(previewTable(rows, runtime.nowMs(), output))
+    await output.lines(previewLines(rows, action, runtime.nowMs(), output))
   }
   await output.say(`${planText(plan)}. A dry run: nothing was changed.`)
 }
@@ -91,11 +97,25 @@ export function countOf({ jobs }: Pick<BatchPlan, 'jobs'>): string {
   return byEvent ? `${counted(targets.length, 'event')} of ${streams}` : streams
 }
 
+/** Longest name that a user must type, in characters. */
+const MAX_TYPED = 60
+
+/** The name of the only stream, if it can be typed. */
+export function nameToType({ jobs }: Pick<BatchPlan, 'jobs'>): string | undefined {
+  const [only, ...others] = jobs.flatMap(({ targets }) => targets.map(({ stream }) => stream))
+  if (only === undefined || others.length > 0) return undefined
+  return only.length <= MAX_TYPED && visibleName(only) === only ? only : undefined
+}
+
 interface PreviewColumn extends Column {
   cell(row: PreviewRow, nowMs: number, time: TimeStyle): Cell
 }
 
 type Look = Pick<Output, 'time' | 'paint' | 'width'>
+
+function previewLines(rows: readonly PreviewRow[], { previewLine }: BatchAction, nowMs: number, look: Look): string[] {
+  return previewLine === undefined ? previewTable(rows, nowMs, look) : rows.map(({ item }) => previewLine(item, nowMs))
+}
 
 function previewTable(rows: readonly PreviewRow[], nowMs: number, { time, paint, width }: Look): string[] {
   const columns = columnsFor(rows, time)
@@ -113,7 +133,7 @@ function columnsFor(rows: readonly PreviewRow[], time: TimeStyle): PreviewColumn
     ...listing.slice(0, 1),
     ...(rows.some(({ target }) => target.event !== undefined) ? [EVENT, EVENT_STATUS] : []),
     ...listing.slice(1),
-    ...(rows.some(({ objection }) => objection !== undefined) ? [NOT_TRIED] : []),
+    ...(rows.some(row => problemOf(row) !== undefined) ? [NOT_TRIED] : []),
   ]
 }
 
@@ -129,17 +149,27 @@ const EVENT_STATUS: PreviewColumn = {
 
 const NOT_TRIED: PreviewColumn = {
   title: 'NOT TRIED',
-  cell: ({ objection }) => (objection === undefined ? '' : { text: visibleText(objection.code), style: 'warn' }),
+  cell(row) {
+    const why = problemOf(row)
+    return why === undefined ? '' : { text: visibleText(why.code), style: 'warn' }
+  },
 }
 
-function rowJson({ target, item, status, objection, refused }: PreviewRow, nowMs: number): object {
+/** Why it is not tried; `undefined` also for a target that needs no change. */
+export function problemOf({ objection }: PreviewRow): Problem | undefined {
+  return objection !== undefined && isProblem(objection) ? objection : undefined
+}
+
+function rowJson(row: PreviewRow, nowMs: number): object {
+  const { target, item, status, refused } = row
+  const why = problemOf(row)
   const { name: _, ...listed } = listingJson(item, nowMs)
   return {
     stream: target.stream,
     event: target.event ?? null,
     eventStatus: target.event === undefined ? null : orNull(status),
     ...listed,
-    error: objection === undefined ? null : problemJson(objection),
+    error: why === undefined ? null : problemJson(why),
     refused: refused.map(refusalJson),
   }
 }

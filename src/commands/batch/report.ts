@@ -141,21 +141,26 @@ export function whatText({ target, outcome }: Result, context: BatchContext): st
 }
 
 /** `canceled, with 3 more events` */
-function effectOf({ result }: Done, { action, options }: BatchContext): string {
+function effectOf(done: Done, { action, options }: BatchContext): string {
+  const { result } = done
   if (result.duplicate) return 'this command was done before'
   if (result.outcome === 'already') return 'already so'
   const others = result.changed.length - 1
   const refused = result.refused?.length ?? 0
   return [
-    wordsOf(action, options),
+    wordsOf(done, action, options),
     ...(others > 0 ? [`with ${others} more event${others === 1 ? '' : 's'}`] : []),
     ...(refused > 0 ? [`${refused} not retried`] : []),
   ].join(', ')
 }
 
 /** `removed by alice` */
-function wordsOf({ pastParticiple, note }: BatchContext['action'], options: BatchContext['options']): string {
-  return [pastParticiple, note?.(options) ?? ''].join(' ').trimEnd()
+function wordsOf(
+  { words }: Done,
+  { pastParticiple, note }: BatchContext['action'],
+  options: BatchContext['options'],
+): string {
+  return [words ?? pastParticiple, note?.(options) ?? ''].join(' ').trimEnd()
 }
 
 /** The problem in one line, without the name of the stream at its beginning. Safe to print. */
@@ -172,8 +177,8 @@ export async function printSingle(result: Result, context: BatchContext, output:
   const failed = isProblem(outcome)
   if (options.output === 'ndjson') await output.text(jsonLine(resultJson(result, context)))
   else if (!failed) {
-    const fields = action.fields?.(options)
-    const printed = { options, word: wordsOf(action, options), fields, isBrief: action.name === 'rm' }
+    const fields = { ...action.fields?.(options), ...outcome.fields }
+    const printed = { options, word: wordsOf(outcome, action, options), fields, isBrief: action.name === 'rm' }
     await printChange(changedOf(result, outcome, options), printed, output, runtime)
   }
   return failed ? outcome : undefined
@@ -231,7 +236,7 @@ export function endProblem(ended: EndedBatch, { action, runtime }: BatchContext)
   const notStarted = notStartedIn(ended)
   const again =
     mayDoBetter({ results, notStarted }) && runFile !== undefined
-      ? commandLine(runtime, [action.name, '--rerun', runFile])
+      ? commandLine(runtime, [...action.name.split(' '), '--rerun', runFile])
       : undefined
   const incomplete = batchProblem({ results, notStarted, ...(again === undefined ? {} : { tryCommand: again }) })
   if (incomplete === undefined) return undefined

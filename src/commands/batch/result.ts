@@ -19,7 +19,7 @@ export interface BatchContext {
 export function resultJson(result: Result, { action, options }: BatchContext): object {
   const { target, commandId, outcome } = result
   const fields = action.fields?.(options) ?? {}
-  if (!isProblem(outcome)) return { ...changeJson(changedOf(result, outcome, options)), ...fields }
+  if (!isProblem(outcome)) return { ...changeJson(changedOf(result, outcome, options)), ...fields, ...outcome.fields }
   return {
     stream: target.stream,
     event: target.event ?? null,

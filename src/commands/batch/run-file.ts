@@ -88,7 +88,7 @@ function runFileOver(file: FileHandle, path: string, onFault: (message: string) 
 /** `20261120T140249Z-cancel-1f0a9c3e.ndjson` */
 function fileName(verb: string, runtime: Runtime): string {
   const time = new Date(runtime.nowMs()).toISOString().replace(/[-:]|\.\d+/g, '')
-  return `${time}-${verb}-${runtime.newId().slice(-8)}.ndjson`
+  return `${time}-${verb.replace(' ', '-')}-${runtime.newId().slice(-8)}.ndjson`
 }
 
 function headerAndTargets(

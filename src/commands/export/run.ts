@@ -147,8 +147,10 @@ async function exportToStore(
       options: textOptions,
       isProtected: other.isProtected,
       address: other.address,
+      source: store.address,
     },
     openReport('text', textOptions, output, runtime),
+    sentence => void output.say(sentence),
     runtime,
   )
 }

@@ -34,14 +34,21 @@ export async function importStreams(options: ImportOptions, runtime: Runtime): P
     {
       items: allItems(sources, naming, output, runtime),
       copies: openCopies(store, options, 'import', runtime),
+      source: sourceText(options.sources),
       flags: options,
       options,
       isProtected,
       address,
     },
     openReport(formatOf(options), options, output, runtime),
+    sentence => void output.say(sentence),
     runtime,
   )
+}
+
+/** Files and stores as given; the address of a store has no secrets. */
+function sourceText(sources: readonly string[]): string {
+  return sources.join(' ')
 }
 
 function formatOf({ output }: GlobalOptions): ReportFormat {

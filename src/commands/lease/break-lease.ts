@@ -1,101 +1,91 @@
-import { confirmByTyping } from '../../cli/confirm.ts'
 import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import { missingProblem, unknownProblem } from '../../cli/outcome-problem.ts'
-import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { openStoreFor } from '../../cli/store.ts'
-import { jsonDocument } from '../../formats/json.ts'
+import { filterOf } from '../../cli/selection/read.ts'
+import { DEFAULT_LEASE_WAIT_MS } from '../../cli/store.ts'
 import { leaseText } from '../../formats/lease.ts'
-import type { LeaseView, StreamSnapshot, StreamStore } from '../../store/store.ts'
+import { type BreakLeaseOutcome, breakAndRecord, type JournalOfBreak } from '../../ops/break-lease.ts'
+import { staleReasons } from '../../ops/stale-lease.ts'
+import type { LeaseView, StreamRow, StreamStore } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
-import { visibleName } from '../../util/visible-text.ts'
-import type { LeaseOptions } from './flags.ts'
+import { defined } from '../../util/defined.ts'
+import type { BatchAction, Done, TargetChange } from '../batch/action.ts'
+import { runBatchCommand } from '../batch/batch.ts'
+import type { BatchCommandOptions, LeavesOut } from '../batch/options.ts'
 import { leaseLine, leaseState } from './run.ts'
 
-export interface BreakCommandOptions extends LeaseOptions {
-  /** Break period, seconds. */
-  readonly period?: number
-  readonly yes?: boolean
+/** Breaks the leases of the selected streams, each only if it is still the one that was shown. */
+export function breakLeases(options: BatchCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
+  return runBatchCommand(breakAction(options, runtime), heldOnly(options, runtime), runtime)
 }
 
-/** Shows the lease, asks for confirmation, breaks the lease and shows it again. */
-export async function breakLease(options: BreakCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
-  const { stream } = options
-  const output = await openOutput(options, runtime)
-  const store = await openStoreFor(options, runtime, output)
+/** Filters select only streams whose lease is held. */
+function heldOnly(options: BatchCommandOptions, runtime: Runtime): BatchCommandOptions {
+  const { all, ...others } = options
+  const isFilter = all || options.stale !== undefined || filterOf(options, runtime.nowMs()) !== undefined
+  if (!isFilter) return options
+  const isAlone = all && filterOf(options, runtime.nowMs()) === undefined && options.streams === undefined
+  return { ...(isAlone && options.names.length === 0 ? others : options), locked: true }
+}
+
+export function breakAction({ stale }: Pick<BatchCommandOptions, 'stale'>, runtime: Runtime): BatchAction {
+  return {
+    name: 'lease break',
+    question: what => `This breaks the lease of ${what}`,
+    pastParticiple: 'lease broken',
+    asksAlways: true,
+    confirmsByName: true,
+    previewLine: ({ listed, summary }, nowMs) => leaseLine({ ...listed, ...defined({ summary }) }, nowMs),
+    leavesOut: leavesOut(stale, runtime),
+    audit: { op: 'break-lease', isRequired: false },
+    objection({ listed, fault, summary }) {
+      // The blob belongs to another program.
+      if (fault?.code === 'bad-name') return problem(fault.code, fault.message, { stream: listed.name })
+      return isHeld(listed.lease) ? undefined : noLease({ ...listed, ...defined({ summary }) })
+    },
+    change: breakOne,
+    fields: ({ by }) => ({ by }),
+  }
+}
+
+/** There was no lease to break. */
+function noLease(stored: StreamRow): Done {
+  const lease = leaseState(stored)
+  const fields = { ...lease, before: lease, journal: null }
+  return done('already', stored.summary?.version ?? 0, { words: 'no lease to break', fields })
+}
+
+function leavesOut(longerThanMs: number | undefined, runtime: Runtime): LeavesOut {
+  if (longerThanMs === undefined) return ({ lease }) => (lease && isHeld(lease) ? undefined : 'not leased')
+  const { host, isRunning } = runtime
+  const nowMs = () => runtime.opened?.store.nowMs() ?? runtime.nowMs()
+  return ({ lease }) => {
+    const reasons = lease && staleReasons(lease, { nowMs: nowMs(), longerThanMs, host, isRunning })
+    return reasons === undefined || reasons.length === 0 ? 'not stale' : undefined
+  }
+}
+
+async function breakOne(change: TargetChange): Promise<Done | Problem> {
+  const { target, commandId, store, options, runtime } = change
+  const { stream } = target
   const before = await store.read(stream, runtime.signal)
   if (before === undefined) return missingProblem(stream)
-  if (options.output !== 'json') await output.say(`before  ${leaseLine(before, store)}`)
-  // A lease acquired from now on is not the one that was shown.
-  if (before.lease.state === 'available') {
-    await report('already', before, 'available', store, options, output)
-    return undefined
-  }
-  if (!options.yes && isHeld(before.lease)) {
-    const no = await confirmBreak(before, store, runtime)
-    if (no !== undefined) return { ...no, stream }
-  }
-  const broken = await breakNow(stream, options.period ?? 0, store, runtime)
-  if ('exit' in broken) return broken
-  await report(broken.kind, before, broken.kind === 'done' ? broken.state : 'available', store, options, output)
-  return undefined
-}
-
-/** Why not to break the lease: the user declined, or the lease changed hands in the meantime. */
-async function confirmBreak(
-  before: StreamSnapshot,
-  store: StreamStore,
-  runtime: Runtime,
-): Promise<Problem | undefined> {
-  const { name } = before
-  const no = await confirmByTyping(name, `This breaks the lease of ${visibleName(name)}`, '--yes', runtime)
-  return no ?? changedHands(before, store, runtime)
-}
-
-async function report(
-  what: 'done' | 'already',
-  before: StreamSnapshot,
-  state: LeaseView['state'],
-  store: StreamStore,
-  options: BreakCommandOptions,
-  output: Output,
-): Promise<void> {
-  // The break is done; a failed read does not undo it.
-  const stored = await store.read(options.stream).catch(() => undefined)
-  const after = stored ?? { ...before, lease: { state } }
-  if (options.output === 'json') {
-    await output.text(jsonDocument({ ...leaseState(after), outcome: what, before: leaseState(before) }))
-    return
-  }
-  await output.lines([
-    what === 'already'
-      ? `${leaseLine(after, store)}; there was no lease to break`
-      : `after   ${leaseLine(after, store)}`,
-  ])
-}
-
-/** The outcome of breaking a lease. `already`: the stream was not leased any more. */
-export type BreakResult =
-  | { readonly kind: 'done'; readonly state: Extract<LeaseView['state'], 'breaking' | 'broken'> }
-  | { readonly kind: 'already' }
-
-/** The lease of a stream as it was shown. */
-export type ShownLease = Pick<StreamSnapshot, 'name' | 'etag' | 'lease'>
-
-/** Breaks the lease of a stream, at once (0) or after `periodS` seconds. */
-export async function breakNow(
-  stream: string,
-  periodS: number,
-  store: StreamStore,
-  runtime: Runtime,
-): Promise<BreakResult | Problem> {
-  const outcome = await store.breakLease(stream, periodS)
+  if (!isHeld(before.lease)) return noLease(before)
+  const no = changedHands(change, before, store)
+  if (no !== undefined) return no
+  const { by, reason, period = 0 } = options
+  // A batch does not wait for the end of each lease unless it is told to.
+  const { leaseWait = period > 0 ? 0 : DEFAULT_LEASE_WAIT_MS } = options
+  const outcome = await breakAndRecord(store, stream, {
+    ...{ commandId, by, periodS: period, leaseWaitMs: leaseWait, stopWaiting: runtime.signal },
+    ...defined({ why: reason }),
+  })
   switch (outcome.kind) {
     case 'broken':
-      return { kind: 'done', state: outcome.remainingS > 0 ? 'breaking' : 'broken' }
+      return broken(outcome, before, store)
     case 'not-leased':
-      return { kind: 'already' }
+      return noLease({ ...before, lease: { state: 'available' } })
     case 'missing':
       return missingProblem(stream)
     case 'unknown':
@@ -105,16 +95,39 @@ export async function breakNow(
   }
 }
 
-/** The problem if the stream now has another lease than the one confirmed; `undefined` if it has not. */
-export async function changedHands(
-  before: ShownLease,
+const NOT_IN_JOURNAL: { readonly [Journal in JournalOfBreak]: string } = {
+  written: '',
+  foreign: ', not in the journal: leasectl has never written this document',
+  unreadable: ', not in the journal: the document cannot be read',
+  held: ', not in the journal: the stream is still leased, or again',
+  failed: ', not in the journal: the store refused the entry or did not answer',
+}
+
+async function broken(
+  { remainingS, journal, version }: Extract<BreakLeaseOutcome, { kind: 'broken' }>,
+  before: StreamRow,
   store: StreamStore,
-  runtime: Runtime,
-): Promise<Problem | undefined> {
-  const { name } = before
-  const now = await store.read(name, runtime.signal)
-  if (now === undefined) return missingProblem(name)
-  if (!isHeld(now.lease) || isSameLease(before, now)) return undefined
+): Promise<Done> {
+  // The break is done; a failed read does not undo it.
+  const after = await store.read(before.name).catch(() => undefined)
+  const lease = after?.lease ?? { state: remainingS > 0 ? ('breaking' as const) : ('broken' as const) }
+  const ends = lease.state === 'breaking' ? `lease ends within ${remainingS}s` : 'lease broken'
+  return done('done', version ?? before.summary?.version ?? 0, {
+    words: `${ends}${NOT_IN_JOURNAL[journal]}`,
+    fields: { ...leaseState(after ?? { ...before, lease }), before: leaseState(before), journal },
+  })
+}
+
+/** The outcome of a break as that of a change: no event changes. */
+function done(outcome: 'done' | 'already', version: number, more: Pick<Done, 'words' | 'fields'>): Done {
+  const nothing = { changed: [], closed: [], joined: [], added: [], done: false, duplicate: false }
+  return { kind: 'done', commandId: '', result: { outcome, version, ...nothing }, ...more }
+}
+
+/** The problem if the stream now has another lease than the one previewed; `undefined` if it has not. */
+function changedHands({ lease, etag }: TargetChange, now: StreamRow, store: StreamStore): Problem | undefined {
+  const { name } = now
+  if (lease === undefined || isSameLease({ lease, etag }, now)) return undefined
   return problem('changed', `the lease of ${name} changed hands before you confirmed; it was not broken`, {
     exit: exitOfRefusal('changed'),
     stream: name,
@@ -126,7 +139,10 @@ export async function changedHands(
 }
 
 /** Without a known holder, the etag decides: a write means that some process works under the lease. */
-function isSameLease(before: ShownLease, now: ShownLease): boolean {
+function isSameLease(
+  before: { readonly lease: LeaseView; readonly etag: string | undefined },
+  now: Pick<StreamRow, 'lease' | 'etag'>,
+): boolean {
   const [was, is] = [before.lease.holder, now.lease.holder]
   if (was === undefined || is === undefined) return was === is && before.etag === now.etag
   return was.by === is.by && was.host === is.host && was.pid === is.pid && was.sinceMs === is.sinceMs

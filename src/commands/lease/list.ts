@@ -78,6 +78,10 @@ function leaseOutput({ output: format, stale }: ListLeasesOptions, store: Stream
     const texts = (leases: readonly LeaseRow[]) => leases.map(lease => jsonLine(heldLeaseJson(lease)))
     return { write: leases => writeTexts(texts(leases), output), end: async () => {} }
   }
+  if (format === 'name') {
+    const texts = (leases: readonly LeaseRow[]) => leases.map(({ listed }) => `${visibleText(listed.name)}\n`)
+    return { write: leases => writeTexts(texts(leases), output), end: async () => {} }
+  }
   const why = stale !== undefined
   const table = tableWriter(leaseColumns(why), output)
   const row = (lease: LeaseRow) => leaseRow(lease, why, store.nowMs(), output.time)

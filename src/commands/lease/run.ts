@@ -109,13 +109,16 @@ export async function showLease(options: LeaseOptions, runtime: Runtime): Promis
   const stored = await store.read(options.stream, runtime.signal)
   if (stored === undefined) return missingProblem(options.stream)
   if (options.output === 'json') await output.text(jsonDocument(leaseState(stored)))
-  else await output.lines([leaseLine(stored, store)])
+  else await output.lines([leaseLine(stored, store.nowMs())])
   return undefined
 }
 
 /** The lease of a stream in one line, with the holder or else the last writer. */
-export function leaseLine(stored: Pick<StreamSnapshot, 'name' | 'lease' | 'summary'>, store: StreamStore): string {
-  return `${visibleName(stored.name)}  ${leaseText(stored.lease, store.nowMs(), stored.summary?.lastBy)}`
+export function leaseLine(
+  { name, lease, summary }: Pick<StreamSnapshot, 'name' | 'lease' | 'summary'>,
+  nowMs: number,
+): string {
+  return `${visibleName(name)}  ${leaseText(lease, nowMs, summary?.lastBy)}`
 }
 
 /** The lease as JSON. Fields are only ever added. The lease id is given to its holder only. */

@@ -1,33 +1,23 @@
-import type { GlobalOptions } from '../../cli/options.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { collect, incompleteProblem, selectionSince } from '../../cli/selection/collect.ts'
-import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
-import { atMs, type PointInTime, sinceMsOf } from '../../cli/values.ts'
-import type { Glob } from '../../ops/glob.ts'
-import { type LogEntry, type LogQuery, readLogs } from '../../ops/log.ts'
+import { AUDITED } from '../../ops/audit-log.ts'
+import { type LogEntry, readLogs } from '../../ops/log.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { StreamStore } from '../../store/store.ts'
-import { defined } from '../../util/defined.ts'
+import { type LogCommandOptions, queryOf } from './options.ts'
 import { type LogOutput, sortedLog, streamedLog } from './output.ts'
-
-/** Here, `since` filters transactions, not streams. */
-export interface LogCommandOptions extends GlobalOptions, SelectionOptions {
-  readonly until?: PointInTime
-  readonly by?: Glob
-  readonly op?: readonly string[]
-  /** Number of latest transactions; `Infinity` for all. */
-  readonly lines?: number
-}
 
 /** Sorting keeps all entries in memory, so a log of many streams keeps only the latest. */
 const MOST_SORTED = 20_000
 
 /** Shows the transactions of one or many streams. Unreadable streams are reported, and the others still shown. */
 export async function showLog(options: LogCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
+  if (options.audit) return (await import('./audit.ts')).showAuditLog(options, runtime)
+  checkOperations(options)
   const query = queryOf(options, runtime.nowMs())
   const selection = await selectionSince(options, 'log', runtime)
   const output = await openOutput(options, runtime, 'local')
@@ -49,13 +39,14 @@ export async function showLog(options: LogCommandOptions, runtime: Runtime): Pro
   return incompleteProblem(collected, 'The transactions of all other streams were shown.')
 }
 
-function queryOf({ since, until, by, op }: LogCommandOptions, nowMs: number): LogQuery {
-  const sinceMs = since && sinceMsOf(since, nowMs)
-  const untilMs = until && atMs(until, nowMs)
-  if (sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs) {
-    throw new UsageError('--since is later than --until', { hint: 'Swap them.' })
+/** @throws UsageError for an operation that only the audit log has */
+function checkOperations({ op }: LogCommandOptions): void {
+  const audited = op?.find(word => word !== 'break-lease' && AUDITED.some(other => other === word))
+  if (audited !== undefined) {
+    throw new UsageError(`--op ${audited}: no journal has it`, {
+      hint: 'It is in the audit log of the store: --audit.',
+    })
   }
-  return defined({ sinceMs, untilMs, by, ops: op })
 }
 
 function logFor(selection: Selection, options: LogCommandOptions, store: StreamStore, output: Output): LogOutput {

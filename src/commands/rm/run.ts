@@ -23,6 +23,7 @@ const REMOVE: BatchAction = {
   question: what => `This permanently removes ${what}, including the history`,
   pastParticiple: 'removed',
   asksAlways: true,
+  audit: { op: 'rm', isRequired: true },
   objection,
   gone: done('already', 0),
   change: remove,

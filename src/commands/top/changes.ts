@@ -15,7 +15,7 @@ import { type BatchAction, changedOf, isProblem, type Result, transactAction } f
 import { confirmationFor } from '../batch/confirm.ts'
 import { executePlan } from '../batch/execute.ts'
 import { type BatchPlan, makePlan, type PreviewRow } from '../batch/plan.ts'
-import { countOf, planText, ROWS_SHOWN } from '../batch/preview.ts'
+import { countOf, planText, problemOf, ROWS_SHOWN } from '../batch/preview.ts'
 import { countsOf, type EndedBatch, endProblem, endText, whatText, whyNot } from '../batch/report.ts'
 import { type BatchContext, wordOf } from '../batch/result.ts'
 import { CANCEL } from '../cancel.ts'
@@ -74,7 +74,7 @@ function confirmOf(streams: number, isProtected: boolean): Prepared['preview']['
 }
 
 /** Executes the plan. All attempts share one command id, so that no change is applied twice. */
-function executor(
+export function executor(
   plan: BatchPlan,
   action: BatchAction,
   events: ReadonlyMap<string, readonly string[]>,
@@ -158,7 +158,7 @@ function tableOf(rows: readonly PreviewRow[], action: BatchAction): string[] {
   const cells = rows.map(row => [
     visibleName(row.target.stream),
     ...(withEvents ? [visibleText(row.target.event ?? '')] : []),
-    row.objection === undefined ? `${styleOf(row.status).glyph} ${statusWord(row.status)}` : '✗ not tried',
+    problemOf(row) === undefined ? `${styleOf(row.status).glyph} ${statusWord(row.status)}` : '✗ not tried',
     effectOf(row, action),
   ])
   const columns = (cells[0] ?? []).map(() => ({ title: '' }))
@@ -166,8 +166,10 @@ function tableOf(rows: readonly PreviewRow[], action: BatchAction): string[] {
 }
 
 /** What follows from it, or why it is left as it is. */
-function effectOf({ target, item, openBelow, objection }: PreviewRow, { name }: BatchAction): string {
-  if (objection !== undefined) return whyNot(objection, target)
+function effectOf(row: PreviewRow, { name }: BatchAction): string {
+  const { target, item, openBelow } = row
+  const why = problemOf(row)
+  if (why !== undefined) return whyNot(why, target)
   if (name !== 'retry') return openBelow === 0 ? '' : `${counted(openBelow, 'open event')} below`
   const failed = item.summary?.failed ?? 0
   return target.event !== undefined || failed === 0 ? '' : counted(failed, 'failed event')
@@ -180,7 +182,7 @@ export interface Prepared {
 }
 
 /** The runtime of the equivalent command. */
-export function changing(runtime: Runtime, argv: readonly string[], signal: AbortSignal): Runtime {
+function changing(runtime: Runtime, argv: readonly string[], signal: AbortSignal): Runtime {
   return { ...runtime, argv, signal, kind: 'writes' }
 }
 
@@ -212,12 +214,12 @@ function changeWords(verb: string, [names, events]: NamesOf, reason: string): re
 type NamesOf = readonly [names: readonly string[], events: readonly string[]]
 
 /** The command line that is equivalent to a change of the dashboard. */
-function changeCommand(verb: string, targets: Events, reason: string, runtime: Runtime): string {
+export function changeCommand(verb: string, targets: Events, reason: string, runtime: Runtime): string {
   const lines = groups(targets).map(group => commandLine(runtime, changeWords(verb, group, reason)))
   const text = lines.join(' && ')
   if (text.length <= MAX_CHARACTERS) return text
   const why = reason === '' ? [] : ['-m', reason]
-  const rest = commandLine(runtime, [verb, '--streams', '-', ...why])
+  const rest = commandLine(runtime, [...verb.split(' '), '--streams', '-', ...why])
   return `${rest}  # ${countText(targets.size)} names on standard input`
 }
 

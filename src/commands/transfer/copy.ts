@@ -5,11 +5,13 @@ import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
+import { MAX_AUDITED_NAMES } from '../../ops/audit-log.ts'
 import { type CopyOptions, type CopyOutcome, type CopyState, compareWithStored, copyInto } from '../../ops/copy.ts'
 import { parseBody } from '../../ops/transact/plan.ts'
 import { ContainerMissing } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
+import { openAudit } from '../batch/audit.ts'
 import { confirm } from '../batch/confirm.ts'
 import { holderOf } from '../lease/flags.ts'
 import type { TransferFlags } from './flags.ts'
@@ -33,15 +35,25 @@ import { transfer } from './transfer.ts'
 export async function copyItems(
   given: CopyRequest,
   report: TransferReport,
+  warn: (sentence: string) => void,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const request = { ...given, items: markDuplicates(given.items) }
-  const { items, flags, copies } = request
+  const { flags, copies } = request
   const { concurrency } = flags
   if (!isPlanned(request)) {
+    const { items } = request
     const existing = flags.skipExisting ? 'skip' : 'refuse'
     const work = (item: Item) => copyOne(item, existing, copies, runtime)
-    return report.end(await transfer({ items, nameOf: ({ name }) => name, work, concurrency }, report, runtime))
+    const audit = auditOf(request, undefined, warn, runtime)
+    const audited = audit.reporting(report)
+    const ended = await transfer(
+      { items: audit.beforeFirst(items), nameOf: ({ name }) => name, work, concurrency },
+      audited,
+      runtime,
+    )
+    await audit.end()
+    return report.end(ended)
   }
   const { jobs, stopped } = await planCopies(request, runtime)
   if (stopped !== undefined) return stopped
@@ -50,9 +62,59 @@ export async function copyItems(
   const work = async ({ outcome, copy }: Job) =>
     copy === undefined || flags.dryRun ? outcome : copyOne(copy.item, copy.existing, copies, runtime)
   const nameOf = ({ outcome }: Job) => outcome.stream
-  const ended = await report.end(await transfer({ items: jobs, nameOf, work, concurrency }, report, runtime))
+  const names = flags.dryRun ? [] : jobs.flatMap(({ outcome, copy }) => (copy === undefined ? [] : [outcome.stream]))
+  const audit = auditOf(request, names, warn, runtime)
+  const items = names.length === 0 ? jobs : audit.beforeFirst(jobs)
+  const stoppedBy = await transfer({ items, nameOf, work, concurrency }, audit.reporting(report), runtime)
+  await audit.end()
+  const ended = await report.end(stoppedBy)
   // A dry run succeeds once the plan is shown.
   return flags.dryRun && !runtime.signal.aborted ? undefined : ended
+}
+
+/**
+ * The entry of the copies in the audit log of the target store. It is written before the first copy.
+ *
+ * @param names the streams to be written, if they are known
+ */
+function auditOf(
+  { copies, flags, source }: CopyRequest,
+  names: readonly string[] | undefined,
+  warn: (sentence: string) => void,
+  runtime: Runtime,
+) {
+  const { store, purpose } = copies
+  const what = {
+    ...{ store, source, by: flags.by ?? runtime.actor, why: flags.reason, commandId: runtime.newId() },
+    ...(names === undefined ? {} : { streams: names.length, names }),
+  }
+  const audit = openAudit({ op: purpose, isRequired: true }, what, runtime, warn)
+  const words: string[] = []
+  const changed: string[] = []
+  let isBegun = false
+  return {
+    /** @throws CommandFailed if the entry cannot be written: nothing was copied */
+    async *beforeFirst<Value>(items: Iterable<Value> | AsyncIterable<Value>): AsyncGenerator<Value> {
+      for await (const item of items) {
+        if (!isBegun) {
+          const no = await copies.creating(() => audit.begin())
+          if (no !== undefined) throw new CommandFailed(no)
+          isBegun = true
+        }
+        yield item
+      }
+    },
+    reporting: (report: TransferReport): Pick<TransferReport, 'add'> => ({
+      add(outcome) {
+        words.push(outcome.word)
+        if (outcome.word === 'done' && changed.length < MAX_AUDITED_NAMES) changed.push(outcome.stream)
+        return report.add(outcome)
+      },
+    }),
+    async end() {
+      if (isBegun) await audit.end(words, names ?? changed)
+    },
+  }
 }
 
 function isPlanned({ flags: { replace, dryRun, expect }, isProtected }: CopyRequest): boolean {
@@ -186,6 +248,8 @@ interface CopyRequest {
   readonly copies: Copies
   readonly flags: TransferFlags
   readonly options: GlobalOptions
+  /** Where the documents come from, for the audit log. */
+  readonly source: string
   /** Whether the target store is protected. */
   readonly isProtected: boolean
   readonly address: string
@@ -193,6 +257,11 @@ interface CopyRequest {
 
 /** The target store of copies. */
 interface Copies {
+  readonly store: StreamStore
+  /** The command: `import` or `export`. */
+  readonly purpose: 'import' | 'export'
+  /** Runs work that may have to create the container first. */
+  creating<Result>(work: () => Promise<Result>): Promise<Result>
   /** @param existing what to do if another document already has the name */
   put(name: string, body: Uint8Array, existing: CopyOptions['existing']): Promise<CopyOutcome>
   /** Compares the document with the stored one of this name; `undefined` if there is none. @throws BadDocument */
@@ -200,14 +269,23 @@ interface Copies {
 }
 
 /** @param purpose shown to other users while a lease is held */
-export function openCopies(store: StreamStore, flags: TransferFlags, purpose: string, runtime: Runtime): Copies {
+export function openCopies(
+  store: StreamStore,
+  flags: TransferFlags,
+  purpose: Copies['purpose'],
+  runtime: Runtime,
+): Copies {
   const holder = holderOf(flags, purpose, runtime)
   const { leaseWait: leaseWaitMs = DEFAULT_LEASE_WAIT_MS, createContainer } = flags
   const creatingContainer = containerCreator(store, createContainer)
+  const creating: Copies['creating'] = work => creatingContainer(work).catch(explainMissing)
   return {
+    store,
+    purpose,
+    creating,
     put: (name, body, existing) => {
       const options = { existing, holder, leaseWaitMs, stopWaiting: runtime.signal }
-      return creatingContainer(() => copyInto(store, name, body, options)).catch(explainMissing)
+      return creating(() => copyInto(store, name, body, options))
     },
     async compare(name, body) {
       const document = parseBody(body, name)

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { concurrency, count, duration, requiredText } from '../../cli/values.ts'
+import { concurrency, count, duration, requiredText, storedText } from '../../cli/values.ts'
 
 /** Flags shared by `import` and by `export` to a store. */
 export interface TransferFlags {
@@ -10,6 +10,7 @@ export interface TransferFlags {
   /** How many streams at a time. */
   readonly concurrency?: number
   readonly by?: string
+  readonly reason?: string
   /** How long to wait for a lease that another process holds, ms. */
   readonly leaseWait?: number
   readonly dryRun?: boolean
@@ -35,6 +36,7 @@ export function transferFlags(command: Command, what: string): Command {
     new Option('--dry-run', 'show what would be done, without writing'),
     new Option('--concurrency <n>', 'streams copied at a time, 1 to 64 (default: 8)').argParser(concurrency),
     new Option('--create-container', 'create the container if it is missing (on azurite: without asking)'),
+    new Option('-m, --reason <text>', 'why: kept in the audit log').argParser(storedText('-m', 'reason')),
     new Option('--by <actor>', 'who makes the change (default: user@host)').argParser(requiredText('--by')),
     new Option(
       '--lease-wait <duration>',

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { register } from '../../../src/commands/import.ts'
-import { ContainerMissing, StoreFull, StoreUnreachable } from '../../../src/store/errors.ts'
+import { AUDIT_LOG, readAuditLog } from '../../../src/ops/audit-log.ts'
+import { ContainerMissing, NotPermitted, StoreFull, StoreUnreachable } from '../../../src/store/errors.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { HOLDER, init, intercept, run } from '../ops/support.ts'
 import { before, given, namesOf, unreadable } from './batch/support.ts'
@@ -320,7 +321,9 @@ describe('over existing streams', () => {
 
   test('a stream without an answer is unknown, distinguished from failed', async () => {
     const { here, path } = await both()
-    const store = intercept(here.store, async () => ({ kind: 'unknown', cause: new Error('no answer') }))
+    const store = intercept(here.store, async (name, decide, go) =>
+      name === AUDIT_LOG ? go(decide) : { kind: 'unknown', cause: new Error('no answer') },
+    )
     const ran = await cli(here, ['import', join(path, 'c.xml'), '--replace', '--yes', '-o', 'json'], { store })
     expect(ran.exit).toBe(10)
     expect(json(ran.stdout)).toMatchObject({ items: [{ stream: 'c', outcome: 'unknown' }], counts: { unknown: 1 } })
@@ -416,7 +419,7 @@ test('a full store ends the import at once: existing streams stay, and repeating
   let room = 5
   const store = storeWith(here.store, {
     create: async (...args) => {
-      if (room-- <= 0) throw new StoreFull('no room left')
+      if (args[0] !== AUDIT_LOG && room-- <= 0) throw new StoreFull('no room left')
       return here.store.create(...args)
     },
   })
@@ -520,8 +523,53 @@ test('a source that fails in the middle: streams copied before are reported in a
   expect(await namesIn(target.store)).toEqual(namesOf(3))
 })
 
-test('the help says that no user is recorded', async () => {
-  expect((await cli(newWorld(), ['import', '--help'])).stdout).toContain('--by is not recorded')
+test('an import is an entry in the audit log: who, from where, why, and what became of it', async () => {
+  const { others } = await withStreams('a', 'b')
+  const here = newWorld()
+  expect(await cli(here, ['import', MOVED, '-m', 'moved house', '--by', 'ops'], { others })).toMatchObject({ exit: 0 })
+  expect(await readAuditLog(here.store, {})).toMatchObject([
+    {
+      ...{ op: 'import', by: 'ops', host: 'testhost', why: 'moved house', source: MOVED },
+      ...{ names: ['a', 'b'], streams: undefined, end: { counts: { done: 2 } } },
+    },
+  ])
+  expect(await cli(here, ['import', MOVED], { others })).toMatchObject({ exit: 0 })
+  expect((await readAuditLog(here.store, {})).at(-1)).toMatchObject({ names: [], end: { counts: { already: 2 } } })
+})
+
+test('an import that was killed is in the audit log without an end', async () => {
+  const { others } = await withStreams('a', 'b')
+  const here = newWorld()
+  const store = storeWith(here.store, {
+    create: async (...args) => {
+      if (args[0] !== AUDIT_LOG) throw new Error('killed')
+      return here.store.create(...args)
+    },
+  })
+  expect(await cli(here, ['import', MOVED], { others, store })).toMatchObject({ exit: 1 })
+  expect(await readAuditLog(here.store, {})).toMatchObject([{ op: 'import', end: undefined }])
+})
+
+test('a dry run is not in the audit log', async () => {
+  const { others } = await withStreams('a')
+  const here = newWorld()
+  await cli(here, ['import', MOVED, '--dry-run'], { others })
+  expect(await readAuditLog(here.store, {})).toEqual([])
+})
+
+test('nothing is imported if the audit log cannot be written', async () => {
+  const { others } = await withStreams('a')
+  const here = newWorld()
+  const store = storeWith(here.store, {
+    create: async (...args) => {
+      if (args[0] === AUDIT_LOG) throw new NotPermitted('no right to write')
+      return here.store.create(...args)
+    },
+  })
+  const ran = await cli(here, ['import', MOVED], { others, store })
+  expect(ran).toMatchObject({ exit: 4, stdout: '' })
+  expect(ran.stderr).toContain('no right to write; nothing was changed')
+  expect(await namesIn(here.store)).toEqual([])
 })
 
 test('a source that is neither a file nor a folder is refused: a pipe would block it', async () => {

@@ -29,10 +29,28 @@ test('argv → options of every command', async () => {
   expect(await optionsFrom(registerRelease, ['release', ...id])).toEqual(held)
   expect(await optionsFrom(registerChange, ['change', ...id, '--new-id', OTHER])).toEqual({ ...held, newId: OTHER })
   expect(await optionsFrom(registerBreak, ['break', 's', '--period', '10s', '--yes'])).toEqual({
-    stream: 's',
+    names: ['s'],
     period: 10,
     yes: true,
   })
+  const many = [
+    'break',
+    '--stale',
+    '--match',
+    'a/**',
+    '--by',
+    'ops',
+    '-m',
+    'gone',
+    '--expect',
+    '3',
+    '--lease-wait',
+    '1s',
+  ]
+  expect(await optionsFrom(registerBreak, many)).toEqual({
+    ...{ names: [], stale: 300_000, match: ['a/**'], by: 'ops', reason: 'gone', expect: 3, leaseWait: 1_000 },
+  })
+  expect(await optionsFrom(registerBreak, ['break', '--stale=10m'])).toMatchObject({ stale: 600_000 })
   expect(await optionsFrom(registerShow, ['show', 's', '-o', 'json'])).toEqual({ stream: 's', output: 'json' })
 })
 
@@ -160,13 +178,13 @@ test('show with an unknown holder prints the last writer', async () => {
   expect(ran.stdout).toBe('s  leased by holder unknown, last written by tester@testhost\n')
 })
 
-test("break prompts for the stream's name on a terminal and shows the lease before and after", async () => {
+test("break shows the lease, asks for the stream's name on a terminal and says what was done", async () => {
   const world = await leased()
   const ran = await cli(world, ['lease', 'break', 's'], { terminal: true, answer: 's' })
   expect(ran.exit).toBe(0)
   expect(ran.questions).toEqual(['This breaks the lease of s. Type s to continue: '])
-  expect(ran.stderr).toContain('before  s  leased by worker-7')
-  expect(ran.stdout).toBe('after   s  broken\n')
+  expect(ran.stderr).toContain('s  leased by worker-7')
+  expect(ran.stdout).toBe('✓ s  lease broken  v2\n')
 })
 
 test.each([['y'], ['S'], [''], [undefined]])('break with the answer %j breaks nothing and is exit 2', async answer => {
@@ -205,7 +223,7 @@ test('break of a stream without a lease has no prompt and says so', async () => 
   await cli(world, ['init', 's'])
   const ran = await cli(world, ['lease', 'break', 's'])
   expect(ran.exit).toBe(0)
-  expect(ran.stdout).toContain('there was no lease to break')
+  expect(ran.stdout).toContain('no lease to break')
 })
 
 test('every lease command on a missing stream is exit 3', async () => {

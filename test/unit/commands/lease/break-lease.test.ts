@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { AUDIT_LOG, readAuditLog } from '../../../../src/ops/audit-log.ts'
+import { readStream } from '../../../../src/ops/read-stream.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import type { LeaseView, StreamSnapshot, StreamStore } from '../../../../src/store/store.ts'
+import { given, unreadable } from '../batch/support.ts'
 import { storeWith } from '../store-with.ts'
 import { cli, json, newWorld, type World } from '../support.ts'
 
@@ -48,7 +51,7 @@ test('a lease that changed hands during the prompt is not broken, and the new ho
   const { store, broken } = meanwhile(world, () => handOver(world))
   const ran = await cli(world, ['lease', 'break', 's'], { ...YES, store })
   expect(ran).toMatchObject({ exit: 5, stdout: '' })
-  expect(ran.stderr).toMatch(/before {2}s {2}leased by worker-7/)
+  expect(ran.stderr).toMatch(/^s {2}leased by worker-7/)
   expect(ran.stderr).toMatch(/the lease of s changed hands before you confirmed; it was not broken.*\[changed\]/)
   expect(ran.stderr).toContain('held by  worker-8@testhost (pid 41) for 0s, "event start 01.00"')
   expect(broken).toEqual([])
@@ -67,7 +70,7 @@ test('a lease that was taken after there was none is not broken: there was no pr
   })
   const ran = await cli(world, ['lease', 'break', 's'], { store })
   expect(ran.exit).toBe(0)
-  expect(ran.stdout).toContain('there was no lease to break')
+  expect(ran.stdout).toContain('no lease to break')
   expect(await state(world)).toBe('leased')
 })
 
@@ -75,7 +78,7 @@ test('with -o json the error says so too', async () => {
   const world = await leased()
   const { store } = meanwhile(world, () => handOver(world))
   const ran = await cli(world, ['lease', 'break', 's', '-o', 'json'], { ...YES, store })
-  expect(json(ran.stderr)).toMatchObject({
+  expect(json(ran.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
     error: { code: 'changed', exit: 5, applied: 'no', holder: { by: 'worker-8' } },
   })
 })
@@ -149,7 +152,7 @@ test('a lease that is breaking has a prompt too: ending it sooner takes time fro
   expect(no).toMatchObject({ exit: 2 })
   expect(no.questions).toHaveLength(1)
   expect(await state(world)).toBe('breaking')
-  expect((await cli(world, ['lease', 'break', 's'], YES)).stdout).toBe('after   s  broken\n')
+  expect((await cli(world, ['lease', 'break', 's'], YES)).stdout).toBe('✓ s  lease broken  v2\n')
 })
 
 test('a broken lease is reported even if it can no longer be read', async () => {
@@ -157,10 +160,147 @@ test('a broken lease is reported even if it can no longer be read', async () => 
   let reads = 0
   const store: StreamStore = storeWith(world.store, {
     read: async name => {
-      if (++reads > 1) throw new StoreUnreachable('gone')
+      if (++reads > 2) throw new StoreUnreachable('gone')
       return world.store.read(name)
     },
   })
   const ran = await cli(world, ['lease', 'break', 's', '--yes'], { store })
-  expect(ran).toMatchObject({ exit: 0, stdout: 'after   s  broken\n' })
+  expect(ran).toMatchObject({ exit: 0, stdout: '✓ s  lease broken  v2\n' })
+})
+
+/** Streams that are leased without end, and one that is not. */
+async function leasedWorld(...names: readonly string[]): Promise<World> {
+  const world = newWorld()
+  await given(world, [...names, 'free'], ['A'])
+  for (const name of names) await lease(world, name)
+  return world
+}
+
+async function lease(world: World, name: string): Promise<void> {
+  const ran = await cli(world, ['lease', 'acquire', name, '--duration', 'infinite', '--by', 'worker-7'])
+  if (ran.exit !== 0) throw new Error(ran.stderr)
+}
+
+const leaseOf = async (world: World, name: string) => (await world.store.read(name))?.lease.state
+
+async function lastEntry(world: World, name: string) {
+  return (await readStream(world.store, name))?.transactions().at(-1)
+}
+
+test('a break is in the journal of the stream, with actor and reason, and in the audit log', async () => {
+  const world = await leasedWorld('s')
+  const argv = ['lease', 'break', 's', '--yes', '-m', 'worker-7 is gone', '--by', 'ops', '-o', 'json']
+  const ran = await cli(world, argv)
+  expect(json(ran.stdout)).toMatchObject({
+    ...{ stream: 's', outcome: 'done', version: 2, by: 'ops', reason: 'worker-7 is gone', journal: 'written' },
+    ...{ state: 'available', before: { state: 'leased', duration: 'infinite', holder: { by: 'worker-7' } } },
+  })
+  expect(await lastEntry(world, 's')).toMatchObject({
+    op: 'break-lease',
+    by: 'ops',
+    why: 'worker-7 is gone',
+    version: 2,
+  })
+  expect(await readAuditLog(world.store, {})).toMatchObject([
+    { op: 'break-lease', by: 'ops', why: 'worker-7 is gone', streams: 1, names: ['s'], end: { counts: { done: 1 } } },
+  ])
+})
+
+test('a filter breaks only leases that are held, after as many as were expected', async () => {
+  const world = await leasedWorld('a/1', 'a/2', 'b/1')
+  const argv = ['lease', 'break', '--match', 'a/*', '--yes', '-m', 'restart']
+  expect((await cli(world, [...argv, '--expect', '3'])).exit).toBe(5)
+  expect(await leaseOf(world, 'a/1')).toBe('leased')
+  const ran = await cli(world, [...argv, '--expect', '2'])
+  expect(ran.exit).toBe(0)
+  expect(ran.stderr).toContain('2 done')
+  expect(await leaseOf(world, 'b/1')).toBe('leased')
+  expect(await readAuditLog(world.store, {})).toMatchObject([{ streams: 2, names: ['a/1', 'a/2'] }])
+})
+
+test('--stale breaks the leases that lease ls --stale lists, and no others', async () => {
+  const world = await leasedWorld('old')
+  world.nowMs += 6 * 60_000
+  await given(world, ['new'])
+  await lease(world, 'new')
+  const listed = await cli(world, ['lease', 'ls', '--stale', '-o', 'name'], { running: [41] })
+  expect(listed.stdout).toBe('old\n')
+  const dry = await cli(world, ['lease', 'break', '--stale', '--dry-run'], { running: [41] })
+  expect(dry.stdout).toMatch(/^old {2}leased \(infinite\) by worker-7/)
+  expect(dry.stderr).toContain('1 stream: 1 inprocess; 1 not stale, left out. A dry run')
+  expect((await cli(world, ['lease', 'break', '--stale', '--yes'], { running: [41] })).exit).toBe(0)
+  expect([await leaseOf(world, 'old'), await leaseOf(world, 'new')]).toEqual(['available', 'leased'])
+})
+
+test('names from a list are broken too; one without a lease is so already', async () => {
+  const world = await leasedWorld('a', 'b')
+  const stdin = (await cli(world, ['lease', 'ls', '-o', 'name'])).stdout
+  expect(stdin).toBe('a\nb\n')
+  const ran = await cli(world, ['lease', 'break', '--streams', '-', '--yes', '-o', 'ndjson'], { stdin })
+  expect(ran.stdout.trimEnd().split('\n').map(json)).toMatchObject([{ stream: 'a' }, { stream: 'b' }])
+  const again = await cli(world, ['lease', 'break', 'a', 'b', 'free', '--yes', '-o', 'json'])
+  expect(json(again.stdout)).toMatchObject({ counts: { already: 3 } })
+})
+
+test.each([
+  [[], 'which streams?'],
+  [['s', '--stale'], 'names and filters both select streams'],
+  [['--streams', 'f', '--stale'], 'filters and --streams both select streams'],
+])('lease break %j is a usage error', async (more, message) => {
+  const ran = await cli(await leasedWorld('s'), ['lease', 'break', ...more, '--yes'], { files: { f: 's' } })
+  expect(ran.exit).toBe(2)
+  expect(ran.stderr).toContain(message)
+})
+
+test('--all breaks every lease', async () => {
+  const world = await leasedWorld('a', 'b')
+  expect((await cli(world, ['lease', 'break', '--all', '--yes', '--expect', '2'])).exit).toBe(0)
+  expect([await leaseOf(world, 'a'), await leaseOf(world, 'b')]).toEqual(['available', 'available'])
+})
+
+test('the lease of an unreadable document is broken, and only the audit log has it', async () => {
+  const world = newWorld()
+  await unreadable(world, 'bad')
+  await lease(world, 'bad')
+  const before = await world.store.read('bad')
+  const ran = await cli(world, ['lease', 'break', 'bad', '--yes'])
+  expect(ran).toMatchObject({ exit: 0 })
+  expect(ran.stdout).toContain('lease broken, not in the journal: the document cannot be read')
+  expect((await world.store.read('bad'))?.etag).toBe(before?.etag)
+  expect(await readAuditLog(world.store, {})).toMatchObject([{ op: 'break-lease', names: ['bad'] }])
+})
+
+test('with a period only a longer --lease-wait makes the journal entry', async () => {
+  const world = await leasedWorld('s')
+  const ran = await cli(world, ['lease', 'break', 's', '--yes', '--period', '10s', '-o', 'json'])
+  expect(json(ran.stdout)).toMatchObject({ outcome: 'done', state: 'breaking', journal: 'held', version: 1 })
+  expect((await lastEntry(world, 's'))?.op).toBe('init')
+  expect(await readAuditLog(world.store, {})).toMatchObject([{ op: 'break-lease', end: { counts: { done: 1 } } }])
+})
+
+test('a lease is broken although the audit log cannot be written, with a warning', async () => {
+  const world = await leasedWorld('s')
+  const store = storeWith(world.store, {
+    create: async (...args) => {
+      if (args[0] === AUDIT_LOG) throw new StoreUnreachable('gone')
+      return world.store.create(...args)
+    },
+  })
+  const ran = await cli(world, ['lease', 'break', 's', '--yes'], { store })
+  expect(ran.exit).toBe(0)
+  expect(ran.stderr).toContain('not in the audit log: gone')
+  expect((await lastEntry(world, 's'))?.op).toBe('break-lease')
+})
+
+test('the rest of a batch of breaks is done with --rerun', async () => {
+  const world = await leasedWorld('a', 'b')
+  const store = storeWith(world.store, {
+    breakLease: async (name, periodS) =>
+      name === 'b' ? { kind: 'unknown', cause: new Error('no answer') } : world.store.breakLease(name, periodS),
+  })
+  const ran = await cli(world, ['lease', 'break', 'a', 'b', '--yes', '-m', 'gone'], { store })
+  expect(ran.exit).toBe(7)
+  const words = /leasectl lease break --rerun (\S+)/.exec(ran.stderr)?.[1] ?? ''
+  expect((await cli(world, ['lease', 'break', '--rerun', words, '--yes'])).exit).toBe(0)
+  expect(await lastEntry(world, 'b')).toMatchObject({ op: 'break-lease', why: 'gone' })
 })

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { readAuditLog } from '../../../../src/ops/audit-log.ts'
+import { readStream } from '../../../../src/ops/read-stream.ts'
 import { given } from '../batch/support.ts'
 import { cli, newWorld, type World } from '../support.ts'
 import { carry, look, portsOver, streams, wordsOf } from './support.ts'
@@ -14,7 +16,7 @@ const ID = '11111111-1111-4111-8111-111111111111'
 
 const state = async (world: World, name = 's') => (await world.store.read(name))?.lease.state
 
-test('the preview names the holder and prompts for the name of the stream; there is no reason', async () => {
+test('the preview names the holder and asks for a reason and the name of the stream', async () => {
   const ports = await portsOver(await leased('s'))
   const preview = await look(ports, 'break', [{ stream: 's', event: '01.00' }])
   expect(preview).toMatchObject({
@@ -22,19 +24,18 @@ test('the preview names the holder and prompts for the name of the stream; there
     question: 'This breaks the lease of s',
     count: 1,
     confirm: { kind: 'type', text: 's', what: 'the name of the stream' },
-    takesReason: false,
+    takesReason: true,
   })
   expect(preview.lines[0]).toMatch(/^s {2}leased by worker-7@testhost \(pid 41\) for 0s, "repair"/)
   expect(preview.command('')).toBe('leasectl lease break s')
+  expect(preview.command('gone')).toBe('leasectl lease break s -m gone')
 })
 
 test('the same lease is broken', async () => {
   const world = await leased('s')
   const ports = await portsOver(world)
   const carried = await carry(ports, await look(ports, 'break', streams('s')))
-  expect(carried.outcomes).toEqual([
-    { target: { stream: 's' }, word: 'done', isGood: true, text: 'the lease is broken' },
-  ])
+  expect(carried.outcomes).toEqual([{ target: { stream: 's' }, word: 'done', isGood: true, text: 'lease broken' }])
   expect(await state(world)).not.toBe('leased')
 })
 
@@ -58,7 +59,7 @@ test('a lease that ended meanwhile no longer exists', async () => {
   const preview = await look(ports, 'break', streams('free'))
   await cli(world, ['lease', 'release', 'free', '--lease-id', ID])
   expect(await carry(ports, preview)).toMatchObject({
-    outcomes: [{ word: 'already', isGood: true, text: 'the lease was already gone' }],
+    outcomes: [{ word: 'already', isGood: true, text: 'already so' }],
   })
 })
 
@@ -67,7 +68,7 @@ test('of several streams only the leased ones are broken, after their number was
   const ports = await portsOver(world)
   const preview = await look(ports, 'break', streams('a', 'free', 'b', 'nix', 'a'))
   expect(preview).toMatchObject({
-    question: 'This breaks the leases of 2 streams',
+    question: 'This breaks the lease of 2 streams',
     count: 2,
     confirm: { kind: 'type', text: '2', what: 'the number of leases' },
   })
@@ -75,7 +76,7 @@ test('of several streams only the leased ones are broken, after their number was
   expect(preview.lines).toContain('1 stream no longer there')
   const carried = await carry(ports, preview)
   expect(wordsOf(carried)).toEqual(['done a', 'done b'])
-  expect(carried.end.lines).toEqual(['2 done'])
+  expect(carried.end.lines[0]).toBe('2 done; 1 not leased, left out')
 })
 
 test('without a lease the preview has no target', async () => {
@@ -89,11 +90,20 @@ test('a name that cannot be typed is not prompted for', async () => {
   expect(preview.confirm).toMatchObject({ text: '1' })
 })
 
-test('the command takes one name: the line has the first of very many', async () => {
+test('the equivalent command takes all names; of very many it reads them', async () => {
   const ports = await portsOver(await leased('a', 'b'))
-  expect((await look(ports, 'break', streams('a', 'b'))).command('')).toBe(
-    'leasectl lease break a && leasectl lease break b',
-  )
+  expect((await look(ports, 'break', streams('a', 'b'))).command('')).toBe('leasectl lease break a b')
   const many = streams(...Array.from({ length: 1_021 }, (_, at) => `nowhere/${at}`))
-  expect((await look(ports, 'break', many)).command('')).toMatch(/nowhere\/19 {2}# and 1001 more, one at a time$/)
+  expect((await look(ports, 'break', many)).command('')).toMatch(/^leasectl lease break --streams - {2}# 1 021 names/)
+})
+
+test('a break has its reason in the journal and in the audit log, as that of the command', async () => {
+  const world = await leased('s')
+  const ports = await portsOver(world)
+  await carry(ports, await look(ports, 'break', streams('s')), 'worker-7 is gone')
+  const entry = { why: 'worker-7 is gone', by: 'tester@testhost' }
+  expect((await readStream(world.store, 's'))?.transactions().at(-1)).toMatchObject({ op: 'break-lease', ...entry })
+  expect(await readAuditLog(world.store, {})).toMatchObject([
+    { op: 'break-lease', names: ['s'], end: { counts: { done: 1 } }, ...entry },
+  ])
 })
