@@ -11,7 +11,7 @@ Each event that can be worked on is counted once, under its worker and under its
   RUNNING    its claim has not ended
   ABANDONED  its claim has ended: the worker is silent, and another one takes over
   SINCE      the earliest claim; LAST SEEN is the latest sign of life, TRY the highest number of an attempt
---owner, --waiting-on and --event-state also select among the events of a stream.
+--owner, --waiting-on, --event-state and --abandoned also select among the events of a stream.
 `
 
 export function register(parent: Command, runtime: Runtime, go: Run<WorkersOptions> = run): void {

@@ -17,6 +17,8 @@ export interface StreamFilter extends OpenEventFilter {
   readonly acknowledged?: boolean
   /** An event was canceled on request. */
   readonly canceled?: boolean
+  /** With `failure`: also messages of streams whose events were only canceled. */
+  readonly withCanceled?: boolean
   /** An open event is past its deadline. */
   readonly overdue?: boolean
   /** The claim of a running event has ended: its worker is silent. */
@@ -89,8 +91,8 @@ export function hasUnacknowledgedFailure(summary: Pick<Summary, 'failed' | 'fail
 }
 
 /** Whether the stream has a failure to be matched or grouped: an aborted event, or also a canceled one. */
-export function hasFailure({ failed, failedId }: Summary, { canceled }: StreamFilter): boolean {
-  return canceled ? failedId !== '' : failed > 0
+export function hasFailure({ failed, failedId }: Summary, { canceled, withCanceled }: StreamFilter): boolean {
+  return canceled || withCanceled ? failedId !== '' : failed > 0
 }
 
 /** Whether one of the patterns matches the message as it is, or without its numbers and ids. */

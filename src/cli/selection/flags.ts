@@ -21,6 +21,8 @@ export interface FilterOptions {
   readonly acknowledged?: boolean
   readonly canceled?: boolean
   readonly failure?: readonly TextPattern[]
+  /** `retry --canceled`: also what was canceled on request. Selects nothing by itself. */
+  readonly reopenCanceled?: boolean
   readonly overdue?: boolean
   readonly abandoned?: boolean
   readonly locked?: boolean

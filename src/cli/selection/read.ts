@@ -59,6 +59,7 @@ export function filterOf(options: FilterOptions, nowMs: number): StreamFilter | 
     ...(failed || acknowledged ? { failed: true } : {}),
     ...(acknowledged ? { acknowledged } : {}),
     ...(canceled ? { canceled } : {}),
+    ...(options.reopenCanceled && failure !== undefined ? { withCanceled: true } : {}),
     ...(overdue ? { overdue } : {}),
     ...(abandoned ? { abandoned } : {}),
     ...(locked ? { locked } : {}),

@@ -51,7 +51,8 @@ async function tallyOf(
   { signal }: Runtime,
   onPage: (streams: number) => Promise<void> = async () => {},
 ): Promise<WorkerTally> {
-  const tally = new WorkerTally(filter, { keepsEvents: events })
+  const ofEvents = filter.abandoned ? { eventState: ['abandoned'], ...filter } : filter
+  const tally = new WorkerTally(ofEvents, { keepsEvents: events })
   for await (const page of summaries(store, filter, { signal, wholeLists: true })) {
     for (const item of page) tally.add(item, store.nowMs())
     await onPage(tally.streams)

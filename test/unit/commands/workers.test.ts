@@ -58,6 +58,8 @@ test('filters select streams and, by owner, name and state, their events', async
   expect(await names('--match', 'b')).toEqual(['pay@2', 'Pay', 'Ship'])
   expect(await names('--owner', 'pay@2')).toEqual(['pay@2', 'Pay'])
   expect(await names('--event-state', 'abandoned')).toEqual(['pay@1', 'Pay'])
+  expect(await names('--abandoned')).toEqual(['pay@1', 'Pay'])
+  expect(await names('--abandoned', '--event-state', 'ready')).toEqual(['Ship'])
   expect(await names('--waiting-on', 'Ship')).toEqual(['Ship'])
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Filtered, mayPass, type StreamFilter, verdictOf } from '../../../src/ops/filter.ts'
 import { anyGlobOf, globOf } from '../../../src/ops/glob.ts'
 import type { LeaseView } from '../../../src/store/store.ts'
-import type { Summary } from '../../../src/stream/summary.ts'
+import { runningItem, type Summary } from '../../../src/stream/summary.ts'
 
 const NOW = 10_000
 
@@ -134,6 +134,22 @@ describe('failures', () => {
     expect(passes(item(failed), { canceled: true })).toBe('no')
   })
 
+  test('a message of a canceled event is selected only with a filter of canceled streams', () => {
+    const canceled = item({ canceled: 1, failedId: '01.00', failure: 'customer withdrew' })
+    const failure = [{ matches: (text: string) => text.includes('withdrew') }]
+    expect(passes(canceled, { failure })).toBe('no')
+    expect(passes(canceled, { failure, canceled: true })).toBe('yes')
+    expect(passes(canceled, { failure, withCanceled: true })).toBe('yes')
+  })
+
+  test('a message is matched as it is and without its numbers', () => {
+    const matching = (pattern: RegExp) => [{ matches: (text: string) => pattern.test(text) }]
+    const order = item({ ...failed, failure: 'order 4711:  no stock' })
+    expect(passes(order, { failure: matching(/4711/) })).toBe('yes')
+    expect(passes(order, { failure: matching(/^order #: no stock$/) })).toBe('yes')
+    expect(passes(order, { failure: matching(/^order 4712/) })).toBe('no')
+  })
+
   test('are selected by their message', () => {
     const failure = [{ matches: (text: string) => text.includes('503') }]
     expect(passes(item(failed), { failure })).toBe('yes')
@@ -191,4 +207,29 @@ test('several patterns match what any of them does, behind what they have in com
     false,
   ])
   expect(anyGlobOf(['a*', 'b']).prefix).toBe('')
+})
+
+test('name, owner and state of a filter must hold for the same event', () => {
+  const claim = (id: string, name: string, owner: string, claimEndMs: number) =>
+    runningItem({ id, name, owner, attempt: 1, sinceMs: 0, lastSeenMs: 0, claimEndMs })
+  const open = item({
+    waitingOn: ['01.00', '02.00', '03.00'],
+    ready: ['Ship|'],
+    running: [claim('01.00', 'Pay', 'w1', NOW), claim('02.00', 'Search', 'w2', NOW + 1)],
+  })
+  expect(passes(open, { waitingOn: ['Pay'], owner: ['w1'], eventState: ['abandoned'] })).toBe('yes')
+  expect(passes(open, { waitingOn: ['Pay'], owner: ['w2'] })).toBe('no')
+  expect(passes(open, { owner: ['w2'], eventState: ['abandoned'] })).toBe('no')
+  expect(passes(open, { waitingOn: ['Ship'], eventState: ['ready', 'running'] })).toBe('yes')
+  expect(passes(open, { eventState: ['held'] })).toBe('no')
+  expect(passes(item({ status: 'init', waitingOn: ['00'] }), { eventState: ['held'] })).toBe('yes')
+})
+
+test('completed streams are selected with and without errors', () => {
+  const errors = item({ status: 'completed', outcome: 'errors' })
+  expect(passes(errors, { status: ['completed'] })).toBe('yes')
+  expect(passes(errors, { status: ['errors'] })).toBe('yes')
+  expect(passes(errors, { status: ['success'] })).toBe('no')
+  expect(passes(item({ status: 'completed' }), { status: ['success'] })).toBe('yes')
+  expect(passes(item({ outcome: 'errors' }), { status: ['errors'] })).toBe('no')
 })
