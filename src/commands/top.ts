@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander'
 import { type Run, reads } from '../cli/command.ts'
 import type { Problem } from '../cli/problem.ts'
-import { choice, duration, pattern, streamName } from '../cli/values.ts'
+import { filterFlags } from '../cli/selection/flags.ts'
+import { choice, duration, streamName } from '../cli/values.ts'
 import type { ProgramRuntime } from './top/dashboard.ts'
 import { THEMES, type TopOptions } from './top/options.ts'
 
@@ -21,12 +22,6 @@ export function register(
     .argument('[STREAM]', 'stream to open; it need not exist yet', streamName)
     .addOption(
       new Option(
-        '--match <glob>',
-        'glob over the whole name: * stops at a /, ** does not; also ? [a-z] [!a-z] {a,b}',
-      ).argParser(pattern('--match')),
-    )
-    .addOption(
-      new Option(
         '--interval <duration>',
         'time between polls (default: 1s, on Azure 2s; longer if the store is slow)',
       ).argParser(duration('--interval')),
@@ -40,12 +35,14 @@ export function register(
     )
     .option('--ascii', 'draw with ASCII characters only')
     .option('--accessible', 'print lines; draw nothing in place')
+  filterFlags(command)
   command.addHelpText('after', NOTES)
   const description = {
     summary: 'open a live dashboard of all streams or of one',
     examples: [
       ['top', 'all streams; ? shows the keys'],
       ['top orders/4711', 'one stream as a tree; it need not exist yet'],
+      ["top --failed --match 'orders/**'", 'only these streams; filters as in ls'],
       ["top --match 'orders/**' --write", 'with changes unlocked for ten minutes; each one asks'],
       ['top --accessible', 'as lines, for a screen reader or a log'],
     ],

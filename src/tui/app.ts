@@ -25,7 +25,7 @@ export class App {
   readonly #facts: StoreInfo
   readonly #store: DataStore
   readonly #poll: Poll
-  readonly #lists = new Lists()
+  readonly #lists: Lists
   readonly #effects: Effects
   readonly #listeners = new Set<(why: RedrawCause) => void>()
   #state: State
@@ -33,7 +33,7 @@ export class App {
   #frozen: Data | undefined
 
   constructor(options: AppOptions) {
-    const { ports, intervalMs, match, size, stream, writes, time } = options
+    const { ports, intervalMs, filter, size, stream, writes, time } = options
     this.#options = options
     this.#facts = {
       address: visibleText(ports.address),
@@ -46,8 +46,9 @@ export class App {
     this.#poll = new Poll(ports.store, this.#store, {
       intervalMs,
       explain: error => ports.explain(error),
-      ...(match && { match }),
+      ...(filter?.names && { match: filter.names }),
     })
+    this.#lists = new Lists(filter)
     this.#state = initialState({
       size,
       writes,

@@ -1,4 +1,4 @@
-import type { Glob } from '../ops/glob.ts'
+import type { StreamFilter } from '../ops/filter.ts'
 import type { Ports } from './ports.ts'
 import type { Size, State, Writes } from './state/state.ts'
 import type { StderrSource } from './terminal/stderr-buffer.ts'
@@ -12,8 +12,8 @@ export interface AppOptions {
   readonly stream?: string
   /** Time between the starts of two polls, ms; longer if the store is slow. */
   readonly intervalMs: number
-  /** Only streams with a matching name. */
-  readonly match?: Glob
+  /** Only these streams. Its names hold for every screen, the rest for the lists of streams and of leases. */
+  readonly filter?: StreamFilter
   /** The flags of the command line that select streams, as typed. */
   readonly selection?: string
   /** `never`: changes cannot be unlocked. */

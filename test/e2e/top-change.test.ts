@@ -121,7 +121,7 @@ test('three marked streams have one outcome each, also the one that another chan
   expect((await historyOf(store, 'd')).at(-1)).toMatchObject({ op: 'abort', why: 'cleaning up' })
   expect(await opsOf('c')).toEqual(['init', 'set'])
   program.press('esc')
-  await program.until(rows => !/marked/.test(rows[1] ?? ''))
+  await program.until(rows => !/marked/.test(rows[2] ?? ''))
   program.press('o')
   await program.until(/abort: 3 of 3/)
   program.press('esc')

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { Command, Option } from 'commander'
 import type { TextPattern } from '../../ops/filter.ts'
 import {
   added,
@@ -99,6 +99,21 @@ export function filterFlags(command: Command, since: string | false = SINCE): Co
   ]
   for (const option of options) command.addOption(option.helpGroup(SELECTION))
   return command
+}
+
+/** The filters of a command line, as typed: for another command with the same filters. */
+export function filterArguments(argv: readonly string[]): readonly string[] {
+  const flags = new Map(filterFlags(new Command()).options.map(option => [option.long, option.required]))
+  const found: string[] = []
+  for (let at = 0; at < argv.length && argv[at] !== '--'; at++) {
+    const [word = ''] = (argv[at] ?? '').split('=', 1)
+    const takesValue = flags.get(word)
+    if (takesValue === undefined) continue
+    const hasValue = takesValue && argv[at] === word
+    found.push(...argv.slice(at, at + (hasValue ? 2 : 1)))
+    if (hasValue) at++
+  }
+  return found
 }
 
 function timeFlags(since: string): Option[] {

@@ -6,6 +6,7 @@ import { changeLines } from '../../formats/change.ts'
 import { statusWord, styleOf } from '../../formats/stream/view.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
+import { selected } from '../../ops/selection.ts'
 import { checkText } from '../../stream/text.ts'
 import type { ChangeEnd, ChangeTarget, ChangeVerb, Outcome, Preview } from '../../tui/ports.ts'
 import { commandWords } from '../../util/strings.ts'
@@ -31,34 +32,96 @@ export async function prepareChange(
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<Prepared> {
-  const action = transactAction(VERBS[name])
-  const events = eventsByStream(targets)
+  const first = await planOf(name, eventsByStream(targets), false, opened, runtime, signal)
+  const withdrawn = await withdrawnOf(name, first, opened, signal)
+  if (withdrawn === undefined) return prepared(name, targets, first, opened, runtime)
+  const second = await planOf(name, withdrawn, true, opened, runtime, signal)
+  return prepared(name, targets, second, opened, runtime)
+}
+
+interface Planned {
+  readonly plan: BatchPlan
+  readonly events: Events
+  /** A retry of what was canceled on request. */
+  readonly reopensCanceled: boolean
+}
+
+async function planOf(
+  name: Exclude<ChangeVerb, 'break'>,
+  events: Events,
+  reopensCanceled: boolean,
+  { store }: RuntimeStore,
+  runtime: Runtime,
+  signal: AbortSignal,
+): Promise<Planned> {
   const request = {
-    action,
+    action: transactAction(VERBS[name]),
     options: { names: [], by: runtime.actor },
     selection: { kind: 'names', names: [...events.keys()] },
     eventsOf: [...events.values()].every(ids => ids.length === 0)
       ? undefined
       : (stream: string) => events.get(stream) ?? [],
-    leaveOut: true,
+    leaveOut: !reopensCanceled,
     keepRows: ROWS_SHOWN,
     runtime,
   } as const
-  const plan = await makePlan(request, opened.store, signal)
+  return { plan: await makePlan(request, store, signal), events, reopensCanceled }
+}
+
+/**
+ * The streams of a retry that finds no failure, as far as they were canceled on request: they are offered with that
+ * word. A retry that reopens failures leaves them as they are.
+ */
+async function withdrawnOf(
+  name: Exclude<ChangeVerb, 'break'>,
+  { plan, events }: Planned,
+  { store }: RuntimeStore,
+  signal: AbortSignal,
+): Promise<Events | undefined> {
+  const isWhole = [...events.values()].every(ids => ids.length === 0)
+  if (name !== 'retry' || plan.jobs.length > 0 || plan.leftOut === 0 || !isWhole) return undefined
+  const names: string[] = []
+  for await (const { found } of selected(store, { kind: 'names', names: [...events.keys()] }, signal)) {
+    for (const { listed, summary } of found) if ((summary?.canceled ?? 0) > 0) names.push(listed.name)
+  }
+  return names.length === 0 ? undefined : new Map(names.map(each => [each, []]))
+}
+
+function prepared(
+  name: Exclude<ChangeVerb, 'break'>,
+  targets: readonly ChangeTarget[],
+  planned: Planned,
+  opened: RuntimeStore,
+  runtime: Runtime,
+): Prepared {
+  const { plan, events, reopensCanceled } = planned
+  const action = transactAction(VERBS[name])
   const count = plan.jobs.reduce((sum, job) => sum + job.targets.length, 0)
   const only = targets.length === 1 ? targets[0] : undefined
   return {
     preview: {
       verb: name,
-      question: count === 0 ? `There is nothing to ${name}` : action.question(nameOf(only, plan)),
-      lines: previewLines(plan, action, only),
+      question: questionOf(name, action, only, planned, count),
+      lines: previewLines(planned, action, only),
       count,
-      command: reason => changeCommand(name, events, reason, runtime),
+      command: reason => changeCommand(name, events, { reason, reopensCanceled }, runtime),
       confirm: confirmOf(plan.jobs.length, opened.isProtected),
       takesReason: true,
     },
-    execute: executor(plan, action, events, targets.length > 1, opened, runtime),
+    execute: executor(planned, action, targets.length > 1, opened, runtime),
   }
+}
+
+function questionOf(
+  name: string,
+  action: BatchAction,
+  only: ChangeTarget | undefined,
+  { plan, reopensCanceled }: Planned,
+  count: number,
+): string {
+  if (count === 0) return `There is nothing to ${name}`
+  const question = action.question(nameOf(only, plan))
+  return reopensCanceled ? `${question}, canceled on request` : question
 }
 
 /** The targets in words: a single one by name, several by number. */
@@ -75,9 +138,8 @@ function confirmOf(streams: number, isProtected: boolean): Prepared['preview']['
 
 /** Executes the plan. All attempts share one command id, so that no change is applied twice. */
 export function executor(
-  plan: BatchPlan,
+  { plan, events, reopensCanceled }: Planned,
   action: BatchAction,
-  events: ReadonlyMap<string, readonly string[]>,
   isBatch: boolean,
   { store }: RuntimeStore,
   runtime: Runtime,
@@ -85,9 +147,14 @@ export function executor(
   const commandId = runtime.newId()
   return async (reason, onOutcome, signal) => {
     checkText('reason', reason)
-    const options = { names: [], by: runtime.actor, ...(reason === '' ? {} : { reason }) }
+    const options = {
+      names: [],
+      by: runtime.actor,
+      ...(reason === '' ? {} : { reason }),
+      ...(reopensCanceled ? { reopenCanceled: true } : {}),
+    }
     const [group] = groups(events)
-    const argv = group === undefined ? [] : changeWords(action.name, group, reason)
+    const argv = group === undefined ? [] : changeWords(action.name, group, { reason, reopensCanceled })
     const context: BatchContext = { action, options, runtime: changing(runtime, argv, signal) }
     const faults: string[] = []
     const ended = await executePlan(plan, { store, commandId, isBatch }, context, {
@@ -135,12 +202,16 @@ function singleLines(
 const MAX_MISSING = 5
 
 /** The lines of the preview: the targets, and why others are left out. Safe to print. */
-function previewLines(plan: BatchPlan, action: BatchAction, only: ChangeTarget | undefined): readonly string[] {
+function previewLines(
+  { plan, reopensCanceled }: Planned,
+  action: BatchAction,
+  only: ChangeTarget | undefined,
+): readonly string[] {
   const { rows, targets, missing, leftOut } = plan
   const more = targets.length - rows.length
   const moreMissing = missing.length - MAX_MISSING
   return [
-    ...tableOf(rows, action),
+    ...tableOf(rows, action, reopensCanceled),
     ...(more > 0 ? [`and ${countText(more)} more`] : []),
     ...missing.slice(0, MAX_MISSING).map(({ message }) => `not tried: ${visibleText(message)}`),
     ...(moreMissing > 0 ? [`and ${countText(moreMissing)} more that do not exist`] : []),
@@ -153,26 +224,29 @@ function targetName({ stream, event }: ChangeTarget): string {
   return visibleText(event === undefined ? stream : `${event} of ${stream}`)
 }
 
-function tableOf(rows: readonly PreviewRow[], action: BatchAction): string[] {
+function tableOf(rows: readonly PreviewRow[], action: BatchAction, reopensCanceled: boolean): string[] {
   const withEvents = rows.some(({ target }) => target.event !== undefined)
   const cells = rows.map(row => [
     visibleName(row.target.stream),
     ...(withEvents ? [visibleText(row.target.event ?? '')] : []),
     problemOf(row) === undefined ? `${styleOf(row.status).glyph} ${statusWord(row.status)}` : '✗ not tried',
-    effectOf(row, action),
+    effectOf(row, action, reopensCanceled),
   ])
   const columns = (cells[0] ?? []).map(() => ({ title: '' }))
   return tableRows(columns, cells, tableWidths(columns, cells)).map(line => line.trimEnd())
 }
 
 /** What follows from it, or why it is left as it is. */
-function effectOf(row: PreviewRow, { name }: BatchAction): string {
+function effectOf(row: PreviewRow, { name }: BatchAction, reopensCanceled: boolean): string {
   const { target, item, openBelow } = row
   const why = problemOf(row)
   if (why !== undefined) return whyNot(why, target)
   if (name !== 'retry') return openBelow === 0 ? '' : `${counted(openBelow, 'open event')} below`
-  const failed = item.summary?.failed ?? 0
-  return target.event !== undefined || failed === 0 ? '' : counted(failed, 'failed event')
+  if (target.event !== undefined) return ''
+  const { failed = 0, canceled = 0 } = item.summary ?? {}
+  if (reopensCanceled) return `${counted(canceled, 'canceled event')}`
+  const left = canceled === 0 ? '' : `; ${counted(canceled, 'canceled event')} left as they are`
+  return failed === 0 ? '' : `${counted(failed, 'failed event')}${left}`
 }
 
 /** A planned change. */
@@ -205,21 +279,29 @@ type Events = ReadonlyMap<string, readonly string[]>
 const MAX_CHARACTERS = 4_000
 
 /** The words of one command, for streams with the same events. */
-function changeWords(verb: string, [names, events]: NamesOf, reason: string): readonly string[] {
-  const why = reason === '' ? [] : ['-m', reason]
+function changeWords(verb: string, [names, events]: NamesOf, flags: ChangeFlags): readonly string[] {
+  const why = flagWords(flags)
   const which = events.flatMap(event => ['-e', event])
   return commandWords(verb.split(' '), names, [...which, ...why])
+}
+
+interface ChangeFlags {
+  readonly reason: string
+  readonly reopensCanceled: boolean
+}
+
+function flagWords({ reason, reopensCanceled }: ChangeFlags): readonly string[] {
+  return [...(reopensCanceled ? ['--canceled'] : []), ...(reason === '' ? [] : ['-m', reason])]
 }
 
 type NamesOf = readonly [names: readonly string[], events: readonly string[]]
 
 /** The command line that is equivalent to a change of the dashboard. */
-export function changeCommand(verb: string, targets: Events, reason: string, runtime: Runtime): string {
-  const lines = groups(targets).map(group => commandLine(runtime, changeWords(verb, group, reason)))
+export function changeCommand(verb: string, targets: Events, flags: ChangeFlags, runtime: Runtime): string {
+  const lines = groups(targets).map(group => commandLine(runtime, changeWords(verb, group, flags)))
   const text = lines.join(' && ')
   if (text.length <= MAX_CHARACTERS) return text
-  const why = reason === '' ? [] : ['-m', reason]
-  const rest = commandLine(runtime, [...verb.split(' '), '--streams', '-', ...why])
+  const rest = commandLine(runtime, [...verb.split(' '), '--streams', '-', ...flagWords(flags)])
   return `${rest}  # ${countText(targets.size)} names on standard input`
 }
 

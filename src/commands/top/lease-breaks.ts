@@ -38,11 +38,11 @@ export async function prepareBreak(
       question: count === 0 ? 'There is no lease to break' : action.question(what),
       lines: linesOf(names, plan, store.nowMs()),
       count,
-      command: reason => changeCommand(action.name, events, reason, runtime),
+      command: reason => changeCommand(action.name, events, { reason, reopensCanceled: false }, runtime),
       confirm: confirmOf(plan),
       takesReason: true,
     },
-    execute: executor(plan, action, events, names.length > 1, opened, runtime),
+    execute: executor({ plan, events, reopensCanceled: false }, action, names.length > 1, opened, runtime),
   }
 }
 

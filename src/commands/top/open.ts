@@ -1,11 +1,12 @@
 import { constants } from 'node:os'
+import { shellWord } from '../../cli/command-line.ts'
 import { EndsWith } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { usualIntervalMs } from '../../cli/store.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
 import { VERSION } from '../../cli/version.ts'
 import { type ColourChoice, hasColour } from '../../formats/terminal/style.ts'
-import type { Glob } from '../../ops/glob.ts'
+import type { StreamFilter } from '../../ops/filter.ts'
 import type { DashboardOptions } from '../../tui/options.ts'
 import { themeFor } from '../../tui/view/theme.ts'
 import type { ProgramRuntime } from './dashboard.ts'
@@ -17,8 +18,8 @@ export interface TopStart extends Pick<DashboardOptions, 'writes'>, Partial<Pick
   readonly stream?: string
   readonly theme?: ThemeChoice
   readonly color?: ColourChoice
-  /** Only streams that match, with the pattern as typed. */
-  readonly match?: { readonly text: string; readonly glob: Glob }
+  /** Only these streams, and the flags that select them. */
+  readonly selection?: { readonly filter: StreamFilter; readonly argv: readonly string[] }
 }
 
 type Usual = 'intervalMs' | 'isAscii' | 'time'
@@ -33,14 +34,14 @@ export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise
   await keepHeapSmall()
   const { opened, env } = runtime
   if (opened === undefined) throw new Error('no store was opened')
-  const { stream, match, writes, theme = 'auto', color = 'auto', isAscii = false, time = 'relative' } = start
+  const { stream, selection, writes, theme = 'auto', color = 'auto', isAscii = false, time = 'relative' } = start
   let stopped: readonly string[] = []
   const portsOptions: PortsOptions = {
     mayUnlock: writes !== 'never',
     onStopped(lines) {
       stopped = lines
     },
-    ...(match && { match: match.text }),
+    ...(selection && { filterArgv: selection.argv }),
   }
   const shown = runtime.openDashboard({
     ports: portsOf(opened, portsOptions, runtime),
@@ -51,7 +52,7 @@ export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise
     time,
     version: VERSION,
     ...(stream === undefined ? {} : { stream }),
-    ...(match === undefined ? {} : { match: match.glob }),
+    ...(selection && { filter: selection.filter, selection: selection.argv.map(shellWord).join(' ') }),
   })
   // the screen was gone before it could show the outcome of a change that quitting stopped
   const end = await shown.finally(() => sayAll(stopped, runtime))

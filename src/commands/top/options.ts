@@ -1,14 +1,14 @@
 import type { GlobalOptions } from '../../cli/options.ts'
+import type { FilterOptions } from '../../cli/selection/flags.ts'
 
 export const THEMES = ['auto', 'dark', 'light', 'mono'] as const
 
 export type ThemeChoice = (typeof THEMES)[number]
 
 /** Arguments and flags of `top`. */
-export interface TopOptions extends GlobalOptions {
+export interface TopOptions extends GlobalOptions, FilterOptions {
   /** The stream to open; it need not exist yet. */
   readonly stream?: string
-  readonly match?: string
   /** Time between polls, ms. */
   readonly interval?: number
   /** Changes are unlocked from the start. */

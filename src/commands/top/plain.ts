@@ -1,10 +1,10 @@
 import { type Output, openOutput } from '../../cli/output.ts'
 import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { filterOf } from '../../cli/selection/read.ts'
 import { usualIntervalMs } from '../../cli/store.ts'
 import { showTree } from '../../formats/stream/tree.ts'
 import { shownStream } from '../../formats/stream/view.ts'
-import { globOf } from '../../ops/glob.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
@@ -43,17 +43,17 @@ export async function plainTop(
 }
 
 async function plainStreams(
-  { match }: TopOptions,
+  options: TopOptions,
   interval: number,
   store: StreamStore,
   output: Output,
   news: Output,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
-  const filter = match === undefined ? {} : { names: globOf(match) }
+  const filter = filterOf(options, runtime.nowMs()) ?? {}
   // includes transactions made during the listing
   const since = { kind: 'at', ms: store.nowMs() } as const
-  await list({ limit: FIRST_STREAMS, ...(match === undefined ? {} : { match: [match] }) }, store, output, runtime)
+  await list({ ...options, limit: FIRST_STREAMS }, store, output, runtime)
   await output.lines([''])
   if (runtime.signal.aborted) return undefined
   return tailMany({ kind: 'filter', filter }, { follow: true, since, interval }, store, news, runtime)

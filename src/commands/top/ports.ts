@@ -19,8 +19,8 @@ import type { ProgramRuntime } from './dashboard.ts'
 import { prepareBreak } from './lease-breaks.ts'
 
 export interface PortsOptions {
-  /** The pattern of `--match`. */
-  readonly match?: string
+  /** The filters of the command line. */
+  readonly filterArgv?: readonly string[]
   /** Changes can be unlocked. */
   readonly mayUnlock: boolean
   /** Receives the outcome of a stopped change in safe lines, because the screen may already be gone. */
@@ -30,7 +30,7 @@ export interface PortsOptions {
 /** The operations of the dashboard, done by the code of the commands. */
 export function portsOf(
   opened: RuntimeStore,
-  { match, mayUnlock, onStopped = () => {} }: PortsOptions,
+  { filterArgv = [], mayUnlock, onStopped = () => {} }: PortsOptions,
   runtime: ProgramRuntime,
 ): Ports {
   const prepared = new WeakMap<Preview, Prepared>()
@@ -57,7 +57,7 @@ export function portsOf(
     },
     dryRun: signal => dryRun(store, runtime, signal),
     runLine: (line, mayWrite, signal) => lines.run(line, mayWrite, signal),
-    commandFor: subject => commandFor(subject, match, runtime),
+    commandFor: subject => commandFor(subject, filterArgv, runtime),
     explain: error => explain(error, runtime),
   }
 }
@@ -99,12 +99,11 @@ function explain(error: unknown, runtime: Runtime): { readonly code: string; rea
   return { code, message: visibleText(withoutSecrets(text)) }
 }
 
-/** The command line for what the dashboard shows. @param match the pattern of `top --match` */
-function commandFor(subject: CommandContext, match: string | undefined, runtime: Runtime): string {
-  const matching = match === undefined ? [] : ['--match', match]
+/** The command line for what the dashboard shows. @param filters those of `top` */
+function commandFor(subject: CommandContext, filters: readonly string[], runtime: Runtime): string {
   switch (subject.kind) {
     case 'streams':
-      return [commandLine(runtime, ['ls', ...matching]), ...greps(subject.filter)].join(' | ')
+      return [commandLine(runtime, ['ls', ...filters]), ...greps(subject.filter)].join(' | ')
     case 'stream': {
       const format = { tree: [], timeline: ['-o', 'timeline'], xml: ['-o', 'xml'] }[subject.pane]
       return commandLine(runtime, commandWords(['show'], [subject.stream], format))
@@ -118,7 +117,7 @@ function commandFor(subject: CommandContext, match: string | undefined, runtime:
     case 'watchdog':
       return commandLine(runtime, ['watchdog', 'status'])
     case 'activity':
-      return commandLine(runtime, ['tail', '-f', ...matching])
+      return commandLine(runtime, ['tail', '-f', ...filters])
     default:
       return subject satisfies never
   }

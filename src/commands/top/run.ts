@@ -1,8 +1,10 @@
 import { openOutput } from '../../cli/output.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { filterArguments } from '../../cli/selection/flags.ts'
+import { filterOf } from '../../cli/selection/read.ts'
 import { openStoreFor, storeChoice } from '../../cli/store.ts'
-import { globOf } from '../../ops/glob.ts'
+import type { StreamFilter } from '../../ops/filter.ts'
 import { defined } from '../../util/defined.ts'
 import type { ProgramRuntime } from './dashboard.ts'
 import type { TopStart } from './open.ts'
@@ -10,7 +12,8 @@ import type { TopOptions } from './options.ts'
 
 /** Opens the dashboard on a terminal; prints lines elsewhere. */
 export async function top(options: TopOptions, runtime: ProgramRuntime): Promise<Problem | undefined> {
-  checkTogether(options)
+  const filter = filterOf(options, runtime.nowMs())
+  checkTogether(options, filter)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   if (options.accessible || noScreen(runtime) !== undefined) {
@@ -19,16 +22,19 @@ export async function top(options: TopOptions, runtime: ProgramRuntime): Promise
   }
   if (!options.readOnly) await checkProtection(options, runtime)
   const { openTop } = await import('./open.ts')
-  await openTop(startOf(options), runtime)
+  await openTop(
+    { ...startOf(options), ...(filter && { selection: { filter, argv: filterArguments(runtime.argv) } }) },
+    runtime,
+  )
   return undefined
 }
 
 /** @throws UsageError */
-function checkTogether({ write, readOnly, stream, match }: TopOptions): void {
+function checkTogether({ write, readOnly, stream }: TopOptions, filter: StreamFilter | undefined): void {
   if (write && readOnly)
     throw new UsageError('--write and --read-only do not go together', { hint: 'Without either, ! unlocks changes.' })
-  if (stream !== undefined && match !== undefined)
-    throw new UsageError('--match and STREAM do not go together', {
+  if (stream !== undefined && filter !== undefined)
+    throw new UsageError('filters and STREAM do not go together', {
       hint: 'Leave STREAM out and open a matching stream with enter.',
     })
 }
@@ -54,11 +60,10 @@ async function checkProtection(options: TopOptions, runtime: Runtime): Promise<v
 }
 
 function startOf(options: TopOptions): TopStart {
-  const { stream, match, interval, ascii, time, theme, color, write, readOnly } = options
+  const { stream, interval, ascii, time, theme, color, write, readOnly } = options
   return {
     writes: readOnly ? 'never' : write ? 'unlocked' : 'locked',
     ...defined({ stream }),
-    ...(match === undefined ? {} : { match: { text: match, glob: globOf(match) } }),
     ...defined({ intervalMs: interval, theme, color, isAscii: ascii }),
     ...(time === undefined ? {} : { time: time === 'iso' ? 'utc' : time }),
   }

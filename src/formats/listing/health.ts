@@ -26,9 +26,9 @@ export function isBroken({ summary, fault }: Pick<SummarizedStream, 'summary' | 
 }
 
 /** Status of a stream, one step finer: the worst of what is wrong with an open one. */
-export type StreamState = 'failing' | 'abandoned' | 'overdue' | 'errors' | string
+type ListedState = 'failing' | 'abandoned' | 'overdue' | 'errors' | string
 
-export function streamStateOf(summary: Summary, nowMs: number): StreamState {
+export function streamStateOf(summary: Summary, nowMs: number): ListedState {
   if (isFinal(summary))
     return summary.status === 'completed' && summary.outcome === 'errors' ? 'errors' : summary.status
   if (hasNewFailure(summary)) return 'failing'
@@ -37,7 +37,7 @@ export function streamStateOf(summary: Summary, nowMs: number): StreamState {
 }
 
 /** Each glyph identifies its state without the colour. The last character alone does too, where there is no more room. */
-const STATES: ReadonlyMap<StreamState, StatusStyle & { readonly word: string }> = new Map([
+const STATES: ReadonlyMap<ListedState, StatusStyle & { readonly word: string }> = new Map([
   ['failing', { glyph: '▶✗', style: 'bad', word: 'failing' }],
   ['abandoned', { glyph: '†', style: 'warn', word: 'abandoned' }],
   ['overdue', { glyph: '!', style: 'warn', word: 'overdue' }],
@@ -45,12 +45,12 @@ const STATES: ReadonlyMap<StreamState, StatusStyle & { readonly word: string }> 
 ])
 
 /** Glyph, colour and word of a state; words of foreign documents are made visible. */
-export function stateStyle(state: StreamState): StatusStyle & { readonly word: string } {
+export function stateStyle(state: ListedState): StatusStyle & { readonly word: string } {
   return STATES.get(state) ?? { ...styleOf(state), word: statusWord(state) }
 }
 
 /** Numbers of streams. A stream can count as failed, abandoned, overdue and canceled at once, as it is in those lists of `ls`. */
-export interface Health {
+export interface StreamHealth {
   readonly open: number
   readonly completed: number
   readonly failed: number
@@ -60,7 +60,7 @@ export interface Health {
   readonly unreadable: number
 }
 
-export function healthOf(items: Iterable<Pick<SummarizedStream, 'summary' | 'fault'>>, nowMs: number): Health {
+export function healthOf(items: Iterable<Pick<SummarizedStream, 'summary' | 'fault'>>, nowMs: number): StreamHealth {
   const counts = { open: 0, completed: 0, failed: 0, canceled: 0, abandoned: 0, overdue: 0, unreadable: 0 }
   for (const { summary, fault } of items) {
     if (summary === undefined) {

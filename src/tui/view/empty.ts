@@ -22,6 +22,8 @@ export function noStreams(scene: Scene, area: Area): ScreenRow[] {
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return waiting
   if (listing.total > 0) return noMatch(scene, area, 'stream')
+  if (scene.data.streams.size > 0 || facts.selection !== '')
+    return emptyRows(area, `no stream passes ${safeText(facts.selection)}`, ['start top without it to see the others'])
   return emptyRows(area, `no streams in ${facts.address}`, [
     'leasectl init orders/4711 --fork Search,Pay   creates one',
     'leasectl demo   plays a whole order',
@@ -30,7 +32,10 @@ export function noStreams(scene: Scene, area: Area): ScreenRow[] {
 
 /** No row matches the filter. */
 export function noMatch({ state, listing }: Scene, area: Area, what: string): ScreenRow[] {
-  const filter = safeText(state.lists[state.screen].filter)
+  const { filter: typed, onlyBroken } = state.lists[state.screen]
+  if (onlyBroken && typed === '')
+    return emptyRows(area, `nothing is broken: ${spacedCount(listing.total)} streams`, ['F shows all'], 'good')
+  const filter = safeText(typed)
   return emptyRows(area, `no ${what} of ${spacedCount(listing.total)} matches "${filter}"`, ['esc clears the filter'])
 }
 

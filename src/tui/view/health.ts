@@ -1,4 +1,4 @@
-import { type Health, healthOf } from '../../formats/listing/health.ts'
+import { healthOf, type StreamHealth } from '../../formats/listing/health.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
@@ -37,7 +37,7 @@ function healthParts({ data, nowMs }: Scene): readonly HealthPart[] {
   )
 }
 
-const PARTS: readonly (Omit<HealthPart, 'count'> & { readonly word: keyof Health })[] = [
+const PARTS: readonly (Omit<HealthPart, 'count'> & { readonly word: keyof StreamHealth })[] = [
   { glyph: '▶', word: 'open', style: 'plain' },
   { glyph: '✗', word: 'failed', style: 'bad', isBroken: true },
   { glyph: '†', word: 'abandoned', style: 'warn', isBroken: true },
@@ -50,13 +50,13 @@ const PARTS: readonly (Omit<HealthPart, 'count'> & { readonly word: keyof Health
 interface KnownHealth {
   readonly membership: number
   readonly nowMs: number
-  readonly health: Health
+  readonly health: StreamHealth
 }
 
 const KNOWN = new WeakMap<StreamTable, KnownHealth>()
 
 /** Counted once a second, and when streams come or go: it takes a look at every stream. */
-function currentHealth(table: StreamTable, nowMs: number): Health {
+function currentHealth(table: StreamTable, nowMs: number): StreamHealth {
   const known = KNOWN.get(table)
   if (known !== undefined && known.membership === table.membership && known.nowMs === nowMs) return known.health
   const health = healthOf(itemsOf(table), nowMs)

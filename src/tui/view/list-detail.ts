@@ -81,7 +81,7 @@ const SILENT_SHOWN = 3
 /** Why the stream is unreadable, or its first failure. */
 function failureRows(entry: StreamEntry, columns: number, most: number): ScreenRow[] {
   const { fault, summary } = entry.item
-  const text = faultText(entry.item) ?? summary?.failure ?? ''
+  const text = (faultText(entry.item) ?? summary?.failure ?? '').replace(/\s+/g, ' ')
   const isNew = summary !== undefined && hasNewFailure(summary)
   const sign = summary !== undefined && summary.failed === 0 ? '⊘' : '✗'
   const label =

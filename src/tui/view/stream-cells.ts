@@ -36,7 +36,7 @@ export function progressSpans(
 const FRACTION = 7
 
 /** `✗ 1 ⊘ 3`. Failures that were acknowledged are plain. */
-function failureSpans(summary: Summary): readonly StyledText[] {
+export function failureSpans(summary: Summary): readonly StyledText[] {
   const { failed, canceled } = summary
   return joined(
     [

@@ -1,6 +1,7 @@
+import { mayPass, type StreamFilter, verdictOf } from '../../../ops/filter.ts'
 import { isHeld } from '../../../stream/lease.ts'
 import { leaseNow } from '../../data/stream-table.ts'
-import type { Activity, Data } from '../../data/types.ts'
+import type { Activity, Data, StreamEntry } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { State } from '../state.ts'
 import { filterWords, KeptListing, listingOf, NO_ROWS, searchText } from './rows.ts'
@@ -10,24 +11,33 @@ import { TreeList } from './tree-list.ts'
 
 /** The rows of each list in order, cached from frame to frame. */
 export class Lists {
-  readonly #streams = new TableList({
-    sort: { by: 'name', isDescending: false },
-    textOf: streamText,
-    fieldsOf: fieldsOfStream,
-    keepsCursorOnly: false,
-  })
-  readonly #leases = new TableList({
-    isIn: ({ item }, nowMs) => isHeld(leaseNow(item.listed.lease, nowMs)),
-    sort: { by: 'since', isDescending: false },
-    textOf: leaseText,
-    fieldsOf: fieldsOfStream,
-    // Where every change takes a lease, leases come and go all the time.
-    keepsCursorOnly: true,
-  })
+  readonly #streams: TableList
+  readonly #leases: TableList
   readonly #tree = new TreeList()
   readonly #watchdog = new KeptListing()
   readonly #activity = new KeptListing()
   readonly #activityText = searchText(activityTexts)
+
+  /** @param filter the streams to list */
+  constructor(filter?: StreamFilter) {
+    const isSelected = filter === undefined ? undefined : selectedBy(filter)
+    this.#streams = new TableList({
+      ...(isSelected && { isIn: isSelected }),
+      sort: { by: 'name', isDescending: false },
+      textOf: streamText,
+      fieldsOf: fieldsOfStream,
+      keepsCursorOnly: false,
+    })
+    this.#leases = new TableList({
+      isIn: (entry, nowMs) =>
+        isHeld(leaseNow(entry.item.listed.lease, nowMs)) && (isSelected === undefined || isSelected(entry, nowMs)),
+      sort: { by: 'since', isDescending: false },
+      textOf: leaseText,
+      fieldsOf: fieldsOfStream,
+      // Where every change takes a lease, leases come and go all the time.
+      keepsCursorOnly: true,
+    })
+  }
 
   /** The rows of the current screen. @param nowMs the store's clock */
   listing(state: State, data: Data, nowMs: number): Listing {
@@ -66,6 +76,12 @@ export class Lists {
       return listingOf(keys, { matching: keys.length, total: items.length })
     })
   }
+}
+
+/** A stream that was not read yet is listed: only so it is read. So is one whose summary is cut. */
+function selectedBy(filter: StreamFilter): (entry: StreamEntry, nowMs: number) => boolean {
+  return ({ item, isRead }, nowMs) =>
+    mayPass(item.listed, filter) && (!isRead || verdictOf(item, filter, nowMs) !== 'no')
 }
 
 function activityTexts({ stream, tx: { by, op, why, on, changes } }: Activity): readonly string[] {

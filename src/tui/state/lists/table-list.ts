@@ -70,7 +70,7 @@ export class TableList {
 
   /** Deadlines and claims pass without a write. */
   #changesWithTime({ filter, onlyBroken, sort }: ListInputs): boolean {
-    return onlyBroken || sort?.by === 'status' || !filterWords(filter).isEmpty
+    return this.#rules.isIn !== undefined || onlyBroken || sort?.by === 'status' || !filterWords(filter).isEmpty
   }
 
   /** The content of the streams does not matter then. */

@@ -1,5 +1,6 @@
 import { holderOrLast } from '../../../formats/lease.ts'
-import { idsText, statusWord, styleOf } from '../../../formats/stream/view.ts'
+import { stateStyle, streamStateOf } from '../../../formats/listing/health.ts'
+import { idsText } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import { isHeld } from '../../../stream/lease.ts'
@@ -9,6 +10,7 @@ import type { Scene } from '../../state/context.ts'
 import { clockOf } from '../../state/shown-stream.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
+import { failureSpans } from '../stream-cells.ts'
 import { agoText, clockOnly, clockText, dueSpan, type RowTime } from '../times.ts'
 import { openOf } from './open.ts'
 
@@ -60,9 +62,9 @@ function stateSpans(scene: Scene, open: OpenStream, width: number): StyledText[]
   const { summary } = open
   if (summary === undefined) return [['no events yet', 'dim']]
   const name = cutInside(safeText(summary.root), Math.max(8, Math.floor(width / 3)))
-  const before: StyledText[][] = [[[name, 'strong']], statusSpans(summary), ageSpans(scene, open, summary)]
+  const before: StyledText[][] = [[[name, 'strong']], statusSpans(scene, open, summary), ageSpans(scene, open, summary)]
   const after: StyledText[][] = [
-    summary.failed > 0 ? [[`✗ ${summary.failed}`, 'bad']] : [],
+    [...failureSpans(summary)],
     dueSpans(scene, open, summary),
     leaseSpans(scene, open, summary),
   ]
@@ -70,10 +72,11 @@ function stateSpans(scene: Scene, open: OpenStream, width: number): StyledText[]
   return joined([...before, waitsOn(summary, room), ...after], GAP)
 }
 
-function statusSpans({ status, outcome }: Summary): StyledText[] {
-  const { glyph, style } = styleOf(status)
-  const errors = status === 'completed' && outcome === 'errors'
-  return [[`${glyph} ${cut(safeText(statusWord(status)), 20)}${errors ? ' with errors' : ''}`, errors ? 'warn' : style]]
+/** The state as in the list of streams. */
+function statusSpans(scene: Scene, open: OpenStream, summary: Summary): StyledText[] {
+  const state = streamStateOf(summary, clockOf(open, scene.nowMs))
+  const { glyph, style, word } = stateStyle(state)
+  return [[`${glyph} ${state === 'errors' ? 'completed ' : ''}${cut(safeText(word), 20)}`, style]]
 }
 
 function ageSpans(scene: Scene, open: OpenStream, { createdMs }: Summary): StyledText[] {

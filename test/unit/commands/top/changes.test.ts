@@ -65,6 +65,39 @@ describe('the preview', () => {
     })
   })
 
+  test('of a retry of what was canceled says so, and reopens it', async () => {
+    const world = await worldOf(['s', 'sound', 't'])
+    await cli(world, ['cancel', 's', 't', '-m', 'customer withdrew', '--yes'])
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'retry', streams('s'))
+    expect(preview).toMatchObject({
+      question: 'This retries s, canceled on request',
+      lines: ['s  ⊘ canceled  1 canceled event'],
+      count: 1,
+    })
+    expect(preview.command('back again')).toContain("retry s --canceled -m 'back again'")
+    expect(await look(ports, 'retry', streams('s', 'sound', 't'))).toMatchObject({
+      question: 'This retries 2 streams, canceled on request',
+      count: 2,
+    })
+    expect(wordsOf(await carry(ports, preview))).toEqual(['done s'])
+    expect(await statuses(world, 's')).not.toMatchObject({ '00': 'canceled' })
+  })
+
+  test('of a retry of failures leaves what was canceled as it is, and says so', async () => {
+    const world = await worldOf(['s', 't'])
+    await cli(world, ['event', 'start', 's', '01.00'])
+    await cli(world, ['event', 'fail', 's', '01.00', '-m', 'gone'])
+    await cli(world, ['cancel', 's', '-e', '02.00'])
+    await cli(world, ['cancel', 't'])
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'retry', streams('s', 't'))
+    expect(preview).toMatchObject({ question: 'This retries 1 stream', count: 1 })
+    expect(preview.lines[0]).toContain('1 failed event; 1 canceled event left as they are')
+    await carry(ports, preview)
+    expect(await statuses(world, 's')).toMatchObject({ '01.00': 'init', '02.00': 'canceled' })
+  })
+
   test('of an unreadable document has an objection, not an error; the others continue', async () => {
     const world = await worldOf(['good'])
     await unreadable(world, 'bad')

@@ -22,7 +22,10 @@ test.each(SUBJECTS)('%j is shown by %s', async (subject, line) => {
 })
 
 test('the command includes the pattern of the dashboard, the store and the program as it was started', async () => {
-  const ports = await portsOver(newWorld(), { source: 'context', context: 'prod', startedAs: 'npx leasectl' }, 'a/**')
+  const ports = await portsOver(newWorld(), { source: 'context', context: 'prod', startedAs: 'npx leasectl' }, [
+    '--match',
+    'a/**',
+  ])
   expect(ports.commandFor({ kind: 'streams', filter: 'x' })).toBe(
     "npx leasectl ls --match 'a/**' -c prod | grep -iF -e x",
   )

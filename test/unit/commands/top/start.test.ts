@@ -30,7 +30,7 @@ test('flags and STREAM become its options', async () => {
     time: 'utc',
   })
   expect(await optionsFrom(top.register, ['top', '--match', 'a/**', '--read-only'])).toEqual({
-    match: 'a/**',
+    match: ['a/**'],
     readOnly: true,
   })
 })
@@ -40,15 +40,24 @@ test('on a terminal the dashboard opens, locked, with the usual interval of the 
   expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: '', stderr: '' })
   expect(options).toMatchObject({ writes: 'locked', intervalMs: 1_000, isAscii: false, time: 'relative' })
   expect(options).not.toHaveProperty('stream')
-  expect(options).not.toHaveProperty('match')
+  expect(options).not.toHaveProperty('filter')
 })
 
 test('it receives the flags', async () => {
   const { options } = await started('top s --interval 3s --ascii --time local')
   expect(options).toMatchObject({ stream: 's', intervalMs: 3_000, isAscii: true, time: 'local' })
   const { options: matching } = await started('top --match orders/*')
-  expect(matching?.match?.matches('orders/1')).toBe(true)
-  expect(matching?.match?.matches('orders/1/x')).toBe(false)
+  expect(matching?.filter?.names?.matches('orders/1')).toBe(true)
+  expect(matching?.filter?.names?.matches('orders/1/x')).toBe(false)
+})
+
+test('it takes the filters of ls, and the dashboard names them', async () => {
+  const { options } = await started('top --failed --match=a/** --write --owner w-7 --not-match */x')
+  expect(options?.filter).toMatchObject({ failed: true, owner: ['w-7'] })
+  expect(options?.selection).toBe("--failed '--match=a/**' --owner w-7 --not-match '*/x'")
+  expect(options?.ports.commandFor({ kind: 'streams', filter: '' })).toContain(
+    "ls --failed '--match=a/**' --owner w-7 --not-match '*/x'",
+  )
 })
 
 test('iso is for machine-readable output: the screen shows UTC', async () => {
@@ -84,7 +93,8 @@ describe('changes', () => {
 
 test.each([
   ['top --write --read-only', 'do not go together'],
-  ['top s --match x*', '--match and STREAM'],
+  ['top s --match x*', 'filters and STREAM'],
+  ['top s --failed', 'filters and STREAM'],
   ['top 01.02.00', 'looks like an event id'],
   ['top .leasectl/x', 'reserved'],
   ['top a b', 'too many arguments'],

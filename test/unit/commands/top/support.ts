@@ -6,11 +6,11 @@ import { fakeRuntime, type Setting, type World } from '../support.ts'
 export async function portsOver(
   world: World,
   setting: Setting = {},
-  match?: string,
+  filterArgv?: readonly string[],
   more: { readonly mayUnlock?: boolean } = {},
 ): Promise<Ports> {
   const { runtime } = fakeRuntime(world, ['top'], setting)
-  const options = { mayUnlock: true, ...(match === undefined ? {} : { match }), ...more }
+  const options = { mayUnlock: true, ...(filterArgv === undefined ? {} : { filterArgv }), ...more }
   return portsOf(await runtime.openStore({}), options, runtime)
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { anyGlobOf } from '../../../../../src/ops/glob.ts'
 import type { LeaseView } from '../../../../../src/store/store.ts'
 import { runningItem } from '../../../../../src/stream/summary.ts'
 import { DataStore } from '../../../../../src/tui/data/store.ts'
@@ -215,6 +216,18 @@ describe('only what is broken', () => {
     const list = streams(data)
     list({ onlyBroken: true })
     expect(list({ onlyBroken: true }, NOW + 1_000).keys).toContain('good')
+  })
+})
+
+describe('a dashboard that was started with filters', () => {
+  it('lists the streams that pass them now, and those that have to be read first', () => {
+    const data = new DataStore()
+    data.putListed([{ name: 'unread', etag: '1', size: 1, modifiedMs: 0, lease: FREE }], NOW)
+    data.putStreams([row('late', { dueMs: NOW + 1_000 }), row('late/not', { dueMs: NOW }), row('other')], NOW)
+    const notNames = anyGlobOf(['late/*'])
+    const list = streams(data, new Lists({ overdue: true, notNames }))
+    expect(list().keys).toEqual(['unread'])
+    expect(list({}, NOW + 1_000)).toMatchObject({ keys: ['late', 'unread'], total: 2 })
   })
 })
 

@@ -22,9 +22,9 @@ function leased(lease: StreamSnapshot['lease']): OpenStream {
 describe('the header of the open stream', () => {
   it('has name, status, age, waiting-on, failures, and due time', () => {
     const waits = 'waits on 01.02.00 01.03.00 01.04.00 02.00'
-    expect(headerOf(opened(play))).toBe(` OrderStart  ▶ inprocess  1m4s  ${waits}  ✗ 1  due in 17s`)
+    expect(headerOf(opened(play))).toBe(` OrderStart  ▶✗ failing  1m4s  ${waits}  ✗ 1  due in 17s`)
     expect(headerOf(opened(play), 120, 'utc')).toBe(
-      ` OrderStart  ▶ inprocess  since 12:00:00  ${waits}  ✗ 1  due 12:01:21`,
+      ` OrderStart  ▶✗ failing  since 12:00:00  ${waits}  ✗ 1  due 12:01:21`,
     )
   })
 
@@ -61,7 +61,7 @@ describe('the header of the open stream', () => {
     )
     const gone = withUpdate(opened(play), { kind: 'missing' })
     const later = streamHeader(sceneOf(gone, { columns: 120, nowMs: play.nowMs + 3_600_000 }))
-    expect(textOf([later])[0]).toMatch(/^ was removed; this is its last state {2}OrderStart {2}▶ inprocess {2}1m4s/)
+    expect(textOf([later])[0]).toMatch(/^ was removed; this is its last state {2}OrderStart {2}▶✗ failing {2}1m4s/)
   })
 
   it('has a text for a document without events', () => {
