@@ -55,7 +55,7 @@ describe('what a transaction is told as', () => {
     ],
     [
       'what was reopened is done again when it ends again',
-      [{ op: 'cancel' }, { op: 'retry' }, { op: 'cancel' }],
+      [{ op: 'cancel' }, { op: 'retry', canceled: true }, { op: 'cancel' }],
       [['done'], [], ['done']],
     ],
   ])('%s', async (_, operations, kinds) => {
