@@ -17,7 +17,7 @@ export const RETRY: TransactCommand = {
   eventHelp: 'only this event; can be repeated',
   leavesOut({ hasFailed, isCanceled }, { reopenCanceled = false }) {
     if (hasFailed || (isCanceled && reopenCanceled)) return undefined
-    return isCanceled ? 'canceled (--canceled reopens them)' : 'without a failure'
+    return isCanceled ? 'canceled (needs --canceled)' : 'without a failure'
   },
   isTriedFirst: true,
   operation: (event, { reopenCanceled }) => ({ op: 'retry', ...event, ...(reopenCanceled ? { canceled: true } : {}) }),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { register } from '../../../src/commands/log.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
+import { run } from '../ops/support.ts'
 import { cli, fakeRuntime, json, NOON, newWorld, optionsFrom, type Setting, type World } from './support.ts'
 
 test('argv → options', async () => {
@@ -335,3 +336,13 @@ function replacing<Name extends Method>(store: StreamStore, name: Name, method: 
     },
   })
 }
+
+test('the message of a failure is its reason, whoever reports it', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A,B'])
+  await run(world.store, 's', { op: 'fail', event: '01.00', msg: 'db down' })
+  const abort = { op: 'abort', event: '02.00', msg: 'timed out' } as const
+  await run(world.store, 's', abort, { by: 'watchdog' })
+  expect((await cli(world, ['log', 's'])).stdout).toMatch(/fail 01\.00 A +db down\n.*abort 02\.00 B.* +timed out\n/)
+  expect((await cli(world, ['tail', 's', '-n', '2'])).stdout).toMatch(/"db down"[\s\S]*"timed out"/)
+})

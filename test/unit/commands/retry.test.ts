@@ -57,11 +57,11 @@ test('the preview promises only what will be retried, and says what is left out 
     ],
     streams: 2,
     leftOut: 3,
-    leftOutBecause: { 'canceled (--canceled reopens them)': 1, 'without a failure': 1, 'refused (join-ran)': 1 },
+    leftOutBecause: { 'canceled (needs --canceled)': 1, 'without a failure': 1, 'refused (join-ran)': 1 },
   })
   expect(preview.stderr).toContain('2 streams: 1 completed, 1 inprocess; 1 event not retried (1 join-ran); ')
   expect(preview.stderr).toContain(
-    '; 1 canceled (--canceled reopens them), 1 without a failure, 1 refused (join-ran), left out.',
+    '; 1 canceled (needs --canceled), 1 without a failure, 1 refused (join-ran), left out.',
   )
   const ran = await cli(world, ['retry', '--all', '--yes', '-o', 'json'])
   expect(ran.exit).toBe(0)
