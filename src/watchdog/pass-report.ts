@@ -1,7 +1,8 @@
 import { isAbandoned, StepWorkTally } from '../ops/check/steps.ts'
 import type { DecisionOutcome, WatchdogDecision } from './decision.ts'
 import type { ObservationTime } from './observation-gaps.ts'
-import type { PendingWork } from './registry/pending-work.ts'
+import type { KnownStream } from './registry/known-stream.ts'
+import type { PendingKind } from './registry/pending-work.ts'
 import type { StreamRegistry } from './registry/registry.ts'
 import type { BreakerState, PassReport, Upcoming, WorkTotals } from './report.ts'
 
@@ -74,7 +75,7 @@ export function totalsOf(registry: StreamRegistry, nowMs: number, owns: (name: s
     if (dueMs <= nowMs) overdue += 1
     if (status !== '') statuses.set(status, (statuses.get(status) ?? 0) + 1)
     soonest.see(name, dueMs)
-    if (stream.work !== undefined) work.add(stream.work)
+    if (stream.pending !== undefined) work.add(stream.pending, stream)
   }
   // Object.fromEntries is safe for untrusted keys such as `__proto__`.
   const streams = Object.fromEntries(statuses)
@@ -92,7 +93,7 @@ class WorkTally {
     this.#nowMs = nowMs
   }
 
-  add({ hasFailed, claimEndMs, ready, readySinceMs }: PendingWork): void {
+  add({ hasFailed, ready }: PendingKind, { claimEndMs, readySinceMs }: KnownStream): void {
     if (hasFailed) this.#failed += 1
     if (isAbandoned(claimEndMs, this.#nowMs)) this.#abandoned += 1
     this.#steps.addReady(ready)

@@ -1,7 +1,7 @@
 import type { RememberedStream } from '../../ops/watch/changed-streams.ts'
 import type { Gap, ObservationTime } from '../observation-gaps.ts'
 import type { Observations } from '../plan.ts'
-import type { PendingWork } from './pending-work.ts'
+import type { PendingKind, PendingWork } from './pending-work.ts'
 
 /** State of a stream according to its row or its document. */
 export interface StreamState {
@@ -46,7 +46,10 @@ export class KnownStream implements RememberedStream {
   status = ''
   openEvents = 0
   dueMs = NEVER
-  work: PendingWork | undefined = undefined
+  /** Its pending work, shared with other streams; the times are its own, in seconds, which need no box. */
+  pending: PendingKind | undefined = undefined
+  #claimEndS = -1
+  #readySinceS = -1
   /** Whether observers of changes have received it with this ETag, and the version that they received last. */
   isReported = false
   reportedVersion: number | undefined = undefined
@@ -63,6 +66,16 @@ export class KnownStream implements RememberedStream {
 
   get nextInspectionMs(): number {
     return this.#inspectionMs ?? this.dueMs
+  }
+
+  /** The first end of a claim, epoch ms, rounded up to a second; `Infinity` without claims. */
+  get claimEndMs(): number {
+    return this.#claimEndS < 0 ? NEVER : this.#claimEndS * 1_000
+  }
+
+  /** Since when the first of its ready events is ready, epoch ms, rounded down to a second; `Infinity` without one. */
+  get readySinceMs(): number {
+    return this.#readySinceS < 0 ? NEVER : this.#readySinceS * 1_000
   }
 
   get observations(): Observations {
@@ -185,7 +198,9 @@ export class KnownStream implements RememberedStream {
 
   #setState({ status, openEvents, dueMs, nextInspectionMs, work }: StreamState): void {
     this.status = status
-    this.work = work
+    this.pending = work?.kind
+    this.#claimEndS = wholeSeconds(Math.ceil, work?.claimEndMs)
+    this.#readySinceS = wholeSeconds(Math.floor, work?.readySinceMs)
     this.openEvents = openEvents
     this.#setTimes(dueMs, nextInspectionMs)
     this.#setTrouble({ heldEvents: 0 })
@@ -202,6 +217,11 @@ export class KnownStream implements RememberedStream {
     const isNone = observations.size === 0 && heldEvents === 0 && failedInPass === 0 && unreachable === undefined
     this.#trouble = isNone ? undefined : trouble
   }
+}
+
+/** -1 for never. */
+function wholeSeconds(round: (seconds: number) => number, ms = NEVER): number {
+  return ms === NEVER ? -1 : Math.max(0, round(ms / 1_000))
 }
 
 /**

@@ -1,15 +1,20 @@
 import { hasUnacknowledgedFailure } from '../../ops/filter.ts'
 import type { Summary } from '../../stream/summary.ts'
 
+/** The part of the pending work that streams of one kind have in common, so that they can share it. */
+export interface PendingKind {
+  /** There is a failure that nobody has acknowledged. */
+  readonly hasFailed: boolean
+  /** Items of the ready events, as in a summary. */
+  readonly ready: readonly string[]
+}
+
 /** What a stream waits for people or workers with, for metrics. */
 export interface PendingWork {
-  /** It has a failure that nobody has acknowledged. */
-  readonly hasFailed: boolean
+  readonly kind: PendingKind
   /** The first end of a claim, epoch ms; `Infinity` without claims. */
   readonly claimEndMs: number
-  /** Items of its ready events, as in its summary. */
-  readonly ready: readonly string[]
-  /** Since when the first of them is ready, epoch ms; `Infinity` without one. */
+  /** Since when the first of its ready events is ready, epoch ms; `Infinity` without one. */
   readonly readySinceMs: number
 }
 
@@ -20,5 +25,5 @@ export function pendingWorkOf(summary: Summary): PendingWork | undefined {
   const { claimEndMs = NEVER, ready, readySinceMs = NEVER } = summary
   const hasFailed = hasUnacknowledgedFailure(summary)
   if (!hasFailed && claimEndMs === NEVER && ready.length === 0) return undefined
-  return { hasFailed, claimEndMs, ready, readySinceMs }
+  return { kind: { hasFailed, ready }, claimEndMs, readySinceMs }
 }

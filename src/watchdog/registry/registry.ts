@@ -4,11 +4,12 @@ import { ownText } from '../../util/strings.ts'
 import type { ObservationTime } from '../observation-gaps.ts'
 import type { Observations } from '../plan.ts'
 import { etagHash, KnownStream, type StreamState } from './known-stream.ts'
+import type { PendingKind } from './pending-work.ts'
 
 const MAX_STATUSES = 50
 const OTHER = 'other'
-/** Limit for the shared lists of ready events. */
-const MAX_READY_LISTS = 1_000
+/** Limit for the shared kinds of pending work. */
+const MAX_KINDS = 1_000
 
 /** The streams known to a watchdog: some 200 bytes each. */
 export class StreamRegistry {
@@ -18,8 +19,7 @@ export class StreamRegistry {
     ['', ''],
     [OTHER, OTHER],
   ])
-  /** Shared lists of ready events: the streams of one kind have the same few. */
-  readonly #readyLists = new Map<string, readonly string[]>()
+  readonly #kinds = new Map<string, PendingKind>()
   #pass = 0
 
   get size(): number {
@@ -114,18 +114,18 @@ export class StreamRegistry {
     return {
       ...state,
       status: this.#statuses.get(status) ?? this.#addStatus(status),
-      work: work && { ...work, ready: this.#sharedReady(work.ready) },
+      work: work && { ...work, kind: this.#sharedKind(work.kind) },
     }
   }
 
-  /** Beyond a thousand lists only the number of the events is kept. */
-  #sharedReady(ready: readonly string[]): readonly string[] {
-    const key = ready.join(',')
-    const known = this.#readyLists.get(key)
+  /** Beyond a thousand kinds only the number of the ready events is kept. */
+  #sharedKind({ hasFailed, ready }: PendingKind): PendingKind {
+    const key = `${hasFailed} ${ready.join(',')}`
+    const known = this.#kinds.get(key)
     if (known !== undefined) return known
-    if (this.#readyLists.size >= MAX_READY_LISTS) return cutList(ready, 0, item => item.length)
-    const own = ready.map(ownText)
-    this.#readyLists.set(own.join(','), own)
+    if (this.#kinds.size >= MAX_KINDS) return { hasFailed, ready: cutList(ready, 0, item => item.length) }
+    const own = { hasFailed, ready: ready.map(ownText) }
+    this.#kinds.set(ownText(key), own)
     return own
   }
 

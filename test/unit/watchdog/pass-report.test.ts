@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { totalsOf } from '../../../src/watchdog/pass-report.ts'
-import type { PendingWork } from '../../../src/watchdog/registry/pending-work.ts'
+import type { PendingKind, PendingWork } from '../../../src/watchdog/registry/pending-work.ts'
 import { StreamRegistry } from '../../../src/watchdog/registry/registry.ts'
 import { seededRandom } from '../../support/faults.ts'
 
@@ -74,8 +74,9 @@ it('a stream that was not inspected has no status', () => {
 
 it('Failures, silent workers and ready events of the own streams add up.', () => {
   const registry = new StreamRegistry()
-  const row = (name: string, work: Partial<PendingWork>) => {
-    const none = { hasFailed: false, claimEndMs: NEVER, ready: [], readySinceMs: NEVER, ...work }
+  const row = (name: string, work: Partial<PendingKind & PendingWork>) => {
+    const { hasFailed = false, ready = [], claimEndMs = NEVER, readySinceMs = NEVER } = work
+    const none = { kind: { hasFailed, ready }, claimEndMs, readySinceMs }
     registry.sawRow(
       name,
       '1',
@@ -83,11 +84,11 @@ it('Failures, silent workers and ready events of the own streams add up.', () =>
       now,
     )
   }
-  row('failed', { hasFailed: true, ready: ['Pay|', 'Ship%20it|t'], readySinceMs: NOW - 10 })
+  row('failed', { hasFailed: true, ready: ['Pay|', 'Ship%20it|t'], readySinceMs: NOW })
   row('silent', { claimEndMs: NOW })
   row('alive', { claimEndMs: NOW + 1 })
-  row('ready', { ready: ['Pay|', '+3'], readySinceMs: NOW - 20 })
-  row('foreign', { hasFailed: true, ready: ['Pay|'], readySinceMs: NOW - 99 })
+  row('ready', { ready: ['Pay|', '+3'], readySinceMs: NOW - 1_000 })
+  row('foreign', { hasFailed: true, ready: ['Pay|'], readySinceMs: NOW - 1_000 })
   expect(totalsOf(registry, NOW, name => name !== 'foreign').work).toEqual({
     failed: 1,
     abandoned: 1,
@@ -96,18 +97,19 @@ it('Failures, silent workers and ready events of the own streams add up.', () =>
       { step: 'Ship it', count: 1 },
       { step: 'other', count: 3 },
     ],
-    readySinceMs: NOW - 20,
+    readySinceMs: NOW - 1_000,
   })
 })
 
 it('Of very many different lists of ready events only the numbers are kept.', () => {
   const registry = new StreamRegistry()
   for (let at = 0; at < 1_500; at++) {
-    const work = { hasFailed: false, claimEndMs: NEVER, ready: [`Step${at}|`, 'x|'], readySinceMs: NOW }
+    const kind = { hasFailed: false, ready: [`Step${at}|`, 'x|'] }
+    const work = { kind, claimEndMs: NEVER, readySinceMs: NOW }
     registry.sawRow(`s${at}`, '1', { status: 'i', openEvents: 2, dueMs: NEVER, nextInspectionMs: NEVER, work }, now)
   }
-  expect(registry.get('s999')?.work?.ready).toEqual(['Step999|', 'x|'])
-  expect(registry.get('s1000')?.work?.ready).toEqual(['+2'])
+  expect(registry.get('s999')?.pending?.ready).toEqual(['Step999|', 'x|'])
+  expect(registry.get('s1000')?.pending?.ready).toEqual(['+2'])
   const { ready } = totalsOf(registry, NOW, all).work
   expect(ready).toHaveLength(51)
   expect(ready.reduce((sum, { count }) => sum + count, 0)).toBe(3_000)
