@@ -19,7 +19,7 @@ export class StreamNotFound extends LeasectlError {
   readonly code = 'stream-not-found'
   readonly stream: string
 
-  /** @param address of the store */
+  /** @internal */
   constructor(stream: string, address: string) {
     super(`there is no stream ${stream} in ${address}`)
     this.stream = stream

@@ -129,6 +129,11 @@ async function* folderItems(path: string, { match }: Naming, output: Output): As
   let any = false
   for await (const { relative, path: file, isFile } of filesBelow(path)) {
     const name = isFile ? nameOfPath(relative, '.xml') : undefined
+    if (name !== undefined && isImpossible(name)) {
+      any = true
+      if (match === undefined || match.matches(name)) yield { name, place: file, read: () => refuseName(name) }
+      continue
+    }
     if (name === undefined || !isName(name)) {
       leftOut[relative.endsWith('.json') ? 'json' : 'other'] += 1
       await output.detail(`skipped: ${visibleText(file)}`)
@@ -142,6 +147,16 @@ async function* folderItems(path: string, { match }: Naming, output: Output): As
   if (others > 0) {
     await output.say(`skipped ${counted(others, 'file')} of ${visibleText(path)}: not stream documents (-v lists them)`)
   }
+}
+
+/** Only an older leasectl, or another program, could write such a stream: it must not be lost in silence. */
+function isImpossible(name: string): boolean {
+  return name.includes('\\')
+}
+
+async function refuseName(name: string): Promise<never> {
+  checkStreamName(name)
+  throw new InvalidValue(`${name} is not a valid stream name`)
 }
 
 /** A folder may hold any files; only those that an export could have written are streams. */

@@ -1,5 +1,7 @@
 import type { StoreFacts } from '../../store/facts.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { LeasectlError } from '../../stream/errors.ts'
+import { readWatchdogState, WATCHDOG_STATE } from '../watchdog-state/parse.ts'
 import { azureFindings } from './azure.ts'
 import { bounded, type Finding } from './finding.ts'
 import { type ProbeOptions, type ProbeStep, probeStore } from './probe.ts'
@@ -84,7 +86,22 @@ export async function examineStore(
     file?.kind === 'sqlite' && !file.exists ? await probeMissing(store, options) : await probeStore(store, options)
   // Otherwise the probe comes first: only a write shows whether writes leave versions.
   const facts = file ?? (await inspect())
-  return { facts, probe, findings: storeFindings(facts, probe, store.nowMs()) }
+  const isReadable = probe.some(({ name, outcome }) => name === 'read' && outcome === 'ok')
+  const own = isReadable ? await watchdogFindings(store, signal) : []
+  return { facts, probe, findings: bounded([...storeFindings(facts, probe, store.nowMs()), ...own]) }
+}
+
+/** The document in which watchdogs keep their state: without it, `check` and `top` do not see them. */
+async function watchdogFindings(store: StreamStore, signal: AbortSignal | undefined): Promise<readonly Finding[]> {
+  const state = await readWatchdogState(store, signal).catch(error => {
+    if (signal?.aborted || !(error instanceof LeasectlError)) throw error
+    return { damaged: true, fault: error.message }
+  })
+  if (!state.damaged) return []
+  const why = state.fault === undefined ? 'is damaged: unreadable parts are left out' : `cannot be read: ${state.fault}`
+  const message = `the watchdog state ${WATCHDOG_STATE} ${why}`
+  const hint = 'A running watchdog writes it anew; if none does, remove the blob.'
+  return [{ severity: 'warning', code: 'watchdog-state', subject: '', message, hint }]
 }
 
 /** The probe of a file that does not exist, which must not create it: empty unless the file must exist. */

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -98,6 +98,18 @@ describe('a folder', () => {
     expect(ran.exit).toBe(0)
     expect(ran.stderr).toContain(`skipped 7 files of ${path}`)
     expect(await namesIn(here.store)).toEqual(['a'])
+  })
+
+  test('with a file for a name with a backslash: it fails by name, and the others are imported', async () => {
+    const { world } = await withStreams('a')
+    const from = folder()
+    expect((await cli(world, ['export', '--all', '--to', from])).exit).toBe(0)
+    copyFileSync(join(from, 'a.xml'), join(from, 'c%5Cd.xml'))
+    const here = newWorld()
+    const { exit, stdout, stderr } = await cli(here, ['import', from])
+    expect(exit).toBe(7)
+    expect(stdout + stderr).toContain('it has a backslash')
+    expect(await bodyOf(here, 'a')).toBe(await bodyOf(world, 'a'))
   })
 
   test('that is empty: a sentence, exit 0', async () => {

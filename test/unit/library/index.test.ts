@@ -87,3 +87,16 @@ test('a store is closed at the end of its block', async () => {
 test('an invalid address is refused', async () => {
   await expect(openStore('nowhere', {})).rejects.toMatchObject({ code: 'bad-address' })
 })
+
+test('a missing file is an error until a stream is created, and errors name the store', async () => {
+  const address = `sqlite:${join(folder, 'missing.db')}`
+  await using store = await openStore(address, {})
+  const missing = { code: 'container-missing', message: `there is no store at ${address}: the file does not exist` }
+  await expect(mustReadStream(store, 's')).rejects.toMatchObject(missing)
+  await expect(changeStream(store, 's', { by: 'me' }, () => {})).rejects.toMatchObject(missing)
+  await expect(
+    worker(store, { name: 'Search', signal: AbortSignal.timeout(20_000) }, async () => complete()),
+  ).rejects.toMatchObject(missing)
+  expect(await createStream(store, 's', { by: 'me' })).toMatchObject({ kind: 'done' })
+  await expect(mustReadStream(store, 'nope')).rejects.toThrow(`there is no stream nope in ${address}`)
+})

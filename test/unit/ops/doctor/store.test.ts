@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { ProbeStep } from '../../../../src/ops/doctor/probe.ts'
-import { storeFindings } from '../../../../src/ops/doctor/store.ts'
+import { examineStore, storeFindings } from '../../../../src/ops/doctor/store.ts'
 import type { Finding } from '../../../../src/ops/doctor/stream.ts'
+import { createSystemDocument } from '../../../../src/ops/system-documents.ts'
+import { WATCHDOG_STATE } from '../../../../src/ops/watchdog-state/parse.ts'
 import type { AzureFacts, SqliteFacts } from '../../../../src/store/facts.ts'
+import { openMemoryStore } from '../../../../src/store/memory.ts'
 
 const NOW = Date.UTC(2026, 2, 1, 12)
 const MIB = 1024 * 1024
@@ -155,4 +159,22 @@ test('each step that was refused or failed is an error with its code, its messag
     },
     { severity: 'error', code: 'store-full', subject: 'create', message: 'cannot create a stream: no room' },
   ])
+})
+
+describe('the state of the watchdogs', () => {
+  const OPTIONS = { write: false, newId: () => randomUUID(), actor: 'ann@web-2' }
+
+  async function findingsWith(text: string | undefined) {
+    const store = openMemoryStore({})
+    if (text !== undefined) await createSystemDocument(store, WATCHDOG_STATE, text, { by: 'watchdog' })
+    return complaints((await examineStore(store, OPTIONS)).findings)
+  }
+
+  test('is no complaint if there is none', async () => {
+    expect(await findingsWith(undefined)).toEqual([])
+  })
+
+  test('is a warning if it cannot be read', async () => {
+    expect(await findingsWith('{"watchdogs":')).toEqual(['warning watchdog-state'])
+  })
 })
