@@ -57,7 +57,10 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'context list': [[], ['-o', 'json']],
   'context test': [['prod'], ['-o', 'json']],
   'context remove': [['prod']],
-  help: [['ls']],
+  'runs ls': [[], ['-o', 'json']],
+  'runs show': [['last'], ['last', '-o', 'json']],
+  'runs prune': [['--older-than', '30d']],
+  help: [['ls'], ['-o', 'json']],
 }
 
 /** Command lines of the program, every command at least once; the path first. */

@@ -198,6 +198,11 @@ const LINES: readonly (readonly string[])[] = [
   ['init', 'n', '--from', HOSTILE],
   ['init', 'n', '--on-due', HOSTILE],
   ['help', HOSTILE],
+  ['help', HOSTILE, '-o', 'json'],
+  ...['table', 'name', 'json', 'ndjson'].map(format => ['runs', 'ls', '-o', format]),
+  ...['table', 'json'].map(format => ['runs', 'show', 'last', '-o', format]),
+  ['runs', 'show', HOSTILE],
+  ...['text', 'json'].map(format => ['runs', 'prune', '--older-than', '0s', '--dry-run', '-o', format]),
   [HOSTILE],
   ['event', HOSTILE],
 ]
