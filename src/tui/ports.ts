@@ -23,7 +23,7 @@ export interface Preview {
   readonly command: (reason: string) => string
   /** How the user confirms: `yes`, or by typing the count or the name exactly. */
   readonly confirm: { readonly kind: 'yes' } | { readonly kind: 'type'; readonly text: string; readonly what: string }
-  /** A reason is asked for: breaking a lease records none. */
+  /** A reason is asked for. */
   readonly takesReason: boolean
 }
 
