@@ -97,7 +97,9 @@ writeFileSync(join(FILES, `${HOSTILE_FILE}.txt`), '')
 const LINES: readonly (readonly string[])[] = [
   ...['table', 'wide', 'json', 'ndjson', 'name', 'yaml'].map(format => ['ls', '-o', format]),
   ['ls', '--fields', 'name,status,waitingOn,failure,lease,error'],
-  ...['status', 'failure', 'waiting-on'].map(by => ['ls', '--group-by', by]),
+  ...['status', 'failure', 'waiting-on', 'root', 'topic', 'owner'].map(by => ['ls', '--group-by', by]),
+  ...['table', 'json', 'ndjson'].map(format => ['workers', '--events', '-o', format]),
+  ['ls', '--fields', 'running,failedName,abandoned'],
   ['ls', '--group-by', 'waiting-on', '-o', 'yaml'],
   ...['table', 'json', 'ndjson', 'name'].map(format => ['lease', 'ls', '-o', format]),
   ['lease', 'break', 's', '--yes', '-o', 'ndjson'],
