@@ -39,6 +39,7 @@ async function withFile(name: string, run: (store: StreamStore, path: string) =>
 
 test('an empty store says so; a stream that comes is there; one that is gone while it is open is told', LIMIT, () =>
   withFile('empty.db', async store => {
+    await store.createContainer()
     const program = top(store.address)
     await program.until(/no streams in sqlite:/)
     await begin(store, 'first', [{ name: 'Search' }])
