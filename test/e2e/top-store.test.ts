@@ -39,6 +39,7 @@ async function withFile(name: string, run: (store: StreamStore, path: string) =>
 
 test('an empty store is named as such; a new stream appears; an open stream that is removed is reported', LIMIT, () =>
   withFile('empty.db', async store => {
+    await store.createContainer()
     const program = top(store.address)
     await program.until(/no streams in sqlite:/)
     await begin(store, 'first', [{ name: 'Search' }])

@@ -34,6 +34,7 @@ test.each([
   'watchdog --once',
   'watchdog status',
   'context test',
+  'top',
 ])('%s fails with exit 3 if the named file does not exist', async line => {
   const named = await user.run([...line.split(' '), '--store', `sqlite:${typo}`])
   expect(named.code).toBe(3)

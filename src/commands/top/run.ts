@@ -3,7 +3,7 @@ import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterArguments } from '../../cli/selection/flags.ts'
 import { filterOf } from '../../cli/selection/read.ts'
-import { openStoreFor, storeChoice } from '../../cli/store.ts'
+import { openStoreFor, requireFile, storeChoice } from '../../cli/store.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import { defined } from '../../util/defined.ts'
 import type { ProgramRuntime } from './dashboard.ts'
@@ -16,6 +16,8 @@ export async function top(options: TopOptions, runtime: ProgramRuntime): Promise
   checkTogether(options, filter)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
+  // The dashboard retries faults of a store, and would wait for a mistyped path forever.
+  if (runtime.opened?.source !== 'default') requireFile(store.address)
   if (options.accessible || noScreen(runtime) !== undefined) {
     const { plainTop } = await import('./plain.ts')
     return plainTop(options, store, runtime)
