@@ -64,7 +64,7 @@ test('locked: no prompt opens; unlocked: a cancel with its reason, once, under o
   await program.until(/^› {2}a +⊘ canceled/m)
 
   program.press('R')
-  await program.until(/a is canceled \(needs --canceled\)/)
+  await program.until(/This retries a, canceled on request/)
   program.press('esc')
   program.press('down')
   await program.until(/^› {2}b +/m)

@@ -57,6 +57,7 @@ test('an empty store is named as such; a new stream appears; an open stream that
 
 test('a stream that does not exist yet is waited for', LIMIT, () =>
   withFile('wait.db', async store => {
+    await begin(store, 'orders/8', [])
     const program = top(store.address, 'orders/9')
     await program.until(/orders\/9[\s\S]*wait/)
     await begin(store, 'orders/9', [{ name: 'Search' }])

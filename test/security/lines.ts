@@ -20,6 +20,8 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   cancel: [['s', '-o', 'json']],
   abort: [['s', '-m', 'why']],
   retry: [['s', '-e', '00']],
+  ack: [['s', '-m', 'why']],
+  workers: [[], ['--events', '-o', 'json']],
   rm: [['s', '--yes']],
   export: [['s'], ['--all', '--to', 'FILES/out'], ['s', '-o', 'otlp', '--endpoint', 'http://127.0.0.1:9']],
   import: [['FILES', '-v', '-o', 'json']],

@@ -56,7 +56,7 @@ async function planOf(
 ): Promise<Planned> {
   const request = {
     action: transactAction(VERBS[name]),
-    options: { names: [], by: runtime.actor },
+    options: { names: [], by: runtime.actor, ...(reopensCanceled ? { reopenCanceled: true } : {}) },
     selection: { kind: 'names', names: [...events.keys()] },
     eventsOf: [...events.values()].every(ids => ids.length === 0)
       ? undefined

@@ -90,7 +90,7 @@ test('tail -f reports when the stream is removed and when it begins again', asyn
   const tail = user.start(['tail', '-f', 'twice', '--interval', '20ms', '-o', 'ndjson', '--store', store.address])
   await tail.until('stdout', /"one"/)
   expect(await store.remove('twice', {})).toEqual({ kind: 'removed' })
-  await tail.until('stderr', /twice was removed; waiting for it to come back/)
+  await tail.until('stderr', /twice was removed; waiting for it to return/)
   await transact(store, 'twice', { ...init, born: 'second' }, { commandId: 'two', by: 'test' })
   await tail.until('stdout', /"two"/)
   tail.process.kill('SIGTERM')

@@ -43,6 +43,7 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['abort s'],
   ['abort s -e 00 -o json'],
   ['retry s -e 00'],
+  ['ack s -m known'],
   // Removal is final: an unreadable document does not permit it.
   ['rm s --yes'],
   // 125 replaces every code of the table under `exec`: those below belong to the command.
@@ -63,7 +64,8 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
 ]
 
 /** These read listings and leases, not documents, or no store. */
-const OTHERS = /^(ls|check|top|watchdog status|import|demo|completion|help|lab \w+|lease \w+|runs \w+|context \w+)$/
+const OTHERS =
+  /^(ls|workers|check|top|watchdog status|import|demo|completion|help|lab \w+|lease \w+|runs \w+|context \w+)$/
 
 const CASES = sized(
   BAD_DOCUMENTS.filter(({ what }) =>

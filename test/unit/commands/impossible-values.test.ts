@@ -78,7 +78,7 @@ describe('two different stores', () => {
   test.each([
     ['ls', '--store', 'sqlite:a.db', '--store', 'sqlite:b.db'],
     ['--store', 'sqlite:a.db', 'ls', '--store', 'sqlite:b.db'],
-    ['ls', '-c', 'a', '-c', 'b'],
+    ['stats', '-c', 'a', '-c', 'b'],
     ['ls', '--container', 'aaa', '--container', 'bbb'],
   ])('%s %s %s %s %s are a usage error', async (...argv) => {
     const { exit, stderr } = await ran(argv)

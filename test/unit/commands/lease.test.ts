@@ -182,7 +182,7 @@ test("break shows the lease, asks for the stream's name on a terminal and says w
   const world = await leased()
   const ran = await cli(world, ['lease', 'break', 's'], { terminal: true, answer: 's' })
   expect(ran.exit).toBe(0)
-  expect(ran.questions).toEqual(['This breaks the lease of s. Type s to continue: '])
+  expect(ran.questions).toEqual(['This breaks the lease of s in memory:. Type s to continue: '])
   expect(ran.stderr).toContain('s  leased by worker-7')
   expect(ran.stdout).toBe('✓ s  lease broken  v2\n')
 })

@@ -44,7 +44,7 @@ test('a join that waits again after a retry is not reported as joined', async ()
 })
 
 test('a lease command reports a changed lease, not a changed stream', async () => {
-  const { stdout } = await cli(newWorld(), ['lease', 'break', '--help'])
+  const { stdout } = await cli(newWorld(), ['lease', 'renew', '--help'])
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain('Writes: changes the lease, not the stream.')
 })
 

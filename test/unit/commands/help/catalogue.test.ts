@@ -19,15 +19,15 @@ describe('help -o json', () => {
     expect({ program, version }).toEqual({ program: 'leasectl', version: '0.1.0' })
     const visible = allCommands().filter(command => command.parent !== null && command.name() !== 'help')
     expect(commands.map(({ command }) => command).filter(path => !path.endsWith('help'))).toEqual(visible.map(pathOf))
-    const leaseBreak = commands.find(({ command }) => command === 'lease break')
-    expect(leaseBreak).toMatchObject({
+    const leaseShow = commands.find(({ command }) => command === 'lease show')
+    expect(leaseShow).toMatchObject({
       group: 'Workers and leases',
-      usage: 'leasectl lease break [options] <STREAM>',
-      changes: true,
+      usage: 'leasectl lease show [options] <STREAM>',
+      changes: false,
       arguments: [{ name: 'STREAM', required: true, repeatable: false, choices: [] }],
       formats: ['text', 'json'],
     })
-    expect(leaseBreak?.examples.map(({ line }) => line)).toContain('leasectl lease break orders/4711')
+    expect(leaseShow?.examples.map(({ line }) => line)).toContain('leasectl lease show orders/4711')
     expect(commands.find(({ command }) => command === 'ls')).toMatchObject({
       aliases: ['list'],
       changes: false,
