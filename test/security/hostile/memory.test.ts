@@ -165,7 +165,7 @@ interface Said {
 function judged(task: Task, said: Said | undefined): End {
   const line = described(task)
   // Not every document has an event of this id.
-  if (said?.stderr.includes('[invalid-value]')) return undefined
+  if (said?.stderr.includes('[invalid-value]')) return { line }
   if (said === undefined || !SURVIVED.includes(said.exit)) return { line, wrong: `exit ${said?.exit}: ${said?.stderr}` }
   return said.bytes > task.mayPrint ? { line, wrong: `prints ${said.bytes} bytes of ${task.mayPrint}` } : { line }
 }
