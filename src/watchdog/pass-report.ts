@@ -1,4 +1,5 @@
-import { isAbandoned, StepWorkTally } from '../ops/check/steps.ts'
+import { StepWorkTally } from '../ops/check/steps.ts'
+import { isAbandoned } from '../ops/open-events.ts'
 import type { DecisionOutcome, WatchdogDecision } from './decision.ts'
 import type { ObservationTime } from './observation-gaps.ts'
 import type { KnownStream } from './registry/known-stream.ts'
@@ -95,7 +96,7 @@ class WorkTally {
 
   add({ hasFailed, ready }: PendingKind, { claimEndMs, readySinceMs }: KnownStream): void {
     if (hasFailed) this.#failed += 1
-    if (isAbandoned(claimEndMs, this.#nowMs)) this.#abandoned += 1
+    if (isAbandoned({ claimEndMs }, this.#nowMs)) this.#abandoned += 1
     this.#steps.addReady(ready)
     this.#readySinceMs = Math.min(this.#readySinceMs, readySinceMs)
   }

@@ -1,18 +1,9 @@
-import { isAcknowledged } from '../../ops/filter.ts'
+import { hasUnacknowledgedFailure } from '../../ops/filter.ts'
+import { isAbandoned } from '../../ops/open-events.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isFinal } from '../../stream/event.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { type StatusStyle, statusWord, styleOf } from '../stream/view.ts'
-
-/** An event has failed and nobody has acknowledged it, as `ls --failed` lists it. */
-export function hasNewFailure(summary: Summary): boolean {
-  return summary.failed > 0 && !isAcknowledged(summary)
-}
-
-/** A claim has ended: its worker is silent, as `ls --abandoned` lists it. */
-export function isAbandoned({ claimEndMs }: Summary, nowMs: number): boolean {
-  return claimEndMs !== undefined && claimEndMs <= nowMs
-}
 
 /** An open event is past its deadline, as `ls --overdue` lists it. */
 export function isOverdue({ dueMs }: Summary, nowMs: number): boolean {
@@ -22,7 +13,7 @@ export function isOverdue({ dueMs }: Summary, nowMs: number): boolean {
 /** Somebody has to look at it: a failure that nobody has acknowledged, a silent worker, a missed deadline, a damaged document. */
 export function isBroken({ summary, fault }: Pick<SummarizedStream, 'summary' | 'fault'>, nowMs: number): boolean {
   if (summary === undefined) return fault !== undefined
-  return hasNewFailure(summary) || isAbandoned(summary, nowMs) || isOverdue(summary, nowMs)
+  return hasUnacknowledgedFailure(summary) || isAbandoned(summary, nowMs) || isOverdue(summary, nowMs)
 }
 
 /** Status of a stream, one step finer: the worst of what is wrong with an open one. */
@@ -31,7 +22,7 @@ type ListedState = 'failing' | 'abandoned' | 'overdue' | 'errors' | string
 export function streamStateOf(summary: Summary, nowMs: number): ListedState {
   if (isFinal(summary))
     return summary.status === 'completed' && summary.outcome === 'errors' ? 'errors' : summary.status
-  if (hasNewFailure(summary)) return 'failing'
+  if (hasUnacknowledgedFailure(summary)) return 'failing'
   if (isAbandoned(summary, nowMs)) return 'abandoned'
   return isOverdue(summary, nowMs) ? 'overdue' : summary.status
 }
@@ -69,7 +60,7 @@ export function healthOf(items: Iterable<Pick<SummarizedStream, 'summary' | 'fau
     }
     if (!isFinal(summary)) counts.open++
     else if (summary.status === 'completed') counts.completed++
-    if (hasNewFailure(summary)) counts.failed++
+    if (hasUnacknowledgedFailure(summary)) counts.failed++
     if (summary.canceled > 0) counts.canceled++
     if (isAbandoned(summary, nowMs)) counts.abandoned++
     if (isOverdue(summary, nowMs)) counts.overdue++

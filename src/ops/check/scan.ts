@@ -3,9 +3,10 @@ import { isHeld } from '../../stream/lease.ts'
 import { type RunningEvent, runningEvent, type Summary } from '../../stream/summary.ts'
 import { Latest } from '../../util/top-n.ts'
 import { hasUnacknowledgedFailure } from '../filter.ts'
+import { isAbandoned } from '../open-events.ts'
 import { type StaleReason, type StaleRule, staleReasons } from '../stale-lease.ts'
 import type { SummarizedStream } from '../summaries.ts'
-import { isAbandoned, type StepWork, StepWorkTally } from './steps.ts'
+import { type StepWork, StepWorkTally } from './steps.ts'
 
 /** Maximum number of examples of each kind. */
 export const MAX_EXAMPLES = 20
@@ -230,7 +231,7 @@ export class StoreScanner {
     const { overdueForMs, waitingForMs } = this.#rule
     this.#steps.addOpen(summary, nowMs)
     const { claimEndMs, readySinceMs } = summary
-    if (claimEndMs !== undefined && isAbandoned(claimEndMs, nowMs - overdueForMs)) {
+    if (claimEndMs !== undefined && isAbandoned({ claimEndMs }, nowMs - overdueForMs)) {
       this.#abandoned.add({ stream, claimEndMs, event: firstToEnd(summary) }, claimEndMs)
     }
     if (readySinceMs === undefined) return

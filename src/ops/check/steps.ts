@@ -1,5 +1,6 @@
 import { cutCount, runningEvent, type Summary } from '../../stream/summary.ts'
 import { visibleText } from '../../util/visible-text.ts'
+import { isAbandoned } from '../open-events.ts'
 
 /** What there is to do in a step, which is all events of one name. An event counts in one number only. */
 export interface StepWork {
@@ -36,7 +37,7 @@ export class StepWorkTally {
     for (const item of running) {
       const event = runningEvent(item)
       if (event === undefined) this.#add(OTHER_STEPS, 'running', cutCount(item))
-      else this.#add(event.name, isAbandoned(event.claimEndMs, nowMs) ? 'abandoned' : 'running')
+      else this.#add(event.name, isAbandoned(event, nowMs) ? 'abandoned' : 'running')
     }
   }
 
@@ -76,11 +77,6 @@ const LABEL_LENGTH = 100
 /** The name of a step as a label of metrics: one line of bounded length. */
 export function stepLabel(step: string): string {
   return visibleText([...step.slice(0, 2 * LABEL_LENGTH)].slice(0, LABEL_LENGTH).join('').toWellFormed())
-}
-
-/** Whether a claim has ended, so that its worker is silent. */
-export function isAbandoned(claimEndMs: number | undefined, nowMs: number): boolean {
-  return claimEndMs !== undefined && claimEndMs <= nowMs
 }
 
 function stepOf(item: string): string {

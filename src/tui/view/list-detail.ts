@@ -1,12 +1,13 @@
 import type { CellFormat } from '../../formats/field.ts'
 import { orderedChanges } from '../../formats/journal.ts'
 import { holderCell } from '../../formats/lease.ts'
-import { hasNewFailure } from '../../formats/listing/health.ts'
 import { faultText, idsText } from '../../formats/stream/view.ts'
 import { calmSpan, spacedCount } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import { wrapped } from '../../formats/terminal/width.ts'
+import { hasUnacknowledgedFailure } from '../../ops/filter.ts'
+import { isAbandoned } from '../../ops/open-events.ts'
 import { isHeld } from '../../stream/lease.ts'
 import { runningEvent, type Summary } from '../../stream/summary.ts'
 import type { Activity, StreamEntry } from '../data/types.ts'
@@ -56,7 +57,7 @@ function standingFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
 
 function failureFacts(summary: Summary, moment: CellFormat): Fact[] {
   const { failed, canceled, ackMs } = summary
-  const isNew = hasNewFailure(summary)
+  const isNew = hasUnacknowledgedFailure(summary)
   return [
     ['', failed === 0 ? '' : { text: `✗ ${failed} failed`, style: isNew ? 'bad' : 'plain' }],
     ['', canceled === 0 ? '' : { text: `⊘ ${canceled} canceled`, style: 'warn' }],
@@ -69,7 +70,7 @@ function silentFacts({ running }: Summary, { nowMs }: CellFormat): Fact[] {
   const silent = running
     .map(item => runningEvent(item))
     .filter(event => event !== undefined)
-    .filter(({ claimEndMs }) => claimEndMs !== undefined && claimEndMs <= nowMs)
+    .filter(event => isAbandoned(event, nowMs))
   return silent.slice(0, SILENT_SHOWN).map(({ id, name, owner, lastSeenMs, claimEndMs }) => {
     const since = calmSpan(nowMs - (lastSeenMs ?? claimEndMs ?? nowMs))
     return ['silent', { text: `${owner} for ${since} on ${id} ${name}`.trim(), style: 'warn' }]
@@ -82,7 +83,7 @@ const SILENT_SHOWN = 3
 function failureRows(entry: StreamEntry, columns: number, most: number): ScreenRow[] {
   const { fault, summary } = entry.item
   const text = (faultText(entry.item) ?? summary?.failure ?? '').replace(/\s+/g, ' ')
-  const isNew = summary !== undefined && hasNewFailure(summary)
+  const isNew = summary !== undefined && hasUnacknowledgedFailure(summary)
   const sign = summary !== undefined && summary.failed === 0 ? '⊘' : '✗'
   const label =
     fault === undefined

@@ -1,7 +1,8 @@
 import type { CellFormat } from '../../formats/field.ts'
 import { STREAM_FIELDS, statusCell } from '../../formats/listing/columns.ts'
-import { hasNewFailure, stateStyle, streamStateOf } from '../../formats/listing/health.ts'
+import { stateStyle, streamStateOf } from '../../formats/listing/health.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
+import { hasUnacknowledgedFailure } from '../../ops/filter.ts'
 import { isFinal } from '../../stream/event.ts'
 import type { Summary } from '../../stream/summary.ts'
 import type { StreamEntry } from '../data/types.ts'
@@ -40,7 +41,7 @@ export function failureSpans(summary: Summary): readonly StyledText[] {
   const { failed, canceled } = summary
   return joined(
     [
-      failed === 0 ? [] : [[`✗ ${failed}`, hasNewFailure(summary) ? 'bad' : 'plain']],
+      failed === 0 ? [] : [[`✗ ${failed}`, hasUnacknowledgedFailure(summary) ? 'bad' : 'plain']],
       canceled === 0 ? [] : [[`⊘ ${canceled}`, 'warn']],
     ],
     ' ',
@@ -52,8 +53,8 @@ export function causeCell(entry: StreamEntry, format: CellFormat): Cell {
   const { summary } = entry.item
   if (summary === undefined) return STREAM_FIELDS.waitingOrFault.cell(entry, format)
   const { failedId, failure } = summary
-  if (failedId === '' || !(isFinal(summary) || hasNewFailure(summary)))
+  if (failedId === '' || !(isFinal(summary) || hasUnacknowledgedFailure(summary)))
     return STREAM_FIELDS.waitingOn.cell(entry, format)
   const text = format.text(`${failedId} ${failure}`.trim())
-  return hasNewFailure(summary) ? { text, style: 'bad' } : text
+  return hasUnacknowledgedFailure(summary) ? { text, style: 'bad' } : text
 }

@@ -1,6 +1,8 @@
-import { hasNewFailure, isAbandoned, isOverdue, stateStyle, streamStateOf } from '../../../formats/listing/health.ts'
+import { isOverdue, stateStyle, streamStateOf } from '../../../formats/listing/health.ts'
 import { faultText } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
+import { hasUnacknowledgedFailure } from '../../../ops/filter.ts'
+import { isAbandoned } from '../../../ops/open-events.ts'
 import { runningEvent, type Summary } from '../../../stream/summary.ts'
 import type { StreamEntry } from '../../data/types.ts'
 import { type FieldsOfRow, type FilterField, type SearchText, searchText } from './rows.ts'
@@ -45,7 +47,7 @@ function lastingTexts({ name, item }: StreamEntry): readonly string[] {
     name,
     holder,
     status === 'completed' && outcome === 'errors' ? '' : status,
-    ...(hasNewFailure(summary) ? ['failed'] : failed > 0 ? ['acknowledged'] : []),
+    ...(hasUnacknowledgedFailure(summary) ? ['failed'] : failed > 0 ? ['acknowledged'] : []),
     ...(failed > 0 ? [`✗ ${failed}`] : []),
     ...(canceled > 0 ? ['canceled', `⊘ ${canceled}`] : []),
     ...waitingOn,

@@ -1,4 +1,5 @@
-import { hasNewFailure, isBroken, streamStateOf } from '../../../formats/listing/health.ts'
+import { isBroken, streamStateOf } from '../../../formats/listing/health.ts'
+import { hasUnacknowledgedFailure } from '../../../ops/filter.ts'
 import { compareNames } from '../../../store/names.ts'
 import { isFinal } from '../../../stream/event.ts'
 import type { Summary } from '../../../stream/summary.ts'
@@ -168,7 +169,7 @@ function stateRank(summary: Summary | undefined, nowMs: number): number | undefi
 function failureRank(summary: Summary | undefined): number | undefined {
   if (summary === undefined) return undefined
   const { failed, canceled, status } = summary
-  const kind = failed === 0 ? (canceled > 0 ? 1 : 0) : !hasNewFailure(summary) ? 2 : openOrAborted(status)
+  const kind = failed === 0 ? (canceled > 0 ? 1 : 0) : !hasUnacknowledgedFailure(summary) ? 2 : openOrAborted(status)
   return -(kind * MAX_EVENTS + Math.min(failed > 0 ? failed : canceled, MAX_EVENTS - 1))
 }
 
