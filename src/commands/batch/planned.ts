@@ -10,9 +10,9 @@ import { confirm } from './confirm.ts'
 import { type BatchRun, executePlan } from './execute.ts'
 import type { SignedOptions } from './options.ts'
 import { type BatchPlan, makePlan, missingProblemOf, type PlanRequest } from './plan.ts'
-import { countOf, leftOutText, nameToType, printPreview, ROWS_SHOWN, sayPreview } from './preview.ts'
+import { countOf, nameToType, printPreview, ROWS_SHOWN, sayPreview } from './preview.ts'
 import { endProblem, openReport, printEnd, printSingle, type Report } from './report.ts'
-import type { BatchContext } from './result.ts'
+import { type BatchContext, leftOutText } from './result.ts'
 import type { Resume } from './resume.ts'
 
 /** The selection of a batch command. */

@@ -13,7 +13,7 @@ import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { type BatchAction, isProblem } from './action.ts'
 import type { BatchPlan, PreviewRow } from './plan.ts'
-import type { BatchContext } from './result.ts'
+import { type BatchContext, countsByName, leftOutText } from './result.ts'
 
 /** Number of rows in a preview on stderr; nobody reads more. */
 export const ROWS_SHOWN = 20
@@ -77,16 +77,6 @@ export function planText(plan: BatchPlan): string {
     ...(refused === 0 ? [] : [`${counted(refused, 'event')} not retried (${countsByName(refusedEvents)})`]),
     ...(leftOut === 0 ? [] : [leftOutText(plan)]),
   ].join('; ')
-}
-
-/** `2 already final, left out` */
-export function leftOutText({ leftOutBecause }: Pick<BatchPlan, 'leftOutBecause'>): string {
-  return `${countsByName(leftOutBecause)}, left out`
-}
-
-/** `3 join-ran, 2 canceled` */
-function countsByName(counts: ReadonlyMap<string, number>): string {
-  return [...counts].map(([name, count]) => `${countText(count)} ${name}`).join(', ')
 }
 
 /** `58 streams`, or `116 events of 58 streams`. */

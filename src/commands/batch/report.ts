@@ -11,13 +11,13 @@ import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { changedOf, type Done, isProblem, type Result, type Target } from './action.ts'
 import type { OutcomeWord } from './options.ts'
 import type { BatchPlan } from './plan.ts'
-import { leftOutText } from './preview.ts'
 import { openProgress } from './progress.ts'
 import {
   type BatchContext,
   batchProblem,
   count,
   countsText,
+  leftOutText,
   mayDoBetter,
   type OutcomeCounts,
   outcomeCell,

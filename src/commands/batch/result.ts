@@ -7,6 +7,7 @@ import type { Style } from '../../formats/terminal/style.ts'
 import { visibleName } from '../../util/visible-text.ts'
 import { type BatchAction, changedOf, isProblem, type Result } from './action.ts'
 import type { OutcomeWord, SignedOptions } from './options.ts'
+import type { BatchPlan } from './plan.ts'
 
 /** The command of a batch. */
 export interface BatchContext {
@@ -136,4 +137,14 @@ export function countsText(counts: OutcomeCounts): string {
     .filter(([word]) => counts.has(word))
     .map(([word, { counted = word }]) => `${countText(counts.get(word) ?? 0)} ${counted}`)
     .join(', ')
+}
+
+/** `2 already final, left out` */
+export function leftOutText({ leftOutBecause }: Pick<BatchPlan, 'leftOutBecause'>): string {
+  return `${countsByName(leftOutBecause)}, left out`
+}
+
+/** `3 join-ran, 2 canceled` */
+export function countsByName(counts: ReadonlyMap<string, number>): string {
+  return [...counts].map(([name, count]) => `${countText(count)} ${name}`).join(', ')
 }
