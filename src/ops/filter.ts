@@ -71,7 +71,7 @@ export function verdictOf({ listed, summary }: Filtered, filter: StreamFilter, n
   if (summary === undefined) return asksForSummary(filter) ? 'no' : 'yes'
   if (filter.status !== undefined && !statusWords(summary).some(word => filter.status?.includes(word))) return 'no'
   if (!passesFailures(listed, summary, filter)) return 'no'
-  if (filter.overdue && !isPast(summary.dueMs, nowMs)) return 'no'
+  if (filter.overdue && !isOverdue(summary, nowMs)) return 'no'
   if (filter.abandoned && !isAbandoned(summary, nowMs)) return 'no'
   return both(rootVerdict(summary, filter), eventsVerdict(summary, filter, nowMs))
 }
@@ -117,8 +117,9 @@ function isWithin(ms: number, sinceMs = Number.NEGATIVE_INFINITY, untilMs = Numb
   return ms >= sinceMs && ms <= untilMs
 }
 
-function isPast(ms: number | undefined, nowMs: number): boolean {
-  return ms !== undefined && ms <= nowMs
+/** Whether an open event is past its deadline. */
+export function isOverdue({ dueMs }: Pick<Summary, 'dueMs'>, nowMs: number): boolean {
+  return dueMs !== undefined && dueMs <= nowMs
 }
 
 const ROOT_TEXTS = ['root', 'key', 'topic', 'tag', 'trackingId'] as const

@@ -1,7 +1,7 @@
 import type { Summary } from '../stream/summary.ts'
 import { defined } from '../util/defined.ts'
 import { normalizeFailure } from './failure-text.ts'
-import { hasFailure, type StreamFilter } from './filter.ts'
+import { hasFailure, isOverdue, type StreamFilter } from './filter.ts'
 import { isAbandoned, type OpenState, openEvents, passesEvent } from './open-events.ts'
 import type { SummarizedStream } from './summaries.ts'
 
@@ -168,7 +168,7 @@ function totalsOf(item: SummarizedStream, by: GroupBy, nowMs: number): Totals {
   const ms = timeOf(item, by)
   return {
     count: 1,
-    overdue: summary?.dueMs !== undefined && summary.dueMs <= nowMs ? 1 : 0,
+    overdue: summary !== undefined && isOverdue(summary, nowMs) ? 1 : 0,
     abandoned: summary !== undefined && isAbandoned(summary, nowMs) ? 1 : 0,
     failed: summary !== undefined && summary.failed > 0 ? 1 : 0,
     oldestMs: ms,

@@ -1,4 +1,4 @@
-import { cutCount, type RunningEvent, runningEvent, type Summary } from '../stream/summary.ts'
+import { cutCount, type RunningEvent, readyName, runningEvent, type Summary } from '../stream/summary.ts'
 
 /** `abandoned`: the claim has ended, so the worker is silent. `held`: the stream waits for its release. */
 export type OpenState = 'ready' | 'running' | 'abandoned' | 'held'
@@ -37,7 +37,7 @@ export function openEvents(summary: Lists, nowMs: number): OpenEvent[] {
   const match = cutCount(running.at(-1)) === 0 && sizeOf(readyIds) === sizeOf(ready)
   const startable = ready.filter(item => cutCount(item) === 0)
   return [
-    ...startable.map((item, at) => ({ id: idAt(match, readyIds, at), name: nameOf(item), state: 'ready' as const })),
+    ...startable.map((item, at) => ({ id: idAt(match, readyIds, at), name: readyName(item), state: 'ready' as const })),
     ...claims.map(claim => ({ id: claim.id, name: claim.name, state: stateOf(claim, nowMs), claim })),
   ]
 }
@@ -88,13 +88,4 @@ function idAt(match: boolean, ids: readonly string[], at: number): string {
 function sizeOf(items: readonly string[]): number {
   const cut = cutCount(items.at(-1))
   return cut === 0 ? items.length : items.length - 1 + cut
-}
-
-function nameOf(item: string): string {
-  const text = item.slice(0, item.indexOf('|'))
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

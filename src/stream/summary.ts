@@ -371,3 +371,14 @@ export function runningEvent(item: string): RunningEvent | undefined {
     return undefined
   }
 }
+
+/** The name of a ready event from its item; that of a foreign item which cannot be decoded stays as it is. */
+export function readyName(item: string): string {
+  const end = item.indexOf('|')
+  const name = end < 0 ? item : item.slice(0, end)
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}

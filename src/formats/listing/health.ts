@@ -1,14 +1,9 @@
-import { hasUnacknowledgedFailure } from '../../ops/filter.ts'
+import { hasUnacknowledgedFailure, isOverdue } from '../../ops/filter.ts'
 import { isAbandoned } from '../../ops/open-events.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isFinal } from '../../stream/event.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { type StatusStyle, statusWord, styleOf } from '../stream/view.ts'
-
-/** An open event is past its deadline, as `ls --overdue` lists it. */
-export function isOverdue({ dueMs }: Summary, nowMs: number): boolean {
-  return dueMs !== undefined && dueMs <= nowMs
-}
 
 /** Somebody has to look at it: a failure that nobody has acknowledged, a silent worker, a missed deadline, a damaged document. */
 export function isBroken({ summary, fault }: Pick<SummarizedStream, 'summary' | 'fault'>, nowMs: number): boolean {

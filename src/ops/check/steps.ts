@@ -1,4 +1,4 @@
-import { cutCount, runningEvent, type Summary } from '../../stream/summary.ts'
+import { cutCount, readyName, runningEvent, type Summary } from '../../stream/summary.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { isAbandoned } from '../open-events.ts'
 
@@ -45,7 +45,7 @@ export class StepWorkTally {
   addReady(ready: Summary['ready']): void {
     for (const item of ready) {
       const rest = cutCount(item)
-      this.#add(rest > 0 ? OTHER_STEPS : stepOf(item), 'ready', rest || 1)
+      this.#add(rest > 0 ? OTHER_STEPS : readyName(item), 'ready', rest || 1)
     }
   }
 
@@ -77,16 +77,6 @@ const LABEL_LENGTH = 100
 /** The name of a step as a label of metrics: one line of bounded length. */
 export function stepLabel(step: string): string {
   return visibleText([...step.slice(0, 2 * LABEL_LENGTH)].slice(0, LABEL_LENGTH).join('').toWellFormed())
-}
-
-function stepOf(item: string): string {
-  const end = item.indexOf('|')
-  const name = end < 0 ? item : item.slice(0, end)
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
 }
 
 function largestFirst(a: StepWork, b: StepWork): number {
