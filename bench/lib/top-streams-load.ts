@@ -70,6 +70,8 @@ function rowOf(at: number): SummarizedStream {
     waitingOn: ['01.00', '02.00', '04.00'],
     ready: [],
     running: [],
+    gated: [],
+    wakeMs: undefined,
   }
   return rowWith(name, summary)
 }

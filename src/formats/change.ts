@@ -81,15 +81,21 @@ function claimText({ claim }: ChangeResult, nowMs: number): string {
   return ` by ${visibleText(claim.owner)}, fence ${claim.fence}${Number.isNaN(until) ? '' : `, until ${clock(until, nowMs, 'local')}`}${attempt}`
 }
 
+const NOTES: { readonly [How in ChangeCause]?: Readonly<Record<string, string>> } = {
+  close: { completed: ' (closed)' },
+  join: { init: ' (joined)', inprocess: ' (waits again)' },
+  gate: { init: ' (opened)', completed: ' (no work)', inprocess: '' },
+}
+
 /** Changes listed at most; the rest is counted. */
 const MAX_LINES = 20
 
 function consequences({ result, event }: Changed, paint: Paint): string[] {
   const others = sortedById(result.changed, ({ id }) => id).filter(change => change.id !== event && isVisible(change))
   const lines = others.slice(0, MAX_LINES).map(({ id, from, to, how }) => {
-    const shown = isWaitingJoin(id, to, how) ? 'waiting' : to
+    const shown = isWaiting(id, to, how) ? 'waiting' : to
     const { glyph, style } = styleOf(shown)
-    const note = how === 'close' ? ' (closed)' : how === 'join' ? (to === 'init' ? ' (joined)' : ' (waits again)') : ''
+    const note = NOTES[how]?.[to] ?? ''
     const before = from === '' ? '' : `${visibleText(from)} → `
     return `    ${visibleText(id)}  ${before}${paint(style, `${glyph} ${visibleText(shown)}`)}${note}`
   })
@@ -105,7 +111,7 @@ function isVisible({ from, to, how }: ChangeResult['changed'][number]): boolean 
   return from !== to || how !== 'target'
 }
 
-/** A waiting join is `inprocess` too, but not worked on: only forks add such an event, only retries reset one to it. */
-function isWaitingJoin(id: string, to: string, how: ChangeCause): boolean {
-  return to === 'inprocess' && (how === 'join' || (how === 'add' && id !== ROOT_ID))
+/** An event with a closed gate is `inprocess` too, but not worked on: only such an event is added so, or set back to it. */
+function isWaiting(id: string, to: string, how: ChangeCause): boolean {
+  return to === 'inprocess' && (how === 'join' || how === 'gate' || (how === 'add' && id !== ROOT_ID))
 }

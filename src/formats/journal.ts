@@ -1,5 +1,4 @@
 import type { LogEntry } from '../ops/log.ts'
-import { ROOT_ID } from '../stream/event-id.ts'
 import { CLAIM } from '../stream/journal/history.ts'
 import type { JournalChange, Transaction } from '../stream/journal/journal.ts'
 import { visibleName, visibleText } from '../util/visible-text.ts'
@@ -44,6 +43,7 @@ const HOW: { readonly [How in JournalChange['how']]: string } = {
   cascade: 'from above',
   close: 'closed',
   join: 'joined',
+  gate: 'opened',
   add: 'added',
 }
 
@@ -51,14 +51,19 @@ function changeText(change: JournalChange, tx: Transaction, paint: Paint): strin
   return `${visibleText(change.event)}  ${painted(changePieces(change, tx), paint)}`
 }
 
+/** `waits again`, `now waits`: nothing for a gate that the event was added with. */
+function gateText({ how }: JournalChange): string {
+  return how === 'add' ? HOW.add : how === 'gate' ? 'now waits' : how === 'join' ? 'waits again' : ''
+}
+
 /** The change of one event, without its id: `init → ▶ inprocess (owner w1)`. */
 export function changePieces(change: JournalChange, tx: Transaction): StyledPiece[] {
   const removed = change.to === '' && change.how !== 'add'
-  const to = isWaitingJoin(change, tx) ? 'waiting' : change.to
+  const to = change.lc?.wait === undefined ? change.to : 'waiting'
   const { glyph, style } = styleOf(to)
   const from = change.from === '' || change.from === change.to ? '' : `${visibleText(change.from)} → `
   const details = [
-    change.how === 'join' && change.to !== 'init' ? 'waits again' : HOW[change.how],
+    change.lc?.wait === undefined ? HOW[change.how] : gateText(change),
     change.owner === undefined ? '' : `owner ${visibleText(change.owner)}`,
     change.attempt === undefined || change.attempt <= 1 ? '' : `attempt ${change.attempt}`,
     change.attr === undefined
@@ -73,11 +78,6 @@ export function changePieces(change: JournalChange, tx: Transaction): StyledPiec
     [details.length === 0 ? '' : ` (${details.join(', ')})`, 'plain'],
   ]
   return pieces.filter(([text]) => text !== '')
-}
-
-/** A waiting join is `inprocess` too, but not worked on: only a fork adds such an event. */
-function isWaitingJoin({ event, how, to }: JournalChange, { op }: Transaction): boolean {
-  return how === 'add' && to === 'inprocess' && event !== ROOT_ID && (op === 'init' || op === 'advance')
 }
 
 function notes(tx: Transaction, options: TransactionTextOptions): string {

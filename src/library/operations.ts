@@ -16,7 +16,7 @@ import {
   whole,
 } from '../stream/values.ts'
 import type { WorkResult } from '../worker/types.ts'
-import { readAttributes, readEvent, SUCCESSORS } from './specs.ts'
+import { duration, readAttributes, readEvent, readStep, SUCCESSORS } from './specs.ts'
 
 /** Duration of a claim, ms. */
 export const claimMs: Read<number> = milliseconds(1, LONGEST_CLAIM_MS)
@@ -48,13 +48,21 @@ export const readOperation = oneOfOps<Operation>({
     root: required(readEvent),
     forks: required(listOf(readEvent)),
     join: readEvent,
+    steps: listOf(readStep),
     hold: required(flag),
     born: required(uuid),
   },
   start: { ...EVENT, owner: required(requiredText), claimMs: required(claimMs), fence: whole(0), takeOver: flag },
   touch: { ...EVENT, ...CLAIMANT, claimMs: required(claimMs), msg: storedMsg },
-  release: { ...EVENT, ...CLAIMANT },
-  advance: { ...EVENT, ...SUCCESSORS, ...CLAIMANT, forks: required(listOf(readEvent)), more: flag },
+  release: { ...EVENT, ...CLAIMANT, delay: duration },
+  advance: {
+    ...EVENT,
+    ...SUCCESSORS,
+    ...CLAIMANT,
+    forks: required(listOf(readEvent)),
+    steps: listOf(readStep),
+    more: flag,
+  },
   complete: END,
   fail: END,
   cancel: { event: nonEmptyText, msg: storedMsg },

@@ -4,8 +4,8 @@ import {
   fenceOf,
   isFailed,
   isFinal,
+  isGated,
   isSuperseded,
-  isWaitingJoin,
   type Status,
   type StreamEvent,
 } from '../stream/event.ts'
@@ -135,7 +135,7 @@ export class EventReader {
   }
   /** Whether it is open and waits for other events: a join for its branches, a parent for its successors. */
   get isWaiting(): boolean {
-    return this.isOpen && (isWaitingJoin(this.raw) || this.#source.view.stream.openSuccessors(this.raw))
+    return this.isOpen && (isGated(this.raw) || this.#source.view.stream.openSuccessors(this.raw))
   }
   /** Whether a retry has replaced it; it then no longer affects the stream. */
   get isSuperseded(): boolean {

@@ -1,21 +1,31 @@
-import { type EventSpec, ON_DUE, type SettableAttributes } from '../stream/operations/operation.ts'
+import { MAX_READ_EVENTS } from '../stream/limits.ts'
+import { type EventSpec, ON_DUE, type SettableAttributes, type StepSpec } from '../stream/operations/operation.ts'
+import { formatTimeSpan, parseDuration } from '../stream/time/durations.ts'
 import {
+  flag,
+  inField,
   isObject,
   listOf,
+  nonEmptyText,
   objectOf,
   type Read,
   required,
   requiredText,
   storedText,
+  text,
   timeLimit,
+  timePoint,
+  whole,
   word,
   wrong,
 } from '../stream/values.ts'
 
 /** A new event with its attributes. */
-export interface NewEvent extends Omit<EventSpec, 'timeout'> {
+export interface NewEvent extends Omit<EventSpec, 'timeout' | 'wake'> {
   /** Its timeout in the form that the command line takes (`2h`, `PT5M`, `1.02:00:00`, a date and time with a zone), or a Date. */
   readonly timeout?: string | Date
+  /** The time before which it does not begin: a date and time with a zone, or a Date. */
+  readonly wake?: string | Date
 }
 
 /** A new event: its name, or an object with its name and attributes. */
@@ -53,12 +63,31 @@ const FREE = {
   timeout: timeLimit,
 }
 
+/** A duration, from the forms of the command line. */
+export const duration: Read<string> = (given, field) =>
+  inField(field, () => formatTimeSpan(parseDuration(text(given, field))))
+
 const readSpec = objectOf<EventSpec>({
   name: required(requiredText),
   ...FREE,
   msg: storedText('msg'),
   onDue: word(ON_DUE),
+  after: listOf(nonEmptyText),
+  signal: requiredText,
+  delay: duration,
+  wake: timePoint,
+  auto: flag,
 })
+
+/** A step of a plan as `transact` takes it. */
+export const readStep: Read<StepSpec> = (given, field) => {
+  const { thread, needs, ...spec } = isObject(given) ? given : {}
+  return {
+    ...readEvent(spec, field),
+    thread: whole(0, MAX_READ_EVENTS)(thread, `${field}.thread`),
+    needs: listOf(whole(0, MAX_READ_EVENTS))(needs, `${field}.needs`),
+  }
+}
 
 export const readEvent: Read<EventSpec> = (given, field) => {
   if (typeof given === 'string') return { name: requiredText(given, field) }

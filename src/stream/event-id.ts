@@ -89,6 +89,12 @@ export function nextForkIds(existing: Iterable<string>, id: string, count: numbe
   })
 }
 
+/** The step of an event's thread that comes so many steps later: `01.02` two after `01.00`. */
+export function laterStepId(id: string, steps: number): string {
+  const thread = threadPrefix(id)
+  return thread + (BigInt(id.slice(thread.length)) + BigInt(steps)).toString().padStart(2, '0')
+}
+
 /** `01.02.` for `01.02.00`, `''` for the root's thread. */
 function threadPrefix(id: string): string {
   return id.slice(0, id.lastIndexOf('.') + 1)

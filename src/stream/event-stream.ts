@@ -1,4 +1,4 @@
-import { isFailed, isFinal, isSuperseded, isWaitingJoin, nextIds, type StreamEvent } from './event.ts'
+import { isFailed, isFinal, isSuperseded, isWaitingJoin, nextIds, type StreamEvent, waitsForEvents } from './event.ts'
 import { sortedById } from './event-id.ts'
 
 /** Direct successors of an event, without superseded ones; `missing` ids count as open. */
@@ -292,7 +292,7 @@ function postOrder(start: number, successors: (at: number) => readonly number[])
 
 /** Open events of a stream, sorted by id. */
 export interface OpenEvents {
-  /** Open events without open events below: the stream waits on these. Waiting joins are left out. */
+  /** Open events without open events below: the stream waits on these. Events gated after others are left out, unless nothing else is open. */
   readonly leaves: readonly StreamEvent[]
   /** `init` events that can be started. */
   readonly ready: readonly StreamEvent[]
@@ -307,11 +307,13 @@ export function openWork(stream: EventStream, open: readonly StreamEvent[]): Ope
   const above = aboveOpen(stream, open)
   const endedAbove = belowFinal(stream)
   const live = sortedById(
-    open.filter(event => !endedAbove.has(event) && !isWaitingJoin(event)),
+    open.filter(event => !endedAbove.has(event)),
     ({ id }) => id,
   )
+  const lowest = live.filter(event => !above.has(event))
+  const leaves = lowest.filter(event => !waitsForEvents(event))
   return {
-    leaves: live.filter(event => !above.has(event)),
+    leaves: leaves.length > 0 ? leaves : lowest,
     ready: live.filter(event => event.status === 'init'),
   }
 }

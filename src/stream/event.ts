@@ -38,9 +38,16 @@ export const LC_ATTRIBUTES = [
   'attempt',
   'claimed',
   'onDue',
+  'auto',
+  'wait',
   'join',
+  'after',
+  'signal',
+  'delay',
+  'wake',
   'opened',
   'superseded',
+  'onFailure',
   'outcome',
   'failed',
   'ack',
@@ -98,13 +105,23 @@ export function isFailed(event: { readonly status: string }): boolean {
   return event.status === 'aborted' || event.status === 'canceled'
 }
 
+/** Whether the event has a closed gate: it waits for conditions, see `gate.ts`, and no worker can claim it. */
+export function isGated(event: StreamEvent): boolean {
+  return event.lc.wait !== undefined && !isFinal(event)
+}
+
 /** Whether the event is a join that still waits for the other branches of its fork. */
 export function isWaitingJoin(event: StreamEvent): boolean {
-  return event.lc.join === 'wait' && !isFinal(event)
+  return event.lc.join !== undefined && isGated(event)
+}
+
+/** Whether other events of the stream have to end before the event can go on: it is not what the stream waits on. */
+export function waitsForEvents(event: StreamEvent): boolean {
+  return isGated(event) && (event.lc.join !== undefined || event.lc.after !== undefined)
 }
 
 /** Whether a retry replaced the event: closing, joins and summaries then ignore it. */
-export function isSuperseded(event: StreamEvent): boolean {
+export function isSuperseded(event: Pick<StreamEvent, 'lc'>): boolean {
   return event.lc.superseded !== undefined
 }
 

@@ -1,16 +1,19 @@
 import type { StreamDocument } from './document.ts'
-import { attemptOf, isFailed, isFinal, isSuperseded, type StreamEvent } from './event.ts'
+import { attemptOf, isFailed, isFinal, isGated, isSuperseded, type StreamEvent } from './event.ts'
 import { EventStream, openWork } from './event-stream.ts'
+import { isCanceledByGate, waitsFor } from './gate.ts'
 import {
   cutList,
   encodedIdLength,
+  GATED_LIMIT_BYTES,
+  gatedItem,
   READY_LIMIT_BYTES,
   RUNNING_LIMIT_BYTES,
   runningItem,
   type Summary,
   WAITING_ON_LIMIT_BYTES,
 } from './summary.ts'
-import { claimEndMs, dueMs, openedMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
+import { claimEndMs, dueMs, openedMs, opensAtMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
 
 /** Maximum length of a failure's message, in characters. */
 const FAILURE_LENGTH = 200
@@ -67,6 +70,7 @@ export function summarize(document: StreamDocument, options: SummarizeOptions): 
     total,
     dueMs: earliest(open, event => dueMs(stream, event, read)),
     claimEndMs: earliest(open, claimEndMs),
+    wakeMs: earliest(open, event => opensAtMs(event, read)),
     ...waits(stream, open, read, options.whole ?? false),
   }
 }
@@ -98,10 +102,10 @@ function firstFailure(failed: readonly StreamEvent[], read: TimeReader): StreamE
   return first
 }
 
-/** Nothing above it has failed: it was canceled for itself. */
+/** Nothing above it has failed, and nothing that its gate names: it was canceled for itself. */
 function isRequested(stream: EventStream, event: StreamEvent): boolean {
   const above = stream.predecessorPositions(stream.positionOf(event.id))
-  return !above.some(at => isFailed(stream.at(at) ?? { status: '' }))
+  return !above.some(at => isFailed(stream.at(at) ?? { status: '' })) && !isCanceledByGate(stream, event)
 }
 
 function isAbove(rank: readonly number[], other: readonly number[]): boolean {
@@ -132,9 +136,10 @@ function waits(
   open: readonly StreamEvent[],
   read: TimeReader,
   whole: boolean,
-): Pick<Summary, 'readySinceMs' | 'waitingOn' | 'ready' | 'running'> {
+): Pick<Summary, 'readySinceMs' | 'waitingOn' | 'ready' | 'running' | 'gated'> {
   const { leaves, ready } = openWork(stream, open)
-  const running = leaves.filter(({ status }) => status !== 'init')
+  const running = leaves.filter(event => event.status !== 'init' && !isGated(event))
+  const gated = open.flatMap(event => gatedItemOf(event) ?? [])
   const readySinceMs = earliest(ready, event => openedMs(event, read))
   if (whole) {
     return {
@@ -142,6 +147,7 @@ function waits(
       waitingOn: leaves.map(leaf => leaf.id),
       ready: ready.map(nameAndTopic),
       running: running.map(event => itemOf(event, read)),
+      gated,
     }
   }
   return {
@@ -153,6 +159,7 @@ function waits(
     ),
     ready: cutList(ready.map(nameAndTopic), READY_LIMIT_BYTES, itemLength),
     running: cutList(runningItems(running, read), RUNNING_LIMIT_BYTES, itemLength),
+    gated: cutList(gated, GATED_LIMIT_BYTES, itemLength),
   }
 }
 
@@ -180,6 +187,11 @@ function itemOf(event: StreamEvent, read: TimeReader): string {
     lastSeenMs: read(timestamp),
     claimEndMs: claimEndMs(event),
   })
+}
+
+function gatedItemOf(event: StreamEvent): string | undefined {
+  const what = waitsFor(event)
+  return what && gatedItem({ id: event.id, name: event.name, topic: event.topic, waitsFor: what })
 }
 
 /** Cached, as events are immutable. */

@@ -1,3 +1,4 @@
+import type { WaitsFor } from './gate.ts'
 import { MAX_READ_EVENTS } from './limits.ts'
 
 /** The facts of a stream for listings. A cache: the document is authoritative (stream-format 8). */
@@ -39,6 +40,8 @@ export interface Summary {
   readonly dueMs: number | undefined
   /** The earliest end of a claim, epoch ms: from then on another worker may take over its event. */
   readonly claimEndMs: number | undefined
+  /** The earliest time at which a gate opens if nothing else happens, epoch ms. */
+  readonly wakeMs: number | undefined
   /** Ids of the open leaves that the stream waits on; a last item `+N` means N more. */
   readonly waitingOn: readonly string[]
   /** Since when the first of the ready events can be started, epoch ms. */
@@ -47,6 +50,8 @@ export interface Summary {
   readonly ready: readonly string[]
   /** The open leaves that a worker has taken, see `runningItem`; a last item `+N` as above. */
   readonly running: readonly string[]
+  /** The events with a closed gate, see `gatedItem`; a last item `+N` as above. */
+  readonly gated: readonly string[]
 }
 
 /** Raised when older readers would misread the fields. */
@@ -81,6 +86,7 @@ const TIME_KEYS = {
   dueMs: 'due',
   claimEndMs: 'claim_end',
   readySinceMs: 'ready_since',
+  wakeMs: 'wake',
 } as const
 
 // Pairs of field and key, made once: the codec runs with every read and write.
@@ -92,6 +98,7 @@ const TIMES = entries(TIME_KEYS)
 export type SummaryKey =
   | 'codec'
   | 'outcome'
+  | 'gated'
   | 'ready'
   | 'running'
   | 'waiting'
@@ -115,7 +122,7 @@ const SHORTENED_LAST: readonly TextName[] = ['failedId', 'status', 'born']
 /**
  * The summary as ASCII fields: keys are lower-case C# identifiers, values are percent-encoded, empty values are left
  * out. To fit into 4 KiB, fields are shortened in this order, each as far as needed: failure, who wrote last, tag,
- * name of the failed event, root, topic, key and tracking id, ending with `…`; `running`, `ready`, then `waitingOn`, at whole items; failed id, status and
+ * name of the failed event, root, topic, key and tracking id, ending with `…`; `gated`, `running`, `ready`, then `waitingOn`, at whole items; failed id, status and
  * born.
  */
 export function encodeSummary(summary: Summary): Record<string, string> {
@@ -129,6 +136,7 @@ export function encodeSummary(summary: Summary): Record<string, string> {
   put(fields, 'outcome', summary.outcome)
   put(fields, 'ready', encodeItems(summary.ready, READY_LIMIT_BYTES))
   put(fields, 'running', encodeItems(summary.running, RUNNING_LIMIT_BYTES))
+  put(fields, 'gated', encodeItems(summary.gated, GATED_LIMIT_BYTES))
   put(fields, 'waiting', encodeIds(summary.waitingOn, WAITING_ON_LIMIT_BYTES))
   return excessBytes(fields) > 0 ? fit(fields, summary) : fields
 }
@@ -165,9 +173,11 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
       dueMs: timeOf(fields[TIME_KEYS.dueMs]),
       claimEndMs: timeOf(fields[TIME_KEYS.claimEndMs]),
       readySinceMs: timeOf(fields[TIME_KEYS.readySinceMs]),
+      wakeMs: timeOf(fields[TIME_KEYS.wakeMs]),
       waitingOn: idsOf(fields.waiting),
       ready: itemsOf(fields.ready),
       running: itemsOf(fields.running),
+      gated: itemsOf(fields.gated),
     }
   } catch {
     return undefined
@@ -188,6 +198,7 @@ function fit(fields: Record<string, string>, summary: Summary): Record<string, s
   const shorten = (name: TextName) =>
     put(fields, TEXT_KEYS[name], shortened(summary[name].toWellFormed(), excessBytes(fields)))
   SHORTENED_FIRST.forEach(shorten)
+  put(fields, 'gated', encodeItems(summary.gated, limitOf(fields, 'gated')))
   put(fields, 'running', encodeItems(summary.running, limitOf(fields, 'running')))
   put(fields, 'ready', encodeItems(summary.ready, limitOf(fields, 'ready')))
   put(fields, 'waiting', encodeIds(summary.waitingOn, limitOf(fields, 'waiting')))
@@ -280,6 +291,7 @@ const PREFIX_BYTES = 12
 export const WAITING_ON_LIMIT_BYTES = 512
 export const READY_LIMIT_BYTES = 1024
 export const RUNNING_LIMIT_BYTES = 768
+export const GATED_LIMIT_BYTES = 512
 
 /** Mark at the end of a shortened text: the document has the whole text. */
 const CUT_MARK = '…'
@@ -369,6 +381,71 @@ export function runningEvent(item: string): RunningEvent | undefined {
     }
   } catch {
     return undefined
+  }
+}
+
+/** An event with a closed gate. */
+export interface GatedEvent {
+  readonly id: string
+  readonly name: string
+  readonly topic: string
+  /** What it waits for first. */
+  readonly waitsFor: WaitsFor
+}
+
+/** A gated event as an item of the list: name and topic as in `ready`, id and what it waits for, joined by `|`. */
+export function gatedItem({ id, name, topic, waitsFor }: GatedEvent): string {
+  return [name, topic, id].map(text => encodeURIComponent(text.toWellFormed())).join('|') + waitsForText(waitsFor)
+}
+
+/** `|b`, `|a01.00 01.01`, `|sapprove`, `|tloyw3v28` */
+function waitsForText(what: WaitsFor): string {
+  switch (what.kind) {
+    case 'branches':
+      return '|b'
+    case 'after':
+      return `|a${encodeURIComponent(what.ids.join('|'))}`
+    case 'signal':
+      return `|s${encodeURIComponent(what.name.toWellFormed())}`
+    case 'timer':
+      return `|t${what.wakeMs === undefined ? '' : Math.round(what.wakeMs).toString(36)}`
+    default:
+      return what satisfies never
+  }
+}
+
+/** The gated event of an item; `undefined` for a mark `+N` and what cannot be read. */
+export function gatedEvent(item: string): GatedEvent | undefined {
+  const [name = '', topic = '', id = '', what = ''] = item.split('|')
+  if (id === '') return undefined
+  try {
+    const waits = waitsForOf(what.slice(0, 1), decodeURIComponent(what.slice(1)))
+    if (waits === undefined) return undefined
+    return {
+      id: decodeURIComponent(id),
+      name: decodeURIComponent(name),
+      topic: decodeURIComponent(topic),
+      waitsFor: waits,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function waitsForOf(kind: string, text: string): WaitsFor | undefined {
+  switch (kind) {
+    case 'b':
+      return { kind: 'branches' }
+    case 'a':
+      return { kind: 'after', ids: text.split('|') }
+    case 's':
+      return { kind: 'signal', name: text }
+    case 't': {
+      const ms = Number.parseInt(text, 36)
+      return { kind: 'timer', wakeMs: Number.isNaN(ms) ? undefined : ms }
+    }
+    default:
+      return undefined
   }
 }
 

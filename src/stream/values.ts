@@ -150,6 +150,13 @@ export const timeLimit: Read<string> = (given, field) => {
   return given === '' ? '' : inField(field, () => timeoutFromInput(given))
 }
 
+/** Reads a point in time: a date and time with a zone, or a `Date`. Returns the wire text. */
+export const timePoint: Read<string> = (given, field) => {
+  const wire = timeLimit(given, field)
+  if (parseTimeout(wire).kind === 'at') return wire
+  throw wrong(field, given, 'a date and time with a zone such as 2026-11-20T14:00:00Z, or a Date')
+}
+
 export const signal: Read<AbortSignal> = (given, field) => {
   if (isSignal(given)) return given
   const isController = isObject(given) && isSignal(given.signal)

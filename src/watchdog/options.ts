@@ -1,5 +1,5 @@
 import type { Glob } from '../ops/glob.ts'
-import type { OnDue } from '../stream/operations/operation.ts'
+import type { DueAction } from '../stream/operations/operation.ts'
 import type { Timing } from '../util/clock.ts'
 import type { Observer, Ownership } from './report.ts'
 
@@ -8,7 +8,7 @@ export interface WatchdogOptions {
   /** From the start of one sweep to the start of the next, ms; jitter adds up to a tenth, at most 1 s. */
   readonly intervalMs: number
   /** Action for events without their own (`lc:onDue`). */
-  readonly onDue: OnDue
+  readonly onDue: DueAction
   /** Watches only streams with matching names. */
   readonly names?: Glob
   /** Limit for decisions executed in a pass; `fairOrder` selects them. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { attemptOf, isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
 import { observedDeadline } from '../stream/operations/cancel-abort.ts'
-import { isOnDue, type ObservedDeadline, type OnDue } from '../stream/operations/operation.ts'
+import { type DueAction, isDueAction, type ObservedDeadline } from '../stream/operations/operation.ts'
 import { cleanProgramText, cutBytes, encodeCommandId } from '../stream/text.ts'
 import { isoTime } from '../stream/time/dates.ts'
 import { type Deadline, deadlineOf, type TimeReader } from '../stream/time/deadlines.ts'
@@ -41,7 +41,7 @@ export interface InspectionRules {
   /** The store's clock and the monotonic clock, at this inspection. */
   readonly nowMs: number
   readonly atMs: number
-  readonly onDue: OnDue
+  readonly onDue: DueAction
   /** Minimum time between two observations, ms; 0 trusts the clock alone. */
   readonly apartMs: number
   /** Earlier observations are invalid, by the monotonic clock. */
@@ -149,16 +149,16 @@ function expiriesOf(subject: InspectedStream, ripe: readonly DatedEvent[], rules
 }
 
 /** A deadline of the root applies to the whole stream. Unknown values of `lc:onDue` are ignored. */
-function actionOf(stream: EventStream, event: StreamEvent, usual: OnDue): OnDue {
+function actionOf(stream: EventStream, event: StreamEvent, usual: DueAction): DueAction {
   const { onDue } = event.lc
-  const action = isOnDue(onDue) ? onDue : usual
+  const action = isDueAction(onDue) ? onDue : usual
   return action === 'abort-event' && stream.isRoot(event) ? 'abort-stream' : action
 }
 
 function expiryOf(
   subject: InspectedStream,
   { event, position, limit }: DatedEvent,
-  kind: OnDue,
+  kind: DueAction,
   count: OpenCount,
 ): Expiry {
   const target = kind === 'abort-stream' ? 0 : position
@@ -260,6 +260,8 @@ function reasonOf({ kind, dueMs, from }: Deadline, timeout: string): string {
       return `the stream has run since ${since} (timeout ${timeout})`
     case 'never-started':
       return `not started since ${since} (timeout ${timeout})`
+    case 'no-signal':
+      return `no signal since ${since} (timeout ${timeout})`
     case 'no-sign-of-life':
       return `no sign of life since ${since} (timeout ${timeout})`
     case 'absolute':

@@ -6,6 +6,7 @@ import type { StreamDocument } from '../stream/document.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { EventStream } from '../stream/event-stream.ts'
 import { settledDocument } from '../stream/operations/transaction.ts'
+import { timeReaderFor } from '../stream/time/deadlines.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
 import type { Timing } from '../util/clock.ts'
 import { defined } from '../util/defined.ts'
@@ -197,8 +198,10 @@ export class Finder {
     return { candidate: { name, etag, born, version }, ...this.#claimableIn(document) }
   }
 
-  #claimableIn({ events }: StreamDocument): ClaimableEvents {
-    return this.#matcher.claimableIn(new EventStream(events), this.#store.nowMs())
+  #claimableIn(document: StreamDocument): ClaimableEvents {
+    const nowMs = this.#store.nowMs()
+    const { read } = timeReaderFor(document, { nowMs })
+    return this.#matcher.claimableIn(new EventStream(document.events), nowMs, read)
   }
 }
 

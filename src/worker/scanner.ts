@@ -1,10 +1,10 @@
 import { type Glob, globOf } from '../ops/glob.ts'
 import { ChangedStreams, type RememberedStream } from '../ops/watch/changed-streams.ts'
 import type { StreamRow, StreamStore } from '../store/store.ts'
-import { attemptOf, isWaitingJoin, type StreamEvent } from '../stream/event.ts'
+import { attemptOf, isGated, type StreamEvent } from '../stream/event.ts'
 import { type EventStream, openEvents, openWork } from '../stream/event-stream.ts'
 import type { Summary } from '../stream/summary.ts'
-import { claimEndMs, claimRuns } from '../stream/time/deadlines.ts'
+import { claimEndMs, claimRuns, opensAtMs, type TimeReader } from '../stream/time/deadlines.ts'
 import type { Timing } from '../util/clock.ts'
 import { ownText } from '../util/strings.ts'
 import type { LoopOptions } from './types.ts'
@@ -167,18 +167,29 @@ export class EventMatcher {
   /** Time from which the stream may have work according to its summary, epoch ms; `Infinity` if only after a change. */
   mayHaveWorkFromMs(summary: Summary): number {
     const isReady = summary.ready.some(item => item.startsWith('+') || this.#isListed(item))
-    return isReady ? Number.NEGATIVE_INFINITY : (summary.claimEndMs ?? Number.POSITIVE_INFINITY)
+    if (isReady) return Number.NEGATIVE_INFINITY
+    return Math.min(summary.claimEndMs ?? Number.POSITIVE_INFINITY, this.#opensFromMs(summary))
   }
 
-  claimableIn(stream: EventStream, nowMs: number): ClaimableEvents {
+  /** When the first gate of a wanted event opens by itself, epoch ms. */
+  #opensFromMs({ gated, wakeMs = Number.POSITIVE_INFINITY }: Summary): number {
+    return gated.some(item => item.startsWith('+') || this.#isListed(item)) ? wakeMs : Number.POSITIVE_INFINITY
+  }
+
+  /** @param read for the times of the document */
+  claimableIn(stream: EventStream, nowMs: number, read: TimeReader): ClaimableEvents {
     const open = openEvents(stream)
     const claimable: ClaimableEvent[] = openWork(stream, open)
       .ready.filter(event => this.#isWanted(event))
       .map(event => ({ event: event.id }))
     let againMs = Number.POSITIVE_INFINITY
     for (const event of open) {
-      if (!isClaimed(stream, event)) continue
       const isWanted = this.#isWanted(event)
+      const opensMs = isGated(event) && !stream.held ? opensAtMs(event, read) : undefined
+      // The transaction that claims it opens the gate.
+      if (opensMs !== undefined && isWanted && opensMs <= nowMs) claimable.push({ event: event.id })
+      else if (opensMs !== undefined) againMs = Math.min(againMs, opensMs)
+      if (!isClaimed(stream, event)) continue
       if (!claimRuns(event, nowMs)) {
         if (isWanted) {
           claimable.push({ event: event.id, expiredClaim: { owner: event.lc.owner ?? '', attempts: attemptOf(event) } })
@@ -205,7 +216,7 @@ export class EventMatcher {
 
 /** Whether the event has a claim that another worker can take over after its end. */
 function isClaimed(stream: EventStream, event: StreamEvent): boolean {
-  if (event.status === 'init' || event.lc.owner === undefined || stream.held || isWaitingJoin(event)) return false
+  if (event.status === 'init' || event.lc.owner === undefined || stream.held || isGated(event)) return false
   return !stream.openSuccessors(event) && stream.finalAncestor(stream.positionOf(event.id)) === undefined
 }
 

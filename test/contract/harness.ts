@@ -67,6 +67,8 @@ export function summary(over: Partial<Summary> = {}): Summary {
     waitingOn: [],
     ready: [],
     running: [],
+    gated: [],
+    wakeMs: undefined,
     ...over,
   }
 }

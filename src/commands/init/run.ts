@@ -81,6 +81,7 @@ async function existing(store: StreamStore, name: string): Promise<ChangeResult>
     changed: [],
     closed: [],
     joined: [],
+    opened: [],
     added: [],
     done: view?.stream.done ?? false,
     duplicate: false,

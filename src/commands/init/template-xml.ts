@@ -19,8 +19,8 @@ export function xmlTemplate(text: string): Template {
       hint: 'Remove the later events.',
     })
   }
-  const joins = below.events.filter(event => event.lc.join === 'wait')
-  const forks = below.events.filter(event => event.lc.join !== 'wait')
+  const joins = below.events.filter(event => event.lc.join !== undefined)
+  const forks = below.events.filter(event => event.lc.join === undefined)
   if (isFinal(root)) throw new UsageError(`its root is ${root.status}`, { hint: 'The root must be open.' })
   const started = forks.find(event => event.status !== 'init' && event.status !== '')
   if (started !== undefined)

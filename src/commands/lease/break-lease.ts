@@ -120,7 +120,7 @@ async function broken(
 
 /** The outcome of a break as that of a change: no event changes. */
 function done(outcome: 'done' | 'already', version: number, more: Pick<Done, 'words' | 'fields'>): Done {
-  const nothing = { changed: [], closed: [], joined: [], added: [], done: false, duplicate: false }
+  const nothing = { changed: [], closed: [], joined: [], opened: [], added: [], done: false, duplicate: false }
   return { kind: 'done', commandId: '', result: { outcome, version, ...nothing }, ...more }
 }
 

@@ -91,6 +91,6 @@ function changed(stream: string, how: string, kept: 'it' | 'the new one' = 'it')
 
 /** The removal of a stream as the outcome of a change. */
 function done(outcome: ChangeResult['outcome'], version: number): Done {
-  const nothing = { changed: [], closed: [], joined: [], added: [], duplicate: false }
+  const nothing = { changed: [], closed: [], joined: [], opened: [], added: [], duplicate: false }
   return { kind: 'done', commandId: '', result: { outcome, version, done: true, ...nothing } }
 }

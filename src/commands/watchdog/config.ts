@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { UsageError } from '../../cli/problem.ts'
 import { choice, count, duration, pattern } from '../../cli/values.ts'
-import { ON_DUE, type OnDue } from '../../stream/operations/operation.ts'
+import { DUE_ACTIONS, type DueAction } from '../../stream/operations/operation.ts'
 import { errorCode } from '../../util/errors.ts'
 import type { ListenAddress } from '../../watchdog/http/server.ts'
 import { hooksOf, ruled, type WebhookRule, webhookRuleOf } from './config-hooks.ts'
@@ -15,7 +15,7 @@ import { type HookSetting, listenAddress, listenName, shareValue } from './value
 interface WatchdogConfig {
   readonly interval?: number
   readonly match?: string
-  readonly onDue?: OnDue
+  readonly onDue?: DueAction
   readonly maxPerPass?: number
   /** 0 to 1. */
   readonly maxShare?: number
@@ -34,7 +34,7 @@ const MAX_CONFIG_BYTES = 64 * 1_024
 const READERS = {
   interval: ['interval', each(duration)],
   match: ['match', each(pattern)],
-  'on-due': ['onDue', each(where => choice(where, ON_DUE))],
+  'on-due': ['onDue', each(where => choice(where, DUE_ACTIONS))],
   'max-per-pass': ['maxPerPass', each(where => count(where, 1))],
   'max-share': ['maxShare', each(shareValue)],
   shards: ['shards', each(where => count(where, 1))],

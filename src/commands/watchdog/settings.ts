@@ -1,6 +1,6 @@
 import type { GlobalOptions } from '../../cli/options.ts'
 import { UsageError } from '../../cli/problem.ts'
-import type { OnDue } from '../../stream/operations/operation.ts'
+import type { DueAction } from '../../stream/operations/operation.ts'
 import type { ListenAddress } from '../../watchdog/http/server.ts'
 import { MOST_SHARDS } from '../../watchdog/shards/quota.ts'
 import { readConfigFile } from './config.ts'
@@ -10,7 +10,7 @@ import type { HookSettings } from './hook-targets.ts'
 interface Shared extends HookSettings {
   readonly interval?: number
   readonly match?: string
-  readonly onDue?: OnDue
+  readonly onDue?: DueAction
   readonly maxPerPass?: number
   readonly maxShare?: number
   readonly shards?: number
@@ -29,7 +29,7 @@ export interface Settings extends HookSettings {
   /** By default depends on the store. */
   readonly interval: number | undefined
   readonly match: string | undefined
-  readonly onDue: OnDue
+  readonly onDue: DueAction
   readonly maxPerPass: number
   readonly maxShare: number
   readonly shards: number | undefined

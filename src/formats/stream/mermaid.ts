@@ -1,4 +1,4 @@
-import { attemptOf, isFinal, isSuperseded, isWaitingJoin, STATUSES, type StreamEvent } from '../../stream/event.ts'
+import { attemptOf, isFinal, isGated, isSuperseded, STATUSES, type StreamEvent } from '../../stream/event.ts'
 import { linkEvents } from '../../stream/event-stream.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type ShownStream, statusWord, styleOf } from './view.ts'
@@ -47,7 +47,7 @@ function graphOf({ stream }: ShownStream, prefix: string): string[] {
   const edges = successors.flatMap((targets, at) =>
     targets.map(target => {
       const event = stream.at(target)
-      const arrow = event !== undefined && isWaitingJoin(event) ? '-.->' : '-->'
+      const arrow = event !== undefined && isGated(event) ? '-.->' : '-->'
       return `  ${prefix}${at} ${arrow} ${prefix}${target}`
     }),
   )
@@ -62,7 +62,7 @@ function graphOf({ stream }: ShownStream, prefix: string): string[] {
 
 function nodeLabel(event: StreamEvent): string {
   const attempt = attemptOf(event)
-  const word = isWaitingJoin(event) ? 'waiting' : event.status
+  const word = isGated(event) ? 'waiting' : event.status
   const details = [
     `${styleOf(word).glyph} ${statusWord(word)}${attempt > 1 ? ` #${attempt}` : ''}`,
     isFinal(event) || event.lc.owner === undefined ? '' : visibleText(event.lc.owner),
@@ -73,7 +73,7 @@ function nodeLabel(event: StreamEvent): string {
 
 function classOf(event: StreamEvent): string {
   if (isSuperseded(event)) return 'replaced'
-  if (isWaitingJoin(event)) return 'waiting'
+  if (isGated(event)) return 'waiting'
   return STATUSES.find(status => status === event.status) ?? 'unknown'
 }
 

@@ -1,4 +1,4 @@
-import { attemptOf, isFinal, isSuperseded, isWaitingJoin, nextIds, type StreamEvent } from '../../stream/event.ts'
+import { attemptOf, isFinal, isGated, isSuperseded, nextIds, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
 import { claimEndMs } from '../../stream/time/deadlines.ts'
 import { visibleText } from '../../util/visible-text.ts'
@@ -87,7 +87,7 @@ type StyledCell = Exclude<Cell, string>
 
 /** Glyph, word and colour of an event, with its attempt number. */
 export function statusCell(event: StreamEvent): StyledCell {
-  const word = isWaitingJoin(event) ? 'waiting' : event.status
+  const word = isGated(event) ? 'waiting' : event.status
   const { glyph, style } = styleOf(word)
   const attempt = attemptOf(event)
   const text = `${glyph} ${statusWord(word)}${attempt > 1 ? ` #${attempt}` : ''}`

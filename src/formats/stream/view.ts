@@ -1,7 +1,7 @@
 import type { StreamView } from '../../ops/read-stream.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { LeaseView } from '../../store/store.ts'
-import { isFailed, isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../../stream/event.ts'
+import { isFailed, isFinal, isGated, isSuperseded, type StreamEvent } from '../../stream/event.ts'
 import { type EventStream, openEvents, openWork } from '../../stream/event-stream.ts'
 import type { Transaction } from '../../stream/journal/journal.ts'
 import { claimEndMs, dueMs, type TimeReader } from '../../stream/time/deadlines.ts'
@@ -50,7 +50,7 @@ export function timeOf(shown: ShownStream, text: string | undefined): number | u
  */
 export function shownStatus(shown: ShownStream, event: StreamEvent): State | string {
   if (isFinal(event)) return event.status
-  if (isWaitingJoin(event)) return 'waiting'
+  if (isGated(event)) return 'waiting'
   const due = eventDueMs(shown, event)
   if (due !== undefined && due <= shown.nowMs) return 'overdue'
   return isAbandonedNow(shown, event) ? 'abandoned' : event.status

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { StreamView } from '../../ops/read-stream.ts'
 import { attemptOf, isFailed, isFinal, isSuperseded, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
-import { declaredJoins } from '../../stream/journal/history.ts'
+import { declaredGates } from '../../stream/journal/history.ts'
 import { type EventBar, eventBars } from './spans.ts'
 
 /**
@@ -133,8 +133,8 @@ function statusOf({ event }: EventBar): OtelSpan['status'] {
  * listed since the one before, and the last one also those after it: so no event is a branch of two joins of one fork.
  */
 function joinedBranches({ stream, transactions }: StreamView): ReadonlyMap<string, readonly string[]> {
-  const declared = declaredJoins(transactions())
-  const isJoin = (event: StreamEvent) => event.lc.join !== undefined || declared.has(event.id)
+  const declared = declaredGates(transactions())
+  const isJoin = ({ id, lc }: StreamEvent) => (lc.join ?? declared.get(id)?.join) !== undefined
   const branches = new Map<string, readonly string[]>()
   for (const fork of new Set(stream.events.filter(isJoin).map(({ prev }) => prev))) {
     let last: string[] | undefined

@@ -111,6 +111,7 @@ const NOTHING: ChangeResult = {
   changed: [],
   closed: [],
   joined: [],
+  opened: [],
   done: false,
   duplicate: false,
   added: [],

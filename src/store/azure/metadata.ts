@@ -45,6 +45,7 @@ export const NO_FIELDS: Readonly<OurFields> = {
   due: undefined,
   claim_end: undefined,
   ready_since: undefined,
+  wake: undefined,
   born: undefined,
   status: undefined,
   outcome: undefined,
@@ -60,6 +61,7 @@ export const NO_FIELDS: Readonly<OurFields> = {
   waiting: undefined,
   ready: undefined,
   running: undefined,
+  gated: undefined,
   md5: undefined,
   length: undefined,
 }

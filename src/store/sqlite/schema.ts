@@ -267,12 +267,15 @@ function leaseOf(row: SqliteRow): KeptLease {
 }
 
 /** The fields that JSON drops if they are `undefined`. */
-const NO_TIMES = {
+/** What the JSON leaves out, or summaries of earlier versions do not have. */
+const DEFAULTS = {
   createdMs: undefined,
   failedAtMs: undefined,
   ackMs: undefined,
   claimEndMs: undefined,
   readySinceMs: undefined,
+  wakeMs: undefined,
+  gated: [],
 }
 
 /** `undefined` if the summary is not readable: callers then read the document. */
@@ -280,7 +283,7 @@ function summaryOf(row: SqliteRow): Summary | undefined {
   const rest = parsed<Omit<Summary, 'dueMs' | 'version'>>(row[SUMMARY_AT])
   // Earlier versions did not write `running`.
   if (!Array.isArray(rest?.running)) return undefined
-  return { ...NO_TIMES, ...rest, version: whole(row[VERSION_AT]), dueMs: dueOf(row) }
+  return { ...DEFAULTS, ...rest, version: whole(row[VERSION_AT]), dueMs: dueOf(row) }
 }
 
 /** JSON that this driver wrote; `undefined` for NULL and for anything that another program put there. */

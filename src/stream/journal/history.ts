@@ -1,8 +1,8 @@
 import type { StreamDocument } from '../document.ts'
 import { fenceOf, isFinal, type LcAttributeName, type StreamEvent } from '../event.ts'
-import { ROOT_ID } from '../event-id.ts'
 import { EventStream } from '../event-stream.ts'
 import { sumOf } from '../fingerprint.ts'
+import { GATE_ATTRIBUTES } from '../gate.ts'
 import { type JournalChange, lastVersion, parseJournal, type Transaction } from './journal.ts'
 
 /** Statuses by event id after the given transactions, oldest first. Events that were removed are absent. */
@@ -110,16 +110,13 @@ export function isOwnStatus(transactions: readonly Transaction[], id: string): b
   return last !== undefined && last.op !== 'foreign' && last.op !== 'adopt'
 }
 
-/** Ids of the events that our forks declared as joins: except for them and the root, no event begins as `inprocess`. */
-export function declaredJoins(transactions: readonly Transaction[]): Set<string> {
-  const ids = new Set<string>()
-  for (const { op, changes } of transactions) {
-    if (op !== 'init' && op !== 'advance') continue
-    for (const { event, how, to } of changes) {
-      if (how === 'add' && to === 'inprocess' && event !== ROOT_ID) ids.add(event)
-    }
+/** The gates that events were added with, by id. A condition that has held since is included. */
+export function declaredGates(transactions: readonly Transaction[]): ReadonlyMap<string, LcAttributes> {
+  const gates = new Map<string, LcAttributes>()
+  for (const { changes } of transactions) {
+    for (const { event, how, lc } of changes) if (how === 'add' && lc?.wait !== undefined) gates.set(event, lc)
   }
-  return ids
+  return gates
 }
 
 /** Ids of the events that were ever claimed, started by a foreign writer, completed or aborted. */
@@ -127,7 +124,7 @@ export function eventsThatRan(transactions: readonly Transaction[]): ReadonlySet
   const ids = new Set<string>()
   for (const { op, changes } of transactions) {
     for (const { event, from, to, how, owner } of changes) {
-      const started = how === 'target' && from === 'init' && to === 'inprocess' && op !== 'retry'
+      const started = how === 'target' && from === 'init' && to === 'inprocess' && op !== 'retry' && op !== 'release'
       if (started || owner !== undefined || to === 'completed' || to === 'aborted') ids.add(event)
     }
   }
@@ -143,15 +140,15 @@ type LcAttributes = { readonly [Name in LcAttributeName]?: string }
 export interface JournalFacts {
   /** Version of the transaction that added it. */
   readonly added: number
-  /** Owner, fence, attempt, latest opening, waiting join and superseded marks, but not the end of a claim. */
+  /** Owner, fence, attempt, latest opening, gate and superseded marks, but not the end of a claim. */
   readonly lc: LcAttributes
 }
 
 /**
  * Restores the `lc` attributes that a writer drops when it rebuilds events from its own class, as far as the journal
- * knows them: claims (without their end, hence expired), attempts, latest openings, waiting joins and superseded marks.
- * Without them a join would wait forever, and the earlier failure of a retried event would count again. Existing
- * attributes stay. Returns the same list if nothing was missing.
+ * knows them: claims (without their end, hence expired), attempts, latest openings, gates and superseded marks. Without
+ * them a gate would never open, and the earlier failure of a retried event would count again. Existing attributes stay.
+ * Returns the same list if nothing was missing.
  */
 export function restoreDroppedAttributes(
   events: readonly StreamEvent[],
@@ -188,37 +185,38 @@ export function withoutEndedClaims(
 export function factsOf(stream: EventStream, transactions: readonly Transaction[]): ReadonlyMap<string, JournalFacts> {
   const facts = new Map<string, JournalFacts>()
   for (const transaction of transactions) {
-    for (const change of transaction.changes) record(facts, transaction, change, stream.root?.id === change.event)
+    for (const change of transaction.changes) record(facts, transaction, change)
     if (transaction.op === 'retry' && transaction.on !== '') recordSuperseded(facts, transaction, stream)
   }
   return facts
 }
 
-function record(
-  facts: Map<string, JournalFacts>,
-  transaction: Transaction,
-  change: JournalChange,
-  isRoot: boolean,
-): void {
+function record(facts: Map<string, JournalFacts>, transaction: Transaction, change: JournalChange): void {
   const before = facts.get(change.event) ?? { added: transaction.version, lc: {} }
   const own = transaction.op !== 'foreign' && transaction.op !== 'adopt'
   // A foreign writer that changes the status takes the event from its worker.
-  const lc = own ? afterOwn(before.lc, transaction, change, isRoot) : afterForeign(before.lc, change)
+  const lc = own ? afterOwn(before.lc, transaction, change) : afterForeign(before.lc, change)
   facts.set(change.event, { ...before, lc })
 }
 
-function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalChange, isRoot: boolean): LcAttributes {
+function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalChange): LcAttributes {
   const { op, at, version } = transaction
-  const { how, to, owner, attempt, attr } = change
+  const { how, to, owner, attempt, attr, lc: given } = change
   if (attr !== undefined) return op === 'ack' ? { ...lc, ack: at } : lc
-  if (how === 'add') return to === 'inprocess' && !isRoot ? { join: 'wait' } : {}
+  if (how === 'add') return given ?? {}
   if (owner !== undefined) return { ...lc, owner, fence: String(version), attempt: String(attempt ?? 1), claimed: at }
+  const isOpening = (how === 'join' || how === 'gate') && given === undefined
+  if (isOpening) return { ...withoutGate(withoutClaim(lc)), opened: at }
   if (isFinal({ status: to })) return lc
-  const { join, ...released } = withoutClaim(lc)
-  if (how === 'join' && to === 'init') return { ...released, opened: at }
-  const joined = how === 'join' || join !== undefined ? { join: 'wait' } : {}
+  const gate = given === undefined ? {} : { ...withoutGate(lc), ...given }
   const reopened = op === 'retry' && attempt !== undefined ? { opened: at, attempt: String(attempt) } : {}
-  return { ...released, ...joined, ...reopened }
+  return { ...withoutClaim(lc), ...gate, ...reopened }
+}
+
+function withoutGate(lc: LcAttributes): LcAttributes {
+  const kept = { ...lc }
+  for (const name of GATE_ATTRIBUTES) delete kept[name]
+  return kept
 }
 
 function afterForeign(lc: LcAttributes, { attr }: JournalChange): LcAttributes {

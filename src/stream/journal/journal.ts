@@ -1,8 +1,12 @@
 import { SaxesParser } from 'saxes'
+import { LC_ATTRIBUTES, type LcAttributeName, type StreamEvent } from '../event.ts'
 import { escapeAttribute } from '../xml/text.ts'
 
-/** Why an event changed: as the target, by a cascade from above, by closing, by a join, or because it was added. */
-export type ChangeCause = 'target' | 'cascade' | 'close' | 'join' | 'add'
+/**
+ * Why an event changed: as the target, by a cascade, by closing, by a join whose branches have ended, by another gate,
+ * or because it was added.
+ */
+export type ChangeCause = 'target' | 'cascade' | 'close' | 'join' | 'gate' | 'add'
 
 /** One event's part in a transaction. */
 export interface JournalChange {
@@ -17,6 +21,11 @@ export interface JournalChange {
   readonly attempt?: number
   /** For `set`: names of changed attributes, joined by blanks. For `foreign`: `claim` if an older copy ended it. */
   readonly attr?: string
+  /**
+   * The attributes of leasectl that an added event has, or the gate that a gated event keeps. From them what a foreign
+   * writer dropped is restored.
+   */
+  readonly lc?: StreamEvent['lc']
 }
 
 /** One entry of the journal: author, operation, events, time and reason. */
@@ -62,7 +71,38 @@ export function appendTransaction(journal: string, transaction: Transaction, pre
 function formatChange(change: JournalChange, prefix: string): string {
   const { event, from, to, how, owner = '', attempt, attr = '' } = change
   const attemptText = attempt === undefined ? '' : String(attempt)
-  return `<${prefix}:change${attributes({ event, from, to, how, owner, attempt: attemptText, attr })}/>`
+  const lc = change.lc === undefined ? '' : formatLc(change.lc)
+  return `<${prefix}:change${attributes({ event, from, to, how, owner, attempt: attemptText, attr, lc })}/>`
+}
+
+/** `wait=yes after=01.00%7C01.01`: percent-encoded values. */
+function formatLc(lc: StreamEvent['lc']): string {
+  return LC_ATTRIBUTES.flatMap(name => {
+    const value = lc[name]
+    return value === undefined ? [] : [`${name}=${encodeURIComponent(value.toWellFormed())}`]
+  }).join(' ')
+}
+
+/** Unknown names and unreadable values are ignored. */
+function parseLc(text: string): StreamEvent['lc'] {
+  const lc: { [Name in LcAttributeName]?: string } = {}
+  for (const part of text.split(' ')) {
+    const [name = '', value = ''] = part.split('=')
+    if (isLcAttribute(name)) lc[name] = decoded(value)
+  }
+  return lc
+}
+
+function isLcAttribute(name: string): name is LcAttributeName {
+  return (LC_ATTRIBUTES as readonly string[]).includes(name)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function attributes(values: Readonly<Record<string, string>>): string {
@@ -161,7 +201,7 @@ function readTransaction(values: Readonly<Record<string, string>>, changes: Jour
   }
 }
 
-const HOWS: readonly string[] = ['target', 'cascade', 'close', 'join', 'add'] satisfies ChangeCause[]
+const HOWS: readonly string[] = ['target', 'cascade', 'close', 'join', 'gate', 'add'] satisfies ChangeCause[]
 
 function readChange(values: Readonly<Record<string, string>>): JournalChange {
   return {
@@ -172,6 +212,7 @@ function readChange(values: Readonly<Record<string, string>>): JournalChange {
     ...(values.owner === undefined ? {} : { owner: values.owner }),
     ...(values.attempt === undefined ? {} : { attempt: naturalNumber(values.attempt) }),
     ...(values.attr === undefined ? {} : { attr: values.attr }),
+    ...(values.lc === undefined ? {} : { lc: parseLc(values.lc) }),
   }
 }
 

@@ -1,8 +1,9 @@
 import type { EventAttributes } from '../event.ts'
-import { isLinkable, nextForkIds, nextStepId, ROOT_ID } from '../event-id.ts'
-import { checkClaim, checkNotEndedAbove, checkNotWaitingJoin, refuse } from './checks.ts'
+import { isLinkable, laterStepId, nextForkIds, nextStepId, ROOT_ID } from '../event-id.ts'
+import { checkClaim, checkNotEndedAbove, checkNotGated, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
-import type { EventSpec, Operation, Refusal } from './operation.ts'
+import { checkGates, checkPlan, newGate } from './gates.ts'
+import type { EventSpec, Operation, Refusal, StepSpec } from './operation.ts'
 
 type Init = Extract<Operation, { op: 'init' }>
 
@@ -17,8 +18,7 @@ export function init(draft: Draft, operation: Init): Refusal | undefined {
     { ...attributesOf(operation.root, ''), id: ROOT_ID, status: operation.hold ? 'init' : 'inprocess' },
     onDue === undefined ? {} : { onDue },
   )
-  addSuccessors(draft, 0, operation)
-  return undefined
+  return addSuccessors(draft, 0, operation)
 }
 
 type Advance = Extract<Operation, { op: 'advance' }>
@@ -26,8 +26,7 @@ type Advance = Extract<Operation, { op: 'advance' }>
 /** Ends the event's own work: adds successors and drops the claim. The event stays open until they end. */
 export function advance(draft: Draft, position: number, operation: Advance): Refusal | undefined {
   const event = draft.at(position)
-  const refusal =
-    checkClaim(draft, event, operation) ?? checkNotEndedAbove(draft, position) ?? checkNotWaitingJoin(event)
+  const refusal = checkClaim(draft, event, operation) ?? checkNotEndedAbove(draft, position) ?? checkNotGated(event)
   if (refusal !== undefined) return refusal
   if (!isLinkable(event.id)) {
     return refuse(
@@ -45,40 +44,76 @@ export function advance(draft: Draft, position: number, operation: Advance): Ref
   }
   draft.dropClaim(position)
   draft.setStatus(position, 'inprocess', 'target')
-  addSuccessors(draft, position, operation)
+  return addSuccessors(draft, position, operation)
+}
+
+type Successors = Pick<Advance, 'next' | 'forks' | 'join' | 'steps'>
+
+/** Adds the next step, the forks, the plan and the join, in this order, as successors. */
+function addSuccessors(
+  draft: Draft,
+  position: number,
+  { next, forks, steps = [], join }: Successors,
+): Refusal | undefined {
+  const specs = [...(next === undefined ? [] : [next]), ...forks, ...steps, ...(join === undefined ? [] : [join])]
+  const refusal = checkGates(draft, position, specs) ?? checkPlan(draft, position, steps)
+  if (refusal !== undefined) return refusal
+  const { id } = draft.at(position)
+  const ids = () => draft.stream.events.map(event => event.id)
+  if (next !== undefined) addSuccessor(draft, position, nextStepId(ids(), id), next)
+  const forkIds = nextForkIds(ids(), id, forks.length)
+  forks.forEach((spec, at) => {
+    addSuccessor(draft, position, forkIds[at] ?? '', spec)
+  })
+  addSteps(draft, position, steps)
+  if (join !== undefined) addSuccessor(draft, position, nextStepId(ids(), id), join, true)
   return undefined
 }
 
-/** Adds the next step, the forks and their join, in this order, as successors. */
-function addSuccessors(draft: Draft, position: number, specs: Pick<Advance, 'next' | 'forks' | 'join'>): void {
+/** Adds a plan: each thread is a new one, and a step is gated after those that it needs. */
+function addSteps(draft: Draft, position: number, steps: readonly StepSpec[]): void {
   const { id } = draft.at(position)
-  const ids = () => draft.stream.events.map(event => event.id)
-  if (specs.next !== undefined) addSuccessor(draft, position, nextStepId(ids(), id), specs.next)
-  const forkIds = nextForkIds(ids(), id, specs.forks.length)
-  specs.forks.forEach((spec, at) => {
-    addSuccessor(draft, position, forkIds[at] ?? '', spec)
+  const threads = steps.reduce((most, { thread }) => Math.max(most, thread + 1), 0)
+  const firstIds = nextForkIds(
+    draft.stream.events.map(event => event.id),
+    id,
+    threads,
+  )
+  const lengths = new Array<number>(threads).fill(0)
+  const stepIds = steps.map(({ thread }) => {
+    const step = lengths[thread] ?? 0
+    lengths[thread] = step + 1
+    return laterStepId(firstIds[thread] ?? '', step)
   })
-  if (specs.join !== undefined) addSuccessor(draft, position, nextStepId(ids(), id), specs.join, 'wait')
+  steps.forEach(({ thread: _, needs, after = [], ...spec }, at) => {
+    const ids = needs.flatMap(need => stepIds[need] ?? [])
+    addSuccessor(draft, position, stepIds[at] ?? '', { ...spec, after: [...after, ...ids] })
+  })
 }
 
-function addSuccessor(draft: Draft, position: number, id: string, spec: EventSpec, join?: 'wait'): void {
+function addSuccessor(draft: Draft, position: number, id: string, spec: EventSpec, isJoin = false): void {
   const before = draft.at(position)
   const next = before.next === '' ? id : `${before.next}|${id}`
+  const gate = newGate(spec, isJoin)
   draft.patch(position, { attributes: { next } })
   draft.add(
     {
       ...attributesOf(spec, before.trackingId),
       id,
-      // A waiting join is inprocess, so that no .NET writer closes the fork or picks the join up too early.
-      status: join === 'wait' ? 'inprocess' : 'init',
+      // A gated event is inprocess, so that no .NET writer closes the events above it or picks it up too early.
+      status: gate.wait === undefined ? 'init' : 'inprocess',
       prev: before.id,
     },
-    { ...(spec.onDue === undefined ? {} : { onDue: spec.onDue }), ...(join === undefined ? {} : { join }) },
+    {
+      ...(spec.onDue === undefined ? {} : { onDue: spec.onDue }),
+      ...(spec.auto === true ? { auto: 'yes' } : {}),
+      ...gate,
+    },
   )
 }
 
 /** The attributes of a new event; the correlation id is inherited unless given. */
 function attributesOf(spec: EventSpec, inheritedTrackingId: string): Partial<EventAttributes> {
-  const { onDue: _, ...attributes } = spec
+  const { onDue: _, after: __, signal: ___, delay: ____, wake: _____, auto: ______, ...attributes } = spec
   return { ...attributes, trackingId: spec.trackingId ?? inheritedTrackingId }
 }

@@ -10,10 +10,10 @@ import { silenceLimitMs } from '../time/deadlines.ts'
 import { advance, init } from './add-events.ts'
 import { acknowledge, checkExpired, end } from './cancel-abort.ts'
 import { checkOpen, refuse } from './checks.ts'
-import { settle } from './close.ts'
 import type { Draft } from './draft.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
 import { retry } from './retry.ts'
+import { settle } from './settle.ts'
 import {
   checkSize,
   correctTimes,
@@ -167,6 +167,7 @@ function unchanged(document: StreamDocument, verdict: Accepted): Applied {
     changed: [],
     closed: [],
     joined: [],
+    opened: [],
     done: root !== undefined && isFinal(root),
     duplicate: false,
     added: [],
@@ -306,13 +307,15 @@ export function resultFromJournal(document: StreamDocument, first: Transaction, 
 }
 
 /** The effects of a transaction. One event may change twice in it: settling comes first, and a retry may revert it. */
-function effectsOf(changes: readonly JournalChange[]): Pick<ChangeResult, 'changed' | 'closed' | 'joined'> {
+function effectsOf(changes: readonly JournalChange[]): Pick<ChangeResult, 'changed' | 'closed' | 'joined' | 'opened'> {
   const last = new Map(changes.map(change => [change.event, change]))
-  const waiting = ({ event }: JournalChange) => last.get(event)?.how === 'join' && last.get(event)?.to === 'inprocess'
+  const waiting = ({ event }: JournalChange) =>
+    last.get(event)?.to === 'inprocess' && last.get(event)?.lc?.wait !== undefined
   return {
     changed: changes.map(({ event, from, to, how }) => ({ id: event, from, to, how })),
     closed: changes.filter(change => change.how === 'close' && last.get(change.event) === change).map(idOf),
     joined: changes.filter(change => change.how === 'join' && change.to === 'init' && !waiting(change)).map(idOf),
+    opened: changes.filter(change => change.how === 'gate' && change.to === 'init' && !waiting(change)).map(idOf),
   }
 }
 

@@ -1,4 +1,6 @@
-import { fenceOf, isFinal, isWaitingJoin, type StreamEvent } from '../event.ts'
+import { fenceOf, isFinal, type StreamEvent } from '../event.ts'
+import { waitsFor } from '../gate.ts'
+import { isoTime } from '../time/dates.ts'
 import { claimRuns } from '../time/deadlines.ts'
 import type { Draft } from './draft.ts'
 import type { Claimant, Refusal, RefusalCode } from './operation.ts'
@@ -68,14 +70,35 @@ export function checkNotEndedAbove(draft: Draft, position: number): Refusal | un
   )
 }
 
-/** Refuses work on a join with open branches. */
-export function checkNotWaitingJoin(event: StreamEvent): Refusal | undefined {
-  if (!isWaitingJoin(event)) return undefined
-  return refuse(
-    'join-waiting',
-    event,
-    `${event.id} is a join that waits for its branches; it becomes init when they have ended`,
-  )
+/** Refuses work on an event with a closed gate: it says what the event waits for. */
+export function checkNotGated(event: StreamEvent): Refusal | undefined {
+  const what = waitsFor(event)
+  if (what === undefined) return undefined
+  const { id } = event
+  switch (what.kind) {
+    case 'branches':
+      return refuse(
+        'join-waiting',
+        event,
+        `${id} is a join that waits for its branches; it becomes init when they have ended`,
+      )
+    case 'after':
+      return refuse(
+        'waiting',
+        event,
+        `${id} waits until ${what.ids.join(' ')} ${what.ids.length === 1 ? 'is' : 'are'} completed`,
+      )
+    case 'signal':
+      return refuse('waiting', event, `${id} waits for the signal ${what.name}`)
+    case 'timer':
+      return refuse(
+        'waiting',
+        event,
+        `${id} waits until ${what.wakeMs === undefined ? 'a time that cannot be read' : isoTime(what.wakeMs)}`,
+      )
+    default:
+      return what satisfies never
+  }
 }
 
 /** A refusal about one event: the code, the status, and a sentence that says what would be legal. */

@@ -1,4 +1,4 @@
-import { isFailed, isFinal, isSuperseded, isWaitingJoin } from '../event.ts'
+import { isFailed, isFinal, isGated, isSuperseded } from '../event.ts'
 import { sortedById } from '../event-id.ts'
 import type { EventStream } from '../event-stream.ts'
 import { claimRuns } from '../time/deadlines.ts'
@@ -14,77 +14,26 @@ export interface FailureSummary {
   readonly total: number
 }
 
-/**
- * Closes events, releases the joins whose branches have ended and adds missing error summaries, in the whole document.
- * Children come before parents, so that a change takes effect above it in the same pass. A foreign join that can close
- * as soon as it is released needs another pass, as this one has passed it by then.
- */
-export function settle(draft: Draft): void {
-  if (draft.isSettled) return
-  const { steps } = draft
-  settleAll(draft)
-  // After a pass without changes the next pass finds nothing either, unless a claim has to expire first.
-  if (draft.steps === steps && !waitsForClaim(draft)) draft.markSettled()
-}
-
-/** Whether an event could close once the claim on it has expired. */
-function waitsForClaim({ stream }: Draft): boolean {
-  return stream.events.some((event, at) => event.lc.until !== undefined && !isFinal(event) && !stream.isLeaf(at))
-}
-
-function settleAll(draft: Draft): void {
-  const failures = failureCounter(draft.stream)
-  const order = draft.stream.childrenFirst()
-  for (let again = true; again; ) {
-    again = false
-    for (const at of order) if (settleEvent(draft, at, failures)) again = true
-  }
-}
-
-/** Returns true if it released a join that can close. */
-function settleEvent(draft: Draft, at: number, failures: FailureCounter): boolean {
-  const event = draft.at(at)
-  if (isSuperseded(event) || (draft.stream.isLeaf(at) && !isFinal(event))) return false
-  const join = draft.stream.waitingJoin(at)
-  if (isFinal(event)) addMissingSummary(draft, at, failures)
-  else if (join !== undefined) return releaseJoin(draft, at, join) && canClose(draft, join)
-  else if (canClose(draft, at)) close(draft, at, failures)
-  return false
-}
-
-/**
- * A waiting join becomes `init` when every other successor of the forking event has ended. After a retry a later join
- * may wait too: it waits for this one, not the other way round.
- */
-function releaseJoin(draft: Draft, fork: number, join: number): boolean {
-  const { stream } = draft
-  if (stream.missingIds(fork).length > 0) return false
-  const branches = stream.successorPositions(fork).map(at => draft.at(at))
-  if (!branches.every(branch => isFinal(branch) || isWaitingJoin(branch))) return false
-  // Its timeout counts from now: it could not be started before its branches ended.
-  draft.patch(join, { lc: { join: undefined, opened: draft.now } })
-  draft.setStatus(join, 'init', 'join')
-  return true
-}
-
-function canClose(draft: Draft, at: number): boolean {
+/** Whether a parent can close: all its successors are final, and no claim on it runs. */
+export function canClose(draft: Draft, at: number): boolean {
   const event = draft.at(at)
   const { stream } = draft
   const working = event.status === 'inprocess' || (event.status === 'init' && !stream.held)
-  if (!working || isWaitingJoin(event) || claimRuns(event, draft.nowMs) || stream.missingIds(at).length > 0)
-    return false
+  if (!working || isGated(event) || claimRuns(event, draft.nowMs) || stream.missingIds(at).length > 0) return false
   const successors = stream.successorPositions(at)
   return successors.length > 0 && successors.every(successor => isFinal(draft.at(successor)))
 }
 
-function close(draft: Draft, at: number, failures: FailureCounter): void {
+/** Closes a parent. Returns its position. */
+export function close(draft: Draft, at: number, failures: FailureCounter): number {
   writeErrorSummary(draft, at, failures)
   draft.setStatus(at, 'completed', 'close')
+  return at
 }
 
 /** Marks a parent that ends with failures below it. Returns false, without a change, if there are none. */
-export function writeErrorSummary(draft: Draft, at: number, failures = failureCounter(draft.stream)): boolean {
-  const summary = failures(at)
+export function writeErrorSummary(draft: Draft, at: number, failures = new FailureCounter(draft.stream)): boolean {
+  const summary = failures.below(at)
   if (summary.total === 0) return false
   draft.patch(at, { lc: { outcome: 'errors', failed: failedText(summary) } })
   draft.setMessage(at, 'WithError')
@@ -92,10 +41,10 @@ export function writeErrorSummary(draft: Draft, at: number, failures = failureCo
 }
 
 /** Adds the summary to an event that a foreign writer closed. It is final: only our own attributes change. */
-function addMissingSummary(draft: Draft, at: number, failures: FailureCounter): void {
+export function addMissingSummary(draft: Draft, at: number, failures: FailureCounter): void {
   const event = draft.at(at)
   if (event.status !== 'completed' || event.lc.outcome !== undefined) return
-  const summary = failures(at)
+  const summary = failures.below(at)
   if (summary.total === 0) return
   draft.patch(at, { lc: { outcome: 'errors', failed: failedText(summary) } })
   draft.isDirty = true
@@ -106,16 +55,28 @@ function failedText(summary: FailureSummary): string {
   return (rest > 0 ? [...summary.ids, `+${rest}`] : summary.ids).join('|')
 }
 
-/** Counts the failures below an event. Closing adds none, so the counts are valid during one evaluation. */
-type FailureCounter = (position: number) => FailureSummary
-
 const NO_FAILURES: FailureSummary = { ids: [], total: 0 }
 
-function failureCounter(stream: EventStream): FailureCounter {
-  let known: ReadonlyMap<number, FailureSummary> | undefined
-  return position => {
-    known ??= stream.events.some(event => isFailed(event) && !isSuperseded(event)) ? countFailures(stream) : new Map()
-    return known.get(position) ?? NO_FAILURES
+/** Counts the failures below events. Closing adds none, so the counts are valid until `recount`. */
+export class FailureCounter {
+  readonly #stream: EventStream
+  #known: ReadonlyMap<number, FailureSummary> | undefined
+
+  constructor(stream: EventStream) {
+    this.#stream = stream
+  }
+
+  below(position: number): FailureSummary {
+    const { events } = this.#stream
+    this.#known ??= events.some(event => isFailed(event) && !isSuperseded(event))
+      ? countFailures(this.#stream)
+      : new Map()
+    return this.#known.get(position) ?? NO_FAILURES
+  }
+
+  /** An event has failed since the last count. */
+  recount(): void {
+    this.#known = undefined
   }
 }
 

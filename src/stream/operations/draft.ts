@@ -24,7 +24,7 @@ const NO_MESSAGE = ' '
 const SETTLED = new WeakSet<readonly StreamEvent[]>()
 
 /** Further fields of a change in the journal. */
-type ChangeDetail = Pick<JournalChange, 'owner' | 'attempt' | 'attr'>
+type ChangeDetail = Pick<JournalChange, 'owner' | 'attempt' | 'attr' | 'lc'>
 
 /**
  * The working copy of one transaction: the operation changes it step by step, and each step is recorded for the
@@ -148,7 +148,15 @@ export class Draft {
     this.#tail = ''
     this.stream = new EventStream(this.#events)
     this.added.push(event.id)
-    this.changes.push({ event: event.id, from: '', to: event.status, how: 'add' })
+    // `set` changes it later without leaving the value in the journal.
+    const { onDue: _, ...known } = lc
+    this.changes.push({
+      event: event.id,
+      from: '',
+      to: event.status,
+      how: 'add',
+      ...(Object.keys(known).length === 0 ? {} : { lc: known }),
+    })
   }
 
   /** The document with the current events. The transaction sets version, journal and times. */

@@ -13,17 +13,40 @@ export interface EventSpec {
   /** The wire text: a .NET TimeSpan or an ISO date-time; `timeoutFromInput` makes it from input. */
   readonly timeout?: string
   readonly onDue?: OnDue
+  /** Ids of events that have to be completed before this one begins. */
+  readonly after?: readonly string[]
+  /** The signal that has to come before. */
+  readonly signal?: string
+  /** How long the event waits once everything else that it waits for has come: a .NET TimeSpan. */
+  readonly delay?: string
+  /** The time before which it does not begin: an ISO date-time. */
+  readonly wake?: string
+  /** No worker is needed: the event is completed as soon as one could claim it. */
+  readonly auto?: boolean
 }
 
-/** The actions on an expired timeout. */
-export const ON_DUE = ['abort-event', 'abort-stream', 'notify'] as const
+/** A step of a plan that is known from the start: one of several new successors that wait for each other. */
+export interface StepSpec extends EventSpec {
+  /** The new thread that it belongs to: 0 for the first. */
+  readonly thread: number
+  /** Positions in the plan of the steps that have to be completed before it begins. */
+  readonly needs: readonly number[]
+}
+
+/** What the watchdog does when a timeout has expired. */
+export const DUE_ACTIONS = ['abort-event', 'abort-stream', 'notify'] as const
 /** Whether the watchdog aborts the event, aborts the whole stream, or only notifies when the timeout expires. */
-export type OnDue = (typeof ON_DUE)[number]
+export type DueAction = (typeof DUE_ACTIONS)[number]
 
 /** Whether a text is one of these actions: foreign writers may leave any text. */
-export function isOnDue(text: string | undefined): text is OnDue {
-  return (ON_DUE as readonly (string | undefined)[]).includes(text)
+export function isDueAction(text: string | undefined): text is DueAction {
+  return (DUE_ACTIONS as readonly (string | undefined)[]).includes(text)
 }
+
+/** What happens when the timeout of an event expires: the actions of the watchdog, and `open`. */
+export const ON_DUE = [...DUE_ACTIONS, 'open'] as const
+/** An action of the watchdog; or `open`, for an event that waits for a signal: it goes on without. */
+export type OnDue = (typeof ON_DUE)[number]
 
 /** Proof of the claim: the fencing token from `start` or the owner's name. If both are given, both must match. */
 export interface Claimant {
@@ -38,6 +61,7 @@ export type Operation =
       readonly root: EventSpec
       readonly forks: readonly EventSpec[]
       readonly join?: EventSpec
+      readonly steps?: readonly StepSpec[]
       /** The root stays `init`: no event of the stream is worked or due until the root is started. */
       readonly hold: boolean
       /** A fresh UUID that identifies this incarnation of the stream. */
@@ -52,7 +76,8 @@ export type Operation =
       readonly takeOver?: boolean
     }
   | ({ readonly op: 'touch'; readonly event: string; readonly claimMs: number; readonly msg?: string } & Claimant)
-  | ({ readonly op: 'release'; readonly event: string } & Claimant)
+  /** With a delay, a .NET TimeSpan, the event cannot be claimed again before that has passed. */
+  | ({ readonly op: 'release'; readonly event: string; readonly delay?: string } & Claimant)
   | ({
       readonly op: 'advance'
       readonly event: string
@@ -61,6 +86,8 @@ export type Operation =
       /** New threads under the event's thread. */
       readonly forks: readonly EventSpec[]
       readonly join?: EventSpec
+      /** A plan of further threads: each step waits for the steps that it needs. */
+      readonly steps?: readonly StepSpec[]
       /** Allows a second advance of the same event. */
       readonly more?: boolean
     } & Claimant)
@@ -124,8 +151,10 @@ export interface ChangeResult {
   }[]
   /** Parents that closed. */
   readonly closed: readonly string[]
-  /** Joins that were released: `init` now. */
+  /** Joins whose branches have ended: `init` now. */
   readonly joined: readonly string[]
+  /** Other events whose gates opened: `init` now, or completed already if they need no worker. */
+  readonly opened: readonly string[]
   /** The root is final. */
   readonly done: boolean
   /** The command id was already in the journal: this is the first result, rebuilt. */
@@ -171,6 +200,8 @@ export type RefusalCode =
   | 'foreign-worker'
   | 'join-ran'
   | 'join-waiting'
+  | 'waiting'
+  | 'bad-gate'
   | 'not-started'
   | 'stream-full'
   | 'exists'

@@ -1,8 +1,12 @@
-import { attemptOf, isFailed, isFinal, isSuperseded, isWaitingJoin } from '../event.ts'
-import { declaredJoins, eventsThatRan } from '../journal/history.ts'
+import { attemptOf, isFailed, isFinal, isGated, isSuperseded, type StreamEvent } from '../event.ts'
+import type { EventStream } from '../event-stream.ts'
+import { GATE_ATTRIBUTES, gateIds, isCanceledByGate, progressOf } from '../gate.ts'
+import { declaredGates, eventsThatRan } from '../journal/history.ts'
+import type { ChangeCause, Transaction } from '../journal/journal.ts'
 import { cancelBelow } from './cancel-abort.ts'
 import { checkNotEndedAbove, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
+import { closeGate } from './gates.ts'
 import type { Operation, Refusal } from './operation.ts'
 
 type Retry = Extract<Operation, { op: 'retry' }>
@@ -19,14 +23,14 @@ export function retry(draft: Draft, operation: Retry): Refusal | { readonly refu
 
 /** Reopens one aborted or canceled event and its ancestors; the events below it are superseded. */
 function retryEvent(draft: Draft, position: number): Refusal | undefined {
-  const joins = joinsOf(draft)
-  const refusal = checkFailed(draft, position) ?? checkReopen(draft, position, joins)
+  const gates = gatesOf(draft)
+  const refusal = checkFailed(draft, position) ?? checkReopen(draft, position, gates)
   if (refusal !== undefined) return refusal
   cancelBelow(draft, position)
   for (const at of draft.stream.descendantPositions(position)) {
     if (!isSuperseded(draft.at(at))) draft.patch(at, { lc: { superseded: String(draft.version) } })
   }
-  reopen(draft, position, joins)
+  reopen(draft, position, gates)
   return undefined
 }
 
@@ -35,7 +39,7 @@ function retryLeaves(
   canceled: boolean,
 ): { readonly reopened: number; readonly refused: readonly Refusal[] } {
   const refused: Refusal[] = []
-  const joins = joinsOf(draft)
+  const gates = gatesOf(draft)
   let reopened = 0
   const lowest = lowestFailures(draft)
   // Before anything is reopened: what was canceled with a failure above it would look as if it had been canceled alone.
@@ -46,10 +50,10 @@ function retryLeaves(
     const refusal =
       (withdrawn.has(position) ? withdrawnRefusal(draft, position) : undefined) ??
       checkLeaf(draft, position) ??
-      checkReopen(draft, position, joins)
+      checkReopen(draft, position, gates)
     if (refusal !== undefined) refused.push(refusal)
     else {
-      reopen(draft, position, joins)
+      reopen(draft, position, gates)
       reopened++
     }
   }
@@ -59,8 +63,9 @@ function retryLeaves(
 /** Failed events without failed events below; the ones above are reopened with them. */
 function lowestFailures(draft: Draft): number[] {
   const { stream } = draft
+  // What was canceled because its gate could not open is reopened with what it waits for.
   const failed = stream.events.flatMap((event, at) =>
-    stream.counts(at) && isFailed(event) && !isSuperseded(event) ? [at] : [],
+    stream.counts(at) && isFailed(event) && !isSuperseded(event) && !isCanceledByGate(stream, event) ? [at] : [],
   )
   const above = new Set<number>()
   for (let queue = failed; queue.length > 0; ) {
@@ -101,7 +106,7 @@ function checkLeaf(draft: Draft, position: number): Refusal | undefined {
   )
 }
 
-function checkReopen(draft: Draft, position: number, joins: Joins): Refusal | undefined {
+function checkReopen(draft: Draft, position: number, gates: Gates): Refusal | undefined {
   const event = draft.at(position)
   const above = draft.stream.ancestorPositions(position)
   const replaced = [position, ...above].find(at => isSuperseded(draft.at(at)))
@@ -115,85 +120,146 @@ function checkReopen(draft: Draft, position: number, joins: Joins): Refusal | un
   }
   // An event that is not reachable from the root does not reopen it, and would be open in a stream that has ended.
   if (position !== 0 && !above.includes(0) && draft.stream.done) return checkNotEndedAbove(draft, position)
-  return checkJoins(draft, position, joins)
+  return checkGates(draft, position, gates)
 }
 
-/** Refuses to reopen a branch of a join that has run: the join has used the results of its branches. */
-function checkJoins(draft: Draft, position: number, joins: Joins): Refusal | undefined {
-  const ran = joins.above(position).find(joins.ran)
-  if (ran === undefined) return undefined
+/**
+ * Refuses to reopen an event if another has begun since because it had ended: that one has used its result. Refuses a
+ * gated event, too, if what it waits for has failed.
+ */
+function checkGates(draft: Draft, position: number, gates: Gates): Refusal | undefined {
   const event = draft.at(position)
-  const join = draft.at(ran).id
-  const message = `${join} joined the branch of ${event.id} and has run; retry ${join} or start a new stream`
+  if (event.lc.wait !== undefined && progressOf(draft.stream, event) === 'failed') {
+    const ids = gateIds(event).join(' ')
+    return refuse(
+      'waiting',
+      event,
+      `${event.id} waits for ${ids}, which did not complete; retry that, and ${event.id} follows`,
+    )
+  }
+  const ran = gates.waitingFor(position).find(gates.ran)
+  if (ran === undefined) return undefined
+  const { id } = draft.at(ran)
+  const what = gates.isJoin(ran) ? 'joined the branch of' : 'waited for'
+  const message = `${id} ${what} ${event.id} and has run; retry ${id} or start a new stream`
   return refuse('join-ran', event, message)
 }
 
-function reopen(draft: Draft, position: number, joins: Joins): void {
-  const above = draft.stream.ancestorPositions(position).filter(at => isFinal(draft.at(at)))
-  reopenOne(draft, position, 'target')
-  for (const at of above) reopenOne(draft, at, 'cascade')
-  for (const at of joins.above(position)) waitAgain(draft, at)
+function reopen(draft: Draft, position: number, gates: Gates): void {
+  reopenWithAncestors(draft, position, 'target')
+  const reopened = [position]
+  for (const at of reopened) {
+    for (const waiting of gates.waitingFor(at)) if (waitAgain(draft, waiting, gates)) reopened.push(waiting)
+  }
 }
 
-function reopenOne(draft: Draft, position: number, how: 'target' | 'cascade' | 'join'): void {
+function reopenWithAncestors(draft: Draft, position: number, how: 'target' | 'join' | 'gate'): void {
+  const above = draft.stream.ancestorPositions(position).filter(at => isFinal(draft.at(at)))
+  reopenOne(draft, position, how)
+  for (const at of above) reopenOne(draft, at, 'cascade')
+}
+
+function reopenOne(draft: Draft, position: number, how: 'target' | 'cascade' | 'join' | 'gate'): void {
   const event = draft.at(position)
   const attempt = attemptOf(event) + 1
-  const waits = event.lc.join === 'wait'
+  const gate = closedGate(event)
   draft.dropClaim(position)
   draft.restoreMessage(position)
   draft.patch(position, {
     lc: { outcome: undefined, failed: undefined, opened: draft.now, attempt: String(attempt) },
   })
-  const status = how === 'target' && !waits && !draft.stream.isRoot(event) ? 'init' : 'inprocess'
-  draft.setStatus(position, status, how, { attempt })
+  const isReady = how === 'target' && gate === undefined && !draft.stream.isRoot(event)
+  draft.setStatus(position, isReady ? 'init' : 'inprocess', how, {
+    attempt,
+    ...(gate === undefined ? {} : { lc: gate }),
+  })
 }
 
-/** A join that never ran waits again for the reopened branch. */
-function waitAgain(draft: Draft, position: number): void {
+/** The gate that kept the event closed until it ended. */
+function closedGate({ lc }: StreamEvent): StreamEvent['lc'] | undefined {
+  if (lc.wait === undefined) return undefined
+  return Object.fromEntries(GATE_ATTRIBUTES.flatMap(name => (lc[name] === undefined ? [] : [[name, lc[name]]])))
+}
+
+/**
+ * An event whose gate had opened, but that never ran, waits again for the reopened event; one that was canceled with it
+ * is reopened. Returns true if it was reopened.
+ */
+function waitAgain(draft: Draft, position: number, gates: Gates): boolean {
   const event = draft.at(position)
-  if (isWaitingJoin(event)) return
-  draft.patch(position, { lc: { join: 'wait' } })
-  if (isFinal(event)) reopenOne(draft, position, 'join')
-  else draft.setStatus(position, 'inprocess', 'join')
+  if (isGated(event) || event.status === 'completed') return false
+  const how = gates.isJoin(position) ? 'join' : 'gate'
+  if (!isFinal(event)) {
+    closeGate(draft, position, gates.conditions(position), how)
+    return false
+  }
+  // It was canceled alone, not with what it waits for.
+  if (how === 'gate' && !gates.wasCascaded(position)) return false
+  if (event.lc.wait === undefined) draft.patch(position, { lc: { wait: 'yes', ...gates.conditions(position) } })
+  reopenWithAncestors(draft, position, how)
+  return true
 }
 
-/** The joins of a stream, looked up once per retry. */
-interface Joins {
-  /** Joins beside the path from the event to the root. */
-  above(position: number): number[]
-  /** Whether the join may have used the results of its branches. */
+/** The gates of a stream, looked up once per retry. */
+interface Gates {
+  /** The joins beside the path from the event to the root, and the events gated after one on that path or below it. */
+  waitingFor(position: number): number[]
+  /** Whether the event may have used the results of those that it waited for. */
   ran(position: number): boolean
+  isJoin(position: number): boolean
+  /** The events that its gate was to wait for: what else it waited for has come. */
+  conditions(position: number): StreamEvent['lc']
+  /** Whether the event ended because another one did. */
+  wasCascaded(position: number): boolean
 }
 
-function joinsOf(draft: Draft): Joins {
-  const { stream, transactions } = draft
-  const byFork = joinsByFork(draft)
+function gatesOf(draft: Draft): Gates {
+  const { stream, transactions, changes } = draft
+  const declared = declaredGates(transactions)
+  const released = new Set(changes.flatMap(({ event, how }) => (how === 'join' ? [event] : [])))
+  const gateOf = (event: StreamEvent) => {
+    const { join = released.has(event.id) ? 'wait' : undefined, after } = { ...declared.get(event.id), ...event.lc }
+    return { ...(join === undefined ? {} : { join: 'wait' }), ...(after === undefined ? {} : { after }) }
+  }
+  const { joins, after } = gatesByCause(stream, gateOf)
   const ran = eventsThatRan(transactions)
   return {
-    above(position) {
+    waitingFor(position) {
       const above = stream.ancestorPositions(position)
       const path = new Set([position, ...above])
-      return above.flatMap(at => byFork.get(at) ?? []).filter(at => !path.has(at))
+      const below = stream.descendantPositions(position)
+      const named = [...path, ...below].flatMap(at => after.get(draft.at(at).id) ?? [])
+      return [...above.flatMap(at => joins.get(at) ?? []), ...named].filter(at => !path.has(at))
     },
     ran(position) {
       const event = draft.at(position)
-      // A join that waits now goes on waiting, whatever happened to it before.
-      if (isWaitingJoin(event)) return false
+      // What waits now goes on waiting, whatever happened to it before.
+      if (isGated(event)) return false
       if (event.status === 'completed' || event.status === 'aborted') return true
       return event.status === 'inprocess' || event.lc.owner !== undefined || ran.has(event.id)
     },
+    isJoin: position => gateOf(draft.at(position)).join !== undefined,
+    conditions: position => gateOf(draft.at(position)),
+    wasCascaded: position => lastCause(transactions, draft.at(position).id) === 'cascade',
   }
 }
 
-/** Waiting and released joins, by the position of the forking event. */
-function joinsByFork({ stream, transactions, changes }: Draft): ReadonlyMap<number, readonly number[]> {
-  const ids = declaredJoins(transactions)
-  for (const { event, how } of changes) if (how === 'join') ids.add(event)
-  const byFork = new Map<number, number[]>()
-  stream.events.forEach((event, at) => {
-    if (!stream.counts(at) || (event.lc.join === undefined && !ids.has(event.id))) return
-    if (event.lc.superseded !== undefined) return
-    for (const fork of stream.predecessorPositions(at)) byFork.set(fork, [...(byFork.get(fork) ?? []), at])
-  })
-  return byFork
+/** The joins by the position of the forking event, and the gated events by the id that they wait for. */
+function gatesByCause(stream: EventStream, gateOf: (event: StreamEvent) => StreamEvent['lc']) {
+  const joins = new Map<number, readonly number[]>()
+  const after = new Map<string, readonly number[]>()
+  for (const [at, event] of stream.events.entries()) {
+    if (!stream.counts(at) || isSuperseded(event)) continue
+    const gate = gateOf(event)
+    if (gate.join !== undefined) {
+      for (const fork of stream.predecessorPositions(at)) joins.set(fork, [...(joins.get(fork) ?? []), at])
+    }
+    for (const id of gateIds({ ...event, lc: gate })) after.set(id, [...(after.get(id) ?? []), at])
+  }
+  return { joins, after }
+}
+
+function lastCause(transactions: readonly Transaction[], id: string): ChangeCause | undefined {
+  const changes = transactions.flatMap(transaction => transaction.changes)
+  return changes.findLast(({ event, attr }) => event === id && attr === undefined)?.how
 }

@@ -17,9 +17,9 @@ import { claimEndMs, timeReaderFor } from '../time/deadlines.ts'
 import { escapeAttribute } from '../xml/text.ts'
 import { writtenBytes } from '../xml/write.ts'
 import { refuse } from './checks.ts'
-import { settle } from './close.ts'
 import { Draft } from './draft.ts'
 import type { Refusal } from './operation.ts'
+import { settle } from './settle.ts'
 
 /** The inputs of a transaction beside the document. */
 export interface TransactionContext {

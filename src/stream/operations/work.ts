@@ -4,9 +4,10 @@ import { reasonOf } from '../text.ts'
 import { isoTime } from '../time/dates.ts'
 import { claimEndMs, claimRuns, isDue, silenceLimitMs } from '../time/deadlines.ts'
 import { cancelBelow } from './cancel-abort.ts'
-import { checkClaim, checkFence, checkHolder, checkNotEndedAbove, checkNotWaitingJoin, refuse } from './checks.ts'
+import { checkClaim, checkFence, checkHolder, checkNotEndedAbove, checkNotGated, refuse } from './checks.ts'
 import { writeErrorSummary } from './close.ts'
 import type { Draft } from './draft.ts'
+import { closeGate } from './gates.ts'
 import type { ClaimResult, Operation, Refusal } from './operation.ts'
 
 type Of<Name extends Operation['op']> = Extract<Operation, { op: Name }>
@@ -22,14 +23,15 @@ export function touch(draft: Draft, position: number, operation: Of<'touch'>): R
   return undefined
 }
 
-/** Hands the event back: `init`, the same attempt, without the progress text. */
+/** Hands the event back: `init`, or gated until a delay has passed; the same attempt, without the progress text. */
 export function release(draft: Draft, position: number, operation: Of<'release'>): Refusal | undefined {
   const event = draft.at(position)
   const refusal = checkHolder(draft, event, operation)
   if (refusal !== undefined) return refusal
   draft.dropClaim(position)
   draft.restoreMessage(position)
-  draft.setStatus(position, 'init', 'target')
+  if (operation.delay === undefined) draft.setStatus(position, 'init', 'target')
+  else closeGate(draft, position, { delay: operation.delay }, 'target')
   return undefined
 }
 
@@ -39,7 +41,7 @@ export function release(draft: Draft, position: number, operation: Of<'release'>
  */
 export function complete(draft: Draft, position: number, operation: Of<'complete'>): Refusal | undefined {
   const event = draft.at(position)
-  const refusal = checkClaim(draft, event, operation) ?? checkNotWaitingJoin(event)
+  const refusal = checkClaim(draft, event, operation) ?? checkNotGated(event)
   if (refusal !== undefined) return refusal
   if (draft.stream.openSuccessors(event)) {
     return refuse(
@@ -57,7 +59,7 @@ export function complete(draft: Draft, position: number, operation: Of<'complete
 /** Ends the event as failed; open events below it become canceled. */
 export function fail(draft: Draft, position: number, operation: Of<'fail'>): Refusal | undefined {
   const event = draft.at(position)
-  const refusal = checkClaim(draft, event, operation) ?? checkNotWaitingJoin(event)
+  const refusal = checkClaim(draft, event, operation) ?? checkNotGated(event)
   if (refusal !== undefined) return refusal
   cancelBelow(draft, position)
   draft.endFailed(position, 'aborted', 'target', operation.msg)
@@ -104,7 +106,7 @@ export function start(draft: Draft, position: number, operation: Start): Refusal
     const fenced = checkFence(event, operation.fence)
     if (fenced !== undefined) return fenced
   }
-  const refusal = checkNotEndedAbove(draft, position) ?? checkNotWaitingJoin(event) ?? checkNotHeld(draft, event)
+  const refusal = checkNotEndedAbove(draft, position) ?? checkNotGated(event) ?? checkNotHeld(draft, event)
   if (refusal !== undefined) return refusal
   if (claimRuns(event, draft.nowMs)) return operation.fence === undefined ? claimed(event) : 'already'
   if (event.status === 'init') return startInit(draft, position, operation)

@@ -1,5 +1,6 @@
-import { isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../event.ts'
+import { isFinal, isGated, isSuperseded, type StreamEvent } from '../event.ts'
 import type { EventStream } from '../event-stream.ts'
+import { waitsForSignalOnly, wakeMs } from '../gate.ts'
 import { isAhead, readTime, type TimeReader } from './dates.ts'
 import { parseTimeout } from './durations.ts'
 
@@ -9,10 +10,10 @@ export { parseTimeout, timeoutFromInput } from './durations.ts'
 
 /**
  * The start of a timeout (stream-format 6). `stream`: the root's opening, for the whole stream. `never-started`: the
- * opening of an event that is still `init`. `no-sign-of-life`: the last heartbeat of a running event. `absolute`: no
- * start, the timeout is a date and time.
+ * opening of an event that is still `init`. `no-signal`: since when an event waits for nothing but a signal.
+ * `no-sign-of-life`: the last heartbeat of a running event. `absolute`: no start, the timeout is a date and time.
  */
-export type LimitKind = 'stream' | 'never-started' | 'no-sign-of-life' | 'absolute'
+export type LimitKind = 'stream' | 'never-started' | 'no-signal' | 'no-sign-of-life' | 'absolute'
 
 /** The deadline of an open event. */
 export interface Deadline {
@@ -32,9 +33,9 @@ export interface Deadline {
  * worker has started it. Without a readable timestamp, the opening counts as the last heartbeat.
  */
 export function deadlineOf(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
-  if (event.timeout === '' || isFinal(event) || isSuperseded(event) || isWaitingJoin(event) || stream.held) {
-    return undefined
-  }
+  if (event.timeout === '' || isFinal(event) || isSuperseded(event) || stream.held) return undefined
+  // A gated event is never due, unless it waits for a signal alone and does not go on without.
+  if (isGated(event) && (event.lc.onDue === 'open' || !waitsForSignalOnly(event))) return undefined
   const timeout = parseTimeout(event.timeout)
   if (timeout.kind === 'at') return { kind: 'absolute', dueMs: timeout.ms }
   if (timeout.kind !== 'after') return undefined
@@ -59,6 +60,23 @@ export function dueMs(stream: EventStream, event: StreamEvent, read: TimeReader)
 export function silenceLimitMs(stream: EventStream, event: StreamEvent): number | undefined {
   const timeout = parseTimeout(event.timeout)
   return timeout.kind === 'after' && !stream.isRoot(event) ? timeout.ms : undefined
+}
+
+/**
+ * When an event that waits for nothing but a signal goes on without it (`lc:onDue="open"`), epoch ms; `undefined` if it
+ * does not.
+ */
+export function gateTimeoutMs(event: StreamEvent, read: TimeReader): number | undefined {
+  if (event.lc.onDue !== 'open' || event.timeout === '' || !waitsForSignalOnly(event)) return undefined
+  const timeout = parseTimeout(event.timeout)
+  if (timeout.kind === 'at') return timeout.ms
+  const openedAtMs = openedMs(event, read)
+  return timeout.kind === 'after' && openedAtMs !== undefined ? openedAtMs + timeout.ms : undefined
+}
+
+/** When the event's gate opens if nothing else happens, epoch ms; `undefined` if it waits for something else. */
+export function opensAtMs(event: StreamEvent, read: TimeReader): number | undefined {
+  return wakeMs(event) ?? gateTimeoutMs(event, read)
 }
 
 /** Whether the event's timeout has expired. */
@@ -86,6 +104,7 @@ interface LimitStart {
 
 function startOfLimit(stream: EventStream, event: StreamEvent, read: TimeReader): LimitStart | undefined {
   if (stream.isRoot(event)) return { kind: 'stream', ms: openedMs(event, read) }
+  if (isGated(event)) return { kind: 'no-signal', ms: openedMs(event, read) }
   const { events: successors, missing } = stream.successors(event)
   if (event.status === 'init' && successors.length === 0 && missing.length === 0) {
     return { kind: 'never-started', ms: openedMs(event, read) }

@@ -111,7 +111,7 @@ function judgeEvents(
       status: summary.status || NO_STATUS,
       openEvents: summary.open,
       dueMs,
-      nextInspectionMs,
+      nextInspectionMs: Math.min(nextInspectionMs, summary.wakeMs ?? NEVER),
       work: pendingWorkOf(summary),
     },
     observations,

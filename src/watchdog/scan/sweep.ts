@@ -82,9 +82,11 @@ function isOurs(summary: Summary | undefined): summary is Summary {
   return summary !== undefined && summary.version > 0
 }
 
-/** State of a document of ours: nothing but a deadline can require an action. */
+const NEVER = Number.POSITIVE_INFINITY
+
+/** State of a document of ours: nothing but a deadline, or a gate that opens at a time, can require an action. */
 function stateOf(summary: Summary): StreamState {
-  const { status, open: openEvents, dueMs = Number.POSITIVE_INFINITY } = summary
+  const { status, open: openEvents, dueMs = NEVER, wakeMs = NEVER } = summary
   const work = pendingWorkOf(summary)
-  return { status: status || NO_STATUS, openEvents, dueMs, nextInspectionMs: dueMs, work }
+  return { status: status || NO_STATUS, openEvents, dueMs, nextInspectionMs: Math.min(dueMs, wakeMs), work }
 }

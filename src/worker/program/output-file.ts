@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type ErrorPipe, openErrorPipe } from '../../process/output.ts'
 import { makeTemporaryFolder } from '../../process/temporary-folder.ts'
 import { InvalidValue } from '../../stream/errors.ts'
-import { type EventSpec, isOnDue, ON_DUE } from '../../stream/operations/operation.ts'
+import { type EventSpec, ON_DUE } from '../../stream/operations/operation.ts'
 import { checkText } from '../../stream/text.ts'
 import { timeoutFromInput } from '../../stream/time/durations.ts'
 import { errorCode } from '../../util/errors.ts'
@@ -194,7 +194,8 @@ function assign(output: Mutable<ProgramOutput>, key: string, value: string): voi
 
 function attributeValue(name: keyof Attributes, value: string): string {
   if (name === 'timeout') return timeoutFromInput(value)
-  if (name === 'onDue' && !isOnDue(value)) throw new InvalidValue(`on-due is one of ${ON_DUE.join(', ')}`)
+  if (name === 'onDue' && !(ON_DUE as readonly string[]).includes(value))
+    throw new InvalidValue(`on-due is one of ${ON_DUE.join(', ')}`)
   checkText(name, value)
   return value
 }

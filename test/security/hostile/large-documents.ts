@@ -17,7 +17,9 @@ export const LARGE_DOCUMENTS: readonly LargeDocument[] = [
     text: size =>
       documentText(
         open({ next: FORK_IDS(size).join('|') }),
-        ...FORK_IDS(size).map(id => event(id, { status: 'inprocess', prev: '00', 'lc:join': 'wait' })),
+        ...FORK_IDS(size).map(id =>
+          event(id, { status: 'inprocess', prev: '00', 'lc:wait': 'yes', 'lc:join': 'wait' }),
+        ),
       ),
   },
   {

@@ -93,6 +93,11 @@ export class JournalWalk {
         return !FINAL.has(from) && to === 'canceled'
       case 'close':
         return !FINAL.has(from) && to === 'completed'
+      case 'gate': {
+        if (to === 'inprocess') return this.#waits.add(event) !== undefined
+        if (to === 'completed') return from === 'init'
+        return this.#waits.delete(event) && from === 'inprocess' && to === 'init'
+      }
       case 'join': {
         if (op === 'retry' && to === 'inprocess') return this.#waits.add(event) !== undefined
         return this.#waits.delete(event) && from === 'inprocess' && to === 'init'

@@ -34,6 +34,8 @@ const SUMMARY: Summary = {
   waitingOn: [],
   ready: [],
   running: [],
+  gated: [],
+  wakeMs: undefined,
 }
 
 function item(summary: Partial<Summary> | undefined, more: { modifiedMs?: number; lease?: LeaseView } = {}): Filtered {

@@ -109,7 +109,7 @@ describe('no deadline', () => {
       expect(limit(step({ status, timeout }))).toBeUndefined()
       expect(limitOfRoot(root({ status, timeout }))).toBeUndefined()
     }
-    expect(limit(step({ timeout }, { join: 'wait' }))).toBeUndefined()
+    expect(limit(step({ timeout }, { wait: 'yes', join: 'wait' }))).toBeUndefined()
     expect(limit(step({ timeout }, { superseded: '4' }))).toBeUndefined()
     expect(limit(step({ timeout }), [], root({ status: 'init' }))).toBeUndefined()
     expect(limitOfRoot(root({ status: 'init', timeout }))).toBeUndefined()

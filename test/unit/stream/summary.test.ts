@@ -45,6 +45,8 @@ const EMPTY: Summary = {
   waitingOn: [],
   ready: [],
   running: [],
+  gated: [],
+  wakeMs: undefined,
 }
 
 const sizeOf = (fields: Record<string, string>) =>
@@ -88,6 +90,8 @@ const summaries: fc.Arbitrary<Summary> = fc.record({
   ),
   ackMs: moment,
   canceled: events,
+  gated: fc.constant([]),
+  wakeMs: fc.option(fc.integer({ min: 0, max: 8_639_999_913_600_000 }), { nil: undefined }),
   running: fc.array(
     fc.tuple(part, part, part).map(parts => [...parts, '1', '', 'k', ''].join('|')),
     { maxLength: 2 },
@@ -433,8 +437,13 @@ describe('waitingOn and ready', () => {
   })
 
   it('omit waiting joins', () => {
-    const join = event('01', 'inprocess', { name: 'Join' }, { join: 'wait' })
-    const found = forked('inprocess', event('01.00', 'inprocess'), join, event('02', 'init', {}, { join: 'wait' }))
+    const join = event('01', 'inprocess', { name: 'Join' }, { wait: 'yes', join: 'wait' })
+    const found = forked(
+      'inprocess',
+      event('01.00', 'inprocess'),
+      join,
+      event('02', 'init', {}, { wait: 'yes', join: 'wait' }),
+    )
     expect(found).toMatchObject({ waitingOn: ['01.00'], ready: [] })
     expect(forked('inprocess', { ...join, status: 'init', lc: {} })).toMatchObject({
       waitingOn: ['01'],

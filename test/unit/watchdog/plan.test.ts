@@ -424,7 +424,7 @@ describe('an event without a running deadline', () => {
 
   it('that waits for its successors', () =>
     never(ROOT, { ...SILENT, next: '01.01' }, { ...WAITING, id: '01.01', prev: '01.00' }))
-  it('that is a waiting join', () => never(ROOT, { ...SILENT, 'lc:join': 'wait' }))
+  it('that is a waiting join', () => never(ROOT, { ...SILENT, 'lc:wait': 'yes', 'lc:join': 'wait' }))
   it('of a held stream', () => never({ ...ROOT, status: 'init', timeout: '00:00:01' }, SILENT))
   it('that is final', () => never(ROOT, { ...SILENT, status: 'aborted' }))
   it('that is superseded', () => never(ROOT, { ...SILENT, 'lc:superseded': '3' }))

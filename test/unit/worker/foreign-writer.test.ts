@@ -53,7 +53,7 @@ describe('a worker beside writers that settle nothing', () => {
   it('claims the join if such a writer has dropped the attribute that marks it', async () => {
     const { bench, foreign } = await joined(1)
     await foreign.end('s', '01.00')
-    await foreign.write('s', [' lc:join="wait"', ''])
+    await foreign.write('s', [' lc:wait="yes" lc:join="wait"', ''])
     expect(await worked(bench, ['J'])).toEqual(['01'])
   })
 

@@ -216,6 +216,7 @@ function claim({ event, shown, transactions }: DetailContext): Line {
 const KINDS: { readonly [Kind in Deadline['kind']]: string } = {
   stream: 'for the whole stream',
   'never-started': 'unless it is started',
+  'no-signal': 'unless the signal comes',
   'no-sign-of-life': 'unless there is a heartbeat',
   absolute: '',
 }

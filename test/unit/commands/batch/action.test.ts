@@ -5,7 +5,17 @@ import { type Done, firstPin, pinAfter } from '../../../../src/commands/batch/ac
 const done = (outcome: 'done' | 'already', version: number): Done => ({
   kind: 'done',
   commandId: 'c',
-  result: { outcome, version, changed: [], closed: [], joined: [], added: [], done: false, duplicate: false },
+  result: {
+    outcome,
+    version,
+    changed: [],
+    closed: [],
+    joined: [],
+    opened: [],
+    added: [],
+    done: false,
+    duplicate: false,
+  },
 })
 
 const PIN = { ifVersion: 3, ifBorn: 'b', ifSum: 's' }

@@ -105,7 +105,7 @@ test('a span has at most 128 links and the number of omitted ones', () => {
     [
       { id: '00', name: 'R', status: 'inprocess', next: [...branches, '01'].join('|') },
       ...branches.map(id => ({ id, name: 'B', status: 'init', prev: '00' })),
-      { id: '01', name: 'J', status: 'inprocess', prev: '00', 'lc:join': 'wait' },
+      { id: '01', name: 'J', status: 'inprocess', prev: '00', 'lc:wait': 'yes', 'lc:join': 'wait' },
     ],
     START_MS,
   )
@@ -120,7 +120,7 @@ test('thousands of joins of one fork have in total no more links than there are 
   const view = viewOfEvents(
     [
       { id: '00', name: 'R', status: 'inprocess', next: ids.join('|') },
-      ...ids.map(id => ({ id, name: 'J', status: 'inprocess', prev: '00', 'lc:join': 'wait' })),
+      ...ids.map(id => ({ id, name: 'J', status: 'inprocess', prev: '00', 'lc:wait': 'yes', 'lc:join': 'wait' })),
     ],
     START_MS,
   )

@@ -33,6 +33,8 @@ const SUMMARY: Summary = {
   waitingOn: [],
   ready: [],
   running: [],
+  gated: [],
+  wakeMs: undefined,
 }
 
 interface Shape {

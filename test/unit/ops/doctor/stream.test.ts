@@ -107,7 +107,7 @@ const CASES: readonly (readonly [
     events(ROOT, child('01.00', { next: '01.01' }), child('01.01', { prev: '01.00' })),
   ],
   ['unreachable', 'warning', '01.00', events(ROOT, child('01.00', { prev: '' })), events(ROOT, child('01.00'))],
-  ['root-waits', 'error', '00', events({ ...ROOT, 'lc:join': 'wait' }), events(ROOT)],
+  ['root-waits', 'error', '00', events({ ...ROOT, 'lc:wait': 'yes', 'lc:join': 'wait' }), events(ROOT)],
   ['root-superseded', 'warning', '00', events({ ...ROOT, 'lc:superseded': at(START_MS) }), events(ROOT)],
   [
     'unreadable-time',
@@ -194,14 +194,18 @@ const CASES: readonly (readonly [
     '00',
     events({ ...ROOT, status: 'init' }, child('01.00', { status: 'inprocess' })),
     // a join waits from the beginning
-    events({ ...ROOT, status: 'init' }, child('01.00'), child('01', { status: 'inprocess', 'lc:join': 'wait' })),
+    events(
+      { ...ROOT, status: 'init' },
+      child('01.00'),
+      child('01', { status: 'inprocess', 'lc:wait': 'yes', 'lc:join': 'wait' }),
+    ),
   ],
   [
     'join-alone',
     'error',
     '01',
-    events(ROOT, child('01', { status: 'inprocess', prev: '', 'lc:join': 'wait' })),
-    events(ROOT, child('01', { status: 'inprocess', 'lc:join': 'wait' }), child('01.00')),
+    events(ROOT, child('01', { status: 'inprocess', prev: '', 'lc:wait': 'yes', 'lc:join': 'wait' })),
+    events(ROOT, child('01', { status: 'inprocess', 'lc:wait': 'yes', 'lc:join': 'wait' }), child('01.00')),
   ],
   [
     'settle-due',
@@ -214,8 +218,16 @@ const CASES: readonly (readonly [
     'settle-due',
     'warning',
     '',
-    events(ROOT, child('01.00', { status: 'completed' }), child('01', { status: 'inprocess', 'lc:join': 'wait' })),
-    events(ROOT, child('01.00', { status: 'init' }), child('01', { status: 'inprocess', 'lc:join': 'wait' })),
+    events(
+      ROOT,
+      child('01.00', { status: 'completed' }),
+      child('01', { status: 'inprocess', 'lc:wait': 'yes', 'lc:join': 'wait' }),
+    ),
+    events(
+      ROOT,
+      child('01.00', { status: 'init' }),
+      child('01', { status: 'inprocess', 'lc:wait': 'yes', 'lc:join': 'wait' }),
+    ),
   ],
   [
     'open-below-final',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { declaredJoins, eventsThatRan, isOwnStatus } from '../../../../src/stream/journal/history.ts'
+import { declaredGates, eventsThatRan, isOwnStatus } from '../../../../src/stream/journal/history.ts'
 import type { JournalChange, Transaction } from '../../../../src/stream/journal/journal.ts'
 
 let version = 0
@@ -55,13 +55,19 @@ describe('an event has run', () => {
   })
 })
 
-it('an event that our fork adds as inprocess is its join, unless it is the root', () => {
+it('the gates that events were added with are found, whatever has become of them', () => {
   const added = { from: '', how: 'add' } as const
   const transactions = [
-    tx('init', { ...added, event: '00' }, { ...added, event: '01' }, { ...added, event: '01.00', to: 'init' }),
-    tx('advance', { ...added, event: '03' }, { event: '01.00', from: 'inprocess' }),
-    tx('foreign', { ...added, event: '04' }),
-    tx('adopt', { ...added, event: '05' }),
+    tx('init', { ...added, event: '00' }, { ...added, event: '01', lc: { wait: 'yes', join: 'wait' } }),
+    tx(
+      'advance',
+      { ...added, event: '01.01', lc: { wait: 'yes', after: '01.00' } },
+      { ...added, event: '02.00', lc: { auto: 'yes' } },
+    ),
+    tx('complete', { event: '01.01', from: 'inprocess', to: 'init', how: 'gate' }),
   ]
-  expect([...declaredJoins(transactions)]).toEqual(['01', '03'])
+  expect([...declaredGates(transactions)]).toEqual([
+    ['01', { wait: 'yes', join: 'wait' }],
+    ['01.01', { wait: 'yes', after: '01.00' }],
+  ])
 })

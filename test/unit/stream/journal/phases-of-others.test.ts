@@ -123,7 +123,15 @@ describe('beside other writers that keep no journal', () => {
       documentText(
         { id: '00', status: 'inprocess', created: iso(-9), timestamp: iso(-9), next: '01.00|01' },
         { id: '01.00', status: 'init', created: iso(-9), timestamp: iso(-9), prev: '00' },
-        { id: '01', status: 'inprocess', created: iso(-9), timestamp: iso(-3), prev: '00', 'lc:join': 'wait' },
+        {
+          id: '01',
+          status: 'inprocess',
+          created: iso(-9),
+          timestamp: iso(-3),
+          prev: '00',
+          'lc:wait': 'yes',
+          'lc:join': 'wait',
+        },
       ),
     )
     expect(course(play, '01')).toBe('unrecorded -9--3, waiting -3-')

@@ -28,7 +28,7 @@ describe('advance', () => {
     const play = Play.started('A')
     play.do({ op: 'advance', event: '01.00', next: spec('N'), forks: [spec('F'), spec('G')], join: spec('J') })
     expect(play.event('01.00').next).toBe('01.01|01.01.00|01.02.00|01.02')
-    expect(play.event('01.02')).toMatchObject({ name: 'J', status: 'inprocess', lc: { join: 'wait' } })
+    expect(play.event('01.02')).toMatchObject({ name: 'J', status: 'inprocess', lc: { wait: 'yes', join: 'wait' } })
   })
 
   it('passes the tracking id on to new events unless one is given', () => {

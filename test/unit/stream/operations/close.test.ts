@@ -93,7 +93,7 @@ describe('closing', () => {
       documentText(
         { id: '00', status: 'inprocess', next: '01|02' },
         { id: '01', prev: '00', status: 'init' },
-        { id: '02', prev: '00', status: 'inprocess', next: '03', 'lc:join': 'wait' },
+        { id: '02', prev: '00', status: 'inprocess', next: '03', 'lc:wait': 'yes', 'lc:join': 'wait' },
         { id: '03', prev: '02', status: 'completed' },
       ),
     )

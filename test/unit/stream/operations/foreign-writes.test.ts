@@ -118,7 +118,7 @@ describe('a writer that recreates events and drops our attributes', () => {
     const canceled = Play.joined('J', 'A').after({ op: 'cancel', event: '01' }, { op: 'retry', event: '01' })
     for (const play of [released, canceled]) {
       play.legacy(() => {}, rebuild).do({ op: 'settle' })
-      expect(play.event('01')).toMatchObject({ status: 'inprocess', lc: { join: 'wait' } })
+      expect(play.event('01')).toMatchObject({ status: 'inprocess', lc: { wait: 'yes', join: 'wait' } })
     }
   })
 

@@ -7,7 +7,12 @@ describe('join', () => {
   it('is written with the fork as next step of the thread, last in next, inprocess, waiting, without an owner', () => {
     const play = waiting()
     expect(play.event('00').next).toBe('01.00|02.00|01')
-    expect(play.event('01')).toMatchObject({ name: 'Done', status: 'inprocess', prev: '00', lc: { join: 'wait' } })
+    expect(play.event('01')).toMatchObject({
+      name: 'Done',
+      status: 'inprocess',
+      prev: '00',
+      lc: { wait: 'yes', join: 'wait' },
+    })
   })
 
   it('becomes init in the transaction that ends the last branch, and exactly one finisher is informed', () => {

@@ -126,19 +126,19 @@ describe('retry and joins', () => {
     expect(released.status('01')).toBe('init')
     const result = released.do({ op: 'retry', event: '01.00' })
     expect(result.joined).toEqual([])
-    expect(released.event('01')).toMatchObject({ status: 'inprocess', lc: { join: 'wait' } })
+    expect(released.event('01')).toMatchObject({ status: 'inprocess', lc: { wait: 'yes', join: 'wait' } })
     expect(released.event('01').lc.attempt).toBeUndefined()
     expect(released.do({ op: 'complete', event: '01.00' }).joined).toEqual(['01'])
   })
 
   it('a waiting join keeps waiting', () => {
     const waiting = play('open').after({ op: 'retry', event: '01.00' }, { op: 'complete', event: '02.00' })
-    expect(waiting.event('01')).toMatchObject({ status: 'inprocess', lc: { join: 'wait' } })
+    expect(waiting.event('01')).toMatchObject({ status: 'inprocess', lc: { wait: 'yes', join: 'wait' } })
   })
 
   it('a canceled join waits again, as a new attempt', () => {
     const canceled = play().after({ op: 'cancel', event: '01' }, { op: 'retry', event: '01.00' })
-    expect(canceled.event('01')).toMatchObject({ status: 'inprocess', lc: { join: 'wait', attempt: '2' } })
+    expect(canceled.event('01')).toMatchObject({ status: 'inprocess', lc: { wait: 'yes', join: 'wait', attempt: '2' } })
     expect(canceled.do({ op: 'complete', event: '01.00' }).joined).toEqual(['01'])
   })
 
@@ -183,7 +183,7 @@ describe('retry and joins', () => {
     const aborted = play('open').after({ op: 'abort', event: '01' })
     expect(aborted.code({ op: 'retry', event: '01.00' })).toBe('join-ran')
     aborted.do({ op: 'retry', event: '01' })
-    expect(aborted.event('01')).toMatchObject({ status: 'inprocess', lc: { join: 'wait' } })
+    expect(aborted.event('01')).toMatchObject({ status: 'inprocess', lc: { wait: 'yes', join: 'wait' } })
     expect(aborted.do({ op: 'retry', event: '01.00' }).outcome).toBe('done')
   })
 
@@ -199,7 +199,7 @@ describe('retry and joins', () => {
     const foreign = Play.joined('Done', 'A').legacy(stream => stream.setStatus('01.00', 'aborted'))
     const result = foreign.do({ op: 'retry', event: '01.00' })
     expect(result.joined).toEqual([])
-    expect(foreign.event('01')).toMatchObject({ status: 'inprocess', lc: { join: 'wait' } })
+    expect(foreign.event('01')).toMatchObject({ status: 'inprocess', lc: { wait: 'yes', join: 'wait' } })
   })
 
   it('a parent that only the settling before the retry closed is not reported as closed', () => {

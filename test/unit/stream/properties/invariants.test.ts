@@ -4,7 +4,7 @@ import type { StreamDocument } from '../../../../src/stream/document.ts'
 import { attemptOf, isFinal, isSuperseded, isWaitingJoin } from '../../../../src/stream/event.ts'
 import { EventStream } from '../../../../src/stream/event-stream.ts'
 import { sumOf } from '../../../../src/stream/fingerprint.ts'
-import { declaredJoins, eventsThatRan, replayStatuses } from '../../../../src/stream/journal/history.ts'
+import { declaredGates, eventsThatRan, replayStatuses } from '../../../../src/stream/journal/history.ts'
 import { sized } from '../../../guarantees/size.ts'
 import { anInit, aScript, RUNS } from '../../../support/arbitraries.ts'
 import { legacyFaults } from '../../../support/xelement.ts'
@@ -58,7 +58,7 @@ const RULES: Record<string, Check> = {
   'a join that never ran waits beside a branch that is retried': (_, play, { op }, { changed }) => {
     if (op !== 'retry') return
     const ran = eventsThatRan(play.journal)
-    const joins = [...declaredJoins(play.journal)].filter(id => !ran.has(id)).map(id => play.event(id))
+    const joins = [...declaredGates(play.journal).keys()].filter(id => !ran.has(id)).map(id => play.event(id))
     const reopened = changed.filter(({ id, how }) => how !== 'join' && !isFinal(play.event(id)))
     for (const { prev, id } of reopened.map(change => play.event(change.id))) {
       const beside = joins.filter(join => join.prev === prev && join.id !== id && !isSuperseded(join))

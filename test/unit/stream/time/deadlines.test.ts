@@ -175,7 +175,7 @@ describe('dueMs', () => {
   })
 
   it('is undefined for waiting joins, superseded events and events of a held stream', () => {
-    expect(due(step({ timeout: time('11:45') }, { join: 'wait' }))).toBeUndefined()
+    expect(due(step({ timeout: time('11:45') }, { wait: 'yes', join: 'wait' }))).toBeUndefined()
     expect(due(step({}, { superseded: '3' }))).toBeUndefined()
     expect(due(step({ status: 'init', timeout: time('11:45') }), [], root({ status: 'init' }))).toBeUndefined()
     const held = root({ status: 'init', timeout: '00:01:00' })

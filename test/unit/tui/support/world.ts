@@ -170,6 +170,8 @@ const SUMMARY: Summary = {
   waitingOn: ['01.00'],
   ready: [],
   running: [],
+  gated: [],
+  wakeMs: undefined,
 }
 
 function named(entry: StreamEntry): [string, StreamEntry] {

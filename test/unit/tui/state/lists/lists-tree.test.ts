@@ -62,7 +62,7 @@ describe('a filter in the tree', () => {
     see([
       { id: '00', name: 'Start', status: 'inprocess', next: '01|02' },
       { id: '01', name: 'Search', status: 'init' },
-      { id: '02', name: 'End', status: 'inprocess', 'lc:join': 'wait' },
+      { id: '02', name: 'End', status: 'inprocess', 'lc:wait': 'yes', 'lc:join': 'wait' },
     ])
     const found = (filter: string) => {
       const listing = list({ filter })
