@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Operation, StepSpec } from '../../../../src/stream/operations/operation.ts'
 import { summarize } from '../../../../src/stream/summarize.ts'
-import { gatedEvent } from '../../../../src/stream/summary.ts'
+import { gatedEvent } from '../../../../src/stream/summary-items.ts'
 import { Play, spec } from '../../../support/stream-builder.ts'
 
 const HOUR = 3_600_000
