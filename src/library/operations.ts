@@ -16,6 +16,7 @@ import {
   whole,
 } from '../stream/values.ts'
 import type { WorkResult } from '../worker/types.ts'
+import { readDataInput } from './data.ts'
 import { readAttributes, readEvent, SUCCESSORS } from './specs.ts'
 
 /** Duration of a claim, ms. */
@@ -24,7 +25,7 @@ export const claimMs: Read<number> = milliseconds(1, LONGEST_CLAIM_MS)
 export const CLAIMANT = { owner: requiredText, fence: whole(0) }
 export const storedMsg = storedText('msg')
 const EVENT = { event: required(nonEmptyText) }
-const END = { ...EVENT, msg: storedMsg, ...CLAIMANT }
+const END = { ...EVENT, msg: storedMsg, result: readDataInput, ...CLAIMANT }
 
 export const readClaimant = objectOf<Claimant>(CLAIMANT)
 
@@ -54,7 +55,14 @@ export const readOperation = oneOfOps<Operation>({
   start: { ...EVENT, owner: required(requiredText), claimMs: required(claimMs), fence: whole(0), takeOver: flag },
   touch: { ...EVENT, ...CLAIMANT, claimMs: required(claimMs), msg: storedMsg },
   release: { ...EVENT, ...CLAIMANT },
-  advance: { ...EVENT, ...SUCCESSORS, ...CLAIMANT, forks: required(listOf(readEvent)), more: flag },
+  advance: {
+    ...EVENT,
+    ...SUCCESSORS,
+    ...CLAIMANT,
+    forks: required(listOf(readEvent)),
+    more: flag,
+    result: readDataInput,
+  },
   complete: END,
   fail: END,
   cancel: { event: nonEmptyText, msg: storedMsg },
@@ -68,8 +76,8 @@ export const readOperation = oneOfOps<Operation>({
 
 /** Validates the result of work. Its message may have any length and any characters: it is cleaned and truncated later. */
 export const readEnding = oneOfOps<WorkResult>({
-  complete: { msg: text },
-  advance: SUCCESSORS,
-  fail: { msg: text },
+  complete: { msg: text, result: readDataInput },
+  advance: { ...SUCCESSORS, result: readDataInput },
+  fail: { msg: text, result: readDataInput },
   release: {},
 })

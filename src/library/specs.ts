@@ -11,11 +11,14 @@ import {
   word,
   wrong,
 } from '../stream/values.ts'
+import { type DataInput, readDataInput } from './data.ts'
 
 /** A new event with its attributes. */
-export interface NewEvent extends Omit<EventSpec, 'timeout'> {
+export interface NewEvent extends Omit<EventSpec, 'timeout' | 'data'> {
   /** Its timeout in the form that the command line takes (`2h`, `PT5M`, `1.02:00:00`, a date and time with a zone), or a Date. */
   readonly timeout?: string | Date
+  /** What the event works on, up to 16 MiB. */
+  readonly data?: DataInput
 }
 
 /** A new event: its name, or an object with its name and attributes. */
@@ -58,6 +61,7 @@ const readSpec = objectOf<EventSpec>({
   ...FREE,
   msg: storedText('msg'),
   onDue: word(ON_DUE),
+  data: readDataInput,
 })
 
 export const readEvent: Read<EventSpec> = (given, field) => {
@@ -73,9 +77,3 @@ export const readAttributes = objectOf<SettableAttributes>({
   ...FREE,
   onDue: word(['', ...ON_DUE]),
 })
-
-const readGiven = objectOf<Partial<SuccessorSpecs>>(SUCCESSORS)
-
-export function successorSpecs(given: Successors): SuccessorSpecs {
-  return { forks: [], ...readGiven(given, 'successors') }
-}

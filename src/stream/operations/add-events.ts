@@ -16,6 +16,7 @@ export function init(draft: Draft, operation: Init): Refusal | undefined {
   draft.add(
     { ...attributesOf(operation.root, ''), id: ROOT_ID, status: operation.hold ? 'init' : 'inprocess' },
     onDue === undefined ? {} : { onDue },
+    operation.root.data,
   )
   addSuccessors(draft, 0, operation)
   return undefined
@@ -44,6 +45,7 @@ export function advance(draft: Draft, position: number, operation: Advance): Ref
     return refuse('join-waiting', event, `${event.id} has a waiting join already; only one can wait at a time`)
   }
   draft.dropClaim(position)
+  draft.attach(position, 'result', operation.result)
   draft.setStatus(position, 'inprocess', 'target')
   addSuccessors(draft, position, operation)
   return undefined
@@ -74,11 +76,12 @@ function addSuccessor(draft: Draft, position: number, id: string, spec: EventSpe
       prev: before.id,
     },
     { ...(spec.onDue === undefined ? {} : { onDue: spec.onDue }), ...(join === undefined ? {} : { join }) },
+    spec.data,
   )
 }
 
 /** The attributes of a new event; the correlation id is inherited unless given. */
 function attributesOf(spec: EventSpec, inheritedTrackingId: string): Partial<EventAttributes> {
-  const { onDue: _, ...attributes } = spec
+  const { onDue: _, data: __, ...attributes } = spec
   return { ...attributes, trackingId: spec.trackingId ?? inheritedTrackingId }
 }

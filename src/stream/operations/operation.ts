@@ -1,3 +1,4 @@
+import type { EventData } from '../data.ts'
 import type { Status } from '../event.ts'
 import type { ChangeCause } from '../journal/journal.ts'
 
@@ -13,6 +14,8 @@ export interface EventSpec {
   /** The wire text: a .NET TimeSpan or an ISO date-time; `timeoutFromInput` makes it from input. */
   readonly timeout?: string
   readonly onDue?: OnDue
+  /** What the event works on. */
+  readonly data?: EventData
 }
 
 /** The actions on an expired timeout. */
@@ -29,6 +32,13 @@ export function isOnDue(text: string | undefined): text is OnDue {
 export interface Claimant {
   readonly owner?: string
   readonly fence?: number
+}
+
+/** The end of an event's own work, with a text for people and its result for programs. */
+interface End extends Claimant {
+  readonly event: string
+  readonly msg?: string
+  readonly result?: EventData
 }
 
 /** An operation on a stream; stream-format 4. Durations in ms. */
@@ -63,9 +73,11 @@ export type Operation =
       readonly join?: EventSpec
       /** Allows a second advance of the same event. */
       readonly more?: boolean
+      /** What the event produced. */
+      readonly result?: EventData
     } & Claimant)
-  | ({ readonly op: 'complete'; readonly event: string; readonly msg?: string } & Claimant)
-  | ({ readonly op: 'fail'; readonly event: string; readonly msg?: string } & Claimant)
+  | ({ readonly op: 'complete' } & End)
+  | ({ readonly op: 'fail' } & End)
   /** Without an event: the root, and so the whole stream. */
   | { readonly op: 'cancel'; readonly event?: string; readonly msg?: string }
   | { readonly op: 'abort'; readonly event?: string; readonly msg?: string; readonly expired?: ObservedDeadline }

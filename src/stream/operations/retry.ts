@@ -141,6 +141,8 @@ function reopenOne(draft: Draft, position: number, how: 'target' | 'cascade' | '
   const waits = event.lc.join === 'wait'
   draft.dropClaim(position)
   draft.restoreMessage(position)
+  // What closes again by itself has not lost its own work.
+  if (how === 'target') draft.dropResult(position)
   draft.patch(position, {
     lc: { outcome: undefined, failed: undefined, opened: draft.now, attempt: String(attempt) },
   })
