@@ -59,12 +59,15 @@ export function dataBeside({ events }: Pick<StreamDocument, 'events'>): DataBesi
   return found
 }
 
+/** What is wrong with data beside a document. */
+export type DataFaultCode = 'data-missing' | 'data-damaged'
+
 /** Data that the document names is missing, or other bytes are in its place. The rest of the stream is intact. */
 export class DataFault extends StreamFault {
-  readonly code: 'data-missing' | 'data-damaged'
+  readonly code: DataFaultCode
   readonly stream: string
 
-  constructor(stream: string, code: DataFault['code'], what: string) {
+  constructor(stream: string, code: DataFaultCode, what: string) {
     super(`${stream}: ${what}`, { hint: 'Import the stream again from a copy that has its data.' })
     this.code = code
     this.stream = stream

@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import {
   checkData,
-  checkMediaType,
   dataOf,
   inlineBytes,
   isBeside,
@@ -11,6 +10,7 @@ import {
   mismatchOf,
 } from '../../../src/stream/data.ts'
 import { InvalidValue } from '../../../src/stream/errors.ts'
+import { checkMediaType } from '../../../src/stream/media-type.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 
