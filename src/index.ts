@@ -27,8 +27,10 @@ export async function openStore(address: string, env: NodeJS.ProcessEnv = proces
   return disposable(await openStoreAt(nonEmptyText(address, 'address'), env, { mustExist: true }))
 }
 
+export { type DataInput, type NewDataOptions, newData, type ResultOption, readData } from './library/data.ts'
 export type {
   AdvanceOptions,
+  EndOptions,
   EventEditor,
   StartOptions,
   StreamEditor,
@@ -49,6 +51,7 @@ export {
   type TakeLeaseOptions,
 } from './library/lease.ts'
 export type { EventReader, StreamReader } from './library/reader.ts'
+export type { SignalOption } from './library/signal.ts'
 export type { AttributeChanges, EventInput, NewEvent, Successors } from './library/specs.ts'
 export type { OpenedStore } from './library/streams.ts'
 export {
@@ -60,7 +63,6 @@ export {
   mustReadStream,
   type NewStream,
   readStream,
-  type SignalOption,
   type StoredStream,
   transact,
 } from './library/streams.ts'
@@ -78,6 +80,7 @@ export {
   workOn,
 } from './library/worker.ts'
 export { type XPath, xpath } from './library/xpath.ts'
+export { type DataContent, DataFault, type DataFaultCode } from './ops/event-data.ts'
 export type { FollowItem, JournalGap } from './ops/follow/follow.ts'
 export type { HeldLease, LeaseScopeOutcome } from './ops/lease-scope.ts'
 export type { JournalEntry } from './ops/read-stream.ts'
@@ -87,6 +90,7 @@ export { StreamReplaced } from './ops/transact/transact.ts'
 export * from './store/errors.ts'
 export type * from './store/facts.ts'
 export type * from './store/store.ts'
+export type { DataKind, EventData } from './stream/data.ts'
 export { BadDocument, InvalidValue, LeasectlError, StreamFault } from './stream/errors.ts'
 export type {
   AttributeName,
@@ -114,6 +118,7 @@ export type {
 } from './stream/operations/operation.ts'
 export { ON_DUE, SETTABLE } from './stream/operations/operation.ts'
 export type { Summary } from './stream/summary.ts'
+export type { UpstreamResult } from './stream/upstream-results.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'
 export type {
   Job,
@@ -123,6 +128,7 @@ export type {
   NotCommitted,
   SelfReported,
   StopReason,
+  UpstreamInput,
   Work,
   WorkerEvent,
   WorkOptions,

@@ -111,9 +111,12 @@ function standardInput(signal: AbortSignal): Input {
       return process.stdin.isTTY === true || hasTerminal()
     },
     async readAll() {
+      return Buffer.from(await this.readBytes()).toString('utf8')
+    },
+    async readBytes() {
       const stop = () => process.stdin.destroy(new DOMException('interrupted', 'AbortError'))
       signal.addEventListener('abort', stop, { once: true })
-      return (await firstBytes(process.stdin, MAX_READ_BYTES)).toString('utf8')
+      return firstBytes(process.stdin, MAX_READ_BYTES)
     },
     async ask(question) {
       const { createInterface } = await import('node:readline/promises')

@@ -14,8 +14,10 @@ export interface Input {
   readonly isTty: boolean
   /** The user can be asked: this input, or the terminal of the process, is there to answer. */
   readonly canAsk: boolean
-  /** Reads everything up to the end of input. */
+  /** Reads everything up to the end of input, or a little more than 32 MiB. */
   readAll(): Promise<string>
+  /** As `readAll`, undecoded. */
+  readBytes(): Promise<Uint8Array>
   /** Asks on stderr and reads the terminal, even if this input is a pipe. `undefined` if the input ended or was interrupted. */
   ask(question: string): Promise<string | undefined>
 }

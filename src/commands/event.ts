@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander'
-import { describeGroup, type Run, writes } from '../cli/command.ts'
+import { describeGroup, type Run, reads, writes } from '../cli/command.ts'
+import { type DataFlags, dataFlags, type ResultFlags, resultFlags } from '../cli/data-flags.ts'
 import { type Problem, UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { names, requiredText, storedDuration } from '../cli/values.ts'
+import { eventId, names, requiredText, storedDuration, streamName } from '../cli/values.ts'
 import { type Operation, SETTABLE, type SettableAttributes } from '../stream/operations/operation.ts'
 import { stepSequence } from '../stream/operations/plan.ts'
 import { defined } from '../util/defined.ts'
+import type { EventDataOptions } from './event/data.ts'
 import {
   type AttributeFlags,
   attributeFlags,
@@ -31,9 +33,9 @@ import {
 export function register(parent: Command, runtime: Runtime): void {
   const group = parent.command('event').usage('COMMAND STREAM ID')
   describeGroup(group, runtime, {
-    summary: 'run worker operations on an event: start, touch, release, advance, complete, fail, set',
+    summary: 'run worker operations on an event: start, touch, release, advance, complete, fail, set, data',
     description:
-      'Run worker operations on an event, for scripts. Every command writes: it takes the lease for one change.',
+      'Run worker operations on an event, for scripts. Every command but data writes: it takes the lease for one change.',
     examples: [
       ['event start orders/4711 01.00 --owner w7 -q', 'claim it; prints the fence'],
       ['event advance orders/4711 01.00 --fence 1 --next Pay', 'done; add the next step'],
@@ -49,11 +51,12 @@ export function register(parent: Command, runtime: Runtime): void {
     registerComplete,
     registerFail,
     registerSet,
+    registerData,
   ])
     registerIn(group, runtime)
 }
 
-export interface AdvanceCommandOptions extends EventOptions, AttributeFlags, GateFlags {
+export interface AdvanceCommandOptions extends EventOptions, AttributeFlags, GateFlags, DataFlags, ResultFlags {
   readonly next?: string
   readonly fork?: readonly string[]
   readonly join?: string
@@ -74,9 +77,11 @@ export function registerAdvance(parent: Command, runtime: Runtime, go: Run<Advan
       ['event advance orders/4711 01.01 --fork Search,Search --join SearchDone', 'two threads and a join'],
       ['event advance orders/4711 01.00 --steps Pick,Pack,Ship', 'a plan: each step begins after the one before'],
       ['event advance orders/4711 01.00 --next Remind --delay 1d', 'a step that begins in a day'],
+      ['event advance orders/4711 01.00 --next Rank --data @found.json', 'the input of the next step'],
     ],
   } as const
-  writes(attributeFlags(command), runtime, description, parseEvent<AdvanceCommandOptions>, go)
+  dataFlags(attributeFlags(command), 'the new events, except a join')
+  writes(resultFlags(command), runtime, description, parseEvent<AdvanceCommandOptions>, go)
 }
 
 const runAdvance: Run<AdvanceCommandOptions> = async (options, runtime) => {
@@ -88,20 +93,23 @@ const runAdvance: Run<AdvanceCommandOptions> = async (options, runtime) => {
     throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join}` })
   const attributes = attributesOf(options)
   const gate = gateOf(options)
+  const { data, result } = await dataGiven(options, runtime)
+  const worked = { ...attributes, ...defined({ data }) }
   const operation = {
     op: 'advance',
     event,
-    forks: fork.map(name => ({ ...attributes, ...gate, name })),
-    ...(next === undefined ? {} : { next: { ...attributes, ...gate, name: next } }),
-    ...(steps.length === 0 ? {} : { steps: stepSequence(steps, { ...attributes, ...gate }) }),
+    forks: fork.map(name => ({ ...worked, ...gate, name })),
+    ...(next === undefined ? {} : { next: { ...worked, ...gate, name: next } }),
+    ...(steps.length === 0 ? {} : { steps: stepSequence(steps, { ...worked, ...gate }) }),
     ...(join === undefined ? {} : { join: { ...attributes, name: join } }),
     ...(more ? { more } : {}),
+    ...defined({ result }),
     ...claimantOf(options, runtime),
   } as const
   return changeEvent(options, operation, 'advanced', runtime)
 }
 
-export type CompleteOptions = EventOptions
+export type CompleteOptions = EventOptions & ResultFlags
 
 export function registerComplete(parent: Command, runtime: Runtime, go: Run<CompleteOptions> = runComplete): void {
   const description = {
@@ -109,18 +117,20 @@ export function registerComplete(parent: Command, runtime: Runtime, go: Run<Comp
     examples: [
       ['event complete orders/4711 01.02.00 --fence 41 -m "12 results"', 'with a result'],
       ['event complete orders/4711 01.02.00 --owner worker-7', 'by owner'],
+      ['search | leasectl event complete orders/4711 01.02.00 --result -', 'with its result for later events'],
     ],
   } as const
-  writes(eventCommand(parent, 'complete'), runtime, description, parseEvent<CompleteOptions>, go)
+  writes(resultFlags(eventCommand(parent, 'complete')), runtime, description, parseEvent<CompleteOptions>, go)
 }
 
 const runComplete: Run<CompleteOptions> = async (options, runtime) => {
   const { event } = options
-  const operation = { op: 'complete', event, ...msgOf(options), ...claimantOf(options, runtime) } as const
+  const result = await dataGiven(options, runtime)
+  const operation = { op: 'complete', event, ...msgOf(options), ...result, ...claimantOf(options, runtime) } as const
   return changeEvent(options, operation, 'completed', runtime)
 }
 
-export type FailOptions = EventOptions
+export type FailOptions = EventOptions & ResultFlags
 
 export function registerFail(parent: Command, runtime: Runtime, go: Run<FailOptions> = runFail): void {
   const description = {
@@ -130,12 +140,13 @@ export function registerFail(parent: Command, runtime: Runtime, go: Run<FailOpti
       ['event fail orders/4711 01.02.00 --owner worker-7', 'by owner'],
     ],
   } as const
-  writes(eventCommand(parent, 'fail'), runtime, description, parseEvent<FailOptions>, go)
+  writes(resultFlags(eventCommand(parent, 'fail')), runtime, description, parseEvent<FailOptions>, go)
 }
 
 const runFail: Run<FailOptions> = async (options, runtime) => {
   const { event } = options
-  const operation = { op: 'fail', event, ...msgOf(options), ...claimantOf(options, runtime) } as const
+  const result = await dataGiven(options, runtime)
+  const operation = { op: 'fail', event, ...msgOf(options), ...result, ...claimantOf(options, runtime) } as const
   return changeEvent(options, operation, 'failed', runtime)
 }
 
@@ -261,6 +272,26 @@ const runTouch: Run<TouchCommandOptions> = async (options, runtime) => {
   return changeEvent(options, operation, 'touched', runtime)
 }
 
+export function registerData(parent: Command, runtime: Runtime, go: Run<EventDataOptions> = runData): void {
+  const command = parent
+    .command('data')
+    .argument('<STREAM>', 'name of the stream', streamName)
+    .argument('<ID>', 'id of the event, such as 01.02.00', eventId)
+    .option('--input', 'print the input of the event')
+    .option('--result', 'print the result of the event')
+  const description = {
+    summary: 'list the data of an event and the results it works with, or print its input or result',
+    examples: [
+      ['event data orders/4711 01', 'its input and result, and the results of the branches that it joins'],
+      ['event data orders/4711 01.00 --result > found.json', 'the bytes of its result'],
+    ],
+    formats: ['text', 'raw', 'json'],
+  } as const
+  reads(command, runtime, description, ['stream', 'event'], go)
+}
+
+const runData: Run<EventDataOptions> = async (...given) => (await import('./event/data.ts')).showEventData(...given)
+
 /**
  * Changes an event for its worker, in the incarnation of the stream in which the claim was made.
  *
@@ -276,4 +307,9 @@ async function changeEvent(
   const { stream, event } = options
   const purpose = `event ${operation.op} ${event}`
   return changeOne({ stream, options, operation, life: lifeOf(options, runtime), word, purpose }, runtime)
+}
+
+async function dataGiven(flags: DataFlags & ResultFlags, runtime: Runtime) {
+  const { readData } = await import('../cli/data.ts')
+  return readData(flags, runtime)
 }

@@ -23,6 +23,12 @@ and LEASECTL_OUTPUT, a file to which it can append
 
 An invalid line fails the event. So does a file of more than 64 KiB.
 
+LEASECTL_INPUT is a file with the input of the event, and absent if it has none. What the command leaves in the file
+LEASECTL_RESULT, up to 16 MiB, becomes the result of the event, also if it fails. LEASECTL_RESULT_TYPE is a file for the
+media type of the result; without it the type is application/json for a JSON object or list, text/plain for other UTF-8
+text, otherwise application/octet-stream. leasectl event data "$LEASECTL_STREAM" "$LEASECTL_EVENT" lists the results of
+earlier events that this event works with. All these files are private, and removed afterwards.
+
 The command inherits stdout and stdin; with --stdin json it reads the event from stdin. It runs in its own session. leasectl
 forwards SIGINT and SIGTERM to it and all its children, SIGHUP and SIGQUIT as SIGTERM, and kills them after --grace. If the
 command then exits with 0 the event is completed, otherwise handed back. leasectl stops the command in the same way when

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type Run, writes } from '../cli/command.ts'
+import { dataFlags } from '../cli/data-flags.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { names, nonEmpty, requiredText, streamName } from '../cli/values.ts'
 import { attributeFlags, gateFlags, stepsFlag } from './event/flags.ts'
@@ -28,9 +29,10 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
       ['init orders/4711 --fork Search,Search,Pay --join OrderDone --timeout 10m', 'three threads and a join'],
       ['init orders/4711 --steps Pick,Pack,Ship', 'a plan: each step begins after the one before'],
       ['init orders/4711 --from order.yaml --if-absent', 'from a template'],
+      ['init orders/4711 --data @order.json', 'the input of the root'],
     ],
   } as const
-  writes(gateFlags(attributeFlags(command)), runtime, description, ['stream'], go)
+  writes(dataFlags(gateFlags(attributeFlags(command)), 'the root'), runtime, description, ['stream'], go)
 }
 
 const run: Run<InitOptions> = async (...given) => (await import('./init/run.ts')).initStream(...given)

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { duration, nonEmpty, streamNames } from '../cli/values.ts'
+import { duration, eventId, nonEmpty, streamNames } from '../cli/values.ts'
 import { type ShowCommandOptions, versionOrTime } from './show/options.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandOptions> = run): void {
@@ -24,6 +24,9 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandO
       ),
     )
     .option('--must', 'with --select: exit 3 if nothing matches (no event, 0, false, empty text)')
+    .addOption(
+      new Option('--data <id>', 'print the result of an event or, if it has none, its input').argParser(eventId),
+    )
     .option('-w, --watch', 'refresh in place until Ctrl-C')
     .addOption(
       new Option('--interval <duration>', 'with -w: time between refreshes (default: 1s, over a network 2s)').argParser(
@@ -39,6 +42,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandO
       ['show orders/4711 --diff 12', 'changes since version 12: who and why'],
       [`show orders/4711 --select "./Event[@status='init']"`, 'only matching events'],
       [`show orders/4711 --select "count(//Event[@status='aborted'])" --must`, 'a number; exit 3 if it is 0'],
+      ['show orders/4711 --data 01.00 > found.json', 'the result of an event; event data has both'],
       ['show orders/4711 -w', 'refreshed in place'],
       ['show orders/4711 -o json', 'for scripts'],
       ['show orders/4711 -o xml > 4711.xml', 'the stored document, byte for byte'],

@@ -9,7 +9,7 @@ import type { WorkCommandOptions } from './work/options.ts'
 
 const NOTES = `
 It finds ready events with these names, in all streams or those of --match, claims one at a time and runs the command for it
-as exec does: same variables, LEASECTL_OUTPUT, claim and heartbeat (exec --help). Streams take turns. An event of a dead worker
+as exec does: same variables and files, claim and heartbeat (exec --help). Streams take turns. An event of a dead worker
 is taken over when its claim expires, as the next attempt, counted in LEASECTL_ATTEMPT. After --max-attempts the event fails, so
 that nothing waits for it indefinitely. Any number of workers, on any machines, can work on the same names.
 

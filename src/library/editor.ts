@@ -1,7 +1,9 @@
 import { type DocumentView, viewDocument } from '../ops/read-stream.ts'
 import type { Editing } from '../ops/transact/edit.ts'
+import type { EventData } from '../stream/data.ts'
 import type { Claimant, Operation } from '../stream/operations/operation.ts'
 import { flag, objectOf, required, requiredText } from '../stream/values.ts'
+import { type ResultOption, readDataInput } from './data.ts'
 import { CLAIMANT, claimMs, readClaimant, readMsg, storedMsg } from './operations.ts'
 import { EventReader, type EventSource, StreamReader } from './reader.ts'
 import { type AttributeChanges, readAttributes, SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
@@ -24,8 +26,14 @@ export interface TouchOptions extends Claimant {
   readonly msg?: string
 }
 
+/** The result of an event, after validation. */
+type ResultSpec = { readonly result?: EventData }
+
+/** Options of `EventEditor.complete` and `fail`. */
+export interface EndOptions extends Claimant, ResultOption {}
+
 /** Options of `EventEditor.advance`: at least a next step or a fork. */
-export interface AdvanceOptions extends Successors, Claimant {
+export interface AdvanceOptions extends Successors, Claimant, ResultOption {
   /** Allows a second advance of the same event. */
   readonly more?: boolean
 }
@@ -34,11 +42,10 @@ const CLAIM_MS = 60_000
 
 const readStart = objectOf<StartOptions>({ owner: required(requiredText), claimMs, takeOver: flag })
 const readTouch = objectOf<TouchOptions>({ ...CLAIMANT, claimMs, msg: storedMsg })
-const readAdvance = objectOf<Omit<AdvanceOptions, keyof SuccessorSpecs> & Partial<SuccessorSpecs>>({
-  ...SUCCESSORS,
-  ...CLAIMANT,
-  more: flag,
-})
+type AdvanceSpec = Omit<AdvanceOptions, keyof SuccessorSpecs | 'result'> & Partial<SuccessorSpecs> & ResultSpec
+
+const readAdvance = objectOf<AdvanceSpec>({ ...SUCCESSORS, ...CLAIMANT, more: flag, result: readDataInput })
+const readEnd = objectOf<Claimant & ResultSpec>({ ...CLAIMANT, result: readDataInput })
 
 /**
  * An event inside `changeStream`. Each method call is one step, recorded as one transaction in the journal. A step that is
@@ -75,13 +82,13 @@ export class EventEditor extends EventReader {
   }
 
   /** Completes the event, without successors: `completed`. */
-  complete(msg?: string, claimant: Claimant = {}): this {
-    return this.#step({ op: 'complete', event: this.id, ...readMsg(msg), ...readClaimant(claimant, 'claimant') })
+  complete(msg?: string, options: EndOptions = {}): this {
+    return this.#step({ op: 'complete', event: this.id, ...readMsg(msg), ...readEnd(options, 'options') })
   }
 
   /** Fails the event: it becomes `aborted`, open events below it `canceled`. */
-  fail(msg?: string, claimant: Claimant = {}): this {
-    return this.#step({ op: 'fail', event: this.id, ...readMsg(msg), ...readClaimant(claimant, 'claimant') })
+  fail(msg?: string, options: EndOptions = {}): this {
+    return this.#step({ op: 'fail', event: this.id, ...readMsg(msg), ...readEnd(options, 'options') })
   }
 
   /** Cancels the event at a user's request: it and all open events below it become `canceled`. */

@@ -16,7 +16,7 @@ import {
 } from '../stream/values.ts'
 import { defined } from '../util/defined.ts'
 import { checkTarget, waitMs } from './checks.ts'
-import { readSignal, type SignalOption } from './streams.ts'
+import { readSignal, type SignalOption } from './signal.ts'
 
 /** Options for acquiring a lease. */
 export interface TakeLeaseOptions extends SignalOption {

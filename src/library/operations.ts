@@ -16,6 +16,7 @@ import {
   whole,
 } from '../stream/values.ts'
 import type { WorkResult } from '../worker/types.ts'
+import { readDataInput } from './data.ts'
 import { duration, readAttributes, readEvent, readStep, SUCCESSORS } from './specs.ts'
 
 /** Duration of a claim, ms. */
@@ -24,7 +25,7 @@ export const claimMs: Read<number> = milliseconds(1, LONGEST_CLAIM_MS)
 export const CLAIMANT = { owner: requiredText, fence: whole(0) }
 export const storedMsg = storedText('msg')
 const EVENT = { event: required(nonEmptyText) }
-const END = { ...EVENT, msg: storedMsg, ...CLAIMANT }
+const END = { ...EVENT, msg: storedMsg, result: readDataInput, ...CLAIMANT }
 
 export const readClaimant = objectOf<Claimant>(CLAIMANT)
 
@@ -62,6 +63,7 @@ export const readOperation = oneOfOps<Operation>({
     forks: required(listOf(readEvent)),
     steps: listOf(readStep),
     more: flag,
+    result: readDataInput,
   },
   complete: END,
   fail: END,
@@ -76,8 +78,8 @@ export const readOperation = oneOfOps<Operation>({
 
 /** Validates the result of work. Its message may have any length and any characters: it is cleaned and truncated later. */
 export const readEnding = oneOfOps<WorkResult>({
-  complete: { msg: text },
-  advance: SUCCESSORS,
-  fail: { msg: text },
+  complete: { msg: text, result: readDataInput },
+  advance: { ...SUCCESSORS, result: readDataInput },
+  fail: { msg: text, result: readDataInput },
   release: {},
 })

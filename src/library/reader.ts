@@ -1,4 +1,5 @@
-import type { DocumentView, JournalEntry } from '../ops/read-stream.ts'
+import { type DocumentView, type JournalEntry, resultsFor } from '../ops/read-stream.ts'
+import type { EventData } from '../stream/data.ts'
 import {
   attemptOf,
   fenceOf,
@@ -12,6 +13,7 @@ import {
 import { type OpenEvents, openEvents, openWork } from '../stream/event-stream.ts'
 import { type WaitsFor, waitsFor } from '../stream/gate.ts'
 import { claimEndMs, claimRuns, dueMs } from '../stream/time/deadlines.ts'
+import type { UpstreamResult } from '../stream/upstream-results.ts'
 import { text } from '../stream/values.ts'
 import type { SelectedValue } from '../stream/xpath/xpath.ts'
 import { EventNotFound } from './errors.ts'
@@ -160,6 +162,21 @@ export class EventReader {
   get successors(): readonly this[] {
     const { stream } = this.#source.view
     return this.#events(stream.successorPositions(stream.positionOf(this.id)))
+  }
+  /** What the event works on: media type, size and hash. `readData` reads the content. */
+  get input(): EventData | undefined {
+    return this.raw.input
+  }
+  /** What the event produced. */
+  get result(): EventData | undefined {
+    return this.raw.result
+  }
+  /**
+   * The results of earlier events that it works with, in the order of their ids: a join sees those of its branches, any other
+   * event that of the event it follows.
+   */
+  get inputs(): readonly UpstreamResult[] {
+    return resultsFor(this.#source.view, this.raw)
   }
   /** The transactions that changed it, oldest first. */
   get history(): readonly JournalEntry[] {

@@ -20,13 +20,16 @@ import {
   word,
   wrong,
 } from '../stream/values.ts'
+import { type DataInput, readDataInput } from './data.ts'
 
 /** A new event with its attributes. */
-export interface NewEvent extends Omit<EventSpec, 'timeout' | 'wake'> {
+export interface NewEvent extends Omit<EventSpec, 'timeout' | 'wake' | 'data'> {
   /** Its timeout in the form that the command line takes (`2h`, `PT5M`, `1.02:00:00`, a date and time with a zone), or a Date. */
   readonly timeout?: string | Date
   /** The time before which it does not begin: a date and time with a zone, or a Date. */
   readonly wake?: string | Date
+  /** What the event works on, up to 16 MiB. */
+  readonly data?: DataInput
 }
 
 /** A new event: its name, or an object with its name and attributes. */
@@ -90,6 +93,7 @@ const readSpec = objectOf<EventSpec>({
   delay: duration,
   wake: timePoint,
   auto: flag,
+  data: readDataInput,
 })
 
 /** A step of a plan as `transact` takes it. */
@@ -131,9 +135,3 @@ export const readAttributes = objectOf<SettableAttributes>({
   ...FREE,
   onDue: word(['', ...ON_DUE]),
 })
-
-const readGiven = objectOf<Partial<SuccessorSpecs>>(SUCCESSORS)
-
-export function successorSpecs(given: Successors): SuccessorSpecs {
-  return { forks: [], ...readGiven(given, 'successors') }
-}

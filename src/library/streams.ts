@@ -30,16 +30,9 @@ import { StreamEditor } from './editor.ts'
 import { StreamNotFound } from './errors.ts'
 import { readOperation } from './operations.ts'
 import { EventReader, StreamReader } from './reader.ts'
+import { readSignal, type SignalOption } from './signal.ts'
 import { type EventInput, readEvent, SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
 import { type XPath, xpath } from './xpath.ts'
-
-/** Options of calls that take nothing but a signal. */
-export interface SignalOption {
-  /** Aborts the call, which rejects with the signal's reason. */
-  readonly signal?: AbortSignal
-}
-
-export const readSignal = objectOf<SignalOption>({ signal })
 
 /** A stream as of the time of reading. */
 export class StoredStream extends StreamReader<EventReader> {
@@ -313,6 +306,7 @@ const readQuery = objectOf<ListQuery>({
   after: text,
   order: word(['name', 'due', 'any']),
   limit: whole(0),
+  reserved: flag,
   skip: callback,
   signal,
 })

@@ -1,6 +1,7 @@
 import { globOf } from '../ops/glob.ts'
 import { thisHost } from '../ops/transact/transact.ts'
 import type { StreamStore } from '../store/store.ts'
+import type { EventData } from '../stream/data.ts'
 import type { ChangeResult } from '../stream/operations/operation.ts'
 import {
   callback,
@@ -33,8 +34,9 @@ import type {
 } from '../worker/types.ts'
 import { workEvent } from '../worker/work-event.ts'
 import { checkStore, checkTarget, reason, waitMs, write } from './checks.ts'
+import { type ResultOption, readDataInput } from './data.ts'
 import { claimMs, readEnding } from './operations.ts'
-import { type Successors, successorSpecs } from './specs.ts'
+import { SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
 
 /** Callbacks of `worker` and `workOn`. */
 export interface WorkCallbacks {
@@ -146,19 +148,25 @@ export async function workOn(
 }
 
 /** Result of work: completed, without successors. */
-export function complete(msg?: string): WorkResult {
-  return { op: 'complete', ...(msg === undefined ? {} : { msg: text(msg, 'msg') }) }
+export function complete(msg?: string, options: ResultOption = {}): WorkResult {
+  return { op: 'complete', ...(msg === undefined ? {} : { msg: text(msg, 'msg') }), ...readResult(options, 'options') }
 }
 
 /** Result of work: done, with successors: the next step of the event's thread, or new threads and their join. */
-export function advance(successors: Successors): WorkResult {
-  return { op: 'advance', ...successorSpecs(successors) }
+export function advance(successors: Successors & ResultOption): WorkResult {
+  return { op: 'advance', forks: [], ...readAdvance(successors, 'successors') }
 }
 
 /** Result of work: failed. The event is aborted, open events below it are canceled. */
-export function fail(msg?: string): WorkResult {
-  return { op: 'fail', ...(msg === undefined ? {} : { msg: text(msg, 'msg') }) }
+export function fail(msg?: string, options: ResultOption = {}): WorkResult {
+  return { op: 'fail', ...(msg === undefined ? {} : { msg: text(msg, 'msg') }), ...readResult(options, 'options') }
 }
+
+const readAdvance = objectOf<Partial<SuccessorSpecs> & { readonly result?: EventData }>({
+  ...SUCCESSORS,
+  result: readDataInput,
+})
+const readResult = objectOf<{ readonly result?: EventData }>({ result: readDataInput })
 
 /** Result of work: none. The claim is released, and this or another worker can try again. */
 export function release(): WorkResult {

@@ -1,12 +1,14 @@
 import type { StreamSnapshot, StreamStore } from '../store/store.ts'
 import type { StreamDocument } from '../stream/document.ts'
+import type { StreamEvent } from '../stream/event.ts'
 import { EventStream } from '../stream/event-stream.ts'
-import { findForeignWrite } from '../stream/journal/history.ts'
+import { declaredGates, findForeignWrite } from '../stream/journal/history.ts'
 import { parseJournal, type Transaction } from '../stream/journal/journal.ts'
 import { eventsAfter } from '../stream/journal/versions.ts'
 import { entryOf } from '../stream/operations/transaction.ts'
 import { isoTime } from '../stream/time/dates.ts'
 import { type TimeReader, timeReaderFor } from '../stream/time/deadlines.ts'
+import { type UpstreamResult, upstreamResults } from '../stream/upstream-results.ts'
 import { parseBody } from './transact/plan.ts'
 
 /** A transaction for readers. */
@@ -52,6 +54,11 @@ export async function readStream(
 export function viewOf(stored: StreamSnapshot, nowMs: number): StreamView {
   const document = parseBody(stored.body, stored.name)
   return { name: stored.name, stored, ...viewDocument(document, nowMs, stored) }
+}
+
+/** The results of earlier events that an event works with. */
+export function resultsFor({ stream, transactions }: DocumentView, event: StreamEvent): readonly UpstreamResult[] {
+  return upstreamResults(stream, event, declaredGates(transactions()))
 }
 
 /** The store's facts beside a document: the time of the last write, and the highest known version. */

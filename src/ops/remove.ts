@@ -1,6 +1,7 @@
 import { RetryBudget } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { RemoveOutcome, StreamStore } from '../store/store.ts'
+import { removeLifeData } from './event-data.ts'
 import { readStream } from './read-stream.ts'
 
 export interface RemoveStreamOptions {
@@ -26,7 +27,7 @@ export type RemoveStreamOutcome =
   | (Extract<RemoveOutcome, { readonly kind: 'held' }> & { readonly waitedMs: number })
 
 /**
- * Removes a stream with its journal. Waits if another process holds the lease.
+ * Removes a stream with its journal and, if `born` is given, its data. Waits if another process holds the lease.
  *
  * @throws the store's faults: nothing was removed
  */
@@ -40,9 +41,16 @@ export async function removeStream(
   for (;;) {
     const outcome = await store.remove(name, conditions)
     if (outcome.kind === 'held' && (await patience.pause())) continue
+    // A repetition may find the stream gone, and its data still there.
+    if ((outcome.kind === 'removed' || outcome.kind === 'missing') && born) await removeData(store, name, born)
     const result = outcome.kind === 'held' ? { ...outcome, waitedMs: patience.waitedMs } : outcome
     return isRefused(outcome) ? ((await stateAfterRefusal(store, name, born)) ?? result) : result
   }
+}
+
+/** The stream is gone whatever happens here: `doctor --repair` removes what is left. */
+async function removeData(store: StreamStore, stream: string, born: string): Promise<void> {
+  await removeLifeData(store, { stream, born }).catch(() => 0)
 }
 
 function isRefused({ kind }: RemoveOutcome): boolean {

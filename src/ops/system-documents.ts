@@ -81,7 +81,7 @@ export async function createSystemDocument(
   text: string,
   { by, maxBytes, signal }: Pick<SystemDocumentOptions, 'by' | 'maxBytes' | 'signal'>,
 ): Promise<'created' | 'exists' | 'unknown'> {
-  const outcome = await store.create(name, bodyOf(name, text, maxBytes), summaryOf(store, by), signal)
+  const outcome = await store.create(name, bodyOf(name, text, maxBytes), systemSummary(store, by), signal)
   return outcome.kind
 }
 
@@ -95,7 +95,7 @@ async function rewrite(
     const text = textOf(body, maxBytes)
     const next = change(text)
     if (next === undefined || next === text) return { kind: 'leave' }
-    return { kind: 'put', body: bodyOf(name, next, maxBytes), summary: summaryOf(store, by) }
+    return { kind: 'put', body: bodyOf(name, next, maxBytes), summary: systemSummary(store, by) }
   }
   const holder: Holder = { by, host: hostname(), pid: process.pid, purpose, sinceMs: store.nowMs() }
   const outcome = await store.update(name, decide, { waitMs, holder, ...defined({ write, signal }) })
@@ -131,6 +131,6 @@ function bodyOf(name: string, text: string, maxBytes = MAX_SYSTEM_DOCUMENT_BYTES
 }
 
 /** The summary of an empty stream; listings leave out system documents by name. */
-function summaryOf(store: StreamStore, lastBy: string) {
+export function systemSummary(store: StreamStore, lastBy: string) {
   return summarize(EMPTY_DOCUMENT, { nowMs: store.nowMs(), lastBy })
 }

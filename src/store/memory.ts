@@ -202,13 +202,13 @@ interface Entry {
 /** The entries that match the query, in its order. */
 function selected(
   entries: readonly Entry[],
-  { prefix = '', after, order = 'name', limit, skip }: ListQuery,
+  { prefix = '', after, order = 'name', limit, reserved = false, skip }: ListQuery,
   nowMs: number,
 ): Entry[] {
   const rows = entries.filter(
     ({ name, etag, summary, lease }) =>
       name.startsWith(prefix) &&
-      !isReservedName(name) &&
+      isReservedName(name) === reserved &&
       (after === undefined || compareNames(name, after) > 0) &&
       (order !== 'due' || summary.dueMs !== undefined) &&
       skip?.(name, etag, () => isHeld(leaseView(lease, nowMs))) !== true,

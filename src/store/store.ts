@@ -59,6 +59,8 @@ export interface ListQuery {
   readonly order?: 'name' | 'due' | 'any'
   /** Maximum number of rows. Default: no limit. */
   readonly limit?: number
+  /** Lists leasectl's own documents, below `.leasectl/`, instead of streams. Default false. */
+  readonly reserved?: boolean
   /**
    * Filter: rows for which it returns true are left out. It is called once per row, before the rest of the row is built.
    * Lease operations do not change the ETag, so `isLeased` reads separately whether the lease is held or breaking now. A
@@ -206,7 +208,7 @@ export interface StreamStore {
    * after any answer of the service. Absent on other stores.
    */
   learnTime?(name: string, signal?: AbortSignal): Promise<void>
-  /** Lists streams in pages, without names under `.leasectl/`. A page has at most 5 000 rows, which bounds memory. */
+  /** Lists streams in pages, without names under `.leasectl/`, or with `reserved` only those. A page has at most 5 000 rows, which bounds memory. */
   list(query: ListQuery): AsyncIterable<readonly StreamRow[]>
   /**
    * A token of everything written to the store. Equal tokens mean that no program wrote anything in between; different tokens

@@ -1,3 +1,5 @@
+import type { EventData } from './data.ts'
+
 /**
  * One event of a stream: a step of the process with a place in the tree of threads.
  *
@@ -82,8 +84,12 @@ export interface StreamEvent extends EventAttributes {
   readonly empty: readonly AttributeName[]
   /** Raw XML between the previous event and this one (comments, foreign elements), `''` for none. */
   readonly before: string
-  /** Raw XML inside the element, `''` when it has no content. */
+  /** Raw XML inside the element that is not ours, `''` when it has none. */
   readonly content: string
+  /** What the event works on. */
+  readonly input?: EventData
+  /** What the event produced. */
+  readonly result?: EventData
 }
 
 const BLANK: EventAttributes = Object.freeze(
@@ -91,8 +97,12 @@ const BLANK: EventAttributes = Object.freeze(
 )
 
 /** A new event with only the given attributes. */
-export function newEvent(attributes: Partial<EventAttributes>, lc: StreamEvent['lc'] = {}): StreamEvent {
-  return { ...BLANK, ...attributes, lc, foreign: [], empty: [], before: '', content: '' }
+export function newEvent(
+  attributes: Partial<EventAttributes>,
+  lc: StreamEvent['lc'] = {},
+  data?: Pick<StreamEvent, 'input' | 'result'>,
+): StreamEvent {
+  return { ...BLANK, ...attributes, lc, foreign: [], empty: [], before: '', content: '', ...data }
 }
 
 /** Whether the status ends the event. An unknown or missing status is open. */

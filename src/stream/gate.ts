@@ -49,8 +49,8 @@ export function wakeMs(event: StreamEvent): number | undefined {
 }
 
 /** The ids in `lc:after`. */
-export function gateIds(event: StreamEvent): readonly string[] {
-  return (event.lc.after ?? '').split('|').filter(id => id !== '')
+export function gateIds({ lc }: { readonly lc: { readonly after?: string | undefined } }): readonly string[] {
+  return (lc.after ?? '').split('|').filter(id => id !== '')
 }
 
 /** The delay in `lc:delay`, ms; 0 if it is unreadable. */

@@ -1,7 +1,10 @@
+import type { DataContent } from '../ops/event-data.ts'
 import type { TransactOutcome } from '../ops/transact/transact.ts'
 import type { WriteMode } from '../store/store.ts'
+import type { EventData } from '../stream/data.ts'
 import type { StreamEvent } from '../stream/event.ts'
 import type { ChangeResult, EventSpec, StepSpec } from '../stream/operations/operation.ts'
+import type { UpstreamResult } from '../stream/upstream-results.ts'
 import type { Timing } from '../util/clock.ts'
 
 /** Options of a worker loop. */
@@ -112,11 +115,39 @@ export interface Job {
    * @returns false if the claim is lost
    */
   progress(msg: string): Promise<boolean>
+  /**
+   * Reads the input of the event; `undefined` if it has none.
+   *
+   * @throws DataFault if it is missing in the store or damaged; the store's faults
+   */
+  input(): Promise<DataContent | undefined>
+  /**
+   * Finds the results of earlier events that this event works with, in the order of their ids: a join gets those of its
+   * branches, any other event that of the event it follows. Each has to be read.
+   *
+   * @throws the store's faults
+   */
+  inputs(): Promise<readonly UpstreamInput[]>
+  /**
+   * Sets the result of the event, which is written together with its end, unless the end has a result of its own. The last
+   * call counts. A released event keeps none.
+   *
+   * @param content - a text or bytes, up to 16 MiB
+   * @param options - `type`: the media type; guessed from the content if absent
+   * @throws InvalidValue for more than 16 MiB, and for an invalid media type
+   */
+  result(content: string | Uint8Array, options?: { readonly type?: string }): void
+}
+
+/** The result of an earlier event that an event works with. */
+export interface UpstreamInput extends UpstreamResult {
+  /** Reads the content. @throws DataFault if it is missing in the store or damaged; the store's faults */
+  read(): Promise<DataContent>
 }
 
 /** Result of the work on an event, reported under its fencing token. */
 export type WorkResult =
-  | { readonly op: 'complete'; readonly msg?: string }
+  | { readonly op: 'complete'; readonly msg?: string; readonly result?: EventData }
   /** The event's own work is done, and successors are added: the next step of its thread, new threads and their join, or a plan. */
   | {
       readonly op: 'advance'
@@ -124,8 +155,9 @@ export type WorkResult =
       readonly forks?: readonly EventSpec[]
       readonly join?: EventSpec
       readonly steps?: readonly StepSpec[]
+      readonly result?: EventData
     }
-  | { readonly op: 'fail'; readonly msg?: string }
+  | { readonly op: 'fail'; readonly msg?: string; readonly result?: EventData }
   /** The claim is released: the event is `init` again, with the same attempt number. */
   | { readonly op: 'release' }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { unansweredDelay } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
+import type { EventData } from '../stream/data.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import type { ChangeResult, Operation } from '../stream/operations/operation.ts'
 import { cleanProgramText, TEXT_LIMITS } from '../stream/text.ts'
@@ -10,6 +11,7 @@ import { machineTiming, type Timing } from '../util/clock.ts'
 import { defined } from '../util/defined.ts'
 import { attemptKey, type Claim, changeUnderClaim, claimEvent } from './claim.ts'
 import { Heartbeat, limitWarning } from './heartbeat.ts'
+import { dataOfJob, type ProducedResult, withResult } from './job-data.ts'
 import type {
   EventWorkOptions,
   Job,
@@ -49,13 +51,17 @@ export async function workEvent(
     gone.abort()
     stop.abort(reason)
   })
-  const job = jobOf(claim, options, heartbeat, { signal: stop.signal, nowMs: store.nowMs() })
+  const produced: ProducedResult = { data: undefined }
+  const job = {
+    ...jobOf(claim, options, heartbeat, { signal: stop.signal, nowMs: store.nowMs() }),
+    ...dataOfJob(store, claim, produced, stop.signal),
+  }
   const stopped = () => stop.abort({ kind: 'stopped', reason: options.signal?.reason } satisfies StopReason)
   options.signal?.addEventListener('abort', stopped)
   if (options.signal?.aborted) stopped()
   const beating = heartbeat.run()
   try {
-    const ending = await runWork(work, job)
+    const ending = withResult(await runWork(work, job), produced)
     if (lost !== undefined) return { kind: 'lost', job, lost }
     return { ...(await report(store, claim, ending, options, { timing, gone: gone.signal })), job }
   } finally {
@@ -70,7 +76,7 @@ function jobOf(
   { owner }: EventWorkOptions,
   heartbeat: Heartbeat,
   { signal, nowMs }: { readonly signal: AbortSignal; readonly nowMs: number },
-): Job {
+): Omit<Job, keyof ReturnType<typeof dataOfJob>> {
   const { stream, state: event, fence, attempt, born, silenceMs } = claim
 
   return {
@@ -168,16 +174,24 @@ function operationOf(ending: WorkResult, { event, fence }: Claim): Operation {
   switch (ending.op) {
     case 'complete':
     case 'fail':
-      return { op: ending.op, event, fence, ...(ending.msg === undefined ? {} : { msg: messageText(ending.msg) }) }
+      return { op: ending.op, event, fence, ...messageIn(ending), ...resultIn(ending) }
     case 'advance': {
       const { next, join, steps, forks = [] } = ending
-      return { op: 'advance', event, fence, forks, ...defined({ next, join, steps }) }
+      return { op: 'advance', event, fence, forks, ...defined({ next, join, steps }), ...resultIn(ending) }
     }
     case 'release':
       return { op: 'release', event, fence }
     default:
       return ending satisfies never
   }
+}
+
+function messageIn({ msg }: { readonly msg?: string }) {
+  return msg === undefined ? {} : { msg: messageText(msg) }
+}
+
+function resultIn({ result }: { readonly result?: EventData }) {
+  return result === undefined ? {} : { result }
 }
 
 /** The failure for an error of the work. */

@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { describeChanges } from './contract-changes.ts'
+import { describeData } from './contract-data.ts'
 import { describeExpiry } from './contract-expiry.ts'
 import { describeInspection } from './contract-inspect.ts'
 import { describeLeases } from './contract-leases.ts'
@@ -16,6 +17,7 @@ export function describeStoreContract(label: string, harness: StoreHarness): voi
     describeStreams(harness)
     describeListings(harness)
     describeChanges(harness)
+    describeData(harness)
     describeLeases(harness)
     describeExpiry(harness)
     describeInspection(harness)

@@ -45,6 +45,18 @@ const STREAMS: readonly Case[] = [
   line('show', 'show open --at 1 -o json'),
   line(undefined, 'show odd --at 1 -o json', { exit: 3 }),
   line('show', 'show failed -o json', { before: ['ack failed -m known'] }),
+  line('show', 'show a -o json', { ...TWO, before: ['event complete a 01.00 --result found'] }),
+  line('event-data', 'event data open 01.00 -o json'),
+  line('event-data', 'event data d 01 -o json', {
+    ...TWO,
+    before: ['init d --fork X --join J --data in', 'event complete d 01.00 --result found'],
+  }),
+  line('event-content', 'event data a 01.00 --result -o json', {
+    ...TWO,
+    before: ['event complete a 01.00 --result found'],
+  }),
+  line('event-content', 'show a --data 01.00 -o json', { ...TWO, before: ['event complete a 01.00 --result found'] }),
+  line(undefined, 'event data open 00 --input -o json', { exit: 3 }),
   line('show-list', 'show open failed -o json'),
   line('show-list', 'show open bad -o json', { exit: 12 }),
   line(undefined, 'show bad -o json', { exit: 12 }),

@@ -38,6 +38,12 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'event advance': [['s', '00', '--next', 'N']],
   'event complete': [['s', '00', '-o', 'json']],
   'event fail': [['s', '00', '-m', 'why']],
+  'event data': [
+    ['s', '00'],
+    ['s', '00', '-o', 'json'],
+    ['s', '00', '--input'],
+    ['s', '00', '--result'],
+  ],
   'event set': [['s', '00', '--tag', 'x']],
   'lease ls': [[], ['-o', 'json']],
   'lease show': [['s']],

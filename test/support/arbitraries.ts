@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { dataOf, type EventData } from '../../src/stream/data.ts'
 import { fenceOf, isFinal, type StreamEvent } from '../../src/stream/event.ts'
 import type { EventSpec } from '../../src/stream/operations/operation.ts'
 import { sized } from '../guarantees/size.ts'
@@ -22,6 +23,24 @@ export type Step =
 const OWNERS = ['w1', 'w2', 'w3'] as const
 const MESSAGES = ['boom', 'half', 'WithError', 'ä<&"'] as const
 
+/** Data that stands in a document: bytes of any kind, and texts that XML must escape. */
+const anInlineData = (): fc.Arbitrary<EventData> =>
+  fc.oneof(
+    fc.uint8Array({ maxLength: 40 }).map(bytes => dataOf(bytes)),
+    fc
+      .array(fc.constantFrom('a', '<', '>', '&', '"', '\r\n', '\t', ' ', '\u0085', '\ufeff', '😀', ']]>'), {
+        maxLength: 9,
+      })
+      .map(parts => dataOf(Buffer.from(parts.join('')), 'text/x; a="<&>"')),
+  )
+
+/** Data of an event: in the document, or beside it with only type, size and hash. */
+export const aData = (): fc.Arbitrary<EventData> =>
+  fc.oneof(
+    { arbitrary: anInlineData(), weight: 2 },
+    fc.nat(9_000_000).map(size => ({ type: 'a/b', size: 4097 + size, sha256: String(size).padStart(64, '0') })),
+  )
+
 const aSpec = (): fc.Arbitrary<EventSpec> =>
   fc.record(
     {
@@ -30,6 +49,7 @@ const aSpec = (): fc.Arbitrary<EventSpec> =>
       trackingId: fc.constant('t2'),
       msg: fc.constant('ref:1'),
       onDue: fc.constant('notify' as const),
+      data: anInlineData(),
     },
     { requiredKeys: ['name'] },
   )
@@ -92,6 +112,7 @@ function anOperation(): fc.Arbitrary<Step> {
       specs: fc.array(aSpec(), { minLength: 1, maxLength: 3 }),
       shape: fc.constantFrom('next', 'fork', 'join', 'more'),
       takeOver: fc.boolean(),
+      result: fc.option(anInlineData(), { nil: undefined, freq: 2 }),
     })
     .map(choice => ({ kind: 'operation' as const, choice }))
 }
@@ -106,6 +127,7 @@ interface Choice {
   readonly specs: readonly EventSpec[]
   readonly shape: string
   readonly takeOver: boolean
+  readonly result: EventData | undefined
 }
 
 /** Mostly open events for work and final ones for retry: refusals are less informative. */
@@ -124,17 +146,19 @@ export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
   const fence = { owner: {}, none: {}, fence: { fence: fenceOf(target) ?? 0 }, stale: { fence: 1 } }[choice.proof] ?? {}
   const claimant = { ...(choice.proof === 'owner' ? { owner: choice.owner } : {}), ...fence }
   const msg = choice.msg === undefined ? {} : { msg: choice.msg }
+  const result = choice.result === undefined ? {} : { result: choice.result }
   switch (choice.op) {
     case 'start':
       return { op: 'start', event, owner: choice.owner, takeOver: choice.takeOver, ...fence }
     case 'touch':
+      return { op: choice.op, event, ...claimant, ...msg }
     case 'complete':
     case 'fail':
-      return { op: choice.op, event, ...claimant, ...msg }
+      return { op: choice.op, event, ...claimant, ...msg, ...result }
     case 'release':
       return { op: 'release', event, ...claimant }
     case 'advance':
-      return { op: 'advance', event, ...claimant, ...successorsOf(choice) }
+      return { op: 'advance', event, ...claimant, ...successorsOf(choice), ...result }
     case 'set':
       return { op: 'set', event, ...claimant, attributes: { tag: choice.owner, timeout: '00:05:00' } }
     case 'retry':

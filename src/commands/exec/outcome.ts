@@ -1,5 +1,5 @@
 import { constants, tmpdir } from 'node:os'
-import { interruptedProblem } from '../../cli/error-problem.ts'
+import { errorProblem, interruptedProblem } from '../../cli/error-problem.ts'
 import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import { outcomeProblem, replacedProblem } from '../../cli/outcome-problem.ts'
 import type { Output } from '../../cli/output.ts'
@@ -61,11 +61,14 @@ function reportedProblem(
   ran: ProgramRun | undefined,
   runtime: Runtime,
 ): Problem {
+  if (ran?.badInput !== undefined) {
+    return { ...errorProblem(ran.badInput, runtime), applied: 'yes', event }
+  }
   if (ran?.fate.kind === 'not-started') return notStarted(command[0], ran.fate.reason)
   if (ran === undefined || ending.op === 'release') return { ...interruptedProblem(runtime.signal), stream, event }
   const more = { applied: 'yes', stream, event } as const
   if (ran.badOutput !== undefined) {
-    return problem('bad-output', `${stream} ${event} failed: LEASECTL_OUTPUT cannot be used: ${ran.badOutput}`, more)
+    return problem('bad-output', `${stream} ${event} failed: ${ran.badOutput}`, more)
   }
   const code = codeOf(ran)
   if (code === 0 && ending.op === 'fail')

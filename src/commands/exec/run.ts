@@ -63,17 +63,15 @@ async function runCommand(
   const store = await openStoreFor(options, runtime, output)
   let ran: ProgramRun | undefined
   let fault: unknown
-  const input = (job: Job) =>
-    jobText(store, job).catch(error => {
-      fault = error
-      return undefined
-    })
   const work = programWork(options.command, {
     ...successors,
     store,
     output: file,
     env: environment(runtime),
-    stdin: options.stdin === undefined ? 'inherit' : input,
+    stdin: options.stdin === undefined ? 'inherit' : job => jobText(store, job),
+    fault: (_, error) => {
+      fault = error
+    },
     stderr: chunk => runtime.stderr.write(chunk),
     graceMs: options.grace ?? DEFAULT_GRACE_MS,
     signal: runtime.signal,

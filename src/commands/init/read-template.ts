@@ -6,7 +6,7 @@ import type { Template } from './template.ts'
 
 /** Reads a template in YAML or XML. A text that begins with `<` is XML. */
 export async function readTemplate(path: string, runtime: Runtime): Promise<Template> {
-  const bytes = path === '-' ? Buffer.from(await runtime.stdin.readAll()) : await fileBytes(path, runtime)
+  const bytes = path === '-' ? await runtime.stdin.readBytes() : await fileBytes(path, runtime)
   try {
     const text = decodeDocument(bytes)
     if (text.trimStart().startsWith('<')) return (await import('./template-xml.ts')).xmlTemplate(text)

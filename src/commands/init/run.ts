@@ -1,4 +1,6 @@
 import { containerCreator } from '../../cli/create-container.ts'
+import { readData } from '../../cli/data.ts'
+import type { DataFlags } from '../../cli/data-flags.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import { outcomeProblem } from '../../cli/outcome-problem.ts'
 import { openOutput } from '../../cli/output.ts'
@@ -11,11 +13,12 @@ import { transact } from '../../ops/transact/transact.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { ChangeResult, EventSpec, Operation } from '../../stream/operations/operation.ts'
 import { stepSequence } from '../../stream/operations/plan.ts'
+import { defined } from '../../util/defined.ts'
 import { type AttributeFlags, attributesOf, type GateFlags, gateOf } from '../event/flags.ts'
 import { readTemplate } from './read-template.ts'
 import type { Template } from './template.ts'
 
-export interface InitOptions extends GlobalOptions, ChangeFlags, AttributeFlags, GateFlags {
+export interface InitOptions extends GlobalOptions, ChangeFlags, AttributeFlags, GateFlags, DataFlags {
   readonly stream: string
   readonly root?: string
   readonly fork?: readonly string[]
@@ -32,9 +35,13 @@ type Init = Extract<Operation, { op: 'init' }>
 
 /** Creates a stream. With `--if-absent` an existing stream counts as success, whatever its content. */
 export async function initStream(options: InitOptions, runtime: Runtime): Promise<Problem | undefined> {
+  if (options.from === '-' && options.data?.kind === 'stdin') {
+    throw new UsageError('--from - and --data - both read standard input', { hint: 'Give one of them as a file.' })
+  }
   const output = await openOutput(options, runtime)
   const template = options.from === undefined ? {} : await readTemplate(options.from, runtime)
-  const operation = initOperation(options, template, runtime.newId())
+  const { data = template.data } = await readData(options, runtime)
+  const operation = initOperation(options, { ...template, ...defined({ data }) }, runtime.newId())
   const store = await openStoreFor(options, runtime, output)
   const commandId = options.commandId ?? runtime.newId()
   const how = transactOptions(options, commandId, 'init', runtime)
@@ -68,7 +75,7 @@ function initOperation(options: InitOptions, template: Template, born: string): 
     throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join.name}` })
   return {
     op: 'init',
-    root: { ...attributes, name: options.root ?? template.root ?? 'Start' },
+    root: { ...attributes, ...defined({ data: template.data }), name: options.root ?? template.root ?? 'Start' },
     forks,
     ...(join === undefined ? {} : { join }),
     ...(steps.length === 0 ? {} : { steps }),

@@ -1,5 +1,6 @@
 import { UsageError } from '../../cli/problem.ts'
 import { choice, timeout } from '../../cli/values.ts'
+import { type EventData, isBeside } from '../../stream/data.ts'
 import { isFinal, type StreamEvent } from '../../stream/event.ts'
 import { EventStream } from '../../stream/event-stream.ts'
 import { type EventSpec, ON_DUE } from '../../stream/operations/operation.ts'
@@ -47,7 +48,15 @@ function specAttributes(event: StreamEvent): Omit<EventSpec, 'name'> {
   return {
     ...Object.fromEntries(texts.filter(([, value]) => value !== '')),
     ...(onDue === '' ? {} : { onDue: choice('lc:onDue', ON_DUE)(onDue) }),
+    ...(event.input === undefined ? {} : { data: inlineData(event) }),
   }
+}
+
+function inlineData({ id, input }: StreamEvent): EventData {
+  if (input !== undefined && !isBeside(input)) return input
+  throw new UsageError(`event ${id}: its input is kept beside the document, not in it`, {
+    hint: 'Remove the lc:input element; --data @FILE gives the root its input.',
+  })
 }
 
 /** Rejects unknown attributes: a misspelt one would be lost silently. */

@@ -1,6 +1,7 @@
 import { parseDocument } from 'yaml'
 import { UsageError } from '../../cli/problem.ts'
 import { choice, requiredText, storedDuration, storedText, storedTime, timeout } from '../../cli/values.ts'
+import { dataOf, type EventData } from '../../stream/data.ts'
 import { type EventSpec, ON_DUE } from '../../stream/operations/operation.ts'
 import { type PlanPart, planSteps } from '../../stream/operations/plan.ts'
 import type { Template } from './template.ts'
@@ -16,7 +17,15 @@ export function yamlTemplate(text: string): Template {
   const document = parseDocument(text)
   const [fault] = document.errors
   if (fault !== undefined) throw new UsageError(fault.message.split('\n')[0] ?? fault.message)
-  const fields = mapping(plainValue(document), 'a template', ['root', 'fork', 'join', 'steps', 'hold', ...ATTRIBUTES])
+  const fields = mapping(plainValue(document), 'a template', [
+    'root',
+    'fork',
+    'join',
+    'steps',
+    'hold',
+    'data',
+    ...ATTRIBUTES,
+  ])
   if (fields.fork !== undefined && !Array.isArray(fields.fork))
     throw new UsageError('fork must be a list', { hint: 'fork: [A, B]' })
   if (fields.hold !== undefined && typeof fields.hold !== 'boolean') throw new UsageError('hold must be true or false')
@@ -24,6 +33,7 @@ export function yamlTemplate(text: string): Template {
   const steps = fields.steps === undefined ? [] : planSteps(listed('steps', fields.steps).map(planPart))
   return {
     ...attributes(fields),
+    ...dataIn(fields),
     ...(fields.root === undefined ? {} : { root: requiredText('root')(scalar('root', fields.root)) }),
     ...(forks === undefined ? {} : { fork: forks.map(spec) }),
     ...(fields.join === undefined ? {} : { join: spec(fields.join) }),
@@ -68,7 +78,7 @@ function listed(name: string, value: unknown): readonly unknown[] {
   throw new UsageError(`${name} must be a list`, { hint: `${name}: [A, B]` })
 }
 
-const EVENT = ['name', 'msg', ...ATTRIBUTES, ...GATE] as const
+const EVENT = ['name', 'msg', 'data', ...ATTRIBUTES, ...GATE] as const
 
 /** Reads an event of a template: a name, or a mapping. */
 function spec(value: unknown): EventSpec {
@@ -79,6 +89,7 @@ function eventOf(fields: Readonly<Record<string, unknown>>): EventSpec {
   return {
     ...attributes(fields),
     ...gateOf(fields),
+    ...dataIn(fields),
     name: requiredText('name')(scalar('name', fields.name ?? '')),
     ...(fields.msg === undefined ? {} : { msg: storedText('msg', 'msg')(scalar('msg', fields.msg)) }),
   }
@@ -100,6 +111,31 @@ function attributes(fields: Readonly<Record<string, unknown>>): Omit<EventSpec, 
     return value === undefined || value === null ? [] : [[name, checked(name, scalar(name, value))]]
   })
   return Object.fromEntries(texts)
+}
+
+const CONTENTS = ['text', 'json', 'base64'] as const
+
+/** Input of an event: a text, or a mapping with `text`, `json` or `base64`, and `type`. */
+function dataIn({ data }: Readonly<Record<string, unknown>>): { readonly data?: EventData } {
+  if (data === undefined || data === null) return {}
+  if (typeof data !== 'object') return { data: dataOf(Buffer.from(scalar('data', data))) }
+  const fields = mapping(data, 'data', [...CONTENTS, 'type'])
+  const given = CONTENTS.filter(name => fields[name] !== undefined)
+  const [content] = given
+  if (content === undefined || given.length > 1) {
+    throw new UsageError('data needs one of text, json and base64', { hint: 'data: { json: { id: 7 } }' })
+  }
+  const type = fields.type === undefined ? undefined : scalar('type', fields.type)
+  return { data: dataOf(contentBytes(content, fields[content]), type) }
+}
+
+function contentBytes(name: (typeof CONTENTS)[number], value: unknown): Uint8Array {
+  if (name === 'json') return Buffer.from(JSON.stringify(value))
+  const text = scalar(name, value)
+  if (name === 'text') return Buffer.from(text)
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.toString('base64') === text.replace(/\s/g, '')) return bytes
+  throw new UsageError('base64 is not valid Base64')
 }
 
 function checked(name: (typeof ATTRIBUTES)[number], text: string): string {

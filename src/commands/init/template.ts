@@ -1,3 +1,4 @@
+import type { EventData } from '../../stream/data.ts'
 import type { EventSpec, OnDue, StepSpec } from '../../stream/operations/operation.ts'
 
 /** A template of `init --from`: the attributes of the root, its first fork, and its plan. */
@@ -10,6 +11,8 @@ export interface Template {
   readonly trackingId?: string
   readonly timeout?: string
   readonly onDue?: OnDue
+  /** Input of the root. */
+  readonly data?: EventData
   readonly fork?: readonly EventSpec[]
   readonly join?: EventSpec
   readonly steps?: readonly StepSpec[]

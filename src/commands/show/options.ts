@@ -10,6 +10,8 @@ export interface ShowCommandOptions extends GlobalOptions {
   /** An XPath expression. */
   readonly select?: string
   readonly must?: boolean
+  /** Print the data of this event. */
+  readonly data?: string
   readonly watch?: boolean
   /** Pause between two reads, ms. */
   readonly interval?: number

@@ -1,5 +1,5 @@
 import { errorProblem } from '../../cli/error-problem.ts'
-import { missingProblem } from '../../cli/outcome-problem.ts'
+import { missingEventProblem, missingProblem } from '../../cli/outcome-problem.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import { tellProblem } from '../../cli/problem-text.ts'
@@ -27,6 +27,7 @@ export async function showStreams(options: ShowCommandOptions, runtime: Runtime)
     await watchShown(names, select, options, store, output, runtime)
     return undefined
   }
+  if (options.data !== undefined) return showData(names[0] ?? '', options.data, options, store, output, runtime)
   if (options.output === 'xml' && select === undefined) {
     return showXml(names[0] ?? '', store, output, runtime)
   }
@@ -34,6 +35,22 @@ export async function showStreams(options: ShowCommandOptions, runtime: Runtime)
   if (isProblem(read)) return read
   const problem = await print(read.views, select, { ...options, streams: names }, output)
   return problem ?? (await unreadable(read, options, runtime))
+}
+
+async function showData(
+  stream: string,
+  event: string,
+  options: ShowCommandOptions,
+  store: StreamStore,
+  output: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const { printContent } = await import('../event/data.ts')
+  const view = await readStream(store, stream, runtime.signal)
+  if (view === undefined) return missingProblem(stream)
+  const found = view.stream.find(event)
+  if (found === undefined) return missingEventProblem(stream, event)
+  return printContent(store, view, found, undefined, options.output, output, runtime)
 }
 
 async function selector(expression: string) {
@@ -95,11 +112,25 @@ async function unreadable(
   return unreadableProblem(read)
 }
 
+/** `--data` prints bytes of one event as they are now, and nothing else. */
+function checkDataOptions({ output, at, diff, select, watch, streams }: ShowCommandOptions): void {
+  const others = Object.entries({ '--at': at, '--diff': diff, '--select': select, '-w': watch })
+  const clash = others.find(([, value]) => value !== undefined)?.[0]
+  if (clash !== undefined) throw new UsageError(`--data does not go with ${clash}`)
+  if (new Set(streams).size > 1) throw new UsageError('--data shows only one stream', { hint: 'Give one stream name.' })
+  if (output !== undefined && output !== 'json') {
+    throw new UsageError(`--data does not go with -o ${output}`, {
+      hint: 'It prints the bytes, or with -o json a document.',
+    })
+  }
+}
+
 /** @throws UsageError if flags contradict each other */
 function checkOptions(options: ShowCommandOptions, runtime: Runtime): void {
   const { output = 'tree', at, diff, select, must, watch, interval, streams } = options
   if (output === 'xml' && new Set(streams).size > 1)
     throw new UsageError('-o xml shows only one stream', { hint: 'Give one stream name.' })
+  if (options.data !== undefined) checkDataOptions(options)
   if (must && select === undefined) throw new UsageError('--must needs --select')
   if (interval !== undefined && !watch) throw new UsageError('--interval needs -w')
   if (at !== undefined && output === 'xml')

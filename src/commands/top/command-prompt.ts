@@ -127,7 +127,13 @@ function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: 
     argv,
     stdout,
     stderr,
-    stdin: { isTty: false, canAsk: false, readAll: async () => '', ask: async () => undefined },
+    stdin: {
+      isTty: false,
+      canAsk: false,
+      readAll: async () => '',
+      readBytes: async () => new Uint8Array(),
+      ask: async () => undefined,
+    },
     signal,
     get kind() {
       return kind

@@ -34,14 +34,9 @@ export class WorkReporter {
     return this.#written
   }
 
-  /** The stdin of an event's command; reports a fault if it cannot be made. */
-  async input(job: Job, text: Promise<string>): Promise<string | undefined> {
-    try {
-      return await text
-    } catch (error) {
-      this.observe({ kind: 'fault', stream: job.stream, event: job.event.id, error })
-      return undefined
-    }
+  /** Reports that a command was not started, as its input could not be made. */
+  readonly fault = (job: Job, error: unknown): void => {
+    this.observe({ kind: 'fault', stream: job.stream, event: job.event.id, error })
   }
 
   readonly ran = (job: Job, run: ProgramRun): void => {

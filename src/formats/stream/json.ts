@@ -7,10 +7,11 @@ import { transactionJson } from '../journal.ts'
 import { jsonTime, jsonTimeOf, orNull } from '../json.ts'
 import { leaseJson } from '../lease.ts'
 import { attemptsJson } from './attempts.ts'
+import { dataJsonOrNull } from './data.ts'
 import { acknowledgementOf, eventDueMs, type ShownStream, soonestDueMs, stateOf, timeOf, waitingOn } from './view.ts'
 
 /** Attributes of an earlier version that are shown with their current value. */
-const AS_NOW = ['name', 'topic', 'key', 'trackingId', 'created', 'timeout', 'ref', 'tag', 'onDue']
+const AS_NOW = ['name', 'topic', 'key', 'trackingId', 'created', 'timeout', 'ref', 'tag', 'onDue', 'input', 'result']
 
 /**
  * A stream in `show -o json` and `-o yaml`; fields are only ever added. `at` is the time of an earlier version, `null`
@@ -106,6 +107,8 @@ function eventJson(shown: ShownStream, event: StreamEvent) {
     failed: orNull(event.lc.failed),
     opened: jsonTime(timeOf(shown, event.lc.opened)),
     superseded: event.lc.superseded !== undefined,
+    input: dataJsonOrNull(event.input),
+    result: dataJsonOrNull(event.result),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Transaction } from '../../stream/journal/journal.ts'
 import { countText } from '../terminal/numbers.ts'
 import { noPaint } from '../terminal/style.ts'
 import { attemptLines } from './attempts.ts'
+import { dataLines } from './data.ts'
 import { failureLines, type HeaderOptions, showHeader } from './header.ts'
 import { timeline } from './timeline.ts'
 import { eventTable, flatRows, type TreeRow, threadTree } from './tree.ts'
@@ -29,6 +30,7 @@ export function showLines(picture: StreamDisplay, options: HeaderOptions): strin
     ...eventLines(picture, rowsOf(picture), options),
     ...failures(picture, options),
     ...(picture.only === undefined ? attemptLines(picture.shown, options) : []),
+    ...(picture.only === undefined ? dataLines(picture.shown, options) : []),
   ]
 }
 

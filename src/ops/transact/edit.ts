@@ -1,11 +1,13 @@
 import { checkStreamName } from '../../store/names.ts'
 import type { StreamStore } from '../../store/store.ts'
+import type { EventData } from '../../stream/data.ts'
 import type { StreamDocument } from '../../stream/document.ts'
 import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
 import { findCommand, parseJournal } from '../../stream/journal/journal.ts'
 import { type Applied, applyOperation, resultFromJournal } from '../../stream/operations/apply.ts'
 import type { ChangeResult, Operation, Refusal } from '../../stream/operations/operation.ts'
 import { checkCommandId } from '../../stream/text.ts'
+import { dataToWrite, operationWithoutBytes, writeAll } from './operation-data.ts'
 import { type CurrentState, maxOperations, type PendingOperation } from './plan.ts'
 import { checkOperation, pendingOperation, submit, type TransactOptions, type TransactOutcome } from './transact.ts'
 
@@ -46,17 +48,64 @@ export async function edit(
   checkCommandId(stepId(options.commandId, MAX_STEPS))
   options.signal?.throwIfAborted()
   const attempts = new EditAttempts(options, script)
-  const outcome = await submit(store, name, attempts.pending, options, true)
+  const outcome = await submitWithData(store, name, attempts, options)
   if (outcome.kind !== 'done') return outcome
   const { results, duplicate } = attempts.latest
   if (!duplicate) for (const result of results) if (result.outcome === 'done') await options.afterWrite?.(result)
   return { kind: 'done', results, duplicate, commandId: options.commandId }
 }
 
+/** Maximum number of times that an edit finds new data to write: each time its stream was changed meanwhile. */
+const DATA_ROUNDS = 10
+
+/** Submits the edit again whenever it has written data that is kept beside the document. */
+async function submitWithData(
+  store: StreamStore,
+  name: string,
+  attempts: EditAttempts,
+  options: TransactOptions,
+): Promise<TransactOutcome> {
+  for (let round = 1; ; round++) {
+    try {
+      return await submit(store, name, attempts.pending, options, true)
+    } catch (error) {
+      if (!(error instanceof DataNotWritten) || round === DATA_ROUNDS) throw error
+      await writeAll(store, { stream: name, born: error.born }, error.data, options)
+      attempts.written.add(error.born, error.data)
+    }
+  }
+}
+
+/** Data must be written before the change that names it: the edit is made again after that. */
+class DataNotWritten extends Error {
+  readonly born: string
+  readonly data: readonly EventData[]
+
+  constructor(born: string, data: readonly EventData[]) {
+    super('data of the edit is not written yet')
+    this.born = born
+    this.data = data
+  }
+}
+
+/** The data that an edit has written, by incarnation of the stream. */
+class WrittenData {
+  readonly #keys = new Set<string>()
+
+  add(born: string, all: readonly EventData[]): void {
+    for (const { sha256 } of all) this.#keys.add(`${born}/${sha256}`)
+  }
+
+  has(born: string, { sha256 }: EventData): boolean {
+    return this.#keys.has(`${born}/${sha256}`)
+  }
+}
+
 /** The attempts of one edit. */
 class EditAttempts {
   latest: { readonly results: readonly ChangeResult[]; readonly duplicate: boolean } = { results: [], duplicate: false }
   readonly pending: PendingOperation
+  readonly written = new WrittenData()
   readonly #options: TransactOptions
   readonly #script: (editing: Editing) => unknown
   /** The results of the attempts that were sent. */
@@ -83,6 +132,9 @@ class EditAttempts {
       editing.end()
     }
     if (editing.refusal !== undefined) return { kind: 'refused', refusal: editing.refusal }
+    const { born } = editing.document
+    const unwritten = editing.dataToWrite.filter(data => !this.written.has(born, data))
+    if (unwritten.length > 0) throw new DataNotWritten(born, unwritten)
     const kind = editing.document === document ? 'unchanged' : 'changed'
     return this.#outcome({ kind, document: editing.document }, editing.results, false)
   }
@@ -176,6 +228,8 @@ export class Editing {
   /** The highest version in the summary beside it. */
   readonly versionFloor: number
   readonly results: ChangeResult[] = []
+  /** The data of all steps that is kept beside the document. */
+  readonly dataToWrite: EventData[] = []
   /** Why the edit is refused; further steps are then refused too. */
   refusal: Refusal | undefined
   document: StreamDocument
@@ -220,7 +274,8 @@ export class Editing {
     if (this.results.length >= room) {
       throw new InvalidValue(`one change takes at most ${room} steps in a stream of this size; make several of it`)
     }
-    return applyOperation(this.document, operation, step, {
+    this.dataToWrite.push(...dataToWrite(operation))
+    return applyOperation(this.document, operationWithoutBytes(operation), step, {
       nowMs: this.nowMs,
       versionFloor: this.versionFloor,
       born: pin.ifBorn || born,

@@ -16,6 +16,7 @@ import {
 } from '../../stream/operations/operation.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { commitQueue, type SubmitOutcome } from './commit-queue.ts'
+import { checkOperationData, sendWithData } from './operation-data.ts'
 import type { PendingOperation } from './plan.ts'
 
 /**
@@ -37,7 +38,9 @@ export async function transact(
 ): Promise<TransactOutcome> {
   checkOperation(name, operation, options)
   options.signal?.throwIfAborted()
-  const outcome = await submit(store, name, pendingOperation(operation, options), options, operation.op === 'init')
+  const send = (applied: Operation, pin: Precondition) =>
+    submit(store, name, pendingOperation(applied, { ...options, ...pin }), options, applied.op === 'init')
+  const outcome = await sendWithData(store, name, operation, options, send)
   const { afterWrite } = options
   // A change that was in the stream already was not written now.
   const isWritten = outcome.kind === 'done' && outcome.result.outcome === 'done'
@@ -97,6 +100,7 @@ export function checkOperation(name: string, operation: Operation, author: Autho
   if ('owner' in operation && operation.owner !== undefined) checkOwner(operation.owner)
   if ('claimMs' in operation) checkClaimMs(operation.claimMs)
   checkSpecs(operation)
+  checkOperationData(operation)
 }
 
 function checkOwner(owner: string): void {
@@ -131,7 +135,7 @@ function checkSpecs(operation: Operation): void {
 
 function checkSpec(spec: EventSpec & Partial<StepSpec>): void {
   // The texts that a gate is made of are checked with it.
-  const { after = [], delay: _, wake: __, auto: ___, thread: ____, needs: _____, ...texts } = spec
+  const { data: _, after = [], delay: __, wake: ___, auto: ____, thread: _____, needs: ______, ...texts } = spec
   if (spec.name === '') throw new InvalidValue('an event needs a name')
   checkTexts(texts, SPEC)
   for (const id of after) checkText('after', id)

@@ -53,16 +53,17 @@ function pageByDue(query: ListQuery, cursor: Cursor | undefined, rows: number): 
 }
 
 /** With a single lower bound: given two, SQLite would seek to one and scan to the other. */
-function namesOf({ prefix = '' }: ListQuery, after: string | undefined): PageQuery {
+function namesOf({ prefix = '', reserved = false }: ListQuery, after: string | undefined): PageQuery {
   const isBehind = after !== undefined && compareNames(after, prefix) >= 0
   const end = endOfPrefix(prefix)
   const values: SQLInputValue[] = [isBehind ? after : prefix]
   if (end !== undefined) values.push(end)
-  const sql = `name ${isBehind ? '>' : '>='} ?${end === undefined ? '' : ' AND name < ?'} AND ${NOT_RESERVED}`
+  const sql = `name ${isBehind ? '>' : '>='} ?${end === undefined ? '' : ' AND name < ?'} AND ${reserved ? RESERVED : NOT_RESERVED}`
   return { sql, values }
 }
 
-const NOT_RESERVED = `NOT (name >= '${RESERVED_PREFIX}' AND name < '${endOfPrefix(RESERVED_PREFIX)}')`
+const RESERVED = `(name >= '${RESERVED_PREFIX}' AND name < '${endOfPrefix(RESERVED_PREFIX)}')`
+const NOT_RESERVED = `NOT ${RESERVED}`
 
 /** Number of names between two turns of the event loop. */
 const NAMES_AT_ONCE = 1_000

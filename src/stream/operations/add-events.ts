@@ -17,6 +17,7 @@ export function init(draft: Draft, operation: Init): Refusal | undefined {
   draft.add(
     { ...attributesOf(operation.root, ''), id: ROOT_ID, status: operation.hold ? 'init' : 'inprocess' },
     onDue === undefined ? {} : { onDue },
+    operation.root.data,
   )
   return addSuccessors(draft, 0, operation)
 }
@@ -43,6 +44,7 @@ export function advance(draft: Draft, position: number, operation: Advance): Ref
     return refuse('join-waiting', event, `${event.id} has a waiting join already; only one can wait at a time`)
   }
   draft.dropClaim(position)
+  draft.attach(position, 'result', operation.result)
   draft.setStatus(position, 'inprocess', 'target')
   return addSuccessors(draft, position, operation)
 }
@@ -109,11 +111,21 @@ function addSuccessor(draft: Draft, position: number, id: string, spec: EventSpe
       ...(spec.auto === true ? { auto: 'yes' } : {}),
       ...gate,
     },
+    spec.data,
   )
 }
 
 /** The attributes of a new event; the correlation id is inherited unless given. */
 function attributesOf(spec: EventSpec, inheritedTrackingId: string): Partial<EventAttributes> {
-  const { onDue: _, after: __, signal: ___, delay: ____, wake: _____, auto: ______, ...attributes } = spec
+  const {
+    onDue: _,
+    after: __,
+    signal: ___,
+    delay: ____,
+    wake: _____,
+    auto: ______,
+    data: _______,
+    ...attributes
+  } = spec
   return { ...attributes, trackingId: spec.trackingId ?? inheritedTrackingId }
 }

@@ -1,3 +1,4 @@
+import { type DataKind, type EventData, withoutBytes } from '../data.ts'
 import type { StreamDocument } from '../document.ts'
 import {
   type EventAttributes,
@@ -135,14 +136,30 @@ export class Draft {
     this.patch(position, { attributes: { msg: kept === NO_MESSAGE ? '' : kept }, lc: { msg: undefined } })
   }
 
+  /** Gives the event its input or result in place of an earlier one; `undefined` leaves it. No journal line. */
+  attach(position: number, kind: DataKind, data: EventData | undefined): void {
+    if (data === undefined) return
+    this.#events[position] = { ...this.at(position), [kind]: withoutBytes(data) }
+    this.steps += 1
+  }
+
+  /** Removes the result of an attempt that is over. */
+  dropResult(position: number): void {
+    const { result, ...event } = this.at(position)
+    if (result === undefined) return
+    this.#events[position] = event
+    this.steps += 1
+  }
+
   /** Removes the claim. */
   dropClaim(position: number): void {
     this.patch(position, { lc: { owner: undefined, fence: undefined, until: undefined, claimed: undefined } })
   }
 
   /** Adds a stamped event at the end. The raw XML behind the last event stays in its place. */
-  add(attributes: Partial<EventAttributes>, lc: StreamEvent['lc'] = {}): void {
-    const event = newEvent({ ...attributes, created: this.now, timestamp: this.now }, lc)
+  add(attributes: Partial<EventAttributes>, lc: StreamEvent['lc'] = {}, input?: EventData): void {
+    const data = input && { input: withoutBytes(input) }
+    const event = newEvent({ ...attributes, created: this.now, timestamp: this.now }, lc, data)
     this.#events.push({ ...event, before: this.#tail })
     this.steps += 1
     this.#tail = ''

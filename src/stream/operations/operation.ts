@@ -1,3 +1,4 @@
+import type { EventData } from '../data.ts'
 import type { Status } from '../event.ts'
 import type { ChangeCause } from '../journal/journal.ts'
 
@@ -23,6 +24,8 @@ export interface EventSpec {
   readonly wake?: string
   /** No worker is needed: the event is completed as soon as one could claim it. */
   readonly auto?: boolean
+  /** What the event works on. */
+  readonly data?: EventData
 }
 
 /** A step of a plan that is known from the start: one of several new successors that wait for each other. */
@@ -52,6 +55,13 @@ export type OnDue = (typeof ON_DUE)[number]
 export interface Claimant {
   readonly owner?: string
   readonly fence?: number
+}
+
+/** The end of an event's own work, with a text for people and its result for programs. */
+interface End extends Claimant {
+  readonly event: string
+  readonly msg?: string
+  readonly result?: EventData
 }
 
 /** An operation on a stream; stream-format 4. Durations in ms. */
@@ -90,9 +100,11 @@ export type Operation =
       readonly steps?: readonly StepSpec[]
       /** Allows a second advance of the same event. */
       readonly more?: boolean
+      /** What the event produced. */
+      readonly result?: EventData
     } & Claimant)
-  | ({ readonly op: 'complete'; readonly event: string; readonly msg?: string } & Claimant)
-  | ({ readonly op: 'fail'; readonly event: string; readonly msg?: string } & Claimant)
+  | ({ readonly op: 'complete' } & End)
+  | ({ readonly op: 'fail' } & End)
   /** Without an event: the root, and so the whole stream. */
   | { readonly op: 'cancel'; readonly event?: string; readonly msg?: string }
   | { readonly op: 'abort'; readonly event?: string; readonly msg?: string; readonly expired?: ObservedDeadline }

@@ -165,6 +165,8 @@ function reopenOne(draft: Draft, position: number, how: 'target' | 'cascade' | '
   const gate = closedGate(event)
   draft.dropClaim(position)
   draft.restoreMessage(position)
+  // What closes again by itself has not lost its own work.
+  if (how === 'target') draft.dropResult(position)
   draft.patch(position, {
     lc: { outcome: undefined, failed: undefined, opened: draft.now, attempt: String(attempt) },
   })

@@ -1,3 +1,4 @@
+import type { EventData } from '../data.ts'
 import type { StreamDocument } from '../document.ts'
 import { ATTRIBUTES, type ForeignAttribute, isFinal, isSuperseded, LC_ATTRIBUTES, type StreamEvent } from '../event.ts'
 import { isLinkable } from '../event-id.ts'
@@ -245,8 +246,18 @@ function eventBytes(event: StreamEvent): number {
   let bytes = 50 + 3 * (event.before.length + event.content.length) + foreignBytes(event.foreign)
   for (const name of ATTRIBUTES) bytes += attributeBytes(name, event[name], event.empty.includes(name))
   for (const name of LC_ATTRIBUTES) bytes += USUAL_PREFIX.length + 1 + attributeBytes(name, event.lc[name] ?? '')
+  bytes += dataBytes(event.input) + dataBytes(event.result)
   BYTES.set(event, bytes)
   return bytes
+}
+
+/** Around the hash and the number of bytes of a data element, and its name. */
+const DATA_FRAME_BYTES = 160
+
+function dataBytes(data: EventData | undefined): number {
+  if (data === undefined) return 0
+  const { type, text = '', base64 = '' } = data
+  return DATA_FRAME_BYTES + 6 * type.length + Buffer.byteLength(escapeAttribute(text)) + base64.length
 }
 
 /** ` name="value"` */

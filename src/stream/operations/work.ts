@@ -52,6 +52,7 @@ export function complete(draft: Draft, position: number, operation: Of<'complete
   }
   if (writeErrorSummary(draft, position)) draft.reason = reasonOf(operation.msg)
   else draft.setMessage(position, operation.msg)
+  draft.attach(position, 'result', operation.result)
   draft.setStatus(position, 'completed', 'target')
   return undefined
 }
@@ -62,6 +63,7 @@ export function fail(draft: Draft, position: number, operation: Of<'fail'>): Ref
   const refusal = checkClaim(draft, event, operation) ?? checkNotGated(event)
   if (refusal !== undefined) return refusal
   cancelBelow(draft, position)
+  draft.attach(position, 'result', operation.result)
   draft.endFailed(position, 'aborted', 'target', operation.msg)
   draft.reason = reasonOf(operation.msg)
   return undefined

@@ -1,6 +1,7 @@
 import type { StreamDocument } from '../document.ts'
 import { ATTRIBUTES, type EventAttributes, LC_ATTRIBUTES, LC_NAMESPACE, newEvent, type StreamEvent } from '../event.ts'
 import { MAX_READ_EVENTS } from '../limits.ts'
+import { scanData } from './data.ts'
 import { XMLNS_NAMESPACE } from './text.ts'
 
 /**
@@ -81,9 +82,20 @@ const FRAME = {
   tail: '',
 } as const
 
+const END_OF_EVENT = '</Event>'
+
 /** @param line the text after `<Event` */
 function scanEvent(line: string): StreamEvent | undefined {
-  if (line.indexOf('>') !== line.length - 1 || line.includes('<')) return undefined
+  const tagEnd = line.indexOf('>')
+  if (tagEnd === line.length - 1) return scanTag(line, '/>')
+  if (!line.endsWith(END_OF_EVENT)) return undefined
+  const data = scanData(line.slice(tagEnd + 1, -END_OF_EVENT.length), unescaped)
+  return data && scanTag(line.slice(0, tagEnd + 1), '>', data)
+}
+
+/** @param line the text of the tag after `<Event`, with its `end` */
+function scanTag(line: string, end: string, data?: Pick<StreamEvent, 'input' | 'result'>): StreamEvent | undefined {
+  if (line.includes('<')) return undefined
   const decode = line.includes('&') ? unescaped : same
   const attributes: { -readonly [Name in keyof EventAttributes]?: string } = {}
   const lc: { [name: string]: string } = {}
@@ -104,8 +116,8 @@ function scanEvent(line: string): StreamEvent | undefined {
     lc[name] = value
     at = end + 1
   }
-  if (attributes.id === undefined || at !== line.length - 2 || line[at] !== '/') return undefined
-  return newEvent(attributes, lc)
+  if (attributes.id === undefined || at !== line.length - end.length || !line.endsWith(end)) return undefined
+  return newEvent(attributes, lc, data)
 }
 
 function same(value: string): string {

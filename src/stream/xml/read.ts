@@ -2,6 +2,7 @@ import { SaxesParser, type SaxesTagNS } from 'saxes'
 import type { StreamDocument } from '../document.ts'
 import { type ForeignAttribute, LC_NAMESPACE } from '../event.ts'
 import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_FOREIGN_ATTRIBUTES, MAX_READ_EVENTS } from '../limits.ts'
+import { dataKindOf, readData } from './data.ts'
 import { faultAt, lacksBlank, parserFault } from './errors.ts'
 import { type EventDraft, isEvent, readEvent, settleForeign, toForeign, underPrefix } from './event.ts'
 import { scanDocument } from './fast-read.ts'
@@ -42,6 +43,10 @@ class Reader {
   /** The rewriter of the open journal. */
   #rewriter: JournalRewriter | undefined
   #child: ElementRange = this.#rootRange
+  /** The open data element of an event, and the parts of the event's content that such elements take. */
+  #data: ElementRange | undefined
+  #dataRanges: ElementRange[] = []
+  #inEvent = false
   #depth = 0
   #attributes = 0
   #ended = false
@@ -113,6 +118,7 @@ class Reader {
     else {
       this.#noteBindings(tag)
       if (this.#depth === 2) this.#openChild(tag)
+      else if (this.#depth === 3) this.#openGrandchild(tag)
       this.#rewriter?.open(tag)
     }
   }
@@ -138,6 +144,28 @@ class Reader {
     // The .NET library refuses a root with a `prev`, even an empty one.
     if (first && event.empty.length > 0) event.empty = event.empty.filter(name => name !== 'prev')
     this.#events.push(event)
+    this.#inEvent = true
+  }
+
+  /** Data of an event. An element of another form, and a second one of its kind, stay in the content as foreign ones. */
+  #openGrandchild(tag: SaxesTagNS): void {
+    const event = this.#inEvent ? this.#events.at(-1) : undefined
+    const kind = dataKindOf(tag)
+    if (event === undefined || kind === undefined || event[kind] !== undefined) return
+    const data = readData(tag.attributes)
+    if (data === undefined) return
+    event[kind] = data
+    this.#data = this.#startRange()
+  }
+
+  /** The element is data only if it is empty. */
+  #closeData(range: ElementRange, tag: SaxesTagNS): void {
+    this.#data = undefined
+    this.#endRange(range, tag.isSelfClosing)
+    const event = this.#events.at(-1)
+    const kind = dataKindOf(tag)
+    if (range.innerStart === range.innerEnd) this.#dataRanges.push(range)
+    else if (event !== undefined && kind !== undefined) delete event[kind]
   }
 
   #openJournal(): void {
@@ -157,6 +185,7 @@ class Reader {
   #close(tag: SaxesTagNS): void {
     this.#rewriter?.close(tag)
     this.#depth -= 1
+    if (this.#depth === 2 && this.#data !== undefined) this.#closeData(this.#data, tag)
     if (this.#depth > 1) return
     const range = this.#depth === 0 ? this.#rootRange : this.#child
     this.#endRange(range, tag.isSelfClosing)
@@ -168,8 +197,21 @@ class Reader {
   #closeEvent(range: ElementRange): void {
     this.#ranges.push(range)
     const event = this.#events.at(-1)
-    if (event === undefined || isBlank(this.#text, range.innerStart, range.innerEnd)) return
-    event.content = this.#text.slice(range.innerStart, range.innerEnd)
+    this.#inEvent = false
+    const content = this.#contentOf(range)
+    if (event !== undefined && !isBlank(content, 0, content.length)) event.content = content
+  }
+
+  /** The raw XML inside an event, without its data. */
+  #contentOf({ innerStart, innerEnd }: ElementRange): string {
+    let content = ''
+    let from = innerStart
+    for (const { start, end } of this.#dataRanges) {
+      content += this.#text.slice(from, start)
+      from = end
+    }
+    this.#dataRanges = []
+    return content + this.#text.slice(from, innerEnd)
   }
 
   /** A tag begins at the last `<` before its end, as it cannot contain one. */

@@ -2,6 +2,7 @@ import type { StreamDocument } from '../document.ts'
 import { InvalidValue } from '../errors.ts'
 import { ATTRIBUTES, type ForeignAttribute, LC_ATTRIBUTES, LC_NAMESPACE, type StreamEvent } from '../event.ts'
 import { sumOf } from '../fingerprint.ts'
+import { dataElements } from './data.ts'
 import { escapeAttribute, findForbidden, unitName } from './text.ts'
 
 const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
@@ -86,8 +87,9 @@ function writeEvent(event: StreamEvent, prefix: string, noNamespace: string): st
   addAttributes(parts, event)
   parts.push(noNamespace, foreignText(event.foreign, prefix))
   addLc(parts, event, prefix)
-  if (event.content === '') parts.push('/>\n')
-  else parts.push('>', event.content, '</Event>\n')
+  const hasData = event.input !== undefined || event.result !== undefined
+  if (event.content === '' && !hasData) parts.push('/>\n')
+  else parts.push('>', hasData ? dataElements(event, prefix) : '', event.content, '</Event>\n')
   // `join` makes one flat string; a string built by `+` would be flattened at each write.
   return parts.join('')
 }

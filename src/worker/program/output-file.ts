@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ErrorPipe, openErrorPipe } from '../../process/output.ts'
 import { makeTemporaryFolder } from '../../process/temporary-folder.ts'
@@ -7,8 +7,8 @@ import { type EventSpec, ON_DUE } from '../../stream/operations/operation.ts'
 import { checkText } from '../../stream/text.ts'
 import { formatTimeSpan, parseDuration, timeoutFromInput } from '../../stream/time/durations.ts'
 import { timePoint } from '../../stream/values.ts'
-import { errorCode } from '../../util/errors.ts'
 import { messageText } from '../work-event.ts'
+import { readProgramFile } from './program-file.ts'
 
 /** Maximum size of the file, bytes. */
 const MOST_BYTES = 64 * 1_024
@@ -43,7 +43,7 @@ export class OutputFile {
 
   /** @throws InvalidValue if the content is not valid */
   read(): string {
-    const bytes = bytesOf(this.path)
+    const bytes = readProgramFile(this.path, MOST_BYTES)
     if (bytes.length > MOST_BYTES) throw new InvalidValue(`it has more than ${MOST_BYTES / 1_024} KiB`)
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -65,33 +65,6 @@ export class OutputFile {
     remove(this.folder)
     open.delete(this.folder)
     if (open.size === 0) process.off('exit', removeAll)
-  }
-}
-
-/** Reads at most one byte beyond the limit. It does not follow a link, and does not block on a pipe, put in place of the file. */
-function bytesOf(path: string): Uint8Array {
-  const file = opened(path)
-  try {
-    if (!fstatSync(file).isFile()) throw new InvalidValue('it is not a file any more')
-    const bytes = Buffer.alloc(MOST_BYTES + 1)
-    let length = 0
-    for (let got = -1; got !== 0 && length < bytes.length; length += got)
-      got = readSync(file, bytes, length, bytes.length - length, null)
-    return bytes.subarray(0, length)
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** O_NONBLOCK, because opening a named pipe without a writer would block. */
-function opened(path: string): number {
-  try {
-    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
-  } catch (error) {
-    const code = errorCode(error)
-    if (code === 'ENOENT') throw new InvalidValue('it was removed')
-    if (code === 'ELOOP') throw new InvalidValue('a link was put in its place')
-    throw new InvalidValue(`it cannot be read (${code ?? ''})`)
   }
 }
 

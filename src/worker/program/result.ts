@@ -1,8 +1,9 @@
 import type { ProgramEnd } from '../../process/run-program.ts'
+import type { EventData } from '../../stream/data.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import type { EventSpec } from '../../stream/operations/operation.ts'
 import { stepSequence } from '../../stream/operations/plan.ts'
-import { cleanProgramText, TEXT_LIMITS } from '../../stream/text.ts'
+import { cleanProgramText, cutBytes, TEXT_LIMITS } from '../../stream/text.ts'
 import { defined } from '../../util/defined.ts'
 import type { WorkResult } from '../types.ts'
 import { type Attributes, type ProgramOutput, readOutput } from './output-file.ts'
@@ -25,20 +26,34 @@ export interface ProgramEnding {
   readonly badOutput?: string
 }
 
-/** The result of a program that ended by itself. @param read reads its output, see `readOutput` */
-export function programEnding(end: ProgramEnd, read: () => string, successors: ProgramSuccessors): ProgramEnding {
-  const output = outputOrProblem(read)
+/** Reads what a program has left. Each throws InvalidValue if it cannot be used. */
+export interface ProgramReport {
+  /** Its output, see `readOutput`. */
+  output(): string
+  /** The result of its event. */
+  result(): EventData | undefined
+}
+
+/** The result of a program that ended by itself. */
+export function programEnding(end: ProgramEnd, report: ProgramReport, successors: ProgramSuccessors): ProgramEnding {
+  const output = orProblem(() => readOutput(report.output()))
+  const result = orProblem(() => report.result())
+  const data = typeof result === 'object' ? { result } : {}
   if (end.fate.kind !== 'exited' || end.fate.code !== 0) {
     const msg = (typeof output === 'object' && output.msg) || failureText(end)
-    return { ending: { op: 'fail', msg } }
+    const lost = typeof result === 'string' ? `\n${RESULT} cannot be used: ${result}` : ''
+    return {
+      ending: { op: 'fail', msg: `${cutBytes(msg, TEXT_LIMITS.msg - Buffer.byteLength(lost))}${lost}`, ...data },
+    }
   }
   if (typeof output === 'string') return failed(output)
+  if (typeof result === 'string') return failed(result, RESULT)
   const { next, forks, join, steps }: Partial<ProgramOutput> = namesSuccessors(output) ? output : successors
   const attributes = { ...successors.attributes, ...output.attributes }
   const msg = defined({ msg: output.msg })
   if (!namesSuccessors({ next, forks, steps })) {
     if (Object.keys(output.attributes).length > 0) return failed('attributes belong to new events, and it names none')
-    return { ending: { op: 'complete', ...msg } }
+    return { ending: { op: 'complete', ...msg, ...data } }
   }
   const spec = (name: string): EventSpec => ({ ...attributes, name })
   return {
@@ -50,6 +65,7 @@ export function programEnding(end: ProgramEnd, read: () => string, successors: P
         join: join === undefined ? undefined : spec(join),
         steps: steps && stepSequence(steps, attributes),
       }),
+      ...data,
     },
     ...msg,
   }
@@ -59,14 +75,17 @@ function namesSuccessors({ next, forks, steps }: { [Name in 'next' | 'forks' | '
   return next !== undefined || forks !== undefined || steps !== undefined
 }
 
-function failed(why: string): ProgramEnding {
-  return { ending: { op: 'fail', msg: `ended with 0, but LEASECTL_OUTPUT cannot be used: ${why}` }, badOutput: why }
+const RESULT = 'LEASECTL_RESULT'
+
+function failed(why: string, file = 'LEASECTL_OUTPUT'): ProgramEnding {
+  const badOutput = `${file} cannot be used: ${why}`
+  return { ending: { op: 'fail', msg: `ended with 0, but ${badOutput}` }, badOutput }
 }
 
-/** The output of the program, or why it is not valid. */
-function outputOrProblem(read: () => string): ProgramOutput | string {
+/** What the program has left, or why it is not valid. */
+function orProblem<Left extends object | undefined>(read: () => Left): Left | string {
   try {
-    return readOutput(read())
+    return read()
   } catch (error) {
     if (error instanceof InvalidValue) return error.message
     throw error

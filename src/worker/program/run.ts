@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
+import { DataFault } from '../../ops/event-data.ts'
 import { type Argv, type ProgramEnd, runProgram } from '../../process/run-program.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
 import { endedByHolder } from '../self-reported.ts'
 import type { Job, StopReason, Work, WorkResult } from '../types.ts'
 import { RELEASE } from '../work-event.ts'
+import { type DataFiles, dataVariables, makeDataFiles, readResultFile } from './data-files.ts'
 import { type OutputFile, outputFile } from './output-file.ts'
 import { type ProgramEnding, type ProgramSuccessors, programEnding } from './result.ts'
 
@@ -16,8 +18,10 @@ export interface ProgramWorkOptions extends ProgramSuccessors {
   readonly store: StreamStore
   /** Environment of the program, to which the variables of its event are added. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Standard input: that of this process, nothing, or a text about the event; if it has no text, the program is not started. */
-  readonly stdin: 'inherit' | 'ignore' | ((job: Job) => Promise<string | undefined>)
+  /** Standard input: that of this process, nothing, or a text about the event. */
+  readonly stdin: 'inherit' | 'ignore' | ((job: Job) => Promise<string>)
+  /** Called if standard input or the input of the event could not be made: the program is not started. */
+  readonly fault: (job: Job, error: unknown) => void
   /** Standard output. Default: the stdout of this process. */
   readonly stdout?: 'inherit' | 'stderr'
   /** Consumes the stderr of the program. */
@@ -35,8 +39,10 @@ export interface ProgramWorkOptions extends ProgramSuccessors {
 /** End of a program, beside the result of its event. */
 export interface ProgramRun {
   readonly fate: ProgramEnd['fate']
-  /** Why the content of `LEASECTL_OUTPUT` is not valid. */
+  /** Which of `LEASECTL_OUTPUT` and `LEASECTL_RESULT` is not valid, and why: a clause. */
   readonly badOutput?: string
+  /** Why the program was not started: the input of its event is missing or damaged, and the event has failed. */
+  readonly badInput?: DataFault
 }
 
 /**
@@ -53,10 +59,11 @@ export function programWork(argv: Argv, options: ProgramWorkOptions): Work {
     if (output === undefined) return notStarted(job, NO_OUTPUT_FILE, options)
     const stop = stopFor(job, options)
     try {
-      const stdin = await inputOf(job, options)
-      if (stdin === undefined) return notStarted(job, 'no-input', options)
+      const prepared = await preparedInput(job, output.folder, options)
+      if ('op' in prepared) return prepared
+      const { stdin, files } = prepared
       const end = await runProgram(argv, {
-        env: environmentFor(job, output.path, options),
+        env: { ...environmentFor(job, output.path, options), ...dataVariables(files) },
         stdin,
         stdout: options.stdout ?? 'inherit',
         stderr: options.stderr,
@@ -65,7 +72,7 @@ export function programWork(argv: Argv, options: ProgramWorkOptions): Work {
         signal: stop.signal,
         graceMs: options.graceMs,
       })
-      const { ending, msg, badOutput } = endingOf(end, job, output, options)
+      const { ending, msg, badOutput } = endingOf(end, job, { output, files }, options)
       options.ended?.(job, { fate: end.fate, ...defined({ badOutput }) })
       if (msg !== undefined) await job.progress(msg)
       return ending
@@ -81,18 +88,42 @@ function notStarted(job: Job, reason: string, { ended }: ProgramWorkOptions): Wo
   return RELEASE
 }
 
-/** Standard input of the program; `undefined` if its text is not available. */
-async function inputOf(job: Job, { stdin }: ProgramWorkOptions) {
-  if (typeof stdin !== 'function') return stdin
-  const text = await stdin(job)
-  return text === undefined ? undefined : { text }
+/**
+ * Standard input and data files of the program. Without them the program is not started: an input that is missing or damaged
+ * fails the event, as no repetition would find it; any other fault releases it.
+ */
+async function preparedInput(job: Job, folder: string, options: ProgramWorkOptions) {
+  const { stdin, ended, fault } = options
+  try {
+    const text = typeof stdin === 'function' ? { text: await stdin(job) } : stdin
+    const files = makeDataFiles(folder, (await job.input())?.bytes)
+    return { stdin: text, files }
+  } catch (error) {
+    if (!(error instanceof DataFault)) {
+      fault(job, error)
+      return notStarted(job, 'no-input', options)
+    }
+    ended?.(job, { fate: { kind: 'not-started', reason: 'no-input' }, badInput: error })
+    return { op: 'fail', msg: `its input cannot be read: ${error.what}` } as const
+  }
 }
 
-function endingOf(end: ProgramEnd, { signal }: Job, output: OutputFile, options: ProgramWorkOptions): ProgramEnding {
+/** The files by which a program reports its result. */
+interface ReportFiles {
+  readonly output: OutputFile
+  readonly files: DataFiles
+}
+
+function endingOf(
+  end: ProgramEnd,
+  { signal }: Job,
+  { output, files }: ReportFiles,
+  options: ProgramWorkOptions,
+): ProgramEnding {
   const { fate } = end
   const isDone = fate.kind === 'exited' && fate.code === 0
   if (!isDone && (signal.aborted || fate.kind === 'not-started' || fate.kind === 'stopped')) return { ending: RELEASE }
-  return programEnding(end, () => output.read(), options)
+  return programEnding(end, { output: () => output.read(), result: () => readResultFile(files) }, options)
 }
 
 /** Aborts with the signal to send to the program. */

@@ -1,6 +1,9 @@
 import type { WatchdogEntry } from '../../../src/ops/watchdog-state/state.ts'
 import type { LeaseView } from '../../../src/store/store.ts'
+import { dataOf } from '../../../src/stream/data.ts'
+import { newEvent } from '../../../src/stream/event.ts'
 import type { Summary } from '../../../src/stream/summary.ts'
+import { dataElements } from '../../../src/stream/xml/data.ts'
 import { NOON } from '../../unit/commands/support.ts'
 import { failingWatchdog } from '../../unit/watchdog/state/world.ts'
 
@@ -28,8 +31,11 @@ export function hostileDocument(): string {
   const event = (id: string, status: string, more: string) =>
     `<Event name="n${text}" status="${status}" id="${id}" ${attributes} ${more} ${lc}/>`
   const journal = `<lc:journal><lc:tx v="1" at="${text}" by="${text}" op="${text}" on="01${XML_HOSTILE}" cmd="${text}" h="0" why="${text}"><lc:change event="01${XML_HOSTILE}" from="${text}" to="${text}" how="target" owner="${text}" attr="${text}"/></lc:tx></lc:journal>`
+  const type = `text/x${XML_HOSTILE}`
+  const dataWith = (content: string) => ({ ...dataOf(Buffer.from(content)), type })
+  const data = dataElements(newEvent({}, {}, { input: dataWith(XML_HOSTILE), result: dataWith(HOSTILE) }), 'lc')
   const events = [
-    event('00', 'inprocess', `next="01${XML_HOSTILE}|02.00|missing${XML_HOSTILE}"`),
+    event('00', 'inprocess', `next="01${XML_HOSTILE}|02.00|missing${XML_HOSTILE}"`).replace('/>', `>${data}</Event>`),
     event(`01${XML_HOSTILE}`, 'aborted', 'prev="00"'),
     event('02.00', text, 'prev="00"'),
     event('03.00', 'init', 'prev="00"'),

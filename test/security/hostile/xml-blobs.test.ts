@@ -55,6 +55,10 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['event fail s 00'],
   ['event release s 00'],
   ['event set s 00 --tag x'],
+  ['event data s 00'],
+  ['event data s 00 --result'],
+  ['event data s 00 --input -o json'],
+  ['show s --data 00'],
   // The listing reports work, and that it is due: an unreadable document is reported and skipped.
   ['work --name A --once -- true', 125],
   ['work --name A --until-empty -- true', 7],

@@ -105,6 +105,10 @@ const LINES: readonly (readonly string[])[] = [
   ['lease', 'break', 's', '--yes', '-o', 'ndjson'],
   ['lease', 'ls', '--stale', '1s'],
   ...['tree', 'table', 'timeline', 'json', 'yaml', 'mermaid'].map(format => ['show', 's', '-o', format]),
+  ['event', 'data', 's', '00'],
+  ['event', 'data', 's', '00', '-o', 'text'],
+  ['event', 'data', 's', '00', '-o', 'json'],
+  ['event', 'data', 's', '00', '--input', '-o', 'json'],
   ...['relative', 'local', 'utc', 'iso'].map(time => ['show', 's', '--time', time]),
   ...['text', 'ndjson'].map(format => ['tail', 's', '-n', 'all', '-o', format]),
   ...['nagios', 'prometheus', 'json'].flatMap(format => [
@@ -309,5 +313,5 @@ test('the lines above cover each format of each command', () => {
       .map(format => `${path.join(' ')} -o ${format}`)
   })
   // it has a test of its own: a pipe gets the bytes
-  expect(missing).toEqual(['show -o xml'])
+  expect(missing).toEqual(['show -o xml', 'event data -o raw'])
 })

@@ -103,6 +103,7 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
       isTty: setting.terminal ?? false,
       canAsk: (setting.terminal ?? false) || (setting.controllingTerminal ?? false),
       readAll: async () => setting.stdin ?? '',
+      readBytes: async () => Buffer.from(setting.stdin ?? ''),
       ask: async question => {
         written.questions.push(question)
         return setting.answer

@@ -66,9 +66,9 @@ function isPast({ prefix = '', after = '' }: ListQuery): boolean {
   return compareNames(after, prefix) > 0 && !after.startsWith(prefix)
 }
 
-function wantedBy({ prefix = '', after, skip = () => false }: ListQuery): RowFilter {
+function wantedBy({ prefix = '', after, reserved = false, skip = () => false }: ListQuery): RowFilter {
   return (name, etag, isLeased) =>
-    !isReservedName(name) &&
+    isReservedName(name) === reserved &&
     name.startsWith(prefix) &&
     (after === undefined || compareNames(name, after) > 0) &&
     !skip(name, etag, isLeased)

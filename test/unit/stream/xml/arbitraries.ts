@@ -11,6 +11,7 @@ import {
 } from '../../../../src/stream/event.ts'
 import { escapeAttribute, XMLNS_NAMESPACE } from '../../../../src/stream/xml/text.ts'
 import { writeDocument } from '../../../../src/stream/xml/write.ts'
+import { aData } from '../../../support/arbitraries.ts'
 
 const NASTY = [
   '\t',
@@ -99,10 +100,11 @@ const anEvent = (prefix: string) =>
       foreign: aForeign(prefix),
       empties: fc.subarray([...ATTRIBUTES]),
       before: aRaw('', '\r\n  ', ' '),
+      data: fc.record({ input: aData(), result: aData() }, { requiredKeys: [], noNullPrototype: true }),
       content: aRaw('', '\n', ' ').chain(raw => fc.constantFrom(raw, raw && `\r\n ${raw} `)),
     })
-    .map(({ attributes, id, empties, ...rest }): StreamEvent => {
-      const event = { ...newEvent({ ...attributes, id }), ...rest }
+    .map(({ attributes, id, empties, data, ...rest }): StreamEvent => {
+      const event = { ...newEvent({ ...attributes, id }, {}, data), ...rest }
       return { ...event, empty: empties.filter(name => event[name] === '') }
     })
 

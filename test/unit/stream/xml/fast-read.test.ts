@@ -7,7 +7,7 @@ import { MAX_READ_EVENTS } from '../../../../src/stream/limits.ts'
 import { scanDocument } from '../../../../src/stream/xml/fast-read.ts'
 import { parseDocument, readDocument } from '../../../../src/stream/xml/read.ts'
 import { writeDocument } from '../../../../src/stream/xml/write.ts'
-import { RUNS } from '../../../support/arbitraries.ts'
+import { aData, RUNS } from '../../../support/arbitraries.ts'
 import { aValue } from './arbitraries.ts'
 
 const noNullPrototype = true
@@ -22,8 +22,9 @@ const anEvent = (): fc.Arbitrary<StreamEvent> =>
         { noNullPrototype },
       ),
       fc.stringMatching(/^\d\d(\.\d\d){0,3}$/),
+      fc.record({ input: aData(), result: aData() }, { requiredKeys: [], noNullPrototype }),
     )
-    .map(([attributes, lc, id]) => newEvent({ ...attributes, id }, lc))
+    .map(([attributes, lc, id, data]) => newEvent({ ...attributes, id }, lc, data))
 
 const aChange = (): fc.Arbitrary<JournalChange> =>
   fc.tuple(aValue(), fc.constantFrom('', 'init', 'inprocess'), fc.boolean()).map(([event, from, claimed]) => ({

@@ -1,14 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { Tail } from '../../../../src/process/output.ts'
 import type { ProgramFate } from '../../../../src/process/run-program.ts'
+import { dataOf, type EventData } from '../../../../src/stream/data.ts'
+import { InvalidValue } from '../../../../src/stream/errors.ts'
 import { lastLines, type ProgramSuccessors, programEnding } from '../../../../src/worker/program/result.ts'
 
-function ended(fate: ProgramFate | number, { said = '', stderr = '', ...successors }: Given = {}) {
+function ended(
+  fate: ProgramFate | number,
+  { said = '', stderr = '', result = () => undefined, ...successors }: Given = {},
+) {
   const tail = new Tail(100)
   tail.add(Buffer.from(stderr))
   return programEnding(
     { fate: typeof fate === 'number' ? { kind: 'exited', code: fate } : fate, tail },
-    () => said,
+    { output: () => said, result },
     successors,
   )
 }
@@ -16,6 +21,7 @@ function ended(fate: ProgramFate | number, { said = '', stderr = '', ...successo
 interface Given extends ProgramSuccessors {
   readonly said?: string
   readonly stderr?: string
+  readonly result?: () => EventData | undefined
 }
 
 describe('a program with exit code 0', () => {
@@ -46,9 +52,32 @@ describe('a program with exit code 0', () => {
   test('fails its event if its output is invalid: the intention is not guessed', () => {
     for (const said of ['nexd=N', 'tag=of nobody']) {
       const { ending, badOutput = '' } = ended(0, { said })
-      expect(ending).toEqual({ op: 'fail', msg: `ended with 0, but LEASECTL_OUTPUT cannot be used: ${badOutput}` })
-      expect(badOutput).not.toBe('')
+      expect(ending).toEqual({ op: 'fail', msg: `ended with 0, but ${badOutput}` })
+      expect(badOutput).toMatch(/^LEASECTL_OUTPUT cannot be used: ./)
     }
+  })
+})
+
+describe('a program that leaves a result', () => {
+  const data = dataOf(Buffer.from('found'))
+  const result = () => data
+  const tooLong = () => {
+    throw new InvalidValue('it has more than 16 MiB')
+  }
+
+  test('gives it to its event, however the event ends', () => {
+    expect(ended(0, { result }).ending).toEqual({ op: 'complete', result: data })
+    expect(ended(0, { result, next: 'N' }).ending).toEqual({ op: 'advance', next: { name: 'N' }, result: data })
+    expect(ended(3, { result }).ending).toEqual({ op: 'fail', msg: 'exit 3', result: data })
+  })
+
+  test('that cannot be used fails its event and says so', () => {
+    const why = 'LEASECTL_RESULT cannot be used: it has more than 16 MiB'
+    expect(ended(0, { result: tooLong })).toEqual({
+      ending: { op: 'fail', msg: `ended with 0, but ${why}` },
+      badOutput: why,
+    })
+    expect(ended(3, { result: tooLong, stderr: 'no stock' }).ending).toEqual({ op: 'fail', msg: `no stock\n${why}` })
   })
 })
 
