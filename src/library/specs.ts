@@ -1,5 +1,6 @@
 import { MAX_READ_EVENTS } from '../stream/limits.ts'
 import { type EventSpec, ON_DUE, type SettableAttributes, type StepSpec } from '../stream/operations/operation.ts'
+import { normalRetry } from '../stream/retry-policy.ts'
 import { formatTimeSpan, parseDuration } from '../stream/time/durations.ts'
 import {
   flag,
@@ -67,6 +68,9 @@ const FREE = {
 export const duration: Read<string> = (given, field) =>
   inField(field, () => formatTimeSpan(parseDuration(text(given, field))))
 
+/** A retry policy, `5 2s..1m`. */
+export const retryOf: Read<string> = (given, field) => inField(field, () => normalRetry(text(given, field)))
+
 const readSpec = objectOf<EventSpec>({
   name: required(requiredText),
   ...FREE,
@@ -77,6 +81,9 @@ const readSpec = objectOf<EventSpec>({
   delay: duration,
   wake: timePoint,
   auto: flag,
+  retry: retryOf,
+  attemptTimeout: duration,
+  undo: requiredText,
 })
 
 /** A step of a plan as `transact` takes it. */

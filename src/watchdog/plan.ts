@@ -264,6 +264,8 @@ function reasonOf({ kind, dueMs, from }: Deadline, timeout: string): string {
       return `no signal since ${since} (timeout ${timeout})`
     case 'no-sign-of-life':
       return `no sign of life since ${since} (timeout ${timeout})`
+    case 'attempt':
+      return `the attempt has run since ${since} (attempt timeout ${timeout})`
     case 'absolute':
       return `it was to end by ${isoTime(dueMs)}`
     default:

@@ -124,7 +124,14 @@ export type WorkResult =
       readonly forks?: readonly EventSpec[]
       readonly join?: EventSpec
     }
-  | { readonly op: 'fail'; readonly msg?: string }
+  | {
+      readonly op: 'fail'
+      readonly msg?: string
+      /** For a passing reason: the event is tried again after a pause while attempts are left. */
+      readonly transient?: boolean
+      /** The policy for an event that names none, `5 2s..1m`. Default: that of the worker. */
+      readonly retry?: string
+    }
   /** The claim is released: the event is `init` again, with the same attempt number. */
   | { readonly op: 'release' }
 
