@@ -3,7 +3,7 @@ import { globOf } from '../ops/glob.ts'
 import { checkStreamName, isReservedName, isStoredName, RESERVED_PREFIX } from '../store/names.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import { checkCommandId, checkText } from '../stream/text.ts'
-import { parseDuration, timeoutFromInput } from '../stream/time/durations.ts'
+import { formatTimeSpan, parseDuration, parseTimeout, timeoutFromInput } from '../stream/time/durations.ts'
 import { nearest } from '../util/strings.ts'
 import { UsageError } from './problem.ts'
 
@@ -191,6 +191,22 @@ export function claimDuration(text: string): number {
   throw new UsageError(`--claim ${text}: must be between 100ms and 7d`, {
     hint: 'A claim blocks the event until it ends, and a heartbeat prolongs it: write 30s, 5m or 1h.',
   })
+}
+
+/** A duration in its stored form. */
+export function storedDuration(flag: string): (text: string) => string {
+  return text => formatTimeSpan(duration(flag)(text))
+}
+
+/** A point in time in its stored form. */
+export function storedTime(flag: string): (text: string) => string {
+  return text => {
+    const wire = inFlag(flag, () => timeoutFromInput(text))
+    if (parseTimeout(wire).kind === 'at') return wire
+    throw new UsageError(`${flag} ${text}: not a time`, {
+      hint: `Write a date and time with its zone: ${flag} 2026-11-20T14:00:00Z`,
+    })
+  }
 }
 
 /** A timeout in its stored form. */

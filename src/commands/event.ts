@@ -2,8 +2,10 @@ import { type Command, Option } from 'commander'
 import { describeGroup, type Run, writes } from '../cli/command.ts'
 import { type Problem, UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { requiredText } from '../cli/values.ts'
+import { names, requiredText, storedDuration } from '../cli/values.ts'
 import { type Operation, SETTABLE, type SettableAttributes } from '../stream/operations/operation.ts'
+import { stepSequence } from '../stream/operations/plan.ts'
+import { defined } from '../util/defined.ts'
 import {
   type AttributeFlags,
   attributeFlags,
@@ -14,10 +16,14 @@ import {
   claimMs,
   type EventOptions,
   eventCommand,
+  type GateFlags,
+  gateFlags,
+  gateOf,
   lifeOf,
   msgOf,
   ownerOf,
   parseEvent,
+  stepsFlag,
   successorFlags,
 } from './event/flags.ts'
 
@@ -47,41 +53,47 @@ export function register(parent: Command, runtime: Runtime): void {
     registerIn(group, runtime)
 }
 
-export interface AdvanceCommandOptions extends EventOptions, AttributeFlags {
+export interface AdvanceCommandOptions extends EventOptions, AttributeFlags, GateFlags {
   readonly next?: string
   readonly fork?: readonly string[]
   readonly join?: string
+  readonly steps?: readonly string[]
   readonly more?: boolean
 }
 
 export function registerAdvance(parent: Command, runtime: Runtime, go: Run<AdvanceCommandOptions> = runAdvance): void {
-  const command = successorFlags(eventCommand(parent, 'advance')).option(
-    '--more',
-    'advance an event that is already advanced',
-  )
+  const command = gateFlags(stepsFlag(successorFlags(eventCommand(parent, 'advance'))))
+    .addOption(
+      new Option('--after <ids>', 'begin when these events are completed: 01.00,02.00').argParser(names('--after')),
+    )
+    .option('--more', 'advance an event that is already advanced')
   const description = {
     summary: 'finish the work of an event and add its next step or a fork; attributes go to the new events',
     examples: [
       ['event advance orders/4711 01.00 --fence 7 --next SearchDone', 'with a next step'],
       ['event advance orders/4711 01.01 --fork Search,Search --join SearchDone', 'two threads and a join'],
+      ['event advance orders/4711 01.00 --steps Pick,Pack,Ship', 'a plan: each step begins after the one before'],
+      ['event advance orders/4711 01.00 --next Remind --delay 1d', 'a step that begins in a day'],
     ],
   } as const
   writes(attributeFlags(command), runtime, description, parseEvent<AdvanceCommandOptions>, go)
 }
 
 const runAdvance: Run<AdvanceCommandOptions> = async (options, runtime) => {
-  const { event, next, fork = [], join, more } = options
-  if (next === undefined && fork.length === 0) {
-    throw new UsageError('advance needs a successor', { hint: '--next NAME, or --fork A,B,C' })
+  const { event, next, fork = [], steps = [], join, more } = options
+  if (next === undefined && fork.length === 0 && steps.length === 0) {
+    throw new UsageError('advance needs a successor', { hint: '--next NAME, --fork A,B,C, or --steps A,B,C' })
   }
   if (join !== undefined && fork.length === 0)
     throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join}` })
   const attributes = attributesOf(options)
+  const gate = gateOf(options)
   const operation = {
     op: 'advance',
     event,
-    forks: fork.map(name => ({ ...attributes, name })),
-    ...(next === undefined ? {} : { next: { ...attributes, name: next } }),
+    forks: fork.map(name => ({ ...attributes, ...gate, name })),
+    ...(next === undefined ? {} : { next: { ...attributes, ...gate, name: next } }),
+    ...(steps.length === 0 ? {} : { steps: stepSequence(steps, { ...attributes, ...gate }) }),
     ...(join === undefined ? {} : { join: { ...attributes, name: join } }),
     ...(more ? { more } : {}),
     ...claimantOf(options, runtime),
@@ -127,22 +139,28 @@ const runFail: Run<FailOptions> = async (options, runtime) => {
   return changeEvent(options, operation, 'failed', runtime)
 }
 
-export type ReleaseOptions = EventOptions
+export interface ReleaseOptions extends EventOptions {
+  /** As written on the wire. */
+  readonly delay?: string
+}
 
 export function registerRelease(parent: Command, runtime: Runtime, go: Run<ReleaseOptions> = runRelease): void {
   const description = {
-    summary: 'hand an event back: its status is init again, the attempt stays the same',
+    summary: 'hand an event back, at once or until later; the attempt stays the same',
     examples: [
       ['event release orders/4711 01.02.00 --fence 41', 'another worker can start it'],
-      ['event release orders/4711 01.02.00 --owner worker-7', 'by owner'],
+      ['event release orders/4711 01.02.00 --fence 41 --delay 30s', 'nobody can start it for 30 seconds'],
     ],
   } as const
-  writes(eventCommand(parent, 'release'), runtime, description, parseEvent<ReleaseOptions>, go)
+  const command = eventCommand(parent, 'release').addOption(
+    new Option('--delay <duration>', 'how long nobody can start it again').argParser(storedDuration('--delay')),
+  )
+  writes(command, runtime, description, parseEvent<ReleaseOptions>, go)
 }
 
 const runRelease: Run<ReleaseOptions> = async (options, runtime) => {
-  const { event } = options
-  const operation = { op: 'release', event, ...claimantOf(options, runtime) } as const
+  const { event, delay } = options
+  const operation = { op: 'release', event, ...defined({ delay }), ...claimantOf(options, runtime) } as const
   return changeEvent(options, operation, 'released', runtime)
 }
 

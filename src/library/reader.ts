@@ -10,6 +10,7 @@ import {
   type StreamEvent,
 } from '../stream/event.ts'
 import { type OpenEvents, openEvents, openWork } from '../stream/event-stream.ts'
+import { type WaitsFor, waitsFor } from '../stream/gate.ts'
 import { claimEndMs, claimRuns, dueMs } from '../stream/time/deadlines.ts'
 import { text } from '../stream/values.ts'
 import type { SelectedValue } from '../stream/xpath/xpath.ts'
@@ -136,6 +137,10 @@ export class EventReader {
   /** Whether it is open and waits for other events: a join for its branches, a parent for its successors. */
   get isWaiting(): boolean {
     return this.isOpen && (isGated(this.raw) || this.#source.view.stream.openSuccessors(this.raw))
+  }
+  /** What keeps it from being started although it is open: other events, a signal, a time; `undefined` without. */
+  get waitsFor(): WaitsFor | undefined {
+    return waitsFor(this.raw)
   }
   /** Whether a retry has replaced it; it then no longer affects the stream. */
   get isSuperseded(): boolean {

@@ -1,5 +1,6 @@
 import { MAX_READ_EVENTS } from '../stream/limits.ts'
 import { type EventSpec, ON_DUE, type SettableAttributes, type StepSpec } from '../stream/operations/operation.ts'
+import { type PlanPart, planSteps } from '../stream/operations/plan.ts'
 import { normalRetry } from '../stream/retry-policy.ts'
 import { formatTimeSpan, parseDuration } from '../stream/time/durations.ts'
 import {
@@ -46,13 +47,25 @@ export interface Successors {
   readonly forks?: readonly EventInput[]
   /** The join of the forks: it becomes ready when all their branches have ended. */
   readonly join?: EventInput
+  /** A plan that is known from the start: each part begins when the one before is completed. */
+  readonly steps?: readonly PlanInput[]
 }
+
+/** A step of a plan. */
+export interface StepInput extends NewEvent {
+  /** Names of the steps that have to be completed before; without it, the part before this one. */
+  readonly needs?: string | readonly string[]
+}
+
+/** A part of a plan: a step, or branches in threads of their own, each a step or a sequence. The part after them waits for all. */
+export type PlanInput = string | StepInput | { readonly parallel: readonly (PlanInput | readonly PlanInput[])[] }
 
 /** `Successors` after validation. */
 export interface SuccessorSpecs {
   readonly next?: EventSpec
   readonly forks: readonly EventSpec[]
   readonly join?: EventSpec
+  readonly steps?: readonly StepSpec[]
 }
 
 const FREE = {
@@ -102,7 +115,23 @@ export const readEvent: Read<EventSpec> = (given, field) => {
   return readSpec(given, field)
 }
 
-export const SUCCESSORS = { next: readEvent, forks: listOf(readEvent), join: readEvent }
+const readPlan: Read<readonly StepSpec[]> = (given, field) => inField(field, () => planSteps(readParts(given, field)))
+
+const readParts: Read<readonly PlanPart[]> = (given, field) => listOf(readPart)(given, field)
+
+const readPart: Read<PlanPart> = (given, field) => {
+  if (!isObject(given)) return { spec: readEvent(given, field) }
+  if ('parallel' in given) return { parallel: listOf(readBranch)(given.parallel, `${field}.parallel`) }
+  const { needs, ...spec } = given
+  if (needs === undefined) return { spec: readEvent(spec, field) }
+  const names = typeof needs === 'string' ? [needs] : needs
+  return { spec: readEvent(spec, field), needs: listOf(requiredText)(names, `${field}.needs`) }
+}
+
+const readBranch: Read<readonly PlanPart[]> = (given, field) =>
+  Array.isArray(given) ? readParts(given, field) : [readPart(given, field)]
+
+export const SUCCESSORS = { next: readEvent, forks: listOf(readEvent), join: readEvent, steps: readPlan }
 
 export const readAttributes = objectOf<SettableAttributes>({
   name: requiredText,

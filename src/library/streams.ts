@@ -6,7 +6,7 @@ import { type TransactOptions, type TransactOutcome, transact as transactAs } fr
 import type { LeaseView, ListQuery, StreamStore } from '../store/store.ts'
 import { sumOf } from '../stream/fingerprint.ts'
 import type { Precondition } from '../stream/operations/apply.ts'
-import type { EventSpec, Operation } from '../stream/operations/operation.ts'
+import type { EventSpec, Operation, StepSpec } from '../stream/operations/operation.ts'
 import { checkCommandId } from '../stream/text.ts'
 import {
   callback,
@@ -182,14 +182,15 @@ export interface NewStream extends Omit<Successors, 'next'> {
   readonly hold?: boolean
 }
 
-const { forks, join } = SUCCESSORS
+const { forks, join, steps } = SUCCESSORS
 
 const readNewStream = objectOf<{
   readonly root?: EventSpec
   readonly forks?: SuccessorSpecs['forks']
   readonly join?: EventSpec
+  readonly steps?: readonly StepSpec[]
   readonly hold?: boolean
-}>({ root: readEvent, forks, join, hold: flag })
+}>({ root: readEvent, forks, join, steps, hold: flag })
 
 /**
  * Changes a stream in one write: all steps of `change` are applied together or not at all. `change` sees the current state,

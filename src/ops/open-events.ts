@@ -1,4 +1,12 @@
-import { cutCount, type RunningEvent, readyName, runningEvent, type Summary } from '../stream/summary.ts'
+import {
+  cutCount,
+  type GatedEvent,
+  gatedEvent,
+  type RunningEvent,
+  readyName,
+  runningEvent,
+  type Summary,
+} from '../stream/summary.ts'
 
 /** `abandoned`: the claim has ended, so the worker is silent. `held`: the stream waits for its release. */
 export type OpenState = 'ready' | 'running' | 'abandoned' | 'held'
@@ -22,19 +30,20 @@ export interface OpenEventFilter {
   readonly eventState?: readonly string[]
 }
 
-type Lists = Pick<Summary, 'status' | 'root' | 'waitingOn' | 'ready' | 'running'>
+type Lists = Pick<Summary, 'status' | 'root' | 'waitingOn' | 'ready' | 'running' | 'gated'>
 
 /**
  * The ready and running events of a summary, without those cut from its lists. Both lists are sorted by id, so ids without
  * a running event are those of the ready events if their numbers match.
  */
 export function openEvents(summary: Lists, nowMs: number): OpenEvent[] {
-  const { root, waitingOn, ready, running } = summary
+  const { root, waitingOn, ready, running, gated } = summary
   if (isHeld(summary)) return waitingOn.map(id => ({ id, name: root, state: 'held' }))
   const claims = runningClaims(summary)
-  const runningIds = new Set(claims.map(({ id }) => id))
-  const readyIds = waitingOn.filter(id => !runningIds.has(id))
-  const match = cutCount(running.at(-1)) === 0 && sizeOf(readyIds) === sizeOf(ready)
+  const others = new Set([...claims.map(({ id }) => id), ...gatedEvents(summary).map(({ id }) => id)])
+  const readyIds = waitingOn.filter(id => !others.has(id))
+  const isCutBeside = cutCount(running.at(-1)) > 0 || cutCount(gated.at(-1)) > 0
+  const match = !isCutBeside && sizeOf(readyIds) === sizeOf(ready)
   const startable = ready.filter(item => cutCount(item) === 0)
   return [
     ...startable.map((item, at) => ({ id: idAt(match, readyIds, at), name: readyName(item), state: 'ready' as const })),
@@ -45,6 +54,11 @@ export function openEvents(summary: Lists, nowMs: number): OpenEvent[] {
 /** The running and abandoned events of a summary, without those cut from its list. */
 export function runningClaims(summary: Pick<Summary, 'running'> | undefined): RunningEvent[] {
   return (summary?.running ?? []).map(runningEvent).filter(event => event !== undefined)
+}
+
+/** The events with a closed gate of a summary, without those cut from its list. */
+export function gatedEvents(summary: Pick<Summary, 'gated'> | undefined): GatedEvent[] {
+  return (summary?.gated ?? []).map(gatedEvent).filter(event => event !== undefined)
 }
 
 /** Whether the summary leaves out ready or running events: the document has them all. */

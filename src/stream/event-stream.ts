@@ -1,4 +1,13 @@
-import { isFailed, isFinal, isSuperseded, isWaitingJoin, nextIds, type StreamEvent, waitsForEvents } from './event.ts'
+import {
+  isFailed,
+  isFinal,
+  isGated,
+  isSuperseded,
+  isWaitingJoin,
+  nextIds,
+  type StreamEvent,
+  waitsForEvents,
+} from './event.ts'
 import { sortedById } from './event-id.ts'
 
 /** Direct successors of an event, without superseded ones; `missing` ids count as open. */
@@ -314,7 +323,7 @@ export function openWork(stream: EventStream, open: readonly StreamEvent[]): Ope
   const leaves = lowest.filter(event => !waitsForEvents(event))
   return {
     leaves: leaves.length > 0 ? leaves : lowest,
-    ready: live.filter(event => event.status === 'init'),
+    ready: live.filter(event => event.status === 'init' && !isGated(event)),
   }
 }
 

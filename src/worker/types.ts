@@ -1,7 +1,7 @@
 import type { TransactOutcome } from '../ops/transact/transact.ts'
 import type { WriteMode } from '../store/store.ts'
 import type { StreamEvent } from '../stream/event.ts'
-import type { ChangeResult, EventSpec } from '../stream/operations/operation.ts'
+import type { ChangeResult, EventSpec, StepSpec } from '../stream/operations/operation.ts'
 import type { Timing } from '../util/clock.ts'
 
 /** Options of a worker loop. */
@@ -117,12 +117,13 @@ export interface Job {
 /** Result of the work on an event, reported under its fencing token. */
 export type WorkResult =
   | { readonly op: 'complete'; readonly msg?: string }
-  /** The event's own work is done, and successors are added: the next step of its thread, or new threads and their join. */
+  /** The event's own work is done, and successors are added: the next step of its thread, new threads and their join, or a plan. */
   | {
       readonly op: 'advance'
       readonly next?: EventSpec
       readonly forks?: readonly EventSpec[]
       readonly join?: EventSpec
+      readonly steps?: readonly StepSpec[]
     }
   | {
       readonly op: 'fail'

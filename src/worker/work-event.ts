@@ -170,8 +170,8 @@ function operationOf(ending: WorkResult, { event, fence }: Claim): Operation {
     case 'fail':
       return { op: ending.op, event, fence, ...(ending.msg === undefined ? {} : { msg: messageText(ending.msg) }) }
     case 'advance': {
-      const { next, join, forks = [] } = ending
-      return { op: 'advance', event, fence, forks, ...(next && { next }), ...(join && { join }) }
+      const { next, join, steps, forks = [] } = ending
+      return { op: 'advance', event, fence, forks, ...defined({ next, join, steps }) }
     }
     case 'release':
       return { op: 'release', event, fence }

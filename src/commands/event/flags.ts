@@ -9,7 +9,9 @@ import {
   eventId,
   names,
   requiredText,
+  storedDuration,
   storedText,
+  storedTime,
   streamName,
   timeout,
   withWords,
@@ -65,6 +67,41 @@ export function successorFlags(command: Command): Command {
         requiredText('--join'),
       ),
     )
+}
+
+/** Adds `--steps`. */
+export function stepsFlag(command: Command): Command {
+  return command.addOption(
+    new Option('--steps <names>', 'names of steps in a new thread, each after the one before: A,B,C').argParser(
+      names('--steps'),
+    ),
+  )
+}
+
+/** When new events can begin. */
+export interface GateFlags {
+  readonly after?: readonly string[]
+  readonly waitFor?: string
+  /** As written on the wire. */
+  readonly delay?: string
+  readonly at?: string
+  readonly auto?: boolean
+}
+
+/** Adds the flags for what new events wait for: `--wait-for`, `--delay`, `--at`, `--auto`. */
+export function gateFlags(command: Command): Command {
+  return command
+    .addOption(new Option('--wait-for <signal>', 'begin when this signal comes').argParser(requiredText('--wait-for')))
+    .addOption(
+      new Option('--delay <duration>', 'begin so long after everything else').argParser(storedDuration('--delay')),
+    )
+    .addOption(new Option('--at <time>', 'begin at this time: a date-time with zone').argParser(storedTime('--at')))
+    .option('--auto', 'no worker is needed: the event is completed as soon as it could begin')
+}
+
+/** The given conditions, for a new event. */
+export function gateOf({ after, waitFor: signal, delay, at, auto }: GateFlags): Partial<EventSpec> {
+  return defined({ after, signal, delay, wake: at, auto })
 }
 
 /** Adds `--claim`. */

@@ -10,15 +10,17 @@ import { readStream } from '../../ops/read-stream.ts'
 import { transact } from '../../ops/transact/transact.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { ChangeResult, EventSpec, Operation } from '../../stream/operations/operation.ts'
-import { type AttributeFlags, attributesOf } from '../event/flags.ts'
+import { stepSequence } from '../../stream/operations/plan.ts'
+import { type AttributeFlags, attributesOf, type GateFlags, gateOf } from '../event/flags.ts'
 import { readTemplate } from './read-template.ts'
 import type { Template } from './template.ts'
 
-export interface InitOptions extends GlobalOptions, ChangeFlags, AttributeFlags {
+export interface InitOptions extends GlobalOptions, ChangeFlags, AttributeFlags, GateFlags {
   readonly stream: string
   readonly root?: string
   readonly fork?: readonly string[]
   readonly join?: string
+  readonly steps?: readonly string[]
   readonly hold?: boolean
   /** Path of a template, `-` for standard input. */
   readonly from?: string
@@ -52,8 +54,15 @@ export async function initStream(options: InitOptions, runtime: Runtime): Promis
 
 /** Flags override the template. */
 function initOperation(options: InitOptions, template: Template, born: string): Init {
-  const attributes = attributesOf({ ...template, ...given(options) })
-  const forks: readonly EventSpec[] = options.fork?.map(name => ({ name })) ?? template.fork ?? []
+  const attributes = attributesOf({ ...template, ...flagsOf(options) })
+  const gate = gateOf(options)
+  const forks: readonly EventSpec[] = options.fork?.map(name => ({ ...gate, name })) ?? template.fork ?? []
+  const steps = options.steps === undefined ? (template.steps ?? []) : stepSequence(options.steps, gate)
+  const [given] = Object.keys(gate)
+  if (given !== undefined && options.fork === undefined && options.steps === undefined)
+    throw new UsageError('--wait-for, --delay, --at and --auto are for new events below the root', {
+      hint: 'Name them with --fork or --steps, or write a template.',
+    })
   const join = options.join === undefined ? template.join : { name: options.join }
   if (join !== undefined && forks.length === 0)
     throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join.name}` })
@@ -62,12 +71,13 @@ function initOperation(options: InitOptions, template: Template, born: string): 
     root: { ...attributes, name: options.root ?? template.root ?? 'Start' },
     forks,
     ...(join === undefined ? {} : { join }),
+    ...(steps.length === 0 ? {} : { steps }),
     hold: options.hold ?? template.hold ?? false,
     born,
   }
 }
 
-function given({ topic, key, tag, ref, trackingId, timeout, onDue }: InitOptions) {
+function flagsOf({ topic, key, tag, ref, trackingId, timeout, onDue }: InitOptions) {
   const flags = { topic, key, tag, ref, trackingId, timeout, onDue }
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }

@@ -1,26 +1,33 @@
 import { parseDocument } from 'yaml'
 import { UsageError } from '../../cli/problem.ts'
-import { choice, requiredText, storedText, timeout } from '../../cli/values.ts'
+import { choice, requiredText, storedDuration, storedText, storedTime, timeout } from '../../cli/values.ts'
 import { type EventSpec, ON_DUE } from '../../stream/operations/operation.ts'
+import { type PlanPart, planSteps } from '../../stream/operations/plan.ts'
 import type { Template } from './template.ts'
 
+/** The attributes of any event; in a template also written with hyphens, as the flags are. */
 const ATTRIBUTES = ['topic', 'key', 'tag', 'ref', 'trackingId', 'timeout', 'onDue'] as const
+
+/** What an event of a template waits for: the flags of the same names. */
+const GATE = ['waitFor', 'delay', 'at', 'auto'] as const
 
 /** Reads a template in YAML, of which JSON is a subset. */
 export function yamlTemplate(text: string): Template {
   const document = parseDocument(text)
   const [fault] = document.errors
   if (fault !== undefined) throw new UsageError(fault.message.split('\n')[0] ?? fault.message)
-  const fields = mapping(plainValue(document), 'a template', ['root', 'fork', 'join', 'hold', ...ATTRIBUTES])
+  const fields = mapping(plainValue(document), 'a template', ['root', 'fork', 'join', 'steps', 'hold', ...ATTRIBUTES])
   if (fields.fork !== undefined && !Array.isArray(fields.fork))
     throw new UsageError('fork must be a list', { hint: 'fork: [A, B]' })
   if (fields.hold !== undefined && typeof fields.hold !== 'boolean') throw new UsageError('hold must be true or false')
   const forks: readonly unknown[] | undefined = fields.fork
+  const steps = fields.steps === undefined ? [] : planSteps(listed('steps', fields.steps).map(planPart))
   return {
     ...attributes(fields),
     ...(fields.root === undefined ? {} : { root: requiredText('root')(scalar('root', fields.root)) }),
     ...(forks === undefined ? {} : { fork: forks.map(spec) }),
     ...(fields.join === undefined ? {} : { join: spec(fields.join) }),
+    ...(steps.length === 0 ? {} : { steps }),
     ...(fields.hold === undefined ? {} : { hold: fields.hold }),
   }
 }
@@ -33,14 +40,57 @@ function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   }
 }
 
+/** Reads a part of a plan: a step, or `parallel:` with branches. */
+function planPart(value: unknown): PlanPart {
+  if (isMapping(value) && 'parallel' in value) {
+    const { parallel } = mapping(value, 'parallel branches', ['parallel'])
+    return { parallel: listed('parallel', parallel).map(branch) }
+  }
+  const step = isMapping(value) ? mapping(value, 'a step', ['needs', ...EVENT]) : { name: value }
+  const { needs, ...fields } = step as Readonly<Record<string, unknown>>
+  return { spec: eventOf(fields), ...(needs === undefined ? {} : { needs: needsOf(needs) }) }
+}
+
+/** A branch: a step, parallel branches again, or `steps:` with a sequence. */
+function branch(value: unknown): readonly PlanPart[] {
+  if (!isMapping(value) || !('steps' in value)) return [planPart(value)]
+  const { steps } = mapping(value, 'a branch', ['steps'])
+  return listed('steps', steps).map(planPart)
+}
+
+function needsOf(value: unknown): readonly string[] {
+  const needs: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return needs.map(name => requiredText('needs')(scalar('needs', name)))
+}
+
+function listed(name: string, value: unknown): readonly unknown[] {
+  if (Array.isArray(value) && value.length > 0) return value
+  throw new UsageError(`${name} must be a list`, { hint: `${name}: [A, B]` })
+}
+
+const EVENT = ['name', 'msg', ...ATTRIBUTES, ...GATE] as const
+
 /** Reads an event of a template: a name, or a mapping. */
 function spec(value: unknown): EventSpec {
-  if (typeof value !== 'object') return { name: requiredText('name')(scalar('name', value)) }
-  const fields = mapping(value, 'an event', ['name', 'msg', ...ATTRIBUTES])
+  return eventOf(typeof value === 'object' ? mapping(value, 'an event', EVENT) : { name: value })
+}
+
+function eventOf(fields: Readonly<Record<string, unknown>>): EventSpec {
   return {
     ...attributes(fields),
+    ...gateOf(fields),
     name: requiredText('name')(scalar('name', fields.name ?? '')),
     ...(fields.msg === undefined ? {} : { msg: storedText('msg', 'msg')(scalar('msg', fields.msg)) }),
+  }
+}
+
+function gateOf({ waitFor, delay, at, auto }: Readonly<Record<string, unknown>>): Partial<EventSpec> {
+  if (auto !== undefined && typeof auto !== 'boolean') throw new UsageError('auto must be true or false')
+  return {
+    ...(waitFor === undefined ? {} : { signal: requiredText('wait-for')(scalar('wait-for', waitFor)) }),
+    ...(delay === undefined ? {} : { delay: storedDuration('delay')(scalar('delay', delay)) }),
+    ...(at === undefined ? {} : { wake: storedTime('at')(scalar('at', at)) }),
+    ...(auto === undefined ? {} : { auto }),
   }
 }
 
@@ -58,12 +108,21 @@ function checked(name: (typeof ATTRIBUTES)[number], text: string): string {
   return storedText(name)(text)
 }
 
+/** The fields of a mapping. Their names may be written with hyphens. */
 function mapping(value: unknown, what: string, known: readonly string[]): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new UsageError(`${what} must be a mapping`, { hint: `with ${known.join(', ')}` })
-  }
-  for (const name of Object.keys(value)) choice(what, known)(name)
-  return { ...value }
+  if (!isMapping(value)) throw new UsageError(`${what} must be a mapping`, { hint: `with ${known.join(', ')}` })
+  const fields = Object.entries(value).map(([name, field]) => [withoutHyphens(name), field] as const)
+  for (const [name] of fields) choice(what, known)(name)
+  return Object.fromEntries(fields)
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `wait-for` → `waitFor` */
+function withoutHyphens(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function scalar(name: string, value: unknown): string {

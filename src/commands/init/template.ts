@@ -1,6 +1,6 @@
-import type { EventSpec, OnDue } from '../../stream/operations/operation.ts'
+import type { EventSpec, OnDue, StepSpec } from '../../stream/operations/operation.ts'
 
-/** A template of `init --from`: the attributes of the root, and its first fork. */
+/** A template of `init --from`: the attributes of the root, its first fork, and its plan. */
 export interface Template {
   readonly root?: string
   readonly topic?: string
@@ -12,5 +12,6 @@ export interface Template {
   readonly onDue?: OnDue
   readonly fork?: readonly EventSpec[]
   readonly join?: EventSpec
+  readonly steps?: readonly StepSpec[]
   readonly hold?: boolean
 }

@@ -1,9 +1,10 @@
 import { isAcknowledged } from '../../ops/filter.ts'
-import { isAbandoned, openEvents, runningClaims } from '../../ops/open-events.ts'
+import { gatedEvents, isAbandoned, openEvents, runningClaims } from '../../ops/open-events.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isHeld } from '../../stream/lease.ts'
 import { cutCount, type Summary } from '../../stream/summary.ts'
 import { type CellFormat, type Field, rowOf, type TableColumn, textFormat } from '../field.ts'
+import { waitsForText } from '../gate.ts'
 import { faultText, statusWord, styleOf } from '../stream/view.ts'
 import type { TimeStyle } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
@@ -119,6 +120,8 @@ export const STREAM_FIELDS: { readonly [Name in FieldName]: StreamField } = {
   /** Completed, open, failed, canceled, by the glyphs of these statuses: their sum is all events that count. */
   events: { title: '✓/○/✗/⊘', align: 'right', cell: item => known(item, eventsCell) },
   /** Unreadable streams show the reason instead of what they wait on. */
+  wakes: time('WAKES', ({ summary }) => summary?.wakeMs),
+  waiting: { title: 'WAITING', cell: (item, format) => known(item, summary => gatedCell(summary, format)) },
   waitingOrFault: {
     title: 'WAITING ON',
     cell: (item, format) => faultCell(item, format) ?? STREAM_FIELDS.waitingOn.cell(item, format),
@@ -143,6 +146,7 @@ const LAYOUT: { readonly [Name in FieldName]?: Layout } = {
   failedId: TEXT,
   failedName: TEXT,
   running: { give: 3, min: 10 },
+  waiting: { give: 3, min: 10 },
   failure: { give: 5, min: 10 },
   lastFailure: { give: 5, min: 10 },
   lastBy: TEXT,
@@ -194,9 +198,12 @@ function eventsCell({ total, open, done, failed }: Summary): Cell {
 /** `01.00 Search, 02.00 Pay abandoned (pay@aks-9, 40m)`, abandoned events first; ids alone where names are not known. */
 function waitingCell(summary: Summary, { nowMs, text, span }: CellFormat): Cell {
   const events = new Map(openEvents(summary, nowMs).map(event => [event.id, event]))
+  const gated = new Map(gatedEvents(summary).map(event => [event.id, event]))
   const ids = summary.waitingOn.filter(id => cutCount(id) === 0)
   const silent = (id: string) => events.get(id)?.state === 'abandoned'
   const texts = [...ids.filter(silent), ...ids.filter(id => !silent(id))].map(id => {
+    const closed = gated.get(id)
+    if (closed !== undefined) return `${id} ${closed.name} ${waitsForText(closed.waitsFor, nowMs, 'relative')}`
     const { name = '', state, claim } = events.get(id) ?? {}
     const what = `${id} ${name}`.trimEnd()
     if (state !== 'abandoned' || claim === undefined) return what
@@ -204,6 +211,14 @@ function waitingCell(summary: Summary, { nowMs, text, span }: CellFormat): Cell 
   })
   const listed = text(listText(texts, cutCount(summary.waitingOn.at(-1)))) || '-'
   return ids.some(silent) ? { text: listed, style: 'warn' } : listed
+}
+
+/** `01.01 Remind until 14:02 (in 3h)` for each event with a closed gate. */
+function gatedCell(summary: Summary, { nowMs, text }: CellFormat): Cell {
+  const texts = gatedEvents(summary).map(
+    ({ id, name, waitsFor }) => `${id} ${name} ${waitsForText(waitsFor, nowMs, 'relative')}`,
+  )
+  return text(listText(texts, cutCount(summary.gated.at(-1)))) || '-'
 }
 
 /** The first texts and the number of the others. */

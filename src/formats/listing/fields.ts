@@ -17,6 +17,8 @@ export const LISTING_FIELDS = [
   'total',
   'due',
   'waitingOn',
+  'wakes',
+  'waiting',
   'abandoned',
   'running',
   'failedAt',

@@ -1,7 +1,8 @@
 import { isAcknowledged } from '../../ops/filter.ts'
-import { isAbandoned, runningClaims } from '../../ops/open-events.ts'
+import { gatedEvents, isAbandoned, runningClaims } from '../../ops/open-events.ts'
 import type { SummarizedStream, Unreadable } from '../../ops/summaries.ts'
 import type { RunningEvent } from '../../stream/summary.ts'
+import { waitsForJson } from '../gate.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { leaseJson } from '../lease.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
@@ -27,6 +28,8 @@ export function listingJson({ listed, summary, fault }: SummarizedStream, nowMs:
     due: jsonTime(summary?.dueMs),
     waitingOn: summary?.waitingOn ?? [],
     abandoned: summary === undefined ? null : isAbandoned(summary, nowMs),
+    wakes: jsonTime(summary?.wakeMs),
+    waiting: gatedEvents(summary).map(({ id, name, waitsFor }) => ({ id, name, waitsFor: waitsForJson(waitsFor) })),
     running: runningClaims(summary).map(claim => ({ id: claim.id, ...claimJson(claim, nowMs) })),
     failedAt: jsonTime(summary?.failedAtMs),
     failedId: orNull(summary?.failedId),

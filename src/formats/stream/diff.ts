@@ -138,7 +138,7 @@ function sideJson(event: StreamEvent | undefined) {
     owner: orNull(event.lc.owner),
     fence: fenceOf(event) ?? null,
     attempt: attemptOf(event),
-    waiting: !isFinal(event) && event.lc.join === 'wait',
+    waiting: !isFinal(event) && event.lc.wait !== undefined,
     superseded: event.lc.superseded !== undefined,
   }
 }

@@ -1,6 +1,8 @@
 import type { StreamView } from '../../ops/read-stream.ts'
 import { attemptOf, fenceOf, isFailed, isSuperseded, nextIds, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
+import { waitsFor } from '../../stream/gate.ts'
+import { waitsForJson } from '../gate.ts'
 import { transactionJson } from '../journal.ts'
 import { jsonTime, jsonTimeOf, orNull } from '../json.ts'
 import { leaseJson } from '../lease.ts'
@@ -98,6 +100,8 @@ function eventJson(shown: ShownStream, event: StreamEvent) {
     tag: orNull(event.tag),
     onDue: orNull(event.lc.onDue),
     join: orNull(event.lc.join),
+    auto: event.lc.auto !== undefined,
+    waitsFor: waitsForJson(waitsFor(event)),
     outcome: orNull(event.lc.outcome),
     failed: orNull(event.lc.failed),
     opened: jsonTime(timeOf(shown, event.lc.opened)),

@@ -1,8 +1,10 @@
 import { attemptOf, isFinal, isGated, isSuperseded, nextIds, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
+import { waitsFor } from '../../stream/gate.ts'
 import { claimEndMs } from '../../stream/time/deadlines.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { clock, dueText, span, timeText } from '../terminal/numbers.ts'
+import { waitsForText } from '../gate.ts'
+import { clock, dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
 import { noPaint } from '../terminal/style.ts'
 import { type Cell, type Column, table } from '../terminal/table.ts'
 import { cut } from '../terminal/width.ts'
@@ -54,12 +56,19 @@ function eventCells(shown: ShownStream, row: TreeRow, options: HeaderOptions): C
   const due = dueText(eventDueMs(shown, event), shown.nowMs, options.time)
   return [
     `${row.lines}${id} ${visibleText(event.name)}`,
-    isAbandonedNow(shown, event) ? ABANDONED : statusCell(event),
+    isAbandonedNow(shown, event) ? ABANDONED : waitingCell(shown, event, options.time),
     ownerCell(shown, event, options),
     timeText(timeOf(shown, event.lc.opened ?? event.created), shown.nowMs, options.time),
     due.startsWith('overdue') ? { text: due, style: 'bad' } : due,
     isFinal(event) ? '' : cut(visibleText(event.msg), 40),
   ]
+}
+
+/** The status; of a gated event also what it waits for. */
+function waitingCell(shown: ShownStream, event: StreamEvent, time: TimeStyle): Cell {
+  const cell = statusCell(event)
+  const what = waitsFor(event)
+  return what === undefined ? cell : { ...cell, text: `${cell.text} ${waitsForText(what, shown.nowMs, time)}` }
 }
 
 const ABANDONED: Cell = { text: `${styleOf('abandoned').glyph} abandoned`, style: styleOf('abandoned').style }

@@ -5,7 +5,8 @@ import { makeTemporaryFolder } from '../../process/temporary-folder.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import { type EventSpec, ON_DUE } from '../../stream/operations/operation.ts'
 import { checkText } from '../../stream/text.ts'
-import { timeoutFromInput } from '../../stream/time/durations.ts'
+import { formatTimeSpan, parseDuration, timeoutFromInput } from '../../stream/time/durations.ts'
+import { timePoint } from '../../stream/values.ts'
 import { errorCode } from '../../util/errors.ts'
 import { messageText } from '../work-event.ts'
 
@@ -112,6 +113,7 @@ export interface ProgramOutput {
   readonly next?: string
   readonly forks?: readonly string[]
   readonly join?: string
+  readonly steps?: readonly string[]
   readonly msg?: string
   readonly attributes: Attributes
 }
@@ -126,9 +128,14 @@ const ATTRIBUTE_OF: Readonly<Record<string, keyof Attributes>> = {
   timeout: 'timeout',
   onDue: 'onDue',
   'on-due': 'onDue',
+  'wait-for': 'signal',
+  delay: 'delay',
+  at: 'wake',
+  after: 'after',
 }
 
-const KEYS = 'next, fork, join, msg, topic, key, tag, ref, tracking-id, timeout, on-due'
+const KEYS =
+  'next, fork, join, steps, msg, topic, key, tag, ref, tracking-id, timeout, on-due, wait-for, delay, at, after'
 
 /**
  * Parses the content of `LEASECTL_OUTPUT`: lines `KEY=VALUE`, or `KEY<<END`, lines of text and a line `END`. Empty lines are
@@ -185,15 +192,22 @@ function assign(output: Mutable<ProgramOutput>, key: string, value: string): voi
   if (attribute !== undefined)
     output.attributes = { ...output.attributes, [attribute]: attributeValue(attribute, value) }
   else if (key === 'next' || key === 'join') output[key] = nameIn(key, value)
-  else if (key === 'fork')
-    output.forks = [...(output.forks ?? []), ...value.split(',').map(name => nameIn(key, name.trim()))]
+  else if (key === 'fork') output.forks = [...(output.forks ?? []), ...namesIn(key, value)]
+  else if (key === 'steps') output.steps = namesIn(key, value)
   // The text of a message is never an error: it is cleaned.
   else if (key === 'msg') output.msg = messageText(value)
   else throw new InvalidValue(`unknown key ${key.slice(0, 40)}; known are ${KEYS}`)
 }
 
-function attributeValue(name: keyof Attributes, value: string): string {
+function namesIn(key: string, value: string): string[] {
+  return value.split(',').map(name => nameIn(key, name.trim()))
+}
+
+function attributeValue(name: keyof Attributes, value: string): string | readonly string[] {
   if (name === 'timeout') return timeoutFromInput(value)
+  if (name === 'after') return namesIn(name, value)
+  if (name === 'delay') return formatTimeSpan(parseDuration(value))
+  if (name === 'wake') return timePoint(value, 'at')
   if (name === 'onDue' && !(ON_DUE as readonly string[]).includes(value))
     throw new InvalidValue(`on-due is one of ${ON_DUE.join(', ')}`)
   checkText(name, value)

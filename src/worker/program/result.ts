@@ -1,6 +1,7 @@
 import type { ProgramEnd } from '../../process/run-program.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import type { EventSpec } from '../../stream/operations/operation.ts'
+import { stepSequence } from '../../stream/operations/plan.ts'
 import { cleanProgramText, TEXT_LIMITS } from '../../stream/text.ts'
 import { defined } from '../../util/defined.ts'
 import type { WorkResult } from '../types.ts'
@@ -32,10 +33,10 @@ export function programEnding(end: ProgramEnd, read: () => string, successors: P
     return { ending: { op: 'fail', msg } }
   }
   if (typeof output === 'string') return failed(output)
-  const { next, forks, join } = output.next === undefined && output.forks === undefined ? successors : output
+  const { next, forks, join, steps }: Partial<ProgramOutput> = namesSuccessors(output) ? output : successors
   const attributes = { ...successors.attributes, ...output.attributes }
   const msg = defined({ msg: output.msg })
-  if (next === undefined && forks === undefined) {
+  if (!namesSuccessors({ next, forks, steps })) {
     if (Object.keys(output.attributes).length > 0) return failed('attributes belong to new events, and it names none')
     return { ending: { op: 'complete', ...msg } }
   }
@@ -47,10 +48,15 @@ export function programEnding(end: ProgramEnd, read: () => string, successors: P
         next: next === undefined ? undefined : spec(next),
         forks: forks?.map(spec),
         join: join === undefined ? undefined : spec(join),
+        steps: steps && stepSequence(steps, attributes),
       }),
     },
     ...msg,
   }
+}
+
+function namesSuccessors({ next, forks, steps }: { [Name in 'next' | 'forks' | 'steps']?: unknown }): boolean {
+  return next !== undefined || forks !== undefined || steps !== undefined
 }
 
 function failed(why: string): ProgramEnding {
