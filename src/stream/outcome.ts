@@ -18,7 +18,7 @@ export function isCompensating({ root }: EventStream): boolean {
 }
 
 /** Whether a failure holds the stream up until it is retried or skipped. */
-export function isBlocked(stream: EventStream): boolean {
+function isBlocked(stream: EventStream): boolean {
   if (stream.root?.lc.onFailure !== 'block' || stream.done) return false
   return stream.events.some((event, at) => {
     if (isSuperseded(event) || !stream.counts(at)) return false

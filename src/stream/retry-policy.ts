@@ -16,7 +16,8 @@ export const DEFAULT_ATTEMPTS = 5
 /** Pauses of an event that names no policy, unless its worker has others. */
 export const DEFAULT_BACKOFF = '1s..1m'
 
-const MAX_ATTEMPTS = 1_000
+/** More attempts are mistakes. */
+export const MAX_ATTEMPTS = 1_000
 const DAY_MS = 86_400_000
 const MAX_PAUSE_MS = 366 * DAY_MS
 

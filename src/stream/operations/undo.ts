@@ -19,7 +19,7 @@ import type { Operation, Refusal } from './operation.ts'
 /** Name of the event above the undo steps. */
 const UNDO_NAME = 'Undo'
 /** `lc:undoes` of that event: it undoes the whole stream. */
-export const UNDOES_STREAM = '*'
+const UNDOES_STREAM = '*'
 
 type Ending = 'aborted' | 'canceled'
 
@@ -66,7 +66,7 @@ export function endWhole(draft: Draft, status: Ending, msg: string | undefined):
  * Cancels what is open and adds the undo sequence. With nothing to undo the stream ends at once.
  * @param how why the root changes: as the target of the operation, or because of an event that failed
  */
-export function beginUndo(draft: Draft, ending: Ending, msg: string | undefined, how: 'target' | 'cascade'): void {
+function beginUndo(draft: Draft, ending: Ending, msg: string | undefined, how: 'target' | 'cascade'): void {
   cancelBelow(draft, 0)
   draft.dropClaim(0)
   draft.setMessage(0, msg)

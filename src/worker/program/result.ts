@@ -25,12 +25,16 @@ export interface ProgramEnding {
   readonly badOutput?: string
 }
 
+/** The exit code of a failure that passes: https://man.openbsd.org/sysexits.3 */
+const EX_TEMPFAIL = 75
+
 /** The result of a program that ended by itself. @param read reads its output, see `readOutput` */
 export function programEnding(end: ProgramEnd, read: () => string, successors: ProgramSuccessors): ProgramEnding {
   const output = outputOrProblem(read)
   if (end.fate.kind !== 'exited' || end.fate.code !== 0) {
     const msg = (typeof output === 'object' && output.msg) || failureText(end)
-    return { ending: { op: 'fail', msg } }
+    const isTransient = end.fate.kind === 'exited' && end.fate.code === EX_TEMPFAIL
+    return { ending: { op: 'fail', msg, ...(isTransient ? { transient: true } : {}) } }
   }
   if (typeof output === 'string') return failed(output)
   const { next, forks, join, steps }: Partial<ProgramOutput> = namesSuccessors(output) ? output : successors
