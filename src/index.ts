@@ -73,6 +73,7 @@ export {
   onDone,
   onJoined,
   release,
+  transient,
   type WorkCallbacks,
   type WorkerOptions,
   type WorkOnOptions,
@@ -111,12 +112,15 @@ export type {
   EventSpec,
   ObservedDeadline,
   OnDue,
+  OnFailure,
   Operation,
   Refusal,
   RefusalCode,
   SettableAttributes,
 } from './stream/operations/operation.ts'
-export { ON_DUE, SETTABLE } from './stream/operations/operation.ts'
+export { ON_DUE, ON_FAILURE, SETTABLE } from './stream/operations/operation.ts'
+export type { StreamOutcome } from './stream/outcome.ts'
+export { OUTCOMES } from './stream/outcome.ts'
 export type { Summary } from './stream/summary.ts'
 export type { UpstreamResult } from './stream/upstream-results.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { describeGroup, type Run, reads, writes } from '../cli/command.ts'
 import { type DataFlags, dataFlags, type ResultFlags, resultFlags } from '../cli/data-flags.ts'
+import type { ChangeFlags, GlobalOptions } from '../cli/options.ts'
 import { type Problem, UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { eventId, names, requiredText, storedDuration, streamName } from '../cli/values.ts'
@@ -8,6 +9,7 @@ import { type Operation, SETTABLE, type SettableAttributes } from '../stream/ope
 import { stepSequence } from '../stream/operations/plan.ts'
 import { defined } from '../util/defined.ts'
 import type { EventDataOptions } from './event/data.ts'
+import { attempts, type FailureFlags, failureFlags, failureOf, pauses } from './event/failure-flags.ts'
 import {
   type AttributeFlags,
   attributeFlags,
@@ -33,7 +35,7 @@ import {
 export function register(parent: Command, runtime: Runtime): void {
   const group = parent.command('event').usage('COMMAND STREAM ID')
   describeGroup(group, runtime, {
-    summary: 'run worker operations on an event: start, touch, release, advance, complete, fail, set, data',
+    summary: 'run worker operations on an event: start, touch, release, advance, complete, fail, skip, set, data',
     description:
       'Run worker operations on an event, for scripts. Every command but data writes: it takes the lease for one change.',
     examples: [
@@ -50,13 +52,20 @@ export function register(parent: Command, runtime: Runtime): void {
     registerAdvance,
     registerComplete,
     registerFail,
+    registerSkip,
     registerSet,
     registerData,
   ])
     registerIn(group, runtime)
 }
 
-export interface AdvanceCommandOptions extends EventOptions, AttributeFlags, GateFlags, DataFlags, ResultFlags {
+export interface AdvanceCommandOptions
+  extends EventOptions,
+    AttributeFlags,
+    GateFlags,
+    FailureFlags,
+    DataFlags,
+    ResultFlags {
   readonly next?: string
   readonly fork?: readonly string[]
   readonly join?: string
@@ -65,7 +74,7 @@ export interface AdvanceCommandOptions extends EventOptions, AttributeFlags, Gat
 }
 
 export function registerAdvance(parent: Command, runtime: Runtime, go: Run<AdvanceCommandOptions> = runAdvance): void {
-  const command = gateFlags(stepsFlag(successorFlags(eventCommand(parent, 'advance'))))
+  const command = failureFlags(gateFlags(stepsFlag(successorFlags(eventCommand(parent, 'advance')))))
     .addOption(
       new Option('--after <ids>', 'begin when these events are completed: 01.00,02.00').argParser(names('--after')),
     )
@@ -92,7 +101,7 @@ const runAdvance: Run<AdvanceCommandOptions> = async (options, runtime) => {
   if (join !== undefined && fork.length === 0)
     throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join}` })
   const attributes = attributesOf(options)
-  const gate = gateOf(options)
+  const gate = { ...gateOf(options), ...failureOf(options) }
   const { data, result } = await dataGiven(options, runtime)
   const worked = { ...attributes, ...defined({ data }) }
   const operation = {
@@ -130,7 +139,9 @@ const runComplete: Run<CompleteOptions> = async (options, runtime) => {
   return changeEvent(options, operation, 'completed', runtime)
 }
 
-export type FailOptions = EventOptions & ResultFlags
+export interface FailOptions extends EventOptions, ResultFlags, Pick<FailureFlags, 'retries' | 'backoff'> {
+  readonly transient?: boolean
+}
 
 export function registerFail(parent: Command, runtime: Runtime, go: Run<FailOptions> = runFail): void {
   const description = {
@@ -138,16 +149,57 @@ export function registerFail(parent: Command, runtime: Runtime, go: Run<FailOpti
     examples: [
       ['event fail orders/4711 01.02.00 --fence 41 -m "no answer from the shop"', 'with the error'],
       ['event fail orders/4711 01.02.00 --owner worker-7', 'by owner'],
+      ['event fail orders/4711 01.02.00 --transient -m "503"', 'try it again after a pause, while attempts are left'],
     ],
   } as const
-  writes(resultFlags(eventCommand(parent, 'fail')), runtime, description, parseEvent<FailOptions>, go)
+  const command = eventCommand(parent, 'fail')
+    .option('--transient', 'it failed for a passing reason: try it again after a pause')
+    .addOption(
+      new Option(
+        '--retries <n>',
+        'with --transient: attempts in all of an event that names none (default: 5)',
+      ).argParser(attempts('--retries')),
+    )
+    .addOption(
+      new Option(
+        '--backoff <pauses>',
+        'with --transient: pauses of such an event, the first and the longest: 2s..1m (default: 1s..1m)',
+      ).argParser(pauses('--backoff')),
+    )
+  writes(resultFlags(command), runtime, description, parseEvent<FailOptions>, go)
 }
 
 const runFail: Run<FailOptions> = async (options, runtime) => {
-  const { event } = options
+  const { event, transient } = options
+  const { retry } = failureOf(options)
+  if (retry !== undefined && !transient)
+    throw new UsageError('--retries and --backoff need --transient', { hint: 'Without it the event fails for good.' })
+  const again = { ...(transient ? { transient } : {}), ...defined({ retry }) }
   const result = await dataGiven(options, runtime)
-  const operation = { op: 'fail', event, ...msgOf(options), ...result, ...claimantOf(options, runtime) } as const
+  const claimant = claimantOf(options, runtime)
+  const operation = { op: 'fail', event, ...again, ...msgOf(options), ...result, ...claimant } as const
   return changeEvent(options, operation, 'failed', runtime)
+}
+
+export type SkipOptions = GlobalOptions & ChangeFlags & { readonly stream: string; readonly event: string }
+
+export function registerSkip(parent: Command, runtime: Runtime, go: Run<SkipOptions> = runSkip): void {
+  const command = parent
+    .command('skip')
+    .argument('<STREAM>', 'name of the stream', streamName)
+    .argument('<ID>', 'id of the failed event, such as 01.02.00', eventId)
+  const description = {
+    summary: 'let a stream that blocks on failures go on in spite of this one; the event stays failed',
+    examples: [['event skip orders/4711 01.02.00 -m "sent by hand"', 'what waits for it goes on']],
+  } as const
+  writes(command, runtime, description, ['stream', 'event'], go)
+}
+
+const runSkip: Run<SkipOptions> = async (options, runtime) => {
+  if (options.reason === undefined) {
+    throw new UsageError('skip needs a reason', { hint: 'Say with -m why the stream can go on without it.' })
+  }
+  return changeEvent(options, { op: 'skip', event: options.event, ...msgOf(options) }, 'skipped', runtime)
 }
 
 export interface ReleaseOptions extends EventOptions {

@@ -9,13 +9,15 @@ import type { ExecOptions } from './exec/options.ts'
 
 const NOTES = `
 leasectl claims the event and renews the claim while the command runs, with a heartbeat every third of --claim, or of the
-timeout of the event if that is shorter. Exit code 0 completes the event, or advances it with --next or --fork. Any other
-code fails it, with the last lines of stderr as its message. If the command cannot be started, the event stays unchanged.
+timeout of the event if that is shorter. Exit code 0 completes the event, or advances it with --next or --fork. Exit code 75
+(EX_TEMPFAIL) is a failure that passes: the event is tried again after a pause, while attempts are left (init --retries). Any
+other code fails it, with the last lines of stderr as its message. A command that runs longer than the attempt timeout of its
+event is stopped, and tried again in the same way. If the command cannot be started, the event stays unchanged.
 
 The command gets these variables: LEASECTL_STORE, LEASECTL_STREAM, LEASECTL_EVENT, LEASECTL_OWNER, LEASECTL_FENCE and
 LEASECTL_BORN, so that leasectl event touch "$LEASECTL_STREAM" "$LEASECTL_EVENT" needs no flags, and it can end the event
 itself; LEASECTL_ATTEMPT, counted from 1; LEASECTL_ATTEMPT_KEY, which is the same each time this attempt of this event runs;
-and LEASECTL_OUTPUT, a file to which it can append
+in an undo step LEASECTL_UNDOES, the id of the step to undo, and LEASECTL_UNSURE=yes if there may be nothing to undo; and LEASECTL_OUTPUT, a file to which it can append
 
   next=NAME   fork=NAME (one line each)   join=NAME       next events; they replace --next, --fork and --join
   topic= key= tag= ref= tracking-id= timeout= on-due=     attributes of the next events

@@ -2,9 +2,18 @@ import { type Command, Option } from 'commander'
 import { type Run, writes } from '../cli/command.ts'
 import { dataFlags } from '../cli/data-flags.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { names, nonEmpty, requiredText, streamName } from '../cli/values.ts'
+import { choice, names, nonEmpty, requiredText, streamName } from '../cli/values.ts'
+import { ON_FAILURE } from '../stream/operations/operation.ts'
+import { failureFlags } from './event/failure-flags.ts'
 import { attributeFlags, gateFlags, stepsFlag } from './event/flags.ts'
 import type { InitOptions } from './init/run.ts'
+
+const NOTES = `
+--on-failure: continue, the rest goes on, and what waits for the failed event is canceled; stop, everything open is canceled
+and the stream is aborted; block, what waits for the failed event goes on waiting until it is retried or skipped (event skip);
+compensate, everything open is canceled and what was done is undone in reverse order, by the steps that --undo names.
+--retries, --backoff, --attempt-timeout and --undo are for the new events below the root; without any, for the root.
+`
 
 export function register(parent: Command, runtime: Runtime, go: Run<InitOptions> = run): void {
   const command = stepsFlag(parent.command('init'))
@@ -13,6 +22,11 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
     .addOption(new Option('--fork <names>', 'first threads: A,B,C').argParser(names('--fork')))
     .addOption(
       new Option('--join <name>', 'a step that starts when all threads have ended').argParser(requiredText('--join')),
+    )
+    .addOption(
+      new Option('--on-failure <what>', `when an event is aborted for good: ${ON_FAILURE.join(', ')}`).argParser(
+        choice('--on-failure', ON_FAILURE),
+      ),
     )
     .option('--hold', 'create the stream on hold; nothing runs or expires until the root is started')
     .addOption(
@@ -30,9 +44,11 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
       ['init orders/4711 --steps Pick,Pack,Ship', 'a plan: each step begins after the one before'],
       ['init orders/4711 --from order.yaml --if-absent', 'from a template'],
       ['init orders/4711 --data @order.json', 'the input of the root'],
+      ['init orders/4711 --steps Pick,Pack --on-failure block', 'after a failure it waits for retry or event skip'],
     ],
   } as const
-  writes(dataFlags(gateFlags(attributeFlags(command)), 'the root'), runtime, description, ['stream'], go)
+  command.addHelpText('after', NOTES)
+  writes(dataFlags(failureFlags(gateFlags(attributeFlags(command))), 'the root'), runtime, description, ['stream'], go)
 }
 
 const run: Run<InitOptions> = async (...given) => (await import('./init/run.ts')).initStream(...given)

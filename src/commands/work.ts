@@ -3,15 +3,17 @@ import { act, describe, parsed, type Run } from '../cli/command.ts'
 import { everyWorkerChange } from '../cli/options.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { concurrency, count, duration, names, pattern, storedText } from '../cli/values.ts'
+import { concurrency, duration, names, pattern, storedText } from '../cli/values.ts'
+import { attempts, pauses } from './event/failure-flags.ts'
 import { programFlags, programIn } from './exec.ts'
 import type { WorkCommandOptions } from './work/options.ts'
 
 const NOTES = `
 It finds ready events with these names, in all streams or those of --match, claims one at a time and runs the command for it
 as exec does: same variables and files, claim and heartbeat (exec --help). Streams take turns. An event of a dead worker
-is taken over when its claim expires, as the next attempt, counted in LEASECTL_ATTEMPT. After --max-attempts the event fails, so
-that nothing waits for it indefinitely. Any number of workers, on any machines, can work on the same names.
+is taken over when its claim expires, as the next attempt, counted in LEASECTL_ATTEMPT. A command that exits with 75
+(EX_TEMPFAIL) has failed for a passing reason: its event is tried again after a pause (--backoff). After --max-attempts the
+event fails, so that nothing waits for it indefinitely; an event with --retries of its own has those. Any number of workers, on any machines, can work on the same names.
 
 The command has no standard input, or its event with --stdin json; pass other data in the environment. Its stdout and stderr
 pass through. The outcome of each event goes to stderr; with -o ndjson one line each goes to stdout, and the stdout of the
@@ -47,8 +49,14 @@ export function register(parent: Command, runtime: Runtime, go: Run<WorkCommandO
     .addOption(
       new Option(
         '--max-attempts <n>',
-        'fail an event after N attempts instead of taking it over (default: 5)',
-      ).argParser(count('--max-attempts', 1)),
+        'fail an event after N attempts instead of trying it again (default: 5)',
+      ).argParser(attempts('--max-attempts')),
+    )
+    .addOption(
+      new Option(
+        '--backoff <pauses>',
+        'pauses after transient failures, the first and the longest: 2s..1m (default: 1s..1m)',
+      ).argParser(pauses('--backoff')),
     )
     .option('--once', 'work on one event and exit')
     .option('--until-empty', 'exit when nothing is left to do')

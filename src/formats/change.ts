@@ -86,6 +86,7 @@ const NOTES: { readonly [How in ChangeCause]?: Readonly<Record<string, string>> 
   close: { completed: ' (closed)' },
   join: { init: ' (joined)', inprocess: ' (waits again)' },
   gate: { init: ' (opened)', completed: ' (no work)', inprocess: '' },
+  again: { inprocess: ' (will be tried again)' },
 }
 
 /** Changes listed at most; the rest is counted. */
@@ -114,5 +115,7 @@ function isVisible({ from, to, how }: ChangeResult['changed'][number]): boolean 
 
 /** An event with a closed gate is `inprocess` too, but not worked on: only such an event is added so, or set back to it. */
 function isWaiting(id: string, to: string, how: ChangeCause): boolean {
-  return to === 'inprocess' && (how === 'join' || how === 'gate' || (how === 'add' && id !== ROOT_ID))
+  return (
+    to === 'inprocess' && (how === 'join' || how === 'gate' || how === 'again' || (how === 'add' && id !== ROOT_ID))
+  )
 }

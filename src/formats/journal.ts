@@ -44,6 +44,7 @@ const HOW: { readonly [How in JournalChange['how']]: string } = {
   close: 'closed',
   join: 'joined',
   gate: 'opened',
+  again: 'will be tried again',
   add: 'added',
 }
 
@@ -53,7 +54,13 @@ function changeText(change: JournalChange, tx: Transaction, paint: Paint): strin
 
 /** `waits again`, `now waits`: nothing for a gate that the event was added with. */
 function gateText({ how }: JournalChange): string {
-  return how === 'add' ? HOW.add : how === 'gate' ? 'now waits' : how === 'join' ? 'waits again' : ''
+  return how === 'add' || how === 'again'
+    ? HOW[how]
+    : how === 'gate'
+      ? 'now waits'
+      : how === 'join'
+        ? 'waits again'
+        : ''
 }
 
 /** The change of one event, without its id: `init → ▶ inprocess (owner w1)`. */

@@ -6,7 +6,14 @@ import { flag, objectOf, required, requiredText } from '../stream/values.ts'
 import { type ResultOption, readDataInput } from './data.ts'
 import { CLAIMANT, claimMs, readClaimant, readMsg, storedMsg } from './operations.ts'
 import { EventReader, type EventSource, StreamReader } from './reader.ts'
-import { type AttributeChanges, readAttributes, SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
+import {
+  type AttributeChanges,
+  readAttributes,
+  retryOf,
+  SUCCESSORS,
+  type SuccessorSpecs,
+  type Successors,
+} from './specs.ts'
 
 /** Options of `EventEditor.start`. */
 export interface StartOptions {
@@ -91,6 +98,22 @@ export class EventEditor extends EventReader {
     return this.#step({ op: 'fail', event: this.id, ...readMsg(msg), ...readEnd(options, 'options') })
   }
 
+  /**
+   * Fails the attempt for a passing reason: the event is tried again after a pause, while attempts are left.
+   *
+   * @param options - `retry`: the policy for an event that names none, `5 2s..1m`
+   */
+  transient(msg?: string, { retry, ...claimant }: Claimant & { readonly retry?: string } = {}): this {
+    const policy = retry === undefined ? {} : { retry: retryOf(retry, 'retry') }
+    const claim = readClaimant(claimant, 'options')
+    return this.#step({ op: 'fail', event: this.id, transient: true, ...readMsg(msg), ...policy, ...claim })
+  }
+
+  /** Lets a stream that blocks on failures go on in spite of this one: what waits for the event counts it as passed. */
+  skip(msg?: string): this {
+    return this.#step({ op: 'skip', event: this.id, ...readMsg(msg) })
+  }
+
   /** Cancels the event at a user's request: it and all open events below it become `canceled`. */
   cancel(msg?: string): this {
     return this.#step({ op: 'cancel', event: this.id, ...readMsg(msg) })
@@ -128,14 +151,22 @@ export class StreamEditor extends StreamReader<EventEditor> {
     this.#editing = editing
   }
 
-  /** Cancels the stream at a user's request: all open events become `canceled`. */
-  cancel(msg?: string): this {
-    return this.#step({ op: 'cancel', ...readMsg(msg) })
+  /**
+   * Cancels the stream at a user's request: all open events become `canceled`. A stream that compensates undoes first what it did.
+   *
+   * @param options - `noCompensate`: ends it at once, without undoing anything
+   */
+  cancel(msg?: string, { noCompensate = false }: { readonly noCompensate?: boolean } = {}): this {
+    return this.#step({ op: 'cancel', ...readMsg(msg), ...(noCompensate ? { noCompensate } : {}) })
   }
 
-  /** Forces the stream to fail: the root becomes `aborted`, open events below it `canceled`. */
-  abort(msg?: string): this {
-    return this.#step({ op: 'abort', ...readMsg(msg) })
+  /**
+   * Forces the stream to fail: the root becomes `aborted`, open events below it `canceled`. A stream that compensates undoes first what it did.
+   *
+   * @param options - `noCompensate`: ends it at once, without undoing anything
+   */
+  abort(msg?: string, { noCompensate = false }: { readonly noCompensate?: boolean } = {}): this {
+    return this.#step({ op: 'abort', ...readMsg(msg), ...(noCompensate ? { noCompensate } : {}) })
   }
 
   /**

@@ -1,5 +1,5 @@
 import { LONGEST_CLAIM_MS } from '../ops/transact/transact.ts'
-import type { Claimant, ObservedDeadline, Operation } from '../stream/operations/operation.ts'
+import { type Claimant, type ObservedDeadline, ON_FAILURE, type Operation } from '../stream/operations/operation.ts'
 import {
   flag,
   listOf,
@@ -14,10 +14,11 @@ import {
   text,
   uuid,
   whole,
+  word,
 } from '../stream/values.ts'
 import type { WorkResult } from '../worker/types.ts'
 import { readDataInput } from './data.ts'
-import { duration, readAttributes, readEvent, readStep, SUCCESSORS } from './specs.ts'
+import { duration, readAttributes, readEvent, readStep, retryOf, SUCCESSORS } from './specs.ts'
 
 /** Duration of a claim, ms. */
 export const claimMs: Read<number> = milliseconds(1, LONGEST_CLAIM_MS)
@@ -51,9 +52,17 @@ export const readOperation = oneOfOps<Operation>({
     join: readEvent,
     steps: listOf(readStep),
     hold: required(flag),
+    onFailure: word(ON_FAILURE),
     born: required(uuid),
   },
-  start: { ...EVENT, owner: required(requiredText), claimMs: required(claimMs), fence: whole(0), takeOver: flag },
+  start: {
+    ...EVENT,
+    owner: required(requiredText),
+    claimMs: required(claimMs),
+    fence: whole(0),
+    takeOver: flag,
+    maxAttempts: whole(1),
+  },
   touch: { ...EVENT, ...CLAIMANT, claimMs: required(claimMs), msg: storedMsg },
   release: { ...EVENT, ...CLAIMANT, delay: duration },
   advance: {
@@ -66,9 +75,10 @@ export const readOperation = oneOfOps<Operation>({
     result: readDataInput,
   },
   complete: END,
-  fail: END,
-  cancel: { event: nonEmptyText, msg: storedMsg },
-  abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit },
+  fail: { ...END, transient: flag, retry: retryOf, expired: readLimit },
+  skip: { ...EVENT, msg: storedMsg },
+  cancel: { event: nonEmptyText, msg: storedMsg, noCompensate: flag },
+  abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit, noCompensate: flag },
   retry: { event: nonEmptyText, canceled: flag },
   ack: {},
   'break-lease': {},
@@ -80,6 +90,6 @@ export const readOperation = oneOfOps<Operation>({
 export const readEnding = oneOfOps<WorkResult>({
   complete: { msg: text, result: readDataInput },
   advance: { ...SUCCESSORS, result: readDataInput },
-  fail: { msg: text, result: readDataInput },
+  fail: { msg: text, result: readDataInput, transient: flag, retry: retryOf },
   release: {},
 })

@@ -1,6 +1,7 @@
 import { MAX_READ_EVENTS } from '../stream/limits.ts'
 import { type EventSpec, ON_DUE, type SettableAttributes, type StepSpec } from '../stream/operations/operation.ts'
 import { type PlanPart, planSteps } from '../stream/operations/plan.ts'
+import { normalRetry } from '../stream/retry-policy.ts'
 import { formatTimeSpan, parseDuration } from '../stream/time/durations.ts'
 import {
   flag,
@@ -83,6 +84,9 @@ const FREE = {
 export const duration: Read<string> = (given, field) =>
   inField(field, () => formatTimeSpan(parseDuration(text(given, field))))
 
+/** A retry policy, `5 2s..1m`. */
+export const retryOf: Read<string> = (given, field) => inField(field, () => normalRetry(text(given, field)))
+
 const readSpec = objectOf<EventSpec>({
   name: required(requiredText),
   ...FREE,
@@ -94,6 +98,9 @@ const readSpec = objectOf<EventSpec>({
   wake: timePoint,
   auto: flag,
   data: readDataInput,
+  retry: retryOf,
+  attemptTimeout: duration,
+  undo: requiredText,
 })
 
 /** A step of a plan as `transact` takes it. */

@@ -6,7 +6,13 @@ import { type TransactOptions, type TransactOutcome, transact as transactAs } fr
 import type { LeaseView, ListQuery, StreamStore } from '../store/store.ts'
 import { sumOf } from '../stream/fingerprint.ts'
 import type { Precondition } from '../stream/operations/apply.ts'
-import type { EventSpec, Operation, StepSpec } from '../stream/operations/operation.ts'
+import {
+  type EventSpec,
+  ON_FAILURE,
+  type OnFailure,
+  type Operation,
+  type StepSpec,
+} from '../stream/operations/operation.ts'
 import { checkCommandId } from '../stream/text.ts'
 import {
   callback,
@@ -173,6 +179,11 @@ export interface NewStream extends Omit<Successors, 'next'> {
   readonly root?: EventInput
   /** Creates the stream on hold: the root stays `init`, and nothing runs or expires until it is started. */
   readonly hold?: boolean
+  /**
+   * What it means for the stream that an event is aborted for good: the rest goes on (`continue`, the default), everything ends
+   * (`stop`), what comes after it waits for `retry` or `skip` (`block`), or what was done is undone (`compensate`).
+   */
+  readonly onFailure?: OnFailure
 }
 
 const { forks, join, steps } = SUCCESSORS
@@ -183,7 +194,8 @@ const readNewStream = objectOf<{
   readonly join?: EventSpec
   readonly steps?: readonly StepSpec[]
   readonly hold?: boolean
-}>({ root: readEvent, forks, join, steps, hold: flag })
+  readonly onFailure?: OnFailure
+}>({ root: readEvent, forks, join, steps, hold: flag, onFailure: word(ON_FAILURE) })
 
 /**
  * Changes a stream in one write: all steps of `change` are applied together or not at all. `change` sees the current state,

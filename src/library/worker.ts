@@ -3,6 +3,7 @@ import { thisHost } from '../ops/transact/transact.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { EventData } from '../stream/data.ts'
 import type { ChangeResult } from '../stream/operations/operation.ts'
+import { MAX_ATTEMPTS, parseBackoff } from '../stream/retry-policy.ts'
 import {
   callback,
   flag,
@@ -67,7 +68,22 @@ export interface WorkOnOptions extends Omit<WorkOptions, 'owner'>, WorkCallbacks
   readonly takeOver?: boolean
 }
 
-const WORK = { owner: requiredText, by: requiredText, why: reason, claimMs, leaseWaitMs: waitMs, write, signal }
+const backoff: Read<string> = (given, field) => {
+  inField(field, () => parseBackoff(text(given, field)))
+  return text(given, field)
+}
+
+const WORK = {
+  owner: requiredText,
+  by: requiredText,
+  why: reason,
+  claimMs,
+  leaseWaitMs: waitMs,
+  write,
+  maxAttempts: whole(1, MAX_ATTEMPTS),
+  backoff,
+  signal,
+}
 
 const names: Read<string | readonly string[]> = (given, field) => {
   if (typeof given === 'string') return requiredText(given, field)
@@ -88,7 +104,6 @@ const readWorker = objectOf<WorkerOptions>({
   topic: storedText(),
   match: pattern,
   concurrency: whole(1),
-  maxAttempts: whole(1),
   until: word(['once', 'until-empty']),
   drain: signal,
   maxIdleMs: waitMs,
@@ -168,6 +183,14 @@ const readAdvance = objectOf<Partial<SuccessorSpecs> & { readonly result?: Event
 })
 const readResult = objectOf<{ readonly result?: EventData }>({ result: readDataInput })
 
+/**
+ * Result of work: failed for a passing reason. The event is tried again after a pause, while attempts are left: those of its
+ * `retry`, else those of the worker (`maxAttempts`, `backoff`). Then it is aborted.
+ */
+export function transient(msg?: string): WorkResult {
+  return { op: 'fail', transient: true, ...(msg === undefined ? {} : { msg: text(msg, 'msg') }) }
+}
+
 /** Result of work: none. The claim is released, and this or another worker can try again. */
 export function release(): WorkResult {
   return { op: 'release' }
@@ -183,7 +206,8 @@ function validated(work: Work): Work {
   return async job => {
     const result: unknown = await work(job)
     if (result === undefined) return undefined
-    if (!isObject(result)) throw wrong('ending', result, 'complete(), advance(), fail(), release() or nothing')
+    if (!isObject(result))
+      throw wrong('ending', result, 'complete(), advance(), fail(), transient(), release() or nothing')
     return readEnding(result, 'ending')
   }
 }

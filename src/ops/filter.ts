@@ -11,6 +11,8 @@ export interface StreamFilter extends OpenEventFilter {
   readonly notNames?: Glob
   /** Statuses of the root; `success` and `errors` are `completed` without and with errors. */
   readonly status?: readonly string[]
+  /** What failures have meant for the stream, see `Summary.outcome`. */
+  readonly outcome?: readonly string[]
   /** An event has failed, and nobody has acknowledged that since. */
   readonly failed?: boolean
   /** With `failed`: also failures that were acknowledged. */
@@ -70,6 +72,7 @@ export function verdictOf({ listed, summary }: Filtered, filter: StreamFilter, n
   if (!mayPass(listed, byState)) return 'no'
   if (summary === undefined) return asksForSummary(filter) ? 'no' : 'yes'
   if (filter.status !== undefined && !statusWords(summary).some(word => filter.status?.includes(word))) return 'no'
+  if (filter.outcome?.includes(summary.outcome) === false) return 'no'
   if (!passesFailures(listed, summary, filter)) return 'no'
   if (filter.overdue && !isOverdue(summary, nowMs)) return 'no'
   if (filter.abandoned && !isAbandoned(summary, nowMs)) return 'no'
@@ -125,8 +128,9 @@ export function isOverdue({ dueMs }: Pick<Summary, 'dueMs'>, nowMs: number): boo
 const ROOT_TEXTS = ['root', 'key', 'topic', 'tag', 'trackingId'] as const
 
 function asksForSummary(filter: StreamFilter): boolean {
-  const { status, failed, canceled, overdue, abandoned, failure } = filter
-  if (failed || canceled || overdue || abandoned || status !== undefined || failure !== undefined) return true
+  const { status, outcome, failed, canceled, overdue, abandoned, failure } = filter
+  if (failed || canceled || overdue || abandoned || status !== undefined || outcome !== undefined) return true
+  if (failure !== undefined) return true
   return filtersEvents(filter) || [...ROOT_TEXTS, 'eventName' as const].some(name => filter[name] !== undefined)
 }
 

@@ -109,7 +109,9 @@ function commonName({ group, root, event, ...rest }: GroupName, other: GroupName
 function statusOf({ summary, fault }: SummarizedStream): GroupName {
   if (summary === undefined) return { group: fault === undefined ? 'not started' : 'unreadable' }
   if (summary.status === 'completed' && summary.outcome === 'errors') return { group: 'completed (errors)' }
-  return { group: summary.status === '' ? 'no status' : summary.status }
+  const { status, outcome } = summary
+  const isSpecial = outcome !== '' && outcome !== 'errors'
+  return { group: status === '' ? 'no status' : isSpecial ? `${status} (${outcome})` : status }
 }
 
 function failureOf({ root, failedId: event, failure }: Summary): GroupName {

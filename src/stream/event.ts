@@ -40,6 +40,11 @@ export const LC_ATTRIBUTES = [
   'attempt',
   'claimed',
   'onDue',
+  'retry',
+  'attemptTimeout',
+  'undo',
+  'undoes',
+  'unsure',
   'auto',
   'wait',
   'join',
@@ -49,7 +54,9 @@ export const LC_ATTRIBUTES = [
   'wake',
   'opened',
   'superseded',
+  'skipped',
   'onFailure',
+  'ending',
   'outcome',
   'failed',
   'ack',
@@ -118,6 +125,16 @@ export function isFailed(event: { readonly status: string }): boolean {
 /** Whether the event has a closed gate: it waits for conditions, see `gate.ts`, and no worker can claim it. */
 export function isGated(event: StreamEvent): boolean {
   return event.lc.wait !== undefined && !isFinal(event)
+}
+
+/** Whether an operator let the stream go on in spite of its failure: it counts as passed. */
+export function isSkipped(event: Pick<StreamEvent, 'lc'>): boolean {
+  return event.lc.skipped !== undefined
+}
+
+/** Whether the event belongs to the undo sequence of its stream: the step `Undo`, or one that takes another back. */
+export function isUndo(event: Pick<StreamEvent, 'lc'>): boolean {
+  return event.lc.undoes !== undefined
 }
 
 /** Whether the event is a join that still waits for the other branches of its fork. */

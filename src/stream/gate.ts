@@ -5,7 +5,16 @@
  * closes the events above it. The conditions are the attributes beside `lc:wait`; each that holds is removed, and with
  * the last one the gate opens.
  */
-import { isFailed, isFinal, isGated, isSuperseded, type LcAttributeName, type StreamEvent } from './event.ts'
+import {
+  isFailed,
+  isFinal,
+  isGated,
+  isSkipped,
+  isSuperseded,
+  isUndo,
+  type LcAttributeName,
+  type StreamEvent,
+} from './event.ts'
 import type { EventStream } from './event-stream.ts'
 import { readTime } from './time/dates.ts'
 import { parseTimeSpan } from './time/durations.ts'
@@ -59,7 +68,10 @@ export function delayMs(event: StreamEvent): number {
   return span === undefined || span.negative ? 0 : span.ms
 }
 
-/** How far the events named by `lc:after` are: `failed` if one has ended without being passed. */
+/**
+ * How far the events named by `lc:after` are: `failed` if one has ended without being passed. A skipped event is passed,
+ * and within an undo sequence a failure does not stop the rest.
+ */
 export type GateProgress = 'open' | 'passed' | 'failed'
 
 /** Progress of the events that the gate names; `passed` without any. An unknown id is open. */
@@ -68,7 +80,7 @@ export function progressOf(stream: EventStream, event: StreamEvent): GateProgres
   for (const id of gateIds(event)) {
     const named = namedEvent(stream, id)
     if (named === undefined || !isFinal(named)) open = true
-    else if (isFailed(named)) return 'failed'
+    else if (isFailed(named) && !isSkipped(named) && !isUndo(named)) return 'failed'
   }
   return open ? 'open' : 'passed'
 }

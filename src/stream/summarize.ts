@@ -2,6 +2,7 @@ import type { StreamDocument } from './document.ts'
 import { attemptOf, isFailed, isFinal, isGated, isSuperseded, type StreamEvent } from './event.ts'
 import { EventStream, openWork } from './event-stream.ts'
 import { isCanceledByGate, waitsFor } from './gate.ts'
+import { outcomeOf } from './outcome.ts'
 import {
   cutList,
   encodedIdLength,
@@ -49,7 +50,10 @@ export function summarize(document: StreamDocument, options: SummarizeOptions): 
     version: document.version,
     born: document.born,
     status: root?.status ?? '',
-    outcome: [...aborted, ...canceled].some(event => event !== root) ? 'errors' : '',
+    outcome: outcomeOf(
+      stream,
+      [...aborted, ...canceled].some(event => event !== root),
+    ),
     lastBy: options.lastBy,
     root: root?.name ?? '',
     createdMs: root === undefined ? undefined : read(root.created),

@@ -1,4 +1,5 @@
 import { MAX_READ_EVENTS } from './limits.ts'
+import { isOutcome, type StreamOutcome } from './outcome.ts'
 
 /** The facts of a stream for listings. A cache: the document is authoritative (stream-format 8). */
 export interface Summary {
@@ -6,8 +7,8 @@ export interface Summary {
   readonly born: string
   /** The root's status. */
   readonly status: string
-  /** `errors` when an event below the root was aborted or canceled. */
-  readonly outcome: '' | 'errors'
+  /** What the failures have meant for the stream. */
+  readonly outcome: '' | StreamOutcome
   /** Who wrote last (`by` of the last transaction). */
   readonly lastBy: string
   /** Name of the root event. */
@@ -143,7 +144,7 @@ export function encodeSummary(summary: Summary): Record<string, string> {
 /** The summary in these fields; `undefined` if a field is missing or unreadable. Never throws. */
 export function decodeSummary(fields: Readonly<Record<string, string | undefined>>): Summary | undefined {
   const outcome = fields.outcome ?? ''
-  if (fields.codec !== CODEC || (outcome !== '' && outcome !== 'errors')) return undefined
+  if (fields.codec !== CODEC || (outcome !== '' && !isOutcome(outcome))) return undefined
   try {
     // Written out instead of built from the tables of keys: a listing decodes thousands at a time, and this takes half
     // the time.

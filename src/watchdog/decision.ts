@@ -1,4 +1,4 @@
-import type { Operation } from '../stream/operations/operation.ts'
+import type { DueAction, Operation } from '../stream/operations/operation.ts'
 import type { LimitKind } from '../stream/time/deadlines.ts'
 
 /** An action that the watchdog plans for a stream. */
@@ -6,8 +6,11 @@ export type WatchdogDecision = Expiry | Settlement
 
 /** A deadline of an event expired without a heartbeat. */
 export interface Expiry {
-  /** `abort-event`, `abort-stream`: aborts it. `notify`: calls hooks and changes nothing. */
-  readonly kind: 'abort-event' | 'abort-stream' | 'notify'
+  /**
+   * `abort-event`, `abort-stream`: aborts it. `end-attempt`: ends an attempt that runs too long; the event is tried again
+   * while attempts are left. `notify`: calls hooks and changes nothing.
+   */
+  readonly kind: DueAction | 'end-attempt'
   readonly stream: string
   /** Id and name of the event with the expired deadline. */
   readonly event: string
@@ -21,7 +24,7 @@ export interface Expiry {
   readonly commandId: string
   /**
    * Number of open events it ends: the target and its open descendants. Descendants of several targets count for the
-   * first. 0 for `notify`.
+   * first. 0 for `notify` and `end-attempt`.
    */
   readonly ends: number
   /** Absent for `notify`. */

@@ -137,11 +137,11 @@ function inspectAtMs(
 
 /** Ending the stream makes all other decisions needless; ending an event ends its descendants too. */
 function expiriesOf(subject: InspectedStream, ripe: readonly DatedEvent[], rules: InspectionRules): Expiry[] {
-  const actions = ripe.map(judged => ({ judged, kind: actionOf(subject.stream, judged.event, rules.onDue) }))
+  const actions = ripe.map(judged => ({ judged, kind: actionOf(subject.stream, judged, rules.onDue) }))
   const ending = actions.find(({ kind }) => kind === 'abort-stream')
   const count = new OpenCount(subject.stream)
   if (ending !== undefined) return [expiryOf(subject, ending.judged, ending.kind, count)]
-  const enders = actions.flatMap(({ judged, kind }) => (kind === 'notify' ? [] : [judged.position]))
+  const enders = actions.flatMap(({ judged, kind }) => (kind === 'abort-event' ? [judged.position] : []))
   const ended = descendants(subject.stream, enders)
   return actions
     .filter(({ judged }) => !ended.has(judged.position))
@@ -149,7 +149,8 @@ function expiriesOf(subject: InspectedStream, ripe: readonly DatedEvent[], rules
 }
 
 /** A deadline of the root applies to the whole stream. Unknown values of `lc:onDue` are ignored. */
-function actionOf(stream: EventStream, event: StreamEvent, usual: DueAction): DueAction {
+function actionOf(stream: EventStream, { event, limit }: DatedEvent, usual: DueAction): Expiry['kind'] {
+  if (limit.kind === 'attempt') return 'end-attempt'
   const { onDue } = event.lc
   const action = isDueAction(onDue) ? onDue : usual
   return action === 'abort-event' && stream.isRoot(event) ? 'abort-stream' : action
@@ -158,7 +159,7 @@ function actionOf(stream: EventStream, event: StreamEvent, usual: DueAction): Du
 function expiryOf(
   subject: InspectedStream,
   { event, position, limit }: DatedEvent,
-  kind: DueAction,
+  kind: Expiry['kind'],
   count: OpenCount,
 ): Expiry {
   const target = kind === 'abort-stream' ? 0 : position
@@ -175,6 +176,9 @@ function expiryOf(
   }
   if (kind === 'notify') return { ...what, ends: 0 }
   const expired = observedDeadline(event, limit.dueMs)
+  if (kind === 'end-attempt') {
+    return { ...what, ends: 0, operation: { op: 'fail', event: event.id, msg: message, transient: true, expired } }
+  }
   const on = target === position ? { event: event.id } : {}
   return { ...what, ends: count.from(target), operation: { op: 'abort', ...on, msg: message, expired } }
 }
@@ -248,7 +252,8 @@ const MAX_ID_LENGTH = 150
  * command id.
  */
 export function expiryText(event: StreamEvent, limit: Deadline, isTarget: boolean): string {
-  const { id, name, timeout } = event
+  const { id, name } = event
+  const timeout = limit.kind === 'attempt' ? (event.lc.attemptTimeout ?? '') : event.timeout
   const who = isTarget ? '' : `${part(id)}${name === '' ? '' : ` ${part(name)}`} `
   return `${who}timed out: ${reasonOf(limit, part(timeout))}`
 }
@@ -264,6 +269,8 @@ function reasonOf({ kind, dueMs, from }: Deadline, timeout: string): string {
       return `no signal since ${since} (timeout ${timeout})`
     case 'no-sign-of-life':
       return `no sign of life since ${since} (timeout ${timeout})`
+    case 'attempt':
+      return `the attempt has run since ${since} (attempt timeout ${timeout})`
     case 'absolute':
       return `it was to end by ${isoTime(dueMs)}`
     default:

@@ -40,8 +40,15 @@ export async function claimEvent(
   timing: Timing,
 ): Promise<ClaimOutcome> {
   const claimMs = claimMsOf(options)
-  const { owner, takeOver, signal } = options
-  const operation = { op: 'start', event: target.event, owner, claimMs, ...(takeOver ? { takeOver } : {}) } as const
+  const { owner, takeOver, signal, maxAttempts } = options
+  const operation = {
+    op: 'start',
+    event: target.event,
+    owner,
+    claimMs,
+    ...(takeOver ? { takeOver } : {}),
+    ...defined({ maxAttempts }),
+  } as const
   const how = { ...transactOptions(options), commandId: randomUUID() }
   const sentAt = instantOf(timing)
   for (;;) {

@@ -1,5 +1,6 @@
 import { StoreUnreachable } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
+import { DEFAULT_ATTEMPTS } from '../stream/retry-policy.ts'
 import type { WorkerTiming } from '../util/clock.ts'
 import { defined } from '../util/defined.ts'
 import type { Finder, FoundEvent } from './finder.ts'
@@ -14,9 +15,8 @@ import type {
   Work,
   WorkerEvent,
   WorkOutcome,
-  WorkResult,
 } from './types.ts'
-import { RELEASE, workEvent } from './work-event.ts'
+import { isAgain, RELEASE, workEvent } from './work-event.ts'
 
 type Target = Extract<FoundEvent, { readonly kind: 'found' }>
 
@@ -31,7 +31,6 @@ interface RunnerContext {
   readonly over: AbortSignal
 }
 
-const MAX_ATTEMPTS = 5
 /** Exclusion, ms: after a refusal without an apparent reason, of a leased stream, of a released event, after a fault. */
 const REST_MS = { refused: 500, leased: 5_000, released: 5_000, fault: 30_000 } as const
 
@@ -61,17 +60,17 @@ export class EventRunner {
    */
   async run(target: Target, leave: () => void): Promise<void> {
     const { finder, counters, outages, over } = this.#at
-    const state = { isBegun: false, isGivenUp: false }
+    const state = { isBegun: false }
     finder.begin(target)
     try {
-      const outcome = await workEvent(this.#store, target, this.#options, job =>
-        this.#workOn(job, target, state, leave),
-      )
+      const options = { maxAttempts: DEFAULT_ATTEMPTS, ...this.#options }
+      const outcome = await workEvent(this.#store, target, options, job => this.#workOn(job, state, leave))
+      const isGivenUp = outcome.kind === 'not-claimed' && isUsedUp(outcome.undone)
       outages.answered('change')
       const after = await aftermathOf(this.#store, outcome)
-      if (!state.isGivenUp) counters.ended(outcome, after.ownEnd)
+      if (!isGivenUp) counters.ended(outcome, after.ownEnd)
       this.#follow(target, outcome, after)
-      this.#emit(target, outcome, after, state.isGivenUp)
+      this.#emit(target, outcome, after, isGivenUp)
     } catch (error) {
       if (state.isBegun) counters.threw()
       else if (!(error instanceof StoreUnreachable)) counters.fault()
@@ -81,18 +80,7 @@ export class EventRunner {
     }
   }
 
-  /** An event with too many attempts is failed without work, under a new claim that fences off a late heartbeat. */
-  async #workOn(
-    job: Job,
-    { expiredClaim }: Target,
-    state: { isBegun: boolean; isGivenUp: boolean },
-    leave: () => void,
-  ) {
-    const { maxAttempts = MAX_ATTEMPTS } = this.#options
-    if (expiredClaim !== undefined && job.attempt > maxAttempts) {
-      state.isGivenUp = true
-      return givenUp(expiredClaim.attempts, expiredClaim.owner)
-    }
+  async #workOn(job: Job, state: { isBegun: boolean }, leave: () => void) {
     // The loop was drained during the claim.
     if (this.#at.over.aborted) return RELEASE
     state.isBegun = true
@@ -128,8 +116,9 @@ export class EventRunner {
     this.#rest(target, this.#options.until === undefined ? restMs : Number.POSITIVE_INFINITY)
   }
 
-  #notClaimed({ stream, event }: Target, { kind }: NotCommitted): void {
-    if (kind === 'held') this.#rest({ stream }, REST_MS.leased)
+  #notClaimed({ stream, event }: Target, undone: NotCommitted): void {
+    if (isUsedUp(undone)) this.#at.finder.wrote(stream)
+    else if (undone.kind === 'held') this.#rest({ stream }, REST_MS.leased)
     else {
       this.#rest({ stream, event }, REST_MS.refused)
       this.#at.finder.invalidate(stream)
@@ -161,23 +150,31 @@ export class EventRunner {
     isGivenUp: boolean,
   ): void {
     const { observe, counters } = this.#at
-    if (isGivenUp && outcome.kind === 'reported') {
+    if (isGivenUp) {
       counters.gaveUp()
       observe({ kind: 'given-up', stream, event, attempts: expiredClaim?.attempts ?? 0 })
     } else observe({ kind: 'outcome', outcome, ...defined({ ownEnd }) })
   }
 }
 
-function givenUp(attempts: number, owner: string): WorkResult {
-  return {
-    op: 'fail',
-    msg: `given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}; the last was ${owner}'s`,
-  }
+/** Whether the event had no attempts left: it was failed instead of claimed. */
+function isUsedUp(undone: NotCommitted): boolean {
+  return undone.kind === 'refused' && undone.refusal.code === 'no-attempts'
 }
 
 /** Counters for the report of a loop. */
 export class WorkerCounters {
-  readonly #counts = { claimed: 0, completed: 0, failed: 0, released: 0, lost: 0, racesLost: 0, givenUp: 0, faults: 0 }
+  readonly #counts = {
+    claimed: 0,
+    completed: 0,
+    failed: 0,
+    again: 0,
+    released: 0,
+    lost: 0,
+    racesLost: 0,
+    givenUp: 0,
+    faults: 0,
+  }
 
   get counts(): Omit<LoopReport, 'locked'> {
     return { ...this.#counts }
@@ -207,10 +204,14 @@ export class WorkerCounters {
     counts.claimed += 1
     const op = outcome.kind === 'reported' ? outcome.ending.op : ownEnd?.op
     if (op === undefined) counts.lost += 1
-    else if (op === 'fail') counts.failed += 1
+    else if (op === 'fail') counts[isTriedAgain(outcome, ownEnd) ? 'again' : 'failed'] += 1
     else if (op === 'release') counts.released += 1
     else counts.completed += 1
   }
+}
+
+function isTriedAgain(outcome: WorkOutcome, ownEnd: SelfReported | undefined): boolean {
+  return outcome.kind === 'reported' ? isAgain(outcome.result) : ownEnd?.isAgain === true
 }
 
 /** Kind of a request: to find events, or to change them. */

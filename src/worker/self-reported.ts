@@ -58,5 +58,6 @@ async function inspect(store: StreamStore, { stream, event: { id }, fence, born 
   if (first === undefined || op === undefined) return { isBack }
   const { version, added, done } = resultFromJournal(view.document, first)
   const msg = (op === 'complete' || op === 'fail') && !isBack ? event?.msg : undefined
-  return { ownEnd: { op, version, added, done, ...(msg ? { msg } : {}) }, isBack: isBack || op === 'release' }
+  const again = first.changes.some(({ how }) => how === 'again') ? { isAgain: true as const } : {}
+  return { ownEnd: { op, version, added, done, ...(msg ? { msg } : {}), ...again }, isBack: isBack || op === 'release' }
 }

@@ -18,11 +18,6 @@ export interface LoopOptions extends WorkOptions {
   /** Number of events at a time. Default 1. */
   readonly concurrency?: number
   /**
-   * Maximum number of attempts of an event whose claims expire. After that the event is failed, so that the stream does not
-   * wait forever. Default 5.
-   */
-  readonly maxAttempts?: number
-  /**
    * `once`: ends after one event, or if there is none. `until-empty`: ends when a scan of all streams finds no event. Both skip
    * events that the loop or its work has released or made ready again, and events with faults. Default: the loop never ends.
    */
@@ -60,6 +55,8 @@ export interface LoopReport {
   /** Of these: completed or advanced. */
   readonly completed: number
   readonly failed: number
+  /** Attempts that failed for a passing reason: their events are tried again. */
+  readonly again: number
   /** Claims released without a result. */
   readonly released: number
   /** Claims lost, and results that could not be reported. */
@@ -88,6 +85,8 @@ export interface SelfReported {
   readonly added: readonly string[]
   /** Whether the result ended the stream. */
   readonly done: boolean
+  /** The attempt failed for a passing reason, and the event is tried again. */
+  readonly isAgain?: true
 }
 
 /** A claimed event, as passed to its work. */
@@ -157,14 +156,25 @@ export type WorkResult =
       readonly steps?: readonly StepSpec[]
       readonly result?: EventData
     }
-  | { readonly op: 'fail'; readonly msg?: string; readonly result?: EventData }
+  | {
+      readonly op: 'fail'
+      readonly msg?: string
+      readonly result?: EventData
+      /** For a passing reason: the event is tried again after a pause while attempts are left. */
+      readonly transient?: boolean
+      /** The policy for an event that names none, `5 2s..1m`. Default: that of the worker. */
+      readonly retry?: string
+    }
   /** The claim is released: the event is `init` again, with the same attempt number. */
   | { readonly op: 'release' }
 
 /** Reason why work has to stop early. */
 export type StopReason =
   /** The worker itself is stopping. The claim still holds: the work can finish, or release the event. */
-  { readonly kind: 'stopped'; readonly reason: unknown } | LostClaim
+  | { readonly kind: 'stopped'; readonly reason: unknown }
+  /** The attempt has run longer than its attempt timeout. Unless the work still ends the event, it is tried again. */
+  | { readonly kind: 'attempt-timeout'; readonly ms: number }
+  | LostClaim
 
 /**
  * A lost claim: no result can be reported. `code` is the code of the refusal (`already-final` if the event was canceled or
@@ -194,6 +204,16 @@ export interface WorkOptions {
   /** How long to wait for a lease held by another, ms. Default 10 000. */
   readonly leaseWaitMs?: number
   readonly write?: WriteMode
+  /**
+   * Maximum number of attempts of an event that names none itself: after transient failures, and in a loop after claims that
+   * expired. After that the event is failed, so that the stream does not wait forever. Default 5.
+   */
+  readonly maxAttempts?: number
+  /**
+   * The first and the longest pause after a transient failure of an event that names none itself, `2s..1m`: pauses double in
+   * between. Default `1s..1m`.
+   */
+  readonly backoff?: string
   /** Stops the work early: the signal of the job aborts with `stopped`, and the event can be released. */
   readonly signal?: AbortSignal
 }

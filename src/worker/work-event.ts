@@ -5,9 +5,12 @@ import type { StreamStore } from '../store/store.ts'
 import type { EventData } from '../stream/data.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import type { ChangeResult, Operation } from '../stream/operations/operation.ts'
+import { DEFAULT_ATTEMPTS, DEFAULT_BACKOFF } from '../stream/retry-policy.ts'
 import { cleanProgramText, TEXT_LIMITS } from '../stream/text.ts'
+import { attemptTimeoutMs } from '../stream/time/deadlines.ts'
+import { formatDuration } from '../stream/time/durations.ts'
 import { text } from '../stream/values.ts'
-import { machineTiming, type Timing } from '../util/clock.ts'
+import { elapsedMs, machineTiming, type Timing } from '../util/clock.ts'
 import { defined } from '../util/defined.ts'
 import { attemptKey, type Claim, changeUnderClaim, claimEvent } from './claim.ts'
 import { Heartbeat, limitWarning } from './heartbeat.ts'
@@ -60,14 +63,40 @@ export async function workEvent(
   options.signal?.addEventListener('abort', stopped)
   if (options.signal?.aborted) stopped()
   const beating = heartbeat.run()
+  const limit = limitAttempt(claim, timing, stop)
   try {
-    const ending = withResult(await runWork(work, job), produced)
+    const ending = limit.endingOf(withResult(await runWork(work, job), produced))
     if (lost !== undefined) return { kind: 'lost', job, lost }
     return { ...(await report(store, claim, ending, options, { timing, gone: gone.signal })), job }
   } finally {
+    limit.over()
     options.signal?.removeEventListener('abort', stopped)
     heartbeat.stop()
     await beating
+  }
+}
+
+/** Stops work that runs longer than the attempt timeout of its event. Heartbeats do not renew that time. */
+function limitAttempt(claim: Claim, timing: Timing, stop: AbortController) {
+  const ms = attemptTimeoutMs(claim.state)
+  const over = new AbortController()
+  let isExpired = false
+  const expire = async () => {
+    if (ms === undefined) return
+    await timing.pause(Math.max(0, ms - elapsedMs(claim.sentAt, timing)), over.signal)
+    if (over.signal.aborted || stop.signal.aborted) return
+    isExpired = true
+    stop.abort({ kind: 'attempt-timeout', ms } satisfies StopReason)
+  }
+  void expire()
+  return {
+    /** The result of work that may have been stopped: without one of its own the attempt has failed, and another follows. */
+    endingOf(ending: WorkResult): WorkResult {
+      if (!isExpired || ms === undefined || ending.op !== 'release') return ending
+      const msg = `the attempt ran longer than its attempt timeout of ${formatDuration(ms)}`
+      return { op: 'fail', transient: true, msg }
+    },
+    over: () => over.abort(),
   }
 }
 
@@ -125,7 +154,7 @@ async function report(
   options: EventWorkOptions,
   { timing, gone }: { readonly timing: Timing; readonly gone: AbortSignal },
 ): Promise<WithoutJob<Reported>> {
-  const operation = operationOf(ending, claim)
+  const operation = operationOf(ending, claim, options)
   const how = { ...options, commandId: randomUUID() }
   for (let attempt = 0; ; attempt++) {
     const isLast = gone.aborted
@@ -170,11 +199,12 @@ const COMPLETE: WorkResult = { op: 'complete' }
 export const RELEASE: WorkResult = { op: 'release' }
 
 /** The operation for a result. */
-function operationOf(ending: WorkResult, { event, fence }: Claim): Operation {
+function operationOf(ending: WorkResult, { event, fence }: Claim, options: EventWorkOptions): Operation {
   switch (ending.op) {
     case 'complete':
+      return { op: 'complete', event, fence, ...msgOf(ending), ...resultIn(ending) }
     case 'fail':
-      return { op: ending.op, event, fence, ...messageIn(ending), ...resultIn(ending) }
+      return { op: 'fail', event, fence, ...msgOf(ending), ...againOf(ending, options), ...resultIn(ending) }
     case 'advance': {
       const { next, join, steps, forks = [] } = ending
       return { op: 'advance', event, fence, forks, ...defined({ next, join, steps }), ...resultIn(ending) }
@@ -186,12 +216,25 @@ function operationOf(ending: WorkResult, { event, fence }: Claim): Operation {
   }
 }
 
-function messageIn({ msg }: { readonly msg?: string }) {
+function resultIn({ result }: { readonly result?: EventData }) {
+  return result === undefined ? {} : { result }
+}
+
+function msgOf({ msg }: { readonly msg?: string }): { readonly msg?: string } {
   return msg === undefined ? {} : { msg: messageText(msg) }
 }
 
-function resultIn({ result }: { readonly result?: EventData }) {
-  return result === undefined ? {} : { result }
+/** How often a transient failure is repeated if its event does not say. */
+function againOf(
+  { transient, retry }: Extract<WorkResult, { op: 'fail' }>,
+  { maxAttempts = DEFAULT_ATTEMPTS, backoff = DEFAULT_BACKOFF }: EventWorkOptions,
+) {
+  return transient === true ? { transient, retry: retry ?? `${maxAttempts} ${backoff}` } : {}
+}
+
+/** Whether a reported failure was transient, and the event is tried again. */
+export function isAgain({ changed }: Pick<ChangeResult, 'changed'>): boolean {
+  return changed.some(({ how }) => how === 'again')
 }
 
 /** The failure for an error of the work. */

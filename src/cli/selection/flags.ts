@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import type { TextPattern } from '../../ops/filter.ts'
+import { OUTCOMES } from '../../stream/outcome.ts'
 import {
   added,
   choices,
@@ -30,6 +31,7 @@ export interface FilterOptions {
   readonly owner?: readonly string[]
   readonly eventName?: readonly string[]
   readonly eventState?: readonly string[]
+  readonly outcome?: readonly string[]
   readonly root?: readonly string[]
   readonly key?: readonly string[]
   readonly topic?: readonly string[]
@@ -71,6 +73,10 @@ export function filterFlags(command: Command, since: string | false = SINCE): Co
       'status of the stream: init, inprocess, completed, aborted, canceled; success and errors are completed without and ' +
         'with errors; separated by commas',
     ).argParser(choices('--status', STATUS_WORDS)),
+    new Option(
+      '--outcome <outcome>',
+      `what failures have meant for the stream: ${OUTCOMES.join(', ')}; separated by commas`,
+    ).argParser(choices('--outcome', OUTCOMES)),
     new Option('--failed', 'an event has failed and nobody has acknowledged it (see ack)'),
     new Option('--acknowledged', 'an event has failed, acknowledged or not'),
     new Option('--canceled', 'the stream or an event was canceled on request'),

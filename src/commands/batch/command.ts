@@ -47,6 +47,27 @@ export function registerBatch(
   act(command, runtime, 'writes', own => parsed<BatchCommandOptions>(own, ['names']), go)
 }
 
+/** Registers a command that can end whole streams: with `--no-compensate` it does not undo what they did. */
+export function registerEnd(
+  parent: Command,
+  runtime: Runtime,
+  what: TransactCommand,
+  go: Run<BatchCommandOptions> = runTransactions(what),
+): void {
+  const command = registerTransactCommand(parent, runtime, what, (options, at) => go(withoutDefault(options), at))
+  command.option('--no-compensate', 'end a stream at once, without undoing what it did')
+}
+
+/** The parser gives a flag `--no-…` its default under the name without `no`. */
+function withoutDefault({ compensate, ...options }: BatchCommandOptions & { readonly compensate?: boolean }) {
+  return compensate === false ? { ...options, noCompensate: true } : options
+}
+
+/** Whether the stream is to be ended without undoing what it did. */
+export function compensationOf({ noCompensate }: BatchCommandOptions): { readonly noCompensate?: true } {
+  return noCompensate === true ? { noCompensate } : {}
+}
+
 /** The reason is also the message of the target. */
 export function messageOf({ reason }: BatchCommandOptions): { readonly msg?: string } {
   return reason === undefined ? {} : { msg: reason }

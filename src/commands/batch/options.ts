@@ -20,6 +20,8 @@ export interface BatchCommandOptions extends GlobalOptions, ChangeFlags, Selecti
   readonly only?: readonly OutcomeWord[]
   /** Of `retry`: also what was canceled on request. */
   readonly reopenCanceled?: boolean
+  /** Of `cancel` and `abort`: ends the stream at once, without undoing what it did. */
+  readonly noCompensate?: boolean
   /** `rm`: also open streams. */
   readonly force?: boolean
   /** `lease break`: seconds until the lease ends. */

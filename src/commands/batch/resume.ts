@@ -71,6 +71,8 @@ const FROM_RUN_FILE: { readonly [Name in keyof BatchCommandOptions]?: true } & {
   streams: true,
   all: true,
   reopenCanceled: true,
+  noCompensate: true,
+  outcome: true,
   match: true,
   notMatch: true,
   status: true,

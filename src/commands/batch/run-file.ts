@@ -108,6 +108,7 @@ function headerAndTargets(
     events: options.event ?? [],
     force: options.force ?? false,
     canceled: options.reopenCanceled ?? false,
+    noCompensate: options.noCompensate ?? false,
     rerunOf: orNull(rerunOf),
     total: plan.targets.length,
   }

@@ -11,20 +11,22 @@ import { openStoreFor, transactOptions } from '../../cli/store.ts'
 import { readStream } from '../../ops/read-stream.ts'
 import { transact } from '../../ops/transact/transact.ts'
 import type { StreamStore } from '../../store/store.ts'
-import type { ChangeResult, EventSpec, Operation } from '../../stream/operations/operation.ts'
+import type { ChangeResult, EventSpec, OnFailure, Operation } from '../../stream/operations/operation.ts'
 import { stepSequence } from '../../stream/operations/plan.ts'
 import { defined } from '../../util/defined.ts'
+import { type FailureFlags, failureOf } from '../event/failure-flags.ts'
 import { type AttributeFlags, attributesOf, type GateFlags, gateOf } from '../event/flags.ts'
 import { readTemplate } from './read-template.ts'
 import type { Template } from './template.ts'
 
-export interface InitOptions extends GlobalOptions, ChangeFlags, AttributeFlags, GateFlags, DataFlags {
+export interface InitOptions extends GlobalOptions, ChangeFlags, AttributeFlags, GateFlags, FailureFlags, DataFlags {
   readonly stream: string
   readonly root?: string
   readonly fork?: readonly string[]
   readonly join?: string
   readonly steps?: readonly string[]
   readonly hold?: boolean
+  readonly onFailure?: OnFailure
   /** Path of a template, `-` for standard input. */
   readonly from?: string
   readonly ifAbsent?: boolean
@@ -63,8 +65,10 @@ export async function initStream(options: InitOptions, runtime: Runtime): Promis
 function initOperation(options: InitOptions, template: Template, born: string): Init {
   const attributes = attributesOf({ ...template, ...flagsOf(options) })
   const gate = gateOf(options)
-  const forks: readonly EventSpec[] = options.fork?.map(name => ({ ...gate, name })) ?? template.fork ?? []
-  const steps = options.steps === undefined ? (template.steps ?? []) : stepSequence(options.steps, gate)
+  const failure = failureOf(options)
+  const forks: readonly EventSpec[] = options.fork?.map(name => ({ ...gate, ...failure, name })) ?? template.fork ?? []
+  const steps =
+    options.steps === undefined ? (template.steps ?? []) : stepSequence(options.steps, { ...gate, ...failure })
   const [given] = Object.keys(gate)
   if (given !== undefined && options.fork === undefined && options.steps === undefined)
     throw new UsageError('--wait-for, --delay, --at and --auto are for new events below the root', {
@@ -75,13 +79,24 @@ function initOperation(options: InitOptions, template: Template, born: string): 
     throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join.name}` })
   return {
     op: 'init',
-    root: { ...attributes, ...defined({ data: template.data }), name: options.root ?? template.root ?? 'Start' },
+    root: {
+      ...attributes,
+      ...defined({ data: template.data }),
+      ...rootFailure(template),
+      ...(forks.length + steps.length === 0 ? failure : {}),
+      name: options.root ?? template.root ?? 'Start',
+    },
     forks,
     ...(join === undefined ? {} : { join }),
     ...(steps.length === 0 ? {} : { steps }),
     hold: options.hold ?? template.hold ?? false,
+    ...defined({ onFailure: options.onFailure ?? template.onFailure }),
     born,
   }
+}
+
+function rootFailure({ retry, attemptTimeout, undo }: Template): Partial<EventSpec> {
+  return defined({ retry, attemptTimeout, undo })
 }
 
 function flagsOf({ topic, key, tag, ref, trackingId, timeout, onDue }: InitOptions) {

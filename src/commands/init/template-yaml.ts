@@ -1,9 +1,10 @@
 import { parseDocument } from 'yaml'
 import { UsageError } from '../../cli/problem.ts'
-import { choice, requiredText, storedDuration, storedText, storedTime, timeout } from '../../cli/values.ts'
+import { choice, inFlag, requiredText, storedDuration, storedText, storedTime, timeout } from '../../cli/values.ts'
 import { dataOf, type EventData } from '../../stream/data.ts'
-import { type EventSpec, ON_DUE } from '../../stream/operations/operation.ts'
+import { type EventSpec, ON_DUE, ON_FAILURE } from '../../stream/operations/operation.ts'
 import { type PlanPart, planSteps } from '../../stream/operations/plan.ts'
+import { normalRetry } from '../../stream/retry-policy.ts'
 import type { Template } from './template.ts'
 
 /** The attributes of any event; in a template also written with hyphens, as the flags are. */
@@ -11,6 +12,9 @@ const ATTRIBUTES = ['topic', 'key', 'tag', 'ref', 'trackingId', 'timeout', 'onDu
 
 /** What an event of a template waits for: the flags of the same names. */
 const GATE = ['waitFor', 'delay', 'at', 'auto'] as const
+
+/** What happens when an event of a template fails. */
+const FAILURE = ['retry', 'attemptTimeout', 'undo'] as const
 
 /** Reads a template in YAML, of which JSON is a subset. */
 export function yamlTemplate(text: string): Template {
@@ -24,6 +28,8 @@ export function yamlTemplate(text: string): Template {
     'steps',
     'hold',
     'data',
+    'onFailure',
+    ...FAILURE,
     ...ATTRIBUTES,
   ])
   if (fields.fork !== undefined && !Array.isArray(fields.fork))
@@ -39,6 +45,10 @@ export function yamlTemplate(text: string): Template {
     ...(fields.join === undefined ? {} : { join: spec(fields.join) }),
     ...(steps.length === 0 ? {} : { steps }),
     ...(fields.hold === undefined ? {} : { hold: fields.hold }),
+    ...failureOf(fields),
+    ...(fields.onFailure === undefined
+      ? {}
+      : { onFailure: choice('on-failure', ON_FAILURE)(scalar('on-failure', fields.onFailure)) }),
   }
 }
 
@@ -78,7 +88,7 @@ function listed(name: string, value: unknown): readonly unknown[] {
   throw new UsageError(`${name} must be a list`, { hint: `${name}: [A, B]` })
 }
 
-const EVENT = ['name', 'msg', 'data', ...ATTRIBUTES, ...GATE] as const
+const EVENT = ['name', 'msg', 'data', ...ATTRIBUTES, ...GATE, ...FAILURE] as const
 
 /** Reads an event of a template: a name, or a mapping. */
 function spec(value: unknown): EventSpec {
@@ -90,6 +100,7 @@ function eventOf(fields: Readonly<Record<string, unknown>>): EventSpec {
     ...attributes(fields),
     ...gateOf(fields),
     ...dataIn(fields),
+    ...failureOf(fields),
     name: requiredText('name')(scalar('name', fields.name ?? '')),
     ...(fields.msg === undefined ? {} : { msg: storedText('msg', 'msg')(scalar('msg', fields.msg)) }),
   }
@@ -102,6 +113,16 @@ function gateOf({ waitFor, delay, at, auto }: Readonly<Record<string, unknown>>)
     ...(delay === undefined ? {} : { delay: storedDuration('delay')(scalar('delay', delay)) }),
     ...(at === undefined ? {} : { wake: storedTime('at')(scalar('at', at)) }),
     ...(auto === undefined ? {} : { auto }),
+  }
+}
+
+function failureOf({ retry, attemptTimeout, undo }: Readonly<Record<string, unknown>>): Partial<EventSpec> {
+  return {
+    ...(retry === undefined ? {} : { retry: inFlag('retry', () => normalRetry(scalar('retry', retry))) }),
+    ...(attemptTimeout === undefined
+      ? {}
+      : { attemptTimeout: storedDuration('attempt-timeout')(scalar('attempt-timeout', attemptTimeout)) }),
+    ...(undo === undefined ? {} : { undo: requiredText('undo')(scalar('undo', undo)) }),
   }
 }
 

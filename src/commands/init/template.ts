@@ -1,5 +1,5 @@
 import type { EventData } from '../../stream/data.ts'
-import type { EventSpec, OnDue, StepSpec } from '../../stream/operations/operation.ts'
+import type { EventSpec, OnDue, OnFailure, StepSpec } from '../../stream/operations/operation.ts'
 
 /** A template of `init --from`: the attributes of the root, its first fork, and its plan. */
 export interface Template {
@@ -17,4 +17,9 @@ export interface Template {
   readonly join?: EventSpec
   readonly steps?: readonly StepSpec[]
   readonly hold?: boolean
+  readonly onFailure?: OnFailure
+  /** Of the root. */
+  readonly retry?: string
+  readonly attemptTimeout?: string
+  readonly undo?: string
 }

@@ -60,6 +60,8 @@ function actionText({ kind }: WatchdogDecision): Cell {
       return { text: 'abort event', style: 'bad' }
     case 'abort-stream':
       return { text: 'abort stream', style: 'bad' }
+    case 'end-attempt':
+      return { text: 'end attempt', style: 'warn' }
     case 'notify':
       return { text: 'notify', style: 'warn' }
     case 'settle':

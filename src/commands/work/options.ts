@@ -13,6 +13,8 @@ export interface WorkCommandOptions
   readonly match?: string
   readonly concurrency?: number
   readonly maxAttempts?: number
+  /** The first and the longest pause: `2s..1m`. */
+  readonly backoff?: string
   readonly once?: boolean
   readonly untilEmpty?: boolean
   /** Longest pause between polls, ms. */

@@ -9,6 +9,7 @@ import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { fateText } from '../../worker/program/result.ts'
 import type { ProgramRun } from '../../worker/program/run.ts'
 import type { Job, LoopReport, SelfReported, WorkerEvent, WorkOutcome } from '../../worker/types.ts'
+import { isAgain } from '../../worker/work-event.ts'
 import type { WorkCommandOptions } from './options.ts'
 
 type Claimed = Exclude<WorkOutcome, { readonly kind: 'not-claimed' }>
@@ -131,10 +132,11 @@ function endedText({ outcome, stream, event, name, tookMs, code, message }: Ende
 
 /** A sentence about the work of a loop. */
 export function reportText(report: LoopReport): string {
-  const { claimed, completed, failed, released, lost, givenUp, faults, locked } = report
+  const { claimed, completed, failed, again, released, lost, givenUp, faults, locked } = report
   const parts = [
     [completed, 'done'],
     [failed, 'failed'],
+    [again, 'to be tried again'],
     [released, 'handed back'],
     [lost, 'lost'],
   ] as const
@@ -190,7 +192,7 @@ interface Ended {
   readonly fence?: number
   readonly attempt: number
   readonly attemptKey?: string
-  readonly outcome: 'completed' | 'advanced' | 'failed' | 'released' | 'lost' | 'unreported' | 'given-up'
+  readonly outcome: 'completed' | 'advanced' | 'failed' | 'again' | 'released' | 'lost' | 'unreported' | 'given-up'
   /** The error code, if it was lost or not reported. */
   readonly code?: string
   /** For people: the failure or the outcome. */
@@ -230,8 +232,8 @@ function ofJob({ stream, event, owner, fence, attempt, attemptKey }: Job) {
   return { stream, event: event.id, name: event.name, owner, fence, attempt, attemptKey }
 }
 
-function ofOwn({ op, msg, version, added, done }: SelfReported) {
-  return { outcome: WORDS[op], message: msg, version, added, done }
+function ofOwn({ op, msg, version, added, done, isAgain }: SelfReported) {
+  return { outcome: isAgain === true ? ('again' as const) : WORDS[op], message: msg, version, added, done }
 }
 
 function specific(outcome: Claimed): Pick<Ended, 'outcome'> & Partial<Ended> {
@@ -240,7 +242,7 @@ function specific(outcome: Claimed): Pick<Ended, 'outcome'> & Partial<Ended> {
       const { ending, result } = outcome
       const message = 'msg' in ending ? ending.msg : undefined
       const { version, added, done } = result
-      return { outcome: WORDS[ending.op], message, version, added, done }
+      return { outcome: isAgain(result) ? 'again' : WORDS[ending.op], message, version, added, done }
     }
     case 'lost':
       return { outcome: 'lost', code: outcome.lost.code, message: outcome.lost.message }

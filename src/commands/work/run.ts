@@ -57,7 +57,8 @@ export async function work(options: WorkCommandOptions, runtime: Runtime): Promi
 }
 
 function loopOptions(options: WorkCommandOptions, reporter: WorkReporter, runtime: Runtime): LoopOptions {
-  const { name, topic, match, concurrency, maxAttempts, maxIdle, once, untilEmpty, claim, reason, write } = options
+  const { name, topic, match, concurrency, maxAttempts, backoff, maxIdle, once, untilEmpty, claim, reason, write } =
+    options
   const { env, actor, pid, signal } = runtime
   return {
     names: name,
@@ -66,7 +67,7 @@ function loopOptions(options: WorkCommandOptions, reporter: WorkReporter, runtim
     leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
     drain: signal,
     observe: reporter.observe,
-    ...defined({ topic, match, concurrency, maxAttempts, maxIdleMs: maxIdle }),
+    ...defined({ topic, match, concurrency, maxAttempts, backoff, maxIdleMs: maxIdle }),
     ...(once ? { until: 'once' } : untilEmpty ? { until: 'until-empty' } : {}),
     ...defined({ claimMs: claim, why: reason, write }),
   }
@@ -90,7 +91,7 @@ async function resultOf(
     return ownProblem(await execResult(store, { stream, event: event.id, command }, last, output, runtime))
   }
   if (!options.untilEmpty) throw new EndsWith(0)
-  const { failed, lost, givenUp, released, faults, locked } = report
-  if (failed + lost + givenUp + released + faults + locked === 0) return undefined
+  const { failed, again, lost, givenUp, released, faults, locked } = report
+  if (failed + again + lost + givenUp + released + faults + locked === 0) return undefined
   return problem('batch-incomplete', 'not all events ended successfully', { applied: 'yes' })
 }

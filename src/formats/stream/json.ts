@@ -2,6 +2,7 @@ import type { StreamView } from '../../ops/read-stream.ts'
 import { attemptOf, fenceOf, isFailed, isSuperseded, nextIds, type StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
 import { waitsFor } from '../../stream/gate.ts'
+import { outcomeOf } from '../../stream/outcome.ts'
 import { waitsForJson } from '../gate.ts'
 import { transactionJson } from '../journal.ts'
 import { jsonTime, jsonTimeOf, orNull } from '../json.ts'
@@ -28,7 +29,7 @@ export function showJson(shown: ShownStream) {
     at: jsonTime(shown.past?.atMs),
     asNow: shown.past === undefined ? [] : AS_NOW,
     done: shown.stream.done,
-    outcome: hasErrors(shown.stream) ? 'errors' : null,
+    outcome: orNull(outcomeOf(shown.stream, hasErrors(shown.stream))),
     due: jsonTime(soonestDueMs(shown)),
     waitingOn: waitingOn(shown).map(event => event.id),
     lease: shown.past === undefined ? leaseJson(shown.lease) : null,

@@ -131,6 +131,20 @@ export function eventsThatRan(transactions: readonly Transaction[]): ReadonlySet
   return ids
 }
 
+/**
+ * The number of attempts up to this one since the event was last reopened by a retry, which gives it all its attempts
+ * again.
+ */
+export function attemptsSinceRetry(transactions: readonly Transaction[], id: string, attempt: number): number {
+  if (attempt <= 1) return attempt
+  let first = 1
+  for (const { op, changes } of transactions) {
+    if (op !== 'retry') continue
+    for (const change of changes) if (change.event === id) first = change.attempt ?? first
+  }
+  return attempt - first + 1
+}
+
 /** Used as the name of an attribute: a foreign write ended the event's claim but kept its status. */
 export const CLAIM = 'claim'
 
@@ -202,15 +216,17 @@ function record(facts: Map<string, JournalFacts>, transaction: Transaction, chan
 function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalChange): LcAttributes {
   const { op, at, version } = transaction
   const { how, to, owner, attempt, attr, lc: given } = change
-  if (attr !== undefined) return op === 'ack' ? { ...lc, ack: at } : lc
+  if (attr !== undefined) return op === 'ack' ? { ...lc, ack: at } : op === 'skip' ? { ...lc, skipped: at } : lc
   if (how === 'add') return given ?? {}
   if (owner !== undefined) return { ...lc, owner, fence: String(version), attempt: String(attempt ?? 1), claimed: at }
   const isOpening = (how === 'join' || how === 'gate') && given === undefined
   if (isOpening) return { ...withoutGate(withoutClaim(lc)), opened: at }
-  if (isFinal({ status: to })) return lc
-  const gate = given === undefined ? {} : { ...withoutGate(lc), ...given }
-  const reopened = op === 'retry' && attempt !== undefined ? { opened: at, attempt: String(attempt) } : {}
-  return { ...withoutClaim(lc), ...gate, ...reopened }
+  if (isFinal({ status: to })) return { ...lc, ...given }
+  const unclaimed = withoutClaim(lc)
+  const gated = given === undefined ? unclaimed : { ...withoutGate(unclaimed), ...given }
+  if (attempt === undefined) return gated
+  const { skipped: _, ...reopened } = gated
+  return { ...reopened, attempt: String(attempt), ...(op === 'retry' ? { opened: at } : {}) }
 }
 
 function withoutGate(lc: LcAttributes): LcAttributes {

@@ -4,9 +4,9 @@ import { escapeAttribute } from '../xml/text.ts'
 
 /**
  * Why an event changed: as the target, by a cascade, by closing, by a join whose branches have ended, by another gate,
- * or because it was added.
+ * because its attempt failed and there will be another, or because it was added.
  */
-export type ChangeCause = 'target' | 'cascade' | 'close' | 'join' | 'gate' | 'add'
+export type ChangeCause = 'target' | 'cascade' | 'close' | 'join' | 'gate' | 'again' | 'add'
 
 /** One event's part in a transaction. */
 export interface JournalChange {
@@ -201,7 +201,7 @@ function readTransaction(values: Readonly<Record<string, string>>, changes: Jour
   }
 }
 
-const HOWS: readonly string[] = ['target', 'cascade', 'close', 'join', 'gate', 'add'] satisfies ChangeCause[]
+const HOWS: readonly string[] = ['target', 'cascade', 'close', 'join', 'gate', 'again', 'add'] satisfies ChangeCause[]
 
 function readChange(values: Readonly<Record<string, string>>): JournalChange {
   return {

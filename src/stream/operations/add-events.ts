@@ -1,5 +1,6 @@
-import type { EventAttributes } from '../event.ts'
+import { type EventAttributes, isUndo, type LcAttributeName, type Status, type StreamEvent } from '../event.ts'
 import { isLinkable, laterStepId, nextForkIds, nextStepId, ROOT_ID } from '../event-id.ts'
+import { isCompensating } from '../outcome.ts'
 import { checkClaim, checkNotEndedAbove, checkNotGated, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
 import { checkGates, checkPlan, newGate } from './gates.ts'
@@ -13,10 +14,13 @@ export function init(draft: Draft, operation: Init): Refusal | undefined {
   if (root !== undefined) {
     return refuse('exists', root, `the stream exists; its root ${root.id} is ${root.status || 'of no status'}`)
   }
-  const { onDue } = operation.root
+  const { onFailure } = operation
   draft.add(
     { ...attributesOf(operation.root, ''), id: ROOT_ID, status: operation.hold ? 'init' : 'inprocess' },
-    onDue === undefined ? {} : { onDue },
+    {
+      ...ownAttributesOf(operation.root),
+      ...(onFailure === undefined || onFailure === 'continue' ? {} : { onFailure }),
+    },
     operation.root.data,
   )
   return addSuccessors(draft, 0, operation)
@@ -35,6 +39,9 @@ export function advance(draft: Draft, position: number, operation: Advance): Ref
       event,
       `the id ${JSON.stringify(event.id)} cannot be named by successors; complete or fail the event`,
     )
+  }
+  if (position === 0 && isCompensating(draft.stream)) {
+    return refuse('compensating', event, 'the stream is undoing what it did; nothing can be added to it')
   }
   const { events, missing } = draft.stream.successors(event)
   if (events.length + missing.length > 0 && operation.more !== true) {
@@ -58,7 +65,8 @@ function addSuccessors(
   { next, forks, steps = [], join }: Successors,
 ): Refusal | undefined {
   const specs = [...(next === undefined ? [] : [next]), ...forks, ...steps, ...(join === undefined ? [] : [join])]
-  const refusal = checkGates(draft, position, specs) ?? checkPlan(draft, position, steps)
+  const refusal =
+    checkGates(draft, position, specs) ?? checkPlan(draft, position, steps) ?? checkUndo(draft, position, specs)
   if (refusal !== undefined) return refusal
   const { id } = draft.at(position)
   const ids = () => draft.stream.events.map(event => event.id)
@@ -68,12 +76,30 @@ function addSuccessors(
     addSuccessor(draft, position, forkIds[at] ?? '', spec)
   })
   addSteps(draft, position, steps)
-  if (join !== undefined) addSuccessor(draft, position, nextStepId(ids(), id), join, true)
+  if (join !== undefined) addSuccessor(draft, position, nextStepId(ids(), id), join, { isJoin: true })
   return undefined
 }
 
+/** Refuses an undo of what is itself an undo: the sequence would have no end. */
+function checkUndo(draft: Draft, position: number, specs: readonly EventSpec[]): Refusal | undefined {
+  const spec = specs.find(({ undo }) => undo !== undefined)
+  if (spec === undefined) return undefined
+  const undo = [position, ...draft.stream.ancestorPositions(position)].map(at => draft.at(at)).find(isUndo)
+  return (
+    undo &&
+    refuse(
+      'bad-undo',
+      draft.at(position),
+      `${spec.name} is part of ${undo.id} ${undo.name}, an undo: it cannot be undone`,
+    )
+  )
+}
+
+/** A step with further attributes of leasectl. */
+export type PlannedStep = StepSpec & { readonly lc?: StreamEvent['lc'] }
+
 /** Adds a plan: each thread is a new one, and a step is gated after those that it needs. */
-function addSteps(draft: Draft, position: number, steps: readonly StepSpec[]): void {
+export function addSteps(draft: Draft, position: number, steps: readonly PlannedStep[]): void {
   const { id } = draft.at(position)
   const threads = steps.reduce((most, { thread }) => Math.max(most, thread + 1), 0)
   const firstIds = nextForkIds(
@@ -87,13 +113,27 @@ function addSteps(draft: Draft, position: number, steps: readonly StepSpec[]): v
     lengths[thread] = step + 1
     return laterStepId(firstIds[thread] ?? '', step)
   })
-  steps.forEach(({ thread: _, needs, after = [], ...spec }, at) => {
+  steps.forEach(({ thread: _, needs, after = [], lc = {}, ...spec }, at) => {
     const ids = needs.flatMap(need => stepIds[need] ?? [])
-    addSuccessor(draft, position, stepIds[at] ?? '', { ...spec, after: [...after, ...ids] })
+    addSuccessor(draft, position, stepIds[at] ?? '', { ...spec, after: [...after, ...ids] }, { lc })
   })
 }
 
-function addSuccessor(draft: Draft, position: number, id: string, spec: EventSpec, isJoin = false): void {
+/** What an event has beside its attributes. */
+interface AddedState {
+  readonly isJoin?: boolean
+  readonly lc?: StreamEvent['lc']
+  readonly status?: Status
+}
+
+/** Adds one successor of an event. */
+export function addSuccessor(
+  draft: Draft,
+  position: number,
+  id: string,
+  spec: EventSpec,
+  { isJoin = false, lc = {}, status }: AddedState = {},
+): void {
   const before = draft.at(position)
   const next = before.next === '' ? id : `${before.next}|${id}`
   const gate = newGate(spec, isJoin)
@@ -103,29 +143,25 @@ function addSuccessor(draft: Draft, position: number, id: string, spec: EventSpe
       ...attributesOf(spec, before.trackingId),
       id,
       // A gated event is inprocess, so that no .NET writer closes the events above it or picks it up too early.
-      status: gate.wait === undefined ? 'init' : 'inprocess',
+      status: status ?? (gate.wait === undefined ? 'init' : 'inprocess'),
       prev: before.id,
     },
-    {
-      ...(spec.onDue === undefined ? {} : { onDue: spec.onDue }),
-      ...(spec.auto === true ? { auto: 'yes' } : {}),
-      ...gate,
-    },
+    { ...ownAttributesOf(spec), ...gate, ...lc },
     spec.data,
   )
 }
 
+/** The attributes of leasectl that a new event has, without its gate. */
+function ownAttributesOf({ onDue, auto, retry, attemptTimeout, undo }: EventSpec): StreamEvent['lc'] {
+  const given = { onDue, retry, attemptTimeout, undo, auto: auto === true ? 'yes' : undefined }
+  const lc: { [Name in LcAttributeName]?: string } = {}
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) lc[name as LcAttributeName] = value
+  return lc
+}
+
 /** The attributes of a new event; the correlation id is inherited unless given. */
 function attributesOf(spec: EventSpec, inheritedTrackingId: string): Partial<EventAttributes> {
-  const {
-    onDue: _,
-    after: __,
-    signal: ___,
-    delay: ____,
-    wake: _____,
-    auto: ______,
-    data: _______,
-    ...attributes
-  } = spec
-  return { ...attributes, trackingId: spec.trackingId ?? inheritedTrackingId }
+  const { name, topic, key, msg, ref, tag, timeout, trackingId = inheritedTrackingId } = spec
+  const given = { name, topic, key, msg, ref, tag, timeout, trackingId }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }

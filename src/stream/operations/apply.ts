@@ -1,16 +1,17 @@
 import { hash } from 'node:crypto'
 import type { StreamDocument } from '../document.ts'
-import { fenceOf, isFinal } from '../event.ts'
+import { attemptOf, fenceOf, isFinal, type StreamEvent } from '../event.ts'
 import { ROOT_ID } from '../event-id.ts'
 import { EventStream } from '../event-stream.ts'
 import { sumOf } from '../fingerprint.ts'
-import { type ForeignWrite, findForeignWrite, replayStatuses } from '../journal/history.ts'
+import { attemptsSinceRetry, type ForeignWrite, findForeignWrite, replayStatuses } from '../journal/history.ts'
 import { findCommand, type JournalChange, parseJournal, type Transaction } from '../journal/journal.ts'
 import { silenceLimitMs } from '../time/deadlines.ts'
 import { advance, init } from './add-events.ts'
-import { acknowledge, checkExpired, end } from './cancel-abort.ts'
+import { acknowledge, checkExpired } from './cancel-abort.ts'
 import { checkOpen, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
+import { fail, noAttemptsText, skip } from './fail.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
 import { retry } from './retry.ts'
 import { settle } from './settle.ts'
@@ -24,7 +25,8 @@ import {
   type TransactionContext,
   withEntry,
 } from './transaction.ts'
-import { claimOf, complete, fail, release, set, start, touch } from './work.ts'
+import { checkRetry, end } from './undo.ts'
+import { claimOf, complete, release, set, start, touch } from './work.ts'
 
 /** The state of a stream that the caller has read: the change is refused in any other (stream-format 5). */
 export interface Precondition {
@@ -89,8 +91,9 @@ export function applyOperation(
   const born = operation.op === 'init' ? operation.born : context.born
   const opened = openTransaction(document, { ...context, born }, foreign)
   const draft = operation.op === 'touch' ? recordSettling(opened) : opened
+  draft.commandId = author.commandId
   const verdict = dispatch(draft, operation)
-  if (verdict.kind === 'refused') return refusedWhenSettled(document, verdict.refusal, author, context)
+  if (verdict.kind === 'refused') return refusedAfterSettling(document, verdict.refusal, author, context)
   const isFarAhead = isWrittenFarAhead(document, context.nowMs)
   const idle = operation.op === 'settle' && !hasWork(draft) && !isFarAhead
   if (verdict.kind === 'already' || idle) return unchanged(document, verdict)
@@ -101,20 +104,36 @@ export function applyOperation(
 }
 
 /**
- * An event may be final only because settling has just closed it, while readers still see it open. The settled document
- * is written with the refusal, so that the two agree. Times that a wrong clock set far ahead are corrected in the same
- * way: a claim with such an end would block the event until then.
+ * A refusal with what has to be written in spite of it. An event may be final only because settling has just closed it,
+ * while readers still see it open: the settled document is written, so that the two agree. Times that a wrong clock set
+ * far ahead are corrected in the same way: a claim with such an end would block the event until then. An event without
+ * attempts left is failed.
  */
-function refusedWhenSettled(
+function refusedAfterSettling(
   document: StreamDocument,
   refusal: Refusal,
   { by }: Authorship,
   { nowMs, versionFloor, lastModifiedMs, born }: OperationContext,
 ): Applied {
-  if (refusal.code !== 'already-final' && !isWrittenFarAhead(document, nowMs)) return refused(refusal)
+  const operation = operationInstead(document, refusal, nowMs)
+  if (operation === undefined) return refused(refusal)
   const context = { nowMs, versionFloor, born, ...(lastModifiedMs === undefined ? {} : { lastModifiedMs }) }
-  const settled = applyOperation(document, { op: 'settle' }, { commandId: '', by }, context)
-  return settled.kind === 'changed' ? { kind: 'refused', refusal, document: settled.document } : refused(refusal)
+  const written = applyOperation(document, operation, { commandId: '', by }, context)
+  return written.kind === 'changed' ? { kind: 'refused', refusal, document: written.document } : refused(refusal)
+}
+
+function operationInstead(
+  document: StreamDocument,
+  { code, event: id }: Refusal,
+  nowMs: number,
+): Operation | undefined {
+  const event = code === 'no-attempts' ? document.events.find(candidate => candidate.id === id) : undefined
+  if (event !== undefined) return { op: 'fail', event: id, msg: noAttemptsText(event, attemptsOf(document, event)) }
+  return code === 'already-final' || isWrittenFarAhead(document, nowMs) ? { op: 'settle' } : undefined
+}
+
+function attemptsOf({ journal, prefix }: StreamDocument, event: StreamEvent): number {
+  return attemptsSinceRetry(parseJournal(journal, prefix), event.id, attemptOf(event))
 }
 
 /** Operations that are refused when the document would become too large. Operations that end events stay possible. */
@@ -242,20 +261,27 @@ function dispatch(draft: Draft, operation: Operation): DispatchResult {
   const position = draft.stream.positionOf(target)
   if (position < 0) return { kind: 'refused', refusal: notFound(target) }
   if (operation.op === 'retry') {
+    const undone = checkRetry(draft, operation)
+    if (undone !== undefined) return { kind: 'refused', refusal: undone }
     const outcome = retry(draft, operation)
     if ('code' in outcome) return { kind: 'refused', refusal: outcome }
     return { kind: 'done', target: operation.event ?? '', ...(outcome.refused.length > 0 ? outcome : {}) }
   }
-  const notExpired = operation.op === 'abort' && operation.expired && checkExpired(draft, operation.expired)
+  const expired = operation.op === 'abort' || operation.op === 'fail' ? operation.expired : undefined
+  const notExpired = expired && checkExpired(draft, expired)
   if (notExpired) return { kind: 'refused', refusal: notExpired }
   if (operation.op === 'cancel' || operation.op === 'abort') return verdictOf(end(draft, position, operation), target)
+  if (operation.op === 'skip') return verdictOf(skip(draft, position, operation), target)
   const verdict = verdictOf(checkOpen(draft.at(position)) ?? work(draft, position, operation), target)
   if (verdict.kind === 'refused' || (operation.op !== 'start' && operation.op !== 'touch')) return verdict
   const claim = claimOf(draft, position)
   return claim === undefined ? verdict : { ...verdict, claim }
 }
 
-type Work = Exclude<Operation, { op: 'init' | 'settle' | 'ack' | 'break-lease' | 'retry' | 'cancel' | 'abort' }>
+type Work = Exclude<
+  Operation,
+  { op: 'init' | 'settle' | 'ack' | 'break-lease' | 'retry' | 'skip' | 'cancel' | 'abort' }
+>
 
 function work(draft: Draft, position: number, operation: Work): Refusal | 'already' | undefined {
   switch (operation.op) {

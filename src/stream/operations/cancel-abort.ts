@@ -1,25 +1,8 @@
 import { isFinal, isSuperseded, type StreamEvent } from '../event.ts'
-import { reasonOf } from '../text.ts'
 import { deadlineOf } from '../time/deadlines.ts'
 import { checkOpen, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
-import type { ObservedDeadline, Operation, Refusal } from './operation.ts'
-
-type End = Extract<Operation, { op: 'cancel' | 'abort' }>
-
-/**
- * `cancel` and `abort`: the target gets exactly the requested status, open events below it become canceled. Below a
- * target that is already final, events that a foreign writer left open are ended too.
- */
-export function end(draft: Draft, position: number, operation: End): Refusal | 'already' | undefined {
-  const event = draft.at(position)
-  const status = operation.op === 'cancel' ? 'canceled' : 'aborted'
-  const ended = cancelBelow(draft, position)
-  draft.reason = reasonOf(operation.msg)
-  if (!isFinal(event)) draft.endFailed(position, status, 'target', operation.msg)
-  else if (ended === 0) return event.status === status ? 'already' : checkOpen(event)
-  return undefined
-}
+import type { ObservedDeadline, Refusal } from './operation.ts'
 
 /** Acknowledges the failures of the stream: the root remembers when. */
 export function acknowledge(draft: Draft): Refusal | 'already' | undefined {
@@ -67,8 +50,10 @@ function differenceOf(draft: Draft, event: StreamEvent, observed: ObservedDeadli
   const now = observedDeadline(event, observed.dueMs)
   if (now.status !== observed.status) return `it was ${observed.status} and is ${now.status}`
   if (now.attempt !== observed.attempt || now.fence !== observed.fence) return 'it was claimed again'
-  if (now.timestamp !== observed.timestamp) return `it was touched at ${now.timestamp}`
   const limit = deadlineOf(draft.stream, event, draft.readTime)
+  // Heartbeats do not prolong an attempt.
+  const isTouched = limit?.kind !== 'attempt' && now.timestamp !== observed.timestamp
+  if (isTouched) return `it was touched at ${now.timestamp}`
   if (limit === undefined) return 'it has no running timeout now'
   // For a time ahead of the clock, only the observer knows since when the time has been there.
   const isOther = limit.isAhead ? observed.dueMs > limit.dueMs : observed.dueMs !== limit.dueMs

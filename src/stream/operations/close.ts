@@ -1,6 +1,7 @@
 import { isFailed, isFinal, isGated, isSuperseded } from '../event.ts'
 import { sortedById } from '../event-id.ts'
 import type { EventStream } from '../event-stream.ts'
+import { blocks } from '../outcome.ts'
 import { claimRuns } from '../time/deadlines.ts'
 import type { Draft } from './draft.ts'
 
@@ -14,14 +15,14 @@ export interface FailureSummary {
   readonly total: number
 }
 
-/** Whether a parent can close: all its successors are final, and no claim on it runs. */
+/** Whether a parent can close: all its successors are final, none of them blocks, and no claim on it runs. */
 export function canClose(draft: Draft, at: number): boolean {
   const event = draft.at(at)
   const { stream } = draft
   const working = event.status === 'inprocess' || (event.status === 'init' && !stream.held)
   if (!working || isGated(event) || claimRuns(event, draft.nowMs) || stream.missingIds(at).length > 0) return false
   const successors = stream.successorPositions(at)
-  return successors.length > 0 && successors.every(successor => isFinal(draft.at(successor)))
+  return successors.length > 0 && successors.every(at => isFinal(draft.at(at)) && !blocks(stream, at))
 }
 
 /** Closes a parent. Returns its position. */
@@ -50,7 +51,8 @@ export function addMissingSummary(draft: Draft, at: number, failures: FailureCou
   draft.isDirty = true
 }
 
-function failedText(summary: FailureSummary): string {
+/** The ids as `lc:failed` has them. */
+export function failedText(summary: FailureSummary): string {
   const rest = summary.total - summary.ids.length
   return (rest > 0 ? [...summary.ids, `+${rest}`] : summary.ids).join('|')
 }

@@ -45,6 +45,8 @@ export class Draft {
   isDirty = false
   /** The journal's reason unless the author gives one: the message of a failure, or a result that `WithError` replaced. */
   reason = ''
+  /** The command id of the operation: what it draws at random comes from there. */
+  commandId = ''
   stream: EventStream
   /** Number of steps, those without a journal line included. */
   steps = 0

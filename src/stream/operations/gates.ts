@@ -1,6 +1,7 @@
 import { isFinal, isWaitingJoin, type LcAttributeName, type StreamEvent } from '../event.ts'
 import { delayMs, dependentsOf, GATE_ATTRIBUTES, MAX_GATE_EVENTS, progressOf, waitsForSignalOnly } from '../gate.ts'
 import type { ChangeCause } from '../journal/journal.ts'
+import { blocks } from '../outcome.ts'
 import { isoTime, readTime } from '../time/dates.ts'
 import { gateTimeoutMs } from '../time/deadlines.ts'
 import { parseTimeSpan } from '../time/durations.ts'
@@ -65,7 +66,8 @@ function haveBranchesEnded({ stream }: Draft, join: number): boolean {
     if (stream.missingIds(fork).length > 0) return false
     return stream.successorPositions(fork).every(at => {
       const branch = stream.at(at)
-      return branch === undefined || at === join || isFinal(branch) || isWaitingJoin(branch)
+      if (branch === undefined || at === join || isWaitingJoin(branch)) return true
+      return isFinal(branch) && !blocks(stream, at)
     })
   })
 }
@@ -83,7 +85,8 @@ function open(draft: Draft, at: number): number {
   const closed = Object.fromEntries(GATE_ATTRIBUTES.map(name => [name, undefined]))
   // Its timeout counts from now: it could not be started before.
   draft.patch(at, { lc: { ...closed, opened: draft.now } })
-  draft.setStatus(at, 'init', isJoin ? 'join' : 'gate')
+  // An open root is never `init`: that would hold the stream.
+  draft.setStatus(at, at === 0 ? 'inprocess' : 'init', isJoin ? 'join' : 'gate')
   return at
 }
 

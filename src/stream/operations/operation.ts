@@ -26,6 +26,12 @@ export interface EventSpec {
   readonly auto?: boolean
   /** What the event works on. */
   readonly data?: EventData
+  /** How often it is tried if it fails for a passing reason: `5 2s..1m`. */
+  readonly retry?: string
+  /** How long one attempt may run: a .NET TimeSpan. */
+  readonly attemptTimeout?: string
+  /** Name of the step that takes it back, in a stream that compensates. */
+  readonly undo?: string
 }
 
 /** A step of a plan that is known from the start: one of several new successors that wait for each other. */
@@ -51,6 +57,14 @@ export const ON_DUE = [...DUE_ACTIONS, 'open'] as const
 /** An action of the watchdog; or `open`, for an event that waits for a signal: it goes on without. */
 export type OnDue = (typeof ON_DUE)[number]
 
+/** What it means for a stream that one of its events is aborted for good; `continue` unless another one is chosen. */
+export const ON_FAILURE = ['continue', 'stop', 'block', 'compensate'] as const
+/**
+ * `continue`: the rest goes on. `stop`: everything open is canceled, and the stream is aborted. `block`: what comes
+ * after the failure waits until it is retried or skipped. `compensate`: what was done is undone, in reverse order.
+ */
+export type OnFailure = (typeof ON_FAILURE)[number]
+
 /** Proof of the claim: the fencing token from `start` or the owner's name. If both are given, both must match. */
 export interface Claimant {
   readonly owner?: string
@@ -64,6 +78,12 @@ interface End extends Claimant {
   readonly result?: EventData
 }
 
+/** For the end of a whole stream that compensates. */
+interface Compensation {
+  /** Ends it at once, without undoing what was done. */
+  readonly noCompensate?: boolean
+}
+
 /** An operation on a stream; stream-format 4. Durations in ms. */
 export type Operation =
   | {
@@ -74,6 +94,8 @@ export type Operation =
       readonly steps?: readonly StepSpec[]
       /** The root stays `init`: no event of the stream is worked or due until the root is started. */
       readonly hold: boolean
+      /** Default `continue`. */
+      readonly onFailure?: OnFailure
       /** A fresh UUID that identifies this incarnation of the stream. */
       readonly born: string
     }
@@ -84,6 +106,8 @@ export type Operation =
       readonly claimMs: number
       readonly fence?: number
       readonly takeOver?: boolean
+      /** Attempts in all for an event that names none: taken over after them, it is failed instead (`no-attempts`). */
+      readonly maxAttempts?: number
     }
   | ({ readonly op: 'touch'; readonly event: string; readonly claimMs: number; readonly msg?: string } & Claimant)
   /** With a delay, a .NET TimeSpan, the event cannot be claimed again before that has passed. */
@@ -104,10 +128,25 @@ export type Operation =
       readonly result?: EventData
     } & Claimant)
   | ({ readonly op: 'complete' } & End)
-  | ({ readonly op: 'fail' } & End)
+  | ({
+      readonly op: 'fail'
+      /** For a passing reason: it is tried again after a pause while attempts are left. */
+      readonly transient?: boolean
+      /** The policy for an event that names none, `5 2s..1m`. Default `5 1s..1m`. */
+      readonly retry?: string
+      /** The attempt as observed after it had run too long: see `abort`. */
+      readonly expired?: ObservedDeadline
+    } & End)
+  /** Lets a stream that blocks on failures go on in spite of this one. */
+  | { readonly op: 'skip'; readonly event: string; readonly msg?: string }
   /** Without an event: the root, and so the whole stream. */
-  | { readonly op: 'cancel'; readonly event?: string; readonly msg?: string }
-  | { readonly op: 'abort'; readonly event?: string; readonly msg?: string; readonly expired?: ObservedDeadline }
+  | ({ readonly op: 'cancel'; readonly event?: string; readonly msg?: string } & Compensation)
+  | ({
+      readonly op: 'abort'
+      readonly event?: string
+      readonly msg?: string
+      readonly expired?: ObservedDeadline
+    } & Compensation)
   /** Without an event: all failed leaves that can be retried; with `canceled` also those that were canceled on request. */
   | { readonly op: 'retry'; readonly event?: string; readonly canceled?: boolean }
   /** Acknowledges the failures so far: listings and checks leave them out until the next one. */
@@ -221,6 +260,11 @@ export type RefusalCode =
   | 'showed-life'
   | 'held'
   | 'open-successors'
+  | 'no-attempts'
+  | 'not-blocked'
+  | 'compensating'
+  | 'compensated'
+  | 'bad-undo'
   | 'not-claimed'
   | 'not-failed'
   | 'unlinkable-id'

@@ -1,4 +1,4 @@
-import { attemptOf, isFailed, isFinal, isGated, isSuperseded, type StreamEvent } from '../event.ts'
+import { attemptOf, isFailed, isFinal, isGated, isSuperseded, isUndo, type StreamEvent } from '../event.ts'
 import type { EventStream } from '../event-stream.ts'
 import { GATE_ATTRIBUTES, gateIds, isCanceledByGate, progressOf } from '../gate.ts'
 import { declaredGates, eventsThatRan } from '../journal/history.ts'
@@ -8,6 +8,7 @@ import { checkNotEndedAbove, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
 import { closeGate } from './gates.ts'
 import type { Operation, Refusal } from './operation.ts'
+import { gateUndoSteps } from './undo.ts'
 
 type Retry = Extract<Operation, { op: 'retry' }>
 
@@ -16,7 +17,9 @@ export function retry(draft: Draft, operation: Retry): Refusal | { readonly refu
   if (operation.event !== undefined) {
     return retryEvent(draft, draft.stream.positionOf(operation.event)) ?? { refused: [] }
   }
-  const { reopened, refused } = retryLeaves(draft, operation.canceled === true)
+  // Undo steps that were canceled are undone no more than those that failed.
+  const isUndoing = draft.at(0).lc.outcome === 'compensation-failed'
+  const { reopened, refused } = retryLeaves(draft, isUndoing || operation.canceled === true)
   if (reopened > 0) return { refused }
   return refused[0] ?? refuse('not-failed', draft.at(0), 'no event is aborted or canceled; there is nothing to retry')
 }
@@ -40,7 +43,7 @@ function retryLeaves(
 ): { readonly reopened: number; readonly refused: readonly Refusal[] } {
   const refused: Refusal[] = []
   const gates = gatesOf(draft)
-  let reopened = 0
+  const reopened: number[] = []
   const lowest = lowestFailures(draft)
   // Before anything is reopened: what was canceled with a failure above it would look as if it had been canceled alone.
   const withdrawn = new Set(canceled ? [] : lowest.filter(at => draft.stream.isWithdrawn(at)))
@@ -54,19 +57,22 @@ function retryLeaves(
     if (refusal !== undefined) refused.push(refusal)
     else {
       reopen(draft, position, gates)
-      reopened++
+      reopened.push(position)
     }
   }
-  return { reopened, refused }
+  gateUndoSteps(draft, reopened)
+  return { reopened: reopened.length, refused }
 }
 
 /** Failed events without failed events below; the ones above are reopened with them. */
 function lowestFailures(draft: Draft): number[] {
   const { stream } = draft
   // What was canceled because its gate could not open is reopened with what it waits for.
-  const failed = stream.events.flatMap((event, at) =>
-    stream.counts(at) && isFailed(event) && !isSuperseded(event) && !isCanceledByGate(stream, event) ? [at] : [],
-  )
+  const isUndoing = draft.at(0).lc.outcome === 'compensation-failed'
+  const failed = stream.events.flatMap((event, at) => {
+    const counts = stream.counts(at) && isFailed(event) && !isSuperseded(event)
+    return counts && !isCanceledByGate(stream, event) && (!isUndoing || isBelowUndo(draft, at)) ? [at] : []
+  })
   const above = new Set<number>()
   for (let queue = failed; queue.length > 0; ) {
     const following = new Set(queue.flatMap(at => stream.predecessorPositions(at)))
@@ -74,6 +80,10 @@ function lowestFailures(draft: Draft): number[] {
     for (const at of queue) above.add(at)
   }
   return failed.filter(at => !above.has(at))
+}
+
+function isBelowUndo(draft: Draft, position: number): boolean {
+  return [position, ...draft.stream.ancestorPositions(position)].some(at => isUndo(draft.at(at)))
 }
 
 function checkFailed(draft: Draft, position: number): Refusal | undefined {
@@ -137,7 +147,8 @@ function checkGates(draft: Draft, position: number, gates: Gates): Refusal | und
       `${event.id} waits for ${ids}, which did not complete; retry that, and ${event.id} follows`,
     )
   }
-  const ran = gates.waitingFor(position).find(gates.ran)
+  // What follows in an undo sequence uses no results.
+  const ran = gates.waitingFor(position).find(at => gates.ran(at) && !isUndo(draft.at(at)))
   if (ran === undefined) return undefined
   const { id } = draft.at(ran)
   const what = gates.isJoin(ran) ? 'joined the branch of' : 'waited for'
@@ -162,19 +173,31 @@ function reopenWithAncestors(draft: Draft, position: number, how: 'target' | 'jo
 function reopenOne(draft: Draft, position: number, how: 'target' | 'cascade' | 'join' | 'gate'): void {
   const event = draft.at(position)
   const attempt = attemptOf(event) + 1
-  const gate = closedGate(event)
+  const gate = position === 0 ? undoing(event) : closedGate(event)
   draft.dropClaim(position)
-  draft.restoreMessage(position)
+  if (position !== 0 || gate === undefined) draft.restoreMessage(position)
   // What closes again by itself has not lost its own work.
   if (how === 'target') draft.dropResult(position)
   draft.patch(position, {
-    lc: { outcome: undefined, failed: undefined, opened: draft.now, attempt: String(attempt) },
+    lc: {
+      outcome: undefined,
+      failed: undefined,
+      skipped: undefined,
+      opened: draft.now,
+      attempt: String(attempt),
+      ...(position === 0 ? gate : {}),
+    },
   })
   const isReady = how === 'target' && gate === undefined && !draft.stream.isRoot(event)
   draft.setStatus(position, isReady ? 'init' : 'inprocess', how, {
     attempt,
     ...(gate === undefined ? {} : { lc: gate }),
   })
+}
+
+/** What a root that is reopened keeps: that the stream is undoing what it did. */
+function undoing({ lc }: StreamEvent): StreamEvent['lc'] | undefined {
+  return lc.ending === undefined ? undefined : { outcome: 'compensating', ending: lc.ending }
 }
 
 /** The gate that kept the event closed until it ended. */

@@ -1,12 +1,15 @@
 import { isFinal, isGated, isSuperseded } from '../event.ts'
 import { gatedAfter } from '../gate.ts'
+import { isCompensating } from '../outcome.ts'
 import { addMissingSummary, canClose, close, FailureCounter } from './close.ts'
 import type { Draft } from './draft.ts'
 import { settleGate } from './gates.ts'
+import { applyPolicy, endingOf, finish } from './undo.ts'
 
 /**
  * Brings the whole document to rest: opens the gates whose conditions hold, completes opened events that need no
- * worker, closes parents whose successors have ended, and adds missing error summaries.
+ * worker, closes parents whose successors have ended, and adds missing error summaries. First it does what the policy of
+ * the stream demands after a failure.
  *
  * One pass from the leaves up, in which a change takes effect above it; what an ended event moves elsewhere — the
  * events gated after it, and then what is above them — is visited again at the end.
@@ -14,6 +17,7 @@ import { settleGate } from './gates.ts'
 export function settle(draft: Draft): void {
   if (draft.isSettled) return
   const { steps } = draft
+  applyPolicy(draft)
   settleAll(draft)
   // After a pass without changes the next pass finds nothing either, unless a time has to come first.
   if (draft.steps === steps && !waitsForTime(draft)) draft.markSettled()
@@ -59,8 +63,15 @@ function settleEvent(draft: Draft, at: number, failures: FailureCounter): number
   const join = draft.stream.waitingJoin(at)
   if (isFinal(event)) addMissingSummary(draft, at, failures)
   else if (join !== undefined) return settleGate(draft, join, failures)
-  else if (canClose(draft, at)) return close(draft, at, failures)
+  else if (canClose(draft, at)) return end(draft, at, failures)
   return undefined
+}
+
+/** Closes a parent; a stream that has undone what it did ends as it was to end. */
+function end(draft: Draft, at: number, failures: FailureCounter): number {
+  if (at !== 0 || !isCompensating(draft.stream)) return close(draft, at, failures)
+  finish(draft, endingOf(draft.at(0)), 'close')
+  return at
 }
 
 /** An event with `lc:auto` needs no worker: it is completed as soon as a worker could claim it. */

@@ -12,7 +12,7 @@ import {
   withoutEndedClaims,
 } from '../journal/history.ts'
 import { appendTransaction, parseJournal, type Transaction } from '../journal/journal.ts'
-import { MAX_READ_BYTES, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../limits.ts'
+import { MAX_READ_BYTES, MAX_READ_EVENTS, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../limits.ts'
 import { FAR_MS, isFarAhead, isoTime, readTime } from '../time/dates.ts'
 import { claimEndMs, timeReaderFor } from '../time/deadlines.ts'
 import { escapeAttribute } from '../xml/text.ts'
@@ -202,8 +202,12 @@ function isOwnBefore(text: string, latest: string): boolean {
 export function checkSize(document: StreamDocument, growing: boolean): Refusal | undefined {
   const count = document.events.length
   const limitBytes = growing ? MAX_WRITTEN_BYTES : MAX_READ_BYTES
-  if (growing && count > MAX_WRITTEN_EVENTS) {
-    return full(document, `${count} events; at most ${MAX_WRITTEN_EVENTS} are written`)
+  // The undo sequence may double the events, and has one above it: a stream that compensates leaves room for it.
+  const { onFailure, outcome } = document.events[0]?.lc ?? {}
+  const before = onFailure === 'compensate' ? MAX_WRITTEN_EVENTS - 1 : MAX_WRITTEN_EVENTS
+  const limit = outcome === 'compensating' ? MAX_READ_EVENTS - 1 : before
+  if (growing && count > limit) {
+    return full(document, `${count} events; at most ${limit} are written`)
   }
   if (mostBytes(document) <= limitBytes) return undefined
   const bytes = writtenBytes(document)
@@ -245,7 +249,10 @@ function eventBytes(event: StreamEvent): number {
   if (known !== undefined) return known
   let bytes = 50 + 3 * (event.before.length + event.content.length) + foreignBytes(event.foreign)
   for (const name of ATTRIBUTES) bytes += attributeBytes(name, event[name], event.empty.includes(name))
-  for (const name of LC_ATTRIBUTES) bytes += USUAL_PREFIX.length + 1 + attributeBytes(name, event.lc[name] ?? '')
+  for (const name of LC_ATTRIBUTES) {
+    const value = event.lc[name]
+    if (value !== undefined) bytes += USUAL_PREFIX.length + 1 + attributeBytes(name, value)
+  }
   bytes += dataBytes(event.input) + dataBytes(event.result)
   BYTES.set(event, bytes)
   return bytes

@@ -3,10 +3,10 @@ import { isOwnStatus } from '../journal/history.ts'
 import { reasonOf } from '../text.ts'
 import { isoTime } from '../time/dates.ts'
 import { claimEndMs, claimRuns, isDue, silenceLimitMs } from '../time/deadlines.ts'
-import { cancelBelow } from './cancel-abort.ts'
 import { checkClaim, checkFence, checkHolder, checkNotEndedAbove, checkNotGated, refuse } from './checks.ts'
 import { writeErrorSummary } from './close.ts'
 import type { Draft } from './draft.ts'
+import { checkAttempts } from './fail.ts'
 import { closeGate } from './gates.ts'
 import type { ClaimResult, Operation, Refusal } from './operation.ts'
 
@@ -54,18 +54,6 @@ export function complete(draft: Draft, position: number, operation: Of<'complete
   else draft.setMessage(position, operation.msg)
   draft.attach(position, 'result', operation.result)
   draft.setStatus(position, 'completed', 'target')
-  return undefined
-}
-
-/** Ends the event as failed; open events below it become canceled. */
-export function fail(draft: Draft, position: number, operation: Of<'fail'>): Refusal | undefined {
-  const event = draft.at(position)
-  const refusal = checkClaim(draft, event, operation) ?? checkNotGated(event)
-  if (refusal !== undefined) return refusal
-  cancelBelow(draft, position)
-  draft.attach(position, 'result', operation.result)
-  draft.endFailed(position, 'aborted', 'target', operation.msg)
-  draft.reason = reasonOf(operation.msg)
   return undefined
 }
 
@@ -137,6 +125,8 @@ function startAgain(draft: Draft, position: number, operation: Start): Refusal |
     )
   }
   if (event.lc.owner !== undefined) {
+    const refusal = checkAttempts(draft, event, operation.maxAttempts)
+    if (refusal !== undefined) return refusal
     // The progress text of the last attempt must not replace the input of this one.
     draft.restoreMessage(position)
     claim(draft, position, operation, attemptOf(event) + 1)

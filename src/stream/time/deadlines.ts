@@ -1,6 +1,7 @@
 import { isFinal, isGated, isSuperseded, type StreamEvent } from '../event.ts'
 import type { EventStream } from '../event-stream.ts'
 import { waitsForSignalOnly, wakeMs } from '../gate.ts'
+import { isCompensating } from '../outcome.ts'
 import { isAhead, readTime, type TimeReader } from './dates.ts'
 import { parseTimeout } from './durations.ts'
 
@@ -12,8 +13,9 @@ export { parseTimeout, timeoutFromInput } from './durations.ts'
  * The start of a timeout (stream-format 6). `stream`: the root's opening, for the whole stream. `never-started`: the
  * opening of an event that is still `init`. `no-signal`: since when an event waits for nothing but a signal.
  * `no-sign-of-life`: the last heartbeat of a running event. `absolute`: no start, the timeout is a date and time.
+ * `attempt`: the claim of a running event, for `lc:attemptTimeout`; heartbeats do not renew it.
  */
-export type LimitKind = 'stream' | 'never-started' | 'no-signal' | 'no-sign-of-life' | 'absolute'
+export type LimitKind = 'stream' | 'never-started' | 'no-signal' | 'no-sign-of-life' | 'absolute' | 'attempt'
 
 /** The deadline of an open event. */
 export interface Deadline {
@@ -33,7 +35,28 @@ export interface Deadline {
  * worker has started it. Without a readable timestamp, the opening counts as the last heartbeat.
  */
 export function deadlineOf(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
-  if (event.timeout === '' || isFinal(event) || isSuperseded(event) || stream.held) return undefined
+  if (isFinal(event) || isSuperseded(event) || stream.held) return undefined
+  const attempt = event.lc.attemptTimeout === undefined ? undefined : attemptDeadline(event, read)
+  const own = event.timeout === '' ? undefined : timeoutDeadline(stream, event, read)
+  return attempt !== undefined && (own === undefined || attempt.dueMs < own.dueMs) ? attempt : own
+}
+
+/** How long one attempt of the event may run, ms; `undefined` without a limit. */
+export function attemptTimeoutMs({ lc }: StreamEvent): number | undefined {
+  const span = lc.attemptTimeout === undefined ? undefined : parseTimeout(lc.attemptTimeout)
+  return span?.kind === 'after' ? span.ms : undefined
+}
+
+function attemptDeadline(event: StreamEvent, read: TimeReader): Deadline | undefined {
+  const timeoutMs = attemptTimeoutMs(event)
+  const ms = event.lc.owner === undefined ? undefined : read(event.lc.claimed ?? '')
+  if (timeoutMs === undefined || ms === undefined) return undefined
+  return { kind: 'attempt', dueMs: ms + timeoutMs, from: { ms, timeoutMs } }
+}
+
+function timeoutDeadline(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
+  // A stream that is undoing what it did is over: it is not ended again.
+  if (stream.isRoot(event) && isCompensating(stream)) return undefined
   // A gated event is never due, unless it waits for a signal alone and does not go on without.
   if (isGated(event) && (event.lc.onDue === 'open' || !waitsForSignalOnly(event))) return undefined
   const timeout = parseTimeout(event.timeout)

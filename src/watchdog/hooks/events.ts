@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
 import { isFailed, isFinal, isSuperseded } from '../../stream/event.ts'
 import type { JournalChange } from '../../stream/journal/journal.ts'
+import { outcomeOf, type StreamOutcome } from '../../stream/outcome.ts'
 import { cutBytes } from '../../stream/text.ts'
 import { isoTime } from '../../stream/time/dates.ts'
 import type { Expiry } from '../decision.ts'
@@ -22,7 +23,7 @@ export interface HookEvent {
   /** Version of the stream after the transaction; `undefined` if it has no number. */
   readonly version: number | undefined
   readonly status: string
-  readonly outcome: '' | 'errors'
+  readonly outcome: '' | StreamOutcome
   readonly what: { readonly transaction: JournalEntry } | { readonly due: Expiry }
 }
 
@@ -81,9 +82,21 @@ function changesFor(kind: HookKind, { changes, op, commandId }: JournalEntry, vi
     case 'expired':
       // Anyone may use such a command id, but no other program's abort has one by accident.
       return op === 'abort' && commandId.startsWith('watchdog:') ? moved.filter(({ from, to }) => ends(from, to)) : []
+    case 'compensated':
+      return view.stream.root?.lc.outcome === 'compensated' ? endsOfRoot(moved, view) : []
+    case 'compensation-failed':
+      return view.stream.root?.lc.outcome === 'compensation-failed' ? endsOfRoot(moved, view) : []
     default:
       return kind satisfies never
   }
+}
+
+/** The last end of the stream: an earlier one, before a retry, may have had another outcome. */
+function endsOfRoot(changes: readonly JournalChange[], view: StreamView): JournalChange[] {
+  const { root } = view.stream
+  const all = view.transactions().flatMap(transaction => transaction.changes)
+  const last = all.findLast(({ event, from, to, attr }) => event === root?.id && attr === undefined && ends(from, to))
+  return changes.filter(change => change === last)
 }
 
 function ends(from: string, to: string): boolean {
@@ -141,7 +154,7 @@ function standingOf({ name, stream }: StreamView): Standing {
   const hasErrors = stream.events.some(
     (event, at) => event !== stream.root && isFailed(event) && !isSuperseded(event) && stream.counts(at),
   )
-  return { stream: name, status: stream.root?.status ?? '', outcome: hasErrors ? 'errors' : '' }
+  return { stream: name, status: stream.root?.status ?? '', outcome: outcomeOf(stream, hasErrors) }
 }
 
 /** The known part of a stream's history. */
@@ -190,7 +203,8 @@ export function mayHaveEvents(moved: MovedStream, { kinds, sinceMs, lastSweepMs 
   // Heartbeats do not raise the version; a stream that was removed and recreated may reach the same version again.
   const isOurs = summary === listed.summary
   if (isOurs && before === summary.version && !isYoung) return false
-  if (kinds.has('done') && isFinal(summary)) return true
+  const forEnds = kinds.has('done') || kinds.has('compensated') || kinds.has('compensation-failed')
+  if (forEnds && isFinal(summary)) return true
   if ((kinds.has('failed') || kinds.has('expired')) && summary.failed > 0) return true
   return mayHide(summary.version, before, isYoung)
 }
@@ -247,6 +261,7 @@ export function environmentOf(hookEvent: HookEvent, store: string, own: Environm
     LEASECTL_STREAM: stream,
     LEASECTL_EVENT: event,
     LEASECTL_HOOK: kind,
+    LEASECTL_OUTCOME: hookEvent.outcome,
     LEASECTL_COMMAND_ID: commandId,
     LEASECTL_VERSION: version === undefined ? '' : String(version),
     LEASECTL_DELIVERY_ID: hookEvent.id,

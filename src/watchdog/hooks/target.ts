@@ -3,9 +3,10 @@ import { createHmac, hash } from 'node:crypto'
 /**
  * Kinds of events for hooks. `expired`: a watchdog ended an event after its deadline, or found one that only notifies
  * (`notify`). `done`: the root of a stream became final, with any status. `failed`: an event was aborted, by a worker,
- * an operator or a watchdog; a cancellation is a user's decision and not a failure.
+ * an operator or a watchdog; a cancellation is a user's decision and not a failure. `compensated`, `compensation-failed`: a
+ * stream has ended after its undo sequence, which undid everything, or did not.
  */
-export const HOOK_KINDS = ['expired', 'done', 'failed'] as const
+export const HOOK_KINDS = ['expired', 'done', 'failed', 'compensated', 'compensation-failed'] as const
 export type HookKind = (typeof HOOK_KINDS)[number]
 
 /** A program that is started for each delivery: no shell, data on standard input and in the environment. */

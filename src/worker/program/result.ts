@@ -34,6 +34,9 @@ export interface ProgramReport {
   result(): EventData | undefined
 }
 
+/** The exit code of a failure that passes: https://man.openbsd.org/sysexits.3 */
+const EX_TEMPFAIL = 75
+
 /** The result of a program that ended by itself. */
 export function programEnding(end: ProgramEnd, report: ProgramReport, successors: ProgramSuccessors): ProgramEnding {
   const output = orProblem(() => readOutput(report.output()))
@@ -42,8 +45,14 @@ export function programEnding(end: ProgramEnd, report: ProgramReport, successors
   if (end.fate.kind !== 'exited' || end.fate.code !== 0) {
     const msg = (typeof output === 'object' && output.msg) || failureText(end)
     const lost = typeof result === 'string' ? `\n${RESULT} cannot be used: ${result}` : ''
+    const isTransient = end.fate.kind === 'exited' && end.fate.code === EX_TEMPFAIL
     return {
-      ending: { op: 'fail', msg: `${cutBytes(msg, TEXT_LIMITS.msg - Buffer.byteLength(lost))}${lost}`, ...data },
+      ending: {
+        op: 'fail',
+        msg: `${cutBytes(msg, TEXT_LIMITS.msg - Buffer.byteLength(lost))}${lost}`,
+        ...(isTransient ? { transient: true } : {}),
+        ...data,
+      },
     }
   }
   if (typeof output === 'string') return failed(output)

@@ -161,6 +161,8 @@ function environmentFor(job: Job, output: string, { env, store }: ProgramWorkOpt
     LEASECTL_BORN: job.born,
     LEASECTL_ATTEMPT: String(job.attempt),
     LEASECTL_ATTEMPT_KEY: job.attemptKey,
+    LEASECTL_UNDOES: job.event.lc.undoes,
+    LEASECTL_UNSURE: job.event.lc.unsure,
     LEASECTL_OUTPUT: output,
   }
 }

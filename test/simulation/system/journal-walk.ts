@@ -108,6 +108,8 @@ export class JournalWalk {
         if (op === 'retry' && to === 'inprocess' && this.#joins.has(event)) this.#waits.add(event)
         return REACHED[op]?.includes(`${from}>${to}`) === true
       }
+      case 'again':
+        return op === 'fail' && from === 'inprocess' && to === 'inprocess' && this.#waits.add(event) !== undefined
       default:
         return how satisfies never
     }

@@ -18,7 +18,7 @@ const OPS = {
   abort: true,
   retry: true,
   set: true,
-} as const satisfies Record<Exclude<Op, 'settle' | 'ack' | 'break-lease'>, true>
+} as const satisfies Record<Exclude<Op, 'settle' | 'ack' | 'break-lease' | 'skip'>, true>
 
 const FAULTS: Readonly<Record<string, RegExp>> = {
   crashes: /^down$/,

@@ -219,6 +219,7 @@ const KINDS: { readonly [Kind in Deadline['kind']]: string } = {
   'no-signal': 'unless the signal comes',
   'no-sign-of-life': 'unless there is a heartbeat',
   absolute: '',
+  attempt: 'unless the attempt ends',
 }
 
 function due({ shown, event, moment: at }: DetailContext): Line {

@@ -48,7 +48,13 @@ export class Model {
 
   #do(operation: Operation): Expected {
     const tree = this.#tree
-    if (operation.op === 'settle' || operation.op === 'ack' || operation.op === 'break-lease') return DONE
+    if (
+      operation.op === 'settle' ||
+      operation.op === 'ack' ||
+      operation.op === 'skip' ||
+      operation.op === 'break-lease'
+    )
+      return DONE
     if (operation.op === 'init') return this.#init(operation)
     if (operation.op === 'retry' && operation.event === undefined) return this.#retryLeaves(operation.canceled === true)
     const event = tree.find(operation.event ?? '00')
