@@ -61,6 +61,8 @@ export const readOperation = oneOfOps<Operation>({
   abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit },
   retry: { event: nonEmptyText, canceled: flag },
   ack: {},
+  suspend: { stop: flag, msg: storedMsg },
+  resume: {},
   'break-lease': {},
   set: { ...EVENT, ...CLAIMANT, attributes: required(readAttributes) },
   settle: {},

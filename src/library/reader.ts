@@ -10,6 +10,7 @@ import {
   type StreamEvent,
 } from '../stream/event.ts'
 import { type OpenEvents, openEvents, openWork } from '../stream/event-stream.ts'
+import { type Suspension, suspensionOf } from '../stream/suspension.ts'
 import { claimEndMs, claimRuns, dueMs } from '../stream/time/deadlines.ts'
 import { text } from '../stream/values.ts'
 import type { SelectedValue } from '../stream/xpath/xpath.ts'
@@ -217,6 +218,10 @@ export class StreamReader<Event extends EventReader = EventReader> {
   /** Whether the stream is on hold: the root is still `init`, and nothing runs or expires until it is started. */
   get isHeld(): boolean {
     return this.#view.stream.held
+  }
+  /** Since when, by whom and why the open stream is suspended; `undefined` if it is not. */
+  get suspension(): Suspension | undefined {
+    return suspensionOf(this.#view.stream)
   }
   /** Whether the root completed although an event below it was aborted or canceled. */
   get hasErrors(): boolean {

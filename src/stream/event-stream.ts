@@ -72,6 +72,11 @@ export class EventStream {
     return this.root?.status === 'init'
   }
 
+  /** An operator has suspended the open stream: it begins nothing, and its limits stand still. */
+  get suspended(): boolean {
+    return this.root?.lc.suspended !== undefined && !isFinal(this.root)
+  }
+
   /** The root's status is final. */
   get done(): boolean {
     return this.root !== undefined && isFinal(this.root)
@@ -300,7 +305,8 @@ export interface OpenEvents {
 
 /**
  * Finds leaves and ready events among the open events of a stream. Open events below a final one, which foreign writers
- * may leave, are neither: no event above depends on them. In a held stream only the root can be started.
+ * may leave, are neither: no event above depends on them. In a held stream only the root can be started, in a suspended
+ * one nothing.
  */
 export function openWork(stream: EventStream, open: readonly StreamEvent[]): OpenEvents {
   if (stream.held && stream.root !== undefined) return { leaves: [stream.root], ready: [] }
@@ -312,7 +318,7 @@ export function openWork(stream: EventStream, open: readonly StreamEvent[]): Ope
   )
   return {
     leaves: live.filter(event => !above.has(event)),
-    ready: live.filter(event => event.status === 'init'),
+    ready: stream.suspended ? [] : live.filter(event => event.status === 'init'),
   }
 }
 

@@ -166,6 +166,7 @@ export class EventMatcher {
 
   /** Time from which the stream may have work according to its summary, epoch ms; `Infinity` if only after a change. */
   mayHaveWorkFromMs(summary: Summary): number {
+    if (summary.suspendedMs !== undefined) return Number.POSITIVE_INFINITY
     const isReady = summary.ready.some(item => item.startsWith('+') || this.#isListed(item))
     return isReady ? Number.NEGATIVE_INFINITY : (summary.claimEndMs ?? Number.POSITIVE_INFINITY)
   }
@@ -205,7 +206,8 @@ export class EventMatcher {
 
 /** Whether the event has a claim that another worker can take over after its end. */
 function isClaimed(stream: EventStream, event: StreamEvent): boolean {
-  if (event.status === 'init' || event.lc.owner === undefined || stream.held || isWaitingJoin(event)) return false
+  if (event.status === 'init' || event.lc.owner === undefined || isWaitingJoin(event)) return false
+  if (stream.held || stream.suspended) return false
   return !stream.openSuccessors(event) && stream.finalAncestor(stream.positionOf(event.id)) === undefined
 }
 

@@ -4,6 +4,7 @@ import { ROOT_ID } from '../event-id.ts'
 import { EventStream } from '../event-stream.ts'
 import { sumOf } from '../fingerprint.ts'
 import { type JournalChange, lastVersion, parseJournal, type Transaction } from './journal.ts'
+import { changesSuspension, SuspensionReplay } from './suspensions.ts'
 
 /** Statuses by event id after the given transactions, oldest first. Events that were removed are absent. */
 export function replayStatuses(transactions: readonly Transaction[]): Map<string, string> {
@@ -149,7 +150,8 @@ export interface JournalFacts {
 
 /**
  * Restores the `lc` attributes that a writer drops when it rebuilds events from its own class, as far as the journal
- * knows them: claims (without their end, hence expired), attempts, latest openings, waiting joins and superseded marks.
+ * knows them: claims (without their end, hence expired), attempts, latest openings, waiting joins, suspensions, pauses and
+ * superseded marks.
  * Without them a join would wait forever, and the earlier failure of a retried event would count again. Existing
  * attributes stay. Returns the same list if nothing was missing.
  */
@@ -187,8 +189,10 @@ export function withoutEndedClaims(
 /** The facts of all events after the given transactions, oldest first. @param stream the links between the events */
 export function factsOf(stream: EventStream, transactions: readonly Transaction[]): ReadonlyMap<string, JournalFacts> {
   const facts = new Map<string, JournalFacts>()
+  const suspensions = new SuspensionReplay(stream, facts)
   for (const transaction of transactions) {
     for (const change of transaction.changes) record(facts, transaction, change, stream.root?.id === change.event)
+    suspensions.take(transaction)
     if (transaction.op === 'retry' && transaction.on !== '') recordSuperseded(facts, transaction, stream)
   }
   return facts
@@ -210,24 +214,31 @@ function record(
 function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalChange, isRoot: boolean): LcAttributes {
   const { op, at, version } = transaction
   const { how, to, owner, attempt, attr } = change
+  if (changesSuspension(change)) return withoutSuspension(lc)
   if (attr !== undefined) return op === 'ack' ? { ...lc, ack: at } : lc
   if (how === 'add') return to === 'inprocess' && !isRoot ? { join: 'wait' } : {}
   if (owner !== undefined) return { ...lc, owner, fence: String(version), attempt: String(attempt ?? 1), claimed: at }
-  if (isFinal({ status: to })) return lc
+  if (isFinal({ status: to })) return withoutSuspension(lc)
   const { join, ...released } = withoutClaim(lc)
-  if (how === 'join' && to === 'init') return { ...released, opened: at }
+  const { paused: _, ...openedAnew } = released
+  if (how === 'join' && to === 'init') return { ...openedAnew, opened: at }
   const joined = how === 'join' || join !== undefined ? { join: 'wait' } : {}
-  const reopened = op === 'retry' && attempt !== undefined ? { opened: at, attempt: String(attempt) } : {}
-  return { ...released, ...joined, ...reopened }
+  if (op !== 'retry' || attempt === undefined) return { ...released, ...joined }
+  return { ...openedAnew, ...joined, opened: at, attempt: String(attempt) }
 }
 
-function afterForeign(lc: LcAttributes, { attr }: JournalChange): LcAttributes {
+function afterForeign(lc: LcAttributes, { attr, to }: JournalChange): LcAttributes {
+  if (isFinal({ status: to })) return withoutSuspension(withoutClaim(lc))
   if (attr !== CLAIM) return withoutClaim(lc)
   const { fence: _, claimed: __, ...unclaimed } = lc
   return unclaimed
 }
 
 function withoutClaim({ owner: _, fence: __, claimed: ___, ...lc }: LcAttributes): LcAttributes {
+  return lc
+}
+
+function withoutSuspension({ suspended: _, suspendedBy: __, info: ___, ...lc }: LcAttributes): LcAttributes {
   return lc
 }
 

@@ -14,6 +14,7 @@ import { settle } from './close.ts'
 import type { Draft } from './draft.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
 import { retry } from './retry.ts'
+import { resume, suspend } from './suspension.ts'
 import {
   checkSize,
   correctTimes,
@@ -89,7 +90,7 @@ export function applyOperation(
   const born = operation.op === 'init' ? operation.born : context.born
   const opened = openTransaction(document, { ...context, born }, foreign)
   const draft = operation.op === 'touch' ? recordSettling(opened) : opened
-  const verdict = dispatch(draft, operation)
+  const verdict = dispatch(draft, operation, author.by)
   if (verdict.kind === 'refused') return refusedWhenSettled(document, verdict.refusal, author, context)
   const isFarAhead = isWrittenFarAhead(document, context.nowMs)
   const idle = operation.op === 'settle' && !hasWork(draft) && !isFarAhead
@@ -233,9 +234,11 @@ type DispatchResult =
 type Target = { readonly target: string } & Pick<ChangeResult, 'claim' | 'refused'>
 
 /** Finds the target and applies the operation to the draft. */
-function dispatch(draft: Draft, operation: Operation): DispatchResult {
+function dispatch(draft: Draft, operation: Operation, by: string): DispatchResult {
   if (operation.op === 'settle' || operation.op === 'break-lease') return { kind: 'done', target: '' }
   if (operation.op === 'ack') return verdictOf(acknowledge(draft), '')
+  if (operation.op === 'suspend') return verdictOf(suspend(draft, operation, by), '')
+  if (operation.op === 'resume') return verdictOf(resume(draft), '')
   if (operation.op === 'init') return verdictOf(init(draft, operation), ROOT_ID)
   const target = operation.event ?? draft.stream.root?.id ?? ''
   const position = draft.stream.positionOf(target)
@@ -254,7 +257,7 @@ function dispatch(draft: Draft, operation: Operation): DispatchResult {
   return claim === undefined ? verdict : { ...verdict, claim }
 }
 
-type Work = Exclude<Operation, { op: 'init' | 'settle' | 'ack' | 'break-lease' | 'retry' | 'cancel' | 'abort' }>
+type Work = Extract<Operation, { op: 'start' | 'touch' | 'release' | 'advance' | 'complete' | 'fail' | 'set' }>
 
 function work(draft: Draft, position: number, operation: Work): Refusal | 'already' | undefined {
   switch (operation.op) {

@@ -4,6 +4,7 @@ import { cancelBelow } from './cancel-abort.ts'
 import { checkNotEndedAbove, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
 import type { Operation, Refusal } from './operation.ts'
+import { NOT_SUSPENDED } from './suspension.ts'
 
 type Retry = Extract<Operation, { op: 'retry' }>
 
@@ -142,7 +143,7 @@ function reopenOne(draft: Draft, position: number, how: 'target' | 'cascade' | '
   draft.dropClaim(position)
   draft.restoreMessage(position)
   draft.patch(position, {
-    lc: { outcome: undefined, failed: undefined, opened: draft.now, attempt: String(attempt) },
+    lc: { ...NOT_SUSPENDED, outcome: undefined, failed: undefined, opened: draft.now, attempt: String(attempt) },
   })
   const status = how === 'target' && !waits && !draft.stream.isRoot(event) ? 'init' : 'inprocess'
   draft.setStatus(position, status, how, { attempt })

@@ -2,6 +2,7 @@ import { isFinal, isSuperseded, isWaitingJoin, type StreamEvent } from '../event
 import type { EventStream } from '../event-stream.ts'
 import { isAhead, readTime, type TimeReader } from './dates.ts'
 import { parseTimeout } from './durations.ts'
+import { pauseMs } from './pauses.ts'
 
 export type { TimeReader } from './dates.ts'
 export { timeReaderFor } from './dates.ts'
@@ -19,7 +20,7 @@ export interface Deadline {
   readonly kind: LimitKind
   /** Epoch ms. */
   readonly dueMs: number
-  /** The start and length of the timeout; absent for an absolute one. */
+  /** The start and length of the timeout, without pauses; absent for an absolute one. */
   readonly from?: { readonly ms: number; readonly timeoutMs: number }
   /** The start is ahead of the store's clock, so the timeout counts from the last write of the document. */
   readonly isAhead?: true
@@ -32,9 +33,8 @@ export interface Deadline {
  * worker has started it. Without a readable timestamp, the opening counts as the last heartbeat.
  */
 export function deadlineOf(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
-  if (event.timeout === '' || isFinal(event) || isSuperseded(event) || isWaitingJoin(event) || stream.held) {
-    return undefined
-  }
+  if (event.timeout === '' || isFinal(event) || isSuperseded(event) || isWaitingJoin(event)) return undefined
+  if (stream.held || stream.suspended) return undefined
   const timeout = parseTimeout(event.timeout)
   if (timeout.kind === 'at') return { kind: 'absolute', dueMs: timeout.ms }
   if (timeout.kind !== 'after') return undefined
@@ -44,7 +44,9 @@ export function deadlineOf(stream: EventStream, event: StreamEvent, read: TimeRe
   const ahead = clock !== undefined && isAhead(start.ms, clock.nowMs) ? clock : undefined
   const ms = ahead?.writtenMs ?? start.ms
   const from = { ms, timeoutMs: timeout.ms }
-  return { kind: start.kind, dueMs: ms + timeout.ms, from, ...(ahead === undefined ? {} : { isAhead: true }) }
+  if (ahead !== undefined) return { kind: start.kind, dueMs: ms + timeout.ms, from, isAhead: true }
+  const paused = pauseMs(stream, event, start.kind === 'no-sign-of-life' ? ms : undefined, read)
+  return { kind: start.kind, dueMs: ms + timeout.ms + paused, from }
 }
 
 /** The time of the event's deadline, epoch ms; `undefined` for never. */
