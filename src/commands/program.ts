@@ -20,11 +20,13 @@ import * as lab from './lab.ts'
 import * as lease from './lease.ts'
 import * as log from './log.ts'
 import * as ls from './ls.ts'
+import * as resume from './resume.ts'
 import * as retry from './retry.ts'
 import * as rm from './rm.ts'
 import * as runs from './runs.ts'
 import * as show from './show.ts'
 import * as stats from './stats.ts'
+import * as suspend from './suspend.ts'
 import * as tail from './tail.ts'
 import type { ProgramRuntime } from './top/dashboard.ts'
 import * as top from './top.ts'
@@ -53,8 +55,8 @@ const GROUPS: readonly Group[] = [
   },
   {
     title: 'Modify:',
-    names: ['init', 'cancel', 'abort', 'retry', 'ack', 'rm', 'import'],
-    commands: [init, cancel, abort, retry, ack, rm, importStreams],
+    names: ['init', 'cancel', 'abort', 'retry', 'suspend', 'resume', 'ack', 'rm', 'import'],
+    commands: [init, cancel, abort, retry, suspend, resume, ack, rm, importStreams],
   },
   { title: 'Monitor:', names: ['top', 'watchdog'], commands: [top, watchdog] },
   {

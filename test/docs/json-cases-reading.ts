@@ -45,6 +45,8 @@ const STREAMS: readonly Case[] = [
   line('show', 'show open --at 1 -o json'),
   line(undefined, 'show odd --at 1 -o json', { exit: 3 }),
   line('show', 'show failed -o json', { before: ['ack failed -m known'] }),
+  line('show', 'show open -o json', { before: ['suspend open -m known'] }),
+  ...both('ls', 'ls-item', 'ls --suspended', { before: ['suspend open -m known'] }),
   line('show-list', 'show open failed -o json'),
   line('show-list', 'show open bad -o json', { exit: 12 }),
   line(undefined, 'show bad -o json', { exit: 12 }),

@@ -11,7 +11,7 @@ export interface RunRecord {
   /** RFC 3339, as written. */
   readonly startedAt: string | undefined
   /** The original options. With the same command id, changes already applied report "already". */
-  readonly given: Pick<BatchCommandOptions, 'reason' | 'event' | 'force' | 'reopenCanceled'> & {
+  readonly given: Pick<BatchCommandOptions, 'reason' | 'event' | 'force' | 'reopenCanceled' | 'stop'> & {
     readonly by: string
     readonly commandId: string
   }
@@ -122,6 +122,7 @@ function headOf(head: Fields | undefined): Omit<RunRecord, 'targets'> & { readon
       ...(events.length === 0 ? {} : { event: events }),
       ...(head.force === true ? { force: true } : {}),
       ...(head.canceled === true ? { reopenCanceled: true } : {}),
+      ...(head.stop === true ? { stop: true } : {}),
     },
   }
 }

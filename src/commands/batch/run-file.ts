@@ -108,6 +108,7 @@ function headerAndTargets(
     events: options.event ?? [],
     force: options.force ?? false,
     canceled: options.reopenCanceled ?? false,
+    stop: options.stop ?? false,
     rerunOf: orNull(rerunOf),
     total: plan.targets.length,
   }

@@ -1,7 +1,8 @@
 import { isAcknowledged } from '../../ops/filter.ts'
 import { isAbandoned, runningClaims } from '../../ops/open-events.ts'
 import type { SummarizedStream, Unreadable } from '../../ops/summaries.ts'
-import type { RunningEvent } from '../../stream/summary.ts'
+import { isSuspended, stateOfStream } from '../../stream/state.ts'
+import type { RunningEvent, Summary } from '../../stream/summary.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { leaseJson } from '../lease.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
@@ -11,6 +12,8 @@ export function listingJson({ listed, summary, fault }: SummarizedStream, nowMs:
   return {
     name: listed.name,
     status: orNull(summary?.status),
+    state: summary === undefined ? null : orNull(stateOfStream(summary, nowMs)),
+    suspended: suspendedJson(summary),
     version: summary?.version ?? null,
     root: orNull(summary?.root),
     created: jsonTime(summary?.createdMs),
@@ -27,7 +30,10 @@ export function listingJson({ listed, summary, fault }: SummarizedStream, nowMs:
     due: jsonTime(summary?.dueMs),
     waitingOn: summary?.waitingOn ?? [],
     abandoned: summary === undefined ? null : isAbandoned(summary, nowMs),
-    running: runningClaims(summary).map(claim => ({ id: claim.id, ...claimJson(claim, nowMs) })),
+    running: runningClaims(summary).map(claim => ({
+      id: claim.id,
+      ...claimJson(claim, nowMs, summary !== undefined && isSuspended(summary)),
+    })),
     failedAt: jsonTime(summary?.failedAtMs),
     failedId: orNull(summary?.failedId),
     failedName: orNull(summary?.failedName),
@@ -40,8 +46,18 @@ export function listingJson({ listed, summary, fault }: SummarizedStream, nowMs:
   } satisfies { readonly [Field in ListingField]?: unknown }
 }
 
-/** A claim without the id of its event; fields are only ever added. */
-export function claimJson(claim: RunningEvent, nowMs: number) {
+function suspendedJson(summary: Summary | undefined) {
+  if (summary === undefined || !isSuspended(summary)) return null
+  const { suspendedMs, suspendedBy, suspendedWhy } = summary
+  return { at: jsonTime(suspendedMs), by: orNull(suspendedBy), why: orNull(suspendedWhy) }
+}
+
+/**
+ * A claim without the id of its event; fields are only ever added.
+ *
+ * @param suspended its stream is: nobody can take it over
+ */
+export function claimJson(claim: RunningEvent, nowMs: number, suspended = false) {
   const { name, owner, attempt, sinceMs, lastSeenMs, claimEndMs } = claim
   return {
     name,
@@ -50,7 +66,7 @@ export function claimJson(claim: RunningEvent, nowMs: number) {
     since: jsonTime(sinceMs),
     lastSeen: jsonTime(lastSeenMs),
     until: jsonTime(claimEndMs),
-    abandoned: isAbandoned(claim, nowMs),
+    abandoned: !suspended && isAbandoned(claim, nowMs),
   }
 }
 

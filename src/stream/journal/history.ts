@@ -1,8 +1,9 @@
 import type { StreamDocument } from '../document.ts'
-import { fenceOf, isFinal, type LcAttributeName, type StreamEvent } from '../event.ts'
+import { fenceOf, isFinal, type StreamEvent } from '../event.ts'
 import { ROOT_ID } from '../event-id.ts'
 import { EventStream } from '../event-stream.ts'
 import { sumOf } from '../fingerprint.ts'
+import type { JournalFacts, LcAttributes } from './facts.ts'
 import { type JournalChange, lastVersion, parseJournal, type Transaction } from './journal.ts'
 import { changesSuspension, SuspensionReplay } from './suspensions.ts'
 
@@ -137,16 +138,6 @@ export function eventsThatRan(transactions: readonly Transaction[]): ReadonlySet
 
 /** Used as the name of an attribute: a foreign write ended the event's claim but kept its status. */
 export const CLAIM = 'claim'
-
-type LcAttributes = { readonly [Name in LcAttributeName]?: string }
-
-/** The `lc` attributes of one event that the journal knows. */
-export interface JournalFacts {
-  /** Version of the transaction that added it. */
-  readonly added: number
-  /** Owner, fence, attempt, latest opening, waiting join and superseded marks, but not the end of a claim. */
-  readonly lc: LcAttributes
-}
 
 /**
  * Restores the `lc` attributes that a writer drops when it rebuilds events from its own class, as far as the journal

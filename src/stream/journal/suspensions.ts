@@ -1,7 +1,7 @@
 import { isFinal } from '../event.ts'
 import type { EventStream } from '../event-stream.ts'
 import { readTime } from '../time/dates.ts'
-import type { JournalFacts } from './history.ts'
+import type { JournalFacts } from './facts.ts'
 import type { JournalChange, Transaction } from './journal.ts'
 
 /** Name of the attribute of the root that `suspend` sets and `resume` removes. */

@@ -8,9 +8,10 @@ const claim = (id: string, name: string, claimEndMs?: number) =>
   runningItem({ id, name, owner: 'w', attempt: 1, sinceMs: 0, lastSeenMs: 0, claimEndMs })
 
 const events = (over: Partial<Parameters<typeof openEvents>[0]>) =>
-  openEvents({ status: 'inprocess', root: 'Order', waitingOn: [], ready: [], running: [], ...over }, NOW).map(
-    ({ id, name, state }) => `${id} ${name} ${state}`,
-  )
+  openEvents(
+    { status: 'inprocess', root: 'Order', waitingOn: [], ready: [], running: [], suspendedMs: undefined, ...over },
+    NOW,
+  ).map(({ id, name, state }) => `${id} ${name} ${state}`)
 
 test('ids that no running event has are those of the ready events', () => {
   const lists = { waitingOn: ['01.00', '02.00', '03.00'], ready: ['Pay|', 'Ship%20it|x'] }
