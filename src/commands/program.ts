@@ -11,6 +11,7 @@ import * as context from './context.ts'
 import * as demo from './demo.ts'
 import * as doctor from './doctor.ts'
 import * as event from './event.ts'
+import * as events from './events.ts'
 import * as exec from './exec.ts'
 import * as exportStreams from './export.ts'
 import * as help from './help.ts'
@@ -50,8 +51,8 @@ interface Group {
 const GROUPS: readonly Group[] = [
   {
     title: 'Inspect:',
-    names: ['ls', 'show', 'workers', 'tail', 'log', 'stats', 'wait', 'check', 'doctor', 'export'],
-    commands: [ls, show, workers, tail, log, stats, wait, check, doctor, exportStreams],
+    names: ['ls', 'show', 'events', 'workers', 'tail', 'log', 'stats', 'wait', 'check', 'doctor', 'export'],
+    commands: [ls, show, events, workers, tail, log, stats, wait, check, doctor, exportStreams],
   },
   {
     title: 'Modify:',
