@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import type { Run } from '../cli/command.ts'
-import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { registerTransactCommand, runTransactions } from './batch/command.ts'
+import { registerTransactCommand, runTransactions, withReason } from './batch/command.ts'
 import type { BatchCommandOptions, TransactCommand } from './batch/options.ts'
 
 export const ACK: TransactCommand = {
@@ -17,19 +16,10 @@ export const ACK: TransactCommand = {
     ['ls --acknowledged', 'failed streams, acknowledged or not'],
   ],
   leavesOut: ({ hasNewFailure }) => (hasNewFailure ? undefined : 'without an unacknowledged failure'),
+  whyReason: 'Say with -m why the failures need no further attention.',
   operation: () => ({ op: 'ack' }),
 }
 
-export function register(parent: Command, runtime: Runtime, go?: Run<BatchCommandOptions>): void {
-  registerTransactCommand(parent, runtime, ACK, withReason(go))
-}
-
-/** The run file of `--rerun` has the reason of its run. */
-function withReason(go: Run<BatchCommandOptions> = runTransactions(ACK)): Run<BatchCommandOptions> {
-  return (options, runtime) => {
-    if (options.reason === undefined && options.rerun === undefined) {
-      throw new UsageError('ack needs a reason', { hint: 'Say with -m why the failures need no further attention.' })
-    }
-    return go(options, runtime)
-  }
+export function register(parent: Command, runtime: Runtime, go: Run<BatchCommandOptions> = runTransactions(ACK)): void {
+  registerTransactCommand(parent, runtime, ACK, withReason(ACK, go))
 }

@@ -9,7 +9,20 @@ import type { LogCommandOptions } from './log/options.ts'
 
 /** The operations that leave a journal entry, the entries that leasectl makes itself, and those of the audit log. */
 const OPS = [
-  ...['init', 'start', 'release', 'advance', 'complete', 'fail', 'cancel', 'abort', 'retry', 'set'],
+  ...[
+    'init',
+    'start',
+    'release',
+    'advance',
+    'complete',
+    'fail',
+    'cancel',
+    'abort',
+    'retry',
+    'suspend',
+    'resume',
+    'set',
+  ],
   ...['ack', 'break-lease', 'settle', 'adopt', 'foreign'],
   ...['rm', 'import', 'export'],
 ]

@@ -11,6 +11,7 @@ import * as context from './context.ts'
 import * as demo from './demo.ts'
 import * as doctor from './doctor.ts'
 import * as event from './event.ts'
+import * as events from './events.ts'
 import * as exec from './exec.ts'
 import * as exportStreams from './export.ts'
 import * as help from './help.ts'
@@ -20,11 +21,13 @@ import * as lab from './lab.ts'
 import * as lease from './lease.ts'
 import * as log from './log.ts'
 import * as ls from './ls.ts'
+import * as resume from './resume.ts'
 import * as retry from './retry.ts'
 import * as rm from './rm.ts'
 import * as runs from './runs.ts'
 import * as show from './show.ts'
 import * as stats from './stats.ts'
+import * as suspend from './suspend.ts'
 import * as tail from './tail.ts'
 import type { ProgramRuntime } from './top/dashboard.ts'
 import * as top from './top.ts'
@@ -48,13 +51,13 @@ interface Group {
 const GROUPS: readonly Group[] = [
   {
     title: 'Inspect:',
-    names: ['ls', 'show', 'workers', 'tail', 'log', 'stats', 'wait', 'check', 'doctor', 'export'],
-    commands: [ls, show, workers, tail, log, stats, wait, check, doctor, exportStreams],
+    names: ['ls', 'show', 'events', 'workers', 'tail', 'log', 'stats', 'wait', 'check', 'doctor', 'export'],
+    commands: [ls, show, events, workers, tail, log, stats, wait, check, doctor, exportStreams],
   },
   {
     title: 'Modify:',
-    names: ['init', 'cancel', 'abort', 'retry', 'ack', 'rm', 'import'],
-    commands: [init, cancel, abort, retry, ack, rm, importStreams],
+    names: ['init', 'cancel', 'abort', 'retry', 'suspend', 'resume', 'ack', 'rm', 'import'],
+    commands: [init, cancel, abort, retry, suspend, resume, ack, rm, importStreams],
   },
   { title: 'Monitor:', names: ['top', 'watchdog'], commands: [top, watchdog] },
   {

@@ -30,10 +30,12 @@ export function transactionLines(tx: Transaction, options: TransactionTextOption
   return [line, ...others.map(change => `${indent}${changeText(change, tx, paint)}`)]
 }
 
+/** Their change of the root is a mark: it says no more than the operation. */
+const MARKING: ReadonlySet<string> = new Set(['ack', 'suspend', 'resume'])
+
 /** The changes with that of the target first. */
 export function orderedChanges(tx: Transaction): JournalChange[] {
-  // The change of an acknowledgement is its mark on the root: it says no more than the operation.
-  if (tx.op === 'ack') return []
+  if (MARKING.has(tx.op)) return tx.changes.filter(({ attr }) => attr === undefined)
   const target = tx.changes.find(change => change.event === tx.on && change.how === 'target')
   return target === undefined ? [...tx.changes] : [target, ...tx.changes.filter(change => change !== target)]
 }
@@ -190,14 +192,15 @@ function whoText({ by, op }: Tx): string {
 }
 
 /** `cancel 01.00 SearchStart (3 more)`; without a target, the one changed event or the number of them. */
-function whatText({ op, on, changes, other }: Tx, eventName: string): string {
+function whatText({ op, on, changes: all, other }: Tx, eventName: string): string {
+  const changes = MARKING.has(op) ? all.filter(({ attr }) => attr === undefined) : all
   const [only] = changes
   const parts = [op]
   if (on !== '') {
     const more = changes.filter(({ event }) => event !== on).length
     const attributes = changes.find(({ event, attr }) => event === on && attr !== undefined)?.attr ?? ''
     parts.push(on, eventName, attributes, more > 0 ? `(${more} more)` : '')
-  } else if (only !== undefined && changes.length === 1 && op !== 'ack') {
+  } else if (only !== undefined && changes.length === 1) {
     parts.push(only.event, only.to === '' && only.how !== 'add' ? 'removed' : `→ ${only.to}`)
   } else if (changes.length > 1) {
     parts.push(`${changes.length} events`)

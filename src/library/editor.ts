@@ -183,6 +183,20 @@ export class StreamEditor extends StreamReader<EventEditor> {
     return this.#step({ op: 'ack' })
   }
 
+  /**
+   * Suspends the stream: no event of it is claimed, and its limits stand still until it is resumed. Claimed events go on.
+   *
+   * @param options - `stop`: hands claimed events back at once; their workers stop at the next heartbeat
+   */
+  suspend(msg?: string, { stop = false }: { readonly stop?: boolean } = {}): this {
+    return this.#step({ op: 'suspend', ...readMsg(msg), ...(stop ? { stop } : {}) })
+  }
+
+  /** Resumes a suspended stream, or lets a held one begin. The time that passed is added to its limits. */
+  resume(): this {
+    return this.#step({ op: 'resume' })
+  }
+
   #step(operation: Operation): this {
     this.#editing.apply(operation)
     return this

@@ -81,6 +81,8 @@ export const readOperation = oneOfOps<Operation>({
   abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit, noCompensate: flag },
   retry: { event: nonEmptyText, canceled: flag },
   ack: {},
+  suspend: { stop: flag, msg: storedMsg },
+  resume: {},
   'break-lease': {},
   set: { ...EVENT, ...CLAIMANT, attributes: required(readAttributes) },
   settle: {},

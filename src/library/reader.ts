@@ -12,6 +12,7 @@ import {
 } from '../stream/event.ts'
 import { type OpenEvents, openEvents, openWork } from '../stream/event-stream.ts'
 import { type WaitsFor, waitsFor } from '../stream/gate.ts'
+import { type Suspension, suspensionOf } from '../stream/suspension.ts'
 import { claimEndMs, claimRuns, dueMs } from '../stream/time/deadlines.ts'
 import type { UpstreamResult } from '../stream/upstream-results.ts'
 import { text } from '../stream/values.ts'
@@ -239,6 +240,10 @@ export class StreamReader<Event extends EventReader = EventReader> {
   /** Whether the stream is on hold: the root is still `init`, and nothing runs or expires until it is started. */
   get isHeld(): boolean {
     return this.#view.stream.held
+  }
+  /** Since when, by whom and why the open stream is suspended; `undefined` if it is not. */
+  get suspension(): Suspension | undefined {
+    return suspensionOf(this.#view.stream)
   }
   /** Whether the root completed although an event below it was aborted or canceled. */
   get hasErrors(): boolean {

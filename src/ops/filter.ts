@@ -1,9 +1,12 @@
 import type { StreamRow } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
+import { isAbandoned, isAcknowledged, isOverdue, isSuspended } from '../stream/state.ts'
 import { cutCount, type Summary } from '../stream/summary.ts'
 import { normalizeFailure } from './failure-text.ts'
 import type { Glob } from './glob.ts'
-import { filtersEvents, isAbandoned, isCut, type OpenEventFilter, openEvents, passesEvent } from './open-events.ts'
+import { filtersEvents, isCut, type OpenEventFilter, openEvents, passesEvent } from './open-events.ts'
+
+export { hasUnacknowledgedFailure, isAcknowledged, isOverdue } from '../stream/state.ts'
 
 /** Which streams are selected. All conditions must hold; of several values of one condition any one. */
 export interface StreamFilter extends OpenEventFilter {
@@ -13,6 +16,8 @@ export interface StreamFilter extends OpenEventFilter {
   readonly status?: readonly string[]
   /** What failures have meant for the stream, see `Summary.outcome`. */
   readonly outcome?: readonly string[]
+  /** An operator has suspended it. */
+  readonly suspended?: boolean
   /** An event has failed, and nobody has acknowledged that since. */
   readonly failed?: boolean
   /** With `failed`: also failures that were acknowledged. */
@@ -73,6 +78,7 @@ export function verdictOf({ listed, summary }: Filtered, filter: StreamFilter, n
   if (summary === undefined) return asksForSummary(filter) ? 'no' : 'yes'
   if (filter.status !== undefined && !statusWords(summary).some(word => filter.status?.includes(word))) return 'no'
   if (filter.outcome?.includes(summary.outcome) === false) return 'no'
+  if (filter.suspended && !isSuspended(summary)) return 'no'
   if (!passesFailures(listed, summary, filter)) return 'no'
   if (filter.overdue && !isOverdue(summary, nowMs)) return 'no'
   if (filter.abandoned && !isAbandoned(summary, nowMs)) return 'no'
@@ -86,11 +92,6 @@ function passesFailures(listed: StreamRow, summary: Summary, filter: StreamFilte
   if (canceled && summary.canceled === 0) return false
   if (failure !== undefined && !(hasFailure(summary, filter) && matchesFailure(summary.failure, failure))) return false
   return !asksForFailures(filter) || isWithin(summary.failedAtMs ?? listed.modifiedMs, sinceMs, untilMs)
-}
-
-/** Whether a stream has a failure that no operator has acknowledged. */
-export function hasUnacknowledgedFailure(summary: Pick<Summary, 'failed' | 'failedAtMs' | 'ackMs'>): boolean {
-  return summary.failed > 0 && !isAcknowledged(summary)
 }
 
 /** Whether the stream has a failure to be matched or grouped: an aborted event, or also a canceled one. */
@@ -107,11 +108,6 @@ function statusWords({ status, outcome }: Summary): readonly string[] {
   return status === 'completed' ? [status, outcome === '' ? 'success' : 'errors'] : [status]
 }
 
-/** Whether an operator has acknowledged all failures of a stream. */
-export function isAcknowledged({ failedAtMs, ackMs }: Pick<Summary, 'failedAtMs' | 'ackMs'>): boolean {
-  return ackMs !== undefined && (failedAtMs ?? 0) <= ackMs
-}
-
 function asksForFailures({ failed, canceled, failure }: StreamFilter): boolean {
   return failed === true || canceled === true || failure !== undefined
 }
@@ -120,17 +116,12 @@ function isWithin(ms: number, sinceMs = Number.NEGATIVE_INFINITY, untilMs = Numb
   return ms >= sinceMs && ms <= untilMs
 }
 
-/** Whether an open event is past its deadline. */
-export function isOverdue({ dueMs }: Pick<Summary, 'dueMs'>, nowMs: number): boolean {
-  return dueMs !== undefined && dueMs <= nowMs
-}
-
 const ROOT_TEXTS = ['root', 'key', 'topic', 'tag', 'trackingId'] as const
 
 function asksForSummary(filter: StreamFilter): boolean {
-  const { status, outcome, failed, canceled, overdue, abandoned, failure } = filter
-  if (failed || canceled || overdue || abandoned || status !== undefined || outcome !== undefined) return true
-  if (failure !== undefined) return true
+  const { status, outcome, suspended, failed, canceled, overdue, abandoned, failure } = filter
+  if (failed || canceled || overdue || abandoned || suspended) return true
+  if (status !== undefined || outcome !== undefined || failure !== undefined) return true
   return filtersEvents(filter) || [...ROOT_TEXTS, 'eventName' as const].some(name => filter[name] !== undefined)
 }
 

@@ -1,8 +1,14 @@
+import { isAbandoned, isHeldStream, isSuspended } from '../stream/state.ts'
 import { cutCount, type Summary } from '../stream/summary.ts'
 import { type GatedEvent, gatedEvent, type RunningEvent, readyName, runningEvent } from '../stream/summary-items.ts'
 
-/** `abandoned`: the claim has ended, so the worker is silent. `held`: the stream waits for its release. */
-export type OpenState = 'ready' | 'running' | 'abandoned' | 'held'
+export { isAbandoned } from '../stream/state.ts'
+
+/**
+ * `abandoned`: the claim has ended, so the worker is silent. `held`: the stream waits for its release. `suspended`: it
+ * is neither worked on nor can it be started, because its stream is suspended.
+ */
+export type OpenState = 'ready' | 'running' | 'abandoned' | 'held' | 'suspended'
 
 /** An event that a stream waits on, from its summary. */
 export interface OpenEvent {
@@ -23,7 +29,7 @@ export interface OpenEventFilter {
   readonly eventState?: readonly string[]
 }
 
-type Lists = Pick<Summary, 'status' | 'root' | 'waitingOn' | 'ready' | 'running' | 'gated'>
+type Lists = Pick<Summary, 'status' | 'root' | 'waitingOn' | 'ready' | 'running' | 'gated' | 'suspendedMs'>
 
 /**
  * The ready and running events of a summary, without those cut from its lists. Both lists are sorted by id, so ids without
@@ -31,16 +37,17 @@ type Lists = Pick<Summary, 'status' | 'root' | 'waitingOn' | 'ready' | 'running'
  */
 export function openEvents(summary: Lists, nowMs: number): OpenEvent[] {
   const { root, waitingOn, ready, running, gated } = summary
-  if (isHeld(summary)) return waitingOn.map(id => ({ id, name: root, state: 'held' }))
+  if (isHeldStream(summary)) return waitingOn.map(id => ({ id, name: root, state: 'held' }))
   const claims = runningClaims(summary)
   const others = new Set([...claims.map(({ id }) => id), ...gatedEvents(summary).map(({ id }) => id)])
   const readyIds = waitingOn.filter(id => !others.has(id))
   const isCutBeside = cutCount(running.at(-1)) > 0 || cutCount(gated.at(-1)) > 0
   const match = !isCutBeside && sizeOf(readyIds) === sizeOf(ready)
   const startable = ready.filter(item => cutCount(item) === 0)
+  const state = isSuspended(summary) ? 'suspended' : 'ready'
   return [
-    ...startable.map((item, at) => ({ id: idAt(match, readyIds, at), name: readyName(item), state: 'ready' as const })),
-    ...claims.map(claim => ({ id: claim.id, name: claim.name, state: stateOf(claim, nowMs), claim })),
+    ...startable.map((item, at) => ({ id: idAt(match, readyIds, at), name: readyName(item), state }) as const),
+    ...claims.map(claim => ({ id: claim.id, name: claim.name, state: stateOf(claim, summary, nowMs), claim })),
   ]
 }
 
@@ -72,17 +79,9 @@ export function passesEvent({ name, state, claim }: OpenEvent, filter: OpenEvent
   return owner === undefined || (claim !== undefined && owner.includes(claim.owner))
 }
 
-/** Whether the claim has ended: another worker may take over its event. */
-export function isAbandoned({ claimEndMs }: Pick<Summary, 'claimEndMs'>, nowMs: number): boolean {
-  return claimEndMs !== undefined && claimEndMs <= nowMs
-}
-
-function isHeld({ status, ready, waitingOn }: Lists): boolean {
-  return status === 'init' && ready.length === 0 && waitingOn.length > 0
-}
-
-function stateOf(claim: RunningEvent, nowMs: number): OpenState {
-  return isAbandoned(claim, nowMs) ? 'abandoned' : 'running'
+function stateOf(claim: RunningEvent, summary: Lists, nowMs: number): OpenState {
+  if (!isAbandoned(claim, nowMs)) return 'running'
+  return isSuspended(summary) ? 'suspended' : 'abandoned'
 }
 
 /** `''` for an id that was cut. */

@@ -57,7 +57,7 @@ export class WorkerTally {
     if (fault !== undefined) this.unreadable++
     if (summary === undefined) return
     const events = openEvents(summary, nowMs).filter(
-      event => event.state !== 'held' && passesEvent(event, this.#filter),
+      event => event.state !== 'held' && event.state !== 'suspended' && passesEvent(event, this.#filter),
     )
     const owners = new Set<string | undefined>()
     const steps = new Set<string | undefined>()

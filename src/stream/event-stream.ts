@@ -81,6 +81,11 @@ export class EventStream {
     return this.root?.status === 'init'
   }
 
+  /** An operator has suspended the open stream: it begins nothing, and its limits stand still. */
+  get suspended(): boolean {
+    return this.root?.lc.suspended !== undefined && !isFinal(this.root)
+  }
+
   /** The root's status is final. */
   get done(): boolean {
     return this.root !== undefined && isFinal(this.root)
@@ -309,7 +314,8 @@ export interface OpenEvents {
 
 /**
  * Finds leaves and ready events among the open events of a stream. Open events below a final one, which foreign writers
- * may leave, are neither: no event above depends on them. In a held stream only the root can be started.
+ * may leave, are neither: no event above depends on them. In a held stream only the root can be started, in a suspended
+ * one nothing.
  */
 export function openWork(stream: EventStream, open: readonly StreamEvent[]): OpenEvents {
   if (stream.held && stream.root !== undefined) return { leaves: [stream.root], ready: [] }
@@ -323,7 +329,7 @@ export function openWork(stream: EventStream, open: readonly StreamEvent[]): Ope
   const leaves = lowest.filter(event => !waitsForEvents(event))
   return {
     leaves: leaves.length > 0 ? leaves : lowest,
-    ready: live.filter(event => event.status === 'init' && !isGated(event)),
+    ready: stream.suspended ? [] : live.filter(event => event.status === 'init' && !isGated(event)),
   }
 }
 

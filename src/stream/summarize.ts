@@ -13,10 +13,14 @@ import {
   WAITING_ON_LIMIT_BYTES,
 } from './summary.ts'
 import { gatedItem, runningItem } from './summary-items.ts'
+import { suspensionOf } from './suspension.ts'
 import { claimEndMs, dueMs, openedMs, opensAtMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
+import { suspendedSinceMs } from './time/pauses.ts'
 
 /** Maximum length of a failure's message, in characters. */
 const FAILURE_LENGTH = 200
+/** Maximum length of the reason of a suspension, in characters. */
+const REASON_LENGTH = 200
 
 export interface SummarizeOptions {
   readonly lastModifiedMs?: number | undefined
@@ -66,15 +70,31 @@ export function summarize(document: StreamDocument, options: SummarizeOptions): 
     failedName: failure?.name ?? '',
     ackMs: root?.lc.ack === undefined ? undefined : read(root.lc.ack),
     failure: firstCharacters(failure?.msg ?? '', FAILURE_LENGTH),
+    ...suspensionIn(stream, read),
     open: open.length,
     done,
     failed: aborted.length,
     canceled: canceled.filter(event => isRequested(stream, event)).length,
     total,
     dueMs: earliest(open, event => dueMs(stream, event, read)),
-    claimEndMs: earliest(open, claimEndMs),
-    wakeMs: earliest(open, event => opensAtMs(event, read)),
+    claimEndMs: stream.suspended ? undefined : earliest(open, claimEndMs),
+    wakeMs: earliest(open, event => opensAtMs(stream, event, read)),
     ...waits(stream, open, read, options.whole ?? false),
+  }
+}
+
+function suspensionIn(
+  stream: EventStream,
+  read: TimeReader,
+): Pick<Summary, 'suspendedMs' | 'suspendedBy' | 'suspendedWhy'> {
+  const suspension = suspensionOf(stream)
+  if (suspension === undefined) return { suspendedMs: undefined, suspendedBy: '', suspendedWhy: '' }
+  // Without a readable time it is suspended all the same.
+  const suspendedMs = suspendedSinceMs(stream, read) ?? 0
+  return {
+    suspendedMs,
+    suspendedBy: suspension.by,
+    suspendedWhy: firstCharacters(suspension.why, REASON_LENGTH),
   }
 }
 
@@ -140,10 +160,12 @@ function waits(
   read: TimeReader,
   whole: boolean,
 ): Pick<Summary, 'readySinceMs' | 'waitingOn' | 'ready' | 'running' | 'gated'> {
-  const { leaves, ready } = openWork(stream, open)
+  const { leaves, ready: startable } = openWork(stream, open)
+  // Of a suspended stream those that its resumption makes ready.
+  const ready = stream.suspended && !stream.held ? leaves.filter(({ status }) => status === 'init') : startable
   const running = leaves.filter(event => event.status !== 'init' && !isGated(event))
   const gated = open.flatMap(event => gatedItemOf(event) ?? [])
-  const readySinceMs = earliest(ready, event => openedMs(event, read))
+  const readySinceMs = stream.suspended ? undefined : earliest(ready, event => openedMs(event, read))
   if (whole) {
     return {
       readySinceMs,

@@ -27,6 +27,11 @@ export interface Summary {
   readonly failure: string
   /** When an operator last acknowledged the failures, epoch ms. */
   readonly ackMs: number | undefined
+  /** Since when the open stream is suspended, epoch ms. Then none of its events is started, due or abandoned. */
+  readonly suspendedMs: number | undefined
+  /** Who suspended it, and why; `''` for none. */
+  readonly suspendedBy: string
+  readonly suspendedWhy: string
   /** Counts of events; superseded ones are not counted. */
   readonly open: number
   /** Completed events. */
@@ -46,7 +51,7 @@ export interface Summary {
   readonly waitingOn: readonly string[]
   /** Since when the first of the ready events can be started, epoch ms. */
   readonly readySinceMs: number | undefined
-  /** `name|topic` of the `init` events that can be started; percent-encoded parts; a last item `+N` as above. */
+  /** `name|topic` of the `init` events that can be started, once a suspension ends; percent-encoded parts; a last item `+N` as above. */
   readonly ready: readonly string[]
   /** The open leaves that a worker has taken, see `runningItem`; a last item `+N` as above. */
   readonly running: readonly string[]
@@ -69,6 +74,8 @@ const TEXT_KEYS = {
   failedId: 'failed_id',
   failedName: 'failed_name',
   failure: 'failure',
+  suspendedBy: 'suspended_by',
+  suspendedWhy: 'suspended_why',
 } as const
 type TextName = keyof typeof TEXT_KEYS
 const COUNT_KEYS = {
@@ -83,6 +90,7 @@ const TIME_KEYS = {
   createdMs: 'created',
   failedAtMs: 'failed_at',
   ackMs: 'ack',
+  suspendedMs: 'suspended',
   dueMs: 'due',
   claimEndMs: 'claim_end',
   readySinceMs: 'ready_since',
@@ -109,6 +117,8 @@ export type SummaryKey =
 /** Texts that filters compare come late; the fields that identify the stream come after the lists. */
 const SHORTENED_FIRST: readonly TextName[] = [
   'failure',
+  'suspendedWhy',
+  'suspendedBy',
   'lastBy',
   'tag',
   'failedName',
@@ -121,7 +131,7 @@ const SHORTENED_LAST: readonly TextName[] = ['failedId', 'status', 'born']
 
 /**
  * The summary as ASCII fields: keys are lower-case C# identifiers, values are percent-encoded, empty values are left
- * out. To fit into 4 KiB, fields are shortened in this order, each as far as needed: failure, who wrote last, tag,
+ * out. To fit into 4 KiB, fields are shortened in this order, each as far as needed: failure, reason and author of a suspension, who wrote last, tag,
  * name of the failed event, root, topic, key and tracking id, ending with `…`; `gated`, `running`, `ready`, then `waitingOn`, at whole items; failed id, status and
  * born.
  */
@@ -162,6 +172,9 @@ export function decodeSummary(fields: Readonly<Record<string, string | undefined
       trackingId: textOf(fields[TEXT_KEYS.trackingId]),
       failedAtMs: timeOf(fields[TIME_KEYS.failedAtMs]),
       ackMs: timeOf(fields[TIME_KEYS.ackMs]),
+      suspendedMs: timeOf(fields[TIME_KEYS.suspendedMs]),
+      suspendedBy: textOf(fields[TEXT_KEYS.suspendedBy]),
+      suspendedWhy: textOf(fields[TEXT_KEYS.suspendedWhy]),
       failedId: textOf(fields[TEXT_KEYS.failedId]),
       failedName: textOf(fields[TEXT_KEYS.failedName]),
       failure: textOf(fields[TEXT_KEYS.failure]),

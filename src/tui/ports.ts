@@ -2,7 +2,7 @@ import type { StreamStore } from '../store/store.ts'
 import type { DryRun } from './data/types.ts'
 
 /** Changes that the dashboard offers. */
-export type ChangeVerb = 'cancel' | 'abort' | 'retry' | 'break'
+export type ChangeVerb = 'cancel' | 'abort' | 'retry' | 'suspend' | 'resume' | 'break'
 
 /** A stream, or one event of it. */
 export interface ChangeTarget {

@@ -166,6 +166,7 @@ export class EventMatcher {
 
   /** Time from which the stream may have work according to its summary, epoch ms; `Infinity` if only after a change. */
   mayHaveWorkFromMs(summary: Summary): number {
+    if (summary.suspendedMs !== undefined) return Number.POSITIVE_INFINITY
     const isReady = summary.ready.some(item => item.startsWith('+') || this.#isListed(item))
     if (isReady) return Number.NEGATIVE_INFINITY
     return Math.min(summary.claimEndMs ?? Number.POSITIVE_INFINITY, this.#opensFromMs(summary))
@@ -185,7 +186,7 @@ export class EventMatcher {
     let againMs = Number.POSITIVE_INFINITY
     for (const event of open) {
       const isWanted = this.#isWanted(event)
-      const opensMs = isGated(event) && !stream.held ? opensAtMs(event, read) : undefined
+      const opensMs = isGated(event) && !stream.held ? opensAtMs(stream, event, read) : undefined
       // The transaction that claims it opens the gate.
       if (opensMs !== undefined && isWanted && opensMs <= nowMs) claimable.push({ event: event.id })
       else if (opensMs !== undefined) againMs = Math.min(againMs, opensMs)
@@ -216,7 +217,8 @@ export class EventMatcher {
 
 /** Whether the event has a claim that another worker can take over after its end. */
 function isClaimed(stream: EventStream, event: StreamEvent): boolean {
-  if (event.status === 'init' || event.lc.owner === undefined || stream.held || isGated(event)) return false
+  if (event.status === 'init' || event.lc.owner === undefined || isGated(event)) return false
+  if (stream.held || stream.suspended) return false
   return !stream.openSuccessors(event) && stream.finalAncestor(stream.positionOf(event.id)) === undefined
 }
 

@@ -40,6 +40,10 @@ const CHANGES: readonly Case[] = [
   ]),
   line('change', 'ack a -m known -o json', { ...TWO, before: ['event fail a 01.00'] }),
   line(undefined, 'ack a -m known -o json', { ...TWO, exit: 5 }),
+  line('change', 'suspend a -m why --stop -o json', CLAIMED),
+  line('change', 'suspend a -m why -o json', { ...TWO, before: ['suspend a -m first'] }),
+  line('change', 'resume a -o json', { ...TWO, before: ['suspend a -m why'] }),
+  line(undefined, 'resume a -o json', { ...TWO, exit: 5 }),
   line('change', 'retry j -o json', { world: given.joined }),
   line('change', 'retry a -e 01.00 -o json', { ...TWO, before: ['event fail a 01.00'] }),
   line('change', 'rm a --yes --force -m why -o json', TWO),
@@ -52,6 +56,8 @@ const BATCHES: readonly Case[] = [
   ...both('batch', 'change', 'abort --all --yes --lease-wait 0s -m why', { ...MIXED, exit: 7 }),
   ...both('batch', 'change', 'retry --all --yes --lease-wait 0s', { ...MIXED, exit: 7 }),
   ...both('batch', 'change', 'ack --all --yes --lease-wait 0s -m known', { ...MIXED, exit: 7 }),
+  ...both('batch', 'change', 'suspend --all --yes --lease-wait 0s -m why', { ...MIXED, exit: 7 }),
+  ...both('batch', 'change', 'resume a b --yes', { ...TWO, before: ['suspend a -m x', 'suspend b -m x'] }),
   ...both('batch', 'change', 'rm --all --yes --lease-wait 0s', { ...MIXED, exit: 7 }),
   ...both('batch', 'change', 'cancel a -e 01.00 -e 02.00 --yes', TWO),
   ...both('batch', 'change', 'cancel a b --yes', { ...TWO, store: stores.overtaken, exit: 7 }),
@@ -61,7 +67,7 @@ const BATCHES: readonly Case[] = [
     exit: 7,
   }),
   ...both('batch', 'change', 'cancel --match nothing/** --yes', TWO),
-  ...['cancel', 'abort', 'retry', 'ack -m known', 'rm'].flatMap(verb =>
+  ...['cancel', 'abort', 'retry', 'ack -m known', 'suspend -m why', 'rm'].flatMap(verb =>
     both('preview', 'preview-item', `${verb} --all --dry-run`),
   ),
   ...both('preview', 'preview-item', 'cancel open odd -e 01.00 --dry-run'),

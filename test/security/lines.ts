@@ -21,6 +21,8 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   abort: [['s', '-m', 'why']],
   retry: [['s', '-e', '00']],
   ack: [['s', '-m', 'why']],
+  suspend: [['s', '-m', 'why', '--stop']],
+  resume: [['s']],
   workers: [[], ['--events', '-o', 'json']],
   rm: [['s', '--yes']],
   export: [['s'], ['--all', '--to', 'FILES/out'], ['s', '-o', 'otlp', '--endpoint', 'http://127.0.0.1:9']],

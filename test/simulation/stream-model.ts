@@ -36,6 +36,10 @@ const LIMITING = ['status', 'attempt', 'timeout', 'opened', 'join', 'superseded'
 export class StreamModel {
   readonly #events = new Map<string, Known>()
   #rootId: string | undefined
+  /** The suspensions that are over, by the store's clock. */
+  readonly #pauses: { readonly fromMs: number; readonly toMs: number }[] = []
+  /** True time of the last resumption: limits run again since then. */
+  #resumedMs = 0
 
   get ids(): readonly string[] {
     return [...this.#events.keys()]
@@ -50,7 +54,7 @@ export class StreamModel {
   }
 
   sinceMs(id: string): number {
-    return this.#events.get(id)?.sinceMs ?? 0
+    return Math.max(this.#events.get(id)?.sinceMs ?? 0, this.#resumedMs)
   }
 
   isRoot(id: string): boolean {
@@ -61,6 +65,7 @@ export class StreamModel {
     for (const sight of events) {
       this.#rootId ??= sight.id
       const known = this.#events.get(sight.id)
+      if (this.isRoot(sight.id)) this.#resume(known?.sight.suspended ?? '', sight, atMs)
       const isLife = known?.sight.timestamp !== sight.timestamp
       const isLimited = known !== undefined && LIMITING.every(name => known.sight[name] === sight[name])
       this.#events.set(sight.id, {
@@ -71,21 +76,37 @@ export class StreamModel {
     }
   }
 
+  #resume(before: string, { suspended }: EventSight, atMs: number): void {
+    if (before === '' || suspended !== '') return
+    this.#pauses.push({ fromMs: Date.parse(before), toMs: atMs })
+    this.#resumedMs = atMs
+  }
+
+  /** How long the limits stood still after this time. */
+  #pausedMs(sinceMs: number): number {
+    return this.#pauses.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, toMs - Math.max(fromMs, sinceMs)), 0)
+  }
+
   limitOf(id: string): ModelLimit | undefined {
     const known = this.#events.get(id)
     if (known === undefined || isEnded(known.sight)) return undefined
     const { sight } = known
     const root = this.#events.get(this.#rootId ?? '')?.sight
     if (sight.timeout === '' || sight.superseded || sight.join === 'wait' || root?.status === 'init') return undefined
+    if (root !== undefined && root.suspended !== '' && !isEnded(root)) return undefined
     const timeoutMs = spanMs(sight.timeout)
     if (timeoutMs === undefined) return { kind: 'absolute', dueMs: Date.parse(sight.timeout) }
     const openedMs = Date.parse(sight.opened || sight.created)
-    const opening = { dueMs: openedMs + timeoutMs, timeoutMs, openedMs, sinceMs: known.sinceMs }
+    const pausedMs = this.#pausedMs(openedMs)
+    const opening = { dueMs: openedMs + timeoutMs + pausedMs, timeoutMs, openedMs, sinceMs: known.sinceMs }
     if (this.isRoot(id)) return { kind: 'stream', ...opening }
     const below = [...this.#events.values()].filter(other => other.sight.prev === id && !other.sight.superseded)
     if (sight.status === 'init' && below.length === 0) return { kind: 'never-started', ...opening }
     if (below.some(other => !isEnded(other.sight))) return undefined
-    return { kind: 'silence', lifeMs: Math.max(known.lifeMs, ...below.map(other => other.lifeMs)), timeoutMs }
+    const lifeMs = Math.max(known.lifeMs, ...below.map(other => other.lifeMs))
+    // At most the whole timeout after the last resumption.
+    const waitedMs = Math.max(0, Math.min(pausedMs, (this.#pauses.at(-1)?.toMs ?? lifeMs) - lifeMs))
+    return { kind: 'silence', lifeMs, timeoutMs: timeoutMs + waitedMs }
   }
 }
 

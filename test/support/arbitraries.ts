@@ -103,6 +103,7 @@ function anOperation(): fc.Arbitrary<Step> {
         'settle',
         'break-lease',
         'cancel-all',
+        ...['suspend', 'suspend-stop', 'resume', 'resume'],
       ),
       which: fc.nat(40),
       open: fc.nat(3),
@@ -169,6 +170,10 @@ export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
       return { op: 'retry', canceled: true }
     case 'cancel-all':
       return { op: 'cancel' }
+    case 'suspend':
+    case 'suspend-stop':
+      return { op: 'suspend', ...(choice.op === 'suspend-stop' ? { stop: true } : {}), ...msg }
+    case 'resume':
     case 'settle':
     case 'break-lease':
       return { op: choice.op }

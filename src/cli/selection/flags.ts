@@ -25,6 +25,7 @@ export interface FilterOptions {
   /** `retry --canceled`: also what was canceled on request. Selects nothing by itself. */
   readonly reopenCanceled?: boolean
   readonly overdue?: boolean
+  readonly suspended?: boolean
   readonly abandoned?: boolean
   readonly locked?: boolean
   readonly waitingOn?: readonly string[]
@@ -53,7 +54,7 @@ export interface SelectionOptions extends FilterOptions {
 }
 
 const STATUS_WORDS = ['init', 'inprocess', 'completed', 'success', 'errors', 'aborted', 'canceled'] as const
-const EVENT_STATES = ['ready', 'running', 'abandoned', 'held'] as const
+const EVENT_STATES = ['ready', 'running', 'abandoned', 'held', 'suspended'] as const
 const SELECTION = 'Selecting streams:'
 
 /** What `--since` selects unless a command says otherwise. */
@@ -85,6 +86,7 @@ export function filterFlags(command: Command, since: string | false = SINCE): Co
       'message of the first failure contains this text, or matches /REGEXP/; # is any number or id',
     ).argParser(added(textPattern('--failure'))),
     new Option('--overdue', 'an event is past its deadline'),
+    new Option('--suspended', 'the stream is suspended (see suspend)'),
     new Option('--abandoned', 'the claim of a running event has ended: its worker is silent'),
     new Option('--locked', 'the lease is held'),
     new Option('--waiting-on <name>', 'an event of this name is ready or running').argParser(text('--waiting-on')),

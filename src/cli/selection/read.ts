@@ -50,7 +50,7 @@ export async function requireSelection(
 
 /** The filter of the flags; `undefined` without any. */
 export function filterOf(options: FilterOptions, nowMs: number): StreamFilter | undefined {
-  const { match, notMatch, failed, acknowledged, canceled, overdue, abandoned, locked, since } = options
+  const { match, notMatch, failed, acknowledged, canceled, overdue, suspended, abandoned, locked, since } = options
   const { status, outcome, failure, waitingOn, owner, eventName, eventState, root, key, topic, tag, trackingId } =
     options
   const filter: StreamFilter = {
@@ -75,6 +75,7 @@ export function filterOf(options: FilterOptions, nowMs: number): StreamFilter | 
     ...(canceled ? { canceled } : {}),
     ...(options.reopenCanceled && failure !== undefined ? { withCanceled: true } : {}),
     ...(overdue ? { overdue } : {}),
+    ...(suspended ? { suspended } : {}),
     ...(abandoned ? { abandoned } : {}),
     ...(locked ? { locked } : {}),
     ...(since === undefined ? {} : { sinceMs: sinceMsOf(since, nowMs) }),

@@ -11,7 +11,9 @@ import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
 import type { LeaseView, StreamStore } from '../../store/store.ts'
 import type { StreamDocument } from '../../stream/document.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
+import type { ChangeResult } from '../../stream/operations/operation.ts'
 import { encodeCommandId } from '../../stream/text.ts'
+import { defined } from '../../util/defined.ts'
 import type { AuditedAs } from './audit.ts'
 import type { LeavesOut, SignedOptions, TransactCommand } from './options.ts'
 
@@ -70,6 +72,8 @@ export interface BatchAction {
   /** The outcome of a stream in a run file that no longer exists; without it that stream is missing. */
   readonly gone?: Done
   readonly change: (change: TargetChange) => Promise<Done | Problem>
+  /** What the change did to other events; by default their number. */
+  readonly consequence?: (result: ChangeResult) => string | undefined
   /** A note after the outcome in texts. */
   readonly note?: (options: SignedOptions) => string
   /** Further fields of each outcome in JSON. */
@@ -138,7 +142,7 @@ export function pinAfter(pin: Precondition, outcome: Done | Problem): Preconditi
 
 /** The action of a command that makes one transaction in each target. */
 export function transactAction(command: TransactCommand): BatchAction {
-  const { name, thirdPerson, pastParticiple, leavesOut, isTriedFirst = false, operation } = command
+  const { name, thirdPerson, pastParticiple, leavesOut, isTriedFirst = false, operation, consequence } = command
   const operationOn = ({ event }: Target, options: SignedOptions) =>
     operation(event === undefined ? {} : { event }, options)
   return {
@@ -147,6 +151,7 @@ export function transactAction(command: TransactCommand): BatchAction {
     pastParticiple,
     leavesOut,
     objection: unreadable,
+    ...defined({ consequence }),
     ...(isTriedFirst
       ? {
           trial: ({ target, commandId, document, view, options }) =>

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { act, type Description, describe, parsed, type Run } from '../../cli/command.ts'
 import { everyChange } from '../../cli/options.ts'
+import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { selectionFlags } from '../../cli/selection/flags.ts'
 import { choices, concurrency, count, eventIds, nonEmpty, streamNamesBesideEvents } from '../../cli/values.ts'
@@ -30,6 +31,17 @@ export function runTransactions(what: TransactCommand): Run<BatchCommandOptions>
   return async (options, runtime) => {
     const [{ runBatchCommand }, { transactAction }] = await Promise.all([import('./batch.ts'), import('./action.ts')])
     return runBatchCommand(transactAction(what), options, runtime)
+  }
+}
+
+/** Refuses to run without `-m`. The run file of `--rerun` has the reason of its run. */
+export function withReason(
+  { name, whyReason }: TransactCommand,
+  go: Run<BatchCommandOptions>,
+): Run<BatchCommandOptions> {
+  return (options, runtime) => {
+    if (options.reason !== undefined || options.rerun !== undefined) return go(options, runtime)
+    throw new UsageError(`${name} needs a reason`, { hint: whyReason ?? 'Give it with -m.' })
   }
 }
 

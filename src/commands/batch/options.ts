@@ -2,7 +2,7 @@ import type { Description } from '../../cli/command.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import type { LeaseView } from '../../store/store.ts'
-import type { Operation } from '../../stream/operations/operation.ts'
+import type { ChangeResult, Operation } from '../../stream/operations/operation.ts'
 
 /** Arguments and flags of the batch commands. */
 export interface BatchCommandOptions extends GlobalOptions, ChangeFlags, SelectionOptions {
@@ -22,6 +22,8 @@ export interface BatchCommandOptions extends GlobalOptions, ChangeFlags, Selecti
   readonly reopenCanceled?: boolean
   /** Of `cancel` and `abort`: ends the stream at once, without undoing what it did. */
   readonly noCompensate?: boolean
+  /** `suspend`: also hands back what is claimed. */
+  readonly stop?: boolean
   /** `rm`: also open streams. */
   readonly force?: boolean
   /** `lease break`: seconds until the lease ends. */
@@ -54,6 +56,10 @@ export interface TransactCommand extends Omit<Description, 'kind' | 'formats' | 
   readonly leavesOut: LeavesOut
   /** The plan tries the operation on the documents: what would be refused is not tried. */
   readonly isTriedFirst?: boolean
+  /** Why the command needs a reason, if it does: the hint without one. */
+  readonly whyReason?: string
+  /** What the change did to other events, for the outcome of a batch. */
+  readonly consequence?: (result: ChangeResult) => string | undefined
   /** The operation on one event or, without one, on the stream as a whole. */
   readonly operation: (event: { readonly event?: string }, options: BatchCommandOptions) => Operation
 }
@@ -72,6 +78,9 @@ export interface TargetState {
   readonly isCanceled: boolean
   /** An event of it has failed since the failures were last acknowledged. */
   readonly hasNewFailure: boolean
+  readonly isSuspended: boolean
+  /** It has not begun. */
+  readonly isHeld: boolean
   /** Number of open events below it. */
   readonly openBelow: number
   /** The lease of its stream. */

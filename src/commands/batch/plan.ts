@@ -12,6 +12,7 @@ import { StreamFault } from '../../stream/errors.ts'
 import { isFailed, isFinal } from '../../stream/event.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
 import type { Refusal } from '../../stream/operations/operation.ts'
+import { isHeldStream, isSuspended } from '../../stream/state.ts'
 import { readAhead } from '../../util/concurrency.ts'
 import { type BatchAction, type Done, isProblem, type Target, targetsOf } from './action.ts'
 import type { SignedOptions, TargetState } from './options.ts'
@@ -319,6 +320,8 @@ const UNKNOWN: TargetState = {
   hasFailed: false,
   isCanceled: false,
   hasNewFailure: false,
+  isSuspended: false,
+  isHeld: false,
   openBelow: 0,
 }
 
@@ -336,6 +339,8 @@ function stateOf({ item, view }: Inspected, event: string | undefined): TargetSt
     hasFailed: failed > 0,
     isCanceled: canceled > 0,
     hasNewFailure: failed > 0 && !isAcknowledged(summary),
+    isSuspended: isSuspended(summary),
+    isHeld: isHeldStream(summary),
     openBelow,
     lease,
   }
@@ -354,6 +359,8 @@ function eventState({ stream }: StreamView, id: string): TargetState {
     hasFailed: isFailed(event),
     isCanceled: status === 'canceled',
     hasNewFailure: status === 'aborted',
+    isSuspended: stream.suspended,
+    isHeld: stream.held,
     openBelow,
   }
 }

@@ -11,7 +11,10 @@ export interface RunRecord {
   /** RFC 3339, as written. */
   readonly startedAt: string | undefined
   /** The original options. With the same command id, changes already applied report "already". */
-  readonly given: Pick<BatchCommandOptions, 'reason' | 'event' | 'force' | 'reopenCanceled' | 'noCompensate'> & {
+  readonly given: Pick<
+    BatchCommandOptions,
+    'reason' | 'event' | 'force' | 'reopenCanceled' | 'noCompensate' | 'stop'
+  > & {
     readonly by: string
     readonly commandId: string
   }
@@ -123,6 +126,7 @@ function headOf(head: Fields | undefined): Omit<RunRecord, 'targets'> & { readon
       ...(head.force === true ? { force: true } : {}),
       ...(head.canceled === true ? { reopenCanceled: true } : {}),
       ...(head.noCompensate === true ? { noCompensate: true } : {}),
+      ...(head.stop === true ? { stop: true } : {}),
     },
   }
 }

@@ -145,11 +145,13 @@ function effectOf(done: Done, { action, options }: BatchContext): string {
   const { result } = done
   if (result.duplicate) return 'this command was done before'
   if (result.outcome === 'already') return 'already so'
-  const others = result.changed.length - 1
+  const others = action.consequence === undefined ? result.changed.length - 1 : 0
+  const consequence = action.consequence?.(result)
   const refused = result.refused?.length ?? 0
   return [
     wordsOf(done, action, options),
     ...(others > 0 ? [`with ${others} more event${others === 1 ? '' : 's'}`] : []),
+    ...(consequence === undefined ? [] : [consequence]),
     ...(refused > 0 ? [`${refused} not retried`] : []),
   ].join(', ')
 }

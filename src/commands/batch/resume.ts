@@ -81,6 +81,8 @@ const FROM_RUN_FILE: { readonly [Name in keyof BatchCommandOptions]?: true } & {
   canceled: true,
   failure: true,
   overdue: true,
+  suspended: true,
+  stop: true,
   abandoned: true,
   locked: true,
   waitingOn: true,

@@ -109,6 +109,7 @@ function headerAndTargets(
     force: options.force ?? false,
     canceled: options.reopenCanceled ?? false,
     noCompensate: options.noCompensate ?? false,
+    stop: options.stop ?? false,
     rerunOf: orNull(rerunOf),
     total: plan.targets.length,
   }

@@ -7,6 +7,7 @@ import { statusWord, styleOf } from '../../formats/stream/view.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import { selected } from '../../ops/selection.ts'
+import type { Summary } from '../../stream/summary.ts'
 import { checkText } from '../../stream/text.ts'
 import type { ChangeEnd, ChangeTarget, ChangeVerb, Outcome, Preview } from '../../tui/ports.ts'
 import { commandWords } from '../../util/strings.ts'
@@ -20,9 +21,14 @@ import { countOf, planText, problemOf, ROWS_SHOWN } from '../batch/preview.ts'
 import { countsOf, type EndedBatch, endProblem, endText, whatText, whyNot } from '../batch/report.ts'
 import { type BatchContext, wordOf } from '../batch/result.ts'
 import { CANCEL } from '../cancel.ts'
+import { RESUME } from '../resume.ts'
 import { RETRY } from '../retry.ts'
+import { SUSPEND } from '../suspend.ts'
 
-const VERBS = { cancel: CANCEL, abort: ABORT, retry: RETRY } as const
+const VERBS = { cancel: CANCEL, abort: ABORT, retry: RETRY, suspend: SUSPEND, resume: RESUME } as const
+
+/** The reason of a suspension for which none was typed: every suspension has one. */
+const DEFAULT_REASON = 'suspended in the dashboard'
 
 /** Plans a change as the command does, with the inspected states as preconditions. */
 export async function prepareChange(
@@ -61,11 +67,16 @@ async function planOf(
     eventsOf: [...events.values()].every(ids => ids.length === 0)
       ? undefined
       : (stream: string) => events.get(stream) ?? [],
-    leaveOut: !reopensCanceled,
+    leaveOut: !reopensCanceled && !isOwnHold(name, events),
     keepRows: ROWS_SHOWN,
     runtime,
   } as const
   return { plan: await makePlan(request, store, signal), events, reopensCanceled }
+}
+
+/** A single held stream is resumed: that it is left out of selections does not matter. */
+function isOwnHold(name: string, events: Events): boolean {
+  return name === 'resume' && events.size === 1
 }
 
 /**
@@ -104,7 +115,7 @@ function prepared(
       question: questionOf(name, action, only, planned, count),
       lines: previewLines(planned, action, only),
       count,
-      command: reason => changeCommand(name, events, { reason, reopensCanceled }, runtime),
+      command: reason => changeCommand(name, events, { reason: reasonFor(name, reason), reopensCanceled }, runtime),
       confirm: confirmOf(plan.jobs.length, opened.isProtected),
       takesReason: true,
     },
@@ -145,8 +156,9 @@ export function executor(
   runtime: Runtime,
 ): Prepared['execute'] {
   const commandId = runtime.newId()
-  return async (reason, onOutcome, signal) => {
-    checkText('reason', reason)
+  return async (typed, onOutcome, signal) => {
+    checkText('reason', typed)
+    const reason = reasonFor(action.name, typed)
     const options = {
       names: [],
       by: runtime.actor,
@@ -164,6 +176,10 @@ export function executor(
     if ('exit' in ended) throw new CommandFailed(ended)
     return { lines: [...faults, ...(isBatch ? batchLines(ended, context) : singleLines(ended, context))] }
   }
+}
+
+function reasonFor(verb: string, typed: string): string {
+  return typed === '' && verb === 'suspend' ? DEFAULT_REASON : typed
 }
 
 function outcomeOf(result: Result, context: BatchContext): Outcome {
@@ -241,12 +257,19 @@ function effectOf(row: PreviewRow, { name }: BatchAction, reopensCanceled: boole
   const { target, item, openBelow } = row
   const why = problemOf(row)
   if (why !== undefined) return whyNot(why, target)
+  if (name === 'suspend' || name === 'resume') return item.summary ? suspensionText(item.summary) : ''
   if (name !== 'retry') return openBelow === 0 ? '' : `${counted(openBelow, 'open event')} below`
   if (target.event !== undefined) return ''
   const { failed = 0, canceled = 0 } = item.summary ?? {}
   if (reopensCanceled) return `${counted(canceled, 'canceled event')}`
   const left = canceled === 0 ? '' : `; ${counted(canceled, 'canceled event')} left as they are`
   return failed === 0 ? '' : `${counted(failed, 'failed event')}${left}`
+}
+
+/** Who suspended it and why, and how many events workers have. */
+function suspensionText({ suspendedMs, suspendedBy, suspendedWhy, running }: Summary): string {
+  if (suspendedMs !== undefined) return visibleText(`suspended by ${suspendedBy}: ${suspendedWhy}`)
+  return running.length === 0 ? '' : `${counted(running.length, 'event')} at workers`
 }
 
 /** A planned change. */

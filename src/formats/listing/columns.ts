@@ -2,6 +2,7 @@ import { isAcknowledged } from '../../ops/filter.ts'
 import { gatedEvents, isAbandoned, openEvents, runningClaims } from '../../ops/open-events.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isHeld } from '../../stream/lease.ts'
+import { isSuspended, stateOfStream } from '../../stream/state.ts'
 import { cutCount, type Summary } from '../../stream/summary.ts'
 import { type CellFormat, type Field, rowOf, type TableColumn, textFormat } from '../field.ts'
 import { waitsForText } from '../gate.ts'
@@ -9,6 +10,7 @@ import { faultText, statusWord, styleOf } from '../stream/view.ts'
 import type { TimeStyle } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
+import { stateStyle } from './health.ts'
 
 /** A stream of a listing. */
 export interface ListedItem {
@@ -44,7 +46,10 @@ export function wideColumns(time: TimeStyle): ListingColumn[] {
   return [
     ...usualColumns(time),
     ...lesserColumns(
-      ['version', 'root', 'key', 'topic', 'tag', 'trackingId', 'modified', 'lastBy', 'lastFailure'],
+      [
+        ...(['state', 'suspended', 'running', 'version', 'root', 'key', 'topic', 'tag', 'trackingId'] as const),
+        ...(['modified', 'lastBy', 'lastFailure'] as const),
+      ],
       time,
     ),
   ]
@@ -77,6 +82,14 @@ type FieldName = ListingField | 'age' | 'events' | 'waitingOrFault' | 'lastFailu
 export const STREAM_FIELDS: { readonly [Name in FieldName]: StreamField } = {
   name: { title: 'NAME', cut: 'middle', cell: ({ item }, format) => format.name(item.listed.name) },
   status: { title: 'STATUS', cell: (item, format) => statusCell(item, format, 'completed (errors)') },
+  state: {
+    title: 'STATE',
+    cell: (item, format) => known(item, summary => stateCell(summary, format)),
+  },
+  suspended: {
+    title: 'SUSPENDED',
+    cell: (item, format) => known(item, summary => suspendedCell(summary, format)),
+  },
   version: count('VERSION', summary => summary.version),
   root: text('ROOT', summary => summary.root),
   created: time('CREATED', ({ summary }) => summary?.createdMs),
@@ -99,10 +112,7 @@ export const STREAM_FIELDS: { readonly [Name in FieldName]: StreamField } = {
     title: 'ABANDONED',
     cell: (item, format) => known(item, summary => (isAbandoned(summary, format.nowMs) ? YES : '-')),
   },
-  running: text('RUNNING', ({ running }) => {
-    const claims = runningClaims({ running }).map(({ id, name, owner }) => `${id} ${name} ${owner}`.trimEnd())
-    return listText(claims, cutCount(running.at(-1)))
-  }),
+  running: { title: 'RUNNING', cell: (item, format) => known(item, summary => runningCell(summary, format)) },
   failedAt: time('FAILED AT', ({ summary }) => summary?.failedAtMs),
   failedId: text('FAILED EVENT', summary => summary.failedId),
   failedName: text('FAILED NAME', summary => summary.failedName),
@@ -145,6 +155,7 @@ const LAYOUT: { readonly [Name in FieldName]?: Layout } = {
   waitingOrFault: { give: 3, min: 10 },
   failedId: TEXT,
   failedName: TEXT,
+  suspended: TEXT,
   running: { give: 3, min: 10 },
   waiting: { give: 3, min: 10 },
   failure: { give: 5, min: 10 },
@@ -182,10 +193,38 @@ export function statusCell({ item, isRead }: ListedItem, format: CellFormat, wit
   const { summary, fault } = item
   if (summary === undefined && isRead === false) return { text: '…', style: 'dim' }
   if (summary === undefined) return { text: format.text(`? ${fault?.code ?? 'not started'}`), style: 'warn' }
+  const state = stateOfStream(summary, format.nowMs)
+  if (state === 'suspended' || state === 'held') return stateCell(summary, format)
   const { glyph, style } = styleOf(summary.status)
   const hasErrors = summary.outcome === 'errors' && summary.status === 'completed'
   if (hasErrors) return { text: `${glyph} ${withErrors}`, style: 'warn' }
   return { text: `${glyph} ${format.text(statusWord(summary.status))}`, style }
+}
+
+/** Glyph and word of the state. */
+function stateCell(summary: Summary, format: CellFormat): Cell {
+  const { glyph, style, word } = stateStyle(stateOfStream(summary, format.nowMs))
+  return { text: `${glyph} ${format.text(word)}`, style }
+}
+
+/** `ana 5m: gateway is down` */
+function suspendedCell(summary: Summary, { text, past }: CellFormat): Cell {
+  if (!isSuspended(summary)) return '-'
+  const { suspendedMs, suspendedBy, suspendedWhy } = summary
+  const who = `${suspendedBy} ${past(suspendedMs)}`.trim()
+  return { text: text(suspendedWhy === '' ? who : `${who}: ${suspendedWhy}`), style: 'warn' }
+}
+
+/** `01.00 Pay pay@aks-9 (40s left)`: what workers have in hand. */
+function runningCell({ running }: Summary, { nowMs, text, span }: CellFormat): Cell {
+  const claims = runningClaims({ running }).map(({ id, name, owner, claimEndMs }) => {
+    const what = [id, name, owner].filter(part => part !== '').join(' ')
+    if (claimEndMs === undefined) return what
+    return claimEndMs > nowMs
+      ? `${what} (${span(claimEndMs - nowMs)} left)`
+      : `${what} (ended ${span(nowMs - claimEndMs)})`
+  })
+  return text(listText(claims, cutCount(running.at(-1)))) || '-'
 }
 
 const YES: Cell = { text: 'yes', style: 'warn' }

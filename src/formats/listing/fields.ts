@@ -2,6 +2,8 @@
 export const LISTING_FIELDS = [
   'name',
   'status',
+  'state',
+  'suspended',
   'version',
   'root',
   'created',

@@ -2,6 +2,7 @@ import { hasUnacknowledgedFailure, isOverdue } from '../../ops/filter.ts'
 import { isAbandoned } from '../../ops/open-events.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isFinal } from '../../stream/event.ts'
+import { type StreamState, stateOfStream } from '../../stream/state.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { type StatusStyle, statusWord, styleOf } from '../stream/view.ts'
 
@@ -11,19 +12,16 @@ export function isBroken({ summary, fault }: Pick<SummarizedStream, 'summary' | 
   return hasUnacknowledgedFailure(summary) || isAbandoned(summary, nowMs) || isOverdue(summary, nowMs)
 }
 
-/** Status of a stream, one step finer: the worst of what is wrong with an open one. */
-type ListedState = 'failing' | 'abandoned' | 'overdue' | 'errors' | string
-
-export function streamStateOf(summary: Summary, nowMs: number): ListedState {
-  if (isFinal(summary))
-    return summary.status === 'completed' && summary.outcome === 'errors' ? 'errors' : summary.status
-  if (hasUnacknowledgedFailure(summary)) return 'failing'
-  if (isAbandoned(summary, nowMs)) return 'abandoned'
-  return isOverdue(summary, nowMs) ? 'overdue' : summary.status
+/** State of a stream as it is shown: of an open one without a problem its status. */
+export function streamStateOf(summary: Summary, nowMs: number): StreamState {
+  const state = stateOfStream(summary, nowMs)
+  return state === 'ready' || state === 'running' ? summary.status : state
 }
 
 /** Each glyph identifies its state without the colour. The last character alone does too, where there is no more room. */
-const STATES: ReadonlyMap<ListedState, StatusStyle & { readonly word: string }> = new Map([
+const STATES: ReadonlyMap<StreamState, StatusStyle & { readonly word: string }> = new Map([
+  ['suspended', { glyph: '‖', style: 'warn', word: 'suspended' }],
+  ['held', { glyph: '◇', style: 'dim', word: 'held' }],
   ['failing', { glyph: '▶✗', style: 'bad', word: 'failing' }],
   ['abandoned', { glyph: '†', style: 'warn', word: 'abandoned' }],
   ['overdue', { glyph: '!', style: 'warn', word: 'overdue' }],
@@ -31,7 +29,7 @@ const STATES: ReadonlyMap<ListedState, StatusStyle & { readonly word: string }> 
 ])
 
 /** Glyph, colour and word of a state; words of foreign documents are made visible. */
-export function stateStyle(state: ListedState): StatusStyle & { readonly word: string } {
+export function stateStyle(state: StreamState): StatusStyle & { readonly word: string } {
   return STATES.get(state) ?? { ...styleOf(state), word: statusWord(state) }
 }
 

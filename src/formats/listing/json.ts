@@ -1,6 +1,8 @@
 import { isAcknowledged } from '../../ops/filter.ts'
 import { gatedEvents, isAbandoned, runningClaims } from '../../ops/open-events.ts'
 import type { SummarizedStream, Unreadable } from '../../ops/summaries.ts'
+import { isSuspended, stateOfStream } from '../../stream/state.ts'
+import type { Summary } from '../../stream/summary.ts'
 import type { RunningEvent } from '../../stream/summary-items.ts'
 import { waitsForJson } from '../gate.ts'
 import { jsonTime, orNull } from '../json.ts'
@@ -12,6 +14,8 @@ export function listingJson({ listed, summary, fault }: SummarizedStream, nowMs:
   return {
     name: listed.name,
     status: orNull(summary?.status),
+    state: summary === undefined ? null : orNull(stateOfStream(summary, nowMs)),
+    suspended: suspendedJson(summary),
     version: summary?.version ?? null,
     root: orNull(summary?.root),
     created: jsonTime(summary?.createdMs),
@@ -30,7 +34,10 @@ export function listingJson({ listed, summary, fault }: SummarizedStream, nowMs:
     abandoned: summary === undefined ? null : isAbandoned(summary, nowMs),
     wakes: jsonTime(summary?.wakeMs),
     waiting: gatedEvents(summary).map(({ id, name, waitsFor }) => ({ id, name, waitsFor: waitsForJson(waitsFor) })),
-    running: runningClaims(summary).map(claim => ({ id: claim.id, ...claimJson(claim, nowMs) })),
+    running: runningClaims(summary).map(claim => ({
+      id: claim.id,
+      ...claimJson(claim, nowMs, summary !== undefined && isSuspended(summary)),
+    })),
     failedAt: jsonTime(summary?.failedAtMs),
     failedId: orNull(summary?.failedId),
     failedName: orNull(summary?.failedName),
@@ -43,8 +50,18 @@ export function listingJson({ listed, summary, fault }: SummarizedStream, nowMs:
   } satisfies { readonly [Field in ListingField]?: unknown }
 }
 
-/** A claim without the id of its event; fields are only ever added. */
-export function claimJson(claim: RunningEvent, nowMs: number) {
+function suspendedJson(summary: Summary | undefined) {
+  if (summary === undefined || !isSuspended(summary)) return null
+  const { suspendedMs, suspendedBy, suspendedWhy } = summary
+  return { at: jsonTime(suspendedMs), by: orNull(suspendedBy), why: orNull(suspendedWhy) }
+}
+
+/**
+ * A claim without the id of its event; fields are only ever added.
+ *
+ * @param suspended its stream is: nobody can take it over
+ */
+export function claimJson(claim: RunningEvent, nowMs: number, suspended = false) {
   const { name, owner, attempt, sinceMs, lastSeenMs, claimEndMs } = claim
   return {
     name,
@@ -53,7 +70,7 @@ export function claimJson(claim: RunningEvent, nowMs: number) {
     since: jsonTime(sinceMs),
     lastSeen: jsonTime(lastSeenMs),
     until: jsonTime(claimEndMs),
-    abandoned: isAbandoned(claim, nowMs),
+    abandoned: !suspended && isAbandoned(claim, nowMs),
   }
 }
 

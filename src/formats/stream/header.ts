@@ -1,4 +1,5 @@
 import type { StreamEvent } from '../../stream/event.ts'
+import { suspensionOf } from '../../stream/suspension.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { leaseText } from '../lease.ts'
 import { clock, counted, dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
@@ -33,7 +34,23 @@ export function showHeader(shown: ShownStream, options: HeaderOptions): string[]
     failed > 0 ? paint('bad', `✗ ${failed}`) : '',
   ]
   const title = `${paint('strong', visibleName(shown.name))}  ${paint('dim', `v${shown.version}`)}`
-  return [title, parts.filter(part => part !== '').join('  '), ...leaseLine(shown), ...pastLine(shown, options)]
+  return [
+    title,
+    parts.filter(part => part !== '').join('  '),
+    ...suspensionLine(shown, options),
+    ...leaseLine(shown),
+    ...pastLine(shown, options),
+  ]
+}
+
+/** `suspended  5m ago by ana: gateway is down`, or how to end a hold. */
+function suspensionLine(shown: ShownStream, options: HeaderOptions): string[] {
+  const suspension = suspensionOf(shown.stream)
+  if (suspension === undefined) return shown.stream.held ? ['held  it has not begun; resume lets it begin'] : []
+  const { at, by, why } = suspension
+  const when = agoText(shown, timeOf(shown, at), options).replace(', ', '')
+  const text = `${when}${by === '' ? '' : ` by ${visibleText(by)}`}${why === '' ? '' : `: ${visibleText(why)}`}`
+  return [(options.paint ?? noPaint)('warn', `suspended  ${text}`)]
 }
 
 function leaseLine({ lease, nowMs, past }: ShownStream): string[] {

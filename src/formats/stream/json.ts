@@ -3,6 +3,8 @@ import { attemptOf, fenceOf, isFailed, isSuperseded, nextIds, type StreamEvent }
 import type { EventStream } from '../../stream/event-stream.ts'
 import { waitsFor } from '../../stream/gate.ts'
 import { outcomeOf } from '../../stream/outcome.ts'
+import { suspensionOf } from '../../stream/suspension.ts'
+import { pausedMs } from '../../stream/time/pauses.ts'
 import { waitsForJson } from '../gate.ts'
 import { transactionJson } from '../journal.ts'
 import { jsonTime, jsonTimeOf, orNull } from '../json.ts'
@@ -34,6 +36,7 @@ export function showJson(shown: ShownStream) {
     waitingOn: waitingOn(shown).map(event => event.id),
     lease: shown.past === undefined ? leaseJson(shown.lease) : null,
     acknowledgement: acknowledgementJson(shown),
+    suspension: suspensionJson(shown),
     events: shown.stream.events.map(event => withAttempts(eventJson(shown, event), attempts)),
   }
 }
@@ -45,6 +48,13 @@ function withAttempts<Shape extends { readonly id: string }>(event: Shape, attem
 function acknowledgementJson(shown: ShownStream) {
   const ack = acknowledgementOf(shown)
   return ack === undefined ? null : { at: jsonTimeOf(ack.at), by: orNull(ack.by), why: orNull(ack.why) }
+}
+
+function suspensionJson({ stream }: ShownStream) {
+  const suspension = suspensionOf(stream)
+  if (suspension === undefined) return null
+  const { at, by, why } = suspension
+  return { at: jsonTimeOf(at), by: orNull(by), why: orNull(why) }
 }
 
 /** True if an event below the root was aborted or canceled, as listings define it. */
@@ -107,6 +117,7 @@ function eventJson(shown: ShownStream, event: StreamEvent) {
     outcome: orNull(event.lc.outcome),
     failed: orNull(event.lc.failed),
     opened: jsonTime(timeOf(shown, event.lc.opened)),
+    pausedMs: pausedMs(event),
     superseded: event.lc.superseded !== undefined,
     input: dataJsonOrNull(event.input),
     result: dataJsonOrNull(event.result),

@@ -56,19 +56,28 @@ export function shownStatus(shown: ShownStream, event: StreamEvent): State | str
   return isAbandonedNow(shown, event) ? 'abandoned' : event.status
 }
 
-/** Whether the claim of an event has ended: its worker is silent. Not known of an earlier version. */
+/**
+ * Whether the claim of an event has ended, so that another worker takes over. Not known of an earlier version; in a
+ * suspended stream nobody takes over.
+ */
 export function isAbandonedNow(shown: ShownStream, event: StreamEvent): boolean {
+  return !shown.stream.suspended && hasSilentClaim(shown, event)
+}
+
+function hasSilentClaim(shown: ShownStream, event: StreamEvent): boolean {
   const endMs = shown.past === undefined && !isFinal(event) ? claimEndMs(event) : undefined
   return endMs !== undefined && endMs <= shown.nowMs
 }
 
 /**
  * The refined status: *waiting* is a waiting join or an event with open successors, *ready* can be started, *overdue*
- * is past its timeout, *abandoned* is past the end of its claim, *running* does work itself. Unknown statuses are kept.
+ * is past its timeout, *abandoned* is past the end of its claim, *suspended* cannot be started because its stream is
+ * suspended, *running* does work itself. Unknown statuses are kept.
  */
 export function stateOf(shown: ShownStream, event: StreamEvent): State | string {
   const status = shownStatus(shown, event)
   if (isFinal(event) || status !== event.status) return status
+  if (shown.stream.suspended && (event.status === 'init' || hasSilentClaim(shown, event))) return 'suspended'
   if (event.status === 'init') return shown.stream.held && !shown.stream.isRoot(event) ? 'init' : 'ready'
   if (shown.stream.openSuccessors(event)) return 'waiting'
   return event.status === 'inprocess' ? 'running' : event.status
@@ -126,7 +135,17 @@ export function faultText({ listed, fault }: SummarizedStream): string | undefin
 }
 
 /** State of an event, one step finer than its status. */
-type State = 'init' | 'ready' | 'running' | 'waiting' | 'overdue' | 'abandoned' | 'completed' | 'aborted' | 'canceled'
+type State =
+  | 'init'
+  | 'ready'
+  | 'running'
+  | 'waiting'
+  | 'suspended'
+  | 'overdue'
+  | 'abandoned'
+  | 'completed'
+  | 'aborted'
+  | 'canceled'
 
 /** Glyph and colour of a status. Each identifies the status without the others. */
 export interface StatusStyle {
@@ -140,6 +159,7 @@ const STATUS_STYLES: { readonly [status: string]: StatusStyle } = {
   inprocess: { glyph: '▶', style: 'active' },
   running: { glyph: '▶', style: 'active' },
   waiting: { glyph: '◷', style: 'dim' },
+  suspended: { glyph: '‖', style: 'warn' },
   overdue: { glyph: '!', style: 'warn' },
   abandoned: { glyph: '◌', style: 'warn' },
   completed: { glyph: '✓', style: 'good' },

@@ -1,7 +1,7 @@
+import { isAbandoned, isSuspended } from '../../stream/state.ts'
 import { cutCount, type Summary } from '../../stream/summary.ts'
 import { readyName, runningEvent } from '../../stream/summary-items.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { isAbandoned } from '../open-events.ts'
 
 /** What there is to do in a step, which is all events of one name. An event counts in one number only. */
 export interface StepWork {
@@ -33,12 +33,14 @@ export class StepWorkTally {
   readonly #steps = new Map<string, Record<StepCount, number>>()
 
   /** @param nowMs the store's clock, epoch ms */
-  addOpen({ ready, running }: Pick<Summary, 'ready' | 'running'>, nowMs: number): void {
-    this.addReady(ready)
+  addOpen(summary: Pick<Summary, 'ready' | 'running' | 'suspendedMs'>, nowMs: number): void {
+    const { ready, running } = summary
+    const suspended = isSuspended(summary)
+    if (!suspended) this.addReady(ready)
     for (const item of running) {
       const event = runningEvent(item)
       if (event === undefined) this.#add(OTHER_STEPS, 'running', cutCount(item))
-      else this.#add(event.name, isAbandoned(event, nowMs) ? 'abandoned' : 'running')
+      else this.#add(event.name, !suspended && isAbandoned(event, nowMs) ? 'abandoned' : 'running')
     }
   }
 

@@ -77,7 +77,7 @@ function commandFor(status: Status, subject: Examined, id: string): readonly str
   }
 }
 
-function* claimFindings({ name, nowMs }: Examined, event: StreamEvent): Generator<Finding> {
+function* claimFindings({ name, stream, nowMs }: Examined, event: StreamEvent): Generator<Finding> {
   const { owner, until } = event.lc
   if (!owner || !until) return
   const endMs = claimEndMs(event)
@@ -90,7 +90,9 @@ function* claimFindings({ name, nowMs }: Examined, event: StreamEvent): Generato
       code: 'claim-expired',
       subject: event.id,
       message: `${quoted(owner)} has sent no heartbeat since its claim expired ${formatDuration(nowMs - endMs)} ago`,
-      hint: 'The next worker takes it over; leasectl workers shows whether one is there.',
+      hint: stream.suspended
+        ? 'The stream is suspended: a worker takes it over when it is resumed.'
+        : 'The next worker takes it over; leasectl workers shows whether one is there.',
       command: commandWords(['event', 'start'], [name, event.id]),
     }
   }

@@ -8,6 +8,7 @@ import { examine } from './examined-stream.ts'
 import { bounded, type Finding } from './finding.ts'
 import { progressFindings } from './progress.ts'
 import { structureFindings } from './structure.ts'
+import { suspensionFindings } from './suspension.ts'
 import { timeFindings } from './times.ts'
 
 export type { Finding, Severity } from './finding.ts'
@@ -26,6 +27,7 @@ function* found(stored: StreamSnapshot, document: StreamDocument, nowMs: number)
   const subject = examine(stored, document, root, nowMs)
   yield* structureFindings(subject)
   yield* progressFindings(subject)
+  yield* suspensionFindings(subject)
   yield* timeFindings(subject)
   yield* documentFindings(subject)
 }

@@ -266,9 +266,8 @@ function leaseOf(row: SqliteRow): KeptLease {
   return { record, holder: parsed<Holder>(holder) }
 }
 
-/** The fields that JSON drops if they are `undefined`. */
-/** What the JSON leaves out, or summaries of earlier versions do not have. */
-const DEFAULTS = {
+/** The fields that the JSON may lack: it drops those that are `undefined`. */
+const ABSENT = {
   createdMs: undefined,
   failedAtMs: undefined,
   ackMs: undefined,
@@ -276,6 +275,10 @@ const DEFAULTS = {
   readySinceMs: undefined,
   wakeMs: undefined,
   gated: [],
+  suspendedMs: undefined,
+  // Earlier versions did not write these.
+  suspendedBy: '',
+  suspendedWhy: '',
 }
 
 /** `undefined` if the summary is not readable: callers then read the document. */
@@ -283,7 +286,7 @@ function summaryOf(row: SqliteRow): Summary | undefined {
   const rest = parsed<Omit<Summary, 'dueMs' | 'version'>>(row[SUMMARY_AT])
   // Earlier versions did not write `running`.
   if (!Array.isArray(rest?.running)) return undefined
-  return { ...DEFAULTS, ...rest, version: whole(row[VERSION_AT]), dueMs: dueOf(row) }
+  return { ...ABSENT, ...rest, version: whole(row[VERSION_AT]), dueMs: dueOf(row) }
 }
 
 /** JSON that this driver wrote; `undefined` for NULL and for anything that another program put there. */

@@ -55,7 +55,7 @@ class EventAttempts {
     } else if (owner !== undefined || (isForeign && how === 'target' && to === 'inprocess')) {
       this.#end('abandoned', '', transaction, true)
       this.list.push({ attempt: this.#number, owner: owner ?? '', started: at })
-    } else if (op === 'release') {
+    } else if (op === 'release' || (op === 'suspend' && how === 'cascade')) {
       this.#end('released', transaction.why, transaction, true)
     }
   }

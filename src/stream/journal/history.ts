@@ -1,9 +1,11 @@
 import type { StreamDocument } from '../document.ts'
-import { fenceOf, isFinal, type LcAttributeName, type StreamEvent } from '../event.ts'
+import { fenceOf, isFinal, type StreamEvent } from '../event.ts'
 import { EventStream } from '../event-stream.ts'
 import { sumOf } from '../fingerprint.ts'
 import { GATE_ATTRIBUTES } from '../gate.ts'
+import type { JournalFacts, LcAttributes } from './facts.ts'
 import { type JournalChange, lastVersion, parseJournal, type Transaction } from './journal.ts'
+import { changesSuspension, SuspensionReplay } from './suspensions.ts'
 
 /** Statuses by event id after the given transactions, oldest first. Events that were removed are absent. */
 export function replayStatuses(transactions: readonly Transaction[]): Map<string, string> {
@@ -148,21 +150,11 @@ export function attemptsSinceRetry(transactions: readonly Transaction[], id: str
 /** Used as the name of an attribute: a foreign write ended the event's claim but kept its status. */
 export const CLAIM = 'claim'
 
-type LcAttributes = { readonly [Name in LcAttributeName]?: string }
-
-/** The `lc` attributes of one event that the journal knows. */
-export interface JournalFacts {
-  /** Version of the transaction that added it. */
-  readonly added: number
-  /** Owner, fence, attempt, latest opening, gate and superseded marks, but not the end of a claim. */
-  readonly lc: LcAttributes
-}
-
 /**
  * Restores the `lc` attributes that a writer drops when it rebuilds events from its own class, as far as the journal
- * knows them: claims (without their end, hence expired), attempts, latest openings, gates and superseded marks. Without
- * them a gate would never open, and the earlier failure of a retried event would count again. Existing attributes stay.
- * Returns the same list if nothing was missing.
+ * knows them: claims (without their end, hence expired), attempts, latest openings, gates, suspensions, pauses and
+ * superseded marks. Without them a gate would never open, and the earlier failure of a retried event would count again.
+ * Existing attributes stay. Returns the same list if nothing was missing.
  */
 export function restoreDroppedAttributes(
   events: readonly StreamEvent[],
@@ -198,8 +190,10 @@ export function withoutEndedClaims(
 /** The facts of all events after the given transactions, oldest first. @param stream the links between the events */
 export function factsOf(stream: EventStream, transactions: readonly Transaction[]): ReadonlyMap<string, JournalFacts> {
   const facts = new Map<string, JournalFacts>()
+  const suspensions = new SuspensionReplay(stream, facts)
   for (const transaction of transactions) {
     for (const change of transaction.changes) record(facts, transaction, change)
+    suspensions.take(transaction)
     if (transaction.op === 'retry' && transaction.on !== '') recordSuperseded(facts, transaction, stream)
   }
   return facts
@@ -216,17 +210,24 @@ function record(facts: Map<string, JournalFacts>, transaction: Transaction, chan
 function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalChange): LcAttributes {
   const { op, at, version } = transaction
   const { how, to, owner, attempt, attr, lc: given } = change
+  if (changesSuspension(change)) return withoutSuspension(lc)
   if (attr !== undefined) return op === 'ack' ? { ...lc, ack: at } : op === 'skip' ? { ...lc, skipped: at } : lc
   if (how === 'add') return given ?? {}
   if (owner !== undefined) return { ...lc, owner, fence: String(version), attempt: String(attempt ?? 1), claimed: at }
   const isOpening = (how === 'join' || how === 'gate') && given === undefined
-  if (isOpening) return { ...withoutGate(withoutClaim(lc)), opened: at }
-  if (isFinal({ status: to })) return { ...lc, ...given }
+  if (isOpening) return { ...openedAnew(withoutGate(withoutClaim(lc))), opened: at }
+  if (isFinal({ status: to })) return { ...withoutSuspension(lc), ...given }
   const unclaimed = withoutClaim(lc)
   const gated = given === undefined ? unclaimed : { ...withoutGate(unclaimed), ...given }
   if (attempt === undefined) return gated
   const { skipped: _, ...reopened } = gated
-  return { ...reopened, attempt: String(attempt), ...(op === 'retry' ? { opened: at } : {}) }
+  if (op !== 'retry') return { ...reopened, attempt: String(attempt) }
+  return { ...openedAnew(reopened), attempt: String(attempt), opened: at }
+}
+
+/** The pauses before an event was opened anew do not count for its limits. */
+function openedAnew({ paused: _, ...lc }: LcAttributes): LcAttributes {
+  return lc
 }
 
 function withoutGate(lc: LcAttributes): LcAttributes {
@@ -235,13 +236,18 @@ function withoutGate(lc: LcAttributes): LcAttributes {
   return kept
 }
 
-function afterForeign(lc: LcAttributes, { attr }: JournalChange): LcAttributes {
+function afterForeign(lc: LcAttributes, { attr, to }: JournalChange): LcAttributes {
+  if (isFinal({ status: to })) return withoutSuspension(withoutClaim(lc))
   if (attr !== CLAIM) return withoutClaim(lc)
   const { fence: _, claimed: __, ...unclaimed } = lc
   return unclaimed
 }
 
 function withoutClaim({ owner: _, fence: __, claimed: ___, ...lc }: LcAttributes): LcAttributes {
+  return lc
+}
+
+function withoutSuspension({ suspended: _, suspendedBy: __, info: ___, ...lc }: LcAttributes): LcAttributes {
   return lc
 }
 

@@ -1,6 +1,7 @@
 import { isFailed, isFinal, isSuperseded, newEvent, nextIds, type StreamEvent } from '../event.ts'
 import { EventStream } from '../event-stream.ts'
-import { factsOf, type JournalFacts } from './history.ts'
+import type { JournalFacts } from './facts.ts'
+import { factsOf } from './history.ts'
 import type { JournalChange, Transaction } from './journal.ts'
 
 /**

@@ -15,6 +15,7 @@ import { fail, noAttemptsText, skip } from './fail.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
 import { retry } from './retry.ts'
 import { settle } from './settle.ts'
+import { resume, suspend } from './suspension.ts'
 import {
   checkSize,
   correctTimes,
@@ -92,7 +93,7 @@ export function applyOperation(
   const opened = openTransaction(document, { ...context, born }, foreign)
   const draft = operation.op === 'touch' ? recordSettling(opened) : opened
   draft.commandId = author.commandId
-  const verdict = dispatch(draft, operation)
+  const verdict = dispatch(draft, operation, author.by)
   if (verdict.kind === 'refused') return refusedAfterSettling(document, verdict.refusal, author, context)
   const isFarAhead = isWrittenFarAhead(document, context.nowMs)
   const idle = operation.op === 'settle' && !hasWork(draft) && !isFarAhead
@@ -253,9 +254,11 @@ type DispatchResult =
 type Target = { readonly target: string } & Pick<ChangeResult, 'claim' | 'refused'>
 
 /** Finds the target and applies the operation to the draft. */
-function dispatch(draft: Draft, operation: Operation): DispatchResult {
+function dispatch(draft: Draft, operation: Operation, by: string): DispatchResult {
   if (operation.op === 'settle' || operation.op === 'break-lease') return { kind: 'done', target: '' }
   if (operation.op === 'ack') return verdictOf(acknowledge(draft), '')
+  if (operation.op === 'suspend') return verdictOf(suspend(draft, operation, by), '')
+  if (operation.op === 'resume') return verdictOf(resume(draft), '')
   if (operation.op === 'init') return verdictOf(init(draft, operation), ROOT_ID)
   const target = operation.event ?? draft.stream.root?.id ?? ''
   const position = draft.stream.positionOf(target)
@@ -278,10 +281,7 @@ function dispatch(draft: Draft, operation: Operation): DispatchResult {
   return claim === undefined ? verdict : { ...verdict, claim }
 }
 
-type Work = Exclude<
-  Operation,
-  { op: 'init' | 'settle' | 'ack' | 'break-lease' | 'retry' | 'skip' | 'cancel' | 'abort' }
->
+type Work = Extract<Operation, { op: 'start' | 'touch' | 'release' | 'advance' | 'complete' | 'fail' | 'set' }>
 
 function work(draft: Draft, position: number, operation: Work): Refusal | 'already' | undefined {
   switch (operation.op) {

@@ -1,5 +1,7 @@
 import { fenceOf, isFinal, type StreamEvent } from '../event.ts'
+import type { EventStream } from '../event-stream.ts'
 import { waitsFor } from '../gate.ts'
+import { suspensionOf, suspensionText } from '../suspension.ts'
 import { isoTime } from '../time/dates.ts'
 import { claimRuns } from '../time/deadlines.ts'
 import type { Draft } from './draft.ts'
@@ -11,7 +13,7 @@ import type { Claimant, Refusal, RefusalCode } from './operation.ts'
  * the owner passes a running claim.
  */
 export function checkClaim(draft: Draft, event: StreamEvent, claimant: Claimant): Refusal | undefined {
-  if (claimant.fence !== undefined) return checkFence(event, claimant.fence) ?? checkOwner(event, claimant)
+  if (claimant.fence !== undefined) return checkFence(draft, event, claimant.fence) ?? checkOwner(event, claimant)
   if (!claimRuns(event, draft.nowMs) || claimant.owner === event.lc.owner) return undefined
   return refuse(
     'claimed',
@@ -20,12 +22,22 @@ export function checkClaim(draft: Draft, event: StreamEvent, claimant: Claimant)
   )
 }
 
-/** Refuses as `fenced` unless the token is the event's: it was claimed again, or the claim was dropped. */
-export function checkFence(event: StreamEvent, fence: number): Refusal | undefined {
+/**
+ * Refuses as `fenced` unless the token is the event's: it was claimed again, or the claim was dropped. In a suspended
+ * stream a dropped claim is refused as `suspended`, which tells the worker why it has to stop.
+ */
+export function checkFence({ stream }: Draft, event: StreamEvent, fence: number): Refusal | undefined {
   const current = fenceOf(event)
   if (current === fence) return undefined
+  if (current === undefined && stream.suspended) return handedBack(stream, event)
   const now = current === undefined ? 'it is not claimed now' : `its fence is ${current} now`
   return refuse('fenced', event, `fence ${fence} of ${event.id} is no longer valid: ${now}; stop working on it`)
+}
+
+function handedBack(stream: EventStream, event: StreamEvent): Refusal | undefined {
+  const suspension = suspensionOf(stream)
+  const message = (why: string) => `the stream is ${why}; ${event.id} was handed back: stop working on it`
+  return suspension && refuse('suspended', event, message(suspensionText(suspension)))
 }
 
 function checkOwner(event: StreamEvent, { owner, fence }: Claimant): Refusal | undefined {
@@ -48,6 +60,7 @@ export function checkHolder(draft: Draft, event: StreamEvent, claimant: Claimant
   const isClaimed = event.lc.owner !== undefined && fenceOf(event) !== undefined
   const isHolder = isClaimed && (claimant.fence !== undefined || claimant.owner === event.lc.owner)
   if (isHolder && event.status === 'inprocess') return undefined
+  if (!isClaimed && draft.stream.suspended) return handedBack(draft.stream, event)
   return refuse('not-claimed', event, `${event.id} is ${event.status} and not claimed by you; start it first`)
 }
 

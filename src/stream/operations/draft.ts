@@ -21,6 +21,9 @@ interface Patch {
 /** Value of `lc:msg` for an event without `msg`: an empty attribute would not be written. */
 const NO_MESSAGE = ' '
 
+/** The attributes that end with the event. */
+const ENDED = { until: undefined, suspended: undefined, suspendedBy: undefined, info: undefined } as const
+
 /** Immutable lists of events with nothing left to settle, now or later. */
 const SETTLED = new WeakSet<readonly StreamEvent[]>()
 
@@ -101,19 +104,21 @@ export class Draft {
       if (value === undefined) delete lc[name as LcAttributeName]
       else lc[name as LcAttributeName] = value
     }
+    // Earlier pauses do not count for a limit that begins anew.
+    if (patch.lc?.opened !== undefined) delete lc.paused
     this.#events[position] = { ...event, ...patch.attributes, lc }
     this.steps += 1
   }
 
   /**
    * Sets the status, stamps the event and records the change. A final status removes the claim's `until` and keeps
-   * owner and fence, which show who ended it.
+   * owner and fence, which show who ended it. The end of the root ends a suspension.
    */
   setStatus(position: number, to: Status, how: ChangeCause, detail: ChangeDetail = {}): void {
     const event = this.at(position)
     this.patch(position, {
       attributes: { status: to, timestamp: this.now },
-      lc: isFinal({ status: to }) ? { until: undefined } : {},
+      lc: isFinal({ status: to }) ? ENDED : {},
     })
     this.changes.push({ event: event.id, from: event.status, to, how, ...detail })
   }

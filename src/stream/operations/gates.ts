@@ -74,7 +74,7 @@ function haveBranchesEnded({ stream }: Draft, join: number): boolean {
 
 /** Whether the wait for a signal has taken longer than the timeout, and the event then goes on (`lc:onDue="open"`). */
 function hasTimedOut(draft: Draft, at: number): boolean {
-  const dueMs = gateTimeoutMs(draft.at(at), draft.readTime)
+  const dueMs = gateTimeoutMs(draft.stream, draft.at(at), draft.readTime)
   if (dueMs === undefined || dueMs > draft.nowMs) return false
   draft.setMessage(at, 'timed out')
   return true

@@ -151,6 +151,10 @@ export type Operation =
   | { readonly op: 'retry'; readonly event?: string; readonly canceled?: boolean }
   /** Acknowledges the failures so far: listings and checks leave them out until the next one. */
   | { readonly op: 'ack' }
+  /** The stream begins nothing until `resume`; with `stop` all claimed events are handed back. `msg`: why. */
+  | { readonly op: 'suspend'; readonly stop?: boolean; readonly msg?: string }
+  /** Ends a suspension or, in a stream that is only held, the hold. */
+  | { readonly op: 'resume' }
   /**
    * Records that the lease of the stream was broken: an entry in the journal, nothing else. A document that leasectl has
    * never written stays as it is: `already`.
@@ -259,6 +263,8 @@ export type RefusalCode =
   | 'changed'
   | 'showed-life'
   | 'held'
+  | 'suspended'
+  | 'not-suspended'
   | 'open-successors'
   | 'no-attempts'
   | 'not-blocked'

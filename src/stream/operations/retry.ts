@@ -8,6 +8,7 @@ import { checkNotEndedAbove, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
 import { closeGate } from './gates.ts'
 import type { Operation, Refusal } from './operation.ts'
+import { NOT_SUSPENDED } from './suspension.ts'
 import { gateUndoSteps } from './undo.ts'
 
 type Retry = Extract<Operation, { op: 'retry' }>
@@ -180,6 +181,7 @@ function reopenOne(draft: Draft, position: number, how: 'target' | 'cascade' | '
   if (how === 'target') draft.dropResult(position)
   draft.patch(position, {
     lc: {
+      ...NOT_SUSPENDED,
       outcome: undefined,
       failed: undefined,
       skipped: undefined,

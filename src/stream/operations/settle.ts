@@ -77,7 +77,7 @@ function end(draft: Draft, at: number, failures: FailureCounter): number {
 /** An event with `lc:auto` needs no worker: it is completed as soon as a worker could claim it. */
 function completeIfAutomatic(draft: Draft, at: number): number | undefined {
   const { status, lc } = draft.at(at)
-  if (status !== 'init' || lc.auto === undefined || draft.stream.held) return undefined
+  if (status !== 'init' || lc.auto === undefined || draft.stream.held || draft.stream.suspended) return undefined
   draft.setStatus(at, 'completed', 'gate')
   return at
 }

@@ -164,6 +164,7 @@ export function correctTimes(draft: Draft): void {
   const { root } = draft.stream
   if (root === undefined || isFarAhead(openedIn(draft, root), draft.nowMs)) return
   const latest = isoTime(draft.nowMs + FAR_MS)
+  if (!isOwnBefore(root.lc.suspended ?? '', latest)) correctSuspension(draft, root)
   for (const [at, event] of draft.stream.events.entries()) {
     if (isFinal(event) || isSuperseded(event)) continue
     const opened = event.lc.opened || event.created
@@ -171,6 +172,10 @@ export function correctTimes(draft: Draft): void {
     if (isOwnBefore(event.timestamp, latest) && isOwnBefore(opened, latest)) continue
     correctEventTimes(draft, at)
   }
+}
+
+function correctSuspension(draft: Draft, { lc }: StreamEvent): void {
+  if (isFarAhead(draft.readTime(lc.suspended ?? ''), draft.nowMs)) draft.patch(0, { lc: { suspended: draft.now } })
 }
 
 function correctEventTimes(draft: Draft, at: number): void {

@@ -9,6 +9,7 @@ import type { Draft } from './draft.ts'
 import { checkAttempts } from './fail.ts'
 import { closeGate } from './gates.ts'
 import type { ClaimResult, Operation, Refusal } from './operation.ts'
+import { checkNotSuspended, endHold } from './suspension.ts'
 
 type Of<Name extends Operation['op']> = Extract<Operation, { op: Name }>
 
@@ -93,12 +94,17 @@ type Start = Extract<Operation, { op: 'start' }>
 export function start(draft: Draft, position: number, operation: Start): Refusal | 'already' | undefined {
   const event = draft.at(position)
   if (operation.fence !== undefined) {
-    const fenced = checkFence(event, operation.fence)
+    const fenced = checkFence(draft, event, operation.fence)
     if (fenced !== undefined) return fenced
   }
   const refusal = checkNotEndedAbove(draft, position) ?? checkNotGated(event) ?? checkNotHeld(draft, event)
   if (refusal !== undefined) return refusal
-  if (claimRuns(event, draft.nowMs)) return operation.fence === undefined ? claimed(event) : 'already'
+  const runs = claimRuns(event, draft.nowMs)
+  if (runs && operation.fence !== undefined) return 'already'
+  const suspended = checkNotSuspended(draft, event)
+  if (suspended !== undefined) return suspended
+  if (runs) return claimed(event)
+  if (draft.stream.held) endHold(draft)
   if (event.status === 'init') return startInit(draft, position, operation)
   return startAgain(draft, position, operation)
 }
@@ -163,7 +169,11 @@ function claim(draft: Draft, position: number, { owner, claimMs }: Start, attemp
 function checkNotHeld(draft: Draft, event: StreamEvent): Refusal | undefined {
   if (!draft.stream.held || draft.stream.isRoot(event)) return undefined
   const root = draft.stream.root?.id ?? ''
-  return refuse('held', event, `the stream is held: its root ${root} is init; start ${root} to let it run`)
+  return refuse(
+    'held',
+    event,
+    `the stream is held: its root ${root} is init; resume it, or start ${root}, to let it run`,
+  )
 }
 
 function claimed(event: StreamEvent): Refusal {

@@ -4,6 +4,7 @@ import { waitsForSignalOnly, wakeMs } from '../gate.ts'
 import { isCompensating } from '../outcome.ts'
 import { isAhead, readTime, type TimeReader } from './dates.ts'
 import { parseTimeout } from './durations.ts'
+import { pauseMs } from './pauses.ts'
 
 export type { TimeReader } from './dates.ts'
 export { timeReaderFor } from './dates.ts'
@@ -22,7 +23,7 @@ export interface Deadline {
   readonly kind: LimitKind
   /** Epoch ms. */
   readonly dueMs: number
-  /** The start and length of the timeout; absent for an absolute one. */
+  /** The start and length of the timeout, without pauses; absent for an absolute one. */
   readonly from?: { readonly ms: number; readonly timeoutMs: number }
   /** The start is ahead of the store's clock, so the timeout counts from the last write of the document. */
   readonly isAhead?: true
@@ -35,8 +36,8 @@ export interface Deadline {
  * worker has started it. Without a readable timestamp, the opening counts as the last heartbeat.
  */
 export function deadlineOf(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
-  if (isFinal(event) || isSuperseded(event) || stream.held) return undefined
-  const attempt = event.lc.attemptTimeout === undefined ? undefined : attemptDeadline(event, read)
+  if (isFinal(event) || isSuperseded(event) || stream.held || stream.suspended) return undefined
+  const attempt = event.lc.attemptTimeout === undefined ? undefined : attemptDeadline(stream, event, read)
   const own = event.timeout === '' ? undefined : timeoutDeadline(stream, event, read)
   return attempt !== undefined && (own === undefined || attempt.dueMs < own.dueMs) ? attempt : own
 }
@@ -47,11 +48,12 @@ export function attemptTimeoutMs({ lc }: StreamEvent): number | undefined {
   return span?.kind === 'after' ? span.ms : undefined
 }
 
-function attemptDeadline(event: StreamEvent, read: TimeReader): Deadline | undefined {
+function attemptDeadline(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
   const timeoutMs = attemptTimeoutMs(event)
   const ms = event.lc.owner === undefined ? undefined : read(event.lc.claimed ?? '')
   if (timeoutMs === undefined || ms === undefined) return undefined
-  return { kind: 'attempt', dueMs: ms + timeoutMs, from: { ms, timeoutMs } }
+  const paused = pauseMs(stream, event, ms, read)
+  return { kind: 'attempt', dueMs: ms + timeoutMs + paused, from: { ms, timeoutMs } }
 }
 
 function timeoutDeadline(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
@@ -59,6 +61,11 @@ function timeoutDeadline(stream: EventStream, event: StreamEvent, read: TimeRead
   if (stream.isRoot(event) && isCompensating(stream)) return undefined
   // A gated event is never due, unless it waits for a signal alone and does not go on without.
   if (isGated(event) && (event.lc.onDue === 'open' || !waitsForSignalOnly(event))) return undefined
+  return timeoutOf(stream, event, read)
+}
+
+/** The end of the event's timeout, whatever it means for the event. */
+function timeoutOf(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
   const timeout = parseTimeout(event.timeout)
   if (timeout.kind === 'at') return { kind: 'absolute', dueMs: timeout.ms }
   if (timeout.kind !== 'after') return undefined
@@ -68,7 +75,9 @@ function timeoutDeadline(stream: EventStream, event: StreamEvent, read: TimeRead
   const ahead = clock !== undefined && isAhead(start.ms, clock.nowMs) ? clock : undefined
   const ms = ahead?.writtenMs ?? start.ms
   const from = { ms, timeoutMs: timeout.ms }
-  return { kind: start.kind, dueMs: ms + timeout.ms, from, ...(ahead === undefined ? {} : { isAhead: true }) }
+  if (ahead !== undefined) return { kind: start.kind, dueMs: ms + timeout.ms, from, isAhead: true }
+  const paused = pauseMs(stream, event, start.kind === 'no-sign-of-life' ? ms : undefined, read)
+  return { kind: start.kind, dueMs: ms + timeout.ms + paused, from }
 }
 
 /** The time of the event's deadline, epoch ms; `undefined` for never. */
@@ -89,17 +98,14 @@ export function silenceLimitMs(stream: EventStream, event: StreamEvent): number 
  * When an event that waits for nothing but a signal goes on without it (`lc:onDue="open"`), epoch ms; `undefined` if it
  * does not.
  */
-export function gateTimeoutMs(event: StreamEvent, read: TimeReader): number | undefined {
+export function gateTimeoutMs(stream: EventStream, event: StreamEvent, read: TimeReader): number | undefined {
   if (event.lc.onDue !== 'open' || event.timeout === '' || !waitsForSignalOnly(event)) return undefined
-  const timeout = parseTimeout(event.timeout)
-  if (timeout.kind === 'at') return timeout.ms
-  const openedAtMs = openedMs(event, read)
-  return timeout.kind === 'after' && openedAtMs !== undefined ? openedAtMs + timeout.ms : undefined
+  return stream.held || stream.suspended ? undefined : timeoutOf(stream, event, read)?.dueMs
 }
 
 /** When the event's gate opens if nothing else happens, epoch ms; `undefined` if it waits for something else. */
-export function opensAtMs(event: StreamEvent, read: TimeReader): number | undefined {
-  return wakeMs(event) ?? gateTimeoutMs(event, read)
+export function opensAtMs(stream: EventStream, event: StreamEvent, read: TimeReader): number | undefined {
+  return wakeMs(event) ?? gateTimeoutMs(stream, event, read)
 }
 
 /** Whether the event's timeout has expired. */

@@ -178,6 +178,9 @@ export interface Targets {
   readonly note: string | undefined
 }
 
+/** They change whole streams only. */
+const OF_STREAMS: ReadonlySet<ChangeVerb> = new Set(['suspend', 'resume', 'break'])
+
 function targetsOf(state: State, context: ScreenContext, verb: ChangeVerb): Targets {
   return state.screen === 'stream' ? targetsInStream(state, context, verb) : targetStreams(state, context)
 }
@@ -198,7 +201,8 @@ function targetsInStream(state: State, context: ScreenContext, verb: ChangeVerb)
   const open = openStreamOf(state, context)
   const { stream, pane } = state
   if (open === undefined || !HAS_STREAM.has(open.presence)) return { targets: [], note: 'no stream to change' }
-  if (verb === 'break' || pane === 'xml' || open.nodes.length === 0) return { targets: [{ stream }], note: undefined }
+  if (OF_STREAMS.has(verb) || pane === 'xml' || open.nodes.length === 0)
+    return { targets: [{ stream }], note: undefined }
   const { marks } = listOf(state)
   const cursor = cursorKey(state, context)
   const keys = marks.size > 0 ? marks : new Set(cursor === undefined ? [] : [cursor])
@@ -269,4 +273,11 @@ export function summaryOf({ preview, outcomes, end }: Pick<Batch, 'preview' | 'o
   return { text, isGood: fault === undefined && outcomes.every(({ isGood }) => isGood) }
 }
 
-const VERBS = { cancel: 'cancel', abort: 'abort', retry: 'retry', break: 'break lease' } as const
+const VERBS = {
+  cancel: 'cancel',
+  abort: 'abort',
+  retry: 'retry',
+  suspend: 'suspend',
+  resume: 'resume',
+  break: 'break lease',
+} as const

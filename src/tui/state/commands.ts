@@ -96,6 +96,8 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   cancel: changeCommand('cancel'),
   abort: changeCommand('abort'),
   retry: changeCommand('retry'),
+  'suspend-stream': changeCommand('suspend'),
+  'resume-stream': changeCommand('resume'),
   break: changeCommand('break'),
   detail: (state, context) => only(toggleDetail(state, context)),
   'detail-down': (state, context) => only(scrollDetail(state, context, 1)),

@@ -59,7 +59,15 @@ const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
 /** After those of the screen; keys that do nothing while changes are locked are left out. */
 const EVERYWHERE: readonly KeyCommand[] = ['unlock', 'line', 'quit']
 const VITAL: ReadonlySet<KeyCommand> = new Set(['help', 'quit'])
-const CHANGING: ReadonlySet<KeyCommand> = new Set(['mark', 'cancel', 'abort', 'retry', 'break'])
+const CHANGING: ReadonlySet<KeyCommand> = new Set([
+  'mark',
+  'cancel',
+  'abort',
+  'retry',
+  'suspend-stream',
+  'resume-stream',
+  'break',
+])
 
 function isUseful(command: KeyCommand, state: State): boolean {
   const { kind } = state.writes

@@ -26,6 +26,8 @@ export type KeyCommand =
   | 'cancel'
   | 'abort'
   | 'retry'
+  | 'suspend-stream'
+  | 'resume-stream'
   | 'break'
   | 'detail'
   | 'detail-down'
@@ -180,6 +182,22 @@ export const KEYS: readonly KeyBinding[] = [
   },
   { command: 'abort', keys: ['X'], does: 'abort, the same way', hint: 'abort', group: 'Change', screens: CHANGES },
   { command: 'retry', keys: ['R'], does: 'retry, the same way', hint: 'retry', group: 'Change', screens: CHANGES },
+  {
+    command: 'suspend-stream',
+    keys: ['z'],
+    does: 'suspend the stream, or all marked ones: nothing of it begins or is due',
+    hint: 'suspend',
+    group: 'Change',
+    screens: CHANGES,
+  },
+  {
+    command: 'resume-stream',
+    keys: ['Z'],
+    does: 'resume the suspended or held stream, or all marked ones',
+    hint: 'resume',
+    group: 'Change',
+    screens: CHANGES,
+  },
   {
     command: 'break',
     keys: ['L'],

@@ -9,6 +9,7 @@ import { wrapped } from '../../formats/terminal/width.ts'
 import { hasUnacknowledgedFailure } from '../../ops/filter.ts'
 import { isAbandoned } from '../../ops/open-events.ts'
 import { isHeld } from '../../stream/lease.ts'
+import { isSuspended } from '../../stream/state.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { runningEvent } from '../../stream/summary-items.ts'
 import type { Activity, StreamEntry } from '../data/types.ts'
@@ -48,11 +49,21 @@ function standingFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   if (summary === undefined) return [['', stateCell(entry, moment)]]
   return [
     ['', stateCell(entry, moment)],
+    ...suspensionFacts(summary, moment),
     ...failureFacts(summary, moment),
     ...silentFacts(summary, moment),
     ['due', summary.dueMs === undefined ? '' : dueCell(summary.dueMs, moment)],
     ['waiting on', idsText(summary.waitingOn, 3)],
     ['last by', summary.lastBy],
+  ]
+}
+
+function suspensionFacts(summary: Summary, moment: CellFormat): Fact[] {
+  if (!isSuspended(summary)) return []
+  return [
+    ['since', timeOf(summary.suspendedMs, moment)],
+    ['by', summary.suspendedBy],
+    ['why', summary.suspendedWhy],
   ]
 }
 
@@ -67,7 +78,9 @@ function failureFacts(summary: Summary, moment: CellFormat): Fact[] {
 }
 
 /** Workers whose claims have ended. */
-function silentFacts({ running }: Summary, { nowMs }: CellFormat): Fact[] {
+function silentFacts(summary: Summary, { nowMs }: CellFormat): Fact[] {
+  const { running } = summary
+  if (isSuspended(summary)) return []
   const silent = running
     .map(item => runningEvent(item))
     .filter(event => event !== undefined)

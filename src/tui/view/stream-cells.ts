@@ -4,6 +4,7 @@ import { stateStyle, streamStateOf } from '../../formats/listing/health.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import { hasUnacknowledgedFailure } from '../../ops/filter.ts'
 import { isFinal } from '../../stream/event.ts'
+import { isSuspended } from '../../stream/state.ts'
 import type { Summary } from '../../stream/summary.ts'
 import type { StreamEntry } from '../data/types.ts'
 import { joined, type StyledText, widthOfSpans } from './row.ts'
@@ -48,10 +49,11 @@ export function failureSpans(summary: Summary): readonly StyledText[] {
   )
 }
 
-/** What the stream waits on; of one that has ended or has failed events, the first failure. */
+/** Who suspended the stream; what it waits on; of one that has ended or has failed events, the first failure. */
 export function causeCell(entry: StreamEntry, format: CellFormat): Cell {
   const { summary } = entry.item
   if (summary === undefined) return STREAM_FIELDS.waitingOrFault.cell(entry, format)
+  if (isSuspended(summary)) return STREAM_FIELDS.suspended.cell(entry, format)
   const { failedId, failure } = summary
   if (failedId === '' || !(isFinal(summary) || hasUnacknowledgedFailure(summary)))
     return STREAM_FIELDS.waitingOn.cell(entry, format)

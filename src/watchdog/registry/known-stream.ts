@@ -4,7 +4,7 @@ import type { Observations } from '../plan.ts'
 import type { PendingKind, PendingWork } from './pending-work.ts'
 
 /** State of a stream according to its row or its document. */
-export interface StreamState {
+export interface WatchedState {
   /** Status of the root; `unreadable` and `not-started` without a root; `''` before the first inspection. */
   readonly status: string
   readonly openEvents: number
@@ -96,7 +96,7 @@ export class KnownStream implements RememberedStream {
   }
 
   /** A sweep took its row. @param state absent: its document has to be read */
-  recordRow(etag: string, state: StreamState | undefined, { nowMs, atMs }: ObservationTime): void {
+  recordRow(etag: string, state: WatchedState | undefined, { nowMs, atMs }: ObservationTime): void {
     if (this.#setEtag(etag, atMs) && state !== undefined) {
       this.#setState(state)
       // None of its events is overdue now. Without this, observations of ended events would fill the memory.
@@ -106,7 +106,7 @@ export class KnownStream implements RememberedStream {
   }
 
   /** Its document was read. @param etag of the document @param atMs monotonic clock */
-  recordInspection(etag: string, state: StreamState, observations: Observations, atMs: number): void {
+  recordInspection(etag: string, state: WatchedState, observations: Observations, atMs: number): void {
     this.#setEtag(etag, atMs)
     this.#setState(state)
     this.#setTrouble({ observations })
@@ -196,7 +196,7 @@ export class KnownStream implements RememberedStream {
     return true
   }
 
-  #setState({ status, openEvents, dueMs, nextInspectionMs, work }: StreamState): void {
+  #setState({ status, openEvents, dueMs, nextInspectionMs, work }: WatchedState): void {
     this.status = status
     this.pending = work?.kind
     this.#claimEndS = wholeSeconds(Math.ceil, work?.claimEndMs)

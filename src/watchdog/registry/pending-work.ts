@@ -1,4 +1,5 @@
 import { hasUnacknowledgedFailure } from '../../ops/filter.ts'
+import { isSuspended } from '../../stream/state.ts'
 import type { Summary } from '../../stream/summary.ts'
 
 /** The part of the pending work that streams of one kind have in common, so that they can share it. */
@@ -22,7 +23,9 @@ const NEVER = Number.POSITIVE_INFINITY
 
 /** `undefined` for a stream without any, as most streams in a store have ended well. */
 export function pendingWorkOf(summary: Summary): PendingWork | undefined {
-  const { claimEndMs = NEVER, ready, readySinceMs = NEVER } = summary
+  const { claimEndMs = NEVER, readySinceMs = NEVER } = summary
+  // Nothing of a suspended stream waits for a worker.
+  const ready = isSuspended(summary) ? [] : summary.ready
   const hasFailed = hasUnacknowledgedFailure(summary)
   if (!hasFailed && claimEndMs === NEVER && ready.length === 0) return undefined
   return { kind: { hasFailed, ready }, claimEndMs, readySinceMs }

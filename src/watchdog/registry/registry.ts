@@ -3,7 +3,7 @@ import { cutList } from '../../stream/summary.ts'
 import { ownText } from '../../util/strings.ts'
 import type { ObservationTime } from '../observation-gaps.ts'
 import type { Observations } from '../plan.ts'
-import { etagHash, KnownStream, type StreamState } from './known-stream.ts'
+import { etagHash, KnownStream, type WatchedState } from './known-stream.ts'
 import type { PendingKind } from './pending-work.ts'
 
 const MAX_STATUSES = 50
@@ -44,7 +44,7 @@ export class StreamRegistry {
   }
 
   /** A sweep took the row of a stream. @param state absent: its document has to be read */
-  sawRow(name: string, etag: string, state: StreamState | undefined, now: ObservationTime): KnownStream {
+  sawRow(name: string, etag: string, state: WatchedState | undefined, now: ObservationTime): KnownStream {
     const stream = this.#streams.get(name) ?? new KnownStream(ownText(name))
     stream.recordRow(etag, state && this.#shared(state), now)
     this.#streams.take(stream)
@@ -59,7 +59,7 @@ export class StreamRegistry {
   recordInspection(
     stream: KnownStream,
     etag: string,
-    state: StreamState,
+    state: WatchedState,
     observations: Observations,
     atMs: number,
   ): void {
@@ -109,7 +109,7 @@ export class StreamRegistry {
   }
 
   /** The state with shared texts. Beyond some fifty statuses the status is `other`. */
-  #shared(state: StreamState): StreamState {
+  #shared(state: WatchedState): WatchedState {
     const { status, work } = state
     return {
       ...state,

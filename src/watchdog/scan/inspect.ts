@@ -9,7 +9,7 @@ import { summarize } from '../../stream/summarize.ts'
 import { timeReaderFor } from '../../stream/time/deadlines.ts'
 import type { Settlement, WatchdogDecision } from '../decision.ts'
 import { type InspectedStream, type InspectionRules, type Observations, planStream, type StreamPlan } from '../plan.ts'
-import type { KnownStream, StreamState } from '../registry/known-stream.ts'
+import type { KnownStream, WatchedState } from '../registry/known-stream.ts'
 import { pendingWorkOf } from '../registry/pending-work.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
 import { NO_STATUS } from './sweep.ts'
@@ -61,7 +61,7 @@ function withOwnGap(rules: InspectionRules, stream: KnownStream): InspectionRule
 }
 
 interface Judgement {
-  readonly state: StreamState
+  readonly state: WatchedState
   readonly observations: Observations
   readonly decisions: readonly WatchdogDecision[]
   readonly fault?: string

@@ -4,7 +4,7 @@ import type { Summary } from '../../stream/summary.ts'
 import { isAhead } from '../../stream/time/dates.ts'
 import type { ObservationTime } from '../observation-gaps.ts'
 import type { WatchdogOptions } from '../options.ts'
-import type { KnownStream, StreamState } from '../registry/known-stream.ts'
+import type { KnownStream, WatchedState } from '../registry/known-stream.ts'
 import { pendingWorkOf } from '../registry/pending-work.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
 import type { MovedStream } from '../report.ts'
@@ -85,7 +85,7 @@ function isOurs(summary: Summary | undefined): summary is Summary {
 const NEVER = Number.POSITIVE_INFINITY
 
 /** State of a document of ours: nothing but a deadline, or a gate that opens at a time, can require an action. */
-function stateOf(summary: Summary): StreamState {
+function stateOf(summary: Summary): WatchedState {
   const { status, open: openEvents, dueMs = NEVER, wakeMs = NEVER } = summary
   const work = pendingWorkOf(summary)
   return { status: status || NO_STATUS, openEvents, dueMs, nextInspectionMs: Math.min(dueMs, wakeMs), work }

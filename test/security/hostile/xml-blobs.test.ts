@@ -44,6 +44,8 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['abort s -e 00 -o json'],
   ['retry s -e 00'],
   ['ack s -m known'],
+  ['suspend s -m why --stop'],
+  ['resume s'],
   // Removal is final: an unreadable document does not permit it.
   ['rm s --yes'],
   // 125 replaces every code of the table under `exec`: those below belong to the command.

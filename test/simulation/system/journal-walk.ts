@@ -58,6 +58,11 @@ export class JournalWalk {
       const attempt = `${on} ${this.#attempts.get(on) ?? 1}`
       this.#releases.set(attempt, (this.#releases.get(attempt) ?? 0) + 1)
     }
+    for (const { event, how, to } of op === 'suspend' ? changes : []) {
+      if (how !== 'cascade' || to !== 'init') continue
+      const attempt = `${event} ${this.#attempts.get(event) ?? 1}`
+      this.#releases.set(attempt, (this.#releases.get(attempt) ?? 0) + 1)
+    }
     for (const change of changes) if (change.attr === undefined) this.#change(transaction, change)
   }
 
@@ -89,6 +94,8 @@ export class JournalWalk {
       case 'cascade':
         // A retry reopens the events above.
         if (op === 'retry' && to === 'inprocess') return FINAL.has(from)
+        // Claimed events are handed back.
+        if (op === 'suspend') return from === 'inprocess' && to === (event === '00' ? 'inprocess' : 'init')
         this.#waits.delete(event)
         return !FINAL.has(from) && to === 'canceled'
       case 'close':

@@ -10,6 +10,7 @@ import type { Order, Trouble } from './settings.ts'
 type Ordered = Extract<Trouble, { kind: 'order' }>
 
 const MOST_TRIES = 200
+const LONGEST_SUSPENSION_MS = 20 * 60_000
 
 /** Executes an order: reads the stream, chooses an event, and repeats its command until there is an answer. */
 export async function carryOut(
@@ -23,12 +24,23 @@ export async function carryOut(
     const events = (await readStream(store, stream))?.stream.events.slice(op === 'retry' ? 1 : 0) ?? []
     return { id: events[which % Math.max(1, events.length)]?.id ?? '01.00' }
   })
-  const kind = await until(actor, async () => {
-    const how = { commandId, by: 'operator', leaseWaitMs: 2_000 }
-    const outcome = await transact(store, stream, operationOf(op, event?.id ?? '01.00'), how)
-    return outcome.kind === 'done' || outcome.kind === 'refused' ? outcome.kind : undefined
-  })
-  register.answered({ stream, commandId, kind: kind ?? 'given-up' })
+  const give = async (operation: Operation, commandId: string, tries?: number) => {
+    const kind = await until(
+      actor,
+      async () => {
+        const how = { commandId, by: 'operator', leaseWaitMs: 2_000 }
+        const outcome = await transact(store, stream, operation, how)
+        return outcome.kind === 'done' || outcome.kind === 'refused' ? outcome.kind : undefined
+      },
+      tries,
+    )
+    register.answered({ stream, commandId, kind: kind ?? 'given-up' })
+  }
+  await give(operationOf(op, event?.id ?? '01.00'), commandId)
+  if (op !== 'suspend' && op !== 'suspend-stop') return
+  await actor.pause(actor.random.between(1_000, LONGEST_SUSPENSION_MS))
+  // Nothing else lets the stream end.
+  await give({ op: 'resume' }, `${commandId}:resume`, Number.POSITIVE_INFINITY)
 }
 
 function operationOf(op: Order, event: string): Operation {
@@ -42,6 +54,10 @@ function operationOf(op: Order, event: string): Operation {
       return { op: 'retry' }
     case 'cancel-all':
       return { op: 'cancel' }
+    case 'suspend':
+      return { op }
+    case 'suspend-stop':
+      return { op: 'suspend', stop: true, msg: 'by order' }
     case 'set':
       return { op, event, attributes: { tag: 'ordered' } }
     default:
@@ -49,8 +65,12 @@ function operationOf(op: Order, event: string): Operation {
   }
 }
 
-async function until<Value>(actor: Actor, ask: () => Promise<Value | undefined>): Promise<Value | undefined> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+async function until<Value>(
+  actor: Actor,
+  ask: () => Promise<Value | undefined>,
+  mostTries = MOST_TRIES,
+): Promise<Value | undefined> {
+  for (let tries = 0; tries < mostTries; tries++) {
     try {
       const answer = await ask()
       if (answer !== undefined) return answer

@@ -18,6 +18,8 @@ const OPS = {
   abort: true,
   retry: true,
   set: true,
+  suspend: true,
+  resume: true,
 } as const satisfies Record<Exclude<Op, 'settle' | 'ack' | 'break-lease' | 'skip'>, true>
 
 const FAULTS: Readonly<Record<string, RegExp>> = {

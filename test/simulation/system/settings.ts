@@ -18,7 +18,7 @@ export type Trouble = { readonly atMs: number } & (
   | { readonly kind: 'order'; readonly op: Order; readonly stream: number; readonly which: number }
 )
 
-export type Order = 'cancel' | 'abort' | 'retry' | 'retry-all' | 'cancel-all' | 'set'
+export type Order = 'cancel' | 'abort' | 'retry' | 'retry-all' | 'cancel-all' | 'set' | 'suspend' | 'suspend-stop'
 
 /** The definition of a system: plain data, so that it can be printed, read again and shrunk. */
 export interface TownSettings {
@@ -42,7 +42,18 @@ const DAY = 24 * HOUR
 export const TROUBLED_MS = 30 * MINUTE
 export const WHOLE_LIFE_MS = TROUBLED_MS + 4 * HOUR
 
-const ORDERS = ['cancel', 'abort', 'retry', 'retry', 'retry-all', 'cancel-all', 'set'] as const
+const ORDERS = [
+  'cancel',
+  'abort',
+  'retry',
+  'retry',
+  'retry-all',
+  'cancel-all',
+  'set',
+  'set',
+  'suspend',
+  'suspend-stop',
+] as const
 const KINDS = ['crash', 'crash', 'pause', 'pause', 'outage', 'clock', 'rate', 'lease', 'order', 'order'] as const
 
 /** A different system for each seed, with this number of faults. */

@@ -63,7 +63,7 @@ test('a table has status, waiting-on, due, age, events done, open and failed, le
   expect(ran.stdout.split('\n')).toEqual([
     'NAME   STATUS       WAITING ON                 DUE         AGE  ✓/○/✗/⊘  LEASE',
     'a/1    ▶ inprocess  01.00 A, 03.00 C, 04.00 D  in 7m46s  2m14s  0/4/1/0  ops',
-    'a/b/2  ○ init       00 Start                   -         2m14s  0/1/0/0  -',
+    'a/b/2  ◇ held       00 Start                   -         2m14s  0/1/0/0  -',
     'z      ✗ aborted    -                          -         2m14s  0/0/1/0  -',
     '',
   ])
@@ -89,6 +89,8 @@ test('-o json is one document with items, total and truncated', async () => {
   expect((all.items as unknown[])[0]).toEqual({
     name: 'a/1',
     status: 'inprocess',
+    state: 'failing',
+    suspended: null,
     version: 2,
     root: 'Start',
     created: '2026-03-01T12:00:00.000Z',
@@ -191,7 +193,9 @@ test('-o wide adds version, root, texts, the last change with its author, and th
   const world = await three()
   await cli(world, ['event', 'set', 'a/1', '00', '--topic', 't', '--tag', 'g', '--tracking-id', 'x-1'])
   const [header = '', row = ''] = (await cli(world, ['ls', '-o', 'wide', '--limit', '1'])).stdout.split('\n')
-  expect(header).toMatch(/^NAME .* LEASE +VERSION +ROOT +KEY +TOPIC +TAG +TRACKING ID +CHANGED +BY +LAST FAILURE$/)
+  expect(header).toMatch(
+    /^NAME .* LEASE +STATE +SUSPENDED +RUNNING +VERSION +ROOT +KEY +TOPIC +TAG +TRACKING ID +CHANGED +BY +LAST FAILURE$/,
+  )
   expect(row).toMatch(/ 3 +Start +k +t +g +x-1 +0s ago +tester@testhost +02\.00 no answer$/)
 })
 
@@ -221,7 +225,7 @@ test('--fields chooses columns and fields in the given order; JSON keeps the ver
 })
 
 test.each([
-  [['--fields', 'nam'], 'did you mean name? One of name, status, version'],
+  [['--fields', 'nam'], 'did you mean name? One of name, status, state'],
   [['--fields', 'name,'], '--fields does not take ""'],
   [['--fields', 'name', '-o', 'name'], '--fields does not go with -o name'],
   [['--fields', 'name', '-o', 'wide'], '--fields does not go with -o wide'],

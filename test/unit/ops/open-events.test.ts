@@ -9,7 +9,16 @@ const claim = (id: string, name: string, claimEndMs?: number) =>
 
 const events = (over: Partial<Parameters<typeof openEvents>[0]>) =>
   openEvents(
-    { status: 'inprocess', root: 'Order', waitingOn: [], ready: [], running: [], gated: [], ...over },
+    {
+      status: 'inprocess',
+      root: 'Order',
+      waitingOn: [],
+      ready: [],
+      running: [],
+      gated: [],
+      suspendedMs: undefined,
+      ...over,
+    },
     NOW,
   ).map(({ id, name, state }) => `${id} ${name} ${state}`)
 

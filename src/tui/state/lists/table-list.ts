@@ -145,7 +145,19 @@ function isSameSort(a: Sort | undefined, b: Sort | undefined): boolean {
 type KeyOf = (entry: StreamEntry, nowMs: number) => number | string | undefined
 
 /** The most urgent status first. */
-const STATES = ['aborted', 'failing', 'abandoned', 'overdue', 'inprocess', 'init', 'canceled', 'errors', 'completed']
+const STATES = [
+  'aborted',
+  'failing',
+  'abandoned',
+  'overdue',
+  'suspended',
+  'inprocess',
+  'held',
+  'init',
+  'canceled',
+  'errors',
+  'completed',
+]
 const UNREADABLE = -1
 
 const KEYS: { readonly [By in string]: KeyOf } = {

@@ -28,7 +28,14 @@ export function changeRows(scene: Scene, dialog: ChangeDialog, area: Area): Scre
 const RULES = 2
 /** Targets are dropped after mere aids, before the hints. */
 const PREVIEW_RANK = 6
-const TITLES = { cancel: 'Cancel', abort: 'Abort', retry: 'Retry', break: 'Break the lease' } as const
+const TITLES = {
+  cancel: 'Cancel',
+  abort: 'Abort',
+  retry: 'Retry',
+  suspend: 'Suspend',
+  resume: 'Resume',
+  break: 'Break the lease',
+} as const
 const QUESTION_ROWS = 3
 
 /** The first row of the question is dropped last, the others earlier. */
@@ -93,7 +100,14 @@ function fieldLine(label: string, field: TextField, isFocused: boolean, width: n
   }
 }
 
-const YES = { cancel: 'Yes, cancel', abort: 'Yes, abort', retry: 'Yes, retry', break: 'Yes, break' } as const
+const YES = {
+  cancel: 'Yes, cancel',
+  abort: 'Yes, abort',
+  retry: 'Yes, retry',
+  suspend: 'Yes, suspend',
+  resume: 'Yes, resume',
+  break: 'Yes, break',
+} as const
 
 /** The focused button has a sign in front, visible without colours. */
 function buttons(dialog: ChangeDialog, width: number): StyledText[] {

@@ -64,12 +64,23 @@ function stateSpans(scene: Scene, open: OpenStream, width: number): StyledText[]
   const name = cutInside(safeText(summary.root), Math.max(8, Math.floor(width / 3)))
   const before: StyledText[][] = [[[name, 'strong']], statusSpans(scene, open, summary), ageSpans(scene, open, summary)]
   const after: StyledText[][] = [
+    suspensionSpans(scene, open, summary),
     [...failureSpans(summary)],
     dueSpans(scene, open, summary),
     leaseSpans(scene, open, summary),
   ]
   const room = width - widthOfSpans(joined([...before, ...after], GAP)) - GAP.length
   return joined([...before, waitsOn(summary, room), ...after], GAP)
+}
+
+/** Who suspended it, when and why. */
+function suspensionSpans(scene: Scene, open: OpenStream, summary: Summary): StyledText[] {
+  const { suspendedMs, suspendedBy, suspendedWhy } = summary
+  if (suspendedMs === undefined) return []
+  const when = agoText(suspendedMs, momentOf(scene, open))
+  const who = suspendedBy === '' ? '' : ` by ${suspendedBy}`
+  const why = suspendedWhy === '' ? '' : `: ${suspendedWhy}`
+  return [[cut(safeText(`${when}${who}${why}`), LEASE_COLUMNS), 'warn']]
 }
 
 /** The state as in the list of streams. */

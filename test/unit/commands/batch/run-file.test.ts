@@ -57,6 +57,7 @@ describe('a run file', () => {
       events: [],
       force: false,
       canceled: false,
+      stop: false,
       rerunOf: null,
       total: 3,
     })

@@ -129,7 +129,7 @@ const ROWS: readonly Row[] = [
       code: 'held',
       event: '01.00',
       status: 'init',
-      message: 'the stream is held: its root 00 is init; start 00 to let it run',
+      message: 'the stream is held: its root 00 is init; resume it, or start 00, to let it run',
     },
   ],
   [

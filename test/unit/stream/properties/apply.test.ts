@@ -69,9 +69,9 @@ describe('applyOperation', () => {
           legacyStep(other, { kind: 'legacy', which, status: 'completed', rebuild })
           other.apply({ op: 'settle' }, { commandId: 'last' })
           return other.document.events.map(({ id, status, lc }) => {
-            const { owner, fence, attempt, join, opened, superseded } = lc
+            const { owner, fence, attempt, join, opened, superseded, suspended, suspendedBy, info, paused } = lc
             // The owner of a claim during which a foreign writer ended the event does not matter.
-            const claim = isFinal({ status }) ? {} : { owner, fence }
+            const claim = isFinal({ status }) ? {} : { owner, fence, paused, suspended, suspendedBy, info }
             return { id, status, ...claim, attempt, join, opened, superseded }
           })
         })

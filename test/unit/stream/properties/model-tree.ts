@@ -18,6 +18,9 @@ export interface ModelEvent {
   ran: boolean
   tag: string
   timeout: string
+  openedMs: number
+  /** How long its limits stood still. */
+  pausedMs: number
 }
 
 export function isEnded({ status }: Pick<ModelEvent, 'status'>): boolean {
@@ -34,11 +37,18 @@ export class ModelTree {
   events: ModelEvent[] = []
   version = 0
   nowMs = 0
+  suspendedMs: number | undefined
+  /** Since when its root is `init`, without an end. */
+  heldMs: number | undefined
+  wasResumed = false
 
   copy(): ModelTree {
     const copy = new ModelTree()
     copy.events = this.events.map(event => ({ ...event, next: [...event.next] }))
     copy.version = this.version
+    copy.suspendedMs = this.suspendedMs
+    copy.heldMs = this.heldMs
+    copy.wasResumed = this.wasResumed
     return copy
   }
 
@@ -48,6 +58,18 @@ export class ModelTree {
 
   get isHeld(): boolean {
     return this.events[0]?.status === 'init'
+  }
+
+  get isSuspended(): boolean {
+    return this.suspendedMs !== undefined
+  }
+
+  /** Limits stood still since then. */
+  goOn(sinceMs: number): void {
+    for (const event of this.events) {
+      if (isEnded(event) || event.superseded) continue
+      event.pausedMs += Math.max(0, this.nowMs - Math.max(sinceMs, event.openedMs))
+    }
   }
 
   isClaimed(event: ModelEvent): boolean {
@@ -86,6 +108,7 @@ export class ModelTree {
   end(event: ModelEvent, status: string): void {
     event.status = status
     event.untilMs = undefined
+    if (event.id === '00') this.suspendedMs = undefined
     if (status !== 'canceled') event.ran = true
   }
 
@@ -112,6 +135,7 @@ export class ModelTree {
     this.free(event)
     event.status = status
     event.attempt = (event.attempt ?? 1) + 1
+    Object.assign(event, { openedMs: this.nowMs, pausedMs: 0 })
   }
 
   addBelow(
@@ -148,6 +172,8 @@ export class ModelTree {
       ran: false,
       tag: spec.tag ?? '',
       timeout: spec.timeout ?? '',
+      openedMs: this.nowMs,
+      pausedMs: 0,
     }
     this.events.push(event)
     return event
@@ -180,7 +206,7 @@ export class ModelTree {
     const join = below.find(waits)
     if (join !== undefined) {
       if (!below.every(next => isEnded(next) || waits(next))) return false
-      Object.assign(join, { isMarked: false, status: 'init' })
+      Object.assign(join, { isMarked: false, status: 'init', openedMs: this.nowMs, pausedMs: 0 })
       return true
     }
     const works = event.status === 'inprocess' || (event.status === 'init' && !this.isHeld)

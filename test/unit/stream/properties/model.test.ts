@@ -4,6 +4,7 @@ import { EMPTY_DOCUMENT, type StreamDocument } from '../../../../src/stream/docu
 import { fenceOf, isSuperseded, isWaitingJoin } from '../../../../src/stream/event.ts'
 import { type Applied, applyOperation } from '../../../../src/stream/operations/apply.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
+import { pausedMs } from '../../../../src/stream/time/pauses.ts'
 import { trustRow } from '../../../guarantees/record.ts'
 import { repeatWith, sized, trustSeed } from '../../../guarantees/size.ts'
 import { anInit, aScript, briefOf, MODEL_RUNS, type Step } from '../../../support/arbitraries.ts'
@@ -43,7 +44,10 @@ function perform(init: Brief, script: readonly Step[], met: Map<string, number>)
     if (applied.kind !== 'changed' || expected.kind !== 'changed') return
     expect(applied.result.refused?.map(({ code }) => code) ?? []).toEqual(expected.refused)
     document = applied.document
-    const [seen, foretold] = [sightOf(document), { version: model.version, events: model.events.map(modelSight) }]
+    const [seen, foretold] = [
+      sightOf(document),
+      { version: model.version, events: model.events.map(event => modelSight(event, model.suspendedMs)) },
+    ]
     // Comparing texts is quick; a difference is then reported in detail.
     if (JSON.stringify(seen) !== JSON.stringify(foretold)) expect(seen).toEqual(foretold)
   }
@@ -64,15 +68,20 @@ function sightOf({ version, events }: StreamDocument) {
     events: events.map(event => {
       const { id, status, prev, next, tag, timeout, lc } = event
       const claim = [lc.owner, fenceOf(event), lc.until === undefined ? undefined : Date.parse(lc.until), lc.attempt]
-      return [id, status, prev, next, tag, timeout, ...claim, isWaitingJoin(event), isSuperseded(event)]
+      const pauses = [pausedMs(event), lc.suspended === undefined ? undefined : Date.parse(lc.suspended)]
+      return [id, status, prev, next, tag, timeout, ...claim, isWaitingJoin(event), isSuperseded(event), ...pauses]
     }),
   }
 }
 
-function modelSight({ id, status, prev, next, tag, timeout, ...event }: Model['events'][number]) {
+function modelSight(
+  { id, status, prev, next, tag, timeout, ...event }: Model['events'][number],
+  suspendedMs: number | undefined,
+) {
   const claim = [event.owner, event.fence, event.untilMs, event.attempt?.toString()]
   const waits = event.isMarked && !['completed', 'aborted', 'canceled'].includes(status)
-  return [id, status, prev, next.join('|'), tag, timeout, ...claim, waits, event.superseded]
+  const pauses = [event.pausedMs, id === '00' ? suspendedMs : undefined]
+  return [id, status, prev, next.join('|'), tag, timeout, ...claim, waits, event.superseded, ...pauses]
 }
 
 function holds(numRuns: number, seed: number, met = new Map<string, number>()) {
@@ -84,7 +93,7 @@ function holds(numRuns: number, seed: number, met = new Map<string, number>()) {
 
 /** The possible outcomes of operations in a stream that only we write. */
 const OUTCOMES =
-  'changed unchanged already-final claimed fenced not-claimed open-successors already-advanced join-waiting not-failed held join-ran'
+  'changed unchanged already-final claimed fenced not-claimed open-successors already-advanced join-waiting not-failed held join-ran suspended not-suspended'
 
 it('every operation changes a stream like the model of the format', { timeout }, () => {
   const seed = trustSeed(1)

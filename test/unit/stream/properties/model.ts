@@ -26,6 +26,10 @@ export class Model {
     return this.#tree.version
   }
 
+  get suspendedMs(): number | undefined {
+    return this.#tree.suspendedMs
+  }
+
   /** Applies the changes in place; a refused operation changes nothing. */
   apply(operation: Operation, nowMs: number): Expected {
     const before = this.#tree
@@ -56,6 +60,8 @@ export class Model {
     )
       return DONE
     if (operation.op === 'init') return this.#init(operation)
+    if (operation.op === 'suspend') return this.#suspend(operation)
+    if (operation.op === 'resume') return this.#resume()
     if (operation.op === 'retry' && operation.event === undefined) return this.#retryLeaves(operation.canceled === true)
     const event = tree.find(operation.event ?? '00')
     if (event === undefined) return refused('event-not-found')
@@ -68,8 +74,46 @@ export class Model {
   #init({ root, forks, join, hold }: Of<'init'>): Expected {
     if (this.#tree.events.length > 0) return refused('exists')
     const first = this.#tree.add('00', undefined, hold ? 'init' : 'inprocess', root)
+    this.#tree.heldMs = this.#tree.nowMs
     this.#tree.addBelow(first, { forks, ...(join === undefined ? {} : { join }) })
     return DONE
+  }
+
+  #suspend({ stop = false }: Of<'suspend'>): Expected {
+    const tree = this.#tree
+    const [root] = tree.events
+    if (root === undefined || isEnded(root)) return refused('already-final')
+    const isTaken = (event: ModelEvent) =>
+      event.status === 'inprocess' && event.owner !== undefined && !tree.below(event).some(next => !isEnded(next))
+    const taken = stop ? tree.events.filter(event => !event.superseded && isTaken(event)) : []
+    for (const event of taken) {
+      tree.free(event)
+      if (event !== root) event.status = 'init'
+    }
+    if (tree.isSuspended) return taken.length > 0 ? DONE : { kind: 'unchanged' }
+    tree.suspendedMs = tree.nowMs
+    return DONE
+  }
+
+  #resume(): Expected {
+    const tree = this.#tree
+    const [root] = tree.events
+    if (root === undefined || isEnded(root)) return refused('already-final')
+    if (!tree.isSuspended && !tree.isHeld) return tree.wasResumed ? { kind: 'unchanged' } : refused('not-suspended')
+    if (tree.suspendedMs !== undefined) {
+      if (!tree.isHeld) tree.goOn(tree.suspendedMs)
+      tree.suspendedMs = undefined
+      tree.wasResumed = true
+    } else {
+      this.#endHold()
+      root.status = 'inprocess'
+    }
+    return DONE
+  }
+
+  #endHold(): void {
+    this.#tree.goOn(this.#tree.heldMs ?? 0)
+    this.#tree.wasResumed = true
   }
 
   #end(event: ModelEvent, op: 'cancel' | 'abort'): Expected {
@@ -95,16 +139,23 @@ export class Model {
   }
 
   #claimRefusal(event: ModelEvent, { owner, fence }: { readonly owner?: string; readonly fence?: number }) {
-    if (fence !== undefined) return event.fence === fence ? undefined : refused('fenced')
+    if (fence !== undefined) return event.fence === fence ? undefined : this.#fenced(event)
     return !this.#tree.isClaimed(event) || event.owner === owner ? undefined : refused('claimed')
+  }
+
+  #fenced(event: ModelEvent): Expected {
+    return refused(event.fence === undefined && this.#tree.isSuspended ? 'suspended' : 'fenced')
   }
 
   #start(event: ModelEvent, { fence, owner, claimMs }: Of<'start'>): Expected {
     const tree = this.#tree
-    if (fence !== undefined && event.fence !== fence) return refused('fenced')
+    if (fence !== undefined && event.fence !== fence) return this.#fenced(event)
     if (waits(event)) return refused('join-waiting')
     if (tree.isHeld && event.id !== '00') return refused('held')
-    if (tree.isClaimed(event)) return fence === undefined ? refused('claimed') : { kind: 'unchanged' }
+    if (tree.isClaimed(event) && fence !== undefined) return { kind: 'unchanged' }
+    if (tree.isSuspended) return refused('suspended')
+    if (tree.isClaimed(event)) return refused('claimed')
+    if (tree.isHeld) this.#endHold()
     const waitsForOthers = tree.below(event).some(next => !isEnded(next))
     if (waitsForOthers && event.status !== 'init') return refused('already-advanced')
     event.ran = true
@@ -123,12 +174,15 @@ export class Model {
     const refusal = this.#claimRefusal(event, operation)
     if (refusal !== undefined) return refusal
     const isHolder = event.owner !== undefined && (operation.fence !== undefined || operation.owner === event.owner)
-    if (!isHolder || event.status !== 'inprocess') return refused('not-claimed')
+    if (!isHolder || event.status !== 'inprocess') {
+      return refused(event.owner === undefined && this.#tree.isSuspended ? 'suspended' : 'not-claimed')
+    }
     if (operation.op === 'touch') {
       event.untilMs = Math.max(event.untilMs ?? 0, this.#tree.nowMs + operation.claimMs)
     } else {
       this.#tree.free(event)
       event.status = 'init'
+      if (event.id === '00') this.#tree.heldMs = this.#tree.nowMs
     }
     return DONE
   }
@@ -137,6 +191,8 @@ export class Model {
     const { tag = event.tag, timeout = event.timeout } = attributes
     if (tag === event.tag && timeout === event.timeout) return { kind: 'unchanged' }
     Object.assign(event, { tag, timeout })
+    // The time stamp of a root that was handed back is all that shows since when.
+    if (event.id === '00' && event.attempt !== undefined && this.#tree.isHeld) this.#tree.heldMs = this.#tree.nowMs
     return DONE
   }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { ObservedDeadline } from '../../../../src/stream/operations/operation.ts'
 import type { Observations } from '../../../../src/watchdog/plan.ts'
-import type { KnownStream, StreamState } from '../../../../src/watchdog/registry/known-stream.ts'
+import type { KnownStream, WatchedState } from '../../../../src/watchdog/registry/known-stream.ts'
 import { StreamRegistry } from '../../../../src/watchdog/registry/registry.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
-const state = (more: Partial<StreamState> = {}): StreamState => {
+const state = (more: Partial<WatchedState> = {}): WatchedState => {
   const dueMs = more.dueMs ?? NEVER
   return { status: 'inprocess', openEvents: 2, dueMs, nextInspectionMs: dueMs, ...more }
 }
@@ -20,7 +20,7 @@ function sweep(
   registry: StreamRegistry,
   streams: Readonly<Record<string, string>>,
   ms = 0,
-  what: StreamState | 'unread' = state(),
+  what: WatchedState | 'unread' = state(),
 ): string[] {
   registry.beginSweep()
   const changed: string[] = []
@@ -49,7 +49,7 @@ function inspect(
   registry: StreamRegistry,
   name: string,
   etag: string,
-  found: StreamState,
+  found: WatchedState,
   observed = NOTHING,
   atMs = 0,
 ): void {
