@@ -98,6 +98,12 @@ const MONITORING: readonly Case[] = [
   line(undefined, 'stats nix -o json', { exit: 3 }),
   line('check', 'check -o json', { world: given.overdue, store: stores.unsummarized, exit: 1, errors: 0 }),
   line('check', 'check --match nothing -o json'),
+  line('check-list', 'check -c eu,us -o json', { world: given.overdue, exit: 1, errors: 0 }),
+  line('check-list', 'check -c eu,us -o json', {
+    setting: { others: { us: stores.away(newWorld().store) } },
+    exit: 3,
+    errors: 0,
+  }),
   line('check', 'check --crit-stuck 2 -o json', { store: LEFT, exit: 2, errors: 0 }),
   line('check', 'check --nix -o json', { exit: 3, errors: 0 }),
   line('check', 'check -o json', { store: stores.away, exit: 3, errors: 0 }),

@@ -7,6 +7,8 @@ import { abandonedText, checkMessage, checkSentence, failedText, stuckText } fro
 
 /** Where and when a check ran. */
 export interface CheckContext {
+  /** Name of the context, in a check of several stores. */
+  readonly name?: string
   /** Address of the store; `undefined` where none was opened. */
   readonly store: string | undefined
   /** Pattern of the checked names. */
@@ -42,8 +44,9 @@ export function unknownJson(message: string, error: object, context: CheckContex
 /** Exit codes of Nagios plugins. */
 export const EXITS = { ok: 0, warning: 1, critical: 2, unknown: 3 } as const
 
-function contextJson({ store, match, atMs, tookMs }: CheckContext) {
-  return { store: store ?? null, match: match ?? null, at: jsonTime(atMs), tookMs: tookMs ?? null }
+function contextJson({ name, store, match, atMs, tookMs }: CheckContext) {
+  const named = name === undefined ? {} : { context: name }
+  return { ...named, store: store ?? null, match: match ?? null, at: jsonTime(atMs), tookMs: tookMs ?? null }
 }
 
 function oneJson(check: Check, look: StoreScan) {
