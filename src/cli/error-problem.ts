@@ -35,7 +35,7 @@ function hintOf(error: LeasectlError, started: Started): { hint?: string } {
 }
 
 /** How to create the container, or the file, of the store. */
-export function creationHint(started: Started): string {
+function creationHint(started: Started): string {
   const isFile = started.opened?.address.startsWith('sqlite:')
   return `${isFile ? 'Is it the right path? ' : ''}${commandLine(started, creationWords(started))} creates it`
 }
