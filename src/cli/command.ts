@@ -121,7 +121,7 @@ export function act<Options extends object>(
 }
 
 /** The words that name a command: `lease break`. */
-function pathOf(command: Command): string {
+export function pathOf(command: Command): string {
   const { parent } = command
   return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name()
 }

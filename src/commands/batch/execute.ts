@@ -9,7 +9,7 @@ import type { SignedOptions } from './options.ts'
 import type { BatchJob, BatchPlan } from './plan.ts'
 import type { EndedBatch } from './report.ts'
 import { type BatchContext, wordOf } from './result.ts'
-import { openRunFile } from './run-file.ts'
+import { openRunFile } from './run-file/write.ts'
 
 export interface BatchRun {
   readonly store: StreamStore

@@ -37,7 +37,8 @@ export async function runPlanned(
     options,
     selection,
     eventsOf: events.length === 0 ? undefined : (resume?.eventsOf ?? (() => events)),
-    leaveOut: selection.kind !== 'names' && resume === undefined,
+    // A rerun reports what was done meanwhile, but a lease that is no longer stale is in use again.
+    leaveOut: selection.kind !== 'names' && (resume === undefined || options.stale !== undefined),
     ...commandIds(options, isBatch),
     keepRows: options.dryRun ? Number.POSITIVE_INFINITY : ROWS_SHOWN,
     resume,

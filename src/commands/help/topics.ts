@@ -2,7 +2,7 @@ import { type ContextEnvironment, contextsPath } from '../../cli/contexts/contex
 import { EXIT_CODES } from '../../cli/exit-codes.ts'
 import { table } from '../../formats/terminal/table.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { runFolder } from '../batch/run-files.ts'
+import { runFolder } from '../batch/run-file/names.ts'
 
 /** The texts of `leasectl help TOPIC`, in lines of any length. */
 export const TOPICS: { readonly [topic: string]: () => readonly string[] } = {
