@@ -78,6 +78,7 @@ export {
   workOn,
 } from './library/worker.ts'
 export { type XPath, xpath } from './library/xpath.ts'
+export type { BreakLeaseOutcome, JournalOfBreak } from './ops/break-lease.ts'
 export type { FollowItem, JournalGap } from './ops/follow/follow.ts'
 export type { HeldLease, LeaseScopeOutcome } from './ops/lease-scope.ts'
 export type { JournalEntry } from './ops/read-stream.ts'
