@@ -43,7 +43,7 @@ export function wideColumns(time: TimeStyle): ListingColumn[] {
   return [
     ...usualColumns(time),
     ...lesserColumns(
-      ['version', 'root', 'key', 'topic', 'tag', 'trackingId', 'modified', 'lastBy', 'lastFailure'],
+      ['version', 'root', 'key', 'topic', 'tag', 'trackingId', 'readySince', 'modified', 'lastBy', 'lastFailure'],
       time,
     ),
   ]
@@ -94,6 +94,7 @@ export const STREAM_FIELDS: { readonly [Name in FieldName]: StreamField } = {
     cell: (item, format) => known(item, ({ dueMs }) => (dueMs === undefined ? '-' : format.due(dueMs))),
   },
   waitingOn: { title: 'WAITING ON', cell: (item, format) => known(item, summary => waitingCell(summary, format)) },
+  readySince: time('READY SINCE', ({ summary }) => summary?.readySinceMs),
   abandoned: {
     title: 'ABANDONED',
     cell: (item, format) => known(item, summary => (isAbandoned(summary, format.nowMs) ? YES : '-')),

@@ -17,6 +17,7 @@ export const LISTING_FIELDS = [
   'total',
   'due',
   'waitingOn',
+  'readySince',
   'abandoned',
   'running',
   'failedAt',

@@ -26,6 +26,7 @@ export function listingJson({ listed, summary, fault }: SummarizedStream, nowMs:
     total: summary?.total ?? null,
     due: jsonTime(summary?.dueMs),
     waitingOn: summary?.waitingOn ?? [],
+    readySince: jsonTime(summary?.readySinceMs),
     abandoned: summary === undefined ? null : isAbandoned(summary, nowMs),
     running: runningClaims(summary).map(claim => ({ id: claim.id, ...claimJson(claim, nowMs) })),
     failedAt: jsonTime(summary?.failedAtMs),
