@@ -1,7 +1,7 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
 import { STATUS_KINDS, type StoreScan } from '../../ops/check/scan.ts'
-import type { StepWork } from '../../ops/check/steps.ts'
 import type { WatchdogSeen } from '../../ops/check/watchdogs.ts'
+import type { StepWork } from '../../ops/steps.ts'
 import { jsonTime } from '../json.ts'
 import { abandonedText, checkMessage, checkSentence, failedText, stuckText } from './text.ts'
 

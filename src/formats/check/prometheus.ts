@@ -1,6 +1,6 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
 import { STATUS_KINDS, type StoreScan } from '../../ops/check/scan.ts'
-import { STEP_COUNTS, type StepWork, stepLabel } from '../../ops/check/steps.ts'
+import { STEP_COUNTS, type StepWork, stepLabel } from '../../ops/steps.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type CheckContext, EXITS } from './json.ts'
 
