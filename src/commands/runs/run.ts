@@ -204,7 +204,7 @@ function headLines(path: string, run: RunRecord, counts: RunCounts, { time }: Ou
 /** The flags of a run that a rerun keeps, as they are typed. */
 function flagsOf({ given, how }: Pick<RunRecord, 'given' | 'how'>): readonly string[] {
   const { event = [], blob = [], force, reopenCanceled, stale } = given
-  const { period, leaseWait, write, ifVersion, concurrency, skipMissing } = how
+  const { period, leaseWait, write, ifVersion, concurrency, rate, skipMissing } = how
   const one = (flag: string, value: string | number | undefined) => (value === undefined ? [] : [flag, String(value)])
   const time = (flag: string, ms: number | undefined) => one(flag, ms === undefined ? ms : formatDuration(ms))
   return [
@@ -218,6 +218,7 @@ function flagsOf({ given, how }: Pick<RunRecord, 'given' | 'how'>): readonly str
     ...one('--write', write),
     ...one('--if-version', ifVersion),
     ...one('--concurrency', concurrency),
+    ...one('--rate', rate),
     ...(skipMissing ? ['--skip-missing'] : []),
   ]
 }

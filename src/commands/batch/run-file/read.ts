@@ -20,7 +20,7 @@ export interface RunRecord {
   /** How it was changed: a rerun may do it otherwise. */
   readonly how: Pick<
     BatchCommandOptions,
-    'period' | 'leaseWait' | 'write' | 'ifVersion' | 'concurrency' | 'skipMissing'
+    'period' | 'leaseWait' | 'write' | 'ifVersion' | 'concurrency' | 'rate' | 'skipMissing'
   >
   /** The run file that this run continued. */
   readonly rerunOf: string | undefined
@@ -140,6 +140,7 @@ function headOf(head: Fields | undefined): Omit<RunRecord, 'targets'> & { readon
         write: WRITE_MODES.find(mode => mode === head.write),
         ifVersion: optionalNumber(head, 'ifVersion'),
         concurrency: optionalNumber(head, 'concurrency'),
+        rate: optionalNumber(head, 'rate'),
       }),
       ...(head.skipMissing === true ? { skipMissing: true } : {}),
     },

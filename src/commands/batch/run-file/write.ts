@@ -115,6 +115,7 @@ function headerAndTargets(
     write: options.write ?? null,
     ifVersion: options.ifVersion ?? null,
     concurrency: options.concurrency ?? null,
+    rate: options.rate ?? null,
     skipMissing: options.skipMissing ?? false,
     rerunOf: orNull(rerunOf),
     total: plan.targets.length,

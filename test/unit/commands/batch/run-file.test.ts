@@ -64,6 +64,7 @@ describe('a run file', () => {
       write: null,
       ifVersion: null,
       concurrency: null,
+      rate: null,
       skipMissing: false,
       rerunOf: null,
       total: 3,
