@@ -24,9 +24,9 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandO
       ),
     )
     .option('--must', 'with --select: exit 3 if nothing matches (no event, 0, false, empty text)')
-    .option('-w, --watch', 'refresh in place until Ctrl-C')
+    .option('-w, --watch', 'refresh in place, on a terminal')
     .addOption(
-      new Option('--interval <duration>', 'with -w: time between refreshes (default: 1s, over a network 2s)').argParser(
+      new Option('--interval <duration>', 'with -w: time between refreshes (default: 1s, on Azure 2s)').argParser(
         duration('--interval'),
       ),
     )

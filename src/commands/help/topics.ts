@@ -82,7 +82,7 @@ const ADDRESSES = [
 ]
 
 const SELECTIONS = [
-  'cancel, abort, retry, ack, rm, wait, tail, log, stats, doctor and export select streams in one of four ways. Two ways together are refused, and so is none if streams are required.',
+  'cancel, abort, retry, ack, rm, lease break, wait, tail, log, stats, doctor and export select streams in one of four ways. Two ways together are refused, and so is none if streams are required.',
   '',
   '  NAME…                    streams by their full names; a missing one stops the command (--skip-missing skips it)',
   '  filters                  --match --status --failed --overdue --locked --key --topic --tag --tracking-id --since; a stream must match all that are given',
