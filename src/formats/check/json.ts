@@ -44,9 +44,8 @@ export function unknownJson(message: string, error: object, context: CheckContex
 /** Exit codes of Nagios plugins. */
 export const EXITS = { ok: 0, warning: 1, critical: 2, unknown: 3 } as const
 
-function contextJson({ name, store, match, atMs, tookMs }: CheckContext) {
-  const named = name === undefined ? {} : { context: name }
-  return { ...named, store: store ?? null, match: match ?? null, at: jsonTime(atMs), tookMs: tookMs ?? null }
+function contextJson({ store, match, atMs, tookMs }: CheckContext) {
+  return { store: store ?? null, match: match ?? null, at: jsonTime(atMs), tookMs: tookMs ?? null }
 }
 
 function oneJson(check: Check, look: StoreScan) {

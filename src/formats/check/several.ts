@@ -43,9 +43,12 @@ export function severalJson(stores: readonly StoreCheck[], { match, atMs, tookMs
     match: match ?? null,
     at: jsonTime(atMs),
     tookMs: tookMs ?? null,
-    items: stores.map(({ outcome, context }) =>
-      outcome.status === 'unknown' ? unknownJson(outcome.message, outcome.error, context) : checkJson(outcome, context),
-    ),
+    items: stores.map(({ outcome, context }) => ({
+      context: context.name,
+      ...(outcome.status === 'unknown'
+        ? unknownJson(outcome.message, outcome.error, context)
+        : checkJson(outcome, context)),
+    })),
   }
 }
 
