@@ -81,6 +81,7 @@ export {
   workOn,
 } from './library/worker.ts'
 export { type XPath, xpath } from './library/xpath.ts'
+export type { BreakLeaseOutcome, JournalOfBreak } from './ops/break-lease.ts'
 export { type DataContent, DataFault, type DataFaultCode } from './ops/event-data.ts'
 export type { FollowItem, JournalGap } from './ops/follow/follow.ts'
 export type { HeldLease, LeaseScopeOutcome } from './ops/lease-scope.ts'

@@ -19,9 +19,11 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
   const command = stepsFlag(parent.command('init'))
     .argument('<STREAM>', 'name of the stream, as orders/4711', streamName)
     .addOption(new Option('--root <name>', 'name of the root event (default: Start)').argParser(requiredText('--root')))
-    .addOption(new Option('--fork <names>', 'first threads: A,B,C').argParser(names('--fork')))
+    .addOption(new Option('--fork <names>', 'names of parallel threads: A,B,C').argParser(names('--fork')))
     .addOption(
-      new Option('--join <name>', 'a step that starts when all threads have ended').argParser(requiredText('--join')),
+      new Option('--join <name>', 'name of a step that starts once all threads have ended').argParser(
+        requiredText('--join'),
+      ),
     )
     .addOption(
       new Option('--on-failure <what>', `when an event is aborted for good: ${ON_FAILURE.join(', ')}`).argParser(

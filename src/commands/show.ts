@@ -27,9 +27,9 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandO
     .addOption(
       new Option('--data <id>', 'print the result of an event or, if it has none, its input').argParser(eventId),
     )
-    .option('-w, --watch', 'refresh in place until Ctrl-C')
+    .option('-w, --watch', 'refresh in place, on a terminal')
     .addOption(
-      new Option('--interval <duration>', 'with -w: time between refreshes (default: 1s, over a network 2s)').argParser(
+      new Option('--interval <duration>', 'with -w: time between refreshes (default: 1s, on Azure 2s)').argParser(
         duration('--interval'),
       ),
     )

@@ -88,6 +88,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--procs': '0',
   '--reason': 'a\u001b[31mb',
   '--ref': 'a\u0007b',
+  '--rate': '0',
   '--rerun': '',
   '--root': '',
   '--result': '@',

@@ -14,6 +14,8 @@ export interface BatchCommandOptions extends GlobalOptions, ChangeFlags, Selecti
   readonly expect?: number
   /** Number of streams changed at a time. */
   readonly concurrency?: number
+  /** Number of streams changed in a second. */
+  readonly rate?: number
   /** A run file; does the rest of its run. */
   readonly rerun?: string
   /** Outcomes in the run file to repeat. */

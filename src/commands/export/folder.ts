@@ -12,16 +12,18 @@ import { transfer } from '../transfer/transfer.ts'
 import { documentOf, EXTENSION_OF, isCopied, load, unreadableOutcome } from './documents.ts'
 import { openDraft, type PartialFile } from './output-file.ts'
 import { LeadsElsewhere, openSafeFolder, type SafeFolder } from './safe-folder.ts'
-import type { DocumentFormat, ExportRequest } from './target.ts'
+import type { DocumentFormat, ExportRequest, Names } from './target.ts'
 
-/** Writes one file per stream, in folders that follow their names. A repeated export skips identical files. */
+/** Writes one file per stream, in folders that follow their names. A repeated export skips identical files. Without streams it creates nothing. */
 export async function exportToFolder(
   path: string,
   format: DocumentFormat,
   { store, names, options, output, runtime }: ExportRequest,
 ): Promise<Problem | undefined> {
-  const folder = await openFolderTarget(path, EXTENSION_OF[format], options.replace === true)
   const report = openReport('text', options, output, runtime)
+  const items = await begun(names)
+  if (items === undefined) return report.end(undefined)
+  const folder = await openFolderTarget(path, EXTENSION_OF[format], options.replace === true)
   let asStored = 0
   const work = async (name: string) => {
     const loaded = await load(store, name)
@@ -36,9 +38,19 @@ export async function exportToFolder(
     return outcomeOf(name, await folder.write(name, content, stored.modifiedMs), note)
   }
   const { concurrency } = options
-  const stopped = await transfer({ items: names, nameOf: name => name, work, concurrency }, report, runtime)
+  const stopped = await transfer({ items, nameOf: name => name, work, concurrency }, report, runtime)
   if (asStored > 0) await output.say(`${asStored} cannot be read as event streams; their bytes were copied unchanged`)
   return report.end(stopped)
+}
+
+/** The names after the first is known; `undefined` without any. @throws the faults of a store that cannot be listed */
+async function begun(names: Names): Promise<AsyncIterable<string> | undefined> {
+  const iterator = Symbol.asyncIterator in names ? names[Symbol.asyncIterator]() : names[Symbol.iterator]()
+  const first = await iterator.next()
+  if (first.done) return undefined
+  return (async function* () {
+    for (let next: IteratorResult<string> = first; !next.done; next = await iterator.next()) yield next.value
+  })()
 }
 
 function outcomeOf(stream: string, outcome: WriteOutcome, note: string): TransferOutcome {

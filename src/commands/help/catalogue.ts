@@ -4,6 +4,7 @@ import parts from '../../../docs/json/parts.schema.json' with { type: 'json' }
 import { factsOf } from '../../cli/command.ts'
 import { EXIT_CODES, type ExitCodeEntry } from '../../cli/exit-codes.ts'
 import { EVERYWHERE } from '../../cli/options.ts'
+import { isRepeatable } from '../../cli/values.ts'
 import { VERSION } from '../../cli/version.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { TOPICS } from './topics.ts'
@@ -196,7 +197,7 @@ export function flagEntry(option: Option): FlagEntry {
     description,
     default: usual,
     choices,
-    repeatable: typeof parseArg === 'function' && 'isRepeatable' in parseArg,
+    repeatable: isRepeatable(parseArg),
     required: mandatory,
     group: (helpGroupHeading ?? '').replace(/:$/, ''),
   }

@@ -1,12 +1,14 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
 import { STATUS_KINDS, type StoreScan } from '../../ops/check/scan.ts'
-import type { StepWork } from '../../ops/check/steps.ts'
 import type { WatchdogSeen } from '../../ops/check/watchdogs.ts'
+import type { StepWork } from '../../ops/steps.ts'
 import { jsonTime } from '../json.ts'
 import { abandonedText, checkMessage, checkSentence, failedText, stuckText } from './text.ts'
 
 /** Where and when a check ran. */
 export interface CheckContext {
+  /** Name of the context, in a check of several stores. */
+  readonly name?: string
   /** Address of the store; `undefined` where none was opened. */
   readonly store: string | undefined
   /** Pattern of the checked names. */

@@ -48,7 +48,7 @@ export function wideColumns(time: TimeStyle): ListingColumn[] {
     ...lesserColumns(
       [
         ...(['state', 'suspended', 'running', 'version', 'root', 'key', 'topic', 'tag', 'trackingId'] as const),
-        ...(['modified', 'lastBy', 'lastFailure'] as const),
+        ...(['readySince', 'modified', 'lastBy', 'lastFailure'] as const),
       ],
       time,
     ),
@@ -108,6 +108,7 @@ export const STREAM_FIELDS: { readonly [Name in FieldName]: StreamField } = {
     cell: (item, format) => known(item, ({ dueMs }) => (dueMs === undefined ? '-' : format.due(dueMs))),
   },
   waitingOn: { title: 'WAITING ON', cell: (item, format) => known(item, summary => waitingCell(summary, format)) },
+  readySince: time('READY SINCE', ({ summary }) => summary?.readySinceMs),
   abandoned: {
     title: 'ABANDONED',
     cell: (item, format) => known(item, summary => (isAbandoned(summary, format.nowMs) ? YES : '-')),

@@ -4,10 +4,10 @@ import type { Summary } from '../../stream/summary.ts'
 import { type RunningEvent, runningEvent } from '../../stream/summary-items.ts'
 import { Latest } from '../../util/top-n.ts'
 import { hasUnacknowledgedFailure } from '../filter.ts'
-import { isAbandoned } from '../open-events.ts'
+import { isAbandoned, openEvents } from '../open-events.ts'
 import { type StaleReason, type StaleRule, staleReasons } from '../stale-lease.ts'
+import { type StepWork, StepWorkTally } from '../steps.ts'
 import type { SummarizedStream } from '../summaries.ts'
-import { type StepWork, StepWorkTally } from './steps.ts'
 
 /** Maximum number of examples of each kind. */
 export const MAX_EXAMPLES = 20
@@ -198,7 +198,7 @@ export class StoreScanner {
       abandoned: this.#abandoned.result(),
       waiting: this.#waiting.result(),
       readySinceMs: this.#readySinceMs,
-      steps: this.#steps.result(),
+      steps: this.#steps.largest(),
       stuck: this.#stuck.result(),
       unreadable: this.#unreadable.result(),
       unsettled: this.#unsettled.result(),
@@ -230,7 +230,8 @@ export class StoreScanner {
   #addWork({ listed: { name: stream }, summary }: SummarizedStream, nowMs: number): void {
     if (summary === undefined) return
     const { overdueForMs, waitingForMs } = this.#rule
-    this.#steps.addOpen(summary, nowMs)
+    this.#steps.add(openEvents(summary, nowMs).filter(({ state }) => state !== 'held' && state !== 'suspended'))
+    this.#steps.addCut(summary)
     const { claimEndMs, readySinceMs } = summary
     if (claimEndMs !== undefined && isAbandoned({ claimEndMs }, nowMs - overdueForMs)) {
       this.#abandoned.add({ stream, claimEndMs, event: firstToEnd(summary) }, claimEndMs)
