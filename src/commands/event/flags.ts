@@ -95,7 +95,9 @@ export function gateFlags(command: Command): Command {
     .addOption(
       new Option('--delay <duration>', 'begin so long after everything else').argParser(storedDuration('--delay')),
     )
-    .addOption(new Option('--at <time>', 'begin at this time: a date-time with zone').argParser(storedTime('--at')))
+    .addOption(
+      new Option('--at <date-time>', 'begin at this time: a date-time with zone').argParser(storedTime('--at')),
+    )
     .option('--auto', 'no worker is needed: the event is completed as soon as it could begin')
 }
 

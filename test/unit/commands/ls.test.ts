@@ -106,6 +106,8 @@ test('-o json is one document with items, total and truncated', async () => {
     total: 5,
     due: '2026-03-01T12:10:00.000Z',
     waitingOn: ['01.00', '03.00', '04.00'],
+    wakes: null,
+    waiting: [],
     readySince: '2026-03-01T12:00:00.000Z',
     failedAt: '2026-03-01T12:00:00.000Z',
     failedId: '02.00',

@@ -68,6 +68,7 @@ describe('a run file', () => {
       rate: null,
       skipMissing: false,
       rerunOf: null,
+      noCompensate: false,
       total: 3,
     })
     expect(rest.slice(0, 3)).toMatchObject(
