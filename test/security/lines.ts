@@ -38,6 +38,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'event advance': [['s', '00', '--next', 'N']],
   'event complete': [['s', '00', '-o', 'json']],
   'event fail': [['s', '00', '-m', 'why']],
+  'event skip': [['s', '00', '-m', 'why']],
   'event set': [['s', '00', '--tag', 'x']],
   'lease ls': [[], ['-o', 'json']],
   'lease show': [['s']],

@@ -12,11 +12,12 @@ export function isBroken({ summary, fault }: Pick<SummarizedStream, 'summary' | 
 }
 
 /** Status of a stream, one step finer: the worst of what is wrong with an open one. */
-type ListedState = 'failing' | 'abandoned' | 'overdue' | 'errors' | string
+type ListedState = 'failing' | 'blocked' | 'compensating' | 'abandoned' | 'overdue' | 'errors' | string
 
 export function streamStateOf(summary: Summary, nowMs: number): ListedState {
   if (isFinal(summary))
     return summary.status === 'completed' && summary.outcome === 'errors' ? 'errors' : summary.status
+  if (summary.outcome === 'blocked' || summary.outcome === 'compensating') return summary.outcome
   if (hasUnacknowledgedFailure(summary)) return 'failing'
   if (isAbandoned(summary, nowMs)) return 'abandoned'
   return isOverdue(summary, nowMs) ? 'overdue' : summary.status
@@ -25,6 +26,8 @@ export function streamStateOf(summary: Summary, nowMs: number): ListedState {
 /** Each glyph identifies its state without the colour. The last character alone does too, where there is no more room. */
 const STATES: ReadonlyMap<ListedState, StatusStyle & { readonly word: string }> = new Map([
   ['failing', { glyph: '▶✗', style: 'bad', word: 'failing' }],
+  ['blocked', { glyph: '■', style: 'bad', word: 'blocked' }],
+  ['compensating', { glyph: '↶', style: 'warn', word: 'compensating' }],
   ['abandoned', { glyph: '†', style: 'warn', word: 'abandoned' }],
   ['overdue', { glyph: '!', style: 'warn', word: 'overdue' }],
   ['errors', { glyph: '±', style: 'warn', word: 'with errors' }],

@@ -1,4 +1,5 @@
 import type { StreamEvent } from '../../stream/event.ts'
+import { outcomeOf } from '../../stream/outcome.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { leaseText } from '../lease.ts'
 import { clock, counted, dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
@@ -23,10 +24,7 @@ export function showHeader(shown: ShownStream, options: HeaderOptions): string[]
   const { glyph, style } = styleOf(status)
   const failed = failures(shown).length
   const parts = [
-    paint(
-      { glyph, style }.style,
-      `${glyph} ${visibleText(status)}${root?.lc.outcome === 'errors' ? ' with errors' : ''}`,
-    ),
+    paint({ glyph, style }.style, `${glyph} ${visibleText(status)}${outcomeText(shown)}`),
     root === undefined ? '' : timeText(timeOf(shown, root.created), shown.nowMs, options.time),
     waitingText(waitingOn(shown)),
     dueHeader(shown, options),
@@ -34,6 +32,12 @@ export function showHeader(shown: ShownStream, options: HeaderOptions): string[]
   ]
   const title = `${paint('strong', visibleName(shown.name))}  ${paint('dim', `v${shown.version}`)}`
   return [title, parts.filter(part => part !== '').join('  '), ...leaseLine(shown), ...pastLine(shown, options)]
+}
+
+/** ` with errors`, `, blocked`, `, compensated`: what failures have meant for the stream. */
+function outcomeText({ stream }: ShownStream): string {
+  const outcome = outcomeOf(stream, stream.root?.lc.outcome === 'errors')
+  return outcome === 'errors' ? ' with errors' : outcome === '' ? '' : `, ${outcome}`
 }
 
 function leaseLine({ lease, nowMs, past }: ShownStream): string[] {

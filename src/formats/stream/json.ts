@@ -28,6 +28,7 @@ export function showJson(shown: ShownStream) {
     at: jsonTime(shown.past?.atMs),
     asNow: shown.past === undefined ? [] : AS_NOW,
     done: shown.stream.done,
+    onFailure: root?.lc.onFailure ?? 'continue',
     outcome: orNull(outcomeOf(shown.stream, hasErrors(shown.stream))),
     due: jsonTime(soonestDueMs(shown)),
     waitingOn: waitingOn(shown).map(event => event.id),
@@ -107,6 +108,12 @@ function eventJson(shown: ShownStream, event: StreamEvent) {
     failed: orNull(event.lc.failed),
     opened: jsonTime(timeOf(shown, event.lc.opened)),
     superseded: event.lc.superseded !== undefined,
+    skipped: jsonTime(timeOf(shown, event.lc.skipped)),
+    retry: orNull(event.lc.retry),
+    attemptTimeout: orNull(event.lc.attemptTimeout),
+    undo: orNull(event.lc.undo),
+    undoes: orNull(event.lc.undoes),
+    unsure: event.lc.unsure !== undefined,
   }
 }
 

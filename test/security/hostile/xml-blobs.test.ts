@@ -53,6 +53,7 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['event advance s 00 --next N'],
   ['event complete s 00'],
   ['event fail s 00'],
+  ['event skip s 00 -m why'],
   ['event release s 00'],
   ['event set s 00 --tag x'],
   // The listing reports work, and that it is due: an unreadable document is reported and skipped.

@@ -57,6 +57,7 @@ describe('a run file', () => {
       events: [],
       force: false,
       canceled: false,
+      noCompensate: false,
       rerunOf: null,
       total: 3,
     })
