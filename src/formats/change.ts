@@ -32,6 +32,7 @@ export function changeJson({ stream, event, result, commandId, reason }: Changed
     })),
     closed: result.closed,
     joined: result.joined,
+    opened: result.opened,
     added: result.added,
     done: result.done,
     duplicate: result.duplicate,

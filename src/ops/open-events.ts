@@ -1,12 +1,5 @@
-import {
-  cutCount,
-  type GatedEvent,
-  gatedEvent,
-  type RunningEvent,
-  readyName,
-  runningEvent,
-  type Summary,
-} from '../stream/summary.ts'
+import { cutCount, type Summary } from '../stream/summary.ts'
+import { type GatedEvent, gatedEvent, type RunningEvent, readyName, runningEvent } from '../stream/summary-items.ts'
 
 /** `abandoned`: the claim has ended, so the worker is silent. `held`: the stream waits for its release. */
 export type OpenState = 'ready' | 'running' | 'abandoned' | 'held'

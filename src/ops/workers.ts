@@ -1,4 +1,4 @@
-import type { RunningEvent } from '../stream/summary.ts'
+import type { RunningEvent } from '../stream/summary-items.ts'
 import { type OpenEvent, type OpenEventFilter, openEvents, passesEvent } from './open-events.ts'
 import type { SummarizedStream } from './summaries.ts'
 

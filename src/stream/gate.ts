@@ -72,10 +72,10 @@ export function delayMs(event: StreamEvent): number {
  * How far the events named by `lc:after` are: `failed` if one has ended without being passed. A skipped event is passed,
  * and within an undo sequence a failure does not stop the rest.
  */
-export type Progress = 'open' | 'passed' | 'failed'
+export type GateProgress = 'open' | 'passed' | 'failed'
 
 /** Progress of the events that the gate names; `passed` without any. An unknown id is open. */
-export function progressOf(stream: EventStream, event: StreamEvent): Progress {
+export function progressOf(stream: EventStream, event: StreamEvent): GateProgress {
   let open = false
   for (const id of gateIds(event)) {
     const named = namedEvent(stream, id)

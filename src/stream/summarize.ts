@@ -7,13 +7,12 @@ import {
   cutList,
   encodedIdLength,
   GATED_LIMIT_BYTES,
-  gatedItem,
   READY_LIMIT_BYTES,
   RUNNING_LIMIT_BYTES,
-  runningItem,
   type Summary,
   WAITING_ON_LIMIT_BYTES,
 } from './summary.ts'
+import { gatedItem, runningItem } from './summary-items.ts'
 import { claimEndMs, dueMs, openedMs, opensAtMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
 
 /** Maximum length of a failure's message, in characters. */

@@ -31,7 +31,7 @@ export interface Expiry {
   readonly operation?: Operation
 }
 
-/** Another writer left open joins that have to be closed. */
+/** Gates can open, or events close: a time has come, or another writer left them so. */
 export interface Settlement {
   readonly kind: 'settle'
   readonly stream: string

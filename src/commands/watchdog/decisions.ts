@@ -45,7 +45,7 @@ export function decisionRow(reported: ReportedDecision, nowMs: number): readonly
       : { text: `${OUTCOME_STYLES[outcome][0]} ${outcome}`, style: OUTCOME_STYLES[outcome][1] }
   const stream = visibleName(decision.stream)
   if (decision.kind === 'settle') {
-    return [first, stream, '', '', '', visibleText(message ?? 'another writer left open joins to close')]
+    return [first, stream, '', '', '', visibleText(message ?? 'what events had waited for has come')]
   }
   const event = visibleText(decision.name === '' ? decision.event : `${decision.event} ${decision.name}`)
   const late = span(nowMs - decision.dueMs)

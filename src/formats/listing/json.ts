@@ -1,7 +1,7 @@
 import { isAcknowledged } from '../../ops/filter.ts'
 import { gatedEvents, isAbandoned, runningClaims } from '../../ops/open-events.ts'
 import type { SummarizedStream, Unreadable } from '../../ops/summaries.ts'
-import type { RunningEvent } from '../../stream/summary.ts'
+import type { RunningEvent } from '../../stream/summary-items.ts'
 import { waitsForJson } from '../gate.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { leaseJson } from '../lease.ts'

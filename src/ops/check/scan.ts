@@ -1,6 +1,7 @@
 import type { LeaseView } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
-import { type RunningEvent, runningEvent, type Summary } from '../../stream/summary.ts'
+import type { Summary } from '../../stream/summary.ts'
+import { type RunningEvent, runningEvent } from '../../stream/summary-items.ts'
 import { Latest } from '../../util/top-n.ts'
 import { hasUnacknowledgedFailure } from '../filter.ts'
 import { isAbandoned } from '../open-events.ts'

@@ -1,4 +1,5 @@
-import { cutCount, readyName, runningEvent, type Summary } from '../../stream/summary.ts'
+import { cutCount, type Summary } from '../../stream/summary.ts'
+import { readyName, runningEvent } from '../../stream/summary-items.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { isAbandoned } from '../open-events.ts'
 

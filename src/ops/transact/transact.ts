@@ -12,6 +12,7 @@ import {
   type Refusal,
   SETTABLE,
   type SettableAttributes,
+  type StepSpec,
 } from '../../stream/operations/operation.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { commitQueue, type SubmitOutcome } from './commit-queue.ts'
@@ -83,7 +84,7 @@ export type TransactOutcome =
   | { readonly kind: 'unknown'; readonly commandId: string; readonly cause: unknown }
 
 /** The attributes of a new event. */
-const SPEC = [...SETTABLE, 'msg']
+const SPEC = [...SETTABLE, 'msg', 'signal']
 
 /** Refuses invalid names, ids and texts before anything is sent. @throws InvalidValue */
 export function checkOperation(name: string, operation: Operation, author: Authorship): void {
@@ -113,12 +114,13 @@ function checkClaimMs(claimMs: number): void {
 
 function checkSpecs(operation: Operation): void {
   if (operation.op === 'init') {
-    for (const spec of [operation.root, ...operation.forks, ...present(operation.join)]) checkSpec(spec)
+    const { root, forks, steps = [], join } = operation
+    for (const spec of [root, ...forks, ...steps, ...present(join)]) checkSpec(spec)
   } else if (operation.op === 'advance') {
-    const { next, forks, join } = operation
-    if (next === undefined && forks.length === 0)
-      throw new InvalidValue('advance adds at least one successor: a next step or a fork')
-    for (const spec of [...present(next), ...forks, ...present(join)]) checkSpec(spec)
+    const { next, forks, steps = [], join } = operation
+    if (next === undefined && forks.length === 0 && steps.length === 0)
+      throw new InvalidValue('advance adds at least one successor: a next step, a fork or a plan')
+    for (const spec of [...present(next), ...forks, ...steps, ...present(join)]) checkSpec(spec)
   } else if (operation.op === 'set') {
     checkTexts(operation.attributes, SETTABLE)
   }
@@ -127,9 +129,12 @@ function checkSpecs(operation: Operation): void {
   }
 }
 
-function checkSpec(spec: EventSpec): void {
+function checkSpec(spec: EventSpec & Partial<StepSpec>): void {
+  // The texts that a gate is made of are checked with it.
+  const { after = [], delay: _, wake: __, auto: ___, thread: ____, needs: _____, ...texts } = spec
   if (spec.name === '') throw new InvalidValue('an event needs a name')
-  checkTexts(spec, SPEC)
+  checkTexts(texts, SPEC)
+  for (const id of after) checkText('after', id)
 }
 
 /** Refuses other attributes, as they would be written, even `status` or `prev`. */

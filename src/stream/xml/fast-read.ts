@@ -139,7 +139,7 @@ const CLOSE = '  </lc:journal>\n'
 
 const VALUE = '[^"<>&\\n]*(?:&(?:amp|lt|gt|quot|#x9|#xA|#xD);[^"<>&\\n]*)*'
 const TX = tag('    <lc:tx', ['v', 'at', 'by', 'op', 'on', 'cmd', 'n', 'h', 'why', 'other'], '/?>')
-const CHANGE = tag('<lc:change', ['event', 'from', 'to', 'how', 'owner', 'attempt', 'attr'], '/>')
+const CHANGE = tag('<lc:change', ['event', 'from', 'to', 'how', 'owner', 'attempt', 'attr', 'lc'], '/>')
 const END_OF_TX = '</lc:tx>\n'
 
 /** A tag with each attribute at most once and in our order. Command ids have no references. */

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { type Filtered, mayPass, type StreamFilter, verdictOf } from '../../../src/ops/filter.ts'
 import { anyGlobOf, globOf } from '../../../src/ops/glob.ts'
 import type { LeaseView } from '../../../src/store/store.ts'
-import { runningItem, type Summary } from '../../../src/stream/summary.ts'
+import type { Summary } from '../../../src/stream/summary.ts'
+import { runningItem } from '../../../src/stream/summary-items.ts'
 
 const NOW = 10_000
 

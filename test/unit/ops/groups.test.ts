@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { StreamFilter } from '../../../src/ops/filter.ts'
 import { type GroupBy, groupsOf, type StreamGroup } from '../../../src/ops/groups.ts'
 import { type SummarizedStream, summaries } from '../../../src/ops/summaries.ts'
-import { runningItem, type Summary } from '../../../src/stream/summary.ts'
+import type { Summary } from '../../../src/stream/summary.ts'
+import { runningItem } from '../../../src/stream/summary-items.ts'
 import { init, memoryStore, NOW, run } from './support.ts'
 
 async function oneStream(): Promise<SummarizedStream> {

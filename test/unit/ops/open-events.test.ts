@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openEvents } from '../../../src/ops/open-events.ts'
-import { runningItem } from '../../../src/stream/summary.ts'
+import { runningItem } from '../../../src/stream/summary-items.ts'
 
 const NOW = 10_000
 

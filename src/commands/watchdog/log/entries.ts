@@ -144,7 +144,7 @@ export function decisionEntry(carried: ExecutedDecision): Entry {
 
 /** A decision of a dry run. It is also printed as the result, so it is logged at `debug`. */
 export function plannedEntry(decision: ExecutedDecision['decision']): Entry {
-  const { message, ...more } = { message: 'another writer left open joins to close', event: '', name: '', ...decision }
+  const { message, ...more } = { message: 'what events had waited for has come', event: '', name: '', ...decision }
   const { kind: action, stream, commandId, event, name } = more
   const text = `planned: ${withoutOutset(message)}`
   return { level: 'debug', kind: action, text, stream, event, name, fields: { action, commandId, dryRun: true } }

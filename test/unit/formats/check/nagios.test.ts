@@ -5,7 +5,7 @@ import { StoreScanner } from '../../../../src/ops/check/scan.ts'
 import type { WatchdogSeen } from '../../../../src/ops/check/watchdogs.ts'
 import type { SummarizedStream } from '../../../../src/ops/summaries.ts'
 import type { WatchdogState } from '../../../../src/ops/watchdog-state/state.ts'
-import { runningItem } from '../../../../src/stream/summary.ts'
+import { runningItem } from '../../../../src/stream/summary-items.ts'
 import { heldFor, listed, NOW, watchdog } from '../../ops/check/support.ts'
 
 const LIMITS: CheckLimits = {

@@ -3,7 +3,7 @@ import { fieldColumns, listingRow, usualColumns } from '../../../../src/formats/
 import { LISTING_FIELDS } from '../../../../src/formats/listing/fields.ts'
 import { listingJson } from '../../../../src/formats/listing/json.ts'
 import type { SummarizedStream } from '../../../../src/ops/summaries.ts'
-import { runningItem } from '../../../../src/stream/summary.ts'
+import { runningItem } from '../../../../src/stream/summary-items.ts'
 import { summary } from '../../../contract/harness.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)

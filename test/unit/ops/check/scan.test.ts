@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { MAX_EXAMPLES, type ScanRule, StoreScanner } from '../../../../src/ops/check/scan.ts'
 import type { SummarizedStream } from '../../../../src/ops/summaries.ts'
-import { runningItem, type Summary } from '../../../../src/stream/summary.ts'
+import type { Summary } from '../../../../src/stream/summary.ts'
+import { runningItem } from '../../../../src/stream/summary-items.ts'
 import { heldFor, listed, NOW, notStarted } from './support.ts'
 
 const RULE: ScanRule = {

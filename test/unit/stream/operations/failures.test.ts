@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseJournal } from '../../../../src/stream/journal/journal.ts'
 import { summarize } from '../../../../src/stream/summarize.ts'
-import { runningEvent } from '../../../../src/stream/summary.ts'
+import { runningEvent } from '../../../../src/stream/summary-items.ts'
 import { Play } from '../../../support/stream-builder.ts'
 
 const START = { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 } as const

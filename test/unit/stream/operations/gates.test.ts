@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Operation, StepSpec } from '../../../../src/stream/operations/operation.ts'
 import { summarize } from '../../../../src/stream/summarize.ts'
-import { gatedEvent } from '../../../../src/stream/summary.ts'
+import { gatedEvent } from '../../../../src/stream/summary-items.ts'
+import { scanDocument } from '../../../../src/stream/xml/fast-read.ts'
+import { parseDocument } from '../../../../src/stream/xml/read.ts'
 import { Play, spec } from '../../../support/stream-builder.ts'
 
 const HOUR = 3_600_000
@@ -70,6 +72,11 @@ describe('a plan', () => {
     const play = planned([auto('C', [1]), auto('B', [2]), { ...spec('A'), thread: 0, needs: [] }])
     expect(play.do({ op: 'complete', event: '01.02' })).toMatchObject({ opened: ['01.01', '01.00'], done: true })
   })
+})
+
+it('documents with gates take the fast way of reading, like all that we write', () => {
+  const play = planned(steps('A', 'B')).after({ op: 'complete', event: '01.00' })
+  expect(scanDocument(play.text)).toEqual(parseDocument(play.text))
 })
 
 describe('a failure before a gate', () => {

@@ -1,6 +1,6 @@
 import { searchOrder } from '../../../../src/demo/search-order.ts'
 import type { WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
-import { runningItem } from '../../../../src/stream/summary.ts'
+import { runningItem } from '../../../../src/stream/summary-items.ts'
 import type { Activity, StreamEntry, WatchdogView } from '../../../../src/tui/data/types.ts'
 import { BORN, Play } from '../../../support/stream-builder.ts'
 import { activity, NOW_MS, streamEntry } from './world.ts'

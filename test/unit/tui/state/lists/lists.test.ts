@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { anyGlobOf } from '../../../../../src/ops/glob.ts'
 import type { LeaseView } from '../../../../../src/store/store.ts'
-import { runningItem } from '../../../../../src/stream/summary.ts'
+import { runningItem } from '../../../../../src/stream/summary-items.ts'
 import { DataStore } from '../../../../../src/tui/data/store.ts'
 import type { StreamTable } from '../../../../../src/tui/data/types.ts'
 import { Lists } from '../../../../../src/tui/state/lists/lists.ts'

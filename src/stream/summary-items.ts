@@ -1,0 +1,121 @@
+import type { WaitsFor } from './gate.ts'
+
+/** The items of the lists in a summary: what ready, running and gated events are, as short texts. */
+
+/** An open leaf that a worker has taken. */
+export interface RunningEvent {
+  readonly id: string
+  readonly name: string
+  /** `''` for a worker that makes no claims. */
+  readonly owner: string
+  readonly attempt: number
+  /** When it was claimed, epoch ms; `undefined` where that is not known. */
+  readonly sinceMs: number | undefined
+  /** The last sign of life, epoch ms. */
+  readonly lastSeenMs: number | undefined
+  /** When its claim ends or ended, epoch ms; `undefined` without a claim. */
+  readonly claimEndMs: number | undefined
+}
+
+/** A running event as an item of the list: percent-encoded texts, attempt and times in base 36, joined by `|`. */
+export function runningItem({ id, name, owner, attempt, sinceMs, lastSeenMs, claimEndMs }: RunningEvent): string {
+  const texts = [id, name, owner].map(text => encodeURIComponent(text.toWellFormed()))
+  const numbers = [attempt, sinceMs, lastSeenMs, claimEndMs]
+  return [...texts, ...numbers.map(number => (number === undefined ? '' : Math.round(number).toString(36)))].join('|')
+}
+
+/** The running event of an item; `undefined` for a mark `+N` and what cannot be read. */
+export function runningEvent(item: string): RunningEvent | undefined {
+  const [id = '', name = '', owner = '', attempt = '', ...times] = item.split('|')
+  if (id === '' || times.length !== 3) return undefined
+  const [sinceMs, lastSeenMs, claimEndMs] = times.map(text => (text === '' ? undefined : Number.parseInt(text, 36)))
+  try {
+    return {
+      id: decodeURIComponent(id),
+      name: decodeURIComponent(name),
+      owner: decodeURIComponent(owner),
+      attempt: Number.parseInt(attempt, 36) || 1,
+      sinceMs,
+      lastSeenMs,
+      claimEndMs,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** An event with a closed gate. */
+export interface GatedEvent {
+  readonly id: string
+  readonly name: string
+  readonly topic: string
+  /** What it waits for first. */
+  readonly waitsFor: WaitsFor
+}
+
+/** A gated event as an item of the list: name and topic as in `ready`, id and what it waits for, joined by `|`. */
+export function gatedItem({ id, name, topic, waitsFor }: GatedEvent): string {
+  return [name, topic, id].map(text => encodeURIComponent(text.toWellFormed())).join('|') + waitsForText(waitsFor)
+}
+
+/** `|b`, `|a01.00 01.01`, `|sapprove`, `|tloyw3v28` */
+function waitsForText(what: WaitsFor): string {
+  switch (what.kind) {
+    case 'branches':
+      return '|b'
+    case 'after':
+      return `|a${encodeURIComponent(what.ids.join('|'))}`
+    case 'signal':
+      return `|s${encodeURIComponent(what.name.toWellFormed())}`
+    case 'timer':
+      return `|t${what.wakeMs === undefined ? '' : Math.round(what.wakeMs).toString(36)}`
+    default:
+      return what satisfies never
+  }
+}
+
+/** The gated event of an item; `undefined` for a mark `+N` and what cannot be read. */
+export function gatedEvent(item: string): GatedEvent | undefined {
+  const [name = '', topic = '', id = '', what = ''] = item.split('|')
+  if (id === '') return undefined
+  try {
+    const waits = waitsForOf(what.slice(0, 1), decodeURIComponent(what.slice(1)))
+    if (waits === undefined) return undefined
+    return {
+      id: decodeURIComponent(id),
+      name: decodeURIComponent(name),
+      topic: decodeURIComponent(topic),
+      waitsFor: waits,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function waitsForOf(kind: string, text: string): WaitsFor | undefined {
+  switch (kind) {
+    case 'b':
+      return { kind: 'branches' }
+    case 'a':
+      return { kind: 'after', ids: text.split('|') }
+    case 's':
+      return { kind: 'signal', name: text }
+    case 't': {
+      const ms = Number.parseInt(text, 36)
+      return { kind: 'timer', wakeMs: Number.isNaN(ms) ? undefined : ms }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The name of a ready event from its item; that of a foreign item which cannot be decoded stays as it is. */
+export function readyName(item: string): string {
+  const end = item.indexOf('|')
+  const name = end < 0 ? item : item.slice(0, end)
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
