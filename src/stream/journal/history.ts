@@ -222,11 +222,10 @@ function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalCha
   const isOpening = (how === 'join' || how === 'gate') && given === undefined
   if (isOpening) return { ...withoutGate(withoutClaim(lc)), opened: at }
   if (isFinal({ status: to })) return { ...lc, ...given }
-  const unclaimed = withoutClaim(lc)
-  const gated = given === undefined ? unclaimed : { ...withoutGate(unclaimed), ...given }
+  const kept = op === 'retry' ? withoutEnd(withoutClaim(lc)) : withoutClaim(lc)
+  const gated = given === undefined ? kept : { ...withoutGate(kept), ...given }
   if (attempt === undefined) return gated
-  const { skipped: _, ...reopened } = gated
-  return { ...reopened, attempt: String(attempt), ...(op === 'retry' ? { opened: at } : {}) }
+  return { ...gated, attempt: String(attempt), ...(op === 'retry' ? { opened: at } : {}) }
 }
 
 function withoutGate(lc: LcAttributes): LcAttributes {
@@ -239,6 +238,11 @@ function afterForeign(lc: LcAttributes, { attr }: JournalChange): LcAttributes {
   if (attr !== CLAIM) return withoutClaim(lc)
   const { fence: _, claimed: __, ...unclaimed } = lc
   return unclaimed
+}
+
+/** Without what a retry takes back. */
+function withoutEnd({ outcome: _, failed: __, skipped: ___, ...lc }: LcAttributes): LcAttributes {
+  return lc
 }
 
 function withoutClaim({ owner: _, fence: __, claimed: ___, ...lc }: LcAttributes): LcAttributes {
