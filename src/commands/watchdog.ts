@@ -81,6 +81,8 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogComm
     .addOption(hook('--on-expired', 'run for each event that was aborted, or is due with notify'))
     .addOption(hook('--on-done', 'run for each stream that is done'))
     .addOption(hook('--on-failed', 'run for each transaction that aborted an event'))
+    .addOption(hook('--on-compensated', 'run for each stream that has undone what it did'))
+    .addOption(hook('--on-compensation-failed', 'run for each stream that could not undo what it did'))
   command.addHelpText('after', NOTES)
   describe(command, runtime, {
     summary: 'abort events and streams whose timeout has expired',

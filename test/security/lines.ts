@@ -46,6 +46,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['s', '00', '--input'],
     ['s', '00', '--result'],
   ],
+  'event skip': [['s', '00', '-m', 'why']],
   'event set': [['s', '00', '--tag', 'x']],
   'lease ls': [[], ['-o', 'json']],
   'lease show': [['s']],

@@ -52,7 +52,18 @@ export interface ArgumentEntry {
 }
 
 /** `version`: an integer or a time. */
-type FlagType = 'boolean' | 'integer' | 'number' | 'duration' | 'time' | 'version' | 'glob' | 'path' | 'choice' | 'text'
+type FlagType =
+  | 'boolean'
+  | 'integer'
+  | 'number'
+  | 'duration'
+  | 'pauses'
+  | 'time'
+  | 'version'
+  | 'glob'
+  | 'path'
+  | 'choice'
+  | 'text'
 
 export interface FlagEntry {
   /** `--lease-wait` */
@@ -175,6 +186,7 @@ const TYPES: Readonly<Record<string, FlagType>> = {
   factor: 'number',
   version: 'version',
   duration: 'duration',
+  pauses: 'pauses',
   time: 'time',
   glob: 'glob',
   file: 'path',

@@ -69,6 +69,8 @@ function oneJson(check: Check, look: StoreScan) {
 const UNITS: { readonly [Name in Check['name']]: string } = {
   overdue: 'streams',
   failed: 'streams',
+  blocked: 'streams',
+  undo: 'streams',
   abandoned: 'streams',
   waiting: 'ms',
   stuck: 'leases',
@@ -81,6 +83,8 @@ function examplesJson(check: Exclude<Check, { name: 'watchdog' }>, nowMs: number
     case 'overdue':
       return check.found.examples.map(({ stream, dueMs }) => ({ stream, since: jsonTime(dueMs), message: null }))
     case 'failed':
+    case 'blocked':
+    case 'undo':
       return check.found.examples.map(failed => ({
         stream: failed.stream,
         since: jsonTime(failed.failedAtMs),

@@ -199,7 +199,8 @@ export function statusCell({ item, isRead }: ListedItem, format: CellFormat, wit
   const { glyph, style } = styleOf(summary.status)
   const hasErrors = summary.outcome === 'errors' && summary.status === 'completed'
   if (hasErrors) return { text: `${glyph} ${withErrors}`, style: 'warn' }
-  return { text: `${glyph} ${format.text(statusWord(summary.status))}`, style }
+  const more = summary.outcome === '' || summary.outcome === 'errors' ? '' : `, ${summary.outcome}`
+  return { text: `${glyph} ${format.text(statusWord(summary.status))}${more}`, style: more === '' ? style : 'warn' }
 }
 
 /** Glyph and word of the state. */

@@ -108,6 +108,10 @@ export interface StoreScan {
   /** Streams with an unacknowledged failure, the last one within `failedSinceMs`. */
   readonly failed: Findings<FailedStream>
   readonly failedSinceMs: number
+  /** Streams that an unacknowledged failure blocks, however old. */
+  readonly blocked: Findings<FailedStream>
+  /** Streams that could not undo what they did, unacknowledged, however old. */
+  readonly notUndone: Findings<FailedStream>
   /** Number of streams with an unacknowledged failure, however old. */
   readonly unacknowledged: number
   /** Streams with an event that has been abandoned for `overdueForMs`. */
@@ -143,6 +147,8 @@ export class StoreScanner {
   readonly #byStatus = Object.fromEntries(STATUS_KINDS.map(kind => [kind, 0])) as Record<StatusKind, number>
   readonly #overdue = new Tally<LimitedStream>()
   readonly #failed = new Tally<FailedStream>()
+  readonly #blocked = new Tally<FailedStream>()
+  readonly #notUndone = new Tally<FailedStream>()
   readonly #abandoned = new Tally<AbandonedStream>()
   readonly #waiting = new Tally<WaitingStream>()
   readonly #steps = new StepWorkTally()
@@ -194,6 +200,8 @@ export class StoreScanner {
       overdueForMs: this.#rule.overdueForMs,
       failed: this.#failed.result(),
       failedSinceMs: this.#rule.failedSinceMs,
+      blocked: this.#blocked.result(),
+      notUndone: this.#notUndone.result(),
       unacknowledged: this.#unacknowledged,
       abandoned: this.#abandoned.result(),
       waiting: this.#waiting.result(),
@@ -223,8 +231,10 @@ export class StoreScanner {
     const { failedAtMs = listed.modifiedMs, failedName, failedId, failure } = summary
     this.#unacknowledged++
     this.#steps.addFailed(failedName)
-    if (nowMs - failedAtMs > this.#rule.failedSinceMs) return
-    this.#failed.add({ stream: listed.name, failedAtMs, event: failedName || failedId, failure }, failedAtMs)
+    const found = { stream: listed.name, failedAtMs, event: failedName || failedId, failure }
+    if (summary.outcome === 'blocked') this.#blocked.add(found, failedAtMs)
+    if (summary.outcome === 'compensation-failed') this.#notUndone.add(found, failedAtMs)
+    if (nowMs - failedAtMs <= this.#rule.failedSinceMs) this.#failed.add(found, failedAtMs)
   }
 
   #addWork({ listed: { name: stream }, summary }: SummarizedStream, nowMs: number): void {

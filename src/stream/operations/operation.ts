@@ -78,12 +78,6 @@ interface End extends Claimant {
   readonly result?: EventData
 }
 
-/** For the end of a whole stream that compensates. */
-interface Compensation {
-  /** Ends it at once, without undoing what was done. */
-  readonly noCompensate?: boolean
-}
-
 /** An operation on a stream; stream-format 4. Durations in ms. */
 export type Operation =
   | {
@@ -140,13 +134,20 @@ export type Operation =
   /** Lets a stream that blocks on failures go on in spite of this one. */
   | { readonly op: 'skip'; readonly event: string; readonly msg?: string }
   /** Without an event: the root, and so the whole stream. */
-  | ({ readonly op: 'cancel'; readonly event?: string; readonly msg?: string } & Compensation)
-  | ({
+  | {
+      readonly op: 'cancel'
+      readonly event?: string
+      readonly msg?: string
+      /** A stream that compensates ends at once, without undoing what was done. */
+      readonly noCompensate?: boolean
+    }
+  | {
       readonly op: 'abort'
       readonly event?: string
       readonly msg?: string
       readonly expired?: ObservedDeadline
-    } & Compensation)
+      readonly noCompensate?: boolean
+    }
   /** Without an event: all failed leaves that can be retried; with `canceled` also those that were canceled on request. */
   | { readonly op: 'retry'; readonly event?: string; readonly canceled?: boolean }
   /** Acknowledges the failures so far: listings and checks leave them out until the next one. */

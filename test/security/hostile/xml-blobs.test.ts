@@ -55,6 +55,7 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['event advance s 00 --next N'],
   ['event complete s 00'],
   ['event fail s 00'],
+  ['event skip s 00 -m why'],
   ['event release s 00'],
   ['event set s 00 --tag x'],
   ['event data s 00'],

@@ -159,6 +159,7 @@ const LINES: readonly (readonly string[])[] = [
       ['event', 'advance', 's', '03.00', '--next', 'N'],
       ['event', 'complete', 's', `01${XML_HOSTILE}`],
       ['event', 'fail', 's', '02.00'],
+      ['event', 'skip', 's', '02.00', '-m', HOSTILE],
       ['event', 'set', 's', '03.00', '--tag', XML_HOSTILE],
       ['event', 'start', 's', HOSTILE],
       ['show', 'bad'],

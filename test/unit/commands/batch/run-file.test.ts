@@ -67,8 +67,8 @@ describe('a run file', () => {
       concurrency: null,
       rate: null,
       skipMissing: false,
-      rerunOf: null,
       noCompensate: false,
+      rerunOf: null,
       total: 3,
     })
     expect(rest.slice(0, 3)).toMatchObject(
