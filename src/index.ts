@@ -114,6 +114,7 @@ export type {
 } from './stream/operations/operation.ts'
 export { ON_DUE, SETTABLE } from './stream/operations/operation.ts'
 export type { Summary } from './stream/summary.ts'
+export type { Suspension } from './stream/suspension.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'
 export type {
   Job,
