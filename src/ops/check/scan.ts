@@ -1,5 +1,6 @@
 import type { LeaseView } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
+import { isSuspended } from '../../stream/state.ts'
 import { type RunningEvent, runningEvent, type Summary } from '../../stream/summary.ts'
 import { Latest } from '../../util/top-n.ts'
 import { hasUnacknowledgedFailure } from '../filter.ts'
@@ -109,6 +110,8 @@ export interface StoreScan {
   readonly failedSinceMs: number
   /** Number of streams with an unacknowledged failure, however old. */
   readonly unacknowledged: number
+  /** Number of suspended streams: nothing of them is overdue, abandoned or waiting. */
+  readonly suspended: number
   /** Streams with an event that has been abandoned for `overdueForMs`. */
   readonly abandoned: Findings<AbandonedStream>
   /** Streams with an event that has been ready for `waitingForMs`. */
@@ -151,6 +154,7 @@ export class StoreScanner {
   readonly #unsettled = new Tally<UnsettledStream>()
   #streams = 0
   #unacknowledged = 0
+  #suspended = 0
   #readySinceMs: number | undefined
   #openEvents = 0
   #withLimit = 0
@@ -194,6 +198,7 @@ export class StoreScanner {
       failed: this.#failed.result(),
       failedSinceMs: this.#rule.failedSinceMs,
       unacknowledged: this.#unacknowledged,
+      suspended: this.#suspended,
       abandoned: this.#abandoned.result(),
       waiting: this.#waiting.result(),
       readySinceMs: this.#readySinceMs,
@@ -229,6 +234,7 @@ export class StoreScanner {
   #addWork({ listed: { name: stream }, summary }: SummarizedStream, nowMs: number): void {
     if (summary === undefined) return
     const { overdueForMs, waitingForMs } = this.#rule
+    if (isSuspended(summary)) this.#suspended++
     this.#steps.addOpen(summary, nowMs)
     const { claimEndMs, readySinceMs } = summary
     if (claimEndMs !== undefined && isAbandoned({ claimEndMs }, nowMs - overdueForMs)) {
