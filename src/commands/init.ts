@@ -14,7 +14,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
     .addOption(
       new Option('--join <name>', 'a step that starts when all threads have ended').argParser(requiredText('--join')),
     )
-    .option('--hold', 'create the stream on hold; nothing runs or expires until the root is started')
+    .option('--hold', 'create the stream on hold; nothing runs or expires until resume, or until the root is started')
     .addOption(
       new Option('--from <file>', 'template in YAML or XML, - for standard input; flags override it').argParser(
         nonEmpty('--from'),
