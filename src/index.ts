@@ -124,6 +124,7 @@ export type { StreamOutcome } from './stream/outcome.ts'
 export { OUTCOMES } from './stream/outcome.ts'
 export type { Summary } from './stream/summary.ts'
 export type { UpstreamResult } from './stream/upstream-results.ts'
+export type { Suspension } from './stream/suspension.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'
 export type {
   Job,

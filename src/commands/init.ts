@@ -30,7 +30,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
         choice('--on-failure', ON_FAILURE),
       ),
     )
-    .option('--hold', 'create the stream on hold; nothing runs or expires until the root is started')
+    .option('--hold', 'create the stream on hold; nothing runs or expires until resume, or until the root is started')
     .addOption(
       new Option('--from <file>', 'template in YAML or XML, - for standard input; flags override it').argParser(
         nonEmpty('--from'),

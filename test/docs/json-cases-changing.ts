@@ -71,7 +71,7 @@ const BATCHES: readonly Case[] = [
     exit: 7,
   }),
   ...both('batch', 'change', 'cancel --match nothing/** --yes', TWO),
-  ...['cancel', 'abort', 'retry', 'ack -m known', 'suspend -m why', 'rm'].flatMap(verb =>
+  ...['cancel', 'abort', 'retry', 'ack -m known', 'suspend -m why', 'resume', 'rm'].flatMap(verb =>
     both('preview', 'preview-item', `${verb} --all --dry-run`),
   ),
   ...both('preview', 'preview-item', 'cancel open odd -e 01.00 --dry-run'),

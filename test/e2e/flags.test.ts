@@ -106,6 +106,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--sort': 'colour',
   '--speed': '0',
   '--stale': '30',
+  '--state': 'asleep',
   '--status': 'done',
   '--stdin': 'xml',
   '--store': 'orders',

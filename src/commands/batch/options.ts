@@ -58,6 +58,8 @@ export interface TransactCommand extends Omit<Description, 'kind' | 'formats' | 
   readonly leavesOut: LeavesOut
   /** The plan tries the operation on the documents: what would be refused is not tried. */
   readonly isTriedFirst?: boolean
+  /** A stream is changed although it has changed since the preview: it only has to be the same one. */
+  readonly pinsLifeOnly?: boolean
   /** Why the command needs a reason, if it does: the hint without one. */
   readonly whyReason?: string
   /** What the change did to other events, for the outcome of a batch. */

@@ -115,9 +115,9 @@ function examplesJson(check: Exclude<Check, { name: 'watchdog' }>, nowMs: number
   }
 }
 
-function streamsJson({ streams, byStatus, openEvents, withLimit, leased, unacknowledged }: StoreScan) {
+function streamsJson({ streams, byStatus, openEvents, withLimit, leased, unacknowledged, suspended }: StoreScan) {
   const counts = Object.fromEntries(STATUS_KINDS.map(kind => [kind, byStatus[kind]]))
-  return { total: streams, byStatus: counts, openEvents, withLimit, leased, unacknowledged }
+  return { total: streams, byStatus: counts, openEvents, withLimit, leased, unacknowledged, suspended }
 }
 
 function stepJson({ step, ready, running, abandoned, failed }: StepWork) {

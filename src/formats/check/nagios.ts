@@ -62,6 +62,7 @@ export function performanceData({ checks, look, sweeping }: CheckResult): string
     `oldest_overdue=${oldest === undefined ? 0 : seconds(look.nowMs - oldest.dueMs)}s;;;0`,
     ...checks.flatMap(oldestReadyData),
     `unacknowledged=${look.unacknowledged};;;0`,
+    `suspended=${look.suspended};;;0`,
     `streams=${look.streams};;;0`,
     `open_events=${look.openEvents};;;0`,
     `watchdogs=${sweeping.length};;;0`,

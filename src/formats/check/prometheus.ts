@@ -60,6 +60,7 @@ function foundGauges({ checks, look, sweeping }: CheckResult): Gauge[] {
     gauge('overdue_oldest_seconds', 'Time since the oldest of them became overdue.', secondsSince(oldest?.dueMs, look)),
     gauge('failed_streams', 'Streams with an unacknowledged failure within --failed-since.', look.failed.count),
     gauge('unacknowledged_streams', 'Streams with an unacknowledged failure, however old.', look.unacknowledged),
+    gauge('suspended_streams', 'Streams that an operator has suspended.', look.suspended),
     gauge('abandoned_streams', 'Streams with a silent worker: a claim has ended.', look.abandoned.count),
     gauge(
       'abandoned_oldest_seconds',

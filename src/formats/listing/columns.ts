@@ -209,12 +209,12 @@ function stateCell(summary: Summary, format: CellFormat): Cell {
   return { text: `${glyph} ${format.text(word)}`, style }
 }
 
-/** `ana 5m: gateway is down` */
+/** `gateway is down (ana, 5m ago)` */
 function suspendedCell(summary: Summary, { text, past }: CellFormat): Cell {
   if (!isSuspended(summary)) return '-'
   const { suspendedMs, suspendedBy, suspendedWhy } = summary
-  const who = `${suspendedBy} ${past(suspendedMs)}`.trim()
-  return { text: text(suspendedWhy === '' ? who : `${who}: ${suspendedWhy}`), style: 'warn' }
+  const who = [suspendedBy, past(suspendedMs)].filter(part => part !== '').join(', ')
+  return { text: text(suspendedWhy === '' ? who : `${suspendedWhy} (${who})`), style: 'warn' }
 }
 
 /** `01.00 Pay pay@aks-9 (40s left)`: what workers have in hand. */

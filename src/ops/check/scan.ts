@@ -1,5 +1,6 @@
 import type { LeaseView } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
+import { isSuspended } from '../../stream/state.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { type RunningEvent, runningEvent } from '../../stream/summary-items.ts'
 import { Latest } from '../../util/top-n.ts'
@@ -114,6 +115,8 @@ export interface StoreScan {
   readonly notUndone: Findings<FailedStream>
   /** Number of streams with an unacknowledged failure, however old. */
   readonly unacknowledged: number
+  /** Number of suspended streams: nothing of them is overdue, abandoned or waiting. */
+  readonly suspended: number
   /** Streams with an event that has been abandoned for `overdueForMs`. */
   readonly abandoned: Findings<AbandonedStream>
   /** Streams with an event that has been ready for `waitingForMs`. */
@@ -158,6 +161,7 @@ export class StoreScanner {
   readonly #unsettled = new Tally<UnsettledStream>()
   #streams = 0
   #unacknowledged = 0
+  #suspended = 0
   #readySinceMs: number | undefined
   #openEvents = 0
   #withLimit = 0
@@ -203,6 +207,7 @@ export class StoreScanner {
       blocked: this.#blocked.result(),
       notUndone: this.#notUndone.result(),
       unacknowledged: this.#unacknowledged,
+      suspended: this.#suspended,
       abandoned: this.#abandoned.result(),
       waiting: this.#waiting.result(),
       readySinceMs: this.#readySinceMs,
@@ -240,6 +245,7 @@ export class StoreScanner {
   #addWork({ listed: { name: stream }, summary }: SummarizedStream, nowMs: number): void {
     if (summary === undefined) return
     const { overdueForMs, waitingForMs } = this.#rule
+    if (isSuspended(summary)) this.#suspended++
     this.#steps.add(openEvents(summary, nowMs).filter(({ state }) => state !== 'held' && state !== 'suspended'))
     this.#steps.addCut(summary)
     const { claimEndMs, readySinceMs } = summary

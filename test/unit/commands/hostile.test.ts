@@ -98,6 +98,7 @@ const LINES: readonly (readonly string[])[] = [
   ...['table', 'wide', 'json', 'ndjson', 'name', 'yaml'].map(format => ['ls', '-o', format]),
   ['ls', '--fields', 'name,status,waitingOn,failure,lease,error'],
   ...['status', 'failure', 'waiting-on', 'root', 'topic', 'owner'].map(by => ['ls', '--group-by', by]),
+  ...['table', 'wide', 'json', 'ndjson'].map(format => ['events', '--state', 'ready,running,failed', '-o', format]),
   ...['table', 'json', 'ndjson'].map(format => ['workers', '--events', '-o', format]),
   ['ls', '--fields', 'running,failedName,abandoned'],
   ['ls', '--group-by', 'waiting-on', '-o', 'yaml'],

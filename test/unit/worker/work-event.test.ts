@@ -222,6 +222,7 @@ describe('a claim', () => {
   it.each([
     ['canceled', { op: 'cancel' }, 'already-final'],
     ['aborted', { op: 'abort', event: '01.00' }, 'already-final'],
+    ['handed back by a suspension', { op: 'suspend', stop: true }, 'suspended'],
   ] as const)('is lost when the event is %s: the work stops, nothing is reported', async (_, operation, code) => {
     const bench = new Bench()
     await bench.stream()
