@@ -90,7 +90,7 @@ export { StreamReplaced } from './ops/transact/transact.ts'
 export * from './store/errors.ts'
 export type * from './store/facts.ts'
 export type * from './store/store.ts'
-export type { DataKind, EventData } from './stream/data.ts'
+export { DATA_KINDS, type DataKind, type EventData } from './stream/data.ts'
 export { BadDocument, InvalidValue, LeasectlError, StreamFault } from './stream/errors.ts'
 export type {
   AttributeName,

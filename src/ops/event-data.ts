@@ -156,9 +156,16 @@ export async function writeDataBytes(
     const outcome = await store.create(name, bytes, systemSummary(store, by), signal)
     if (outcome.kind === 'created') return
     if (outcome.kind === 'unknown') cause = outcome.cause
-    else if (await isConfirmed(store, name, data, bytes, { by, signal })) return
+    const confirmed = isConfirmed(store, name, data, bytes, { by, signal })
+    if (await (cause === undefined ? confirmed : confirmed.catch(ifUnanswered))) return
   }
   throw new StoreUnreachable(`the data of ${life.stream} could not be written: the store does not answer`, { cause })
+}
+
+/** While the store does not answer, the next attempt shows whether the bytes are in place. */
+function ifUnanswered(error: unknown): false {
+  if (error instanceof StoreUnreachable) return false
+  throw error
 }
 
 /** Whether the bytes are in place, and young enough to stay until a change names them. */

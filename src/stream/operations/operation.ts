@@ -34,13 +34,6 @@ export interface Claimant {
   readonly fence?: number
 }
 
-/** The end of an event's own work, with a text for people and its result for programs. */
-interface End extends Claimant {
-  readonly event: string
-  readonly msg?: string
-  readonly result?: EventData
-}
-
 /** An operation on a stream; stream-format 4. Durations in ms. */
 export type Operation =
   | {
@@ -76,8 +69,20 @@ export type Operation =
       /** What the event produced. */
       readonly result?: EventData
     } & Claimant)
-  | ({ readonly op: 'complete' } & End)
-  | ({ readonly op: 'fail' } & End)
+  | ({
+      readonly op: 'complete'
+      readonly event: string
+      readonly msg?: string
+      /** What the event produced. */
+      readonly result?: EventData
+    } & Claimant)
+  | ({
+      readonly op: 'fail'
+      readonly event: string
+      readonly msg?: string
+      /** What the event produced. */
+      readonly result?: EventData
+    } & Claimant)
   /** Without an event: the root, and so the whole stream. */
   | { readonly op: 'cancel'; readonly event?: string; readonly msg?: string }
   | { readonly op: 'abort'; readonly event?: string; readonly msg?: string; readonly expired?: ObservedDeadline }
