@@ -4,6 +4,7 @@ const CHAPTERS = new Map([
   ['Creating and changing streams', ['changeStream', 'createStream', 'transact']],
   ['After a write', ['onDone', 'onJoined']],
   ['Reading', ['mustReadStream', 'readStream', 'xpath']],
+  ['Data', ['newData', 'readData']],
   ['Working', ['advance', 'complete', 'fail', 'release', 'transient', 'workOn', 'worker']],
   ['Following', ['follow']],
   ['Leases', ['acquireLease', 'breakLease', 'changeLease', 'leaseScope', 'releaseLease', 'renewLease']],

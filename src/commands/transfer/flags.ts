@@ -6,6 +6,8 @@ export interface TransferFlags {
   /** Replace documents whose content differs. */
   readonly replace?: boolean
   readonly skipExisting?: boolean
+  /** Copy documents only. */
+  readonly withoutData?: boolean
   readonly createContainer?: boolean
   /** How many streams at a time. */
   readonly concurrency?: number
@@ -33,6 +35,7 @@ export function transferFlags(command: Command, what: string): Command {
     ),
   ]
   const how = [
+    new Option('--without-data', 'leave out the data of events that is kept beside the documents'),
     new Option('--dry-run', 'show what would be copied, copy nothing'),
     new Option('--concurrency <n>', 'streams copied at a time, 1 to 64 (default: 8)').argParser(concurrency),
     new Option('--create-container', 'create the container if it is missing (automatic on azurite)'),

@@ -71,13 +71,6 @@ export interface Claimant {
   readonly fence?: number
 }
 
-/** The end of an event's own work, with a text for people and its result for programs. */
-interface End extends Claimant {
-  readonly event: string
-  readonly msg?: string
-  readonly result?: EventData
-}
-
 /** An operation on a stream; stream-format 4. Durations in ms. */
 export type Operation =
   | {
@@ -121,16 +114,26 @@ export type Operation =
       /** What the event produced. */
       readonly result?: EventData
     } & Claimant)
-  | ({ readonly op: 'complete' } & End)
+  | ({
+      readonly op: 'complete'
+      readonly event: string
+      readonly msg?: string
+      /** What the event produced. */
+      readonly result?: EventData
+    } & Claimant)
   | ({
       readonly op: 'fail'
+      readonly event: string
+      readonly msg?: string
+      /** What the event produced. */
+      readonly result?: EventData
       /** For a passing reason: it is tried again after a pause while attempts are left. */
       readonly transient?: boolean
       /** The policy for an event that names none, `5 2s..1m`. Default `5 1s..1m`. */
       readonly retry?: string
       /** The attempt as observed after it had run too long: see `abort`. */
       readonly expired?: ObservedDeadline
-    } & End)
+    } & Claimant)
   /** Lets a stream that blocks on failures go on in spite of this one. */
   | { readonly op: 'skip'; readonly event: string; readonly msg?: string }
   /** Without an event: the root, and so the whole stream. */
