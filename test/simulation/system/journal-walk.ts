@@ -51,7 +51,9 @@ export class JournalWalk {
     if (commandId !== '' && this.#commands.has(commandId)) this.#fault(transaction, 'it was done before')
     this.#commands.add(commandId)
     const holder = this.#holders.get(on)
-    if (AT_ITS_HOLDERS.has(op) && by.startsWith('worker') && holder !== by) {
+    // Whoever would take over an event without attempts left fails it.
+    const isGivenUp = op === 'fail' && commandId === '' && transaction.why.startsWith('given up after')
+    if (AT_ITS_HOLDERS.has(op) && by.startsWith('worker') && holder !== by && !isGivenUp) {
       this.#fault(transaction, `${holder ?? 'nobody'} held the claim, not ${by}`)
     }
     if (op === 'release') {
