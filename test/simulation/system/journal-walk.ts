@@ -79,7 +79,9 @@ export class JournalWalk {
       this.#fault(transaction, `${event} cannot go from ${from} to ${to} by ${op} (${how})`)
   }
 
-  #isLegal(op: string, { event, from, to, how }: JournalChange): boolean {
+  #isLegal(op: string, { event, from, to, how, lc }: JournalChange): boolean {
+    // The root begins to undo, ends after it, or is reopened to undo the rest.
+    if (event === '00' && lc?.outcome !== undefined) return op === 'retry' ? FINAL.has(from) : !FINAL.has(from)
     switch (how) {
       case 'add': {
         if (to === 'inprocess' && event !== '00') {

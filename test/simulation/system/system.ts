@@ -178,7 +178,10 @@ function streamOf(name: string, random: Random): Operation {
   })
   const join = random.chance(0.5) ? { join: { name: 'J' } } : {}
   const root = { name: 'Start', ...(random.chance(0.2) ? { timeout: '02:00:00' } : {}) }
-  return { op: 'init', root, forks, ...join, hold: false, born: name }
+  // Without a limit for the whole: the model of the limits knows no undoing.
+  if ('timeout' in root || !random.chance(0.4)) return { op: 'init', root, forks, ...join, hold: false, born: name }
+  const undone = forks.map(fork => ({ ...fork, undo: 'U' }))
+  return { op: 'init', root, forks: undone, ...join, hold: false, born: name, onFailure: 'compensate' }
 }
 
 async function takeLease(base: StreamStore, stream: string, forMs: number): Promise<void> {
