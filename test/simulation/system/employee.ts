@@ -92,7 +92,8 @@ export class Employee {
     }
     if (random.chance(0.1)) throw new Error('boom')
     if (random.chance(0.05)) return { op: 'release' }
-    if (random.chance(0.05)) return { op: 'fail', msg: '503', transient: true }
+    const isUndoable = job.event.lc.undo !== undefined || job.event.name === 'U'
+    if (isUndoable && random.chance(0.1)) return { op: 'fail', msg: '503', transient: true }
     const goesOn = job.event.name === 'A' || random.chance(0.4)
     if (goesOn && job.event.name !== 'J' && job.event.name !== 'U' && job.event.id.length <= DEEPEST) {
       return { op: 'advance', ...successors(random.chance(0.3)) }
