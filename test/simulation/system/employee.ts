@@ -33,7 +33,7 @@ export class Employee {
     trace.add({ kind: 'up', atMs: scheduler.nowMs, who: this.#name })
     const machine = new Clock(scheduler, this.#machine)
     const options = {
-      names: ['A', 'B', 'J', 'N'],
+      names: ['A', 'B', 'J', 'N', 'U'],
       owner: `${this.#name}.${this.#lives}`,
       claimMs: CLAIM_MS,
       leaseWaitMs: 5_000,
@@ -92,8 +92,10 @@ export class Employee {
     }
     if (random.chance(0.1)) throw new Error('boom')
     if (random.chance(0.05)) return { op: 'release' }
+    const isUndoable = job.event.lc.undo !== undefined || job.event.name === 'U'
+    if (isUndoable && random.chance(0.1)) return { op: 'fail', msg: '503', transient: true }
     const goesOn = job.event.name === 'A' || random.chance(0.4)
-    if (goesOn && job.event.name !== 'J' && job.event.id.length <= DEEPEST) {
+    if (goesOn && job.event.name !== 'J' && job.event.name !== 'U' && job.event.id.length <= DEEPEST) {
       return { op: 'advance', ...successors(random.chance(0.3)) }
     }
     return undefined

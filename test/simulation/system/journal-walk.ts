@@ -52,7 +52,9 @@ export class JournalWalk {
     if (commandId !== '' && this.#commands.has(commandId)) this.#fault(transaction, 'it was done before')
     this.#commands.add(commandId)
     const holder = this.#holders.get(on)
-    if (AT_ITS_HOLDERS.has(op) && by.startsWith('worker') && holder !== by) {
+    // Whoever would take over an event without attempts left fails it.
+    const isGivenUp = op === 'fail' && commandId === '' && transaction.why.startsWith('given up after')
+    if (AT_ITS_HOLDERS.has(op) && by.startsWith('worker') && holder !== by && !isGivenUp) {
       this.#fault(transaction, `${holder ?? 'nobody'} held the claim, not ${by}`)
     }
     if (op === 'release') {
@@ -86,7 +88,9 @@ export class JournalWalk {
       this.#fault(transaction, `${event} cannot go from ${from} to ${to} by ${op} (${how})`)
   }
 
-  #isLegal(op: string, { event, from, to, how }: JournalChange): boolean {
+  #isLegal(op: string, { event, from, to, how, lc }: JournalChange): boolean {
+    // The root begins to undo, ends after it, or is reopened to undo the rest.
+    if (event === '00' && lc?.outcome !== undefined) return op === 'retry' ? FINAL.has(from) : !FINAL.has(from)
     switch (how) {
       case 'add': {
         if (to === 'inprocess' && event !== '00') {

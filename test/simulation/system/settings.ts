@@ -33,6 +33,8 @@ export interface TownSettings {
   /** The maximum duration, ms; a whole life is enough for all streams to end. */
   readonly livesMs: number
   readonly troubles: readonly Trouble[]
+  /** `false`: no stream undoes what it did. */
+  readonly undoes?: boolean
 }
 
 const MINUTE = 60_000

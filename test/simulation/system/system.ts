@@ -93,7 +93,7 @@ class Town {
     const { scheduler, settings } = this.#world
     const calm = { ...this.#world, weather: new Weather([]), settings: { ...settings, rates: NO_FAULTS, skewMs: 0 } }
     const store = viewOf(calm, new Actor(scheduler, 'founder', random))
-    resultOf(await run(store, name, streamOf(name, random), { commandId: `born:${name}` }))
+    resultOf(await run(store, name, streamOf(name, random, this.#settings.undoes), { commandId: `born:${name}` }))
   }
 
   #befall(trouble: Trouble, number: number): void {
@@ -169,7 +169,7 @@ function machineOf(name: string, troubles: readonly Trouble[]): ClockFault {
   return { rate, jumps }
 }
 
-function streamOf(name: string, random: Random): Operation {
+function streamOf(name: string, random: Random, undoes = true): Operation {
   const forks = Array.from({ length: random.whole(1, 3) }, () => {
     // The last one has no worker here: watchdogs have to end it.
     const name = random.pick(['A', 'A', 'B', 'Nobody'])
@@ -178,7 +178,11 @@ function streamOf(name: string, random: Random): Operation {
   })
   const join = random.chance(0.5) ? { join: { name: 'J' } } : {}
   const root = { name: 'Start', ...(random.chance(0.2) ? { timeout: '02:00:00' } : {}) }
-  return { op: 'init', root, forks, ...join, hold: false, born: name }
+  // Without a limit for the whole: the model of the limits knows no undoing.
+  if (!undoes || 'timeout' in root || !random.chance(0.4))
+    return { op: 'init', root, forks, ...join, hold: false, born: name }
+  const undone = forks.map(fork => ({ ...fork, undo: 'U' }))
+  return { op: 'init', root, forks: undone, ...join, hold: false, born: name, onFailure: 'compensate' }
 }
 
 async function takeLease(base: StreamStore, stream: string, forMs: number): Promise<void> {
