@@ -44,6 +44,8 @@ export interface EventQuery {
   readonly hasLimit?: boolean
   /** Limits are wanted: the documents of streams with limits are read. */
   readonly withLimits: boolean
+  /** Whether a limit is later than all that are still wanted: a stream without an earlier one is left out. */
+  readonly isTooLate?: (dueMs: number) => boolean
   /** Times since when events are ready are wanted too. */
   readonly withTimes: boolean
 }
@@ -82,6 +84,7 @@ async function eventsIn(
   signal: AbortSignal,
 ): Promise<StreamEvents> {
   if (summary === undefined) return { events: [], isUnreadable: fault !== undefined }
+  if (summary.dueMs !== undefined && query.isTooLate?.(summary.dueMs)) return { events: [], isUnreadable: false }
   const nowMs = store.nowMs()
   if (!needsDocument(summary, query, nowMs)) {
     return { events: fromSummary(name, summary, query, nowMs), isUnreadable: false }

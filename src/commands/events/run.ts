@@ -34,7 +34,7 @@ export async function listEvents(options: EventsOptions, runtime: Runtime): Prom
   await rows.end({ total, truncated: !isComplete })
   if (options.quiet) return
   if (streams === 0) await output.say(await nothingText(store, Object.keys(filter).length > 0, runtime))
-  else await output.say(totalText(list))
+  else await output.say(totalText(list, options.sort))
   if (unreadable > 0) await output.say(`${counted(unreadable, 'stream')} cannot be read; ls shows why`)
 }
 
@@ -48,7 +48,7 @@ async function fill(
   const progress = openProgressLine(options, runtime)
   const startMs = runtime.nowMs()
   try {
-    for await (const { events, isUnreadable } of eventsOf(store, filter, queryOf(options), runtime.signal)) {
+    for await (const { events, isUnreadable } of eventsOf(store, filter, queryOf(options, list), runtime.signal)) {
       list.streams++
       if (isUnreadable) list.unreadable++
       await list.add(events)
@@ -60,13 +60,14 @@ async function fill(
   }
 }
 
-function queryOf({ name, state, owner, due, sort, output }: EventsOptions): EventQuery {
+function queryOf({ name, state, owner, due, sort, output }: EventsOptions, list: EventList): EventQuery {
   const withLimits = due === true || sort === 'wake' || state?.includes('overdue') === true || output === 'wide'
   return {
     ...defined({ names: name, states: state, owners: owner }),
     ...(due ? { hasLimit: true } : {}),
     withLimits,
     withTimes: sort === 'age',
+    ...(sort === 'wake' ? { isTooLate: (dueMs: number) => list.isTooLate(dueMs) } : {}),
   }
 }
 
@@ -95,6 +96,7 @@ class EventList {
   streams = 0
   unreadable = 0
   #shown = 0
+  #hasLeftOut = false
   readonly #limit: number
   readonly #sort: EventsOptions['sort']
   readonly #write: (events: readonly ListedEvent[]) => Promise<void>
@@ -113,7 +115,14 @@ class EventList {
   }
 
   get isComplete(): boolean {
-    return this.total <= this.#limit
+    return this.total <= this.#limit && !this.#hasLeftOut
+  }
+
+  /** Of `--sort wake`: as many earlier limits are known as are listed. */
+  isTooLate(dueMs: number): boolean {
+    const isLate = -dueMs <= this.#first.floorMs
+    this.#hasLeftOut ||= isLate
+    return isLate
   }
 
   async add(events: readonly ListedEvent[]): Promise<void> {
@@ -136,12 +145,11 @@ class EventList {
   }
 }
 
-function totalText({ total, streams, isComplete, isFull }: EventList): string {
+function totalText({ total, streams, isComplete, isFull }: EventList, sort: EventsOptions['sort']): string {
   const of = `of ${counted(streams, 'stream')}`
   if (isComplete) return `${counted(total, 'event')} ${of}`
-  return isFull
-    ? 'more events match; --limit shows more'
-    : `the first of ${countText(total)} events ${of}; --limit shows more`
+  if (isFull || sort === 'wake') return 'more events match; --limit shows more'
+  return `the first of ${countText(total)} events ${of}; --limit shows more`
 }
 
 interface RowWriter {

@@ -80,6 +80,27 @@ describe('events', () => {
     expect(text.split('\n')).toHaveLength(3)
   })
 
+  test('--sort wake with a limit reads no stream whose limits are all later', async () => {
+    const world = newWorld()
+    for (let at = 10; at < 50; at++) await cli(world, ['init', `s${at}`, '--fork', 'Pay', '--timeout', `${at}m`])
+    const reads: string[] = []
+    const store = new Proxy(world.store, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key)
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          if (key === 'read') reads.push(String(args[0]))
+          return value.apply(target, args)
+        }
+      },
+    })
+    const ran = await cli(world, ['events', '--due', '--sort', 'wake', '--limit', '1', '-o', 'json'], { store })
+    expect(json(ran.stdout)).toMatchObject({ items: [{ stream: 's10', event: '00' }], truncated: true })
+    expect(reads.length).toBeLessThan(20)
+    expect(reads).not.toContain('s49')
+    expect(ran.stderr).toContain('--limit shows more')
+  })
+
   test('--sort age lists the oldest first', async () => {
     const world = await several()
     world.nowMs += 60_000
