@@ -5,6 +5,7 @@ import {
   DATA_PREFIX,
   type DataBeside,
   DataFault,
+  type DataFaultCode,
   dataBeside,
   isWithoutData,
   listData,
@@ -71,7 +72,7 @@ async function contentFindings(
   }
 }
 
-function finding(code: DataFault['code'], { event, kind, data }: DataBeside, what: string): Finding {
+function finding(code: DataFaultCode, { event, kind, data }: DataBeside, what: string): Finding {
   return {
     severity: 'error',
     code,
