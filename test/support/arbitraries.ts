@@ -233,7 +233,6 @@ export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
     case 'suspend':
     case 'suspend-stop':
       return { op: 'suspend', ...(choice.op === 'suspend-stop' ? { stop: true } : {}), ...msg }
-    case 'resume':
     case 'abort-all':
       return { op: 'abort', ...msg }
     case 'end-at-once':
@@ -244,6 +243,7 @@ export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
       return { op: 'skip', event, ...msg }
     case 'release-later':
       return { op: 'release', event, delay: '00:00:30', ...claimant }
+    case 'resume':
     case 'settle':
     case 'break-lease':
       return { op: choice.op }

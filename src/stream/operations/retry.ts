@@ -256,7 +256,9 @@ function gatesOf(draft: Draft): Gates {
       const path = new Set([position, ...above])
       const below = stream.descendantPositions(position)
       const named = [...path, ...below].flatMap(at => after.get(draft.at(at).id) ?? [])
-      return [...above.flatMap(at => joins.get(at) ?? []), ...named].filter(at => !path.has(at))
+      const waiting = [...above.flatMap(at => joins.get(at) ?? []), ...named]
+      // The events below the target of a retry have just been superseded.
+      return waiting.filter(at => !path.has(at) && !isSuperseded(draft.at(at)))
     },
     ran(position) {
       const event = draft.at(position)

@@ -111,6 +111,12 @@ describe('a failure before a gate', () => {
     expect(play.refused({ op: 'retry', event: '01.01' })).toMatchObject({ code: 'waiting', status: 'canceled' })
   })
 
+  it('leaves steps alone that a retry of the event above supersedes', () => {
+    const play = planned(steps('A', 'B')).after({ op: 'abort' }, { op: 'retry', event: '00' })
+    expect(play.statuses).toEqual(['00 inprocess', '01.00 canceled', '01.01 canceled'])
+    expect(play.do({ op: 'complete', event: '00' }).done).toBe(true)
+  })
+
   it('below an event that was passed is not retried once the next step has run, and closes its gate before', () => {
     const passed = () =>
       planned(steps('A', 'B')).after(
