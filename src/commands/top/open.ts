@@ -3,7 +3,7 @@ import { shellWord } from '../../cli/command-line.ts'
 import { EndsWith } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { usualIntervalMs } from '../../cli/store.ts'
-import { keepHeapSmall } from '../../cli/v8-flags.ts'
+import { guardSearches, keepHeapSmall } from '../../cli/v8-flags.ts'
 import { VERSION } from '../../cli/version.ts'
 import { type ColourChoice, hasColour } from '../../formats/terminal/style.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
@@ -32,6 +32,7 @@ type Usual = 'intervalMs' | 'isAscii' | 'time'
 export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise<void> {
   // a large stream is read whole after each change
   await keepHeapSmall()
+  await guardSearches()
   const { opened, env } = runtime
   if (opened === undefined) throw new Error('no store was opened')
   const { stream, selection, writes, theme = 'auto', color = 'auto', isAscii = false, time = 'relative' } = start

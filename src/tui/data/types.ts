@@ -177,6 +177,8 @@ export interface VisibleData {
   readonly unread: readonly string[]
   readonly activity: boolean
   readonly watchdog: boolean
+  /** The numbers of all streams and whether they are watched, now and then. */
+  readonly health: boolean
 }
 
 /** Nothing is visible. */
@@ -186,4 +188,5 @@ export const NOTHING_VISIBLE: VisibleData = {
   unread: [],
   activity: false,
   watchdog: false,
+  health: false,
 }

@@ -15,7 +15,10 @@ export function piecesOf(row: ScreenRow, columns: number, theme: Theme): readonl
   const text = row.spans.map(([text]) => text).join('')
   if (row.highlight === 'faint') return text === '' ? [] : [{ text, style: FAINT }]
   const rest = pad(text, columns).slice(text.length)
-  return merged([...row.spans, [rest, 'plain']], (text, style) => (isBar(text) ? textStyleOf(theme, style) : CURSOR))
+  return merged([...row.spans, [rest, 'plain']], (text, style) => {
+    if (isBar(text)) return textStyleOf(theme, style)
+    return style === 'mark' ? MARKED_CURSOR : CURSOR
+  })
 }
 
 /** Bars keep their colours under the cursor: inverted they would be gaps. */
@@ -30,6 +33,8 @@ export function sameRow(a: ScreenRow, b: ScreenRow): boolean {
 
 /** One style for the whole row: inverted colours side by side would be patches of background. */
 const CURSOR: TextStyle = { inverse: true }
+/** Marked text stands out by its weight alone. */
+const MARKED_CURSOR: TextStyle = { inverse: true, bold: true }
 const FAINT: TextStyle = { dimColor: true }
 
 function merged(spans: readonly StyledText[], styleFor: (...span: StyledText) => TextStyle): readonly AnsiRun[] {

@@ -4,7 +4,10 @@ import type { Dialog, Screen, Size, State } from './state.ts'
 export interface ScreenLayout {
   /** Room for a list and one line only: below 40 columns or 10 rows. */
   readonly isTiny: boolean
-  /** Title, status line, rule; the title alone on a tiny screen. */
+  /**
+   * Title, line of health, rule; with a stream its own line, on low screens in place of that of health. The title alone
+   * on a tiny screen.
+   */
   readonly head: number
   /** Rows of the list, its column titles included. */
   readonly body: number
@@ -32,7 +35,7 @@ export function layoutOf({
   isDetailOpen,
 }: Pick<State, 'size' | 'screen' | 'pane' | 'isDetailOpen'>): ScreenLayout {
   const isTiny = size.columns < 40 || size.rows < 10
-  const head = isTiny ? Math.min(1, Math.max(0, size.rows - 1)) : 3
+  const head = isTiny ? Math.min(1, Math.max(0, size.rows - 1)) : screen === 'stream' && size.rows >= PANES_ROWS ? 4 : 3
   const foot = size.rows > head + 1 ? 1 : 0
   const free = Math.max(0, size.rows - head - foot)
   const titles = isTiny || (screen === 'stream' && pane === 'xml') ? 0 : 1

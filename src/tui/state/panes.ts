@@ -1,7 +1,8 @@
 import type { OpenStream, TreeNode } from '../data/types.ts'
 import type { ScreenContext } from './context.ts'
 import { cursorIndex, heightOf, moveBy, moveToKey, openStreamOf, streamUnderCursor } from './cursor.ts'
-import { filterWords, searchable } from './lists/rows.ts'
+import { searchable } from './lists/filter.ts'
+import { textFilter } from './lists/filters.ts'
 import type { Screen, State } from './state.ts'
 import { clamp, FRESH_LIST, listOf, only, type Transition, withList, withNotice } from './transition.ts'
 
@@ -18,15 +19,15 @@ export function scrollTo(state: State, context: ScreenContext, top: number): Sta
 
 /** To the next or previous line of the XML that matches the filter, wrapping around. */
 export function goToMatchingLine(state: State, context: ScreenContext, by: 1 | -1): State {
-  const words = filterWords(listOf(state).filter)
-  if (words.isEmpty) return withNotice(state, context, 'no filter: / sets one')
+  const wanted = textFilter(listOf(state).filter)
+  if (wanted.isEmpty) return withNotice(state, context, 'no filter: / sets one')
   const text = openStreamOf(state, context)?.text ?? []
   const { total, row } = linesOf(state, context)
   let isThere = false
   for (let step = 1; step <= total; step++) {
     const at = (state.paneTop + by * step + total) % total
     const { line, from } = row(at)
-    if (from > 0 || !words.accepts(searchable([text[line] ?? '']))) continue
+    if (from > 0 || !wanted.accepts(searchable([text[line] ?? '']), undefined, context.nowMs)) continue
     isThere = true
     const next = scrollTo(state, context, at)
     // Near the end several matches are visible at once: continue to one that is not.

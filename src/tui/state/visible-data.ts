@@ -1,12 +1,16 @@
 import { type Data, NOTHING_VISIBLE, type VisibleData } from '../data/types.ts'
 import type { Listing } from './context.ts'
 import { cursorIndex, heightOf } from './cursor.ts'
-import { windowTop } from './layout.ts'
+import { layoutOf, windowTop } from './layout.ts'
 import type { State } from './state.ts'
 import { listOf } from './transition.ts'
 
 /** The data that has to be read for the visible screen. */
 export function visibleDataOf(state: State, listing: Listing, data: Data): VisibleData {
+  return { ...screenData(state, listing, data), health: !layoutOf(state).isTiny }
+}
+
+function screenData(state: State, listing: Listing, data: Data): VisibleData {
   switch (state.screen) {
     case 'stream':
       return { ...NOTHING_VISIBLE, open: state.stream === '' ? undefined : state.stream }

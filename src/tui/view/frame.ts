@@ -1,21 +1,25 @@
 import type { Scene } from '../state/context.ts'
 import { dialogHeight, layoutOf, type ScreenLayout } from '../state/layout.ts'
+import { filterOf } from '../state/lists/filters.ts'
 import { activityRows } from './activity.ts'
 import { asciiRow } from './ascii.ts'
 import { dialogRows } from './dialogs/dialog.ts'
 import { footRow } from './footer.ts'
+import { healthRow } from './health.ts'
 import { helpRows } from './help.ts'
 import { leaseRows } from './leases.ts'
 import { listDetailRows } from './list-detail.ts'
+import { withMatches } from './matches.ts'
 import { type Area, type Frame, filled, rowOf, type ScreenRow } from './row.ts'
-import { statusRow } from './status-line.ts'
+import { headRule } from './status-line.ts'
 import { detailRows } from './stream/detail.ts'
+import { streamHeader } from './stream/header.ts'
 import { tailRows } from './stream/journal.ts'
 import { timelineRows } from './stream/timeline.ts'
 import { treeRows } from './stream/tree.ts'
 import { xmlRows } from './stream/xml.ts'
 import { streamRows } from './streams.ts'
-import { headRule, titleRow } from './title.ts'
+import { titleRow } from './title.ts'
 import { watchdogRows } from './watchdog.ts'
 
 export interface FrameOptions {
@@ -40,7 +44,7 @@ function screenRows(scene: Scene, { columns }: Area): ScreenRow[] {
     rows <= 0 ? [] : filled(draw(area(rows)), area(rows))
   return [
     ...headRows(scene, layout),
-    ...part(layout.body, body => bodyRows(scene, body)),
+    ...part(layout.body, body => markedRows(scene, bodyRows(scene, body))),
     ...part(layout.detail, pane =>
       scene.state.screen === 'stream' ? detailRows(scene, pane) : listDetailRows(scene, pane),
     ),
@@ -51,7 +55,16 @@ function screenRows(scene: Scene, { columns }: Area): ScreenRow[] {
 
 function headRows(scene: Scene, { head }: ScreenLayout): ScreenRow[] {
   if (head === 0) return []
-  return head === 1 ? [titleRow(scene)] : [titleRow(scene), statusRow(scene), headRule(scene)]
+  if (head === 1) return [titleRow(scene)]
+  const isStream = scene.state.screen === 'stream'
+  const lines = [...(isStream && head === 3 ? [] : [healthRow(scene)]), ...(isStream ? [streamHeader(scene)] : [])]
+  return [titleRow(scene), ...lines, headRule(scene)]
+}
+
+/** The rows with what the filter looks for marked. */
+function markedRows({ state }: Scene, rows: readonly ScreenRow[]): readonly ScreenRow[] {
+  const filter = filterOf(state)
+  return filter.isEmpty ? rows : rows.map(row => withMatches(row, filter))
 }
 
 function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {

@@ -3,8 +3,7 @@ import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import type { Freshness } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
-import { safeName, safeText } from './safe-text.ts'
-import { listParts } from './status-line.ts'
+import { safeName } from './safe-text.ts'
 
 /** The first line: place, freshness, and whether changes are unlocked. */
 export function titleRow(scene: Scene): ScreenRow {
@@ -89,30 +88,4 @@ function writesSpan({ state: { writes }, nowMs }: Scene): StyledText {
   if (writes.kind !== 'unlocked' || writes.untilMs <= nowMs) return ['READ-ONLY', 'plain']
   const leftMs = writes.untilMs - nowMs
   return [`WRITES ${leftMs < 60_000 ? calmSpan(leftMs) : `${Math.ceil(leftMs / 60_000)}m`}`, 'bad']
-}
-
-/** The line between head and body; it holds important news. */
-export function headRule(scene: Scene): ScreenRow {
-  const { columns } = scene.state.size
-  // On the streams screen the line above has the numbers.
-  const parts = [headNews(scene), ...(scene.state.screen === 'streams' ? listParts(scene) : [])]
-  const news = joined(
-    parts.map(part => [part]),
-    ' · ',
-  )
-  if (news.length === 0 || columns < 8) return { spans: [['─'.repeat(Math.max(0, columns)), 'dim']] }
-  const rest = '─'.repeat(Math.max(0, columns - 3 - widthOfSpans(news)))
-  return rowOf([['─ ', 'dim'], ...news, [` ${rest}`, 'dim']], columns)
-}
-
-function headNews({ data, state, nowMs }: Scene): StyledText {
-  const { polledMs, error } = data.freshness
-  if (error !== undefined) {
-    const since = polledMs === undefined ? 'no answer yet' : `stale ${calmSpan(nowMs - polledMs)}`
-    return [safeText(`${since}, retrying: ${error.message}`), 'bad']
-  }
-  const { batch } = state
-  if (batch === undefined || batch.end !== undefined) return ['', 'plain']
-  const done = `${spacedCount(batch.outcomes.length)} of ${spacedCount(batch.preview.count)}`
-  return [`${batch.preview.verb}: ${done} done${batch.isStopping ? ', stopping' : ''}, o shows them`, 'active']
 }

@@ -49,6 +49,8 @@ export class Poll {
   #hadMark = false
   /** When the streams are listed next; infinite during a listing, unless `readNow` asks for another. */
   #listAtMs = Number.NEGATIVE_INFINITY
+  /** When the line of health is due; later than the first poll, which the screen waits for. */
+  #healthAtMs: number | undefined
   /** Another poll is requested at once. */
   #isWoken = false
   #rest: AbortController | undefined
@@ -147,15 +149,24 @@ export class Poll {
     this.#hadMark = mark !== undefined
     const { open } = this.#visible
     if (open !== undefined) await this.#open.poll(open, mark, signal)
-    const lists = this.#visible.streams && this.#listAtMs <= startMs
+    const isHealthDue = this.#isHealthDue(startMs)
+    const lists = (this.#visible.streams || isHealthDue) && this.#listAtMs <= startMs
     if (lists) {
       this.#listAtMs = Number.POSITIVE_INFINITY
       await this.#streams.poll(mark, signal)
     }
     const { watchdog, activity } = this.#visible
-    if (watchdog) await this.#watchdog.poll(mark, signal)
+    if (watchdog || isHealthDue) await this.#watchdog.poll(mark, signal)
     if (activity) await this.#activity.poll(signal)
-    return open !== undefined || lists || watchdog
+    return open !== undefined || lists || watchdog || isHealthDue
+  }
+
+  #isHealthDue(startMs: number): boolean {
+    if (!this.#visible.health) return false
+    this.#healthAtMs ??= startMs + this.#intervalMs
+    if (startMs < this.#healthAtMs) return false
+    this.#healthAtMs = startMs + Math.max(HEALTH_MS, this.#intervalMs)
+    return true
   }
 
   async #sleepUntilAborted(untilMs: number, signal: AbortSignal): Promise<void> {
@@ -178,6 +189,9 @@ function isMore(before: VisibleData, { streams, open, activity, watchdog }: Visi
   if (open !== undefined && open !== before.open) return true
   return (streams && !before.streams) || (activity && !before.activity) || (watchdog && !before.watchdog)
 }
+
+/** Time between two looks at what the screen itself does not need, ms. */
+const HEALTH_MS = 10_000
 
 /** The pause after a poll, as a multiple of its duration: leaves the store to others. */
 const SHARE = 4

@@ -1,11 +1,13 @@
 import { mayPass, type StreamFilter, verdictOf } from '../../../ops/filter.ts'
 import { isHeld } from '../../../stream/lease.ts'
 import { leaseNow } from '../../data/stream-table.ts'
-import type { Activity, Data, StreamEntry } from '../../data/types.ts'
+import type { Data, StreamEntry } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { State } from '../state.ts'
-import { filterWords, KeptListing, listingOf, NO_ROWS, searchText } from './rows.ts'
-import { fieldsOfStream, leaseText, streamText } from './stream-text.ts'
+import { filterParser } from './filter.ts'
+import { ACTIVITY_FILTER, activityText } from './filters.ts'
+import { KeptListing, listingOf, NO_ROWS } from './rows.ts'
+import { STREAM_FILTER, streamText } from './stream-text.ts'
 import { TableList } from './table-list.ts'
 import { TreeList } from './tree-list.ts'
 
@@ -16,7 +18,8 @@ export class Lists {
   readonly #tree = new TreeList()
   readonly #watchdog = new KeptListing()
   readonly #activity = new KeptListing()
-  readonly #activityText = searchText(activityTexts)
+  readonly #parseStreams = filterParser(STREAM_FILTER)
+  readonly #parseChanges = filterParser(ACTIVITY_FILTER)
 
   /** @param filter the streams to list */
   constructor(filter?: StreamFilter) {
@@ -24,16 +27,12 @@ export class Lists {
     this.#streams = new TableList({
       ...(isSelected && { isIn: isSelected }),
       sort: { by: 'name', isDescending: false },
-      textOf: streamText,
-      fieldsOf: fieldsOfStream,
       keepsCursorOnly: false,
     })
     this.#leases = new TableList({
       isIn: (entry, nowMs) =>
         isHeld(leaseNow(entry.item.listed.lease, nowMs)) && (isSelected === undefined || isSelected(entry, nowMs)),
       sort: { by: 'since', isDescending: false },
-      textOf: leaseText,
-      fieldsOf: fieldsOfStream,
       // Where every change takes a lease, leases come and go all the time.
       keepsCursorOnly: true,
     })
@@ -52,26 +51,34 @@ export class Lists {
         return open?.name === state.stream ? this.#tree.listing(list, state.folded, open, nowMs) : NO_ROWS
       }
       case 'watchdog':
-        return this.#expiring(list.filter, data)
+        return this.#expiring(list.filter, data, nowMs)
       case 'activity':
-        return this.#activities(list.filter, data)
+        return this.#activities(list.filter, data, nowMs)
       default:
         return state.screen satisfies never
     }
   }
 
-  #expiring(filter: string, { watchdog: { next } }: Data): Listing {
-    return this.#watchdog.get([filter, next], () => {
-      const words = filterWords(filter)
-      const keys = next.map(({ stream }) => stream).filter(name => words.accepts(name.toLowerCase()))
+  /** What a filter finds changes with the streams and with time. */
+  #expiring(filter: string, { watchdog: { next }, streams }: Data, nowMs: number): Listing {
+    const wanted = this.#parseStreams(filter)
+    const inputs = wanted.isEmpty ? [next] : [next, filter, nowMs, streams.revision]
+    return this.#watchdog.get(inputs, () => {
+      const keys = next
+        .map(({ stream }) => stream)
+        .filter(name => {
+          if (wanted.isEmpty) return true
+          const entry = streams.get(name)
+          return wanted.accepts(entry === undefined ? name.toLowerCase() : streamText(entry, nowMs), entry, nowMs)
+        })
       return listingOf(keys, { matching: keys.length, total: next.length })
     })
   }
 
-  #activities(filter: string, { activity: { items } }: Data): Listing {
-    return this.#activity.get([filter, items], () => {
-      const words = filterWords(filter)
-      const passing = words.isEmpty ? items : items.filter(item => words.accepts(this.#activityText(item)))
+  #activities(filter: string, { activity: { items } }: Data, nowMs: number): Listing {
+    const wanted = this.#parseChanges(filter)
+    return this.#activity.get(wanted.isEmpty ? [items] : [items, filter, nowMs], () => {
+      const passing = wanted.isEmpty ? items : items.filter(item => wanted.accepts(activityText(item), item, nowMs))
       const keys = passing.map(({ key }) => key)
       return listingOf(keys, { matching: keys.length, total: items.length })
     })
@@ -82,8 +89,4 @@ export class Lists {
 function selectedBy(filter: StreamFilter): (entry: StreamEntry, nowMs: number) => boolean {
   return ({ item, isRead }, nowMs) =>
     mayPass(item.listed, filter) && (!isRead || verdictOf(item, filter, nowMs) !== 'no')
-}
-
-function activityTexts({ stream, tx: { by, op, why, on, changes } }: Activity): readonly string[] {
-  return [stream, by, op, why, on, ...changes.map(({ event }) => event)]
 }

@@ -6,7 +6,9 @@ import type { Summary } from '../../../stream/summary.ts'
 import type { StreamEntry, StreamTable } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { ListState, Sort } from '../state.ts'
-import { type FieldsOfRow, filterWords, listingOf, NO_ROWS } from './rows.ts'
+import { filterParser } from './filter.ts'
+import { listingOf, NO_ROWS } from './rows.ts'
+import { STREAM_FILTER, streamText } from './stream-text.ts'
 
 /** Rules of a list of streams. */
 export interface TableListRules {
@@ -14,9 +16,6 @@ export interface TableListRules {
   readonly isIn?: (entry: StreamEntry, nowMs: number) => boolean
   /** Default order. */
   readonly sort: Sort
-  /** The searched text of a stream. */
-  readonly textOf: (entry: StreamEntry, nowMs: number) => string
-  readonly fieldsOf: (entry: StreamEntry) => FieldsOfRow
   /** Of the rows that no longer belong, only the one under the cursor stays. */
   readonly keepsCursorOnly: boolean
 }
@@ -39,6 +38,7 @@ interface ListInputs {
  */
 export class TableList {
   readonly #rules: TableListRules
+  readonly #parse = filterParser(STREAM_FILTER)
   #inputs: ListInputs | undefined
   #listing: Listing = NO_ROWS
   #hasStale = false
@@ -71,12 +71,12 @@ export class TableList {
 
   /** Deadlines and claims pass without a write. */
   #changesWithTime({ filter, onlyBroken, sort }: ListInputs): boolean {
-    return this.#rules.isIn !== undefined || onlyBroken || sort?.by === 'status' || !filterWords(filter).isEmpty
+    return this.#rules.isIn !== undefined || onlyBroken || sort?.by === 'status' || !this.#parse(filter).isEmpty
   }
 
   /** The content of the streams does not matter then. */
   #isAllByName({ filter, onlyBroken, sort = this.#rules.sort }: Pick<ListInputs, Choice | 'sort'>): boolean {
-    return this.#rules.isIn === undefined && !onlyBroken && sort.by === 'name' && filterWords(filter).isEmpty
+    return this.#rules.isIn === undefined && !onlyBroken && sort.by === 'name' && this.#parse(filter).isEmpty
   }
 
   /** Whether a row that no longer matches stays in place. */
@@ -89,10 +89,10 @@ export class TableList {
   }
 
   #make(list: ListState, { table, nowMs }: ListInputs, stays: (name: string) => boolean): Listing {
-    const { isIn = () => true, textOf, fieldsOf, sort: usual } = this.#rules
+    const { isIn = () => true, sort: usual } = this.#rules
     const { filter, onlyBroken, sort = usual } = list
     if (this.#isAllByName(list)) return this.#all(sort)
-    const words = filterWords(filter)
+    const wanted = this.#parse(filter)
     const entries: StreamEntry[] = []
     const faint = new Set<string>()
     let total = 0
@@ -102,7 +102,7 @@ export class TableList {
       const belongs = isIn(entry, nowMs)
       if (belongs) total++
       const isShown = belongs && (!onlyBroken || isBroken(entry.item, nowMs))
-      const passes = isShown && (words.isEmpty || words.accepts(textOf(entry, nowMs), fieldsOf(entry)))
+      const passes = isShown && (wanted.isEmpty || wanted.accepts(streamText(entry, nowMs), entry, nowMs))
       if (!passes && !stays(name)) continue
       if (!passes) faint.add(name)
       entries.push(entry)

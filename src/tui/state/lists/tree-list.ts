@@ -1,10 +1,11 @@
-import { shownStatus, statusWord } from '../../../formats/stream/view.ts'
-import type { StreamEvent } from '../../../stream/event.ts'
+import { shownStatus } from '../../../formats/stream/view.ts'
 import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import { shownOf } from '../shown-stream.ts'
 import type { ListState } from '../state.ts'
-import { filterWords, listingOf, NO_ROWS, searchText } from './rows.ts'
+import { filterParser, type ParsedFilter } from './filter.ts'
+import { EVENT_FILTER, type EventRow, eventText } from './filters.ts'
+import { listingOf, NO_ROWS } from './rows.ts'
 
 /** Inputs of a listing. */
 interface TreeInputs {
@@ -21,7 +22,7 @@ interface TreeInputs {
  * filter is evaluated at most once a second; rows that no longer match stay, faint, until the cursor moves.
  */
 export class TreeList {
-  readonly #searchText = searchText(textsOf)
+  readonly #parse = filterParser(EVENT_FILTER)
   #inputs: TreeInputs | undefined
   #stream: string | undefined
   #listing: Listing = NO_ROWS
@@ -30,9 +31,10 @@ export class TreeList {
   listing({ filter, moves }: ListState, folded: ReadonlySet<string>, open: OpenStream, nowMs: number): Listing {
     const now: TreeInputs = { nodes: open.nodes, folded, filter, moves, revision: open.revision, nowMs }
     const before = this.#stream === open.name ? this.#inputs : undefined
-    if (before !== undefined && isCurrent(before, now, this.#hasStale)) return this.#listing
+    if (before !== undefined && isCurrent(before, now, this.#parse(filter).isEmpty, this.#hasStale))
+      return this.#listing
     const keeps = before?.filter === filter && before.moves === moves
-    this.#listing = filterWords(filter).isEmpty
+    this.#listing = this.#parse(filter).isEmpty
       ? unfiltered(open.nodes, folded)
       : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
     this.#inputs = now
@@ -42,28 +44,25 @@ export class TreeList {
 
   #passing(open: OpenStream, { filter, nowMs }: TreeInputs, before: Listing): Listing {
     const { nodes } = open
-    const words = filterWords(filter)
+    const wanted = this.#parse(filter)
     const shown = new Uint8Array(nodes.length)
     const passing = new Set<string>()
-    showWithAncestors(
-      nodes,
-      shown,
-      node => words.accepts(this.#textOf(node, open, nowMs)) && passing.add(node.key).size > 0,
-    )
+    showWithAncestors(nodes, shown, node => accepts(wanted, node, open, nowMs) && passing.add(node.key).size > 0)
     const ghosts = showWithAncestors(nodes, shown, ({ key }, at) => shown[at] === 0 && before.indexOf(key) >= 0)
     this.#hasStale = ghosts > 0
     const keys = nodes.filter((_, at) => shown[at] === 1).map(({ key }) => key)
     const faint = new Set(keys.filter(key => !passing.has(key)))
     return listingOf(keys, { faint, matching: passing.size, total: nodes.length })
   }
+}
 
-  #textOf({ id, again }: TreeNode, open: OpenStream, nowMs: number): string {
-    const event = again ? undefined : open.event(id)
-    if (event === undefined) return id.toLowerCase()
-    const shown = shownOf(open, nowMs)
-    // The displayed status changes with time and with events below: it cannot be cached with the event.
-    return shown === undefined ? this.#searchText(event) : `${this.#searchText(event)}\n${shownStatus(shown, event)}`
-  }
+function accepts(wanted: ParsedFilter<EventRow>, { id, again }: TreeNode, open: OpenStream, nowMs: number): boolean {
+  const event = again ? undefined : open.event(id)
+  if (event === undefined) return wanted.accepts(id.toLowerCase(), undefined, nowMs)
+  const shown = shownOf(open, nowMs)
+  // The displayed status changes with time and with events below: it cannot be cached with the event.
+  const text = shown === undefined ? eventText(event) : `${eventText(event)}\n${shownStatus(shown, event)}`
+  return wanted.accepts(text, { event, shown }, nowMs)
 }
 
 /** Shows the wanted nodes and their ancestors. @returns the number of wanted nodes */
@@ -85,9 +84,9 @@ function showWithAncestors(
   return wanted
 }
 
-function isCurrent(before: TreeInputs, now: TreeInputs, hasGhosts: boolean): boolean {
+function isCurrent(before: TreeInputs, now: TreeInputs, isWhole: boolean, hasGhosts: boolean): boolean {
   if (before.nodes !== now.nodes || before.filter !== now.filter) return false
-  if (filterWords(now.filter).isEmpty) return before.folded === now.folded
+  if (isWhole) return before.folded === now.folded
   if (hasGhosts && before.moves !== now.moves) return false
   return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
 }
@@ -101,8 +100,4 @@ function unfiltered(nodes: readonly TreeNode[], folded: ReadonlySet<string>): Li
     at = folded.has(node.key) ? node.end : at + 1
   }
   return listingOf(keys, { matching: nodes.length, total: nodes.length })
-}
-
-function textsOf({ id, name, status, topic, key, msg, lc }: StreamEvent): readonly string[] {
-  return [id, name, statusWord(status), topic, key, msg, lc.owner ?? '', lc.msg ?? '']
 }
