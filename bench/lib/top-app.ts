@@ -41,6 +41,7 @@ export class TopApp {
       listing: this.#lists.listing(this.#state, this.data, nowMs()),
       facts: { address: 'memory:bench', isProtected: false, protectedName: '', selection: '', version: '0.0.0' },
       nowMs: nowMs(),
+      listingFor: state => this.#lists.listing(state, this.data, nowMs()),
       commandFor: () => '',
       detailLength: () => 0,
     }

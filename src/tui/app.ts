@@ -129,6 +129,7 @@ export class App {
       listing: this.#lists.listing(this.#state, data, nowMs),
       facts: this.#facts,
       nowMs,
+      listingFor: state => this.#lists.listing(state, data, nowMs),
       commandFor: subject => this.#options.ports.commandFor(subject),
       detailLength: state => detailLength({ ...context, state }),
     }

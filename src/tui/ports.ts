@@ -87,6 +87,10 @@ export interface Ports {
    * something.
    */
   runLine(line: string, mayWrite: boolean, signal: AbortSignal): Promise<LineOutput>
+  /** The words that can end a command line, as they are typed. */
+  completeLine(line: string, signal: AbortSignal): Promise<readonly string[]>
+  /** Opens the store of a context, which then is shown in place of this one. @throws if there is none */
+  switchStore(context: string): Promise<void>
   /** The command line that shows the same. */
   commandFor(subject: CommandContext): string
   /** One line that explains an error, without secrets, safe to print. */

@@ -24,6 +24,8 @@ export interface PortsOptions {
   readonly filterArgv?: readonly string[]
   /** Changes can be unlocked. */
   readonly mayUnlock: boolean
+  /** Opens the store of a context, to be shown when this dashboard has ended. */
+  readonly onSwitch: (context: string) => Promise<void>
   /** Receives the outcome of a stopped change in safe lines, because the screen may already be gone. */
   readonly onStopped?: (lines: readonly string[]) => void
 }
@@ -31,7 +33,7 @@ export interface PortsOptions {
 /** The operations of the dashboard, done by the code of the commands. */
 export function portsOf(
   opened: RuntimeStore,
-  { filterArgv = [], mayUnlock, onStopped = () => {} }: PortsOptions,
+  { filterArgv = [], mayUnlock, onSwitch, onStopped = () => {} }: PortsOptions,
   runtime: ProgramRuntime,
 ): Ports {
   const prepared = new WeakMap<Preview, Prepared>()
@@ -59,6 +61,8 @@ export function portsOf(
     },
     dryRun: signal => dryRun(store, runtime, signal),
     runLine: (line, mayWrite, signal) => lines.run(line, mayWrite, signal),
+    completeLine: (line, signal) => lines.complete(line, signal),
+    switchStore: onSwitch,
     commandFor: subject => commandFor(subject, filterArgv, runtime),
     explain: error => explain(error, runtime),
   }

@@ -2,10 +2,12 @@ import type { ChangeVerb } from '../ports.ts'
 import { askChange, isRunning } from './change.ts'
 import type { ScreenContext } from './context.ts'
 import {
+  goToFirstMatch,
   goToMatch,
   heightOf,
   markAll,
   moveBy,
+  moveByHalfPages,
   moveByPages,
   moveToEnd,
   reverseSort,
@@ -30,13 +32,14 @@ import {
   withOnlyBroken,
 } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
-import type { Screen, State } from './state.ts'
+import type { KeyPrefix, KeyPress, Screen, State } from './state.ts'
 import { clamp, copyText, listOf, only, type Transition, withNotice } from './transition.ts'
+import { openView } from './views.ts'
 import { toggleWrites } from './write-lock.ts'
 
 /** Runs the command of a key. */
-export function runCommand(state: State, context: ScreenContext, command: KeyCommand): Transition {
-  return COMMANDS[command](state, context)
+export function runCommand(state: State, context: ScreenContext, command: KeyCommand, press: KeyPress): Transition {
+  return COMMANDS[command](state, context, press)
 }
 
 /** Quits, but asks first while a change is running; a second request does not wait for it. */
@@ -50,7 +53,7 @@ export function openHelp(state: State): State {
   return { ...state, dialog: { kind: 'help', top: 0 } }
 }
 
-type Command = (state: State, context: ScreenContext) => Transition
+type Command = (state: State, context: ScreenContext, press: KeyPress) => Transition
 
 const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   down: moveCommand(
@@ -77,13 +80,27 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
     (state, context) => moveByPages(state, context, -1),
     (top, page) => top - page,
   ),
+  'half-down': moveCommand(
+    (state, context) => moveByHalfPages(state, context, 1),
+    (top, page) => top + Math.ceil(page / 2),
+  ),
+  'half-up': moveCommand(
+    (state, context) => moveByHalfPages(state, context, -1),
+    (top, page) => top - Math.ceil(page / 2),
+  ),
+  center: prefixCommand('center'),
   fold: treeCommand(foldOrGoUp),
   unfold: treeCommand(unfoldOrGoDown),
-  enter: (state, context) =>
-    state.screen === 'stream' ? treeCommand(toggleFold)(state, context) : only(openStream(state, context, 'tree')),
+  enter: (state, context, press) =>
+    state.screen === 'stream'
+      ? treeCommand(toggleFold)(state, context, press)
+      : only(openStream(state, context, 'tree')),
   back,
   filter: state => only(filterPrompt(state)),
-  broken: state => only(withOnlyBroken(state, !listOf(state).onlyBroken)),
+  broken: (state, context) => only(toggleBroken(state, context)),
+  health: prefixCommand('health'),
+  view: prefixCommand('view'),
+  'digit-view': (state, context, { key }) => only(openView(state, context, key)),
   'next-match': matchCommand(1),
   'previous-match': matchCommand(-1),
   mark: listCommand(toggleMark),
@@ -130,6 +147,18 @@ function moveCommand(move: Change, topAfter: (top: number, page: number) => numb
     if (!isScrolled(state)) return only(move(state, context))
     return only(scrollTo(state, context, topAfter(state.paneTop, Math.max(1, heightOf(state) - 1))))
   }
+}
+
+/** `F`: only what is broken, with the cursor on it; or all again. */
+function toggleBroken(state: State, context: ScreenContext): State {
+  if (isScrolled(state)) return state
+  const next = withOnlyBroken(state, !listOf(state).onlyBroken)
+  return goToFirstMatch(next, { ...context, listing: context.listingFor(next) })
+}
+
+/** Waits for another key. */
+function prefixCommand(prefix: KeyPrefix): Command {
+  return state => only({ ...state, prefix })
 }
 
 function matchCommand(by: 1 | -1): Command {

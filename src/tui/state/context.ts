@@ -41,6 +41,8 @@ export interface ScreenContext {
   readonly facts: StoreInfo
   /** The store's clock, floored to a second, epoch ms. */
   readonly nowMs: number
+  /** The rows of the screen that another state shows. */
+  listingFor(state: State): Listing
   /** Number of lines of the details below the tree. */
   detailLength(state: State): number
   commandFor(subject: CommandContext): string

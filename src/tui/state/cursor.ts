@@ -42,6 +42,17 @@ export function moveByPages(state: State, context: ScreenContext, pages: number)
   return moveTo(state, context, to, rowsAboveCursor(state, context))
 }
 
+/** Moves list and cursor by half a screen. */
+export function moveByHalfPages(state: State, context: ScreenContext, pages: number): State {
+  const to = cursorIndex(state, context) + pages * Math.max(1, Math.floor(heightOf(state) / 2))
+  return moveTo(state, context, to, rowsAboveCursor(state, context))
+}
+
+/** Moves the list so that the row under the cursor is in the middle of the screen. */
+export function centerCursor(state: State, context: ScreenContext): State {
+  return moveTo(state, context, cursorIndex(state, context), Math.floor(heightOf(state) / 2))
+}
+
 /** Puts the cursor on a row, `offset` rows below the top of the window if the list allows. */
 function moveTo(state: State, context: ScreenContext, to: number, offset: number): State {
   const { keys } = context.listing
@@ -137,9 +148,22 @@ export function withoutMarks(state: State): State {
   return listOf(state).marks.size === 0 ? state : withList(state, { marks: new Set() })
 }
 
+/** To the first row that matches the filter, unless the cursor is on one. */
+export function goToFirstMatch(state: State, context: ScreenContext): State {
+  const { keys, isFaint } = matchingRows(context)
+  const { cursor } = listOf(state)
+  if (cursor !== undefined && context.listing.indexOf(cursor) >= 0 && !isFaint(cursor)) return state
+  return moveToKey(
+    state,
+    context,
+    keys.find(each => !isFaint(each)),
+  )
+}
+
 /** To the next or previous row that matches the filter, wrapping around. */
 export function goToMatch(state: State, context: ScreenContext, by: 1 | -1): State {
-  if (listOf(state).filter === '') return withNotice(state, context, 'no filter: / sets one')
+  const { filter, onlyBroken } = listOf(state)
+  if (filter === '' && !onlyBroken) return withNotice(state, context, 'no filter: / sets one')
   const { keys, isFaint } = matchingRows(context)
   const from = cursorIndex(state, context)
   for (let step = 1; step <= keys.length; step++) {

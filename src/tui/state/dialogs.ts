@@ -2,6 +2,7 @@ import { changeKey, changePaste, isRunning } from './change.ts'
 import type { ScreenContext } from './context.ts'
 import { helpLayout } from './help.ts'
 import { dialogHeight } from './layout.ts'
+import { openNamed } from './panes.ts'
 import type { Dialog, KeyPress, State } from './state.ts'
 import { editField, pasteText } from './text-field.ts'
 import { clamp, only, type Transition, withNotice } from './transition.ts'
@@ -73,13 +74,36 @@ function textKey(
   dialog: Of<'help' | 'outcomes' | 'output'>,
   press: KeyPress,
 ): Transition {
+  const opened = press.key === 'enter' ? openedStream(context, dialog) : undefined
+  if (opened !== undefined) return only(openNamed(closeDialog(state), opened))
   if (isCloseKey(press) || CLOSING[dialog.kind].has(press.key)) return leaveText(state, context, dialog)
   if (dialog.kind === 'outcomes' && press.key === 's' && isRunning(state.batch) && !state.batch.isStopping) {
     const [next, effects] = stopChange(state, false)
     return [withNotice(next, context, 'changes not yet started are skipped'), effects]
   }
+  if (dialog.kind === 'output' && dialog.cursor !== undefined)
+    return only({ ...state, dialog: withCursorMoved(state, { ...dialog, cursor: dialog.cursor }, press) })
   const top = topAfterKey(state, dialog, press)
   return only(top === dialog.top ? state : { ...state, dialog: { ...dialog, top } })
+}
+
+/** The stream that the line under the cursor names. */
+function openedStream(context: ScreenContext, dialog: Dialog): string | undefined {
+  if (dialog.kind !== 'output' || dialog.cursor === undefined) return undefined
+  return streamIn(dialog.output?.lines[dialog.cursor] ?? '', context)
+}
+
+/** The first word of a line that is the name of a known stream. */
+export function streamIn(line: string, { data }: Pick<ScreenContext, 'data'>): string | undefined {
+  return line.split(/\s+/).find(word => word !== '' && data.streams.get(word) !== undefined)
+}
+
+/** The cursor of an output moves line by line, and the window with it. */
+function withCursorMoved(state: State, dialog: Of<'output'> & { readonly cursor: number }, { key }: KeyPress): Dialog {
+  const page = pageOf(state, dialog)
+  const by = LINES.get(key) ?? (PAGES.get(key) ?? 0) * page
+  const cursor = clamp(dialog.cursor + by, 0, Math.max(0, linesOf(state, dialog) - 1))
+  return { ...dialog, cursor, top: topOf(state, dialog, clamp(dialog.top, cursor - page + 1, cursor)) }
 }
 
 const CLOSING = {
@@ -143,7 +167,7 @@ function pageOf({ size }: State, dialog: Scrolling): number {
 function linesOf(state: State, dialog: Scrolling): number {
   switch (dialog.kind) {
     case 'help':
-      return helpLayout(state.size.columns).total
+      return helpLayout(state.size.columns, state.screen).total
     case 'outcomes':
       return (state.batch?.outcomes.length ?? 0) + endLines(state)
     case 'output':

@@ -43,6 +43,7 @@ export function initialState({
     frozen: undefined,
     writes: isAsked ? { kind: 'locked' } : writesOf(writes, nowMs),
     prompt: undefined,
+    prefix: undefined,
     dialog: isAsked ? { kind: 'unlock', name: protectedName, field: EMPTY_FIELD, isWrong: false } : undefined,
     notice: undefined,
     batch: undefined,

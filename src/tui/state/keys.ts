@@ -1,3 +1,4 @@
+import { visibleText } from '../../util/visible-text.ts'
 import type { KeyPress, Screen, State } from './state.ts'
 
 /** Commands of keys, where no dialog and no prompt has the keys. */
@@ -8,12 +9,18 @@ export type KeyCommand =
   | 'last'
   | 'page-down'
   | 'page-up'
+  | 'half-down'
+  | 'half-up'
+  | 'center'
   | 'fold'
   | 'unfold'
   | 'enter'
   | 'back'
   | 'filter'
   | 'broken'
+  | 'health'
+  | 'view'
+  | 'digit-view'
   | 'next-match'
   | 'previous-match'
   | 'mark'
@@ -73,6 +80,9 @@ export const KEYS: readonly KeyBinding[] = [
   { command: 'last', keys: ['G', 'end'], does: 'to the last row', group: 'Move' },
   { command: 'page-down', keys: ['pagedown', 'ctrl-f'], does: 'a screen down', group: 'Move' },
   { command: 'page-up', keys: ['pageup', 'ctrl-b'], does: 'a screen up', group: 'Move' },
+  { command: 'half-down', keys: ['ctrl-d'], does: 'half a screen down', group: 'Move' },
+  { command: 'half-up', keys: ['ctrl-u'], does: 'half a screen up', group: 'Move' },
+  { command: 'center', keys: ['z'], does: 'zz: the row to the middle of the screen', group: 'Move' },
   {
     command: 'enter',
     keys: ['enter'],
@@ -100,7 +110,7 @@ export const KEYS: readonly KeyBinding[] = [
   {
     command: 'filter',
     keys: ['/'],
-    does: 'filter by words: all must match, !word must not; owner:w-7 names a field',
+    does: 'filter: words, !word, "two words", /regexp/, owner:w-7 failed>0 due<10m age>1d',
     hint: 'filter',
     group: 'Select',
   },
@@ -110,8 +120,22 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'only what is broken: failed, abandoned, overdue, unreadable',
     hint: 'broken',
     group: 'Select',
-    screens: ['streams'],
+    screens: ['streams', 'stream'],
   },
+  {
+    command: 'health',
+    keys: ['f'],
+    does: 'only one of the numbers above: ff failed, fa abandoned, fo overdue, …',
+    hint: 'only',
+    group: 'Select',
+  },
+  {
+    command: 'view',
+    keys: ["'"],
+    does: 'the saved view of this letter or digit; :view NAME saves one',
+    group: 'Select',
+  },
+  { command: 'digit-view', keys: ['0', '7', '8', '9'], does: 'the same without the quote', group: 'Select' },
   { command: 'next-match', keys: ['n'], does: 'next match', group: 'Select' },
   { command: 'previous-match', keys: ['N'], does: 'previous match', group: 'Select' },
   { command: 'mark', keys: ['space'], does: 'mark, and one down', hint: 'mark', group: 'Select', screens: CHANGES },
@@ -233,8 +257,16 @@ export function bindingFor({ key }: Pick<KeyPress, 'key'>, { screen }: Pick<Stat
   return BY_KEY.get(key)?.find(binding => worksOn(binding, screen))
 }
 
+/** What a key without a meaning on the screen does elsewhere. Safe to print. */
+export function elsewhereText({ key }: Pick<KeyPress, 'key'>): string {
+  const [binding] = BY_KEY.get(key) ?? []
+  const label = visibleText(keyLabel(key))
+  if (binding?.screens === undefined) return `${label} has no meaning: ? shows the keys`
+  return `${label} (${binding.hint ?? binding.does}) works on ${binding.screens.join(', ')}`
+}
+
 /** True if the binding works on the screen. */
-export function worksOn({ screens }: Pick<KeyBinding, 'screens'>, screen: Screen): boolean {
+export function worksOn({ screens }: { readonly screens?: readonly Screen[] | undefined }, screen: Screen): boolean {
   return screens === undefined || screens.includes(screen)
 }
 

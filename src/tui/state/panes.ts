@@ -211,10 +211,16 @@ export function showScreen(state: State, context: ScreenContext, screen: Screen)
 export function openStream(state: State, context: ScreenContext, pane: State['pane']): State {
   const stream = streamUnderCursor(state, context)
   if (stream === undefined || state.screen === 'stream') return state
+  return openNamed(state, stream, pane)
+}
+
+/** Opens a stream by its name. */
+export function openNamed(state: State, stream: string, pane: State['pane'] = 'tree'): State {
   const isSame = stream === state.stream
   const fresh = { ...state, lists: { ...state.lists, stream: FRESH_LIST }, folded: new Set<string>(), paneTop: 0 }
   const there = isSame ? withPane(state, pane) : { ...fresh, pane }
-  return unfreeze({ ...there, stream, screen: 'stream', cameFrom: state.screen })
+  const cameFrom = state.screen === 'stream' ? state.cameFrom : state.screen
+  return unfreeze({ ...there, stream, screen: 'stream', cameFrom })
 }
 
 /** Toggles timeline or XML; on other screens, opens that pane of the stream under the cursor. */

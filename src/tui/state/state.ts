@@ -31,6 +31,8 @@ export interface State {
   readonly frozen: { readonly revision: number } | undefined
   readonly writes: Writes
   readonly prompt: Prompt | undefined
+  /** A key was pressed that waits for another one. */
+  readonly prefix: KeyPrefix | undefined
   readonly dialog: Dialog | undefined
   /** One line about the last action, for a limited time. */
   readonly notice: Notice | undefined
@@ -96,13 +98,30 @@ export interface TextField {
 /** The last line of the screen while something is typed into it. */
 export type Prompt =
   | { readonly kind: 'filter'; readonly field: TextField; readonly before: string }
-  | { readonly kind: 'line'; readonly field: TextField; readonly past: number | undefined }
+  | {
+      readonly kind: 'line'
+      readonly field: TextField
+      readonly past: number | undefined
+      readonly completion?: LineCompletion | undefined
+    }
+
+/** The words that `tab` found for the end of a line. */
+export interface LineCompletion {
+  /** Where the word begins. */
+  readonly start: number
+  readonly words: readonly string[]
+  /** The one that was put in; `undefined` before the first. */
+  readonly at: number | undefined
+}
 
 export interface Notice {
   readonly text: string
   readonly style: 'plain' | 'good' | 'warn' | 'bad'
   readonly untilMs: number
 }
+
+/** `f` and one of the numbers, `'` and a view, `zz`. */
+export type KeyPrefix = 'health' | 'view' | 'center'
 
 /** A dialog in front of the screen; it has the keys. */
 export type Dialog =
@@ -120,6 +139,8 @@ export interface OutputDialog {
   readonly line: string
   readonly output: LineOutput | undefined
   readonly top: number
+  /** The line under the cursor, if lines name streams: `enter` opens that stream. */
+  readonly cursor?: number
   /** Started while changes were unlocked: closing it would hide what it has changed by then. */
   readonly mayWrite?: true
   readonly isStopping?: true
@@ -170,6 +191,7 @@ export type Action =
   | { readonly kind: 'batch-ended'; readonly end: NonNullable<Batch['end']> }
   | { readonly kind: 'line-answered'; readonly output: LineOutput }
   | { readonly kind: 'notice'; readonly text: string; readonly style: Notice['style'] }
+  | { readonly kind: 'completed'; readonly typed: string; readonly words: readonly string[] }
   | { readonly kind: 'settings-saved'; readonly settings: DashboardSettings }
 
 /** A side effect besides drawing. */
@@ -186,6 +208,10 @@ export type Effect =
   | { readonly kind: 'stop-batch' }
   | { readonly kind: 'run-line'; readonly line: string; readonly mayWrite: boolean }
   | { readonly kind: 'stop-line' }
+  /** Finds the words that can end a line; `typed` comes back with them. */
+  | { readonly kind: 'complete'; readonly line: string; readonly typed: string }
+  /** Opens the store of a context in place of this one. */
+  | { readonly kind: 'switch-store'; readonly context: string }
   | { readonly kind: 'copy'; readonly text: string }
   | { readonly kind: 'save-settings'; readonly change: SettingsChange }
   | { readonly kind: 'read-now' }

@@ -1,9 +1,12 @@
 import { endChange, withOutcome, withPreview, withPreviewFault } from './change.ts'
-import { askQuit, openHelp, runCommand } from './commands.ts'
+import { runCommand } from './commands.ts'
 import type { ScreenContext } from './context.ts'
 import { heightOf, rememberCursor } from './cursor.ts'
-import { dialogKey, dialogPaste, topOf } from './dialogs.ts'
-import { bindingFor } from './keys.ts'
+import { dialogKey, dialogPaste, streamIn, topOf } from './dialogs.ts'
+import { prefixedKey } from './key-prefix.ts'
+import { bindingFor, elsewhereText } from './keys.ts'
+import { withCompletion } from './line-completion.ts'
+import { runOwnLine } from './own-commands.ts'
 import { isScrolled, scrollTo } from './panes.ts'
 import { promptKey, promptPaste } from './prompt.ts'
 import type { Action, KeyPress, State } from './state.ts'
@@ -18,7 +21,15 @@ export { initialState } from './initial-state.ts'
  */
 export function update(state: State, action: Action, context: ScreenContext): Transition {
   const [next, effects] = applyAction(rememberCursor(state, context), action, context)
-  return [withDetailsOfCursor(state, withinBounds(next, context)), effects]
+  return [withDetailsOfCursor(state, withNoticeOfScreen(state, withinBounds(next, context))), effects]
+}
+
+/** A notice is about the screen where it appeared: it would cover the keys of the next one. */
+function withNoticeOfScreen(before: State, after: State): State {
+  const isSame = after.screen === before.screen && after.pane === before.pane
+  return isSame || after.notice === undefined || after.notice !== before.notice
+    ? after
+    : { ...after, notice: undefined }
 }
 
 /** The details of another event begin at their top. */
@@ -47,9 +58,11 @@ function applyAction(state: State, action: Action, context: ScreenContext): Tran
     case 'batch-ended':
       return endChange(state, context, action.end)
     case 'line-answered':
-      return only(withOutput(state, action.output))
+      return only(withOutput(state, context, action.output))
     case 'notice':
       return only(withNotice(state, context, action.text, action.style))
+    case 'completed':
+      return only(withCompletion(state, action.typed, action.words))
     case 'settings-saved':
       return only({ ...state, settings: action.settings })
     default:
@@ -62,13 +75,11 @@ function pressKey(state: State, context: ScreenContext, press: KeyPress): Transi
   if (press.key === 'ctrl-l') return only(state, { kind: 'repaint' })
   if (press.key === 'ctrl-z') return only(state, { kind: 'suspend' })
   if (state.dialog !== undefined) return dialogKey(state, context, state.dialog, press)
-  if (state.prompt !== undefined) return promptKey(state, context, state.prompt, press, runOwn)
+  if (state.prompt !== undefined) return promptKey(state, context, state.prompt, press, runOwnLine)
+  if (state.prefix !== undefined) return only(prefixedKey(state, context, state.prefix, press))
   const binding = bindingFor(press, state)
-  return binding === undefined ? only(state) : runCommand(state, context, binding.command)
-}
-
-function runOwn(state: State, command: 'quit' | 'help'): Transition {
-  return command === 'quit' ? askQuit(state) : only(openHelp(state))
+  if (binding === undefined) return only(withNotice(state, context, elsewhereText(press)))
+  return runCommand(state, context, binding.command, press)
 }
 
 function paste(state: State, text: string): State {
@@ -76,10 +87,15 @@ function paste(state: State, text: string): State {
   return state.prompt === undefined ? state : promptPaste(state, state.prompt, text)
 }
 
-function withOutput(state: State, output: Extract<Action, { kind: 'line-answered' }>['output']): State {
+function withOutput(
+  state: State,
+  context: ScreenContext,
+  output: Extract<Action, { kind: 'line-answered' }>['output'],
+): State {
   const { dialog } = state
   if (dialog?.kind !== 'output' || dialog.output !== undefined) return state
-  return { ...state, dialog: { ...dialog, output } }
+  const first = output.lines.findIndex(line => streamIn(line, context) !== undefined)
+  return { ...state, dialog: { ...dialog, output, ...(first >= 0 && { cursor: first }) } }
 }
 
 function withoutOldNotice(state: State, { nowMs }: ScreenContext): State {

@@ -1,4 +1,4 @@
-import { spacedCount } from '../../formats/terminal/numbers.ts'
+import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Scene } from '../state/context.ts'
 import { type Area, BLANK, rowOf, type ScreenRow } from './row.ts'
@@ -34,7 +34,7 @@ export function noStreams(scene: Scene, area: Area): ScreenRow[] {
 export function noMatch({ state, listing }: Scene, area: Area, what: string): ScreenRow[] {
   const { filter: typed, onlyBroken } = state.lists[state.screen]
   if (onlyBroken && typed === '')
-    return emptyRows(area, `nothing is broken: ${spacedCount(listing.total)} streams`, ['F shows all'], 'good')
+    return emptyRows(area, `nothing is broken: ${spacedCounted(listing.total, what)}`, ['F shows all'], 'good')
   const filter = safeText(typed)
   return emptyRows(area, `no ${what} of ${spacedCount(listing.total)} matches "${filter}"`, ['esc clears the filter'])
 }

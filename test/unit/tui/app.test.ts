@@ -227,6 +227,8 @@ function optionsOver(store: StreamStore, ports: Partial<Ports> = {}): AppOptions
       carryOut: none,
       dryRun: none,
       runLine: none,
+      completeLine: none,
+      switchStore: none,
       commandFor: () => 'leasectl ls',
       explain: error => ({ code: 'fault', message: error instanceof Error ? error.message : '' }),
       ...ports,

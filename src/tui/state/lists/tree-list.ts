@@ -1,4 +1,5 @@
 import { shownStatus } from '../../../formats/stream/view.ts'
+import { isSuperseded } from '../../../stream/event.ts'
 import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import { shownOf } from '../shown-stream.ts'
@@ -12,6 +13,7 @@ interface TreeInputs {
   readonly nodes: readonly TreeNode[]
   readonly folded: ReadonlySet<string>
   readonly filter: string
+  readonly onlyBroken: boolean
   readonly moves: number
   readonly revision: number
   readonly nowMs: number
@@ -28,26 +30,36 @@ export class TreeList {
   #listing: Listing = NO_ROWS
   #hasStale = false
 
-  listing({ filter, moves }: ListState, folded: ReadonlySet<string>, open: OpenStream, nowMs: number): Listing {
-    const now: TreeInputs = { nodes: open.nodes, folded, filter, moves, revision: open.revision, nowMs }
+  listing(
+    { filter, onlyBroken, moves }: ListState,
+    folded: ReadonlySet<string>,
+    open: OpenStream,
+    nowMs: number,
+  ): Listing {
+    const now: TreeInputs = { nodes: open.nodes, folded, filter, onlyBroken, moves, revision: open.revision, nowMs }
+    const isWhole = !onlyBroken && this.#parse(filter).isEmpty
     const before = this.#stream === open.name ? this.#inputs : undefined
-    if (before !== undefined && isCurrent(before, now, this.#parse(filter).isEmpty, this.#hasStale))
-      return this.#listing
-    const keeps = before?.filter === filter && before.moves === moves
-    this.#listing = this.#parse(filter).isEmpty
-      ? unfiltered(open.nodes, folded)
-      : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
+    if (before !== undefined && isCurrent(before, now, isWhole, this.#hasStale)) return this.#listing
+    const keeps = before?.filter === filter && before.onlyBroken === onlyBroken && before.moves === moves
+    this.#listing = isWhole ? unfiltered(open.nodes, folded) : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
     this.#inputs = now
     this.#stream = open.name
     return this.#listing
   }
 
-  #passing(open: OpenStream, { filter, nowMs }: TreeInputs, before: Listing): Listing {
+  #passing(open: OpenStream, { filter, onlyBroken, nowMs }: TreeInputs, before: Listing): Listing {
     const { nodes } = open
     const wanted = this.#parse(filter)
     const shown = new Uint8Array(nodes.length)
     const passing = new Set<string>()
-    showWithAncestors(nodes, shown, node => accepts(wanted, node, open, nowMs) && passing.add(node.key).size > 0)
+    showWithAncestors(
+      nodes,
+      shown,
+      node =>
+        (!onlyBroken || isBrokenNode(node, open, nowMs)) &&
+        accepts(wanted, node, open, nowMs) &&
+        passing.add(node.key).size > 0,
+    )
     const ghosts = showWithAncestors(nodes, shown, ({ key }, at) => shown[at] === 0 && before.indexOf(key) >= 0)
     this.#hasStale = ghosts > 0
     const keys = nodes.filter((_, at) => shown[at] === 1).map(({ key }) => key)
@@ -55,6 +67,16 @@ export class TreeList {
     return listingOf(keys, { faint, matching: passing.size, total: nodes.length })
   }
 }
+
+/** It failed and no retry has replaced it, or it is late, or its worker is silent. */
+function isBrokenNode({ id, again }: TreeNode, open: OpenStream, nowMs: number): boolean {
+  const event = again ? undefined : open.event(id)
+  const shown = event && shownOf(open, nowMs)
+  if (event === undefined || shown === undefined || isSuperseded(event)) return false
+  return BROKEN.has(shownStatus(shown, event))
+}
+
+const BROKEN: ReadonlySet<string> = new Set(['aborted', 'overdue', 'abandoned'])
 
 function accepts(wanted: ParsedFilter<EventRow>, { id, again }: TreeNode, open: OpenStream, nowMs: number): boolean {
   const event = again ? undefined : open.event(id)
@@ -85,7 +107,7 @@ function showWithAncestors(
 }
 
 function isCurrent(before: TreeInputs, now: TreeInputs, isWhole: boolean, hasGhosts: boolean): boolean {
-  if (before.nodes !== now.nodes || before.filter !== now.filter) return false
+  if (before.nodes !== now.nodes || before.filter !== now.filter || before.onlyBroken !== now.onlyBroken) return false
   if (isWhole) return before.folded === now.folded
   if (hasGhosts && before.moves !== now.moves) return false
   return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)

@@ -82,20 +82,25 @@ function hints({ end, isStopping }: Batch, place: string): string {
 }
 
 /** The output of a `:` line, with its exit code unless 0. */
-export function outputRows({ line, output, top }: Extract<Dialog, { kind: 'output' }>, area: Area): ScreenRow[] {
+export function outputRows(
+  { line, output, top, cursor }: Extract<Dialog, { kind: 'output' }>,
+  area: Area,
+): ScreenRow[] {
   const title = `:${safeText(line)}`
   if (output === undefined) {
     return band(title, [{ spans: [['running…', 'active']], rank: 0 }, hint('esc stops it')], area)
   }
   const failed: DialogLine[] = output.exit === 0 ? [] : [{ spans: [[`✗ exit code ${output.exit}`, 'bad']], rank: 0 }]
   const { lines } = output
-  const visible = windowFrom(lines.length, top, area.rows - AROUND_OUTPUT - failed.length, at =>
-    safeText(lines[at] ?? ''),
-  )
-  const shown = visible.items.map((text): DialogLine => ({ spans: [[text, 'plain']], rank: 1 }))
+  const visible = windowFrom(lines.length, top, area.rows - AROUND_OUTPUT - failed.length, (at): DialogLine => {
+    const text = safeText(lines[at] ?? '')
+    if (cursor === undefined) return { spans: [[text, 'plain']], rank: 1 }
+    return { spans: [[`${at === cursor ? '›' : ' '}${text}`, at === cursor ? 'strong' : 'plain']], rank: 1 }
+  })
   const empty: DialogLine[] = lines.length === 0 ? [{ spans: [['nothing was printed', 'dim']], rank: 1 }] : []
-  const keys = visible.place === '' ? 'esc closes' : `${visible.place}   j/k   esc closes`
-  return band(title, [...shown, ...empty, ...failed, hint(keys)], area)
+  const close = cursor === undefined ? 'esc closes' : 'enter opens the stream   esc closes'
+  const keys = visible.place === '' ? close : `${visible.place}   j/k   ${close}`
+  return band(title, [...visible.items, ...empty, ...failed, hint(keys)], area)
 }
 
 /** Rows of rules and keys. */

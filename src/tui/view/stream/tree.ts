@@ -164,7 +164,8 @@ function lineRow(item: VisibleNode, { shown, width }: TreeContext): ScreenRow {
 
 function emptyTree(scene: Scene, open: OpenStream, area: Area): ScreenRow[] {
   if (open.nodes.length === 0) return emptyRows(area, 'no events yet', [], 'dim')
-  return scene.state.lists.stream.filter === '' ? [] : noMatch(scene, area, 'event')
+  const { filter, onlyBroken } = scene.state.lists.stream
+  return filter === '' && !onlyBroken ? [] : noMatch(scene, area, 'event')
 }
 
 type TreeColumnId =

@@ -289,7 +289,7 @@ test('a store that does not answer makes the preview throw, and the change repor
 test('a closed stdout does not end the program during a change; afterwards it does again', async () => {
   const world = await worldOf(['s'])
   const { runtime } = fakeRuntime(world, ['top'])
-  const ports = portsOf(await runtime.openStore({}), { mayUnlock: true }, runtime)
+  const ports = portsOf(await runtime.openStore({}), { mayUnlock: true, onSwitch: async () => {} }, runtime)
   const kinds: string[] = []
   const preview = await look(ports, 'cancel', streams('s'))
   await ports.carryOut(preview, '', () => void kinds.push(runtime.kind), never)

@@ -65,8 +65,11 @@ describe('screens', () => {
   })
 
   it('accept only their own keys', () => {
-    const there = stage().press('D', 'h', 'l', 'f5', 'ä')
-    expect([there.effects, there.state]).toEqual([[], stage().state])
+    const there = stage()
+    for (const key of ['D', 'h', 'l', 'f5', 'ä']) {
+      there.press(key)
+      expect([there.effects, { ...there.state, notice: undefined }]).toEqual([[], stage().state])
+    }
     expect(there.press('4', 'D').effects).toEqual([{ kind: 'dry-run' }])
   })
 })

@@ -40,7 +40,12 @@ export class Stage {
 
   /** The view of the state: rows of its screen. */
   get seen(): ScreenContext {
-    return { ...this.world, nowMs: this.nowMs, listing: rowsOf(this.state, this.world) }
+    return {
+      ...this.world,
+      nowMs: this.nowMs,
+      listing: rowsOf(this.state, this.world),
+      listingFor: state => rowsOf(state, this.world),
+    }
   }
 
   wait(ms: number): this {

@@ -36,10 +36,12 @@ export const NOW_MS = START_MS + 600_000
 export function worldWith(text: WorldText = {}): ScreenContext {
   const { rows, nowMs = NOW_MS, facts } = text
   const data = dataWith(text)
+  const listing = rows === undefined || Array.isArray(rows) ? listingOf(rows ?? namesOf(data)) : (rows as Listing)
   return {
     data,
     liveRevision: text.liveRevision ?? data.revision,
-    listing: rows === undefined || Array.isArray(rows) ? listingOf(rows ?? namesOf(data)) : (rows as Listing),
+    listing,
+    listingFor: () => listing,
     facts: {
       address: 'memory:test',
       isProtected: false,
