@@ -51,7 +51,7 @@ export interface LineOutput {
 
 /** The part of the dashboard for which a command line is requested. */
 export type CommandContext =
-  | { readonly kind: 'streams'; readonly filter: string }
+  | { readonly kind: 'streams'; readonly filter: string; readonly onlyBroken?: boolean }
   | { readonly kind: 'stream'; readonly stream: string; readonly pane: 'tree' | 'timeline' | 'xml' }
   | { readonly kind: 'event'; readonly stream: string; readonly event: string }
   | { readonly kind: 'leases' }

@@ -1,4 +1,4 @@
-import { commandLine, shellWord } from '../../cli/command-line.ts'
+import { commandLine } from '../../cli/command-line.ts'
 import { readContexts } from '../../cli/contexts/contexts.ts'
 import { errorProblem, withoutSecrets } from '../../cli/error-problem.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
@@ -17,6 +17,7 @@ import { type Prepared, prepareChange } from './changes.ts'
 import { LineRunner, Writing } from './command-prompt.ts'
 import type { ProgramRuntime } from './dashboard.ts'
 import { prepareBreak } from './lease-breaks.ts'
+import { listCommand } from './list-command.ts'
 import { settingsFile } from './settings.ts'
 
 export interface PortsOptions {
@@ -109,7 +110,7 @@ function explain(error: unknown, runtime: Runtime): { readonly code: string; rea
 function commandFor(subject: CommandContext, filters: readonly string[], runtime: Runtime): string {
   switch (subject.kind) {
     case 'streams':
-      return [commandLine(runtime, ['ls', ...filters]), ...greps(subject.filter)].join(' | ')
+      return listText(subject, filters, runtime)
     case 'stream': {
       const format = { tree: [], timeline: ['-o', 'timeline'], xml: ['-o', 'xml'] }[subject.pane]
       return commandLine(runtime, commandWords(['show'], [subject.stream], format))
@@ -129,12 +130,14 @@ function commandFor(subject: CommandContext, filters: readonly string[], runtime
   }
 }
 
-/** The words of the filter as greps of the output of `ls`. */
-function greps(filter: string): readonly string[] {
-  return filter
-    .split(/\s+/)
-    .filter(word => word !== '' && word !== '!')
-    .map(word => (word.startsWith('!') ? `grep -ivF -e ${shellWord(word.slice(1))}` : `grep -iF -e ${shellWord(word)}`))
+function listText(
+  { filter, onlyBroken }: Extract<CommandContext, { kind: 'streams' }>,
+  filters: readonly string[],
+  runtime: Runtime,
+): string {
+  const { flags, rest } = listCommand(filter)
+  const broken = onlyBroken ? '  # all, not only the broken ones' : ''
+  return `${commandLine(runtime, ['ls', ...filters, ...flags])}${rest}${broken}`
 }
 
 /** A text in XPath, which has no escapes: one with both quotes is concatenated. */

@@ -113,7 +113,10 @@ function nodeUnderCursor(state: State, context: ScreenContext): TreeNode | undef
 /** The subject of the equivalent command line. */
 export function subjectOf(state: State, context: ScreenContext): CommandContext {
   const { screen, pane, stream } = state
-  if (screen === 'streams') return { kind: 'streams', filter: listOf(state).filter }
+  if (screen === 'streams') {
+    const { filter, onlyBroken } = listOf(state)
+    return { kind: 'streams', filter, ...(onlyBroken && { onlyBroken }) }
+  }
   if (screen !== 'stream') return { kind: screen }
   const node = pane === 'tree' ? nodeUnderCursor(state, context) : undefined
   if (node === undefined || isRoot(node, openStreamOf(state, context))) return { kind: 'stream', stream, pane }

@@ -49,7 +49,7 @@ export type TextRange = readonly [from: number, to: number]
 export function parseFilter<Row>(typed: string, fields: FilterFields<Row>): ParsedFilter<Row> {
   const terms: Term<Row>[] = []
   let fault: string | undefined
-  for (const token of tokensOf(typed)) {
+  for (const token of filterTerms(typed)) {
     const term = termOf(token, fields)
     if (typeof term === 'string') fault ??= visibleText(term)
     else terms.push(term)
@@ -71,7 +71,7 @@ export function searchable(texts: readonly string[]): string {
 }
 
 /** What is typed between blanks; quotes and regexps may have blanks. */
-interface Token {
+export interface FilterTerm {
   readonly isUnwanted: boolean
   readonly name: string
   readonly sign: '' | ':' | '=' | '<' | '<=' | '>' | '>='
@@ -86,8 +86,9 @@ interface Token {
 /** Groups: `!`, field, sign, quoted text, regexp, word. The end of the last two may be missing while typing. */
 const TOKEN = /(!)?(?:([a-z]+)(<=|>=|[:=<>]))?(?:"([^"]*)("|$)|\/((?:\\.|[^\\/])*\\?)(\/(?=\s|$)|$)|(\S*))/iy
 
-function tokensOf(typed: string): readonly Token[] {
-  const tokens: Token[] = []
+/** The terms of a filter as they are typed. */
+export function filterTerms(typed: string): readonly FilterTerm[] {
+  const tokens: FilterTerm[] = []
   for (let at = 0; at < typed.length; ) {
     if (/\s/.test(typed.charAt(at))) {
       at++
@@ -102,11 +103,21 @@ function tokensOf(typed: string): readonly Token[] {
   return tokens
 }
 
-function tokenOf([whole, no, name = '', sign = '', quoted, quote, regexp, slash, word = '']: RegExpExecArray): Token {
+function tokenOf([
+  whole,
+  no,
+  name = '',
+  sign = '',
+  quoted,
+  quote,
+  regexp,
+  slash,
+  word = '',
+]: RegExpExecArray): FilterTerm {
   const named = {
     isUnwanted: no !== undefined,
     name: name.toLowerCase(),
-    sign: sign as Token['sign'],
+    sign: sign as FilterTerm['sign'],
     raw: whole.slice(no?.length ?? 0),
   }
   if (quoted !== undefined) return { ...named, form: 'quoted', value: quoted, isOpen: quote === '' }
@@ -129,7 +140,7 @@ interface TextTest {
 }
 
 /** A term, or what is wrong with it. A token that says nothing yet, such as `!`, leaves everything. */
-function termOf<Row>(token: Token, fields: FilterFields<Row>): Term<Row> | string {
+function termOf<Row>(token: FilterTerm, fields: FilterFields<Row>): Term<Row> | string {
   const { isUnwanted, name, sign, value, form } = token
   if (sign === '' && value === '' && form !== 'regexp') return { holds: () => true }
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined
@@ -145,13 +156,13 @@ function termOf<Row>(token: Token, fields: FilterFields<Row>): Term<Row> | strin
   return { holds: (text, row, nowMs) => !term.holds(text, row, nowMs) }
 }
 
-function textTerm<Row>(token: Token): Term<Row> | string {
+function textTerm<Row>(token: FilterTerm): Term<Row> | string {
   const test = textTest(token)
   return typeof test === 'string' ? test : { holds: text => test.matches(text), marks: test }
 }
 
 /** `http://x`, `12:30` and `a->b` are words: only what looks like a field is a mistake. */
-function unknownField<Row>(token: Token, fields: FilterFields<Row>): Term<Row> | string {
+function unknownField<Row>(token: FilterTerm, fields: FilterFields<Row>): Term<Row> | string {
   const { name, sign, value, form, raw } = token
   const names = Object.keys(fields)
   const isWord = sign !== ':' || names.length === 0 || (form === 'word' && value.startsWith('//'))
@@ -163,7 +174,7 @@ function unknownField<Row>(token: Token, fields: FilterFields<Row>): Term<Row> |
   return textTerm({ ...token, form: 'word', value: raw })
 }
 
-function fieldTerm<Row>(token: Token, { texts, number }: FilterField<Row>): Term<Row> | string {
+function fieldTerm<Row>(token: FilterTerm, { texts, number }: FilterField<Row>): Term<Row> | string {
   const { name, sign, value, form } = token
   if (texts === undefined) return `${name} is a number: ${name}>… or ${name}<…`
   if (value === '' && form !== 'regexp') {
@@ -185,7 +196,7 @@ function fieldTerm<Row>(token: Token, { texts, number }: FilterField<Row>): Term
   }
 }
 
-function numberTerm<Row>(token: Token, { number, isSpan }: FilterField<Row>): Term<Row> | string {
+function numberTerm<Row>(token: FilterTerm, { number, isSpan }: FilterField<Row>): Term<Row> | string {
   const { name, sign, value } = token
   if (number === undefined) return `${name} is a text: ${name}:… or ${name}=…`
   const limit = isSpan ? spanOf(value) : numberOf(value)
@@ -198,7 +209,7 @@ function numberTerm<Row>(token: Token, { number, isSpan }: FilterField<Row>): Te
   }
 }
 
-function compare(found: number, sign: Token['sign'], limit: number): boolean {
+function compare(found: number, sign: FilterTerm['sign'], limit: number): boolean {
   switch (sign) {
     case '<':
       return found < limit
@@ -230,7 +241,7 @@ function spanOf(value: string): number | string {
 /** Longer texts are cut for a regexp: nobody reads so far, and some patterns take the square of the length. */
 const REGEXP_LIMIT = 20_000
 
-function textTest({ form, value, isOpen }: Token): TextTest | string {
+function textTest({ form, value, isOpen }: FilterTerm): TextTest | string {
   if (form !== 'regexp') {
     const word = value.toLowerCase()
     return { matches: text => text.includes(word), pattern: new RegExp(word.replace(SPECIAL, '\\$&'), 'g') }
