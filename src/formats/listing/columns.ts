@@ -4,7 +4,7 @@ import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isHeld } from '../../stream/lease.ts'
 import { cutCount, type Summary } from '../../stream/summary.ts'
 import { type CellFormat, type Field, rowOf, type TableColumn, textFormat } from '../field.ts'
-import { faultText, statusWord, styleOf } from '../stream/view.ts'
+import { faultText, statusLook } from '../stream/view.ts'
 import type { TimeStyle } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
@@ -75,7 +75,7 @@ type FieldName = ListingField | 'age' | 'events' | 'waitingOrFault' | 'lastFailu
 /** The fields of a stream, in text output and on the dashboard: one for each JSON field, and some of their own. */
 export const STREAM_FIELDS: { readonly [Name in FieldName]: StreamField } = {
   name: { title: 'NAME', cut: 'middle', cell: ({ item }, format) => format.name(item.listed.name) },
-  status: { title: 'STATUS', cell: (item, format) => statusCell(item, format, 'completed (errors)') },
+  status: { title: 'STATUS', cell: statusCell },
   version: count('VERSION', summary => summary.version),
   root: text('ROOT', summary => summary.root),
   created: time('CREATED', ({ summary }) => summary?.createdMs),
@@ -173,15 +173,13 @@ function known({ item: { summary, fault }, isRead }: ListedItem, read: (summary:
   return fault === undefined ? '-' : '?'
 }
 
-/** A glyph and a word. `…` while unknown, the error code if unreadable. @param withErrors the word for failed events below */
-export function statusCell({ item, isRead }: ListedItem, format: CellFormat, withErrors = 'with errors'): Cell {
+/** A glyph and a word. `…` while unknown, the error code if unreadable. */
+export function statusCell({ item, isRead }: ListedItem, format: CellFormat): Cell {
   const { summary, fault } = item
   if (summary === undefined && isRead === false) return { text: '…', style: 'dim' }
   if (summary === undefined) return { text: format.text(`? ${fault?.code ?? 'not started'}`), style: 'warn' }
-  const { glyph, style } = styleOf(summary.status)
-  const hasErrors = summary.outcome === 'errors' && summary.status === 'completed'
-  if (hasErrors) return { text: `${glyph} ${withErrors}`, style: 'warn' }
-  return { text: `${glyph} ${format.text(statusWord(summary.status))}`, style }
+  const { glyph, style, word } = statusLook(summary.status, summary.outcome)
+  return { text: `${glyph} ${format.text(word)}`, style }
 }
 
 const YES: Cell = { text: 'yes', style: 'warn' }

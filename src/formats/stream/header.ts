@@ -3,7 +3,16 @@ import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { leaseText } from '../lease.ts'
 import { clock, counted, dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
 import { noPaint, type Paint } from '../terminal/style.ts'
-import { acknowledgementOf, failures, type ShownStream, soonestDueMs, styleOf, timeOf, waitingOn } from './view.ts'
+import {
+  acknowledgementOf,
+  failures,
+  type ShownStream,
+  soonestDueMs,
+  statusLook,
+  styleOf,
+  timeOf,
+  waitingOn,
+} from './view.ts'
 
 export interface HeaderOptions {
   readonly time: TimeStyle
@@ -20,13 +29,10 @@ export function showHeader(shown: ShownStream, options: HeaderOptions): string[]
   const paint = options.paint ?? noPaint
   const root = shown.stream.root
   const status = root?.status ?? 'not started'
-  const { glyph, style } = styleOf(status)
+  const { glyph, style, word } = statusLook(status, root?.lc.outcome)
   const failed = failures(shown).length
   const parts = [
-    paint(
-      { glyph, style }.style,
-      `${glyph} ${visibleText(status)}${root?.lc.outcome === 'errors' ? ' with errors' : ''}`,
-    ),
+    paint(style, `${glyph} ${word}`),
     root === undefined ? '' : timeText(timeOf(shown, root.created), shown.nowMs, options.time),
     waitingText(waitingOn(shown)),
     dueHeader(shown, options),

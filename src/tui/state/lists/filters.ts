@@ -1,5 +1,12 @@
 import { changePieces } from '../../../formats/journal.ts'
-import { eventDueMs, type ShownStream, shownStatus, statusWord, timeOf } from '../../../formats/stream/view.ts'
+import {
+  eventDueMs,
+  type ShownStream,
+  shownStatus,
+  statusLook,
+  statusWord,
+  timeOf,
+} from '../../../formats/stream/view.ts'
 import { attemptOf, fenceOf, isFailed, isSuperseded, type StreamEvent } from '../../../stream/event.ts'
 import type { Activity } from '../../data/types.ts'
 import type { Screen, State } from '../state.ts'
@@ -29,7 +36,12 @@ const text = (of: (event: StreamEvent) => string | undefined): FilterField<Event
 export const EVENT_FILTER: FilterFields<EventRow> = {
   name: text(({ name }) => name),
   event: { texts: ({ event }) => [event.id, event.name] },
-  status: { texts: ({ event, shown }) => [event.status, shown === undefined ? '' : shownStatus(shown, event)] },
+  status: {
+    texts: ({ event, shown }) => [
+      event.status,
+      shown === undefined ? '' : statusLook(shownStatus(shown, event), event.lc.outcome).word,
+    ],
+  },
   failed: text(event => (isFailed(event) && !isSuperseded(event) ? event.msg || statusWord(event.status) : '')),
   owner: text(({ lc }) => lc.owner),
   msg: text(({ msg }) => msg),

@@ -1,4 +1,4 @@
-import { shownStatus } from '../../../formats/stream/view.ts'
+import { shownStatus, statusLook } from '../../../formats/stream/view.ts'
 import { isSuperseded } from '../../../stream/event.ts'
 import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
@@ -83,7 +83,10 @@ function accepts(wanted: ParsedFilter<EventRow>, { id, again }: TreeNode, open: 
   if (event === undefined) return wanted.accepts(id.toLowerCase(), undefined, nowMs)
   const shown = shownOf(open, nowMs)
   // The displayed status changes with time and with events below: it cannot be cached with the event.
-  const text = shown === undefined ? eventText(event) : `${eventText(event)}\n${shownStatus(shown, event)}`
+  const text =
+    shown === undefined
+      ? eventText(event)
+      : `${eventText(event)}\n${statusLook(shownStatus(shown, event), event.lc.outcome).word}`
   return wanted.accepts(text, { event, shown }, nowMs)
 }
 

@@ -76,7 +76,7 @@ function stateSpans(scene: Scene, open: OpenStream, width: number): StyledText[]
 function statusSpans(scene: Scene, open: OpenStream, summary: Summary): StyledText[] {
   const state = streamStateOf(summary, clockOf(open, scene.nowMs))
   const { glyph, style, word } = stateStyle(state)
-  return [[`${glyph} ${state === 'errors' ? 'completed ' : ''}${cut(safeText(word), 20)}`, style]]
+  return [[`${glyph} ${cut(safeText(word), 20)}`, style]]
 }
 
 function ageSpans(scene: Scene, open: OpenStream, { createdMs }: Summary): StyledText[] {

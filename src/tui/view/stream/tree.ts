@@ -1,4 +1,4 @@
-import { eventDueMs, type ShownStream, shownStatus, statusWord, styleOf, timeOf } from '../../../formats/stream/view.ts'
+import { eventDueMs, type ShownStream, shownStatus, statusLook, timeOf } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import { attemptOf, fenceOf, isFinal, isSuperseded, type StreamEvent } from '../../../stream/event.ts'
@@ -145,12 +145,15 @@ function progressSpans(open: OpenStream, at: number): StyledText[] {
   return [[`${done}/${total}`, 'plain'], ...(failed > 0 ? [[` ✗ ${failed}`, 'bad'] as const] : [])]
 }
 
+const MISSING = { glyph: '?', style: 'warn', word: 'missing' } as const
+
 /** Without room for columns: glyph, id, status word, and as much of the name as fits. */
 function lineRow(item: VisibleNode, { shown, width }: TreeContext): ScreenRow {
   const { node, event, isCursor, isMarked } = item
   const state = event === undefined ? '' : shownStatus(shown, event)
-  const { glyph, style } = event === undefined ? { glyph: '?', style: 'warn' as const } : styleOf(state)
-  const word = event === undefined ? 'missing' : node.again ? 'see above' : safeText(statusWord(state))
+  const look = event === undefined ? MISSING : statusLook(state, event.lc.outcome)
+  const { glyph, style } = look
+  const word = event !== undefined && node.again ? 'see above' : safeText(look.word)
   const id = cutInside(safeText(node.id), Math.max(8, width - 10))
   const front = `${isCursor ? '›' : ' '}${foldMark(item)}${isMarked ? '•' : ' '}`
   const name = event === undefined ? '' : `  ${safeText(event.name)}`
@@ -290,11 +293,11 @@ function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context:
 /** Glyph, word and colour of an event's status; with its attempt number unless a column shows it. */
 export function statusSpan(event: StreamEvent, { shown, columns }: Pick<CellContext, 'shown' | 'columns'>): StyledText {
   const state = shownStatus(shown, event)
-  const { glyph, style } = styleOf(state)
+  const { glyph, style, word } = statusLook(state, event.lc.outcome)
   if (isSuperseded(event)) return [`${glyph} replaced`, 'dim']
   const attempt = attemptOf(event)
   const number = attempt > 1 && columns.every(({ id }) => id !== 'attempt') ? ` #${attempt}` : ''
-  return [`${glyph} ${safeText(statusWord(state))}${number}`, style]
+  return [`${glyph} ${safeText(word)}${number}`, style]
 }
 
 /** The owner and the time left of its claim; in a narrow column the DUE column shows the latter. */
