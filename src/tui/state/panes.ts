@@ -27,7 +27,7 @@ export function goToMatchingLine(state: State, context: ScreenContext, by: 1 | -
   for (let step = 1; step <= total; step++) {
     const at = (state.paneTop + by * step + total) % total
     const { line, from } = row(at)
-    if (from > 0 || !wanted.accepts(searchable([text[line] ?? '']), undefined, context.nowMs)) continue
+    if (from > 0 || !wanted.accepts(() => searchable([text[line] ?? '']), undefined, context.nowMs)) continue
     isThere = true
     const next = scrollTo(state, context, at)
     // Near the end several matches are visible at once: continue to one that is not.

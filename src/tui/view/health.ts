@@ -73,26 +73,39 @@ interface StoreHealth extends StreamHealth {
 }
 
 interface KnownHealth {
+  readonly revision: number
   readonly membership: number
   readonly nowMs: number
+  /** Limits and claims end, and the bars move, without a write. */
+  readonly changesWithTime: boolean
   readonly health: StoreHealth
 }
 
 const KNOWN = new WeakMap<StreamTable, KnownHealth>()
 
-/** Counted once a second, and when streams come or go: it takes a look at every stream. */
+/** Counted when streams come or go, else at most once a second, if it can have changed: it takes a look at every stream. */
 export function currentHealth(table: StreamTable, nowMs: number): StoreHealth {
   const known = KNOWN.get(table)
-  if (known !== undefined && known.membership === table.membership && known.nowMs === nowMs) return known.health
+  if (known !== undefined && isCurrent(known, table, nowMs)) return known.health
   const changes = new Array<number>(RATE_SLOTS.count).fill(0)
   let limited = 0
+  let claimed = 0
   for (const entry of table.values()) {
-    if (entry.item.summary?.dueMs !== undefined) limited++
+    const { summary } = entry.item
+    if (summary?.dueMs !== undefined) limited++
+    if (summary?.claimEndMs !== undefined) claimed++
     addChanges(changes, entry, nowMs)
   }
+  const { revision, membership } = table
   const health = { ...healthOf(itemsOf(table), nowMs), limited, changes }
-  KNOWN.set(table, { membership: table.membership, nowMs, health })
+  const changesWithTime = limited + claimed > 0 || changes.some(count => count > 0)
+  KNOWN.set(table, { revision, membership, nowMs, changesWithTime, health })
   return health
+}
+
+function isCurrent(known: KnownHealth, { revision, membership }: StreamTable, nowMs: number): boolean {
+  if (known.membership !== membership) return false
+  return known.nowMs === nowMs || (known.revision === revision && !known.changesWithTime)
 }
 
 function* itemsOf(table: StreamTable) {

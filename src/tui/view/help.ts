@@ -17,7 +17,7 @@ export function helpRows({ facts, state }: Scene, dialog: Extract<Dialog, { kind
     return [...left, blanks(columns - (sides[1]?.columns ?? 0) - widthOfSpans(left)), ...right]
   })
   return [
-    ruleRow(`keys of ${state.screen}, leasectl ${facts.version}${more}`, columns),
+    ruleRow(`keys of leasectl ${facts.version} on ${state.screen}${more}`, columns),
     ...shown.map(spans => rowOf(spans, columns)),
     ruleRow('esc closes', columns),
   ].slice(0, Math.max(0, area.rows))

@@ -11,14 +11,18 @@ import { pastText, type RowTime, screenFormat } from './times.ts'
 export function newsOf(scene: Scene): StyledText {
   const { data, state } = scene
   const { error, isSlow, intervalMs } = data.freshness
+  const isNews = isSlow && intervalMs >= SLOW_MS
   if (error !== undefined) return [safeText(outageText(scene, error.message)), 'bad']
   const { batch } = state
   if (batch !== undefined && batch.end === undefined) {
     const done = `${spacedCount(batch.outcomes.length)} of ${spacedCount(batch.preview.count)}`
     return [`${batch.preview.verb}: ${done} done${batch.isStopping ? ', stopping' : ''}, o shows them`, 'active']
   }
-  return watchNews(scene) ?? [isSlow ? `the store is slow: it is read every ${calmSpan(intervalMs)}` : '', 'warn']
+  return watchNews(scene) ?? [isNews ? `the store is slow: it is read every ${calmSpan(intervalMs)}` : '', 'warn']
 }
+
+/** From this interval on a slow store is news: one long listing is none. */
+const SLOW_MS = 5_000
 
 function outageText({ data, nowMs }: Scene, message: string): string {
   const { polledMs } = data.freshness

@@ -22,10 +22,10 @@ export interface ParsedFilter<Row> {
   /** What is wrong with it, in one safe line; a wrong term leaves everything. */
   readonly fault: string | undefined
   /**
-   * @param text what the row shows, as `searchable` makes it
+   * @param textOf what the row shows, as `searchable` makes it; asked for only if a term needs it
    * @param row without it no field holds
    */
-  accepts(text: string, row: Row | undefined, nowMs: number): boolean
+  accepts(textOf: () => string, row: Row | undefined, nowMs: number): boolean
   /** The parts of a displayed text that match its wanted words, in order, without overlaps. */
   matchesIn(text: string): readonly TextRange[]
 }
@@ -57,7 +57,14 @@ export function parseFilter<Row>(typed: string, fields: FilterFields<Row>): Pars
   return {
     isEmpty: terms.length === 0,
     fault,
-    accepts: (text, row, nowMs) => terms.every(term => term.holds(text, row, nowMs)),
+    accepts(textOf, row, nowMs) {
+      let known: string | undefined
+      const text = () => {
+        known ??= textOf()
+        return known
+      }
+      return terms.every(term => term.holds(text, row, nowMs))
+    },
     matchesIn: text => rangesIn(text, terms),
   }
 }
@@ -127,7 +134,7 @@ function tokenOf([
 
 /** One condition. */
 interface Term<Row> {
-  holds(text: string, row: Row | undefined, nowMs: number): boolean
+  holds(text: () => string, row: Row | undefined, nowMs: number): boolean
   /** What a matching row shows; `undefined` if nothing is to be marked. */
   readonly marks?: TextTest
 }
@@ -158,7 +165,7 @@ function termOf<Row>(token: FilterTerm, fields: FilterFields<Row>): Term<Row> | 
 
 function textTerm<Row>(token: FilterTerm): Term<Row> | string {
   const test = textTest(token)
-  return typeof test === 'string' ? test : { holds: text => test.matches(text), marks: test }
+  return typeof test === 'string' ? test : { holds: text => test.matches(text()), marks: test }
 }
 
 /** `http://x`, `12:30` and `a->b` are words: only what looks like a field is a mistake. */

@@ -69,7 +69,11 @@ export class Lists {
         .filter(name => {
           if (wanted.isEmpty) return true
           const entry = streams.get(name)
-          return wanted.accepts(entry === undefined ? name.toLowerCase() : streamText(entry, nowMs), entry, nowMs)
+          return wanted.accepts(
+            () => (entry === undefined ? name.toLowerCase() : streamText(entry, nowMs)),
+            entry,
+            nowMs,
+          )
         })
       return listingOf(keys, { matching: keys.length, total: next.length })
     })
@@ -78,7 +82,9 @@ export class Lists {
   #activities(filter: string, { activity: { items } }: Data, nowMs: number): Listing {
     const wanted = this.#parseChanges(filter)
     return this.#activity.get(wanted.isEmpty ? [items] : [items, filter, nowMs], () => {
-      const passing = wanted.isEmpty ? items : items.filter(item => wanted.accepts(activityText(item), item, nowMs))
+      const passing = wanted.isEmpty
+        ? items
+        : items.filter(item => wanted.accepts(() => activityText(item), item, nowMs))
       const keys = passing.map(({ key }) => key)
       return listingOf(keys, { matching: keys.length, total: items.length })
     })

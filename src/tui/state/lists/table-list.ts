@@ -102,7 +102,7 @@ export class TableList {
       const belongs = isIn(entry, nowMs)
       if (belongs) total++
       const isShown = belongs && (!onlyBroken || isBroken(entry.item, nowMs))
-      const passes = isShown && (wanted.isEmpty || wanted.accepts(streamText(entry, nowMs), entry, nowMs))
+      const passes = isShown && (wanted.isEmpty || wanted.accepts(() => streamText(entry, nowMs), entry, nowMs))
       if (!passes && !stays(name)) continue
       if (!passes) faint.add(name)
       entries.push(entry)

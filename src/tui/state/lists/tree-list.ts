@@ -80,14 +80,14 @@ const BROKEN: ReadonlySet<string> = new Set(['aborted', 'overdue', 'abandoned'])
 
 function accepts(wanted: ParsedFilter<EventRow>, { id, again }: TreeNode, open: OpenStream, nowMs: number): boolean {
   const event = again ? undefined : open.event(id)
-  if (event === undefined) return wanted.accepts(id.toLowerCase(), undefined, nowMs)
+  if (event === undefined) return wanted.accepts(() => id.toLowerCase(), undefined, nowMs)
   const shown = shownOf(open, nowMs)
   // The displayed status changes with time and with events below: it cannot be cached with the event.
-  const text =
+  const textOf = () =>
     shown === undefined
       ? eventText(event)
       : `${eventText(event)}\n${statusLook(shownStatus(shown, event), event.lc.outcome).word}`
-  return wanted.accepts(text, { event, shown }, nowMs)
+  return wanted.accepts(textOf, { event, shown }, nowMs)
 }
 
 /** Shows the wanted nodes and their ancestors. @returns the number of wanted nodes */
