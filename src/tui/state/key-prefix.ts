@@ -31,7 +31,7 @@ const PREFIX_KEYS = { health: 'f', view: "'", center: 'z' } as const
 export function prefixText({ settings }: State, prefix: KeyPrefix): string {
   switch (prefix) {
     case 'health':
-      return `only: ${HEALTH_PARTS.map(({ key, word }) => `${key} ${word}`).join('  ')}`
+      return HEALTH_PARTS.map(({ key, word }) => `${key} ${word}`).join('  ')
     case 'view': {
       const names = Object.keys(settings.views).filter(name => Array.from(name).length === 1)
       return names.length === 0

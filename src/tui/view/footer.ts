@@ -20,7 +20,7 @@ export function footRow({ state, nowMs }: Scene): ScreenRow {
     return rowOf([[sign, 'strong'], ...front, [said, fault === '' ? 'active' : 'bad']], columns)
   }
   if (prefix !== undefined && state.dialog === undefined)
-    return rowOf([[` ${prefixText(state, prefix)}  esc`, 'active']], columns)
+    return rowOf([[` ${prefixText(state, prefix)}`, 'active']], columns)
   if (notice !== undefined && notice.untilMs > nowMs) {
     return rowOf([[` ${cut(safeText(notice.text), Math.max(0, columns - 1))}`, notice.style]], columns)
   }

@@ -14,6 +14,7 @@ export function healthRow(scene: Scene): ScreenRow {
   const health = currentHealth(scene.data.streams, scene.nowMs)
   const parts = healthParts(health)
   const { size, isComplete } = scene.data.streams
+  if (size === 0 && !isComplete) return withAddress(scene, [[' reading the streams …', 'dim']])
   const total: StyledText = [`${counted(size, 'stream')}${isComplete ? '' : ' so far'}`, 'strong']
   const rate = rateSpans(health.changes, scene.nowMs)
   const forms = FORMS.map(({ isNamed, hasRate }) => lineOf(total, parts, isNamed, hasRate ? rate : []))

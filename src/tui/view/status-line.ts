@@ -24,12 +24,16 @@ export function headRule(scene: Scene): ScreenRow {
 /** `─ ` before the parts and ` ─` after them. */
 const FRAME = 4
 /** News that are cut still have this width. */
-const LEAST_NEWS = 20
+const LEAST_NEWS = 12
+/** So has the text of a filter, before the number of its matches. */
+const LEAST_FILTER = 6
 
 /** With little room the parts of the highest rank are left out first; those of rank 0 stay. */
 interface Part {
   readonly span: StyledText
   readonly rank: number
+  /** A shorter form, by this many columns. */
+  readonly shorter?: (by: number) => StyledText
 }
 
 const NEWS_RANK = 1
@@ -47,8 +51,11 @@ function fitting(parts: readonly Part[], room: number): StyledText[] {
   }
   const others = widthOfSpans(lineOf(shown.filter(({ rank }) => rank < NEWS_RANK)))
   const left = Math.max(LEAST_NEWS, room - others - ' · '.length)
-  const short = shown.filter(({ rank }) => rank <= NEWS_RANK)
-  return lineOf(short.map(part => (part.rank === NEWS_RANK ? { ...part, span: cutSpan(part.span, left) } : part)))
+  const short = shown
+    .filter(({ rank }) => rank <= NEWS_RANK)
+    .map(part => (part.rank === NEWS_RANK ? { ...part, span: cutSpan(part.span, left) } : part))
+  const over = widthOfSpans(lineOf(short)) - room
+  return lineOf(over <= 0 ? short : short.map(part => ({ ...part, span: part.shorter?.(over) ?? part.span })))
 }
 
 function cutSpan([text, style]: StyledText, width: number): StyledText {
@@ -65,14 +72,17 @@ function partsOf(scene: Scene): readonly Part[] {
     { rank: NEWS_RANK, span: newsOf(scene) },
     { rank: 2, span: [only, 'active'] },
     { rank: 0, span: [onlyBroken ? `only broken${filter === '' ? `: ${matchesOf(listing)}` : ''}` : '', 'active'] },
-    {
-      rank: 0,
-      span: [filter === '' ? '' : `filter ${safeText(filter)}: ${matches}`, fault === undefined ? 'active' : 'bad'],
-    },
+    ...(filter === '' ? [] : [filterPart(safeText(filter), matches, fault === undefined ? 'active' : 'bad')]),
     { rank: 0, span: [marks.size === 0 ? '' : `${spacedCount(marks.size)} marked`, 'active'] },
     ...screenSpans(scene).map(span => ({ rank: 2, span })),
     { rank: 3, span: [sort === undefined ? '' : orderText(sort), 'dim'] },
   ]
+}
+
+function filterPart(filter: string, matches: string, style: StyledText[1]): Part {
+  const spanOf = (text: string): StyledText => [`filter ${text}: ${matches}`, style]
+  const shorter = (by: number) => spanOf(cut(filter, Math.max(LEAST_FILTER, widthOf(filter) - by)))
+  return { rank: 0, span: spanOf(filter), shorter }
 }
 
 function matchesOf({ matching, total }: Listing): string {

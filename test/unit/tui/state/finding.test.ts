@@ -46,7 +46,7 @@ describe('a number of the line of health', () => {
   })
 
   it('shows the letters while it waits for one, and does nothing for others', () => {
-    expect(footOf(stage().press('f'))).toContain('only: f failed  a abandoned  o overdue')
+    expect(footOf(stage().press('f'))).toContain(' f failed  a abandoned  o overdue')
     expect(stage().press('f', 'j').notice).toBe('f j does nothing')
     expect(stage().press('f', 'escape', 'j').cursor).toBe('s001')
   })

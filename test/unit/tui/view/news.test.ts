@@ -70,7 +70,7 @@ it('each screen names its filter and the matches, however long the news are', ()
         .slice(0, 4)
         .join('\n')
     expect(head(80)).toMatch(/no watchdog runs.*filter abc: [\d ]+ of \d/)
-    expect(head(40)).toMatch(/no watchdog.*… · filter abc/)
+    expect(head(40)).toMatch(/no watchdog.*… · filter abc: [\d ]+ of \d/)
   }
 })
 
@@ -78,4 +78,20 @@ it('a wrong filter says what is wrong in place of the matches', () => {
   const { lists } = sceneWith().state
   const state = { lists: { ...lists, streams: { ...lists.streams, filter: 'ownr:x' } } }
   expect(lines({ state })[2]).toContain('filter ownr:x: no field ownr: owner?')
+})
+
+it('a filter that is too long is cut, its number of matches never', () => {
+  const { lists } = sceneWith().state
+  const streams = { ...lists.streams, filter: 'orders status:failed key:4711 due<10m' }
+  const head = lines({
+    state: { lists: { ...lists, streams } },
+    watchdog: { state: { watchdogs: [], damaged: false }, next: [] },
+    size: { columns: 48, rows: 30 },
+  })
+  expect(head[2]).toMatch(/^─ no watchdog.*… · filter orders.*…: [\d ]+ of [\d ]+ ─+$/)
+})
+
+it('before the first listing it says that the streams are read', () => {
+  expect(lines({ streams: [], isComplete: false, state: { screen: 'stream' } })[1]).toMatch(/^ reading the streams …/)
+  expect(lines({ streams: [], isComplete: true, state: { screen: 'leases' } })[1]).toMatch(/^ 0 streams/)
 })
