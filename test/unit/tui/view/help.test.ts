@@ -41,3 +41,18 @@ it('the help returns with the first key after its end', () => {
   const atEnd = shownOf(stage.press('j', 'j', 'j'))
   expect(shownOf(stage.press('k'))).not.toBe(atEnd)
 })
+
+it('the help begins with the keys of the screen, and has those of others at its end, faint', () => {
+  const size = { columns: 80, rows: 80 }
+  const rowsOf = (...keys: readonly string[]) => {
+    const { state } = new Stage().act({ kind: 'resize', size }).press(...keys, '?')
+    return frameOf({ ...SCENE, state }).rows
+  }
+  const place = (rows: ReturnType<typeof rowsOf>, text: string) =>
+    rows.findIndex(({ spans }) => spans.some(([part]) => part.includes(text)))
+  const [streams, watchdog] = [rowsOf(), rowsOf('4')]
+  const others = (rows: ReturnType<typeof rowsOf>) => place(rows, 'On other screens')
+  expect(place(streams, 'what a watchdog pass')).toBeGreaterThan(others(streams))
+  expect(place(watchdog, 'what a watchdog pass')).toBeLessThan(others(watchdog))
+  expect(streams[place(streams, 'what a watchdog pass')]?.spans.map(([, style]) => style)).toEqual(['dim'])
+})
