@@ -42,7 +42,8 @@ export class TopApp {
       facts: { address: 'memory:bench', isProtected: false, protectedName: '', selection: '', version: '0.0.0' },
       nowMs: nowMs(),
       commandFor: () => '',
-      detailLength: () => 0,
+      detailOf: () => undefined,
+      pageOf: () => undefined,
     }
   }
 }

@@ -10,8 +10,10 @@ import type { Action, State } from './state/state.ts'
 import { initialState, update } from './state/update.ts'
 import { visibleDataOf } from './state/visible-data.ts'
 import { frameOf } from './view/frame.ts'
+import { rowDetail } from './view/list-detail.ts'
+import { pageFor } from './view/page.ts'
 import type { Frame } from './view/row.ts'
-import { detailLength } from './view/stream/detail.ts'
+import { eventDetail } from './view/stream/detail.ts'
 
 /** Why a frame may have to be redrawn: for user input at once, for data when convenient. */
 export type RedrawCause = 'input' | 'data'
@@ -127,7 +129,8 @@ export class App {
       facts: this.#facts,
       nowMs,
       commandFor: subject => this.#options.ports.commandFor(subject),
-      detailLength: state => detailLength({ ...context, state }),
+      detailOf: state => (state.screen === 'stream' ? eventDetail : rowDetail)({ ...context, state }),
+      pageOf: (state, subject) => pageFor({ ...context, state }, subject),
     }
     return context
   }

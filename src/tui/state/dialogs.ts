@@ -3,6 +3,7 @@ import type { ScreenContext } from './context.ts'
 import { helpLayout } from './help.ts'
 import { dialogHeight } from './layout.ts'
 import type { Dialog, KeyPress, State } from './state.ts'
+import { openPage, readingKey } from './text/keys.ts'
 import { editField, pasteText } from './text-field.ts'
 import { clamp, only, type Transition, withNotice } from './transition.ts'
 import { unlock } from './write-lock.ts'
@@ -78,13 +79,17 @@ function textKey(
     const [next, effects] = stopChange(state, false)
     return [withNotice(next, context, 'changes not yet started are skipped'), effects]
   }
+  if (dialog.kind !== 'help' && (press.key === 'o' || press.key === '/')) {
+    const open = openPage(state, context, { kind: dialog.kind === 'outcomes' ? 'outcomes' : 'output' })
+    return press.key === '/' && open.page !== undefined ? (readingKey(open, context, press) ?? only(open)) : only(open)
+  }
   const top = topAfterKey(state, dialog, press)
   return only(top === dialog.top ? state : { ...state, dialog: { ...dialog, top } })
 }
 
 const CLOSING = {
   help: new Set(['q', 'enter', '?', 'f1']),
-  outcomes: new Set(['q', 'enter', 'o']),
+  outcomes: new Set(['q', 'enter', 'O']),
   output: new Set(['q', 'enter']),
 } as const
 

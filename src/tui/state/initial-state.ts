@@ -1,4 +1,5 @@
 import { type Size, type State, UNLOCKED_MS, type Writes } from './state.ts'
+import { START_DOCUMENT, START_READING } from './text/text.ts'
 import { EMPTY_FIELD } from './text-field.ts'
 import { FRESH_LIST } from './transition.ts'
 
@@ -25,9 +26,11 @@ export function initialState({ size, stream = '', writes, protectedName, nowMs, 
     cameFrom: undefined,
     pane: 'tree',
     folded: new Set(),
-    paneTop: 0,
+    xml: START_DOCUMENT,
     isDetailOpen: false,
-    detailTop: 0,
+    detail: START_READING,
+    isDetailFocused: false,
+    page: undefined,
     isWide: false,
     time,
     frozen: undefined,

@@ -4,6 +4,9 @@ import { EMPTY_FIELD, editField, fieldWith, pasteText } from './text-field.ts'
 import { listOf, only, type Transition, withList } from './transition.ts'
 import { mayWrite } from './write-lock.ts'
 
+/** Prompts of the screen; a text has its own. */
+export type ListPrompt = Exclude<Prompt, { kind: 'search' }>
+
 /** Remembered `:` lines. */
 const HISTORY_LENGTH = 100
 
@@ -20,7 +23,7 @@ export function linePrompt(state: State): State {
 export function promptKey(
   state: State,
   context: ScreenContext,
-  prompt: Prompt,
+  prompt: ListPrompt,
   press: KeyPress,
   run: RunOwnCommand,
 ): Transition {
@@ -33,7 +36,7 @@ export function promptKey(
   return only(field === undefined ? state : withField(state, prompt, field))
 }
 
-export function promptPaste(state: State, prompt: Prompt, text: string): State {
+export function promptPaste(state: State, prompt: ListPrompt, text: string): State {
   return withField(state, prompt, pasteText(prompt.field, text))
 }
 
@@ -46,12 +49,12 @@ const OWN: ReadonlyMap<string, 'quit' | 'help'> = new Map([
   ['?', 'help'],
 ])
 
-function withField(state: State, prompt: Prompt, field: TextField): State {
+function withField(state: State, prompt: ListPrompt, field: TextField): State {
   const next = { ...state, prompt: { ...prompt, field } }
   return prompt.kind === 'filter' ? withFilter(next, field.text) : next
 }
 
-function leavePrompt(state: State, prompt: Prompt): State {
+function leavePrompt(state: State, prompt: ListPrompt): State {
   return closePrompt(prompt.kind === 'filter' ? withFilter(state, prompt.before) : state)
 }
 
@@ -64,7 +67,7 @@ function closePrompt(state: State): State {
   return { ...state, prompt: undefined }
 }
 
-function enterLine(state: State, context: ScreenContext, prompt: Prompt, run: RunOwnCommand): Transition {
+function enterLine(state: State, context: ScreenContext, prompt: ListPrompt, run: RunOwnCommand): Transition {
   const line = prompt.field.text.trim()
   if (line === '') return only(closePrompt(state))
   const next = closePrompt({ ...state, history: withLine(state.history, line) })

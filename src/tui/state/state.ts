@@ -1,5 +1,6 @@
 import type { TimeStyle } from '../../formats/terminal/numbers.ts'
 import type { ChangeEnd, ChangeTarget, ChangeVerb, LineOutput, Outcome, Preview } from '../ports.ts'
+import type { ReadableText, Reading } from './text/text.ts'
 
 /** The five screens, in the order of their digits. */
 export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity'] as const
@@ -19,11 +20,15 @@ export interface State {
   readonly pane: 'tree' | 'timeline' | 'xml'
   /** Keys of folded tree nodes. */
   readonly folded: ReadonlySet<string>
-  /** First visible row of the XML. */
-  readonly paneTop: number
+  /** The XML of the second screen. */
+  readonly xml: Reading
   readonly isDetailOpen: boolean
-  /** First visible line of the open details. */
-  readonly detailTop: number
+  /** The open details. */
+  readonly detail: Reading
+  /** Keys act on the open details, not on the list. */
+  readonly isDetailFocused: boolean
+  /** A text on the whole screen; it has the keys. */
+  readonly page: TextPage | undefined
   readonly isWide: boolean
   readonly time: Extract<TimeStyle, 'relative' | 'local' | 'utc'>
   /** Set while the display is frozen: the data's revision at that time. */
@@ -39,6 +44,26 @@ export interface State {
   readonly history: readonly string[]
   /** Number of previews requested: identifies the answer to the latest one. */
   readonly requests: number
+}
+
+/** What a text on the whole screen is about. */
+export type TextSubject =
+  /** An event of the open stream, by the key of its tree node. */
+  | { readonly kind: 'event'; readonly stream: string; readonly key: string }
+  /** A row of a list. */
+  | { readonly kind: 'row'; readonly screen: Screen; readonly key: string }
+  /** The outcomes of the last change. */
+  | { readonly kind: 'outcomes' }
+  /** The answer to a `:` line. */
+  | { readonly kind: 'output' }
+
+/** A text on the whole screen, as it was when it was last known. */
+export interface TextPage {
+  readonly subject: TextSubject
+  /** Safe to print. */
+  readonly title: string
+  readonly text: ReadableText
+  readonly reading: Reading
 }
 
 export interface Size {
@@ -94,6 +119,8 @@ export interface TextField {
 export type Prompt =
   | { readonly kind: 'filter'; readonly field: TextField; readonly before: string }
   | { readonly kind: 'line'; readonly field: TextField; readonly past: number | undefined }
+  /** In the text that has the keys. `before`: the reading to return to. */
+  | { readonly kind: 'search'; readonly field: TextField; readonly before: Reading }
 
 export interface Notice {
   readonly text: string

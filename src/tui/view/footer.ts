@@ -11,14 +11,14 @@ export function footRow({ state, nowMs }: Scene): ScreenRow {
   const { columns } = state.size
   const { prompt, notice } = state
   if (prompt !== undefined) {
-    const sign = prompt.kind === 'filter' ? '/' : ':'
+    const sign = prompt.kind === 'line' ? ':' : '/'
     return rowOf([[sign, 'strong'], ...fieldSpans(prompt.field, columns - 1)], columns)
   }
   if (notice !== undefined && notice.untilMs > nowMs) {
     return rowOf([[` ${cut(safeText(notice.text), Math.max(0, columns - 1))}`, notice.style]], columns)
   }
   // A dialog has the keys and names them itself.
-  return state.dialog === undefined ? rowOf([[hintText(state), 'dim']], columns) : BLANK
+  return state.dialog === undefined || state.page !== undefined ? rowOf([[hintText(state), 'dim']], columns) : BLANK
 }
 
 /** The keys of the screen, as many as fit. The vital ones are always among them, at the end. */

@@ -15,6 +15,7 @@ import { timelineRows } from './stream/timeline.ts'
 import { treeRows } from './stream/tree.ts'
 import { xmlRows } from './stream/xml.ts'
 import { streamRows } from './streams.ts'
+import { pageRows } from './text.ts'
 import { headRule, titleRow } from './title.ts'
 import { watchdogRows } from './watchdog.ts'
 
@@ -34,6 +35,9 @@ export function frameOf(scene: Scene, { isAscii = false }: FrameOptions = {}): F
 }
 
 function screenRows(scene: Scene, { columns }: Area): ScreenRow[] {
+  const { page, size } = scene.state
+  if (page !== undefined && size.rows > 2)
+    return [titleRow(scene), ...pageRows(page, { columns, rows: size.rows - 2 }), footRow(scene)]
   const layout = layoutOf(scene.state)
   const area = (rows: number) => ({ columns, rows })
   const part = (rows: number, draw: (area: Area) => readonly ScreenRow[]) =>
@@ -78,8 +82,8 @@ function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
  * there is room.
  */
 function withDialog(scene: Scene, rows: readonly ScreenRow[]): readonly ScreenRow[] {
-  const { dialog, size } = scene.state
-  if (dialog === undefined) return rows
+  const { dialog, page, size } = scene.state
+  if (dialog === undefined || page !== undefined) return rows
   const area = { columns: size.columns, rows: Math.min(rows.length, dialogHeight(size, dialog)) }
   const band = dialog.kind === 'help' ? helpRows(scene, dialog, area) : dialogRows(scene, dialog, area)
   const shown = band.slice(0, area.rows)

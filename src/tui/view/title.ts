@@ -114,5 +114,5 @@ function headNews({ data, state, nowMs }: Scene): StyledText {
   const { batch } = state
   if (batch === undefined || batch.end !== undefined) return ['', 'plain']
   const done = `${spacedCount(batch.outcomes.length)} of ${spacedCount(batch.preview.count)}`
-  return [`${batch.preview.verb}: ${done} done${batch.isStopping ? ', stopping' : ''}, o shows them`, 'active']
+  return [`${batch.preview.verb}: ${done} done${batch.isStopping ? ', stopping' : ''}, O shows them`, 'active']
 }

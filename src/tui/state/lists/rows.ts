@@ -98,7 +98,7 @@ function holds({ word, field, value }: Term, text: string, fields: FieldsOfRow |
 }
 
 /** Texts joined for searching: no word can span two of them. */
-export function searchable(texts: readonly string[]): string {
+function searchable(texts: readonly string[]): string {
   return texts.join('\n').toLowerCase()
 }
 

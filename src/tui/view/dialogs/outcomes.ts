@@ -26,6 +26,11 @@ export function outcomeRows({ state }: Scene, dialog: Extract<Dialog, { kind: 'o
   return band(`${preview.verb}: ${spacedCount(outcomes.length)} of ${spacedCount(preview.count)}`, lines, area)
 }
 
+/** The same as a text: the counts, each target, and how it ended. */
+export function outcomeLines(batch: Batch): readonly (readonly StyledText[])[] {
+  return [summarySpans(batch), ...batch.outcomes.map(outcomeSpans), ...endLines(batch)]
+}
+
 /** Rows of rules, summary and keys. */
 const AROUND = 4
 
@@ -77,7 +82,7 @@ function endLines({ end }: Batch): StyledText[][] {
 }
 
 function hints({ end, isStopping }: Batch, place: string): string {
-  const keys = end !== undefined ? 'esc closes' : isStopping ? 'esc hides it' : 's stops   esc hides it'
+  const keys = `${end !== undefined ? 'esc closes' : isStopping ? 'esc hides it' : 's stops   esc hides it'}   o reads, / searches`
   return place === '' ? keys : `${place}   j/k   ${keys}`
 }
 
@@ -94,7 +99,7 @@ export function outputRows({ line, output, top }: Extract<Dialog, { kind: 'outpu
   )
   const shown = visible.items.map((text): DialogLine => ({ spans: [[text, 'plain']], rank: 1 }))
   const empty: DialogLine[] = lines.length === 0 ? [{ spans: [['nothing was printed', 'dim']], rank: 1 }] : []
-  const keys = visible.place === '' ? 'esc closes' : `${visible.place}   j/k   esc closes`
+  const keys = `${visible.place === '' ? '' : `${visible.place}   j/k   `}esc closes   o reads, / searches`
   return band(title, [...shown, ...empty, ...failed, hint(keys)], area)
 }
 

@@ -49,7 +49,8 @@ export function worldWith(text: WorldText = {}): ScreenContext {
       ...facts,
     },
     nowMs,
-    detailLength: () => 0,
+    detailOf: () => undefined,
+    pageOf: () => undefined,
     commandFor: subject => `leasectl ${wordsOf(subject)}`,
   }
 }
