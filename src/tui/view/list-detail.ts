@@ -59,7 +59,14 @@ function rowText(scene: Scene, screen: Screen, key: string, flow: Flow): Readabl
   const item = screen === 'activity' ? activitiesOf(scene).get(key) : undefined
   if (item !== undefined) return textOfLines(transactionLines(item, moment, flow))
   const entry = scene.data.streams.get(key)
-  return entry && textOfLines(streamLines(entry, moment, flow))
+  return entry && textOfLines(streamLines(withWholeFailure(scene, entry), moment, flow))
+}
+
+/** The entry with its failure to the end, once that has been read. */
+function withWholeFailure({ data: { failure } }: Scene, entry: StreamEntry): StreamEntry {
+  const { summary, listed } = entry.item
+  if (summary === undefined || failure?.stream !== entry.name || failure.etag !== listed.etag) return entry
+  return { ...entry, item: { ...entry.item, summary: { ...summary, failure: failure.text } } }
 }
 
 function rowTitle(scene: Scene, key: string): string {

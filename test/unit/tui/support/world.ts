@@ -9,6 +9,7 @@ import type {
   OpenStream,
   StreamEntry,
   WatchdogView,
+  WholeFailure,
 } from '../../../../src/tui/data/types.ts'
 import type { CommandContext } from '../../../../src/tui/ports.ts'
 import type { Listing, ScreenContext, StoreInfo } from '../../../../src/tui/state/context.ts'
@@ -18,6 +19,7 @@ import { BORN, START_MS } from '../../../support/stream-builder.ts'
 export interface WorldText {
   readonly streams?: readonly (string | StreamEntry)[]
   readonly open?: OpenStream | undefined
+  readonly failure?: WholeFailure
   readonly activity?: readonly Activity[]
   readonly watchdog?: Partial<WatchdogView>
   readonly freshness?: Partial<Freshness>
@@ -70,6 +72,7 @@ function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
       values: () => entries.values(),
     },
     open: text.open,
+    failure: text.failure,
     activity: { revision: 1, items: text.activity ?? [], behind: 0 },
     watchdog: { revision: 1, state: undefined, next: [], dryRun: undefined, ...text.watchdog },
     freshness: {

@@ -102,6 +102,17 @@ describe('the whole screen', () => {
     expect(linesOf('activity', items[0]?.key ?? '')).toContain('Caused by: THE REAL REASON')
   })
 
+  it('shows the whole failure once it has been read, until the stream changes', () => {
+    const cut = streamEntry('a', { status: 'aborted', failed: 1, failedId: '00', failure: message.slice(0, 200) })
+    const { etag } = cut.item.listed
+    const linesWith = (of: string) => {
+      const scene = sceneWith({ streams: [cut], failure: { stream: 'a', etag: of, text: message } })
+      return pageFor(scene, { kind: 'row', screen: 'streams', key: 'a' })?.text.lines
+    }
+    expect(linesWith(etag)).toContain('Caused by: THE REAL REASON')
+    expect(linesWith('"other"')).not.toContain('Caused by: THE REAL REASON')
+  })
+
   it.each([
     [80, 24],
     [40, 12],

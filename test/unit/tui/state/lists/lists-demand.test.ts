@@ -36,3 +36,16 @@ it('journals and watchdogs are requested only if visible', () => {
   expect(demanded(stateOn('watchdog'))).toMatchObject({ streams: true, watchdog: true, activity: false })
   expect(demanded(stateOn('activity'))).toMatchObject({ streams: true, watchdog: false, activity: true })
 })
+
+it('the whole failure of a stream is requested where it is shown to its end, and the list has only its beginning', () => {
+  const failed = (failure: string) => {
+    const data = new DataStore()
+    data.putStreams([row('s01', { failedId: '00', failure })], NOW)
+    const state = stateOn('streams', { cursor: 's01' }, { isDetailOpen: true })
+    const listing = new Lists().listing(state, data, NOW)
+    return [state, { ...state, isDetailOpen: false }].map(shown => visibleDataOf(shown, listing, data).failure)
+  }
+  expect(failed('x'.repeat(200))).toEqual(['s01', undefined])
+  expect(failed('shortened for the metadata…')).toEqual(['s01', undefined])
+  expect(failed('all of it')).toEqual([undefined, undefined])
+})
