@@ -51,16 +51,19 @@ export class App {
       ...(filter?.names && { match: filter.names }),
     })
     this.#lists = new Lists(filter)
+    const { settings, fault } = ports.settings.read()
     this.#state = initialState({
       size,
       writes,
       time,
       nowMs: this.#nowMs(),
+      settings,
       ...(stream === undefined ? {} : { stream }),
       ...(ports.isProtected ? { protectedName: ports.protectedName } : {}),
     })
     this.#effects = new Effects(ports, this.#store, this.#poll, action => this.#apply(action, 'data'))
     this.#store.onChange(() => this.#notify('data'))
+    if (fault !== undefined) this.#apply({ kind: 'notice', text: fault, style: 'warn' }, 'data')
   }
 
   /** A key, a resize, an answer. Errors thrown here are bugs. */

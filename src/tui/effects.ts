@@ -30,6 +30,7 @@ export class Effects {
     'stop-batch': () => this.#batch?.stop.abort(),
     'run-line': effect => this.#runLine(effect),
     'stop-line': () => this.#line?.abort(),
+    'save-settings': effect => this.#saveSettings(effect),
     'read-now': () => this.#poll.readNow(),
     'dry-run': () => this.#startDryRun(),
     copy: effect => this.terminal?.copy(effect.text),
@@ -100,6 +101,14 @@ export class Effects {
       })
       .finally(() => this.#changing.delete(ended))
     if (mayWrite) this.#changing.add(ended)
+  }
+
+  #saveSettings({ change }: EffectOf<'save-settings'>): void {
+    try {
+      this.#report({ kind: 'settings-saved', settings: this.#ports.settings.save(change) })
+    } catch (error) {
+      this.#report({ kind: 'notice', text: `not saved: ${this.#messageFor(error)}`, style: 'bad' })
+    }
   }
 
   #startDryRun(): void {

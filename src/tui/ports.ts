@@ -1,5 +1,6 @@
 import type { StreamStore } from '../store/store.ts'
 import type { DryRun } from './data/types.ts'
+import type { SettingsFile } from './settings.ts'
 
 /** Changes that the dashboard offers. */
 export type ChangeVerb = 'cancel' | 'abort' | 'retry' | 'break'
@@ -65,6 +66,7 @@ export interface Ports {
   readonly isProtected: boolean
   /** The text to type to unlock changes in a protected store. */
   readonly protectedName: string
+  readonly settings: SettingsFile
   /** Inspects whole streams or events without changing them. @throws store errors, the signal's reason */
   preview(verb: ChangeVerb, targets: readonly ChangeTarget[], signal: AbortSignal): Promise<Preview>
   /**

@@ -17,6 +17,7 @@ import { type Prepared, prepareChange } from './changes.ts'
 import { LineRunner, Writing } from './command-prompt.ts'
 import type { ProgramRuntime } from './dashboard.ts'
 import { prepareBreak } from './lease-breaks.ts'
+import { settingsFile } from './settings.ts'
 
 export interface PortsOptions {
   /** The filters of the command line. */
@@ -42,6 +43,7 @@ export function portsOf(
     address,
     isProtected,
     protectedName: protectedName(opened, runtime),
+    settings: settingsFile(runtime),
     async preview(verb, targets, signal) {
       const change =
         verb === 'break'

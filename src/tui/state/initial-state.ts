@@ -1,3 +1,4 @@
+import { type DashboardSettings, NO_SETTINGS } from '../settings.ts'
 import { type Size, type State, UNLOCKED_MS, type Writes } from './state.ts'
 import { START_DOCUMENT, START_READING } from './text/text.ts'
 import { EMPTY_FIELD } from './text-field.ts'
@@ -13,10 +14,19 @@ export interface InitialStateOptions {
   /** The store's clock, epoch ms. */
   readonly nowMs: number
   readonly time: State['time']
+  readonly settings?: DashboardSettings
 }
 
 /** The initial state. */
-export function initialState({ size, stream = '', writes, protectedName, nowMs, time }: InitialStateOptions): State {
+export function initialState({
+  size,
+  stream = '',
+  writes,
+  protectedName,
+  nowMs,
+  time,
+  settings = NO_SETTINGS,
+}: InitialStateOptions): State {
   const isAsked = writes === 'unlocked' && protectedName !== undefined
   return {
     size,
@@ -39,6 +49,7 @@ export function initialState({ size, stream = '', writes, protectedName, nowMs, 
     dialog: isAsked ? { kind: 'unlock', name: protectedName, field: EMPTY_FIELD, isWrong: false } : undefined,
     notice: undefined,
     batch: undefined,
+    settings,
     history: [],
     requests: 0,
   }

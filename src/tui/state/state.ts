@@ -1,5 +1,6 @@
 import type { TimeStyle } from '../../formats/terminal/numbers.ts'
 import type { ChangeEnd, ChangeTarget, ChangeVerb, LineOutput, Outcome, Preview } from '../ports.ts'
+import type { DashboardSettings, SettingsChange } from '../settings.ts'
 import type { ReadableText, Reading } from './text/text.ts'
 
 /** The five screens, in the order of their digits. */
@@ -40,6 +41,8 @@ export interface State {
   readonly notice: Notice | undefined
   /** The running or last change; its dialog may be closed meanwhile. */
   readonly batch: Batch | undefined
+  /** What is kept from run to run. */
+  readonly settings: DashboardSettings
   /** Previous `:` lines, the latest last. */
   readonly history: readonly string[]
   /** Number of previews requested: identifies the answer to the latest one. */
@@ -194,6 +197,7 @@ export type Action =
   | { readonly kind: 'batch-ended'; readonly end: NonNullable<Batch['end']> }
   | { readonly kind: 'line-answered'; readonly output: LineOutput }
   | { readonly kind: 'notice'; readonly text: string; readonly style: Notice['style'] }
+  | { readonly kind: 'settings-saved'; readonly settings: DashboardSettings }
 
 /** A side effect besides drawing. */
 export type Effect =
@@ -210,6 +214,7 @@ export type Effect =
   | { readonly kind: 'run-line'; readonly line: string; readonly mayWrite: boolean }
   | { readonly kind: 'stop-line' }
   | { readonly kind: 'copy'; readonly text: string }
+  | { readonly kind: 'save-settings'; readonly change: SettingsChange }
   | { readonly kind: 'read-now' }
   | { readonly kind: 'dry-run' }
   | { readonly kind: 'suspend' }

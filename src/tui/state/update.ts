@@ -56,6 +56,8 @@ function applyAction(state: State, action: Action, context: ScreenContext): Tran
       return only(withOutput(state, action.output))
     case 'notice':
       return only(withNotice(state, context, action.text, action.style))
+    case 'settings-saved':
+      return only({ ...state, settings: action.settings })
     default:
       return action satisfies never
   }
