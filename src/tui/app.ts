@@ -4,6 +4,7 @@ import { DataStore } from './data/store.ts'
 import type { Data } from './data/types.ts'
 import { Effects } from './effects.ts'
 import type { AppOptions, TerminalRequests } from './options.ts'
+import { ColumnWidths } from './state/column-widths.ts'
 import type { ScreenContext, StoreInfo } from './state/context.ts'
 import { Lists } from './state/lists/lists.ts'
 import type { Action, State } from './state/state.ts'
@@ -28,6 +29,7 @@ export class App {
   readonly #store: DataStore
   readonly #poll: Poll
   readonly #lists: Lists
+  readonly #widths = new ColumnWidths()
   readonly #effects: Effects
   readonly #listeners = new Set<(why: RedrawCause) => void>()
   #state: State
@@ -73,6 +75,8 @@ export class App {
 
   /** The current screen. */
   frame(): Frame {
+    const { screen, stream } = this.#state
+    this.#widths.show(screen === 'stream' ? `stream ${stream}` : screen)
     const context = this.#context()
     this.#poll.setVisible(visibleDataOf(this.#state, context.listing, this.#store))
     return frameOf({ ...context, state: this.#state }, { isAscii: this.#options.isAscii })
@@ -130,6 +134,7 @@ export class App {
       liveRevision: this.#store.revision,
       listing: this.#lists.listing(this.#state, data, nowMs),
       facts: this.#facts,
+      widths: this.#widths,
       nowMs,
       commandFor: subject => this.#options.ports.commandFor(subject),
       detailOf: state => (state.screen === 'stream' ? eventDetail : rowDetail)({ ...context, state }),

@@ -1,5 +1,7 @@
 import type { ChangeVerb } from '../ports.ts'
 import { askChange, isRunning } from './change.ts'
+import { columnListOf } from './columns.ts'
+import { openColumns } from './columns-dialog.ts'
 import type { ScreenContext } from './context.ts'
 import {
   goToMatch,
@@ -82,7 +84,8 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   read: listCommand(openRow),
   'detail-down': (state, context) => only(scrollDetail(state, context, 1)),
   'detail-up': (state, context) => only(scrollDetail(state, context, -1)),
-  wide: state => only({ ...state, isWide: !state.isWide }),
+  columns: (state, context) => only(openColumns(state, context)),
+  wide: (state, context) => only(toggleWide(state, context)),
   xml: (state, context) => only(togglePane(state, context, 'xml')),
   timeline: (state, context) => only(togglePane(state, context, 'timeline')),
   copy: (state, context) => copyText(state, context, context.commandFor(subjectOf(state, context))),
@@ -134,6 +137,12 @@ function toggleDetail(state: State, context: ScreenContext): State {
     context,
     isElsewhere ? 'details are shown below the tree: esc' : `no room for details: ${needed}; o shows all of them`,
   )
+}
+
+function toggleWide(state: State, context: ScreenContext): State {
+  const next = { ...state, isWide: !state.isWide }
+  if (!next.isWide || columnListOf(state) === undefined) return next
+  return withNotice(next, context, 'more columns, as far as there is room; , chooses them')
 }
 
 function toggleFreeze(state: State, { liveRevision }: ScreenContext): State {

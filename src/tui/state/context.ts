@@ -1,5 +1,6 @@
 import type { Data } from '../data/types.ts'
 import type { CommandContext } from '../ports.ts'
+import type { ColumnWidths } from './column-widths.ts'
 import type { State, TextPage, TextSubject } from './state.ts'
 import type { ReadableText } from './text/text.ts'
 
@@ -40,6 +41,8 @@ export interface ScreenContext {
   /** The rows of the current screen. */
   readonly listing: Listing
   readonly facts: StoreInfo
+  /** Widths that the columns of the current screen have needed so far. */
+  readonly widths: ColumnWidths
   /** The store's clock, floored to a second, epoch ms. */
   readonly nowMs: number
   /** The details of the row under the cursor, for the pane; `undefined` without a row. */

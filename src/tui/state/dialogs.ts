@@ -1,4 +1,5 @@
 import { changeKey, changePaste, isRunning } from './change.ts'
+import { columnsKey } from './columns-dialog.ts'
 import type { ScreenContext } from './context.ts'
 import { helpLayout } from './help.ts'
 import { dialogHeight } from './layout.ts'
@@ -17,6 +18,8 @@ export function dialogKey(state: State, context: ScreenContext, dialog: Dialog, 
       return unlockKey(state, context, dialog, press)
     case 'quit':
       return quitKey(state, press)
+    case 'columns':
+      return columnsKey(state, context, dialog, press)
     case 'help':
     case 'outcomes':
     case 'output':

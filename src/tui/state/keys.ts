@@ -32,6 +32,7 @@ export type KeyCommand =
   | 'read'
   | 'detail-down'
   | 'detail-up'
+  | 'columns'
   | 'wide'
   | 'xml'
   | 'timeline'
@@ -188,7 +189,15 @@ export const KEYS: readonly KeyBinding[] = [
     group: 'View',
     screens: DETAILS,
   },
-  { command: 'wide', keys: ['w'], does: 'more columns', group: 'View' },
+  {
+    command: 'columns',
+    keys: [','],
+    does: 'choose, order and sort by columns; kept for later runs',
+    hint: 'columns',
+    group: 'View',
+    screens: ['streams', 'leases', 'activity'],
+  },
+  { command: 'wide', keys: ['w'], does: 'more columns, as many as there is room for', group: 'View' },
   { command: 'freeze', keys: ['p'], does: 'freeze the screen; changes are counted', hint: 'freeze', group: 'View' },
   { command: 'time', keys: ['T'], does: 'times: relative, local, UTC', group: 'View' },
   { command: 'read-now', keys: ['r'], does: 'read now', group: 'View' },

@@ -1,3 +1,4 @@
+import { chooseColumns } from './columns-dialog.ts'
 import type { ScreenContext } from './context.ts'
 import type { KeyPress, OutputDialog, Prompt, State, TextField } from './state.ts'
 import { EMPTY_FIELD, editField, fieldWith, pasteText } from './text-field.ts'
@@ -49,6 +50,9 @@ const OWN: ReadonlyMap<string, 'quit' | 'help'> = new Map([
   ['?', 'help'],
 ])
 
+/** `columns a,b,c`, or alone. */
+const COLUMNS_LINE = /^columns(?:\s+(.*))?$/
+
 function withField(state: State, prompt: ListPrompt, field: TextField): State {
   const next = { ...state, prompt: { ...prompt, field } }
   return prompt.kind === 'filter' ? withFilter(next, field.text) : next
@@ -71,6 +75,8 @@ function enterLine(state: State, context: ScreenContext, prompt: ListPrompt, run
   const line = prompt.field.text.trim()
   if (line === '') return only(closePrompt(state))
   const next = closePrompt({ ...state, history: withLine(state.history, line) })
+  const columns = COLUMNS_LINE.exec(line)
+  if (columns !== null) return chooseColumns(next, context, columns[1] ?? '')
   const own = OWN.get(line)
   if (own !== undefined) return run(next, own)
   const isUnlocked = mayWrite(state, context)

@@ -6,6 +6,8 @@ import type { ReadableText, Reading } from './text/text.ts'
 /** The five screens, in the order of their digits. */
 export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity'] as const
 export type Screen = (typeof SCREENS)[number]
+/** The lists whose columns can be chosen. */
+export type ColumnList = Extract<Screen, 'streams' | 'leases' | 'activity'>
 
 /**
  * The state of the user interface. Together with the data it determines the frame. Only `update` creates new states.
@@ -139,7 +141,18 @@ export type Dialog =
   | { readonly kind: 'outcomes'; readonly top: number }
   | { readonly kind: 'unlock'; readonly name: string; readonly field: TextField; readonly isWrong: boolean }
   | OutputDialog
+  | ColumnsDialog
   | { readonly kind: 'quit' }
+
+/** The columns of a list are chosen: what is shown changes at once, and is saved when it closes. */
+export interface ColumnsDialog {
+  readonly kind: 'columns'
+  readonly list: ColumnList
+  /** Titles of all columns in order, and of those that are shown. */
+  readonly titles: readonly string[]
+  readonly shown: readonly string[]
+  readonly at: number
+}
 
 /** The answer to a `:` line; `undefined` while it runs. */
 export interface OutputDialog {

@@ -19,7 +19,7 @@ import { activitiesOf, changeSpans } from './activity.ts'
 import { leaseEndText, processText } from './leases.ts'
 import { type Area, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
-import { stateCell } from './stream-cells.ts'
+import { endedMs, stateCell } from './stream-cells.ts'
 import { readingRows } from './text.ts'
 import { dueCell, type RowTime, screenFormat, wholeTimeText } from './times.ts'
 
@@ -92,11 +92,23 @@ function standingFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   if (summary === undefined) return [['', stateCell(entry, moment)]]
   return [
     ['', stateCell(entry, moment)],
+    ...endFacts(entry, summary, moment),
     ...failureFacts(summary, moment),
     ...silentFacts(summary, moment),
     ['due', summary.dueMs === undefined ? '' : dueCell(summary.dueMs, moment)],
     ['waiting on', idsText(summary.waitingOn, 3)],
     ['last by', summary.lastBy],
+  ]
+}
+
+/** How long a stream took that has ended, and when it ended. */
+function endFacts({ item }: StreamEntry, summary: Summary, moment: CellFormat): Fact[] {
+  const ended = endedMs(summary, item.listed.modifiedMs)
+  if (ended === undefined) return []
+  const took = summary.createdMs === undefined ? '' : moment.span(ended - summary.createdMs)
+  return [
+    ['took', took],
+    ['ended', moment.past(ended)],
   ]
 }
 
@@ -147,7 +159,12 @@ function streamLines(entry: StreamEntry, moment: CellFormat, flow: Flow) {
 function stateFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   const { summary } = entry.item
   if (summary === undefined) return [['', stateCell(entry, moment)]]
-  return [['', stateCell(entry, moment)], ...failureFacts(summary, moment), ...silentFacts(summary, moment)]
+  return [
+    ['', stateCell(entry, moment)],
+    ...endFacts(entry, summary, moment),
+    ...failureFacts(summary, moment),
+    ...silentFacts(summary, moment),
+  ]
 }
 
 function otherFacts(entry: StreamEntry, moment: CellFormat): Fact[] {

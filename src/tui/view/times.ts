@@ -21,8 +21,7 @@ export function screenFormat(nowMs: number, time: TimeStyle): CellFormat {
   }
 }
 
-/** Greatest widths of the kinds of times. */
-export const AGE_WIDTH = 9
+/** Greatest width of a due time. */
 export const DUE_WIDTH = 14
 
 /** An age or a time; seconds only where they matter. `-` for an unknown one. */

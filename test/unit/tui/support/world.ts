@@ -12,6 +12,7 @@ import type {
   WholeFailure,
 } from '../../../../src/tui/data/types.ts'
 import type { CommandContext } from '../../../../src/tui/ports.ts'
+import { ColumnWidths } from '../../../../src/tui/state/column-widths.ts'
 import type { Listing, ScreenContext, StoreInfo } from '../../../../src/tui/state/context.ts'
 import { BORN, START_MS } from '../../../support/stream-builder.ts'
 
@@ -50,6 +51,7 @@ export function worldWith(text: WorldText = {}): ScreenContext {
       version: '0.0.0',
       ...facts,
     },
+    widths: new ColumnWidths(),
     nowMs,
     detailOf: () => undefined,
     pageOf: () => undefined,
