@@ -21,7 +21,7 @@ import { type Area, filled, rowOf, ruleRow, type ScreenRow, type StyledText, wid
 import { safeName, safeText } from './safe-text.ts'
 import { endedMs, stateCell } from './stream-cells.ts'
 import { readingRows } from './text.ts'
-import { dueCell, type RowTime, screenFormat, wholeTimeText } from './times.ts'
+import { dueCell, type RowTime, screenFormat, tookSpan, wholeTimeText } from './times.ts'
 
 /** The pane below a list: details of the row under the cursor. Its first row is a rule. */
 export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
@@ -105,7 +105,7 @@ function standingFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
 function endFacts({ item }: StreamEntry, summary: Summary, moment: CellFormat): Fact[] {
   const ended = endedMs(summary, item.listed.modifiedMs)
   if (ended === undefined) return []
-  const took = summary.createdMs === undefined ? '' : moment.span(ended - summary.createdMs)
+  const took = summary.createdMs === undefined ? '' : tookSpan(ended - summary.createdMs)
   return [
     ['took', took],
     ['ended', moment.past(ended)],

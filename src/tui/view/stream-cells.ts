@@ -7,6 +7,7 @@ import { isFinal } from '../../stream/event.ts'
 import type { Summary } from '../../stream/summary.ts'
 import type { StreamEntry } from '../data/types.ts'
 import { joined, type StyledText } from './row.ts'
+import { tookSpan } from './times.ts'
 
 /** Glyph and word of the stream's state; why it is unreadable. */
 export function stateCell(entry: StreamEntry, format: CellFormat): Cell {
@@ -51,7 +52,7 @@ export function ageCell({ item: { summary, listed } }: StreamEntry, format: Cell
   if (summary === undefined || createdMs === undefined) return ''
   const ended = endedMs(summary, listed.modifiedMs)
   if (ended === undefined || format.time !== 'relative') return format.age(createdMs)
-  return { text: `took ${format.span(ended - createdMs)}`, style: 'dim' }
+  return { text: `took ${tookSpan(ended - createdMs)}`, style: 'dim' }
 }
 
 /**

@@ -30,6 +30,11 @@ export function agoText(ms: number | undefined, moment: RowTime): string {
   return moment.time === 'relative' ? calmSpan(moment.nowMs - ms) : clockText(ms, moment)
 }
 
+/** How long something took: tenths of seconds where they matter. */
+export function tookSpan(ms: number): string {
+  return ms < 10_000 ? `${(Math.max(0, ms) / 1_000).toFixed(1)}s` : calmSpan(ms)
+}
+
 /** The same with the past stated: `2m14s ago`. */
 export function pastText(ms: number | undefined, moment: RowTime): string {
   const text = agoText(ms, moment)

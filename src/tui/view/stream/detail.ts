@@ -222,7 +222,7 @@ function status({ shown, event }: DetailContext): Line {
 }
 
 /** Suppresses the attempt in the status: it has its own label. */
-const ATTEMPT_SHOWN = [{ id: 'attempt', title: '', width: 0, align: 'left' }] as const
+const ATTEMPT_SHOWN = [{ id: 'attempt' }] as const
 
 function workSpans(context: DetailContext): Line[] {
   const { event } = context

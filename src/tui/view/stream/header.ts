@@ -11,7 +11,7 @@ import { clockOf } from '../../state/shown-stream.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { endedMs, failureSpans } from '../stream-cells.ts'
-import { agoText, clockOnly, clockText, dueSpan, pastText, type RowTime } from '../times.ts'
+import { agoText, clockOnly, clockText, dueSpan, pastText, type RowTime, tookSpan } from '../times.ts'
 import { openOf } from './open.ts'
 
 const GAP = '  '
@@ -85,7 +85,7 @@ function ageSpans(scene: Scene, open: OpenStream, summary: Summary): StyledText[
   if (createdMs === undefined) return []
   const ended = open.listed && endedMs(summary, open.listed.modifiedMs)
   if (ended !== undefined) {
-    return [[`took ${calmSpan(ended - createdMs)}, ended ${pastText(ended, momentOf(scene, open))}`, 'plain']]
+    return [[`took ${tookSpan(ended - createdMs)}, ended ${pastText(ended, momentOf(scene, open))}`, 'plain']]
   }
   const text = agoText(createdMs, momentOf(scene, open))
   return [[scene.state.time === 'relative' ? text : `since ${text}`, 'plain']]
