@@ -80,6 +80,7 @@ function pageKey(state: State, context: ScreenContext, { key }: KeyPress): Trans
 }
 
 function detailKey(state: State, context: ScreenContext, { key }: KeyPress): Transition | undefined {
+  if (key === 'escape' && state.detail.search !== '') return only({ ...state, detail: { ...state.detail, search: '' } })
   if (key === 'tab' || key === 'escape') return only({ ...state, isDetailFocused: false })
   return key === 'enter' ? only(openRow(state, context)) : undefined
 }

@@ -139,6 +139,7 @@ describe('the open details', () => {
     expect([there.state.detail.top, there.cursor]).toEqual([2, 'a'])
     there.press('/').type('LINE 7 ').press('enter')
     expect(there.state).toMatchObject({ detail: { search: 'LINE 7 ', at: { line: 7 } }, isDetailFocused: true })
+    expect(there.press('escape').state).toMatchObject({ detail: { search: '' }, isDetailFocused: true })
     expect(there.press('tab', 'j').cursor).toBe('b')
     expect(open().press('tab', 'd').state).toMatchObject({ isDetailOpen: false, isDetailFocused: false })
     expect(open().press('tab', '3').state.isDetailFocused).toBe(false)
