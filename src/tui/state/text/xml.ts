@@ -35,22 +35,34 @@ export function lineOfEvent({ lines }: ReadableText, id: string): number | undef
 /** The first line of each element of several lines, with its last one. One pass over the tags. */
 function elementEnds(lines: readonly string[]): ReadonlyMap<number, number> {
   const ends = new Map<number, number>()
-  const open: number[] = []
+  const open: { readonly name: string; readonly line: number }[] = []
   for (const [line, text] of lines.entries()) {
     for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at + 1)) {
       const next = text[at + 1] ?? ''
       if (next === '?' || next === '!') continue
       if (next !== '/') {
         const end = text.indexOf('>', at)
-        if (end < 0 || text[end - 1] !== '/') open.push(line)
+        if (end < 0 || text[end - 1] !== '/') open.push({ name: nameAt(text, at + 1), line })
         continue
       }
-      const from = open.pop()
-      if (from !== undefined && from < line && !ends.has(from)) ends.set(from, line)
+      // What is damaged in between is not closed.
+      const name = nameAt(text, at + 2)
+      const top = open.findLastIndex(one => one.name === name)
+      const from = open[top]?.line
+      if (from === undefined) continue
+      open.length = top
+      if (from < line && !ends.has(from)) ends.set(from, line)
     }
   }
   return new Map([...ends].sort(([a], [b]) => a - b))
 }
+
+function nameAt(text: string, at: number): string {
+  NAME.lastIndex = at
+  return NAME.exec(text)?.[0] ?? ''
+}
+
+const NAME = /[^\s/>]*/y
 
 const HEAD = /^\s*<([\w:.-]+)(?:\s[^<>]*?\b(?:id|v)="([^"]*)")?/
 

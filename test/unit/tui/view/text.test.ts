@@ -76,6 +76,14 @@ describe('the XML of a document', () => {
   })
 })
 
+describe('the elements of a damaged document', () => {
+  it('end where an end tag has their name', () => {
+    const open = openStream('a', [{ id: '00', name: 'Start', status: 'init' }])
+    const { outline } = xmlText({ ...open, text: ['<Stream>', '  <Event id="00"', '</Stream>', '</Other>'] })
+    expect([...(outline?.ends ?? [])]).toEqual([[0, 2]])
+  })
+})
+
 describe('the whole screen', () => {
   const message = `${'a long reason '.repeat(30)}\nCaused by: THE REAL REASON`
 
