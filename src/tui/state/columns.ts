@@ -34,6 +34,19 @@ export const COLUMN_CHOICES = {
     { title: 'LAST BY', sort: 'by', isMore: true },
     { title: 'FAILURE', isMore: true },
   ],
+  stream: [
+    { title: 'EVENT' },
+    { title: 'STATUS' },
+    { title: 'OWNER' },
+    { title: 'AGE' },
+    { title: 'DUE' },
+    { title: 'TRY', isMore: true },
+    { title: 'FENCE', isMore: true },
+    { title: 'TOPIC', isMore: true },
+    { title: 'KEY', isMore: true },
+    { title: 'TAG', isMore: true },
+    { title: 'MESSAGE' },
+  ],
   leases: [
     { title: 'STREAM', sort: 'name' },
     { title: 'SINCE', sort: 'since', falls: true, isTime: true },
@@ -56,8 +69,9 @@ export const COLUMN_CHOICES = {
 
 export type TitleOf<Of extends ColumnList> = (typeof COLUMN_CHOICES)[Of][number]['title']
 
-/** The list of a screen, if its columns can be chosen. */
-export function columnListOf({ screen }: Pick<State, 'screen'>): ColumnList | undefined {
+/** The list of a screen, if its columns can be chosen: timeline and XML have none. */
+export function columnListOf({ screen, pane }: Pick<State, 'screen' | 'pane'>): ColumnList | undefined {
+  if (screen === 'stream' && pane !== 'tree') return undefined
   return screen in COLUMN_CHOICES ? (screen as ColumnList) : undefined
 }
 

@@ -195,7 +195,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'choose, order and sort by columns; kept for later runs',
     hint: 'columns',
     group: 'View',
-    screens: ['streams', 'leases', 'activity'],
+    screens: DETAILS,
   },
   { command: 'wide', keys: ['w'], does: 'more columns, as many as there is room for', group: 'View' },
   { command: 'freeze', keys: ['p'], does: 'freeze the screen; changes are counted', hint: 'freeze', group: 'View' },

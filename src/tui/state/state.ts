@@ -7,7 +7,7 @@ import type { ReadableText, Reading } from './text/text.ts'
 export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity'] as const
 export type Screen = (typeof SCREENS)[number]
 /** The lists whose columns can be chosen. */
-export type ColumnList = Extract<Screen, 'streams' | 'leases' | 'activity'>
+export type ColumnList = Extract<Screen, 'streams' | 'stream' | 'leases' | 'activity'>
 
 /**
  * The state of the user interface. Together with the data it determines the frame. Only `update` creates new states.

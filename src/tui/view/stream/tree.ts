@@ -4,8 +4,9 @@ import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import { attemptOf, fenceOf, isFinal, isSuperseded, type StreamEvent } from '../../../stream/event.ts'
 import { claimEndMs } from '../../../stream/time/deadlines.ts'
 import type { OpenStream, TreeNode } from '../../data/types.ts'
+import { shownTitles } from '../../state/columns.ts'
 import type { Scene } from '../../state/context.ts'
-import { layoutOf, PANES_COLUMNS, WIDE_COLUMNS } from '../../state/layout.ts'
+import { layoutOf, WIDE_COLUMNS } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
 import type { State } from '../../state/state.ts'
 import { emptyRows, noDocument, noMatch } from '../empty.ts'
@@ -25,7 +26,7 @@ export function treeRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
   const shown = shownOf(open, nowMs)
   if (open === undefined || shown === undefined) return filled(noDocument(scene, area), area)
-  const columns = treeColumns(area.columns, state)
+  const columns = treeColumns(state)
   const context: TreeContext = { scene, open, width: area.columns, columns, shown, time: state.time }
   const items = visibleNodes(scene, open, listWindow(scene, area.rows - (hasTitles ? 1 : 0)))
   if (items.length === 0) return filled(emptyTree(scene, open, area), area)
@@ -228,20 +229,15 @@ function neededWidth(item: VisibleNode, column: TreeColumn, context: TreeContext
   return widthOf(label?.[0].trimEnd() ?? '') + badge.reduce((sum, [text]) => sum + widthOf(text), 0)
 }
 
-/** The columns of a tree, before their widths are known. */
-function treeColumns(columns: number, { isWide, time }: Pick<State, 'isWide' | 'time'>): readonly TreeColumn[] {
-  const usual: readonly TreeColumn[] = [
-    column('event', 'EVENT', { least: LEAST_EVENT }),
-    column('status', 'STATUS', {}),
-    column('owner', 'OWNER', { least: 8, spare: 2 }),
-    column('age', time === 'relative' ? 'AGE' : 'CREATED', { spare: 4 }, 'right'),
-    column('due', 'DUE', { spare: 3 }, 'right'),
-  ]
-  const message = column('message', 'MESSAGE', { least: 10, isText: true, spare: 5 })
-  return [...usual, ...(columns < PANES_COLUMNS || !isWide ? [] : MORE), message]
+/** The chosen columns of a tree, before their widths are known. The event is always the first. */
+function treeColumns(state: State): readonly TreeColumn[] {
+  const titles = shownTitles(state, 'stream').filter(title => title !== 'EVENT')
+  const shown = titles.map(title => COLUMNS.get(title)).filter(found => found !== undefined)
+  const columns = [EVENT, ...shown]
+  return state.time === 'relative'
+    ? columns
+    : columns.map(one => (one.id === 'age' ? { ...one, title: 'CREATED' } : one))
 }
-
-const LEAST_EVENT = 22
 
 function column(
   id: TreeColumnId,
@@ -252,13 +248,22 @@ function column(
   return { id, title, width: 0, align, fit }
 }
 
-const MORE: readonly TreeColumn[] = [
-  column('attempt', 'TRY', { spare: 6 }, 'right'),
-  column('fence', 'FENCE', { spare: 7 }, 'right'),
-  column('topic', 'TOPIC', { least: 8, spare: 9 }),
-  column('key', 'KEY', { least: 8, spare: 8 }),
-  column('tag', 'TAG', { least: 8, spare: 10 }),
-]
+const EVENT = column('event', 'EVENT', { least: 22 })
+
+const COLUMNS: ReadonlyMap<string, TreeColumn> = new Map(
+  [
+    column('status', 'STATUS', {}),
+    column('owner', 'OWNER', { least: 8, spare: 2 }),
+    column('age', 'AGE', { spare: 4 }, 'right'),
+    column('due', 'DUE', { spare: 3 }, 'right'),
+    column('attempt', 'TRY', { spare: 6 }, 'right'),
+    column('fence', 'FENCE', { spare: 7 }, 'right'),
+    column('topic', 'TOPIC', { least: 8, spare: 9 }),
+    column('key', 'KEY', { least: 8, spare: 8 }),
+    column('tag', 'TAG', { least: 8, spare: 10 }),
+    column('message', 'MESSAGE', { least: 10, isText: true, spare: 5 }),
+  ].map(one => [one.title, one]),
+)
 
 /** Context of an event's cells. */
 interface CellContext {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { shownTitles, usualTitles } from '../../../../src/tui/state/columns.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
+import { openNothing } from '../support/open-stream.ts'
 import { dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
 import { Stage } from '../support/stage.ts'
 import { worldWith } from '../support/world.ts'
@@ -61,6 +62,9 @@ describe('the columns of a list', () => {
     expect(stage().press('4', ':').type('columns name').press('enter').notice).toBe(
       'the columns of this screen cannot be chosen',
     )
+    const tree = new Stage(worldWith({ open: openNothing('a') }), { stream: 'a' })
+    expect(tree.press(',').state.dialog).toMatchObject({ kind: 'columns', list: 'stream' })
+    expect(tree.press('escape', 't', ',').state.dialog).toBeUndefined()
     expect(stage().press('5', ',').state.dialog).toMatchObject({ kind: 'columns', list: 'activity' })
   })
 
