@@ -4,6 +4,7 @@ import { EventStream, openWork } from './event-stream.ts'
 import {
   cutList,
   encodedIdLength,
+  FAILURE_LENGTH,
   READY_LIMIT_BYTES,
   RUNNING_LIMIT_BYTES,
   runningItem,
@@ -11,9 +12,6 @@ import {
   WAITING_ON_LIMIT_BYTES,
 } from './summary.ts'
 import { claimEndMs, dueMs, openedMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
-
-/** Maximum length of a failure's message, in characters. */
-const FAILURE_LENGTH = 200
 
 export interface SummarizeOptions {
   readonly lastModifiedMs?: number | undefined

@@ -4,14 +4,17 @@ import { DataStore } from './data/store.ts'
 import type { Data } from './data/types.ts'
 import { Effects } from './effects.ts'
 import type { AppOptions, TerminalRequests } from './options.ts'
+import { ColumnWidths } from './state/column-widths.ts'
 import type { ScreenContext, StoreInfo } from './state/context.ts'
 import { Lists } from './state/lists/lists.ts'
 import type { Action, State } from './state/state.ts'
 import { initialState, update } from './state/update.ts'
 import { visibleDataOf } from './state/visible-data.ts'
 import { frameOf } from './view/frame.ts'
+import { rowDetail } from './view/list-detail.ts'
+import { pageFor } from './view/page.ts'
 import type { Frame } from './view/row.ts'
-import { detailLength } from './view/stream/detail.ts'
+import { eventDetail } from './view/stream/detail.ts'
 
 /** Why a frame may have to be redrawn: for user input at once, for data when convenient. */
 export type RedrawCause = 'input' | 'data'
@@ -26,6 +29,7 @@ export class App {
   readonly #store: DataStore
   readonly #poll: Poll
   readonly #lists: Lists
+  readonly #widths = new ColumnWidths()
   readonly #effects: Effects
   readonly #listeners = new Set<(why: RedrawCause) => void>()
   #state: State
@@ -71,6 +75,8 @@ export class App {
 
   /** The current screen. */
   frame(): Frame {
+    const { screen, stream } = this.#state
+    this.#widths.show(screen === 'stream' ? `stream ${stream}` : screen)
     const context = this.#context()
     this.#poll.setVisible(visibleDataOf(this.#state, context.listing, this.#store))
     return frameOf({ ...context, state: this.#state }, { isAscii: this.#options.isAscii })
@@ -128,10 +134,12 @@ export class App {
       liveRevision: this.#store.revision,
       listing: this.#lists.listing(this.#state, data, nowMs),
       facts: this.#facts,
+      widths: this.#widths,
       nowMs,
       listingFor: state => this.#lists.listing(state, data, nowMs),
       commandFor: subject => this.#options.ports.commandFor(subject),
-      detailLength: state => detailLength({ ...context, state }),
+      detailOf: state => (state.screen === 'stream' ? eventDetail : rowDetail)({ ...context, state }),
+      pageOf: (state, subject) => pageFor({ ...context, state }, subject),
     }
     return context
   }

@@ -136,7 +136,7 @@ test('three marked streams have one outcome each, also the one that another chan
   expect(await opsOf('c')).toEqual(['init', 'set'])
   program.press('esc')
   await program.until(rows => !/marked/.test(rows[2] ?? ''))
-  program.press('o')
+  program.press('O')
   await program.until(/abort: 3 of 3/)
   program.press('esc')
 

@@ -3,7 +3,17 @@ import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { StreamRow } from '../../store/store.ts'
 import { type OpenStreamUpdate, unreadStream, withUpdate } from './open-stream.ts'
 import { StreamRows } from './stream-table.ts'
-import type { Activity, ActivityFeed, Data, DryRun, Freshness, OpenStream, StreamTable, WatchdogView } from './types.ts'
+import type {
+  Activity,
+  ActivityFeed,
+  Data,
+  DryRun,
+  Freshness,
+  OpenStream,
+  StreamTable,
+  WatchdogView,
+  WholeFailure,
+} from './types.ts'
 
 /**
  * The dashboard's data as it arrives. Everything except the table is an immutable value; a `snapshot` freezes the table
@@ -14,6 +24,7 @@ export class DataStore implements Data {
   readonly #listeners = new Set<() => void>()
   #revision = 0
   #open: OpenStream | undefined
+  #failure: WholeFailure | undefined
   #activity: ActivityFeed = { revision: 0, items: [], behind: 0 }
   #watchdog: WatchdogView = { revision: 0, state: undefined, next: [], dryRun: undefined }
   #freshness: Freshness = FRESH
@@ -30,6 +41,10 @@ export class DataStore implements Data {
     return this.#open
   }
 
+  get failure(): WholeFailure | undefined {
+    return this.#failure
+  }
+
   get activity(): ActivityFeed {
     return this.#activity
   }
@@ -44,8 +59,8 @@ export class DataStore implements Data {
 
   /** An immutable copy of the data. */
   snapshot(): Data {
-    const { revision, open, activity, watchdog, freshness } = this
-    return { revision, streams: new StreamRows(this.#rows), open, activity, watchdog, freshness }
+    const { revision, open, failure, activity, watchdog, freshness } = this
+    return { revision, streams: new StreamRows(this.#rows), open, failure, activity, watchdog, freshness }
   }
 
   /** @returns a function that removes the listener */
@@ -92,6 +107,11 @@ export class DataStore implements Data {
     const next = withUpdate(this.#open, update)
     if (next === this.#open) return
     this.#open = next
+    this.#changed(1)
+  }
+
+  putFailure(failure: WholeFailure): void {
+    this.#failure = failure
     this.#changed(1)
   }
 

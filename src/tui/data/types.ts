@@ -13,9 +13,19 @@ export interface Data {
   readonly streams: StreamTable
   /** The last open stream. */
   readonly open: OpenStream | undefined
+  /** The whole first failure of a stream whose summary has only its beginning: the last one that was read. */
+  readonly failure: WholeFailure | undefined
   readonly activity: ActivityFeed
   readonly watchdog: WatchdogView
   readonly freshness: Freshness
+}
+
+/** What the first failed event of a stream says. */
+export interface WholeFailure {
+  readonly stream: string
+  /** Of the document that it was read from. */
+  readonly etag: string
+  readonly text: string
 }
 
 /** A stream of the listing. */
@@ -175,6 +185,8 @@ export interface VisibleData {
   readonly open: string | undefined
   /** Visible streams of which only the row of the listing is known. */
   readonly unread: readonly string[]
+  /** A stream whose first failure is shown to its end. */
+  readonly failure?: string | undefined
   readonly activity: boolean
   readonly watchdog: boolean
   /** The numbers of all streams and whether they are watched, now and then. */

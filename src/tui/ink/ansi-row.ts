@@ -23,7 +23,7 @@ export function piecesOf(row: ScreenRow, columns: number, theme: Theme): readonl
 
 /** Bars keep their colours under the cursor: inverted they would be gaps. */
 function isBar(text: string): boolean {
-  return /^[▁-█░ ]*[▁-█░][▁-█░ ]*$/.test(text)
+  return /^[▁-█▌░ ]*[▁-█▌░][▁-█▌░ ]*$/.test(text)
 }
 
 /** True if both rows look the same. */

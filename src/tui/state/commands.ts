@@ -1,10 +1,11 @@
 import type { ChangeVerb } from '../ports.ts'
 import { askChange, isRunning } from './change.ts'
+import { columnListOf } from './columns.ts'
+import { openColumns } from './columns-dialog.ts'
 import type { ScreenContext } from './context.ts'
 import {
   goToFirstMatch,
   goToMatch,
-  heightOf,
   markAll,
   moveBy,
   moveByHalfPages,
@@ -21,10 +22,8 @@ import { layoutOf, PANES_COLUMNS, PANES_ROWS } from './layout.ts'
 import {
   back,
   foldOrGoUp,
-  goToMatchingLine,
   isScrolled,
   openStream,
-  scrollTo,
   showScreen,
   toggleFold,
   togglePane,
@@ -33,7 +32,8 @@ import {
 } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
 import type { KeyPrefix, KeyPress, Screen, State } from './state.ts'
-import { clamp, copyText, listOf, only, type Transition, withNotice } from './transition.ts'
+import { focusDetail, openRow, scrollDetail } from './text/keys.ts'
+import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
 import { openView } from './views.ts'
 import { toggleWrites } from './write-lock.ts'
 
@@ -56,38 +56,14 @@ export function openHelp(state: State): State {
 type Command = (state: State, context: ScreenContext, press: KeyPress) => Transition
 
 const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
-  down: moveCommand(
-    (state, context) => moveBy(state, context, 1),
-    (top: number) => top + 1,
-  ),
-  up: moveCommand(
-    (state, context) => moveBy(state, context, -1),
-    top => top - 1,
-  ),
-  first: moveCommand(
-    (state, context) => moveToEnd(state, context, 'first'),
-    () => 0,
-  ),
-  last: moveCommand(
-    (state, context) => moveToEnd(state, context, 'last'),
-    () => Number.MAX_SAFE_INTEGER,
-  ),
-  'page-down': moveCommand(
-    (state, context) => moveByPages(state, context, 1),
-    (top, page) => top + page,
-  ),
-  'page-up': moveCommand(
-    (state, context) => moveByPages(state, context, -1),
-    (top, page) => top - page,
-  ),
-  'half-down': moveCommand(
-    (state, context) => moveByHalfPages(state, context, 1),
-    (top, page) => top + Math.ceil(page / 2),
-  ),
-  'half-up': moveCommand(
-    (state, context) => moveByHalfPages(state, context, -1),
-    (top, page) => top - Math.ceil(page / 2),
-  ),
+  down: listCommand((state, context) => moveBy(state, context, 1)),
+  up: listCommand((state, context) => moveBy(state, context, -1)),
+  first: listCommand((state, context) => moveToEnd(state, context, 'first')),
+  last: listCommand((state, context) => moveToEnd(state, context, 'last')),
+  'page-down': listCommand((state, context) => moveByPages(state, context, 1)),
+  'page-up': listCommand((state, context) => moveByPages(state, context, -1)),
+  'half-down': listCommand((state, context) => moveByHalfPages(state, context, 1)),
+  'half-up': listCommand((state, context) => moveByHalfPages(state, context, -1)),
   center: prefixCommand('center'),
   fold: treeCommand(foldOrGoUp),
   unfold: treeCommand(unfoldOrGoDown),
@@ -101,8 +77,8 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   health: prefixCommand('health'),
   view: prefixCommand('view'),
   'digit-view': (state, context, { key }) => only(openView(state, context, key)),
-  'next-match': matchCommand(1),
-  'previous-match': matchCommand(-1),
+  'next-match': listCommand((state, context) => goToMatch(state, context, 1)),
+  'previous-match': listCommand((state, context) => goToMatch(state, context, -1)),
   mark: listCommand(toggleMark),
   'mark-all': listCommand(markAll),
   'clear-marks': state => only(withoutMarks(state)),
@@ -115,9 +91,12 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   retry: changeCommand('retry'),
   break: changeCommand('break'),
   detail: (state, context) => only(toggleDetail(state, context)),
+  'focus-detail': (state, context) => only(focusDetail(state, context)),
+  read: listCommand(openRow),
   'detail-down': (state, context) => only(scrollDetail(state, context, 1)),
   'detail-up': (state, context) => only(scrollDetail(state, context, -1)),
-  wide: state => only({ ...state, isWide: !state.isWide }),
+  columns: (state, context) => only(openColumns(state, context)),
+  wide: (state, context) => only(toggleWide(state, context)),
   xml: (state, context) => only(togglePane(state, context, 'xml')),
   timeline: (state, context) => only(togglePane(state, context, 'timeline')),
   copy: (state, context) => copyText(state, context, context.commandFor(subjectOf(state, context))),
@@ -141,14 +120,6 @@ const NEXT_TIME = { relative: 'local', local: 'utc', utc: 'relative' } as const
 
 type Change = (state: State, context: ScreenContext) => State
 
-/** Moves the cursor; a pane without a cursor is scrolled instead. */
-function moveCommand(move: Change, topAfter: (top: number, page: number) => number): Command {
-  return (state, context) => {
-    if (!isScrolled(state)) return only(move(state, context))
-    return only(scrollTo(state, context, topAfter(state.paneTop, Math.max(1, heightOf(state) - 1))))
-  }
-}
-
 /** `F`: only what is broken, with the cursor on it; or all again. */
 function toggleBroken(state: State, context: ScreenContext): State {
   if (isScrolled(state)) return state
@@ -161,11 +132,7 @@ function prefixCommand(prefix: KeyPrefix): Command {
   return state => only({ ...state, prefix })
 }
 
-function matchCommand(by: 1 | -1): Command {
-  return (state, context) => only((isScrolled(state) ? goToMatchingLine : goToMatch)(state, context, by))
-}
-
-/** Needs a cursor: does nothing in panes without one. */
+/** Needs a list: does nothing in the XML, which has keys of its own. */
 function listCommand(change: Change): Command {
   return (state, context) => only(isScrolled(state) ? state : change(state, context))
 }
@@ -184,22 +151,21 @@ function screenCommand(to: Screen): Command {
 
 /** Explains where the details are not visible. */
 function toggleDetail(state: State, context: ScreenContext): State {
-  const next = { ...state, isDetailOpen: !state.isDetailOpen }
+  const next = { ...state, isDetailOpen: !state.isDetailOpen, isDetailFocused: false }
   if (!next.isDetailOpen || layoutOf(next).detail > layoutOf(state).detail) return next
   const isElsewhere = state.screen === 'stream' && state.pane !== 'tree'
   const needed = `${PANES_COLUMNS} columns and ${PANES_ROWS} rows are needed`
   return withNotice(
     state,
     context,
-    isElsewhere ? 'details are shown below the tree: esc' : `no room for details: ${needed}`,
+    isElsewhere ? 'details are shown below the tree: esc' : `no room for details: ${needed}; o shows all of them`,
   )
 }
 
-function scrollDetail(state: State, context: ScreenContext, by: 1 | -1): State {
-  const rows = layoutOf(state).detail - 1
-  if (!state.isDetailOpen || rows < 0) return withNotice(state, context, 'no details are open: d opens them')
-  const last = Math.max(0, context.detailLength(state) - rows)
-  return { ...state, detailTop: clamp(state.detailTop + by, 0, last) }
+function toggleWide(state: State, context: ScreenContext): State {
+  const next = { ...state, isWide: !state.isWide }
+  if (!next.isWide || columnListOf(state) === undefined) return next
+  return withNotice(next, context, 'more columns, as far as there is room; , chooses them')
 }
 
 function toggleFreeze(state: State, { liveRevision }: ScreenContext): State {

@@ -180,7 +180,8 @@ export function goToMatch(state: State, context: ScreenContext, by: 1 | -1): Sta
 /** Sorts by the next column; after the last one by the default order. */
 export function sortByNext(state: State, context: ScreenContext): State {
   const columns: readonly string[] = SORTS[state.screen]
-  const by = columns[columns.indexOf(sortOf(state).by) + 1]
+  const at = columns.indexOf(sortOf(state).by)
+  const by = at < 0 ? undefined : columns[at + 1]
   const sort = by === undefined ? undefined : { by, isDescending: false }
   return withSort(state, context, sort)
 }
@@ -193,6 +194,11 @@ export function reverseSort(state: State, context: ScreenContext): State {
 
 function sortOf(state: State): Sort {
   return listOf(state).sort ?? { by: SORTS[state.screen][0] ?? '', isDescending: false }
+}
+
+/** The list is sorted by this column already. */
+export function isRepeatedSort(state: State, by: string): boolean {
+  return sortOf(state).by === by
 }
 
 function withSort(state: State, context: ScreenContext, sort: Sort | undefined): State {

@@ -1,9 +1,11 @@
 import { changeKey, changePaste, isRunning } from './change.ts'
+import { columnsKey } from './columns-dialog.ts'
 import type { ScreenContext } from './context.ts'
 import { helpLayout } from './help.ts'
 import { dialogHeight } from './layout.ts'
 import { openNamed } from './panes.ts'
 import type { Dialog, KeyPress, State } from './state.ts'
+import { openPage, readingKey } from './text/keys.ts'
 import { editField, pasteText } from './text-field.ts'
 import { clamp, only, type Transition, withNotice } from './transition.ts'
 import { unlock } from './write-lock.ts'
@@ -17,6 +19,8 @@ export function dialogKey(state: State, context: ScreenContext, dialog: Dialog, 
       return unlockKey(state, context, dialog, press)
     case 'quit':
       return quitKey(state, press)
+    case 'columns':
+      return columnsKey(state, context, dialog, press)
     case 'help':
     case 'outcomes':
     case 'output':
@@ -81,6 +85,10 @@ function textKey(
     const [next, effects] = stopChange(state, false)
     return [withNotice(next, context, 'changes not yet started are skipped'), effects]
   }
+  if (dialog.kind !== 'help' && (press.key === 'o' || press.key === '/')) {
+    const open = openPage(state, context, { kind: dialog.kind === 'outcomes' ? 'outcomes' : 'output' })
+    return press.key === '/' && open.page !== undefined ? (readingKey(open, context, press) ?? only(open)) : only(open)
+  }
   if (dialog.kind === 'output' && dialog.cursor !== undefined)
     return only({ ...state, dialog: withCursorMoved(state, { ...dialog, cursor: dialog.cursor }, press) })
   const top = topAfterKey(state, dialog, press)
@@ -108,7 +116,7 @@ function withCursorMoved(state: State, dialog: Of<'output'> & { readonly cursor:
 
 const CLOSING = {
   help: new Set(['q', 'enter', '?', 'f1']),
-  outcomes: new Set(['q', 'enter', 'o']),
+  outcomes: new Set(['q', 'enter', 'O']),
   output: new Set(['q', 'enter']),
 } as const
 

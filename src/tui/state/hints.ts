@@ -2,6 +2,8 @@ import { isRunning } from './change.ts'
 import { KEYS, type KeyCommand, keyLabel, worksOn } from './keys.ts'
 import { isScrolled } from './panes.ts'
 import type { Screen, State } from './state.ts'
+import { hasDetailFocus } from './text/focus.ts'
+import type { Reading } from './text/text.ts'
 import { listOf } from './transition.ts'
 
 /** A key and what it does, for the last line. */
@@ -17,9 +19,46 @@ export interface Hint {
  * itself.
  */
 export function hintsOf(state: State): readonly Hint[] {
+  if (state.page !== undefined) return pageHints(state.page.reading)
+  if (hasDetailFocus(state)) return [{ keys: 'tab', does: 'list', isVital: true }, ...textHints(state.detail)]
+  if (isScrolled(state)) return xmlHints(state)
   const commands: KeyCommand[] = ['down', ...ORDER[state.screen], ...EVERYWHERE]
   const useful = commands.filter(command => isUseful(command, state))
   return [...urgent(state), ...useful.map(command => hintFor(state, command)).filter(hint => hint !== undefined)]
+}
+
+function xmlHints(state: State): readonly Hint[] {
+  const does = state.xml.search === '' ? 'tree' : 'clear search'
+  return [
+    { keys: 'esc', does, isVital: false },
+    { keys: 'j/k', does: 'move', isVital: false },
+    { keys: 'enter', does: 'fold', isVital: false },
+    { keys: '- =', does: 'fold all, none', isVital: false },
+    ...textHints(state.xml),
+    ...IN_XML.filter(command => isUseful(command, state))
+      .map(command => hintFor(state, command))
+      .filter(hint => hint !== undefined),
+  ]
+}
+
+const IN_XML: readonly KeyCommand[] = ['help', 'timeline', 'cancel', 'abort', 'retry', 'break', 'quit']
+
+function pageHints(reading: Reading): readonly Hint[] {
+  return [
+    { keys: 'esc', does: reading.search === '' ? 'back' : 'clear search', isVital: true },
+    { keys: 'j/k', does: 'scroll', isVital: false },
+    ...textHints(reading),
+    { keys: 'C', does: 'copy', isVital: false },
+  ]
+}
+
+function textHints({ search, wraps }: Reading): readonly Hint[] {
+  return [
+    { keys: '/', does: 'search', isVital: false },
+    ...(search === '' ? [] : [{ keys: 'n/N', does: 'next, previous', isVital: false }]),
+    { keys: 'w', does: wraps ? 'do not wrap' : 'wrap', isVital: false },
+    ...(wraps ? [] : [{ keys: 'h/l', does: 'sideways', isVital: false }]),
+  ]
 }
 
 const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
@@ -35,6 +74,7 @@ const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
     'sort',
     'timeline',
     'detail',
+    'read',
     'freeze',
   ],
   stream: [
@@ -48,12 +88,13 @@ const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
     'retry',
     'break',
     'detail',
+    'read',
     'freeze',
     'mark',
   ],
-  leases: ['enter', 'filter', 'help', 'break', 'mark', 'sort', 'detail', 'freeze'],
+  leases: ['enter', 'filter', 'help', 'break', 'mark', 'sort', 'detail', 'read', 'freeze'],
   watchdog: ['enter', 'dry-run', 'help', 'filter', 'freeze'],
-  activity: ['enter', 'filter', 'help', 'detail', 'freeze'],
+  activity: ['enter', 'filter', 'help', 'detail', 'read', 'freeze'],
 }
 
 /** After those of the screen; keys that do nothing while changes are locked are left out. */
@@ -76,7 +117,7 @@ function urgent(state: State): Hint[] {
   const isInside = filter !== '' || onlyBroken || screen === 'stream'
   return [
     ...(frozen === undefined ? [] : [{ keys: 'p', does: 'go on', isVital: false }]),
-    ...(isRunning(batch) ? [{ keys: 'o', does: 'outcomes', isVital: false }] : []),
+    ...(isRunning(batch) ? [{ keys: 'O', does: 'outcomes', isVital: false }] : []),
     ...(isInside ? [{ keys: 'esc', does: backHint(state), isVital: false }] : []),
   ]
 }

@@ -1,5 +1,6 @@
 import { type DashboardSettings, NO_SETTINGS } from '../settings.ts'
 import { type Size, type State, UNLOCKED_MS, type Writes } from './state.ts'
+import { START_DOCUMENT, START_READING } from './text/text.ts'
 import { EMPTY_FIELD } from './text-field.ts'
 import { FRESH_LIST } from './transition.ts'
 
@@ -35,9 +36,11 @@ export function initialState({
     cameFrom: undefined,
     pane: 'tree',
     folded: new Set(),
-    paneTop: 0,
+    xml: START_DOCUMENT,
     isDetailOpen: false,
-    detailTop: 0,
+    detail: START_READING,
+    isDetailFocused: false,
+    page: undefined,
     isWide: false,
     time,
     frozen: undefined,

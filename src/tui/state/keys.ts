@@ -35,8 +35,11 @@ export type KeyCommand =
   | 'retry'
   | 'break'
   | 'detail'
+  | 'focus-detail'
+  | 'read'
   | 'detail-down'
   | 'detail-up'
+  | 'columns'
   | 'wide'
   | 'xml'
   | 'timeline'
@@ -70,8 +73,21 @@ interface KeyBinding {
   readonly group: 'Move' | 'View' | 'Select' | 'Change' | 'Screens' | 'Program'
 }
 
+/** Keys in the XML, in details with `tab`, and in texts on the whole screen. They come before those of the screen. */
+const TEXT_KEYS: readonly Pick<KeyBinding, 'keys' | 'does'>[] = [
+  { keys: ['j', 'k', 'g', 'G', 'space', '^D', '^U'], does: 'scroll; the XML has a cursor' },
+  { keys: ['h', 'l', 'left', 'right'], does: 'to the side, where lines are not wrapped' },
+  { keys: ['w'], does: 'wrap lines, or not' },
+  { keys: ['/', 'n', 'N'], does: 'search; next and previous match' },
+  { keys: ['enter'], does: 'XML: fold or unfold the element, wrap a single line; details: on the whole screen' },
+  { keys: ['-', '='], does: 'XML: fold or unfold all' },
+  { keys: ['C'], does: 'on the whole screen: copy the text' },
+  { keys: ['escape'], does: 'clear the search, then back' },
+]
+
 const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity']
 const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases']
+const DETAILS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity']
 
 export const KEYS: readonly KeyBinding[] = [
   { command: 'down', keys: ['j', 'down'], does: 'down', hint: 'move', group: 'Move' },
@@ -180,9 +196,32 @@ export const KEYS: readonly KeyBinding[] = [
     group: 'View',
     screens: ['streams', 'stream', 'leases', 'activity'],
   },
-  { command: 'detail-down', keys: ['J'], does: 'details down by a line', group: 'View', screens: ['stream'] },
-  { command: 'detail-up', keys: ['K'], does: 'details up by a line', group: 'View', screens: ['stream'] },
-  { command: 'wide', keys: ['w'], does: 'more columns', group: 'View' },
+  { command: 'detail-down', keys: ['J'], does: 'details down by a line', group: 'View', screens: DETAILS },
+  { command: 'detail-up', keys: ['K'], does: 'details up by a line', group: 'View', screens: DETAILS },
+  {
+    command: 'focus-detail',
+    keys: ['tab'],
+    does: 'to the details: they scroll and are searched; tab goes back',
+    group: 'View',
+    screens: DETAILS,
+  },
+  {
+    command: 'read',
+    keys: ['o'],
+    does: 'all about the row under the cursor, on the whole screen',
+    hint: 'read',
+    group: 'View',
+    screens: DETAILS,
+  },
+  {
+    command: 'columns',
+    keys: [','],
+    does: 'choose, order and sort by columns; kept for later runs',
+    hint: 'columns',
+    group: 'View',
+    screens: DETAILS,
+  },
+  { command: 'wide', keys: ['w'], does: 'more columns, as many as there is room for', group: 'View' },
   { command: 'freeze', keys: ['p'], does: 'freeze the screen; changes are counted', hint: 'freeze', group: 'View' },
   { command: 'time', keys: ['T'], does: 'times: relative, local, UTC', group: 'View' },
   { command: 'read-now', keys: ['r'], does: 'read now', group: 'View' },
@@ -219,7 +258,7 @@ export const KEYS: readonly KeyBinding[] = [
     hint: 'unlock',
     group: 'Change',
   },
-  { command: 'outcomes', keys: ['o'], does: 'outcomes of the last change', group: 'Change' },
+  { command: 'outcomes', keys: ['O'], does: 'outcomes of the last change', group: 'Change' },
   { command: 'streams', keys: ['1'], does: 'streams', group: 'Screens' },
   { command: 'stream', keys: ['2'], does: 'the last open stream', group: 'Screens' },
   { command: 'leases', keys: ['3'], does: 'leases', group: 'Screens' },
@@ -277,7 +316,7 @@ export function keyLabel(key: string): string {
 
 /** One group of the help. */
 export interface HelpGroup {
-  readonly title: KeyBinding['group']
+  readonly title: KeyBinding['group'] | 'Texts'
   readonly lines: readonly HelpLine[]
 }
 
@@ -290,10 +329,13 @@ export interface HelpLine {
 }
 
 /** All keys, for the help and the documentation. */
-export const HELP: readonly HelpGroup[] = Array.from(
-  Map.groupBy(KEYS, ({ group }) => group),
-  ([title, bindings]) => ({ title, lines: bindings.map(helpLine) }),
-)
+export const HELP: readonly HelpGroup[] = [
+  ...Array.from(
+    Map.groupBy(KEYS, ({ group }) => group),
+    ([title, bindings]): HelpGroup => ({ title, lines: bindings.map(helpLine) }),
+  ),
+  { title: 'Texts', lines: TEXT_KEYS.map(helpLine) },
+]
 
 function byKey(): ReadonlyMap<string, readonly KeyBinding[]> {
   const found = new Map<string, KeyBinding[]>()
@@ -303,6 +345,6 @@ function byKey(): ReadonlyMap<string, readonly KeyBinding[]> {
   return found
 }
 
-function helpLine({ keys, does, screens }: KeyBinding): HelpLine {
+function helpLine({ keys, does, screens }: Pick<KeyBinding, 'keys' | 'does' | 'screens'>): HelpLine {
   return { keys: keys.map(keyLabel).join(' '), does, screens }
 }

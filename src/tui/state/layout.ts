@@ -48,12 +48,17 @@ const NO_PANES = { detail: 0, tail: 0 }
 function panesOf(screen: Screen, pane: State['pane'], isDetailOpen: boolean, size: Size, free: number) {
   if (size.columns < PANES_COLUMNS || size.rows < PANES_ROWS) return NO_PANES
   if (screen === 'stream' && pane === 'tree') {
-    const detail = isDetailOpen ? Math.min(14, Math.floor(free / 2)) : 3
+    const detail = isDetailOpen ? Math.min(16, Math.floor(free / 2)) : standing(free)
     return { detail, tail: Math.min(9, Math.max(3, Math.floor(free / 5))) }
   }
   if (screen === 'watchdog' || screen === 'stream') return NO_PANES
-  if (isDetailOpen) return { detail: Math.min(10, Math.floor(free / 2)), tail: 0 }
-  return screen === 'streams' ? { detail: 3, tail: 0 } : NO_PANES
+  if (isDetailOpen) return { detail: Math.min(12, Math.floor(free / 2)), tail: 0 }
+  return screen === 'streams' ? { detail: standing(free), tail: 0 } : NO_PANES
+}
+
+/** Rows of the pane while no details are open: on a high screen the first lines of a message fit. */
+function standing(free: number): number {
+  return Math.max(3, Math.min(6, Math.floor(free / 7)))
 }
 
 /** Rows of the list itself. */

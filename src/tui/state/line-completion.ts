@@ -5,7 +5,7 @@ import { only, type Transition } from './transition.ts'
 type LinePrompt = Extract<Prompt, { kind: 'line' }>
 
 /** Commands of the dashboard itself, which are offered beside those of the program. */
-const OWN_WORDS: readonly string[] = [...SCREENS, 'open', 'view', 'ctx', 'quit', 'help']
+const OWN_WORDS: readonly string[] = [...SCREENS, 'open', 'view', 'columns', 'ctx', 'quit', 'help']
 
 /** `tab` in a `:` line: asks for the words that can follow; with several found, goes through them. */
 export function completeLine(state: State, prompt: LinePrompt, by: 1 | -1): Transition {

@@ -1,5 +1,6 @@
 import { visibleText } from '../../util/visible-text.ts'
 import { isRunning } from './change.ts'
+import { chooseColumns } from './columns-dialog.ts'
 import { askQuit, openHelp } from './commands.ts'
 import type { ScreenContext } from './context.ts'
 import { openNamed, showScreen } from './panes.ts'
@@ -35,6 +36,7 @@ const COMMANDS: Readonly<Record<string, OwnCommand>> = {
   open: openCommand,
   view: viewCommand,
   'view!': (state, context, words) => oneName(state, context, words, ':view! NAME', saveView),
+  columns: (state, context, words) => chooseColumns(state, context, words.join(' ')),
   ctx: contextCommand,
 }
 
@@ -81,7 +83,7 @@ function contextCommand(state: State, context: ScreenContext, words: readonly st
       },
     )
   return oneName(state, context, words, ':ctx NAME', (before, _context, name) => {
-    if (isRunning(before.batch)) return only(withNotice(before, context, 'a change is under way: o shows it', 'warn'))
+    if (isRunning(before.batch)) return only(withNotice(before, context, 'a change is under way: O shows it', 'warn'))
     return only(withNotice(before, context, `opening the store of ${visibleText(name)} …`), {
       kind: 'switch-store',
       context: name,

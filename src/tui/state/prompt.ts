@@ -2,11 +2,13 @@ import type { ScreenContext } from './context.ts'
 import { goToFirstMatch } from './cursor.ts'
 import { completeLine } from './line-completion.ts'
 import { filterOf } from './lists/filters.ts'
-import { goToMatchingLine, isScrolled } from './panes.ts'
 import type { KeyPress, OutputDialog, Prompt, State, TextField } from './state.ts'
 import { EMPTY_FIELD, editField, fieldWith, pasteText } from './text-field.ts'
 import { listOf, only, type Transition, withList } from './transition.ts'
 import { mayWrite } from './write-lock.ts'
+
+/** Prompts of the screen; a text has its own. */
+export type ListPrompt = Exclude<Prompt, { kind: 'search' }>
 
 /** Remembered `:` lines. */
 const HISTORY_LENGTH = 100
@@ -24,7 +26,7 @@ export function linePrompt(state: State): State {
 export function promptKey(
   state: State,
   context: ScreenContext,
-  prompt: Prompt,
+  prompt: ListPrompt,
   press: KeyPress,
   run: RunOwnCommand,
 ): Transition {
@@ -39,7 +41,7 @@ export function promptKey(
   return only(field === undefined ? state : withField(state, prompt, field))
 }
 
-export function promptPaste(state: State, prompt: Prompt, text: string): State {
+export function promptPaste(state: State, prompt: ListPrompt, text: string): State {
   return withField(state, prompt, pasteText(prompt.field, text))
 }
 
@@ -48,21 +50,18 @@ function enterFilter(state: State, context: ScreenContext, { before }: Extract<P
   const { isEmpty, fault } = filterOf(state)
   if (fault !== undefined) return state
   const next = closePrompt(state)
-  if (isEmpty || before === listOf(state).filter) return next
-  if (!isScrolled(next)) return goToFirstMatch(next, context)
-  const found = goToMatchingLine({ ...next, paneTop: next.paneTop - 1 }, context, 1)
-  return { ...found, paneTop: Math.max(0, found.paneTop) }
+  return isEmpty || before === listOf(state).filter ? next : goToFirstMatch(next, context)
 }
 
 /** A line of the dashboard itself; `undefined` for a command line of the program. */
 export type RunOwnCommand = (state: State, context: ScreenContext, line: string) => Transition | undefined
 
-function withField(state: State, prompt: Prompt, field: TextField): State {
+function withField(state: State, prompt: ListPrompt, field: TextField): State {
   if (prompt.kind === 'line') return { ...state, prompt: { ...prompt, field, completion: undefined } }
   return withFilter({ ...state, prompt: { ...prompt, field } }, field.text)
 }
 
-function leavePrompt(state: State, prompt: Prompt): State {
+function leavePrompt(state: State, prompt: ListPrompt): State {
   return closePrompt(prompt.kind === 'filter' ? withFilter(state, prompt.before) : state)
 }
 
@@ -75,7 +74,7 @@ function closePrompt(state: State): State {
   return { ...state, prompt: undefined }
 }
 
-function enterLine(state: State, context: ScreenContext, prompt: Prompt, run: RunOwnCommand): Transition {
+function enterLine(state: State, context: ScreenContext, prompt: ListPrompt, run: RunOwnCommand): Transition {
   const line = prompt.field.text.trim()
   if (line === '') return only(closePrompt(state))
   const next = closePrompt({ ...state, history: withLine(state.history, line) })

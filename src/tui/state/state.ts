@@ -1,10 +1,13 @@
 import type { TimeStyle } from '../../formats/terminal/numbers.ts'
 import type { ChangeEnd, ChangeTarget, ChangeVerb, LineOutput, Outcome, Preview } from '../ports.ts'
 import type { DashboardSettings, SettingsChange } from '../settings.ts'
+import type { ReadableText, Reading } from './text/text.ts'
 
 /** The five screens, in the order of their digits. */
 export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity'] as const
 export type Screen = (typeof SCREENS)[number]
+/** The lists whose columns can be chosen. */
+export type ColumnList = Extract<Screen, 'streams' | 'stream' | 'leases' | 'activity'>
 
 /**
  * The state of the user interface. Together with the data it determines the frame. Only `update` creates new states.
@@ -20,11 +23,15 @@ export interface State {
   readonly pane: 'tree' | 'timeline' | 'xml'
   /** Keys of folded tree nodes. */
   readonly folded: ReadonlySet<string>
-  /** First visible row of the XML. */
-  readonly paneTop: number
+  /** The XML of the second screen. */
+  readonly xml: Reading
   readonly isDetailOpen: boolean
-  /** First visible line of the open details. */
-  readonly detailTop: number
+  /** The open details. */
+  readonly detail: Reading
+  /** Keys act on the open details, not on the list. */
+  readonly isDetailFocused: boolean
+  /** A text on the whole screen; it has the keys. */
+  readonly page: TextPage | undefined
   readonly isWide: boolean
   readonly time: Extract<TimeStyle, 'relative' | 'local' | 'utc'>
   /** Set while the display is frozen: the data's revision at that time. */
@@ -44,6 +51,26 @@ export interface State {
   readonly history: readonly string[]
   /** Number of previews requested: identifies the answer to the latest one. */
   readonly requests: number
+}
+
+/** What a text on the whole screen is about. */
+export type TextSubject =
+  /** An event of the open stream, by the key of its tree node. */
+  | { readonly kind: 'event'; readonly stream: string; readonly key: string }
+  /** A row of a list. */
+  | { readonly kind: 'row'; readonly screen: Screen; readonly key: string }
+  /** The outcomes of the last change. */
+  | { readonly kind: 'outcomes' }
+  /** The answer to a `:` line. */
+  | { readonly kind: 'output' }
+
+/** A text on the whole screen, as it was when it was last known. */
+export interface TextPage {
+  readonly subject: TextSubject
+  /** Safe to print. */
+  readonly title: string
+  readonly text: ReadableText
+  readonly reading: Reading
 }
 
 export interface Size {
@@ -104,6 +131,8 @@ export type Prompt =
       readonly past: number | undefined
       readonly completion?: LineCompletion | undefined
     }
+  /** In the text that has the keys. `before`: the reading to return to. */
+  | { readonly kind: 'search'; readonly field: TextField; readonly before: Reading }
 
 /** The words that `tab` found for the end of a line. */
 export interface LineCompletion {
@@ -131,7 +160,18 @@ export type Dialog =
   | { readonly kind: 'outcomes'; readonly top: number }
   | { readonly kind: 'unlock'; readonly name: string; readonly field: TextField; readonly isWrong: boolean }
   | OutputDialog
+  | ColumnsDialog
   | { readonly kind: 'quit' }
+
+/** The columns of a list are chosen: what is shown changes at once, and is saved when it closes. */
+export interface ColumnsDialog {
+  readonly kind: 'columns'
+  readonly list: ColumnList
+  /** Titles of all columns in order, and of those that are shown. */
+  readonly titles: readonly string[]
+  readonly shown: readonly string[]
+  readonly at: number
+}
 
 /** The answer to a `:` line; `undefined` while it runs. */
 export interface OutputDialog {

@@ -7,9 +7,12 @@ import { prefixedKey } from './key-prefix.ts'
 import { bindingFor, elsewhereText } from './keys.ts'
 import { withCompletion } from './line-completion.ts'
 import { runOwnLine } from './own-commands.ts'
-import { isScrolled, scrollTo } from './panes.ts'
 import { promptKey, promptPaste } from './prompt.ts'
 import type { Action, KeyPress, State } from './state.ts'
+import { focusedText, hasDetailFocus, withReading } from './text/focus.ts'
+import { readingKey, refreshedPage, searchKey, searchPaste } from './text/keys.ts'
+import { settled } from './text/reading.ts'
+import { START_READING } from './text/text.ts'
 import { clamp, listOf, only, type Transition, withList, withNotice } from './transition.ts'
 import { lockExpired } from './write-lock.ts'
 
@@ -32,11 +35,14 @@ function withNoticeOfScreen(before: State, after: State): State {
     : { ...after, notice: undefined }
 }
 
-/** The details of another event begin at their top. */
+/** The details of another row begin at their top, and have no keys on another screen. */
 function withDetailsOfCursor(before: State, after: State): State {
-  if (after.detailTop === 0) return after
-  const isSame = before.stream === after.stream && before.lists.stream.cursor === after.lists.stream.cursor
-  return isSame && after.isDetailOpen ? after : { ...after, detailTop: 0 }
+  const isSame = before.stream === after.stream && before.screen === after.screen && after.isDetailOpen
+  const isHere = isSame && listOf(before).cursor === listOf(after).cursor
+  const detail = isHere ? after.detail : START_READING
+  const isDetailFocused = isSame && hasDetailFocus(after)
+  if (detail === after.detail && isDetailFocused === after.isDetailFocused) return after
+  return { ...after, detail, isDetailFocused }
 }
 
 function applyAction(state: State, action: Action, context: ScreenContext): Transition {
@@ -44,17 +50,17 @@ function applyAction(state: State, action: Action, context: ScreenContext): Tran
     case 'key':
       return pressKey(state, context, action.press)
     case 'paste':
-      return only(paste(state, action.text))
+      return only(paste(state, context, action.text))
     case 'resize':
       return only({ ...state, size: action.size })
     case 'tick':
-      return only(lockExpired(withoutOldNotice(state, context), context))
+      return only(refreshedPage(lockExpired(withoutOldNotice(state, context), context), context))
     case 'previewed':
       return only(withPreview(state, action.request, action.preview))
     case 'preview-failed':
       return only(withPreviewFault(state, action.request, action.message))
     case 'outcome':
-      return only(withOutcome(state, action.outcome))
+      return only(refreshedPage(withOutcome(state, action.outcome), context))
     case 'batch-ended':
       return endChange(state, context, action.end)
     case 'line-answered':
@@ -74,15 +80,21 @@ function applyAction(state: State, action: Action, context: ScreenContext): Tran
 function pressKey(state: State, context: ScreenContext, press: KeyPress): Transition {
   if (press.key === 'ctrl-l') return only(state, { kind: 'repaint' })
   if (press.key === 'ctrl-z') return only(state, { kind: 'suspend' })
+  if (state.prompt?.kind === 'search') return searchKey(state, context, state.prompt, press)
+  if (state.page !== undefined) return readingKey(state, context, press) ?? only(state)
   if (state.dialog !== undefined) return dialogKey(state, context, state.dialog, press)
   if (state.prompt !== undefined) return promptKey(state, context, state.prompt, press, runOwnLine)
   if (state.prefix !== undefined) return only(prefixedKey(state, context, state.prefix, press))
+  const read = readingKey(state, context, press)
+  if (read !== undefined) return read
   const binding = bindingFor(press, state)
   if (binding === undefined) return only(withNotice(state, context, elsewhereText(press)))
   return runCommand(state, context, binding.command, press)
 }
 
-function paste(state: State, text: string): State {
+function paste(state: State, context: ScreenContext, text: string): State {
+  if (state.prompt?.kind === 'search') return searchPaste(state, context, state.prompt, text)
+  if (state.page !== undefined) return state
   if (state.dialog !== undefined) return dialogPaste(state, state.dialog, text)
   return state.prompt === undefined ? state : promptPaste(state, state.prompt, text)
 }
@@ -107,8 +119,14 @@ function withinBounds(state: State, context: ScreenContext): State {
   const { offset } = listOf(state)
   const inside = clamp(offset, 0, Math.max(0, heightOf(state) - 1))
   const placed = inside === offset ? state : withList(state, { offset: inside })
-  const scrolled = isScrolled(placed) ? scrollTo(placed, context, placed.paneTop) : placed
-  return withDialogInside(scrolled)
+  return withDialogInside(withTextInside(placed, context))
+}
+
+function withTextInside(state: State, context: ScreenContext): State {
+  const focused = focusedText(state, context)
+  if (focused === undefined) return state
+  const next = settled(focused.reading, focused.area)
+  return next === focused.reading ? state : withReading(state, focused.where, next)
 }
 
 function withDialogInside(state: State): State {

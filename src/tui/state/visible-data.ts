@@ -1,6 +1,7 @@
+import { isFailureCut } from '../../stream/summary.ts'
 import { type Data, NOTHING_VISIBLE, type VisibleData } from '../data/types.ts'
 import type { Listing } from './context.ts'
-import { cursorIndex, heightOf } from './cursor.ts'
+import { cursorIndex, cursorKey, heightOf } from './cursor.ts'
 import { layoutOf, windowTop } from './layout.ts'
 import type { State } from './state.ts'
 import { listOf } from './transition.ts'
@@ -16,7 +17,12 @@ function screenData(state: State, listing: Listing, data: Data): VisibleData {
       return { ...NOTHING_VISIBLE, open: state.stream === '' ? undefined : state.stream }
     case 'streams':
     case 'leases':
-      return { ...NOTHING_VISIBLE, streams: true, unread: unreadOf(state, listing, data) }
+      return {
+        ...NOTHING_VISIBLE,
+        streams: true,
+        unread: unreadOf(state, listing, data),
+        failure: failureOf(state, listing, data),
+      }
     case 'watchdog':
       return { ...NOTHING_VISIBLE, streams: true, watchdog: true }
     case 'activity':
@@ -24,6 +30,15 @@ function screenData(state: State, listing: Listing, data: Data): VisibleData {
     default:
       return state.screen satisfies never
   }
+}
+
+/** The stream in the open details, or on the whole screen, if its summary does not have its whole failure. */
+function failureOf(state: State, listing: Listing, { streams }: Data): string | undefined {
+  const { page, isDetailOpen } = state
+  const shown =
+    page?.subject.kind === 'row' ? page.subject.key : isDetailOpen ? cursorKey(state, { listing }) : undefined
+  const failure = shown === undefined ? undefined : streams.get(shown)?.item.summary?.failure
+  return failure !== undefined && isFailureCut(failure) ? shown : undefined
 }
 
 /** Visible rows whose documents have to be read, from the top. */

@@ -113,7 +113,8 @@ export function highlightOf({ isCursor, isFaint }: RowMarks): Pick<ScreenRow, 'h
 
 type Fit = Pick<ListColumn<never>, 'align' | 'cut'>
 
-function fitted(text: string, fit: Fit, width: number): string {
+/** The text in exactly `width` columns. */
+export function fitted(text: string, fit: Fit, width: number): string {
   if (ASCII.test(text)) return fitText(text, fit, width)
   const key = `${width}${fit.align ?? ''}${fit.cut ?? ''} ${text}`
   const known = FITTED.get(key)

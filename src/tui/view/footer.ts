@@ -13,7 +13,7 @@ export function footRow({ state, nowMs }: Scene): ScreenRow {
   const { columns } = state.size
   const { prompt, notice, prefix } = state
   if (prompt !== undefined) {
-    const sign = prompt.kind === 'filter' ? '/' : ':'
+    const sign = prompt.kind === 'line' ? ':' : '/'
     const fault = (prompt.kind === 'filter' ? filterOf(state).fault : undefined) ?? ''
     const said = fault === '' ? completionText(prompt, columns) : cut(`  ✗ ${fault}`, Math.floor(columns * 0.7))
     const front = fieldSpans(prompt.field, columns - 1 - widthOf(said))
@@ -25,7 +25,7 @@ export function footRow({ state, nowMs }: Scene): ScreenRow {
     return rowOf([[` ${cut(safeText(notice.text), Math.max(0, columns - 1))}`, notice.style]], columns)
   }
   // A dialog has the keys and names them itself.
-  return state.dialog === undefined ? rowOf([[hintText(state), 'dim']], columns) : BLANK
+  return state.dialog === undefined || state.page !== undefined ? rowOf([[hintText(state), 'dim']], columns) : BLANK
 }
 
 /** The words that `tab` found, from the one that was put in. */

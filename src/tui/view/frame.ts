@@ -1,6 +1,7 @@
 import type { Scene } from '../state/context.ts'
 import { dialogHeight, layoutOf, type ScreenLayout } from '../state/layout.ts'
 import { filterOf } from '../state/lists/filters.ts'
+import { isScrolled } from '../state/panes.ts'
 import { activityRows } from './activity.ts'
 import { asciiRow } from './ascii.ts'
 import { dialogRows } from './dialogs/dialog.ts'
@@ -19,6 +20,7 @@ import { timelineRows } from './stream/timeline.ts'
 import { treeRows } from './stream/tree.ts'
 import { xmlRows } from './stream/xml.ts'
 import { streamRows } from './streams.ts'
+import { pageRows } from './text.ts'
 import { titleRow } from './title.ts'
 import { watchdogRows } from './watchdog.ts'
 
@@ -38,6 +40,9 @@ export function frameOf(scene: Scene, { isAscii = false }: FrameOptions = {}): F
 }
 
 function screenRows(scene: Scene, { columns }: Area): ScreenRow[] {
+  const { page, size } = scene.state
+  if (page !== undefined && size.rows > 2)
+    return [titleRow(scene), ...pageRows(page, { columns, rows: size.rows - 2 }), footRow(scene)]
   const layout = layoutOf(scene.state)
   const area = (rows: number) => ({ columns, rows })
   const part = (rows: number, draw: (area: Area) => readonly ScreenRow[]) =>
@@ -61,10 +66,10 @@ function headRows(scene: Scene, { head }: ScreenLayout): ScreenRow[] {
   return [titleRow(scene), ...lines, headRule(scene)]
 }
 
-/** The rows with what the filter looks for marked. */
+/** The rows with what the filter looks for marked; the XML has a search of its own. */
 function markedRows({ state }: Scene, rows: readonly ScreenRow[]): readonly ScreenRow[] {
   const filter = filterOf(state)
-  return filter.isEmpty ? rows : rows.map(row => withMatches(row, filter))
+  return filter.isEmpty || isScrolled(state) ? rows : rows.map(row => withMatches(row, filter))
 }
 
 function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
@@ -91,8 +96,8 @@ function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
  * there is room.
  */
 function withDialog(scene: Scene, rows: readonly ScreenRow[]): readonly ScreenRow[] {
-  const { dialog, size } = scene.state
-  if (dialog === undefined) return rows
+  const { dialog, page, size } = scene.state
+  if (dialog === undefined || page !== undefined) return rows
   const area = { columns: size.columns, rows: Math.min(rows.length, dialogHeight(size, dialog)) }
   const band = dialog.kind === 'help' ? helpRows(scene, dialog, area) : dialogRows(scene, dialog, area)
   const shown = band.slice(0, area.rows)

@@ -16,7 +16,7 @@ export function newsOf(scene: Scene): StyledText {
   const { batch } = state
   if (batch !== undefined && batch.end === undefined) {
     const done = `${spacedCount(batch.outcomes.length)} of ${spacedCount(batch.preview.count)}`
-    return [`${batch.preview.verb}: ${done} done${batch.isStopping ? ', stopping' : ''}, o shows them`, 'active']
+    return [`${batch.preview.verb}: ${done} done${batch.isStopping ? ', stopping' : ''}, O shows them`, 'active']
   }
   return watchNews(scene) ?? [isNews ? `the store is slow: it is read every ${calmSpan(intervalMs)}` : '', 'warn']
 }

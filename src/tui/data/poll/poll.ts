@@ -6,6 +6,7 @@ import type { DataStore } from '../store.ts'
 import { type Explain, StoreErrors } from '../store-errors.ts'
 import { NOTHING_VISIBLE, type VisibleData } from '../types.ts'
 import { ActivityPoll } from './activity.ts'
+import { FailurePoll } from './failure.ts'
 import { OpenStreamPoll } from './open-stream.ts'
 import { StreamsPoll } from './streams.ts'
 import { UnreadDocuments } from './unread.ts'
@@ -41,6 +42,7 @@ export class Poll {
   readonly #errors: StoreErrors
   readonly #streams: StreamsPoll
   readonly #open: OpenStreamPoll
+  readonly #failure: FailurePoll
   readonly #unread: UnreadDocuments
   readonly #activity: ActivityPoll
   readonly #watchdog: WatchdogPoll
@@ -65,6 +67,7 @@ export class Poll {
     this.#activity = new ActivityPoll(store, data)
     this.#streams = new StreamsPoll(store, data, match, rows => this.#activity.addChanged(rows))
     this.#open = new OpenStreamPoll(store, data)
+    this.#failure = new FailurePoll(store, data)
     this.#unread = new UnreadDocuments(store, data, this.#errors)
     this.#watchdog = new WatchdogPoll(store, data)
     data.putFreshness({ intervalMs })
@@ -155,7 +158,8 @@ export class Poll {
       this.#listAtMs = Number.POSITIVE_INFINITY
       await this.#streams.poll(mark, signal)
     }
-    const { watchdog, activity } = this.#visible
+    const { watchdog, activity, failure } = this.#visible
+    if (failure !== undefined) await this.#failure.poll(failure, signal)
     if (watchdog || isHealthDue) await this.#watchdog.poll(mark, signal)
     if (activity) await this.#activity.poll(signal)
     return open !== undefined || lists || watchdog || isHealthDue
@@ -185,8 +189,9 @@ export class Poll {
 
 const MACHINE: PollClock = { nowMs: () => performance.now(), pause: sleepUntilAborted }
 
-function isMore(before: VisibleData, { streams, open, activity, watchdog }: VisibleData): boolean {
+function isMore(before: VisibleData, { streams, open, failure, activity, watchdog }: VisibleData): boolean {
   if (open !== undefined && open !== before.open) return true
+  if (failure !== undefined && failure !== before.failure) return true
   return (streams && !before.streams) || (activity && !before.activity) || (watchdog && !before.watchdog)
 }
 

@@ -69,9 +69,6 @@ export function parseFilter<Row>(typed: string, fields: FilterFields<Row>): Pars
   }
 }
 
-/** The filter in a text where no field has a meaning, such as a document. */
-export const NO_FIELDS: FilterFields<unknown> = {}
-
 /** Texts joined for searching: no word can span two of them. */
 export function searchable(texts: readonly string[]): string {
   return texts.join('\n').toLowerCase()

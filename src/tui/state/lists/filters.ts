@@ -11,7 +11,7 @@ import { attemptOf, fenceOf, isFailed, isSuperseded, type StreamEvent } from '..
 import type { Activity } from '../../data/types.ts'
 import type { Screen, State } from '../state.ts'
 import { listOf } from '../transition.ts'
-import { type FilterField, type FilterFields, filterParser, NO_FIELDS, type ParsedFilter } from './filter.ts'
+import { type FilterField, type FilterFields, filterParser, type ParsedFilter } from './filter.ts'
 import { searchText } from './rows.ts'
 import { STREAM_FILTER } from './stream-text.ts'
 
@@ -106,14 +106,9 @@ export const activityText = searchText(({ stream, tx }: Activity) => [
 ])
 
 /** The filter of the current screen, for what does not depend on its rows: its faults, and what it marks. */
-export function filterOf(state: Pick<State, 'lists' | 'screen' | 'pane'>): ParsedFilter<never> {
-  const isText = state.screen === 'stream' && state.pane === 'xml'
-  const parse = isText ? textFilter : PARSERS[state.screen]
-  return parse(listOf(state).filter)
+export function filterOf(state: Pick<State, 'lists' | 'screen'>): ParsedFilter<never> {
+  return PARSERS[state.screen](listOf(state).filter)
 }
-
-/** The filter of lines of text. */
-export const textFilter = filterParser(NO_FIELDS)
 
 const PARSERS: { readonly [Of in Screen]: (typed: string) => ParsedFilter<never> } = {
   streams: filterParser(STREAM_FILTER),

@@ -2,7 +2,9 @@ import { isBroken, streamStateOf } from '../../../formats/listing/health.ts'
 import { hasUnacknowledgedFailure } from '../../../ops/filter.ts'
 import { compareNames } from '../../../store/names.ts'
 import { isFinal } from '../../../stream/event.ts'
+import { isHeld } from '../../../stream/lease.ts'
 import type { Summary } from '../../../stream/summary.ts'
+import { leaseNow } from '../../data/stream-table.ts'
 import type { StreamEntry, StreamTable } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { ListState, Sort } from '../state.ts'
@@ -154,8 +156,21 @@ const KEYS: { readonly [By in string]: KeyOf } = {
   due: ({ item }) => item.summary?.dueMs,
   age: ({ item }) => item.summary?.createdMs,
   changed: ({ item }) => -item.listed.modifiedMs,
+  progress: ({ item: { summary } }) => summary && (summary.total - summary.open) / Math.max(1, summary.total),
+  version: ({ item }) => item.summary && -item.summary.version,
+  root: textKey(({ root }) => root),
+  key: textKey(({ key }) => key),
+  topic: textKey(({ topic }) => topic),
+  by: textKey(({ lastBy }) => lastBy),
+  lease: ({ item: { listed } }, nowMs) =>
+    isHeld(leaseNow(listed.lease, nowMs)) ? (listed.lease.holder?.by ?? '') : undefined,
   since: ({ leasedSinceMs }) => leasedSinceMs,
   holder: ({ item }) => item.listed.lease.holder?.by,
+}
+
+/** Streams without the text are last. */
+function textKey(read: (summary: Summary) => string): KeyOf {
+  return ({ item }) => (item.summary && read(item.summary)) || undefined
 }
 
 /** An unknown status counts as open. */

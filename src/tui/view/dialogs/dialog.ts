@@ -7,6 +7,7 @@ import { safeText } from '../safe-text.ts'
 import { fieldSpans } from '../text-field.ts'
 import { band, bandWidth, type DialogLine } from './band.ts'
 import { changeRows } from './change.ts'
+import { columnRows } from './columns.ts'
 import { outcomeRows, outputRows } from './outcomes.ts'
 
 /** The dialogs drawn as bands; the help fills the screen. */
@@ -26,6 +27,8 @@ export function dialogRows(scene: Scene, dialog: BandDialog, area: Area): Screen
       return outputRows(dialog, area)
     case 'unlock':
       return unlockRows(scene, dialog, area)
+    case 'columns':
+      return columnRows(scene, dialog, area)
     case 'quit':
       return quitRows(scene, area)
     default:

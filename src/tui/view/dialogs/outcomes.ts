@@ -26,6 +26,11 @@ export function outcomeRows({ state }: Scene, dialog: Extract<Dialog, { kind: 'o
   return band(`${preview.verb}: ${spacedCount(outcomes.length)} of ${spacedCount(preview.count)}`, lines, area)
 }
 
+/** The same as a text: the counts, each target, and how it ended. */
+export function outcomeLines(batch: Batch): readonly (readonly StyledText[])[] {
+  return [summarySpans(batch), ...batch.outcomes.map(outcomeSpans), ...endLines(batch)]
+}
+
 /** Rows of rules, summary and keys. */
 const AROUND = 4
 
@@ -77,7 +82,7 @@ function endLines({ end }: Batch): StyledText[][] {
 }
 
 function hints({ end, isStopping }: Batch, place: string): string {
-  const keys = end !== undefined ? 'esc closes' : isStopping ? 'esc hides it' : 's stops   esc hides it'
+  const keys = `${end !== undefined ? 'esc closes' : isStopping ? 'esc hides it' : 's stops   esc hides it'}   o reads, / searches`
   return place === '' ? keys : `${place}   j/k   ${keys}`
 }
 
@@ -98,8 +103,8 @@ export function outputRows(
     return { spans: [[`${at === cursor ? '›' : ' '}${text}`, at === cursor ? 'strong' : 'plain']], rank: 1 }
   })
   const empty: DialogLine[] = lines.length === 0 ? [{ spans: [['nothing was printed', 'dim']], rank: 1 }] : []
-  const close = cursor === undefined ? 'esc closes' : 'enter opens the stream   esc closes'
-  const keys = visible.place === '' ? close : `${visible.place}   j/k   ${close}`
+  const open = cursor === undefined ? '' : 'enter opens the stream   '
+  const keys = `${visible.place === '' ? '' : `${visible.place}   j/k   `}${open}esc closes   o reads, / searches`
   return band(title, [...visible.items, ...empty, ...failed, hint(keys)], area)
 }
 

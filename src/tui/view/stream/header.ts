@@ -10,8 +10,8 @@ import type { Scene } from '../../state/context.ts'
 import { clockOf } from '../../state/shown-stream.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
-import { failureSpans } from '../stream-cells.ts'
-import { agoText, clockOnly, clockText, dueSpan, type RowTime } from '../times.ts'
+import { endedMs, failureSpans } from '../stream-cells.ts'
+import { agoText, clockOnly, clockText, dueSpan, pastText, type RowTime, tookSpan } from '../times.ts'
 import { openOf } from './open.ts'
 
 const GAP = '  '
@@ -79,8 +79,14 @@ function statusSpans(scene: Scene, open: OpenStream, summary: Summary): StyledTe
   return [[`${glyph} ${cut(safeText(word), 20)}`, style]]
 }
 
-function ageSpans(scene: Scene, open: OpenStream, { createdMs }: Summary): StyledText[] {
+/** How long it has been open; of one that has ended how long it took, and when it ended. */
+function ageSpans(scene: Scene, open: OpenStream, summary: Summary): StyledText[] {
+  const { createdMs } = summary
   if (createdMs === undefined) return []
+  const ended = open.listed && endedMs(summary, open.listed.modifiedMs)
+  if (ended !== undefined) {
+    return [[`took ${tookSpan(ended - createdMs)}, ended ${pastText(ended, momentOf(scene, open))}`, 'plain']]
+  }
   const text = agoText(createdMs, momentOf(scene, open))
   return [[scene.state.time === 'relative' ? text : `since ${text}`, 'plain']]
 }

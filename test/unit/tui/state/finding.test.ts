@@ -90,7 +90,7 @@ describe('the cursor', () => {
 
   it('moves by half a screen, and to the middle', () => {
     const there = stage()
-    const height = 33
+    const height = 31
     expect(there.press('ctrl-d').cursor).toBe(names[Math.floor(height / 2)])
     expect(there.press('ctrl-d', 'ctrl-u', 'ctrl-u').cursor).toBe('s000')
     there.press('pagedown', 'pagedown', 'z', 'z')

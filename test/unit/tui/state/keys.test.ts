@@ -28,9 +28,18 @@ describe('the key table', () => {
   })
 
   it('is complete in the help, in groups', () => {
-    expect(HELP.map(({ title }) => title).sort()).toEqual(['Change', 'Move', 'Program', 'Screens', 'Select', 'View'])
+    expect(HELP.map(({ title }) => title).sort()).toEqual([
+      'Change',
+      'Move',
+      'Program',
+      'Screens',
+      'Select',
+      'Texts',
+      'View',
+    ])
     expect(
-      HELP.flatMap(({ lines }) => lines)
+      HELP.filter(({ title }) => title !== 'Texts')
+        .flatMap(({ lines }) => lines)
         .map(({ does }) => does)
         .sort(),
     ).toEqual(KEYS.map(({ does }) => does).sort())
@@ -63,6 +72,16 @@ describe('the keys in the footer', () => {
     expect(hints(stage().press('/', 'a', 'enter'))[0]).toBe('esc clear filter')
     expect(hints(stage({ stream: 'a' }).press('y'))[0]).toBe('esc tree')
     expect(hints(stage().press('3', 'enter'))[0]).toBe('esc leases')
+  })
+
+  it('are those of the text in the XML, in focused details and on the whole screen', () => {
+    const text = { title: 'a', text: { lines: ['x'] } }
+    const there = new Stage({ ...worldWith({ streams: ['a'] }), pageOf: () => text })
+    expect(hints(there.press('d', 'tab'))).toEqual(['tab list', '/ search', 'w do not wrap'])
+    expect(hints(there.press('w', '/', 'x', 'enter', 'enter'))).toEqual(expect.arrayContaining(['esc back', 'C copy']))
+    expect(hints(there.press('/', 'x', 'enter'))).toEqual(
+      expect.arrayContaining(['esc clear search', 'n/N next, previous']),
+    )
   })
 
   it('omit keys without effect in the XML', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { layoutOf } from '../../../../src/tui/state/layout.ts'
 import type { State } from '../../../../src/tui/state/state.ts'
 import { openStream } from '../support/open-stream.ts'
 import { Stage } from '../support/stage.ts'
@@ -30,7 +29,7 @@ describe('screens', () => {
   it('report a lack of details, and keep the pane', () => {
     const small = (columns: number, rows: number) => stage().act({ kind: 'resize', size: { columns, rows } }).press('d')
     for (const there of [small(71, 40), small(120, 15)]) {
-      expect(there.notice).toBe('no room for details: 72 columns and 16 rows are needed')
+      expect(there.notice).toBe('no room for details: 72 columns and 16 rows are needed; o shows all of them')
       expect(there.state.isDetailOpen).toBe(false)
     }
     expect(small(72, 16)).toMatchObject({ notice: undefined, state: { isDetailOpen: true } })
@@ -84,7 +83,7 @@ describe('an opened stream', () => {
   it('starts afresh if another was', () => {
     const there = stage().press('enter', 'h', 'j', '/').type('x').press('enter')
     const { state } = there.press('1', 'j', 'enter')
-    expect(state).toMatchObject({ stream: 'b', paneTop: 0, lists: { stream: { filter: '', cursor: undefined } } })
+    expect(state).toMatchObject({ stream: 'b', lists: { stream: { filter: '', cursor: undefined } } })
     expect(state.folded.size).toBe(0)
   })
 })
@@ -141,67 +140,9 @@ describe('the thread tree', () => {
 
   it('ignores keys while another stream is still shown', () => {
     const there = stage({ stream: 'other' }).press('enter', 'h', 'l', 'j', 'space', 'y', 'G', 'n')
-    expect(there.state).toMatchObject({ paneTop: 0, folded: new Set() })
+    expect(there.state).toMatchObject({ folded: new Set() })
   })
 })
-
-describe('the XML pane', () => {
-  const long = openStream('a', documentOf(100))
-  const xml = () => new Stage(worldWith({ open: long }), { stream: 'a' }).press('y')
-  /** 40 rows without header and footer. */
-  const height = 35
-
-  it('scrolls within its bounds', () => {
-    expect(xml().press('j', 'j', 'k').state.paneTop).toBe(1)
-    expect(xml().press('k').state.paneTop).toBe(0)
-    expect(xml().press('pagedown').state.paneTop).toBe(height - 1)
-    expect(xml().press('G').state.paneTop).toBe(long.text.length - height)
-    expect(xml().press('G', 'j', 'pagedown').state.paneTop).toBe(long.text.length - height)
-    expect(xml().press('G', 'g').state.paneTop).toBe(0)
-  })
-
-  it('stays within its bounds when the document shrinks', () => {
-    const there = xml().press('G')
-    there.world = worldWith({ open: OPEN })
-    expect(there.act({ kind: 'tick' }).state.paneTop).toBe(0)
-  })
-
-  it('leaves room for the reason why the document is unreadable', () => {
-    const there = new Stage(worldWith({ open: { ...long, presence: 'unreadable' } }), { stream: 'a' })
-    expect(there.press('y', 'G').state.paneTop).toBe(long.text.length - height + 1)
-  })
-
-  it('jumps to lines that match the filter', () => {
-    const there = xml().press('/').type('e42').press('enter', 'n')
-    expect(long.text[there.state.paneTop]).toContain('E42')
-    expect(there.press('n').notice).toBeUndefined()
-    expect(xml().press('n').notice).toContain('no filter')
-    expect(xml().press('/').type('nowhere').press('enter', 'n').notice).toContain('no line')
-  })
-
-  it('continues from matches near its end, all visible at once, to the first one', () => {
-    const there = xml().press('/').type('e9').press('enter', 'N')
-    expect(there.state.paneTop).toBe(long.text.length - height)
-    expect(long.text[there.press('n').state.paneTop]).toContain('"E9"')
-  })
-
-  it('has no cursor to mark, fold or move', () => {
-    const { state } = xml().press('space', '*', 'h', 'l', 'enter', 'j')
-    expect(state.lists.stream).toMatchObject({ cursor: undefined, marks: new Set(), moves: 0 })
-    expect(state.folded.size).toBe(0)
-  })
-
-  it('toggles with the tree, each time from its beginning', () => {
-    const there = xml().press('j')
-    expect(there.press('y').state.pane).toBe('tree')
-    expect(there.press('y').state).toMatchObject({ pane: 'xml', paneTop: 0 })
-    expect(there.press('t', 't').state.pane).toBe('tree')
-  })
-})
-
-function documentOf(count: number) {
-  return Array.from({ length: count }, (_, at) => ({ id: `0${at}.00`, name: `E${at}`, status: 'init' }))
-}
 
 describe('the view', () => {
   it('shows more of a row, and more columns', () => {
@@ -271,30 +212,5 @@ describe('terminal and program', () => {
   it('ignore a paste outside fields', () => {
     const there = stage({ writes: 'unlocked' }).act({ kind: 'paste', text: 'q\n:q\n!cX' })
     expect([there.state, there.effects]).toEqual([stage({ writes: 'unlocked' }).state, []])
-  })
-})
-
-describe('the details of an event', () => {
-  const long = () => {
-    const there = new Stage({ ...WORLD, detailLength: () => 40 }, { stream: 'a' })
-    return there.press('d')
-  }
-
-  it('scroll by a line, not beyond their ends', () => {
-    const there = long()
-    const rows = layoutOf(there.state).detail - 1
-    expect(there.press('J', 'J', 'K').state.detailTop).toBe(1)
-    expect(there.press('K', 'K').state.detailTop).toBe(0)
-    expect(there.press(...Array(99).fill('J')).state.detailTop).toBe(40 - rows)
-  })
-
-  it('begin at their top for another event, and when they are opened again', () => {
-    expect(long().press('J', 'j').state.detailTop).toBe(0)
-    expect(long().press('J', 'd', 'd').state.detailTop).toBe(0)
-  })
-
-  it('do not scroll while they are closed', () => {
-    const there = long().press('d', 'J')
-    expect([there.state.detailTop, there.state.notice?.text]).toEqual([0, 'no details are open: d opens them'])
   })
 })

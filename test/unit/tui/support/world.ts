@@ -9,8 +9,10 @@ import type {
   OpenStream,
   StreamEntry,
   WatchdogView,
+  WholeFailure,
 } from '../../../../src/tui/data/types.ts'
 import type { CommandContext } from '../../../../src/tui/ports.ts'
+import { ColumnWidths } from '../../../../src/tui/state/column-widths.ts'
 import type { Listing, ScreenContext, StoreInfo } from '../../../../src/tui/state/context.ts'
 import { BORN, START_MS } from '../../../support/stream-builder.ts'
 
@@ -18,6 +20,7 @@ import { BORN, START_MS } from '../../../support/stream-builder.ts'
 export interface WorldText {
   readonly streams?: readonly (string | StreamEntry)[]
   readonly open?: OpenStream | undefined
+  readonly failure?: WholeFailure
   readonly activity?: readonly Activity[]
   readonly watchdog?: Partial<WatchdogView>
   readonly freshness?: Partial<Freshness>
@@ -50,8 +53,10 @@ export function worldWith(text: WorldText = {}): ScreenContext {
       version: '0.0.0',
       ...facts,
     },
+    widths: new ColumnWidths(),
     nowMs,
-    detailLength: () => 0,
+    detailOf: () => undefined,
+    pageOf: () => undefined,
     commandFor: subject => `leasectl ${wordsOf(subject)}`,
   }
 }
@@ -71,6 +76,7 @@ function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
       values: () => entries.values(),
     },
     open: text.open,
+    failure: text.failure,
     activity: { revision: 1, items: text.activity ?? [], behind: 0 },
     watchdog: { revision: 1, state: undefined, next: [], dryRun: undefined, ...text.watchdog },
     freshness: {

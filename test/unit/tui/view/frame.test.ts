@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { shownTitles } from '../../../../src/tui/state/columns.ts'
 import { SCREENS } from '../../../../src/tui/state/state.ts'
+import { START_READING } from '../../../../src/tui/state/text/text.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
+import { pageFor } from '../../../../src/tui/view/page.ts'
 import { CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
 
 // Times of day in the snapshots are local ones.
@@ -37,6 +40,27 @@ describe.each(SIZES.map(size => ({ size, name: sizeName(size) })))('a terminal o
     const frame = frameOf(demoScene('stream', size, { isDetailOpen, lists: { ...lists, stream } }))
     expect(tooWide(frame)).toEqual([])
     await expect(frameText(frame)).toMatchFileSnapshot(`frames/${file}-${name}.txt`)
+  })
+
+  it('shows all about a failed event on the whole screen', async () => {
+    const scene = demoScene('stream', size)
+    const subject = { kind: 'event', stream: 'orders/4711', key: '03.00' } as const
+    const page = pageFor(scene, subject)
+    if (page === undefined) throw new Error('the event is not there')
+    const reading = { ...START_READING, search: 'supplier' }
+    const frame = frameOf({ ...scene, state: { ...scene.state, page: { ...page, subject, reading } } })
+    expect(frame.rows).toHaveLength(size.rows)
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/page-${name}.txt`)
+  })
+
+  it('shows the columns to choose from', async () => {
+    const titles = shownTitles({ ...demoScene('streams', size).state, isWide: true }, 'streams')
+    const dialog = { kind: 'columns', list: 'streams', titles, shown: titles.slice(0, 8), at: 3 } as const
+    const frame = frameOf(dialogScene(dialog, size))
+    expect(frame.rows).toHaveLength(size.rows)
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/columns-${name}.txt`)
   })
 
   it('shows the help in the middle', async () => {

@@ -43,7 +43,7 @@ it('the help returns with the first key after its end', () => {
 })
 
 it('the help begins with the keys of the screen, and has those of others at its end, faint', () => {
-  const size = { columns: 80, rows: 80 }
+  const size = { columns: 80, rows: 150 }
   const rowsOf = (...keys: readonly string[]) => {
     const { state } = new Stage().act({ kind: 'resize', size }).press(...keys, '?')
     return frameOf({ ...SCENE, state }).rows

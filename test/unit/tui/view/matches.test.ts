@@ -45,7 +45,6 @@ function markedOn(more: Partial<State>, typed: string) {
 it.each([
   ['streams', {}, 'orders', 'orders'],
   ['the tree', { screen: 'stream' }, 'search', 'Search'],
-  ['the XML', { screen: 'stream', pane: 'xml' }, 'name="search', 'name="Search'],
   ['leases', { screen: 'leases' }, 'importer', 'importer'],
   ['watchdog', { screen: 'watchdog' }, 'name:orders', 'orders'],
   ['activity', { screen: 'activity' }, 'worker', 'worker'],

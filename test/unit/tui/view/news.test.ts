@@ -44,7 +44,7 @@ it('it says that the store is slow, after everything that is worse', () => {
   expect(news([watchdog('w', 1)], { freshness })).toBe('─ the store is slow: it is read every 12s')
   expect(news([watchdog('w', 1)], { freshness: { isSlow: true, intervalMs: 4_000 } })).toBe('')
   expect(news([], { freshness })).toContain('no watchdog runs')
-  expect(news([], { freshness, state: { batch: halfDone() } })).toBe('─ cancel: 1 of 2 done, o shows them')
+  expect(news([], { freshness, state: { batch: halfDone() } })).toBe('─ cancel: 1 of 2 done, O shows them')
   const error = { sinceMs: NOW_MS, code: 'x', message: 'no way' }
   expect(news([], { freshness: { ...freshness, error }, state: { batch: halfDone() } })).toContain('retrying: no way')
 })

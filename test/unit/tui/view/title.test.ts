@@ -61,7 +61,7 @@ it('a narrow title keeps the most important parts', () => {
 })
 
 it('the title shows a running change', () => {
-  expect(rule({ state: { batch: halfDone() } })).toMatch(/^─ cancel: 1 of 2 done, o shows them ─+$/)
+  expect(rule({ state: { batch: halfDone() } })).toMatch(/^─ cancel: 1 of 2 done, O shows them ─+$/)
   expect(rule({ state: { batch: { ...halfDone(), end: { lines: [] } } } })).toMatch(/^─+$/)
 })
 

@@ -45,3 +45,16 @@ it('the line of health needs its numbers on each screen that has it', () => {
   for (const screen of SCREENS) expect(demanded(stateOn(screen)).health).toBe(true)
   expect(demanded(stateOn('streams', {}, { size: { columns: 39, rows: 9 } })).health).toBe(false)
 })
+
+it('the whole failure of a stream is requested where it is shown to its end, and the list has only its beginning', () => {
+  const failed = (failure: string) => {
+    const data = new DataStore()
+    data.putStreams([row('s01', { failedId: '00', failure })], NOW)
+    const state = stateOn('streams', { cursor: 's01' }, { isDetailOpen: true })
+    const listing = new Lists().listing(state, data, NOW)
+    return [state, { ...state, isDetailOpen: false }].map(shown => visibleDataOf(shown, listing, data).failure)
+  }
+  expect(failed('x'.repeat(200))).toEqual(['s01', undefined])
+  expect(failed('shortened for the metadata…')).toEqual(['s01', undefined])
+  expect(failed('all of it')).toEqual([undefined, undefined])
+})
