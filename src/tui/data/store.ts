@@ -1,9 +1,19 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { StreamRow } from '../../store/store.ts'
 import { type OpenStreamUpdate, unreadStream, withUpdate } from './open-stream.ts'
 import { StreamRows } from './stream-table.ts'
-import type { Activity, ActivityFeed, Data, DryRun, Freshness, OpenStream, StreamTable, WatchdogView } from './types.ts'
+import type {
+  Activity,
+  ActivityFeed,
+  Data,
+  DryRun,
+  Freshness,
+  OpenStream,
+  StreamTable,
+  WatchdogView,
+  WorkersView,
+} from './types.ts'
+import type { WorkerRates } from './worker-rates.ts'
 
 /**
  * The dashboard's data as it arrives. Everything except the table is an immutable value; a `snapshot` freezes the table
@@ -15,7 +25,8 @@ export class DataStore implements Data {
   #revision = 0
   #open: OpenStream | undefined
   #activity: ActivityFeed = { revision: 0, items: [], behind: 0 }
-  #watchdog: WatchdogView = { revision: 0, state: undefined, next: [], dryRun: undefined }
+  #watchdog: WatchdogView = { revision: 0, state: undefined, next: [], notified: [], dryRun: undefined }
+  #workers: WorkersView = { revision: 0, rows: [], workers: 0, steps: [], left: 0 }
   #freshness: Freshness = FRESH
 
   get revision(): number {
@@ -38,14 +49,23 @@ export class DataStore implements Data {
     return this.#watchdog
   }
 
+  get workers(): WorkersView {
+    return this.#workers
+  }
+
+  /** What workers have ended lately. */
+  get workerRates(): WorkerRates {
+    return this.#rows.workerRates
+  }
+
   get freshness(): Freshness {
     return this.#freshness
   }
 
   /** An immutable copy of the data. */
   snapshot(): Data {
-    const { revision, open, activity, watchdog, freshness } = this
-    return { revision, streams: new StreamRows(this.#rows), open, activity, watchdog, freshness }
+    const { revision, open, activity, watchdog, workers, freshness } = this
+    return { revision, streams: new StreamRows(this.#rows), open, activity, watchdog, workers, freshness }
   }
 
   /** @returns a function that removes the listener */
@@ -102,8 +122,13 @@ export class DataStore implements Data {
     this.#changed(1)
   }
 
-  putWatchdog(news: { readonly state?: WatchdogState; readonly next?: WatchdogView['next'] }): void {
+  putWatchdog(news: Partial<Pick<WatchdogView, 'state' | 'next' | 'notified'>>): void {
     this.#watchdog = { ...this.#watchdog, ...news, revision: this.#watchdog.revision + 1 }
+    this.#changed(1)
+  }
+
+  putWorkers(workers: Omit<WorkersView, 'revision'>): void {
+    this.#workers = { ...workers, revision: this.#workers.revision + 1 }
     this.#changed(1)
   }
 

@@ -3,18 +3,22 @@ import type { LeaseView, StreamRow } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
 import { type ActivityRate, emptyRate, withChanges } from './activity-rate.ts'
 import type { StreamEntry, StreamTable } from './types.ts'
+import { WorkerRates } from './worker-rates.ts'
 
 /** The streams of the listing. Each method returns the number of changed entries. */
 export class StreamRows implements StreamTable {
   readonly #entries: Map<string, StreamEntry>
   /** Entries with a held lease: only those can expire. */
   readonly #held = new Set<string>()
+  /** What workers have ended lately. */
+  readonly workerRates: WorkerRates
   #revision = 0
   #membership = 0
   #isComplete = false
 
   constructor(from?: StreamRows) {
     this.#entries = new Map(from === undefined ? [] : from.#entries)
+    this.workerRates = new WorkerRates(from?.workerRates)
     if (from === undefined) return
     this.#revision = from.revision
     this.#membership = from.membership
@@ -97,6 +101,7 @@ export class StreamRows implements StreamTable {
     const entry = entryOf(before, item, this.#isComplete, nowMs)
     if (entry === before) return 0
     this.#entries.set(entry.name, entry)
+    this.workerRates.add(entry.name, before?.item.summary, item.summary, nowMs)
     if (isHeld(item.listed.lease)) this.#held.add(entry.name)
     else this.#held.delete(entry.name)
     if (before === undefined) this.#membership++

@@ -111,6 +111,7 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   leases: screenCommand('leases'),
   watchdog: screenCommand('watchdog'),
   activity: screenCommand('activity'),
+  workers: screenCommand('workers'),
   'read-now': state => only(state, { kind: 'read-now' }),
   unlock: toggleWrites,
   line: state => only(linePrompt(state)),

@@ -1,8 +1,9 @@
 import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { OpenStream, TreeNode } from '../data/types.ts'
-import type { CommandContext } from '../ports.ts'
+import type { ChangeTarget, CommandContext } from '../ports.ts'
 import type { ScreenContext } from './context.ts'
 import { layoutOf, listHeight, windowTop } from './layout.ts'
+import { targetOfRow } from './lists/row-target.ts'
 import { SORTS, type Sort, type State } from './state.ts'
 import { clamp, listOf, withList, withNotice } from './transition.ts'
 
@@ -81,11 +82,11 @@ export function rememberCursor(state: State, context: ScreenContext): State {
   return at === index && key === cursor ? state : withList(state, { cursor: key, index: at })
 }
 
-/** The stream of the row under the cursor, on screens that list streams or parts of streams. */
-export function streamUnderCursor(state: State, context: ScreenContext): string | undefined {
+/** The stream of the row under the cursor, and its event if the row is about one, on screens that list them. */
+export function targetUnderCursor(state: State, context: ScreenContext): ChangeTarget | undefined {
+  const { screen } = state
   const key = cursorKey(state, context)
-  if (key === undefined || state.screen !== 'activity') return key
-  return context.data.activity.items.find(item => item.key === key)?.stream
+  return key === undefined || screen === 'stream' ? undefined : targetOfRow(screen, key, context.data)
 }
 
 /** The data of the second screen's stream; `undefined` while that of another one is loaded. */

@@ -41,6 +41,7 @@ export type KeyCommand =
   | 'leases'
   | 'watchdog'
   | 'activity'
+  | 'workers'
   | 'read-now'
   | 'unlock'
   | 'line'
@@ -63,8 +64,8 @@ interface KeyBinding {
   readonly group: 'Move' | 'View' | 'Select' | 'Change' | 'Screens' | 'Program'
 }
 
-const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity']
-const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases']
+const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity', 'workers']
+const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases', 'workers']
 
 export const KEYS: readonly KeyBinding[] = [
   { command: 'down', keys: ['j', 'down'], does: 'down', hint: 'move', group: 'Move' },
@@ -123,14 +124,14 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'sort by the next column',
     hint: 'sort',
     group: 'Select',
-    screens: ['streams', 'leases'],
+    screens: ['streams', 'leases', 'workers'],
   },
   {
     command: 'reverse-sort',
     keys: ['S'],
     does: 'reverse the order',
     group: 'Select',
-    screens: ['streams', 'leases'],
+    screens: ['streams', 'leases', 'workers'],
   },
   {
     command: 'timeline',
@@ -138,7 +139,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'timeline of the stream',
     hint: 'timeline',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity'],
+    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
   },
   {
     command: 'xml',
@@ -146,7 +147,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'XML as stored in the blob',
     hint: 'xml',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity'],
+    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
   },
   {
     command: 'detail',
@@ -154,7 +155,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'details of the row under the cursor',
     hint: 'detail',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity'],
+    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
   },
   { command: 'detail-down', keys: ['J'], does: 'details down by a line', group: 'View', screens: ['stream'] },
   { command: 'detail-up', keys: ['K'], does: 'details up by a line', group: 'View', screens: ['stream'] },
@@ -179,7 +180,14 @@ export const KEYS: readonly KeyBinding[] = [
     screens: CHANGES,
   },
   { command: 'abort', keys: ['X'], does: 'abort, the same way', hint: 'abort', group: 'Change', screens: CHANGES },
-  { command: 'retry', keys: ['R'], does: 'retry, the same way', hint: 'retry', group: 'Change', screens: CHANGES },
+  {
+    command: 'retry',
+    keys: ['R'],
+    does: 'retry, the same way',
+    hint: 'retry',
+    group: 'Change',
+    screens: ['streams', 'stream', 'leases'],
+  },
   {
     command: 'break',
     keys: ['L'],
@@ -201,6 +209,7 @@ export const KEYS: readonly KeyBinding[] = [
   { command: 'leases', keys: ['3'], does: 'leases', group: 'Screens' },
   { command: 'watchdog', keys: ['4'], does: 'watchdog', group: 'Screens' },
   { command: 'activity', keys: ['5'], does: 'activity', group: 'Screens' },
+  { command: 'workers', keys: ['6'], does: 'workers and what they have in hand', group: 'Screens' },
   { command: 'copy', keys: ['C'], does: 'copy the command line that shows or does the same', group: 'Program' },
   {
     command: 'line',

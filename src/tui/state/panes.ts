@@ -1,6 +1,6 @@
 import type { OpenStream, TreeNode } from '../data/types.ts'
 import type { ScreenContext } from './context.ts'
-import { cursorIndex, heightOf, moveBy, moveToKey, openStreamOf, streamUnderCursor } from './cursor.ts'
+import { cursorIndex, heightOf, moveBy, moveToKey, openStreamOf, targetUnderCursor } from './cursor.ts'
 import { filterWords, searchable } from './lists/rows.ts'
 import type { Screen, State } from './state.ts'
 import { clamp, FRESH_LIST, listOf, only, type Transition, withList, withNotice } from './transition.ts'
@@ -206,14 +206,22 @@ export function showScreen(state: State, context: ScreenContext, screen: Screen)
   return unfreeze({ ...state, screen, cameFrom: state.screen === 'stream' ? state.cameFrom : state.screen })
 }
 
-/** Opens the stream of the row under the cursor. Reopening the last stream keeps its cursor and folds. */
+/** Opens the stream of the row under the cursor, on its event. Reopening the last stream keeps its cursor and folds. */
 export function openStream(state: State, context: ScreenContext, pane: State['pane']): State {
-  const stream = streamUnderCursor(state, context)
-  if (stream === undefined || state.screen === 'stream') return state
+  const target = targetUnderCursor(state, context)
+  if (target === undefined || state.screen === 'stream') return state
+  const { stream, event } = target
   const isSame = stream === state.stream
   const fresh = { ...state, lists: { ...state.lists, stream: FRESH_LIST }, folded: new Set<string>(), paneTop: 0 }
-  const there = isSame ? withPane(state, pane) : { ...fresh, pane }
+  const there = onEvent(isSame ? withPane(state, pane) : { ...fresh, pane }, event)
   return unfreeze({ ...there, stream, screen: 'stream', cameFrom: state.screen })
+}
+
+/** With the cursor of the tree on this event, which nothing hides. */
+function onEvent(state: State, event: string | undefined): State {
+  if (event === undefined) return state
+  const stream = { ...state.lists.stream, cursor: event, filter: '' }
+  return { ...state, lists: { ...state.lists, stream }, folded: new Set() }
 }
 
 /** Toggles timeline or XML; on other screens, opens that pane of the stream under the cursor. */

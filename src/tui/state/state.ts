@@ -1,8 +1,8 @@
 import type { TimeStyle } from '../../formats/terminal/numbers.ts'
 import type { ChangeEnd, ChangeTarget, ChangeVerb, LineOutput, Outcome, Preview } from '../ports.ts'
 
-/** The five screens, in the order of their digits. */
-export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity'] as const
+/** The screens, in the order of their digits. */
+export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity', 'workers'] as const
 export type Screen = (typeof SCREENS)[number]
 
 /**
@@ -71,6 +71,7 @@ export const SORTS = {
   leases: ['since', 'name', 'holder'],
   watchdog: [],
   activity: [],
+  workers: ['state', 'worker', 'since', 'seen', 'claim', 'stream', 'done'],
 } as const satisfies { readonly [Of in Screen]: readonly string[] }
 
 export interface Sort {

@@ -17,6 +17,8 @@ export function visibleDataOf(state: State, listing: Listing, data: Data): Visib
       return { ...NOTHING_VISIBLE, streams: true, watchdog: true }
     case 'activity':
       return { ...NOTHING_VISIBLE, streams: true, activity: true }
+    case 'workers':
+      return { ...NOTHING_VISIBLE, streams: true, workers: true }
     default:
       return state.screen satisfies never
   }

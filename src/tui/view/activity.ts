@@ -2,10 +2,10 @@ import { changePieces, orderedChanges } from '../../formats/journal.ts'
 import { spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { JournalEntry } from '../../ops/read-stream.ts'
 import type { JournalChange } from '../../stream/journal/journal.ts'
-import { cached } from '../cached.ts'
 import type { Activity } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
+import { activityRow } from '../state/lists/row-target.ts'
 import { gutter, highlightOf, type ListColumn, listRow, placeColumns, titleRow } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
@@ -21,9 +21,8 @@ export function activityRows(scene: Scene, area: Area): ScreenRow[] {
   const columns = placeColumns(scene.state.isWide ? [...COLUMNS, ...WIDE] : COLUMNS, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
-  const items = activitiesOf(scene)
   const rows = keys.flatMap(key => {
-    const item = items.get(key)
+    const item = activityRow(scene.data, key)
     if (item === undefined) return []
     const marks = marksOf(scene, key, cursor)
     if (!isTiny(scene)) return listRow(columns, item, format, marks)
@@ -31,13 +30,6 @@ export function activityRows(scene: Scene, area: Area): ScreenRow[] {
     return rowOf([...gutter(marks), [text, 'plain']], area.columns, highlightOf(marks).highlight)
   })
   return filled([...titles, ...rows], area)
-}
-
-const activitiesByKey = cached((items: readonly Activity[]) => new Map(items.map(item => [item.key, item])))
-
-/** The activities by key. */
-export function activitiesOf({ data }: Pick<Scene, 'data'>): ReadonlyMap<string, Activity> {
-  return activitiesByKey(data.activity.items)
 }
 
 function noActivity(scene: Scene, area: Area): ScreenRow[] {

@@ -17,6 +17,7 @@ import { xmlRows } from './stream/xml.ts'
 import { streamRows } from './streams.ts'
 import { headRule, titleRow } from './title.ts'
 import { watchdogRows } from './watchdog.ts'
+import { workerRows } from './workers.ts'
 
 export interface FrameOptions {
   /** Use only ASCII characters. */
@@ -68,6 +69,8 @@ function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
       return watchdogRows(scene, area)
     case 'activity':
       return activityRows(scene, area)
+    case 'workers':
+      return workerRows(scene, area)
     default:
       return screen satisfies never
   }

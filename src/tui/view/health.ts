@@ -56,7 +56,7 @@ interface KnownHealth {
 const KNOWN = new WeakMap<StreamTable, KnownHealth>()
 
 /** Counted once a second, and when streams come or go: it takes a look at every stream. */
-function currentHealth(table: StreamTable, nowMs: number): StreamHealth {
+export function currentHealth(table: StreamTable, nowMs: number): StreamHealth {
   const known = KNOWN.get(table)
   if (known !== undefined && known.membership === table.membership && known.nowMs === nowMs) return known.health
   const health = healthOf(itemsOf(table), nowMs)

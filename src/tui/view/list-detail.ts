@@ -12,8 +12,9 @@ import { isHeld } from '../../stream/lease.ts'
 import { runningEvent, type Summary } from '../../stream/summary.ts'
 import type { Activity, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
-import { cursorKey } from '../state/cursor.ts'
-import { activitiesOf, changeSpans } from './activity.ts'
+import { cursorKey, targetUnderCursor } from '../state/cursor.ts'
+import { activityRow } from '../state/lists/row-target.ts'
+import { changeSpans } from './activity.ts'
 import { leaseEndText, processText } from './leases.ts'
 import { type Area, BLANK, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeText } from './safe-text.ts'
@@ -25,10 +26,11 @@ export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
   const cursor = cursorKey(scene.state, scene)
   if (cursor === undefined) return filled(scene.state.isDetailOpen ? [ruleRow('', area.columns)] : [], area)
   const moment = screenFormat(scene.nowMs, scene.state.time)
-  const item = scene.state.screen === 'activity' ? activitiesOf(scene).get(cursor) : undefined
+  const item = scene.state.screen === 'activity' ? activityRow(scene.data, cursor) : undefined
   if (item !== undefined) return filled(transactionRows(item, moment, area), area)
-  const entry = scene.data.streams.get(cursor)
-  const title = ruleRow(safeText(cursor), area.columns)
+  const { stream = cursor } = targetUnderCursor(scene.state, scene) ?? {}
+  const entry = scene.data.streams.get(stream)
+  const title = ruleRow(safeText(stream), area.columns)
   if (entry === undefined) return filled([title], area)
   const rows = scene.state.isDetailOpen ? streamRows(entry, moment, area) : standingRows(entry, moment, area.columns)
   return filled([title, ...rows], area)

@@ -1,8 +1,9 @@
 import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import { livenessOf } from '../../ops/watchdog-state/state.ts'
+import type { StepLoad } from '../../ops/workers.ts'
 import type { Listing, Scene } from '../state/context.ts'
 import type { Sort } from '../state/state.ts'
-import { healthRow } from './health.ts'
+import { currentHealth, healthRow } from './health.ts'
 import { joined, rowOf, type ScreenRow, type StyledText } from './row.ts'
 import { safeText } from './safe-text.ts'
 import { streamHeader } from './stream/header.ts'
@@ -21,6 +22,8 @@ export function statusRow(scene: Scene): ScreenRow {
       return lined(scene, [...watchdogParts(scene), ...listParts(scene)])
     case 'activity':
       return lined(scene, [...activityParts(scene), ...listParts(scene)])
+    case 'workers':
+      return lined(scene, [...workerParts(scene), ...listParts(scene)])
     default:
       return scene.state.screen satisfies never
   }
@@ -59,16 +62,34 @@ function orderText({ by, isDescending }: Sort): string {
 }
 
 function watchdogParts({ data, nowMs, state }: Scene): StyledText[] {
-  const watchdogs = data.watchdog.state?.watchdogs ?? []
+  if (data.watchdog.state === undefined) return [['watchdogs: not known yet', 'warn']]
+  const { watchdogs } = data.watchdog.state
   const live = watchdogs.filter(watchdog => livenessOf(watchdog, nowMs) === 'live').length
+  // The watchdogs tell how many there were at their last pass.
+  const { overdue } = currentHealth(data.streams, nowMs)
   const next = data.watchdog.next[0]
   const due = next && dueCell(next.dueMs, { nowMs, time: state.time })
   const dueText = typeof due === 'string' ? due : (due?.text ?? '')
   return [
     watchdogs.length === 0
-      ? ['no watchdog', 'plain']
+      ? ['no watchdog', 'bad']
       : [`${spacedCounted(watchdogs.length, 'watchdog')}, ${spacedCount(live)} live`, live === 0 ? 'bad' : 'plain'],
+    [overdue === 0 ? '' : `! ${spacedCount(overdue)} overdue`, 'warn'],
     [dueText === '' ? '' : `next limit ${dueText}`, 'plain'],
+  ]
+}
+
+function workerParts({ data: { workers, streams } }: Scene): StyledText[] {
+  if (!streams.isComplete) return [['workers: not known yet', 'warn']]
+  const { steps, left } = workers
+  const sum = (of: (step: StepLoad) => number) => steps.reduce((total, step) => total + of(step), 0)
+  const abandoned = sum(step => step.abandoned)
+  return [
+    [spacedCounted(workers.workers, 'worker'), 'strong'],
+    [`▶ ${spacedCount(sum(step => step.running))} running`, 'plain'],
+    [abandoned === 0 ? '' : `† ${spacedCount(abandoned)} abandoned`, 'warn'],
+    [`${spacedCount(sum(step => step.ready))} ready`, 'plain'],
+    [left === 0 ? '' : `${spacedCount(left)} more in large streams`, 'dim'],
   ]
 }
 

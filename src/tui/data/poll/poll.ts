@@ -10,6 +10,7 @@ import { OpenStreamPoll } from './open-stream.ts'
 import { StreamsPoll } from './streams.ts'
 import { UnreadDocuments } from './unread.ts'
 import { WatchdogPoll } from './watchdog.ts'
+import { WorkersPoll } from './workers.ts'
 
 export interface PollOptions {
   /** Time between the starts of two polls, ms; longer if the store is slow. */
@@ -44,6 +45,7 @@ export class Poll {
   readonly #unread: UnreadDocuments
   readonly #activity: ActivityPoll
   readonly #watchdog: WatchdogPoll
+  readonly #workers: WorkersPoll
   #visible: VisibleData = NOTHING_VISIBLE
   /** The store has had a change token: its file exists. */
   #hadMark = false
@@ -65,6 +67,7 @@ export class Poll {
     this.#open = new OpenStreamPoll(store, data)
     this.#unread = new UnreadDocuments(store, data, this.#errors)
     this.#watchdog = new WatchdogPoll(store, data)
+    this.#workers = new WorkersPoll(store, data, clock)
     data.putFreshness({ intervalMs })
   }
 
@@ -152,7 +155,8 @@ export class Poll {
       this.#listAtMs = Number.POSITIVE_INFINITY
       await this.#streams.poll(mark, signal)
     }
-    const { watchdog, activity } = this.#visible
+    const { watchdog, activity, workers } = this.#visible
+    if (workers) this.#workers.poll()
     if (watchdog) await this.#watchdog.poll(mark, signal)
     if (activity) await this.#activity.poll(signal)
     return open !== undefined || lists || watchdog
@@ -174,9 +178,10 @@ export class Poll {
 
 const MACHINE: PollClock = { nowMs: () => performance.now(), pause: sleepUntilAborted }
 
-function isMore(before: VisibleData, { streams, open, activity, watchdog }: VisibleData): boolean {
+function isMore(before: VisibleData, { streams, open, activity, watchdog, workers }: VisibleData): boolean {
   if (open !== undefined && open !== before.open) return true
-  return (streams && !before.streams) || (activity && !before.activity) || (watchdog && !before.watchdog)
+  const isWatchdogNew = watchdog && !before.watchdog
+  return (streams && !before.streams) || (activity && !before.activity) || isWatchdogNew || (workers && !before.workers)
 }
 
 /** The pause after a poll, as a multiple of its duration: leaves the store to others. */

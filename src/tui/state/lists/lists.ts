@@ -1,5 +1,6 @@
 import { mayPass, type StreamFilter, verdictOf } from '../../../ops/filter.ts'
 import { isHeld } from '../../../stream/lease.ts'
+import { type LimitRow, limitRows } from '../../data/limit-rows.ts'
 import { leaseNow } from '../../data/stream-table.ts'
 import type { Activity, Data, StreamEntry } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
@@ -8,6 +9,7 @@ import { filterWords, KeptListing, listingOf, NO_ROWS, searchText } from './rows
 import { fieldsOfStream, leaseText, streamText } from './stream-text.ts'
 import { TableList } from './table-list.ts'
 import { TreeList } from './tree-list.ts'
+import { WorkerList } from './worker-list.ts'
 
 /** The rows of each list in order, cached from frame to frame. */
 export class Lists {
@@ -16,6 +18,8 @@ export class Lists {
   readonly #tree = new TreeList()
   readonly #watchdog = new KeptListing()
   readonly #activity = new KeptListing()
+  readonly #workers = new WorkerList()
+  readonly #limitText = searchText(limitTexts)
   readonly #activityText = searchText(activityTexts)
 
   /** @param filter the streams to list */
@@ -55,16 +59,22 @@ export class Lists {
         return this.#expiring(list.filter, data)
       case 'activity':
         return this.#activities(list.filter, data)
+      case 'workers':
+        return this.#workers.listing(list, data, nowMs)
       default:
         return state.screen satisfies never
     }
   }
 
-  #expiring(filter: string, { watchdog: { next } }: Data): Listing {
-    return this.#watchdog.get([filter, next], () => {
+  #expiring(filter: string, { watchdog }: Data): Listing {
+    const rows = limitRows(watchdog)
+    return this.#watchdog.get([filter, rows], () => {
       const words = filterWords(filter)
-      const keys = next.map(({ stream }) => stream).filter(name => words.accepts(name.toLowerCase()))
-      return listingOf(keys, { matching: keys.length, total: next.length })
+      const passing = words.isEmpty ? rows : rows.filter(row => words.accepts(this.#limitText(row)))
+      return listingOf(
+        passing.map(({ key }) => key),
+        { matching: passing.length, total: rows.length },
+      )
     })
   }
 
@@ -82,6 +92,11 @@ export class Lists {
 function selectedBy(filter: StreamFilter): (entry: StreamEntry, nowMs: number) => boolean {
   return ({ item, isRead }, nowMs) =>
     mayPass(item.listed, filter) && (!isRead || verdictOf(item, filter, nowMs) !== 'no')
+}
+
+function limitTexts({ stream, event, name, limit, isNotified, planned }: LimitRow): readonly string[] {
+  const words = [limit?.action, isNotified ? 'notified' : '', planned?.action].map(word => word?.replace('-', ' '))
+  return [stream, event, name, limit?.kind, limit?.timeout, ...words].map(text => text ?? '')
 }
 
 function activityTexts({ stream, tx: { by, op, why, on, changes } }: Activity): readonly string[] {

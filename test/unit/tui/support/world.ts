@@ -9,6 +9,7 @@ import type {
   OpenStream,
   StreamEntry,
   WatchdogView,
+  WorkersView,
 } from '../../../../src/tui/data/types.ts'
 import type { CommandContext } from '../../../../src/tui/ports.ts'
 import type { Listing, ScreenContext, StoreInfo } from '../../../../src/tui/state/context.ts'
@@ -20,6 +21,7 @@ export interface WorldText {
   readonly open?: OpenStream | undefined
   readonly activity?: readonly Activity[]
   readonly watchdog?: Partial<WatchdogView>
+  readonly workers?: Partial<WorkersView>
   readonly freshness?: Partial<Freshness>
   readonly facts?: Partial<StoreInfo>
   /** Names of the rows, or the whole listing. Without it: the streams by name. */
@@ -70,7 +72,8 @@ function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
     },
     open: text.open,
     activity: { revision: 1, items: text.activity ?? [], behind: 0 },
-    watchdog: { revision: 1, state: undefined, next: [], dryRun: undefined, ...text.watchdog },
+    watchdog: { revision: 1, state: undefined, next: [], notified: [], dryRun: undefined, ...text.watchdog },
+    workers: { revision: 1, rows: [], workers: 0, steps: [], left: 0, ...text.workers },
     freshness: {
       polledMs: nowMs,
       intervalMs: 1_000,
