@@ -7,6 +7,7 @@ import { keepHeapSmall } from '../../cli/v8-flags.ts'
 import { VERSION } from '../../cli/version.ts'
 import { type ColourChoice, hasColour } from '../../formats/terminal/style.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { DashboardOptions } from '../../tui/options.ts'
 import { themeFor } from '../../tui/view/theme.ts'
 import type { ProgramRuntime } from './dashboard.ts'
@@ -45,7 +46,7 @@ export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise
   }
   const shown = runtime.openDashboard({
     ports: portsOf(opened, portsOptions, runtime),
-    intervalMs: start.intervalMs ?? usualIntervalMs(opened.store),
+    intervalMs: start.intervalMs ?? intervalFor(opened.store),
     writes,
     theme: themeFor(theme, { colorFgBg: env.COLORFGBG, hasColour: hasColour(color, env, true) }),
     isAscii,
@@ -57,6 +58,11 @@ export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise
   // the screen was gone before it could show the outcome of a change that quitting stopped
   const end = await shown.finally(() => sayAll(stopped, runtime))
   if (end.kind === 'stopped') throw new EndsWith(128 + constants.signals[end.signal])
+}
+
+/** A store that says at once whether anything was written is asked often: nothing else is read until it was. */
+function intervalFor(store: StreamStore): number {
+  return store.changeToken === undefined ? usualIntervalMs(store) : 100
 }
 
 async function sayAll(lines: readonly string[], { stderr }: Runtime): Promise<void> {

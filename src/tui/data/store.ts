@@ -160,6 +160,7 @@ const FRESH: Freshness = {
   intervalMs: 0,
   isSlow: false,
   pollStartedMs: undefined,
+  nextPollMs: undefined,
   error: undefined,
 }
 

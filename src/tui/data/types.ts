@@ -221,6 +221,8 @@ export interface Freshness {
   readonly isSlow: boolean
   /** Start of the running poll. */
   readonly pollStartedMs: number | undefined
+  /** When the next poll starts by itself. */
+  readonly nextPollMs: number | undefined
   /** The current error of the store. */
   readonly error: { readonly sinceMs: number; readonly code: string; readonly message: string } | undefined
 }

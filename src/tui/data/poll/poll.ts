@@ -6,6 +6,7 @@ import type { DataStore } from '../store.ts'
 import { type Explain, StoreErrors } from '../store-errors.ts'
 import { NOTHING_VISIBLE, type VisibleData } from '../types.ts'
 import { ActivityPoll } from './activity.ts'
+import { PollInterval } from './interval.ts'
 import { OpenStreamPoll } from './open-stream.ts'
 import { StreamsPoll } from './streams.ts'
 import { UnreadDocuments } from './unread.ts'
@@ -67,7 +68,7 @@ export class Poll {
     this.#open = new OpenStreamPoll(store, data)
     this.#unread = new UnreadDocuments(store, data, this.#errors)
     this.#watchdog = new WatchdogPoll(store, data)
-    this.#workers = new WorkersPoll(store, data, clock)
+    this.#workers = new WorkersPoll(store, data, () => clock.nowMs())
     data.putFreshness({ intervalMs })
   }
 
@@ -166,7 +167,9 @@ export class Poll {
     const atMs = this.#visible.streams ? Math.min(untilMs, this.#listAtMs) : untilMs
     if (this.#isWoken || signal.aborted) return
     this.#rest = new AbortController()
-    await this.#clock.pause(Math.max(0, atMs - this.#clock.nowMs()), this.#rest.signal)
+    const leftMs = Math.max(0, atMs - this.#clock.nowMs())
+    this.#data.putFreshness({ nextPollMs: this.#store.nowMs() + leftMs })
+    await this.#clock.pause(leftMs, this.#rest.signal)
     this.#rest = undefined
   }
 
@@ -182,34 +185,4 @@ function isMore(before: VisibleData, { streams, open, activity, watchdog, worker
   if (open !== undefined && open !== before.open) return true
   const isWatchdogNew = watchdog && !before.watchdog
   return (streams && !before.streams) || (activity && !before.activity) || isWatchdogNew || (workers && !before.workers)
-}
-
-/** The pause after a poll, as a multiple of its duration: leaves the store to others. */
-const SHARE = 4
-const LONGEST_MS = 60_000
-/** Longest pause after a store error, ms. */
-const LONGEST_BACK_OFF_MS = 10_000
-
-/** The time from the start of one poll to the start of the next. */
-export class PollInterval {
-  readonly #intervalMs: number
-  #failures = 0
-
-  /** @param askedMs the least interval, ms */
-  constructor(askedMs: number) {
-    this.#intervalMs = askedMs
-  }
-
-  /** After a successful poll. @param tookMs its duration */
-  answered(tookMs: number): number {
-    this.#failures = 0
-    return Math.max(this.#intervalMs, Math.min(LONGEST_MS, Math.ceil(SHARE * tookMs)))
-  }
-
-  /** After a failed poll: doubles each time. */
-  failed(): number {
-    const waitMs = this.#intervalMs * 2 ** Math.min(this.#failures, 20)
-    this.#failures++
-    return Math.max(this.#intervalMs, Math.min(LONGEST_BACK_OFF_MS, waitMs))
-  }
 }

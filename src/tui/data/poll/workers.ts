@@ -5,7 +5,6 @@ import { firstOf } from '../../../util/top-n.ts'
 import type { DataStore } from '../store.ts'
 import type { StreamTable, WorkerRow, WorkersView } from '../types.ts'
 import { inLastMinute, type WorkerRates } from '../worker-rates.ts'
-import type { PollClock } from './poll.ts'
 
 /** Claims shown at most: abandoned ones first, then those that will end first. */
 const MAX_CLAIMS = 5_000
@@ -18,15 +17,15 @@ const SHARE = 10
 export class WorkersPoll {
   readonly #store: StreamStore
   readonly #data: DataStore
-  readonly #clock: Pick<PollClock, 'nowMs'>
+  readonly #monotonicMs: () => number
   #tableRevision = -1
   #second = -1
   #notBeforeMs = Number.NEGATIVE_INFINITY
 
-  constructor(store: StreamStore, data: DataStore, clock: Pick<PollClock, 'nowMs'>) {
+  constructor(store: StreamStore, data: DataStore, monotonicMs: () => number) {
     this.#store = store
     this.#data = data
-    this.#clock = clock
+    this.#monotonicMs = monotonicMs
   }
 
   /** Claims end without a write: counts again after changes and each second. Call it after the streams were polled. */
@@ -35,12 +34,12 @@ export class WorkersPoll {
     const nowMs = this.#store.nowMs()
     const second = Math.floor(nowMs / 1_000)
     if (streams.revision === this.#tableRevision && second === this.#second) return
-    const startMs = this.#clock.nowMs()
+    const startMs = this.#monotonicMs()
     if (startMs < this.#notBeforeMs) return
     this.#data.putWorkers(workersOf(streams, workerRates, nowMs))
     this.#tableRevision = streams.revision
     this.#second = second
-    this.#notBeforeMs = startMs + SHARE * (this.#clock.nowMs() - startMs)
+    this.#notBeforeMs = startMs + SHARE * (this.#monotonicMs() - startMs)
   }
 }
 

@@ -79,6 +79,7 @@ function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
       intervalMs: 1_000,
       isSlow: false,
       pollStartedMs: undefined,
+      nextPollMs: undefined,
       error: undefined,
       ...text.freshness,
     },
