@@ -2,7 +2,7 @@ import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { LeaseView, StreamRow } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
 import { type ActivityRate, emptyRate, withChanges } from './activity-rate.ts'
-import type { StreamEntry, StreamTable } from './types.ts'
+import { CHANGE_SHOWN_MS, type StreamEntry, type StreamTable } from './types.ts'
 import { WorkerRates } from './worker-rates.ts'
 
 /** The streams of the listing. Each method returns the number of changed entries. */
@@ -145,7 +145,23 @@ function entryOf(before: StreamEntry | undefined, item: SummarizedStream, isNew:
   const { rate, rateSlot } = rateOf(before, item, isNew, nowMs)
   // Each answer has new copies of the names: keep the first to save memory.
   const name = before?.name ?? item.listed.name
-  return { name, item, isRead, rate, rateSlot, leasedSinceMs: leasedSince(before, item.listed.lease, nowMs) }
+  const previous = previousOf(before, nowMs)
+  return {
+    name,
+    item,
+    isRead,
+    rate,
+    rateSlot,
+    leasedSinceMs: leasedSince(before, item.listed.lease, nowMs),
+    ...(previous && { previous }),
+  }
+}
+
+/** Changes that follow within a second are shown together, against the state before the first. */
+function previousOf(before: StreamEntry | undefined, nowMs: number): StreamEntry['previous'] {
+  if (before?.item.summary === undefined || !before.isRead) return undefined
+  const { previous, item } = before
+  return previous !== undefined && nowMs - previous.atMs < CHANGE_SHOWN_MS ? previous : { item, atMs: nowMs }
 }
 
 /** Equal ETags mean equal bytes: only the lease can differ, and data read meanwhile. */

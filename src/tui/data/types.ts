@@ -39,7 +39,12 @@ export interface StreamEntry {
   readonly rateSlot: number
   /** When its lease was taken: according to the holder, else when it was first seen held. */
   readonly leasedSinceMs: number | undefined
+  /** Its state before the latest changes, which are shown for a second from this time on. */
+  readonly previous?: { readonly item: SummarizedStream; readonly atMs: number } | undefined
 }
+
+/** For how long what has changed is marked, ms. */
+export const CHANGE_SHOWN_MS = 1_000
 
 /** Time slots of the sparkline. */
 export const RATE_SLOTS = { count: 8, slotMs: 15_000 } as const

@@ -63,6 +63,8 @@ export interface RowMarks {
   readonly isCursor?: boolean
   readonly isMarked?: boolean
   readonly isFaint?: boolean
+  /** Something in it has just changed. */
+  readonly isChanged?: boolean
 }
 
 /** One row of a list. Neighbours with the same style are one span, which is cheaper to draw. */
@@ -71,13 +73,34 @@ export function listRow<Item>(
   item: Item,
   format: CellFormat,
   marks: RowMarks = {},
+  previous?: Item,
 ): ScreenRow {
-  const spans: [text: string, style: Style][] = [...gutter(marks)].map(span => [...span])
-  columns.forEach(({ column, width }, at) => {
-    for (const [text, style] of cellSpans(column, item, format, width)) append(spans, text, style)
-    if (at < columns.length - 1) append(spans, GAP, 'plain')
+  const cells = columns.map(({ column, width }) => {
+    const cell = cellSpans(column, item, format, width)
+    const isNew = previous !== undefined && textOf(cell) !== textOf(cellSpans(column, previous, format, width))
+    return { cell: isNew ? markedCell(cell) : cell, isNew }
   })
+  const isChanged = cells.some(({ isNew }) => isNew)
+  const spans: [text: string, style: Style][] = [...gutter({ ...marks, isChanged })].map(span => [...span])
+  for (const [at, { cell }] of cells.entries()) {
+    for (const [text, style] of cell) append(spans, text, style)
+    if (at < columns.length - 1) append(spans, GAP, 'plain')
+  }
   return { spans: trimmed(spans), ...highlightOf(marks) }
+}
+
+function textOf(cell: readonly StyledText[]): string {
+  return cell.map(([text]) => text).join('')
+}
+
+/** The text of a cell that has just changed, without the blanks around it. */
+function markedCell(cell: readonly StyledText[]): readonly StyledText[] {
+  const [, before = '', text = '', after = ''] = /^( *)(.*?)( *)$/.exec(textOf(cell)) ?? []
+  return [
+    [before, 'plain'],
+    [text, 'mark'],
+    [after, 'plain'],
+  ]
 }
 
 function cellSpans<Item>(
@@ -96,15 +119,16 @@ function cellSpans<Item>(
     : [[fitted(cell.text, column, width), cell.style]]
 }
 
-/** The cursor is also a character, for terminals without reverse video. */
-export function gutter({ isCursor, isMarked }: RowMarks): readonly StyledText[] {
+/** Cursor and changes are also characters, for terminals without reverse video. */
+export function gutter({ isCursor, isMarked, isChanged }: RowMarks): readonly StyledText[] {
   const sign = isCursor ? '›' : ' '
+  const last = isChanged ? '~' : ' '
   return isMarked
     ? [
         [sign, 'plain'],
-        ['• ', 'active'],
+        [`•${last}`, 'active'],
       ]
-    : [[`${sign}  `, 'plain']]
+    : [[`${sign} ${last}`, 'plain']]
 }
 
 export function highlightOf({ isCursor, isFaint }: RowMarks): Pick<ScreenRow, 'highlight'> {
@@ -137,7 +161,8 @@ const MOST_FITTED = 2_000
 function append(spans: [string, Style][], text: string, style: Style): void {
   const last = spans.at(-1)
   // Blanks look the same in any style except reverse video.
-  if (last !== undefined && (last[1] === style || text.trim() === '')) last[0] += text
+  const isBlank = text.trim() === '' && last?.[1] !== 'mark'
+  if (last !== undefined && (last[1] === style || isBlank)) last[0] += text
   else spans.push([text, style])
 }
 

@@ -2,7 +2,7 @@ import { STREAM_FIELDS } from '../../formats/listing/columns.ts'
 import { stateStyle, streamStateOf } from '../../formats/listing/health.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import { type ActivityRate, rateNow } from '../data/activity-rate.ts'
-import type { StreamEntry } from '../data/types.ts'
+import { CHANGE_SHOWN_MS, type StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { layoutOf, PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
 import { gutter, highlightOf, type ListColumn, listRow, placeColumns, type RowMarks, titleRow } from './columns.ts'
@@ -29,9 +29,17 @@ export function entryRows(scene: Scene, area: Area, all: readonly ListColumn<Str
     const entry = scene.data.streams.get(key)
     const marks = marksOf(scene, key, cursor)
     if (entry === undefined) return goneRow(key, marks, area.columns)
-    return isTiny(scene) ? shortRow(entry, marks, area.columns, scene.nowMs) : listRow(columns, entry, format, marks)
+    if (isTiny(scene)) return shortRow(entry, marks, area.columns, scene.nowMs)
+    return listRow(columns, entry, format, marks, previousEntry(entry, scene.nowMs))
   })
   return filled([...titles, ...rows], area)
+}
+
+/** The entry as it was before the changes of the last second. */
+function previousEntry(entry: StreamEntry, nowMs: number): StreamEntry | undefined {
+  const { previous } = entry
+  if (previous === undefined || nowMs >= previous.atMs + CHANGE_SHOWN_MS) return undefined
+  return { ...entry, item: previous.item }
 }
 
 /** There is room for little more than names. */

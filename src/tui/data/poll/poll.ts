@@ -63,7 +63,7 @@ export class Poll {
     this.#clock = clock
     this.#interval = new PollInterval(intervalMs)
     this.#errors = new StoreErrors(data, explain, () => store.nowMs())
-    this.#activity = new ActivityPoll(store, data)
+    this.#activity = new ActivityPoll(store, data, () => clock.nowMs())
     this.#streams = new StreamsPoll(store, data, match, rows => this.#activity.addChanged(rows))
     this.#open = new OpenStreamPoll(store, data)
     this.#unread = new UnreadDocuments(store, data, this.#errors)

@@ -28,6 +28,18 @@ describe('the table of streams', () => {
     expect(data.streams.membership).toBe(2)
   })
 
+  it('keeps the state before the changes of a second, and none for a new stream', () => {
+    const data = new DataStore()
+    const before = () => data.streams.get('a')?.previous
+    data.putStreams([row('a')], NOW)
+    expect(before()).toBeUndefined()
+    data.putStreams([row('a', 2)], NOW + 5_000)
+    data.putStreams([row('a', 3)], NOW + 5_900)
+    expect([before()?.item.summary?.version, before()?.atMs]).toEqual([1, NOW + 5_000])
+    data.putStreams([row('a', 4)], NOW + 6_100)
+    expect([before()?.item.summary?.version, before()?.atMs]).toEqual([3, NOW + 6_100])
+  })
+
   it('counts changes by versions in moving time intervals', () => {
     const data = new DataStore()
     data.putStreams([row('a')], NOW)

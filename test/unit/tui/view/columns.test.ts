@@ -29,6 +29,20 @@ it('each cell fits into its column', () => {
   expect(textOf(row)).toBe('   orde…/2024/4711    3m  日本の客户が…')
 })
 
+it('cells that have changed are inverted without their blanks, and the row has a sign of it', () => {
+  const columns = placeColumns(COLUMNS, 40)
+  const row = listRow(columns, ['a', '3m', 'now'], FORMAT, {}, ['a', '2m', 'before'])
+  expect(row.spans.filter(([, style]) => style === 'mark')).toEqual([
+    ['3m', 'mark'],
+    ['now', 'mark'],
+  ])
+  expect(textOf(row)).toBe('  ~a                  3m  now')
+  expect(textOf(listRow(columns, ['a', '3m', 'now'], FORMAT, { isMarked: true }, ['b', '3m', 'now']))).toMatch(/^ •~a/)
+  expect(listRow(columns, ['a', '3m', 'now'], FORMAT, {}, ['a', '3m', 'now'])).toEqual(
+    listRow(columns, ['a', '3m', 'now'], FORMAT),
+  )
+})
+
 it('cursor and mark are signs, in addition to the style of the row', () => {
   const row = (marks: object) => listRow(placeColumns(COLUMNS, 20), ['a'], FORMAT, marks)
   expect(textOf(row({ isCursor: true }))).toMatch(/^› {2}a/)
