@@ -33,7 +33,10 @@ export function register(
         choice('--theme', THEMES),
       ),
     )
-    .option('--ascii', 'draw with ASCII characters only')
+    .option('--ascii', 'draw with ASCII characters only (default: by the locale and TERM)')
+    .option('--no-ascii', 'draw with all characters, whatever the locale')
+    .option('--bell', 'ring, notify and set the window title when something fails; B switches')
+    .option('--mouse', 'take the wheel and clicks: a row, again to open it, a title to sort')
     .option('--accessible', 'print lines; draw nothing in place')
   filterFlags(command)
   command.addHelpText('after', NOTES)

@@ -23,7 +23,7 @@ export interface TopStart extends Pick<DashboardOptions, 'writes'>, Partial<Pick
   readonly selection?: { readonly filter: StreamFilter; readonly argv: readonly string[] }
 }
 
-type Usual = 'intervalMs' | 'isAscii' | 'time'
+type Usual = 'intervalMs' | 'isAscii' | 'time' | 'bell' | 'mouse'
 
 /**
  * Runs the dashboard on the opened store until the user quits or a signal ends it.
@@ -35,7 +35,16 @@ export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise
   await keepHeapSmall()
   const { opened, env } = runtime
   if (opened === undefined) throw new Error('no store was opened')
-  const { stream, selection, writes, theme = 'auto', color = 'auto', isAscii = false, time = 'relative' } = start
+  const {
+    stream,
+    selection,
+    writes,
+    theme = 'auto',
+    color = 'auto',
+    time = 'relative',
+    bell = false,
+    mouse = false,
+  } = start
   let stopped: readonly string[] = []
   const portsOptions: PortsOptions = {
     mayUnlock: writes !== 'never',
@@ -49,7 +58,9 @@ export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise
     intervalMs: start.intervalMs ?? intervalFor(opened.store),
     writes,
     theme: themeFor(theme, { colorFgBg: env.COLORFGBG, hasColour: hasColour(color, env, true) }),
-    isAscii,
+    isAscii: start.isAscii ?? needsAscii(env),
+    bell,
+    mouse,
     time,
     version: VERSION,
     ...(stream === undefined ? {} : { stream }),
@@ -58,6 +69,12 @@ export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise
   // the screen was gone before it could show the outcome of a change that quitting stopped
   const end = await shown.finally(() => sayAll(stopped, runtime))
   if (end.kind === 'stopped') throw new EndsWith(128 + constants.signals[end.signal])
+}
+
+/** A locale without UTF-8 that was chosen, and terminals that have no other characters. No locale at all says nothing. */
+function needsAscii({ LC_ALL, LC_CTYPE, LANG, TERM = '' }: Runtime['env']): boolean {
+  const locale = LC_ALL || LC_CTYPE || LANG || ''
+  return /^(vt\d|linux$)/.test(TERM) || (locale !== '' && !/utf-?8/i.test(locale))
 }
 
 /** A store that says at once whether anything was written is asked often: nothing else is read until it was. */

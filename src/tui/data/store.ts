@@ -1,7 +1,7 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { StreamRow } from '../../store/store.ts'
 import { type OpenStreamUpdate, unreadStream, withUpdate } from './open-stream.ts'
-import { StreamRows } from './stream-table.ts'
+import { type StreamFailures, StreamRows } from './stream-table.ts'
 import type {
   Activity,
   ActivityFeed,
@@ -56,6 +56,11 @@ export class DataStore implements Data {
   /** What workers have ended lately. */
   get workerRates(): WorkerRates {
     return this.#rows.workerRates
+  }
+
+  /** Failures seen so far. */
+  get failures(): StreamFailures {
+    return this.#rows.failures
   }
 
   get freshness(): Freshness {

@@ -1,9 +1,16 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { LeaseView, StreamRow } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
+import type { Summary } from '../../stream/summary.ts'
 import { type ActivityRate, emptyRate, withChanges } from './activity-rate.ts'
 import { CHANGE_SHOWN_MS, type StreamEntry, type StreamTable } from './types.ts'
 import { WorkerRates } from './worker-rates.ts'
+
+/** Events that have failed since the first complete listing. */
+export interface StreamFailures {
+  readonly count: number
+  readonly latest: { readonly stream: string; readonly text: string } | undefined
+}
 
 /** The streams of the listing. Each method returns the number of changed entries. */
 export class StreamRows implements StreamTable {
@@ -12,6 +19,7 @@ export class StreamRows implements StreamTable {
   readonly #held = new Set<string>()
   /** What workers have ended lately. */
   readonly workerRates: WorkerRates
+  #failures: StreamFailures = { count: 0, latest: undefined }
   #revision = 0
   #membership = 0
   #isComplete = false
@@ -23,6 +31,10 @@ export class StreamRows implements StreamTable {
     this.#revision = from.revision
     this.#membership = from.membership
     this.#isComplete = from.isComplete
+  }
+
+  get failures(): StreamFailures {
+    return this.#failures
   }
 
   get revision(): number {
@@ -97,10 +109,23 @@ export class StreamRows implements StreamTable {
     return changed
   }
 
+  #countFailures(before: Summary | undefined, after: Summary | undefined, stream: string): void {
+    if (!this.#isComplete || after === undefined) return
+    const known = before?.born === after.born ? before.failed : 0
+    if (after.failed <= known) return
+    const { failedId, failedName, failure } = after
+    const count = this.#failures.count + after.failed - known
+    this.#failures = {
+      count,
+      latest: { stream, text: `${failedId} ${failedName} ${failure}`.replace(/ +/g, ' ').trim() },
+    }
+  }
+
   #put(before: StreamEntry | undefined, item: SummarizedStream, nowMs: number): 0 | 1 {
     const entry = entryOf(before, item, this.#isComplete, nowMs)
     if (entry === before) return 0
     this.#entries.set(entry.name, entry)
+    this.#countFailures(before?.item.summary, item.summary, entry.name)
     this.workerRates.add(entry.name, before?.item.summary, item.summary, nowMs)
     if (isHeld(item.listed.lease)) this.#held.add(entry.name)
     else this.#held.delete(entry.name)

@@ -1,4 +1,5 @@
 import type { ChangeVerb } from '../ports.ts'
+import { toggleBell } from './bell.ts'
 import { askChange, isRunning } from './change.ts'
 import type { ScreenContext } from './context.ts'
 import {
@@ -113,6 +114,7 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   activity: screenCommand('activity'),
   workers: screenCommand('workers'),
   'read-now': state => only(state, { kind: 'read-now' }),
+  bell: toggleBell,
   unlock: toggleWrites,
   line: state => only(linePrompt(state)),
   help: state => only(openHelp(state)),

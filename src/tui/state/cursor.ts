@@ -159,6 +159,27 @@ export function sortByNext(state: State, context: ScreenContext): State {
   return withSort(state, context, sort)
 }
 
+/** Sorts by the column with this title, or the other way round if it is sorted so. */
+export function sortBy(state: State, context: ScreenContext, title: string): State {
+  const word = title
+    .toLowerCase()
+    .replace(/[^a-z /]/g, '')
+    .trim()
+  const by = SORT_OF_TITLE[word] ?? word
+  const columns: readonly string[] = SORTS[state.screen]
+  if (!columns.includes(by)) return state
+  const now = sortOf(state)
+  return withSort(state, context, { by, isDescending: now.by === by && !now.isDescending })
+}
+
+/** Titles that are not called like their order. */
+const SORT_OF_TITLE: { readonly [title: string]: string } = {
+  progress: 'failed',
+  'waits / why': 'failed',
+  changes: 'changed',
+  'done/min': 'done',
+}
+
 /** Reverses the order. */
 export function reverseSort(state: State, context: ScreenContext): State {
   const { by, isDescending } = sortOf(state)

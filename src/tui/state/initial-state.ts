@@ -12,10 +12,20 @@ export interface InitialStateOptions {
   /** The store's clock, epoch ms. */
   readonly nowMs: number
   readonly time: State['time']
+  /** Ring when something fails. */
+  readonly bell?: boolean
 }
 
 /** The initial state. */
-export function initialState({ size, stream = '', writes, protectedName, nowMs, time }: InitialStateOptions): State {
+export function initialState({
+  size,
+  stream = '',
+  writes,
+  protectedName,
+  nowMs,
+  time,
+  bell = false,
+}: InitialStateOptions): State {
   const isAsked = writes === 'unlocked' && protectedName !== undefined
   return {
     size,
@@ -43,6 +53,7 @@ export function initialState({ size, stream = '', writes, protectedName, nowMs, 
     dialog: isAsked ? { kind: 'unlock', name: protectedName, field: EMPTY_FIELD, isWrong: false } : undefined,
     notice: undefined,
     batch: undefined,
+    bell: bell ? { missed: 0 } : undefined,
     history: [],
     requests: 0,
   }

@@ -43,6 +43,7 @@ export type KeyCommand =
   | 'activity'
   | 'workers'
   | 'read-now'
+  | 'bell'
   | 'unlock'
   | 'line'
   | 'help'
@@ -210,6 +211,7 @@ export const KEYS: readonly KeyBinding[] = [
   { command: 'watchdog', keys: ['4'], does: 'watchdog', group: 'Screens' },
   { command: 'activity', keys: ['5'], does: 'activity', group: 'Screens' },
   { command: 'workers', keys: ['6'], does: 'workers and what they have in hand', group: 'Screens' },
+  { command: 'bell', keys: ['B'], does: 'ring when something fails, or no longer', group: 'Program' },
   { command: 'copy', keys: ['C'], does: 'copy the command line that shows or does the same', group: 'Program' },
   {
     command: 'line',

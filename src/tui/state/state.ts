@@ -35,6 +35,8 @@ export interface State {
   readonly notice: Notice | undefined
   /** The running or last change; its dialog may be closed meanwhile. */
   readonly batch: Batch | undefined
+  /** Set while the bell rings for failures: how many nobody has seen yet. */
+  readonly bell: { readonly missed: number } | undefined
   /** Previous `:` lines, the latest last. */
   readonly history: readonly string[]
   /** Number of previews requested: identifies the answer to the latest one. */
@@ -160,6 +162,21 @@ export type Action =
   /** Several characters at once, as terminals send them in a bracketed paste. Never taken as commands. */
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'resize'; readonly size: Size }
+  /** `row` and `column` from 0, with the text of that row and the key of its list row, if known. */
+  | {
+      readonly kind: 'mouse'
+      readonly button: 'left' | 'wheel-up' | 'wheel-down'
+      readonly row: number
+      readonly column: number
+      readonly text: string
+      readonly key: string | undefined
+    }
+  /** Events of streams have failed. */
+  | {
+      readonly kind: 'failed'
+      readonly count: number
+      readonly latest: { readonly stream: string; readonly text: string }
+    }
   /** Time has passed: notices and unlocked changes expire. */
   | { readonly kind: 'tick' }
   | { readonly kind: 'previewed'; readonly request: number; readonly preview: Preview }
@@ -184,6 +201,8 @@ export type Effect =
   | { readonly kind: 'run-line'; readonly line: string; readonly mayWrite: boolean }
   | { readonly kind: 'stop-line' }
   | { readonly kind: 'copy'; readonly text: string }
+  | { readonly kind: 'ring'; readonly text: string; readonly title: string }
+  | { readonly kind: 'title'; readonly title: string }
   | { readonly kind: 'read-now' }
   | { readonly kind: 'dry-run' }
   | { readonly kind: 'suspend' }

@@ -1,9 +1,11 @@
+import { seen, withFailures } from './bell.ts'
 import { endChange, withOutcome, withPreview, withPreviewFault } from './change.ts'
 import { askQuit, openHelp, runCommand } from './commands.ts'
 import type { ScreenContext } from './context.ts'
 import { heightOf, rememberCursor } from './cursor.ts'
 import { dialogKey, dialogPaste, topOf } from './dialogs.ts'
 import { bindingFor } from './keys.ts'
+import { useMouse } from './mouse.ts'
 import { isScrolled, scrollTo } from './panes.ts'
 import { promptKey, promptPaste } from './prompt.ts'
 import type { Action, KeyPress, State } from './state.ts'
@@ -30,8 +32,15 @@ function withDetailsOfCursor(before: State, after: State): State {
 
 function applyAction(state: State, action: Action, context: ScreenContext): Transition {
   switch (action.kind) {
-    case 'key':
-      return pressKey(state, context, action.press)
+    case 'key': {
+      const [next, effects] = seen(state)
+      const [after, more] = pressKey(next, context, action.press)
+      return [after, [...effects, ...more]]
+    }
+    case 'mouse':
+      return useMouse(state, context, action)
+    case 'failed':
+      return withFailures(state, action)
     case 'paste':
       return only(paste(state, action.text))
     case 'resize':

@@ -7,6 +7,12 @@ import { listOf } from './transition.ts'
 
 /** The data that has to be read for the visible screen. */
 export function visibleDataOf(state: State, listing: Listing, data: Data): VisibleData {
+  const visible = onScreen(state, listing, data)
+  // The bell rings for all streams.
+  return state.bell === undefined ? visible : { ...visible, streams: true }
+}
+
+function onScreen(state: State, listing: Listing, data: Data): VisibleData {
   switch (state.screen) {
     case 'stream':
       return { ...NOTHING_VISIBLE, open: state.stream === '' ? undefined : state.stream }

@@ -141,7 +141,7 @@ function nextRows(scene: Scene, area: Area): ScreenRow[] {
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
   const rows = keys.map(key => {
     const marks = marksOf(scene, key, cursor)
-    return listRow(columns, limitRow(scene.data.watchdog, key) ?? goneLimit(key), format, marks)
+    return { ...listRow(columns, limitRow(scene.data.watchdog, key) ?? goneLimit(key), format, marks), key }
   })
   return [...titles, ...rows]
 }

@@ -41,7 +41,7 @@ function claimRows(scene: Scene, area: Area): ScreenRow[] {
     const row = workerRow(scene.data, key)
     if (row === undefined) return []
     const marks = marksOf(scene, key, cursor)
-    if (!isTiny(scene)) return listRow(columns, row, format, marks)
+    if (!isTiny(scene)) return { ...listRow(columns, row, format, marks), key }
     const { glyph, style } = STATES[workerState(row, scene.nowMs)]
     const text = `${glyph} ${safeText(row.owner)} ${safeName(row.stream)}`
     return rowOf([...gutter(marks), [text, style]], area.columns, highlightOf(marks).highlight)

@@ -43,6 +43,26 @@ test('on a terminal the dashboard opens, locked, with the usual interval of the 
   expect(options).not.toHaveProperty('filter')
 })
 
+test.each([
+  ['top', { LANG: 'C' }, true],
+  ['top', { LANG: 'de_DE.ISO-8859-1' }, true],
+  ['top', { LANG: 'de_DE.UTF-8' }, false],
+  ['top', { LC_ALL: 'C.utf8', LANG: 'C' }, false],
+  ['top', { LC_CTYPE: 'POSIX', LANG: 'en_US.UTF-8' }, true],
+  ['top', {}, false],
+  ['top', { TERM: 'vt100', LANG: 'C.UTF-8' }, true],
+  ['top', { TERM: 'linux' }, true],
+  ['top --no-ascii', { LANG: 'C' }, false],
+  ['top --ascii', { LANG: 'C.UTF-8' }, true],
+])('%s in the environment %j draws ASCII: %s', async (line, env, isAscii) => {
+  expect((await started(line, { env })).options?.isAscii).toBe(isAscii)
+})
+
+test('bell and mouse are off unless asked for', async () => {
+  expect((await started('top')).options).toMatchObject({ bell: false, mouse: false })
+  expect((await started('top --bell --mouse')).options).toMatchObject({ bell: true, mouse: true })
+})
+
 test('it receives the flags', async () => {
   const { options } = await started('top s --interval 3s --ascii --time local')
   expect(options).toMatchObject({ stream: 's', intervalMs: 3_000, isAscii: true, time: 'local' })
