@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { type Run, reads } from '../cli/command.ts'
 import type { Problem } from '../cli/problem.ts'
 import { filterFlags } from '../cli/selection/flags.ts'
-import { choice, duration, streamName } from '../cli/values.ts'
+import { choice, count, duration, streamName } from '../cli/values.ts'
 import type { ProgramRuntime } from './top/dashboard.ts'
 import { THEMES, type TopOptions } from './top/options.ts'
 
@@ -37,7 +37,12 @@ export function register(
     .option('--no-ascii', 'draw with all characters, whatever the locale')
     .option('--bell', 'ring, notify and set the window title when something fails; B switches')
     .option('--mouse', 'take the wheel and clicks: a row, again to open it, a title to sort')
-    .option('--accessible', 'print lines; draw nothing in place')
+    .option('--accessible', 'print lines in words; draw nothing in place')
+    .addOption(
+      new Option('--limit <n>', 'as lines: at most N streams at the start (default: 200)').argParser(
+        count('--limit', 1),
+      ),
+    )
   filterFlags(command)
   command.addHelpText('after', NOTES)
   const description = {
