@@ -7,8 +7,8 @@ export const SCREENS = ['streams', 'tree'] as const
 export type Screen = (typeof SCREENS)[number]
 
 /** Measured seconds, after the warm-up. */
-const MEASURED_S = 3
-const ROUNDS = 5
+const MEASURED_S = 2
+const ROUNDS = 3
 
 /** Cost of drawing under load, with Ink and without: the best of several runs in turns, and the keys of all of them. */
 export interface Drawing {

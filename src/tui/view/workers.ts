@@ -132,7 +132,7 @@ const COLUMNS: readonly ListColumn<WorkerRow>[] = [
 ]
 
 const STEPS: readonly ListColumn<StepLoad>[] = [
-  { ...STEP_FIELDS.step, width: 12, share: 1 },
+  { ...STEP_FIELDS.step, width: 20 },
   { ...STEP_FIELDS.ready, width: 7 },
   { ...STEP_FIELDS.running, width: 7 },
   { ...STEP_FIELDS.abandoned, width: 9, spare: 1 },
