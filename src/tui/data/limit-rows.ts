@@ -10,6 +10,8 @@ export interface LimitRow {
   readonly name: string
   readonly dueMs: number | undefined
   readonly limit: StreamLimit['limit']
+  /** Its document cannot be read. */
+  readonly isUnknown?: boolean
   /** It has passed, and a watchdog only tells of it. */
   readonly isNotified: boolean
   /** What the dry run would do. */
@@ -48,9 +50,20 @@ function keyOf(stream: string, event: string | undefined): string {
   return `${stream}\n${event ?? ''}`
 }
 
-function rowOf({ stream, dueMs, limit }: StreamLimit, isNotified: boolean, planned: LimitRow['planned']): LimitRow {
+function rowOf(one: StreamLimit, isNotified: boolean, planned: LimitRow['planned']): LimitRow {
+  const { stream, dueMs, limit, isUnknown = false } = one
   const event = limit?.event
-  return { key: keyOf(stream, event), stream, event, name: limit?.name ?? '', dueMs, limit, isNotified, planned }
+  return {
+    isUnknown,
+    key: keyOf(stream, event),
+    stream,
+    event,
+    name: limit?.name ?? '',
+    dueMs,
+    limit,
+    isNotified,
+    planned,
+  }
 }
 
 function plannedRow(planned: PlannedDecision): LimitRow {

@@ -158,6 +158,8 @@ export interface StreamLimit {
   readonly dueMs: number
   /** `undefined` until the document is read, and if it cannot be. */
   readonly limit: EventLimit | undefined
+  /** The document was read, and has no such limit that can be understood. */
+  readonly isUnknown?: boolean
 }
 
 /** What a watchdog's pass would do to a stream. */

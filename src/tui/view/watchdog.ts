@@ -196,10 +196,11 @@ function limitDueCell({ dueMs, isNotified }: LimitRow, format: CellFormat): Cell
   return isNotified ? { text: format.past(dueMs), style: 'dim' } : format.due(dueMs)
 }
 
-function willCell({ limit, isNotified, planned }: LimitRow): Cell {
+function willCell({ limit, isNotified, isUnknown, planned }: LimitRow): Cell {
   if (isNotified) return { text: 'notified', style: 'dim' }
   const action = limit?.action ?? planned?.action
-  return action === undefined ? { text: '…', style: 'dim' } : actionCell(action)
+  if (action !== undefined) return actionCell(action)
+  return isUnknown ? { text: '? unreadable', style: 'warn' } : { text: '…', style: 'dim' }
 }
 
 function limitText({ limit }: LimitRow, format: CellFormat): string {

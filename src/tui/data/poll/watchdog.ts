@@ -88,8 +88,9 @@ export class WatchdogPoll {
       const passed = limits?.filter(limit => isOnlyTold(limit, nowMs)) ?? []
       for (const limit of passed) notified.push({ stream, dueMs: limit.dueMs, limit })
       const limit = limits?.find(one => !isOnlyTold(one, nowMs))
-      if (limit !== undefined || passed.length === 0)
-        candidates.push({ entry, row: { stream, dueMs: limit?.dueMs ?? dueMs, limit } })
+      if (limit === undefined && passed.length > 0) continue
+      const isUnknown = limits !== undefined && limit === undefined
+      candidates.push({ entry, row: { stream, dueMs: limit?.dueMs ?? dueMs, limit, ...(isUnknown && { isUnknown }) } })
     }
     const next = firstOf(candidates, NEXT_SHOWN, (a, b) => bySoonest(a.row, b.row))
     return {

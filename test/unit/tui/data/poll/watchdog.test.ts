@@ -73,6 +73,6 @@ it('of a document that cannot be read only the time is known', async () => {
     },
   })
   const { data, stop } = await polling(broken, WATCHDOG)
-  expect(data.watchdog.next.find(({ stream }) => stream === 'a')).toMatchObject({ limit: undefined })
+  expect(data.watchdog.next.find(({ stream }) => stream === 'a')).toMatchObject({ limit: undefined, isUnknown: true })
   await stop()
 })
