@@ -36,14 +36,16 @@ export class WorkersPoll {
     if (streams.revision === this.#tableRevision && second === this.#second) return
     const startMs = this.#monotonicMs()
     if (startMs < this.#notBeforeMs) return
-    this.#data.putWorkers(workersOf(streams, workerRates, nowMs))
+    const view = workersOf(streams, workerRates, nowMs)
+    // Time alone changes nothing until a claim ends: a frozen screen counts changes.
+    if (!isSame(view, this.#data.workers)) this.#data.putWorkers(view)
     this.#tableRevision = streams.revision
     this.#second = second
     this.#notBeforeMs = startMs + SHARE * (this.#monotonicMs() - startMs)
   }
 }
 
-function workersOf(streams: StreamTable, rates: WorkerRates, nowMs: number): Omit<WorkersView, 'revision'> {
+function workersOf(streams: StreamTable, rates: WorkerRates, nowMs: number): Counted {
   const tally = new WorkerTally({}, { keepsEvents: true })
   let left = 0
   for (const { item } of streams.values()) {
@@ -66,6 +68,21 @@ function workersOf(streams: StreamTable, rates: WorkerRates, nowMs: number): Omi
   })
   const busy = new Set(loads.map(({ owner }) => owner))
   return { rows: [...rows, ...idleRows(rates, busy, nowMs)], workers: loads.length, steps: tally.steps(), left }
+}
+
+type Counted = Omit<WorkersView, 'revision'>
+
+function isSame(a: Counted, b: Counted): boolean {
+  if (a.workers !== b.workers || a.left !== b.left || a.rows.length !== b.rows.length) return false
+  return JSON.stringify(a.steps) === JSON.stringify(b.steps) && a.rows.every((row, at) => isSameRow(row, b.rows[at]))
+}
+
+function isSameRow(a: WorkerRow, b: WorkerRow | undefined): boolean {
+  if (b === undefined || a.key !== b.key || a.owner !== b.owner || a.done !== b.done || a.failed !== b.failed)
+    return false
+  const [one, other] = [a.claim, b.claim]
+  if (a.atMs !== b.atMs || one?.attempt !== other?.attempt) return false
+  return one?.claimEndMs === other?.claimEndMs && one?.lastSeenMs === other?.lastSeenMs
 }
 
 /** Claims without an end come last. */

@@ -51,6 +51,19 @@ it('a worker without a claim is shown for two minutes with what it has ended', a
   await stop()
 })
 
+it('time alone is no change, a heartbeat is one', async () => {
+  const { store, advance } = await withClaims()
+  const { data, clock, stop } = await polling(store, WORKERS)
+  const { revision } = data
+  advance(5_000)
+  await clock.next()
+  expect(data.revision).toBe(revision)
+  await run(store, 'a', { op: 'touch', event: '01.00', owner: 'w1', claimMs: 60_000 })
+  await clock.next()
+  expect(data.workers.revision).toBe(2)
+  await stop()
+})
+
 it('nothing is counted while the screen is not visible', async () => {
   const { store } = await withClaims()
   const { data, stop } = await polling(store, LISTED)
