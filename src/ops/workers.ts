@@ -25,6 +25,8 @@ export interface StepLoad extends Load {
   /** Name of the events; `undefined` for all steps beyond the limit. */
   readonly step: string | undefined
   readonly ready: number
+  /** Since when the stream that has waited longest for this step has a ready event, epoch ms. */
+  readonly readySinceMs: number | undefined
 }
 
 /** An event that a worker has claimed. */
@@ -56,6 +58,8 @@ export class WorkerTally {
     this.streams++
     if (fault !== undefined) this.unreadable++
     if (summary === undefined) return
+    if (summary.ready.length === 0 && summary.running.length === 0) return
+    const { readySinceMs } = summary
     const events = openEvents(summary, nowMs).filter(
       event => event.state !== 'held' && passesEvent(event, this.#filter),
     )
@@ -63,7 +67,7 @@ export class WorkerTally {
     const steps = new Set<string | undefined>()
     for (const event of events) {
       const step = keyIn(this.#steps, event.name)
-      this.#steps.set(step, withStep(this.#steps.get(step), step, event, !steps.has(step)))
+      this.#steps.set(step, withStep(this.#steps.get(step), step, event, { readySinceMs, isFirst: !steps.has(step) }))
       steps.add(step)
       if (event.claim === undefined) continue
       const owner = keyIn(this.#workers, event.claim.owner)
@@ -95,9 +99,19 @@ function keyIn(loads: ReadonlyMap<string | undefined, unknown>, key: string): st
   return loads.has(key) || loads.size < MAX_LOADS ? key : undefined
 }
 
-function withStep(load: StepLoad | undefined, step: string | undefined, event: OpenEvent, isFirst: boolean): StepLoad {
-  const ready = (load?.ready ?? 0) + (event.state === 'ready' ? 1 : 0)
-  return { step, ready, ...withEvent(load, event, isFirst) }
+function withStep(
+  load: StepLoad | undefined,
+  step: string | undefined,
+  event: OpenEvent,
+  { readySinceMs, isFirst }: { readonly readySinceMs: number | undefined; readonly isFirst: boolean },
+): StepLoad {
+  const isReady = event.state === 'ready'
+  return {
+    step,
+    ready: (load?.ready ?? 0) + (isReady ? 1 : 0),
+    readySinceMs: outer(Math.min, load?.readySinceMs, isReady ? readySinceMs : undefined),
+    ...withEvent(load, event, isFirst),
+  }
 }
 
 /** The load with one more event. @param isFirst it is the first one of its stream */

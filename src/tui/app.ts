@@ -10,6 +10,7 @@ import { Lists } from './state/lists/lists.ts'
 import type { Action, State } from './state/state.ts'
 import { initialState, update } from './state/update.ts'
 import { visibleDataOf } from './state/visible-data.ts'
+import type { MouseReport } from './terminal/keyboard.ts'
 import { frameOf } from './view/frame.ts'
 import { rowDetail } from './view/list-detail.ts'
 import { pageFor } from './view/page.ts'
@@ -33,11 +34,12 @@ export class App {
   readonly #effects: Effects
   readonly #listeners = new Set<(why: RedrawCause) => void>()
   #state: State
+  #failuresSeen = 0
   /** The displayed data while the screen is frozen. */
   #frozen: Data | undefined
 
   constructor(options: AppOptions) {
-    const { ports, intervalMs, filter, size, stream, writes, time } = options
+    const { ports, intervalMs, filter, size, stream, writes, time, bell = false } = options
     this.#options = options
     this.#facts = {
       address: visibleText(ports.address),
@@ -58,13 +60,14 @@ export class App {
       size,
       writes,
       time,
+      bell,
       nowMs: this.#nowMs(),
       settings,
       ...(stream === undefined ? {} : { stream }),
       ...(ports.isProtected ? { protectedName: ports.protectedName } : {}),
     })
     this.#effects = new Effects(ports, this.#store, this.#poll, action => this.#apply(action, 'data'))
-    this.#store.onChange(() => this.#notify('data'))
+    this.#store.onChange(() => this.#takeData())
     if (fault !== undefined) this.#apply({ kind: 'notice', text: fault, style: 'warn' }, 'data')
   }
 
@@ -73,13 +76,24 @@ export class App {
     this.#apply(action, 'input')
   }
 
+  /** A click or the wheel, at a cell of the current screen. */
+  dispatchMouse(report: MouseReport): void {
+    const row = this.#frame(false).rows[report.row]
+    const text = row?.spans.map(([part]) => part).join('') ?? ''
+    this.#apply({ kind: 'mouse', ...report, text, key: row?.key }, 'input')
+  }
+
   /** The current screen. */
   frame(): Frame {
+    return this.#frame(this.#options.isAscii)
+  }
+
+  #frame(isAscii = false): Frame {
     const { screen, stream } = this.#state
     this.#widths.show(screen === 'stream' ? `stream ${stream}` : screen)
     const context = this.#context()
     this.#poll.setVisible(visibleDataOf(this.#state, context.listing, this.#store))
-    return frameOf({ ...context, state: this.#state }, { isAscii: this.#options.isAscii })
+    return frameOf({ ...context, state: this.#state }, { isAscii })
   }
 
   /** @returns a function that removes the listener */
@@ -120,6 +134,15 @@ export class App {
     else this.#frozen ??= this.#store.snapshot()
     for (const effect of effects) this.#effects.carryOut(effect)
     this.#notify(why)
+  }
+
+  #takeData(): void {
+    const { failures } = this.#store
+    const count = failures.count - this.#failuresSeen
+    this.#failuresSeen = failures.count
+    if (count > 0 && failures.latest !== undefined)
+      this.#apply({ kind: 'failed', count, latest: failures.latest }, 'data')
+    else this.#notify('data')
   }
 
   #notify(why: RedrawCause): void {

@@ -36,6 +36,8 @@ export class Effects {
     'read-now': () => this.#poll.readNow(),
     'dry-run': () => this.#startDryRun(),
     copy: effect => this.terminal?.copy(effect.text),
+    ring: effect => this.terminal?.ring(effect.text, effect.title),
+    title: effect => this.terminal?.setTitle(effect.title),
     suspend: () => this.terminal?.suspend(),
     repaint: () => this.terminal?.repaint(),
     quit: () => this.#resolveQuit(),

@@ -57,6 +57,7 @@ export type CommandContext =
   | { readonly kind: 'leases' }
   | { readonly kind: 'watchdog' }
   | { readonly kind: 'activity' }
+  | { readonly kind: 'workers' }
 
 /** What the dashboard needs from the rest of the program. */
 export interface Ports {

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
+import { actionOf } from '../ops/event-limits.ts'
 import { attemptOf, isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
 import { observedDeadline } from '../stream/operations/cancel-abort.ts'
-import { isOnDue, type ObservedDeadline, type OnDue } from '../stream/operations/operation.ts'
+import type { ObservedDeadline, OnDue } from '../stream/operations/operation.ts'
 import { cleanProgramText, cutBytes, encodeCommandId } from '../stream/text.ts'
 import { isoTime } from '../stream/time/dates.ts'
 import { type Deadline, deadlineOf, type TimeReader } from '../stream/time/deadlines.ts'
@@ -146,13 +147,6 @@ function expiriesOf(subject: InspectedStream, ripe: readonly DatedEvent[], rules
   return actions
     .filter(({ judged }) => !ended.has(judged.position))
     .map(({ judged, kind }) => expiryOf(subject, judged, kind, count))
-}
-
-/** A deadline of the root applies to the whole stream. Unknown values of `lc:onDue` are ignored. */
-function actionOf(stream: EventStream, event: StreamEvent, usual: OnDue): OnDue {
-  const { onDue } = event.lc
-  const action = isOnDue(onDue) ? onDue : usual
-  return action === 'abort-event' && stream.isRoot(event) ? 'abort-stream' : action
 }
 
 function expiryOf(

@@ -158,7 +158,7 @@ function casesOf(command: Command): Case[] {
 /** An invalid value of the flag; any value for a flag without one. */
 function bad(option: Option): string {
   const { long = '' } = option
-  if (option.isBoolean()) return `${long}=maybe`
+  if (option.isBoolean() || option.negate) return `${long}=maybe`
   const value = BAD[long]
   if (value === undefined) throw new Error(`${long} has no bad value in this test`)
   return `${long}=${value}`

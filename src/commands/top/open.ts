@@ -7,6 +7,7 @@ import { guardSearches, keepHeapSmall } from '../../cli/v8-flags.ts'
 import { VERSION } from '../../cli/version.ts'
 import { type ColourChoice, hasColour } from '../../formats/terminal/style.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { DashboardOptions } from '../../tui/options.ts'
 import { themeFor } from '../../tui/view/theme.ts'
 import type { ProgramRuntime } from './dashboard.ts'
@@ -22,7 +23,7 @@ export interface TopStart extends Pick<DashboardOptions, 'writes'>, Partial<Pick
   readonly selection?: { readonly filter: StreamFilter; readonly argv: readonly string[] }
 }
 
-type Usual = 'intervalMs' | 'isAscii' | 'time'
+type Usual = 'intervalMs' | 'isAscii' | 'time' | 'bell' | 'mouse'
 
 /**
  * Runs the dashboard on the opened store, and on those that the user switches to, until the user quits or a signal ends
@@ -58,7 +59,16 @@ async function showStore(
   opened: RuntimeStore,
   runtime: ProgramRuntime,
 ): Promise<RuntimeStore | undefined> {
-  const { stream, selection, writes, theme = 'auto', color = 'auto', isAscii = false, time = 'relative' } = start
+  const {
+    stream,
+    selection,
+    writes,
+    theme = 'auto',
+    color = 'auto',
+    time = 'relative',
+    bell = false,
+    mouse = false,
+  } = start
   const { env } = runtime
   let stopped: readonly string[] = []
   let next: RuntimeStore | undefined
@@ -77,10 +87,12 @@ async function showStore(
   }
   const shown = runtime.openDashboard({
     ports: portsOf(opened, portsOptions, runtime),
-    intervalMs: start.intervalMs ?? usualIntervalMs(opened.store),
+    intervalMs: start.intervalMs ?? intervalFor(opened.store),
     writes,
     theme: themeFor(theme, { colorFgBg: env.COLORFGBG, hasColour: hasColour(color, env, true) }),
-    isAscii,
+    isAscii: start.isAscii ?? needsAscii(env),
+    bell,
+    mouse,
     time,
     version: VERSION,
     ...(stream === undefined ? {} : { stream }),
@@ -90,6 +102,17 @@ async function showStore(
   const end = await shown.finally(() => sayAll(stopped, runtime))
   if (end.kind === 'stopped') throw new EndsWith(128 + constants.signals[end.signal])
   return end.kind === 'quit' ? next : undefined
+}
+
+/** A locale without UTF-8 that was chosen, and terminals that have no other characters. No locale at all says nothing. */
+function needsAscii({ LC_ALL, LC_CTYPE, LANG, TERM = '' }: Runtime['env']): boolean {
+  const locale = LC_ALL || LC_CTYPE || LANG || ''
+  return /^(vt\d|linux$)/.test(TERM) || (locale !== '' && !/utf-?8/i.test(locale))
+}
+
+/** A store that says at once whether anything was written is asked often: nothing else is read until it was. */
+function intervalFor(store: StreamStore): number {
+  return store.changeToken === undefined ? usualIntervalMs(store) : 100
 }
 
 async function sayAll(lines: readonly string[], { stderr }: Runtime): Promise<void> {

@@ -2,14 +2,14 @@ import { commandLine } from '../../cli/command-line.ts'
 import { readContexts } from '../../cli/contexts/contexts.ts'
 import { errorProblem, withoutSecrets } from '../../cli/error-problem.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
-import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import type { StreamStore } from '../../store/store.ts'
+import type { PlannedDecision } from '../../tui/data/types.ts'
 import type { CommandContext, Ports, Preview } from '../../tui/ports.ts'
 import { commandWords } from '../../util/strings.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
+import type { WatchdogDecision } from '../../watchdog/decision.ts'
 import { runOnce } from '../../watchdog/pass.ts'
 import type { Observer } from '../../watchdog/report.ts'
-import { decisionColumns, decisionRow, type ReportedDecision } from '../watchdog/decisions.ts'
 import { breakerText } from '../watchdog/once.ts'
 import { watchdogOptions } from '../watchdog/run.ts'
 import { readSettings } from '../watchdog/settings.ts'
@@ -125,6 +125,8 @@ function commandFor(subject: CommandContext, filters: readonly string[], runtime
       return commandLine(runtime, ['watchdog', 'status'])
     case 'activity':
       return commandLine(runtime, ['tail', '-f', ...filters])
+    case 'workers':
+      return commandLine(runtime, ['workers', '--events', ...filters])
     default:
       return subject satisfies never
   }
@@ -151,27 +153,26 @@ function xpathText(text: string): string {
 }
 
 /** Number of decisions to list; all are counted. */
-const MAX_DECISIONS = 200
+const MAX_DECISIONS = 1_000
 
 /** The decisions of `watchdog --once --dry-run`. Changes nothing. */
 async function dryRun(store: StreamStore, runtime: Runtime, signal: AbortSignal): ReturnType<Ports['dryRun']> {
-  const decisions: ReportedDecision[] = []
+  const decisions: PlannedDecision[] = []
   let total = 0
   const observer: Observer = {
     planned(decision) {
-      if (total++ < MAX_DECISIONS) decisions.push({ decision })
+      if (total++ < MAX_DECISIONS) decisions.push(plannedOf(decision))
     },
   }
   const options = { ...watchdogOptions(await readSettings({}), store, runtime), observers: [observer] }
   const report = await runOnce(store, options, { isDryRun: true, signal })
-  const rows = decisions.map(one => decisionRow(one, store.nowMs()))
-  const columns = decisionColumns(true).map(column => ({ ...column, title: '' }))
-  return {
-    kind: 'done',
-    atMs: report.startedMs,
-    tookMs: report.tookMs,
-    total,
-    decisions: tableRows(columns, rows, tableWidths(columns, rows)).map(line => line.trimEnd()),
-    breaker: report.breaker.isOpen ? breakerText(report) : undefined,
-  }
+  const breaker = report.breaker.isOpen ? breakerText(report) : undefined
+  return { kind: 'done', atMs: report.startedMs, tookMs: report.tookMs, total, decisions, breaker }
+}
+
+function plannedOf(decision: WatchdogDecision): PlannedDecision {
+  const { stream } = decision
+  if (decision.kind === 'settle') return { stream, action: 'settle', ends: 0 }
+  const { kind: action, event, name, limit, dueMs, ends } = decision
+  return { stream, action, event, name, kind: limit, dueMs, ends }
 }

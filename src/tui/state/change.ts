@@ -5,6 +5,7 @@ import { visibleText } from '../../util/visible-text.ts'
 import type { ChangeTarget, ChangeVerb, Preview } from '../ports.ts'
 import type { ScreenContext } from './context.ts'
 import { cursorKey, isRoot, openStreamOf, withoutMarks } from './cursor.ts'
+import { targetOfRow } from './lists/row-target.ts'
 import type { Batch, ChangeDialog, KeyPress, State, TextField } from './state.ts'
 import { EMPTY_FIELD, editField, pasteText } from './text-field.ts'
 import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
@@ -179,18 +180,20 @@ export interface Targets {
 }
 
 function targetsOf(state: State, context: ScreenContext, verb: ChangeVerb): Targets {
-  return state.screen === 'stream' ? targetsInStream(state, context, verb) : targetStreams(state, context)
+  return state.screen === 'stream' ? targetsInStream(state, context, verb) : targetRows(state, context, verb)
 }
 
-function targetStreams(state: State, context: ScreenContext): Targets {
+/** A lease is that of the whole stream. */
+function targetRows(state: State, context: ScreenContext, verb: ChangeVerb): Targets {
+  const { screen } = state
   const { marks } = listOf(state)
-  const names = marks.size > 0 ? [...marks] : [cursorKey(state, context)].filter(name => name !== undefined)
-  const there = names.filter(name => context.data.streams.get(name) !== undefined)
-  return targetsWithNote(
-    there.map(stream => ({ stream })),
-    names.length - there.length,
-    'stream',
-  )
+  const keys = marks.size > 0 ? [...marks] : [cursorKey(state, context)].filter(key => key !== undefined)
+  const there = keys
+    .map(key => (screen === 'stream' ? undefined : targetOfRow(screen, key, context.data)))
+    .filter(target => target !== undefined && context.data.streams.get(target.stream) !== undefined)
+    .filter(target => target !== undefined)
+  const targets = verb === 'break' ? there.map(({ stream }) => ({ stream })) : there
+  return targetsWithNote(targets, keys.length - there.length, screen === 'workers' ? 'event' : 'stream')
 }
 
 /** The root means the whole stream, as does a lease. The XML has no cursor: it means the whole stream too. */

@@ -1,17 +1,16 @@
 import {
-  COLUMN_CHOICES,
-  type ColumnChoice,
   columnListOf,
   orderedColumns,
   shownTitles,
+  sortOfTitle,
   titlesNamed,
   titlesOf,
   usualTitles,
 } from './columns.ts'
 import type { ScreenContext } from './context.ts'
-import { isRepeatedSort } from './cursor.ts'
+import { sortBy } from './cursor.ts'
 import type { ColumnsDialog, KeyPress, State } from './state.ts'
-import { clamp, listOf, only, type Transition, withList, withNotice } from './transition.ts'
+import { clamp, only, type Transition, withNotice } from './transition.ts'
 
 /** Opens the list of columns of the current screen. */
 export function openColumns(state: State, context: ScreenContext): State {
@@ -91,13 +90,10 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((one, at) => one === b[at])
 }
 
-/** Sorts by a column; the second time the other way round. */
 function sortedBy(state: State, context: ScreenContext, { list }: ColumnsDialog, title: string): State {
-  const all: readonly ColumnChoice[] = COLUMN_CHOICES[list]
-  const by = all.find(column => column.title === title)?.sort
+  const by = sortOfTitle(list, title)
   if (by === undefined) return withNotice(state, context, `this list cannot be sorted by ${title}`)
-  const isAgain = isRepeatedSort(state, by)
-  return withList(state, { sort: { by, isDescending: isAgain && !listOf(state).sort?.isDescending } })
+  return sortBy(state, context, by)
 }
 
 /** `:columns name,status,why`; without names opens the list of columns. */

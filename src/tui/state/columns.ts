@@ -101,6 +101,12 @@ function chosenTitles({ settings, dialog }: ColumnState, list: ColumnList): read
   return known.length === 0 ? undefined : known
 }
 
+/** The key of the order by a column; `undefined` if rows cannot be sorted by it. */
+export function sortOfTitle(list: ColumnList, title: string): string | undefined {
+  const all: readonly ColumnChoice[] = COLUMN_CHOICES[list]
+  return all.find(column => column.title === title)?.sort
+}
+
 export function titlesOf(list: ColumnList): readonly string[] {
   return COLUMN_CHOICES[list].map(({ title }) => title)
 }

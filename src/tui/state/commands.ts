@@ -1,4 +1,5 @@
 import type { ChangeVerb } from '../ports.ts'
+import { toggleBell } from './bell.ts'
 import { askChange, isRunning } from './change.ts'
 import { columnListOf } from './columns.ts'
 import { openColumns } from './columns-dialog.ts'
@@ -107,7 +108,9 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   leases: screenCommand('leases'),
   watchdog: screenCommand('watchdog'),
   activity: screenCommand('activity'),
+  workers: screenCommand('workers'),
   'read-now': state => only(state, { kind: 'read-now' }),
+  bell: toggleBell,
   unlock: toggleWrites,
   line: state => only(linePrompt(state)),
   help: state => only(openHelp(state)),

@@ -1,8 +1,9 @@
 import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { OpenStream, TreeNode } from '../data/types.ts'
-import type { CommandContext } from '../ports.ts'
+import type { ChangeTarget, CommandContext } from '../ports.ts'
 import type { ScreenContext } from './context.ts'
 import { layoutOf, listHeight, windowTop } from './layout.ts'
+import { targetOfRow } from './lists/row-target.ts'
 import { SORTS, type Sort, type State } from './state.ts'
 import { clamp, listOf, withList, withNotice } from './transition.ts'
 
@@ -92,11 +93,11 @@ export function rememberCursor(state: State, context: ScreenContext): State {
   return at === index && key === cursor ? state : withList(state, { cursor: key, index: at })
 }
 
-/** The stream of the row under the cursor, on screens that list streams or parts of streams. */
-export function streamUnderCursor(state: State, context: ScreenContext): string | undefined {
+/** The stream of the row under the cursor, and its event if the row is about one, on screens that list them. */
+export function targetUnderCursor(state: State, context: ScreenContext): ChangeTarget | undefined {
+  const { screen } = state
   const key = cursorKey(state, context)
-  if (key === undefined || state.screen !== 'activity') return key
-  return context.data.activity.items.find(item => item.key === key)?.stream
+  return key === undefined || screen === 'stream' ? undefined : targetOfRow(screen, key, context.data)
 }
 
 /** The data of the second screen's stream; `undefined` while that of another one is loaded. */
@@ -186,6 +187,12 @@ export function sortByNext(state: State, context: ScreenContext): State {
   return withSort(state, context, sort)
 }
 
+/** Sorts by a column, or the other way round if it is sorted so. */
+export function sortBy(state: State, context: ScreenContext, by: string): State {
+  const now = sortOf(state)
+  return withSort(state, context, { by, isDescending: now.by === by && !now.isDescending })
+}
+
 /** Reverses the order. */
 export function reverseSort(state: State, context: ScreenContext): State {
   const { by, isDescending } = sortOf(state)
@@ -194,11 +201,6 @@ export function reverseSort(state: State, context: ScreenContext): State {
 
 function sortOf(state: State): Sort {
   return listOf(state).sort ?? { by: SORTS[state.screen][0] ?? '', isDescending: false }
-}
-
-/** The list is sorted by this column already. */
-export function isRepeatedSort(state: State, by: string): boolean {
-  return sortOf(state).by === by
 }
 
 function withSort(state: State, context: ScreenContext, sort: Sort | undefined): State {

@@ -3,22 +3,26 @@ import { showScreen } from './panes.ts'
 import type { State } from './state.ts'
 import { withList } from './transition.ts'
 
-/** One of the numbers in the line of health, and the filter that leaves its streams. */
+export type HealthWord = 'open' | 'failed' | 'abandoned' | 'overdue' | 'unreadable' | 'canceled' | 'completed'
+
+/** One of the numbers in the line of health, in their order, and the filter that leaves its streams. */
 export interface HealthPart {
   /** After `f`. */
   readonly key: string
-  readonly word: 'open' | 'failed' | 'abandoned' | 'overdue' | 'unreadable' | 'canceled' | 'completed'
+  readonly word: HealthWord
+  /** Before its count. */
+  readonly glyph: string
   readonly filter: string
 }
 
 export const HEALTH_PARTS: readonly HealthPart[] = [
-  { key: 'f', word: 'failed', filter: 'status:failed' },
-  { key: 'a', word: 'abandoned', filter: 'status:abandoned' },
-  { key: 'o', word: 'overdue', filter: 'status:overdue' },
-  { key: 'u', word: 'unreadable', filter: 'status:unreadable' },
-  { key: 'p', word: 'open', filter: 'status:open' },
-  { key: 'c', word: 'canceled', filter: 'canceled>0' },
-  { key: 'd', word: 'completed', filter: 'status:completed' },
+  { key: 'p', word: 'open', glyph: '▶', filter: 'status:open' },
+  { key: 'f', word: 'failed', glyph: '✗', filter: 'status:failed' },
+  { key: 'a', word: 'abandoned', glyph: '†', filter: 'status:abandoned' },
+  { key: 'o', word: 'overdue', glyph: '!', filter: 'status:overdue' },
+  { key: 'u', word: 'unreadable', glyph: '?', filter: 'status:unreadable' },
+  { key: 'c', word: 'canceled', glyph: '⊘', filter: 'canceled>0' },
+  { key: 'd', word: 'completed', glyph: '✓', filter: 'status:completed' },
 ]
 
 /** Lists the streams of one number, from whatever screen; all again if they are listed already. */

@@ -95,6 +95,7 @@ const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
   leases: ['enter', 'filter', 'help', 'break', 'mark', 'sort', 'detail', 'read', 'freeze'],
   watchdog: ['enter', 'dry-run', 'help', 'filter', 'freeze'],
   activity: ['enter', 'filter', 'help', 'detail', 'read', 'freeze'],
+  workers: ['enter', 'filter', 'help', 'sort', 'detail', 'timeline', 'freeze'],
 }
 
 /** After those of the screen; keys that do nothing while changes are locked are left out. */

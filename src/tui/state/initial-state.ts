@@ -15,6 +15,8 @@ export interface InitialStateOptions {
   readonly nowMs: number
   readonly time: State['time']
   readonly settings?: DashboardSettings
+  /** Ring when something fails. */
+  readonly bell?: boolean
 }
 
 /** The initial state. */
@@ -26,12 +28,20 @@ export function initialState({
   nowMs,
   time,
   settings = NO_SETTINGS,
+  bell = false,
 }: InitialStateOptions): State {
   const isAsked = writes === 'unlocked' && protectedName !== undefined
   return {
     size,
     screen: stream === '' ? 'streams' : 'stream',
-    lists: { streams: FRESH_LIST, stream: FRESH_LIST, leases: FRESH_LIST, watchdog: FRESH_LIST, activity: FRESH_LIST },
+    lists: {
+      streams: FRESH_LIST,
+      stream: FRESH_LIST,
+      leases: FRESH_LIST,
+      watchdog: FRESH_LIST,
+      activity: FRESH_LIST,
+      workers: FRESH_LIST,
+    },
     stream,
     cameFrom: undefined,
     pane: 'tree',
@@ -51,6 +61,7 @@ export function initialState({
     notice: undefined,
     batch: undefined,
     settings,
+    bell: bell ? { missed: 0 } : undefined,
     history: [],
     requests: 0,
   }

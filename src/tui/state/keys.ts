@@ -51,7 +51,9 @@ export type KeyCommand =
   | 'leases'
   | 'watchdog'
   | 'activity'
+  | 'workers'
   | 'read-now'
+  | 'bell'
   | 'unlock'
   | 'line'
   | 'help'
@@ -85,8 +87,8 @@ const TEXT_KEYS: readonly Pick<KeyBinding, 'keys' | 'does'>[] = [
   { keys: ['escape'], does: 'clear the search, then back' },
 ]
 
-const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity']
-const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases']
+const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity', 'workers']
+const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases', 'workers']
 const DETAILS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity']
 
 export const KEYS: readonly KeyBinding[] = [
@@ -163,14 +165,14 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'sort by the next column',
     hint: 'sort',
     group: 'Select',
-    screens: ['streams', 'leases'],
+    screens: ['streams', 'leases', 'workers'],
   },
   {
     command: 'reverse-sort',
     keys: ['S'],
     does: 'reverse the order',
     group: 'Select',
-    screens: ['streams', 'leases'],
+    screens: ['streams', 'leases', 'workers'],
   },
   {
     command: 'timeline',
@@ -178,7 +180,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'timeline of the stream',
     hint: 'timeline',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity'],
+    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
   },
   {
     command: 'xml',
@@ -186,7 +188,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'XML as stored in the blob',
     hint: 'xml',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity'],
+    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
   },
   {
     command: 'detail',
@@ -194,7 +196,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'details of the row under the cursor',
     hint: 'detail',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity'],
+    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
   },
   { command: 'detail-down', keys: ['J'], does: 'details down by a line', group: 'View', screens: DETAILS },
   { command: 'detail-up', keys: ['K'], does: 'details up by a line', group: 'View', screens: DETAILS },
@@ -242,7 +244,14 @@ export const KEYS: readonly KeyBinding[] = [
     screens: CHANGES,
   },
   { command: 'abort', keys: ['X'], does: 'abort, the same way', hint: 'abort', group: 'Change', screens: CHANGES },
-  { command: 'retry', keys: ['R'], does: 'retry, the same way', hint: 'retry', group: 'Change', screens: CHANGES },
+  {
+    command: 'retry',
+    keys: ['R'],
+    does: 'retry, the same way',
+    hint: 'retry',
+    group: 'Change',
+    screens: ['streams', 'stream', 'leases'],
+  },
   {
     command: 'break',
     keys: ['L'],
@@ -264,6 +273,8 @@ export const KEYS: readonly KeyBinding[] = [
   { command: 'leases', keys: ['3'], does: 'leases', group: 'Screens' },
   { command: 'watchdog', keys: ['4'], does: 'watchdog', group: 'Screens' },
   { command: 'activity', keys: ['5'], does: 'activity', group: 'Screens' },
+  { command: 'workers', keys: ['6'], does: 'workers and what they have in hand', group: 'Screens' },
+  { command: 'bell', keys: ['B'], does: 'ring when something fails, or no longer', group: 'Program' },
   { command: 'copy', keys: ['C'], does: 'copy the command line that shows or does the same', group: 'Program' },
   {
     command: 'line',

@@ -1,6 +1,6 @@
 import type { OpenStream, TreeNode } from '../data/types.ts'
 import type { ScreenContext } from './context.ts'
-import { cursorIndex, cursorKey, moveBy, moveToKey, openStreamOf, streamUnderCursor } from './cursor.ts'
+import { cursorIndex, cursorKey, moveBy, moveToKey, openStreamOf, targetUnderCursor } from './cursor.ts'
 import type { Screen, State } from './state.ts'
 import { xmlArea } from './text/focus.ts'
 import { toLine } from './text/reading.ts'
@@ -78,15 +78,14 @@ export function showScreen(state: State, context: ScreenContext, screen: Screen)
   return unfreeze({ ...state, screen, cameFrom: state.screen === 'stream' ? state.cameFrom : state.screen })
 }
 
-/** Opens the stream of the row under the cursor. Reopening the last stream keeps its cursor and folds. */
+/** Opens the stream of the row under the cursor, on its event. Reopening the last stream keeps its cursor and folds. */
 export function openStream(state: State, context: ScreenContext, pane: State['pane']): State {
-  const stream = streamUnderCursor(state, context)
-  if (stream === undefined || state.screen === 'stream') return state
-  return openNamed(state, stream, pane)
+  const target = targetUnderCursor(state, context)
+  return target === undefined || state.screen === 'stream' ? state : openNamed(state, target.stream, pane, target.event)
 }
 
-/** Opens a stream by its name. */
-export function openNamed(state: State, stream: string, pane: State['pane'] = 'tree'): State {
+/** Opens a stream by its name, on this event. */
+export function openNamed(state: State, stream: string, pane: State['pane'] = 'tree', event?: string): State {
   const isSame = stream === state.stream
   const fresh = {
     ...state,
@@ -94,9 +93,16 @@ export function openNamed(state: State, stream: string, pane: State['pane'] = 't
     folded: new Set<string>(),
     xml: START_DOCUMENT,
   }
-  const there = isSame ? withPane(state, pane) : { ...fresh, pane }
+  const there = onEvent(isSame ? withPane(state, pane) : { ...fresh, pane }, event)
   const cameFrom = state.screen === 'stream' ? state.cameFrom : state.screen
   return unfreeze({ ...there, stream, screen: 'stream', cameFrom })
+}
+
+/** With the cursor of the tree on this event, which nothing hides. */
+function onEvent(state: State, event: string | undefined): State {
+  if (event === undefined) return state
+  const stream = { ...state.lists.stream, cursor: event, filter: '' }
+  return { ...state, lists: { ...state.lists, stream }, folded: new Set() }
 }
 
 /** Toggles timeline or XML; on other screens, opens that pane of the stream under the cursor. */

@@ -3,8 +3,8 @@ import type { ChangeEnd, ChangeTarget, ChangeVerb, LineOutput, Outcome, Preview 
 import type { DashboardSettings, SettingsChange } from '../settings.ts'
 import type { ReadableText, Reading } from './text/text.ts'
 
-/** The five screens, in the order of their digits. */
-export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity'] as const
+/** The screens, in the order of their digits. */
+export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity', 'workers'] as const
 export type Screen = (typeof SCREENS)[number]
 /** The lists whose columns can be chosen. */
 export type ColumnList = Extract<Screen, 'streams' | 'stream' | 'leases' | 'activity'>
@@ -47,6 +47,8 @@ export interface State {
   readonly batch: Batch | undefined
   /** What is kept from run to run. */
   readonly settings: DashboardSettings
+  /** Set while the bell rings for failures: how many nobody has seen yet. */
+  readonly bell: { readonly missed: number } | undefined
   /** Previous `:` lines, the latest last. */
   readonly history: readonly string[]
   /** Number of previews requested: identifies the answer to the latest one. */
@@ -103,6 +105,7 @@ export const SORTS = {
   leases: ['since', 'name', 'holder'],
   watchdog: [],
   activity: [],
+  workers: ['state', 'worker', 'since', 'seen', 'claim', 'stream', 'done'],
 } as const satisfies { readonly [Of in Screen]: readonly string[] }
 
 export interface Sort {
@@ -223,6 +226,21 @@ export type Action =
   /** Several characters at once, as terminals send them in a bracketed paste. Never taken as commands. */
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'resize'; readonly size: Size }
+  /** `row` and `column` from 0, with the text of that row and the key of its list row, if known. */
+  | {
+      readonly kind: 'mouse'
+      readonly button: 'left' | 'wheel-up' | 'wheel-down'
+      readonly row: number
+      readonly column: number
+      readonly text: string
+      readonly key: string | undefined
+    }
+  /** Events of streams have failed. */
+  | {
+      readonly kind: 'failed'
+      readonly count: number
+      readonly latest: { readonly stream: string; readonly text: string }
+    }
   /** Time has passed: notices and unlocked changes expire. */
   | { readonly kind: 'tick' }
   | { readonly kind: 'previewed'; readonly request: number; readonly preview: Preview }
@@ -254,6 +272,8 @@ export type Effect =
   | { readonly kind: 'switch-store'; readonly context: string }
   | { readonly kind: 'copy'; readonly text: string }
   | { readonly kind: 'save-settings'; readonly change: SettingsChange }
+  | { readonly kind: 'ring'; readonly text: string; readonly title: string }
+  | { readonly kind: 'title'; readonly title: string }
   | { readonly kind: 'read-now' }
   | { readonly kind: 'dry-run' }
   | { readonly kind: 'suspend' }

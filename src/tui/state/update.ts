@@ -1,3 +1,4 @@
+import { seen, withFailures } from './bell.ts'
 import { endChange, withOutcome, withPreview, withPreviewFault } from './change.ts'
 import { runCommand } from './commands.ts'
 import type { ScreenContext } from './context.ts'
@@ -6,6 +7,7 @@ import { dialogKey, dialogPaste, streamIn, topOf } from './dialogs.ts'
 import { prefixedKey } from './key-prefix.ts'
 import { bindingFor, elsewhereText } from './keys.ts'
 import { withCompletion } from './line-completion.ts'
+import { useMouse } from './mouse.ts'
 import { runOwnLine } from './own-commands.ts'
 import { promptKey, promptPaste } from './prompt.ts'
 import type { Action, KeyPress, State } from './state.ts'
@@ -47,8 +49,15 @@ function withDetailsOfCursor(before: State, after: State): State {
 
 function applyAction(state: State, action: Action, context: ScreenContext): Transition {
   switch (action.kind) {
-    case 'key':
-      return pressKey(state, context, action.press)
+    case 'key': {
+      const [next, effects] = seen(state)
+      const [after, more] = pressKey(next, context, action.press)
+      return [after, [...effects, ...more]]
+    }
+    case 'mouse':
+      return useMouse(state, context, action)
+    case 'failed':
+      return withFailures(state, action)
     case 'paste':
       return only(paste(state, context, action.text))
     case 'resize':

@@ -12,6 +12,12 @@ export function visibleDataOf(state: State, listing: Listing, data: Data): Visib
 }
 
 function screenData(state: State, listing: Listing, data: Data): VisibleData {
+  const visible = onScreen(state, listing, data)
+  // The bell rings for all streams.
+  return state.bell === undefined ? visible : { ...visible, streams: true }
+}
+
+function onScreen(state: State, listing: Listing, data: Data): VisibleData {
   switch (state.screen) {
     case 'stream':
       return { ...NOTHING_VISIBLE, open: state.stream === '' ? undefined : state.stream }
@@ -27,6 +33,8 @@ function screenData(state: State, listing: Listing, data: Data): VisibleData {
       return { ...NOTHING_VISIBLE, streams: true, watchdog: true }
     case 'activity':
       return { ...NOTHING_VISIBLE, streams: true, activity: true }
+    case 'workers':
+      return { ...NOTHING_VISIBLE, streams: true, workers: true }
     default:
       return state.screen satisfies never
   }

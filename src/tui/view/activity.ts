@@ -2,10 +2,10 @@ import { changePieces, orderedChanges } from '../../formats/journal.ts'
 import { spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { JournalEntry } from '../../ops/read-stream.ts'
 import type { JournalChange } from '../../stream/journal/journal.ts'
-import { cached } from '../cached.ts'
 import type { Activity } from '../data/types.ts'
 import type { TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
+import { activityRow } from '../state/lists/row-target.ts'
 import { gutter, highlightOf } from './columns.ts'
 import { columnsOf } from './columns-of.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
@@ -21,9 +21,8 @@ export function activityRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noActivity(scene, area), area)
   const hasTitles = !isTiny(scene)
   const { keys, cursor } = listWindow(scene, area.rows - (hasTitles ? 1 : 0))
-  const items = activitiesOf(scene)
   const rows = keys.flatMap((key): TableRow<Activity>[] => {
-    const item = items.get(key)
+    const item = activityRow(scene.data, key)
     if (item === undefined) return []
     const marks = marksOf(scene, key, cursor)
     if (hasTitles) return [{ item, marks }]
@@ -33,13 +32,6 @@ export function activityRows(scene: Scene, area: Area): ScreenRow[] {
   const format = screenFormat(scene.nowMs, scene.state.time)
   const columns = columnsOf(scene, 'activity', COLUMNS, undefined)
   return filled(tableRows(columns, rows, { columns: area.columns, format, widths: scene.widths, hasTitles }), area)
-}
-
-const activitiesByKey = cached((items: readonly Activity[]) => new Map(items.map(item => [item.key, item])))
-
-/** The activities by key. */
-export function activitiesOf({ data }: Pick<Scene, 'data'>): ReadonlyMap<string, Activity> {
-  return activitiesByKey(data.activity.items)
 }
 
 function noActivity(scene: Scene, area: Area): ScreenRow[] {

@@ -21,7 +21,7 @@ const NOT_ASCII = /[^ -~]/gu
 /** Each keeps its width of one column; glyphs of the same position stay distinct. */
 const SIGNS: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    '>': '▶›▸→',
+    '>': '›→',
     '-': '▾─╌–—▂',
     o: '○◌',
     '~': '◷',
@@ -34,12 +34,12 @@ const SIGNS: ReadonlyMap<string, string> = new Map(
     '<': '←',
     '|': '│┊▏├┤┃',
     '`': '└',
-    '+': '┼▄┬┴†',
+    '+': '┼▄┬┴†▸',
     '.': '…·▁',
     '=': '▃═▌',
     ':': '░▒',
     '%': '▅▆',
-    '#': '█▇▓',
+    '#': '█▇▓▶',
     '"': '“”„',
     "'": '‘’',
   }).flatMap(([sign, drawn]) => [...drawn].map(character => [character, sign] as const)),

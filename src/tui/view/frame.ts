@@ -23,6 +23,7 @@ import { streamRows } from './streams.ts'
 import { pageRows } from './text.ts'
 import { titleRow } from './title.ts'
 import { watchdogRows } from './watchdog.ts'
+import { workerRows } from './workers.ts'
 
 export interface FrameOptions {
   /** Use only ASCII characters. */
@@ -86,6 +87,8 @@ function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
       return watchdogRows(scene, area)
     case 'activity':
       return activityRows(scene, area)
+    case 'workers':
+      return workerRows(scene, area)
     default:
       return screen satisfies never
   }

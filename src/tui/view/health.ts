@@ -5,6 +5,7 @@ import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import { addChanges } from '../data/activity-rate.ts'
 import { RATE_SLOTS, type StreamTable } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
+import { HEALTH_PARTS, type HealthWord } from '../state/health-parts.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeText } from './safe-text.ts'
 
@@ -50,20 +51,20 @@ const FORMS: readonly HealthForm[] = [
 ]
 
 function healthParts(health: StreamHealth): readonly HealthPart[] {
-  return PARTS.map(part => ({ ...part, count: health[part.word] })).filter(
+  return HEALTH_PARTS.map(({ glyph, word }) => ({ glyph, word, ...LOOKS[word], count: health[word] })).filter(
     ({ count, word }) => count > 0 || word === 'open',
   )
 }
 
-const PARTS: readonly (Omit<HealthPart, 'count'> & { readonly word: keyof StreamHealth })[] = [
-  { glyph: '▶', word: 'open', style: 'plain' },
-  { glyph: '✗', word: 'failed', style: 'bad', isBroken: true },
-  { glyph: '†', word: 'abandoned', style: 'warn', isBroken: true },
-  { glyph: '!', word: 'overdue', style: 'warn', isBroken: true },
-  { glyph: '?', word: 'unreadable', style: 'warn', isBroken: true },
-  { glyph: '⊘', word: 'canceled', style: 'plain' },
-  { glyph: '✓', word: 'completed', style: 'plain' },
-]
+const LOOKS: { readonly [Word in HealthWord]: Pick<HealthPart, 'style' | 'isBroken'> } = {
+  open: { style: 'plain' },
+  failed: { style: 'bad', isBroken: true },
+  abandoned: { style: 'warn', isBroken: true },
+  overdue: { style: 'warn', isBroken: true },
+  unreadable: { style: 'warn', isBroken: true },
+  canceled: { style: 'plain' },
+  completed: { style: 'plain' },
+}
 
 /** The streams of the store in numbers. */
 interface StoreHealth extends StreamHealth {

@@ -13,9 +13,10 @@ import { runningEvent, type Summary } from '../../stream/summary.ts'
 import type { Activity, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { cursorKey } from '../state/cursor.ts'
+import { activityRow, targetOfRow } from '../state/lists/row-target.ts'
 import type { Screen, TextPage } from '../state/state.ts'
 import { linesOfText, type ReadableText, textOfLines } from '../state/text/text.ts'
-import { activitiesOf, changeSpans } from './activity.ts'
+import { changeSpans } from './activity.ts'
 import { leaseEndText, processText } from './leases.ts'
 import { type Area, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
@@ -25,13 +26,13 @@ import { dueCell, type RowTime, screenFormat, tookSpan, wholeTimeText } from './
 
 /** The pane below a list: details of the row under the cursor. Its first row is a rule. */
 export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
-  const { state, data, nowMs } = scene
+  const { state, nowMs } = scene
   const text = state.isDetailOpen ? rowDetail(scene) : undefined
   const cursor = cursorKey(state, scene)
-  if (text !== undefined) return readingRows(scene, rowTitle(scene, cursor ?? ''), text, area)
+  if (text !== undefined) return readingRows(scene, rowTitle(scene, state.screen, cursor ?? ''), text, area)
   if (cursor === undefined) return filled(state.isDetailOpen ? [ruleRow('', area.columns)] : [], area)
-  const title = ruleRow(rowTitle(scene, cursor), area.columns)
-  const entry = data.streams.get(cursor)
+  const title = ruleRow(rowTitle(scene, state.screen, cursor), area.columns)
+  const entry = entryOfRow(scene, state.screen, cursor)
   if (entry === undefined) return filled([title], area)
   return filled([title, ...standingRows(entry, screenFormat(nowMs, state.time), area)], area)
 }
@@ -48,7 +49,7 @@ export function rowDetail(scene: Scene): ReadableText | undefined {
 /** All about a row of a list, for the whole screen: each fact has a line of its own. */
 export function rowPage(scene: Scene, screen: Screen, key: string): Pick<TextPage, 'title' | 'text'> | undefined {
   const text = rowText(scene, screen, key, facts => facts.map(factSpans).filter(spans => spans !== undefined))
-  return text && { title: rowTitle(scene, key), text }
+  return text && { title: rowTitle(scene, screen, key), text }
 }
 
 /** The lines of facts. */
@@ -56,9 +57,9 @@ type Flow = (facts: readonly Fact[]) => readonly (readonly StyledText[])[]
 
 function rowText(scene: Scene, screen: Screen, key: string, flow: Flow): ReadableText | undefined {
   const moment = screenFormat(scene.nowMs, scene.state.time)
-  const item = screen === 'activity' ? activitiesOf(scene).get(key) : undefined
+  const item = screen === 'activity' ? activityRow(scene.data, key) : undefined
   if (item !== undefined) return textOfLines(transactionLines(item, moment, flow))
-  const entry = scene.data.streams.get(key)
+  const entry = entryOfRow(scene, screen, key)
   return entry && textOfLines(streamLines(withWholeFailure(scene, entry), moment, flow))
 }
 
@@ -69,9 +70,18 @@ function withWholeFailure({ data: { failure } }: Scene, entry: StreamEntry): Str
   return { ...entry, item: { ...entry.item, summary: { ...summary, failure: failure.text } } }
 }
 
-function rowTitle(scene: Scene, key: string): string {
-  const item = activitiesOf(scene).get(key)
-  if (item === undefined) return safeName(key)
+/** The stream that a row is about. */
+function entryOfRow({ data }: Scene, screen: Screen, key: string): StreamEntry | undefined {
+  return data.streams.get(streamOfRow(data, screen, key))
+}
+
+function streamOfRow(data: Scene['data'], screen: Screen, key: string): string {
+  return screen === 'stream' ? key : (targetOfRow(screen, key, data)?.stream ?? key)
+}
+
+function rowTitle({ data }: Scene, screen: Screen, key: string): string {
+  const item = screen === 'activity' ? activityRow(data, key) : undefined
+  if (item === undefined) return safeName(streamOfRow(data, screen, key))
   return safeText(`${item.stream} v${item.tx.provisional ? '?' : item.tx.version}`)
 }
 

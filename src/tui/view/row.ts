@@ -9,6 +9,8 @@ export type StyledText = readonly [text: string, style: Style]
  * their row where possible: if a terminal measures them differently, nothing after them is shifted.
  */
 export interface ScreenRow {
+  /** Key of the row of a list that it draws, for clicks; where lists begin right below the head it may be missing. */
+  readonly key?: string
   readonly spans: readonly StyledText[]
   /**
    * `cursor`: the whole width is highlighted. `faint`: shown for orientation only, such as a row that no longer matches

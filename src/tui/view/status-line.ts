@@ -1,9 +1,11 @@
 import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import { cut, widthOf } from '../../formats/terminal/width.ts'
 import { livenessOf } from '../../ops/watchdog-state/state.ts'
+import type { StepLoad } from '../../ops/workers.ts'
 import type { Listing, Scene } from '../state/context.ts'
 import { filterOf } from '../state/lists/filters.ts'
 import type { Sort } from '../state/state.ts'
+import { currentHealth } from './health.ts'
 import { newsOf } from './news.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeText } from './safe-text.ts'
@@ -106,22 +108,42 @@ function screenSpans(scene: Scene): readonly StyledText[] {
       return watchdogSpans(scene)
     case 'activity':
       return activitySpans(scene)
+    case 'workers':
+      return workerSpans(scene)
     default:
       return scene.state.screen satisfies never
   }
 }
 
 function watchdogSpans({ data, nowMs, state }: Scene): StyledText[] {
-  const watchdogs = data.watchdog.state?.watchdogs ?? []
+  if (data.watchdog.state === undefined) return [['watchdogs: not known yet', 'warn']]
+  const { watchdogs } = data.watchdog.state
   const live = watchdogs.filter(watchdog => livenessOf(watchdog, nowMs) === 'live').length
+  // The watchdogs tell how many there were at their last pass.
+  const { overdue } = currentHealth(data.streams, nowMs)
   const next = data.watchdog.next[0]
   const due = next && dueCell(next.dueMs, { nowMs, time: state.time })
   const dueText = typeof due === 'string' ? due : (due?.text ?? '')
   return [
     watchdogs.length === 0
-      ? ['', 'plain']
+      ? ['', 'bad']
       : [`${spacedCounted(watchdogs.length, 'watchdog')}, ${spacedCount(live)} live`, live === 0 ? 'bad' : 'plain'],
+    [overdue === 0 ? '' : `! ${spacedCount(overdue)} overdue`, 'warn'],
     [dueText === '' ? '' : `next limit ${dueText}`, 'plain'],
+  ]
+}
+
+function workerSpans({ data: { workers, streams } }: Scene): StyledText[] {
+  if (!streams.isComplete) return [['workers: not known yet', 'warn']]
+  const { steps, left } = workers
+  const sum = (of: (step: StepLoad) => number) => steps.reduce((total, step) => total + of(step), 0)
+  const abandoned = sum(step => step.abandoned)
+  return [
+    [spacedCounted(workers.workers, 'worker'), 'strong'],
+    [`▶ ${spacedCount(sum(step => step.running))} running`, 'plain'],
+    [abandoned === 0 ? '' : `† ${spacedCount(abandoned)} abandoned`, 'warn'],
+    [`${spacedCount(sum(step => step.ready))} ready`, 'plain'],
+    [left === 0 ? '' : `${spacedCount(left)} more in large streams`, 'dim'],
   ]
 }
 

@@ -2,7 +2,7 @@ import { STREAM_FIELDS } from '../../formats/listing/columns.ts'
 import { stateStyle, streamStateOf } from '../../formats/listing/health.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import { type ActivityRate, rateNow } from '../data/activity-rate.ts'
-import type { StreamEntry } from '../data/types.ts'
+import { CHANGE_SHOWN_MS, type StreamEntry } from '../data/types.ts'
 import type { TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
 import { layoutOf } from '../state/layout.ts'
@@ -32,10 +32,18 @@ export function entryRows(scene: Scene, area: Area, columns: readonly FlexColumn
     const entry = scene.data.streams.get(key)
     const marks = marksOf(scene, key, cursor)
     if (entry === undefined) return { row: goneRow(key, marks, area.columns) }
-    return hasTitles ? { item: entry, marks } : { row: shortRow(entry, marks, area.columns, scene.nowMs) }
+    if (!hasTitles) return { row: shortRow(entry, marks, area.columns, scene.nowMs) }
+    return { item: entry, marks, previous: previousEntry(entry, scene.nowMs) }
   })
   const format = screenFormat(scene.nowMs, scene.state.time)
   return filled(tableRows(columns, rows, { columns: area.columns, format, widths: scene.widths, hasTitles }), area)
+}
+
+/** The entry as it was before the changes of the last second. */
+function previousEntry(entry: StreamEntry, nowMs: number): StreamEntry | undefined {
+  const { previous } = entry
+  if (previous === undefined || nowMs >= previous.atMs + CHANGE_SHOWN_MS) return undefined
+  return { ...entry, item: previous.item }
 }
 
 /** There is room for little more than names. */

@@ -98,7 +98,16 @@ function without<Item>(
 }
 
 /** A row of a table: an item, or a row that is drawn otherwise. */
-export type TableRow<Item> = { readonly item: Item; readonly marks: RowMarks } | { readonly row: ScreenRow }
+export type TableRow<Item> = ItemRow<Item> | { readonly row: ScreenRow }
+
+interface ItemRow<Item> {
+  readonly item: Item
+  readonly marks: RowMarks
+  /** The item as it was before its latest changes, which are marked. */
+  readonly previous?: Item | undefined
+  /** For clicks. */
+  readonly key?: string
+}
 
 export interface ListTableOptions {
   readonly columns: number
@@ -122,12 +131,32 @@ export function tableRows<Item>(
   const positions = placed.map(({ column }) => all.indexOf(column))
   const drawn = rows.map((row, index) => {
     if ('row' in row) return row.row
-    const texts = placed.map(({ column, width }, at) =>
-      fittedSpans(cells[index]?.[positions[at] ?? -1] ?? [], column, width),
-    )
-    return cellsRow(texts, row.marks)
+    const { marks, previous, key } = row
+    let isChanged = false
+    const texts = placed.map(({ column, width }, at) => {
+      const cell = cells[index]?.[positions[at] ?? -1] ?? []
+      const isNew = previous !== undefined && textOf(cell) !== textOf(cellSpans(column, previous, format))
+      isChanged ||= isNew
+      const fit = fittedSpans(cell, column, width)
+      return isNew ? markedCell(fit) : fit
+    })
+    return { ...cellsRow(texts, { ...marks, isChanged }), ...(key !== undefined && { key }) }
   })
   return hasTitles ? [titleRow(placed), ...drawn] : drawn
+}
+
+function textOf(cell: readonly StyledText[]): string {
+  return cell.map(([text]) => text).join('')
+}
+
+/** The text of a cell that has just changed, without the blanks around it. */
+function markedCell(cell: readonly StyledText[]): readonly StyledText[] {
+  const [, before = '', text = '', after = ''] = /^( *)(.*?)( *)$/.exec(textOf(cell)) ?? []
+  return [
+    [before, 'plain'],
+    [text, 'mark'],
+    [after, 'plain'],
+  ]
 }
 
 function widthOfCell(spans: readonly StyledText[] | undefined): number {
@@ -172,7 +201,8 @@ function cellsRow(cells: readonly (readonly StyledText[])[], marks: RowMarks): S
 function append(spans: [string, Style][], text: string, style: Style): void {
   const last = spans.at(-1)
   // Blanks look the same in any style except reverse video.
-  if (last !== undefined && (last[1] === style || text.trim() === '')) last[0] += text
+  const isBlank = text.trim() === '' && last?.[1] !== 'mark'
+  if (last !== undefined && (last[1] === style || isBlank)) last[0] += text
   else spans.push([text, style])
 }
 

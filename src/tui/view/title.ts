@@ -53,15 +53,27 @@ function fittingRight(scene: Scene, room: number): StyledText[] {
 /** `● live 1s`: the interval, which is constant, instead of the age; the age is shown once it exceeds two intervals. */
 function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): StyledText {
   const { polledMs, isSlow, intervalMs, error } = data.freshness
+  const hungMs = silenceMs(data.freshness, nowMs)
   if (state.frozen !== undefined) {
     const pending = Math.max(0, liveRevision - state.frozen.revision)
     return [`❄ frozen${oldText(data.freshness, nowMs, ' ')}, ${spacedCount(pending)} pending`, 'active']
   }
   if (error !== undefined) return [`✗ stale${polledMs === undefined ? '' : ` ${calmSpan(nowMs - polledMs)}`}`, 'bad']
+  if (hungMs !== undefined) return [`✗ no answer ${calmSpan(hungMs)}`, 'bad']
   if (polledMs === undefined) return ['◌ reading…', 'dim']
   const old = oldText(data.freshness, nowMs, '')
   if (old !== '') return [`◌ ${old} old`, 'warn']
   return isSlow ? [`● slow ${intervalText(intervalMs)}`, 'warn'] : [`● live ${intervalText(intervalMs)}`, 'good']
+}
+
+/** A poll that takes longer is told as trouble, ms. */
+const HUNG_MS = 5_000
+
+/** For how long the store has not answered the running poll, if that is much longer than usual. */
+export function silenceMs({ pollStartedMs, intervalMs }: Freshness, nowMs: number): number | undefined {
+  if (pollStartedMs === undefined) return undefined
+  const silentMs = nowMs - pollStartedMs
+  return silentMs > Math.max(HUNG_MS, intervalMs) ? silentMs : undefined
 }
 
 /** The age of the data if it exceeds two intervals. */

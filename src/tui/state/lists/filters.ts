@@ -14,6 +14,7 @@ import { listOf } from '../transition.ts'
 import { type FilterField, type FilterFields, filterParser, type ParsedFilter } from './filter.ts'
 import { searchText } from './rows.ts'
 import { STREAM_FILTER } from './stream-text.ts'
+import { WORKER_FILTER } from './worker-list.ts'
 
 /** An event in the tree; without `shown` before its document was read. */
 export interface EventRow {
@@ -116,4 +117,5 @@ const PARSERS: { readonly [Of in Screen]: (typed: string) => ParsedFilter<never>
   leases: filterParser(STREAM_FILTER),
   watchdog: filterParser(STREAM_FILTER),
   activity: filterParser(ACTIVITY_FILTER),
+  workers: filterParser(WORKER_FILTER),
 }

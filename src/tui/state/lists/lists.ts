@@ -1,15 +1,17 @@
 import { mayPass, type StreamFilter, verdictOf } from '../../../ops/filter.ts'
 import { isHeld } from '../../../stream/lease.ts'
+import { type LimitRow, limitRows } from '../../data/limit-rows.ts'
 import { leaseNow } from '../../data/stream-table.ts'
 import type { Data, StreamEntry } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { State } from '../state.ts'
 import { filterParser } from './filter.ts'
 import { ACTIVITY_FILTER, activityText } from './filters.ts'
-import { KeptListing, listingOf, NO_ROWS } from './rows.ts'
+import { KeptListing, listingOf, NO_ROWS, searchText } from './rows.ts'
 import { STREAM_FILTER, streamText } from './stream-text.ts'
 import { TableList } from './table-list.ts'
 import { TreeList } from './tree-list.ts'
+import { WorkerList } from './worker-list.ts'
 
 /** The rows of each list in order, cached from frame to frame. */
 export class Lists {
@@ -18,6 +20,8 @@ export class Lists {
   readonly #tree = new TreeList()
   readonly #watchdog = new KeptListing()
   readonly #activity = new KeptListing()
+  readonly #workers = new WorkerList()
+  readonly #limitText = searchText(limitTexts)
   readonly #parseStreams = filterParser(STREAM_FILTER)
   readonly #parseChanges = filterParser(ACTIVITY_FILTER)
 
@@ -54,28 +58,28 @@ export class Lists {
         return this.#expiring(list.filter, data, nowMs)
       case 'activity':
         return this.#activities(list.filter, data, nowMs)
+      case 'workers':
+        return this.#workers.listing(list, data, nowMs)
       default:
         return state.screen satisfies never
     }
   }
 
   /** What a filter finds changes with the streams and with time. */
-  #expiring(filter: string, { watchdog: { next }, streams }: Data, nowMs: number): Listing {
+  #expiring(filter: string, { watchdog, streams }: Data, nowMs: number): Listing {
+    const rows = limitRows(watchdog)
     const wanted = this.#parseStreams(filter)
-    const inputs = wanted.isEmpty ? [next] : [next, filter, nowMs, streams.revision]
+    const inputs = wanted.isEmpty ? [rows] : [rows, filter, nowMs, streams.revision]
     return this.#watchdog.get(inputs, () => {
-      const keys = next
-        .map(({ stream }) => stream)
-        .filter(name => {
-          if (wanted.isEmpty) return true
-          const entry = streams.get(name)
-          return wanted.accepts(
-            () => (entry === undefined ? name.toLowerCase() : streamText(entry, nowMs)),
-            entry,
-            nowMs,
-          )
-        })
-      return listingOf(keys, { matching: keys.length, total: next.length })
+      const passing = rows.filter(row => {
+        const entry = streams.get(row.stream)
+        const textOf = () => `${this.#limitText(row)}\n${entry === undefined ? '' : streamText(entry, nowMs)}`
+        return wanted.isEmpty || wanted.accepts(textOf, entry, nowMs)
+      })
+      return listingOf(
+        passing.map(({ key }) => key),
+        { matching: passing.length, total: rows.length },
+      )
     })
   }
 
@@ -95,4 +99,9 @@ export class Lists {
 function selectedBy(filter: StreamFilter): (entry: StreamEntry, nowMs: number) => boolean {
   return ({ item, isRead }, nowMs) =>
     mayPass(item.listed, filter) && (!isRead || verdictOf(item, filter, nowMs) !== 'no')
+}
+
+function limitTexts({ stream, event, name, limit, isNotified, planned }: LimitRow): readonly string[] {
+  const words = [limit?.action, isNotified ? 'notified' : '', planned?.action].map(word => word?.replace('-', ' '))
+  return [stream, event, name, limit?.kind, limit?.timeout, ...words].map(text => text ?? '')
 }

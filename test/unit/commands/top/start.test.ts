@@ -38,9 +38,29 @@ test('flags and STREAM become its options', async () => {
 test('on a terminal the dashboard opens, locked, with the usual interval of the store; quit is 0', async () => {
   const { exit, stdout, stderr, options } = await started('top')
   expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: '', stderr: '' })
-  expect(options).toMatchObject({ writes: 'locked', intervalMs: 1_000, isAscii: false, time: 'relative' })
+  expect(options).toMatchObject({ writes: 'locked', intervalMs: 100, isAscii: false, time: 'relative' })
   expect(options).not.toHaveProperty('stream')
   expect(options).not.toHaveProperty('filter')
+})
+
+test.each([
+  ['top', { LANG: 'C' }, true],
+  ['top', { LANG: 'de_DE.ISO-8859-1' }, true],
+  ['top', { LANG: 'de_DE.UTF-8' }, false],
+  ['top', { LC_ALL: 'C.utf8', LANG: 'C' }, false],
+  ['top', { LC_CTYPE: 'POSIX', LANG: 'en_US.UTF-8' }, true],
+  ['top', {}, false],
+  ['top', { TERM: 'vt100', LANG: 'C.UTF-8' }, true],
+  ['top', { TERM: 'linux' }, true],
+  ['top --no-ascii', { LANG: 'C' }, false],
+  ['top --ascii', { LANG: 'C.UTF-8' }, true],
+])('%s in the environment %j draws ASCII: %s', async (line, env, isAscii) => {
+  expect((await started(line, { env })).options?.isAscii).toBe(isAscii)
+})
+
+test('bell and mouse are off unless asked for', async () => {
+  expect((await started('top')).options).toMatchObject({ bell: false, mouse: false })
+  expect((await started('top --bell --mouse')).options).toMatchObject({ bell: true, mouse: true })
 })
 
 test('it receives the flags', async () => {

@@ -9,15 +9,32 @@ const OPEN = openStream('a', [
   { id: '01.00', name: 'Left', status: 'inprocess', prev: '00' },
   { id: '02.00', name: 'Right', status: 'inprocess', prev: '00' },
 ])
-const WORLD = worldWith({ streams: ['a', 'b'], open: OPEN, activity: [activity('b', 7), activity('a', 3)] })
+const limit = {
+  event: '02.00',
+  name: 'Right',
+  kind: 'never-started',
+  timeout: '1',
+  dueMs: 0,
+  action: 'notify',
+} as const
+const claim = { id: '01.00', name: 'Left', owner: 'w1', attempt: 1, sinceMs: 0, lastSeenMs: 0, claimEndMs: 0 }
+const WORLD = worldWith({
+  streams: ['a', 'b'],
+  open: OPEN,
+  activity: [activity('b', 7), activity('a', 3)],
+  watchdog: { next: [{ stream: 'a', dueMs: 0, limit }] },
+  workers: {
+    rows: [{ key: 'a\n01.00', owner: 'w1', stream: 'a', event: '01.00', claim, atMs: undefined, done: 0, failed: 0 }],
+  },
+})
 
 const stage = (options: ConstructorParameters<typeof Stage>[1] = {}) => new Stage(WORLD, options)
 const screenOf = ({ screen, pane, stream }: State) => `${screen} ${stream} ${pane}`
 
 describe('screens', () => {
   it('have digits', () => {
-    const seen = ['3', '4', '5', '1'].map(key => stage().press(key).state.screen)
-    expect(seen).toEqual(['leases', 'watchdog', 'activity', 'streams'])
+    const seen = ['3', '4', '5', '6', '1'].map(key => stage().press(key).state.screen)
+    expect(seen).toEqual(['leases', 'watchdog', 'activity', 'workers', 'streams'])
   })
 
   it('require a stream for the second', () => {
@@ -47,10 +64,21 @@ describe('screens', () => {
     ['3', 'a'],
     ['4', 'a'],
     ['5', 'b'],
+    ['6', 'a'],
   ])('%s opens the stream under the cursor', (digit, name) => {
     const there = stage().press(digit, 'enter')
     expect(screenOf(there.state)).toBe(`stream ${name} tree`)
     expect(there.press('escape').state.screen).toBe(stage().press(digit).state.screen)
+  })
+
+  it.each([
+    ['4', '02.00'],
+    ['6', '01.00'],
+  ])('%s opens the stream on the event of the row, though it was filtered or folded away', (digit, event) => {
+    expect(stage().press(digit, 'enter').cursor).toBe(event)
+    const before = stage().press('enter', 'h', '/').type('nothing').press('enter', digit)
+    const there = before.press('enter')
+    expect([there.cursor, there.list.filter, there.state.folded.size]).toEqual([event, '', 0])
   })
 
   it('open a stream with its timeline or XML at once', () => {

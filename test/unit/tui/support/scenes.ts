@@ -1,9 +1,12 @@
 import { widthOf } from '../../../../src/formats/terminal/width.ts'
+import { limitRows } from '../../../../src/tui/data/limit-rows.ts'
 import type { Scene } from '../../../../src/tui/state/context.ts'
+import { WorkerList } from '../../../../src/tui/state/lists/worker-list.ts'
 import type { Batch, Dialog, Size, State } from '../../../../src/tui/state/state.ts'
+import { FRESH_LIST } from '../../../../src/tui/state/transition.ts'
 import { initialState } from '../../../../src/tui/state/update.ts'
 import type { Frame } from '../../../../src/tui/view/row.ts'
-import { DEMO_ACTIVITY, DEMO_STREAMS, DEMO_WATCHDOG, searchOrderPlay } from './demo-data.ts'
+import { DEMO_ACTIVITY, DEMO_STREAMS, DEMO_WATCHDOG, DEMO_WORKERS, searchOrderPlay } from './demo-data.ts'
 import { openStream } from './open-stream.ts'
 import { NOW_MS, type WorldText, worldWith } from './world.ts'
 
@@ -30,6 +33,7 @@ export function sceneWith({ state = {}, size = { columns: 80, rows: 24 }, ...wor
     streams: DEMO_STREAMS,
     activity: DEMO_ACTIVITY,
     watchdog: DEMO_WATCHDOG,
+    workers: DEMO_WORKERS,
     rows: rowsOf(screen),
     facts: { address: 'sqlite:///var/lib/orders.db' },
     ...(screen === 'stream' ? { open: demoStream() } : {}),
@@ -54,6 +58,7 @@ export function demoScene(screen: State['screen'], size: Size, more: Partial<Sta
     leases: { ...fresh.leases, cursor: 'imports/eu/2024-05-01', offset: 0 },
     watchdog: { ...fresh.watchdog, cursor: 'orders/4711', offset: 1 },
     activity: { ...fresh.activity, cursor: 'orders/4711@9', offset: 1 },
+    workers: { ...fresh.workers, cursor: 'orders/4712\n01.00', offset: 1 },
   }
   return sceneWith({ size, state: { screen, lists, ...more } })
 }
@@ -124,9 +129,11 @@ function rowsOf(screen: State['screen']): readonly string[] {
     case 'leases':
       return DEMO_STREAMS.filter(({ item }) => item.listed.lease.state === 'leased').map(({ name }) => name)
     case 'watchdog':
-      return DEMO_WATCHDOG.next.map(({ stream }) => stream)
+      return limitRows({ revision: 1, dryRun: undefined, ...DEMO_WATCHDOG }).map(({ key }) => key)
     case 'activity':
       return DEMO_ACTIVITY.map(({ key }) => key)
+    case 'workers':
+      return new WorkerList().listing(FRESH_LIST, worldWith({ workers: DEMO_WORKERS }).data, NOW_MS).keys
     default:
       return screen satisfies never
   }

@@ -10,6 +10,7 @@ import type {
   StreamEntry,
   WatchdogView,
   WholeFailure,
+  WorkersView,
 } from '../../../../src/tui/data/types.ts'
 import type { CommandContext } from '../../../../src/tui/ports.ts'
 import { ColumnWidths } from '../../../../src/tui/state/column-widths.ts'
@@ -23,6 +24,7 @@ export interface WorldText {
   readonly failure?: WholeFailure
   readonly activity?: readonly Activity[]
   readonly watchdog?: Partial<WatchdogView>
+  readonly workers?: Partial<WorkersView>
   readonly freshness?: Partial<Freshness>
   readonly facts?: Partial<StoreInfo>
   /** Names of the rows, or the whole listing. Without it: the streams by name. */
@@ -78,12 +80,14 @@ function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
     open: text.open,
     failure: text.failure,
     activity: { revision: 1, items: text.activity ?? [], behind: 0 },
-    watchdog: { revision: 1, state: undefined, next: [], dryRun: undefined, ...text.watchdog },
+    watchdog: { revision: 1, state: undefined, next: [], notified: [], dryRun: undefined, ...text.watchdog },
+    workers: { revision: 1, rows: [], workers: 0, steps: [], left: 0, ...text.workers },
     freshness: {
       polledMs: nowMs,
       intervalMs: 1_000,
       isSlow: false,
       pollStartedMs: undefined,
+      nextPollMs: undefined,
       error: undefined,
       ...text.freshness,
     },

@@ -114,7 +114,11 @@ it('a frame is exactly as high as the terminal and never wider, whatever the sto
                 watchdog(text, 1, { decisions, failure: { startedMs: 0, sinceMs: 0, code: text, message: text } }),
               ],
             },
-            next: streams.map(({ name }) => ({ stream: name, dueMs: 0 })),
+            next: streams.map(({ name }) => ({
+              stream: name,
+              dueMs: 0,
+              limit: { event: text, name: text, kind: 'absolute', timeout: text, dueMs: 0, action: 'notify' },
+            })),
             dryRun: { kind: 'failed', message: text },
           },
           ...(state.screen === 'stream' ? {} : { rows: listingOf([...names, text], { faint: [text] }) }),

@@ -44,3 +44,16 @@ it('a claim is shown with whether it has expired', () => {
   expect(detailOf(NOW_MS + 5_000)).toContain('first claim ends ')
   expect(detailOf(NOW_MS - 5_000)).toContain('first claim ended ')
 })
+
+it('what a change has altered is marked for a second', () => {
+  const { item } = streamEntry(STREAM, { waitingOn: ['01.00'], open: 3, total: 4 })
+  const changed = (agoMs: number) =>
+    streamEntry(STREAM, { waitingOn: ['02.00'], open: 3, total: 4 }, { previous: { item, atMs: NOW_MS - agoMs } })
+  const marked = (entry: StreamEntry) => {
+    const { rows } = frameOf(sceneWith({ streams: [entry], rows: [STREAM], size: { columns: 120, rows: 24 } }))
+    const row = rows.find(({ spans }) => spans.some(([text]) => text.includes(STREAM)))
+    return row?.spans.filter(([, style]) => style === 'mark').map(([text]) => text)
+  }
+  expect(marked(changed(400))).toEqual(['02.00'])
+  expect(marked(changed(1_000))).toEqual([])
+})

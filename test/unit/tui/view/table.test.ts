@@ -72,6 +72,23 @@ describe('the columns of a list', () => {
   })
 })
 
+it('cells that have changed are inverted without their blanks, and the row has a sign of it', () => {
+  const options = { columns: 60, format: FORMAT, widths: new ColumnWidths(), hasTitles: false }
+  const [item, before]: readonly Row[] = [
+    ['a', '3', 'now', ''],
+    ['a', '2', 'before', ''],
+  ]
+  if (item === undefined || before === undefined) throw new Error('no rows')
+  const rowOf = (previous: Row | undefined, marks = {}) => tableRows(COLUMNS, [{ item, marks, previous }], options)
+  expect(rowOf(before)[0]?.spans.filter(([, style]) => style === 'mark')).toEqual([
+    ['3', 'mark'],
+    ['now', 'mark'],
+  ])
+  expect(textOf(rowOf(before))[0]).toMatch(/^ {2}~a/)
+  expect(textOf(rowOf(['b', '3', 'now', ''], { isMarked: true }))[0]).toMatch(/^ •~a/)
+  expect(rowOf(item)).toEqual(rowOf(undefined))
+})
+
 describe('the list of streams', () => {
   const titlesOf = (more: object, columns = 160, time: 'relative' | 'utc' = 'relative') => {
     const scene = demoScene('streams', { columns, rows: 30 }, { time, ...more })

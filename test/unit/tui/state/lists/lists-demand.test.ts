@@ -20,7 +20,14 @@ function demanded(state: State) {
 
 it('the data store requests only unknown documents of visible rows', () => {
   const { unread, ...rest } = demanded(stateOn('streams'))
-  expect(rest).toEqual({ streams: true, open: undefined, activity: false, watchdog: false, health: true })
+  expect(rest).toEqual({
+    streams: true,
+    open: undefined,
+    activity: false,
+    watchdog: false,
+    workers: false,
+    health: true,
+  })
   expect(unread.slice(0, 2)).toEqual(['s00', 's02'])
   expect(unread).toHaveLength(15)
   expect(demanded(stateOn('streams', { cursor: 's50', offset: 3 })).unread.slice(0, 1)).toEqual(['s47'])
@@ -39,6 +46,7 @@ it('for the open stream only that is requested', () => {
 it('journals and watchdogs are requested only if visible', () => {
   expect(demanded(stateOn('watchdog'))).toMatchObject({ streams: true, watchdog: true, activity: false })
   expect(demanded(stateOn('activity'))).toMatchObject({ streams: true, watchdog: false, activity: true })
+  expect(demanded(stateOn('workers'))).toMatchObject({ streams: true, watchdog: false, workers: true })
 })
 
 it('the line of health needs its numbers on each screen that has it', () => {

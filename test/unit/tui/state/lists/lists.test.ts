@@ -346,8 +346,8 @@ describe('deadlines and decisions', () => {
     const data = new DataStore()
     data.putWatchdog({
       next: [
-        { stream: 'z', dueMs: 1 },
-        { stream: 'a', dueMs: 2 },
+        { stream: 'z', dueMs: 1, limit: undefined },
+        { stream: 'a', dueMs: 2, limit: undefined },
       ],
     })
     const lists = new Lists()
