@@ -134,6 +134,8 @@ export interface ChangeDialog {
   readonly reason: TextField
   readonly typed: TextField
   readonly focus: 'reason' | 'typed' | 'no' | 'yes'
+  /** First visible line of the list of targets. */
+  readonly top: number
 }
 
 export interface Batch {

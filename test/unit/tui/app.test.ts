@@ -8,11 +8,12 @@ import { init, memoryStore, run } from '../ops/support.ts'
 const PREVIEW: Preview = {
   verb: 'cancel',
   question: 'This cancels a',
-  lines: ['a  inprocess'],
+  more: 0,
+  facts: [],
+  affected: ['a  inprocess'],
   count: 1,
   command: () => 'leasectl cancel a',
   confirm: { kind: 'yes' },
-  takesReason: true,
 }
 
 describe('the dashboard without its terminal', () => {
@@ -59,6 +60,8 @@ describe('the dashboard without its terminal', () => {
     press('c')
     await shows('This cancels a')
     press('w', 'h', 'y', 'enter', 'tab', 'enter')
+    await shows('✓ orders/1: canceled: o shows it')
+    press('o')
     await shows('run file /runs/1')
     expect(asked).toEqual([
       ['cancel', [{ stream: 'orders/1' }]],

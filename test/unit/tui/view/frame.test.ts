@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SCREENS } from '../../../../src/tui/state/state.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
-import { CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
+import { ABORT_DIALOG, CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
 
 // Times of day in the snapshots are local ones.
 beforeAll(() => void vi.stubEnv('TZ', 'UTC'))
@@ -51,5 +51,12 @@ describe.each(SIZES.map(size => ({ size, name: sizeName(size) })))('a terminal o
     expect(frame.rows).toHaveLength(size.rows)
     expect(tooWide(frame)).toEqual([])
     await expect(frameText(frame)).toMatchFileSnapshot(`frames/cancel-${name}.txt`)
+  })
+
+  it('shows all that matters about a change of many streams of a protected store', async () => {
+    const scene = dialogScene(ABORT_DIALOG, size)
+    const frame = frameOf({ ...scene, facts: { ...scene.facts, isProtected: true } })
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/abort-64-${name}.txt`)
   })
 })
