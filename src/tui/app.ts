@@ -58,7 +58,7 @@ export class App {
       ...(ports.isProtected ? { protectedName: ports.protectedName } : {}),
     })
     this.#effects = new Effects(ports, this.#store, this.#poll, action => this.#apply(action, 'data'))
-    this.#store.onChange(() => this.#notify('data'))
+    this.#store.onChange(() => this.#takeData())
   }
 
   /** A key, a resize, an answer. Errors thrown here are bugs. */
@@ -111,6 +111,12 @@ export class App {
     else this.#frozen ??= this.#store.snapshot()
     for (const effect of effects) this.#effects.carryOut(effect)
     this.#notify(why)
+  }
+
+  /** A stream that was opened on one of its events can have its cursor now. */
+  #takeData(): void {
+    if (this.#state.opening === undefined) this.#notify('data')
+    else this.#apply({ kind: 'opened' }, 'data')
   }
 
   #notify(why: RedrawCause): void {

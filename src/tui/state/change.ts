@@ -226,6 +226,9 @@ function targetsInStream(state: State, context: ScreenContext, verb: ChangeVerb)
   if (verb === 'break' || pane === 'xml' || open.nodes.length === 0) return { targets: [{ stream }], note: undefined }
   const { marks } = listOf(state)
   const cursor = cursorKey(state, context)
+  if (marks.size === 0 && context.listing.groups.has(cursor ?? '')) {
+    return { targets: [], note: 'a group cannot be changed: enter opens it' }
+  }
   const keys = marks.size > 0 ? marks : new Set(cursor === undefined ? [] : [cursor])
   const nodes = open.nodes.filter(node => keys.has(node.key))
   if (nodes.some(node => isRoot(node, open))) return targetsWithNote([{ stream }], keys.size - nodes.length, 'event')

@@ -14,19 +14,17 @@ import {
   toggleMark,
   withoutMarks,
 } from './cursor.ts'
+import { foldAll, foldOrGoUp, foldOthers, toggleFold, unfoldAll, unfoldOrGoDown } from './folding.ts'
 import type { KeyCommand } from './keys.ts'
-import { layoutOf, PANES_COLUMNS, PANES_ROWS } from './layout.ts'
+import { detailSize, layoutOf, PANES_COLUMNS, PANES_ROWS } from './layout.ts'
 import {
   back,
-  foldOrGoUp,
   goToMatchingLine,
   isScrolled,
   openStream,
   scrollTo,
   showScreen,
-  toggleFold,
   togglePane,
-  unfoldOrGoDown,
   withOnlyBroken,
 } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
@@ -79,6 +77,9 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   ),
   fold: treeCommand(foldOrGoUp),
   unfold: treeCommand(unfoldOrGoDown),
+  'fold-all': treeCommand(foldAll),
+  'fold-others': treeCommand(foldOthers),
+  'unfold-all': treeCommand(unfoldAll),
   enter: (state, context) =>
     state.screen === 'stream' ? treeCommand(toggleFold)(state, context) : only(openStream(state, context, 'tree')),
   back,
@@ -156,7 +157,9 @@ function screenCommand(to: Screen): Command {
 /** Explains where the details are not visible. */
 function toggleDetail(state: State, context: ScreenContext): State {
   const next = { ...state, isDetailOpen: !state.isDetailOpen }
-  if (!next.isDetailOpen || layoutOf(next).detail > layoutOf(state).detail) return next
+  const before = layoutOf(state)
+  const after = layoutOf(next)
+  if (!next.isDetailOpen || after.detail > before.detail || after.side > before.side) return next
   const isElsewhere = state.screen === 'stream' && state.pane !== 'tree'
   const needed = `${PANES_COLUMNS} columns and ${PANES_ROWS} rows are needed`
   return withNotice(
@@ -167,8 +170,9 @@ function toggleDetail(state: State, context: ScreenContext): State {
 }
 
 function scrollDetail(state: State, context: ScreenContext, by: 1 | -1): State {
-  const rows = layoutOf(state).detail - 1
-  if (!state.isDetailOpen || rows < 0) return withNotice(state, context, 'no details are open: d opens them')
+  const rows = detailSize(state).rows - 1
+  const isOpen = state.isDetailOpen || layoutOf(state).side > 0
+  if (!isOpen || rows < 0) return withNotice(state, context, 'no details are open: d opens them')
   const last = Math.max(0, context.detailLength(state) - rows)
   return { ...state, detailTop: clamp(state.detailTop + by, 0, last) }
 }

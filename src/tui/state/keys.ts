@@ -10,6 +10,9 @@ export type KeyCommand =
   | 'page-up'
   | 'fold'
   | 'unfold'
+  | 'fold-all'
+  | 'fold-others'
+  | 'unfold-all'
   | 'enter'
   | 'back'
   | 'filter'
@@ -60,6 +63,8 @@ interface KeyBinding {
   readonly hint?: string
   /** Screens where it works; all without it. */
   readonly screens?: readonly Screen[]
+  /** Panes of the second screen where it works; all without it. */
+  readonly panes?: readonly State['pane'][]
   readonly group: 'Move' | 'View' | 'Select' | 'Change' | 'Screens' | 'Program'
 }
 
@@ -96,6 +101,30 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'unfold, or go to the first child',
     group: 'Move',
     screens: ['stream'],
+  },
+  {
+    command: 'fold-all',
+    keys: ['-'],
+    does: 'fold everything below the root',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['tree'],
+  },
+  {
+    command: 'fold-others',
+    keys: ['_'],
+    does: 'fold everything but this event',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['tree'],
+  },
+  {
+    command: 'unfold-all',
+    keys: ['=', '+'],
+    does: 'unfold everything; again: groups too',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['tree'],
   },
   {
     command: 'filter',
@@ -229,8 +258,11 @@ const LABELS: ReadonlyMap<string, string> = new Map([
 const BY_KEY: ReadonlyMap<string, readonly KeyBinding[]> = byKey()
 
 /** The binding of a key on the current screen; `undefined` if it does nothing there. */
-export function bindingFor({ key }: Pick<KeyPress, 'key'>, { screen }: Pick<State, 'screen'>): KeyBinding | undefined {
-  return BY_KEY.get(key)?.find(binding => worksOn(binding, screen))
+export function bindingFor(
+  { key }: Pick<KeyPress, 'key'>,
+  { screen, pane }: Pick<State, 'screen' | 'pane'>,
+): KeyBinding | undefined {
+  return BY_KEY.get(key)?.find(binding => worksOn(binding, screen) && (binding.panes?.includes(pane) ?? true))
 }
 
 /** True if the binding works on the screen. */

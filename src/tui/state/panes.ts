@@ -1,7 +1,7 @@
-import type { OpenStream, TreeNode } from '../data/types.ts'
 import type { ScreenContext } from './context.ts'
-import { cursorIndex, heightOf, moveBy, moveToKey, openStreamOf, streamUnderCursor } from './cursor.ts'
+import { cursorKey, heightOf, openStreamOf, streamUnderCursor } from './cursor.ts'
 import { filterWords, searchable } from './lists/rows.ts'
+import { openingFrom, withOpening } from './opening.ts'
 import type { Screen, State } from './state.ts'
 import { clamp, FRESH_LIST, listOf, only, type Transition, withList, withNotice } from './transition.ts'
 
@@ -141,62 +141,6 @@ function mostColumns(code: number): number {
   return code < 0x300 ? 1 : 2
 }
 
-/** `h`: folds the rows below the cursor; if there are none or they are folded, goes to the parent. */
-export function foldOrGoUp(state: State, context: ScreenContext): State {
-  const place = placeOf(state, context)
-  if (place === undefined) return state
-  if (isParent(place) && !state.folded.has(place.node.key)) return withFoldToggled(state, place.node)
-  return moveToKey(state, context, parentOf(place)?.key)
-}
-
-/** `l`: unfolds the rows below the cursor, or goes to the first of them. */
-export function unfoldOrGoDown(state: State, context: ScreenContext): State {
-  const place = placeOf(state, context)
-  if (place === undefined || !isParent(place)) return state
-  if (state.folded.has(place.node.key)) return withFoldToggled(state, place.node)
-  const next = context.listing.keys[cursorIndex(state, context) + 1]
-  const isBelow = place.open.nodes.slice(place.at + 1, place.node.end).some(({ key }) => key === next)
-  return isBelow ? moveBy(state, context, 1) : state
-}
-
-/** `enter`: folds or unfolds. */
-export function toggleFold(state: State, context: ScreenContext): State {
-  const place = placeOf(state, context)
-  return place !== undefined && isParent(place) ? withFoldToggled(state, place.node) : state
-}
-
-interface Place {
-  readonly open: OpenStream
-  readonly at: number
-  readonly node: TreeNode
-}
-
-function placeOf(state: State, context: ScreenContext): Place | undefined {
-  const open = openStreamOf(state, context)
-  const key = context.listing.keys[cursorIndex(state, context)]
-  const at = open?.nodes.findIndex(node => node.key === key) ?? -1
-  const node = open?.nodes[at]
-  return open !== undefined && node !== undefined ? { open, at, node } : undefined
-}
-
-function isParent({ node, at }: Place): boolean {
-  return node.end > at + 1
-}
-
-function parentOf({ open, at, node }: Place): TreeNode | undefined {
-  for (let above = at - 1; above >= 0; above--) {
-    const candidate = open.nodes[above]
-    if (candidate !== undefined && candidate.depth < node.depth) return candidate
-  }
-  return undefined
-}
-
-function withFoldToggled(state: State, { key }: TreeNode): State {
-  const folded = new Set(state.folded)
-  if (!folded.delete(key)) folded.add(key)
-  return { ...state, folded }
-}
-
 /** Switches to another screen, which unfreezes the display. */
 export function showScreen(state: State, context: ScreenContext, screen: Screen): State {
   if (screen === state.screen) return state
@@ -206,15 +150,35 @@ export function showScreen(state: State, context: ScreenContext, screen: Screen)
   return unfreeze({ ...state, screen, cameFrom: state.screen === 'stream' ? state.cameFrom : state.screen })
 }
 
-/** Opens the stream of the row under the cursor. Reopening the last stream keeps its cursor and folds. */
+/**
+ * Opens the stream of the row under the cursor, on the event that the screen is about. Reopening the last stream keeps its
+ * cursor, and folds are kept by the name of their stream.
+ */
 export function openStream(state: State, context: ScreenContext, pane: State['pane']): State {
   const stream = streamUnderCursor(state, context)
   if (stream === undefined || state.screen === 'stream') return state
   const isSame = stream === state.stream
-  const fresh = { ...state, lists: { ...state.lists, stream: FRESH_LIST }, folded: new Set<string>(), paneTop: 0 }
+  const opening = openingFrom(state, context, cursorKey(state, context) ?? '')
+  const fresh = { ...withFoldsOf(state, stream), lists: { ...state.lists, stream: FRESH_LIST }, paneTop: 0 }
   const there = isSame ? withPane(state, pane) : { ...fresh, pane }
-  return unfreeze({ ...there, stream, screen: 'stream', cameFrom: state.screen })
+  const next = unfreeze({ ...there, stream, screen: 'stream', cameFrom: state.screen, opening })
+  return withOpening(next, context)
 }
+
+/** Streams whose folds are remembered. */
+const MOST_KEPT = 50
+
+function withFoldsOf(state: State, stream: string): State {
+  const { folded, openGroups } = state
+  const kept = new Map(state.keptFolds)
+  kept.delete(state.stream)
+  if (folded.size + openGroups.size > 0) kept.set(state.stream, { folded, openGroups })
+  const [oldest] = kept.keys()
+  if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest)
+  return { ...state, ...(kept.get(stream) ?? NO_FOLDS), keptFolds: kept }
+}
+
+const NO_FOLDS = { folded: new Set<string>(), openGroups: new Set<string>() }
 
 /** Toggles timeline or XML; on other screens, opens that pane of the stream under the cursor. */
 export function togglePane(state: State, context: ScreenContext, pane: 'timeline' | 'xml'): State {

@@ -1,4 +1,5 @@
 import type { ScreenContext } from './context.ts'
+import { cursorKey, moveToKey } from './cursor.ts'
 import type { KeyPress, OutputDialog, Prompt, State, TextField } from './state.ts'
 import { EMPTY_FIELD, editField, fieldWith, pasteText } from './text-field.ts'
 import { listOf, only, type Transition, withList } from './transition.ts'
@@ -27,7 +28,9 @@ export function promptKey(
   const { key } = press
   if (key === 'escape' || key === 'ctrl-c') return only(leavePrompt(state, prompt))
   if (key === 'enter')
-    return prompt.kind === 'filter' ? only(closePrompt(state)) : enterLine(state, context, prompt, run)
+    return prompt.kind === 'filter'
+      ? only(onFirstMatch(closePrompt(state), context))
+      : enterLine(state, context, prompt, run)
   if (prompt.kind === 'line' && (key === 'up' || key === 'down')) return only(recallLine(state, prompt, key))
   const field = editField(prompt.field, press)
   return only(field === undefined ? state : withField(state, prompt, field))
@@ -35,6 +38,18 @@ export function promptKey(
 
 export function promptPaste(state: State, prompt: Prompt, text: string): State {
   return withField(state, prompt, pasteText(prompt.field, text))
+}
+
+/** In the tree, rows above a match are shown too: the cursor goes to the first match itself. */
+function onFirstMatch(state: State, context: ScreenContext): State {
+  const key = cursorKey(state, context)
+  const { listing } = context
+  if (state.screen !== 'stream' || key === undefined || !listing.isFaint(key)) return state
+  return moveToKey(
+    state,
+    context,
+    listing.keys.find(each => !listing.isFaint(each)),
+  )
 }
 
 export type RunOwnCommand = (state: State, command: 'quit' | 'help') => Transition

@@ -19,6 +19,12 @@ export interface State {
   readonly pane: 'tree' | 'timeline' | 'xml'
   /** Keys of folded tree nodes. */
   readonly folded: ReadonlySet<string>
+  /** Keys of open groups of tree nodes. */
+  readonly openGroups: ReadonlySet<string>
+  /** The folds of streams that were open before, by name. */
+  readonly keptFolds: ReadonlyMap<string, Pick<State, 'folded' | 'openGroups'>>
+  /** Where the cursor goes as soon as the opened stream has been read. */
+  readonly opening: Opening | undefined
   /** First visible row of the XML. */
   readonly paneTop: number
   readonly isDetailOpen: boolean
@@ -40,6 +46,13 @@ export interface State {
   /** Number of previews requested: identifies the answer to the latest one. */
   readonly requests: number
 }
+
+/** The event on which a stream is opened: the first failure, the soonest due one, that of a filter or of a change. */
+export type Opening =
+  | { readonly kind: 'broken' }
+  | { readonly kind: 'due' }
+  | { readonly kind: 'match'; readonly filter: string }
+  | { readonly kind: 'event'; readonly id: string }
 
 export interface Size {
   readonly columns: number
@@ -161,6 +174,8 @@ export type Action =
   /** Several characters at once, as terminals send them in a bracketed paste. Never taken as commands. */
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'resize'; readonly size: Size }
+  /** The open stream was read. */
+  | { readonly kind: 'opened' }
   /** Time has passed: notices and unlocked changes expire. */
   | { readonly kind: 'tick' }
   | { readonly kind: 'previewed'; readonly request: number; readonly preview: Preview }

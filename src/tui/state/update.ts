@@ -4,6 +4,8 @@ import type { ScreenContext } from './context.ts'
 import { heightOf, rememberCursor } from './cursor.ts'
 import { dialogKey, dialogPaste, topOf } from './dialogs.ts'
 import { bindingFor } from './keys.ts'
+import { layoutOf } from './layout.ts'
+import { withOpening } from './opening.ts'
 import { isScrolled, scrollTo } from './panes.ts'
 import { promptKey, promptPaste } from './prompt.ts'
 import type { Action, KeyPress, State } from './state.ts'
@@ -17,7 +19,7 @@ export { initialState } from './initial-state.ts'
  * the screen that `state` shows.
  */
 export function update(state: State, action: Action, context: ScreenContext): Transition {
-  const [next, effects] = applyAction(rememberCursor(state, context), action, context)
+  const [next, effects] = applyAction(withOpening(rememberCursor(state, context), context), action, context)
   return [withDetailsOfCursor(state, withinBounds(next, context)), effects]
 }
 
@@ -25,7 +27,7 @@ export function update(state: State, action: Action, context: ScreenContext): Tr
 function withDetailsOfCursor(before: State, after: State): State {
   if (after.detailTop === 0) return after
   const isSame = before.stream === after.stream && before.lists.stream.cursor === after.lists.stream.cursor
-  return isSame && after.isDetailOpen ? after : { ...after, detailTop: 0 }
+  return isSame && (after.isDetailOpen || layoutOf(after).side > 0) ? after : { ...after, detailTop: 0 }
 }
 
 function applyAction(state: State, action: Action, context: ScreenContext): Transition {
@@ -34,6 +36,8 @@ function applyAction(state: State, action: Action, context: ScreenContext): Tran
       return pressKey(state, context, action.press)
     case 'paste':
       return only(paste(state, action.text))
+    case 'opened':
+      return only(state)
     case 'resize':
       return only({ ...state, size: action.size })
     case 'tick':

@@ -1,5 +1,5 @@
 import type { Scene } from '../state/context.ts'
-import { dialogHeight, layoutOf, type ScreenLayout } from '../state/layout.ts'
+import { detailSize, dialogHeight, layoutOf, type ScreenLayout } from '../state/layout.ts'
 import { activityRows } from './activity.ts'
 import { asciiRow } from './ascii.ts'
 import { dialogRows } from './dialogs/dialog.ts'
@@ -7,7 +7,7 @@ import { footRow } from './footer.ts'
 import { helpRows } from './help.ts'
 import { leaseRows } from './leases.ts'
 import { listDetailRows } from './list-detail.ts'
-import { type Area, type Frame, filled, rowOf, type ScreenRow } from './row.ts'
+import { type Area, BLANK, besideRow, type Frame, filled, rowOf, type ScreenRow } from './row.ts'
 import { statusRow } from './status-line.ts'
 import { detailRows } from './stream/detail.ts'
 import { tailRows } from './stream/journal.ts'
@@ -40,13 +40,22 @@ function screenRows(scene: Scene, { columns }: Area): ScreenRow[] {
     rows <= 0 ? [] : filled(draw(area(rows)), area(rows))
   return [
     ...headRows(scene, layout),
-    ...part(layout.body, body => bodyRows(scene, body)),
+    ...part(layout.body, body => (layout.side > 0 ? bodyWithDetail(scene, body) : bodyRows(scene, body))),
     ...part(layout.detail, pane =>
       scene.state.screen === 'stream' ? detailRows(scene, pane) : listDetailRows(scene, pane),
     ),
     ...part(layout.tail, pane => tailRows(scene, pane)),
     ...(layout.foot > 0 ? [footRow(scene)] : []),
   ]
+}
+
+/** The list, and the details of the row under the cursor beside it. */
+function bodyWithDetail(scene: Scene, { columns, rows }: Area): ScreenRow[] {
+  const pane = detailSize(scene.state)
+  const width = columns - pane.columns - 1
+  const list = filled(bodyRows(scene, { columns: width, rows }), { columns: width, rows })
+  const detail = filled(detailRows(scene, pane), pane)
+  return list.map((row, at) => besideRow(row, detail[at] ?? BLANK, width))
 }
 
 function headRows(scene: Scene, { head }: ScreenLayout): ScreenRow[] {

@@ -3,13 +3,17 @@ import type { StreamEvent } from '../../../stream/event.ts'
 import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import { shownOf } from '../shown-stream.ts'
-import type { ListState } from '../state.ts'
+import type { ListState, State } from '../state.ts'
 import { filterWords, listingOf, NO_ROWS, searchText } from './rows.ts'
+import { type Folding, hasGroups, treeRows } from './tree-rows.ts'
+
+type Folds = Pick<State, 'folded' | 'openGroups'>
 
 /** Inputs of a listing. */
 interface TreeInputs {
   readonly nodes: readonly TreeNode[]
   readonly folded: ReadonlySet<string>
+  readonly openGroups: ReadonlySet<string>
   readonly filter: string
   readonly moves: number
   readonly revision: number
@@ -27,13 +31,14 @@ export class TreeList {
   #listing: Listing = NO_ROWS
   #hasStale = false
 
-  listing({ filter, moves }: ListState, folded: ReadonlySet<string>, open: OpenStream, nowMs: number): Listing {
-    const now: TreeInputs = { nodes: open.nodes, folded, filter, moves, revision: open.revision, nowMs }
+  listing(list: ListState, { folded, openGroups }: Folds, open: OpenStream, nowMs: number): Listing {
+    const { filter, moves, cursor } = list
+    const now: TreeInputs = { nodes: open.nodes, folded, openGroups, filter, moves, revision: open.revision, nowMs }
     const before = this.#stream === open.name ? this.#inputs : undefined
     if (before !== undefined && isCurrent(before, now, this.#hasStale)) return this.#listing
     const keeps = before?.filter === filter && before.moves === moves
     this.#listing = filterWords(filter).isEmpty
-      ? unfiltered(open.nodes, folded)
+      ? unfiltered(open, { folded, openGroups, cursor })
       : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
     this.#inputs = now
     this.#stream = open.name
@@ -87,20 +92,19 @@ function showWithAncestors(
 
 function isCurrent(before: TreeInputs, now: TreeInputs, hasGhosts: boolean): boolean {
   if (before.nodes !== now.nodes || before.filter !== now.filter) return false
-  if (filterWords(now.filter).isEmpty) return before.folded === now.folded
+  if (filterWords(now.filter).isEmpty) {
+    if (before.folded !== now.folded) return false
+    if (!hasGroups(now.nodes)) return true
+    return before.openGroups === now.openGroups && before.revision === now.revision && before.moves === now.moves
+  }
   if (hasGhosts && before.moves !== now.moves) return false
   return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
 }
 
-function unfiltered(nodes: readonly TreeNode[], folded: ReadonlySet<string>): Listing {
-  const keys: string[] = []
-  for (let at = 0; at < nodes.length; ) {
-    const node = nodes[at]
-    if (node === undefined) break
-    keys.push(node.key)
-    at = folded.has(node.key) ? node.end : at + 1
-  }
-  return listingOf(keys, { matching: nodes.length, total: nodes.length })
+function unfiltered(open: OpenStream, folding: Folding): Listing {
+  const { keys, ...groups } = treeRows(open, folding)
+  const total = open.nodes.length
+  return listingOf(keys, { matching: total, total, ...groups })
 }
 
 function textsOf({ id, name, status, topic, key, msg, lc }: StreamEvent): readonly string[] {

@@ -14,6 +14,7 @@ import {
 import { type Deadline, deadlineOf } from '../../../stream/time/deadlines.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
+import { detailSize } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
 import { clamp } from '../../state/transition.ts'
 import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
@@ -21,8 +22,10 @@ import { safeText } from '../safe-text.ts'
 import { dueSpan, type RowTime, wholeTimeText } from '../times.ts'
 import { listWindow } from '../window.ts'
 import { journalSpans, shortJournalSpans } from './journal.ts'
+import { groupText } from './label.ts'
 import { openOf } from './open.ts'
-import { claimSpan, statusSpan, type VisibleNode, visibleNodes } from './tree.ts'
+import { claimSpan, statusSpan } from './tree.ts'
+import { type VisibleNode, visibleNodes } from './visible-nodes.ts'
 
 /**
  * Details of the event under the cursor, below a rule with its name. In few rows the two most important lines; in many
@@ -32,7 +35,12 @@ export function detailRows(scene: Scene, area: Area): ScreenRow[] {
   const found = underCursor(scene)
   if (found === undefined) return filled([ruleRow('', area.columns)], area)
   const { open, item } = found
-  const { event, node } = item
+  const { event, node, group } = item
+  if (group !== undefined) {
+    const keys = group.isOpen ? 'h folds them' : 'enter shows them'
+    const row = rowOf([[` ${keys}; what failed or runs has a row of its own`, 'dim']], area.columns)
+    return filled([ruleRow(groupText(group), area.columns), row], area)
+  }
   const title = `${safeText(node.id)} ${safeText(event?.name ?? '')}`.trimEnd()
   const context = contextOf(scene, found, area.columns)
   if (context === undefined) {
@@ -51,7 +59,7 @@ export function detailRows(scene: Scene, area: Area): ScreenRow[] {
 export function detailLength(scene: Scene): number {
   if (scene.state.screen !== 'stream' || scene.state.pane !== 'tree') return 0
   const found = underCursor(scene)
-  const context = found && contextOf(scene, found, scene.state.size.columns)
+  const context = found && contextOf(scene, found, detailSize(scene.state).columns)
   return context === undefined ? 0 : allLines(context).length
 }
 

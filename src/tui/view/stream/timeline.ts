@@ -20,8 +20,10 @@ import { noDocument } from '../empty.ts'
 import { type Area, cell, filled, joined, rowOf, type ScreenRow, type StyledText } from '../row.ts'
 import { dueSpan } from '../times.ts'
 import { listWindow } from '../window.ts'
+import { type LabelContext, labelContext, labelSpans } from './label.ts'
 import { openOf } from './open.ts'
-import { labelSpans, nodeHighlight, statusSpan, type VisibleNode, visibleNodes } from './tree.ts'
+import { nodeHighlight, statusSpan } from './tree.ts'
+import { type VisibleNode, visibleNodes } from './visible-nodes.ts'
 
 /**
  * A bar over time for each visible event, below a time axis. There is room after now for limits that end soon; the last
@@ -44,6 +46,7 @@ export function timelineRows(scene: Scene, area: Area): ScreenRow[] {
 const LEAST_FOR_LEGEND = 12
 
 interface TimelineContext {
+  readonly labels: LabelContext
   readonly open: OpenStream
   readonly shown: ShownStream
   readonly histories: EventHistories
@@ -76,7 +79,17 @@ function contextFor(
   const label = Math.max(11, Math.min(44, Math.floor((width - taken) * 0.4)))
   const columns = Math.max(1, width - 1 - label - GAP - taken)
   const scale = { ...extended(histories.extent, shown.nowMs), columns }
-  return { open, shown, histories, time: scene.state.time, width, label, scale, behind }
+  return {
+    labels: labelContext(scene, open),
+    open,
+    shown,
+    histories,
+    time: scene.state.time,
+    width,
+    label,
+    scale,
+    behind,
+  }
 }
 
 /** While events are open, one part in this many lies after now. */
@@ -113,7 +126,7 @@ function barRow(item: VisibleNode, context: TimelineContext): ScreenRow {
   const history = event === undefined || node.again ? undefined : context.histories.of.get(event.id)
   const spans: StyledText[] = [
     [isCursor ? '›' : ' ', 'plain'],
-    ...labelSpans(item, context.open, context.label),
+    ...labelSpans(item, context.labels, context.label),
     [' '.repeat(GAP), 'plain'],
   ]
   spans.push(...barSpans(item, history, context))
@@ -125,10 +138,11 @@ function barRow(item: VisibleNode, context: TimelineContext): ScreenRow {
 }
 
 function barSpans(
-  { event, node }: VisibleNode,
+  { event, node, group }: VisibleNode,
   history: EventHistory | undefined,
   { shown, scale }: TimelineContext,
 ): readonly StyledText[] {
+  if (group !== undefined) return [cell('', scale.columns)]
   if (event === undefined) return [cell('? missing', scale.columns, 'warn')]
   if (node.again) return [cell('↑ see above', scale.columns, 'dim')]
   if (history === undefined) return [cell('', scale.columns)]

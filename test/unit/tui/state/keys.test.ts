@@ -17,14 +17,14 @@ describe('the key table', () => {
         ({ keys }) => keys,
       )
       expect(new Set(keys).size).toBe(keys.length)
-      for (const key of keys) expect(bindingFor({ key }, { screen })?.keys).toContain(key)
+      for (const key of keys) expect(bindingFor({ key }, { screen, pane: 'tree' })?.keys).toContain(key)
     }
   })
 
   it('gives no meaning to keys of other screens', () => {
-    expect(bindingFor({ key: 'h' }, { screen: 'streams' })).toBeUndefined()
-    expect(bindingFor({ key: 'c' }, { screen: 'watchdog' })).toBeUndefined()
-    expect(bindingFor({ key: 'x' }, { screen: 'streams' })).toBeUndefined()
+    expect(bindingFor({ key: 'h' }, { screen: 'streams', pane: 'tree' })).toBeUndefined()
+    expect(bindingFor({ key: 'c' }, { screen: 'watchdog', pane: 'tree' })).toBeUndefined()
+    expect(bindingFor({ key: 'x' }, { screen: 'streams', pane: 'tree' })).toBeUndefined()
   })
 
   it('is complete in the help, in groups', () => {
