@@ -29,6 +29,7 @@ import {
 } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
 import type { Screen, State } from './state.ts'
+import { panBy, zoomBy } from './timeline.ts'
 import { clamp, copyText, listOf, only, type Transition, withNotice } from './transition.ts'
 import { toggleWrites } from './write-lock.ts'
 
@@ -80,6 +81,11 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   'fold-all': treeCommand(foldAll),
   'fold-others': treeCommand(foldOthers),
   'unfold-all': treeCommand(unfoldAll),
+  'zoom-in': (state, context) => only(zoomBy(state, context, 1 / 2)),
+  'zoom-out': (state, context) => only(zoomBy(state, context, 2)),
+  'zoom-reset': state => only({ ...state, zoom: undefined }),
+  earlier: (state, context) => only(panBy(state, context, -1)),
+  later: (state, context) => only(panBy(state, context, 1)),
   enter: (state, context) =>
     state.screen === 'stream' ? treeCommand(toggleFold)(state, context) : only(openStream(state, context, 'tree')),
   back,

@@ -13,6 +13,11 @@ export type KeyCommand =
   | 'fold-all'
   | 'fold-others'
   | 'unfold-all'
+  | 'zoom-in'
+  | 'zoom-out'
+  | 'zoom-reset'
+  | 'earlier'
+  | 'later'
   | 'enter'
   | 'back'
   | 'filter'
@@ -125,6 +130,49 @@ export const KEYS: readonly KeyBinding[] = [
     group: 'Move',
     screens: ['stream'],
     panes: ['tree'],
+  },
+  {
+    command: 'zoom-in',
+    keys: ['+', '='],
+    does: 'zoom into the timeline, around the event under the cursor',
+    hint: 'zoom',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'zoom-out',
+    keys: ['-'],
+    does: 'zoom out',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'earlier',
+    keys: ['['],
+    does: 'earlier part of the timeline',
+    hint: 'earlier/later',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'later',
+    keys: [']'],
+    does: 'later part of the timeline',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'zoom-reset',
+    keys: ['0'],
+    does: 'the whole timeline, as it grows',
+    hint: 'all',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
   },
   {
     command: 'filter',

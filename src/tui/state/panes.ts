@@ -159,7 +159,12 @@ export function openStream(state: State, context: ScreenContext, pane: State['pa
   if (stream === undefined || state.screen === 'stream') return state
   const isSame = stream === state.stream
   const opening = openingFrom(state, context, cursorKey(state, context) ?? '')
-  const fresh = { ...withFoldsOf(state, stream), lists: { ...state.lists, stream: FRESH_LIST }, paneTop: 0 }
+  const fresh = {
+    ...withFoldsOf(state, stream),
+    lists: { ...state.lists, stream: FRESH_LIST },
+    zoom: undefined,
+    paneTop: 0,
+  }
   const there = isSame ? withPane(state, pane) : { ...fresh, pane }
   const next = unfreeze({ ...there, stream, screen: 'stream', cameFrom: state.screen, opening })
   return withOpening(next, context)

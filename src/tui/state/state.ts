@@ -25,6 +25,8 @@ export interface State {
   readonly keptFolds: ReadonlyMap<string, Pick<State, 'folded' | 'openGroups'>>
   /** Where the cursor goes as soon as the opened stream has been read. */
   readonly opening: Opening | undefined
+  /** The visible period of the timeline; all of it without one. */
+  readonly zoom: { readonly fromMs: number; readonly toMs: number } | undefined
   /** First visible row of the XML. */
   readonly paneTop: number
   readonly isDetailOpen: boolean
