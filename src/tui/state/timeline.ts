@@ -91,7 +91,7 @@ function shownPart(state: State, context: ScreenContext): ShownPart | undefined 
   return { open, whole, from: positionOf(whole, zoom.fromMs), to: positionOf(whole, zoom.toMs) }
 }
 
-/** The middle of the work on the cursor's event, or of all its time. */
+/** The middle of the latest work on the cursor's event, or of its latest time. */
 function cursorPosition(
   state: State,
   context: ScreenContext,
@@ -106,10 +106,7 @@ function cursorPosition(
 }
 
 function rangeOf({ spans, ends }: EventHistory, nowMs: number): TimeRange | undefined {
-  const worked = spans.filter(({ phase }) => phase === 'running')
-  const parts = worked.length > 0 ? worked : spans
-  const fromMs = parts[0]?.fromMs ?? ends[0]?.atMs
-  if (fromMs === undefined) return undefined
-  const last = parts.at(-1)
-  return { fromMs, toMs: last === undefined ? fromMs : (last.toMs ?? nowMs) }
+  const last = spans.findLast(({ phase }) => phase === 'running') ?? spans.at(-1)
+  const fromMs = last?.fromMs ?? ends.at(-1)?.atMs
+  return fromMs === undefined ? undefined : { fromMs, toMs: last === undefined ? fromMs : (last.toMs ?? nowMs) }
 }

@@ -30,19 +30,36 @@ export class TreeList {
   #stream: string | undefined
   #listing: Listing = NO_ROWS
   #hasStale = false
+  /** The row under the cursor has a place of its own until the cursor moves. */
+  #isCursorKept = false
 
   listing(list: ListState, { folded, openGroups }: Folds, open: OpenStream, nowMs: number): Listing {
     const { filter, moves, cursor } = list
     const now: TreeInputs = { nodes: open.nodes, folded, openGroups, filter, moves, revision: open.revision, nowMs }
     const before = this.#stream === open.name ? this.#inputs : undefined
-    if (before !== undefined && isCurrent(before, now, this.#hasStale)) return this.#listing
+    if (before !== undefined && isCurrent(before, now, this.#hasStale) && this.#hasCursor(before, now, cursor)) {
+      return this.#listing
+    }
     const keeps = before?.filter === filter && before.moves === moves
     this.#listing = filterWords(filter).isEmpty
-      ? unfiltered(open, { folded, openGroups, cursor })
+      ? this.#unfiltered(open, { folded, openGroups, cursor })
       : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
     this.#inputs = now
     this.#stream = open.name
     return this.#listing
+  }
+
+  /** A group that hides the cursor's row shows it, and hides it again when the cursor leaves it. */
+  #hasCursor(before: TreeInputs, { nodes, moves, filter }: TreeInputs, cursor: string | undefined): boolean {
+    if (!hasGroups(nodes) || before.moves === moves || !filterWords(filter).isEmpty) return true
+    return !this.#isCursorKept && (cursor === undefined || this.#listing.indexOf(cursor) >= 0)
+  }
+
+  #unfiltered(open: OpenStream, folding: Folding): Listing {
+    const { keys, isCursorKept, ...groups } = treeRows(open, folding)
+    const total = open.nodes.length
+    this.#isCursorKept = isCursorKept
+    return listingOf(keys, { matching: total, total, ...groups })
   }
 
   #passing(open: OpenStream, { filter, nowMs }: TreeInputs, before: Listing): Listing {
@@ -95,16 +112,10 @@ function isCurrent(before: TreeInputs, now: TreeInputs, hasGhosts: boolean): boo
   if (filterWords(now.filter).isEmpty) {
     if (before.folded !== now.folded) return false
     if (!hasGroups(now.nodes)) return true
-    return before.openGroups === now.openGroups && before.revision === now.revision && before.moves === now.moves
+    return before.openGroups === now.openGroups && before.revision === now.revision
   }
   if (hasGhosts && before.moves !== now.moves) return false
   return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
-}
-
-function unfiltered(open: OpenStream, folding: Folding): Listing {
-  const { keys, ...groups } = treeRows(open, folding)
-  const total = open.nodes.length
-  return listingOf(keys, { matching: total, total, ...groups })
 }
 
 function textsOf({ id, name, status, topic, key, msg, lc }: StreamEvent): readonly string[] {

@@ -13,6 +13,8 @@ export interface TreeRows {
   readonly groups: ReadonlyMap<string, RowGroup>
   /** The last row among the children of an event with groups, by the position of the event. */
   readonly lastRows: ReadonlyMap<number, string>
+  /** The row under the cursor is shown although its group is closed. */
+  readonly isCursorKept: boolean
 }
 
 /** What the user has folded and opened. */
@@ -31,8 +33,9 @@ export function treeRows(open: OpenStream, folding: Folding): TreeRows {
   const { nodes } = open
   const { folded } = folding
   const wide = wideNodes(nodes)
-  if (wide.size === 0) return { keys: plainKeys(nodes, folded), groups: new Map(), lastRows: new Map() }
-  const rows: Rows = { keys: [], groups: new Map(), lastRows: new Map() }
+  if (wide.size === 0)
+    return { keys: plainKeys(nodes, folded), groups: new Map(), lastRows: new Map(), isCursorKept: false }
+  const rows: Rows = { keys: [], groups: new Map(), lastRows: new Map(), isCursorKept: false }
   const stack: (Range | RowGroup)[] = [{ from: 0, to: nodes.length }]
   for (let part = stack.pop(); part !== undefined; part = stack.pop()) {
     if ('key' in part) {
@@ -47,6 +50,7 @@ interface Rows {
   readonly keys: string[]
   readonly groups: Map<string, RowGroup>
   readonly lastRows: Map<number, string>
+  isCursorKept: boolean
 }
 
 interface Range {
@@ -94,8 +98,10 @@ function childrenOf(parent: number, open: OpenStream, folding: Folding, rows: Ro
   let nth = 0
   for (let at = parent + 1; at < end; nth++) {
     const to = nodes[at]?.end ?? end
-    const word = nth < FIRST_CHILDREN ? undefined : groupOf(open, at, folding.cursor)
-    if (word === undefined) shown.push({ from: at, to })
+    const word = nth < FIRST_CHILDREN ? undefined : groupOf(open, at)
+    const isKept = word !== undefined && nodes[at]?.key === folding.cursor
+    if (isKept) rows.isCursorKept = !folding.openGroups.has(groupKey(nodes[parent]?.key ?? '', word))
+    if (word === undefined || (rows.isCursorKept && isKept)) shown.push({ from: at, to })
     else {
       const others = hidden.get(word)
       if (others === undefined) hidden.set(word, [{ from: at, to }])
@@ -124,10 +130,10 @@ function groupKey(parent: string, word: string): string {
 }
 
 /** The status by which an event is grouped; `undefined` if it has a row of its own. */
-function groupOf(open: OpenStream, at: number, cursor: string | undefined): string | undefined {
+function groupOf(open: OpenStream, at: number): string | undefined {
   const node = open.nodes[at]
   const event = node === undefined || node.again ? undefined : open.event(node.id)
-  if (node === undefined || event === undefined || node.key === cursor) return undefined
+  if (node === undefined || event === undefined) return undefined
   if (event.status === 'aborted' || isRunning(event, node.end === at + 1)) return undefined
   return open.below(at).failed > 0 ? undefined : isWaitingJoin(event) ? 'waiting' : event.status
 }
