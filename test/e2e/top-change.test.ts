@@ -79,7 +79,7 @@ test('locked: no prompt opens; unlocked: a cancel with its reason, once, under o
   program.press('R')
   await program.until(/This retries b/)
   await agree(program, 'after all')
-  await program.until(/✓ b: retried/)
+  await program.until(/✓ b: reopened/)
   expect((await historyOf(store, 'b')).slice(1)).toMatchObject([
     { op: 'abort', why: 'stuck', by },
     { op: 'retry', why: 'after all', by },
@@ -161,7 +161,6 @@ test('three marked streams have one outcome each, also the one that another chan
   program.press('enter')
   await program.until(/✓ c: lease broken/)
   expect((await store.read('c'))?.lease.state).not.toBe('leased')
-  program.press('esc')
   await quit(program)
 })
 
@@ -173,8 +172,7 @@ test('a change of one event of a stream changes only that event', LIMIT, async (
   program.press('c')
   await program.until(/This cancels .*01\.00/)
   await agree(program, 'not this one')
-  await program.until(/✓ done +e 01\.00/)
-  program.press('esc')
+  await program.until(/✓ 01\.00 of e: canceled/)
   await program.until(/01\.00 Search +⊘ canceled/)
   expect((await historyOf(store, 'e')).slice(1)).toMatchObject([{ op: 'cancel', on: '01.00', why: 'not this one' }])
   await quit(program)
@@ -188,9 +186,8 @@ test('a stream that another changed after the preview is not changed', LIMIT, as
   await program.until(/\[ Yes, cancel \]/)
   await act(store, 'g', { op: 'start', event: '01.00', owner: OTHER, claimMs: 600_000 })
   await agree(program, 'too late')
-  await program.until(/✗ \S+ +g /)
+  await program.until(/✗ g: \S+: /)
   expect(await opsOf('g')).toEqual(['init', 'start'])
-  program.press('esc')
   await quit(program)
 })
 
@@ -277,8 +274,7 @@ test.skipIf(process.getuid?.() !== 0)(
     await program.until(/^› {2}s /m)
     program.press('c')
     await agree(program, 'why not')
-    await program.until(/✗ \S+ +s .*read-only/)
-    program.press('esc')
+    await program.until(/✗ s: .*read-only/)
     await program.until(/^› {2}s +(▶|○)/m)
     await quit(program)
     expect(readFileSync(path).equals(before)).toBe(true)

@@ -23,26 +23,26 @@ export interface QuietTimes {
 
 /** The times at which nothing ran and nothing changed. */
 export function quietTimes(histories: Iterable<EventHistory>): QuietTimes {
-  const changes: { readonly atMs: number; readonly running: number }[] = []
+  const changes: number[] = []
+  const runs: TimeRange[] = []
   for (const { spans, ends } of histories) {
-    for (const { phase, fromMs, toMs } of spans) {
-      const running = phase === 'running' ? 1 : 0
-      changes.push({ atMs: fromMs, running })
-      if (toMs !== undefined) changes.push({ atMs: toMs, running: -running })
+    for (const { phase, fromMs, toMs = Number.POSITIVE_INFINITY } of spans) {
+      if (phase === 'running') runs.push({ fromMs, toMs })
+      changes.push(fromMs)
+      if (toMs < Number.POSITIVE_INFINITY) changes.push(toMs)
     }
-    for (const { atMs } of ends) changes.push({ atMs, running: 0 })
+    for (const { atMs } of ends) changes.push(atMs)
   }
-  changes.sort((a, b) => a.atMs - b.atMs)
+  const isQuiet = (gap: TimeRange) => runs.every(run => run.toMs <= gap.fromMs || run.fromMs >= gap.toMs)
+  const times = Float64Array.from(changes).sort()
+  const lastMs = times.at(-1)
   const gaps: TimeRange[] = []
-  let running = 0
-  for (const [at, change] of changes.entries()) {
-    const before = changes[at - 1]
-    if (before !== undefined && running === 0 && change.atMs - before.atMs >= LEAST_GAP_MS) {
-      gaps.push({ fromMs: before.atMs, toMs: change.atMs })
-    }
-    running += change.running
+  for (let at = 1; at < times.length; at++) {
+    const gap = { fromMs: times[at - 1] ?? 0, toMs: times[at] ?? 0 }
+    if (lengthOf(gap) >= LEAST_GAP_MS && isQuiet(gap)) gaps.push(gap)
   }
-  return { gaps, sinceMs: running === 0 ? changes.at(-1)?.atMs : undefined }
+  const isIdle = runs.every(({ toMs }) => toMs < Number.POSITIVE_INFINITY)
+  return { gaps, sinceMs: isIdle ? lastMs : undefined }
 }
 
 /** The gaps of a period that are folded, in order: those much longer than everything else in it. */

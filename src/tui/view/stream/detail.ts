@@ -1,6 +1,6 @@
 import type { ShownStream } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
-import { cut, wrapped } from '../../../formats/terminal/width.ts'
+import { cut, cutInside, wrapped } from '../../../formats/terminal/width.ts'
 import type { JournalEntry } from '../../../ops/read-stream.ts'
 import {
   attemptOf,
@@ -41,7 +41,8 @@ export function detailRows(scene: Scene, area: Area): ScreenRow[] {
     const row = rowOf([[` ${keys}; what failed or runs has a row of its own`, 'dim']], area.columns)
     return filled([ruleRow(groupText(group), area.columns), row], area)
   }
-  const title = `${safeText(node.id)} ${safeText(event?.name ?? '')}`.trimEnd()
+  const id = cutInside(safeText(node.id), Math.max(12, area.columns - ROOM_FOR_NAME))
+  const title = `${id} ${safeText(event?.name ?? '')}`.trimEnd()
   const context = contextOf(scene, found, area.columns)
   if (context === undefined) {
     return filled([ruleRow(title, area.columns), missingRow(item, open, area.columns)], area)
@@ -54,6 +55,9 @@ export function detailRows(scene: Scene, area: Area): ScreenRow[] {
   const rows = shown.map(spans => rowOf([[' ', 'plain'], ...spans], area.columns))
   return filled([ruleRow(`${title}${place}`, area.columns), ...rows], area)
 }
+
+/** Columns of the title beside a long id: the ids of deep events differ at their end. */
+const ROOM_FOR_NAME = 40
 
 /** Number of lines of all details of the event under the cursor: they may take more rows than the pane has. */
 export function detailLength(scene: Scene): number {

@@ -23,7 +23,9 @@ export function labelContext(scene: Scene, open: OpenStream): LabelContext {
   const group = listing.groups.get(key)
   const at = positionsOf(open.nodes).get(key) ?? -1
   const depth = group === undefined ? (open.nodes[at]?.depth ?? 0) : depthOfGroup(open, group.parent)
-  return { open, listing, hiddenColumns: width => Math.max(0, indentColumns(depth) - mostIndent(width)) }
+  // Some levels below the cursor's are visible too.
+  const hiddenColumns = (width: number) => Math.max(0, indentColumns(depth) - Math.ceil((2 * mostIndent(width)) / 3))
+  return { open, listing, hiddenColumns }
 }
 
 /**

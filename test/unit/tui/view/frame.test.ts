@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SCREENS } from '../../../../src/tui/state/state.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
 import { ABORT_DIALOG, CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
+import { dayLaterScene, deepScene, wideScene } from '../support/tree-scenes.ts'
 
 // Times of day in the snapshots are local ones.
 beforeAll(() => void vi.stubEnv('TZ', 'UTC'))
@@ -35,6 +36,16 @@ describe.each(SIZES.map(size => ({ size, name: sizeName(size) })))('a terminal o
     const { lists } = demoScene('stream', size).state
     const stream = { ...lists.stream, cursor: '03.00' }
     const frame = frameOf(demoScene('stream', size, { isDetailOpen, lists: { ...lists, stream } }))
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/${file}-${name}.txt`)
+  })
+
+  it.each([
+    ['very many children of one event', 'tree-wide', wideScene],
+    ['a tree of 45 levels', 'tree-deep', deepScene],
+    ['the timeline of an hour, and a retry a day later', 'timeline-day-later', dayLaterScene],
+  ])('shows %s', async (_what, file, sceneOf) => {
+    const frame = frameOf(sceneOf(size))
     expect(tooWide(frame)).toEqual([])
     await expect(frameText(frame)).toMatchFileSnapshot(`frames/${file}-${name}.txt`)
   })
