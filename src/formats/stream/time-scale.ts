@@ -296,19 +296,21 @@ function lastColumn(scale: TimeScale, fromMs: number, toMs: number): number {
   return at > columnOf(scale, fromMs) && columnOf(scale, toMs - 1) < at ? at - 1 : at
 }
 
-/** Merges neighbours with the same glyph into one piece. */
+/** Merges neighbours with the same glyph and style into one piece. */
 function piecesOf(cells: readonly (BarSign | undefined)[]): StyledPiece[] {
   const pieces: StyledPiece[] = []
   for (let at = 0; at < cells.length; ) {
     const sign = cells[at]
-    const end = cells.findIndex(
-      (cell, other) => other > at && (cell?.glyph !== sign?.glyph || cell?.style !== sign?.style),
-    )
-    const glyphs = (sign?.glyph ?? ' ').repeat((end < 0 ? cells.length : end) - at)
-    pieces.push([glyphs, sign?.style ?? 'plain'])
-    at = end < 0 ? cells.length : end
+    let end = at + 1
+    while (end < cells.length && looksAlike(cells[end], sign)) end++
+    pieces.push([(sign?.glyph ?? ' ').repeat(end - at), sign?.style ?? 'plain'])
+    at = end
   }
   return pieces
+}
+
+function looksAlike(a: BarSign | undefined, b: BarSign | undefined): boolean {
+  return a === b || (a?.glyph === b?.glyph && a?.style === b?.style)
 }
 
 /** The total time spent in a phase, `-` for none. */

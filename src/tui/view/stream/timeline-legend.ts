@@ -117,9 +117,11 @@ function ownerParts(view: StreamView, columns: number): StyledText[][] {
 
 const ROOM_FOR_REST = 16
 
+/** Cached per view: computing them looks at every event. */
+const signsOf = cached((view: StreamView) => [...barSigns(historiesOf(view).of.values()), CLAIMED, DUE])
+
 function signRow(view: StreamView, columns: number): ScreenRow {
-  const signs = [...barSigns(historiesOf(view).of.values()), CLAIMED, DUE]
-  const parts = signs.map(({ glyph, style, word }): StyledText[] => [
+  const parts = signsOf(view).map(({ glyph, style, word }): StyledText[] => [
     [glyph, style],
     // Shortens `ready to be claimed` to `ready`.
     [` ${word.replace(/ (?:to|for) .*/, '')}`, 'dim'],
