@@ -28,6 +28,7 @@ function screenOf(events: readonly EventText[], given: Partial<State> = {}) {
       open,
       streams: [streamEntry('s', { failed: 1, failedId: '02.00' })],
       activity: [activity('s', 3, { on: '01.07' })],
+      watchdog: { next: [{ stream: 's', dueMs: NOW_MS }] },
     })
     return { ...world, listing: lists.listing(state, world.data, NOW_MS) }
   }
@@ -198,13 +199,14 @@ describe('a deep tree', () => {
 })
 
 describe('a stream', () => {
+  const AT = new Date(NOW_MS - 60_000).toISOString()
   const EVENTS: readonly EventText[] = [
     { id: '00', name: 'Start', status: 'inprocess', next: '01.00|02.00|03.00' },
-    { id: '01.00', name: 'A', status: 'init', timeout: '01:00:00' },
+    { id: '01.00', name: 'A', status: 'init', timeout: '01:00:00', created: AT },
     { id: '02.00', name: 'B', status: 'aborted', next: '02.01', msg: 'ETIMEDOUT' },
     { id: '02.01', name: 'C', status: 'aborted' },
-    { id: '03.00', name: 'D', status: 'init', timeout: '00:01:00' },
-    { id: '01.07', name: 'E', prev: '03.00', status: 'init' },
+    { id: '03.00', name: 'D', status: 'init' },
+    { id: '01.07', name: 'E', prev: '03.00', status: 'init', timeout: '00:01:00', created: AT },
   ]
   const from = (screen: State['screen'], list: Partial<State['lists']['streams']> = {}) => {
     const { lists } = initialState({ size: { columns: 80, rows: 24 }, writes: 'locked', nowMs: 0, time: 'relative' })
@@ -223,6 +225,10 @@ describe('a stream', () => {
     const streams = { ...lists.streams, filter: 's' }
     const there = screenOf(EVENTS, { screen: 'streams', stream: '', lists: { ...lists, streams } })
     expect(there.press('enter').become(EVENTS).cursor).toBe('00')
+  })
+
+  it('opens on the event that is due next from the watchdog', () => {
+    expect(from('watchdog').cursor).toBe('01.07')
   })
 
   it('opens on the event of a change, with the rows above it unfolded', () => {
