@@ -136,12 +136,14 @@ export class App {
     this.#notify(why)
   }
 
+  /** A stream may have failed; one that was opened on one of its events can have its cursor now. */
   #takeData(): void {
     const { failures } = this.#store
     const count = failures.count - this.#failuresSeen
     this.#failuresSeen = failures.count
     if (count > 0 && failures.latest !== undefined)
       this.#apply({ kind: 'failed', count, latest: failures.latest }, 'data')
+    else if (this.#state.opening !== undefined) this.#apply({ kind: 'opened' }, 'data')
     else this.#notify('data')
   }
 

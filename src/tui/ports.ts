@@ -16,16 +16,18 @@ export interface Preview {
   readonly verb: ChangeVerb
   /** `This cancels 3 streams`, safe to print. */
   readonly question: string
-  /** Lines of safe text: the first targets with their state and the consequences, such as `4 open events below`. */
-  readonly lines: readonly string[]
-  /** Number of changes to be made. 0: nothing to do, `lines` say why. */
+  /** Lines of safe text, one for each of the first targets: its state and what follows, such as `4 open events below`. */
+  readonly affected: readonly string[]
+  /** Number of targets after those. */
+  readonly more: number
+  /** Lines of safe text that must be read before a yes: totals, what is left out, and why. */
+  readonly facts: readonly string[]
+  /** Number of changes to be made. 0: nothing to do, `facts` say why. */
   readonly count: number
   /** The equivalent command line, without the reason. */
   readonly command: (reason: string) => string
   /** How the user confirms: `yes`, or by typing the count or the name exactly. */
   readonly confirm: { readonly kind: 'yes' } | { readonly kind: 'type'; readonly text: string; readonly what: string }
-  /** A reason is asked for. */
-  readonly takesReason: boolean
 }
 
 /** The outcome of one target. */

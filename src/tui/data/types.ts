@@ -78,8 +78,8 @@ export interface TreeNode {
   readonly key: string
   readonly id: string
   readonly depth: number
-  /** Tree lines before the fold mark: `│ └─`. */
-  readonly lines: string
+  /** Position of the event above it; -1 for a root. */
+  readonly parent: number
   /** Position after its subtree: `at + 1` for a leaf. */
   readonly end: number
   /** The event is listed above already: a cycle or a second path to it. */

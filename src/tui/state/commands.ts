@@ -18,22 +18,14 @@ import {
   toggleMark,
   withoutMarks,
 } from './cursor.ts'
+import { foldAll, foldOrGoUp, foldOthers, toggleFold, unfoldAll, unfoldOrGoDown } from './folding.ts'
 import type { KeyCommand } from './keys.ts'
 import { layoutOf, PANES_COLUMNS, PANES_ROWS } from './layout.ts'
-import {
-  back,
-  foldOrGoUp,
-  isScrolled,
-  openStream,
-  showScreen,
-  toggleFold,
-  togglePane,
-  unfoldOrGoDown,
-  withOnlyBroken,
-} from './panes.ts'
+import { back, isScrolled, openStream, showScreen, togglePane, withOnlyBroken } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
 import type { KeyPrefix, KeyPress, Screen, State } from './state.ts'
 import { focusDetail, openRow, scrollDetail } from './text/keys.ts'
+import { panBy, zoomBy } from './timeline.ts'
 import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
 import { openView } from './views.ts'
 import { toggleWrites } from './write-lock.ts'
@@ -68,6 +60,14 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   center: prefixCommand('center'),
   fold: treeCommand(foldOrGoUp),
   unfold: treeCommand(unfoldOrGoDown),
+  'fold-all': treeCommand(foldAll),
+  'fold-others': treeCommand(foldOthers),
+  'unfold-all': treeCommand(unfoldAll),
+  'zoom-in': (state, context) => only(zoomBy(state, context, 1 / 2)),
+  'zoom-out': (state, context) => only(zoomBy(state, context, 2)),
+  'zoom-reset': state => only({ ...state, zoom: undefined }),
+  earlier: (state, context) => only(panBy(state, context, -1)),
+  later: (state, context) => only(panBy(state, context, 1)),
   enter: (state, context, press) =>
     state.screen === 'stream'
       ? treeCommand(toggleFold)(state, context, press)
@@ -155,7 +155,9 @@ function screenCommand(to: Screen): Command {
 /** Explains where the details are not visible. */
 function toggleDetail(state: State, context: ScreenContext): State {
   const next = { ...state, isDetailOpen: !state.isDetailOpen, isDetailFocused: false }
-  if (!next.isDetailOpen || layoutOf(next).detail > layoutOf(state).detail) return next
+  const before = layoutOf(state)
+  const after = layoutOf(next)
+  if (!next.isDetailOpen || after.detail > before.detail || after.side > before.side) return next
   const isElsewhere = state.screen === 'stream' && state.pane !== 'tree'
   const needed = `${PANES_COLUMNS} columns and ${PANES_ROWS} rows are needed`
   return withNotice(

@@ -18,6 +18,22 @@ export interface Listing {
   /** Number of rows that match the filter, and of all rows. */
   readonly matching: number
   readonly total: number
+  /** Rows of the tree that stand for many children of one event, by key. */
+  readonly groups: ReadonlyMap<string, RowGroup>
+  /** The last row among the children of an event with such rows, by the event's position in the tree. */
+  readonly lastRows: ReadonlyMap<number, string>
+}
+
+/** Children of one event that have the same status, as one row. */
+export interface RowGroup {
+  readonly key: string
+  /** Position of the event in the tree. */
+  readonly parent: number
+  /** Their status. */
+  readonly word: string
+  readonly count: number
+  /** Their rows follow. */
+  readonly isOpen: boolean
 }
 
 /** Constant while the dashboard runs. */

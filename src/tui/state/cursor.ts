@@ -133,6 +133,7 @@ export function isRoot({ id }: TreeNode, open: OpenStream | undefined): boolean 
 export function toggleMark(state: State, context: ScreenContext): State {
   const key = cursorKey(state, context)
   if (key === undefined) return state
+  if (context.listing.groups.has(key)) return withNotice(state, context, 'a group cannot be marked: enter opens it')
   const marks = new Set(listOf(state).marks)
   if (!marks.delete(key)) marks.add(key)
   return moveBy(withList(state, { marks }), context, 1)
@@ -141,7 +142,7 @@ export function toggleMark(state: State, context: ScreenContext): State {
 /** Marks all rows that match the filter, and says how many. */
 export function markAll(state: State, context: ScreenContext): State {
   const { keys, isFaint } = matchingRows(context)
-  const rows = keys.filter(key => !isFaint(key))
+  const rows = keys.filter(key => !isFaint(key) && !context.listing.groups.has(key))
   const marks = new Set([...listOf(state).marks, ...rows])
   const inAll = marks.size > rows.length ? `, ${spacedCount(marks.size)} in all` : ''
   const soFar = state.screen === 'streams' && !context.data.streams.isComplete ? '; the list is not complete yet' : ''

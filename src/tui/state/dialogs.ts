@@ -1,4 +1,4 @@
-import { changeKey, changePaste, isRunning } from './change.ts'
+import { changeKey, changePaste, isRunning, listedTargets } from './change.ts'
 import { columnsKey } from './columns-dialog.ts'
 import type { ScreenContext } from './context.ts'
 import { helpLayout } from './help.ts'
@@ -79,7 +79,7 @@ function textKey(
   press: KeyPress,
 ): Transition {
   const opened = press.key === 'enter' ? openedStream(context, dialog) : undefined
-  if (opened !== undefined) return only(openNamed(closeDialog(state), opened))
+  if (opened !== undefined) return only(openNamed(closeDialog(state), context, opened))
   if (isCloseKey(press) || CLOSING[dialog.kind].has(press.key)) return leaveText(state, context, dialog)
   if (dialog.kind === 'outcomes' && press.key === 's' && isRunning(state.batch) && !state.batch.isStopping) {
     const [next, effects] = stopChange(state, false)
@@ -91,6 +91,9 @@ function textKey(
   }
   if (dialog.kind === 'output' && dialog.cursor !== undefined)
     return only({ ...state, dialog: withCursorMoved(state, { ...dialog, cursor: dialog.cursor }, press) })
+  if (dialog.kind === 'outcomes' && !isScrollKey(press)) {
+    return only(withNotice(state, context, 'the outcomes have the keys: esc closes them'))
+  }
   const top = topAfterKey(state, dialog, press)
   return only(top === dialog.top ? state : { ...state, dialog: { ...dialog, top } })
 }
@@ -141,6 +144,10 @@ export function topOf(state: State, dialog: Scrolling, wanted: number): number {
   return clamp(wanted, 0, Math.max(0, linesOf(state, dialog) - pageOf(state, dialog)))
 }
 
+function isScrollKey({ key }: KeyPress): boolean {
+  return LINES.has(key) || PAGES.has(key)
+}
+
 const LINES: ReadonlyMap<string, number> = new Map([
   ['j', 1],
   ['down', 1],
@@ -168,12 +175,16 @@ const FRAME_ROWS = 4
 /** The help has a rule above and one below. */
 const HELP_FRAME_ROWS = 2
 
-function pageOf({ size }: State, dialog: Scrolling): number {
+function pageOf(state: State, dialog: Scrolling): number {
+  const { size } = state
+  if (dialog.kind === 'change') return listedTargets(state, dialog)
   return Math.max(1, dialogHeight(size, dialog) - (dialog.kind === 'help' ? HELP_FRAME_ROWS : FRAME_ROWS))
 }
 
 function linesOf(state: State, dialog: Scrolling): number {
   switch (dialog.kind) {
+    case 'change':
+      return dialog.preview?.affected.length ?? 0
     case 'help':
       return helpLayout(state.size.columns, state.screen).total
     case 'outcomes':

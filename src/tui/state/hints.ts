@@ -79,6 +79,9 @@ const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
   ],
   stream: [
     'fold',
+    'zoom-in',
+    'earlier',
+    'zoom-reset',
     'timeline',
     'xml',
     'help',
@@ -101,12 +104,15 @@ const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
 /** After those of the screen; keys that do nothing while changes are locked are left out. */
 const EVERYWHERE: readonly KeyCommand[] = ['unlock', 'line', 'quit']
 const VITAL: ReadonlySet<KeyCommand> = new Set(['help', 'quit'])
+const ZOOMED: ReadonlySet<KeyCommand> = new Set(['earlier', 'zoom-reset'])
 const CHANGING: ReadonlySet<KeyCommand> = new Set(['mark', 'cancel', 'abort', 'retry', 'break'])
 
 function isUseful(command: KeyCommand, state: State): boolean {
   const { kind } = state.writes
   if (CHANGING.has(command)) return kind === 'unlocked' && !(command === 'mark' && isScrolled(state))
   if (command === 'unlock') return kind === 'locked'
+  if (command === 'zoom-in') return state.pane === 'timeline'
+  if (ZOOMED.has(command)) return state.pane === 'timeline' && state.zoom !== undefined
   if (command === 'detail') return state.screen !== 'stream' || state.pane === 'tree'
   return !(isScrolled(state) && command === 'fold')
 }
@@ -134,6 +140,8 @@ function backHint(state: State): string {
 const PAIRS: ReadonlyMap<KeyCommand, string> = new Map([
   ['down', 'j/k'],
   ['fold', 'h/l'],
+  ['zoom-in', '+/-'],
+  ['earlier', '[/]'],
 ])
 
 function hintFor(state: State, command: KeyCommand): Hint | undefined {

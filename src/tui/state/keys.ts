@@ -14,6 +14,14 @@ export type KeyCommand =
   | 'center'
   | 'fold'
   | 'unfold'
+  | 'fold-all'
+  | 'fold-others'
+  | 'unfold-all'
+  | 'zoom-in'
+  | 'zoom-out'
+  | 'zoom-reset'
+  | 'earlier'
+  | 'later'
   | 'enter'
   | 'back'
   | 'filter'
@@ -72,6 +80,8 @@ interface KeyBinding {
   readonly hint?: string
   /** Screens where it works; all without it. */
   readonly screens?: readonly Screen[]
+  /** Panes of the second screen where it works; all without it. */
+  readonly panes?: readonly State['pane'][]
   readonly group: 'Move' | 'View' | 'Select' | 'Change' | 'Screens' | 'Program'
 }
 
@@ -126,6 +136,73 @@ export const KEYS: readonly KeyBinding[] = [
     screens: ['stream'],
   },
   {
+    command: 'fold-all',
+    keys: ['-'],
+    does: 'fold everything below the root',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['tree'],
+  },
+  {
+    command: 'fold-others',
+    keys: ['_'],
+    does: 'fold everything but this event',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['tree'],
+  },
+  {
+    command: 'unfold-all',
+    keys: ['=', '+'],
+    does: 'unfold everything; again: groups too',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['tree'],
+  },
+  {
+    command: 'zoom-in',
+    keys: ['+', '='],
+    does: 'zoom into the timeline, around the event under the cursor',
+    hint: 'zoom',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'zoom-out',
+    keys: ['-'],
+    does: 'zoom out',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'earlier',
+    keys: ['['],
+    does: 'earlier part of the timeline',
+    hint: 'earlier/later',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'later',
+    keys: [']'],
+    does: 'later part of the timeline',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'zoom-reset',
+    keys: ['0'],
+    does: 'the whole timeline, as it grows',
+    hint: 'all',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
     command: 'filter',
     keys: ['/'],
     does: 'filter: words, !word, "two words", /regexp/, owner:w-7 failed>0 due<10m age>1d',
@@ -153,7 +230,13 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'the saved view of this letter or digit; :view NAME saves one',
     group: 'Select',
   },
-  { command: 'digit-view', keys: ['0', '7', '8', '9'], does: 'the same without the quote', group: 'Select' },
+  {
+    command: 'digit-view',
+    keys: ['7', '8', '9', '0'],
+    does: 'the same without the quote',
+    group: 'Select',
+    screens: LISTS,
+  },
   { command: 'next-match', keys: ['n'], does: 'next match', group: 'Select' },
   { command: 'previous-match', keys: ['N'], does: 'previous match', group: 'Select' },
   { command: 'mark', keys: ['space'], does: 'mark, and one down', hint: 'mark', group: 'Select', screens: CHANGES },
@@ -303,8 +386,11 @@ const LABELS: ReadonlyMap<string, string> = new Map([
 const BY_KEY: ReadonlyMap<string, readonly KeyBinding[]> = byKey()
 
 /** The binding of a key on the current screen; `undefined` if it does nothing there. */
-export function bindingFor({ key }: Pick<KeyPress, 'key'>, { screen }: Pick<State, 'screen'>): KeyBinding | undefined {
-  return BY_KEY.get(key)?.find(binding => worksOn(binding, screen))
+export function bindingFor(
+  { key }: Pick<KeyPress, 'key'>,
+  { screen, pane }: Pick<State, 'screen' | 'pane'>,
+): KeyBinding | undefined {
+  return BY_KEY.get(key)?.find(binding => worksOn(binding, screen) && (binding.panes?.includes(pane) ?? true))
 }
 
 /** What a key without a meaning on the screen does elsewhere. Safe to print. */

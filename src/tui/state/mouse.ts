@@ -19,10 +19,10 @@ const WHEEL_ROWS = 3
 export function useMouse(state: State, context: ScreenContext, action: MouseAction): Transition {
   const { button } = action
   if (state.dialog !== undefined && state.page === undefined) {
-    // Only texts scroll: a dialog that asks is answered by keys.
-    return button === 'left' || !('top' in state.dialog)
-      ? only(state)
-      : dialogKey(state, context, state.dialog, WHEEL_KEYS[button])
+    // Texts and lists scroll: a dialog that asks is answered by keys.
+    if (button === 'left' || !('top' in state.dialog)) return only(state)
+    const keys = state.dialog.kind === 'change' ? WHEEL_PAGES : WHEEL_KEYS
+    return dialogKey(state, context, state.dialog, keys[button])
   }
   if (state.prompt !== undefined) return only(state)
   if (button === 'left') return state.page === undefined ? click(state, context, action) : only(state)
@@ -34,6 +34,12 @@ export function useMouse(state: State, context: ScreenContext, action: MouseActi
 const WHEEL_KEYS: { readonly [Of in 'wheel-up' | 'wheel-down']: KeyPress } = {
   'wheel-up': { key: 'up', text: undefined },
   'wheel-down': { key: 'down', text: undefined },
+}
+
+/** Steps would move from field to field. */
+const WHEEL_PAGES: typeof WHEEL_KEYS = {
+  'wheel-up': { key: 'pageup', text: undefined },
+  'wheel-down': { key: 'pagedown', text: undefined },
 }
 
 function click(state: State, context: ScreenContext, action: MouseAction): Transition {

@@ -54,7 +54,7 @@ function oneName(
 }
 
 function openCommand(state: State, context: ScreenContext, words: readonly string[]): Transition {
-  return oneName(state, context, words, ':open STREAM', (before, _context, name) => only(openNamed(before, name)))
+  return oneName(state, context, words, ':open STREAM', (before, now, name) => only(openNamed(before, now, name)))
 }
 
 /** `:view` lists, `:view NAME` opens or, if there is none of this name, saves, `:view -d NAME` removes. */

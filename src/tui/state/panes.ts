@@ -1,7 +1,7 @@
-import type { OpenStream, TreeNode } from '../data/types.ts'
 import type { ScreenContext } from './context.ts'
-import { cursorIndex, cursorKey, moveBy, moveToKey, openStreamOf, targetUnderCursor } from './cursor.ts'
-import type { Screen, State } from './state.ts'
+import { cursorKey, openStreamOf, targetUnderCursor } from './cursor.ts'
+import { openingFrom, withOpening } from './opening.ts'
+import type { Opening, Screen, State } from './state.ts'
 import { xmlArea } from './text/focus.ts'
 import { toLine } from './text/reading.ts'
 import { START_DOCUMENT } from './text/text.ts'
@@ -13,62 +13,6 @@ export function isScrolled({ screen, pane }: Pick<State, 'screen' | 'pane'>): bo
   return screen === 'stream' && pane === 'xml'
 }
 
-/** `h`: folds the rows below the cursor; if there are none or they are folded, goes to the parent. */
-export function foldOrGoUp(state: State, context: ScreenContext): State {
-  const place = placeOf(state, context)
-  if (place === undefined) return state
-  if (isParent(place) && !state.folded.has(place.node.key)) return withFoldToggled(state, place.node)
-  return moveToKey(state, context, parentOf(place)?.key)
-}
-
-/** `l`: unfolds the rows below the cursor, or goes to the first of them. */
-export function unfoldOrGoDown(state: State, context: ScreenContext): State {
-  const place = placeOf(state, context)
-  if (place === undefined || !isParent(place)) return state
-  if (state.folded.has(place.node.key)) return withFoldToggled(state, place.node)
-  const next = context.listing.keys[cursorIndex(state, context) + 1]
-  const isBelow = place.open.nodes.slice(place.at + 1, place.node.end).some(({ key }) => key === next)
-  return isBelow ? moveBy(state, context, 1) : state
-}
-
-/** `enter`: folds or unfolds. */
-export function toggleFold(state: State, context: ScreenContext): State {
-  const place = placeOf(state, context)
-  return place !== undefined && isParent(place) ? withFoldToggled(state, place.node) : state
-}
-
-interface Place {
-  readonly open: OpenStream
-  readonly at: number
-  readonly node: TreeNode
-}
-
-function placeOf(state: State, context: ScreenContext): Place | undefined {
-  const open = openStreamOf(state, context)
-  const key = context.listing.keys[cursorIndex(state, context)]
-  const at = open?.nodes.findIndex(node => node.key === key) ?? -1
-  const node = open?.nodes[at]
-  return open !== undefined && node !== undefined ? { open, at, node } : undefined
-}
-
-function isParent({ node, at }: Place): boolean {
-  return node.end > at + 1
-}
-
-function parentOf({ open, at, node }: Place): TreeNode | undefined {
-  for (let above = at - 1; above >= 0; above--) {
-    const candidate = open.nodes[above]
-    if (candidate !== undefined && candidate.depth < node.depth) return candidate
-  }
-  return undefined
-}
-
-function withFoldToggled(state: State, { key }: TreeNode): State {
-  const folded = new Set(state.folded)
-  if (!folded.delete(key)) folded.add(key)
-  return { ...state, folded }
-}
-
 /** Switches to another screen, which unfreezes the display. */
 export function showScreen(state: State, context: ScreenContext, screen: Screen): State {
   if (screen === state.screen) return state
@@ -78,32 +22,58 @@ export function showScreen(state: State, context: ScreenContext, screen: Screen)
   return unfreeze({ ...state, screen, cameFrom: state.screen === 'stream' ? state.cameFrom : state.screen })
 }
 
-/** Opens the stream of the row under the cursor, on its event. Reopening the last stream keeps its cursor and folds. */
+/**
+ * Opens the stream of the row under the cursor, on the event that the screen is about. Reopening the last stream keeps its
+ * cursor, and folds are kept by the name of their stream.
+ */
 export function openStream(state: State, context: ScreenContext, pane: State['pane']): State {
   const target = targetUnderCursor(state, context)
-  return target === undefined || state.screen === 'stream' ? state : openNamed(state, target.stream, pane, target.event)
+  if (target === undefined || state.screen === 'stream') return state
+  return openNamed(state, context, target.stream, pane, openingFrom(state, context, target))
 }
 
-/** Opens a stream by its name, on this event. */
-export function openNamed(state: State, stream: string, pane: State['pane'] = 'tree', event?: string): State {
+/** Opens a stream by its name. */
+export function openNamed(
+  state: State,
+  context: ScreenContext,
+  stream: string,
+  pane: State['pane'] = 'tree',
+  opening?: Opening,
+): State {
   const isSame = stream === state.stream
   const fresh = {
-    ...state,
+    ...withFoldsOf(state, stream),
     lists: { ...state.lists, stream: FRESH_LIST },
-    folded: new Set<string>(),
+    zoom: undefined,
     xml: START_DOCUMENT,
   }
-  const there = onEvent(isSame ? withPane(state, pane) : { ...fresh, pane }, event)
+  const there = onEvent(isSame ? withPane(state, pane) : { ...fresh, pane }, opening)
   const cameFrom = state.screen === 'stream' ? state.cameFrom : state.screen
-  return unfreeze({ ...there, stream, screen: 'stream', cameFrom })
+  const next = unfreeze({ ...there, stream, screen: 'stream', cameFrom, opening })
+  return withOpening(next, context)
 }
 
-/** With the cursor of the tree on this event, which nothing hides. */
-function onEvent(state: State, event: string | undefined): State {
-  if (event === undefined) return state
-  const stream = { ...state.lists.stream, cursor: event, filter: '' }
-  return { ...state, lists: { ...state.lists, stream }, folded: new Set() }
+/** With the cursor of the tree on its event, which no filter hides. */
+function onEvent(state: State, opening: Opening | undefined): State {
+  if (opening?.kind !== 'event') return state
+  const stream = { ...state.lists.stream, cursor: opening.id, filter: '', onlyBroken: false }
+  return { ...state, lists: { ...state.lists, stream } }
 }
+
+/** Streams whose folds are remembered. */
+const MOST_KEPT = 50
+
+function withFoldsOf(state: State, stream: string): State {
+  const { folded, openGroups } = state
+  const kept = new Map(state.keptFolds)
+  kept.delete(state.stream)
+  if (folded.size + openGroups.size > 0) kept.set(state.stream, { folded, openGroups })
+  const [oldest] = kept.keys()
+  if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest)
+  return { ...state, ...(kept.get(stream) ?? NO_FOLDS), keptFolds: kept }
+}
+
+const NO_FOLDS = { folded: new Set<string>(), openGroups: new Set<string>() }
 
 /** Toggles timeline or XML; on other screens, opens that pane of the stream under the cursor. */
 export function togglePane(state: State, context: ScreenContext, pane: 'timeline' | 'xml'): State {

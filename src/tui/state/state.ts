@@ -23,6 +23,14 @@ export interface State {
   readonly pane: 'tree' | 'timeline' | 'xml'
   /** Keys of folded tree nodes. */
   readonly folded: ReadonlySet<string>
+  /** Keys of open groups of tree nodes. */
+  readonly openGroups: ReadonlySet<string>
+  /** The folds of streams that were open before, by name. */
+  readonly keptFolds: ReadonlyMap<string, Pick<State, 'folded' | 'openGroups'>>
+  /** Where the cursor goes as soon as the opened stream has been read. */
+  readonly opening: Opening | undefined
+  /** The visible period of the timeline; all of it without one. */
+  readonly zoom: { readonly fromMs: number; readonly toMs: number } | undefined
   /** The XML of the second screen. */
   readonly xml: Reading
   readonly isDetailOpen: boolean
@@ -74,6 +82,13 @@ export interface TextPage {
   readonly text: ReadableText
   readonly reading: Reading
 }
+
+/** The event on which a stream is opened: the first failure, the soonest due one, that of a filter or of a change. */
+export type Opening =
+  | { readonly kind: 'broken' }
+  | { readonly kind: 'due' }
+  | { readonly kind: 'match'; readonly filter: string }
+  | { readonly kind: 'event'; readonly id: string }
 
 export interface Size {
   readonly columns: number
@@ -201,6 +216,8 @@ export interface ChangeDialog {
   readonly reason: TextField
   readonly typed: TextField
   readonly focus: 'reason' | 'typed' | 'no' | 'yes'
+  /** First visible line of the list of targets. */
+  readonly top: number
 }
 
 export interface Batch {
@@ -241,6 +258,8 @@ export type Action =
       readonly count: number
       readonly latest: { readonly stream: string; readonly text: string }
     }
+  /** The open stream was read. */
+  | { readonly kind: 'opened' }
   /** Time has passed: notices and unlocked changes expire. */
   | { readonly kind: 'tick' }
   | { readonly kind: 'previewed'; readonly request: number; readonly preview: Preview }

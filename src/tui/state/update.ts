@@ -6,8 +6,10 @@ import { heightOf, rememberCursor } from './cursor.ts'
 import { dialogKey, dialogPaste, streamIn, topOf } from './dialogs.ts'
 import { prefixedKey } from './key-prefix.ts'
 import { bindingFor, elsewhereText } from './keys.ts'
+import { isDetailRead } from './layout.ts'
 import { withCompletion } from './line-completion.ts'
 import { useMouse } from './mouse.ts'
+import { withOpening } from './opening.ts'
 import { runOwnLine } from './own-commands.ts'
 import { promptKey, promptPaste } from './prompt.ts'
 import type { Action, KeyPress, State } from './state.ts'
@@ -25,7 +27,7 @@ export { initialState } from './initial-state.ts'
  * the screen that `state` shows.
  */
 export function update(state: State, action: Action, context: ScreenContext): Transition {
-  const [next, effects] = applyAction(rememberCursor(state, context), action, context)
+  const [next, effects] = applyAction(withOpening(rememberCursor(state, context), context), action, context)
   return [withDetailsOfCursor(state, withNoticeOfScreen(state, withinBounds(next, context))), effects]
 }
 
@@ -39,7 +41,7 @@ function withNoticeOfScreen(before: State, after: State): State {
 
 /** The details of another row begin at their top, and have no keys on another screen. */
 function withDetailsOfCursor(before: State, after: State): State {
-  const isSame = before.stream === after.stream && before.screen === after.screen && after.isDetailOpen
+  const isSame = before.stream === after.stream && before.screen === after.screen && isDetailRead(after)
   const isHere = isSame && listOf(before).cursor === listOf(after).cursor
   const detail = isHere ? after.detail : START_READING
   const isDetailFocused = isSame && hasDetailFocus(after)
@@ -60,6 +62,8 @@ function applyAction(state: State, action: Action, context: ScreenContext): Tran
       return withFailures(state, action)
     case 'paste':
       return only(paste(state, context, action.text))
+    case 'opened':
+      return only(state)
     case 'resize':
       return only({ ...state, size: action.size })
     case 'tick':

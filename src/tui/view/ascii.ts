@@ -28,7 +28,7 @@ const SIGNS: ReadonlyMap<string, string> = new Map(
     v: '✓↓',
     x: '✗',
     '&': '±',
-    '/': '⊘',
+    '/': '⊘╱',
     '*': '•●❄',
     '^': '↑',
     '<': '←',

@@ -1,5 +1,5 @@
 import type { Scene } from '../state/context.ts'
-import { dialogHeight, layoutOf, type ScreenLayout } from '../state/layout.ts'
+import { detailSize, dialogHeight, layoutOf, type ScreenLayout } from '../state/layout.ts'
 import { filterOf } from '../state/lists/filters.ts'
 import { isScrolled } from '../state/panes.ts'
 import { activityRows } from './activity.ts'
@@ -11,7 +11,7 @@ import { helpRows } from './help.ts'
 import { leaseRows } from './leases.ts'
 import { listDetailRows } from './list-detail.ts'
 import { withMatches } from './matches.ts'
-import { type Area, type Frame, filled, rowOf, type ScreenRow } from './row.ts'
+import { type Area, BLANK, besideRow, type Frame, filled, rowOf, type ScreenRow } from './row.ts'
 import { headRule } from './status-line.ts'
 import { detailRows } from './stream/detail.ts'
 import { streamHeader } from './stream/header.ts'
@@ -50,13 +50,22 @@ function screenRows(scene: Scene, { columns }: Area): ScreenRow[] {
     rows <= 0 ? [] : filled(draw(area(rows)), area(rows))
   return [
     ...headRows(scene, layout),
-    ...part(layout.body, body => markedRows(scene, bodyRows(scene, body))),
+    ...part(layout.body, body => (layout.side > 0 ? bodyWithDetail(scene, body) : listRows(scene, body))),
     ...part(layout.detail, pane =>
       scene.state.screen === 'stream' ? detailRows(scene, pane) : listDetailRows(scene, pane),
     ),
     ...part(layout.tail, pane => tailRows(scene, pane)),
     ...(layout.foot > 0 ? [footRow(scene)] : []),
   ]
+}
+
+/** The list, and the details of the row under the cursor beside it. */
+function bodyWithDetail(scene: Scene, { columns, rows }: Area): ScreenRow[] {
+  const pane = detailSize(scene.state)
+  const width = columns - pane.columns - 1
+  const list = filled(listRows(scene, { columns: width, rows }), { columns: width, rows })
+  const detail = filled(detailRows(scene, pane), pane)
+  return list.map((row, at) => besideRow(row, detail[at] ?? BLANK, width))
 }
 
 function headRows(scene: Scene, { head }: ScreenLayout): ScreenRow[] {
@@ -67,10 +76,11 @@ function headRows(scene: Scene, { head }: ScreenLayout): ScreenRow[] {
   return [titleRow(scene), ...lines, headRule(scene)]
 }
 
-/** The rows with what the filter looks for marked; the XML has a search of its own. */
-function markedRows({ state }: Scene, rows: readonly ScreenRow[]): readonly ScreenRow[] {
-  const filter = filterOf(state)
-  return filter.isEmpty || isScrolled(state) ? rows : rows.map(row => withMatches(row, filter))
+/** The body with what the filter looks for marked; the XML has a search of its own. */
+function listRows(scene: Scene, area: Area): readonly ScreenRow[] {
+  const rows = bodyRows(scene, area)
+  const filter = filterOf(scene.state)
+  return filter.isEmpty || isScrolled(scene.state) ? rows : rows.map(row => withMatches(row, filter))
 }
 
 function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {

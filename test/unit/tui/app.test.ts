@@ -9,11 +9,12 @@ import { init, memoryStore, run } from '../ops/support.ts'
 const PREVIEW: Preview = {
   verb: 'cancel',
   question: 'This cancels a',
-  lines: ['a  inprocess'],
+  more: 0,
+  facts: [],
+  affected: ['a  inprocess'],
   count: 1,
   command: () => 'leasectl cancel a',
   confirm: { kind: 'yes' },
-  takesReason: true,
 }
 
 describe('the dashboard without its terminal', () => {
@@ -60,6 +61,8 @@ describe('the dashboard without its terminal', () => {
     press('c')
     await shows('This cancels a')
     press('w', 'h', 'y', 'enter', 'tab', 'enter')
+    await shows('✓ orders/1: canceled: O shows it')
+    press('O')
     await shows('run file /runs/1')
     expect(asked).toEqual([
       ['cancel', [{ stream: 'orders/1' }]],

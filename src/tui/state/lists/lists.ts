@@ -52,7 +52,7 @@ export class Lists {
         return this.#leases.listing(list, data.streams, nowMs)
       case 'stream': {
         const { open } = data
-        return open?.name === state.stream ? this.#tree.listing(list, state.folded, open, nowMs) : NO_ROWS
+        return open?.name === state.stream ? this.#tree.listing(list, state, open, nowMs) : NO_ROWS
       }
       case 'watchdog':
         return this.#expiring(list.filter, data, nowMs)

@@ -1,5 +1,5 @@
 import { cached } from '../../cached.ts'
-import type { Listing } from '../context.ts'
+import type { Listing, RowGroup } from '../context.ts'
 import { searchable } from './filter.ts'
 
 /** Properties of a list besides its rows. */
@@ -7,10 +7,13 @@ export interface RowFacts {
   readonly faint?: ReadonlySet<string>
   readonly matching: number
   readonly total: number
+  readonly groups?: ReadonlyMap<string, RowGroup>
+  readonly lastRows?: ReadonlyMap<number, string>
 }
 
 /** A listing of these rows. Positions are computed on demand. */
-export function listingOf(keys: readonly string[], { faint = NONE, matching, total }: RowFacts): Listing {
+export function listingOf(keys: readonly string[], facts: RowFacts): Listing {
+  const { faint = NONE, matching, total, groups = NO_GROUPS, lastRows = NO_LAST_ROWS } = facts
   let positions: ReadonlyMap<string, number> | undefined
   return {
     keys,
@@ -21,8 +24,13 @@ export function listingOf(keys: readonly string[], { faint = NONE, matching, tot
     isFaint: key => faint.has(key),
     matching,
     total,
+    groups,
+    lastRows,
   }
 }
+
+const NO_GROUPS: ReadonlyMap<string, RowGroup> = new Map()
+const NO_LAST_ROWS: ReadonlyMap<number, string> = new Map()
 
 function positionsOf(keys: readonly string[]): ReadonlyMap<string, number> {
   const positions = new Map<string, number>()

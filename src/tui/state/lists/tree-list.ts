@@ -3,15 +3,19 @@ import { isSuperseded } from '../../../stream/event.ts'
 import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import { shownOf } from '../shown-stream.ts'
-import type { ListState } from '../state.ts'
+import type { ListState, State } from '../state.ts'
 import { filterParser, type ParsedFilter } from './filter.ts'
 import { EVENT_FILTER, type EventRow, eventText } from './filters.ts'
 import { listingOf, NO_ROWS } from './rows.ts'
+import { type Folding, hasGroups, treeRows } from './tree-rows.ts'
+
+type Folds = Pick<State, 'folded' | 'openGroups'>
 
 /** Inputs of a listing. */
 interface TreeInputs {
   readonly nodes: readonly TreeNode[]
   readonly folded: ReadonlySet<string>
+  readonly openGroups: ReadonlySet<string>
   readonly filter: string
   readonly onlyBroken: boolean
   readonly moves: number
@@ -29,22 +33,42 @@ export class TreeList {
   #stream: string | undefined
   #listing: Listing = NO_ROWS
   #hasStale = false
+  /** The row under the cursor has a place of its own until the cursor moves. */
+  #isCursorKept = false
 
-  listing(
-    { filter, onlyBroken, moves }: ListState,
-    folded: ReadonlySet<string>,
-    open: OpenStream,
-    nowMs: number,
-  ): Listing {
-    const now: TreeInputs = { nodes: open.nodes, folded, filter, onlyBroken, moves, revision: open.revision, nowMs }
+  listing(list: ListState, { folded, openGroups }: Folds, open: OpenStream, nowMs: number): Listing {
+    const { filter, onlyBroken, moves, cursor } = list
+    const { nodes, revision } = open
+    const now: TreeInputs = { nodes, folded, openGroups, filter, onlyBroken, moves, revision, nowMs }
     const isWhole = !onlyBroken && this.#parse(filter).isEmpty
     const before = this.#stream === open.name ? this.#inputs : undefined
-    if (before !== undefined && isCurrent(before, now, isWhole, this.#hasStale)) return this.#listing
+    if (
+      before !== undefined &&
+      isCurrent(before, now, isWhole, this.#hasStale) &&
+      this.#hasCursor(before, now, isWhole, cursor)
+    ) {
+      return this.#listing
+    }
     const keeps = before?.filter === filter && before.onlyBroken === onlyBroken && before.moves === moves
-    this.#listing = isWhole ? unfiltered(open.nodes, folded) : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
+    this.#listing = isWhole
+      ? this.#unfiltered(open, { folded, openGroups, cursor })
+      : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
     this.#inputs = now
     this.#stream = open.name
     return this.#listing
+  }
+
+  /** A group that hides the cursor's row shows it, and hides it again when the cursor leaves it. */
+  #hasCursor(before: TreeInputs, { nodes, moves }: TreeInputs, isWhole: boolean, cursor: string | undefined): boolean {
+    if (!hasGroups(nodes) || before.moves === moves || !isWhole) return true
+    return !this.#isCursorKept && (cursor === undefined || this.#listing.indexOf(cursor) >= 0)
+  }
+
+  #unfiltered(open: OpenStream, folding: Folding): Listing {
+    const { keys, isCursorKept, ...groups } = treeRows(open, folding)
+    const total = open.nodes.length
+    this.#isCursorKept = isCursorKept
+    return listingOf(keys, { matching: total, total, ...groups })
   }
 
   #passing(open: OpenStream, { filter, onlyBroken, nowMs }: TreeInputs, before: Listing): Listing {
@@ -111,18 +135,11 @@ function showWithAncestors(
 
 function isCurrent(before: TreeInputs, now: TreeInputs, isWhole: boolean, hasGhosts: boolean): boolean {
   if (before.nodes !== now.nodes || before.filter !== now.filter || before.onlyBroken !== now.onlyBroken) return false
-  if (isWhole) return before.folded === now.folded
+  if (isWhole) {
+    if (before.folded !== now.folded) return false
+    if (!hasGroups(now.nodes)) return true
+    return before.openGroups === now.openGroups && before.revision === now.revision
+  }
   if (hasGhosts && before.moves !== now.moves) return false
   return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
-}
-
-function unfiltered(nodes: readonly TreeNode[], folded: ReadonlySet<string>): Listing {
-  const keys: string[] = []
-  for (let at = 0; at < nodes.length; ) {
-    const node = nodes[at]
-    if (node === undefined) break
-    keys.push(node.key)
-    at = folded.has(node.key) ? node.end : at + 1
-  }
-  return listingOf(keys, { matching: nodes.length, total: nodes.length })
 }

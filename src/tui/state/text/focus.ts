@@ -1,6 +1,6 @@
 import type { ScreenContext } from '../context.ts'
 import { openStreamOf } from '../cursor.ts'
-import { layoutOf, listHeight } from '../layout.ts'
+import { detailSize, isDetailRead, layoutOf, listHeight } from '../layout.ts'
 import type { Size, State } from '../state.ts'
 import type { TextArea } from './reading.ts'
 import { type ReadableText, type Reading, textOfLines } from './text.ts'
@@ -42,14 +42,15 @@ export function xmlArea(state: State, context: ScreenContext): TextArea {
   return { text: xmlText(open), columns: state.size.columns, rows: Math.max(1, rows) }
 }
 
-/** Below the rule with the title of the row. */
+/** Under the rule with the title of the row. */
 export function detailArea(state: State, context: ScreenContext): TextArea {
   const text = context.detailOf(state) ?? NO_DETAIL
-  return { text, columns: state.size.columns, rows: Math.max(1, layoutOf(state).detail - 1) }
+  const { columns, rows } = detailSize(state)
+  return { text, columns, rows: Math.max(1, rows - 1) }
 }
 
 const NO_DETAIL: ReadableText = textOfLines([])
 
 export function hasDetailFocus(state: State): boolean {
-  return state.isDetailFocused && state.isDetailOpen && layoutOf(state).detail > 0
+  return state.isDetailFocused && isDetailRead(state) && detailSize(state).rows > 0
 }

@@ -1,5 +1,6 @@
 import type { ScreenContext } from '../context.ts'
 import { cursorKey } from '../cursor.ts'
+import { isDetailRead } from '../layout.ts'
 import type { KeyPress, Prompt, State, TextSubject } from '../state.ts'
 import { editField, fieldWith, pasteText } from '../text-field.ts'
 import { only, type Transition, withNotice } from '../transition.ts'
@@ -87,13 +88,13 @@ function detailKey(state: State, context: ScreenContext, { key }: KeyPress): Tra
 
 /** Gives the keys to the open details. */
 export function focusDetail(state: State, context: ScreenContext): State {
-  if (state.isDetailOpen) return { ...state, isDetailFocused: true }
+  if (isDetailRead(state)) return { ...state, isDetailFocused: true }
   return withNotice(state, context, 'no details are open: d opens them')
 }
 
 /** `J`, `K`: scrolls the details while the keys are those of the list. */
 export function scrollDetail(state: State, context: ScreenContext, by: 1 | -1): State {
-  if (!state.isDetailOpen) return withNotice(state, context, 'no details are open: d opens them')
+  if (!isDetailRead(state)) return withNotice(state, context, 'no details are open: d opens them')
   const { detail } = state
   return { ...state, detail: settled({ ...detail, top: detail.top + by, at: undefined }, detailArea(state, context)) }
 }

@@ -3,7 +3,7 @@ import type { Outcome } from '../../ports.ts'
 import { summaryOf } from '../../state/change.ts'
 import type { Scene } from '../../state/context.ts'
 import type { Batch, Dialog } from '../../state/state.ts'
-import { type Area, joined, type ScreenRow, type StyledText } from '../row.ts'
+import { type Area, barOf, joined, type ScreenRow, type StyledText } from '../row.ts'
 import { safeName, safeText } from '../safe-text.ts'
 import { band, type DialogLine, windowFrom } from './band.ts'
 
@@ -47,7 +47,7 @@ function summarySpans(batch: Batch): StyledText[] {
   const failed = outcomes.filter(outcome => !outcome.isGood).length
   return joined(
     [
-      [[barOf(outcomes.length, preview.count), 'active']],
+      [[barOf(outcomes.length, preview.count, BAR), 'active']],
       [[word, isStopping ? 'warn' : 'plain']],
       [[failed === 0 ? '' : `✗ ${spacedCount(failed)}`, 'bad']],
     ],
@@ -56,11 +56,6 @@ function summarySpans(batch: Batch): StyledText[] {
 }
 
 const BAR = 12
-
-function barOf(done: number, count: number): string {
-  const full = count <= 0 ? BAR : Math.min(BAR, Math.floor((done / count) * BAR))
-  return '█'.repeat(full) + '░'.repeat(BAR - full)
-}
 
 const WORD = 7
 

@@ -1,6 +1,6 @@
 import type { ShownStream } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
-import { cut, wrapped } from '../../../formats/terminal/width.ts'
+import { cut, cutInside, wrapped } from '../../../formats/terminal/width.ts'
 import type { JournalEntry } from '../../../ops/read-stream.ts'
 import {
   attemptOf,
@@ -14,6 +14,7 @@ import {
 import { type Deadline, deadlineOf } from '../../../stream/time/deadlines.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
+import { detailSize, isDetailRead } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
 import type { TextPage } from '../../state/state.ts'
 import { linesOfText, type ReadableText, textOfLines } from '../../state/text/text.ts'
@@ -23,8 +24,10 @@ import { readingRows } from '../text.ts'
 import { dueSpan, type RowTime, wholeTimeText } from '../times.ts'
 import { listWindow } from '../window.ts'
 import { journalSpans, shortJournalSpans } from './journal.ts'
+import { groupText } from './label.ts'
 import { openOf } from './open.ts'
-import { claimSpan, statusSpan, type VisibleNode, visibleNodes } from './tree.ts'
+import { claimSpan, statusSpan } from './tree.ts'
+import { type VisibleNode, visibleNodes } from './visible-nodes.ts'
 
 /**
  * Details of the event under the cursor, below a rule with its name. Without open details the most important lines; in
@@ -34,22 +37,31 @@ export function detailRows(scene: Scene, area: Area): ScreenRow[] {
   const found = underCursor(scene)
   if (found === undefined) return filled([ruleRow('', area.columns)], area)
   const { open, item } = found
-  const { event, node } = item
-  const title = `${safeText(node.id)} ${safeText(event?.name ?? '')}`.trimEnd()
+  const { event, node, group } = item
+  if (group !== undefined) {
+    const keys = group.isOpen ? 'h folds them' : 'enter shows them'
+    const row = rowOf([[` ${keys}; what failed or runs has a row of its own`, 'dim']], area.columns)
+    return filled([ruleRow(groupText(group), area.columns), row], area)
+  }
+  const id = cutInside(safeText(node.id), Math.max(12, area.columns - ROOM_FOR_NAME))
+  const title = `${id} ${safeText(event?.name ?? '')}`.trimEnd()
   const context = contextOf(scene, found, area.columns)
   if (context === undefined) {
     return filled([ruleRow(title, area.columns), missingRow(item, open, area.columns)], area)
   }
   const room = { columns: area.columns, rows: area.rows - 1 }
-  if (scene.state.isDetailOpen) return readingRows(scene, title, textOfLines(allLines(context)), area)
+  if (isDetailRead(scene.state)) return readingRows(scene, title, textOfLines(allLines(context)), area)
   const rows = shortLines(context, room.rows).map(spans => rowOf([[' ', 'plain'], ...spans], area.columns))
   return filled([ruleRow(title, area.columns), ...rows], area)
 }
 
+/** Columns of the title beside a long id: the ids of deep events differ at their end. */
+const ROOM_FOR_NAME = 40
+
 /** All details of the event under the cursor, for the pane. */
 export function eventDetail(scene: Scene): ReadableText | undefined {
   const found = underCursor(scene)
-  const context = found && contextOf(scene, found, scene.state.size.columns)
+  const context = found && contextOf(scene, found, detailSize(scene.state).columns)
   return context && textOfLines(allLines(context))
 }
 

@@ -1,14 +1,17 @@
 import { holderOrLast } from '../../../formats/lease.ts'
 import { stateStyle, streamStateOf } from '../../../formats/listing/health.ts'
 import { idsText } from '../../../formats/stream/view.ts'
-import { calmSpan } from '../../../formats/terminal/numbers.ts'
+import { calmSpan, spacedCount, spacedCounted } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
+import { isFinal } from '../../../stream/event.ts'
+import type { EventStream } from '../../../stream/event-stream.ts'
 import { isHeld } from '../../../stream/lease.ts'
 import { cutCount, type Summary } from '../../../stream/summary.ts'
+import { cached } from '../../cached.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { clockOf } from '../../state/shown-stream.ts'
-import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
+import { barOf, joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { endedMs, failureSpans } from '../stream-cells.ts'
 import { agoText, clockOnly, clockText, dueSpan, pastText, type RowTime, tookSpan } from '../times.ts'
@@ -57,20 +60,45 @@ function goneSpans(scene: Scene, { goneMs }: OpenStream): StyledText[] {
   return [[`was removed${at}; this is its last state`, 'warn']]
 }
 
-/** The most important parts come first; ids of open events take the remaining width. */
+/** The most important parts come first; workers and ids of open events take the remaining width. */
 function stateSpans(scene: Scene, open: OpenStream, width: number): StyledText[] {
   const { summary } = open
   if (summary === undefined) return [['no events yet', 'dim']]
   const name = cutInside(safeText(summary.root), Math.max(8, Math.floor(width / 3)))
   const before: StyledText[][] = [[[name, 'strong']], statusSpans(scene, open, summary), ageSpans(scene, open, summary)]
-  const after: StyledText[][] = [
-    [...failureSpans(summary)],
-    dueSpans(scene, open, summary),
-    leaseSpans(scene, open, summary),
-  ]
-  const room = width - widthOfSpans(joined([...before, ...after], GAP)) - GAP.length
-  return joined([...before, waitsOn(summary, room), ...after], GAP)
+  const failures = [...failureSpans(summary)]
+  const after: StyledText[][] = [dueSpans(scene, open, summary), leaseSpans(scene, open, summary)]
+  const roomBeside = (parts: readonly StyledText[][]) => width - widthOfSpans(joined(parts, GAP)) - GAP.length
+  const progress = progressSpans(summary, roomBeside([...before, failures, ...after]))
+  const workers = workersSpans(open, roomBeside([...before, progress, failures, ...after]))
+  const room = roomBeside([...before, progress, failures, workers, ...after])
+  return joined([...before, progress, failures, workers, waitsOn(summary, room), ...after], GAP)
 }
+
+const BAR_COLUMNS = 12
+
+/** A bar of what has ended, and the numbers; without room the numbers alone. */
+function progressSpans({ open, total }: Summary, room: number): StyledText[] {
+  const numbers = `${spacedCount(total - open)}/${spacedCount(total)}`
+  if (total < 2 || widthOf(numbers) > room) return []
+  if (widthOf(numbers) + 1 + BAR_COLUMNS > room) return [[numbers, 'plain']]
+  return [
+    [barOf(total - open, total, BAR_COLUMNS), 'active'],
+    [` ${numbers}`, 'plain'],
+  ]
+}
+
+/** How many have an event in hand. */
+function workersSpans({ view }: OpenStream, room: number): StyledText[] {
+  const count = view === undefined ? 0 : ownersOf(view.stream).size
+  const text = spacedCounted(count, 'worker')
+  return count === 0 || widthOf(text) > room ? [] : [[text, 'plain']]
+}
+
+const ownersOf = cached(
+  ({ events }: EventStream): ReadonlySet<string> =>
+    new Set(events.flatMap(event => (isFinal(event) ? [] : (event.lc.owner ?? [])))),
+)
 
 /** The state as in the list of streams. */
 function statusSpans(scene: Scene, open: OpenStream, summary: Summary): StyledText[] {
@@ -114,11 +142,14 @@ function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary):
   return [[cut(`${lease.state}${lease.holder === undefined ? ',' : ' by'} ${safeText(holder)}`, LEASE_COLUMNS), 'warn']]
 }
 
-/** As many ids as fit, and the number of the others. */
+/** The tree shows all of them. */
+const MOST_IDS = 3
+
+/** A few ids, and the number of the others. */
 function waitsOn({ waitingOn, status }: Summary, room: number): StyledText[] {
   const named = waitingOn.filter(id => cutCount(id) === 0).length
   if (named === 0 || isEnded(status)) return []
-  for (let most = named; most > 0; most--) {
+  for (let most = Math.min(named, MOST_IDS); most > 0; most--) {
     const text = `waits on ${safeText(idsText(waitingOn, most))}`
     if (widthOf(text) <= room) return [[text, 'plain']]
   }

@@ -1,11 +1,11 @@
 import { eventDueMs, type ShownStream, shownStatus, statusLook, timeOf } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
-import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
+import { cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import { attemptOf, fenceOf, isFinal, isSuperseded, type StreamEvent } from '../../../stream/event.ts'
 import { claimEndMs } from '../../../stream/time/deadlines.ts'
-import type { OpenStream, TreeNode } from '../../data/types.ts'
+import type { OpenStream } from '../../data/types.ts'
 import { shownTitles } from '../../state/columns.ts'
-import type { Scene } from '../../state/context.ts'
+import type { RowGroup, Scene } from '../../state/context.ts'
 import { layoutOf, WIDE_COLUMNS } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
 import type { State } from '../../state/state.ts'
@@ -14,8 +14,10 @@ import { type Area, cell, filled, rowOf, type ScreenRow, type StyledText } from 
 import { safeText } from '../safe-text.ts'
 import { columnWidths, type FlexColumn } from '../table.ts'
 import { agoText, dueSpan, type RowTime, tookSpan } from '../times.ts'
-import { type ListWindow, listWindow } from '../window.ts'
-import { openOf, positionsOf } from './open.ts'
+import { listWindow } from '../window.ts'
+import { foldMark, groupText, type LabelContext, labelContext, labelSpans, ownId } from './label.ts'
+import { openOf } from './open.ts'
+import { type VisibleNode, visibleNodes } from './visible-nodes.ts'
 
 /** The thread tree of the open stream: column titles if there is room, and the rows around the cursor. */
 export function treeRows(scene: Scene, area: Area): ScreenRow[] {
@@ -27,7 +29,15 @@ export function treeRows(scene: Scene, area: Area): ScreenRow[] {
   const shown = shownOf(open, nowMs)
   if (open === undefined || shown === undefined) return filled(noDocument(scene, area), area)
   const columns = treeColumns(state)
-  const context: TreeContext = { scene, open, width: area.columns, columns, shown, time: state.time }
+  const context: TreeContext = {
+    scene,
+    label: labelContext(scene, open),
+    open,
+    width: area.columns,
+    columns,
+    shown,
+    time: state.time,
+  }
   const items = visibleNodes(scene, open, listWindow(scene, area.rows - (hasTitles ? 1 : 0)))
   if (items.length === 0) return filled(emptyTree(scene, open, area), area)
   if (isLine)
@@ -40,43 +50,9 @@ export function treeRows(scene: Scene, area: Area): ScreenRow[] {
   return filled([...head, ...items.map(item => nodeRow(item, placed))], area)
 }
 
-/** A visible row of the tree. */
-export interface VisibleNode {
-  readonly node: TreeNode
-  readonly event: StreamEvent | undefined
-  /** Position of the node in the whole tree. */
-  readonly at: number
-  readonly isCursor: boolean
-  readonly isFaint: boolean
-  readonly isMarked: boolean
-  /** `folded` if rows below it are hidden, `open` if they are shown. */
-  readonly fold: 'none' | 'open' | 'folded'
-}
-
-/** The rows of the tree in a window. Costs the rows, not the tree. */
-export function visibleNodes(scene: Scene, open: OpenStream, { keys, from, cursor }: ListWindow): VisibleNode[] {
-  const { listing, state } = scene
-  const positions = positionsOf(open.nodes)
-  return keys.flatMap((key, row) => {
-    const at = positions.get(key) ?? -1
-    const node = open.nodes[at]
-    if (node === undefined) return []
-    const next = positions.get(listing.keys[from + row + 1] ?? '') ?? -1
-    const isOpen = next > at && next < node.end
-    return {
-      node,
-      at,
-      event: open.event(node.id),
-      isCursor: key === cursor,
-      isFaint: listing.isFaint(key),
-      isMarked: state.lists.stream.marks.has(key),
-      fold: node.end <= at + 1 ? 'none' : isOpen ? 'open' : 'folded',
-    }
-  })
-}
-
 interface TreeContext extends CellContext {
   readonly scene: Scene
+  readonly label: LabelContext
   readonly open: OpenStream
   readonly width: number
 }
@@ -92,7 +68,7 @@ function nodeRow(item: VisibleNode, context: TreeContext): ScreenRow {
   const [first, ...others] = context.columns
   const spans: StyledText[] = [
     [item.isCursor ? '›' : ' ', 'plain'],
-    ...labelSpans(item, context.open, first?.width ?? 0),
+    ...labelSpans(item, context.label, first?.width ?? 0),
   ]
   for (const column of others) {
     const [text, style] = cellOf(item, column, context)
@@ -107,62 +83,33 @@ export function nodeHighlight({ event, isCursor, isFaint }: VisibleNode): Screen
   return isFaint || (event !== undefined && isSuperseded(event)) ? 'faint' : undefined
 }
 
-function cellOf({ node, event }: VisibleNode, { id }: TreeColumn, context: TreeContext): StyledText {
+function cellOf({ node, event, group }: VisibleNode, { id }: TreeColumn, context: TreeContext): StyledText {
+  if (group !== undefined) return id === 'status' ? groupStatus(group) : ['', 'plain']
   if (event === undefined) return id === 'status' ? ['? missing', 'warn'] : ['', 'plain']
   if (node.again) return id === 'status' ? ['↑ see above', 'dim'] : ['', 'plain']
   return eventCell(id, event, context)
 }
 
-/**
- * Tree lines, fold and mark, id and name in exactly `width` columns; for folded events the progress of the events
- * below.
- */
-export function labelSpans(item: VisibleNode, open: OpenStream, width: number): StyledText[] {
-  const progress = item.fold === 'folded' ? progressSpans(open, item.at) : []
-  const badge = progress.reduce((sum, [text]) => sum + widthOf(text), 0)
-  const room = Math.max(0, width - (badge === 0 || badge > width / 2 ? 0 : badge + 1))
-  const front = `${indent(item.node.lines, Math.floor(room / 2))}${foldMark(item)}${item.isMarked ? '•' : ' '}`
-  const label = cell(`${front}${nameOf(item, room - widthOf(front))}`, room)
-  return room === width ? [label] : [label, [' ', 'plain'], ...progress]
-}
-
-/** With less room there are no tree lines. */
-const LEAST_INDENT = 6
-
-/** Deep levels show only the last of their tree lines: the id must stay readable. */
-function indent(lines: string, width: number): string {
-  if (width < LEAST_INDENT) return ''
-  return lines.length <= width ? lines : `…${lines.slice(lines.length - Math.max(0, width - 1))}`
-}
-
-const FOLD_MARKS = { none: ' ', open: '▾', folded: '▸' } as const
-
-function foldMark({ fold }: VisibleNode): string {
-  return FOLD_MARKS[fold]
-}
-
-/** The id is cut last, and then in the middle: long ids differ at their end. */
-function nameOf({ node, event }: VisibleNode, width: number): string {
-  const id = cutInside(safeText(node.id), width)
-  const left = width - widthOf(id) - 1
-  return event === undefined || event.name === '' || left < 2 ? id : `${id} ${cut(safeText(event.name), left)}`
-}
-
-function progressSpans(open: OpenStream, at: number): StyledText[] {
-  const { done, failed, total } = open.below(at)
-  return [[`${done}/${total}`, 'plain'], ...(failed > 0 ? [[` ✗ ${failed}`, 'bad'] as const] : [])]
+function groupStatus({ word }: RowGroup): StyledText {
+  const look = statusLook(word)
+  return [`${look.glyph} ${safeText(look.word)}`, look.style]
 }
 
 const MISSING = { glyph: '?', style: 'warn', word: 'missing' } as const
 
 /** Without room for columns: glyph, id, status word, and as much of the name as fits. */
-function lineRow(item: VisibleNode, { shown, width }: TreeContext): ScreenRow {
-  const { node, event, isCursor, isMarked } = item
+function lineRow(item: VisibleNode, { shown, open, width }: TreeContext): ScreenRow {
+  const { node, event, isCursor, isMarked, group } = item
+  if (group !== undefined) {
+    const text = `${isCursor ? '›' : ' '}${foldMark(item)} ${groupText(group)}`
+    return rowOf([[text, 'plain']], width, nodeHighlight(item))
+  }
   const state = event === undefined ? '' : shownStatus(shown, event)
   const look = event === undefined ? MISSING : statusLook(state, event.lc.outcome)
   const { glyph, style } = look
   const word = event !== undefined && node.again ? 'see above' : safeText(look.word)
-  const id = cutInside(safeText(node.id), Math.max(8, width - 10))
+  const own = node.depth > 4 ? `${node.depth} ${ownId(node, open)}` : node.id
+  const id = cutInside(safeText(own), Math.max(8, width - 10))
   const front = `${isCursor ? '›' : ' '}${foldMark(item)}${isMarked ? '•' : ' '}`
   const name = event === undefined ? '' : `  ${safeText(event.name)}`
   const spans: StyledText[] = [
@@ -229,7 +176,7 @@ function fittedColumns(items: readonly VisibleNode[], context: TreeContext): rea
 function neededWidth(item: VisibleNode, column: TreeColumn, context: TreeContext): number {
   // The attempt is part of the status where its own column has no room.
   if (column.id !== 'event') return widthOf(cellOf(item, column, { ...context, columns: [] })[0])
-  const [label, ...badge] = labelSpans(item, context.open, ANY_WIDTH)
+  const [label, ...badge] = labelSpans(item, context.label, ANY_WIDTH)
   return widthOf(label?.[0].trimEnd() ?? '') + badge.reduce((sum, [text]) => sum + widthOf(text), 0)
 }
 

@@ -11,20 +11,22 @@ const stage = (options: ConstructorParameters<typeof Stage>[1] = {}) => new Stag
 const hints = ({ state }: { readonly state: State }) => hintsOf(state).map(({ keys, does }) => `${keys} ${does}`)
 
 describe('the key table', () => {
-  it('gives each key one meaning on each screen', () => {
-    for (const screen of SCREENS) {
-      const keys = KEYS.filter(({ screens }) => screens === undefined || screens.includes(screen)).flatMap(
-        ({ keys }) => keys,
-      )
+  it('gives each key one meaning on each screen and pane', () => {
+    const places = SCREENS.flatMap(screen => (['tree', 'timeline', 'xml'] as const).map(pane => ({ screen, pane })))
+    for (const place of places) {
+      const there = KEYS.filter(({ screens, panes }) => {
+        return (screens?.includes(place.screen) ?? true) && (panes?.includes(place.pane) ?? true)
+      })
+      const keys = there.flatMap(({ keys }) => keys)
       expect(new Set(keys).size).toBe(keys.length)
-      for (const key of keys) expect(bindingFor({ key }, { screen })?.keys).toContain(key)
+      for (const key of keys) expect(bindingFor({ key }, place)?.keys).toContain(key)
     }
   })
 
   it('gives no meaning to keys of other screens', () => {
-    expect(bindingFor({ key: 'h' }, { screen: 'streams' })).toBeUndefined()
-    expect(bindingFor({ key: 'c' }, { screen: 'watchdog' })).toBeUndefined()
-    expect(bindingFor({ key: 'x' }, { screen: 'streams' })).toBeUndefined()
+    expect(bindingFor({ key: 'h' }, { screen: 'streams', pane: 'tree' })).toBeUndefined()
+    expect(bindingFor({ key: 'c' }, { screen: 'watchdog', pane: 'tree' })).toBeUndefined()
+    expect(bindingFor({ key: 'x' }, { screen: 'streams', pane: 'tree' })).toBeUndefined()
   })
 
   it('is complete in the help, in groups', () => {

@@ -60,7 +60,7 @@ it('a dialog that asks is answered by keys only, a prompt ignores the mouse', ()
   const asking = stage().press('!', 'c')
   const { dialog } = asking.state
   expect(dialog?.kind).toBe('change')
-  expect(mouse(mouse(asking, 'left', { row: 9 }), 'wheel-down').state.dialog).toBe(dialog)
+  expect(mouse(mouse(asking, 'left', { row: 9 }), 'wheel-down').state.dialog).toEqual(dialog)
   expect(mouse(stage().press('/'), 'left', { row: 9 }).state.prompt?.kind).toBe('filter')
   const help = mouse(
     new Stage(worldWith({ streams: NAMES }), { size: { columns: 80, rows: 24 } }).press('?'),

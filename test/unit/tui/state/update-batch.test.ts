@@ -31,7 +31,7 @@ describe('a running change', () => {
       .press('escape')
       .act({ kind: 'outcome', outcome: outcomeOf('b', 'busy') })
       .act(END)
-    expect(there.state.notice).toMatchObject({ text: 'cancel: 1 done, 1 busy: o shows it', style: 'warn' })
+    expect(there.state.notice).toMatchObject({ text: 'cancel: 1 done, 1 busy: O shows it', style: 'warn' })
     expect(there.press('O').state.dialog?.kind).toBe('outcomes')
   })
 
@@ -39,7 +39,7 @@ describe('a running change', () => {
     const there = running()
       .press('escape')
       .act({ kind: 'batch-ended', end: { fault: 'no \u001b rights' } })
-    expect(there.state.notice).toMatchObject({ text: 'cancel: no ␛ rights: o shows it', style: 'warn' })
+    expect(there.state.notice).toMatchObject({ text: 'cancel: no ␛ rights: O shows it', style: 'warn' })
   })
 
   it('accepts no further outcome after its end', () => {

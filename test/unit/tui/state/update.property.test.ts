@@ -68,13 +68,13 @@ const keyStep = (key: string): Step => ({ kind: 'key', press: pressOf(key) })
 
 /** The answer to the request before last, or to the last one: the number is resolved when the step is taken. */
 const preview = fc
-  .record({ behind: fc.nat({ max: 1 }), count: fc.nat({ max: 2 }), isTyped: fc.boolean(), takesReason: fc.boolean() })
-  .map(({ behind, count, isTyped, takesReason }) => {
+  .record({ behind: fc.nat({ max: 1 }), count: fc.nat({ max: 2 }), isTyped: fc.boolean() })
+  .map(({ behind, count, isTyped }) => {
     const confirm = isTyped ? ({ kind: 'type', text: '2', what: 'the number' } as const) : ({ kind: 'yes' } as const)
     return {
       kind: 'previewed',
       request: -behind,
-      preview: previewOf('cancel', { count, confirm, takesReason }),
+      preview: previewOf('cancel', { count, confirm }),
     } as const
   })
 
@@ -122,7 +122,7 @@ const stages = fc.constantFrom(
 const change = fc
   .tuple(fc.constantFrom('c', 'X', 'R', 'L'), preview, fc.constantFrom('', '2', '3'), fc.constantFrom('tab', 'y'))
   .map(([key, answer, typed, last]): Step[] => {
-    const toTyped = answer.preview.takesReason ? ['tab'] : []
+    const toTyped = key === 'L' ? [] : ['tab']
     const toNo = answer.preview.confirm.kind === 'type' ? [...toTyped, ...typed, 'tab'] : toTyped
     return [keyStep(key), answer, ...[...toNo, last, 'enter'].map(keyStep)]
   })

@@ -77,16 +77,34 @@ export const CANCEL_DIALOG: Extract<Dialog, { kind: 'change' }> = {
   preview: {
     verb: 'cancel',
     question: 'This cancels 2 streams',
-    lines: ['orders/4711  ▶ inprocess, 4 open events below', 'orders/4713  ○ init, 1 open event below'],
+    more: 0,
+    facts: [],
+    affected: ['orders/4711  ▶ inprocess, 4 open events below', 'orders/4713  ○ init, 1 open event below'],
     count: 2,
     command: reason => `leasectl cancel orders/4711 orders/4713 --reason '${reason}'`,
     confirm: { kind: 'yes' },
-    takesReason: true,
   },
   fault: undefined,
   reason: { text: 'customer withdrew', at: 17 },
   typed: { text: '', at: 0 },
   focus: 'reason',
+  top: 0,
+}
+
+/** Aborting 64 streams of a protected store: more than a screen lists. */
+export const ABORT_DIALOG: typeof CANCEL_DIALOG = {
+  ...CANCEL_DIALOG,
+  verb: 'abort',
+  preview: {
+    verb: 'abort',
+    question: 'This aborts 64 streams',
+    affected: Array.from({ length: 64 }, (_, at) => `orders/${4_711 + at}  ▶ inprocess  4 open events below`),
+    more: 0,
+    facts: ['64 streams: 64 inprocess; 6 already final, left out'],
+    count: 64,
+    command: () => 'leasectl abort --streams - # 64 names on standard input',
+    confirm: { kind: 'type', text: '64', what: 'the number of streams' },
+  },
 }
 
 /** A half-finished batch. */

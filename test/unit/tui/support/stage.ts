@@ -88,11 +88,12 @@ export function previewOf(verb: ChangeVerb, more: Partial<Preview> = {}): Previe
   return {
     verb,
     question: 'This cancels 1 stream',
-    lines: [],
+    affected: [],
+    more: 0,
+    facts: [],
     count: 1,
     command: reason => `leasectl ${verb} a${reason === '' ? '' : ` -m '${reason}'`}`,
     confirm: { kind: 'yes' },
-    takesReason: verb !== 'break',
     ...more,
   }
 }

@@ -107,6 +107,8 @@ export function listingOf(
     isFaint: key => faint.includes(key),
     matching: keys.length - faint.length,
     total: keys.length,
+    groups: new Map(),
+    lastRows: new Map(),
     ...rest,
   }
 }

@@ -4,7 +4,8 @@ import { SCREENS } from '../../../../src/tui/state/state.ts'
 import { START_READING } from '../../../../src/tui/state/text/text.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
 import { pageFor } from '../../../../src/tui/view/page.ts'
-import { CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
+import { ABORT_DIALOG, CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
+import { dayLaterScene, deepScene, wideScene } from '../support/tree-scenes.ts'
 
 // Times of day in the snapshots are local ones.
 beforeAll(() => void vi.stubEnv('TZ', 'UTC'))
@@ -63,6 +64,16 @@ describe.each(SIZES.map(size => ({ size, name: sizeName(size) })))('a terminal o
     await expect(frameText(frame)).toMatchFileSnapshot(`frames/columns-${name}.txt`)
   })
 
+  it.each([
+    ['very many children of one event', 'tree-wide', wideScene],
+    ['a tree of 45 levels', 'tree-deep', deepScene],
+    ['the timeline of an hour, and a retry a day later', 'timeline-day-later', dayLaterScene],
+  ])('shows %s', async (_what, file, sceneOf) => {
+    const frame = frameOf(sceneOf(size))
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/${file}-${name}.txt`)
+  })
+
   it('shows the help in the middle', async () => {
     const frame = frameOf(dialogScene({ kind: 'help', top: 0 }, size))
     expect(frame.rows).toHaveLength(size.rows)
@@ -75,5 +86,12 @@ describe.each(SIZES.map(size => ({ size, name: sizeName(size) })))('a terminal o
     expect(frame.rows).toHaveLength(size.rows)
     expect(tooWide(frame)).toEqual([])
     await expect(frameText(frame)).toMatchFileSnapshot(`frames/cancel-${name}.txt`)
+  })
+
+  it('shows all that matters about a change of many streams of a protected store', async () => {
+    const scene = dialogScene(ABORT_DIALOG, size)
+    const frame = frameOf({ ...scene, facts: { ...scene.facts, isProtected: true } })
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/abort-64-${name}.txt`)
   })
 })

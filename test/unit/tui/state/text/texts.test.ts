@@ -216,7 +216,7 @@ describe('a text on the whole screen', () => {
   it('has the outcomes of a change, and the answer to a line', () => {
     asked.length = 0
     const change = new Stage(world, { writes: 'unlocked' })
-    change.press('c').previewed().press('enter', 'tab', 'enter')
+    change.press('c').previewed({ count: 2 }).press('enter', 'tab', 'enter')
     change.act({ kind: 'outcome', outcome: outcomeOf('a') })
     expect(change.press('o').state.page).toBeDefined()
     expect(change.press('escape').state.dialog?.kind).toBe('outcomes')
