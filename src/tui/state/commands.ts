@@ -19,7 +19,7 @@ import {
   withoutMarks,
 } from './cursor.ts'
 import { foldAll, foldOrGoUp, foldOthers, toggleFold, unfoldAll, unfoldOrGoDown } from './folding.ts'
-import type { KeyCommand } from './keys.ts'
+import type { KeyCommand } from './keys/table.ts'
 import { layoutOf, PANES_COLUMNS, PANES_ROWS } from './layout.ts'
 import { back, isScrolled, openStream, showScreen, togglePane, withOnlyBroken } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'

@@ -1,7 +1,7 @@
 import { changeKey, changePaste, isRunning, listedTargets } from './change.ts'
 import { columnsKey } from './columns-dialog.ts'
 import type { ScreenContext } from './context.ts'
-import { helpLayout } from './help.ts'
+import { helpLayout } from './keys/help.ts'
 import { dialogHeight } from './layout.ts'
 import { openNamed } from './panes.ts'
 import type { Dialog, KeyPress, State } from './state.ts'

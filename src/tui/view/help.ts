@@ -1,6 +1,6 @@
 import { pad } from '../../formats/terminal/width.ts'
 import type { Scene } from '../state/context.ts'
-import { HELP_INDENT, HELP_KEYS_WIDTH, type HelpText, helpLayout } from '../state/help.ts'
+import { HELP_INDENT, HELP_KEYS_WIDTH, type HelpText, helpLayout } from '../state/keys/help.ts'
 import type { Dialog } from '../state/state.ts'
 import { type Area, cell, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { KEYS } from '../../../../src/tui/state/keys.ts'
+import { KEYS } from '../../../../src/tui/state/keys/table.ts'
 import { layoutOf, listHeight } from '../../../../src/tui/state/layout.ts'
 import type { Action, State } from '../../../../src/tui/state/state.ts'
 import { focusedText } from '../../../../src/tui/state/text/focus.ts'

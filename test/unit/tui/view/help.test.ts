@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { HELP } from '../../../../src/tui/state/keys.ts'
+import { HELP } from '../../../../src/tui/state/keys/keys.ts'
 import type { Size } from '../../../../src/tui/state/state.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
 import { frameText, sceneWith } from '../support/scenes.ts'

@@ -1,6 +1,6 @@
-import { widthOf, wrapped } from '../../formats/terminal/width.ts'
+import { widthOf, wrapped } from '../../../formats/terminal/width.ts'
+import type { Screen } from '../state.ts'
 import { HELP, type HelpGroup, type HelpLine, worksOn } from './keys.ts'
-import type { Screen } from './state.ts'
 
 /** A line in one column of the help. A key without `keys` continues the line above. */
 export type HelpText =

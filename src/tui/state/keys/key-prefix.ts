@@ -1,10 +1,10 @@
-import type { ScreenContext } from './context.ts'
-import { centerCursor } from './cursor.ts'
-import { HEALTH_PARTS, showHealthPart } from './health-parts.ts'
+import type { ScreenContext } from '../context.ts'
+import { centerCursor } from '../cursor.ts'
+import { HEALTH_PARTS, showHealthPart } from '../health-parts.ts'
+import type { KeyPrefix, KeyPress, State } from '../state.ts'
+import { withNotice } from '../transition.ts'
+import { openView } from '../views.ts'
 import { keyLabel } from './keys.ts'
-import type { KeyPrefix, KeyPress, State } from './state.ts'
-import { withNotice } from './transition.ts'
-import { openView } from './views.ts'
 
 /** The key after one that waits for another. */
 export function prefixedKey(state: State, context: ScreenContext, prefix: KeyPrefix, { key, text }: KeyPress): State {

@@ -1,10 +1,11 @@
-import { isRunning } from './change.ts'
-import { KEYS, type KeyCommand, keyLabel, worksOn } from './keys.ts'
-import { isScrolled } from './panes.ts'
-import type { Screen, State } from './state.ts'
-import { hasDetailFocus } from './text/focus.ts'
-import type { Reading } from './text/text.ts'
-import { listOf } from './transition.ts'
+import { isRunning } from '../change.ts'
+import { isScrolled } from '../panes.ts'
+import type { Screen, State } from '../state.ts'
+import { hasDetailFocus } from '../text/focus.ts'
+import type { Reading } from '../text/text.ts'
+import { listOf } from '../transition.ts'
+import { keyLabel, worksOn } from './keys.ts'
+import { KEYS, type KeyCommand } from './table.ts'
 
 /** A key and what it does, for the last line. */
 export interface Hint {
