@@ -16,7 +16,7 @@ export const limits = { ink: 4, key: 1, growth: 1.2, restOld: 0.01, restYoung: 0
 
 const KEY_MS = 30
 const MEMORY_MB = 300
-const START_ROUNDS = 10
+const START_ROUNDS = 5
 const MINUTE_MS = 60_000
 
 export async function run(): Promise<Row[]> {

@@ -21,7 +21,7 @@ export interface TopRun {
 }
 
 const [painterName = '', screen = '', seconds = '', keys = ''] = process.argv.slice(2)
-const WARM_UP_MS = 2_000
+const WARM_UP_MS = 1_000
 const COUNT = 10_000
 const CLOCK: FrameClock = {
   nowMs: () => performance.now(),

@@ -1,4 +1,5 @@
 import type { DataStore } from '../../src/tui/data/store.ts'
+import { ColumnWidths } from '../../src/tui/state/column-widths.ts'
 import type { ScreenContext } from '../../src/tui/state/context.ts'
 import { Lists } from '../../src/tui/state/lists/lists.ts'
 import type { Action, State } from '../../src/tui/state/state.ts'
@@ -12,6 +13,7 @@ export const SIZE = { columns: 160, rows: 48 }
 export class TopApp {
   readonly data: DataStore
   readonly #lists = new Lists()
+  readonly #widths = new ColumnWidths()
   readonly #tell: (why: 'data' | 'input') => void
   #state: State
 
@@ -40,9 +42,12 @@ export class TopApp {
       liveRevision: this.data.revision,
       listing: this.#lists.listing(this.#state, this.data, nowMs()),
       facts: { address: 'memory:bench', isProtected: false, protectedName: '', selection: '', version: '0.0.0' },
+      widths: this.#widths,
       nowMs: nowMs(),
+      listingFor: state => this.#lists.listing(state, this.data, nowMs()),
       commandFor: () => '',
-      detailLength: () => 0,
+      detailOf: () => undefined,
+      pageOf: () => undefined,
     }
   }
 }

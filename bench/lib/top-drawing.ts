@@ -7,8 +7,8 @@ export const SCREENS = ['streams', 'tree'] as const
 export type Screen = (typeof SCREENS)[number]
 
 /** Measured seconds, after the warm-up. */
-const MEASURED_S = 3
-const ROUNDS = 5
+const MEASURED_S = 2
+const ROUNDS = 2
 
 /** Cost of drawing under load, with Ink and without: the best of several runs in turns, and the keys of all of them. */
 export interface Drawing {
@@ -25,7 +25,7 @@ export async function drawing(child: string, screen: Screen): Promise<Drawing> {
       runs[painter].push(await answerOf<TopRun>(child, painter, screen, String(MEASURED_S)))
     }
   }
-  const pressed = await answerOf<TopRun>(child, 'ink', screen, String(3 * MEASURED_S), 'keys')
+  const pressed = await answerOf<TopRun>(child, 'ink', screen, String(2 * MEASURED_S), 'keys')
   return { ink: leastBusy(runs.ink), raw: leastBusy(runs.raw), latenciesMs: pressed.latenciesMs }
 }
 

@@ -13,8 +13,8 @@ import { OPEN } from './top-tree-load.ts'
 
 const STREAMS = 10_000
 const EVENTS = 10_000
-const SETTLE_MS = 5_000
-const WATCHED_MS = 20_000
+const SETTLE_MS = 3_000
+const WATCHED_MS = 8_000
 const CHANGES_A_SECOND = 50
 
 /** The share of a core it uses while only time passes, with streams of this age. */

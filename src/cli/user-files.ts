@@ -1,6 +1,20 @@
-import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { NotPermitted, StoreFull } from '../store/errors.ts'
 import { errorCode } from '../util/errors.ts'
+import { createFolders } from '../util/folders.ts'
 import { shellWord } from './command-line.ts'
 import { UsageError } from './problem.ts'
 
@@ -99,4 +113,58 @@ function modeText({ mode }: Stats): string {
 function reasonOf(error: unknown): string {
   const code = errorCode(error)
   return code === undefined ? '' : ` (${code})`
+}
+
+/** Writes a file whole: a new one replaces the old one atomically, so that no reader sees half a file. */
+export function replaceUserFile(path: string, text: string): void {
+  // keeps a link to a file elsewhere
+  const target = statusOf(path) === undefined ? path : realpathSync(path)
+  const temporary = `${target}.${randomUUID()}`
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx', flush: true })
+    renameSync(temporary, target)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw writeFault(error, target)
+  }
+}
+
+/** Creates a folder that only the user can enter, with its parents. */
+export function createUserFolder(path: string): void {
+  try {
+    createFolders(path, { mode: 0o700 })
+  } catch (error) {
+    throw writeFault(error, path)
+  }
+}
+
+const SETTINGS_FOLDER = 'XDG_CONFIG_HOME names the folder of settings.'
+
+/** The path that an error of the file system is about. */
+function pathOf(error: unknown): string | undefined {
+  return error instanceof Error && 'path' in error ? String(error.path) : undefined
+}
+
+/** The fault of the command line for an error of the file system; other errors are returned unchanged. */
+function writeFault(cause: unknown, path: string): unknown {
+  const code = errorCode(cause)
+  const message = `${path} cannot be written (${code})`
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new NotPermitted(message, { cause, hint: 'Check the permissions of the folder, or set XDG_CONFIG_HOME.' })
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EIO':
+      return new StoreFull(message, { cause, hint: 'Free some space; the file is unchanged.' })
+    case 'EEXIST':
+      return new UsageError(`${pathOf(cause) ?? path} is not a folder`, { cause, hint: SETTINGS_FOLDER })
+    case 'ENOTDIR':
+    case 'EISDIR':
+    case 'ENOENT':
+      return new UsageError(message, { cause, hint: SETTINGS_FOLDER })
+    default:
+      return cause
+  }
 }

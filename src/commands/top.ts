@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { type Run, reads } from '../cli/command.ts'
 import type { Problem } from '../cli/problem.ts'
 import { filterFlags } from '../cli/selection/flags.ts'
-import { choice, duration, streamName } from '../cli/values.ts'
+import { choice, count, duration, streamName } from '../cli/values.ts'
 import type { ProgramRuntime } from './top/dashboard.ts'
 import { THEMES, type TopOptions } from './top/options.ts'
 
@@ -23,7 +23,7 @@ export function register(
     .addOption(
       new Option(
         '--interval <duration>',
-        'time between polls (default: 1s, on Azure 2s; longer if the store is slow)',
+        'time between polls (default: 100ms, on Azure 2s; longer if the store is slow)',
       ).argParser(duration('--interval')),
     )
     .addOption(new Option('--write', 'unlock changes from the start, for ten minutes'))
@@ -33,8 +33,16 @@ export function register(
         choice('--theme', THEMES),
       ),
     )
-    .option('--ascii', 'draw with ASCII characters only')
-    .option('--accessible', 'print lines; draw nothing in place')
+    .option('--ascii', 'draw with ASCII characters only (default: by the locale and TERM)')
+    .option('--no-ascii', 'draw with all characters, whatever the locale')
+    .option('--bell', 'ring, notify and set the window title when something fails; B switches')
+    .option('--mouse', 'take the wheel and clicks: a row, again to open it, a title to sort')
+    .option('--accessible', 'print lines in words; draw nothing in place')
+    .addOption(
+      new Option('--limit <n>', 'as lines: at most N streams at the start (default: 200)').argParser(
+        count('--limit', 1),
+      ),
+    )
   filterFlags(command)
   command.addHelpText('after', NOTES)
   const description = {

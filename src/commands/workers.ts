@@ -7,7 +7,7 @@ import type { WorkersOptions } from './workers/options.ts'
 
 const NOTES = `
 Each event that can be worked on is counted once, under its worker and under its step, which is its name:
-  READY      no worker has claimed it
+  READY      no worker has claimed it; OLDEST is the longest time that a stream has waited for the step
   RUNNING    its claim has not ended
   ABANDONED  its claim has ended: the worker is silent, and another one takes over
   SINCE      the earliest claim; LAST SEEN is the latest sign of life, TRY the highest number of an attempt

@@ -2,7 +2,7 @@ import type { AwaitedStream } from '../ops/wait.ts'
 import { ROOT_ID } from '../stream/event-id.ts'
 import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTime, orNull } from './json.ts'
-import { idsText, statusWord, styleOf } from './stream/view.ts'
+import { idsText, statusLook } from './stream/view.ts'
 import { dueText, span, type TimeStyle } from './terminal/numbers.ts'
 import { noPaint, type Paint } from './terminal/style.ts'
 
@@ -94,7 +94,6 @@ function stateParts(stream: AwaitedStream, paint: Paint): string[] {
 }
 
 function statusText(status: string, outcome: string, paint: Paint): string {
-  const { glyph, style } = styleOf(status)
-  const errors = status === 'completed' && outcome === 'errors'
-  return paint(errors ? 'warn' : style, `${glyph} ${statusWord(status)}${errors ? ' with errors' : ''}`)
+  const { glyph, style, word } = statusLook(status, outcome)
+  return paint(style, `${glyph} ${word}`)
 }

@@ -1,3 +1,4 @@
+import type { LimitAction } from '../ops/event-limits.ts'
 import {
   type LastPass,
   type Liveness,
@@ -161,18 +162,36 @@ function shardsText(shards: WatchdogEntry['shards']): string {
 }
 
 /** A stream whose limit expires next. */
-export interface NextLimit {
+interface NextLimit {
   readonly stream: string
   readonly dueMs: number | undefined
 }
 
 /** The fields of a limit that expires next. */
-export const NEXT_FIELDS = {
+const NEXT_FIELDS = {
   due: { title: 'DUE', cell: ({ dueMs }, format) => (dueMs === undefined ? '-' : format.due(dueMs)) },
   stream: { title: 'STREAM', cut: 'middle', cell: ({ stream }, format) => format.name(stream) },
 } satisfies { readonly [name: string]: Field<NextLimit> }
 
 const NEXT_COLUMNS: readonly TableColumn<NextLimit>[] = [NEXT_FIELDS.due, { ...NEXT_FIELDS.stream, give: 1, min: 12 }]
+
+/** What a watchdog does when a limit has passed. */
+export function actionCell(action: LimitAction | 'settle'): Cell {
+  switch (action) {
+    case 'abort-event':
+      return { text: 'abort event', style: 'bad' }
+    case 'abort-stream':
+      return { text: 'abort stream', style: 'bad' }
+    case 'end-attempt':
+      return { text: 'end attempt', style: 'warn' }
+    case 'notify':
+      return { text: 'notify', style: 'warn' }
+    case 'settle':
+      return { text: 'settle', style: 'plain' }
+    default:
+      return action satisfies never
+  }
+}
 
 /** The fields of a watchdog's decision. */
 export const DECISION_FIELDS = {

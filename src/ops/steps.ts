@@ -24,6 +24,8 @@ export interface Load {
 export interface StepLoad extends Load {
   /** Name of the events; `undefined` for all steps beyond the limit, and for events that summaries only count. */
   readonly step: string | undefined
+  /** Since when the stream that has waited longest for this step has a ready event, epoch ms. */
+  readonly readySinceMs: number | undefined
   /** Streams whose first failure is of this step and is not acknowledged. */
   readonly failed: number
 }
@@ -48,12 +50,16 @@ const OTHER_STEPS = 'other'
 export class StepWorkTally {
   readonly #steps = new Map<string | undefined, StepLoad>()
 
-  /** Adds open events of one stream. */
-  add(events: readonly OpenEvent[]): void {
+  /** Adds open events of one stream. @param readySinceMs since when the first of its ready events is ready */
+  add(events: readonly OpenEvent[], readySinceMs?: number): void {
     const seen = new Set<string | undefined>()
     for (const event of events) {
       const load = this.#loadOf(event.name)
-      this.#steps.set(load.step, { ...load, ...withEvent(load, event, !seen.has(load.step)) })
+      const sinceMs = event.state === 'ready' ? readySinceMs : undefined
+      this.#steps.set(load.step, {
+        ...withEvent(load, event, !seen.has(load.step)),
+        readySinceMs: outer(Math.min, load.readySinceMs, sinceMs),
+      })
       seen.add(load.step)
     }
   }
@@ -97,7 +103,7 @@ export class StepWorkTally {
 
   #loadOf(name: string | undefined): StepLoad {
     const step = keyIn(this.#steps, name)
-    return this.#steps.get(step) ?? { step, failed: 0, ...NO_LOAD }
+    return this.#steps.get(step) ?? { step, failed: 0, readySinceMs: undefined, ...NO_LOAD }
   }
 }
 

@@ -34,10 +34,11 @@ export class WorkerTally {
     this.streams++
     if (fault !== undefined) this.unreadable++
     if (summary === undefined) return
+    if (summary.ready.length === 0 && summary.running.length === 0) return
     const events = openEvents(summary, nowMs).filter(
       event => event.state !== 'held' && event.state !== 'suspended' && passesEvent(event, this.#filter),
     )
-    this.#steps.add(events)
+    this.#steps.add(events, summary.readySinceMs)
     const owners = new Set<string | undefined>()
     for (const event of events) {
       if (event.claim === undefined) continue

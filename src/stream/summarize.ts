@@ -6,6 +6,7 @@ import { outcomeOf } from './outcome.ts'
 import {
   cutList,
   encodedIdLength,
+  FAILURE_LENGTH,
   GATED_LIMIT_BYTES,
   READY_LIMIT_BYTES,
   RUNNING_LIMIT_BYTES,
@@ -17,8 +18,6 @@ import { suspensionOf } from './suspension.ts'
 import { claimEndMs, dueMs, openedMs, opensAtMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
 import { suspendedSinceMs } from './time/pauses.ts'
 
-/** Maximum length of a failure's message, in characters. */
-const FAILURE_LENGTH = 200
 /** Maximum length of the reason of a suspension, in characters. */
 const REASON_LENGTH = 200
 

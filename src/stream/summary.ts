@@ -309,6 +309,14 @@ export const GATED_LIMIT_BYTES = 512
 /** Mark at the end of a shortened text: the document has the whole text. */
 const CUT_MARK = '…'
 const CUT_MARK_BYTES = encodeURIComponent(CUT_MARK).length
+/** Maximum length of a failure's message, in characters. */
+export const FAILURE_LENGTH = 200
+
+/** Whether the document may have more of a failure than its summary. */
+export function isFailureCut(failure: string): boolean {
+  return failure.length >= FAILURE_LENGTH || failure.endsWith(CUT_MARK)
+}
+
 /** No text is shortened below this many encoded bytes. */
 const MIN_TEXT_BYTES = 96
 

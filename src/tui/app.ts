@@ -4,14 +4,18 @@ import { DataStore } from './data/store.ts'
 import type { Data } from './data/types.ts'
 import { Effects } from './effects.ts'
 import type { AppOptions, TerminalRequests } from './options.ts'
+import { ColumnWidths } from './state/column-widths.ts'
 import type { ScreenContext, StoreInfo } from './state/context.ts'
 import { Lists } from './state/lists/lists.ts'
 import type { Action, State } from './state/state.ts'
 import { initialState, update } from './state/update.ts'
 import { visibleDataOf } from './state/visible-data.ts'
+import type { MouseReport } from './terminal/keyboard.ts'
 import { frameOf } from './view/frame.ts'
+import { rowDetail } from './view/list-detail.ts'
+import { pageFor } from './view/page.ts'
 import type { Frame } from './view/row.ts'
-import { detailLength } from './view/stream/detail.ts'
+import { eventDetail } from './view/stream/detail.ts'
 
 /** Why a frame may have to be redrawn: for user input at once, for data when convenient. */
 export type RedrawCause = 'input' | 'data'
@@ -26,14 +30,16 @@ export class App {
   readonly #store: DataStore
   readonly #poll: Poll
   readonly #lists: Lists
+  readonly #widths = new ColumnWidths()
   readonly #effects: Effects
   readonly #listeners = new Set<(why: RedrawCause) => void>()
   #state: State
+  #failuresSeen = 0
   /** The displayed data while the screen is frozen. */
   #frozen: Data | undefined
 
   constructor(options: AppOptions) {
-    const { ports, intervalMs, filter, size, stream, writes, time } = options
+    const { ports, intervalMs, filter, size, stream, writes, time, bell = false } = options
     this.#options = options
     this.#facts = {
       address: visibleText(ports.address),
@@ -49,16 +55,20 @@ export class App {
       ...(filter?.names && { match: filter.names }),
     })
     this.#lists = new Lists(filter)
+    const { settings, fault } = ports.settings.read()
     this.#state = initialState({
       size,
       writes,
       time,
+      bell,
       nowMs: this.#nowMs(),
+      settings,
       ...(stream === undefined ? {} : { stream }),
       ...(ports.isProtected ? { protectedName: ports.protectedName } : {}),
     })
     this.#effects = new Effects(ports, this.#store, this.#poll, action => this.#apply(action, 'data'))
-    this.#store.onChange(() => this.#notify('data'))
+    this.#store.onChange(() => this.#takeData())
+    if (fault !== undefined) this.#apply({ kind: 'notice', text: fault, style: 'warn' }, 'data')
   }
 
   /** A key, a resize, an answer. Errors thrown here are bugs. */
@@ -66,11 +76,24 @@ export class App {
     this.#apply(action, 'input')
   }
 
+  /** A click or the wheel, at a cell of the current screen. */
+  dispatchMouse(report: MouseReport): void {
+    const row = this.#frame(false).rows[report.row]
+    const text = row?.spans.map(([part]) => part).join('') ?? ''
+    this.#apply({ kind: 'mouse', ...report, text, key: row?.key }, 'input')
+  }
+
   /** The current screen. */
   frame(): Frame {
+    return this.#frame(this.#options.isAscii)
+  }
+
+  #frame(isAscii = false): Frame {
+    const { screen, stream } = this.#state
+    this.#widths.show(screen === 'stream' ? `stream ${stream}` : screen)
     const context = this.#context()
     this.#poll.setVisible(visibleDataOf(this.#state, context.listing, this.#store))
-    return frameOf({ ...context, state: this.#state }, { isAscii: this.#options.isAscii })
+    return frameOf({ ...context, state: this.#state }, { isAscii })
   }
 
   /** @returns a function that removes the listener */
@@ -113,6 +136,17 @@ export class App {
     this.#notify(why)
   }
 
+  /** A stream may have failed; one that was opened on one of its events can have its cursor now. */
+  #takeData(): void {
+    const { failures } = this.#store
+    const count = failures.count - this.#failuresSeen
+    this.#failuresSeen = failures.count
+    if (count > 0 && failures.latest !== undefined)
+      this.#apply({ kind: 'failed', count, latest: failures.latest }, 'data')
+    else if (this.#state.opening !== undefined) this.#apply({ kind: 'opened' }, 'data')
+    else this.#notify('data')
+  }
+
   #notify(why: RedrawCause): void {
     for (const listener of this.#listeners) listener(why)
   }
@@ -125,9 +159,12 @@ export class App {
       liveRevision: this.#store.revision,
       listing: this.#lists.listing(this.#state, data, nowMs),
       facts: this.#facts,
+      widths: this.#widths,
       nowMs,
+      listingFor: state => this.#lists.listing(state, data, nowMs),
       commandFor: subject => this.#options.ports.commandFor(subject),
-      detailLength: state => detailLength({ ...context, state }),
+      detailOf: state => (state.screen === 'stream' ? eventDetail : rowDetail)({ ...context, state }),
+      pageOf: (state, subject) => pageFor({ ...context, state }, subject),
     }
     return context
   }

@@ -29,10 +29,15 @@ export class Effects {
     'carry-out': effect => this.#change(effect.preview, effect.reason),
     'stop-batch': () => this.#batch?.stop.abort(),
     'run-line': effect => this.#runLine(effect),
+    complete: effect => this.#complete(effect),
+    'switch-store': effect => this.#switchStore(effect),
     'stop-line': () => this.#line?.abort(),
+    'save-settings': effect => this.#saveSettings(effect),
     'read-now': () => this.#poll.readNow(),
     'dry-run': () => this.#startDryRun(),
     copy: effect => this.terminal?.copy(effect.text),
+    ring: effect => this.terminal?.ring(effect.text, effect.title),
+    title: effect => this.terminal?.setTitle(effect.title),
     suspend: () => this.terminal?.suspend(),
     repaint: () => this.terminal?.repaint(),
     quit: () => this.#resolveQuit(),
@@ -100,6 +105,29 @@ export class Effects {
       })
       .finally(() => this.#changing.delete(ended))
     if (mayWrite) this.#changing.add(ended)
+  }
+
+  #complete({ line, typed }: EffectOf<'complete'>): void {
+    this.#ports.completeLine(line, this.#end.signal).then(
+      words => this.#report({ kind: 'completed', typed, words }),
+      // a half-typed line is no place for an error
+      () => this.#report({ kind: 'completed', typed, words: [] }),
+    )
+  }
+
+  #switchStore({ context }: EffectOf<'switch-store'>): void {
+    this.#ports.switchStore(context).then(
+      () => this.#resolveQuit(),
+      error => this.#report({ kind: 'notice', text: this.#messageFor(error), style: 'bad' }),
+    )
+  }
+
+  #saveSettings({ change }: EffectOf<'save-settings'>): void {
+    try {
+      this.#report({ kind: 'settings-saved', settings: this.#ports.settings.save(change) })
+    } catch (error) {
+      this.#report({ kind: 'notice', text: `not saved: ${this.#messageFor(error)}`, style: 'bad' })
+    }
   }
 
   #startDryRun(): void {

@@ -29,7 +29,14 @@ export async function openDashboard(options: DashboardOptions, host: DashboardHo
   try {
     const [{ App }, { runDashboard }] = await Promise.all([import('./app.ts'), import('./run.ts')])
     const app = new App({ ...options, size: sizeOf(stdout) })
-    return await runDashboard(app, { ...host, theme: options.theme, term, end, size: () => sizeOf(stdout) })
+    return await runDashboard(app, {
+      ...host,
+      theme: options.theme,
+      mouse: options.mouse ?? false,
+      term,
+      end,
+      size: () => sizeOf(stdout),
+    })
   } finally {
     term.close()
     end.close()

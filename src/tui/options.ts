@@ -20,6 +20,8 @@ export interface AppOptions {
   readonly writes: Writes['kind']
   readonly time: State['time']
   readonly isAscii: boolean
+  /** Ring when something fails. */
+  readonly bell?: boolean
   readonly size: Size
   /** Of the program. */
   readonly version: string
@@ -28,6 +30,9 @@ export interface AppOptions {
 /** Operations that only the terminal can do. */
 export interface TerminalRequests {
   copy(text: string): void
+  /** Draws attention to the text, and sets the title of the window. */
+  ring(text: string, title: string): void
+  setTitle(title: string): void
   suspend(): void
   repaint(): void
 }
@@ -35,6 +40,8 @@ export interface TerminalRequests {
 /** Settings of the dashboard on a terminal. */
 export interface DashboardOptions extends Omit<AppOptions, 'size'> {
   readonly theme: Theme
+  /** Take clicks and the wheel: the terminal then selects text with shift only. */
+  readonly mouse?: boolean
 }
 
 /** The process that the dashboard runs in. */

@@ -1,5 +1,6 @@
 import type { StreamStore } from '../store/store.ts'
 import type { DryRun } from './data/types.ts'
+import type { SettingsFile } from './settings.ts'
 
 /** Changes that the dashboard offers. */
 export type ChangeVerb = 'cancel' | 'abort' | 'retry' | 'suspend' | 'resume' | 'break'
@@ -15,16 +16,18 @@ export interface Preview {
   readonly verb: ChangeVerb
   /** `This cancels 3 streams`, safe to print. */
   readonly question: string
-  /** Lines of safe text: the first targets with their state and the consequences, such as `4 open events below`. */
-  readonly lines: readonly string[]
-  /** Number of changes to be made. 0: nothing to do, `lines` say why. */
+  /** Lines of safe text, one for each of the first targets: its state and what follows, such as `4 open events below`. */
+  readonly affected: readonly string[]
+  /** Number of targets after those. */
+  readonly more: number
+  /** Lines of safe text that must be read before a yes: totals, what is left out, and why. */
+  readonly facts: readonly string[]
+  /** Number of changes to be made. 0: nothing to do, `facts` say why. */
   readonly count: number
   /** The equivalent command line, without the reason. */
   readonly command: (reason: string) => string
   /** How the user confirms: `yes`, or by typing the count or the name exactly. */
   readonly confirm: { readonly kind: 'yes' } | { readonly kind: 'type'; readonly text: string; readonly what: string }
-  /** A reason is asked for. */
-  readonly takesReason: boolean
 }
 
 /** The outcome of one target. */
@@ -50,12 +53,13 @@ export interface LineOutput {
 
 /** The part of the dashboard for which a command line is requested. */
 export type CommandContext =
-  | { readonly kind: 'streams'; readonly filter: string }
+  | { readonly kind: 'streams'; readonly filter: string; readonly onlyBroken?: boolean }
   | { readonly kind: 'stream'; readonly stream: string; readonly pane: 'tree' | 'timeline' | 'xml' }
   | { readonly kind: 'event'; readonly stream: string; readonly event: string }
   | { readonly kind: 'leases' }
   | { readonly kind: 'watchdog' }
   | { readonly kind: 'activity' }
+  | { readonly kind: 'workers' }
 
 /** What the dashboard needs from the rest of the program. */
 export interface Ports {
@@ -65,6 +69,7 @@ export interface Ports {
   readonly isProtected: boolean
   /** The text to type to unlock changes in a protected store. */
   readonly protectedName: string
+  readonly settings: SettingsFile
   /** Inspects whole streams or events without changing them. @throws store errors, the signal's reason */
   preview(verb: ChangeVerb, targets: readonly ChangeTarget[], signal: AbortSignal): Promise<Preview>
   /**
@@ -85,6 +90,10 @@ export interface Ports {
    * something.
    */
   runLine(line: string, mayWrite: boolean, signal: AbortSignal): Promise<LineOutput>
+  /** The words that can end a command line, as they are typed. */
+  completeLine(line: string, signal: AbortSignal): Promise<readonly string[]>
+  /** Opens the store of a context, which then is shown in place of this one. @throws if there is none */
+  switchStore(context: string): Promise<void>
   /** The command line that shows the same. */
   commandFor(subject: CommandContext): string
   /** One line that explains an error, without secrets, safe to print. */

@@ -2,7 +2,8 @@ import { Painter } from './ink/painter.ts'
 import type { DashboardEnd, DashboardHost, TerminalRequests } from './options.ts'
 import type { Action, Size } from './state/state.ts'
 import { type FrameClock, FrameScheduler } from './terminal/frame-scheduler.ts'
-import { Keyboard } from './terminal/keyboard.ts'
+import { Keyboard, type MouseReport } from './terminal/keyboard.ts'
+import { notification, windowTitle } from './terminal/notification.ts'
 import type { ShutdownSignals } from './terminal/shutdown.ts'
 import { clipboardSequence, type Term } from './terminal/terminal.ts'
 import type { Frame } from './view/row.ts'
@@ -11,6 +12,7 @@ import type { Theme } from './view/theme.ts'
 /** The dashboard without its terminal. */
 export interface Drawable {
   dispatch(action: Action): void
+  dispatchMouse(report: MouseReport): void
   frame(): Frame
   onChange(listener: (why: 'data' | 'input') => void): () => void
   onRequest(terminal: TerminalRequests): void
@@ -19,6 +21,7 @@ export interface Drawable {
 }
 
 export interface DashboardSession extends DashboardHost {
+  readonly mouse?: boolean
   readonly theme: Theme
   readonly term: Term
   readonly end: ShutdownSignals
@@ -32,6 +35,7 @@ export async function runDashboard(app: Drawable, stage: DashboardSession): Prom
   let hasInputEnded = false
   const keyboard = new Keyboard(stdin, {
     onAction: action => app.dispatch(action),
+    ...(stage.mouse && { onMouse: (report: MouseReport) => app.dispatchMouse(report) }),
     onEnd() {
       hasInputEnded = true
       end.stop('SIGHUP')
@@ -67,6 +71,7 @@ class ScreenDrawer {
     this.#gate = new FrameScheduler(() => this.#draw(), CLOCK)
     const first = app.frame()
     term.enterScreen()
+    if (stage.mouse) term.takeMouse()
     this.#painter = new Painter(first, {
       stdin,
       stdout,
@@ -79,6 +84,8 @@ class ScreenDrawer {
     this.#stopListening = app.onChange(why => (why === 'input' ? this.#gate.flush() : this.#gate.request()))
     app.onRequest({
       copy: text => this.#copy(text),
+      ring: (text, title) => this.#ring(text, title),
+      setTitle: title => this.#setTitle(title),
       suspend: () => term.suspend(),
       repaint: () => this.#repaint(),
     })
@@ -119,6 +126,18 @@ class ScreenDrawer {
     const { columns, rows } = this.#app.frame()
     const size = this.#stage.size()
     if (columns !== size.columns || rows.length !== size.rows) this.#resize()
+  }
+
+  #ring(text: string, title: string): void {
+    if (!this.#stage.term.hasScreen) return
+    this.#setTitle(title)
+    this.#stage.stdout.write(notification(text, Boolean(this.#stage.env.TMUX)))
+  }
+
+  #setTitle(title: string): void {
+    if (!this.#stage.term.hasScreen) return
+    this.#stage.term.saveTitle()
+    this.#stage.stdout.write(windowTitle(title))
   }
 
   #copy(text: string): void {

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
+import { actionOf } from '../ops/event-limits.ts'
 import { attemptOf, isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
 import type { EventStream } from '../stream/event-stream.ts'
 import { observedDeadline } from '../stream/operations/cancel-abort.ts'
-import { type DueAction, isDueAction, type ObservedDeadline } from '../stream/operations/operation.ts'
+import type { DueAction, ObservedDeadline } from '../stream/operations/operation.ts'
 import { cleanProgramText, cutBytes, encodeCommandId } from '../stream/text.ts'
 import { isoTime } from '../stream/time/dates.ts'
 import { type Deadline, deadlineOf, type TimeReader } from '../stream/time/deadlines.ts'
@@ -137,7 +138,10 @@ function inspectAtMs(
 
 /** Ending the stream makes all other decisions needless; ending an event ends its descendants too. */
 function expiriesOf(subject: InspectedStream, ripe: readonly DatedEvent[], rules: InspectionRules): Expiry[] {
-  const actions = ripe.map(judged => ({ judged, kind: actionOf(subject.stream, judged, rules.onDue) }))
+  const actions = ripe.map(judged => ({
+    judged,
+    kind: actionOf(subject.stream, judged.event, judged.limit, rules.onDue),
+  }))
   const ending = actions.find(({ kind }) => kind === 'abort-stream')
   const count = new OpenCount(subject.stream)
   if (ending !== undefined) return [expiryOf(subject, ending.judged, ending.kind, count)]
@@ -146,14 +150,6 @@ function expiriesOf(subject: InspectedStream, ripe: readonly DatedEvent[], rules
   return actions
     .filter(({ judged }) => !ended.has(judged.position))
     .map(({ judged, kind }) => expiryOf(subject, judged, kind, count))
-}
-
-/** A deadline of the root applies to the whole stream. Unknown values of `lc:onDue` are ignored. */
-function actionOf(stream: EventStream, { event, limit }: DatedEvent, usual: DueAction): Expiry['kind'] {
-  if (limit.kind === 'attempt') return 'end-attempt'
-  const { onDue } = event.lc
-  const action = isDueAction(onDue) ? onDue : usual
-  return action === 'abort-event' && stream.isRoot(event) ? 'abort-stream' : action
 }
 
 function expiryOf(

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { HELP, type HelpLine } from '../../src/tui/state/keys.ts'
+import { HELP, type HelpLine } from '../../src/tui/state/keys/keys.ts'
 import { SCREENS } from '../../src/tui/state/state.ts'
 import { allCommands } from '../unit/commands/support.ts'
 

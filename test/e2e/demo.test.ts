@@ -43,7 +43,7 @@ describe.each(STORES)('on %s', (_where, address) => {
     ])
     expect(code).toBe(0)
     expect(stderr).toMatch(/^demo\/search-order-\S+ on \S+: 3 worker processes contend for its events\n$/)
-    expect(stdout).toMatch(/^✓ completed with errors .*✗ 1$/m)
+    expect(stdout).toMatch(/^± with errors .*✗ 1$/m)
     expect(stdout).toMatch(/03\.00 SearchStart +✗ aborted/)
     expect(stdout).toMatch(/^ {2}✗ aborted {2}03\.00 SearchStart, .* ago: supplier 3 does not answer$/m)
     expect(stdout).not.toContain('\u001b')

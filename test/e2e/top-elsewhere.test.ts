@@ -40,7 +40,7 @@ test('on Azurite the dashboard shows the list, a cancel with its reason, an outa
     program.press('tab')
     await program.until(/›\[ Yes/)
     program.press('enter')
-    await program.until(/✓ done +a /)
+    await program.until(/✓ a: canceled/)
     expect((await historyOf(store, 'a')).slice(1)).toMatchObject([{ op: 'cancel', why: 'not wanted' }])
     program.press('esc')
     await program.until(/^› {2}a +⊘ canceled/m)

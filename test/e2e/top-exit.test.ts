@@ -157,7 +157,7 @@ test.concurrent.each(Object.entries(PLAIN))(
       ' ',
     )
     const program = terminals.shell(`trap : INT; set -o pipefail; ${words}; echo code $?`, { env })
-    await program.until(/^NAME[\s\S]*^a [\s\S]*^b /m)
+    await program.until(/^NAME[\s\S]*^a [\s\S]*^b |^a: [\s\S]*^b: /m)
     await begin(store, stream, [{ name: 'Search' }])
     await program.until(new RegExp(`${stream}.* init `))
     program.press('ctrl-c')

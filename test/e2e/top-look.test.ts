@@ -41,7 +41,7 @@ test('the list starts, moves, filters, sorts, marks, and shows the changes of ot
   const first = await program.until(/5 streams[\s\S]*q quit/)
   expect(first[0]).toMatch(/^ leasectl ▸ streams .*● (live|slow) \d+ms {2}READ-ONLY$/)
   expect(first[1]).toContain(store.address)
-  expect(first.join('\n')).toMatch(/^› {2}imports\/eu +▶ inprocess +0\/\d+ /m)
+  expect(first.join('\n')).toMatch(/^› {2}imports\/eu +▶ inprocess +[█▌░]+ +0\/\d+ /m)
   expect(first.join('\n')).toMatch(/^ {3}orders\/3 +⊘ canceled/m)
 
   // as one chunk, as from fast typing and slow lines

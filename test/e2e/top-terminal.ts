@@ -241,9 +241,11 @@ class Pseudo implements PtyProgram {
   }
 
   #rows(): readonly string[] {
-    const { active } = this.#terminal.buffer
-    return Array.from({ length: this.#terminal.rows }, (_, row) =>
-      (active.getLine(active.viewportY + row)?.translateToString(true) ?? '').trimEnd(),
+    const { buffer, rows, cols } = this.#terminal
+    const { active } = buffer
+    // The alternate screen of this terminal keeps the cells of a wider one, out of sight.
+    return Array.from({ length: rows }, (_, row) =>
+      (active.getLine(active.viewportY + row)?.translateToString(true, 0, cols) ?? '').trimEnd(),
     )
   }
 

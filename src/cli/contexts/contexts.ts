@@ -1,14 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { formatAddress, parseAddress } from '../../store/address.ts'
-import { BadAddress, NotPermitted, StoreFull } from '../../store/errors.ts'
-import { errorCode } from '../../util/errors.ts'
-import { createFolders } from '../../util/folders.ts'
+import { BadAddress } from '../../store/errors.ts'
 import { isLoopback } from '../../util/loopback.ts'
 import { nearest } from '../../util/strings.ts'
 import { UsageError } from '../problem.ts'
-import { checkFolder, configFolder, readPrivateFile, statusOf } from '../user-files.ts'
+import { checkFolder, configFolder, createUserFolder, readPrivateFile, replaceUserFile } from '../user-files.ts'
 import { contextName } from '../values.ts'
 
 /** A named store. */
@@ -255,61 +252,9 @@ export interface Updated {
  * @throws errors of `change`; then nothing is written
  */
 export function updateContexts(env: ContextEnvironment, change: (contexts: Contexts) => Contexts): Updated {
-  createFolder(configFolder(env))
+  createUserFolder(configFolder(env))
   const before = readContexts(env)
   const after = change(before)
-  if (after !== before) replaceFile(contextsPath(env), contextsText(after))
+  if (after !== before) replaceUserFile(contextsPath(env), contextsText(after))
   return { before, after }
-}
-
-function replaceFile(path: string, text: string): void {
-  // keeps a link to a file elsewhere
-  const target = statusOf(path) === undefined ? path : realpathSync(path)
-  const temporary = `${target}.${randomUUID()}`
-  try {
-    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx', flush: true })
-    renameSync(temporary, target)
-  } catch (error) {
-    rmSync(temporary, { force: true })
-    throw writeFault(error, target)
-  }
-}
-
-function createFolder(path: string): void {
-  try {
-    createFolders(path, { mode: 0o700 })
-  } catch (error) {
-    throw writeFault(error, path)
-  }
-}
-
-const SETTINGS_FOLDER = 'XDG_CONFIG_HOME names the folder of settings.'
-
-/** The path that an error of the file system is about. */
-function pathOf(error: unknown): string | undefined {
-  return error instanceof Error && 'path' in error ? String(error.path) : undefined
-}
-
-/** The fault of the command line for an error of the file system; other errors are returned unchanged. */
-function writeFault(cause: unknown, path: string): unknown {
-  const code = errorCode(cause)
-  const message = `${path} cannot be written (${code})`
-  switch (code) {
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return new NotPermitted(message, { cause, hint: 'Check the permissions of the folder, or set XDG_CONFIG_HOME.' })
-    case 'ENOSPC':
-    case 'EDQUOT':
-    case 'EIO':
-      return new StoreFull(message, { cause, hint: 'Free some space; the contexts are unchanged.' })
-    case 'EEXIST':
-      return new UsageError(`${pathOf(cause) ?? path} is not a folder`, { cause, hint: SETTINGS_FOLDER })
-    case 'ENOTDIR':
-    case 'EISDIR':
-    case 'ENOENT':
-      return new UsageError(message, { cause, hint: SETTINGS_FOLDER })
-    default:
-      return cause
-  }
 }

@@ -17,7 +17,7 @@ import { type BatchAction, changedOf, isProblem, type Result, transactAction } f
 import { confirmationFor } from '../batch/confirm.ts'
 import { executePlan } from '../batch/execute.ts'
 import { type BatchPlan, makePlan, type PreviewRow } from '../batch/plan.ts'
-import { countOf, planText, problemOf, ROWS_SHOWN } from '../batch/preview.ts'
+import { countOf, planText, problemOf } from '../batch/preview.ts'
 import { countsOf, type EndedBatch, endProblem, endText, whatText, whyNot } from '../batch/report.ts'
 import { type BatchContext, wordOf } from '../batch/result.ts'
 import { CANCEL } from '../cancel.ts'
@@ -68,7 +68,7 @@ async function planOf(
       ? undefined
       : (stream: string) => events.get(stream) ?? [],
     leaveOut: !reopensCanceled && !isOwnHold(name, events),
-    keepRows: ROWS_SHOWN,
+    keepRows: ROWS_LISTED,
     runtime,
   } as const
   return { plan: await makePlan(request, store, signal), events, reopensCanceled }
@@ -113,11 +113,10 @@ function prepared(
     preview: {
       verb: name,
       question: questionOf(name, action, only, planned, count),
-      lines: previewLines(planned, action, only),
+      ...listOf(planned, action, only),
       count,
       command: reason => changeCommand(name, events, { reason: reasonFor(name, reason), reopensCanceled }, runtime),
       confirm: confirmOf(plan.jobs.length, opened.isProtected),
-      takesReason: true,
     },
     execute: executor(planned, action, targets.length > 1, opened, runtime),
   }
@@ -214,26 +213,29 @@ function singleLines(
   return lines.slice(1).map(line => line.trimStart())
 }
 
-/** Number of missing names to list; the rest is counted. */
-const MAX_MISSING = 5
+/** Number of targets that the dialog lists; nobody scrolls further. */
+export const ROWS_LISTED = 1_000
 
-/** The lines of the preview: the targets, and why others are left out. Safe to print. */
-function previewLines(
+/** The targets, and why others are left out. Safe to print. */
+function listOf(
   { plan, reopensCanceled }: Planned,
   action: BatchAction,
   only: ChangeTarget | undefined,
-): readonly string[] {
+): Pick<Preview, 'affected' | 'more' | 'facts'> {
   const { rows, targets, missing, leftOut } = plan
-  const more = targets.length - rows.length
-  const moreMissing = missing.length - MAX_MISSING
-  return [
-    ...tableOf(rows, action, reopensCanceled),
-    ...(more > 0 ? [`and ${countText(more)} more`] : []),
-    ...missing.slice(0, MAX_MISSING).map(({ message }) => `not tried: ${visibleText(message)}`),
-    ...(moreMissing > 0 ? [`and ${countText(moreMissing)} more that do not exist`] : []),
-    ...(only === undefined ? [planText(plan)] : []),
-    ...(only !== undefined && leftOut > 0 ? [`${targetName(only)} is ${[...plan.leftOutBecause.keys()].join()}`] : []),
-  ]
+  const table = tableOf(rows, action, reopensCanceled)
+  const absent = missing.map(({ message }) => `not tried: ${visibleText(message)}`)
+  if (only !== undefined) {
+    const because = leftOut > 0 ? [`${targetName(only)} is ${[...plan.leftOutBecause.keys()].join()}`] : []
+    return { affected: table, more: 0, facts: [...because, ...absent] }
+  }
+  const affected = [...table, ...absent].slice(0, ROWS_LISTED)
+  const notThere = absent.length > 1 ? [`not tried: ${countText(absent.length)} that do not exist`] : absent
+  return {
+    affected,
+    more: targets.length + absent.length - affected.length,
+    facts: [planText(plan), ...notThere],
+  }
 }
 
 function targetName({ stream, event }: ChangeTarget): string {

@@ -30,6 +30,24 @@ export class LineRunner {
     this.#runtime = runtime
   }
 
+  /** The words that can end a line, quoted as they are typed. */
+  async complete(line: string, signal: AbortSignal): Promise<readonly string[]> {
+    const lines = new CapturedLines(() => {})
+    const argv = ['__complete', 'bash', '--', `leasectl ${line}`, '']
+    const captured = capturedRuntime(argv, lines, {
+      runtime: this.#runtime,
+      opened: this.#opened,
+      others: this.#others,
+      mayWrite: false,
+      mayUnlock: false,
+      isOwn: true,
+      signal,
+      onKind() {},
+    })
+    await this.#runtime.runCommand(captured)
+    return candidatesIn(lines.end())
+  }
+
   /** @param mayWrite `false` refuses a writing command before it starts */
   async run(line: string, mayWrite: boolean, signal: AbortSignal): Promise<LineOutput> {
     const words = wordsOf(line)
@@ -68,6 +86,12 @@ export class LineRunner {
   }
 }
 
+/** The candidates of `__complete bash`, one a line after their kind. */
+function candidatesIn([kind, ...words]: readonly string[]): readonly string[] {
+  // the shell knows the files
+  return kind === 'words' || kind === 'open' ? words : []
+}
+
 /** The words of a line as a shell splits it, without the program name; or an error message. */
 function wordsOf(line: string): readonly string[] | string {
   // the splitter needs the program name; the trailing space ends the last word
@@ -92,6 +116,8 @@ export interface PromptContext {
   readonly mayWrite: boolean
   /** Changes can be unlocked. */
   readonly mayUnlock: boolean
+  /** A command of the dashboard itself, which may be one that users cannot run. */
+  readonly isOwn?: true
   readonly signal: AbortSignal
   /** Called when the command starts or stops being a writing one. */
   onKind(kind: Kind): void
@@ -115,7 +141,7 @@ const REFUSED: Readonly<Record<string, string>> = {
  * the store of the dashboard and leaves it open.
  */
 function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: PromptContext): ProgramRuntime {
-  const { runtime, mayWrite, mayUnlock, signal } = around
+  const { runtime, mayWrite, mayUnlock, isOwn, signal } = around
   const stdout = lines.terminal(runtime.stdout.columns)
   const stderr = lines.terminal(undefined)
   let kind: Kind = 'reads'
@@ -142,7 +168,7 @@ function capturedRuntime(argv: readonly string[], lines: CapturedLines, around: 
       return opened
     },
     begin(what, command) {
-      if (command !== undefined) checkCommand(command, argv)
+      if (command !== undefined && !isOwn) checkCommand(command, argv)
       if (what === 'writes' && !mayWrite) throw new UsageError(...lockedWords(mayUnlock))
       kind = what
       around.onKind(what)

@@ -1,12 +1,12 @@
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
-import { counted, countText } from '../../formats/terminal/numbers.ts'
+import { counted } from '../../formats/terminal/numbers.ts'
 import type { ChangeTarget, Preview } from '../../tui/ports.ts'
 import { visibleName } from '../../util/visible-text.ts'
 import { type BatchPlan, makePlan } from '../batch/plan.ts'
-import { nameToType, ROWS_SHOWN } from '../batch/preview.ts'
+import { nameToType } from '../batch/preview.ts'
 import { breakAction } from '../lease/break-lease.ts'
 import { leaseLine } from '../lease/run.ts'
-import { changeCommand, executor, type Prepared } from './changes.ts'
+import { changeCommand, executor, type Prepared, ROWS_LISTED } from './changes.ts'
 
 /** Inspects the leases of streams. Breaks only leases that are held then, and only if they are still the same. */
 export async function prepareBreak(
@@ -25,7 +25,7 @@ export async function prepareBreak(
     selection: { kind: 'names', names },
     eventsOf: undefined,
     leaveOut: true,
-    keepRows: ROWS_SHOWN,
+    keepRows: ROWS_LISTED,
     runtime,
   } as const
   const plan = await makePlan(request, store, signal)
@@ -36,11 +36,12 @@ export async function prepareBreak(
     preview: {
       verb: 'break',
       question: count === 0 ? 'There is no lease to break' : action.question(what),
-      lines: linesOf(names, plan, store.nowMs()),
+      affected: plan.rows.map(({ item: { listed } }) => leaseLine(listed, store.nowMs())),
+      more: count - plan.rows.length,
+      facts: factsOf(names, plan),
       count,
       command: reason => changeCommand(action.name, events, { reason, reopensCanceled: false }, runtime),
       confirm: confirmOf(plan),
-      takesReason: true,
     },
     execute: executor({ plan, events, reopensCanceled: false }, action, names.length > 1, opened, runtime),
   }
@@ -54,13 +55,9 @@ function confirmOf(plan: BatchPlan): Preview['confirm'] {
     : { kind: 'type', text: name, what: 'the name of the stream' }
 }
 
-function linesOf(names: readonly string[], plan: BatchPlan, nowMs: number): readonly string[] {
-  const held = plan.jobs.length
-  const { leftOut: free, rows, missing } = plan
-  const more = held - rows.length
+/** What is left out, and what follows. Safe to print. */
+function factsOf(names: readonly string[], { leftOut: free, missing, jobs: { length: held } }: BatchPlan) {
   return [
-    ...rows.map(({ item: { listed } }) => leaseLine(listed, nowMs)),
-    ...(more > 0 ? [`and ${countText(more)} more`] : []),
     ...(free > 0
       ? [free === names.length ? 'no lease is held' : `${counted(free, 'stream')} not leased, left out`]
       : []),

@@ -16,7 +16,14 @@ export interface TopOptions extends GlobalOptions, FilterOptions {
   /** Changes can never be unlocked. */
   readonly readOnly?: boolean
   readonly theme?: ThemeChoice
+  /** Draw with ASCII characters only; false: never. */
   readonly ascii?: boolean
+  /** Ring when something fails. */
+  readonly bell?: boolean
+  /** Take clicks and the wheel. */
+  readonly mouse?: boolean
+  /** Streams listed as lines. */
+  readonly limit?: number
   /** Print lines instead of a screen. */
   readonly accessible?: boolean
 }

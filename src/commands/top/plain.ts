@@ -3,9 +3,15 @@ import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { usualIntervalMs } from '../../cli/store.ts'
+import { textFormat } from '../../formats/field.ts'
+import { healthOf } from '../../formats/listing/health.ts'
+import { healthInWords, streamInWords } from '../../formats/listing/words.ts'
 import { showTree } from '../../formats/stream/tree.ts'
 import { shownStream } from '../../formats/stream/view.ts'
+import { counted } from '../../formats/terminal/numbers.ts'
+import type { StreamFilter } from '../../ops/filter.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
+import { type SummarizedStream, summaries } from '../../ops/summaries.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
@@ -53,10 +59,32 @@ async function plainStreams(
   const filter = filterOf(options, runtime.nowMs()) ?? {}
   // includes transactions made during the listing
   const since = { kind: 'at', ms: store.nowMs() } as const
-  await list({ ...options, limit: FIRST_STREAMS }, store, output, runtime)
+  const limit = options.limit ?? FIRST_STREAMS
+  if (options.accessible || runtime.env.ACCESSIBLE === '1') await listInWords(filter, limit, store, output, runtime)
+  else await list({ ...options, limit }, store, output, runtime)
   await output.lines([''])
   if (runtime.signal.aborted) return undefined
   return tailMany({ kind: 'filter', filter }, { follow: true, since, interval }, store, news, runtime)
+}
+
+/** A sentence for each stream, which a screen reader reads without its columns, and one for all. */
+async function listInWords(
+  filter: StreamFilter,
+  limit: number,
+  store: StreamStore,
+  output: Output,
+  { signal }: Runtime,
+): Promise<void> {
+  const all: Pick<SummarizedStream, 'summary' | 'fault'>[] = []
+  for await (const page of summaries(store, filter, { signal })) {
+    const format = textFormat(store.nowMs(), output.time)
+    const lines = page.slice(0, Math.max(0, limit - all.length)).map(item => streamInWords(item, format))
+    if (lines.length > 0) await output.lines(lines)
+    for (const { summary, fault } of page) all.push({ summary, fault })
+  }
+  const rest = all.length - limit
+  const more = rest > 0 ? `; ${counted(rest, 'stream')} not listed, --limit lists more` : ''
+  await output.lines([`${healthInWords(all.length, healthOf(all, store.nowMs()))}${more}`])
 }
 
 /** Waits for a stream of this name; `undefined` after a signal. @throws faults of the first read */

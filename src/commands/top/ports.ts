@@ -1,15 +1,15 @@
-import { commandLine, shellWord } from '../../cli/command-line.ts'
+import { commandLine } from '../../cli/command-line.ts'
 import { readContexts } from '../../cli/contexts/contexts.ts'
 import { errorProblem, withoutSecrets } from '../../cli/error-problem.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
-import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import type { StreamStore } from '../../store/store.ts'
+import type { PlannedDecision } from '../../tui/data/types.ts'
 import type { CommandContext, Ports, Preview } from '../../tui/ports.ts'
 import { commandWords } from '../../util/strings.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
+import type { WatchdogDecision } from '../../watchdog/decision.ts'
 import { runOnce } from '../../watchdog/pass.ts'
 import type { Observer } from '../../watchdog/report.ts'
-import { decisionColumns, decisionRow, type ReportedDecision } from '../watchdog/decisions.ts'
 import { breakerText } from '../watchdog/once.ts'
 import { watchdogOptions } from '../watchdog/run.ts'
 import { readSettings } from '../watchdog/settings.ts'
@@ -17,12 +17,16 @@ import { type Prepared, prepareChange } from './changes.ts'
 import { LineRunner, Writing } from './command-prompt.ts'
 import type { ProgramRuntime } from './dashboard.ts'
 import { prepareBreak } from './lease-breaks.ts'
+import { listCommand } from './list-command.ts'
+import { settingsFile } from './settings.ts'
 
 export interface PortsOptions {
   /** The filters of the command line. */
   readonly filterArgv?: readonly string[]
   /** Changes can be unlocked. */
   readonly mayUnlock: boolean
+  /** Opens the store of a context, to be shown when this dashboard has ended. */
+  readonly onSwitch: (context: string) => Promise<void>
   /** Receives the outcome of a stopped change in safe lines, because the screen may already be gone. */
   readonly onStopped?: (lines: readonly string[]) => void
 }
@@ -30,7 +34,7 @@ export interface PortsOptions {
 /** The operations of the dashboard, done by the code of the commands. */
 export function portsOf(
   opened: RuntimeStore,
-  { filterArgv = [], mayUnlock, onStopped = () => {} }: PortsOptions,
+  { filterArgv = [], mayUnlock, onSwitch, onStopped = () => {} }: PortsOptions,
   runtime: ProgramRuntime,
 ): Ports {
   const prepared = new WeakMap<Preview, Prepared>()
@@ -42,6 +46,7 @@ export function portsOf(
     address,
     isProtected,
     protectedName: protectedName(opened, runtime),
+    settings: settingsFile(runtime),
     async preview(verb, targets, signal) {
       const change =
         verb === 'break'
@@ -57,6 +62,8 @@ export function portsOf(
     },
     dryRun: signal => dryRun(store, runtime, signal),
     runLine: (line, mayWrite, signal) => lines.run(line, mayWrite, signal),
+    completeLine: (line, signal) => lines.complete(line, signal),
+    switchStore: onSwitch,
     commandFor: subject => commandFor(subject, filterArgv, runtime),
     explain: error => explain(error, runtime),
   }
@@ -103,7 +110,7 @@ function explain(error: unknown, runtime: Runtime): { readonly code: string; rea
 function commandFor(subject: CommandContext, filters: readonly string[], runtime: Runtime): string {
   switch (subject.kind) {
     case 'streams':
-      return [commandLine(runtime, ['ls', ...filters]), ...greps(subject.filter)].join(' | ')
+      return listText(subject, filters, runtime)
     case 'stream': {
       const format = { tree: [], timeline: ['-o', 'timeline'], xml: ['-o', 'xml'] }[subject.pane]
       return commandLine(runtime, commandWords(['show'], [subject.stream], format))
@@ -118,17 +125,21 @@ function commandFor(subject: CommandContext, filters: readonly string[], runtime
       return commandLine(runtime, ['watchdog', 'status'])
     case 'activity':
       return commandLine(runtime, ['tail', '-f', ...filters])
+    case 'workers':
+      return commandLine(runtime, ['workers', '--events', ...filters])
     default:
       return subject satisfies never
   }
 }
 
-/** The words of the filter as greps of the output of `ls`. */
-function greps(filter: string): readonly string[] {
-  return filter
-    .split(/\s+/)
-    .filter(word => word !== '' && word !== '!')
-    .map(word => (word.startsWith('!') ? `grep -ivF -e ${shellWord(word.slice(1))}` : `grep -iF -e ${shellWord(word)}`))
+function listText(
+  { filter, onlyBroken }: Extract<CommandContext, { kind: 'streams' }>,
+  filters: readonly string[],
+  runtime: Runtime,
+): string {
+  const { flags, rest } = listCommand(filter)
+  const broken = onlyBroken ? '  # all, not only the broken ones' : ''
+  return `${commandLine(runtime, ['ls', ...filters, ...flags])}${rest}${broken}`
 }
 
 /** A text in XPath, which has no escapes: one with both quotes is concatenated. */
@@ -142,27 +153,26 @@ function xpathText(text: string): string {
 }
 
 /** Number of decisions to list; all are counted. */
-const MAX_DECISIONS = 200
+const MAX_DECISIONS = 1_000
 
 /** The decisions of `watchdog --once --dry-run`. Changes nothing. */
 async function dryRun(store: StreamStore, runtime: Runtime, signal: AbortSignal): ReturnType<Ports['dryRun']> {
-  const decisions: ReportedDecision[] = []
+  const decisions: PlannedDecision[] = []
   let total = 0
   const observer: Observer = {
     planned(decision) {
-      if (total++ < MAX_DECISIONS) decisions.push({ decision })
+      if (total++ < MAX_DECISIONS) decisions.push(plannedOf(decision))
     },
   }
   const options = { ...watchdogOptions(await readSettings({}), store, runtime), observers: [observer] }
   const report = await runOnce(store, options, { isDryRun: true, signal })
-  const rows = decisions.map(one => decisionRow(one, store.nowMs()))
-  const columns = decisionColumns(true).map(column => ({ ...column, title: '' }))
-  return {
-    kind: 'done',
-    atMs: report.startedMs,
-    tookMs: report.tookMs,
-    total,
-    decisions: tableRows(columns, rows, tableWidths(columns, rows)).map(line => line.trimEnd()),
-    breaker: report.breaker.isOpen ? breakerText(report) : undefined,
-  }
+  const breaker = report.breaker.isOpen ? breakerText(report) : undefined
+  return { kind: 'done', atMs: report.startedMs, tookMs: report.tookMs, total, decisions, breaker }
+}
+
+function plannedOf(decision: WatchdogDecision): PlannedDecision {
+  const { stream } = decision
+  if (decision.kind === 'settle') return { stream, action: 'settle', ends: 0 }
+  const { kind: action, event, name, limit, dueMs, ends } = decision
+  return { stream, action, event, name, kind: limit, dueMs, ends }
 }

@@ -62,10 +62,10 @@ async function checkProtection(options: TopOptions, runtime: Runtime): Promise<v
 }
 
 function startOf(options: TopOptions): TopStart {
-  const { stream, interval, ascii, time, theme, color, write, readOnly } = options
+  const { stream, interval, ascii, time, theme, color, write, readOnly, bell, mouse } = options
   return {
     writes: readOnly ? 'never' : write ? 'unlocked' : 'locked',
-    ...defined({ stream }),
+    ...defined({ stream, bell, mouse }),
     ...defined({ intervalMs: interval, theme, color, isAscii: ascii }),
     ...(time === undefined ? {} : { time: time === 'iso' ? 'utc' : time }),
   }

@@ -2,8 +2,9 @@ import { jsonTime } from '../../formats/json.ts'
 import { span } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Cell, Column } from '../../formats/terminal/table.ts'
+import { actionCell } from '../../formats/watchdog-status.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import type { DecisionOutcome, ExecutedDecision, WatchdogDecision } from '../../watchdog/decision.ts'
+import type { DecisionOutcome, ExecutedDecision } from '../../watchdog/decision.ts'
 
 /** A decision with its outcome; a dry run has no outcome. */
 export type ReportedDecision = Pick<ExecutedDecision, 'decision'> & Partial<ExecutedDecision>
@@ -41,7 +42,7 @@ export function decisionRow(reported: ReportedDecision, nowMs: number): readonly
   const { decision, outcome, message } = reported
   const first: Cell =
     outcome === undefined
-      ? actionText(decision)
+      ? actionCell(decision.kind)
       : { text: `${OUTCOME_STYLES[outcome][0]} ${outcome}`, style: OUTCOME_STYLES[outcome][1] }
   const stream = visibleName(decision.stream)
   if (decision.kind === 'settle') {
@@ -51,24 +52,6 @@ export function decisionRow(reported: ReportedDecision, nowMs: number): readonly
   const late = span(nowMs - decision.dueMs)
   const why = visibleText(message === undefined ? decision.message : `${decision.message} (${message})`)
   return [first, stream, event, decision.ends === 0 ? '' : String(decision.ends), late, why]
-}
-
-/** The planned action of a dry run. */
-function actionText({ kind }: WatchdogDecision): Cell {
-  switch (kind) {
-    case 'abort-event':
-      return { text: 'abort event', style: 'bad' }
-    case 'abort-stream':
-      return { text: 'abort stream', style: 'bad' }
-    case 'end-attempt':
-      return { text: 'end attempt', style: 'warn' }
-    case 'notify':
-      return { text: 'notify', style: 'warn' }
-    case 'settle':
-      return { text: 'settle', style: 'plain' }
-    default:
-      return kind satisfies never
-  }
 }
 
 /** A decision as JSON; fields without a value are `null`. */

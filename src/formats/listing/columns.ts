@@ -6,7 +6,7 @@ import { isSuspended, stateOfStream } from '../../stream/state.ts'
 import { cutCount, type Summary } from '../../stream/summary.ts'
 import { type CellFormat, type Field, rowOf, type TableColumn, textFormat } from '../field.ts'
 import { waitsForText } from '../gate.ts'
-import { faultText, statusWord, styleOf } from '../stream/view.ts'
+import { faultText, statusLook } from '../stream/view.ts'
 import type { TimeStyle } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
@@ -81,7 +81,7 @@ type FieldName = ListingField | 'age' | 'events' | 'waitingOrFault' | 'lastFailu
 /** The fields of a stream, in text output and on the dashboard: one for each JSON field, and some of their own. */
 export const STREAM_FIELDS: { readonly [Name in FieldName]: StreamField } = {
   name: { title: 'NAME', cut: 'middle', cell: ({ item }, format) => format.name(item.listed.name) },
-  status: { title: 'STATUS', cell: (item, format) => statusCell(item, format, 'completed (errors)') },
+  status: { title: 'STATUS', cell: statusCell },
   state: {
     title: 'STATE',
     cell: (item, format) => known(item, summary => stateCell(summary, format)),
@@ -189,18 +189,16 @@ function known({ item: { summary, fault }, isRead }: ListedItem, read: (summary:
   return fault === undefined ? '-' : '?'
 }
 
-/** A glyph and a word. `…` while unknown, the error code if unreadable. @param withErrors the word for failed events below */
-export function statusCell({ item, isRead }: ListedItem, format: CellFormat, withErrors = 'with errors'): Cell {
+/** A glyph and a word. `…` while unknown, the error code if unreadable. */
+export function statusCell({ item, isRead }: ListedItem, format: CellFormat): Cell {
   const { summary, fault } = item
   if (summary === undefined && isRead === false) return { text: '…', style: 'dim' }
   if (summary === undefined) return { text: format.text(`? ${fault?.code ?? 'not started'}`), style: 'warn' }
   const state = stateOfStream(summary, format.nowMs)
   if (state === 'suspended' || state === 'held') return stateCell(summary, format)
-  const { glyph, style } = styleOf(summary.status)
-  const hasErrors = summary.outcome === 'errors' && summary.status === 'completed'
-  if (hasErrors) return { text: `${glyph} ${withErrors}`, style: 'warn' }
+  const { glyph, style, word } = statusLook(summary.status, summary.outcome)
   const more = summary.outcome === '' || summary.outcome === 'errors' ? '' : `, ${summary.outcome}`
-  return { text: `${glyph} ${format.text(statusWord(summary.status))}${more}`, style: more === '' ? style : 'warn' }
+  return { text: `${glyph} ${format.text(word)}${more}`, style: more === '' ? style : 'warn' }
 }
 
 /** Glyph and word of the state. */

@@ -2,7 +2,7 @@ import { type GroupBy, type Groups, type StreamGroup, TIME_OF } from '../../ops/
 import { visibleText } from '../../util/visible-text.ts'
 import { rowOf, type TableColumn, textFormat } from '../field.ts'
 import { jsonTime, orNull } from '../json.ts'
-import { styleOf } from '../stream/view.ts'
+import { statusLook, styleOf } from '../stream/view.ts'
 import { counted, countText, type TimeStyle } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 
@@ -142,6 +142,10 @@ export function groupsText(by: GroupBy, { streams, grouped, unreadable }: Groups
 
 function statusCell({ group }: StreamGroup): Cell {
   const [word = ''] = group.split(' ')
+  if (group === 'completed (errors)') {
+    const look = statusLook('completed', 'errors')
+    return { text: `${look.glyph} ${look.word}`, style: look.style }
+  }
   const { glyph, style } = styleOf(word)
   return { text: `${glyph} ${visibleText(group)}`, style: group === word ? style : 'warn' }
 }

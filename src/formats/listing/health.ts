@@ -4,7 +4,7 @@ import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isFinal } from '../../stream/event.ts'
 import { type StreamState, stateOfStream } from '../../stream/state.ts'
 import type { Summary } from '../../stream/summary.ts'
-import { type StatusStyle, statusWord, styleOf } from '../stream/view.ts'
+import { type StatusStyle, statusLook } from '../stream/view.ts'
 
 /** Somebody has to look at it: a failure that nobody has acknowledged, a silent worker, a missed deadline, a damaged document. */
 export function isBroken({ summary, fault }: Pick<SummarizedStream, 'summary' | 'fault'>, nowMs: number): boolean {
@@ -27,12 +27,12 @@ const STATES: ReadonlyMap<StreamState, StatusStyle & { readonly word: string }> 
   ['compensating', { glyph: '↶', style: 'warn', word: 'compensating' }],
   ['abandoned', { glyph: '†', style: 'warn', word: 'abandoned' }],
   ['overdue', { glyph: '!', style: 'warn', word: 'overdue' }],
-  ['errors', { glyph: '±', style: 'warn', word: 'with errors' }],
+  ['errors', statusLook('completed', 'errors')],
 ])
 
 /** Glyph, colour and word of a state; words of foreign documents are made visible. */
 export function stateStyle(state: StreamState): StatusStyle & { readonly word: string } {
-  return STATES.get(state) ?? { ...styleOf(state), word: statusWord(state) }
+  return STATES.get(state) ?? statusLook(state)
 }
 
 /** Numbers of streams. A stream can count as failed, abandoned, overdue and canceled at once, as it is in those lists of `ls`. */

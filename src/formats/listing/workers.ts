@@ -1,7 +1,6 @@
 import { isAbandoned } from '../../ops/open-events.ts'
 import type { StepLoad } from '../../ops/steps.ts'
 import type { ClaimedEvent, WorkerLoad } from '../../ops/workers.ts'
-import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { type CellFormat, type Field, rowOf, type TableColumn, textFormat } from '../field.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { countText, type TimeStyle } from '../terminal/numbers.ts'
@@ -15,7 +14,13 @@ export function workerJson(load: WorkerLoad) {
 
 /** A step as JSON; fields are only ever added. */
 export function stepLoadJson(load: StepLoad) {
-  return { step: load.step ?? null, ready: load.ready, ...loadJson(load), others: load.step === undefined }
+  return {
+    step: load.step ?? null,
+    ready: load.ready,
+    readySince: jsonTime(load.readySinceMs),
+    ...loadJson(load),
+    others: load.step === undefined,
+  }
 }
 
 /** A claimed event as JSON; fields are only ever added. */
@@ -83,31 +88,46 @@ const LOAD: readonly LoadColumn[] = [
 ]
 
 const WORKER_COLUMNS: readonly TableColumn<WorkerLoad>[] = [
-  { title: 'WORKER', cut: 'middle', give: 1, min: 12, cell: ({ owner }) => nameCell(owner, 'no owner') },
+  { title: 'WORKER', cut: 'middle', give: 1, min: 12, cell: ({ owner }, format) => ownerCell(owner, format) },
   ...LOAD,
 ]
+
+/** The fields of a step's queue, in text output and on the dashboard. */
+export const STEP_FIELDS = {
+  step: { title: 'STEP', cell: ({ step }, format) => nameCell(step, 'no name', format) },
+  ready: { title: 'READY', align: 'right', cell: ({ ready }) => countText(ready) },
+  oldest: { title: 'OLDEST', align: 'right', cell: ({ readySinceMs }, format) => format.past(readySinceMs) },
+  running: RUNNING,
+  abandoned: ABANDONED,
+} satisfies { readonly [name: string]: Field<StepLoad> }
 
 const STEP_COLUMNS: readonly TableColumn<StepLoad>[] = [
-  { title: 'STEP', give: 1, min: 12, cell: ({ step }) => nameCell(step, 'no name') },
-  { title: 'READY', align: 'right', cell: ({ ready }) => countText(ready) },
+  { ...STEP_FIELDS.step, give: 1, min: 12 },
+  STEP_FIELDS.ready,
+  { ...STEP_FIELDS.oldest, spare: 2 },
   ...LOAD,
 ]
 
-const EVENT_COLUMNS: readonly TableColumn<ClaimedEvent>[] = [
-  { title: 'STREAM', cut: 'middle', give: 1, min: 12, cell: ({ stream }) => visibleName(stream) },
-  { title: 'EVENT', give: 2, min: 8, cell: ({ claim: { id, name } }) => visibleText(`${id} ${name}`) },
-  { title: 'WORKER', give: 3, min: 8, cell: ({ claim }) => nameCell(claim.owner, 'no owner') },
-  ...claimTimes(),
-  { title: 'TRY', align: 'right', cell: ({ claim }) => countText(claim.attempt) },
-]
+/** The fields of a claimed event, in text output and on the dashboard. */
+export const CLAIM_FIELDS = {
+  stream: { title: 'STREAM', cut: 'middle', cell: ({ stream }, format) => format.name(stream) },
+  event: { title: 'EVENT', cell: ({ claim: { id, name } }, format) => format.text(`${id} ${name}`) },
+  worker: { title: 'WORKER', cell: ({ claim }, format) => ownerCell(claim.owner, format) },
+  since: { title: 'SINCE', align: 'right', cell: ({ claim }, format) => format.past(claim.sinceMs) },
+  lastSeen: { title: 'LAST SEEN', align: 'right', cell: ({ claim }, format) => format.past(claim.lastSeenMs) },
+  claim: { title: 'CLAIM', align: 'right', cell: ({ claim }, format) => claimCell(claim, format) },
+  attempt: { title: 'TRY', align: 'right', cell: ({ claim }) => countText(claim.attempt) },
+} satisfies { readonly [name: string]: Field<ClaimedEvent> }
 
-function claimTimes(): readonly (Field<ClaimedEvent> & TableColumn<ClaimedEvent>)[] {
-  return [
-    { title: 'SINCE', align: 'right', cell: ({ claim }, format) => format.past(claim.sinceMs) },
-    { title: 'LAST SEEN', align: 'right', cell: ({ claim }, format) => format.past(claim.lastSeenMs) },
-    { title: 'CLAIM', align: 'right', cell: ({ claim }, format) => claimCell(claim, format) },
-  ]
-}
+const EVENT_COLUMNS: readonly TableColumn<ClaimedEvent>[] = [
+  { ...CLAIM_FIELDS.stream, give: 1, min: 12 },
+  { ...CLAIM_FIELDS.event, give: 2, min: 8 },
+  { ...CLAIM_FIELDS.worker, give: 3, min: 8 },
+  CLAIM_FIELDS.since,
+  CLAIM_FIELDS.lastSeen,
+  CLAIM_FIELDS.claim,
+  CLAIM_FIELDS.attempt,
+]
 
 /** The rest of a claim, or the time since it ended. */
 function claimCell(claim: ClaimedEvent['claim'], { nowMs, time, span, past, age }: CellFormat): Cell {
@@ -117,7 +137,12 @@ function claimCell(claim: ClaimedEvent['claim'], { nowMs, time, span, past, age 
   return time === 'relative' ? `${span(claimEndMs - nowMs)} left` : `until ${age(claimEndMs)}`
 }
 
-function nameCell(name: string | undefined, empty: string): Cell {
+/** The name of a worker. */
+export function ownerCell(owner: string | undefined, format: CellFormat): Cell {
+  return nameCell(owner, 'no owner', format)
+}
+
+function nameCell(name: string | undefined, empty: string, format: CellFormat): Cell {
   if (name === undefined) return { text: 'others', style: 'dim' }
-  return name === '' ? { text: empty, style: 'dim' } : visibleText(name)
+  return name === '' ? { text: empty, style: 'dim' } : format.text(name)
 }

@@ -5,7 +5,16 @@ import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { leaseText } from '../lease.ts'
 import { clock, counted, dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
 import { noPaint, type Paint } from '../terminal/style.ts'
-import { acknowledgementOf, failures, type ShownStream, soonestDueMs, styleOf, timeOf, waitingOn } from './view.ts'
+import {
+  acknowledgementOf,
+  failures,
+  type ShownStream,
+  soonestDueMs,
+  statusLook,
+  styleOf,
+  timeOf,
+  waitingOn,
+} from './view.ts'
 
 export interface HeaderOptions {
   readonly time: TimeStyle
@@ -22,10 +31,10 @@ export function showHeader(shown: ShownStream, options: HeaderOptions): string[]
   const paint = options.paint ?? noPaint
   const root = shown.stream.root
   const status = root?.status ?? 'not started'
-  const { glyph, style } = styleOf(status)
+  const { glyph, style, word } = statusLook(status, root?.lc.outcome)
   const failed = failures(shown).length
   const parts = [
-    paint({ glyph, style }.style, `${glyph} ${visibleText(status)}${outcomeText(shown)}`),
+    paint(style, `${glyph} ${word}${outcomeText(shown)}`),
     root === undefined ? '' : timeText(timeOf(shown, root.created), shown.nowMs, options.time),
     waitingText(waitingOn(shown)),
     dueHeader(shown, options),
@@ -51,10 +60,10 @@ function suspensionLine(shown: ShownStream, options: HeaderOptions): string[] {
   return [(options.paint ?? noPaint)('warn', `suspended  ${text}`)]
 }
 
-/** ` with errors`, `, blocked`, `, compensated`: what failures have meant for the stream. */
+/** `, blocked`, `, compensated`: what failures have meant for the stream. */
 function outcomeText({ stream }: ShownStream): string {
-  const outcome = outcomeOf(stream, stream.root?.lc.outcome === 'errors')
-  return outcome === 'errors' ? ' with errors' : outcome === '' ? '' : `, ${outcome}`
+  const outcome = outcomeOf(stream, false)
+  return outcome === '' ? '' : `, ${outcome}`
 }
 
 function leaseLine({ lease, nowMs, past }: ShownStream): string[] {

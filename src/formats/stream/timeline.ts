@@ -3,8 +3,9 @@ import { type EventHistory, phasesOf } from '../../stream/journal/phases.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { noPaint, type Paint } from '../terminal/style.ts'
 import { cut, pad, padLeft, widthOf } from '../terminal/width.ts'
+import { foldsOf, quietTimes } from './folded-time.ts'
 import type { HeaderOptions } from './header.ts'
-import { barLegend, spentText, type TimeScale, timeAxis, timeBar } from './time-scale.ts'
+import { barLegend, spentText, type TimeScale, timeAxis, timeBar, withFolds } from './time-scale.ts'
 import { rowStatus, type TreeRow } from './tree.ts'
 import type { ShownStream } from './view.ts'
 
@@ -30,7 +31,9 @@ export function timeline(
   const histories = phasesOf(shown.stream.events, transactions, shown.time)
   const drawn = rows.map(row => ({ ...row, label: labelOf(row), status: rowStatus(row) }))
   const widths = widthsOf(drawn, options.width)
-  const scale = { ...timeOf(extentOf(histories.values()), shown.nowMs), columns: widths.bar }
+  const period = timeOf(extentOf(histories.values()), shown.nowMs)
+  const folds = foldsOf(period, quietTimes(histories.values()), shown.nowMs)
+  const scale = withFolds({ ...period, columns: widths.bar }, folds)
   const title = [
     pad('EVENT', widths.label),
     pad(timeAxis(scale, options.time), widths.bar),

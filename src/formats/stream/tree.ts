@@ -9,7 +9,7 @@ import { noPaint } from '../terminal/style.ts'
 import { type Cell, type Column, table } from '../terminal/table.ts'
 import { cut } from '../terminal/width.ts'
 import { failureLines, type HeaderOptions, showHeader } from './header.ts'
-import { eventDueMs, isAbandonedNow, type ShownStream, statusWord, styleOf, timeOf } from './view.ts'
+import { eventDueMs, isAbandonedNow, type ShownStream, statusLook, styleOf, timeOf } from './view.ts'
 
 /** A stream as text: a header, the thread tree, and its failures with their messages. */
 export function showTree(shown: ShownStream, options: HeaderOptions): string[] {
@@ -99,9 +99,9 @@ type StyledCell = Exclude<Cell, string>
 /** Glyph, word and colour of an event, with its attempt number. */
 export function statusCell(event: StreamEvent): StyledCell {
   const word = isGated(event) ? 'waiting' : event.status
-  const { glyph, style } = styleOf(word)
+  const { glyph, style, word: shown } = statusLook(word, event.lc.outcome)
   const attempt = attemptOf(event)
-  const text = `${glyph} ${statusWord(word)}${attempt > 1 ? ` #${attempt}` : ''}`
+  const text = `${glyph} ${shown}${attempt > 1 ? ` #${attempt}` : ''}`
   return { text: isSuperseded(event) ? `${text} (replaced)` : text, style: isSuperseded(event) ? 'dim' : style }
 }
 

@@ -174,6 +174,15 @@ export function styleOf(status: string): StatusStyle {
   return Object.hasOwn(STATUS_STYLES, status) ? (STATUS_STYLES[status] ?? UNKNOWN) : UNKNOWN
 }
 
+/** Completed over an event that was aborted or canceled: the same sign and words wherever a status is shown. */
+const WITH_ERRORS = { glyph: '±', style: 'warn', word: 'with errors' } as const
+
+/** Glyph, colour and word of a status with its outcome, `errors` or none. Safe to print. */
+export function statusLook(status: string, outcome = ''): StatusStyle & { readonly word: string } {
+  if (status === 'completed' && outcome === 'errors') return WITH_ERRORS
+  return { ...styleOf(status), word: statusWord(status) }
+}
+
 /** The word for a status; an event of a foreign document may have none. */
 export function statusWord(status: string): string {
   return status === '' ? 'no status' : visibleText(status)

@@ -112,7 +112,7 @@ export function wrapped(text: string, width: number, most: number): string[] {
     if (lines.length === most - 1 || widthOf(rest) <= width) return [...lines, cut(rest, width)]
     const head = cut(rest, width).slice(0, -1)
     const blank = head.lastIndexOf(' ')
-    const taken = blank > head.length / 2 ? head.slice(0, blank) : head
+    const taken = blank >= head.length / 2 ? head.slice(0, blank) : head
     if (taken === '') return lines
     lines.push(taken)
     rest = rest.slice(taken.length).trimStart()

@@ -26,6 +26,13 @@ export function rateNow({ rate, rateSlot }: ActivityRate, nowMs: number): readon
   return past >= rate.length ? NOTHING : [...rate.slice(past), ...NOTHING.slice(0, past)]
 }
 
+/** Adds the counts of a stream as of now to those of others. */
+export function addChanges(sums: number[], { rate, rateSlot }: ActivityRate, nowMs: number): void {
+  if (rate === NOTHING) return
+  const past = Math.max(0, slotOf(nowMs) - rateSlot)
+  for (let at = past; at < rate.length; at++) sums[at - past] = (sums[at - past] ?? 0) + (rate[at] ?? 0)
+}
+
 function slotOf(ms: number): number {
   return Math.floor(ms / RATE_SLOTS.slotMs)
 }

@@ -1,9 +1,20 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { StreamRow } from '../../store/store.ts'
 import { type OpenStreamUpdate, unreadStream, withUpdate } from './open-stream.ts'
-import { StreamRows } from './stream-table.ts'
-import type { Activity, ActivityFeed, Data, DryRun, Freshness, OpenStream, StreamTable, WatchdogView } from './types.ts'
+import { type StreamFailures, StreamRows } from './stream-table.ts'
+import type {
+  Activity,
+  ActivityFeed,
+  Data,
+  DryRun,
+  Freshness,
+  OpenStream,
+  StreamTable,
+  WatchdogView,
+  WholeFailure,
+  WorkersView,
+} from './types.ts'
+import type { WorkerRates } from './worker-rates.ts'
 
 /**
  * The dashboard's data as it arrives. Everything except the table is an immutable value; a `snapshot` freezes the table
@@ -14,8 +25,10 @@ export class DataStore implements Data {
   readonly #listeners = new Set<() => void>()
   #revision = 0
   #open: OpenStream | undefined
+  #failure: WholeFailure | undefined
   #activity: ActivityFeed = { revision: 0, items: [], behind: 0 }
-  #watchdog: WatchdogView = { revision: 0, state: undefined, next: [], dryRun: undefined }
+  #watchdog: WatchdogView = { revision: 0, state: undefined, next: [], notified: [], dryRun: undefined }
+  #workers: WorkersView = { revision: 0, rows: [], workers: 0, steps: [], left: 0 }
   #freshness: Freshness = FRESH
 
   get revision(): number {
@@ -30,6 +43,10 @@ export class DataStore implements Data {
     return this.#open
   }
 
+  get failure(): WholeFailure | undefined {
+    return this.#failure
+  }
+
   get activity(): ActivityFeed {
     return this.#activity
   }
@@ -38,14 +55,28 @@ export class DataStore implements Data {
     return this.#watchdog
   }
 
+  get workers(): WorkersView {
+    return this.#workers
+  }
+
+  /** What workers have ended lately. */
+  get workerRates(): WorkerRates {
+    return this.#rows.workerRates
+  }
+
+  /** Failures seen so far. */
+  get failures(): StreamFailures {
+    return this.#rows.failures
+  }
+
   get freshness(): Freshness {
     return this.#freshness
   }
 
   /** An immutable copy of the data. */
   snapshot(): Data {
-    const { revision, open, activity, watchdog, freshness } = this
-    return { revision, streams: new StreamRows(this.#rows), open, activity, watchdog, freshness }
+    const { revision, open, failure, activity, watchdog, workers, freshness } = this
+    return { revision, streams: new StreamRows(this.#rows), open, failure, activity, watchdog, workers, freshness }
   }
 
   /** @returns a function that removes the listener */
@@ -95,6 +126,11 @@ export class DataStore implements Data {
     this.#changed(1)
   }
 
+  putFailure(failure: WholeFailure): void {
+    this.#failure = failure
+    this.#changed(1)
+  }
+
   putActivity(items: readonly Activity[], behind: number): void {
     const { revision, items: before, behind: left } = this.#activity
     if (items === before && behind === left) return
@@ -102,8 +138,13 @@ export class DataStore implements Data {
     this.#changed(1)
   }
 
-  putWatchdog(news: { readonly state?: WatchdogState; readonly next?: WatchdogView['next'] }): void {
+  putWatchdog(news: Partial<Pick<WatchdogView, 'state' | 'next' | 'notified'>>): void {
     this.#watchdog = { ...this.#watchdog, ...news, revision: this.#watchdog.revision + 1 }
+    this.#changed(1)
+  }
+
+  putWorkers(workers: Omit<WorkersView, 'revision'>): void {
+    this.#workers = { ...workers, revision: this.#workers.revision + 1 }
     this.#changed(1)
   }
 
@@ -135,6 +176,7 @@ const FRESH: Freshness = {
   intervalMs: 0,
   isSlow: false,
   pollStartedMs: undefined,
+  nextPollMs: undefined,
   error: undefined,
 }
 

@@ -1,24 +1,40 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { LeaseView, StreamRow } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
+import type { Summary } from '../../stream/summary.ts'
 import { type ActivityRate, emptyRate, withChanges } from './activity-rate.ts'
-import type { StreamEntry, StreamTable } from './types.ts'
+import { CHANGE_SHOWN_MS, type StreamEntry, type StreamTable } from './types.ts'
+import { WorkerRates } from './worker-rates.ts'
+
+/** Events that have failed since the first complete listing. */
+export interface StreamFailures {
+  readonly count: number
+  readonly latest: { readonly stream: string; readonly text: string } | undefined
+}
 
 /** The streams of the listing. Each method returns the number of changed entries. */
 export class StreamRows implements StreamTable {
   readonly #entries: Map<string, StreamEntry>
   /** Entries with a held lease: only those can expire. */
   readonly #held = new Set<string>()
+  /** What workers have ended lately. */
+  readonly workerRates: WorkerRates
+  #failures: StreamFailures = { count: 0, latest: undefined }
   #revision = 0
   #membership = 0
   #isComplete = false
 
   constructor(from?: StreamRows) {
     this.#entries = new Map(from === undefined ? [] : from.#entries)
+    this.workerRates = new WorkerRates(from?.workerRates)
     if (from === undefined) return
     this.#revision = from.revision
     this.#membership = from.membership
     this.#isComplete = from.isComplete
+  }
+
+  get failures(): StreamFailures {
+    return this.#failures
   }
 
   get revision(): number {
@@ -93,10 +109,24 @@ export class StreamRows implements StreamTable {
     return changed
   }
 
+  #countFailures(before: Summary | undefined, after: Summary | undefined, stream: string): void {
+    if (!this.#isComplete || after === undefined) return
+    const known = before?.born === after.born ? before.failed : 0
+    if (after.failed <= known) return
+    const { failedId, failedName, failure } = after
+    const count = this.#failures.count + after.failed - known
+    this.#failures = {
+      count,
+      latest: { stream, text: `${failedId} ${failedName} ${failure}`.replace(/ +/g, ' ').trim() },
+    }
+  }
+
   #put(before: StreamEntry | undefined, item: SummarizedStream, nowMs: number): 0 | 1 {
     const entry = entryOf(before, item, this.#isComplete, nowMs)
     if (entry === before) return 0
     this.#entries.set(entry.name, entry)
+    this.#countFailures(before?.item.summary, item.summary, entry.name)
+    this.workerRates.add(entry.name, before?.item.summary, item.summary, nowMs)
     if (isHeld(item.listed.lease)) this.#held.add(entry.name)
     else this.#held.delete(entry.name)
     if (before === undefined) this.#membership++
@@ -140,7 +170,23 @@ function entryOf(before: StreamEntry | undefined, item: SummarizedStream, isNew:
   const { rate, rateSlot } = rateOf(before, item, isNew, nowMs)
   // Each answer has new copies of the names: keep the first to save memory.
   const name = before?.name ?? item.listed.name
-  return { name, item, isRead, rate, rateSlot, leasedSinceMs: leasedSince(before, item.listed.lease, nowMs) }
+  const previous = previousOf(before, nowMs)
+  return {
+    name,
+    item,
+    isRead,
+    rate,
+    rateSlot,
+    leasedSinceMs: leasedSince(before, item.listed.lease, nowMs),
+    ...(previous && { previous }),
+  }
+}
+
+/** Changes that follow within a second are shown together, against the state before the first. */
+function previousOf(before: StreamEntry | undefined, nowMs: number): StreamEntry['previous'] {
+  if (before?.item.summary === undefined || !before.isRead) return undefined
+  const { previous, item } = before
+  return previous !== undefined && nowMs - previous.atMs < CHANGE_SHOWN_MS ? previous : { item, atMs: nowMs }
 }
 
 /** Equal ETags mean equal bytes: only the lease can differ, and data read meanwhile. */

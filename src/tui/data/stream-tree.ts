@@ -146,22 +146,21 @@ function hasSameLinks(a: readonly StreamEvent[], b: readonly StreamEvent[]): boo
 
 function isSameTree(a: readonly TreeNode[], b: readonly TreeNode[]): boolean {
   if (a.length !== b.length) return false
-  return a.every(({ key, lines, end, again }, at) => {
+  return a.every(({ key, depth, end, again }, at) => {
     const other = b[at]
-    return key === other?.key && lines === other.lines && end === other.end && again === other.again
+    return key === other?.key && depth === other.depth && end === other.end && again === other.again
   })
 }
-
-/** Length of the fold mark at the end of a row's lines: the screen draws its own. */
-const MARK_LENGTH = 2
 
 function nodesOf(rows: readonly TreeRow[]): readonly TreeNode[] {
   const ends = endsOf(rows)
   const used = new Set<string>()
-  return rows.map(({ id, depth, lines, again }, at) => {
+  const above: number[] = []
+  return rows.map(({ id, depth, again }, at) => {
+    above[depth] = at
     const key = freeKey(id, used)
     used.add(key)
-    return { key, id, depth, lines: lines.slice(0, -MARK_LENGTH), end: ends[at] ?? at + 1, again }
+    return { key, id, depth, parent: depth === 0 ? -1 : (above[depth - 1] ?? -1), end: ends[at] ?? at + 1, again }
   })
 }
 

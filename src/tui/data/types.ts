@@ -1,7 +1,11 @@
+import type { EventLimit, LimitAction } from '../../ops/event-limits.ts'
 import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
+import type { StepLoad } from '../../ops/steps.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { StreamEvent } from '../../stream/event.ts'
+import type { RunningEvent } from '../../stream/summary-items.ts'
+import type { LimitKind } from '../../stream/time/deadlines.ts'
 
 /**
  * The dashboard's data. Entries are replaced, never mutated, so a reference is a snapshot. All times are the store's
@@ -13,9 +17,20 @@ export interface Data {
   readonly streams: StreamTable
   /** The last open stream. */
   readonly open: OpenStream | undefined
+  /** The whole first failure of a stream whose summary has only its beginning: the last one that was read. */
+  readonly failure: WholeFailure | undefined
   readonly activity: ActivityFeed
   readonly watchdog: WatchdogView
+  readonly workers: WorkersView
   readonly freshness: Freshness
+}
+
+/** What the first failed event of a stream says. */
+export interface WholeFailure {
+  readonly stream: string
+  /** Of the document that it was read from. */
+  readonly etag: string
+  readonly text: string
 }
 
 /** A stream of the listing. */
@@ -33,7 +48,12 @@ export interface StreamEntry {
   readonly rateSlot: number
   /** When its lease was taken: according to the holder, else when it was first seen held. */
   readonly leasedSinceMs: number | undefined
+  /** Its state before the latest changes, which are shown for a second from this time on. */
+  readonly previous?: { readonly item: SummarizedStream; readonly atMs: number } | undefined
 }
+
+/** For how long what has changed is marked, ms. */
+export const CHANGE_SHOWN_MS = 1_000
 
 /** Time slots of the sparkline. */
 export const RATE_SLOTS = { count: 8, slotMs: 15_000 } as const
@@ -57,8 +77,8 @@ export interface TreeNode {
   readonly key: string
   readonly id: string
   readonly depth: number
-  /** Tree lines before the fold mark: `│ └─`. */
-  readonly lines: string
+  /** Position of the event above it; -1 for a root. */
+  readonly parent: number
   /** Position after its subtree: `at + 1` for a leaf. */
   readonly end: number
   /** The event is listed above already: a cycle or a second path to it. */
@@ -134,9 +154,34 @@ export interface WatchdogView {
   /** `undefined` before the first answer. */
   readonly state: WatchdogState | undefined
   /** The soonest limits of all streams, soonest first, whoever watches them. */
-  readonly next: readonly { readonly stream: string; readonly dueMs: number }[]
+  readonly next: readonly StreamLimit[]
+  /** Limits that have passed and that a watchdog only tells of, the latest first: nothing ends these events. */
+  readonly notified: readonly StreamLimit[]
   /** The requested dry run of a watchdog's pass. */
   readonly dryRun: DryRun | undefined
+}
+
+/** A limit of a stream. */
+export interface StreamLimit {
+  readonly stream: string
+  readonly dueMs: number
+  /** `undefined` until the document is read, and if it cannot be. */
+  readonly limit: EventLimit | undefined
+  /** The document was read, and has no such limit that can be understood. */
+  readonly isUnknown?: boolean
+}
+
+/** What a watchdog's pass would do to a stream. */
+export interface PlannedDecision {
+  readonly stream: string
+  readonly action: LimitAction | 'settle'
+  /** Absent for `settle`. */
+  readonly event?: string
+  readonly name?: string
+  readonly kind?: LimitKind
+  readonly dueMs?: number
+  /** Number of open events that it ends. */
+  readonly ends: number
 }
 
 /** What a watchdog's pass would do. */
@@ -148,11 +193,40 @@ export type DryRun =
       readonly atMs: number
       readonly tookMs: number
       readonly total: number
-      /** Safe text, one line per decision. */
-      readonly decisions: readonly string[]
+      /** The first ones. */
+      readonly decisions: readonly PlannedDecision[]
       /** Why the circuit breaker would stop it; `undefined` if it would not. */
       readonly breaker: string | undefined
     }
+
+/** What workers have in hand; counted while its screen is visible. */
+export interface WorkersView {
+  readonly revision: number
+  /** In no particular order. */
+  readonly rows: readonly WorkerRow[]
+  /** Number of workers with claims. */
+  readonly workers: number
+  readonly steps: readonly StepLoad[]
+  /** Number of claims that the summaries of large streams leave out. */
+  readonly left: number
+}
+
+/** An event that a worker has claimed, or what a worker without claims has ended last. */
+export interface WorkerRow {
+  readonly key: string
+  /** `''` for workers that make no claims. */
+  readonly owner: string
+  readonly stream: string
+  /** Id of the event, if known. */
+  readonly event: string | undefined
+  /** Absent for a worker without claims. */
+  readonly claim: RunningEvent | undefined
+  /** When a worker without claims has ended its last event, epoch ms. */
+  readonly atMs: number | undefined
+  /** Events that the worker has completed and failed in the last minute. */
+  readonly done: number
+  readonly failed: number
+}
 
 /** Freshness of the displayed data. */
 export interface Freshness {
@@ -163,6 +237,8 @@ export interface Freshness {
   readonly isSlow: boolean
   /** Start of the running poll. */
   readonly pollStartedMs: number | undefined
+  /** When the next poll starts by itself. */
+  readonly nextPollMs: number | undefined
   /** The current error of the store. */
   readonly error: { readonly sinceMs: number; readonly code: string; readonly message: string } | undefined
 }
@@ -175,8 +251,13 @@ export interface VisibleData {
   readonly open: string | undefined
   /** Visible streams of which only the row of the listing is known. */
   readonly unread: readonly string[]
+  /** A stream whose first failure is shown to its end. */
+  readonly failure?: string | undefined
   readonly activity: boolean
   readonly watchdog: boolean
+  /** The numbers of all streams and whether they are watched, now and then. */
+  readonly health: boolean
+  readonly workers: boolean
 }
 
 /** Nothing is visible. */
@@ -186,4 +267,6 @@ export const NOTHING_VISIBLE: VisibleData = {
   unread: [],
   activity: false,
   watchdog: false,
+  health: false,
+  workers: false,
 }

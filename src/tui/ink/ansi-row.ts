@@ -11,25 +11,37 @@ export interface AnsiRun {
 
 /** A row in as few runs as possible: the cost is per run, hardly per character. */
 export function piecesOf(row: ScreenRow, columns: number, theme: Theme): readonly AnsiRun[] {
-  if (row.highlight === undefined) return merged(row.spans, (_text, style) => textStyleOf(theme, style))
+  const plain = (spans: readonly StyledText[]) => merged(spans, (_text, style) => textStyleOf(theme, style))
+  if (row.highlight === undefined) return plain(row.spans)
+  if (row.highlightedSpans !== undefined) {
+    const { spans, highlight, highlightedSpans: count } = row
+    return [...piecesOf({ spans: spans.slice(0, count), highlight }, 0, theme), ...plain(spans.slice(count))]
+  }
   const text = row.spans.map(([text]) => text).join('')
   if (row.highlight === 'faint') return text === '' ? [] : [{ text, style: FAINT }]
   const rest = pad(text, columns).slice(text.length)
-  return merged([...row.spans, [rest, 'plain']], (text, style) => (isBar(text) ? textStyleOf(theme, style) : CURSOR))
+  return merged([...row.spans, [rest, 'plain']], (text, style) => {
+    if (isBar(text)) return textStyleOf(theme, style)
+    return style === 'mark' ? MARKED_CURSOR : CURSOR
+  })
 }
 
 /** Bars keep their colours under the cursor: inverted they would be gaps. */
 function isBar(text: string): boolean {
-  return /^[▁-█░ ]*[▁-█░][▁-█░ ]*$/.test(text)
+  return /^[▁-█▌░ ]*[▁-█▌░][▁-█▌░ ]*$/.test(text)
 }
 
 /** True if both rows look the same. */
 export function sameRow(a: ScreenRow, b: ScreenRow): boolean {
-  return a === b || (a.highlight === b.highlight && a.spans.length === b.spans.length && a.spans.every(sameSpanIn(b)))
+  if (a === b) return true
+  const isSameLook = a.highlight === b.highlight && a.highlightedSpans === b.highlightedSpans
+  return isSameLook && a.spans.length === b.spans.length && a.spans.every(sameSpanIn(b))
 }
 
 /** One style for the whole row: inverted colours side by side would be patches of background. */
 const CURSOR: TextStyle = { inverse: true }
+/** Marked text stands out by its weight alone. */
+const MARKED_CURSOR: TextStyle = { inverse: true, bold: true }
 const FAINT: TextStyle = { dimColor: true }
 
 function merged(spans: readonly StyledText[], styleFor: (...span: StyledText) => TextStyle): readonly AnsiRun[] {

@@ -1,10 +1,13 @@
 import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import { checkText } from '../../stream/text.ts'
-import { visibleText } from '../../util/visible-text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { ChangeTarget, ChangeVerb, Preview } from '../ports.ts'
+import { changeLayout, fociOf } from './change-layout.ts'
 import type { ScreenContext } from './context.ts'
 import { cursorKey, isRoot, openStreamOf, withoutMarks } from './cursor.ts'
+import { dialogHeight } from './layout.ts'
+import { targetOfRow } from './lists/row-target.ts'
 import type { Batch, ChangeDialog, KeyPress, State, TextField } from './state.ts'
 import { EMPTY_FIELD, editField, pasteText } from './text-field.ts'
 import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
@@ -13,8 +16,10 @@ import { lockReason } from './write-lock.ts'
 /** A key in the change dialog. Only `enter` on `yes` starts the change. */
 export function changeKey(state: State, context: ScreenContext, dialog: ChangeDialog, press: KeyPress): Transition {
   const by = STEPS.get(press.key)
+  const pages = PAGES.get(press.key)
   if (press.key === 'escape' || press.key === 'ctrl-c') return closeDialog(state, dialog)
   if (by !== undefined) return only({ ...state, dialog: moveFocus(dialog, by) })
+  if (pages !== undefined) return only(scrollBy(state, dialog, pages * listedTargets(state, dialog)))
   const focus = fieldOf(dialog)
   return focus === undefined ? buttonKey(state, context, dialog, press) : fieldKey(state, dialog, focus, press)
 }
@@ -30,6 +35,24 @@ const STEPS: ReadonlyMap<string, 1 | -1> = new Map([
   ['shift-tab', -1],
   ['up', -1],
 ])
+
+/** The list of targets is scrolled with them, whatever has the focus. */
+const PAGES: ReadonlyMap<string, 1 | -1> = new Map([
+  ['pagedown', 1],
+  ['ctrl-f', 1],
+  ['pageup', -1],
+  ['ctrl-b', -1],
+])
+
+/** `update` keeps it within the list. */
+function scrollBy(state: State, dialog: ChangeDialog, lines: number): State {
+  return { ...state, dialog: { ...dialog, top: dialog.top + lines } }
+}
+
+/** Number of targets that are visible at once. */
+export function listedTargets({ size }: State, dialog: ChangeDialog): number {
+  return changeLayout(dialog, { columns: size.columns, rows: dialogHeight(size, dialog) }).listed
+}
 
 function fieldKey(state: State, dialog: ChangeDialog, focus: 'reason' | 'typed', press: KeyPress): Transition {
   if (press.key === 'enter') return only({ ...state, dialog: focusNext(dialog) })
@@ -56,6 +79,9 @@ function buttonKey(state: State, context: ScreenContext, dialog: ChangeDialog, {
       return only({ ...state, dialog: moveFocus(dialog, -1) })
     case 'right':
       return only({ ...state, dialog: moveFocus(dialog, 1) })
+    case 'j':
+    case 'k':
+      return only(scrollBy(state, dialog, key === 'j' ? 1 : -1))
     case 'C':
       return dialog.preview === undefined
         ? only(state)
@@ -80,7 +106,7 @@ function confirmChange(state: State, context: ScreenContext, dialog: ChangeDialo
   if (refusal !== undefined) return why(`nothing was changed: ${refusal}`)
   if (confirm.kind === 'type' && dialog.typed.text !== confirm.text)
     return why(`nothing was changed: type ${confirm.what} exactly`, 'typed')
-  const reason = preview.takesReason ? dialog.reason.text.trim() : ''
+  const reason = dialog.reason.text.trim()
   const fault = reasonFault(reason)
   if (fault !== undefined) return why(`nothing was changed: ${fault}`, 'reason')
   return startChange(state, preview, reason)
@@ -96,11 +122,11 @@ function reasonFault(reason: string): string | undefined {
   }
 }
 
-/** Clears the marks: they were for this change. */
+/** Clears the marks: they were for this change. The outcome of a single target is a notice, which takes no keys. */
 function startChange(state: State, preview: Preview, reason: string): Transition {
   const next: State = {
     ...withoutMarks(state),
-    dialog: { kind: 'outcomes', top: 0 },
+    dialog: preview.count === 1 ? undefined : { kind: 'outcomes', top: 0 },
     batch: { preview, outcomes: [], isStopping: false, end: undefined },
   }
   return only(next, { kind: 'carry-out', preview, reason })
@@ -128,23 +154,23 @@ export function askChange(state: State, context: ScreenContext, verb: ChangeVerb
     fault: undefined,
     reason: EMPTY_FIELD,
     typed: EMPTY_FIELD,
-    focus: verb === 'break' ? 'no' : 'reason',
+    focus: verb === 'break' ? 'typed' : 'reason',
+    top: 0,
   }
   return only({ ...next, requests: request, dialog }, { kind: 'preview', request, verb, targets })
 }
 
 /** Why no change can be started now; `undefined` if it can. */
 function refusalOf(state: State, context: ScreenContext): string | undefined {
-  return lockReason(state, context) ?? (isRunning(state.batch) ? 'a change is under way: o shows it' : undefined)
+  return lockReason(state, context) ?? (isRunning(state.batch) ? 'a change is under way: O shows it' : undefined)
 }
 
 /** The preview for the latest request; answers to earlier ones are dropped. */
 export function withPreview(state: State, request: number, preview: Preview): State {
   const { dialog } = state
   if (dialog?.kind !== 'change' || dialog.request !== request) return state
-  const isReasonTaken = preview.takesReason && preview.count > 0
-  const focus = dialog.focus === 'reason' && isReasonTaken ? 'reason' : 'no'
-  return { ...state, dialog: { ...dialog, preview, focus } }
+  const next = { ...dialog, preview }
+  return { ...state, dialog: { ...next, focus: fociOf(next).includes(dialog.focus) ? dialog.focus : 'no' } }
 }
 
 export function withPreviewFault(state: State, request: number, fault: string): State {
@@ -167,8 +193,8 @@ export function endChange(state: State, context: ScreenContext, end: NonNullable
   const next: State = { ...state, batch: after, dialog: dialog?.kind === 'quit' ? undefined : dialog }
   if (batch.isLast) return only(next, { kind: 'quit' })
   if (dialog?.kind === 'outcomes') return only(next)
-  const { text, isGood } = summaryOf(after)
-  return only(withNotice(next, context, `${text}: o shows it`, isGood ? 'good' : 'warn'))
+  const { text, isGood } = batch.preview.count === 1 ? outcomeText(after) : summaryOf(after)
+  return only(withNotice(next, context, `${text}: O shows it`, isGood ? 'good' : 'warn'))
 }
 
 /** Targets of a change: all marks of this screen, else the row under the cursor. */
@@ -182,18 +208,20 @@ export interface Targets {
 const OF_STREAMS: ReadonlySet<ChangeVerb> = new Set(['suspend', 'resume', 'break'])
 
 function targetsOf(state: State, context: ScreenContext, verb: ChangeVerb): Targets {
-  return state.screen === 'stream' ? targetsInStream(state, context, verb) : targetStreams(state, context)
+  return state.screen === 'stream' ? targetsInStream(state, context, verb) : targetRows(state, context, verb)
 }
 
-function targetStreams(state: State, context: ScreenContext): Targets {
+/** A lease is that of the whole stream. */
+function targetRows(state: State, context: ScreenContext, verb: ChangeVerb): Targets {
+  const { screen } = state
   const { marks } = listOf(state)
-  const names = marks.size > 0 ? [...marks] : [cursorKey(state, context)].filter(name => name !== undefined)
-  const there = names.filter(name => context.data.streams.get(name) !== undefined)
-  return targetsWithNote(
-    there.map(stream => ({ stream })),
-    names.length - there.length,
-    'stream',
-  )
+  const keys = marks.size > 0 ? [...marks] : [cursorKey(state, context)].filter(key => key !== undefined)
+  const there = keys
+    .map(key => (screen === 'stream' ? undefined : targetOfRow(screen, key, context.data)))
+    .filter(target => target !== undefined && context.data.streams.get(target.stream) !== undefined)
+    .filter(target => target !== undefined)
+  const targets = verb === 'break' ? there.map(({ stream }) => ({ stream })) : there
+  return targetsWithNote(targets, keys.length - there.length, screen === 'workers' ? 'event' : 'stream')
 }
 
 /** The root means the whole stream, as does a lease. The XML has no cursor: it means the whole stream too. */
@@ -205,6 +233,9 @@ function targetsInStream(state: State, context: ScreenContext, verb: ChangeVerb)
     return { targets: [{ stream }], note: undefined }
   const { marks } = listOf(state)
   const cursor = cursorKey(state, context)
+  if (marks.size === 0 && context.listing.groups.has(cursor ?? '')) {
+    return { targets: [], note: 'a group cannot be changed: enter opens it' }
+  }
   const keys = marks.size > 0 ? marks : new Set(cursor === undefined ? [] : [cursor])
   const nodes = open.nodes.filter(node => keys.has(node.key))
   if (nodes.some(node => isRoot(node, open))) return targetsWithNote([{ stream }], keys.size - nodes.length, 'event')
@@ -221,21 +252,6 @@ const HAS_STREAM: ReadonlySet<string> = new Set(['there', 'unreadable'])
 function targetsWithNote(targets: readonly ChangeTarget[], gone: number, what: string): Targets {
   if (gone > 0) return { targets, note: `${spacedCounted(gone, what)} left out: no longer there` }
   return { targets, note: targets.length === 0 ? `no ${what} under the cursor` : undefined }
-}
-
-export type Focus = ChangeDialog['focus']
-
-/** Parts of the dialog that can have the focus, in the order of `tab`. `yes` only if something would be done. */
-export function fociOf({ preview, fault, verb }: ChangeDialog): readonly Focus[] {
-  if (fault !== undefined) return ['no']
-  if (preview === undefined) return verb === 'break' ? ['no'] : ['reason', 'no']
-  if (preview.count <= 0) return ['no']
-  return [
-    ...(preview.takesReason ? (['reason'] as const) : []),
-    ...(preview.confirm.kind === 'type' ? (['typed'] as const) : []),
-    'no',
-    'yes',
-  ]
 }
 
 function moveFocus(dialog: ChangeDialog, by: 1 | -1): ChangeDialog {
@@ -271,6 +287,16 @@ export function summaryOf({ preview, outcomes, end }: Pick<Batch, 'preview' | 'o
   if (fault !== undefined) parts.push(visibleText(fault))
   const text = `${VERBS[preview.verb]}: ${parts.length === 0 ? 'nothing was done' : parts.join(', ')}`
   return { text, isGood: fault === undefined && outcomes.every(({ isGood }) => isGood) }
+}
+
+/** The outcome of a single target: `✓ orders/1: canceled, with 3 more events`. Safe to print. */
+function outcomeText(batch: Batch): ReturnType<typeof summaryOf> {
+  const [outcome] = batch.outcomes
+  if (outcome === undefined || (batch.end !== undefined && 'fault' in batch.end)) return summaryOf(batch)
+  const { target, isGood, text, word } = outcome
+  const event = target.event === undefined ? '' : `${visibleText(target.event)} of `
+  const glyph = isGood ? '✓' : '✗'
+  return { text: `${glyph} ${event}${visibleName(target.stream)}: ${isGood ? '' : `${word}: `}${text}`, isGood }
 }
 
 const VERBS = {

@@ -1,11 +1,15 @@
 import type { ChangeVerb } from '../ports.ts'
+import { toggleBell } from './bell.ts'
 import { askChange, isRunning } from './change.ts'
+import { columnListOf } from './columns.ts'
+import { openColumns } from './columns-dialog.ts'
 import type { ScreenContext } from './context.ts'
 import {
+  goToFirstMatch,
   goToMatch,
-  heightOf,
   markAll,
   moveBy,
+  moveByHalfPages,
   moveByPages,
   moveToEnd,
   reverseSort,
@@ -14,29 +18,21 @@ import {
   toggleMark,
   withoutMarks,
 } from './cursor.ts'
-import type { KeyCommand } from './keys.ts'
+import { foldAll, foldOrGoUp, foldOthers, toggleFold, unfoldAll, unfoldOrGoDown } from './folding.ts'
+import type { KeyCommand } from './keys/table.ts'
 import { layoutOf, PANES_COLUMNS, PANES_ROWS } from './layout.ts'
-import {
-  back,
-  foldOrGoUp,
-  goToMatchingLine,
-  isScrolled,
-  openStream,
-  scrollTo,
-  showScreen,
-  toggleFold,
-  togglePane,
-  unfoldOrGoDown,
-  withOnlyBroken,
-} from './panes.ts'
+import { back, isScrolled, openStream, showScreen, togglePane, withOnlyBroken } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
-import type { Screen, State } from './state.ts'
-import { clamp, copyText, listOf, only, type Transition, withNotice } from './transition.ts'
+import type { KeyPrefix, KeyPress, Screen, State } from './state.ts'
+import { focusDetail, openRow, scrollDetail } from './text/keys.ts'
+import { panBy, zoomBy } from './timeline.ts'
+import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
+import { openView } from './views.ts'
 import { toggleWrites } from './write-lock.ts'
 
 /** Runs the command of a key. */
-export function runCommand(state: State, context: ScreenContext, command: KeyCommand): Transition {
-  return COMMANDS[command](state, context)
+export function runCommand(state: State, context: ScreenContext, command: KeyCommand, press: KeyPress): Transition {
+  return COMMANDS[command](state, context, press)
 }
 
 /** Quits, but asks first while a change is running; a second request does not wait for it. */
@@ -50,42 +46,40 @@ export function openHelp(state: State): State {
   return { ...state, dialog: { kind: 'help', top: 0 } }
 }
 
-type Command = (state: State, context: ScreenContext) => Transition
+type Command = (state: State, context: ScreenContext, press: KeyPress) => Transition
 
 const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
-  down: moveCommand(
-    (state, context) => moveBy(state, context, 1),
-    (top: number) => top + 1,
-  ),
-  up: moveCommand(
-    (state, context) => moveBy(state, context, -1),
-    top => top - 1,
-  ),
-  first: moveCommand(
-    (state, context) => moveToEnd(state, context, 'first'),
-    () => 0,
-  ),
-  last: moveCommand(
-    (state, context) => moveToEnd(state, context, 'last'),
-    () => Number.MAX_SAFE_INTEGER,
-  ),
-  'page-down': moveCommand(
-    (state, context) => moveByPages(state, context, 1),
-    (top, page) => top + page,
-  ),
-  'page-up': moveCommand(
-    (state, context) => moveByPages(state, context, -1),
-    (top, page) => top - page,
-  ),
+  down: listCommand((state, context) => moveBy(state, context, 1)),
+  up: listCommand((state, context) => moveBy(state, context, -1)),
+  first: listCommand((state, context) => moveToEnd(state, context, 'first')),
+  last: listCommand((state, context) => moveToEnd(state, context, 'last')),
+  'page-down': listCommand((state, context) => moveByPages(state, context, 1)),
+  'page-up': listCommand((state, context) => moveByPages(state, context, -1)),
+  'half-down': listCommand((state, context) => moveByHalfPages(state, context, 1)),
+  'half-up': listCommand((state, context) => moveByHalfPages(state, context, -1)),
+  center: prefixCommand('center'),
   fold: treeCommand(foldOrGoUp),
   unfold: treeCommand(unfoldOrGoDown),
-  enter: (state, context) =>
-    state.screen === 'stream' ? treeCommand(toggleFold)(state, context) : only(openStream(state, context, 'tree')),
+  'fold-all': treeCommand(foldAll),
+  'fold-others': treeCommand(foldOthers),
+  'unfold-all': treeCommand(unfoldAll),
+  'zoom-in': (state, context) => only(zoomBy(state, context, 1 / 2)),
+  'zoom-out': (state, context) => only(zoomBy(state, context, 2)),
+  'zoom-reset': state => only({ ...state, zoom: undefined }),
+  earlier: (state, context) => only(panBy(state, context, -1)),
+  later: (state, context) => only(panBy(state, context, 1)),
+  enter: (state, context, press) =>
+    state.screen === 'stream'
+      ? treeCommand(toggleFold)(state, context, press)
+      : only(openStream(state, context, 'tree')),
   back,
   filter: state => only(filterPrompt(state)),
-  broken: state => only(withOnlyBroken(state, !listOf(state).onlyBroken)),
-  'next-match': matchCommand(1),
-  'previous-match': matchCommand(-1),
+  broken: (state, context) => only(toggleBroken(state, context)),
+  health: prefixCommand('health'),
+  view: prefixCommand('view'),
+  'digit-view': (state, context, { key }) => only(openView(state, context, key)),
+  'next-match': listCommand((state, context) => goToMatch(state, context, 1)),
+  'previous-match': listCommand((state, context) => goToMatch(state, context, -1)),
   mark: listCommand(toggleMark),
   'mark-all': listCommand(markAll),
   'clear-marks': state => only(withoutMarks(state)),
@@ -100,9 +94,12 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   'resume-stream': changeCommand('resume'),
   break: changeCommand('break'),
   detail: (state, context) => only(toggleDetail(state, context)),
+  'focus-detail': (state, context) => only(focusDetail(state, context)),
+  read: listCommand(openRow),
   'detail-down': (state, context) => only(scrollDetail(state, context, 1)),
   'detail-up': (state, context) => only(scrollDetail(state, context, -1)),
-  wide: state => only({ ...state, isWide: !state.isWide }),
+  columns: (state, context) => only(openColumns(state, context)),
+  wide: (state, context) => only(toggleWide(state, context)),
   xml: (state, context) => only(togglePane(state, context, 'xml')),
   timeline: (state, context) => only(togglePane(state, context, 'timeline')),
   copy: (state, context) => copyText(state, context, context.commandFor(subjectOf(state, context))),
@@ -113,7 +110,9 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   leases: screenCommand('leases'),
   watchdog: screenCommand('watchdog'),
   activity: screenCommand('activity'),
+  workers: screenCommand('workers'),
   'read-now': state => only(state, { kind: 'read-now' }),
+  bell: toggleBell,
   unlock: toggleWrites,
   line: state => only(linePrompt(state)),
   help: state => only(openHelp(state)),
@@ -126,19 +125,19 @@ const NEXT_TIME = { relative: 'local', local: 'utc', utc: 'relative' } as const
 
 type Change = (state: State, context: ScreenContext) => State
 
-/** Moves the cursor; a pane without a cursor is scrolled instead. */
-function moveCommand(move: Change, topAfter: (top: number, page: number) => number): Command {
-  return (state, context) => {
-    if (!isScrolled(state)) return only(move(state, context))
-    return only(scrollTo(state, context, topAfter(state.paneTop, Math.max(1, heightOf(state) - 1))))
-  }
+/** `F`: only what is broken, with the cursor on it; or all again. */
+function toggleBroken(state: State, context: ScreenContext): State {
+  if (isScrolled(state)) return state
+  const next = withOnlyBroken(state, !listOf(state).onlyBroken)
+  return goToFirstMatch(next, { ...context, listing: context.listingFor(next) })
 }
 
-function matchCommand(by: 1 | -1): Command {
-  return (state, context) => only((isScrolled(state) ? goToMatchingLine : goToMatch)(state, context, by))
+/** Waits for another key. */
+function prefixCommand(prefix: KeyPrefix): Command {
+  return state => only({ ...state, prefix })
 }
 
-/** Needs a cursor: does nothing in panes without one. */
+/** Needs a list: does nothing in the XML, which has keys of its own. */
 function listCommand(change: Change): Command {
   return (state, context) => only(isScrolled(state) ? state : change(state, context))
 }
@@ -157,22 +156,23 @@ function screenCommand(to: Screen): Command {
 
 /** Explains where the details are not visible. */
 function toggleDetail(state: State, context: ScreenContext): State {
-  const next = { ...state, isDetailOpen: !state.isDetailOpen }
-  if (!next.isDetailOpen || layoutOf(next).detail > layoutOf(state).detail) return next
+  const next = { ...state, isDetailOpen: !state.isDetailOpen, isDetailFocused: false }
+  const before = layoutOf(state)
+  const after = layoutOf(next)
+  if (!next.isDetailOpen || after.detail > before.detail || after.side > before.side) return next
   const isElsewhere = state.screen === 'stream' && state.pane !== 'tree'
   const needed = `${PANES_COLUMNS} columns and ${PANES_ROWS} rows are needed`
   return withNotice(
     state,
     context,
-    isElsewhere ? 'details are shown below the tree: esc' : `no room for details: ${needed}`,
+    isElsewhere ? 'details are shown below the tree: esc' : `no room for details: ${needed}; o shows all of them`,
   )
 }
 
-function scrollDetail(state: State, context: ScreenContext, by: 1 | -1): State {
-  const rows = layoutOf(state).detail - 1
-  if (!state.isDetailOpen || rows < 0) return withNotice(state, context, 'no details are open: d opens them')
-  const last = Math.max(0, context.detailLength(state) - rows)
-  return { ...state, detailTop: clamp(state.detailTop + by, 0, last) }
+function toggleWide(state: State, context: ScreenContext): State {
+  const next = { ...state, isWide: !state.isWide }
+  if (!next.isWide || columnListOf(state) === undefined) return next
+  return withNotice(next, context, 'more columns, as far as there is room; , chooses them')
 }
 
 function toggleFreeze(state: State, { liveRevision }: ScreenContext): State {

@@ -1,6 +1,8 @@
 import type { Data } from '../data/types.ts'
 import type { CommandContext } from '../ports.ts'
-import type { State } from './state.ts'
+import type { ColumnWidths } from './column-widths.ts'
+import type { State, TextPage, TextSubject } from './state.ts'
+import type { ReadableText } from './text/text.ts'
 
 /** The rows of a list, in order. */
 export interface Listing {
@@ -16,6 +18,22 @@ export interface Listing {
   /** Number of rows that match the filter, and of all rows. */
   readonly matching: number
   readonly total: number
+  /** Rows of the tree that stand for many children of one event, by key. */
+  readonly groups: ReadonlyMap<string, RowGroup>
+  /** The last row among the children of an event with such rows, by the event's position in the tree. */
+  readonly lastRows: ReadonlyMap<number, string>
+}
+
+/** Children of one event that have the same status, as one row. */
+export interface RowGroup {
+  readonly key: string
+  /** Position of the event in the tree. */
+  readonly parent: number
+  /** Their status. */
+  readonly word: string
+  readonly count: number
+  /** Their rows follow. */
+  readonly isOpen: boolean
 }
 
 /** Constant while the dashboard runs. */
@@ -39,10 +57,16 @@ export interface ScreenContext {
   /** The rows of the current screen. */
   readonly listing: Listing
   readonly facts: StoreInfo
+  /** Widths that the columns of the current screen have needed so far. */
+  readonly widths: ColumnWidths
   /** The store's clock, floored to a second, epoch ms. */
   readonly nowMs: number
-  /** Number of lines of the details below the tree. */
-  detailLength(state: State): number
+  /** The rows of the screen that another state shows. */
+  listingFor(state: State): Listing
+  /** The details of the row under the cursor, for the pane; `undefined` without a row. */
+  detailOf(state: State): ReadableText | undefined
+  /** A text for the whole screen; `undefined` if what it is about is no longer there. */
+  pageOf(state: State, subject: TextSubject): Pick<TextPage, 'title' | 'text'> | undefined
   commandFor(subject: CommandContext): string
 }
 

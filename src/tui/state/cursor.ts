@@ -1,8 +1,9 @@
 import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { OpenStream, TreeNode } from '../data/types.ts'
-import type { CommandContext } from '../ports.ts'
+import type { ChangeTarget, CommandContext } from '../ports.ts'
 import type { ScreenContext } from './context.ts'
 import { layoutOf, listHeight, windowTop } from './layout.ts'
+import { targetOfRow } from './lists/row-target.ts'
 import { SORTS, type Sort, type State } from './state.ts'
 import { clamp, listOf, withList, withNotice } from './transition.ts'
 
@@ -40,6 +41,17 @@ export function moveBy(state: State, context: ScreenContext, rows: number): Stat
 export function moveByPages(state: State, context: ScreenContext, pages: number): State {
   const to = cursorIndex(state, context) + pages * Math.max(1, heightOf(state) - 1)
   return moveTo(state, context, to, rowsAboveCursor(state, context))
+}
+
+/** Moves list and cursor by half a screen. */
+export function moveByHalfPages(state: State, context: ScreenContext, pages: number): State {
+  const to = cursorIndex(state, context) + pages * Math.max(1, Math.floor(heightOf(state) / 2))
+  return moveTo(state, context, to, rowsAboveCursor(state, context))
+}
+
+/** Moves the list so that the row under the cursor is in the middle of the screen. */
+export function centerCursor(state: State, context: ScreenContext): State {
+  return moveTo(state, context, cursorIndex(state, context), Math.floor(heightOf(state) / 2))
 }
 
 /** Puts the cursor on a row, `offset` rows below the top of the window if the list allows. */
@@ -81,11 +93,11 @@ export function rememberCursor(state: State, context: ScreenContext): State {
   return at === index && key === cursor ? state : withList(state, { cursor: key, index: at })
 }
 
-/** The stream of the row under the cursor, on screens that list streams or parts of streams. */
-export function streamUnderCursor(state: State, context: ScreenContext): string | undefined {
+/** The stream of the row under the cursor, and its event if the row is about one, on screens that list them. */
+export function targetUnderCursor(state: State, context: ScreenContext): ChangeTarget | undefined {
+  const { screen } = state
   const key = cursorKey(state, context)
-  if (key === undefined || state.screen !== 'activity') return key
-  return context.data.activity.items.find(item => item.key === key)?.stream
+  return key === undefined || screen === 'stream' ? undefined : targetOfRow(screen, key, context.data)
 }
 
 /** The data of the second screen's stream; `undefined` while that of another one is loaded. */
@@ -102,7 +114,10 @@ function nodeUnderCursor(state: State, context: ScreenContext): TreeNode | undef
 /** The subject of the equivalent command line. */
 export function subjectOf(state: State, context: ScreenContext): CommandContext {
   const { screen, pane, stream } = state
-  if (screen === 'streams') return { kind: 'streams', filter: listOf(state).filter }
+  if (screen === 'streams') {
+    const { filter, onlyBroken } = listOf(state)
+    return { kind: 'streams', filter, ...(onlyBroken && { onlyBroken }) }
+  }
   if (screen !== 'stream') return { kind: screen }
   const node = pane === 'tree' ? nodeUnderCursor(state, context) : undefined
   if (node === undefined || isRoot(node, openStreamOf(state, context))) return { kind: 'stream', stream, pane }
@@ -118,6 +133,7 @@ export function isRoot({ id }: TreeNode, open: OpenStream | undefined): boolean 
 export function toggleMark(state: State, context: ScreenContext): State {
   const key = cursorKey(state, context)
   if (key === undefined) return state
+  if (context.listing.groups.has(key)) return withNotice(state, context, 'a group cannot be marked: enter opens it')
   const marks = new Set(listOf(state).marks)
   if (!marks.delete(key)) marks.add(key)
   return moveBy(withList(state, { marks }), context, 1)
@@ -126,7 +142,7 @@ export function toggleMark(state: State, context: ScreenContext): State {
 /** Marks all rows that match the filter, and says how many. */
 export function markAll(state: State, context: ScreenContext): State {
   const { keys, isFaint } = matchingRows(context)
-  const rows = keys.filter(key => !isFaint(key))
+  const rows = keys.filter(key => !isFaint(key) && !context.listing.groups.has(key))
   const marks = new Set([...listOf(state).marks, ...rows])
   const inAll = marks.size > rows.length ? `, ${spacedCount(marks.size)} in all` : ''
   const soFar = state.screen === 'streams' && !context.data.streams.isComplete ? '; the list is not complete yet' : ''
@@ -137,9 +153,22 @@ export function withoutMarks(state: State): State {
   return listOf(state).marks.size === 0 ? state : withList(state, { marks: new Set() })
 }
 
+/** To the first row that matches the filter, unless the cursor is on one. */
+export function goToFirstMatch(state: State, context: ScreenContext): State {
+  const { keys, isFaint } = matchingRows(context)
+  const { cursor } = listOf(state)
+  if (cursor !== undefined && context.listing.indexOf(cursor) >= 0 && !isFaint(cursor)) return state
+  return moveToKey(
+    state,
+    context,
+    keys.find(each => !isFaint(each)),
+  )
+}
+
 /** To the next or previous row that matches the filter, wrapping around. */
 export function goToMatch(state: State, context: ScreenContext, by: 1 | -1): State {
-  if (listOf(state).filter === '') return withNotice(state, context, 'no filter: / sets one')
+  const { filter, onlyBroken } = listOf(state)
+  if (filter === '' && !onlyBroken) return withNotice(state, context, 'no filter: / sets one')
   const { keys, isFaint } = matchingRows(context)
   const from = cursorIndex(state, context)
   for (let step = 1; step <= keys.length; step++) {
@@ -153,9 +182,16 @@ export function goToMatch(state: State, context: ScreenContext, by: 1 | -1): Sta
 /** Sorts by the next column; after the last one by the default order. */
 export function sortByNext(state: State, context: ScreenContext): State {
   const columns: readonly string[] = SORTS[state.screen]
-  const by = columns[columns.indexOf(sortOf(state).by) + 1]
+  const at = columns.indexOf(sortOf(state).by)
+  const by = at < 0 ? undefined : columns[at + 1]
   const sort = by === undefined ? undefined : { by, isDescending: false }
   return withSort(state, context, sort)
+}
+
+/** Sorts by a column, or the other way round if it is sorted so. */
+export function sortBy(state: State, context: ScreenContext, by: string): State {
+  const now = sortOf(state)
+  return withSort(state, context, { by, isDescending: now.by === by && !now.isDescending })
 }
 
 /** Reverses the order. */

@@ -1,8 +1,11 @@
-import { changeKey, changePaste, isRunning } from './change.ts'
+import { changeKey, changePaste, isRunning, listedTargets } from './change.ts'
+import { columnsKey } from './columns-dialog.ts'
 import type { ScreenContext } from './context.ts'
-import { helpLayout } from './help.ts'
+import { helpLayout } from './keys/help.ts'
 import { dialogHeight } from './layout.ts'
+import { openNamed } from './panes.ts'
 import type { Dialog, KeyPress, State } from './state.ts'
+import { openPage, readingKey } from './text/keys.ts'
 import { editField, pasteText } from './text-field.ts'
 import { clamp, only, type Transition, withNotice } from './transition.ts'
 import { unlock } from './write-lock.ts'
@@ -16,6 +19,8 @@ export function dialogKey(state: State, context: ScreenContext, dialog: Dialog, 
       return unlockKey(state, context, dialog, press)
     case 'quit':
       return quitKey(state, press)
+    case 'columns':
+      return columnsKey(state, context, dialog, press)
     case 'help':
     case 'outcomes':
     case 'output':
@@ -73,18 +78,48 @@ function textKey(
   dialog: Of<'help' | 'outcomes' | 'output'>,
   press: KeyPress,
 ): Transition {
+  const opened = press.key === 'enter' ? openedStream(context, dialog) : undefined
+  if (opened !== undefined) return only(openNamed(closeDialog(state), context, opened))
   if (isCloseKey(press) || CLOSING[dialog.kind].has(press.key)) return leaveText(state, context, dialog)
   if (dialog.kind === 'outcomes' && press.key === 's' && isRunning(state.batch) && !state.batch.isStopping) {
     const [next, effects] = stopChange(state, false)
     return [withNotice(next, context, 'changes not yet started are skipped'), effects]
   }
+  if (dialog.kind !== 'help' && (press.key === 'o' || press.key === '/')) {
+    const open = openPage(state, context, { kind: dialog.kind === 'outcomes' ? 'outcomes' : 'output' })
+    return press.key === '/' && open.page !== undefined ? (readingKey(open, context, press) ?? only(open)) : only(open)
+  }
+  if (dialog.kind === 'output' && dialog.cursor !== undefined)
+    return only({ ...state, dialog: withCursorMoved(state, { ...dialog, cursor: dialog.cursor }, press) })
+  if (dialog.kind === 'outcomes' && !isScrollKey(press)) {
+    return only(withNotice(state, context, 'the outcomes have the keys: esc closes them'))
+  }
   const top = topAfterKey(state, dialog, press)
   return only(top === dialog.top ? state : { ...state, dialog: { ...dialog, top } })
 }
 
+/** The stream that the line under the cursor names. */
+function openedStream(context: ScreenContext, dialog: Dialog): string | undefined {
+  if (dialog.kind !== 'output' || dialog.cursor === undefined) return undefined
+  return streamIn(dialog.output?.lines[dialog.cursor] ?? '', context)
+}
+
+/** The first word of a line that is the name of a known stream. */
+export function streamIn(line: string, { data }: Pick<ScreenContext, 'data'>): string | undefined {
+  return line.split(/\s+/).find(word => word !== '' && data.streams.get(word) !== undefined)
+}
+
+/** The cursor of an output moves line by line, and the window with it. */
+function withCursorMoved(state: State, dialog: Of<'output'> & { readonly cursor: number }, { key }: KeyPress): Dialog {
+  const page = pageOf(state, dialog)
+  const by = LINES.get(key) ?? (PAGES.get(key) ?? 0) * page
+  const cursor = clamp(dialog.cursor + by, 0, Math.max(0, linesOf(state, dialog) - 1))
+  return { ...dialog, cursor, top: topOf(state, dialog, clamp(dialog.top, cursor - page + 1, cursor)) }
+}
+
 const CLOSING = {
   help: new Set(['q', 'enter', '?', 'f1']),
-  outcomes: new Set(['q', 'enter', 'o']),
+  outcomes: new Set(['q', 'enter', 'O']),
   output: new Set(['q', 'enter']),
 } as const
 
@@ -107,6 +142,10 @@ function topAfterKey(state: State, dialog: Scrolling, { key }: KeyPress): number
 /** The valid first line nearest to the wanted one. */
 export function topOf(state: State, dialog: Scrolling, wanted: number): number {
   return clamp(wanted, 0, Math.max(0, linesOf(state, dialog) - pageOf(state, dialog)))
+}
+
+function isScrollKey({ key }: KeyPress): boolean {
+  return LINES.has(key) || PAGES.has(key)
 }
 
 const LINES: ReadonlyMap<string, number> = new Map([
@@ -136,14 +175,18 @@ const FRAME_ROWS = 4
 /** The help has a rule above and one below. */
 const HELP_FRAME_ROWS = 2
 
-function pageOf({ size }: State, dialog: Scrolling): number {
+function pageOf(state: State, dialog: Scrolling): number {
+  const { size } = state
+  if (dialog.kind === 'change') return listedTargets(state, dialog)
   return Math.max(1, dialogHeight(size, dialog) - (dialog.kind === 'help' ? HELP_FRAME_ROWS : FRAME_ROWS))
 }
 
 function linesOf(state: State, dialog: Scrolling): number {
   switch (dialog.kind) {
+    case 'change':
+      return dialog.preview?.affected.length ?? 0
     case 'help':
-      return helpLayout(state.size.columns).total
+      return helpLayout(state.size.columns, state.screen).total
     case 'outcomes':
       return (state.batch?.outcomes.length ?? 0) + endLines(state)
     case 'output':

@@ -1,4 +1,6 @@
+import { type DashboardSettings, NO_SETTINGS } from '../settings.ts'
 import { type Size, type State, UNLOCKED_MS, type Writes } from './state.ts'
+import { START_DOCUMENT, START_READING } from './text/text.ts'
 import { EMPTY_FIELD } from './text-field.ts'
 import { FRESH_LIST } from './transition.ts'
 
@@ -12,30 +14,58 @@ export interface InitialStateOptions {
   /** The store's clock, epoch ms. */
   readonly nowMs: number
   readonly time: State['time']
+  readonly settings?: DashboardSettings
+  /** Ring when something fails. */
+  readonly bell?: boolean
 }
 
 /** The initial state. */
-export function initialState({ size, stream = '', writes, protectedName, nowMs, time }: InitialStateOptions): State {
+export function initialState({
+  size,
+  stream = '',
+  writes,
+  protectedName,
+  nowMs,
+  time,
+  settings = NO_SETTINGS,
+  bell = false,
+}: InitialStateOptions): State {
   const isAsked = writes === 'unlocked' && protectedName !== undefined
   return {
     size,
     screen: stream === '' ? 'streams' : 'stream',
-    lists: { streams: FRESH_LIST, stream: FRESH_LIST, leases: FRESH_LIST, watchdog: FRESH_LIST, activity: FRESH_LIST },
+    lists: {
+      streams: FRESH_LIST,
+      stream: FRESH_LIST,
+      leases: FRESH_LIST,
+      watchdog: FRESH_LIST,
+      activity: FRESH_LIST,
+      workers: FRESH_LIST,
+    },
     stream,
     cameFrom: undefined,
     pane: 'tree',
     folded: new Set(),
-    paneTop: 0,
+    openGroups: new Set(),
+    keptFolds: new Map(),
+    opening: undefined,
+    zoom: undefined,
+    xml: START_DOCUMENT,
     isDetailOpen: false,
-    detailTop: 0,
+    detail: START_READING,
+    isDetailFocused: false,
+    page: undefined,
     isWide: false,
     time,
     frozen: undefined,
     writes: isAsked ? { kind: 'locked' } : writesOf(writes, nowMs),
     prompt: undefined,
+    prefix: undefined,
     dialog: isAsked ? { kind: 'unlock', name: protectedName, field: EMPTY_FIELD, isWrong: false } : undefined,
     notice: undefined,
     batch: undefined,
+    settings,
+    bell: bell ? { missed: 0 } : undefined,
     history: [],
     requests: 0,
   }

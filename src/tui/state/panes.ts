@@ -1,200 +1,16 @@
-import type { OpenStream, TreeNode } from '../data/types.ts'
 import type { ScreenContext } from './context.ts'
-import { cursorIndex, heightOf, moveBy, moveToKey, openStreamOf, streamUnderCursor } from './cursor.ts'
-import { filterWords, searchable } from './lists/rows.ts'
-import type { Screen, State } from './state.ts'
-import { clamp, FRESH_LIST, listOf, only, type Transition, withList, withNotice } from './transition.ts'
+import { cursorKey, openStreamOf, targetUnderCursor } from './cursor.ts'
+import { openingFrom, withOpening } from './opening.ts'
+import type { Opening, Screen, State } from './state.ts'
+import { xmlArea } from './text/focus.ts'
+import { toLine } from './text/reading.ts'
+import { START_DOCUMENT } from './text/text.ts'
+import { lineOfEvent } from './text/xml.ts'
+import { FRESH_LIST, listOf, only, type Transition, withList, withNotice } from './transition.ts'
 
-/** The XML is scrolled: it has no cursor. */
+/** The XML is a text: it has no rows of a list. */
 export function isScrolled({ screen, pane }: Pick<State, 'screen' | 'pane'>): boolean {
   return screen === 'stream' && pane === 'xml'
-}
-
-/** Scrolls the XML to this row, within the text. */
-export function scrollTo(state: State, context: ScreenContext, top: number): State {
-  const paneTop = clamp(top, 0, Math.max(0, linesOf(state, context).total - roomOf(state, context)))
-  return paneTop === state.paneTop ? state : { ...state, paneTop }
-}
-
-/** To the next or previous line of the XML that matches the filter, wrapping around. */
-export function goToMatchingLine(state: State, context: ScreenContext, by: 1 | -1): State {
-  const words = filterWords(listOf(state).filter)
-  if (words.isEmpty) return withNotice(state, context, 'no filter: / sets one')
-  const text = openStreamOf(state, context)?.text ?? []
-  const { total, row } = linesOf(state, context)
-  let isThere = false
-  for (let step = 1; step <= total; step++) {
-    const at = (state.paneTop + by * step + total) % total
-    const { line, from } = row(at)
-    if (from > 0 || !words.accepts(searchable([text[line] ?? '']))) continue
-    isThere = true
-    const next = scrollTo(state, context, at)
-    // Near the end several matches are visible at once: continue to one that is not.
-    if (next !== state) return next
-  }
-  return isThere ? state : withNotice(state, context, 'no line matches the filter')
-}
-
-function linesOf(state: State, context: ScreenContext): XmlLines {
-  return xmlLines(openStreamOf(state, context)?.text ?? NO_TEXT, state.size.columns, state.isWide)
-}
-
-const NO_TEXT: readonly string[] = []
-
-/** The reason why a document cannot be read takes a row above it. */
-function roomOf(state: State, context: ScreenContext): number {
-  return heightOf(state) - (openStreamOf(state, context)?.presence === 'unreadable' ? 1 : 0)
-}
-
-/**
- * The lines of a document laid out for a screen width. Most rows are lines of the text; overlong lines, or in the wide
- * form all long ones, take several rows.
- */
-interface XmlLines {
-  readonly total: number
-  /** The part of a line that is in a row. `from` is 0 at the start of a line. */
-  row(at: number): { readonly line: number; readonly from: number; readonly to: number }
-}
-
-/** Longer lines are always broken. UTF-16 units. */
-const LONG = 2_000
-
-interface CachedLines {
-  readonly width: number
-  readonly breaksAll: boolean
-  readonly lines: XmlLines
-}
-
-const KNOWN = new WeakMap<readonly string[], CachedLines>()
-
-/** Cached per text and width. Costs one pass over the text if lines are broken, else over the line lengths. */
-export function xmlLines(text: readonly string[], columns: number, breaksAll: boolean): XmlLines {
-  const width = xmlColumns(text, columns)
-  const known = KNOWN.get(text)
-  if (known !== undefined && known.width === width && known.breaksAll === breaksAll) return known.lines
-  const lines = text.some(line => isBroken(line, width, breaksAll))
-    ? brokenLines(text, width, breaksAll)
-    : { total: text.length, row: (at: number) => ({ line: at, from: 0, to: text[at]?.length ?? 0 }) }
-  KNOWN.set(text, { width, breaksAll, lines })
-  return lines
-}
-
-/** Columns of the line numbers and the gap after them. */
-export function xmlGutter(text: readonly string[]): number {
-  return Math.max(3, String(text.length).length) + 2
-}
-
-function xmlColumns(text: readonly string[], columns: number): number {
-  return Math.max(4, columns - xmlGutter(text))
-}
-
-function isBroken(line: string, width: number, breaksAll: boolean): boolean {
-  return line.length > (breaksAll ? width / 2 : LONG)
-}
-
-function brokenLines(text: readonly string[], width: number, breaksAll: boolean): XmlLines {
-  const lines: number[] = []
-  const starts: number[] = []
-  text.forEach((line, at) => {
-    const froms = isBroken(line, width, breaksAll) ? breaksOf(line, width) : [0]
-    for (const from of froms) {
-      lines.push(at)
-      starts.push(from)
-    }
-  })
-  return {
-    total: lines.length,
-    row(at) {
-      const line = lines[at] ?? 0
-      const from = starts[at] ?? 0
-      return { line, from, to: lines[at + 1] === line ? (starts[at + 1] ?? 0) : (text[line]?.length ?? 0) }
-    },
-  }
-}
-
-const SIMPLE = /^[ -~]*$/
-
-/** Start offsets of the rows, so that none is too wide: characters outside ASCII count with their greatest width. */
-function breaksOf(line: string, width: number): number[] {
-  const froms = [0]
-  if (SIMPLE.test(line)) {
-    for (let from = width; from < line.length; from += width) froms.push(from)
-    return froms
-  }
-  let used = 0
-  for (let at = 0; at < line.length; ) {
-    const code = line.codePointAt(at) ?? 0
-    const taken = mostColumns(code)
-    if (used > 0 && used + taken > width) {
-      froms.push(at)
-      used = 0
-    }
-    used += taken
-    at += code > 0xffff ? 2 : 1
-  }
-  return froms
-}
-
-/** Greatest width of a character: controls are spelled out, other characters may be wide. */
-function mostColumns(code: number): number {
-  if (code < 0x20 || (code > 0x7e && code < 0xa0) || (code >= 0x2000 && code < 0x2070)) return 8
-  return code < 0x300 ? 1 : 2
-}
-
-/** `h`: folds the rows below the cursor; if there are none or they are folded, goes to the parent. */
-export function foldOrGoUp(state: State, context: ScreenContext): State {
-  const place = placeOf(state, context)
-  if (place === undefined) return state
-  if (isParent(place) && !state.folded.has(place.node.key)) return withFoldToggled(state, place.node)
-  return moveToKey(state, context, parentOf(place)?.key)
-}
-
-/** `l`: unfolds the rows below the cursor, or goes to the first of them. */
-export function unfoldOrGoDown(state: State, context: ScreenContext): State {
-  const place = placeOf(state, context)
-  if (place === undefined || !isParent(place)) return state
-  if (state.folded.has(place.node.key)) return withFoldToggled(state, place.node)
-  const next = context.listing.keys[cursorIndex(state, context) + 1]
-  const isBelow = place.open.nodes.slice(place.at + 1, place.node.end).some(({ key }) => key === next)
-  return isBelow ? moveBy(state, context, 1) : state
-}
-
-/** `enter`: folds or unfolds. */
-export function toggleFold(state: State, context: ScreenContext): State {
-  const place = placeOf(state, context)
-  return place !== undefined && isParent(place) ? withFoldToggled(state, place.node) : state
-}
-
-interface Place {
-  readonly open: OpenStream
-  readonly at: number
-  readonly node: TreeNode
-}
-
-function placeOf(state: State, context: ScreenContext): Place | undefined {
-  const open = openStreamOf(state, context)
-  const key = context.listing.keys[cursorIndex(state, context)]
-  const at = open?.nodes.findIndex(node => node.key === key) ?? -1
-  const node = open?.nodes[at]
-  return open !== undefined && node !== undefined ? { open, at, node } : undefined
-}
-
-function isParent({ node, at }: Place): boolean {
-  return node.end > at + 1
-}
-
-function parentOf({ open, at, node }: Place): TreeNode | undefined {
-  for (let above = at - 1; above >= 0; above--) {
-    const candidate = open.nodes[above]
-    if (candidate !== undefined && candidate.depth < node.depth) return candidate
-  }
-  return undefined
-}
-
-function withFoldToggled(state: State, { key }: TreeNode): State {
-  const folded = new Set(state.folded)
-  if (!folded.delete(key)) folded.add(key)
-  return { ...state, folded }
 }
 
 /** Switches to another screen, which unfreezes the display. */
@@ -206,20 +22,74 @@ export function showScreen(state: State, context: ScreenContext, screen: Screen)
   return unfreeze({ ...state, screen, cameFrom: state.screen === 'stream' ? state.cameFrom : state.screen })
 }
 
-/** Opens the stream of the row under the cursor. Reopening the last stream keeps its cursor and folds. */
+/**
+ * Opens the stream of the row under the cursor, on the event that the screen is about. Reopening the last stream keeps its
+ * cursor, and folds are kept by the name of their stream.
+ */
 export function openStream(state: State, context: ScreenContext, pane: State['pane']): State {
-  const stream = streamUnderCursor(state, context)
-  if (stream === undefined || state.screen === 'stream') return state
-  const isSame = stream === state.stream
-  const fresh = { ...state, lists: { ...state.lists, stream: FRESH_LIST }, folded: new Set<string>(), paneTop: 0 }
-  const there = isSame ? withPane(state, pane) : { ...fresh, pane }
-  return unfreeze({ ...there, stream, screen: 'stream', cameFrom: state.screen })
+  const target = targetUnderCursor(state, context)
+  if (target === undefined || state.screen === 'stream') return state
+  return openNamed(state, context, target.stream, pane, openingFrom(state, context, target))
 }
+
+/** Opens a stream by its name. */
+export function openNamed(
+  state: State,
+  context: ScreenContext,
+  stream: string,
+  pane: State['pane'] = 'tree',
+  opening?: Opening,
+): State {
+  const isSame = stream === state.stream
+  const fresh = {
+    ...withFoldsOf(state, stream),
+    lists: { ...state.lists, stream: FRESH_LIST },
+    zoom: undefined,
+    xml: START_DOCUMENT,
+  }
+  const there = onEvent(isSame ? withPane(state, pane) : { ...fresh, pane }, opening)
+  const cameFrom = state.screen === 'stream' ? state.cameFrom : state.screen
+  const next = unfreeze({ ...there, stream, screen: 'stream', cameFrom, opening })
+  return withOpening(next, context)
+}
+
+/** With the cursor of the tree on its event, which no filter hides. */
+function onEvent(state: State, opening: Opening | undefined): State {
+  if (opening?.kind !== 'event') return state
+  const stream = { ...state.lists.stream, cursor: opening.id, filter: '', onlyBroken: false }
+  return { ...state, lists: { ...state.lists, stream } }
+}
+
+/** Streams whose folds are remembered. */
+const MOST_KEPT = 50
+
+function withFoldsOf(state: State, stream: string): State {
+  const { folded, openGroups } = state
+  const kept = new Map(state.keptFolds)
+  kept.delete(state.stream)
+  if (folded.size + openGroups.size > 0) kept.set(state.stream, { folded, openGroups })
+  const [oldest] = kept.keys()
+  if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest)
+  return { ...state, ...(kept.get(stream) ?? NO_FOLDS), keptFolds: kept }
+}
+
+const NO_FOLDS = { folded: new Set<string>(), openGroups: new Set<string>() }
 
 /** Toggles timeline or XML; on other screens, opens that pane of the stream under the cursor. */
 export function togglePane(state: State, context: ScreenContext, pane: 'timeline' | 'xml'): State {
   if (state.screen !== 'stream') return openStream(state, context, pane)
-  return withPane(state, state.pane === pane ? 'tree' : pane)
+  if (state.pane === pane) return withPane(state, 'tree')
+  return pane === 'xml' ? xmlAtCursor(state, context) : withPane(state, pane)
+}
+
+/** The XML at the line of the event under the cursor. */
+function xmlAtCursor(state: State, context: ScreenContext): State {
+  const next = withPane(state, 'xml')
+  const key = cursorKey(state, context)
+  const node = openStreamOf(state, context)?.nodes.find(found => found.key === key)
+  const area = xmlArea(next, context)
+  const line = node && lineOfEvent(area.text, node.id)
+  return line === undefined ? next : { ...next, xml: toLine(next.xml, area, line) }
 }
 
 /** `F`: only what is broken, or all again. */
@@ -227,9 +97,13 @@ export function withOnlyBroken(state: State, onlyBroken: boolean): State {
   return withList(state, { onlyBroken, moves: listOf(state).moves + 1 })
 }
 
-/** `esc`: clears the filter, then `F`, then leaves the pane, then the stream. */
+/** `esc`: clears the filter or the search, then `F`, then leaves the pane, then the stream. */
 export function back(state: State): Transition {
   const { filter, onlyBroken, moves } = listOf(state)
+  if (isScrolled(state)) {
+    if (state.xml.search === '') return only(withPane(state, 'tree'))
+    return only({ ...state, xml: { ...state.xml, search: '' } })
+  }
   if (filter !== '') return only(withList(state, { filter: '', moves: moves + 1 }))
   if (onlyBroken) return only(withOnlyBroken(state, false))
   if (state.screen !== 'stream') return only(state)
@@ -238,7 +112,7 @@ export function back(state: State): Transition {
 }
 
 function withPane(state: State, pane: State['pane']): State {
-  return pane === state.pane ? state : { ...state, pane, paneTop: 0 }
+  return pane === state.pane ? state : { ...state, pane, xml: START_DOCUMENT }
 }
 
 function unfreeze(state: State): State {

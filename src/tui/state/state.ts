@@ -1,9 +1,13 @@
 import type { TimeStyle } from '../../formats/terminal/numbers.ts'
 import type { ChangeEnd, ChangeTarget, ChangeVerb, LineOutput, Outcome, Preview } from '../ports.ts'
+import type { DashboardSettings, SettingsChange } from '../settings.ts'
+import type { ReadableText, Reading } from './text/text.ts'
 
-/** The five screens, in the order of their digits. */
-export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity'] as const
+/** The screens, in the order of their digits. */
+export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity', 'workers'] as const
 export type Screen = (typeof SCREENS)[number]
+/** The lists whose columns can be chosen. */
+export type ColumnList = Extract<Screen, 'streams' | 'stream' | 'leases' | 'activity'>
 
 /**
  * The state of the user interface. Together with the data it determines the frame. Only `update` creates new states.
@@ -19,27 +23,72 @@ export interface State {
   readonly pane: 'tree' | 'timeline' | 'xml'
   /** Keys of folded tree nodes. */
   readonly folded: ReadonlySet<string>
-  /** First visible row of the XML. */
-  readonly paneTop: number
+  /** Keys of open groups of tree nodes. */
+  readonly openGroups: ReadonlySet<string>
+  /** The folds of streams that were open before, by name. */
+  readonly keptFolds: ReadonlyMap<string, Pick<State, 'folded' | 'openGroups'>>
+  /** Where the cursor goes as soon as the opened stream has been read. */
+  readonly opening: Opening | undefined
+  /** The visible period of the timeline; all of it without one. */
+  readonly zoom: { readonly fromMs: number; readonly toMs: number } | undefined
+  /** The XML of the second screen. */
+  readonly xml: Reading
   readonly isDetailOpen: boolean
-  /** First visible line of the open details. */
-  readonly detailTop: number
+  /** The open details. */
+  readonly detail: Reading
+  /** Keys act on the open details, not on the list. */
+  readonly isDetailFocused: boolean
+  /** A text on the whole screen; it has the keys. */
+  readonly page: TextPage | undefined
   readonly isWide: boolean
   readonly time: Extract<TimeStyle, 'relative' | 'local' | 'utc'>
   /** Set while the display is frozen: the data's revision at that time. */
   readonly frozen: { readonly revision: number } | undefined
   readonly writes: Writes
   readonly prompt: Prompt | undefined
+  /** A key was pressed that waits for another one. */
+  readonly prefix: KeyPrefix | undefined
   readonly dialog: Dialog | undefined
   /** One line about the last action, for a limited time. */
   readonly notice: Notice | undefined
   /** The running or last change; its dialog may be closed meanwhile. */
   readonly batch: Batch | undefined
+  /** What is kept from run to run. */
+  readonly settings: DashboardSettings
+  /** Set while the bell rings for failures: how many nobody has seen yet. */
+  readonly bell: { readonly missed: number } | undefined
   /** Previous `:` lines, the latest last. */
   readonly history: readonly string[]
   /** Number of previews requested: identifies the answer to the latest one. */
   readonly requests: number
 }
+
+/** What a text on the whole screen is about. */
+export type TextSubject =
+  /** An event of the open stream, by the key of its tree node. */
+  | { readonly kind: 'event'; readonly stream: string; readonly key: string }
+  /** A row of a list. */
+  | { readonly kind: 'row'; readonly screen: Screen; readonly key: string }
+  /** The outcomes of the last change. */
+  | { readonly kind: 'outcomes' }
+  /** The answer to a `:` line. */
+  | { readonly kind: 'output' }
+
+/** A text on the whole screen, as it was when it was last known. */
+export interface TextPage {
+  readonly subject: TextSubject
+  /** Safe to print. */
+  readonly title: string
+  readonly text: ReadableText
+  readonly reading: Reading
+}
+
+/** The event on which a stream is opened: the first failure, the soonest due one, that of a filter or of a change. */
+export type Opening =
+  | { readonly kind: 'broken' }
+  | { readonly kind: 'due' }
+  | { readonly kind: 'match'; readonly filter: string }
+  | { readonly kind: 'event'; readonly id: string }
 
 export interface Size {
   readonly columns: number
@@ -71,6 +120,7 @@ export const SORTS = {
   leases: ['since', 'name', 'holder'],
   watchdog: [],
   activity: [],
+  workers: ['state', 'worker', 'since', 'seen', 'claim', 'stream', 'done'],
 } as const satisfies { readonly [Of in Screen]: readonly string[] }
 
 export interface Sort {
@@ -93,13 +143,32 @@ export interface TextField {
 /** The last line of the screen while something is typed into it. */
 export type Prompt =
   | { readonly kind: 'filter'; readonly field: TextField; readonly before: string }
-  | { readonly kind: 'line'; readonly field: TextField; readonly past: number | undefined }
+  | {
+      readonly kind: 'line'
+      readonly field: TextField
+      readonly past: number | undefined
+      readonly completion?: LineCompletion | undefined
+    }
+  /** In the text that has the keys. `before`: the reading to return to. */
+  | { readonly kind: 'search'; readonly field: TextField; readonly before: Reading }
+
+/** The words that `tab` found for the end of a line. */
+export interface LineCompletion {
+  /** Where the word begins. */
+  readonly start: number
+  readonly words: readonly string[]
+  /** The one that was put in; `undefined` before the first. */
+  readonly at: number | undefined
+}
 
 export interface Notice {
   readonly text: string
   readonly style: 'plain' | 'good' | 'warn' | 'bad'
   readonly untilMs: number
 }
+
+/** `f` and one of the numbers, `'` and a view, `zz`. */
+export type KeyPrefix = 'health' | 'view' | 'center'
 
 /** A dialog in front of the screen; it has the keys. */
 export type Dialog =
@@ -109,7 +178,18 @@ export type Dialog =
   | { readonly kind: 'outcomes'; readonly top: number }
   | { readonly kind: 'unlock'; readonly name: string; readonly field: TextField; readonly isWrong: boolean }
   | OutputDialog
+  | ColumnsDialog
   | { readonly kind: 'quit' }
+
+/** The columns of a list are chosen: what is shown changes at once, and is saved when it closes. */
+export interface ColumnsDialog {
+  readonly kind: 'columns'
+  readonly list: ColumnList
+  /** Titles of all columns in order, and of those that are shown. */
+  readonly titles: readonly string[]
+  readonly shown: readonly string[]
+  readonly at: number
+}
 
 /** The answer to a `:` line; `undefined` while it runs. */
 export interface OutputDialog {
@@ -117,6 +197,8 @@ export interface OutputDialog {
   readonly line: string
   readonly output: LineOutput | undefined
   readonly top: number
+  /** The line under the cursor, if lines name streams: `enter` opens that stream. */
+  readonly cursor?: number
   /** Started while changes were unlocked: closing it would hide what it has changed by then. */
   readonly mayWrite?: true
   readonly isStopping?: true
@@ -134,6 +216,8 @@ export interface ChangeDialog {
   readonly reason: TextField
   readonly typed: TextField
   readonly focus: 'reason' | 'typed' | 'no' | 'yes'
+  /** First visible line of the list of targets. */
+  readonly top: number
 }
 
 export interface Batch {
@@ -159,6 +243,23 @@ export type Action =
   /** Several characters at once, as terminals send them in a bracketed paste. Never taken as commands. */
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'resize'; readonly size: Size }
+  /** `row` and `column` from 0, with the text of that row and the key of its list row, if known. */
+  | {
+      readonly kind: 'mouse'
+      readonly button: 'left' | 'wheel-up' | 'wheel-down'
+      readonly row: number
+      readonly column: number
+      readonly text: string
+      readonly key: string | undefined
+    }
+  /** Events of streams have failed. */
+  | {
+      readonly kind: 'failed'
+      readonly count: number
+      readonly latest: { readonly stream: string; readonly text: string }
+    }
+  /** The open stream was read. */
+  | { readonly kind: 'opened' }
   /** Time has passed: notices and unlocked changes expire. */
   | { readonly kind: 'tick' }
   | { readonly kind: 'previewed'; readonly request: number; readonly preview: Preview }
@@ -167,6 +268,8 @@ export type Action =
   | { readonly kind: 'batch-ended'; readonly end: NonNullable<Batch['end']> }
   | { readonly kind: 'line-answered'; readonly output: LineOutput }
   | { readonly kind: 'notice'; readonly text: string; readonly style: Notice['style'] }
+  | { readonly kind: 'completed'; readonly typed: string; readonly words: readonly string[] }
+  | { readonly kind: 'settings-saved'; readonly settings: DashboardSettings }
 
 /** A side effect besides drawing. */
 export type Effect =
@@ -182,7 +285,14 @@ export type Effect =
   | { readonly kind: 'stop-batch' }
   | { readonly kind: 'run-line'; readonly line: string; readonly mayWrite: boolean }
   | { readonly kind: 'stop-line' }
+  /** Finds the words that can end a line; `typed` comes back with them. */
+  | { readonly kind: 'complete'; readonly line: string; readonly typed: string }
+  /** Opens the store of a context in place of this one. */
+  | { readonly kind: 'switch-store'; readonly context: string }
   | { readonly kind: 'copy'; readonly text: string }
+  | { readonly kind: 'save-settings'; readonly change: SettingsChange }
+  | { readonly kind: 'ring'; readonly text: string; readonly title: string }
+  | { readonly kind: 'title'; readonly title: string }
   | { readonly kind: 'read-now' }
   | { readonly kind: 'dry-run' }
   | { readonly kind: 'suspend' }

@@ -1,25 +1,52 @@
+import { isFailureCut } from '../../stream/summary.ts'
 import { type Data, NOTHING_VISIBLE, type VisibleData } from '../data/types.ts'
 import type { Listing } from './context.ts'
-import { cursorIndex, heightOf } from './cursor.ts'
-import { windowTop } from './layout.ts'
+import { cursorIndex, cursorKey, heightOf } from './cursor.ts'
+import { layoutOf, windowTop } from './layout.ts'
 import type { State } from './state.ts'
 import { listOf } from './transition.ts'
 
 /** The data that has to be read for the visible screen. */
 export function visibleDataOf(state: State, listing: Listing, data: Data): VisibleData {
+  return { ...screenData(state, listing, data), health: !layoutOf(state).isTiny }
+}
+
+function screenData(state: State, listing: Listing, data: Data): VisibleData {
+  const visible = onScreen(state, listing, data)
+  // The bell rings for all streams.
+  return state.bell === undefined ? visible : { ...visible, streams: true }
+}
+
+function onScreen(state: State, listing: Listing, data: Data): VisibleData {
   switch (state.screen) {
     case 'stream':
       return { ...NOTHING_VISIBLE, open: state.stream === '' ? undefined : state.stream }
     case 'streams':
     case 'leases':
-      return { ...NOTHING_VISIBLE, streams: true, unread: unreadOf(state, listing, data) }
+      return {
+        ...NOTHING_VISIBLE,
+        streams: true,
+        unread: unreadOf(state, listing, data),
+        failure: failureOf(state, listing, data),
+      }
     case 'watchdog':
       return { ...NOTHING_VISIBLE, streams: true, watchdog: true }
     case 'activity':
       return { ...NOTHING_VISIBLE, streams: true, activity: true }
+    case 'workers':
+      return { ...NOTHING_VISIBLE, streams: true, workers: true }
     default:
       return state.screen satisfies never
   }
+}
+
+/** The stream in the open details, or on the whole screen, if its summary does not have its whole failure. */
+function failureOf(state: State, listing: Listing, { streams }: Data): string | undefined {
+  const { page, isDetailOpen } = state
+  const shown =
+    page?.subject.kind === 'row' ? page.subject.key : isDetailOpen ? cursorKey(state, { listing }) : undefined
+  const failure = shown === undefined ? undefined : streams.get(shown)?.item.summary?.failure
+  return failure !== undefined && isFailureCut(failure) ? shown : undefined
 }
 
 /** Visible rows whose documents have to be read, from the top. */

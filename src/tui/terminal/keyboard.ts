@@ -1,7 +1,18 @@
 import type { Action } from '../state/state.ts'
 
+/** A press of a button or a step of the wheel, at a cell counted from 0. */
+export interface MouseReport {
+  readonly button: 'left' | 'wheel-up' | 'wheel-down'
+  readonly row: number
+  readonly column: number
+}
+
+/** Input that is not a mouse report is an action as it is. */
+type Input = Action | ({ readonly kind: 'mouse-report' } & MouseReport)
+
 export interface KeyboardHandlers {
   onAction(action: Action): void
+  onMouse?(report: MouseReport): void
   /** The input has ended. */
   onEnd(): void
 }
@@ -44,8 +55,14 @@ export class Keyboard {
     this.#handlers.onEnd()
   }
 
-  #hand(actions: readonly Action[]): void {
-    for (const action of actions) this.#handlers.onAction(action)
+  #hand(inputs: readonly Input[]): void {
+    for (const input of inputs) {
+      if (input.kind !== 'mouse-report') this.#handlers.onAction(input)
+      else {
+        const { kind: _, ...report } = input
+        this.#handlers.onMouse?.(report)
+      }
+    }
   }
 }
 
@@ -63,8 +80,8 @@ export class KeyReader {
     return this.#pending === '' ? undefined : ESCAPE_WAIT_MS
   }
 
-  push(chunk: string): readonly Action[] {
-    const actions: Action[] = []
+  push(chunk: string): readonly Input[] {
+    const actions: Input[] = []
     let rest = this.#pending + chunk
     this.#pending = ''
     while (rest !== '') {
@@ -76,7 +93,7 @@ export class KeyReader {
   }
 
   /** Ends the wait: the rest will not come. */
-  flush(): readonly Action[] {
+  flush(): readonly Input[] {
     const pasted = (this.#paste ?? '') + (this.#paste === undefined ? '' : this.#pending)
     const pending = this.#paste === undefined ? this.#pending : ''
     this.#paste = undefined
@@ -87,7 +104,7 @@ export class KeyReader {
     return pending.length > 2 ? [] : [ESCAPE, ...keysOf(pending.slice(1))]
   }
 
-  #readEscape(text: string, actions: Action[]): string {
+  #readEscape(text: string, actions: Input[]): string {
     if (START.startsWith(text) || UNFINISHED.test(text)) {
       this.#pending = text
       return ''
@@ -99,7 +116,9 @@ export class KeyReader {
     const sequence = SEQUENCE.exec(text)?.[0]
     if (sequence !== undefined) {
       const key = keyOfSequence(sequence)
-      if (key !== undefined) actions.push(press(key))
+      const report = mouseReport(sequence)
+      if (report !== undefined) actions.push({ kind: 'mouse-report', ...report })
+      else if (key !== undefined) actions.push(press(key))
       return text.slice(sequence.length)
     }
     // The escape key, and keys pressed right after it.
@@ -107,7 +126,7 @@ export class KeyReader {
     return text.slice(1)
   }
 
-  #readPaste(text: string, actions: Action[]): string {
+  #readPaste(text: string, actions: Input[]): string {
     const end = text.indexOf(END)
     const cutAt = end < 0 ? text.length - beginningOfEnd(text) : end
     this.#paste = ((this.#paste ?? '') + text.slice(0, cutAt)).slice(0, MOST_PASTED)
@@ -146,7 +165,7 @@ function beginningOfEnd(text: string): number {
 }
 
 /** Reads up to the next escape. */
-function readText(text: string, actions: Action[]): string {
+function readText(text: string, actions: Input[]): string {
   const end = text.indexOf('\x1b')
   const run = end < 0 ? text : text.slice(0, end)
   // Line breaks between other characters in one chunk, or that many characters, are a paste of a terminal that does not
@@ -204,6 +223,19 @@ function keyOfSequence(sequence: string): string | undefined {
   if (introducer === 'O' && end === 'M') return 'enter'
   const name = end === '~' ? BY_NUMBER.get(Number(first)) : nameByLetter(introducer, end)
   return name === undefined ? undefined : `${modifiers(Number(held || 1) - 1)}${name}`
+}
+
+const BUTTONS: ReadonlyMap<number, MouseReport['button']> = new Map([
+  [0, 'left'],
+  [64, 'wheel-up'],
+  [65, 'wheel-down'],
+])
+
+/** A press in the SGR form, `ESC [ < 0 ; 12 ; 5 M`; `undefined` for releases, other buttons and other sequences. */
+function mouseReport(sequence: string): MouseReport | undefined {
+  const [, code, column, row] = /^\x1b\[<(\d{1,3});(\d{1,5});(\d{1,5})M$/.exec(sequence) ?? []
+  const button = BUTTONS.get(Number(code ?? Number.NaN))
+  return button && { button, row: Math.max(0, Number(row) - 1), column: Math.max(0, Number(column) - 1) }
 }
 
 /** `ESC [ 1 ; 5 A`, `ESC [ 5 ~`, `ESC O P`, `ESC [[ A`. */

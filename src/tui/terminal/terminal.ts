@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { writeSync } from 'node:fs'
 import { errorCode } from '../../util/errors.ts'
+import { RESTORE_TITLE, SAVE_TITLE } from './notification.ts'
 
 /** The process as the terminal code sees it; replaced in tests. */
 export interface TermHost {
@@ -34,6 +35,8 @@ export class Term {
   readonly #handlers: TermHandlers
   #isOpen = false
   #isOnScreen = false
+  /** Besides the usual ones: sequences that set and reset them. */
+  #modes = { on: '', off: '' }
   /** Returned to the shell by Ctrl-Z. */
   #isSuspended = false
 
@@ -64,7 +67,22 @@ export class Term {
   /** Enters the alternate screen. */
   enterScreen(): void {
     this.#isOnScreen = true
-    this.#write(ENTER)
+    this.#write(`${ENTER}${this.#modes.on}`)
+  }
+
+  /** Takes clicks and the wheel from now on. */
+  takeMouse(): void {
+    this.#addModes(MOUSE)
+  }
+
+  /** Keeps the title of the window, and restores it at the end; once. */
+  saveTitle(): void {
+    if (!this.#modes.on.includes(SAVE_TITLE)) this.#addModes({ on: SAVE_TITLE, off: RESTORE_TITLE })
+  }
+
+  #addModes({ on, off }: { readonly on: string; readonly off: string }): void {
+    this.#modes = { on: this.#modes.on + on, off: off + this.#modes.off }
+    if (this.hasScreen) this.#write(on)
   }
 
   /** Restores the terminal. May be called more than once. */
@@ -72,7 +90,7 @@ export class Term {
     if (!this.#isOpen) return
     this.#isOpen = false
     this.#listen('off')
-    if (this.hasScreen) this.#write(LEAVE)
+    if (this.hasScreen) this.#write(`${this.#modes.off}${LEAVE}`)
     this.#isOnScreen = false
     this.#setRaw(false)
   }
@@ -85,7 +103,7 @@ export class Term {
     if (!this.#isOpen || this.#isSuspended || process.platform === 'win32') return
     this.#isSuspended = true
     this.#setRaw(false)
-    this.#host.writeNow(LEAVE)
+    this.#host.writeNow(`${this.#modes.off}${LEAVE}`)
     // Without a listener the signal has its default effect.
     this.#host.events.off('SIGTSTP', this.#onStopKey)
     this.#host.stopJob()
@@ -107,14 +125,14 @@ export class Term {
     this.#setRaw(false)
     this.#setRaw(true)
     this.#host.readSize()
-    if (this.#isOnScreen) this.#write(ENTER)
+    if (this.#isOnScreen) this.#write(`${ENTER}${this.#modes.on}`)
     this.#handlers.onResume()
   }
 
   readonly #onContinue = (): void => (this.#isSuspended ? this.#resume() : this.#refresh())
 
   readonly #onExit = (): void => {
-    if (this.hasScreen) this.#host.writeNow(LEAVE)
+    if (this.hasScreen) this.#host.writeNow(`${this.#modes.off}${LEAVE}`)
     this.#isOnScreen = false
     this.#setRaw(false)
   }
@@ -160,6 +178,9 @@ const NOT_STOPPED_MS = 100
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[H'
 /** The order matters: colours and a synchronised frame are ended first. */
 const LEAVE = '\x1b[?2026l\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[?25h'
+
+/** Presses and the wheel, in the form that has no limit of columns. */
+const MOUSE = { on: '\x1b[?1000h\x1b[?1006h', off: '\x1b[?1006l\x1b[?1000l' }
 
 /** Error codes of a closed terminal. */
 function isGone(error: unknown): boolean {

@@ -2,42 +2,36 @@ import { changePieces, orderedChanges } from '../../formats/journal.ts'
 import { spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { JournalEntry } from '../../ops/read-stream.ts'
 import type { JournalChange } from '../../stream/journal/journal.ts'
-import { cached } from '../cached.ts'
 import type { Activity } from '../data/types.ts'
+import type { TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
-import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { gutter, highlightOf, type ListColumn, listRow, placeColumns, titleRow } from './columns.ts'
+import { activityRow } from '../state/lists/row-target.ts'
+import { gutter, highlightOf } from './columns.ts'
+import { columnsOf } from './columns-of.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { isTiny, marksOf } from './streams.ts'
-import { AGE_WIDTH, screenFormat } from './times.ts'
+import { type FlexColumn, type TableRow, tableRows } from './table.ts'
+import { screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
 /** The activity screen: who did what, when and why, the latest first. */
 export function activityRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noActivity(scene, area), area)
-  const format = screenFormat(scene.nowMs, scene.state.time)
-  const columns = placeColumns(scene.state.isWide ? [...COLUMNS, ...WIDE] : COLUMNS, area.columns)
-  const titles = isTiny(scene) ? [] : [titleRow(columns)]
-  const { keys, cursor } = listWindow(scene, area.rows - titles.length)
-  const items = activitiesOf(scene)
-  const rows = keys.flatMap(key => {
-    const item = items.get(key)
+  const hasTitles = !isTiny(scene)
+  const { keys, cursor } = listWindow(scene, area.rows - (hasTitles ? 1 : 0))
+  const rows = keys.flatMap((key): TableRow<Activity>[] => {
+    const item = activityRow(scene.data, key)
     if (item === undefined) return []
     const marks = marksOf(scene, key, cursor)
-    if (!isTiny(scene)) return listRow(columns, item, format, marks)
+    if (hasTitles) return [{ item, marks }]
     const text = `${safeName(item.stream)} ${whatText(item.tx)}`
-    return rowOf([...gutter(marks), [text, 'plain']], area.columns, highlightOf(marks).highlight)
+    return [{ row: rowOf([...gutter(marks), [text, 'plain']], area.columns, highlightOf(marks).highlight) }]
   })
-  return filled([...titles, ...rows], area)
-}
-
-const activitiesByKey = cached((items: readonly Activity[]) => new Map(items.map(item => [item.key, item])))
-
-/** The activities by key. */
-export function activitiesOf({ data }: Pick<Scene, 'data'>): ReadonlyMap<string, Activity> {
-  return activitiesByKey(data.activity.items)
+  const format = screenFormat(scene.nowMs, scene.state.time)
+  const columns = columnsOf(scene, 'activity', COLUMNS, undefined)
+  return filled(tableRows(columns, rows, { columns: area.columns, format, widths: scene.widths, hasTitles }), area)
 }
 
 function noActivity(scene: Scene, area: Area): ScreenRow[] {
@@ -53,32 +47,15 @@ function noActivity(scene: Scene, area: Area): ScreenRow[] {
   ])
 }
 
-const COLUMNS: readonly ListColumn<Activity>[] = [
-  { title: 'WHEN', align: 'right', width: AGE_WIDTH, cell: ({ atMs }, format) => format.age(atMs) },
-  { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }) => safeName(stream) },
-  { title: 'WHO', width: 10, share: 1, spare: 1, cell: ({ tx }) => safeText(tx.by) || '-' },
-  { title: 'WHAT', width: 18, share: 2, cell: ({ tx }) => ({ text: whatText(tx), style: styleOf(tx) }) },
-  { title: 'WHY', width: 10, share: 2, from: PANES_COLUMNS, spare: 2, cell: ({ tx }) => safeText(tx.why) || '-' },
-]
-
-const WIDE: readonly ListColumn<Activity>[] = [
-  {
-    title: 'VERSION',
-    align: 'right',
-    width: 7,
-    from: PANES_COLUMNS,
-    spare: 3,
-    cell: ({ tx }) => (tx.provisional ? '?' : String(tx.version)),
-  },
-  {
-    title: 'COMMAND',
-    width: 12,
-    share: 1,
-    from: WIDE_COLUMNS,
-    spare: 4,
-    cell: ({ tx }) => safeText(tx.commandId) || '-',
-  },
-]
+const COLUMNS: { readonly [Title in TitleOf<'activity'>]: Omit<FlexColumn<Activity>, 'title'> } = {
+  WHEN: { align: 'right', cell: ({ atMs }, format) => format.age(atMs) },
+  STREAM: { cut: 'middle', least: 12, cell: ({ stream }) => safeName(stream) },
+  WHO: { least: 8, spare: 1, cell: ({ tx }) => safeText(tx.by) },
+  WHAT: { least: 18, cell: ({ tx }) => ({ text: whatText(tx), style: styleOf(tx) }) },
+  WHY: { least: 10, isText: true, spare: 2, cell: ({ tx }) => safeText(tx.why) },
+  VERSION: { align: 'right', spare: 3, cell: ({ tx }) => (tx.provisional ? '?' : String(tx.version)) },
+  COMMAND: { least: 8, spare: 4, cell: ({ tx }) => safeText(tx.commandId) },
+}
 
 /** Failed ends and foreign writes stand out. */
 function styleOf({ op, provisional }: Activity['tx']) {

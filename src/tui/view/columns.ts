@@ -63,6 +63,8 @@ export interface RowMarks {
   readonly isCursor?: boolean
   readonly isMarked?: boolean
   readonly isFaint?: boolean
+  /** Something in it has just changed. */
+  readonly isChanged?: boolean
 }
 
 /** One row of a list. Neighbours with the same style are one span, which is cheaper to draw. */
@@ -96,15 +98,16 @@ function cellSpans<Item>(
     : [[fitted(cell.text, column, width), cell.style]]
 }
 
-/** The cursor is also a character, for terminals without reverse video. */
-export function gutter({ isCursor, isMarked }: RowMarks): readonly StyledText[] {
+/** Cursor and changes are also characters, for terminals without reverse video. */
+export function gutter({ isCursor, isMarked, isChanged }: RowMarks): readonly StyledText[] {
   const sign = isCursor ? '›' : ' '
+  const last = isChanged ? '~' : ' '
   return isMarked
     ? [
         [sign, 'plain'],
-        ['• ', 'active'],
+        [`•${last}`, 'active'],
       ]
-    : [[`${sign}  `, 'plain']]
+    : [[`${sign} ${last}`, 'plain']]
 }
 
 export function highlightOf({ isCursor, isFaint }: RowMarks): Pick<ScreenRow, 'highlight'> {
@@ -113,7 +116,8 @@ export function highlightOf({ isCursor, isFaint }: RowMarks): Pick<ScreenRow, 'h
 
 type Fit = Pick<ListColumn<never>, 'align' | 'cut'>
 
-function fitted(text: string, fit: Fit, width: number): string {
+/** The text in exactly `width` columns. */
+export function fitted(text: string, fit: Fit, width: number): string {
   if (ASCII.test(text)) return fitText(text, fit, width)
   const key = `${width}${fit.align ?? ''}${fit.cut ?? ''} ${text}`
   const known = FITTED.get(key)

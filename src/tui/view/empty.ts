@@ -1,8 +1,9 @@
-import { spacedCount } from '../../formats/terminal/numbers.ts'
+import { calmSpan, spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import type { Scene } from '../state/context.ts'
 import { type Area, BLANK, rowOf, type ScreenRow } from './row.ts'
 import { safeText } from './safe-text.ts'
+import { silenceMs } from './title.ts'
 
 /** The text in place of a list without rows: the reason and advice. */
 export function emptyRows(
@@ -34,13 +35,13 @@ export function noStreams(scene: Scene, area: Area): ScreenRow[] {
 export function noMatch({ state, listing }: Scene, area: Area, what: string): ScreenRow[] {
   const { filter: typed, onlyBroken } = state.lists[state.screen]
   if (onlyBroken && typed === '')
-    return emptyRows(area, `nothing is broken: ${spacedCount(listing.total)} streams`, ['F shows all'], 'good')
+    return emptyRows(area, `nothing is broken: ${spacedCounted(listing.total, what)}`, ['F shows all'], 'good')
   const filter = safeText(typed)
   return emptyRows(area, `no ${what} of ${spacedCount(listing.total)} matches "${filter}"`, ['esc clears the filter'])
 }
 
 /** While the first poll runs, or no poll has succeeded yet; `undefined` afterwards. */
-export function waitingRows({ data, facts }: Scene, area: Area): ScreenRow[] | undefined {
+export function waitingRows({ data, facts, nowMs }: Scene, area: Area): ScreenRow[] | undefined {
   const { polledMs, error } = data.freshness
   if (error !== undefined && polledMs === undefined && data.streams.size === 0) {
     return emptyRows(
@@ -51,15 +52,23 @@ export function waitingRows({ data, facts }: Scene, area: Area): ScreenRow[] | u
     )
   }
   if (data.streams.size > 0 || data.streams.isComplete) return undefined
+  const hungMs = silenceMs(data.freshness, nowMs)
+  if (hungMs !== undefined) return notAnswering(area, hungMs)
   return emptyRows(area, `reading ${facts.address} …`, [], 'dim')
+}
+
+function notAnswering(area: Area, hungMs: number): ScreenRow[] {
+  return emptyRows(area, `the store has not answered for ${calmSpan(hungMs)}`, ['it goes on as soon as it does'], 'bad')
 }
 
 /** In place of the open stream's events until one of its states could be read: the reason and advice. */
 export function noDocument(scene: Scene, area: Area): ScreenRow[] {
-  const { data, state } = scene
+  const { data, state, nowMs } = scene
   const open = data.open?.name === state.stream ? data.open : undefined
   if (open === undefined || open.presence === 'waiting') {
     const { error } = data.freshness
+    const hungMs = silenceMs(data.freshness, nowMs)
+    if (error === undefined && hungMs !== undefined) return notAnswering(area, hungMs)
     if (error === undefined) return state.stream === '' ? [] : emptyRows(area, 'reading it …', [], 'dim')
     return emptyRows(area, `no answer yet: ${safeText(error.message)}`, ['retrying'], 'bad')
   }

@@ -1,22 +1,29 @@
 import type { Scene } from '../state/context.ts'
-import { dialogHeight, layoutOf, type ScreenLayout } from '../state/layout.ts'
+import { detailSize, dialogHeight, layoutOf, type ScreenLayout } from '../state/layout.ts'
+import { filterOf } from '../state/lists/filters.ts'
+import { isScrolled } from '../state/panes.ts'
 import { activityRows } from './activity.ts'
 import { asciiRow } from './ascii.ts'
 import { dialogRows } from './dialogs/dialog.ts'
 import { footRow } from './footer.ts'
+import { healthRow } from './health.ts'
 import { helpRows } from './help.ts'
 import { leaseRows } from './leases.ts'
 import { listDetailRows } from './list-detail.ts'
-import { type Area, type Frame, filled, rowOf, type ScreenRow } from './row.ts'
-import { statusRow } from './status-line.ts'
+import { withMatches } from './matches.ts'
+import { type Area, BLANK, besideRow, type Frame, filled, rowOf, type ScreenRow } from './row.ts'
+import { headRule } from './status-line.ts'
 import { detailRows } from './stream/detail.ts'
+import { streamHeader } from './stream/header.ts'
 import { tailRows } from './stream/journal.ts'
 import { timelineRows } from './stream/timeline.ts'
 import { treeRows } from './stream/tree.ts'
 import { xmlRows } from './stream/xml.ts'
 import { streamRows } from './streams.ts'
-import { headRule, titleRow } from './title.ts'
+import { pageRows } from './text.ts'
+import { titleRow } from './title.ts'
 import { watchdogRows } from './watchdog.ts'
+import { workerRows } from './workers.ts'
 
 export interface FrameOptions {
   /** Use only ASCII characters. */
@@ -34,13 +41,16 @@ export function frameOf(scene: Scene, { isAscii = false }: FrameOptions = {}): F
 }
 
 function screenRows(scene: Scene, { columns }: Area): ScreenRow[] {
+  const { page, size } = scene.state
+  if (page !== undefined && size.rows > 2)
+    return [titleRow(scene), ...pageRows(page, { columns, rows: size.rows - 2 }), footRow(scene)]
   const layout = layoutOf(scene.state)
   const area = (rows: number) => ({ columns, rows })
   const part = (rows: number, draw: (area: Area) => readonly ScreenRow[]) =>
     rows <= 0 ? [] : filled(draw(area(rows)), area(rows))
   return [
     ...headRows(scene, layout),
-    ...part(layout.body, body => bodyRows(scene, body)),
+    ...part(layout.body, body => (layout.side > 0 ? bodyWithDetail(scene, body) : listRows(scene, body))),
     ...part(layout.detail, pane =>
       scene.state.screen === 'stream' ? detailRows(scene, pane) : listDetailRows(scene, pane),
     ),
@@ -49,9 +59,28 @@ function screenRows(scene: Scene, { columns }: Area): ScreenRow[] {
   ]
 }
 
+/** The list, and the details of the row under the cursor beside it. */
+function bodyWithDetail(scene: Scene, { columns, rows }: Area): ScreenRow[] {
+  const pane = detailSize(scene.state)
+  const width = columns - pane.columns - 1
+  const list = filled(listRows(scene, { columns: width, rows }), { columns: width, rows })
+  const detail = filled(detailRows(scene, pane), pane)
+  return list.map((row, at) => besideRow(row, detail[at] ?? BLANK, width))
+}
+
 function headRows(scene: Scene, { head }: ScreenLayout): ScreenRow[] {
   if (head === 0) return []
-  return head === 1 ? [titleRow(scene)] : [titleRow(scene), statusRow(scene), headRule(scene)]
+  if (head === 1) return [titleRow(scene)]
+  const isStream = scene.state.screen === 'stream'
+  const lines = [...(isStream && head === 3 ? [] : [healthRow(scene)]), ...(isStream ? [streamHeader(scene)] : [])]
+  return [titleRow(scene), ...lines, headRule(scene)]
+}
+
+/** The body with what the filter looks for marked; the XML has a search of its own. */
+function listRows(scene: Scene, area: Area): readonly ScreenRow[] {
+  const rows = bodyRows(scene, area)
+  const filter = filterOf(scene.state)
+  return filter.isEmpty || isScrolled(scene.state) ? rows : rows.map(row => withMatches(row, filter))
 }
 
 function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
@@ -68,6 +97,8 @@ function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
       return watchdogRows(scene, area)
     case 'activity':
       return activityRows(scene, area)
+    case 'workers':
+      return workerRows(scene, area)
     default:
       return screen satisfies never
   }
@@ -78,8 +109,8 @@ function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
  * there is room.
  */
 function withDialog(scene: Scene, rows: readonly ScreenRow[]): readonly ScreenRow[] {
-  const { dialog, size } = scene.state
-  if (dialog === undefined) return rows
+  const { dialog, page, size } = scene.state
+  if (dialog === undefined || page !== undefined) return rows
   const area = { columns: size.columns, rows: Math.min(rows.length, dialogHeight(size, dialog)) }
   const band = dialog.kind === 'help' ? helpRows(scene, dialog, area) : dialogRows(scene, dialog, area)
   const shown = band.slice(0, area.rows)

@@ -2,21 +2,25 @@ import { healthOf, type StreamHealth } from '../../formats/listing/health.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
-import type { StreamTable } from '../data/types.ts'
+import { addChanges } from '../data/activity-rate.ts'
+import { RATE_SLOTS, type StreamTable } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
+import { HEALTH_PARTS, type HealthWord } from '../state/health-parts.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeText } from './safe-text.ts'
 
-/** The second line of the streams screen: how many there are, and how they are. */
+/** The line of health: how many streams there are, how they are, and how much changes. */
 export function healthRow(scene: Scene): ScreenRow {
   const { columns } = scene.state.size
-  const parts = healthParts(scene)
+  const health = currentHealth(scene.data.streams, scene.nowMs)
+  const parts = healthParts(health)
   const { size, isComplete } = scene.data.streams
+  if (size === 0 && !isComplete) return withAddress(scene, [[' reading the streams …', 'dim']])
   const total: StyledText = [`${counted(size, 'stream')}${isComplete ? '' : ' so far'}`, 'strong']
-  const forms = FORMS.map(isNamed => lineOf(total, parts, isNamed))
-  const left =
-    forms.find(spans => widthOfSpans(spans) <= columns) ?? lineOf([countText(size), 'strong'], parts, () => false)
-  return withAddress(scene, left)
+  const rate = rateSpans(health.changes, scene.nowMs)
+  const forms = FORMS.map(({ isNamed, hasRate }) => lineOf(total, parts, isNamed, hasRate ? rate : []))
+  const least = lineOf([countText(size), 'strong'], parts, none)
+  return withAddress(scene, forms.find(spans => widthOfSpans(spans) <= columns) ?? least)
 }
 
 interface HealthPart {
@@ -27,54 +31,117 @@ interface HealthPart {
   readonly isBroken?: true
 }
 
-/** The words of all numbers, of those of broken streams, of none. */
-const FORMS: readonly ((part: HealthPart) => boolean)[] = [() => true, ({ isBroken = false }) => isBroken, () => false]
+interface HealthForm {
+  readonly isNamed: (part: HealthPart) => boolean
+  readonly hasRate: boolean
+}
 
-function healthParts({ data, nowMs }: Scene): readonly HealthPart[] {
-  const health = currentHealth(data.streams, nowMs)
-  return PARTS.map(part => ({ ...part, count: health[part.word] })).filter(
+const all = () => true
+const broken = ({ isBroken }: HealthPart) => isBroken === true
+const none = () => false
+
+/** From wide to narrow: the words of all numbers, of those of broken streams, of none. */
+const FORMS: readonly HealthForm[] = [
+  { isNamed: all, hasRate: true },
+  { isNamed: broken, hasRate: true },
+  { isNamed: all, hasRate: false },
+  { isNamed: broken, hasRate: false },
+  { isNamed: none, hasRate: true },
+  { isNamed: none, hasRate: false },
+]
+
+function healthParts(health: StreamHealth): readonly HealthPart[] {
+  return HEALTH_PARTS.map(({ glyph, word }) => ({ glyph, word, ...LOOKS[word], count: health[word] })).filter(
     ({ count, word }) => count > 0 || word === 'open',
   )
 }
 
-const PARTS: readonly (Omit<HealthPart, 'count'> & { readonly word: keyof StreamHealth })[] = [
-  { glyph: '▶', word: 'open', style: 'plain' },
-  { glyph: '✗', word: 'failed', style: 'bad', isBroken: true },
-  { glyph: '†', word: 'abandoned', style: 'warn', isBroken: true },
-  { glyph: '!', word: 'overdue', style: 'warn', isBroken: true },
-  { glyph: '?', word: 'unreadable', style: 'warn', isBroken: true },
-  { glyph: '⊘', word: 'canceled', style: 'plain' },
-  { glyph: '✓', word: 'completed', style: 'plain' },
-]
+const LOOKS: { readonly [Word in HealthWord]: Pick<HealthPart, 'style' | 'isBroken'> } = {
+  open: { style: 'plain' },
+  failed: { style: 'bad', isBroken: true },
+  abandoned: { style: 'warn', isBroken: true },
+  overdue: { style: 'warn', isBroken: true },
+  unreadable: { style: 'warn', isBroken: true },
+  canceled: { style: 'plain' },
+  completed: { style: 'plain' },
+}
+
+/** The streams of the store in numbers. */
+interface StoreHealth extends StreamHealth {
+  /** Streams with a limit that can end something. */
+  readonly limited: number
+  /** Changes in each of the last time slots, the latest last. */
+  readonly changes: readonly number[]
+}
 
 interface KnownHealth {
+  readonly revision: number
   readonly membership: number
   readonly nowMs: number
-  readonly health: StreamHealth
+  /** Limits and claims end, and the bars move, without a write. */
+  readonly changesWithTime: boolean
+  readonly health: StoreHealth
 }
 
 const KNOWN = new WeakMap<StreamTable, KnownHealth>()
 
-/** Counted once a second, and when streams come or go: it takes a look at every stream. */
-function currentHealth(table: StreamTable, nowMs: number): StreamHealth {
+/** Counted when streams come or go, else at most once a second, if it can have changed: it takes a look at every stream. */
+export function currentHealth(table: StreamTable, nowMs: number): StoreHealth {
   const known = KNOWN.get(table)
-  if (known !== undefined && known.membership === table.membership && known.nowMs === nowMs) return known.health
-  const health = healthOf(itemsOf(table), nowMs)
-  KNOWN.set(table, { membership: table.membership, nowMs, health })
+  if (known !== undefined && isCurrent(known, table, nowMs)) return known.health
+  const changes = new Array<number>(RATE_SLOTS.count).fill(0)
+  let limited = 0
+  let claimed = 0
+  for (const entry of table.values()) {
+    const { summary } = entry.item
+    if (summary?.dueMs !== undefined) limited++
+    if (summary?.claimEndMs !== undefined) claimed++
+    addChanges(changes, entry, nowMs)
+  }
+  const { revision, membership } = table
+  const health = { ...healthOf(itemsOf(table), nowMs), limited, changes }
+  const changesWithTime = limited + claimed > 0 || changes.some(count => count > 0)
+  KNOWN.set(table, { revision, membership, nowMs, changesWithTime, health })
   return health
+}
+
+function isCurrent(known: KnownHealth, { revision, membership }: StreamTable, nowMs: number): boolean {
+  if (known.membership !== membership) return false
+  return known.nowMs === nowMs || (known.revision === revision && !known.changesWithTime)
 }
 
 function* itemsOf(table: StreamTable) {
   for (const { item } of table.values()) yield item
 }
 
-function lineOf(total: StyledText, parts: readonly HealthPart[], isNamed: (part: HealthPart) => boolean): StyledText[] {
+function lineOf(
+  total: StyledText,
+  parts: readonly HealthPart[],
+  isNamed: (part: HealthPart) => boolean,
+  rate: readonly StyledText[] = [],
+): StyledText[] {
   const texts = parts.map((part): StyledText[] => {
     const { glyph, count, word, style } = part
     return [[`${glyph} ${countText(count)}${isNamed(part) ? ` ${word}` : ''}`, style]]
   })
-  return [[' ', 'plain'], ...joined([[total], ...texts], '  ')]
+  return [[' ', 'plain'], ...joined([[total], ...texts, rate], '  ')]
 }
+
+/** `▂▃▅ 52/s`: the changes of all streams, and how many a second since the last slot began; nothing without changes. */
+function rateSpans(changes: readonly number[], nowMs: number): readonly StyledText[] {
+  if (changes.every(count => count === 0)) return []
+  const most = Math.max(...changes)
+  const bars = changes.map(count => BARS.charAt(count === 0 ? 0 : Math.ceil((count / most) * (BARS.length - 1))))
+  const seconds = (RATE_SLOTS.slotMs + (nowMs % RATE_SLOTS.slotMs)) / 1_000
+  const rate = ((changes.at(-1) ?? 0) + (changes.at(-2) ?? 0)) / seconds
+  const text = rate >= 10 ? countText(Math.round(rate)) : rate.toFixed(1)
+  return [
+    [bars.join(''), 'active'],
+    [` ${text}/s`, 'plain'],
+  ]
+}
+
+const BARS = '▁▂▃▄▅▆▇█'
 
 /** With the store's address at the right, if there is room. */
 function withAddress({ state, facts }: Scene, left: readonly StyledText[]): ScreenRow {

@@ -1,18 +1,19 @@
 import { holderCell, purposeText } from '../../formats/lease.ts'
 import type { StreamEntry } from '../data/types.ts'
+import type { TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
-import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import type { ListColumn } from './columns.ts'
+import { columnsOf } from './columns-of.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, filled, type ScreenRow } from './row.ts'
 import { safeText } from './safe-text.ts'
 import { entryRows } from './streams.ts'
-import { AGE_WIDTH, agoText, clockText, type RowTime } from './times.ts'
+import type { FlexColumn } from './table.ts'
+import { agoText, clockText, type RowTime } from './times.ts'
 
 /** The leases screen. */
 export function leaseRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noLeases(scene, area), area)
-  return entryRows(scene, area, scene.state.isWide ? [...COLUMNS, LAST_BY] : COLUMNS)
+  return entryRows(scene, area, columnsOf(scene, 'leases', COLUMNS, scene.state.lists.leases.sort ?? OLDEST_FIRST))
 }
 
 function noLeases(scene: Scene, area: Area): ScreenRow[] {
@@ -42,39 +43,22 @@ export function leaseEndText({ item: { listed } }: StreamEntry, moment: RowTime)
   return `${prefix}${untilMs <= moment.nowMs && moment.time === 'relative' ? 'over' : text}`
 }
 
-const LAST_BY: ListColumn<StreamEntry> = {
-  title: 'LAST BY',
-  width: 10,
-  share: 1,
-  from: PANES_COLUMNS,
-  spare: 5,
-  cell: ({ item }) => safeText(item.summary?.lastBy ?? '') || '-',
-}
+const OLDEST_FIRST = { by: 'since', isDescending: false }
 
-const COLUMNS: readonly ListColumn<StreamEntry>[] = [
-  { title: 'STREAM', width: 12, share: 3, cut: 'middle', cell: ({ name }, format) => format.name(name) },
-  {
-    title: 'SINCE',
+const COLUMNS: { readonly [Title in TitleOf<'leases'>]: Omit<FlexColumn<StreamEntry>, 'title'> } = {
+  STREAM: { cut: 'middle', least: 18, cell: ({ name }, format) => format.name(name) },
+  SINCE: {
     align: 'right',
-    width: AGE_WIDTH,
     spare: 2,
     cell: ({ item, leasedSinceMs }, format) => format.age(item.listed.lease.holder?.sinceMs ?? leasedSinceMs),
   },
-  { title: 'ENDS', width: 10, spare: 3, cell: leaseEndText },
-  {
-    title: 'HOLDER',
-    width: 10,
-    share: 2,
+  ENDS: { spare: 3, cell: leaseEndText },
+  HOLDER: {
+    least: 10,
     spare: 1,
     cell: ({ item }, format) => holderCell(item.listed.lease, item.summary?.lastBy, format),
   },
-  { title: 'PROCESS', width: 12, share: 1, from: PANES_COLUMNS, spare: 4, cell: processText },
-  {
-    title: 'PURPOSE',
-    width: 14,
-    share: 3,
-    from: WIDE_COLUMNS,
-    spare: 6,
-    cell: ({ item }, format) => purposeText(item.listed, format),
-  },
-]
+  PROCESS: { least: 10, spare: 4, cell: processText },
+  PURPOSE: { least: 12, isText: true, spare: 6, cell: ({ item }, format) => purposeText(item.listed, format) },
+  'LAST BY': { least: 8, spare: 5, cell: ({ item }) => safeText(item.summary?.lastBy ?? '') },
+}

@@ -15,33 +15,88 @@ import { runningEvent } from '../../stream/summary-items.ts'
 import type { Activity, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { cursorKey } from '../state/cursor.ts'
-import { activitiesOf, changeSpans } from './activity.ts'
+import { activityRow, targetOfRow } from '../state/lists/row-target.ts'
+import type { Screen, TextPage } from '../state/state.ts'
+import { linesOfText, type ReadableText, textOfLines } from '../state/text/text.ts'
+import { changeSpans } from './activity.ts'
 import { leaseEndText, processText } from './leases.ts'
-import { type Area, BLANK, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
-import { safeText } from './safe-text.ts'
-import { stateCell } from './stream-cells.ts'
-import { dueCell, type RowTime, screenFormat, wholeTimeText } from './times.ts'
+import { type Area, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
+import { safeName, safeText } from './safe-text.ts'
+import { endedMs, stateCell } from './stream-cells.ts'
+import { readingRows } from './text.ts'
+import { dueCell, type RowTime, screenFormat, tookSpan, wholeTimeText } from './times.ts'
 
 /** The pane below a list: details of the row under the cursor. Its first row is a rule. */
 export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
-  const cursor = cursorKey(scene.state, scene)
-  if (cursor === undefined) return filled(scene.state.isDetailOpen ? [ruleRow('', area.columns)] : [], area)
-  const moment = screenFormat(scene.nowMs, scene.state.time)
-  const item = scene.state.screen === 'activity' ? activitiesOf(scene).get(cursor) : undefined
-  if (item !== undefined) return filled(transactionRows(item, moment, area), area)
-  const entry = scene.data.streams.get(cursor)
-  const title = ruleRow(safeText(cursor), area.columns)
+  const { state, nowMs } = scene
+  const text = state.isDetailOpen ? rowDetail(scene) : undefined
+  const cursor = cursorKey(state, scene)
+  if (text !== undefined) return readingRows(scene, rowTitle(scene, state.screen, cursor ?? ''), text, area)
+  if (cursor === undefined) return filled(state.isDetailOpen ? [ruleRow('', area.columns)] : [], area)
+  const title = ruleRow(rowTitle(scene, state.screen, cursor), area.columns)
+  const entry = entryOfRow(scene, state.screen, cursor)
   if (entry === undefined) return filled([title], area)
-  const rows = scene.state.isDetailOpen ? streamRows(entry, moment, area) : standingRows(entry, moment, area.columns)
-  return filled([title, ...rows], area)
+  return filled([title, ...standingRows(entry, screenFormat(nowMs, state.time), area)], area)
+}
+
+/** The details of the row under the cursor, for the pane. */
+export function rowDetail(scene: Scene): ReadableText | undefined {
+  const { state } = scene
+  const cursor = cursorKey(state, scene)
+  return cursor === undefined
+    ? undefined
+    : rowText(scene, state.screen, cursor, facts => flowedLines(facts, state.size.columns))
+}
+
+/** All about a row of a list, for the whole screen: each fact has a line of its own. */
+export function rowPage(scene: Scene, screen: Screen, key: string): Pick<TextPage, 'title' | 'text'> | undefined {
+  const text = rowText(scene, screen, key, facts => facts.map(factSpans).filter(spans => spans !== undefined))
+  return text && { title: rowTitle(scene, screen, key), text }
+}
+
+/** The lines of facts. */
+type Flow = (facts: readonly Fact[]) => readonly (readonly StyledText[])[]
+
+function rowText(scene: Scene, screen: Screen, key: string, flow: Flow): ReadableText | undefined {
+  const moment = screenFormat(scene.nowMs, scene.state.time)
+  const item = screen === 'activity' ? activityRow(scene.data, key) : undefined
+  if (item !== undefined) return textOfLines(transactionLines(item, moment, flow))
+  const entry = entryOfRow(scene, screen, key)
+  return entry && textOfLines(streamLines(withWholeFailure(scene, entry), moment, flow))
+}
+
+/** The entry with its failure to the end, once that has been read. */
+function withWholeFailure({ data: { failure } }: Scene, entry: StreamEntry): StreamEntry {
+  const { summary, listed } = entry.item
+  if (summary === undefined || failure?.stream !== entry.name || failure.etag !== listed.etag) return entry
+  return { ...entry, item: { ...entry.item, summary: { ...summary, failure: failure.text } } }
+}
+
+/** The stream that a row is about. */
+function entryOfRow({ data }: Scene, screen: Screen, key: string): StreamEntry | undefined {
+  return data.streams.get(streamOfRow(data, screen, key))
+}
+
+function streamOfRow(data: Scene['data'], screen: Screen, key: string): string {
+  return screen === 'stream' ? key : (targetOfRow(screen, key, data)?.stream ?? key)
+}
+
+function rowTitle({ data }: Scene, screen: Screen, key: string): string {
+  const item = screen === 'activity' ? activityRow(data, key) : undefined
+  if (item === undefined) return safeName(streamOfRow(data, screen, key))
+  return safeText(`${item.stream} v${item.tx.provisional ? '?' : item.tx.version}`)
 }
 
 type Fact = readonly [label: string, value: Cell]
 
 /** The pane while no details are open: how the stream is, and its first failure. */
-function standingRows(entry: StreamEntry, moment: CellFormat, columns: number): ScreenRow[] {
-  const [facts = BLANK] = flowed(standingFacts(entry, moment), columns)
-  return [facts, ...failureRows(entry, columns, 1)]
+function standingRows(entry: StreamEntry, moment: CellFormat, { columns, rows }: Area): ScreenRow[] {
+  const [facts = []] = flowedLines(standingFacts(entry, moment), columns)
+  const failure = failureLines(entry).flatMap(line => {
+    const [text = '', style = 'plain'] = line[0] ?? []
+    return wrapped(safeText(text), columns - 2, Math.max(1, rows - 2)).map((part): StyledText[] => [[part, style]])
+  })
+  return [facts, ...failure].map(spans => rowOf([[' ', 'plain'], ...spans], columns))
 }
 
 function standingFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
@@ -50,6 +105,7 @@ function standingFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   return [
     ['', stateCell(entry, moment)],
     ...suspensionFacts(summary, moment),
+    ...endFacts(entry, summary, moment),
     ...failureFacts(summary, moment),
     ...silentFacts(summary, moment),
     ['due', summary.dueMs === undefined ? '' : dueCell(summary.dueMs, moment)],
@@ -64,6 +120,17 @@ function suspensionFacts(summary: Summary, moment: CellFormat): Fact[] {
     ['since', timeOf(summary.suspendedMs, moment)],
     ['by', summary.suspendedBy],
     ['why', summary.suspendedWhy],
+  ]
+}
+
+/** How long a stream took that has ended, and when it ended. */
+function endFacts({ item }: StreamEntry, summary: Summary, moment: CellFormat): Fact[] {
+  const ended = endedMs(summary, item.listed.modifiedMs)
+  if (ended === undefined) return []
+  const took = summary.createdMs === undefined ? '' : tookSpan(ended - summary.createdMs)
+  return [
+    ['took', took],
+    ['ended', moment.past(ended)],
   ]
 }
 
@@ -94,9 +161,9 @@ function silentFacts(summary: Summary, { nowMs }: CellFormat): Fact[] {
 const SILENT_SHOWN = 3
 
 /** Why the stream is unreadable, or its first failure. */
-function failureRows(entry: StreamEntry, columns: number, most: number): ScreenRow[] {
+function failureLines(entry: StreamEntry): readonly StyledText[][] {
   const { fault, summary } = entry.item
-  const text = (faultText(entry.item) ?? summary?.failure ?? '').replace(/\s+/g, ' ')
+  const text = faultText(entry.item) ?? summary?.failure ?? ''
   const isNew = summary !== undefined && hasUnacknowledgedFailure(summary)
   const sign = summary !== undefined && summary.failed === 0 ? '⊘' : '✗'
   const label =
@@ -105,25 +172,34 @@ function failureRows(entry: StreamEntry, columns: number, most: number): ScreenR
       : `? ${fault.code}`
   if (text === '' && (summary?.failedId ?? '') === '') return []
   const style = fault !== undefined ? 'warn' : isNew ? 'bad' : 'plain'
-  return wrapped(safeText(text === '' ? label : `${label}: ${text}`), columns - 2, most).map(line =>
-    rowOf([[` ${line}`, style]], columns),
-  )
+  return linesOfText(text === '' ? label : `${label}: ${text}`).map(line => [[line, style]])
 }
 
-function streamRows(entry: StreamEntry, moment: CellFormat, { columns, rows }: Area): ScreenRow[] {
-  const failure = failureRows(entry, columns, 4)
-  const facts = flowed([...summaryFacts(entry, moment), ...blobFacts(entry, moment)], columns)
-  return [...facts.slice(0, Math.max(1, rows - 1 - failure.length)), ...failure]
+/** The failure stands right below how the stream is: nothing else is wanted as much. */
+function streamLines(entry: StreamEntry, moment: CellFormat, flow: Flow) {
+  return [...flow(stateFacts(entry, moment)), ...failureLines(entry), ...flow(otherFacts(entry, moment))]
+}
+
+function stateFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
+  const { summary } = entry.item
+  if (summary === undefined) return [['', stateCell(entry, moment)]]
+  return [
+    ['', stateCell(entry, moment)],
+    ...endFacts(entry, summary, moment),
+    ...failureFacts(summary, moment),
+    ...silentFacts(summary, moment),
+  ]
+}
+
+function otherFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
+  return [...summaryFacts(entry, moment), ...blobFacts(entry, moment)]
 }
 
 function summaryFacts(entry: StreamEntry, moment: CellFormat): Fact[] {
   const { summary } = entry.item
-  if (summary === undefined) return [['', stateCell(entry, moment)]]
+  if (summary === undefined) return []
   const { total, open } = summary
   return [
-    ['', stateCell(entry, moment)],
-    ...failureFacts(summary, moment),
-    ...silentFacts(summary, moment),
     ['version', spacedCount(summary.version)],
     ['root', summary.root],
     ['key', summary.key],
@@ -181,43 +257,38 @@ function decoded(text: string): string {
 }
 
 /** The whole transaction: author, operation, reason, and each changed event. */
-function transactionRows({ stream, atMs, tx }: Activity, moment: RowTime, { columns, rows }: Area): ScreenRow[] {
-  const facts: Fact[] = [
+function transactionLines({ atMs, tx }: Activity, moment: RowTime, flow: Flow) {
+  const facts = flow([
     ['at', wholeTimeText(atMs, moment)],
     ['by', tx.by],
     ['op', tx.op],
     ['on', tx.on],
-    ['why', tx.why],
     ['command id', tx.commandId],
     ['hash', tx.hash],
     ['', tx.other ? { text: 'other attributes changed too', style: 'warn' } : ''],
     ['', tx.provisional ? { text: 'foreign write, not recorded yet', style: 'warn' } : ''],
-  ]
-  const head = [
-    ruleRow(safeText(`${stream} v${tx.provisional ? '?' : tx.version}`), columns),
-    ...flowed(facts, columns),
-  ]
-  const room = Math.max(0, rows - head.length)
-  const changes = orderedChanges(tx)
-    .slice(0, room)
-    .map(change => rowOf([[' ', 'plain'], ...changeSpans(change, tx)], columns))
-  if (tx.changes.length <= room || room === 0) return [...head, ...changes]
-  const more = rowOf([[` and ${spacedCount(tx.changes.length - room + 1)} more`, 'dim']], columns)
-  return [...head, ...changes.slice(0, -1), more]
+  ])
+  const why =
+    tx.why === '' ? [] : linesOfText(tx.why).map((line, at): StyledText[] => [...whyLabel(at), [line, 'plain']])
+  return [...facts, ...why, ...orderedChanges(tx).map(change => changeSpans(change, tx))]
 }
 
-/** Facts side by side, wrapped into lines; those without a value are left out. */
-function flowed(facts: readonly Fact[], columns: number): ScreenRow[] {
+function whyLabel(at: number): StyledText[] {
+  return at === 0 ? [['why ', 'dim']] : []
+}
+
+/** Facts side by side, in lines of this width; those without a value are left out. */
+function flowedLines(facts: readonly Fact[], columns: number): StyledText[][] {
   const lines: StyledText[][] = []
   for (const fact of facts) {
     const spans = factSpans(fact)
     if (spans === undefined) continue
     const line = lines.at(-1)
     const gap: StyledText = ['   ', 'plain']
-    if (line !== undefined && widthOfSpans([...line, gap, ...spans]) <= columns) line.push(gap, ...spans)
-    else lines.push([[' ', 'plain'], ...spans])
+    if (line !== undefined && widthOfSpans([...line, gap, ...spans]) < columns) line.push(gap, ...spans)
+    else lines.push([...spans])
   }
-  return lines.map(line => rowOf(line, columns))
+  return lines
 }
 
 function factSpans([label, value]: Fact): StyledText[] | undefined {

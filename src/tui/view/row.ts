@@ -9,12 +9,16 @@ export type StyledText = readonly [text: string, style: Style]
  * their row where possible: if a terminal measures them differently, nothing after them is shifted.
  */
 export interface ScreenRow {
+  /** Key of the row of a list that it draws, for clicks; where lists begin right below the head it may be missing. */
+  readonly key?: string
   readonly spans: readonly StyledText[]
   /**
    * `cursor`: the whole width is highlighted. `faint`: shown for orientation only, such as a row that no longer matches
    * the filter.
    */
   readonly highlight?: 'cursor' | 'faint'
+  /** Number of spans that are highlighted; all, and the blanks after them, without it. */
+  readonly highlightedSpans?: number
 }
 
 /** A whole screen: exactly `size.rows` rows. */
@@ -70,6 +74,16 @@ export function rowOf(spans: readonly StyledText[], width: number, highlight?: S
   return highlight === undefined ? { spans: merged } : { spans: merged, highlight }
 }
 
+/** Two rows side by side with a line between them. Only the left one, `width` columns wide, keeps its highlight. */
+export function besideRow(left: ScreenRow, right: ScreenRow, width: number): ScreenRow {
+  const blanks = ' '.repeat(Math.max(0, width - widthOfSpans(left.spans)))
+  const before: StyledText[] = blanks === '' ? [...left.spans] : [...left.spans, [blanks, 'plain']]
+  const spans: StyledText[] = [...before, ['│', 'dim'], ...right.spans]
+  return left.highlight === undefined
+    ? { spans }
+    : { spans, highlight: left.highlight, highlightedSpans: before.length }
+}
+
 /** A text in exactly `width` columns. */
 export function cell(
   text: string,
@@ -79,6 +93,12 @@ export function cell(
 ): StyledText {
   const fitted = cut(text, width)
   return [align === 'right' ? padLeft(fitted, width) : pad(fitted, width), style]
+}
+
+/** A bar of this width, filled as far as `done` of `count` is. */
+export function barOf(done: number, count: number, width: number): string {
+  const full = count <= 0 ? width : Math.min(width, Math.floor((done / count) * width))
+  return '█'.repeat(full) + '░'.repeat(width - full)
 }
 
 /** Parts in one line with a gap between them; empty ones are left out. */

@@ -46,14 +46,19 @@ function withKnownWidths(text: string): string {
     .replace(UNSURE, '\ufffd')
     .replace(LONELY_MARKS, '')
     .replace(PILED_MARKS, '$1')
+    .replace(VIRAMA, `$&${NON_JOINER}`)
 }
 
 /**
  * Invisible characters such as joiners, variation selectors and tags; skin tones; enclosing marks, with which a keycap
- * becomes an emoji; and the signs that join two Indic letters, which terminals count as one or two.
+ * becomes an emoji; and signs that only join two letters, which terminals count as one or two.
  */
 const DROPPED =
-  /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Me}\p{Emoji_Modifier}\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u1039\u17d2\u1a60\u1b44\u1bab\ua9c0\uaaf6]/gu
+  /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Me}\p{Emoji_Modifier}\u1039\u17d2\u1a60\u1b44\u1bab\ua9c0\uaaf6]/gu
+
+/** The sign that joins two letters of India. With a non-joiner behind it, it is written itself, and each letter counts. */
+const VIRAMA = /[\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d](?=\p{L})/gu
+const NON_JOINER = '\u200c'
 
 /** Some terminals combine two of them into a flag. */
 const FLAG_LETTERS = /[\u{1f1e6}-\u{1f1ff}]/gu

@@ -7,7 +7,8 @@ import { isFinal } from '../../stream/event.ts'
 import { isSuspended } from '../../stream/state.ts'
 import type { Summary } from '../../stream/summary.ts'
 import type { StreamEntry } from '../data/types.ts'
-import { joined, type StyledText, widthOfSpans } from './row.ts'
+import { joined, type StyledText } from './row.ts'
+import { tookSpan } from './times.ts'
 
 /** Glyph and word of the stream's state; why it is unreadable. */
 export function stateCell(entry: StreamEntry, format: CellFormat): Cell {
@@ -17,25 +18,52 @@ export function stateCell(entry: StreamEntry, format: CellFormat): Cell {
   return { text: format.text(`${glyph} ${word}`), style }
 }
 
-/** `140/402 ✗ 9 ⊘ 3`: ended of all events, failed and canceled ones. The numbers of what failed are cut last. */
-export function progressSpans(
-  { item, isRead }: StreamEntry,
-  _format: CellFormat,
-  width: number,
-): readonly StyledText[] {
+/** `140/402`: ended of all events. */
+export function progressCell({ item, isRead }: StreamEntry): Cell {
   const { summary, fault } = item
-  if (summary === undefined) return [isRead ? [fault === undefined ? '-' : '?', 'plain'] : ['…', 'dim']]
-  const { open, total } = summary
-  const ended = total - open
-  const whole = total === 0 ? 0 : Math.floor((100 * ended) / total)
-  const failures = failureSpans(summary)
-  const texts = [`${ended}/${total}`.padStart(FRACTION), `${ended}/${total}`, `${whole}%`]
-  const forms = texts.map(text => joined([[[text, 'plain']], failures], ' '))
-  return forms.find(spans => widthOfSpans(spans) <= width) ?? (failures.length > 0 ? failures : [['…', 'plain']])
+  if (summary === undefined) return isRead ? (fault === undefined ? '' : '?') : { text: '…', style: 'dim' }
+  return `${summary.total - summary.open}/${summary.total}`
 }
 
-/** Columns of the fraction where rows have room to be aligned. */
-const FRACTION = 7
+/** `███▌░░`: the part of the events that has ended; full only at the end. */
+export function barSpans({ item: { summary } }: StreamEntry): readonly StyledText[] {
+  if (summary === undefined || summary.total === 0) return []
+  // A foreign summary may have any numbers.
+  const ended = Math.max(0, Math.min(1, (summary.total - summary.open) / summary.total))
+  const halves = Math.floor(2 * BAR * ended)
+  const full = '█'.repeat(Math.floor(halves / 2))
+  const half = halves % 2 === 1 ? '▌' : ''
+  const rest = '░'.repeat(BAR - full.length - half.length)
+  const style = isFinal(summary) ? 'dim' : 'active'
+  return [
+    [full + half, style],
+    [rest, 'dim'],
+  ]
+}
+
+const BAR = 6
+
+export function failedSpans({ item: { summary } }: StreamEntry): readonly StyledText[] {
+  return summary === undefined ? [] : failureSpans(summary)
+}
+
+/** Age of an open stream; how long it took and when it ended of another. */
+export function ageCell({ item: { summary, listed } }: StreamEntry, format: CellFormat): Cell {
+  const { createdMs } = summary ?? {}
+  if (summary === undefined || createdMs === undefined) return ''
+  const ended = endedMs(summary, listed.modifiedMs)
+  if (ended === undefined || format.time !== 'relative') return format.age(createdMs)
+  return { text: `took ${tookSpan(ended - createdMs)}`, style: 'dim' }
+}
+
+/**
+ * When a stream ended: its last change, unless an operator acknowledged its failures since; the last failure then.
+ * `undefined` while it is open.
+ */
+export function endedMs(summary: Summary, modifiedMs: number): number | undefined {
+  if (!isFinal(summary)) return undefined
+  return summary.ackMs === undefined ? modifiedMs : (summary.failedAtMs ?? modifiedMs)
+}
 
 /** `✗ 1 ⊘ 3`. Failures that were acknowledged are plain. */
 export function failureSpans(summary: Summary): readonly StyledText[] {

@@ -2,36 +2,48 @@ import { STREAM_FIELDS } from '../../formats/listing/columns.ts'
 import { stateStyle, streamStateOf } from '../../formats/listing/health.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import { type ActivityRate, rateNow } from '../data/activity-rate.ts'
-import type { StreamEntry } from '../data/types.ts'
+import { CHANGE_SHOWN_MS, type StreamEntry } from '../data/types.ts'
+import type { TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
-import { layoutOf, PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { gutter, highlightOf, type ListColumn, listRow, placeColumns, type RowMarks, titleRow } from './columns.ts'
+import { layoutOf } from '../state/layout.ts'
+import { gutter, highlightOf, type RowMarks } from './columns.ts'
+import { columnsOf } from './columns-of.ts'
 import { noStreams } from './empty.ts'
 import { type Area, filled, type ScreenRow } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
-import { causeCell, progressSpans, stateCell } from './stream-cells.ts'
-import { AGE_WIDTH, DUE_WIDTH, screenFormat } from './times.ts'
+import { ageCell, barSpans, causeCell, failedSpans, progressCell, stateCell } from './stream-cells.ts'
+import { type FlexColumn, type TableRow, tableRows } from './table.ts'
+import { screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
 /** The list of streams, with its titles if the screen has them. */
 export function streamRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noStreams(scene, area), area)
-  return entryRows(scene, area, scene.state.isWide ? WIDE : USUAL)
+  return entryRows(scene, area, columnsOf(scene, 'streams', COLUMNS, scene.state.lists.streams.sort ?? BY_NAME))
 }
 
+const BY_NAME = { by: 'name', isDescending: false }
+
 /** A list whose keys are names of streams, in these columns. */
-export function entryRows(scene: Scene, area: Area, all: readonly ListColumn<StreamEntry>[]): ScreenRow[] {
-  const format = screenFormat(scene.nowMs, scene.state.time)
-  const columns = placeColumns(all, area.columns)
-  const titles = isTiny(scene) ? [] : [titleRow(columns)]
-  const { keys, cursor } = listWindow(scene, area.rows - titles.length)
-  const rows = keys.map(key => {
+export function entryRows(scene: Scene, area: Area, columns: readonly FlexColumn<StreamEntry>[]): ScreenRow[] {
+  const hasTitles = !isTiny(scene)
+  const { keys, cursor } = listWindow(scene, area.rows - (hasTitles ? 1 : 0))
+  const rows = keys.map((key): TableRow<StreamEntry> => {
     const entry = scene.data.streams.get(key)
     const marks = marksOf(scene, key, cursor)
-    if (entry === undefined) return goneRow(key, marks, area.columns)
-    return isTiny(scene) ? shortRow(entry, marks, area.columns, scene.nowMs) : listRow(columns, entry, format, marks)
+    if (entry === undefined) return { row: goneRow(key, marks, area.columns) }
+    if (!hasTitles) return { row: shortRow(entry, marks, area.columns, scene.nowMs) }
+    return { item: entry, marks, previous: previousEntry(entry, scene.nowMs) }
   })
-  return filled([...titles, ...rows], area)
+  const format = screenFormat(scene.nowMs, scene.state.time)
+  return filled(tableRows(columns, rows, { columns: area.columns, format, widths: scene.widths, hasTitles }), area)
+}
+
+/** The entry as it was before the changes of the last second. */
+function previousEntry(entry: StreamEntry, nowMs: number): StreamEntry | undefined {
+  const { previous } = entry
+  if (previous === undefined || nowMs >= previous.atMs + CHANGE_SHOWN_MS) return undefined
+  return { ...entry, item: previous.item }
 }
 
 /** There is room for little more than names. */
@@ -77,45 +89,29 @@ function goneRow(key: string, marks: RowMarks, columns: number): ScreenRow {
   }
 }
 
-const { name, due, age, lease, version, root, key, topic, modified, lastBy, lastFailure } = STREAM_FIELDS
+const { name, due, lease, version, root, key, topic, modified, lastBy, lastFailure } = STREAM_FIELDS
 
-const USUAL: readonly ListColumn<StreamEntry>[] = [
-  { ...name, width: 16, share: 6 },
-  { title: 'STATUS', width: 14, spare: 1, cell: stateCell },
-  { title: 'PROGRESS', width: 15, from: PANES_COLUMNS, cell: () => '', spans: progressSpans },
-  { title: 'WAITS / WHY', width: 12, share: 5, from: WIDE_COLUMNS, spare: 7, cell: causeCell },
-  { ...due, align: 'right', width: DUE_WIDTH, spare: 2 },
-  { ...age, width: AGE_WIDTH, spare: 6 },
-  { ...lease, width: 9, share: 1, from: WIDE_COLUMNS, spare: 8 },
-  {
-    title: 'CHANGES',
-    width: 8,
-    from: WIDE_COLUMNS,
-    spare: 9,
-    cell: (entry, { nowMs }) => ({ text: sparkline(entry, nowMs), style: 'active' }),
-  },
-]
+const COLUMNS: { readonly [Title in TitleOf<'streams'>]: Omit<FlexColumn<StreamEntry>, 'title'> } = {
+  NAME: { ...name, least: 20 },
+  STATUS: { cell: stateCell },
+  BAR: { cell: () => '', spans: barSpans, spare: 7 },
+  PROGRESS: { align: 'right', cell: progressCell, spare: 2 },
+  FAILED: { cell: () => '', spans: failedSpans, spare: 1 },
+  'WAITS / WHY': { cell: causeCell, least: 12, isText: true, spare: 4 },
+  DUE: { ...due, align: 'right', spare: 3 },
+  AGE: { align: 'right', cell: ageCell, spare: 5 },
+  LEASE: { ...lease, least: 8, spare: 8 },
+  CHANGES: { cell: (entry, { nowMs }) => ({ text: sparkline(entry, nowMs), style: 'active' }), spare: 9 },
+  VERSION: { ...version, spare: 10 },
+  ROOT: { ...root, least: 8, spare: 11 },
+  KEY: { ...key, least: 8, spare: 11 },
+  TOPIC: { ...topic, least: 8, spare: 12 },
+  CHANGED: { ...modified, align: 'right', cell: ({ item }, format) => format.age(item.listed.modifiedMs), spare: 11 },
+  'LAST BY': { ...lastBy, least: 8, spare: 11 },
+  FAILURE: { ...lastFailure, least: 12, isText: true, spare: 12 },
+}
 
 const BARS = '▁▂▃▄▅▆▇█'
-
-/** If not all fit, columns that `w` did not add are dropped first. */
-const WIDE: readonly ListColumn<StreamEntry>[] = [
-  ...USUAL.map(column => (column.title === name.title ? { ...column, width: 22 } : column)),
-  { ...version, width: 7, from: PANES_COLUMNS, spare: 2 },
-  { ...root, width: 11, share: 1, from: PANES_COLUMNS, spare: 3 },
-  { ...key, width: 8, share: 1, from: PANES_COLUMNS, spare: 4 },
-  { ...topic, width: 8, share: 1, from: PANES_COLUMNS, spare: 5 },
-  {
-    ...modified,
-    align: 'right',
-    width: AGE_WIDTH,
-    from: PANES_COLUMNS,
-    spare: 4,
-    cell: ({ item }, format) => format.age(item.listed.modifiedMs),
-  },
-  { ...lastBy, title: 'LAST BY', width: 9, share: 1, from: PANES_COLUMNS, spare: 4 },
-  { ...lastFailure, title: 'FAILURE', width: 12, share: 3, from: PANES_COLUMNS, spare: 5 },
-]
 
 /**
  * Recent changes as a bar per time slot, the latest at the right; `''` without changes. The scale is the same for all

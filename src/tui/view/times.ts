@@ -21,14 +21,18 @@ export function screenFormat(nowMs: number, time: TimeStyle): CellFormat {
   }
 }
 
-/** Greatest widths of the kinds of times. */
-export const AGE_WIDTH = 9
+/** Greatest width of a due time. */
 export const DUE_WIDTH = 14
 
 /** An age or a time; seconds only where they matter. `-` for an unknown one. */
 export function agoText(ms: number | undefined, moment: RowTime): string {
   if (ms === undefined) return '-'
   return moment.time === 'relative' ? calmSpan(moment.nowMs - ms) : clockText(ms, moment)
+}
+
+/** How long something took: tenths of seconds where they matter. */
+export function tookSpan(ms: number): string {
+  return ms < 10_000 ? `${(Math.max(0, ms) / 1_000).toFixed(1)}s` : calmSpan(ms)
 }
 
 /** The same with the past stated: `2m14s ago`. */

@@ -3,8 +3,7 @@ import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import type { Freshness } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
-import { safeName, safeText } from './safe-text.ts'
-import { listParts } from './status-line.ts'
+import { safeName } from './safe-text.ts'
 
 /** The first line: place, freshness, and whether changes are unlocked. */
 export function titleRow(scene: Scene): ScreenRow {
@@ -54,15 +53,27 @@ function fittingRight(scene: Scene, room: number): StyledText[] {
 /** `● live 1s`: the interval, which is constant, instead of the age; the age is shown once it exceeds two intervals. */
 function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): StyledText {
   const { polledMs, isSlow, intervalMs, error } = data.freshness
+  const hungMs = silenceMs(data.freshness, nowMs)
   if (state.frozen !== undefined) {
     const pending = Math.max(0, liveRevision - state.frozen.revision)
     return [`❄ frozen${oldText(data.freshness, nowMs, ' ')}, ${spacedCount(pending)} pending`, 'active']
   }
   if (error !== undefined) return [`✗ stale${polledMs === undefined ? '' : ` ${calmSpan(nowMs - polledMs)}`}`, 'bad']
+  if (hungMs !== undefined) return [`✗ no answer ${calmSpan(hungMs)}`, 'bad']
   if (polledMs === undefined) return ['◌ reading…', 'dim']
   const old = oldText(data.freshness, nowMs, '')
   if (old !== '') return [`◌ ${old} old`, 'warn']
   return isSlow ? [`● slow ${intervalText(intervalMs)}`, 'warn'] : [`● live ${intervalText(intervalMs)}`, 'good']
+}
+
+/** A poll that takes longer is told as trouble, ms. */
+const HUNG_MS = 5_000
+
+/** For how long the store has not answered the running poll, if that is much longer than usual. */
+export function silenceMs({ pollStartedMs, intervalMs }: Freshness, nowMs: number): number | undefined {
+  if (pollStartedMs === undefined) return undefined
+  const silentMs = nowMs - pollStartedMs
+  return silentMs > Math.max(HUNG_MS, intervalMs) ? silentMs : undefined
 }
 
 /** The age of the data if it exceeds two intervals. */
@@ -89,30 +100,4 @@ function writesSpan({ state: { writes }, nowMs }: Scene): StyledText {
   if (writes.kind !== 'unlocked' || writes.untilMs <= nowMs) return ['READ-ONLY', 'plain']
   const leftMs = writes.untilMs - nowMs
   return [`WRITES ${leftMs < 60_000 ? calmSpan(leftMs) : `${Math.ceil(leftMs / 60_000)}m`}`, 'bad']
-}
-
-/** The line between head and body; it holds important news. */
-export function headRule(scene: Scene): ScreenRow {
-  const { columns } = scene.state.size
-  // On the streams screen the line above has the numbers.
-  const parts = [headNews(scene), ...(scene.state.screen === 'streams' ? listParts(scene) : [])]
-  const news = joined(
-    parts.map(part => [part]),
-    ' · ',
-  )
-  if (news.length === 0 || columns < 8) return { spans: [['─'.repeat(Math.max(0, columns)), 'dim']] }
-  const rest = '─'.repeat(Math.max(0, columns - 3 - widthOfSpans(news)))
-  return rowOf([['─ ', 'dim'], ...news, [` ${rest}`, 'dim']], columns)
-}
-
-function headNews({ data, state, nowMs }: Scene): StyledText {
-  const { polledMs, error } = data.freshness
-  if (error !== undefined) {
-    const since = polledMs === undefined ? 'no answer yet' : `stale ${calmSpan(nowMs - polledMs)}`
-    return [safeText(`${since}, retrying: ${error.message}`), 'bad']
-  }
-  const { batch } = state
-  if (batch === undefined || batch.end !== undefined) return ['', 'plain']
-  const done = `${spacedCount(batch.outcomes.length)} of ${spacedCount(batch.preview.count)}`
-  return [`${batch.preview.verb}: ${done} done${batch.isStopping ? ', stopping' : ''}, o shows them`, 'active']
 }

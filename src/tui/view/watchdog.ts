@@ -1,31 +1,30 @@
-import { statusCell } from '../../formats/listing/columns.ts'
+import type { CellFormat } from '../../formats/field.ts'
 import { calmSpan, spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import {
+  actionCell,
   byLiveness,
   DECISION_FIELDS,
   latestDecisions,
-  NEXT_FIELDS,
-  type NextLimit,
   problemsOf,
   tookText,
   WATCHDOG_FIELDS,
 } from '../../formats/watchdog-status.ts'
 import { livenessOf, type RecordedDecision, type WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import { upcoming } from '../../ops/watchdog-state/upcoming.ts'
-import { cached } from '../cached.ts'
-import type { DryRun, StreamEntry } from '../data/types.ts'
+import { type LimitRow, limitRow } from '../data/limit-rows.ts'
+import type { DryRun } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
 import { type ListColumn, listRow, placeColumns, titleRow } from './columns.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
-import { type Area, BLANK, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
+import { type Area, BLANK, filled, rowOf, type ScreenRow } from './row.ts'
 import { safeText } from './safe-text.ts'
 import { isTiny, marksOf } from './streams.ts'
 import { DUE_WIDTH, pastText, type RowTime, screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
-/** The watchdogs, the next limits (the list with the cursor), the last decisions, the dry run. */
+/** The watchdogs, the next limits (the list with the cursor, the dry run beside them), the last decisions. */
 export function watchdogRows(scene: Scene, area: Area): ScreenRow[] {
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return filled(waiting, area)
@@ -33,15 +32,12 @@ export function watchdogRows(scene: Scene, area: Area): ScreenRow[] {
   const watchdogs = watchdogsPart(scene, area)
   let free = area.rows - watchdogs.length - 1
   // The list with the cursor is always shown; other parts only if they leave enough of it.
-  const others = [
-    dryRunRows(scene, { ...area, rows: Math.max(4, Math.floor(area.rows / 3)) }),
-    decisionRows(scene, { ...area, rows: Math.max(3, Math.floor(area.rows / 4)) }),
-  ].filter(part => {
+  const others = [decisionRows(scene, { ...area, rows: Math.max(3, Math.floor(area.rows / 4)) })].filter(part => {
     if (part.length === 0 || free - part.length - 1 < LEAST_NEXT) return false
     free -= part.length + 1
     return true
   })
-  const sections = [watchdogs, nextPart(scene, { ...area, rows: free }), ...others]
+  const sections = [watchdogs, nextPart(scene, { ...area, rows: Math.min(free, nextHeight(scene)) }), ...others]
   return filled(
     sections.flatMap((rows, at) => (at === 0 ? rows : [BLANK, ...rows])),
     area,
@@ -63,8 +59,21 @@ function watchdogsPart(scene: Scene, area: Area): ScreenRow[] {
   return [...watchdogTable(scene, { ...area, rows: most }), ...problemRows(scene, area).slice(0, 3)]
 }
 
+/** With all rows of the list. */
+function nextHeight({ listing, data: { watchdog } }: Scene): number {
+  const { dryRun } = watchdog
+  const titles = 1 + (dryRun === undefined ? 0 : dryRun.kind === 'done' && dryRun.breaker !== undefined ? 2 : 1)
+  return Math.max(LEAST_NEXT, titles + listing.keys.length)
+}
+
 function nextPart(scene: Scene, area: Area): ScreenRow[] {
-  if (scene.listing.keys.length > 0) return filled(nextRows(scene, area), area)
+  const dryRun = isTiny(scene) ? [] : dryRunRows(scene, area)
+  const rest = { ...area, rows: Math.max(0, area.rows - dryRun.length) }
+  return filled([...dryRun, ...limitPart(scene, rest)], area)
+}
+
+function limitPart(scene: Scene, area: Area): ScreenRow[] {
+  if (scene.listing.keys.length > 0) return nextRows(scene, area)
   if (scene.listing.total > 0) return noMatch(scene, area, 'stream').filter(row => row !== BLANK)
   const known = upcoming(scene.data.watchdog.state?.watchdogs ?? [], scene.nowMs).length
   const text = known > 0 ? 'the limits of the streams are not known yet' : 'no stream has a time limit'
@@ -87,8 +96,16 @@ function watchdogTable({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
 function problemRows({ data, nowMs, state }: Scene, { columns }: Area): ScreenRow[] {
   const { watchdogs = [], damaged = false } = data.watchdog.state ?? {}
   const problems = problemsOf(watchdogs, screenFormat(nowMs, state.time))
-  const all = damaged ? [...problems, 'part of the watchdog state cannot be read'] : problems
+  const all = [
+    ...problems,
+    ...(damaged ? ['part of the watchdog state cannot be read'] : []),
+    ...(isWatched(watchdogs, nowMs) ? [] : ['no watchdog is running: nothing of this happens']),
+  ]
   return all.map(problem => rowOf([[` ! ${problem}`, 'bad']], columns))
+}
+
+function isWatched(watchdogs: readonly WatchdogEntry[], nowMs: number): boolean {
+  return watchdogs.some(watchdog => ['live', 'late'].includes(livenessOf(watchdog, nowMs)))
 }
 
 /** Delay of its next pass. */
@@ -115,28 +132,26 @@ const COLUMNS: readonly ListColumn<WatchdogEntry>[] = [
   { ...shards, width: 8, share: 1, from: WIDE_COLUMNS, spare: 6 },
 ]
 
-interface Next extends NextLimit {
-  readonly entry: StreamEntry | undefined
-}
-
-/** The streams with the soonest limits, with the cursor. */
+/** The soonest limits, with the cursor. */
 function nextRows(scene: Scene, area: Area): ScreenRow[] {
   const format = screenFormat(scene.nowMs, scene.state.time)
-  const columns = placeColumns(NEXT, area.columns)
+  const isPlanned = scene.data.watchdog.dryRun?.kind === 'done'
+  const columns = placeColumns(isPlanned ? [...LIMITS, PLANNED] : LIMITS, area.columns)
   const titles = isTiny(scene) ? [] : [titleRow(columns)]
   const { keys, cursor } = listWindow(scene, area.rows - titles.length)
-  const limits = limitsByStream(scene.data.watchdog.next)
-  const rows = keys.map(stream => {
-    const entry = scene.data.streams.get(stream)
-    const item = { stream, dueMs: limits.get(stream) ?? entry?.item.summary?.dueMs, entry }
-    return listRow(columns, item, format, marksOf(scene, stream, cursor))
+  const rows = keys.map(key => {
+    const marks = marksOf(scene, key, cursor)
+    return { ...listRow(columns, limitRow(scene.data.watchdog, key) ?? goneLimit(key), format, marks), key }
   })
   return [...titles, ...rows]
 }
 
-const limitsByStream = cached(
-  (limits: Scene['data']['watchdog']['next']) => new Map(limits.map(({ stream, dueMs }) => [stream, dueMs])),
-)
+/** A row still in the list whose limit is no longer in the data. */
+function goneLimit(key: string): LimitRow {
+  const [stream = '', event] = key.split('\n')
+  const none = { dueMs: undefined, limit: undefined, isNotified: false, planned: undefined }
+  return { key, stream, event, name: '', ...none }
+}
 
 /** The last decisions of all watchdogs, the latest first. */
 function decisionRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
@@ -147,22 +162,15 @@ function decisionRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   return [titleRow(columns), ...latest.slice(0, area.rows - 1).map(decision => listRow(columns, decision, format))]
 }
 
-/** The requested dry run. */
+/** How the requested dry run stands, above the list that has its decisions. */
 function dryRunRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   const { dryRun } = data.watchdog
   if (dryRun === undefined) return []
   const style = dryRun.kind === 'failed' ? 'bad' : 'strong'
   const head = rowOf([[`   ${dryRunTitle(dryRun, { nowMs, time: state.time })}`, style]], area.columns)
-  if (dryRun.kind !== 'done') return [head]
-  const { breaker, decisions, total } = dryRun
-  const warning: StyledText[] =
-    breaker === undefined ? [] : [[`   ! the circuit breaker would stop it: ${safeText(breaker)}`, 'bad']]
-  const room = Math.max(0, area.rows - 1 - warning.length)
-  const shown = decisions.slice(0, total > room ? Math.max(0, room - 1) : room)
-  const rest = total - shown.length
-  const lines: StyledText[] = shown.map(line => [`   ${safeText(line)}`, 'plain'])
-  const more: StyledText[] = rest > 0 ? [[`   and ${spacedCount(rest)} more`, 'dim']] : []
-  return [head, ...[...warning, ...lines, ...more].map(span => rowOf([span], area.columns))]
+  if (dryRun.kind !== 'done' || dryRun.breaker === undefined) return [head]
+  const warning = `   ! the circuit breaker would stop it: ${safeText(dryRun.breaker)}`
+  return [head, rowOf([[warning, 'bad']], area.columns)]
 }
 
 function dryRunTitle(dryRun: DryRun, moment: RowTime): string {
@@ -172,26 +180,60 @@ function dryRunTitle(dryRun: DryRun, moment: RowTime): string {
     case 'failed':
       return `dry run failed: ${safeText(dryRun.message)}`
     case 'done': {
-      const { total, tookMs, atMs } = dryRun
+      const { total, tookMs, atMs, decisions } = dryRun
       const what = total === 0 ? 'nothing to do' : spacedCounted(total, 'decision')
-      return `dry run ${pastText(atMs, moment)}: ${what}, took ${tookText(tookMs)}; nothing was changed`
+      const shown = total > decisions.length ? `, the first ${spacedCount(decisions.length)} are below` : ''
+      return `dry run ${pastText(atMs, moment)}: ${what}${shown}, took ${tookText(tookMs)}; nothing was changed`
     }
     default:
       return dryRun satisfies never
   }
 }
 
-const NEXT: readonly ListColumn<Next>[] = [
-  { ...NEXT_FIELDS.due, title: 'ENDS NEXT', width: DUE_WIDTH },
-  { ...NEXT_FIELDS.stream, width: 12, share: 1 },
+/** Of a limit that was only told of, how long ago. */
+function limitDueCell({ dueMs, isNotified }: LimitRow, format: CellFormat): Cell {
+  if (dueMs === undefined) return '-'
+  return isNotified ? { text: format.past(dueMs), style: 'dim' } : format.due(dueMs)
+}
+
+function willCell({ limit, isNotified, isUnknown, planned }: LimitRow): Cell {
+  if (isNotified) return { text: 'notified', style: 'dim' }
+  const action = limit?.action ?? planned?.action
+  if (action !== undefined) return actionCell(action)
+  return isUnknown ? { text: '? unreadable', style: 'warn' } : { text: '…', style: 'dim' }
+}
+
+function limitText({ limit }: LimitRow, format: CellFormat): string {
+  return limit === undefined ? '-' : format.text(`${limit.timeout} ${limit.kind}`)
+}
+
+/** What the dry run would do: `now` for what the row says, with the number of events that it ends. */
+function plannedCell({ planned, limit }: LimitRow): Cell {
+  if (planned === undefined) return { text: '-', style: 'dim' }
+  const { text, style } = styled(actionCell(planned.action))
+  const what = planned.action === limit?.action ? 'now' : text
+  return { text: planned.ends > 1 ? `${what}, ends ${spacedCount(planned.ends)}` : what, style }
+}
+
+function styled(cell: Cell): Exclude<Cell, string> {
+  return typeof cell === 'string' ? { text: cell, style: 'plain' } : cell
+}
+
+const LIMITS: readonly ListColumn<LimitRow>[] = [
+  { title: 'DUE', width: DUE_WIDTH, cell: limitDueCell },
+  { title: 'WILL', width: 12, spare: 1, cell: willCell },
+  { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }, format) => format.name(stream) },
   {
-    title: 'STATUS',
-    width: 14,
-    from: PANES_COLUMNS,
-    spare: 1,
-    cell: ({ entry }, format) => (entry === undefined ? '-' : statusCell(entry, format)),
+    title: 'EVENT',
+    width: 8,
+    share: 2,
+    spare: 2,
+    cell: ({ event = '', name }, format) => format.text(`${event} ${name}`.trim()) || '-',
   },
+  { title: 'LIMIT', width: 10, share: 2, from: PANES_COLUMNS, spare: 3, cell: limitText },
 ]
+
+const PLANNED: ListColumn<LimitRow> = { title: 'DRY RUN', width: 12, share: 1, spare: 4, cell: plannedCell }
 
 const DECISIONS: readonly ListColumn<RecordedDecision>[] = [
   { ...DECISION_FIELDS.when, title: 'DECIDED', width: 10 },

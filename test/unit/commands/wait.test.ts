@@ -130,13 +130,13 @@ describe('each stream is reported when it ends', () => {
     expect(ran.stdout.split('\n')).toEqual([
       'not met  a  ⊘ canceled  1s',
       'met      b  ✓ completed  2s',
-      'not met  c  ✓ completed with errors  3s  01.00: no answer',
+      'not met  c  ± with errors  3s  01.00: no answer',
       '',
     ])
     expect(ran.stderr.split('\n')).toEqual([
       'not met: 2 of 3',
       '  a  ⊘ canceled',
-      '  c  ✓ completed with errors  01.00: no answer',
+      '  c  ± with errors  01.00: no answer',
       'error: 2 of 3 ended without reaching success                                    [ended-otherwise]',
       '  streams  a c',
       '',

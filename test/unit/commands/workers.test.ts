@@ -31,9 +31,9 @@ test('a table of workers and a table of steps are printed, silent workers first'
     'pay@1         0          1        1  2m ago     2m ago    1',
     'pay@2         1          -        1  1m ago     1m ago    1',
     '',
-    'STEP  READY  RUNNING  ABANDONED  STREAMS   SINCE  LAST SEEN  TRY',
-    'Pay       0        1          1        2  2m ago     1m ago    1',
-    'Ship      2        0          -        2       -          -    -',
+    'STEP  READY  OLDEST  RUNNING  ABANDONED  STREAMS   SINCE  LAST SEEN  TRY',
+    'Pay       0       -        1          1        2  2m ago     1m ago    1',
+    'Ship      2  2m ago        0          -        2       -          -    -',
     '',
   ])
   expect(ran.stderr).toBe('2 workers, 2 steps; events: 2 ready, 1 running, 1 abandoned\n')

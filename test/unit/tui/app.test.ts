@@ -3,16 +3,18 @@ import type { StreamStore } from '../../../src/store/store.ts'
 import { App } from '../../../src/tui/app.ts'
 import type { AppOptions } from '../../../src/tui/options.ts'
 import type { ChangeEnd, Ports, Preview } from '../../../src/tui/ports.ts'
+import { NO_SETTINGS } from '../../../src/tui/settings.ts'
 import { init, memoryStore, run } from '../ops/support.ts'
 
 const PREVIEW: Preview = {
   verb: 'cancel',
   question: 'This cancels a',
-  lines: ['a  inprocess'],
+  more: 0,
+  facts: [],
+  affected: ['a  inprocess'],
   count: 1,
   command: () => 'leasectl cancel a',
   confirm: { kind: 'yes' },
-  takesReason: true,
 }
 
 describe('the dashboard without its terminal', () => {
@@ -59,6 +61,8 @@ describe('the dashboard without its terminal', () => {
     press('c')
     await shows('This cancels a')
     press('w', 'h', 'y', 'enter', 'tab', 'enter')
+    await shows('✓ orders/1: canceled: O shows it')
+    press('O')
     await shows('run file /runs/1')
     expect(asked).toEqual([
       ['cancel', [{ stream: 'orders/1' }]],
@@ -102,6 +106,17 @@ describe('the dashboard without its terminal', () => {
     await shows('may write: false')
     press('escape', ':', 'x', 'enter', 'escape')
     expect(stopped).toEqual([true])
+  })
+
+  it('says at the start what it cannot read of its settings, and works', async () => {
+    const fault = '/home/e/.config/leasectl/top.json is not a JSON object'
+    const { store, shows } = await started(
+      {},
+      { settings: { read: () => ({ settings: NO_SETTINGS, fault }), save: () => NO_SETTINGS } },
+    )
+    await shows(fault)
+    await run(store, 'orders/1', init())
+    await shows('orders/1')
   })
 
   it('runs one dry run at a time', async () => {
@@ -210,10 +225,13 @@ function optionsOver(store: StreamStore, ports: Partial<Ports> = {}): AppOptions
       address: store.address,
       isProtected: false,
       protectedName: '',
+      settings: { read: () => ({ settings: NO_SETTINGS, fault: undefined }), save: () => NO_SETTINGS },
       preview: none,
       carryOut: none,
       dryRun: none,
       runLine: none,
+      completeLine: none,
+      switchStore: none,
       commandFor: () => 'leasectl ls',
       explain: error => ({ code: 'fault', message: error instanceof Error ? error.message : '' }),
       ...ports,

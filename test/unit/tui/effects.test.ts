@@ -4,6 +4,7 @@ import { Poll } from '../../../src/tui/data/poll/poll.ts'
 import { DataStore } from '../../../src/tui/data/store.ts'
 import { Effects } from '../../../src/tui/effects.ts'
 import type { LineOutput, Ports } from '../../../src/tui/ports.ts'
+import { NO_SETTINGS } from '../../../src/tui/settings.ts'
 import type { Action } from '../../../src/tui/state/state.ts'
 
 interface Line {
@@ -25,7 +26,14 @@ function begun() {
       new Promise<LineOutput>(answer => {
         lines.push({ signal, answer })
       }),
-  } as Pick<Ports, 'store' | 'explain' | 'runLine'> as Ports
+    settings: {
+      read: () => ({ settings: NO_SETTINGS, fault: undefined }),
+      save: change => {
+        if (change.views?.full !== undefined) throw new Error('no space')
+        return NO_SETTINGS
+      },
+    },
+  } as Pick<Ports, 'store' | 'explain' | 'runLine' | 'settings'> as Ports
   const poll = new Poll(store, data, { intervalMs: 1_000, explain })
   const effects = new Effects(ports, data, poll, action => void reported.push(action))
   const run = (mayWrite: boolean) => effects.carryOut({ kind: 'run-line', line: 'x', mayWrite })
@@ -70,4 +78,15 @@ test('a stopped command line reports what it has done, but not in the place of t
   lines[1]?.answer({ exit: 0, lines: ['of the former'] })
   await turn()
   expect(reported).toHaveLength(1)
+})
+
+test('settings are saved at once; what prevents that is a notice', () => {
+  const { effects, reported } = begun()
+  effects.carryOut({ kind: 'save-settings', change: { columns: { streams: ['NAME'] } } })
+  const view = { screen: 'streams', filter: '', onlyBroken: true, sort: undefined } as const
+  effects.carryOut({ kind: 'save-settings', change: { views: { full: view } } })
+  expect(reported).toEqual([
+    { kind: 'settings-saved', settings: NO_SETTINGS },
+    { kind: 'notice', text: expect.stringContaining('not saved: Error: no space'), style: 'bad' },
+  ])
 })

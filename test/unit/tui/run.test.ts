@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { DashboardEnd, TerminalRequests } from '../../../src/tui/options.ts'
 import { type Drawable, runDashboard } from '../../../src/tui/run.ts'
 import type { Action, Size } from '../../../src/tui/state/state.ts'
+import type { MouseReport } from '../../../src/tui/terminal/keyboard.ts'
 import { ShutdownSignals } from '../../../src/tui/terminal/shutdown.ts'
 import { Term, type TermHost } from '../../../src/tui/terminal/terminal.ts'
 import type { Frame } from '../../../src/tui/view/row.ts'
@@ -29,6 +30,10 @@ class FakeApp implements Drawable {
     if (action.kind === 'key') this.text = action.press.key
     if (this.text === 'q') this.#quit.resolve()
     this.#tell('input')
+  }
+
+  dispatchMouse({ button, row, column }: MouseReport): void {
+    this.change(`${button} ${column},${row}`)
   }
 
   change(text: string): void {
@@ -77,7 +82,7 @@ afterEach(async () => {
   }
 })
 
-function open(size: Size = { columns: 20, rows: 4 }): Show {
+function open(size: Size = { columns: 20, rows: 4 }, mouse = false): Show {
   const terminal = openTerminal(size)
   const { stdin, stdout } = terminal
   const events = new EventEmitter()
@@ -93,7 +98,7 @@ function open(size: Size = { columns: 20, rows: 4 }): Show {
   term.open()
   const app = new FakeApp(size)
   const ended = runDashboard(app, {
-    ...{ stdin, stdout, term, end, theme: 'dark', env: {}, signal: signal.signal },
+    ...{ stdin, stdout, term, end, theme: 'dark', mouse, env: {}, signal: signal.signal },
     size: () => ({ columns: stdout.columns, rows: stdout.rows }),
   })
   ended.catch(() => {})
@@ -158,6 +163,39 @@ describe('the dashboard on a terminal', () => {
     app.terminal?.copy('leasectl ls')
     expect(terminal.written).toContain('\x1b]52;c;')
     expect(await seen(terminal, 'nothing')).toEqual(['20x4', 'nothing', '-', '-'])
+  })
+
+  test('passes on clicks and the wheel', async () => {
+    const { terminal, signal, ended } = open(undefined, true)
+    expect(terminal.written).toContain('\x1b[?1000h\x1b[?1006h')
+    terminal.type('\x1b[<65;7;3M')
+    expect((await seen(terminal, 'wheel-down'))[1]).toBe('wheel-down 6,2')
+    signal.abort()
+    await ended
+    expect(terminal.written).toMatch(/\x1b\[\?1006l\x1b\[\?1000l[\s\S]*\x1b\[\?1049l/)
+  })
+
+  test('takes no mouse unless asked to', async () => {
+    const { terminal } = open()
+    terminal.type('\x1b[<65;7;3M')
+    terminal.type('j')
+    expect((await seen(terminal, 'j'))[1]).toBe('j')
+    expect(terminal.written).not.toContain('?1000')
+  })
+
+  test('rings, notifies and sets the title, which is restored at the end; texts end no sequence early', async () => {
+    const { terminal, app, ended } = open()
+    app.terminal?.ring('orders/1: 01.00 Pay; card\x07 \x1b]0;owned', '✗ 1 leasectl')
+    expect(terminal.written).toContain('\x1b[22;2t\x1b]2;✗ 1 leasectl\x07')
+    expect(terminal.written).toContain(
+      '\x07\x1b]9;orders/1: 01.00 Pay, card   ]0,owned\x07\x1b]777;notify;leasectl;orders/1:',
+    )
+    app.terminal?.setTitle('leasectl')
+    expect(terminal.written.split('\x1b[22;2t')).toHaveLength(2)
+    expect(await seen(terminal, 'nothing')).toEqual(['20x4', 'nothing', '-', '-'])
+    terminal.type('q')
+    await ended
+    expect(terminal.written).toContain('\x1b[23;2t')
   })
 
   test('says when a text is too long for the clipboard', () => {

@@ -1,4 +1,4 @@
-import { readStream, type StreamView } from '../../../ops/read-stream.ts'
+import { type JournalEntry, readStream, type StreamView } from '../../../ops/read-stream.ts'
 import type { StreamRow, StreamStore } from '../../../store/store.ts'
 import { StreamFault } from '../../../stream/errors.ts'
 import { firstOf } from '../../../util/top-n.ts'
@@ -9,8 +9,14 @@ import { READS_AT_ONCE } from './unread.ts'
 /** Journals read at most in one poll: those of the streams that changed last. */
 const JOURNALS_PER_POLL = 40
 
+/** No further journals are begun in a poll after this time, ms: large ones take long to parse. */
+const READING_MS = 80
+
 /** A stream with new journal entries. */
-type ChangedStream = Pick<StreamRow, 'name' | 'etag' | 'modifiedMs'>
+interface ChangedStream extends Pick<StreamRow, 'name' | 'etag' | 'modifiedMs'> {
+  /** Something has failed lately: its journal is read before others. */
+  readonly failedAtMs: number
+}
 
 /** Position up to which a stream was read. */
 interface Read extends Bookmark {
@@ -21,19 +27,21 @@ interface Read extends Bookmark {
 export class ActivityPoll {
   readonly #store: StreamStore
   readonly #data: DataStore
+  readonly #monotonicMs: () => number
   readonly #pending = new Map<string, ChangedStream>()
   readonly #read = new Map<string, Read>()
   #isWanted = false
 
-  constructor(store: StreamStore, data: DataStore) {
+  constructor(store: StreamStore, data: DataStore, monotonicMs: () => number) {
     this.#store = store
     this.#data = data
+    this.#monotonicMs = monotonicMs
   }
 
   /** Takes changed streams; ignored while the feed is not visible. */
   addChanged(rows: readonly StreamRow[]): void {
     if (!this.#isWanted) return
-    for (const { name, etag, modifiedMs } of rows) this.#pending.set(name, { name, etag, modifiedMs })
+    for (const row of rows) this.#pending.set(row.name, changedStream(row))
   }
 
   /** The feed is no longer visible. */
@@ -45,8 +53,9 @@ export class ActivityPoll {
   /** Reads some of the new entries. Call it after the streams were polled. */
   async poll(signal: AbortSignal): Promise<void> {
     if (!this.#isWanted) this.#start()
-    const next = firstOf(this.#pending.values(), JOURNALS_PER_POLL, byLastChange)
-    for (let at = 0; at < next.length; at += READS_AT_ONCE) {
+    const next = firstOf(this.#pending.values(), JOURNALS_PER_POLL, failedFirst(this.#store.nowMs()))
+    const startMs = this.#monotonicMs()
+    for (let at = 0; at < next.length && this.#monotonicMs() - startMs < READING_MS; at += READS_AT_ONCE) {
       await this.#readSome(next.slice(at, at + READS_AT_ONCE), signal)
     }
     this.#data.putActivity(this.#data.activity.items, this.#pending.size)
@@ -55,8 +64,13 @@ export class ActivityPoll {
   #start(): void {
     this.#isWanted = true
     const rows = Array.from(this.#data.streams.values(), ({ item }) => item.listed)
-    const unread = firstOf(rows, JOURNALS_PER_POLL, byLastChange)
-    for (const row of unread) if (this.#read.get(row.name)?.etag !== row.etag) this.addChanged([row])
+    const latest = firstOf(rows, JOURNALS_PER_POLL, byLastChange)
+    const failed = firstOf(
+      rows.filter(({ summary }) => summary?.failedAtMs !== undefined),
+      JOURNALS_PER_POLL,
+      (a, b) => changedStream(b).failedAtMs - changedStream(a).failedAtMs,
+    )
+    for (const row of [...latest, ...failed]) if (this.#read.get(row.name)?.etag !== row.etag) this.addChanged([row])
   }
 
   /** If one of them cannot be read now, all are read again. */
@@ -86,12 +100,44 @@ export class ActivityPoll {
   }
 }
 
-function byLastChange(a: ChangedStream, b: ChangedStream): number {
+function changedStream({ name, etag, modifiedMs, summary }: StreamRow): ChangedStream {
+  return { name, etag, modifiedMs, failedAtMs: summary?.failedAtMs ?? Number.NEGATIVE_INFINITY }
+}
+
+function byLastChange(a: Pick<StreamRow, 'modifiedMs'>, b: Pick<StreamRow, 'modifiedMs'>): number {
   return b.modifiedMs - a.modifiedMs
 }
 
-/** Activities kept at most. */
+/** Streams in which something has failed within this time are read first, ms. */
+const LATELY_MS = 60_000
+
+function failedFirst(nowMs: number): (a: ChangedStream, b: ChangedStream) => number {
+  const hasFailed = ({ failedAtMs }: ChangedStream) => Number(failedAtMs > nowMs - LATELY_MS)
+  return (a, b) => hasFailed(b) - hasFailed(a) || byLastChange(a, b)
+}
+
+/** Journal entries taken from a stream at most. */
 const ACTIVITIES_KEPT = 1_000
+/** Activities kept at most of each kind: no kind takes the place of another. */
+const KEPT: { readonly [Of in ActivityKind]: number } = { failure: 500, change: 700, routine: 100 }
+
+type ActivityKind = 'failure' | 'change' | 'routine'
+
+/** `routine` changes no status: signs of life, attributes. */
+function kindOf({ tx: { op, changes, provisional } }: Activity): ActivityKind {
+  if (provisional || op === 'foreign' || FAILURES.has(op) || changes.some(({ to }) => FAILED.has(to))) return 'failure'
+  return ROUTINE.has(op) ? 'routine' : 'change'
+}
+
+const FAILURES: ReadonlySet<string> = new Set(['fail', 'abort', 'cancel', 'timeout'])
+const FAILED: ReadonlySet<string> = new Set(['aborted', 'canceled'])
+const ROUTINE: ReadonlySet<string> = new Set(['set', 'touch'])
+
+/** The latest of each kind, in the same order. */
+function keepEachKind(items: readonly Activity[]): readonly Activity[] {
+  const left: { [Of in ActivityKind]: number } = { ...KEPT }
+  return items.filter(item => left[kindOf(item)]-- > 0)
+}
 
 /** Position up to which the journal of a stream was read. */
 interface Bookmark {
@@ -115,8 +161,13 @@ function newsOf(view: StreamView, { born, version }: Bookmark = NO_BOOKMARK): re
       key: `${name}@${tx.version}${tx.provisional ? '+' : ''}`,
       stream: name,
       atMs: view.time(tx.at) ?? stored.modifiedMs,
-      tx,
+      tx: ownCopy(tx),
     }))
+}
+
+/** A copy in its own memory: texts sliced from a document would keep all of it. */
+function ownCopy(tx: JournalEntry): JournalEntry {
+  return JSON.parse(JSON.stringify(tx)) as JournalEntry
 }
 
 /**
@@ -138,8 +189,5 @@ function withNews(
     byKey.set(item.key, item)
   }
   // Simultaneous entries stay in the order in which they were found.
-  return [...byKey.values()]
-    .reverse()
-    .sort((a, b) => b.atMs - a.atMs)
-    .slice(0, ACTIVITIES_KEPT)
+  return keepEachKind([...byKey.values()].reverse().sort((a, b) => b.atMs - a.atMs))
 }

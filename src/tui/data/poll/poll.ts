@@ -6,10 +6,13 @@ import type { DataStore } from '../store.ts'
 import { type Explain, StoreErrors } from '../store-errors.ts'
 import { NOTHING_VISIBLE, type VisibleData } from '../types.ts'
 import { ActivityPoll } from './activity.ts'
+import { FailurePoll } from './failure.ts'
+import { PollInterval } from './interval.ts'
 import { OpenStreamPoll } from './open-stream.ts'
 import { StreamsPoll } from './streams.ts'
 import { UnreadDocuments } from './unread.ts'
 import { WatchdogPoll } from './watchdog.ts'
+import { WorkersPoll } from './workers.ts'
 
 export interface PollOptions {
   /** Time between the starts of two polls, ms; longer if the store is slow. */
@@ -41,14 +44,18 @@ export class Poll {
   readonly #errors: StoreErrors
   readonly #streams: StreamsPoll
   readonly #open: OpenStreamPoll
+  readonly #failure: FailurePoll
   readonly #unread: UnreadDocuments
   readonly #activity: ActivityPoll
   readonly #watchdog: WatchdogPoll
+  readonly #workers: WorkersPoll
   #visible: VisibleData = NOTHING_VISIBLE
   /** The store has had a change token: its file exists. */
   #hadMark = false
   /** When the streams are listed next; infinite during a listing, unless `readNow` asks for another. */
   #listAtMs = Number.NEGATIVE_INFINITY
+  /** When the line of health is due; later than the first poll, which the screen waits for. */
+  #healthAtMs: number | undefined
   /** Another poll is requested at once. */
   #isWoken = false
   #rest: AbortController | undefined
@@ -60,11 +67,13 @@ export class Poll {
     this.#clock = clock
     this.#interval = new PollInterval(intervalMs)
     this.#errors = new StoreErrors(data, explain, () => store.nowMs())
-    this.#activity = new ActivityPoll(store, data)
+    this.#activity = new ActivityPoll(store, data, () => clock.nowMs())
     this.#streams = new StreamsPoll(store, data, match, rows => this.#activity.addChanged(rows))
     this.#open = new OpenStreamPoll(store, data)
+    this.#failure = new FailurePoll(store, data)
     this.#unread = new UnreadDocuments(store, data, this.#errors)
     this.#watchdog = new WatchdogPoll(store, data)
+    this.#workers = new WorkersPoll(store, data, () => clock.nowMs())
     data.putFreshness({ intervalMs })
   }
 
@@ -147,22 +156,35 @@ export class Poll {
     this.#hadMark = mark !== undefined
     const { open } = this.#visible
     if (open !== undefined) await this.#open.poll(open, mark, signal)
-    const lists = this.#visible.streams && this.#listAtMs <= startMs
+    const isHealthDue = this.#isHealthDue(startMs)
+    const lists = (this.#visible.streams || isHealthDue) && this.#listAtMs <= startMs
     if (lists) {
       this.#listAtMs = Number.POSITIVE_INFINITY
       await this.#streams.poll(mark, signal)
     }
-    const { watchdog, activity } = this.#visible
-    if (watchdog) await this.#watchdog.poll(mark, signal)
+    const { watchdog, activity, workers, failure } = this.#visible
+    if (failure !== undefined) await this.#failure.poll(failure, signal)
+    if (workers) this.#workers.poll()
+    if (watchdog || isHealthDue) await this.#watchdog.poll(mark, signal)
     if (activity) await this.#activity.poll(signal)
-    return open !== undefined || lists || watchdog
+    return open !== undefined || lists || watchdog || isHealthDue
+  }
+
+  #isHealthDue(startMs: number): boolean {
+    if (!this.#visible.health) return false
+    this.#healthAtMs ??= startMs + this.#intervalMs
+    if (startMs < this.#healthAtMs) return false
+    this.#healthAtMs = startMs + Math.max(HEALTH_MS, this.#intervalMs)
+    return true
   }
 
   async #sleepUntilAborted(untilMs: number, signal: AbortSignal): Promise<void> {
     const atMs = this.#visible.streams ? Math.min(untilMs, this.#listAtMs) : untilMs
     if (this.#isWoken || signal.aborted) return
     this.#rest = new AbortController()
-    await this.#clock.pause(Math.max(0, atMs - this.#clock.nowMs()), this.#rest.signal)
+    const leftMs = Math.max(0, atMs - this.#clock.nowMs())
+    this.#data.putFreshness({ nextPollMs: this.#store.nowMs() + leftMs })
+    await this.#clock.pause(leftMs, this.#rest.signal)
     this.#rest = undefined
   }
 
@@ -174,37 +196,12 @@ export class Poll {
 
 const MACHINE: PollClock = { nowMs: () => performance.now(), pause: sleepUntilAborted }
 
-function isMore(before: VisibleData, { streams, open, activity, watchdog }: VisibleData): boolean {
+function isMore(before: VisibleData, { streams, open, failure, activity, watchdog, workers }: VisibleData): boolean {
   if (open !== undefined && open !== before.open) return true
-  return (streams && !before.streams) || (activity && !before.activity) || (watchdog && !before.watchdog)
+  if (failure !== undefined && failure !== before.failure) return true
+  const isWatchdogNew = watchdog && !before.watchdog
+  return (streams && !before.streams) || (activity && !before.activity) || isWatchdogNew || (workers && !before.workers)
 }
 
-/** The pause after a poll, as a multiple of its duration: leaves the store to others. */
-const SHARE = 4
-const LONGEST_MS = 60_000
-/** Longest pause after a store error, ms. */
-const LONGEST_BACK_OFF_MS = 10_000
-
-/** The time from the start of one poll to the start of the next. */
-export class PollInterval {
-  readonly #intervalMs: number
-  #failures = 0
-
-  /** @param askedMs the least interval, ms */
-  constructor(askedMs: number) {
-    this.#intervalMs = askedMs
-  }
-
-  /** After a successful poll. @param tookMs its duration */
-  answered(tookMs: number): number {
-    this.#failures = 0
-    return Math.max(this.#intervalMs, Math.min(LONGEST_MS, Math.ceil(SHARE * tookMs)))
-  }
-
-  /** After a failed poll: doubles each time. */
-  failed(): number {
-    const waitMs = this.#intervalMs * 2 ** Math.min(this.#failures, 20)
-    this.#failures++
-    return Math.max(this.#intervalMs, Math.min(LONGEST_BACK_OFF_MS, waitMs))
-  }
-}
+/** Time between two looks at what the screen itself does not need, ms. */
+const HEALTH_MS = 10_000

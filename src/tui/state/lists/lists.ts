@@ -1,13 +1,17 @@
 import { mayPass, type StreamFilter, verdictOf } from '../../../ops/filter.ts'
 import { isHeld } from '../../../stream/lease.ts'
+import { type LimitRow, limitRows } from '../../data/limit-rows.ts'
 import { leaseNow } from '../../data/stream-table.ts'
-import type { Activity, Data, StreamEntry } from '../../data/types.ts'
+import type { Data, StreamEntry } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { State } from '../state.ts'
-import { filterWords, KeptListing, listingOf, NO_ROWS, searchText } from './rows.ts'
-import { fieldsOfStream, leaseText, streamText } from './stream-text.ts'
+import { filterParser } from './filter.ts'
+import { ACTIVITY_FILTER, activityText } from './filters.ts'
+import { KeptListing, listingOf, NO_ROWS, searchText } from './rows.ts'
+import { STREAM_FILTER, streamText } from './stream-text.ts'
 import { TableList } from './table-list.ts'
 import { TreeList } from './tree-list.ts'
+import { WorkerList } from './worker-list.ts'
 
 /** The rows of each list in order, cached from frame to frame. */
 export class Lists {
@@ -16,7 +20,10 @@ export class Lists {
   readonly #tree = new TreeList()
   readonly #watchdog = new KeptListing()
   readonly #activity = new KeptListing()
-  readonly #activityText = searchText(activityTexts)
+  readonly #workers = new WorkerList()
+  readonly #limitText = searchText(limitTexts)
+  readonly #parseStreams = filterParser(STREAM_FILTER)
+  readonly #parseChanges = filterParser(ACTIVITY_FILTER)
 
   /** @param filter the streams to list */
   constructor(filter?: StreamFilter) {
@@ -24,16 +31,12 @@ export class Lists {
     this.#streams = new TableList({
       ...(isSelected && { isIn: isSelected }),
       sort: { by: 'name', isDescending: false },
-      textOf: streamText,
-      fieldsOf: fieldsOfStream,
       keepsCursorOnly: false,
     })
     this.#leases = new TableList({
       isIn: (entry, nowMs) =>
         isHeld(leaseNow(entry.item.listed.lease, nowMs)) && (isSelected === undefined || isSelected(entry, nowMs)),
       sort: { by: 'since', isDescending: false },
-      textOf: leaseText,
-      fieldsOf: fieldsOfStream,
       // Where every change takes a lease, leases come and go all the time.
       keepsCursorOnly: true,
     })
@@ -49,29 +52,43 @@ export class Lists {
         return this.#leases.listing(list, data.streams, nowMs)
       case 'stream': {
         const { open } = data
-        return open?.name === state.stream ? this.#tree.listing(list, state.folded, open, nowMs) : NO_ROWS
+        return open?.name === state.stream ? this.#tree.listing(list, state, open, nowMs) : NO_ROWS
       }
       case 'watchdog':
-        return this.#expiring(list.filter, data)
+        return this.#expiring(list.filter, data, nowMs)
       case 'activity':
-        return this.#activities(list.filter, data)
+        return this.#activities(list.filter, data, nowMs)
+      case 'workers':
+        return this.#workers.listing(list, data, nowMs)
       default:
         return state.screen satisfies never
     }
   }
 
-  #expiring(filter: string, { watchdog: { next } }: Data): Listing {
-    return this.#watchdog.get([filter, next], () => {
-      const words = filterWords(filter)
-      const keys = next.map(({ stream }) => stream).filter(name => words.accepts(name.toLowerCase()))
-      return listingOf(keys, { matching: keys.length, total: next.length })
+  /** What a filter finds changes with the streams and with time. */
+  #expiring(filter: string, { watchdog, streams }: Data, nowMs: number): Listing {
+    const rows = limitRows(watchdog)
+    const wanted = this.#parseStreams(filter)
+    const inputs = wanted.isEmpty ? [rows] : [rows, filter, nowMs, streams.revision]
+    return this.#watchdog.get(inputs, () => {
+      const passing = rows.filter(row => {
+        const entry = streams.get(row.stream)
+        const textOf = () => `${this.#limitText(row)}\n${entry === undefined ? '' : streamText(entry, nowMs)}`
+        return wanted.isEmpty || wanted.accepts(textOf, entry, nowMs)
+      })
+      return listingOf(
+        passing.map(({ key }) => key),
+        { matching: passing.length, total: rows.length },
+      )
     })
   }
 
-  #activities(filter: string, { activity: { items } }: Data): Listing {
-    return this.#activity.get([filter, items], () => {
-      const words = filterWords(filter)
-      const passing = words.isEmpty ? items : items.filter(item => words.accepts(this.#activityText(item)))
+  #activities(filter: string, { activity: { items } }: Data, nowMs: number): Listing {
+    const wanted = this.#parseChanges(filter)
+    return this.#activity.get(wanted.isEmpty ? [items] : [items, filter, nowMs], () => {
+      const passing = wanted.isEmpty
+        ? items
+        : items.filter(item => wanted.accepts(() => activityText(item), item, nowMs))
       const keys = passing.map(({ key }) => key)
       return listingOf(keys, { matching: keys.length, total: items.length })
     })
@@ -84,6 +101,7 @@ function selectedBy(filter: StreamFilter): (entry: StreamEntry, nowMs: number) =
     mayPass(item.listed, filter) && (!isRead || verdictOf(item, filter, nowMs) !== 'no')
 }
 
-function activityTexts({ stream, tx: { by, op, why, on, changes } }: Activity): readonly string[] {
-  return [stream, by, op, why, on, ...changes.map(({ event }) => event)]
+function limitTexts({ stream, event, name, limit, isNotified, planned }: LimitRow): readonly string[] {
+  const words = [limit?.action, isNotified ? 'notified' : '', planned?.action].map(word => word?.replace('-', ' '))
+  return [stream, event, name, limit?.kind, limit?.timeout, ...words].map(text => text ?? '')
 }

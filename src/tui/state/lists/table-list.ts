@@ -2,11 +2,15 @@ import { isBroken, streamStateOf } from '../../../formats/listing/health.ts'
 import { hasUnacknowledgedFailure } from '../../../ops/filter.ts'
 import { compareNames } from '../../../store/names.ts'
 import { isFinal } from '../../../stream/event.ts'
+import { isHeld } from '../../../stream/lease.ts'
 import type { Summary } from '../../../stream/summary.ts'
+import { leaseNow } from '../../data/stream-table.ts'
 import type { StreamEntry, StreamTable } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import type { ListState, Sort } from '../state.ts'
-import { type FieldsOfRow, filterWords, listingOf, NO_ROWS } from './rows.ts'
+import { filterParser } from './filter.ts'
+import { listingOf, NO_ROWS } from './rows.ts'
+import { STREAM_FILTER, streamText } from './stream-text.ts'
 
 /** Rules of a list of streams. */
 export interface TableListRules {
@@ -14,9 +18,6 @@ export interface TableListRules {
   readonly isIn?: (entry: StreamEntry, nowMs: number) => boolean
   /** Default order. */
   readonly sort: Sort
-  /** The searched text of a stream. */
-  readonly textOf: (entry: StreamEntry, nowMs: number) => string
-  readonly fieldsOf: (entry: StreamEntry) => FieldsOfRow
   /** Of the rows that no longer belong, only the one under the cursor stays. */
   readonly keepsCursorOnly: boolean
 }
@@ -39,6 +40,7 @@ interface ListInputs {
  */
 export class TableList {
   readonly #rules: TableListRules
+  readonly #parse = filterParser(STREAM_FILTER)
   #inputs: ListInputs | undefined
   #listing: Listing = NO_ROWS
   #hasStale = false
@@ -71,12 +73,12 @@ export class TableList {
 
   /** Deadlines and claims pass without a write. */
   #changesWithTime({ filter, onlyBroken, sort }: ListInputs): boolean {
-    return this.#rules.isIn !== undefined || onlyBroken || sort?.by === 'status' || !filterWords(filter).isEmpty
+    return this.#rules.isIn !== undefined || onlyBroken || sort?.by === 'status' || !this.#parse(filter).isEmpty
   }
 
   /** The content of the streams does not matter then. */
   #isAllByName({ filter, onlyBroken, sort = this.#rules.sort }: Pick<ListInputs, Choice | 'sort'>): boolean {
-    return this.#rules.isIn === undefined && !onlyBroken && sort.by === 'name' && filterWords(filter).isEmpty
+    return this.#rules.isIn === undefined && !onlyBroken && sort.by === 'name' && this.#parse(filter).isEmpty
   }
 
   /** Whether a row that no longer matches stays in place. */
@@ -89,10 +91,10 @@ export class TableList {
   }
 
   #make(list: ListState, { table, nowMs }: ListInputs, stays: (name: string) => boolean): Listing {
-    const { isIn = () => true, textOf, fieldsOf, sort: usual } = this.#rules
+    const { isIn = () => true, sort: usual } = this.#rules
     const { filter, onlyBroken, sort = usual } = list
     if (this.#isAllByName(list)) return this.#all(sort)
-    const words = filterWords(filter)
+    const wanted = this.#parse(filter)
     const entries: StreamEntry[] = []
     const faint = new Set<string>()
     let total = 0
@@ -102,7 +104,7 @@ export class TableList {
       const belongs = isIn(entry, nowMs)
       if (belongs) total++
       const isShown = belongs && (!onlyBroken || isBroken(entry.item, nowMs))
-      const passes = isShown && (words.isEmpty || words.accepts(textOf(entry, nowMs), fieldsOf(entry)))
+      const passes = isShown && (wanted.isEmpty || wanted.accepts(() => streamText(entry, nowMs), entry, nowMs))
       if (!passes && !stays(name)) continue
       if (!passes) faint.add(name)
       entries.push(entry)
@@ -166,8 +168,21 @@ const KEYS: { readonly [By in string]: KeyOf } = {
   due: ({ item }) => item.summary?.dueMs,
   age: ({ item }) => item.summary?.createdMs,
   changed: ({ item }) => -item.listed.modifiedMs,
+  progress: ({ item: { summary } }) => summary && (summary.total - summary.open) / Math.max(1, summary.total),
+  version: ({ item }) => item.summary && -item.summary.version,
+  root: textKey(({ root }) => root),
+  key: textKey(({ key }) => key),
+  topic: textKey(({ topic }) => topic),
+  by: textKey(({ lastBy }) => lastBy),
+  lease: ({ item: { listed } }, nowMs) =>
+    isHeld(leaseNow(listed.lease, nowMs)) ? (listed.lease.holder?.by ?? '') : undefined,
   since: ({ leasedSinceMs }) => leasedSinceMs,
   holder: ({ item }) => item.listed.lease.holder?.by,
+}
+
+/** Streams without the text are last. */
+function textKey(read: (summary: Summary) => string): KeyOf {
+  return ({ item }) => (item.summary && read(item.summary)) || undefined
 }
 
 /** An unknown status counts as open. */

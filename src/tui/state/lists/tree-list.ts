@@ -1,16 +1,23 @@
-import { shownStatus, statusWord } from '../../../formats/stream/view.ts'
-import type { StreamEvent } from '../../../stream/event.ts'
+import { shownStatus, statusLook } from '../../../formats/stream/view.ts'
+import { isSuperseded } from '../../../stream/event.ts'
 import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
 import { shownOf } from '../shown-stream.ts'
-import type { ListState } from '../state.ts'
-import { filterWords, listingOf, NO_ROWS, searchText } from './rows.ts'
+import type { ListState, State } from '../state.ts'
+import { filterParser, type ParsedFilter } from './filter.ts'
+import { EVENT_FILTER, type EventRow, eventText } from './filters.ts'
+import { listingOf, NO_ROWS } from './rows.ts'
+import { type Folding, hasGroups, treeRows } from './tree-rows.ts'
+
+type Folds = Pick<State, 'folded' | 'openGroups'>
 
 /** Inputs of a listing. */
 interface TreeInputs {
   readonly nodes: readonly TreeNode[]
   readonly folded: ReadonlySet<string>
+  readonly openGroups: ReadonlySet<string>
   readonly filter: string
+  readonly onlyBroken: boolean
   readonly moves: number
   readonly revision: number
   readonly nowMs: number
@@ -21,34 +28,61 @@ interface TreeInputs {
  * filter is evaluated at most once a second; rows that no longer match stay, faint, until the cursor moves.
  */
 export class TreeList {
-  readonly #searchText = searchText(textsOf)
+  readonly #parse = filterParser(EVENT_FILTER)
   #inputs: TreeInputs | undefined
   #stream: string | undefined
   #listing: Listing = NO_ROWS
   #hasStale = false
+  /** The row under the cursor has a place of its own until the cursor moves. */
+  #isCursorKept = false
 
-  listing({ filter, moves }: ListState, folded: ReadonlySet<string>, open: OpenStream, nowMs: number): Listing {
-    const now: TreeInputs = { nodes: open.nodes, folded, filter, moves, revision: open.revision, nowMs }
+  listing(list: ListState, { folded, openGroups }: Folds, open: OpenStream, nowMs: number): Listing {
+    const { filter, onlyBroken, moves, cursor } = list
+    const { nodes, revision } = open
+    const now: TreeInputs = { nodes, folded, openGroups, filter, onlyBroken, moves, revision, nowMs }
+    const isWhole = !onlyBroken && this.#parse(filter).isEmpty
     const before = this.#stream === open.name ? this.#inputs : undefined
-    if (before !== undefined && isCurrent(before, now, this.#hasStale)) return this.#listing
-    const keeps = before?.filter === filter && before.moves === moves
-    this.#listing = filterWords(filter).isEmpty
-      ? unfiltered(open.nodes, folded)
+    if (
+      before !== undefined &&
+      isCurrent(before, now, isWhole, this.#hasStale) &&
+      this.#hasCursor(before, now, isWhole, cursor)
+    ) {
+      return this.#listing
+    }
+    const keeps = before?.filter === filter && before.onlyBroken === onlyBroken && before.moves === moves
+    this.#listing = isWhole
+      ? this.#unfiltered(open, { folded, openGroups, cursor })
       : this.#passing(open, now, keeps ? this.#listing : NO_ROWS)
     this.#inputs = now
     this.#stream = open.name
     return this.#listing
   }
 
-  #passing(open: OpenStream, { filter, nowMs }: TreeInputs, before: Listing): Listing {
+  /** A group that hides the cursor's row shows it, and hides it again when the cursor leaves it. */
+  #hasCursor(before: TreeInputs, { nodes, moves }: TreeInputs, isWhole: boolean, cursor: string | undefined): boolean {
+    if (!hasGroups(nodes) || before.moves === moves || !isWhole) return true
+    return !this.#isCursorKept && (cursor === undefined || this.#listing.indexOf(cursor) >= 0)
+  }
+
+  #unfiltered(open: OpenStream, folding: Folding): Listing {
+    const { keys, isCursorKept, ...groups } = treeRows(open, folding)
+    const total = open.nodes.length
+    this.#isCursorKept = isCursorKept
+    return listingOf(keys, { matching: total, total, ...groups })
+  }
+
+  #passing(open: OpenStream, { filter, onlyBroken, nowMs }: TreeInputs, before: Listing): Listing {
     const { nodes } = open
-    const words = filterWords(filter)
+    const wanted = this.#parse(filter)
     const shown = new Uint8Array(nodes.length)
     const passing = new Set<string>()
     showWithAncestors(
       nodes,
       shown,
-      node => words.accepts(this.#textOf(node, open, nowMs)) && passing.add(node.key).size > 0,
+      node =>
+        (!onlyBroken || isBrokenNode(node, open, nowMs)) &&
+        accepts(wanted, node, open, nowMs) &&
+        passing.add(node.key).size > 0,
     )
     const ghosts = showWithAncestors(nodes, shown, ({ key }, at) => shown[at] === 0 && before.indexOf(key) >= 0)
     this.#hasStale = ghosts > 0
@@ -56,14 +90,28 @@ export class TreeList {
     const faint = new Set(keys.filter(key => !passing.has(key)))
     return listingOf(keys, { faint, matching: passing.size, total: nodes.length })
   }
+}
 
-  #textOf({ id, again }: TreeNode, open: OpenStream, nowMs: number): string {
-    const event = again ? undefined : open.event(id)
-    if (event === undefined) return id.toLowerCase()
-    const shown = shownOf(open, nowMs)
-    // The displayed status changes with time and with events below: it cannot be cached with the event.
-    return shown === undefined ? this.#searchText(event) : `${this.#searchText(event)}\n${shownStatus(shown, event)}`
-  }
+/** It failed and no retry has replaced it, or it is late, or its worker is silent. */
+function isBrokenNode({ id, again }: TreeNode, open: OpenStream, nowMs: number): boolean {
+  const event = again ? undefined : open.event(id)
+  const shown = event && shownOf(open, nowMs)
+  if (event === undefined || shown === undefined || isSuperseded(event)) return false
+  return BROKEN.has(shownStatus(shown, event))
+}
+
+const BROKEN: ReadonlySet<string> = new Set(['aborted', 'overdue', 'abandoned'])
+
+function accepts(wanted: ParsedFilter<EventRow>, { id, again }: TreeNode, open: OpenStream, nowMs: number): boolean {
+  const event = again ? undefined : open.event(id)
+  if (event === undefined) return wanted.accepts(() => id.toLowerCase(), undefined, nowMs)
+  const shown = shownOf(open, nowMs)
+  // The displayed status changes with time and with events below: it cannot be cached with the event.
+  const textOf = () =>
+    shown === undefined
+      ? eventText(event)
+      : `${eventText(event)}\n${statusLook(shownStatus(shown, event), event.lc.outcome).word}`
+  return wanted.accepts(textOf, { event, shown }, nowMs)
 }
 
 /** Shows the wanted nodes and their ancestors. @returns the number of wanted nodes */
@@ -85,24 +133,13 @@ function showWithAncestors(
   return wanted
 }
 
-function isCurrent(before: TreeInputs, now: TreeInputs, hasGhosts: boolean): boolean {
-  if (before.nodes !== now.nodes || before.filter !== now.filter) return false
-  if (filterWords(now.filter).isEmpty) return before.folded === now.folded
+function isCurrent(before: TreeInputs, now: TreeInputs, isWhole: boolean, hasGhosts: boolean): boolean {
+  if (before.nodes !== now.nodes || before.filter !== now.filter || before.onlyBroken !== now.onlyBroken) return false
+  if (isWhole) {
+    if (before.folded !== now.folded) return false
+    if (!hasGroups(now.nodes)) return true
+    return before.openGroups === now.openGroups && before.revision === now.revision
+  }
   if (hasGhosts && before.moves !== now.moves) return false
   return before.revision === now.revision || Math.floor(before.nowMs / 1_000) === Math.floor(now.nowMs / 1_000)
-}
-
-function unfiltered(nodes: readonly TreeNode[], folded: ReadonlySet<string>): Listing {
-  const keys: string[] = []
-  for (let at = 0; at < nodes.length; ) {
-    const node = nodes[at]
-    if (node === undefined) break
-    keys.push(node.key)
-    at = folded.has(node.key) ? node.end : at + 1
-  }
-  return listingOf(keys, { matching: nodes.length, total: nodes.length })
-}
-
-function textsOf({ id, name, status, topic, key, msg, lc }: StreamEvent): readonly string[] {
-  return [id, name, statusWord(status), topic, key, msg, lc.owner ?? '', lc.msg ?? '']
 }

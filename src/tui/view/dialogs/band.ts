@@ -28,11 +28,6 @@ export function band(title: string, lines: readonly DialogLine[], { columns, row
   return kept.map(({ row }) => row)
 }
 
-/** Columns for the text of a line. */
-export function bandWidth({ columns }: Area): number {
-  return columns < 40 ? columns : columns - 2
-}
-
 /** The visible part of a text: from `top` as far as there is room, and its position. */
 export interface Window<Item> {
   readonly items: readonly Item[]

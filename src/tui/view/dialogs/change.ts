@@ -1,33 +1,39 @@
-import { spacedCounted } from '../../../formats/terminal/numbers.ts'
+import { spacedCount, spacedCounted } from '../../../formats/terminal/numbers.ts'
 import { cutInside, widthOf, wrapped } from '../../../formats/terminal/width.ts'
-import type { Preview } from '../../ports.ts'
-import { fociOf, hasField } from '../../state/change.ts'
+import { hasField } from '../../state/change.ts'
+import { type ChangeLayout, changeLayout, dialogWidth, fociOf, QUESTION_ROWS } from '../../state/change-layout.ts'
 import type { Scene } from '../../state/context.ts'
 import type { ChangeDialog, TextField } from '../../state/state.ts'
 import type { Area, ScreenRow, StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { fieldSpans } from '../text-field.ts'
-import { band, bandWidth, type DialogLine } from './band.ts'
+import { band, type DialogLine, windowFrom } from './band.ts'
 
 /** The change dialog: the change and its targets, the reason, and the confirmation. */
 export function changeRows(scene: Scene, dialog: ChangeDialog, area: Area): ScreenRow[] {
-  const width = bandWidth(area)
-  const before = [...questionLines(dialog, width), placeLine(scene)]
-  const after = [
+  const width = dialogWidth(area)
+  const layout = changeLayout(dialog, area)
+  const lines: DialogLine[] = [
+    ...questionLines(dialog, width),
+    placeLine(scene, width),
+    ...listLines(dialog, layout),
+    ...layout.facts.map((fact): DialogLine => ({ spans: [[safeText(fact), 'strong']], rank: FACT_RANK })),
     ...fieldLines(dialog, width),
     { spans: [], rank: 9 },
     { spans: buttons(dialog, width), rank: 0 },
     ...commandLines(dialog),
-    { spans: [[hints(dialog), 'dim'] as const], rank: 5 },
+    { spans: [[hints(dialog, layout), 'dim'] as const], rank: 7 },
   ]
-  const needed = [...before, ...after].filter(({ rank }) => rank < PREVIEW_RANK).length
-  const room = area.rows - needed - RULES
-  return band(TITLES[dialog.verb], [...before, ...previewLines(dialog.preview, room), ...after], area)
+  return band(TITLES[dialog.verb], lines, area)
 }
 
-const RULES = 2
-/** Targets are dropped after mere aids, before the hints. */
-const PREVIEW_RANK = 6
+/**
+ * Store, protection, totals and what is left out are dropped after everything but the first line of the question, the
+ * focused field and the answers: a screen of 40 columns and 12 rows has room for them.
+ */
+const FACT_RANK = 1.7
+/** Targets are dropped after mere aids. */
+const LIST_RANK = 6
 const TITLES = {
   cancel: 'Cancel',
   abort: 'Abort',
@@ -36,7 +42,6 @@ const TITLES = {
   resume: 'Resume',
   break: 'Break the lease',
 } as const
-const QUESTION_ROWS = 3
 
 /** The first row of the question is dropped last, the others earlier. */
 function questionLines({ preview, fault, targets }: ChangeDialog, width: number): DialogLine[] {
@@ -58,25 +63,40 @@ function whatOf(targets: ChangeDialog['targets']): string {
   return only.event === undefined ? only.stream : `${only.event} of ${only.stream}`
 }
 
-function placeLine({ facts }: Scene): DialogLine {
-  const isProtected: StyledText[] = facts.isProtected ? [['  protected', 'warn']] : []
-  return { spans: [[`in ${safeText(facts.address)}`, 'dim'], ...isProtected], rank: 7 }
+/** A long address is cut in favour of the protection. */
+function placeLine({ facts }: Scene, width: number): DialogLine {
+  const sign = facts.isProtected ? '  protected' : ''
+  const place = cutInside(`in ${safeText(facts.address)}`, Math.max(0, width - widthOf(sign)))
+  return {
+    spans: [
+      [place, 'dim'],
+      [sign, 'warn'],
+    ],
+    rank: FACT_RANK,
+  }
 }
 
-/** As many lines as fit; the rest is counted. */
-function previewLines(preview: Preview | undefined, room: number): DialogLine[] {
-  const lines = preview?.lines ?? []
-  const shown = lines.length <= room ? lines : lines.slice(0, Math.max(0, room === 1 ? 1 : room - 1))
-  const spans = shown.map((line): StyledText => [safeText(line), 'plain'])
-  const more = lines.length - shown.length
-  if (more > 0 && room > 1) spans.push([`… ${more} more`, 'dim'])
-  return spans.map(span => ({ spans: [span], rank: PREVIEW_RANK }))
+/** As many targets as fit, from the first visible one, and the position of these among all. */
+function listLines({ preview, top }: ChangeDialog, { listed, hasPlaceLine }: ChangeLayout): DialogLine[] {
+  if (preview === undefined) return []
+  const { affected, more } = preview
+  const { items } = windowFrom(affected.length, top, listed, at => safeText(affected[at] ?? ''))
+  const from = Math.max(0, Math.min(top, affected.length - listed))
+  const total = spacedCount(affected.length + more)
+  const lines = items.map((text, row): DialogLine => {
+    const isAlone = !hasPlaceLine && listed < affected.length + more
+    const before: StyledText[] = isAlone ? [[`${from + row + 1}/${total} `, 'dim']] : []
+    return { spans: [...before, [text, 'plain']], rank: LIST_RANK }
+  })
+  if (!hasPlaceLine) return lines
+  const place = `${from + 1}–${from + items.length} of ${total}   PgUp PgDn`
+  return [...lines, { spans: [[place, 'dim']], rank: LIST_RANK }]
 }
 
 function fieldLines(dialog: ChangeDialog, width: number): DialogLine[] {
   const foci = fociOf(dialog)
   const confirm = dialog.preview?.confirm
-  const typed = confirm?.kind === 'type' ? typeLabel(confirm.text, confirm.what, width) : ''
+  const typed = confirm?.kind === 'type' ? typeLabel(confirm.text, confirm.what, width) : 'name'
   return [
     ...(foci.includes('reason') ? [fieldLine('reason', dialog.reason, dialog.focus === 'reason', width)] : []),
     ...(foci.includes('typed') ? [fieldLine(typed, dialog.typed, dialog.focus === 'typed', width)] : []),
@@ -141,8 +161,9 @@ function commandLines({ preview, reason }: ChangeDialog): DialogLine[] {
   ]
 }
 
-function hints(dialog: ChangeDialog): string {
+function hints(dialog: ChangeDialog, { listed }: ChangeLayout): string {
   if (dialog.fault !== undefined || dialog.preview?.count === 0) return 'esc closes; nothing was changed'
   if (hasField(dialog)) return 'enter, tab: next   esc: nothing happens'
-  return 'tab ←→ choose   enter selects   C copies the command   esc: nothing happens'
+  const scroll = listed < (dialog.preview?.affected.length ?? 0) ? 'j/k list   ' : ''
+  return `${scroll}tab ←→ choose   enter selects   C copies the command   esc: nothing happens`
 }

@@ -1,12 +1,14 @@
 import { spacedCount } from '../../../formats/terminal/numbers.ts'
 import { widthOf, wrapped } from '../../../formats/terminal/width.ts'
+import { dialogWidth } from '../../state/change-layout.ts'
 import type { Scene } from '../../state/context.ts'
 import { type Dialog, UNLOCKED_MS } from '../../state/state.ts'
 import type { Area, ScreenRow } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { fieldSpans } from '../text-field.ts'
-import { band, bandWidth, type DialogLine } from './band.ts'
+import { band, type DialogLine } from './band.ts'
 import { changeRows } from './change.ts'
+import { columnRows } from './columns.ts'
 import { outcomeRows, outputRows } from './outcomes.ts'
 
 /** The dialogs drawn as bands; the help fills the screen. */
@@ -26,6 +28,8 @@ export function dialogRows(scene: Scene, dialog: BandDialog, area: Area): Screen
       return outputRows(dialog, area)
     case 'unlock':
       return unlockRows(scene, dialog, area)
+    case 'columns':
+      return columnRows(scene, dialog, area)
     case 'quit':
       return quitRows(scene, area)
     default:
@@ -37,7 +41,7 @@ function unlockRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'unlock' }
   const { name, field, isWrong } = dialog
   const front = '›name: '
   const lines: DialogLine[] = [
-    ...wrapped(`Type ${safeText(name)} to unlock changes`, bandWidth(area), 3).map(
+    ...wrapped(`Type ${safeText(name)} to unlock changes`, dialogWidth(area), 3).map(
       (line, at): DialogLine => ({ spans: [[line, 'strong']], rank: at === 0 ? 1 : 3 }),
     ),
     {
@@ -48,7 +52,7 @@ function unlockRows({ facts }: Scene, dialog: Extract<Dialog, { kind: 'unlock' }
       rank: 6,
     },
     { spans: [[`for ${UNLOCKED_MS / 60_000} minutes; each change still asks`, 'plain']], rank: 7 },
-    { spans: [[front, 'strong'], ...fieldSpans(field, bandWidth(area) - widthOf(front))], rank: 0 },
+    { spans: [[front, 'strong'], ...fieldSpans(field, dialogWidth(area) - widthOf(front))], rank: 0 },
     ...(isWrong ? [{ spans: [['✗ wrong name', 'bad'] as const], rank: 2 }] : []),
     { spans: [['enter unlocks   esc: stay locked', 'dim']], rank: 5 },
   ]

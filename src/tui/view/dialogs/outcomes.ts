@@ -3,7 +3,7 @@ import type { Outcome } from '../../ports.ts'
 import { summaryOf } from '../../state/change.ts'
 import type { Scene } from '../../state/context.ts'
 import type { Batch, Dialog } from '../../state/state.ts'
-import { type Area, joined, type ScreenRow, type StyledText } from '../row.ts'
+import { type Area, barOf, joined, type ScreenRow, type StyledText } from '../row.ts'
 import { safeName, safeText } from '../safe-text.ts'
 import { band, type DialogLine, windowFrom } from './band.ts'
 
@@ -26,6 +26,11 @@ export function outcomeRows({ state }: Scene, dialog: Extract<Dialog, { kind: 'o
   return band(`${preview.verb}: ${spacedCount(outcomes.length)} of ${spacedCount(preview.count)}`, lines, area)
 }
 
+/** The same as a text: the counts, each target, and how it ended. */
+export function outcomeLines(batch: Batch): readonly (readonly StyledText[])[] {
+  return [summarySpans(batch), ...batch.outcomes.map(outcomeSpans), ...endLines(batch)]
+}
+
 /** Rows of rules, summary and keys. */
 const AROUND = 4
 
@@ -42,7 +47,7 @@ function summarySpans(batch: Batch): StyledText[] {
   const failed = outcomes.filter(outcome => !outcome.isGood).length
   return joined(
     [
-      [[barOf(outcomes.length, preview.count), 'active']],
+      [[barOf(outcomes.length, preview.count, BAR), 'active']],
       [[word, isStopping ? 'warn' : 'plain']],
       [[failed === 0 ? '' : `✗ ${spacedCount(failed)}`, 'bad']],
     ],
@@ -51,11 +56,6 @@ function summarySpans(batch: Batch): StyledText[] {
 }
 
 const BAR = 12
-
-function barOf(done: number, count: number): string {
-  const full = count <= 0 ? BAR : Math.min(BAR, Math.floor((done / count) * BAR))
-  return '█'.repeat(full) + '░'.repeat(BAR - full)
-}
 
 const WORD = 7
 
@@ -77,25 +77,30 @@ function endLines({ end }: Batch): StyledText[][] {
 }
 
 function hints({ end, isStopping }: Batch, place: string): string {
-  const keys = end !== undefined ? 'esc closes' : isStopping ? 'esc hides it' : 's stops   esc hides it'
+  const keys = `${end !== undefined ? 'esc closes' : isStopping ? 'esc hides it' : 's stops   esc hides it'}   o reads, / searches`
   return place === '' ? keys : `${place}   j/k   ${keys}`
 }
 
 /** The output of a `:` line, with its exit code unless 0. */
-export function outputRows({ line, output, top }: Extract<Dialog, { kind: 'output' }>, area: Area): ScreenRow[] {
+export function outputRows(
+  { line, output, top, cursor }: Extract<Dialog, { kind: 'output' }>,
+  area: Area,
+): ScreenRow[] {
   const title = `:${safeText(line)}`
   if (output === undefined) {
     return band(title, [{ spans: [['running…', 'active']], rank: 0 }, hint('esc stops it')], area)
   }
   const failed: DialogLine[] = output.exit === 0 ? [] : [{ spans: [[`✗ exit code ${output.exit}`, 'bad']], rank: 0 }]
   const { lines } = output
-  const visible = windowFrom(lines.length, top, area.rows - AROUND_OUTPUT - failed.length, at =>
-    safeText(lines[at] ?? ''),
-  )
-  const shown = visible.items.map((text): DialogLine => ({ spans: [[text, 'plain']], rank: 1 }))
+  const visible = windowFrom(lines.length, top, area.rows - AROUND_OUTPUT - failed.length, (at): DialogLine => {
+    const text = safeText(lines[at] ?? '')
+    if (cursor === undefined) return { spans: [[text, 'plain']], rank: 1 }
+    return { spans: [[`${at === cursor ? '›' : ' '}${text}`, at === cursor ? 'strong' : 'plain']], rank: 1 }
+  })
   const empty: DialogLine[] = lines.length === 0 ? [{ spans: [['nothing was printed', 'dim']], rank: 1 }] : []
-  const keys = visible.place === '' ? 'esc closes' : `${visible.place}   j/k   esc closes`
-  return band(title, [...shown, ...empty, ...failed, hint(keys)], area)
+  const open = cursor === undefined ? '' : 'enter opens the stream   '
+  const keys = `${visible.place === '' ? '' : `${visible.place}   j/k   `}${open}esc closes   o reads, / searches`
+  return band(title, [...visible.items, ...empty, ...failed, hint(keys)], area)
 }
 
 /** Rows of rules and keys. */

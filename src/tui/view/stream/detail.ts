@@ -1,7 +1,7 @@
 import { dataSizeText } from '../../../formats/stream/data.ts'
 import type { ShownStream } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
-import { cut, wrapped } from '../../../formats/terminal/width.ts'
+import { cut, cutInside, wrapped } from '../../../formats/terminal/width.ts'
 import type { JournalEntry } from '../../../ops/read-stream.ts'
 import { DATA_KINDS } from '../../../stream/data.ts'
 import {
@@ -16,45 +16,67 @@ import {
 import { type Deadline, deadlineOf } from '../../../stream/time/deadlines.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
+import { detailSize, isDetailRead } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
-import { clamp } from '../../state/transition.ts'
+import type { TextPage } from '../../state/state.ts'
+import { linesOfText, type ReadableText, textOfLines } from '../../state/text/text.ts'
 import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
+import { readingRows } from '../text.ts'
 import { dueSpan, type RowTime, wholeTimeText } from '../times.ts'
 import { listWindow } from '../window.ts'
 import { journalSpans, shortJournalSpans } from './journal.ts'
+import { groupText } from './label.ts'
 import { openOf } from './open.ts'
-import { claimSpan, statusSpan, type VisibleNode, visibleNodes } from './tree.ts'
+import { claimSpan, statusSpan } from './tree.ts'
+import { type VisibleNode, visibleNodes } from './visible-nodes.ts'
 
 /**
- * Details of the event under the cursor, below a rule with its name. In few rows the two most important lines; in many
- * all attributes, its message and the end of its journal.
+ * Details of the event under the cursor, below a rule with its name. Without open details the most important lines; in
+ * open ones all attributes, its message and the end of its journal.
  */
 export function detailRows(scene: Scene, area: Area): ScreenRow[] {
   const found = underCursor(scene)
   if (found === undefined) return filled([ruleRow('', area.columns)], area)
   const { open, item } = found
-  const { event, node } = item
-  const title = `${safeText(node.id)} ${safeText(event?.name ?? '')}`.trimEnd()
+  const { event, node, group } = item
+  if (group !== undefined) {
+    const keys = group.isOpen ? 'h folds them' : 'enter shows them'
+    const row = rowOf([[` ${keys}; what failed or runs has a row of its own`, 'dim']], area.columns)
+    return filled([ruleRow(groupText(group), area.columns), row], area)
+  }
+  const id = cutInside(safeText(node.id), Math.max(12, area.columns - ROOM_FOR_NAME))
+  const title = `${id} ${safeText(event?.name ?? '')}`.trimEnd()
   const context = contextOf(scene, found, area.columns)
   if (context === undefined) {
     return filled([ruleRow(title, area.columns), missingRow(item, open, area.columns)], area)
   }
-  const room = area.rows - 1
-  const lines = room < LEAST_FOR_ALL ? shortLines(context, room) : allLines(context)
-  const top = clamp(scene.state.detailTop, 0, Math.max(0, lines.length - room))
-  const place = lines.length > room ? `, ${top + 1}–${top + room} of ${lines.length}: J K scroll` : ''
-  const shown = lines.slice(top, top + Math.max(0, room))
-  const rows = shown.map(spans => rowOf([[' ', 'plain'], ...spans], area.columns))
-  return filled([ruleRow(`${title}${place}`, area.columns), ...rows], area)
+  const room = { columns: area.columns, rows: area.rows - 1 }
+  if (isDetailRead(scene.state)) return readingRows(scene, title, textOfLines(allLines(context)), area)
+  const rows = shortLines(context, room.rows).map(spans => rowOf([[' ', 'plain'], ...spans], area.columns))
+  return filled([ruleRow(title, area.columns), ...rows], area)
 }
 
-/** Number of lines of all details of the event under the cursor: they may take more rows than the pane has. */
-export function detailLength(scene: Scene): number {
-  if (scene.state.screen !== 'stream' || scene.state.pane !== 'tree') return 0
+/** Columns of the title beside a long id: the ids of deep events differ at their end. */
+const ROOM_FOR_NAME = 40
+
+/** All details of the event under the cursor, for the pane. */
+export function eventDetail(scene: Scene): ReadableText | undefined {
   const found = underCursor(scene)
-  const context = found && contextOf(scene, found, scene.state.size.columns)
-  return context === undefined ? 0 : allLines(context).length
+  const context = found && contextOf(scene, found, detailSize(scene.state).columns)
+  return context && textOfLines(allLines(context))
+}
+
+/** All about an event of the open stream, for the whole screen: nothing is cut. */
+export function eventPage(scene: Scene, key: string): Pick<TextPage, 'title' | 'text'> | undefined {
+  const open = openOf(scene)
+  const shown = shownOf(open, scene.nowMs)
+  const node = open?.nodes.find(found => found.key === key)
+  const event = node && open?.event(node.id)
+  if (open === undefined || shown === undefined || event === undefined) return undefined
+  const context = contextOf(scene, { open, shown, item: { event } }, Number.POSITIVE_INFINITY)
+  const title = safeText(`${event.id} ${event.name} of ${open.name}`)
+  return context && { title, text: textOfLines(wholeLines(context)) }
 }
 
 function underCursor(scene: Scene) {
@@ -66,7 +88,11 @@ function underCursor(scene: Scene) {
 
 function contextOf(
   scene: Scene,
-  { open, item: { event }, shown }: NonNullable<ReturnType<typeof underCursor>>,
+  {
+    open,
+    item: { event },
+    shown,
+  }: { readonly open: OpenStream; readonly item: Pick<VisibleNode, 'event'>; readonly shown: ShownStream },
   columns: number,
 ): DetailContext | undefined {
   if (event === undefined) return undefined
@@ -87,8 +113,6 @@ const MOST_STEPS = 1_000
 
 type Line = readonly StyledText[]
 
-/** From this many rows on, all details are shown instead of the most important lines. */
-const LEAST_FOR_ALL = 4
 /** Transactions shown at most; `log` has them all. */
 const TRANSACTIONS_SHOWN = 50
 
@@ -104,24 +128,43 @@ function allLines(context: DetailContext): Line[] {
   ]
 }
 
+/** Each fact has a line of its own. */
+function wholeLines(context: DetailContext): Line[] {
+  const [first = [], ...others] = facts(context).map(parts => parts.filter(part => part.length > 0))
+  const message = messageLines(context)
+  const gap: Line[] = message.length === 0 ? [] : [[]]
+  const journal = journalLines(context, Number.POSITIVE_INFINITY)
+  return [joined(first, GAP), ...gap, ...message, ...gap, ...others.flat(), [], ...journal]
+}
+
 /** What a failed event says is worth more than the end of its journal. */
 function shortLines(context: DetailContext, rows: number): Line[] {
   const lines = [shortLine(context)]
-  if (rows > 2 || isFailed(context.event)) lines.push(...messageLines(context).slice(0, 1))
+  const most = isFailed(context.event) ? rows - 1 : rows - 2
+  lines.push(...wrappedMessage(context, Math.max(0, most)))
   if (rows > lines.length) lines.push(journalLine(context))
   return lines.slice(0, Math.max(0, rows))
 }
 
-/** The message as it was written: with its lines, each wrapped. */
-function messageLines({ event, width }: DetailContext): Line[] {
+/** The first lines of the message; the last one ends in `…` if more follows. */
+function wrappedMessage(context: DetailContext, most: number): Line[] {
+  const rows = messageLines(context).flatMap(line => {
+    const text = safeText(line.map(([part]) => part).join(''))
+    const parts = wrapped(text, context.width, most + 1)
+    return (parts.length === 0 ? [''] : parts).map((part): Line => [[part, line[0]?.[1] ?? 'plain']])
+  })
+  if (rows.length <= most) return rows
+  return rows.slice(0, most).map((row, at): Line => {
+    const [text = '', style = 'plain'] = row[0] ?? []
+    return at < most - 1 ? row : [[cut(`${text.replace(/…$/, '')}…`, context.width), style]]
+  })
+}
+
+/** The message as it was written, with its lines. */
+function messageLines({ event }: DetailContext): Line[] {
   if (event.msg.trim() === '') return []
   const style = event.status === 'aborted' && !isSuperseded(event) ? 'bad' : 'plain'
-  const lines = event.msg.trimEnd().split(/\r\n|[\r\n]/)
-  return lines.flatMap((line, at) => {
-    const text = safeText(at === 0 ? `msg ${line}` : line)
-    const parts = wrapped(text, width, Number.POSITIVE_INFINITY)
-    return (parts.length === 0 ? [''] : parts).map((part): Line => [[part, style]])
-  })
+  return linesOfText(event.msg).map((line, at): Line => [[at === 0 ? `msg ${line}` : line, style]])
 }
 
 /** Input and result, each on one line: what it is, and how it begins if it stands in the document. */
@@ -180,11 +223,18 @@ function shortLine(context: DetailContext): Line {
   )
 }
 
-/** All details, the most important first; empty lines are left out. */
+/** All details in lines of the pane; empty lines are left out. */
 function factLines(context: DetailContext): Line[] {
+  return facts(context)
+    .flatMap(parts => flowed(parts, context.width))
+    .filter(line => line.length > 0)
+}
+
+/** All details, the most important first; those that belong together are one line if there is room. */
+function facts(context: DetailContext): readonly (readonly Line[])[] {
   const { event } = context
   const { lc } = event
-  const lines = [
+  return [
     [status(context), ...workSpans(context)],
     [named('timeout', event.timeout, context), due(context), named('on due', lc.onDue, context)],
     [named('prev', event.prev, context, 4), named('next', nextIds(event).join(' '), context, 2)],
@@ -194,7 +244,6 @@ function factLines(context: DetailContext): Line[] {
     [named('tracking id', event.trackingId, context, 2), named('ref', event.ref, context, 2)],
     [named('join', lc.join, context), named('outcome', lc.outcome, context), named('failed', lc.failed, context, 2)],
   ]
-  return lines.flatMap(parts => flowed(parts, context.width)).filter(line => line.length > 0)
 }
 
 /** Side by side, or below each other if they do not fit. */
@@ -209,7 +258,7 @@ function status({ shown, event }: DetailContext): Line {
 }
 
 /** Suppresses the attempt in the status: it has its own label. */
-const ATTEMPT_SHOWN = [{ id: 'attempt', title: '', width: 0, align: 'left' }] as const
+const ATTEMPT_SHOWN = [{ id: 'attempt' }] as const
 
 function workSpans(context: DetailContext): Line[] {
   const { event } = context

@@ -1,27 +1,23 @@
-import {
-  type BarSign,
-  barPieces,
-  barSigns,
-  columnOf,
-  spentText,
-  type TimeScale,
-  timeAxis,
-} from '../../../formats/stream/time-scale.ts'
-import { type Extent, extentOf, timeOf } from '../../../formats/stream/timeline.ts'
+import { barPieces, columnOf, spentText, type TimeScale, timeAxis } from '../../../formats/stream/time-scale.ts'
 import { eventDueMs, type ShownStream } from '../../../formats/stream/view.ts'
 import type { StreamView } from '../../../ops/read-stream.ts'
-import { type EventHistory, phasesOf } from '../../../stream/journal/phases.ts'
-import { cached } from '../../cached.ts'
+import { isFinal } from '../../../stream/event.ts'
+import type { EventHistory } from '../../../stream/journal/phases.ts'
+import { claimEndMs } from '../../../stream/time/deadlines.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { layoutOf, WIDE_COLUMNS } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
+import { historiesOf, timelineScale } from '../../state/timeline.ts'
 import { noDocument } from '../empty.ts'
-import { type Area, cell, filled, joined, rowOf, type ScreenRow, type StyledText } from '../row.ts'
+import { type Area, cell, filled, rowOf, type ScreenRow, type StyledText } from '../row.ts'
 import { dueSpan } from '../times.ts'
 import { listWindow } from '../window.ts'
+import { type LabelContext, labelContext, labelSpans } from './label.ts'
 import { openOf } from './open.ts'
-import { labelSpans, nodeHighlight, statusSpan, type VisibleNode, visibleNodes } from './tree.ts'
+import { claimsOf, legendRows } from './timeline-legend.ts'
+import { nodeHighlight, statusSpan } from './tree.ts'
+import { type VisibleNode, visibleNodes } from './visible-nodes.ts'
 
 /**
  * A bar over time for each visible event, below a time axis. There is room after now for limits that end soon; the last
@@ -31,11 +27,12 @@ export function timelineRows(scene: Scene, area: Area): ScreenRow[] {
   const open = openOf(scene)
   const shown = shownOf(open, scene.nowMs)
   if (open?.view === undefined || shown === undefined) return filled(noDocument(scene, area), area)
-  const histories = historiesOf(open.view)
-  const context = contextFor(scene, open, shown, histories, area.columns)
+  const context = contextFor(scene, open, shown, open.view, area.columns)
   const titles = layoutOf(scene.state).titles > 0 ? [titleRow(context)] : []
   const free = area.rows - titles.length
-  const legend = area.rows >= LEAST_FOR_LEGEND ? [legendRow(histories.signs, area.columns)] : []
+  const cursor = visibleNodes(scene, open, listWindow(scene, 1)).find(({ isCursor }) => isCursor)
+  const event = cursor?.node.again ? undefined : cursor?.event
+  const legend = area.rows >= LEAST_FOR_LEGEND ? legendRows(scene, open.view, { event, shown }, area) : []
   const room = Math.max(0, free - legend.length)
   const rows = visibleNodes(scene, open, listWindow(scene, room)).map(item => barRow(item, context))
   return filled([...titles, ...filled(rows, { columns: area.columns, rows: room }), ...legend], area)
@@ -44,9 +41,11 @@ export function timelineRows(scene: Scene, area: Area): ScreenRow[] {
 const LEAST_FOR_LEGEND = 12
 
 interface TimelineContext {
+  readonly labels: LabelContext
   readonly open: OpenStream
   readonly shown: ShownStream
-  readonly histories: EventHistories
+  readonly histories: ReturnType<typeof historiesOf>
+  readonly claims: ReturnType<typeof claimsOf>
   readonly time: Scene['state']['time']
   readonly width: number
   readonly label: number
@@ -68,24 +67,28 @@ function contextFor(
   scene: Scene,
   open: OpenStream,
   shown: ShownStream,
-  histories: EventHistories,
+  view: StreamView,
   width: number,
 ): TimelineContext {
+  const histories = historiesOf(view)
+  const claims = claimsOf(view)
   const behind: Behind[] = width >= WIDE_COLUMNS ? ['status', 'due', 'ran'] : width >= 60 ? ['due'] : []
   const taken = behind.reduce((sum, id) => sum + BEHIND[id].width + GAP, 0)
   const label = Math.max(11, Math.min(44, Math.floor((width - taken) * 0.4)))
   const columns = Math.max(1, width - 1 - label - GAP - taken)
-  const scale = { ...extended(histories.extent, shown.nowMs), columns }
-  return { open, shown, histories, time: scene.state.time, width, label, scale, behind }
-}
-
-/** While events are open, one part in this many lies after now. */
-const AHEAD = 5
-
-/** While events are open, the scale extends beyond now, for limits that end soon. */
-function extended(extent: Extent, nowMs: number): Pick<TimeScale, 'fromMs' | 'toMs'> {
-  const { fromMs, toMs } = timeOf(extent, nowMs)
-  return { fromMs, toMs: extent.isOpen ? toMs + Math.ceil((toMs - fromMs) / (AHEAD - 1)) : toMs }
+  const scale = timelineScale(histories, scene.state.zoom, shown.nowMs, columns)
+  return {
+    labels: labelContext(scene, open),
+    open,
+    shown,
+    histories,
+    claims,
+    time: scene.state.time,
+    width,
+    label,
+    scale,
+    behind,
+  }
 }
 
 function titleRow({ label, scale, time, behind, width, shown, histories }: TimelineContext): ScreenRow {
@@ -99,10 +102,10 @@ function titleRow({ label, scale, time, behind, width, shown, histories }: Timel
 
 const NOW = '┃now'
 
-/** The axis with a mark at now, overwriting other ticks. */
+/** The axis with a mark at now, if that is inside, overwriting other ticks. */
 function withNow(axis: string, scale: TimeScale, nowMs: number | undefined): string {
   const line = axis.padEnd(scale.columns)
-  if (nowMs === undefined || scale.columns < 3 * NOW.length) return line
+  if (nowMs === undefined || nowMs > scale.toMs || nowMs < scale.fromMs || scale.columns < 3 * NOW.length) return line
   const at = Math.min(columnOf(scale, nowMs), scale.columns - NOW.length)
   const before = line.slice(0, at).replace(/│[^│ ]*$/, text => ' '.repeat(text.length))
   return `${before}${NOW}${line.slice(at + NOW.length).replace(/^[^│]*/, text => ' '.repeat(text.length))}`
@@ -113,7 +116,7 @@ function barRow(item: VisibleNode, context: TimelineContext): ScreenRow {
   const history = event === undefined || node.again ? undefined : context.histories.of.get(event.id)
   const spans: StyledText[] = [
     [isCursor ? '›' : ' ', 'plain'],
-    ...labelSpans(item, context.open, context.label),
+    ...labelSpans(item, context.labels, context.label),
     [' '.repeat(GAP), 'plain'],
   ]
   spans.push(...barSpans(item, history, context))
@@ -125,14 +128,20 @@ function barRow(item: VisibleNode, context: TimelineContext): ScreenRow {
 }
 
 function barSpans(
-  { event, node }: VisibleNode,
+  { event, node, group }: VisibleNode,
   history: EventHistory | undefined,
-  { shown, scale }: TimelineContext,
+  { shown, scale, claims }: TimelineContext,
 ): readonly StyledText[] {
+  if (group !== undefined) return [cell('', scale.columns)]
   if (event === undefined) return [cell('? missing', scale.columns, 'warn')]
   if (node.again) return [cell('↑ see above', scale.columns, 'dim')]
   if (history === undefined) return [cell('', scale.columns)]
-  return barPieces(history, scale, shown.nowMs, eventDueMs(shown, event))
+  const isRunning = !isFinal(event)
+  return barPieces(history, scale, shown.nowMs, {
+    dueMs: eventDueMs(shown, event),
+    claimEndMs: isRunning ? claimEndMs(event) : undefined,
+    claims: claims.of.get(event.id) ?? [],
+  })
 }
 
 function behindSpan(
@@ -160,27 +169,3 @@ function behindSpan(
 function alignOf(id: Behind): 'left' | 'right' {
   return id === 'status' ? 'left' : 'right'
 }
-
-function legendRow(signs: readonly BarSign[], width: number): ScreenRow {
-  const all: readonly BarSign[] = [...signs, { glyph: '┊', style: 'warn', word: 'due' }]
-  const parts = all.map(({ glyph, style, word }): StyledText[] => [
-    [glyph, style],
-    // Shortens `ready to be claimed` to `ready`.
-    [` ${word.replace(/ (?:to|for) .*/, '')}`, 'dim'],
-  ])
-  return rowOf([[' ', 'plain'], ...joined(parts, '   ')], width)
-}
-
-/** The histories of all events of a stream. */
-interface EventHistories {
-  readonly of: ReadonlyMap<string, EventHistory>
-  readonly extent: Extent
-  /** The symbols of its bars. */
-  readonly signs: readonly BarSign[]
-}
-
-/** Cached per view: computing them scans the whole journal. */
-const historiesOf = cached((view: StreamView): EventHistories => {
-  const of = phasesOf(view.stream.events, view.transactions(), view.time)
-  return { of, extent: extentOf(of.values()), signs: barSigns(of.values()) }
-})

@@ -1,74 +1,58 @@
-import { eventDueMs, type ShownStream, shownStatus, statusWord, styleOf, timeOf } from '../../../formats/stream/view.ts'
+import { eventDueMs, type ShownStream, shownStatus, statusLook, timeOf } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
-import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
+import { cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import { attemptOf, fenceOf, isFinal, isSuperseded, type StreamEvent } from '../../../stream/event.ts'
 import { claimEndMs } from '../../../stream/time/deadlines.ts'
-import type { OpenStream, TreeNode } from '../../data/types.ts'
-import type { Scene } from '../../state/context.ts'
-import { layoutOf, PANES_COLUMNS, WIDE_COLUMNS } from '../../state/layout.ts'
+import type { OpenStream } from '../../data/types.ts'
+import { shownTitles } from '../../state/columns.ts'
+import type { RowGroup, Scene } from '../../state/context.ts'
+import { layoutOf, WIDE_COLUMNS } from '../../state/layout.ts'
 import { shownOf } from '../../state/shown-stream.ts'
 import type { State } from '../../state/state.ts'
 import { emptyRows, noDocument, noMatch } from '../empty.ts'
 import { type Area, cell, filled, rowOf, type ScreenRow, type StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
-import { agoText, dueSpan, type RowTime } from '../times.ts'
-import { type ListWindow, listWindow } from '../window.ts'
-import { openOf, positionsOf } from './open.ts'
+import { columnWidths, type FlexColumn } from '../table.ts'
+import { agoText, dueSpan, type RowTime, tookSpan } from '../times.ts'
+import { listWindow } from '../window.ts'
+import { foldMark, groupText, type LabelContext, labelContext, labelSpans, ownId } from './label.ts'
+import { openOf } from './open.ts'
+import { type VisibleNode, visibleNodes } from './visible-nodes.ts'
 
 /** The thread tree of the open stream: column titles if there is room, and the rows around the cursor. */
 export function treeRows(scene: Scene, area: Area): ScreenRow[] {
   const { state, nowMs } = scene
   const { titles } = layoutOf(state)
-  const columns = treeColumns(area.columns, state.isWide, state.time)
   const isLine = area.columns < LINE_COLUMNS
-  const head = titles > 0 && !isLine ? [titleRow(columns, area.columns)] : []
+  const hasTitles = titles > 0 && !isLine
   const open = openOf(scene)
   const shown = shownOf(open, nowMs)
   if (open === undefined || shown === undefined) return filled(noDocument(scene, area), area)
-  const context: TreeContext = { scene, open, width: area.columns, columns, shown, time: state.time }
-  const rows = visibleNodes(scene, open, listWindow(scene, area.rows - head.length)).map(item =>
-    isLine ? lineRow(item, context) : nodeRow(item, context),
-  )
-  return filled([...head, ...(rows.length > 0 ? rows : emptyTree(scene, open, area))], area)
-}
-
-/** A visible row of the tree. */
-export interface VisibleNode {
-  readonly node: TreeNode
-  readonly event: StreamEvent | undefined
-  /** Position of the node in the whole tree. */
-  readonly at: number
-  readonly isCursor: boolean
-  readonly isFaint: boolean
-  readonly isMarked: boolean
-  /** `folded` if rows below it are hidden, `open` if they are shown. */
-  readonly fold: 'none' | 'open' | 'folded'
-}
-
-/** The rows of the tree in a window. Costs the rows, not the tree. */
-export function visibleNodes(scene: Scene, open: OpenStream, { keys, from, cursor }: ListWindow): VisibleNode[] {
-  const { listing, state } = scene
-  const positions = positionsOf(open.nodes)
-  return keys.flatMap((key, row) => {
-    const at = positions.get(key) ?? -1
-    const node = open.nodes[at]
-    if (node === undefined) return []
-    const next = positions.get(listing.keys[from + row + 1] ?? '') ?? -1
-    const isOpen = next > at && next < node.end
-    return {
-      node,
-      at,
-      event: open.event(node.id),
-      isCursor: key === cursor,
-      isFaint: listing.isFaint(key),
-      isMarked: state.lists.stream.marks.has(key),
-      fold: node.end <= at + 1 ? 'none' : isOpen ? 'open' : 'folded',
-    }
-  })
+  const columns = treeColumns(state)
+  const context: TreeContext = {
+    scene,
+    label: labelContext(scene, open),
+    open,
+    width: area.columns,
+    columns,
+    shown,
+    time: state.time,
+  }
+  const items = visibleNodes(scene, open, listWindow(scene, area.rows - (hasTitles ? 1 : 0)))
+  if (items.length === 0) return filled(emptyTree(scene, open, area), area)
+  if (isLine)
+    return filled(
+      items.map(item => lineRow(item, context)),
+      area,
+    )
+  const placed = { ...context, columns: fittedColumns(items, context) }
+  const head = hasTitles ? [titleRow(placed.columns, area.columns)] : []
+  return filled([...head, ...items.map(item => nodeRow(item, placed))], area)
 }
 
 interface TreeContext extends CellContext {
   readonly scene: Scene
+  readonly label: LabelContext
   readonly open: OpenStream
   readonly width: number
 }
@@ -84,7 +68,7 @@ function nodeRow(item: VisibleNode, context: TreeContext): ScreenRow {
   const [first, ...others] = context.columns
   const spans: StyledText[] = [
     [item.isCursor ? '›' : ' ', 'plain'],
-    ...labelSpans(item, context.open, first?.width ?? 0),
+    ...labelSpans(item, context.label, first?.width ?? 0),
   ]
   for (const column of others) {
     const [text, style] = cellOf(item, column, context)
@@ -99,59 +83,33 @@ export function nodeHighlight({ event, isCursor, isFaint }: VisibleNode): Screen
   return isFaint || (event !== undefined && isSuperseded(event)) ? 'faint' : undefined
 }
 
-function cellOf({ node, event }: VisibleNode, { id, width }: TreeColumn, context: TreeContext): StyledText {
+function cellOf({ node, event, group }: VisibleNode, { id }: TreeColumn, context: TreeContext): StyledText {
+  if (group !== undefined) return id === 'status' ? groupStatus(group) : ['', 'plain']
   if (event === undefined) return id === 'status' ? ['? missing', 'warn'] : ['', 'plain']
   if (node.again) return id === 'status' ? ['↑ see above', 'dim'] : ['', 'plain']
-  return eventCell(id, event, width, context)
+  return eventCell(id, event, context)
 }
 
-/**
- * Tree lines, fold and mark, id and name in exactly `width` columns; for folded events the progress of the events
- * below.
- */
-export function labelSpans(item: VisibleNode, open: OpenStream, width: number): StyledText[] {
-  const progress = item.fold === 'folded' ? progressSpans(open, item.at) : []
-  const badge = progress.reduce((sum, [text]) => sum + widthOf(text), 0)
-  const room = Math.max(0, width - (badge === 0 || badge > width / 2 ? 0 : badge + 1))
-  const front = `${indent(item.node.lines, Math.floor(room / 2))}${foldMark(item)}${item.isMarked ? '•' : ' '}`
-  const label = cell(`${front}${nameOf(item, room - widthOf(front))}`, room)
-  return room === width ? [label] : [label, [' ', 'plain'], ...progress]
+function groupStatus({ word }: RowGroup): StyledText {
+  const look = statusLook(word)
+  return [`${look.glyph} ${safeText(look.word)}`, look.style]
 }
 
-/** With less room there are no tree lines. */
-const LEAST_INDENT = 6
-
-/** Deep levels show only the last of their tree lines: the id must stay readable. */
-function indent(lines: string, width: number): string {
-  if (width < LEAST_INDENT) return ''
-  return lines.length <= width ? lines : `…${lines.slice(lines.length - Math.max(0, width - 1))}`
-}
-
-const FOLD_MARKS = { none: ' ', open: '▾', folded: '▸' } as const
-
-function foldMark({ fold }: VisibleNode): string {
-  return FOLD_MARKS[fold]
-}
-
-/** The id is cut last, and then in the middle: long ids differ at their end. */
-function nameOf({ node, event }: VisibleNode, width: number): string {
-  const id = cutInside(safeText(node.id), width)
-  const left = width - widthOf(id) - 1
-  return event === undefined || event.name === '' || left < 2 ? id : `${id} ${cut(safeText(event.name), left)}`
-}
-
-function progressSpans(open: OpenStream, at: number): StyledText[] {
-  const { done, failed, total } = open.below(at)
-  return [[`${done}/${total}`, 'plain'], ...(failed > 0 ? [[` ✗ ${failed}`, 'bad'] as const] : [])]
-}
+const MISSING = { glyph: '?', style: 'warn', word: 'missing' } as const
 
 /** Without room for columns: glyph, id, status word, and as much of the name as fits. */
-function lineRow(item: VisibleNode, { shown, width }: TreeContext): ScreenRow {
-  const { node, event, isCursor, isMarked } = item
+function lineRow(item: VisibleNode, { shown, open, width }: TreeContext): ScreenRow {
+  const { node, event, isCursor, isMarked, group } = item
+  if (group !== undefined) {
+    const text = `${isCursor ? '›' : ' '}${foldMark(item)} ${groupText(group)}`
+    return rowOf([[text, 'plain']], width, nodeHighlight(item))
+  }
   const state = event === undefined ? '' : shownStatus(shown, event)
-  const { glyph, style } = event === undefined ? { glyph: '?', style: 'warn' as const } : styleOf(state)
-  const word = event === undefined ? 'missing' : node.again ? 'see above' : safeText(statusWord(state))
-  const id = cutInside(safeText(node.id), Math.max(8, width - 10))
+  const look = event === undefined ? MISSING : statusLook(state, event.lc.outcome)
+  const { glyph, style } = look
+  const word = event !== undefined && node.again ? 'see above' : safeText(look.word)
+  const own = node.depth > 4 ? `${node.depth} ${ownId(node, open)}` : node.id
+  const id = cutInside(safeText(own), Math.max(8, width - 10))
   const front = `${isCursor ? '›' : ' '}${foldMark(item)}${isMarked ? '•' : ' '}`
   const name = event === undefined ? '' : `  ${safeText(event.name)}`
   const spans: StyledText[] = [
@@ -164,7 +122,8 @@ function lineRow(item: VisibleNode, { shown, width }: TreeContext): ScreenRow {
 
 function emptyTree(scene: Scene, open: OpenStream, area: Area): ScreenRow[] {
   if (open.nodes.length === 0) return emptyRows(area, 'no events yet', [], 'dim')
-  return scene.state.lists.stream.filter === '' ? [] : noMatch(scene, area, 'event')
+  const { filter, onlyBroken } = scene.state.lists.stream
+  return filter === '' && !onlyBroken ? [] : noMatch(scene, area, 'event')
 }
 
 type TreeColumnId =
@@ -180,12 +139,13 @@ type TreeColumnId =
   | 'tag'
   | 'message'
 
-/** A column of the tree. Its width depends only on the screen: rows that come and go move nothing. */
+/** A column of the tree. */
 interface TreeColumn {
   readonly id: TreeColumnId
   readonly title: string
   readonly width: number
   readonly align: 'left' | 'right'
+  readonly fit: Pick<FlexColumn<never>, 'least' | 'isText' | 'spare'>
 }
 
 /** Blanks between two columns. */
@@ -194,60 +154,67 @@ const TREE_GAP = 2
 const CURSOR_COLUMNS = 1
 /** Narrower trees have lines without columns. */
 const LINE_COLUMNS = 40
+/** More than any label has. */
+const ANY_WIDTH = 500
 
-/** The columns for a screen width; with gaps and cursor they fill it. */
-function treeColumns(columns: number, isWide: boolean, time: State['time']): readonly TreeColumn[] {
-  const base = [...baseColumns(columns, time)]
-  const least = columns < WIDE_COLUMNS ? LEAST_EVENT : ROOMY_EVENT + TREE_GAP + LEAST_MESSAGE
-  for (const column of isWide ? MORE : []) if (eventColumns(columns, [...base, column]) >= least) base.push(column)
-  const room = eventColumns(columns, base)
-  if (columns < WIDE_COLUMNS) return [eventColumn(room), ...base]
-  // Width that the event does not need goes to its message.
-  const part = Math.floor(columns / (isWide ? 4 : 3))
-  const event = Math.max(ROOMY_EVENT, Math.min(part, room - TREE_GAP - LEAST_MESSAGE))
-  const message = room - event - TREE_GAP
-  if (message < LEAST_MESSAGE) return [eventColumn(room), ...base]
-  return [eventColumn(event), ...base, { id: 'message', title: 'MESSAGE', width: message, align: 'left' }]
+/** The columns with the widths that what is shown needs. */
+function fittedColumns(items: readonly VisibleNode[], context: TreeContext): readonly TreeColumn[] {
+  const { columns, scene, width } = context
+  const needed = columns.map(column => {
+    const most = items.reduce((most, item) => Math.max(most, neededWidth(item, column, context)), 0)
+    const shape: FlexColumn<never> = { ...column.fit, title: column.title, cell: () => '' }
+    return { column: shape, content: scene.widths.grown(column.title, most) }
+  })
+  // The table has a gutter of three columns, the tree one.
+  const placed = columnWidths(needed, width + 2)
+  return placed.flatMap(({ column, width }) => {
+    const found = columns.find(({ title }) => title === column.title)
+    return found === undefined ? [] : [{ ...found, width }]
+  })
 }
 
-const LEAST_EVENT = 22
-/** With a message column. */
-const ROOMY_EVENT = 34
-const LEAST_MESSAGE = 10
-
-function eventColumn(width: number): TreeColumn {
-  return { id: 'event', title: 'EVENT', width, align: 'left' }
+function neededWidth(item: VisibleNode, column: TreeColumn, context: TreeContext): number {
+  // The attempt is part of the status where its own column has no room.
+  if (column.id !== 'event') return widthOf(cellOf(item, column, { ...context, columns: [] })[0])
+  const [label, ...badge] = labelSpans(item, context.label, ANY_WIDTH)
+  return widthOf(label?.[0].trimEnd() ?? '') + badge.reduce((sum, [text]) => sum + widthOf(text), 0)
 }
 
-function eventColumns(columns: number, others: readonly TreeColumn[]): number {
-  return columns - CURSOR_COLUMNS - others.reduce((sum, { width }) => sum + width + TREE_GAP, 0)
+/** The chosen columns of a tree, before their widths are known. The event is always the first. */
+function treeColumns(state: State): readonly TreeColumn[] {
+  const titles = shownTitles(state, 'stream').filter(title => title !== 'EVENT')
+  const shown = titles.map(title => COLUMNS.get(title)).filter(found => found !== undefined)
+  const columns = [EVENT, ...shown]
+  return state.time === 'relative'
+    ? columns
+    : columns.map(one => (one.id === 'age' ? { ...one, title: 'CREATED' } : one))
 }
 
-const MORE: readonly TreeColumn[] = [
-  { id: 'attempt', title: 'TRY', width: 3, align: 'right' },
-  { id: 'fence', title: 'FENCE', width: 5, align: 'right' },
-  { id: 'topic', title: 'TOPIC', width: 10, align: 'left' },
-  { id: 'key', title: 'KEY', width: 10, align: 'left' },
-  { id: 'tag', title: 'TAG', width: 10, align: 'left' },
-]
-
-function baseColumns(columns: number, time: State['time']): readonly TreeColumn[] {
-  const isClock = time !== 'relative'
-  const isRoomy = columns >= WIDE_COLUMNS
-  const status: TreeColumn = { id: 'status', title: 'STATUS', width: isRoomy ? 14 : 13, align: 'left' }
-  const due: TreeColumn = { id: 'due', title: 'DUE', width: 11, align: 'right' }
-  if (columns < 52) return [status]
-  if (columns < PANES_COLUMNS) return [status, due]
-  const owner: TreeColumn = { id: 'owner', title: 'OWNER', width: isRoomy ? 20 : 10, align: 'left' }
-  return [
-    status,
-    owner,
-    isClock
-      ? { id: 'age', title: 'CREATED', width: 9, align: 'right' }
-      : { id: 'age', title: 'AGE', width: 7, align: 'right' },
-    due,
-  ]
+function column(
+  id: TreeColumnId,
+  title: string,
+  fit: TreeColumn['fit'],
+  align: TreeColumn['align'] = 'left',
+): TreeColumn {
+  return { id, title, width: 0, align, fit }
 }
+
+const EVENT = column('event', 'EVENT', { least: 22 })
+
+const COLUMNS: ReadonlyMap<string, TreeColumn> = new Map(
+  [
+    column('status', 'STATUS', {}),
+    column('owner', 'OWNER', { least: 8, spare: 2 }),
+    column('age', 'AGE', { spare: 4 }, 'right'),
+    column('due', 'DUE', { spare: 3 }, 'right'),
+    column('attempt', 'TRY', { spare: 6 }, 'right'),
+    column('fence', 'FENCE', { spare: 7 }, 'right'),
+    column('topic', 'TOPIC', { least: 8, spare: 9 }),
+    column('key', 'KEY', { least: 8, spare: 8 }),
+    column('tag', 'TAG', { least: 8, spare: 10 }),
+    column('message', 'MESSAGE', { least: 10, isText: true, spare: 5 }),
+  ].map(one => [one.title, one]),
+)
 
 /** Context of an event's cells. */
 interface CellContext {
@@ -257,22 +224,22 @@ interface CellContext {
 }
 
 /** The text of a cell, not yet fitted. */
-function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context: CellContext): StyledText {
+function eventCell(id: TreeColumnId, event: StreamEvent, context: TreeContext): StyledText {
   switch (id) {
     case 'event':
       return [`${safeText(event.id)} ${safeText(event.name)}`, 'plain']
     case 'status':
       return statusSpan(event, context)
     case 'owner':
-      return ownerSpan(event, width, context)
+      return ownerSpan(event, context)
     case 'age':
-      return [agoText(timeOf(context.shown, event.lc.opened ?? event.created), momentOf(context)), 'plain']
+      return ageSpan(event, context)
     case 'due':
       return dueCell(event, context)
     case 'attempt':
       return [String(attemptOf(event)), 'plain']
     case 'fence':
-      return [String(fenceOf(event) ?? '-'), 'plain']
+      return [String(fenceOf(event) ?? ''), 'plain']
     case 'topic':
       return [safeText(event.topic), 'plain']
     case 'key':
@@ -287,23 +254,34 @@ function eventCell(id: TreeColumnId, event: StreamEvent, width: number, context:
 }
 
 /** Glyph, word and colour of an event's status; with its attempt number unless a column shows it. */
-export function statusSpan(event: StreamEvent, { shown, columns }: Pick<CellContext, 'shown' | 'columns'>): StyledText {
+export function statusSpan(
+  event: StreamEvent,
+  { shown, columns }: Pick<CellContext, 'shown'> & { readonly columns: readonly Pick<TreeColumn, 'id'>[] },
+): StyledText {
   const state = shownStatus(shown, event)
-  const { glyph, style } = styleOf(state)
+  const { glyph, style, word } = statusLook(state, event.lc.outcome)
   if (isSuperseded(event)) return [`${glyph} replaced`, 'dim']
   const attempt = attemptOf(event)
   const number = attempt > 1 && columns.every(({ id }) => id !== 'attempt') ? ` #${attempt}` : ''
-  return [`${glyph} ${safeText(statusWord(state))}${number}`, style]
+  return [`${glyph} ${safeText(word)}${number}`, style]
 }
 
-/** The owner and the time left of its claim; in a narrow column the DUE column shows the latter. */
-function ownerSpan(event: StreamEvent, width: number, { shown }: CellContext): StyledText {
+/** The owner and the time left of its claim; on a narrow screen the DUE column shows the latter. */
+function ownerSpan(event: StreamEvent, { shown, width }: TreeContext): StyledText {
   const { owner } = event.lc
-  if (isFinal(event) || owner === undefined) return ['-', 'plain']
+  if (isFinal(event) || owner === undefined) return ['', 'plain']
   const [left, style] = claimSpan(event, shown.nowMs)
-  if (left === '' || width < 20) return [safeText(owner), style]
-  const name = safeText(owner)
-  return [`${name.length + left.length + 1 > width ? `${name.slice(0, 7)}…` : name} ${left}`, style]
+  return [`${safeText(owner)}${left === '' || width < WIDE_COLUMNS ? '' : ` ${left}`}`, style]
+}
+
+/** Age of an open event; how long one took that has ended. */
+function ageSpan(event: StreamEvent, context: CellContext): StyledText {
+  const { shown, time } = context
+  const from = timeOf(shown, event.lc.opened ?? event.created)
+  const to = timeOf(shown, event.timestamp)
+  if (!isFinal(event) || from === undefined || to === undefined || time !== 'relative')
+    return [from === undefined ? '' : agoText(from, momentOf(context)), 'plain']
+  return [`took ${tookSpan(to - from)}`, 'dim']
 }
 
 /** `41s left` of a claim, `ran out` after its end; `''` without one. */
@@ -313,12 +291,11 @@ export function claimSpan(event: StreamEvent, nowMs: number): StyledText {
   return until > nowMs ? [`${calmSpan(until - nowMs)} left`, 'plain'] : ['ran out', 'warn']
 }
 
-function dueCell(event: StreamEvent, context: CellContext): StyledText {
-  const { shown, columns } = context
+function dueCell(event: StreamEvent, context: TreeContext): StyledText {
+  const { shown, width } = context
   const due = eventDueMs(shown, event)
   if (due !== undefined) return dueSpan(due, momentOf(context))
-  const hasRoom = (columns.find(({ id }) => id === 'owner')?.width ?? 0) >= 20
-  return hasRoom ? ['', 'plain'] : claimSpan(event, shown.nowMs)
+  return width >= WIDE_COLUMNS ? ['', 'plain'] : claimSpan(event, shown.nowMs)
 }
 
 function momentOf({ shown, time }: CellContext): RowTime {

@@ -20,10 +20,9 @@ describe('the preview', () => {
     expect(preview).toMatchObject({
       verb: 'cancel',
       question: 'This cancels orders/1',
-      lines: ['orders/1  ▶ inprocess  2 open events below'],
+      affected: ['orders/1  ▶ inprocess  2 open events below'],
       count: 1,
       confirm: { kind: 'yes' },
-      takesReason: true,
     })
     expect(await bodyOf(world, 'orders/1')).toBe(before)
   })
@@ -34,7 +33,7 @@ describe('the preview', () => {
     await cli(world, ['event', 'advance', 's', '01.00', '--fork', 'X,Y'])
     const preview = await look(await portsOver(world), 'abort', [{ stream: 's', event: '01.00' }])
     expect(preview.question).toBe('This aborts 01.00 of s')
-    expect(preview.lines[0]).toMatch(/^s {2}01\.00 {2}▶ inprocess {2}\d open events below$/)
+    expect(preview.affected[0]).toMatch(/^s {2}01\.00 {2}▶ inprocess {2}\d open events below$/)
   })
 
   test('of several counts them by status, and omits and counts ended ones', async () => {
@@ -42,7 +41,7 @@ describe('the preview', () => {
     await cli(world, ['cancel', 'b'])
     const preview = await look(await portsOver(world), 'cancel', streams('a', 'b', 'c'))
     expect(preview).toMatchObject({ question: 'This cancels 2 streams', count: 2 })
-    expect(preview.lines.at(-1)).toBe('2 streams: 2 inprocess; 1 already final, left out')
+    expect(preview.facts.at(-1)).toBe('2 streams: 2 inprocess; 1 already final, left out')
   })
 
   test('without a target gives the reason', async () => {
@@ -50,17 +49,17 @@ describe('the preview', () => {
     const ports = await portsOver(world)
     expect(await look(ports, 'retry', streams('s'))).toMatchObject({
       question: 'There is nothing to retry',
-      lines: ['s is without a failure'],
+      facts: ['s is without a failure'],
       count: 0,
     })
     await cli(world, ['cancel', 's'])
-    expect(await look(ports, 'cancel', streams('s'))).toMatchObject({ lines: ['s is already final'], count: 0 })
+    expect(await look(ports, 'cancel', streams('s'))).toMatchObject({ facts: ['s is already final'], count: 0 })
     expect(await look(ports, 'abort', streams('nix'))).toMatchObject({
-      lines: ['not tried: there is no stream nix'],
+      facts: ['not tried: there is no stream nix'],
       count: 0,
     })
     expect(await look(ports, 'abort', [{ stream: 's', event: '07' }])).toMatchObject({
-      lines: ['not tried: s has no event 07'],
+      facts: ['not tried: s has no event 07'],
       count: 0,
     })
   })
@@ -72,7 +71,7 @@ describe('the preview', () => {
     const preview = await look(ports, 'retry', streams('s'))
     expect(preview).toMatchObject({
       question: 'This retries s, canceled on request',
-      lines: ['s  ⊘ canceled  1 canceled event'],
+      affected: ['s  ⊘ canceled  1 canceled event'],
       count: 1,
     })
     expect(preview.command('back again')).toContain("retry s --canceled -m 'back again'")
@@ -93,7 +92,7 @@ describe('the preview', () => {
     const ports = await portsOver(world)
     const preview = await look(ports, 'retry', streams('s', 't'))
     expect(preview).toMatchObject({ question: 'This retries 1 stream', count: 1 })
-    expect(preview.lines[0]).toContain('1 failed event; 1 canceled event left as they are')
+    expect(preview.affected[0]).toContain('1 failed event; 1 canceled event left as they are')
     await carry(ports, preview)
     expect(await statuses(world, 's')).toMatchObject({ '01.00': 'init', '02.00': 'canceled' })
   })
@@ -104,7 +103,7 @@ describe('the preview', () => {
     const ports = await portsOver(world)
     const preview = await look(ports, 'abort', streams('bad', 'good'))
     expect(preview).toMatchObject({ count: 1, question: 'This aborts 1 stream' })
-    expect(preview.lines[0]).toMatch(/^bad {3}✗ not tried {2}.*\[bad-document\]$/)
+    expect(preview.affected[0]).toMatch(/^bad {3}✗ not tried {2}.*\[bad-document\]$/)
     expect(wordsOf(await carry(ports, preview))).toEqual(['done good', 'failed bad'])
   })
 
@@ -195,7 +194,7 @@ describe('the change', () => {
     await cli(world, ['event', 'fail', 's', '01.00', '--owner', 'w'])
     const ports = await portsOver(world)
     const preview = await look(ports, 'retry', streams('s'))
-    expect(preview.lines).toEqual(['s  ▶ inprocess  1 failed event'])
+    expect(preview.affected).toEqual(['s  ▶ inprocess  1 failed event'])
     expect(wordsOf(await carry(ports, preview, 'gateway is back'))).toEqual(['done s'])
     expect(await statuses(world, 's')).toMatchObject({ '01.00': 'init' })
   })
@@ -289,7 +288,7 @@ test('a store that does not answer makes the preview throw, and the change repor
 test('a closed stdout does not end the program during a change; afterwards it does again', async () => {
   const world = await worldOf(['s'])
   const { runtime } = fakeRuntime(world, ['top'])
-  const ports = portsOf(await runtime.openStore({}), { mayUnlock: true }, runtime)
+  const ports = portsOf(await runtime.openStore({}), { mayUnlock: true, onSwitch: async () => {} }, runtime)
   const kinds: string[] = []
   const preview = await look(ports, 'cancel', streams('s'))
   await ports.carryOut(preview, '', () => void kinds.push(runtime.kind), never)

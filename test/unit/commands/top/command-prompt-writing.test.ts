@@ -20,7 +20,11 @@ async function dashboardOf(names: readonly string[], onChange: () => void = () =
   const { runtime } = fakeRuntime(world, ['top'], { store })
   const stopped: (readonly string[])[] = []
   const opened = await runtime.openStore({})
-  const ports = portsOf(opened, { mayUnlock: true, onStopped: lines => void stopped.push(lines) }, runtime)
+  const ports = portsOf(
+    opened,
+    { mayUnlock: true, onSwitch: async () => {}, onStopped: lines => void stopped.push(lines) },
+    runtime,
+  )
   return { runtime, kinds, ports, stopped }
 }
 

@@ -217,3 +217,27 @@ test('foreign texts and raw XML are made safe', async () => {
   expect(text).toContain('<x>')
   expect(text.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u202e]/)
 })
+
+describe('completion', () => {
+  test('has commands, flags, values and streams, as they are typed', async () => {
+    const ports = await portsOver(newWorld())
+    const words = (line: string) => ports.completeLine(line, never)
+    expect(await words('canc')).toEqual(['cancel'])
+    expect(await words('ls --over')).toEqual(['--overdue'])
+    expect(await words('ls --status init,comp')).toEqual(['init,completed'])
+    expect(await words('ls --match ')).toEqual([])
+    expect(await words("show 'x")).toEqual([])
+  })
+
+  test('has the streams of the store of the dashboard, quoted for the line', async () => {
+    const world = await worldOf('orders/a b', 'other')
+    const ports = await portsOver(world)
+    expect(await ports.completeLine('show or', never)).toEqual(['orders/a\\ b'])
+    expect(await ports.runLine('show orders/a\\ b', false, never)).toMatchObject({ exit: 0 })
+  })
+
+  test('is not a command that users can run', async () => {
+    const ports = await portsOver(newWorld())
+    expect(await ports.runLine('__complete bash -- x', false, never)).toMatchObject({ exit: 2 })
+  })
+})

@@ -62,7 +62,7 @@ describe('no foreign control byte leaves the ports', () => {
     ]) {
       const preview = await look(ports, verb, targets)
       const { confirm } = preview
-      expectSafe([preview.question, ...preview.lines, preview.command('why')])
+      expectSafe([preview.question, ...preview.affected, ...preview.facts, preview.command('why')])
       if (confirm.kind === 'type') expectSafe([confirm.text, confirm.what])
       const { outcomes, end } = await carry(ports, preview)
       expectSafe([...outcomes.map(({ text }) => text), ...end.lines])

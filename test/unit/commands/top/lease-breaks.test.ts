@@ -16,7 +16,7 @@ const ID = '11111111-1111-4111-8111-111111111111'
 
 const state = async (world: World, name = 's') => (await world.store.read(name))?.lease.state
 
-test('the preview names the holder and asks for a reason and the name of the stream', async () => {
+test('the preview names the holder and asks for the name of the stream', async () => {
   const ports = await portsOver(await leased('s'))
   const preview = await look(ports, 'break', [{ stream: 's', event: '01.00' }])
   expect(preview).toMatchObject({
@@ -24,9 +24,8 @@ test('the preview names the holder and asks for a reason and the name of the str
     question: 'This breaks the lease of s',
     count: 1,
     confirm: { kind: 'type', text: 's', what: 'the name of the stream' },
-    takesReason: true,
   })
-  expect(preview.lines[0]).toMatch(/^s {2}leased by worker-7@testhost \(pid 41\) for 0s, "repair"/)
+  expect(preview.affected[0]).toMatch(/^s {2}leased by worker-7@testhost \(pid 41\) for 0s, "repair"/)
   expect(preview.command('')).toBe('leasectl lease break s')
   expect(preview.command('gone')).toBe('leasectl lease break s -m gone')
 })
@@ -72,8 +71,8 @@ test('of several streams only the leased ones are broken, after their number was
     count: 2,
     confirm: { kind: 'type', text: '2', what: 'the number of leases' },
   })
-  expect(preview.lines).toContain('1 stream not leased, left out')
-  expect(preview.lines).toContain('1 stream no longer there')
+  expect(preview.facts).toContain('1 stream not leased, left out')
+  expect(preview.facts).toContain('1 stream no longer there')
   const carried = await carry(ports, preview)
   expect(wordsOf(carried)).toEqual(['done a', 'done b'])
   expect(carried.end.lines[0]).toBe('2 done; 1 not leased, left out')
@@ -81,7 +80,7 @@ test('of several streams only the leased ones are broken, after their number was
 
 test('without a lease the preview has no target', async () => {
   const preview = await look(await portsOver(await leased()), 'break', streams('free'))
-  expect(preview).toMatchObject({ question: 'There is no lease to break', count: 0, lines: ['no lease is held'] })
+  expect(preview).toMatchObject({ question: 'There is no lease to break', count: 0, facts: ['no lease is held'] })
 })
 
 test('a name that cannot be typed is not prompted for', async () => {

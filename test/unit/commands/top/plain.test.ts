@@ -110,6 +110,23 @@ test('--accessible prints lines on a terminal too, without moving the cursor', a
   expect(ran.stdout.replace(/\u001b\[[\d;]*m/g, '')).not.toMatch(/[\u001b\r]/)
 })
 
+test('--accessible prints a sentence for each stream and one for all, up to the limit', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a', '--fork', 'Pay,Ship', '--timeout', '1h'])
+  await cli(world, ['abort', 'a', '-e', '01.00', '-m', 'card refused'])
+  await cli(world, ['init', 'b'])
+  await cli(world, ['cancel', 'b', '-m', 'withdrawn'])
+  await cli(world, ['init', 'n/ze\u200bro'])
+  const ran = await plain(world, 'top --accessible --limit 2', [nothing, nothing])
+  expect(ran.stdout.split('\n').slice(0, 3)).toEqual([
+    'a: failing, 1 of 3 events ended, 1 failed, waits on 02.00, due in 1h, 0s old; first failure 01.00 Pay: card refused',
+    'b: canceled, 1 of 1 event ended, 1 canceled; first failure 00 Start: withdrawn',
+    '3 streams, 2 open, 1 failed, 1 canceled; 1 stream not listed, --limit lists more',
+  ])
+  const all = await plain(world, 'top', [nothing, nothing], { env: { ACCESSIBLE: '1' } })
+  expect(all.stdout).toContain('n/ze\\u{200b}ro: inprocess, 0 of 1 event ended')
+})
+
 test.each([
   [new NotPermitted('no rights'), 4],
   [new ContainerMissing('no container'), 3],

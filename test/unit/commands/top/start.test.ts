@@ -38,9 +38,29 @@ test('flags and STREAM become its options', async () => {
 test('on a terminal the dashboard opens, locked, with the usual interval of the store; quit is 0', async () => {
   const { exit, stdout, stderr, options } = await started('top')
   expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: '', stderr: '' })
-  expect(options).toMatchObject({ writes: 'locked', intervalMs: 1_000, isAscii: false, time: 'relative' })
+  expect(options).toMatchObject({ writes: 'locked', intervalMs: 100, isAscii: false, time: 'relative' })
   expect(options).not.toHaveProperty('stream')
   expect(options).not.toHaveProperty('filter')
+})
+
+test.each([
+  ['top', { LANG: 'C' }, true],
+  ['top', { LANG: 'de_DE.ISO-8859-1' }, true],
+  ['top', { LANG: 'de_DE.UTF-8' }, false],
+  ['top', { LC_ALL: 'C.utf8', LANG: 'C' }, false],
+  ['top', { LC_CTYPE: 'POSIX', LANG: 'en_US.UTF-8' }, true],
+  ['top', {}, false],
+  ['top', { TERM: 'vt100', LANG: 'C.UTF-8' }, true],
+  ['top', { TERM: 'linux' }, true],
+  ['top --no-ascii', { LANG: 'C' }, false],
+  ['top --ascii', { LANG: 'C.UTF-8' }, true],
+])('%s in the environment %j draws ASCII: %s', async (line, env, isAscii) => {
+  expect((await started(line, { env })).options?.isAscii).toBe(isAscii)
+})
+
+test('bell and mouse are off unless asked for', async () => {
+  expect((await started('top')).options).toMatchObject({ bell: false, mouse: false })
+  expect((await started('top --bell --mouse')).options).toMatchObject({ bell: true, mouse: true })
 })
 
 test('it receives the flags', async () => {
@@ -186,4 +206,53 @@ test.each([
   const world = newWorld()
   await cli(world, ['init', 'orders/1'])
   expect((await cli(world, ['__complete', 'zsh', '--', line])).stdout).toContain(text)
+})
+
+describe('another store', () => {
+  /** Switches to contexts in turn, and quits in the last store. */
+  async function switching(line: string, contexts: readonly string[], protectedOthers: readonly string[] = []) {
+    const opened: DashboardOptions[] = []
+    const others = Object.fromEntries(contexts.map(context => [context, newWorld().store]))
+    const dashboard = async (options: DashboardOptions) => {
+      opened.push(options)
+      const next = contexts[opened.length - 1]
+      if (next !== undefined) await options.ports.switchStore(next)
+      return { kind: 'quit' } as const
+    }
+    const ran = await cli(newWorld(), line.split(' '), { ...SCREEN, dashboard, others, protectedOthers })
+    return { ...ran, opened, others }
+  }
+
+  test('is shown when the user switches to its context; quit then ends the program', async () => {
+    const { exit, opened, others } = await switching(
+      'top --match a/**',
+      ['azurite:dev', 'azurite:prod'],
+      ['azurite:prod'],
+    )
+    expect(exit).toBe(0)
+    expect(opened.map(({ ports }) => ports.address)).toEqual(['memory:', 'azurite:dev', 'azurite:prod'])
+    expect(opened.map(({ ports }) => ports.isProtected)).toEqual([false, false, true])
+    expect(opened[2]?.ports.store).toBe(others['azurite:prod'])
+    expect(opened[2]?.ports.commandFor({ kind: 'leases' })).toContain('--store azurite:prod')
+    expect(opened.map(({ selection }) => selection)).toEqual(
+      ["'a/**'", "'a/**'", "'a/**'"].map(glob => `--match ${glob}`),
+    )
+  })
+
+  test('is locked again, and shows its list of streams', async () => {
+    const { opened } = await switching('top orders/1 --write', ['azurite:dev'])
+    expect(opened.map(({ writes, stream }) => [writes, stream])).toEqual([
+      ['unlocked', 'orders/1'],
+      ['locked', undefined],
+    ])
+    const { opened: never } = await switching('top --read-only', ['azurite:dev'])
+    expect(never[1]?.writes).toBe('never')
+  })
+
+  test('that does not exist is an error, and the dashboard stays', async () => {
+    const { exit, opened } = await switching('top', [])
+    const missing = opened[0]?.ports.switchStore('sqlite:/nowhere/none.db')
+    await expect(missing).rejects.toThrow()
+    expect([exit, opened.length]).toEqual([0, 1])
+  })
 })

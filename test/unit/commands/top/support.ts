@@ -10,7 +10,12 @@ export async function portsOver(
   more: { readonly mayUnlock?: boolean } = {},
 ): Promise<Ports> {
   const { runtime } = fakeRuntime(world, ['top'], setting)
-  const options = { mayUnlock: true, ...(filterArgv === undefined ? {} : { filterArgv }), ...more }
+  const options = {
+    mayUnlock: true,
+    onSwitch: async () => {},
+    ...(filterArgv === undefined ? {} : { filterArgv }),
+    ...more,
+  }
   return portsOf(await runtime.openStore({}), options, runtime)
 }
 

@@ -59,7 +59,7 @@ test('the JSON has claims as objects and says whether one has ended and whether 
 
 test('the status may be foreign, have errors below, or be missing', () => {
   expect(row(stream({ status: 'paused' }))[1]).toBe('? paused')
-  expect(row(stream({ status: 'completed', outcome: 'errors' }))[1]).toBe('✓ completed (errors)')
+  expect(row(stream({ status: 'completed', outcome: 'errors' }))[1]).toBe('± with errors')
   expect(row(stream({ status: '' }))[1]).toBe('? no status')
 })
 

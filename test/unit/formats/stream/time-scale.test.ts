@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { columnOf, timeAxis } from '../../../../src/formats/stream/time-scale.ts'
+import { columnOf, positionOf, timeAt, timeAxis, withFolds } from '../../../../src/formats/stream/time-scale.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 const scale = (ms: number, columns = 50) => ({ fromMs: NOON, toMs: NOON + ms, columns })
@@ -35,5 +35,29 @@ it('the scale never exceeds its columns, whatever the time', () => {
         expect(columnOf(scale(ms, columns), NOON + ms)).toBe(ms === 0 ? 0 : columns - 1)
       },
     ),
+  )
+})
+
+it('a folded gap takes eight columns and shows its length', () => {
+  const hour = 3_600_000
+  const fold = { fromMs: NOON + hour, toMs: NOON + 25 * hour }
+  const folded = withFolds(scale(26 * hour, 60), [fold])
+  expect(timeAxis(folded, 'relative')).toBe('│0s          │30m         ╱  1d  ╱│+0s         │+30m')
+  expect([columnOf(folded, fold.fromMs), columnOf(folded, fold.toMs)]).toEqual([26, 34])
+})
+
+it('a position and its time agree, with folds or without', () => {
+  const gap = fc.record({ from: fc.integer({ min: 1, max: 400 }), length: fc.integer({ min: 1, max: 400 }) })
+  fc.assert(
+    fc.property(fc.option(gap), fc.integer({ min: 40, max: 200 }), fc.nat(1_000), (found, columns, minute) => {
+      const folds =
+        found === null
+          ? []
+          : [{ fromMs: NOON + found.from * 60_000, toMs: NOON + (found.from + found.length) * 60_000 }]
+      const folded = withFolds(scale(60_000_000, columns), folds)
+      const ms = NOON + minute * 60_000
+      expect(timeAt(folded, positionOf(folded, ms))).toBeCloseTo(ms, -1)
+      expect(columnOf(folded, ms)).toBeLessThan(columns)
+    }),
   )
 })

@@ -40,13 +40,13 @@ const event = (id: string, next = '', more: EventText = {}): EventText => ({
   ...more,
 })
 
-const shown = ({ nodes }: OpenStream) => nodes.map(({ key, lines, end }) => `${lines}${key} ${end}`)
+const shown = ({ nodes }: OpenStream) => nodes.map(({ key, parent, end }) => `${key} ${parent} ${end}`)
 
 describe('the nodes of the tree', () => {
   const forked = [event('00', '01|02'), event('01', '01.00'), event('01.00'), event('02')]
 
   it('are in the order of the threads, and know the end of the nodes below them', () => {
-    expect(shown(opened(forked))).toEqual(['00 4', '├─01 3', '│ └─01.00 3', '└─02 4'])
+    expect(shown(opened(forked))).toEqual(['00 -1 4', '01 0 3', '01.00 1 3', '02 0 4'])
   })
 
   it('are the same array as long as the structure is the same, whatever changes in the events', () => {

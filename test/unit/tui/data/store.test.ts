@@ -28,6 +28,36 @@ describe('the table of streams', () => {
     expect(data.streams.membership).toBe(2)
   })
 
+  it('keeps the state before the changes of a second, and none for a new stream', () => {
+    const data = new DataStore()
+    const before = () => data.streams.get('a')?.previous
+    data.putStreams([row('a')], NOW)
+    expect(before()).toBeUndefined()
+    data.putStreams([row('a', 2)], NOW + 5_000)
+    data.putStreams([row('a', 3)], NOW + 5_900)
+    expect([before()?.item.summary?.version, before()?.atMs]).toEqual([1, NOW + 5_000])
+    data.putStreams([row('a', 4)], NOW + 6_100)
+    expect([before()?.item.summary?.version, before()?.atMs]).toEqual([3, NOW + 6_100])
+  })
+
+  it('counts what fails after the first complete listing, new streams included', () => {
+    const data = new DataStore()
+    const failing = (name: string, failed: number, version = 1) => {
+      const found = summary({ version, failed, failedId: '01.00', failedName: 'Pay', failure: 'card refused' })
+      return fromListing(
+        { name, etag: `${name}-${version}`, size: 1, modifiedMs: NOW, lease: FREE, summary: found },
+        found,
+      )
+    }
+    data.putStreams([failing('a', 3)], NOW)
+    data.completeStreams()
+    expect(data.failures).toEqual({ count: 0, latest: undefined })
+    data.putStreams([failing('a', 5, 2), failing('b', 1)], NOW)
+    expect(data.failures).toEqual({ count: 3, latest: { stream: 'b', text: '01.00 Pay card refused' } })
+    data.putStreams([failing('a', 4, 3)], NOW)
+    expect(data.failures.count).toBe(3)
+  })
+
   it('counts changes by versions in moving time intervals', () => {
     const data = new DataStore()
     data.putStreams([row('a')], NOW)

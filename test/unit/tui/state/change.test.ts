@@ -118,10 +118,13 @@ describe('the confirmation dialog', () => {
   it('begins the change with enter on yes and no other key', () => {
     const there = asked().type('lost').press('tab', 'tab', 'enter')
     expect(there.effectsOf('carry-out')).toMatchObject([{ reason: 'lost', preview: { count: 1 } }])
-    expect(there.state).toMatchObject({
-      dialog: { kind: 'outcomes', top: 0 },
-      batch: { outcomes: [], isStopping: false, end: undefined },
-    })
+    expect(there.state).toMatchObject({ batch: { outcomes: [], isStopping: false, end: undefined } })
+  })
+
+  it('makes room for the outcomes of several targets, and only for those', () => {
+    const of = (count: number) => stage().press('c').previewed({ count }).press('tab', 'tab', 'enter').state.dialog
+    expect(of(1)).toBeUndefined()
+    expect(of(2)).toEqual({ kind: 'outcomes', top: 0 })
   })
 
   it('starts at the reason, and enter moves to no', () => {
@@ -131,10 +134,22 @@ describe('the confirmation dialog', () => {
     expect(there.state.dialog).toBeUndefined()
   })
 
-  it('starts at no if there is no reason', () => {
-    expect(dialogOf(stage().press('L').state).focus).toBe('no')
-    expect(dialogOf(stage().press('L').previewed({ takesReason: false }).state).focus).toBe('no')
-    expect(dialogOf(stage().press('c').previewed({ takesReason: false }).state).focus).toBe('no')
+  it('starts at the name of a lease, which can be typed before the preview has arrived', () => {
+    const there = stage().press('L').type('a')
+    expect(dialogOf(there.state)).toMatchObject({ focus: 'typed', typed: { text: 'a' } })
+    there.previewed({ confirm: { kind: 'type', text: 'ab', what: 'the name of the stream' } }).type('b')
+    expect(dialogOf(there.state)).toMatchObject({ focus: 'typed', typed: { text: 'ab' } })
+    expect(there.press('enter', 'right', 'enter').effectsOf('carry-out')).toHaveLength(1)
+  })
+
+  it('scrolls its list of targets, in the field by pages, and stays within it', () => {
+    const affected = Array.from({ length: 100 }, (_, at) => `s${at}`)
+    const there = stage().press('c').previewed({ affected, count: 100 })
+    expect(dialogOf(there.press('pagedown').state)).toMatchObject({ top: 29, focus: 'reason' })
+    expect(dialogOf(there.press('tab', 'j', 'j', 'k').state)).toMatchObject({ top: 30, focus: 'no' })
+    expect(dialogOf(there.press(...Array.from({ length: 20 }, () => 'ctrl-f')).state).top).toBe(71)
+    expect(dialogOf(there.act({ kind: 'resize', size: { columns: 80, rows: 200 } }).state).top).toBe(0)
+    expect(dialogOf(there.press('pageup').state).top).toBe(0)
   })
 
   it.each([
@@ -153,9 +168,12 @@ describe('the confirmation dialog', () => {
   it('cycles with tab and the arrows, and skips inactive fields', () => {
     const focus = (there: Stage) => (key: string) => dialogOf(there.press(key).state).focus
     expect(['tab', 'down', 'tab'].map(focus(asked()))).toEqual(['no', 'yes', 'reason'])
-    expect(
-      ['shift-tab', 'up', 'left', 'right'].map(focus(stage().press('L').previewed({ takesReason: false }))),
-    ).toEqual(['yes', 'no', 'yes', 'no'])
+    expect(['tab', 'left', 'right', 'right'].map(focus(stage().press('L').previewed(BIG)))).toEqual([
+      'no',
+      'typed',
+      'typed',
+      'typed',
+    ])
     expect(['tab', 'tab', 'tab', 'tab'].map(focus(stage().press('c').previewed(BIG)))).toEqual([
       'typed',
       'no',
@@ -175,7 +193,7 @@ describe('the confirmation dialog', () => {
   })
 
   it('ignores keys typed before the preview arrived', () => {
-    const there = stage().press('L').press('y', 'tab', 'right', 'y').previewed({ takesReason: false })
+    const there = stage().press('L').press('tab', 'y', 'enter').press('L', 'tab', 'y').previewed(BIG)
     expect(dialogOf(there.state).focus).toBe('no')
     const other = stage().press('c').type('hm').press('tab', 'tab', 'tab', 'y').previewed()
     expect([dialogOf(other.state).focus, other.effectsOf('carry-out')]).toEqual(['no', []])

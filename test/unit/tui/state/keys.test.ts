@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { hintsOf } from '../../../../src/tui/state/hints.ts'
-import { bindingFor, HELP, KEYS, keyLabel } from '../../../../src/tui/state/keys.ts'
+import { hintsOf } from '../../../../src/tui/state/keys/hints.ts'
+import { bindingFor, HELP, keyLabel } from '../../../../src/tui/state/keys/keys.ts'
+import { KEYS } from '../../../../src/tui/state/keys/table.ts'
 import { SCREENS, type State } from '../../../../src/tui/state/state.ts'
 import { openStream } from '../support/open-stream.ts'
 import { Stage } from '../support/stage.ts'
@@ -11,26 +12,37 @@ const stage = (options: ConstructorParameters<typeof Stage>[1] = {}) => new Stag
 const hints = ({ state }: { readonly state: State }) => hintsOf(state).map(({ keys, does }) => `${keys} ${does}`)
 
 describe('the key table', () => {
-  it('gives each key one meaning on each screen', () => {
-    for (const screen of SCREENS) {
-      const keys = KEYS.filter(({ screens }) => screens === undefined || screens.includes(screen)).flatMap(
-        ({ keys }) => keys,
-      )
+  it('gives each key one meaning on each screen and pane', () => {
+    const places = SCREENS.flatMap(screen => (['tree', 'timeline', 'xml'] as const).map(pane => ({ screen, pane })))
+    for (const place of places) {
+      const there = KEYS.filter(({ screens, panes }) => {
+        return (screens?.includes(place.screen) ?? true) && (panes?.includes(place.pane) ?? true)
+      })
+      const keys = there.flatMap(({ keys }) => keys)
       expect(new Set(keys).size).toBe(keys.length)
-      for (const key of keys) expect(bindingFor({ key }, { screen })?.keys).toContain(key)
+      for (const key of keys) expect(bindingFor({ key }, place)?.keys).toContain(key)
     }
   })
 
   it('gives no meaning to keys of other screens', () => {
-    expect(bindingFor({ key: 'h' }, { screen: 'streams' })).toBeUndefined()
-    expect(bindingFor({ key: 'c' }, { screen: 'watchdog' })).toBeUndefined()
-    expect(bindingFor({ key: 'x' }, { screen: 'streams' })).toBeUndefined()
+    expect(bindingFor({ key: 'h' }, { screen: 'streams', pane: 'tree' })).toBeUndefined()
+    expect(bindingFor({ key: 'c' }, { screen: 'watchdog', pane: 'tree' })).toBeUndefined()
+    expect(bindingFor({ key: 'x' }, { screen: 'streams', pane: 'tree' })).toBeUndefined()
   })
 
   it('is complete in the help, in groups', () => {
-    expect(HELP.map(({ title }) => title).sort()).toEqual(['Change', 'Move', 'Program', 'Screens', 'Select', 'View'])
+    expect(HELP.map(({ title }) => title).sort()).toEqual([
+      'Change',
+      'Move',
+      'Program',
+      'Screens',
+      'Select',
+      'Texts',
+      'View',
+    ])
     expect(
-      HELP.flatMap(({ lines }) => lines)
+      HELP.filter(({ title }) => title !== 'Texts')
+        .flatMap(({ lines }) => lines)
         .map(({ does }) => does)
         .sort(),
     ).toEqual(KEYS.map(({ does }) => does).sort())
@@ -63,6 +75,16 @@ describe('the keys in the footer', () => {
     expect(hints(stage().press('/', 'a', 'enter'))[0]).toBe('esc clear filter')
     expect(hints(stage({ stream: 'a' }).press('y'))[0]).toBe('esc tree')
     expect(hints(stage().press('3', 'enter'))[0]).toBe('esc leases')
+  })
+
+  it('are those of the text in the XML, in focused details and on the whole screen', () => {
+    const text = { title: 'a', text: { lines: ['x'] } }
+    const there = new Stage({ ...worldWith({ streams: ['a'] }), pageOf: () => text })
+    expect(hints(there.press('d', 'tab'))).toEqual(['tab list', '/ search', 'w do not wrap'])
+    expect(hints(there.press('w', '/', 'x', 'enter', 'enter'))).toEqual(expect.arrayContaining(['esc back', 'C copy']))
+    expect(hints(there.press('/', 'x', 'enter'))).toEqual(
+      expect.arrayContaining(['esc clear search', 'n/N next, previous']),
+    )
   })
 
   it('omit keys without effect in the XML', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { layoutOf } from '../../../../src/tui/state/layout.ts'
 import type { State } from '../../../../src/tui/state/state.ts'
 import { openStream } from '../support/open-stream.ts'
 import { Stage } from '../support/stage.ts'
@@ -10,15 +9,32 @@ const OPEN = openStream('a', [
   { id: '01.00', name: 'Left', status: 'inprocess', prev: '00' },
   { id: '02.00', name: 'Right', status: 'inprocess', prev: '00' },
 ])
-const WORLD = worldWith({ streams: ['a', 'b'], open: OPEN, activity: [activity('b', 7), activity('a', 3)] })
+const limit = {
+  event: '02.00',
+  name: 'Right',
+  kind: 'never-started',
+  timeout: '1',
+  dueMs: 0,
+  action: 'notify',
+} as const
+const claim = { id: '01.00', name: 'Left', owner: 'w1', attempt: 1, sinceMs: 0, lastSeenMs: 0, claimEndMs: 0 }
+const WORLD = worldWith({
+  streams: ['a', 'b'],
+  open: OPEN,
+  activity: [activity('b', 7), activity('a', 3)],
+  watchdog: { next: [{ stream: 'a', dueMs: 0, limit }] },
+  workers: {
+    rows: [{ key: 'a\n01.00', owner: 'w1', stream: 'a', event: '01.00', claim, atMs: undefined, done: 0, failed: 0 }],
+  },
+})
 
 const stage = (options: ConstructorParameters<typeof Stage>[1] = {}) => new Stage(WORLD, options)
 const screenOf = ({ screen, pane, stream }: State) => `${screen} ${stream} ${pane}`
 
 describe('screens', () => {
   it('have digits', () => {
-    const seen = ['3', '4', '5', '1'].map(key => stage().press(key).state.screen)
-    expect(seen).toEqual(['leases', 'watchdog', 'activity', 'streams'])
+    const seen = ['3', '4', '5', '6', '1'].map(key => stage().press(key).state.screen)
+    expect(seen).toEqual(['leases', 'watchdog', 'activity', 'workers', 'streams'])
   })
 
   it('require a stream for the second', () => {
@@ -30,7 +46,7 @@ describe('screens', () => {
   it('report a lack of details, and keep the pane', () => {
     const small = (columns: number, rows: number) => stage().act({ kind: 'resize', size: { columns, rows } }).press('d')
     for (const there of [small(71, 40), small(120, 15)]) {
-      expect(there.notice).toBe('no room for details: 72 columns and 16 rows are needed')
+      expect(there.notice).toBe('no room for details: 72 columns and 16 rows are needed; o shows all of them')
       expect(there.state.isDetailOpen).toBe(false)
     }
     expect(small(72, 16)).toMatchObject({ notice: undefined, state: { isDetailOpen: true } })
@@ -48,10 +64,21 @@ describe('screens', () => {
     ['3', 'a'],
     ['4', 'a'],
     ['5', 'b'],
+    ['6', 'a'],
   ])('%s opens the stream under the cursor', (digit, name) => {
     const there = stage().press(digit, 'enter')
     expect(screenOf(there.state)).toBe(`stream ${name} tree`)
     expect(there.press('escape').state.screen).toBe(stage().press(digit).state.screen)
+  })
+
+  it.each([
+    ['4', '02.00'],
+    ['6', '01.00'],
+  ])('%s opens the stream on the event of the row, though it was filtered or folded away', (digit, event) => {
+    expect(stage().press(digit, 'enter').cursor).toBe(event)
+    const before = stage().press('enter', 'h', '/').type('nothing').press('enter', digit)
+    const there = before.press('enter')
+    expect([there.cursor, there.list.filter, there.state.folded.size]).toEqual([event, '', 0])
   })
 
   it('open a stream with its timeline or XML at once', () => {
@@ -65,8 +92,11 @@ describe('screens', () => {
   })
 
   it('accept only their own keys', () => {
-    const there = stage().press('D', 'h', 'l', 'f5', 'ä')
-    expect([there.effects, there.state]).toEqual([[], stage().state])
+    const there = stage()
+    for (const key of ['D', 'h', 'l', 'f5', 'ä']) {
+      there.press(key)
+      expect([there.effects, { ...there.state, notice: undefined }]).toEqual([[], stage().state])
+    }
     expect(there.press('4', 'D').effects).toEqual([{ kind: 'dry-run' }])
   })
 })
@@ -81,7 +111,7 @@ describe('an opened stream', () => {
   it('starts afresh if another was', () => {
     const there = stage().press('enter', 'h', 'j', '/').type('x').press('enter')
     const { state } = there.press('1', 'j', 'enter')
-    expect(state).toMatchObject({ stream: 'b', paneTop: 0, lists: { stream: { filter: '', cursor: undefined } } })
+    expect(state).toMatchObject({ stream: 'b', lists: { stream: { filter: '', cursor: undefined } } })
     expect(state.folded.size).toBe(0)
   })
 })
@@ -138,67 +168,9 @@ describe('the thread tree', () => {
 
   it('ignores keys while another stream is still shown', () => {
     const there = stage({ stream: 'other' }).press('enter', 'h', 'l', 'j', 'space', 'y', 'G', 'n')
-    expect(there.state).toMatchObject({ paneTop: 0, folded: new Set() })
+    expect(there.state).toMatchObject({ folded: new Set() })
   })
 })
-
-describe('the XML pane', () => {
-  const long = openStream('a', documentOf(100))
-  const xml = () => new Stage(worldWith({ open: long }), { stream: 'a' }).press('y')
-  /** 40 rows without header, footer and column titles. */
-  const height = 36
-
-  it('scrolls within its bounds', () => {
-    expect(xml().press('j', 'j', 'k').state.paneTop).toBe(1)
-    expect(xml().press('k').state.paneTop).toBe(0)
-    expect(xml().press('pagedown').state.paneTop).toBe(height - 1)
-    expect(xml().press('G').state.paneTop).toBe(long.text.length - height)
-    expect(xml().press('G', 'j', 'pagedown').state.paneTop).toBe(long.text.length - height)
-    expect(xml().press('G', 'g').state.paneTop).toBe(0)
-  })
-
-  it('stays within its bounds when the document shrinks', () => {
-    const there = xml().press('G')
-    there.world = worldWith({ open: OPEN })
-    expect(there.act({ kind: 'tick' }).state.paneTop).toBe(0)
-  })
-
-  it('leaves room for the reason why the document is unreadable', () => {
-    const there = new Stage(worldWith({ open: { ...long, presence: 'unreadable' } }), { stream: 'a' })
-    expect(there.press('y', 'G').state.paneTop).toBe(long.text.length - height + 1)
-  })
-
-  it('jumps to lines that match the filter', () => {
-    const there = xml().press('/').type('e42').press('enter', 'n')
-    expect(long.text[there.state.paneTop]).toContain('E42')
-    expect(there.press('n').notice).toBeUndefined()
-    expect(xml().press('n').notice).toContain('no filter')
-    expect(xml().press('/').type('nowhere').press('enter', 'n').notice).toContain('no line')
-  })
-
-  it('continues from matches near its end, all visible at once, to the first one', () => {
-    const there = xml().press('/').type('e9').press('enter', 'N')
-    expect(there.state.paneTop).toBe(long.text.length - height)
-    expect(long.text[there.press('n').state.paneTop]).toContain('"E9"')
-  })
-
-  it('has no cursor to mark, fold or move', () => {
-    const { state } = xml().press('space', '*', 'h', 'l', 'enter', 'j')
-    expect(state.lists.stream).toMatchObject({ cursor: undefined, marks: new Set(), moves: 0 })
-    expect(state.folded.size).toBe(0)
-  })
-
-  it('toggles with the tree, each time from its beginning', () => {
-    const there = xml().press('j')
-    expect(there.press('y').state.pane).toBe('tree')
-    expect(there.press('y').state).toMatchObject({ pane: 'xml', paneTop: 0 })
-    expect(there.press('t', 't').state.pane).toBe('tree')
-  })
-})
-
-function documentOf(count: number) {
-  return Array.from({ length: count }, (_, at) => ({ id: `0${at}.00`, name: `E${at}`, status: 'init' }))
-}
 
 describe('the view', () => {
   it('shows more of a row, and more columns', () => {
@@ -268,30 +240,5 @@ describe('terminal and program', () => {
   it('ignore a paste outside fields', () => {
     const there = stage({ writes: 'unlocked' }).act({ kind: 'paste', text: 'q\n:q\n!cX' })
     expect([there.state, there.effects]).toEqual([stage({ writes: 'unlocked' }).state, []])
-  })
-})
-
-describe('the details of an event', () => {
-  const long = () => {
-    const there = new Stage({ ...WORLD, detailLength: () => 40 }, { stream: 'a' })
-    return there.press('d')
-  }
-
-  it('scroll by a line, not beyond their ends', () => {
-    const there = long()
-    const rows = layoutOf(there.state).detail - 1
-    expect(there.press('J', 'J', 'K').state.detailTop).toBe(1)
-    expect(there.press('K', 'K').state.detailTop).toBe(0)
-    expect(there.press(...Array(99).fill('J')).state.detailTop).toBe(40 - rows)
-  })
-
-  it('begin at their top for another event, and when they are opened again', () => {
-    expect(long().press('J', 'j').state.detailTop).toBe(0)
-    expect(long().press('J', 'd', 'd').state.detailTop).toBe(0)
-  })
-
-  it('do not scroll while they are closed', () => {
-    const there = long().press('d', 'J')
-    expect([there.state.detailTop, there.state.notice?.text]).toEqual([0, 'no details are open: d opens them'])
   })
 })

@@ -26,20 +26,20 @@ describe('a running change', () => {
       .press('escape')
       .act({ kind: 'outcome', outcome: outcomeOf('a') })
     expect(there.state.dialog).toBeUndefined()
-    expect(there.press('o').state.dialog?.kind).toBe('outcomes')
+    expect(there.press('O').state.dialog?.kind).toBe('outcomes')
     there
       .press('escape')
       .act({ kind: 'outcome', outcome: outcomeOf('b', 'busy') })
       .act(END)
-    expect(there.state.notice).toMatchObject({ text: 'cancel: 1 done, 1 busy: o shows it', style: 'warn' })
-    expect(there.press('o').state.dialog?.kind).toBe('outcomes')
+    expect(there.state.notice).toMatchObject({ text: 'cancel: 1 done, 1 busy: O shows it', style: 'warn' })
+    expect(there.press('O').state.dialog?.kind).toBe('outcomes')
   })
 
   it('reports why it could not begin', () => {
     const there = running()
       .press('escape')
       .act({ kind: 'batch-ended', end: { fault: 'no \u001b rights' } })
-    expect(there.state.notice).toMatchObject({ text: 'cancel: no ␛ rights: o shows it', style: 'warn' })
+    expect(there.state.notice).toMatchObject({ text: 'cancel: no ␛ rights: O shows it', style: 'warn' })
   })
 
   it('accepts no further outcome after its end', () => {
@@ -75,7 +75,7 @@ describe('a running change', () => {
   })
 
   it('has no outcomes at the beginning', () => {
-    const there = stage().press('o')
+    const there = stage().press('O')
     expect([there.state.dialog, there.notice]).toEqual([undefined, 'nothing has been changed yet'])
   })
 })

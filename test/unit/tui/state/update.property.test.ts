@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { KEYS } from '../../../../src/tui/state/keys.ts'
+import { KEYS } from '../../../../src/tui/state/keys/table.ts'
 import { layoutOf, listHeight } from '../../../../src/tui/state/layout.ts'
-import { xmlLines } from '../../../../src/tui/state/panes.ts'
 import type { Action, State } from '../../../../src/tui/state/state.ts'
+import { focusedText } from '../../../../src/tui/state/text/focus.ts'
+import { textLayout } from '../../../../src/tui/state/text/layout.ts'
+import { textOfLines } from '../../../../src/tui/state/text/text.ts'
 import { openNothing, openStream } from '../support/open-stream.ts'
 import { outcomeOf, pressOf, previewOf, Stage } from '../support/stage.ts'
 import { activity, worldWith } from '../support/world.ts'
@@ -14,8 +16,10 @@ const OPEN = openStream('a', [
 ])
 const NAMES = Array.from({ length: 60 }, (_, at) => `s${at}`)
 const FEED = [activity('a', 1), activity('s1', 2), activity('gone', 3)]
+const DETAIL = textOfLines(Array.from({ length: 50 }, (_, at) => [[`line ${at} of the details`, 'plain']]))
+const TEXTS = { detailOf: () => DETAIL, pageOf: () => ({ title: 'a text', text: DETAIL }) }
 const WORLDS = [
-  worldWith({ streams: ['a', ...NAMES], open: OPEN, activity: FEED }),
+  { ...worldWith({ streams: ['a', ...NAMES], open: OPEN, activity: FEED }), ...TEXTS },
   worldWith({ streams: ['a', 's1'], open: openNothing('a', 'gone') }),
   worldWith({ streams: NAMES, facts: { isProtected: true, protectedName: 'ab' } }),
   worldWith(),
@@ -26,6 +30,8 @@ type Step = Action | { readonly kind: 'world'; readonly at: number } | { readonl
 const ALL_KEYS = [
   ...KEYS.flatMap(({ keys }) => keys),
   'tab',
+  '-',
+  '=',
   'shift-tab',
   'delete',
   'ctrl-u',
@@ -62,13 +68,13 @@ const keyStep = (key: string): Step => ({ kind: 'key', press: pressOf(key) })
 
 /** The answer to the request before last, or to the last one: the number is resolved when the step is taken. */
 const preview = fc
-  .record({ behind: fc.nat({ max: 1 }), count: fc.nat({ max: 2 }), isTyped: fc.boolean(), takesReason: fc.boolean() })
-  .map(({ behind, count, isTyped, takesReason }) => {
+  .record({ behind: fc.nat({ max: 1 }), count: fc.nat({ max: 2 }), isTyped: fc.boolean() })
+  .map(({ behind, count, isTyped }) => {
     const confirm = isTyped ? ({ kind: 'type', text: '2', what: 'the number' } as const) : ({ kind: 'yes' } as const)
     return {
       kind: 'previewed',
       request: -behind,
-      preview: previewOf('cancel', { count, confirm, takesReason }),
+      preview: previewOf('cancel', { count, confirm }),
     } as const
   })
 
@@ -116,7 +122,7 @@ const stages = fc.constantFrom(
 const change = fc
   .tuple(fc.constantFrom('c', 'X', 'R', 'L'), preview, fc.constantFrom('', '2', '3'), fc.constantFrom('tab', 'y'))
   .map(([key, answer, typed, last]): Step[] => {
-    const toTyped = answer.preview.takesReason ? ['tab'] : []
+    const toTyped = key === 'L' ? [] : ['tab']
     const toNo = answer.preview.confirm.kind === 'type' ? [...toTyped, ...typed, 'tab'] : toTyped
     return [keyStep(key), answer, ...[...toNo, last, 'enter'].map(keyStep)]
   })
@@ -158,8 +164,15 @@ describe('for any sequence of keys', () => {
       fc.property(histories, fc.constantFrom('escape', 'ctrl-c'), ([start, given], key) => {
         const stage = start()
         played(stage, given, () => {})
-        const wasInFront = stage.state.dialog !== undefined || stage.state.prompt !== undefined
         const known = stage.effects.length
+        if (stage.state.page !== undefined) {
+          const { dialog } = stage.state
+          // The prompt, the search, the text: each key closes one of them.
+          stage.press(key, key, key)
+          expect(stage.state.page).toBeUndefined()
+          if (dialog === undefined) return
+        }
+        const wasInFront = stage.state.dialog !== undefined || stage.state.prompt !== undefined
         const before = stage.state.batch
         // A command that may be changing a stream is stopped first: its result so far is not hidden.
         const { dialog } = stage.state
@@ -195,8 +208,9 @@ describe('for any sequence of keys', () => {
     fc.assert(
       fc.property(histories, ([start, given]) => {
         played(start(), given, (before, one, { state }) => {
-          expect(state.dialog === undefined || state.prompt === undefined).toBe(true)
-          if (one.kind !== 'key' || before.dialog === undefined) return
+          const isReading = state.page !== undefined && state.prompt?.kind === 'search'
+          expect(state.dialog === undefined || state.prompt === undefined || isReading).toBe(true)
+          if (one.kind !== 'key' || (before.dialog === undefined && before.page === undefined)) return
           expect([state.screen, state.pane, state.frozen, state.folded]).toEqual([
             before.screen,
             before.pane,
@@ -230,12 +244,18 @@ function expectInBounds({ state, seen }: Stage): void {
   expect(offset).toBeGreaterThanOrEqual(0)
   expect(offset).toBeLessThanOrEqual(Math.max(0, height - 1))
   expect(Number.isInteger(index) && index >= 0).toBe(true)
-  const { open } = seen.data
-  const text = open?.name === state.stream ? open.text : []
-  const { total } = xmlLines(text, state.size.columns, state.isWide)
-  expect(state.paneTop).toBeGreaterThanOrEqual(0)
-  if (state.pane === 'xml' && state.screen === 'stream')
-    expect(state.paneTop).toBeLessThanOrEqual(Math.max(0, total - height + 1))
+  const focused = focusedText(state, seen)
+  if (focused !== undefined) {
+    const { area, reading } = focused
+    const { total, rowOf } = textLayout(area.text, area.columns, reading)
+    expect(reading.top).toBeGreaterThanOrEqual(0)
+    expect(reading.top).toBeLessThanOrEqual(Math.max(0, total - area.rows))
+    expect(reading.left).toBeGreaterThanOrEqual(0)
+    if (reading.at !== undefined && total > 0) {
+      const row = rowOf(reading.at.line) - reading.top
+      expect(row >= 0 && row < area.rows).toBe(true)
+    }
+  }
   const { dialog } = state
   if (dialog !== undefined && 'top' in dialog) expect(dialog.top >= 0 && Number.isInteger(dialog.top)).toBe(true)
 }

@@ -1,7 +1,15 @@
 import { searchOrder } from '../../../../src/demo/search-order.ts'
+import type { EventLimit } from '../../../../src/ops/event-limits.ts'
 import type { WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
-import { runningItem } from '../../../../src/stream/summary-items.ts'
-import type { Activity, StreamEntry, WatchdogView } from '../../../../src/tui/data/types.ts'
+import { type RunningEvent, runningItem } from '../../../../src/stream/summary-items.ts'
+import type {
+  Activity,
+  StreamEntry,
+  StreamLimit,
+  WatchdogView,
+  WorkerRow,
+  WorkersView,
+} from '../../../../src/tui/data/types.ts'
 import { BORN, Play } from '../../../support/stream-builder.ts'
 import { activity, NOW_MS, streamEntry } from './world.ts'
 
@@ -242,8 +250,10 @@ function change(event: string, from: string, to: string) {
   return { changes: [{ event, from, to, how: from === '' ? 'add' : 'target' }] } as const
 }
 
+const NO_LOAD = { sinceMs: undefined, lastSeenMs: undefined, attempt: 0 }
+
 /** One working watchdog, one stopped. */
-export const DEMO_WATCHDOG: Pick<WatchdogView, 'state' | 'next'> = {
+export const DEMO_WATCHDOG: Pick<WatchdogView, 'state' | 'next' | 'notified'> = {
   state: {
     damaged: false,
     watchdogs: [
@@ -252,11 +262,102 @@ export const DEMO_WATCHDOG: Pick<WatchdogView, 'state' | 'next'> = {
     ],
   },
   next: [
-    { stream: 'orders/4712', dueMs: NOW_MS - 134 * SECOND },
-    { stream: 'orders/4711', dueMs: NOW_MS + 22 * SECOND },
-    { stream: 'orders/4713', dueMs: NOW_MS + 8 * MINUTE },
-    { stream: 'réservations/日本/🚆-42', dueMs: NOW_MS + 3 * HOUR },
+    limitOf('orders/4712', NOW_MS - 134 * SECOND, { event: '01.00', name: 'Pay', timeout: '00:10:00' }),
+    limitOf('orders/4711', NOW_MS + 22 * SECOND, { event: '01.02.00', name: 'Search', kind: 'no-sign-of-life' }),
+    limitOf('orders/4713', NOW_MS + 8 * MINUTE, { kind: 'stream', action: 'abort-stream', name: 'OrderStart' }),
+    { stream: 'réservations/日本/🚆-42', dueMs: NOW_MS + 3 * HOUR, limit: undefined },
   ],
+  notified: [limitOf('imports/eu/2024-05-01', NOW_MS - 43 * MINUTE, { name: 'Import', action: 'notify' })],
+}
+
+function limitOf(stream: string, dueMs: number, more: Partial<EventLimit>): StreamLimit {
+  const limit: EventLimit = {
+    event: '00',
+    name: '',
+    kind: 'never-started',
+    timeout: '00:05:00',
+    dueMs,
+    action: 'abort-event',
+    ...more,
+  }
+  return { stream, dueMs, limit }
+}
+
+/** Workers of the shop: one silent, two at work, one that has just ended something. */
+export const DEMO_WORKERS: Pick<WorkersView, 'rows' | 'workers' | 'steps' | 'left'> = {
+  rows: [
+    claimed(
+      'orders/4711',
+      { id: '01.02.00', name: 'Search', owner: 'worker-7' },
+      { sinceMs: NOW_MS - 38 * SECOND, left: 22 },
+    ),
+    claimed(
+      'orders/4712',
+      { id: '01.00', name: 'Pay', owner: 'pay@aks-3' },
+      { sinceMs: NOW_MS - 12 * SECOND, left: 48 },
+    ),
+    claimed(
+      'orders/4716',
+      { id: '01.00', name: 'Pay', owner: 'pay@aks-9', attempt: 3 },
+      { sinceMs: NOW_MS - 45 * MINUTE, left: -40 * 60 },
+    ),
+    {
+      key: '\nworker-2',
+      owner: 'worker-2',
+      stream: 'orders/4711',
+      event: '01.01.00',
+      claim: undefined,
+      atMs: NOW_MS - 5 * SECOND,
+      done: 12,
+      failed: 0,
+    },
+  ],
+  workers: 3,
+  steps: [
+    {
+      ...NO_LOAD,
+      step: 'Pay',
+      ready: 3,
+      readySinceMs: NOW_MS - 7 * MINUTE,
+      running: 1,
+      abandoned: 1,
+      failed: 0,
+      streams: 5,
+    },
+    {
+      ...NO_LOAD,
+      step: 'Search',
+      ready: 240,
+      readySinceMs: NOW_MS - 2 * HOUR,
+      running: 1,
+      abandoned: 0,
+      failed: 0,
+      streams: 80,
+    },
+    {
+      ...NO_LOAD,
+      step: 'Ship',
+      ready: 1,
+      readySinceMs: NOW_MS - 4 * SECOND,
+      running: 0,
+      abandoned: 0,
+      failed: 0,
+      streams: 1,
+    },
+  ],
+  left: 0,
+}
+
+function claimed(
+  stream: string,
+  event: Pick<RunningEvent, 'id' | 'name' | 'owner'> & { readonly attempt?: number },
+  { sinceMs, left }: { readonly sinceMs: number; readonly left: number },
+): WorkerRow {
+  const claimEndMs = NOW_MS + left * SECOND
+  const claim = { attempt: 1, ...event, sinceMs, lastSeenMs: claimEndMs - MINUTE, claimEndMs }
+  const { id, owner } = event
+  const rates = left > 0 ? { done: 31, failed: 2 } : { done: 0, failed: 0 }
+  return { key: `${stream}\n${id}`, owner, stream, event: id, claim, atMs: undefined, ...rates }
 }
 
 /** The state that a watchdog wrote half a minute ago; given fields take precedence. */

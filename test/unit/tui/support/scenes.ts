@@ -1,9 +1,12 @@
 import { widthOf } from '../../../../src/formats/terminal/width.ts'
+import { limitRows } from '../../../../src/tui/data/limit-rows.ts'
 import type { Scene } from '../../../../src/tui/state/context.ts'
+import { WorkerList } from '../../../../src/tui/state/lists/worker-list.ts'
 import type { Batch, Dialog, Size, State } from '../../../../src/tui/state/state.ts'
+import { FRESH_LIST } from '../../../../src/tui/state/transition.ts'
 import { initialState } from '../../../../src/tui/state/update.ts'
 import type { Frame } from '../../../../src/tui/view/row.ts'
-import { DEMO_ACTIVITY, DEMO_STREAMS, DEMO_WATCHDOG, searchOrderPlay } from './demo-data.ts'
+import { DEMO_ACTIVITY, DEMO_STREAMS, DEMO_WATCHDOG, DEMO_WORKERS, searchOrderPlay } from './demo-data.ts'
 import { openStream } from './open-stream.ts'
 import { NOW_MS, type WorldText, worldWith } from './world.ts'
 
@@ -30,6 +33,7 @@ export function sceneWith({ state = {}, size = { columns: 80, rows: 24 }, ...wor
     streams: DEMO_STREAMS,
     activity: DEMO_ACTIVITY,
     watchdog: DEMO_WATCHDOG,
+    workers: DEMO_WORKERS,
     rows: rowsOf(screen),
     facts: { address: 'sqlite:///var/lib/orders.db' },
     ...(screen === 'stream' ? { open: demoStream() } : {}),
@@ -54,6 +58,7 @@ export function demoScene(screen: State['screen'], size: Size, more: Partial<Sta
     leases: { ...fresh.leases, cursor: 'imports/eu/2024-05-01', offset: 0 },
     watchdog: { ...fresh.watchdog, cursor: 'orders/4711', offset: 1 },
     activity: { ...fresh.activity, cursor: 'orders/4711@9', offset: 1 },
+    workers: { ...fresh.workers, cursor: 'orders/4712\n01.00', offset: 1 },
   }
   return sceneWith({ size, state: { screen, lists, ...more } })
 }
@@ -72,16 +77,34 @@ export const CANCEL_DIALOG: Extract<Dialog, { kind: 'change' }> = {
   preview: {
     verb: 'cancel',
     question: 'This cancels 2 streams',
-    lines: ['orders/4711  ▶ inprocess, 4 open events below', 'orders/4713  ○ init, 1 open event below'],
+    more: 0,
+    facts: [],
+    affected: ['orders/4711  ▶ inprocess, 4 open events below', 'orders/4713  ○ init, 1 open event below'],
     count: 2,
     command: reason => `leasectl cancel orders/4711 orders/4713 --reason '${reason}'`,
     confirm: { kind: 'yes' },
-    takesReason: true,
   },
   fault: undefined,
   reason: { text: 'customer withdrew', at: 17 },
   typed: { text: '', at: 0 },
   focus: 'reason',
+  top: 0,
+}
+
+/** Aborting 64 streams of a protected store: more than a screen lists. */
+export const ABORT_DIALOG: typeof CANCEL_DIALOG = {
+  ...CANCEL_DIALOG,
+  verb: 'abort',
+  preview: {
+    verb: 'abort',
+    question: 'This aborts 64 streams',
+    affected: Array.from({ length: 64 }, (_, at) => `orders/${4_711 + at}  ▶ inprocess  4 open events below`),
+    more: 0,
+    facts: ['64 streams: 64 inprocess; 6 already final, left out'],
+    count: 64,
+    command: () => 'leasectl abort --streams - # 64 names on standard input',
+    confirm: { kind: 'type', text: '64', what: 'the number of streams' },
+  },
 }
 
 /** A half-finished batch. */
@@ -124,9 +147,11 @@ function rowsOf(screen: State['screen']): readonly string[] {
     case 'leases':
       return DEMO_STREAMS.filter(({ item }) => item.listed.lease.state === 'leased').map(({ name }) => name)
     case 'watchdog':
-      return DEMO_WATCHDOG.next.map(({ stream }) => stream)
+      return limitRows({ revision: 1, dryRun: undefined, ...DEMO_WATCHDOG }).map(({ key }) => key)
     case 'activity':
       return DEMO_ACTIVITY.map(({ key }) => key)
+    case 'workers':
+      return new WorkerList().listing(FRESH_LIST, worldWith({ workers: DEMO_WORKERS }).data, NOW_MS).keys
     default:
       return screen satisfies never
   }

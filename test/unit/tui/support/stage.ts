@@ -40,7 +40,12 @@ export class Stage {
 
   /** The view of the state: rows of its screen. */
   get seen(): ScreenContext {
-    return { ...this.world, nowMs: this.nowMs, listing: rowsOf(this.state, this.world) }
+    return {
+      ...this.world,
+      nowMs: this.nowMs,
+      listing: rowsOf(this.state, this.world),
+      listingFor: state => rowsOf(state, this.world),
+    }
   }
 
   wait(ms: number): this {
@@ -83,11 +88,12 @@ export function previewOf(verb: ChangeVerb, more: Partial<Preview> = {}): Previe
   return {
     verb,
     question: 'This cancels 1 stream',
-    lines: [],
+    affected: [],
+    more: 0,
+    facts: [],
     count: 1,
     command: reason => `leasectl ${verb} a${reason === '' ? '' : ` -m '${reason}'`}`,
     confirm: { kind: 'yes' },
-    takesReason: verb !== 'break',
     ...more,
   }
 }
@@ -100,6 +106,7 @@ export function outcomeOf(stream: string, word = 'done'): Outcome {
 function rowsOf(state: State, world: ScreenContext): Listing {
   const { filter } = state.lists[state.screen]
   if (state.screen === 'activity') return listingOf(world.data.activity.items.map(({ key }) => key))
+  if (state.screen === 'workers') return listingOf(world.data.workers.rows.map(({ key }) => key))
   if (state.screen !== 'stream') return filteredRows(world.listing, filter)
   const { open } = world.data
   return listingOf(open?.name === state.stream ? treeKeys(state, open.nodes, filter) : [])

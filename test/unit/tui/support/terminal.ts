@@ -83,7 +83,7 @@ export function openTerminal(size: TerminalSize): EmulatedTerminal {
     async screen() {
       await settled()
       return visibleRows(terminal).map(
-        row => terminal.buffer.active.getLine(row)?.translateToString(true).trimEnd() ?? '',
+        row => terminal.buffer.active.getLine(row)?.translateToString(true, 0, terminal.cols).trimEnd() ?? '',
       )
     },
     async cells() {

@@ -9,8 +9,11 @@ import type {
   OpenStream,
   StreamEntry,
   WatchdogView,
+  WholeFailure,
+  WorkersView,
 } from '../../../../src/tui/data/types.ts'
 import type { CommandContext } from '../../../../src/tui/ports.ts'
+import { ColumnWidths } from '../../../../src/tui/state/column-widths.ts'
 import type { Listing, ScreenContext, StoreInfo } from '../../../../src/tui/state/context.ts'
 import { BORN, START_MS } from '../../../support/stream-builder.ts'
 
@@ -18,8 +21,10 @@ import { BORN, START_MS } from '../../../support/stream-builder.ts'
 export interface WorldText {
   readonly streams?: readonly (string | StreamEntry)[]
   readonly open?: OpenStream | undefined
+  readonly failure?: WholeFailure
   readonly activity?: readonly Activity[]
   readonly watchdog?: Partial<WatchdogView>
+  readonly workers?: Partial<WorkersView>
   readonly freshness?: Partial<Freshness>
   readonly facts?: Partial<StoreInfo>
   /** Names of the rows, or the whole listing. Without it: the streams by name. */
@@ -36,10 +41,12 @@ export const NOW_MS = START_MS + 600_000
 export function worldWith(text: WorldText = {}): ScreenContext {
   const { rows, nowMs = NOW_MS, facts } = text
   const data = dataWith(text)
+  const listing = rows === undefined || Array.isArray(rows) ? listingOf(rows ?? namesOf(data)) : (rows as Listing)
   return {
     data,
     liveRevision: text.liveRevision ?? data.revision,
-    listing: rows === undefined || Array.isArray(rows) ? listingOf(rows ?? namesOf(data)) : (rows as Listing),
+    listing,
+    listingFor: () => listing,
     facts: {
       address: 'memory:test',
       isProtected: false,
@@ -48,8 +55,10 @@ export function worldWith(text: WorldText = {}): ScreenContext {
       version: '0.0.0',
       ...facts,
     },
+    widths: new ColumnWidths(),
     nowMs,
-    detailLength: () => 0,
+    detailOf: () => undefined,
+    pageOf: () => undefined,
     commandFor: subject => `leasectl ${wordsOf(subject)}`,
   }
 }
@@ -69,13 +78,16 @@ function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
       values: () => entries.values(),
     },
     open: text.open,
+    failure: text.failure,
     activity: { revision: 1, items: text.activity ?? [], behind: 0 },
-    watchdog: { revision: 1, state: undefined, next: [], dryRun: undefined, ...text.watchdog },
+    watchdog: { revision: 1, state: undefined, next: [], notified: [], dryRun: undefined, ...text.watchdog },
+    workers: { revision: 1, rows: [], workers: 0, steps: [], left: 0, ...text.workers },
     freshness: {
       polledMs: nowMs,
       intervalMs: 1_000,
       isSlow: false,
       pollStartedMs: undefined,
+      nextPollMs: undefined,
       error: undefined,
       ...text.freshness,
     },
@@ -95,6 +107,8 @@ export function listingOf(
     isFaint: key => faint.includes(key),
     matching: keys.length - faint.length,
     total: keys.length,
+    groups: new Map(),
+    lastRows: new Map(),
     ...rest,
   }
 }

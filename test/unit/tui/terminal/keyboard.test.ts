@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { Action } from '../../../../src/tui/state/state.ts'
 import { KeyReader } from '../../../../src/tui/terminal/keyboard.ts'
 
 /** Names of keys, `<text>` for a paste. */
-function names(actions: readonly Action[]): string[] {
-  return actions.map(action =>
-    action.kind === 'key' ? action.press.key : action.kind === 'paste' ? `<${action.text}>` : '?',
-  )
+function names(actions: ReturnType<KeyReader['push']>): string[] {
+  return actions
+    .filter(({ kind }) => kind !== 'mouse-report')
+    .map(action => (action.kind === 'key' ? action.press.key : action.kind === 'paste' ? `<${action.text}>` : '?'))
 }
 
 /** All keys from the chunks, and the rest when no more input follows. */
@@ -84,6 +83,19 @@ describe('pastes', () => {
     ['line breaks at the ends may have been typed', ['\rjj', 'abc\r'], ['enter', 'j', 'j', 'a', 'b', 'c', 'enter']],
   ])('%s', (_, chunks, expected) => {
     expect(read(...chunks)).toEqual(expected)
+  })
+
+  test('mouse reports are presses of the left button and the wheel, at cells from 0', () => {
+    const press = (button: string, column: number, row: number) => ({ kind: 'mouse-report', button, column, row })
+    expect(new KeyReader().push('\x1b[<0;12;5M\x1b[<0;12;5m\x1b[<64;1;1M\x1b[<65;300;70M')).toEqual([
+      press('left', 11, 4),
+      press('wheel-up', 0, 0),
+      press('wheel-down', 299, 69),
+    ])
+    // Other buttons, motion, a report in parts, and broken ones.
+    expect(read('\x1b[<2;1;1M', '\x1b[<35;1;1M', '\x1b[<0;1;M', '\x1b[<;;M', '\x1b[<0;1;1;1M')).toEqual([])
+    const reader = new KeyReader()
+    expect([...reader.push('\x1b[<0;1'), ...reader.push('2;5M')]).toEqual([press('left', 11, 4)])
   })
 
   test('a large amount of text at once is a paste, marked or not; a key that is held down is not', () => {

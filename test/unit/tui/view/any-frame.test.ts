@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { StreamEntry } from '../../../../src/tui/data/types.ts'
 import { SCREENS, type State } from '../../../../src/tui/state/state.ts'
+import { START_DOCUMENT } from '../../../../src/tui/state/text/text.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
 import { unreadable, watchdog } from '../support/demo-data.ts'
 import { CANCEL_DIALOG, demoScene, frameText, halfDone, sceneWith, tooWide } from '../support/scenes.ts'
@@ -65,7 +66,7 @@ const look = fc.record({
   time: fc.constantFrom('relative' as const, 'local' as const, 'utc' as const),
   isWide: fc.boolean(),
   isDetailOpen: fc.boolean(),
-  paneTop: fc.nat(10),
+  xml: fc.record({ top: fc.nat(10), wraps: fc.boolean() }).map(more => ({ ...START_DOCUMENT, ...more })),
   batch: fc.constantFrom(undefined, halfDone()),
   dialog: fc.constantFrom<State['dialog']>(
     undefined,
@@ -73,6 +74,7 @@ const look = fc.record({
     CANCEL_DIALOG,
     { kind: 'help', top: 9_999 },
     { kind: 'quit' },
+    { kind: 'columns', list: 'streams', titles: ['NAME', 'STATUS'], shown: ['NAME'], at: 1 },
     { kind: 'outcomes', top: 0 },
   ),
 })
@@ -112,7 +114,11 @@ it('a frame is exactly as high as the terminal and never wider, whatever the sto
                 watchdog(text, 1, { decisions, failure: { startedMs: 0, sinceMs: 0, code: text, message: text } }),
               ],
             },
-            next: streams.map(({ name }) => ({ stream: name, dueMs: 0 })),
+            next: streams.map(({ name }) => ({
+              stream: name,
+              dueMs: 0,
+              limit: { event: text, name: text, kind: 'absolute', timeout: text, dueMs: 0, action: 'notify' },
+            })),
             dryRun: { kind: 'failed', message: text },
           },
           ...(state.screen === 'stream' ? {} : { rows: listingOf([...names, text], { faint: [text] }) }),

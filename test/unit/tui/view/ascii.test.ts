@@ -41,6 +41,10 @@ it('glyphs of states stay distinct', () => {
   expect(new Set([...'▁▂▃▄▅▇'].map(asciiText)).size).toBe(6)
 })
 
+it('cursor, running and folded are three signs', () => {
+  expect([...'›▶▸'].map(asciiText)).toEqual(['>', '#', '+'])
+})
+
 it('the signs have the width of the glyphs', () => {
   for (const text of ['日本 ok', '🚆', 'Ünïcödé', '├─▾', 'ab']) expect(asciiText(text)).toHaveLength(widthOf(text))
   expect(asciiText('Ünïcödé 日')).toBe('Unicode ??')

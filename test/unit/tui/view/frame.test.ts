@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { shownTitles } from '../../../../src/tui/state/columns.ts'
 import { SCREENS } from '../../../../src/tui/state/state.ts'
+import { START_READING } from '../../../../src/tui/state/text/text.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
-import { CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
+import { pageFor } from '../../../../src/tui/view/page.ts'
+import { ABORT_DIALOG, CANCEL_DIALOG, demoScene, dialogScene, frameText, SIZES, tooWide } from '../support/scenes.ts'
+import { dayLaterScene, deepScene, wideScene } from '../support/tree-scenes.ts'
 
 // Times of day in the snapshots are local ones.
 beforeAll(() => void vi.stubEnv('TZ', 'UTC'))
@@ -39,6 +43,37 @@ describe.each(SIZES.map(size => ({ size, name: sizeName(size) })))('a terminal o
     await expect(frameText(frame)).toMatchFileSnapshot(`frames/${file}-${name}.txt`)
   })
 
+  it('shows all about a failed event on the whole screen', async () => {
+    const scene = demoScene('stream', size)
+    const subject = { kind: 'event', stream: 'orders/4711', key: '03.00' } as const
+    const page = pageFor(scene, subject)
+    if (page === undefined) throw new Error('the event is not there')
+    const reading = { ...START_READING, search: 'supplier' }
+    const frame = frameOf({ ...scene, state: { ...scene.state, page: { ...page, subject, reading } } })
+    expect(frame.rows).toHaveLength(size.rows)
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/page-${name}.txt`)
+  })
+
+  it('shows the columns to choose from', async () => {
+    const titles = shownTitles({ ...demoScene('streams', size).state, isWide: true }, 'streams')
+    const dialog = { kind: 'columns', list: 'streams', titles, shown: titles.slice(0, 8), at: 3 } as const
+    const frame = frameOf(dialogScene(dialog, size))
+    expect(frame.rows).toHaveLength(size.rows)
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/columns-${name}.txt`)
+  })
+
+  it.each([
+    ['very many children of one event', 'tree-wide', wideScene],
+    ['a tree of 45 levels', 'tree-deep', deepScene],
+    ['the timeline of an hour, and a retry a day later', 'timeline-day-later', dayLaterScene],
+  ])('shows %s', async (_what, file, sceneOf) => {
+    const frame = frameOf(sceneOf(size))
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/${file}-${name}.txt`)
+  })
+
   it('shows the help in the middle', async () => {
     const frame = frameOf(dialogScene({ kind: 'help', top: 0 }, size))
     expect(frame.rows).toHaveLength(size.rows)
@@ -51,5 +86,12 @@ describe.each(SIZES.map(size => ({ size, name: sizeName(size) })))('a terminal o
     expect(frame.rows).toHaveLength(size.rows)
     expect(tooWide(frame)).toEqual([])
     await expect(frameText(frame)).toMatchFileSnapshot(`frames/cancel-${name}.txt`)
+  })
+
+  it('shows all that matters about a change of many streams of a protected store', async () => {
+    const scene = dialogScene(ABORT_DIALOG, size)
+    const frame = frameOf({ ...scene, facts: { ...scene.facts, isProtected: true } })
+    expect(tooWide(frame)).toEqual([])
+    await expect(frameText(frame)).toMatchFileSnapshot(`frames/abort-64-${name}.txt`)
   })
 })

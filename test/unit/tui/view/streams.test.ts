@@ -13,7 +13,7 @@ function pictureOf(entry: StreamEntry, columns = 120): string {
 
 it('the known values of a stream are shown while its newer state is read', () => {
   const older = streamEntry(STREAM, { waitingOn: ['01.02'], open: 1, total: 4 }, { isRead: false })
-  expect(pictureOf(older)).toMatch(/orders\/1 +▶ inprocess +3\/4 .* 01\.02 /)
+  expect(pictureOf(older)).toMatch(/orders\/1 +▶ inprocess +[█▌░]+ +3\/4 +01\.02 /)
   expect(pictureOf(older, 30)).toContain('▶ orders/1')
   const { item } = older
   const unknown = { ...older, item: { ...item, summary: undefined } }
@@ -43,4 +43,17 @@ it('a claim is shown with whether it has expired', () => {
   }
   expect(detailOf(NOW_MS + 5_000)).toContain('first claim ends ')
   expect(detailOf(NOW_MS - 5_000)).toContain('first claim ended ')
+})
+
+it('what a change has altered is marked for a second', () => {
+  const { item } = streamEntry(STREAM, { waitingOn: ['01.00'], open: 3, total: 4 })
+  const changed = (agoMs: number) =>
+    streamEntry(STREAM, { waitingOn: ['02.00'], open: 3, total: 4 }, { previous: { item, atMs: NOW_MS - agoMs } })
+  const marked = (entry: StreamEntry) => {
+    const { rows } = frameOf(sceneWith({ streams: [entry], rows: [STREAM], size: { columns: 120, rows: 24 } }))
+    const row = rows.find(({ spans }) => spans.some(([text]) => text.includes(STREAM)))
+    return row?.spans.filter(([, style]) => style === 'mark').map(([text]) => text)
+  }
+  expect(marked(changed(400))).toEqual(['02.00'])
+  expect(marked(changed(1_000))).toEqual([])
 })

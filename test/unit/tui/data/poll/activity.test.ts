@@ -6,6 +6,7 @@ import { probe } from '../../../ops/watch/support.ts'
 import { LISTED, polling, withoutMarks } from '../support.ts'
 
 const FEED = { ...LISTED, activity: true }
+const claim = { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 } as const
 const set = (key: string) => ({ op: 'set', event: '00', attributes: { key } }) as const
 
 describe('the activity feed', () => {
@@ -102,6 +103,64 @@ describe('the activity feed', () => {
     await stop()
   })
 
+  it('keeps failures and other changes, however many attributes are set', async () => {
+    const { store, advance } = memoryStore()
+    for (const name of ['bad', 'good', 'busy']) await run(store, name, init(['Pay']))
+    const { data, clock, stop } = await polling(withoutMarks(store), FEED)
+    await run(store, 'bad', claim)
+    await run(store, 'bad', { op: 'fail', event: '01.00', owner: 'w', msg: 'card refused' })
+    await run(store, 'good', claim)
+    await clock.next()
+    for (let at = 0; at < 300; at++) {
+      advance(100)
+      await run(store, 'busy', set(`${at}`))
+      if (at % 50 === 0) await clock.next()
+    }
+    await clock.next()
+    const ops = data.activity.items.map(({ stream, tx }) => `${stream} ${tx.op}`)
+    expect(ops.filter(op => op === 'busy set')).toHaveLength(100)
+    expect(ops.filter(op => op !== 'busy set').toSorted()).toEqual([
+      'bad fail',
+      'bad init',
+      'bad start',
+      'busy init',
+      'good init',
+      'good start',
+    ])
+    await stop()
+  })
+
+  it('begins with the latest failures, too, although other streams have changed since', async () => {
+    const { store, advance } = memoryStore()
+    await run(store, 'bad', init(['Pay']))
+    await run(store, 'bad', claim)
+    await run(store, 'bad', { op: 'fail', event: '01.00', owner: 'w', msg: 'card refused' })
+    for (let at = 0; at < 45; at++) {
+      advance(1_000)
+      await run(store, `s${at}`, init())
+    }
+    const { data, stop } = await polling(store, FEED)
+    expect(data.activity.items.some(({ stream, tx }) => stream === 'bad' && tx.op === 'fail')).toBe(true)
+    await stop()
+  })
+
+  it('reads the journals of failed streams before others', async () => {
+    const { store, advance } = memoryStore()
+    const names = Array.from({ length: 50 }, (_, at) => `s${at}`)
+    for (const name of names) await run(store, name, init(['Pay']))
+    const { data, clock, stop } = await polling(withoutMarks(store), FEED)
+    await run(store, 's0', claim)
+    await run(store, 's0', { op: 'fail', event: '01.00', owner: 'w', msg: 'card refused' })
+    for (const name of names) {
+      advance(100)
+      if (name !== 's0') await run(store, name, set('1'))
+    }
+    await clock.next()
+    expect(data.activity.behind).toBe(10)
+    expect(data.activity.items.some(({ stream, tx }) => stream === 's0' && tx.op === 'fail')).toBe(true)
+    await stop()
+  })
+
   it('loses nothing in an outage, and skips unreadable documents', async () => {
     const { store } = memoryStore()
     for (const name of ['a', 'b']) await run(store, name, init())
@@ -126,7 +185,7 @@ describe('the view of watchdogs', () => {
     const { data, stop } = await polling(store, { ...LISTED, watchdog: true })
     const { next } = data.watchdog
     expect(next).toHaveLength(200)
-    expect(next.slice(0, 2)).toEqual([
+    expect(next.slice(0, 2)).toMatchObject([
       { stream: 's399', dueMs: 9_601 },
       { stream: 's398', dueMs: 9_602 },
     ])

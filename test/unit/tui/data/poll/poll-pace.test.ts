@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { ContainerMissing, NotPermitted } from '../../../../../src/store/errors.ts'
 import { openSqliteStore } from '../../../../../src/store/sqlite/store.ts'
 import type { StreamStore } from '../../../../../src/store/store.ts'
-import { PollInterval } from '../../../../../src/tui/data/poll/poll.ts'
+import { PollInterval } from '../../../../../src/tui/data/poll/interval.ts'
 import { NOTHING_VISIBLE } from '../../../../../src/tui/data/types.ts'
 import { init, memoryStore, run } from '../../../ops/support.ts'
 import { probe } from '../../../ops/watch/support.ts'
@@ -37,15 +37,19 @@ describe('the poll interval', () => {
     await polled.stop()
   })
 
-  it('is four times the duration of a slow poll, and is shown', async () => {
+  it('is twice the duration of slow polls, and is shown', async () => {
     const { store } = memoryStore()
     let clock: StepClock | undefined
     let tookMs = 3_000
     const polled = await polling(before(store, () => clock?.goOn(tookMs)))
     clock = polled.clock
     await clock.next()
-    expect(clock.waits.at(-1)).toBe(9_000)
-    expect(polled.data.freshness).toMatchObject({ intervalMs: 12_000, isSlow: true })
+    expect(clock.waits.at(-1)).toBe(0)
+    await clock.next()
+    expect(clock.waits.at(-1)).toBe(3_000)
+    expect(polled.data.freshness).toMatchObject({ intervalMs: 6_000, isSlow: true })
+    const { nextPollMs = 0 } = polled.data.freshness
+    expect(nextPollMs - store.nowMs()).toBe(3_000)
     tookMs = 0
     await clock.next()
     expect(polled.data.freshness).toMatchObject({ intervalMs: 1_000, isSlow: false })
@@ -53,8 +57,27 @@ describe('the poll interval', () => {
   })
 
   it('is at most a minute, but never less than configured', () => {
-    expect(new PollInterval(1_000).answered(100_000)).toBe(60_000)
-    expect(new PollInterval(120_000).answered(100_000)).toBe(120_000)
+    const afterTwo = (askedMs: number, tookMs: number) => {
+      const interval = new PollInterval(askedMs)
+      interval.answered(tookMs)
+      return interval.answered(tookMs)
+    }
+    expect(afterTwo(1_000, 100_000)).toBe(60_000)
+    expect(afterTwo(120_000, 100_000)).toBe(120_000)
+  })
+
+  it('is the usual one after a single slow answer: the store has hung', () => {
+    const interval = new PollInterval(1_000)
+    interval.answered(5)
+    expect(interval.answered(20_000)).toBe(1_000)
+    expect(interval.answered(5)).toBe(1_000)
+  })
+
+  it('leaves eleven twelfths of the time to others if polls follow each other within a second', () => {
+    const interval = new PollInterval(100)
+    expect([5, 5, 20, 20, 200, 200, 800, 800].map(ms => interval.answered(ms))).toEqual([
+      100, 100, 100, 240, 240, 1_000, 1_000, 1_600,
+    ])
   })
 
   it('is cut short by a request, without two listings at once', async () => {

@@ -124,7 +124,8 @@ describe('the filter of streams', () => {
     ['!root:search', ['orders/2', 'other']],
     ['01.02', ['orders/1']],
     ['key:k1', ['orders/1']],
-    ['k1', []],
+    ['k1', ['orders/1']],
+    ['w-7', ['orders/1']],
     ['owner:w-7', ['orders/1']],
     ['status:abort', ['orders/2']],
     ['failed:disk', ['orders/2']],
@@ -133,7 +134,19 @@ describe('the filter of streams', () => {
     ['failed', ['orders/2']],
     ['✗', ['orders/2']],
     ['overdue 2m14s', ['other']],
-    ['mode:x', []],
+    ['mode:x', ['orders/1', 'orders/2', 'other']],
+    ['failed>0', ['orders/2']],
+    ['failed=1', ['orders/2']],
+    ['failed=0 status:open', ['orders/1', 'other']],
+    ['due<10m', ['other']],
+    ['due>0s', []],
+    ['event:pay', ['orders/1']],
+    ['event=02.00', ['orders/2']],
+    ['/^ord.*1$/', ['orders/1']],
+    ['name:/^ord.*1$/', ['orders/1']],
+    ['/DISK (full|gone)/', ['orders/2']],
+    ['"disk full"', ['orders/2']],
+    ['"full disk"', []],
     ['abort', ['orders/2']],
     ['disk topic:cpu', ['orders/2']],
     ['tag:night tracking:tr-7', ['other']],
@@ -333,8 +346,8 @@ describe('deadlines and decisions', () => {
     const data = new DataStore()
     data.putWatchdog({
       next: [
-        { stream: 'z', dueMs: 1 },
-        { stream: 'a', dueMs: 2 },
+        { stream: 'z', dueMs: 1, limit: undefined },
+        { stream: 'a', dueMs: 2, limit: undefined },
       ],
     })
     const lists = new Lists()

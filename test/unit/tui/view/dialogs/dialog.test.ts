@@ -9,11 +9,12 @@ import { sceneOf, textOf, widest } from '../stream-scene.ts'
 const PREVIEW: Preview = {
   verb: 'cancel',
   question: 'Cancel 3 streams in sqlite:/data/orders.db?',
-  lines: ['orders/1  ▶ inprocess  4 open events below', 'orders/2  ▶ inprocess', 'orders/3  ○ init'],
+  more: 0,
+  facts: [],
+  affected: ['orders/1  ▶ inprocess  4 open events below', 'orders/2  ▶ inprocess', 'orders/3  ○ init'],
   count: 3,
   command: reason => `leasectl cancel orders/1 orders/2 orders/3 --reason '${reason}'`,
   confirm: { kind: 'type', text: '3', what: 'the number of streams' },
-  takesReason: true,
 }
 
 const CHANGE: ChangeDialog = {
@@ -26,6 +27,7 @@ const CHANGE: ChangeDialog = {
   reason: fieldWith('duplicate order'),
   typed: fieldWith(''),
   focus: 'reason',
+  top: 0,
 }
 
 const BATCH: Batch = {
@@ -42,7 +44,9 @@ const LOOKING: ChangeDialog = { ...CHANGE, preview: undefined, focus: 'no' }
 const DIALOGS: { readonly [Name in string]: readonly [BandDialog, Batch?] } = {
   change: [CHANGE],
   'change, yes': [{ ...CHANGE, preview: { ...PREVIEW, confirm: { kind: 'yes' } }, focus: 'yes' }],
-  'change, nothing to do': [{ ...CHANGE, preview: { ...PREVIEW, count: 0, lines: ['it has ended'] }, focus: 'no' }],
+  'change, nothing to do': [
+    { ...CHANGE, preview: { ...PREVIEW, count: 0, affected: [], facts: ['it has ended'] }, focus: 'no' },
+  ],
   looking: [LOOKING],
   fault: [{ ...LOOKING, fault: 'the store does not answer  [unavailable]' }],
   unlock: [{ kind: 'unlock', name: 'prod-orders', field: fieldWith('prod'), isWrong: true }],
@@ -108,9 +112,43 @@ describe('dialogs', () => {
 
   it('count the targets that do not fit', () => {
     const lines = Array.from({ length: 40 }, (_, at) => `orders/${at}  ▶ inprocess`)
-    const shown = linesOf({ ...CHANGE, preview: { ...PREVIEW, lines } }, 80, 14)
-    expect(shown.join('\n')).toMatch(/orders\/0 (?:.|\n)*… \d+ more/)
+    const shown = linesOf({ ...CHANGE, preview: { ...PREVIEW, affected: lines } }, 80, 14)
+    expect(shown.join('\n')).toMatch(/orders\/0 (?:.|\n)*orders\/3 (?:.|\n)*1–4 of 40/)
     expect(shown).toHaveLength(14)
+  })
+
+  it.each([
+    [80, 22, 11],
+    [100, 28, 17],
+    [40, 10, 1],
+  ])('keep store, protection, totals and what is left out in %i columns and %i rows', (columns, rows, listed) => {
+    const affected = Array.from({ length: 64 }, (_, at) => `orders/${1_000 + at}  ▶ inprocess  4 open events below`)
+    const facts = ['64 streams: 64 inprocess; 6 already final, left out']
+    const confirm = { kind: 'type', text: '64', what: 'the number of streams' } as const
+    const preview = { ...PREVIEW, question: 'This aborts 64 streams', affected, facts, count: 64, confirm }
+    const address = `sqlite:/srv/${'deep/'.repeat(20)}prod.db`
+    const scene = sceneOf(undefined, { columns, facts: { isProtected: true, address } })
+    for (const focus of ['reason', 'typed', 'no', 'yes'] as const) {
+      const drawn = textOf(dialogRows(scene, { ...CHANGE, preview, focus, top: 60 }, { columns, rows }))
+      const text = drawn.join('\n')
+      expect(drawn.length).toBeLessThanOrEqual(rows)
+      expect(text).toContain('This aborts 64 streams')
+      expect(text).toMatch(/in sqli.*…/)
+      expect(text).toContain('prod.db  protected')
+      expect(text.replace(/\s+/g, ' ')).toContain('64 streams: 64 inprocess; 6 already final, left out')
+      expect(text).toMatch(/No.*Yes/)
+      expect(text.match(/orders\/1\d\d\d/g)).toHaveLength(listed)
+    }
+  })
+
+  it('show the position in the list even where one target has room', () => {
+    const affected = Array.from({ length: 64 }, (_, at) => `orders/${at}`)
+    const dialog = {
+      ...CHANGE,
+      preview: { ...PREVIEW, affected, more: 936, question: 'This cancels 3', facts: ['a total', 'another'] },
+      top: 6,
+    }
+    expect(linesOf(dialog, 40, 10).join('\n')).toContain('7/1 000 orders/6')
   })
 
   it('have no yes before the preview has arrived, nor if there is nothing to do', () => {
@@ -134,7 +172,7 @@ describe('dialogs', () => {
 
   it('show foreign texts safely', () => {
     const evil = '\u001b[2J\u202e\u200d👨‍👩‍👧\n'
-    const preview = { ...PREVIEW, question: evil, lines: [evil], command: () => evil }
+    const preview = { ...PREVIEW, question: evil, affected: [evil], facts: [evil], command: () => evil }
     const outcomes = [{ target: { stream: evil, event: evil }, word: evil, isGood: false, text: evil }]
     const all = [
       linesOf({ ...CHANGE, preview, reason: fieldWith(evil) }, 60, 18),

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../../../../src/stream/data.ts'
-import { detailLength, detailRows } from '../../../../../src/tui/view/stream/detail.ts'
+import { textLayout } from '../../../../../src/tui/state/text/layout.ts'
+import { START_READING } from '../../../../../src/tui/state/text/text.ts'
+import { detailRows, eventDetail } from '../../../../../src/tui/view/stream/detail.ts'
 import { tailRows } from '../../../../../src/tui/view/stream/journal.ts'
 import { Play, spec } from '../../../../support/stream-builder.ts'
 import { opened, sceneOf, searchOrder, textOf, widest } from '../stream-scene.ts'
@@ -9,7 +11,12 @@ const play = searchOrder()
 const open = opened(play)
 
 function detailOf(columns: number, rows: number, cursor = '01.02.00', given = open): string[] {
-  const scene = sceneOf(given, { columns, nowMs: play.nowMs, list: { cursor }, state: { time: 'utc' } })
+  const scene = sceneOf(given, {
+    columns,
+    nowMs: play.nowMs,
+    list: { cursor },
+    state: { time: 'utc', isDetailOpen: rows > 3 },
+  })
   const drawn = detailRows(scene, { columns, rows })
   expect(drawn).toHaveLength(rows)
   expect(widest(drawn)).toBeLessThanOrEqual(columns)
@@ -47,7 +54,7 @@ describe('the detail pane of an event', () => {
   it('in three rows has what a failed event says', () => {
     expect(detailOf(80, 3, '01', failed('no such card\nCaused by: a typo')).slice(1)).toEqual([
       expect.stringContaining('✗ aborted'),
-      ' msg no such card',
+      ' msg no such card…',
     ])
   })
 
@@ -64,14 +71,15 @@ describe('the detail pane of an event', () => {
   it('has a message of many lines to its end, and says how to scroll to it', () => {
     const stack = Array.from({ length: 13 }, (_, at) => `at line ${at} of the program`).join('\n')
     const long = failed(`${'many words '.repeat(20)}\n\n${stack}\nCaused by: THE REAL REASON`)
-    const scene = (detailTop: number) =>
+    const scene = (top: number) =>
       sceneOf(long, {
         columns: 60,
         nowMs: play.nowMs,
         list: { cursor: '01' },
-        state: { detailTop, isDetailOpen: true },
+        state: { detail: { ...START_READING, top }, isDetailOpen: true },
       })
-    const total = detailLength(scene(0))
+    const text = eventDetail(scene(0))
+    const total = text === undefined ? 0 : textLayout(text, 60, START_READING).total
     const [title, ...first] = textOf(detailRows(scene(0), { columns: 60, rows: 10 }))
     expect(title).toContain(`01 A, 1–9 of ${total}: J K scroll`)
     expect(first.join('\n')).toMatch(/✗ aborted[\s\S]*msg many words many[\s\S]*\n\n at line 0 of the program/)

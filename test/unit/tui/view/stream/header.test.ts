@@ -20,18 +20,16 @@ function leased(lease: StreamSnapshot['lease']): OpenStream {
 }
 
 describe('the header of the open stream', () => {
-  it('has name, status, age, waiting-on, failures, and due time', () => {
-    const waits = 'waits on 01.02.00 01.03.00 01.04.00 02.00'
-    expect(headerOf(opened(play))).toBe(` OrderStart  ▶✗ failing  1m4s  ${waits}  ✗ 1  due in 17s`)
-    expect(headerOf(opened(play), 120, 'utc')).toBe(
-      ` OrderStart  ▶✗ failing  since 12:00:00  ${waits}  ✗ 1  due 12:01:21`,
-    )
+  it('has name, status, age, progress, failures, workers, waiting-on, and due time', () => {
+    const parts = '██░░░░░░░░░░ 2/10  ✗ 1  1 worker  waits on 01.02.00 01.03.00 01.04.00 +1'
+    expect(headerOf(opened(play))).toBe(` OrderStart  ▶✗ failing  1m4s  ${parts}  due in 17s`)
+    expect(headerOf(opened(play), 130, 'utc')).toBe(` OrderStart  ▶✗ failing  since 12:00:00  ${parts}  due 12:01:21`)
   })
 
-  it('lists as many ids as fit and counts the rest', () => {
-    expect(headerOf(opened(play), 80)).toContain('waits on 01.02.00 01.03.00 +2  ✗ 1')
-    expect(headerOf(opened(play), 60)).toContain('waits on 4  ✗ 1')
-    expect(headerOf(opened(play), 30)).not.toContain('waits')
+  it('drops the ids, the workers and the bar before the numbers', () => {
+    expect(headerOf(opened(play), 95)).toContain('██░░░░░░░░░░ 2/10  ✗ 1  1 worker  waits on 4  due in 17s')
+    expect(headerOf(opened(play), 66)).toBe(' OrderStart  ▶✗ failing  1m4s  ██░░░░░░░░░░ 2/10  ✗ 1  due in 17s')
+    expect(headerOf(opened(play), 60)).toBe(' OrderStart  ▶✗ failing  1m4s  2/10  ✗ 1  due in 17s')
   })
 
   it('has the holder of the lease', () => {

@@ -1,4 +1,4 @@
-import type { KeyPress, Screen, State } from './state.ts'
+import type { Screen, State } from '../state.ts'
 
 /** Commands of keys, where no dialog and no prompt has the keys. */
 export type KeyCommand =
@@ -8,12 +8,26 @@ export type KeyCommand =
   | 'last'
   | 'page-down'
   | 'page-up'
+  | 'half-down'
+  | 'half-up'
+  | 'center'
   | 'fold'
   | 'unfold'
+  | 'fold-all'
+  | 'fold-others'
+  | 'unfold-all'
+  | 'zoom-in'
+  | 'zoom-out'
+  | 'zoom-reset'
+  | 'earlier'
+  | 'later'
   | 'enter'
   | 'back'
   | 'filter'
   | 'broken'
+  | 'health'
+  | 'view'
+  | 'digit-view'
   | 'next-match'
   | 'previous-match'
   | 'mark'
@@ -30,8 +44,11 @@ export type KeyCommand =
   | 'resume-stream'
   | 'break'
   | 'detail'
+  | 'focus-detail'
+  | 'read'
   | 'detail-down'
   | 'detail-up'
+  | 'columns'
   | 'wide'
   | 'xml'
   | 'timeline'
@@ -43,7 +60,9 @@ export type KeyCommand =
   | 'leases'
   | 'watchdog'
   | 'activity'
+  | 'workers'
   | 'read-now'
+  | 'bell'
   | 'unlock'
   | 'line'
   | 'help'
@@ -52,7 +71,7 @@ export type KeyCommand =
   | 'quit'
 
 /** One line of the key table, from which the help, the last line of the screen and the documentation are made. */
-interface KeyBinding {
+export interface KeyBinding {
   readonly command: KeyCommand
   /** Key names as in `KeyPress`; the first one is displayed. */
   readonly keys: readonly string[]
@@ -62,11 +81,26 @@ interface KeyBinding {
   readonly hint?: string
   /** Screens where it works; all without it. */
   readonly screens?: readonly Screen[]
+  /** Panes of the second screen where it works; all without it. */
+  readonly panes?: readonly State['pane'][]
   readonly group: 'Move' | 'View' | 'Select' | 'Change' | 'Screens' | 'Program'
 }
 
-const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity']
-const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases']
+/** Keys in the XML, in details with `tab`, and in texts on the whole screen. They come before those of the screen. */
+export const TEXT_KEYS: readonly Pick<KeyBinding, 'keys' | 'does'>[] = [
+  { keys: ['j', 'k', 'g', 'G', 'space', '^D', '^U'], does: 'scroll; the XML has a cursor' },
+  { keys: ['h', 'l', 'left', 'right'], does: 'to the side, where lines are not wrapped' },
+  { keys: ['w'], does: 'wrap lines, or not' },
+  { keys: ['/', 'n', 'N'], does: 'search; next and previous match' },
+  { keys: ['enter'], does: 'XML: fold or unfold the element, wrap a single line; details: on the whole screen' },
+  { keys: ['-', '='], does: 'XML: fold or unfold all' },
+  { keys: ['C'], does: 'on the whole screen: copy the text' },
+  { keys: ['escape'], does: 'clear the search, then back' },
+]
+
+const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity', 'workers']
+const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases', 'workers']
+const DETAILS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity']
 
 export const KEYS: readonly KeyBinding[] = [
   { command: 'down', keys: ['j', 'down'], does: 'down', hint: 'move', group: 'Move' },
@@ -75,6 +109,9 @@ export const KEYS: readonly KeyBinding[] = [
   { command: 'last', keys: ['G', 'end'], does: 'to the last row', group: 'Move' },
   { command: 'page-down', keys: ['pagedown', 'ctrl-f'], does: 'a screen down', group: 'Move' },
   { command: 'page-up', keys: ['pageup', 'ctrl-b'], does: 'a screen up', group: 'Move' },
+  { command: 'half-down', keys: ['ctrl-d'], does: 'half a screen down', group: 'Move' },
+  { command: 'half-up', keys: ['ctrl-u'], does: 'half a screen up', group: 'Move' },
+  { command: 'center', keys: ['z'], does: 'zz: the row to the middle of the screen', group: 'Move' },
   {
     command: 'enter',
     keys: ['enter'],
@@ -100,9 +137,76 @@ export const KEYS: readonly KeyBinding[] = [
     screens: ['stream'],
   },
   {
+    command: 'fold-all',
+    keys: ['-'],
+    does: 'fold everything below the root',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['tree'],
+  },
+  {
+    command: 'fold-others',
+    keys: ['_'],
+    does: 'fold everything but this event',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['tree'],
+  },
+  {
+    command: 'unfold-all',
+    keys: ['=', '+'],
+    does: 'unfold everything; again: groups too',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['tree'],
+  },
+  {
+    command: 'zoom-in',
+    keys: ['+', '='],
+    does: 'zoom into the timeline, around the event under the cursor',
+    hint: 'zoom',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'zoom-out',
+    keys: ['-'],
+    does: 'zoom out',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'earlier',
+    keys: ['['],
+    does: 'earlier part of the timeline',
+    hint: 'earlier/later',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'later',
+    keys: [']'],
+    does: 'later part of the timeline',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
+    command: 'zoom-reset',
+    keys: ['0'],
+    does: 'the whole timeline, as it grows',
+    hint: 'all',
+    group: 'Move',
+    screens: ['stream'],
+    panes: ['timeline'],
+  },
+  {
     command: 'filter',
     keys: ['/'],
-    does: 'filter by words: all must match, !word must not; owner:w-7 names a field',
+    does: 'filter: words, !word, "two words", /regexp/, owner:w-7 failed>0 due<10m age>1d',
     hint: 'filter',
     group: 'Select',
   },
@@ -112,7 +216,27 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'only what is broken: failed, abandoned, overdue, unreadable',
     hint: 'broken',
     group: 'Select',
-    screens: ['streams'],
+    screens: ['streams', 'stream'],
+  },
+  {
+    command: 'health',
+    keys: ['f'],
+    does: 'only one of the numbers above: ff failed, fa abandoned, fo overdue, …',
+    hint: 'only',
+    group: 'Select',
+  },
+  {
+    command: 'view',
+    keys: ["'"],
+    does: 'the saved view of this letter or digit; :view NAME saves one',
+    group: 'Select',
+  },
+  {
+    command: 'digit-view',
+    keys: ['7', '8', '9', '0'],
+    does: 'the same without the quote',
+    group: 'Select',
+    screens: LISTS,
   },
   { command: 'next-match', keys: ['n'], does: 'next match', group: 'Select' },
   { command: 'previous-match', keys: ['N'], does: 'previous match', group: 'Select' },
@@ -125,14 +249,14 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'sort by the next column',
     hint: 'sort',
     group: 'Select',
-    screens: ['streams', 'leases'],
+    screens: ['streams', 'leases', 'workers'],
   },
   {
     command: 'reverse-sort',
     keys: ['S'],
     does: 'reverse the order',
     group: 'Select',
-    screens: ['streams', 'leases'],
+    screens: ['streams', 'leases', 'workers'],
   },
   {
     command: 'timeline',
@@ -140,7 +264,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'timeline of the stream',
     hint: 'timeline',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity'],
+    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
   },
   {
     command: 'xml',
@@ -148,7 +272,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'XML as stored in the blob',
     hint: 'xml',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity'],
+    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
   },
   {
     command: 'detail',
@@ -156,11 +280,34 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'details of the row under the cursor',
     hint: 'detail',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity'],
+    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
   },
-  { command: 'detail-down', keys: ['J'], does: 'details down by a line', group: 'View', screens: ['stream'] },
-  { command: 'detail-up', keys: ['K'], does: 'details up by a line', group: 'View', screens: ['stream'] },
-  { command: 'wide', keys: ['w'], does: 'more columns', group: 'View' },
+  { command: 'detail-down', keys: ['J'], does: 'details down by a line', group: 'View', screens: DETAILS },
+  { command: 'detail-up', keys: ['K'], does: 'details up by a line', group: 'View', screens: DETAILS },
+  {
+    command: 'focus-detail',
+    keys: ['tab'],
+    does: 'to the details: they scroll and are searched; tab goes back',
+    group: 'View',
+    screens: DETAILS,
+  },
+  {
+    command: 'read',
+    keys: ['o'],
+    does: 'all about the row under the cursor, on the whole screen',
+    hint: 'read',
+    group: 'View',
+    screens: DETAILS,
+  },
+  {
+    command: 'columns',
+    keys: [','],
+    does: 'choose, order and sort by columns; kept for later runs',
+    hint: 'columns',
+    group: 'View',
+    screens: DETAILS,
+  },
+  { command: 'wide', keys: ['w'], does: 'more columns, as many as there is room for', group: 'View' },
   { command: 'freeze', keys: ['p'], does: 'freeze the screen; changes are counted', hint: 'freeze', group: 'View' },
   { command: 'time', keys: ['T'], does: 'times: relative, local, UTC', group: 'View' },
   { command: 'read-now', keys: ['r'], does: 'read now', group: 'View' },
@@ -181,7 +328,14 @@ export const KEYS: readonly KeyBinding[] = [
     screens: CHANGES,
   },
   { command: 'abort', keys: ['X'], does: 'abort, the same way', hint: 'abort', group: 'Change', screens: CHANGES },
-  { command: 'retry', keys: ['R'], does: 'retry, the same way', hint: 'retry', group: 'Change', screens: CHANGES },
+  {
+    command: 'retry',
+    keys: ['R'],
+    does: 'retry, the same way',
+    hint: 'retry',
+    group: 'Change',
+    screens: ['streams', 'stream', 'leases'],
+  },
   {
     command: 'suspend-stream',
     keys: ['z'],
@@ -213,12 +367,14 @@ export const KEYS: readonly KeyBinding[] = [
     hint: 'unlock',
     group: 'Change',
   },
-  { command: 'outcomes', keys: ['o'], does: 'outcomes of the last change', group: 'Change' },
+  { command: 'outcomes', keys: ['O'], does: 'outcomes of the last change', group: 'Change' },
   { command: 'streams', keys: ['1'], does: 'streams', group: 'Screens' },
   { command: 'stream', keys: ['2'], does: 'the last open stream', group: 'Screens' },
   { command: 'leases', keys: ['3'], does: 'leases', group: 'Screens' },
   { command: 'watchdog', keys: ['4'], does: 'watchdog', group: 'Screens' },
   { command: 'activity', keys: ['5'], does: 'activity', group: 'Screens' },
+  { command: 'workers', keys: ['6'], does: 'workers and what they have in hand', group: 'Screens' },
+  { command: 'bell', keys: ['B'], does: 'ring when something fails, or no longer', group: 'Program' },
   { command: 'copy', keys: ['C'], does: 'copy the command line that shows or does the same', group: 'Program' },
   {
     command: 'line',
@@ -232,63 +388,3 @@ export const KEYS: readonly KeyBinding[] = [
   { command: 'suspend', keys: ['ctrl-z'], does: 'suspend to the shell; fg resumes', group: 'Program' },
   { command: 'quit', keys: ['q', 'ctrl-c'], does: 'quit', hint: 'quit', group: 'Program' },
 ]
-
-const LABELS: ReadonlyMap<string, string> = new Map([
-  ['up', '↑'],
-  ['down', '↓'],
-  ['left', '←'],
-  ['right', '→'],
-  ['pageup', 'PgUp'],
-  ['pagedown', 'PgDn'],
-  ['escape', 'esc'],
-  ['f1', 'F1'],
-])
-
-const BY_KEY: ReadonlyMap<string, readonly KeyBinding[]> = byKey()
-
-/** The binding of a key on the current screen; `undefined` if it does nothing there. */
-export function bindingFor({ key }: Pick<KeyPress, 'key'>, { screen }: Pick<State, 'screen'>): KeyBinding | undefined {
-  return BY_KEY.get(key)?.find(binding => worksOn(binding, screen))
-}
-
-/** True if the binding works on the screen. */
-export function worksOn({ screens }: Pick<KeyBinding, 'screens'>, screen: Screen): boolean {
-  return screens === undefined || screens.includes(screen)
-}
-
-/** Display name of a key: `pagedown` is `PgDn`. */
-export function keyLabel(key: string): string {
-  return LABELS.get(key) ?? (key.startsWith('ctrl-') ? `^${key.slice(5).toUpperCase()}` : key)
-}
-
-/** One group of the help. */
-export interface HelpGroup {
-  readonly title: KeyBinding['group']
-  readonly lines: readonly HelpLine[]
-}
-
-export interface HelpLine {
-  /** All keys of the command, `j ↓`. */
-  readonly keys: string
-  readonly does: string
-  /** Screens where it works; all if `undefined`. */
-  readonly screens: readonly Screen[] | undefined
-}
-
-/** All keys, for the help and the documentation. */
-export const HELP: readonly HelpGroup[] = Array.from(
-  Map.groupBy(KEYS, ({ group }) => group),
-  ([title, bindings]) => ({ title, lines: bindings.map(helpLine) }),
-)
-
-function byKey(): ReadonlyMap<string, readonly KeyBinding[]> {
-  const found = new Map<string, KeyBinding[]>()
-  for (const binding of KEYS) {
-    for (const key of binding.keys) found.set(key, [...(found.get(key) ?? []), binding])
-  }
-  return found
-}
-
-function helpLine({ keys, does, screens }: KeyBinding): HelpLine {
-  return { keys: keys.map(keyLabel).join(' '), does, screens }
-}

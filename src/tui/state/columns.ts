@@ -1,0 +1,146 @@
+import type { ColumnList, State } from './state.ts'
+
+/** A column that can be chosen. */
+export interface ColumnChoice {
+  readonly title: string
+  /** Key of the order by this column. */
+  readonly sort?: string
+  /** The shown values fall from row to row in its usual order: failures, ages. */
+  readonly falls?: boolean
+  /** Shows ages, or times, which fall where ages rise. */
+  readonly isTime?: boolean
+  /** Only with `w`, or when chosen. */
+  readonly isMore?: boolean
+}
+
+/** The columns of each list that has a choice. */
+export const COLUMN_CHOICES = {
+  streams: [
+    { title: 'NAME', sort: 'name' },
+    { title: 'STATUS', sort: 'status' },
+    { title: 'BAR' },
+    { title: 'PROGRESS', sort: 'progress' },
+    { title: 'FAILED', sort: 'failed', falls: true },
+    { title: 'WAITS / WHY' },
+    { title: 'DUE', sort: 'due' },
+    { title: 'AGE', sort: 'age', falls: true, isTime: true },
+    { title: 'LEASE', sort: 'lease' },
+    { title: 'CHANGES' },
+    { title: 'VERSION', sort: 'version', falls: true, isMore: true },
+    { title: 'ROOT', sort: 'root', isMore: true },
+    { title: 'KEY', sort: 'key', isMore: true },
+    { title: 'TOPIC', sort: 'topic', isMore: true },
+    { title: 'CHANGED', sort: 'changed', isTime: true, isMore: true },
+    { title: 'LAST BY', sort: 'by', isMore: true },
+    { title: 'FAILURE', isMore: true },
+  ],
+  stream: [
+    { title: 'EVENT' },
+    { title: 'STATUS' },
+    { title: 'OWNER' },
+    { title: 'AGE' },
+    { title: 'DUE' },
+    { title: 'TRY', isMore: true },
+    { title: 'FENCE', isMore: true },
+    { title: 'TOPIC', isMore: true },
+    { title: 'KEY', isMore: true },
+    { title: 'TAG', isMore: true },
+    { title: 'MESSAGE' },
+  ],
+  leases: [
+    { title: 'STREAM', sort: 'name' },
+    { title: 'SINCE', sort: 'since', falls: true, isTime: true },
+    { title: 'ENDS' },
+    { title: 'HOLDER', sort: 'holder' },
+    { title: 'PROCESS' },
+    { title: 'PURPOSE' },
+    { title: 'LAST BY', sort: 'by', isMore: true },
+  ],
+  activity: [
+    { title: 'WHEN' },
+    { title: 'STREAM' },
+    { title: 'WHO' },
+    { title: 'WHAT' },
+    { title: 'WHY' },
+    { title: 'VERSION', isMore: true },
+    { title: 'COMMAND', isMore: true },
+  ],
+} as const satisfies { readonly [Of in ColumnList]: readonly ColumnChoice[] }
+
+export type TitleOf<Of extends ColumnList> = (typeof COLUMN_CHOICES)[Of][number]['title']
+
+/** The list of a screen, if its columns can be chosen: timeline and XML have none. */
+export function columnListOf({ screen, pane }: Pick<State, 'screen' | 'pane'>): ColumnList | undefined {
+  if (screen === 'stream' && pane !== 'tree') return undefined
+  return screen in COLUMN_CHOICES ? (screen as ColumnList) : undefined
+}
+
+/** All columns of a list in order: the chosen ones, then the others. */
+export function orderedColumns(state: ColumnState, list: ColumnList): readonly ColumnChoice[] {
+  const all: readonly ColumnChoice[] = COLUMN_CHOICES[list]
+  const chosen = chosenTitles(state, list)
+  if (chosen === undefined) return all
+  const first = chosen.map(title => all.find(column => column.title === title)).filter(column => column !== undefined)
+  return [...first, ...all.filter(column => !first.includes(column))]
+}
+
+type ColumnState = Pick<State, 'settings' | 'dialog' | 'isWide'>
+
+/** Titles of the shown columns in order. `w` adds the others and takes none away. */
+export function shownTitles(state: ColumnState, list: ColumnList): readonly string[] {
+  const chosen = chosenTitles(state, list)
+  return orderedColumns(state, list)
+    .filter(({ title, isMore }) => state.isWide || (chosen === undefined ? !isMore : chosen.includes(title)))
+    .map(({ title }) => title)
+}
+
+/** While they are chosen, those of the dialog. `undefined`: the usual ones. A file may name columns of another version. */
+function chosenTitles({ settings, dialog }: ColumnState, list: ColumnList): readonly string[] | undefined {
+  if (dialog?.kind === 'columns' && dialog.list === list) return dialog.shown
+  const known = settings.columns[list]?.filter(title => titlesOf(list).includes(title)) ?? []
+  return known.length === 0 ? undefined : known
+}
+
+/** The key of the order by a column; `undefined` if rows cannot be sorted by it. */
+export function sortOfTitle(list: ColumnList, title: string): string | undefined {
+  const all: readonly ColumnChoice[] = COLUMN_CHOICES[list]
+  return all.find(column => column.title === title)?.sort
+}
+
+export function titlesOf(list: ColumnList): readonly string[] {
+  return COLUMN_CHOICES[list].map(({ title }) => title)
+}
+
+/** The titles of the usual columns. */
+export function usualTitles(list: ColumnList): readonly string[] {
+  const all: readonly ColumnChoice[] = COLUMN_CHOICES[list]
+  return all.filter(({ isMore }) => !isMore).map(({ title }) => title)
+}
+
+/** The choice of a list, from words such as `name,status,why`: titles or their beginnings. */
+export function titlesNamed(
+  list: ColumnList,
+  words: readonly string[],
+): readonly string[] | { readonly wrong: string } {
+  const found: string[] = []
+  for (const word of words) {
+    const title = titlesOf(list).find(one => isNamed(one, word)) ?? titlesOf(list).find(one => begins(one, word))
+    if (title === undefined) return { wrong: word }
+    if (!found.includes(title)) found.push(title)
+  }
+  return found
+}
+
+/** `why` is `WAITS / WHY`, `last-by` is `LAST BY`. */
+function isNamed(title: string, word: string): boolean {
+  const name = plain(title)
+  return name === plain(word) || title.toLowerCase().split(' / ').includes(word.toLowerCase())
+}
+
+function begins(title: string, word: string): boolean {
+  return word !== '' && plain(title).startsWith(plain(word))
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replace(/[^a-z]/g, '')
+}

@@ -1,0 +1,77 @@
+import { calmSpan, counted, spacedCount } from '../../formats/terminal/numbers.ts'
+import { problemsOf } from '../../formats/watchdog-status.ts'
+import { livenessOf, type WatchdogEntry } from '../../ops/watchdog-state/state.ts'
+import type { Scene } from '../state/context.ts'
+import { currentHealth } from './health.ts'
+import type { StyledText } from './row.ts'
+import { safeText } from './safe-text.ts'
+import { pastText, type RowTime, screenFormat } from './times.ts'
+import { silenceMs } from './title.ts'
+
+/** What must be known at once, the worst only: an outage, the running change, limits that nobody enforces, a slow store. */
+export function newsOf(scene: Scene): StyledText {
+  const { data, state } = scene
+  const { error } = data.freshness
+  if (error !== undefined) return [safeText(outageText(scene, error.message)), 'bad']
+  const hungMs = silenceMs(data.freshness, scene.nowMs)
+  if (hungMs !== undefined) return [silenceText(scene, hungMs), 'bad']
+  const { batch } = state
+  if (batch !== undefined && batch.end === undefined) {
+    const done = `${spacedCount(batch.outcomes.length)} of ${spacedCount(batch.preview.count)}`
+    return [`${batch.preview.verb}: ${done} done${batch.isStopping ? ', stopping' : ''}, O shows them`, 'active']
+  }
+  return watchNews(scene) ?? [slowText(scene), 'warn']
+}
+
+function silenceText({ data, nowMs }: Scene, hungMs: number): string {
+  const { polledMs } = data.freshness
+  const shown = polledMs === undefined ? '' : `; what is shown is ${calmSpan(nowMs - polledMs)} old`
+  return `the store has not answered for ${calmSpan(hungMs)}${shown}`
+}
+
+function slowText(scene: Scene): string {
+  const { isSlow, intervalMs } = scene.data.freshness
+  if (!isSlow || intervalMs < SLOW_MS) return ''
+  const soon = nextPollSpan(scene)
+  return `the store is slow: ${soon === undefined ? `it is read every ${calmSpan(intervalMs)}` : `next look in ${soon}, r now`}`
+}
+
+/** The time until the next poll, from one second on. */
+function nextPollSpan({ data, nowMs }: Scene): string | undefined {
+  const { nextPollMs, pollStartedMs } = data.freshness
+  if (pollStartedMs !== undefined || nextPollMs === undefined || nextPollMs - nowMs < 1_000) return undefined
+  return calmSpan(nextPollMs - nowMs)
+}
+
+/** From this interval on a slow store is news: one long listing is none. */
+const SLOW_MS = 5_000
+
+function outageText(scene: Scene, message: string): string {
+  const { data, nowMs } = scene
+  const { polledMs } = data.freshness
+  const soon = nextPollSpan(scene)
+  const since = polledMs === undefined ? 'no answer yet' : `stale ${calmSpan(nowMs - polledMs)}`
+  return `${since}, ${soon === undefined ? 'retrying' : `retrying in ${soon} (r now)`}: ${message}`
+}
+
+/** What keeps the watchdogs from ending what is overdue, or that nobody watches though there are limits. */
+function watchNews({ data, nowMs, state }: Scene): StyledText | undefined {
+  const { watchdogs } = data.watchdog.state ?? {}
+  if (watchdogs === undefined) return undefined
+  const problem = problemsOf(watchdogs, screenFormat(nowMs, state.time))[0]
+  if (problem !== undefined) return [`watchdog ${problem}`, 'bad']
+  const { limited, overdue } = currentHealth(data.streams, nowMs)
+  if (limited === 0 || watchdogs.some(watchdog => RUNNING.has(livenessOf(watchdog, nowMs)))) return undefined
+  const who = lastWatchText(watchdogs, { nowMs, time: state.time })
+  return overdue > 0
+    ? [`${who}: ${counted(overdue, 'stream')} past the limit`, 'bad']
+    : [`${who}: ${counted(limited, 'stream')} with a limit`, 'warn']
+}
+
+const RUNNING: ReadonlySet<string> = new Set(['live', 'late'])
+
+/** `no watchdog since 50m ago`: the last sign of one. */
+function lastWatchText(watchdogs: readonly WatchdogEntry[], moment: RowTime): string {
+  const lastMs = Math.max(...watchdogs.map(({ writtenMs }) => writtenMs))
+  return watchdogs.length === 0 ? 'no watchdog runs' : `no watchdog runs, the last ${pastText(lastMs, moment)}`
+}

@@ -1,0 +1,213 @@
+import type { CellFormat, Field } from '../../formats/field.ts'
+import type { Style } from '../../formats/terminal/style.ts'
+import { widthOf } from '../../formats/terminal/width.ts'
+import type { ColumnWidths } from '../state/column-widths.ts'
+import { fitted, gutter, highlightOf, type RowMarks } from './columns.ts'
+import type { ScreenRow, StyledText } from './row.ts'
+
+/** A field as a column of a list, as wide as what is shown needs. */
+export interface FlexColumn<Item> extends Field<Item> {
+  /** Its texts are cut down to this width where there is not enough room; without it they are never cut. */
+  readonly least?: number
+  /** A text of any length: it gets the width that the others leave. */
+  readonly isText?: true
+  /** Order in which columns are dropped if there is not enough room: the highest first. */
+  readonly spare?: number
+  /** The value in several styles, instead of `cell`. */
+  readonly spans?: (item: Item, format: CellFormat) => readonly StyledText[]
+}
+
+/** A column with the width that its texts have needed so far, without the title. */
+export interface NeededColumn<Item> {
+  readonly column: FlexColumn<Item>
+  readonly content: number
+}
+
+interface WidthOfColumn<Item> {
+  readonly column: FlexColumn<Item>
+  readonly width: number
+}
+
+/** Columns before each row: cursor, mark, blank. */
+const GUTTER = 3
+const GAP = '  '
+
+/**
+ * The columns that fit into a list of this width, with their widths. First columns without any text are dropped, then
+ * those that are spared most easily; then texts are cut, the name last; numbers never.
+ */
+export function columnWidths<Item>(
+  needed: readonly NeededColumn<Item>[],
+  available: number,
+): readonly WidthOfColumn<Item>[] {
+  let kept = needed
+  const isOver = (leastOf: (one: NeededColumn<Item>) => number) => sumOf(kept.map(leastOf)) > available
+  const [first] = needed
+  const wanted = (one: NeededColumn<Item>) =>
+    one === first || one.column.isText ? Math.min(needOf(one), WANTED) : leastOf(one)
+  while (isOver(wanted) && kept.some(isEmpty)) kept = without(kept, isEmpty)
+  while (kept.length > 1 && isOver(leastOf)) kept = without(kept, () => true)
+  const least = kept.map(leastOf)
+  let left = available - sumOf(least)
+  if (left < 0) return kept.map(({ column }, at) => ({ column, width: Math.max(0, (least[at] ?? 0) + left) }))
+  const widths = [...least]
+  const give = (at: number, most: number) => {
+    const more = Math.max(0, Math.min(left, most))
+    widths[at] = (widths[at] ?? 0) + more
+    left -= more
+  }
+  const inOrder = [...kept.keys()].sort((a, b) => orderOf(kept[a]) - orderOf(kept[b]))
+  for (const at of inOrder) give(at, needOf(kept[at]) - (widths[at] ?? 0))
+  const text = kept.findLastIndex(({ column }) => column.isText)
+  if (text >= 0) give(text, left)
+  return kept.map(({ column }, at) => ({ column, width: widths[at] ?? 0 }))
+}
+
+/** A text of this width is worth more than the title of an empty column. */
+const WANTED = 60
+
+function sumOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, GUTTER + GAP.length * (widths.length - 1))
+}
+
+function needOf(one: NeededColumn<never> | undefined): number {
+  return one === undefined ? 0 : Math.max(one.content, widthOf(one.column.title))
+}
+
+function leastOf(one: NeededColumn<never>): number {
+  const { least = Number.POSITIVE_INFINITY } = one.column
+  return Math.min(needOf(one), least)
+}
+
+function isEmpty({ content, column }: NeededColumn<never>): boolean {
+  return content === 0 && (column.spare ?? 0) > 0
+}
+
+/** The name grows first, then the other short texts, texts of any length last. */
+function orderOf(one: NeededColumn<never> | undefined): number {
+  return one?.column.isText ? 1 : 0
+}
+
+function without<Item>(
+  kept: readonly NeededColumn<Item>[],
+  isMeant: (one: NeededColumn<Item>) => boolean,
+): readonly NeededColumn<Item>[] {
+  const most = Math.max(...kept.filter(isMeant).map(({ column: { spare = 0 } }) => spare))
+  const last = kept.findLastIndex(one => isMeant(one) && (one.column.spare ?? 0) === most)
+  return kept.toSpliced(last, 1)
+}
+
+/** A row of a table: an item, or a row that is drawn otherwise. */
+export type TableRow<Item> = ItemRow<Item> | { readonly row: ScreenRow }
+
+interface ItemRow<Item> {
+  readonly item: Item
+  readonly marks: RowMarks
+  /** The item as it was before its latest changes, which are marked. */
+  readonly previous?: Item | undefined
+  /** For clicks. */
+  readonly key?: string
+}
+
+export interface ListTableOptions {
+  readonly columns: number
+  readonly format: CellFormat
+  readonly widths: ColumnWidths
+  readonly hasTitles: boolean
+}
+
+/** The rows of a list below its titles. */
+export function tableRows<Item>(
+  all: readonly FlexColumn<Item>[],
+  rows: readonly TableRow<Item>[],
+  { columns, format, widths, hasTitles }: ListTableOptions,
+): ScreenRow[] {
+  const cells = rows.map(row => ('item' in row ? all.map(column => cellSpans(column, row.item, format)) : []))
+  const needed = all.map((column, at) => {
+    const width = cells.reduce((most, row) => Math.max(most, widthOfCell(row[at])), 0)
+    return { column, at, content: widths.grown(column.title.replace(/ [↑↓]$/, ''), width) }
+  })
+  const placed = columnWidths(needed, columns)
+  const positions = placed.map(({ column }) => all.indexOf(column))
+  const drawn = rows.map((row, index) => {
+    if ('row' in row) return row.row
+    const { marks, previous, key } = row
+    let isChanged = false
+    const texts = placed.map(({ column, width }, at) => {
+      const cell = cells[index]?.[positions[at] ?? -1] ?? []
+      const isNew = previous !== undefined && textOf(cell) !== textOf(cellSpans(column, previous, format))
+      isChanged ||= isNew
+      const fit = fittedSpans(cell, column, width)
+      return isNew ? markedCell(fit) : fit
+    })
+    return { ...cellsRow(texts, { ...marks, isChanged }), ...(key !== undefined && { key }) }
+  })
+  return hasTitles ? [titleRow(placed), ...drawn] : drawn
+}
+
+function textOf(cell: readonly StyledText[]): string {
+  return cell.map(([text]) => text).join('')
+}
+
+/** The text of a cell that has just changed, without the blanks around it. */
+function markedCell(cell: readonly StyledText[]): readonly StyledText[] {
+  const [, before = '', text = '', after = ''] = /^( *)(.*?)( *)$/.exec(textOf(cell)) ?? []
+  return [
+    [before, 'plain'],
+    [text, 'mark'],
+    [after, 'plain'],
+  ]
+}
+
+function widthOfCell(spans: readonly StyledText[] | undefined): number {
+  return spans?.reduce((sum, [text]) => sum + widthOf(text), 0) ?? 0
+}
+
+/** Nothing is shown as nothing: a wall of hyphens hides what there is. */
+function cellSpans<Item>(column: FlexColumn<Item>, item: Item, format: CellFormat): readonly StyledText[] {
+  if (column.spans !== undefined) return column.spans(item, format)
+  const cell = column.cell(item, format)
+  const { text, style } = typeof cell === 'string' ? { text: cell, style: 'plain' as const } : cell
+  return text === '' || (text === '-' && column.cut !== 'middle') ? [] : [[text, style]]
+}
+
+function fittedSpans(
+  spans: readonly StyledText[],
+  fit: Pick<FlexColumn<never>, 'align' | 'cut'>,
+  width: number,
+): readonly StyledText[] {
+  const [first, ...others] = spans
+  if (first === undefined) return [[' '.repeat(width), 'plain']]
+  if (others.length === 0) return [[fitted(first[0], fit, width), first[1]]]
+  const rest = ' '.repeat(Math.max(0, width - widthOfCell(spans)))
+  return fit.align === 'right' ? [[rest, 'plain'], ...spans] : [...spans, [rest, 'plain']]
+}
+
+function titleRow(columns: readonly WidthOfColumn<never>[]): ScreenRow {
+  const titles = columns.map(({ column, width }) => fitted(column.title, column, width))
+  return { spans: [[`${' '.repeat(GUTTER)}${titles.join(GAP)}`.trimEnd(), 'dim']] }
+}
+
+/** Neighbours with the same style are one span, which is cheaper to draw. */
+function cellsRow(cells: readonly (readonly StyledText[])[], marks: RowMarks): ScreenRow {
+  const spans: [text: string, style: Style][] = [...gutter(marks)].map(span => [...span])
+  cells.forEach((cell, at) => {
+    for (const [text, style] of cell) append(spans, text, style)
+    if (at < cells.length - 1) append(spans, GAP, 'plain')
+  })
+  return { spans: trimmed(spans), ...highlightOf(marks) }
+}
+
+function append(spans: [string, Style][], text: string, style: Style): void {
+  const last = spans.at(-1)
+  // Blanks look the same in any style except reverse video.
+  const isBlank = text.trim() === '' && last?.[1] !== 'mark'
+  if (last !== undefined && (last[1] === style || isBlank)) last[0] += text
+  else spans.push([text, style])
+}
+
+function trimmed(spans: [string, Style][]): readonly StyledText[] {
+  const last = spans.at(-1)
+  if (last !== undefined) last[0] = last[0].trimEnd()
+  return spans
+}

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import type { StreamEntry, StreamTable } from '../../../../src/tui/data/types.ts'
+import { currentHealth } from '../../../../src/tui/view/health.ts'
+import { NOW_MS, streamEntry } from '../support/world.ts'
+
+/** A table that counts how often it is gone through. */
+function table(...entries: readonly StreamEntry[]) {
+  let looks = 0
+  const of = (revision: number): StreamTable => Object.assign(counting, { revision })
+  const counting = {
+    revision: 1,
+    membership: 1,
+    size: entries.length,
+    isComplete: true,
+    get: () => undefined,
+    values: () => {
+      looks++
+      return entries
+    },
+  }
+  const looksAt = (nowMs: number, revision = 1) => {
+    const before = looks
+    currentHealth(of(revision), nowMs)
+    return looks > before
+  }
+  return { looksAt, of }
+}
+
+it('streams without limits are counted again only after a change, and at most once a second', () => {
+  const { looksAt } = table(streamEntry('a'))
+  expect([looksAt(NOW_MS), looksAt(NOW_MS + 60_000), looksAt(NOW_MS + 60_000, 2)]).toEqual([true, false, true])
+  expect([looksAt(NOW_MS + 60_000, 3), looksAt(NOW_MS + 61_000, 3)]).toEqual([false, true])
+})
+
+it('limits, claims and recent changes are counted again each second: they pass without a write', () => {
+  for (const entry of [
+    streamEntry('a', { dueMs: NOW_MS + 5_000 }),
+    streamEntry('a', { claimEndMs: NOW_MS + 5_000 }),
+    streamEntry('a', {}, { rate: [0, 0, 0, 0, 0, 0, 0, 9] }),
+  ]) {
+    const { looksAt, of } = table(entry)
+    expect([looksAt(NOW_MS), looksAt(NOW_MS), looksAt(NOW_MS + 1_000)]).toEqual([true, false, true])
+    expect(currentHealth(of(1), NOW_MS + 1_000).changes.at(-1)).toBe(entry.rate.at(-1))
+  }
+})
