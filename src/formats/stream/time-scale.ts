@@ -34,17 +34,23 @@ const STEPS = [
  * Ticks with their times: `│0s │30s │1m`. `relative` counts from the beginning, the others are clock times.
  */
 export function timeAxis(scale: TimeScale, style: TimeStyle): string {
-  const found = STEPS.map(step => ticks(scale, style, step)).find(isRoomy)
   let line = ''
-  for (const { column, text } of found ?? ticks(scale, style, undefined)) {
-    if (column + text.length <= scale.columns) line = line.padEnd(column) + text
+  for (const { column, text } of timeTicks(scale, style)) {
+    if (column + text.length < scale.columns) line = `${line.padEnd(column)}│${text}`
   }
   return line
 }
 
-interface Tick {
+/** A time of the axis with its text. */
+export interface Tick {
+  readonly ms: number
   readonly column: number
   readonly text: string
+}
+
+/** The ticks of the axis, at round distances and with room for their texts. */
+export function timeTicks(scale: TimeScale, style: TimeStyle): readonly Tick[] {
+  return STEPS.map(step => ticks(scale, style, step)).find(isRoomy) ?? ticks(scale, style, undefined)
 }
 
 /** Without a step there is one tick, at the beginning. */
@@ -55,7 +61,7 @@ function ticks(scale: TimeScale, style: TimeStyle, stepMs: number | undefined): 
   const found: Tick[] = []
   // More ticks than columns never fit.
   for (let ms = firstMs; ms <= toMs && found.length <= columns; ms += step) {
-    found.push({ column: columnOf(scale, ms), text: `│${tickText(ms, fromMs, stepMs, style)}` })
+    found.push({ ms, column: columnOf(scale, ms), text: tickText(ms, fromMs, stepMs, style) })
   }
   return found
 }
@@ -66,7 +72,7 @@ const LEAST_DISTANCE = 10
 function isRoomy(found: readonly Tick[]): boolean {
   return found.every(({ column, text }, at) => {
     const next = found[at + 1]?.column ?? Number.POSITIVE_INFINITY
-    return column + Math.max(LEAST_DISTANCE, text.length + 1) <= next
+    return column + Math.max(LEAST_DISTANCE, text.length + 2) <= next
   })
 }
 
@@ -86,7 +92,7 @@ export interface BarSign {
 }
 
 /** Each phase has its own glyph, so that bars are readable without colour. */
-const PHASES: { readonly [Of in Phase]: BarSign } = {
+export const PHASES: { readonly [Of in Phase]: BarSign } = {
   running: { glyph: '█', style: 'active', word: 'running' },
   ready: { glyph: '░', style: 'plain', word: 'ready to be claimed' },
   waiting: { glyph: '─', style: 'dim', word: 'waiting for others' },
