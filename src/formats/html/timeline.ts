@@ -84,7 +84,11 @@ function rowMarkup(
 }
 
 function barMarkup(history: EventHistory, due: number | undefined, chart: Chart, lines: readonly Markup[]): Markup {
-  const told = `${history.spans.map(part => periodText(part, chart)).join(', ')}${history.ends.map(end => `, ${endText(end, chart)}`).join('')}${due === undefined ? '' : `, due ${timeAt(chart, due)}`}`
+  const told = [
+    ...history.spans.map(part => periodText(part, chart)),
+    ...history.ends.map(end => endText(end, chart)),
+    ...(due === undefined ? [] : [`due ${timeAt(chart, due)}`]),
+  ].join(', ')
   const isInside = due !== undefined && due >= chart.fromMs && due <= chart.toMs
   return html`<svg role="img" aria-label="${told}">${lines}${history.spans.map(part => periodMarkup(part, chart, html`<title>${periodText(part, chart)}</title>`))}${
     isInside
@@ -129,7 +133,7 @@ function periodText({ phase, fromMs, toMs }: Period, chart: Chart): string {
 }
 
 function timeAt({ nowMs, time, fromMs }: Chart, ms: number): string {
-  return time === 'relative' ? `${span(ms - fromMs)} after the begin` : clock(ms, nowMs, time)
+  return time === 'relative' ? `${span(ms - fromMs)} after the start` : clock(ms, nowMs, time)
 }
 
 function spent(history: EventHistory | undefined, nowMs: number): string {

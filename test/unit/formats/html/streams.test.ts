@@ -38,12 +38,13 @@ const hostileText = fc.oneof(
 
 describe('a page of a stream', () => {
   it('has the state, the failures in full, the tree, the timeline, the attempts and the journal', () => {
-    const { text, elements } = parsePage(pageOf([viewOfPlay(aWholeStory())]))
+    const { text, elements, values } = parsePage(pageOf([viewOfPlay(aWholeStory())]))
     for (const heading of ['State', '1 failure', 'Events', 'Timeline', 'Attempts', 'Journal'])
       expect(text).toContain(heading)
     expect(text).toMatch(/⊘ canceled[\s\S]*02\.00[\s\S]*not wanted/)
     expect(text).toContain('├─  level 2: 01.00 Search')
     expect(elements).toContain('rect')
+    expect(values('aria-label')).toContain('ready to be claimed 5s from 12:00:00Z, canceled 12:00:05Z')
     expect(elements.filter(name => name === 'h1')).toHaveLength(1)
   })
 
