@@ -23,9 +23,10 @@ export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> =
       ['ls --overdue -w', 'refreshed in place until Ctrl-C'],
       ['ls --failed -c prod-eu,prod-us', 'of several stores, with a column for the store'],
       ['ls --failed -o name', 'only names, for scripts'],
+      ['ls --failed --since 1d -o html > failed.html', 'a page to send: the table and each failure'],
       ['ls --fields name,due,failure -o ndjson', 'one JSON document per line'],
     ],
-    formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml'],
+    formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml', 'html'],
   } as const
   reads(command, runtime, description, parsedWithContexts<LsOptions>, go)
 }
@@ -36,9 +37,10 @@ function listFlags(): Option[] {
       '--sort <field>',
       `sort by ${SORT_FIELDS.join(', ')}; -FIELD or FIELD:desc reverses the order; empty values sort last (default: name)`,
     ).argParser(withWords(SORT_FIELDS, sortKey)),
-    new Option('--limit <n>', 'at most N streams (default: 200 for a table on a terminal, else all)').argParser(
-      count('--limit', 1),
-    ),
+    new Option(
+      '--limit <n>',
+      'at most N streams (default: 200 for a table on a terminal, 2000 for a page, else all)',
+    ).argParser(count('--limit', 1)),
     new Option('--fields <names>', `only these fields, in this order: ${LISTING_CHOICES.join(', ')}`).argParser(
       choices('--fields', LISTING_CHOICES),
     ),

@@ -46,9 +46,10 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandO
       ['show orders/4711 --data 01.00 > found.json', 'the result of an event; event data has both'],
       ['show orders/4711 -w', 'refreshed in place'],
       ['show orders/4711 -o json', 'for scripts'],
+      ['show orders/4711 -o html > 4711.html', 'a page to send: everything in one file'],
       ['show orders/4711 -o xml > 4711.xml', 'the stored document, byte for byte'],
     ],
-    formats: ['tree', 'table', 'timeline', 'json', 'yaml', 'xml', 'mermaid'],
+    formats: ['tree', 'table', 'timeline', 'json', 'yaml', 'xml', 'mermaid', 'html'],
   } as const
   reads(command, runtime, description, ['streams'], go)
 }

@@ -1,4 +1,5 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
+import { shellWord } from '../../cli/command-line.ts'
 import { filterFlags } from '../../cli/selection/flags.ts'
 import { matchesFailure } from '../../ops/filter.ts'
 import type { GroupBy, StreamGroup } from '../../ops/groups.ts'
@@ -89,9 +90,22 @@ interface GivenFilter {
   readonly words: readonly string[]
 }
 
-/** The filters as typed: parsed values cannot be turned back into words. */
+/** Flags of a listing that are no filters. */
+const LIST_FLAGS = ['--group-by', '--sort', '--fields', '--limit'].map(name => new Option(`${name} <value>`))
+
+/** The command that lists the same again, without the store: its address could have a secret as it was typed. */
+export function listedBy({ contexts }: LsOptions, argv: readonly string[]): string {
+  const given = givenFlags(argv, [...filterFlags(new Command()).options, ...LIST_FLAGS]).flatMap(({ words }) => words)
+  const store = contexts === undefined ? [] : ['-c', contexts.join(',')]
+  return ['leasectl', 'ls', ...[...given, ...store].map(shellWord)].join(' ')
+}
+
 function givenFilters(argv: readonly string[]): readonly GivenFilter[] {
-  const { options } = filterFlags(new Command())
+  return givenFlags(argv, filterFlags(new Command()).options)
+}
+
+/** The flags as typed: parsed values cannot be turned back into words. */
+function givenFlags(argv: readonly string[], options: readonly Option[]): readonly GivenFilter[] {
   const found: GivenFilter[] = []
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at] ?? ''

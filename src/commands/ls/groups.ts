@@ -16,7 +16,7 @@ import {
 import { type GroupBy, type Groups, groupsOf, type StreamGroup } from '../../ops/groups.ts'
 import { summaries } from '../../ops/summaries.ts'
 import type { StreamStore } from '../../store/store.ts'
-import { type GroupSelection, groupSelection } from './group-selection.ts'
+import { type GroupSelection, groupSelection, listedBy } from './group-selection.ts'
 import type { LsOptions } from './options.ts'
 
 /** Lists all streams and keeps only their groups (`ls --group-by`). */
@@ -41,7 +41,8 @@ export async function groupStreams(
     await progress.clear()
   }
   const nothing = () => nothingText(store, filter !== undefined, runtime)
-  await writeGroups(options, { by, groups, limit, nowMs: store.nowMs(), nothing }, output, runtime)
+  const page = { store: store.address, notes: [] }
+  await writeGroups(options, { by, groups, limit, nowMs: store.nowMs(), ...page, nothing }, output, runtime)
 }
 
 /** The groups of one or more listings. */
@@ -51,6 +52,10 @@ export interface CollectedGroups {
   /** Maximum number of groups to print. */
   readonly limit: number
   readonly nowMs: number
+  /** The address of the store, or the contexts. */
+  readonly store: string
+  /** Stores that were not listed: sentences. */
+  readonly notes: readonly string[]
   /** The sentence if nothing was listed. */
   nothing(): Promise<string>
 }
@@ -65,7 +70,9 @@ export async function writeGroups(
   const all = groups.sorted()
   const shown = all.slice(0, limit)
   const select = groupSelection(by, options, runtime.argv)
-  await write(options.output, by, { groups, all, shown, select }, nowMs, output)
+  const found = { groups, all, shown, select }
+  if (options.output === 'html') await writePage(found, collected, listedBy(options, runtime.argv), output)
+  else await write(options.output, by, found, nowMs, output)
   if (options.quiet) return
   await output.say(groups.counts.streams === 0 ? await collected.nothing() : groupsText(by, groups.counts))
   if (shown.length < all.length) await output.say(`showing ${shown.length} of ${all.length} groups`)
@@ -106,13 +113,29 @@ async function write(
         output,
       )
     default: {
-      const table = tableWriter([...groupColumns(by), SELECT_COLUMN], output)
-      const row = (group: StreamGroup) => [
-        ...groupRow(by, group, nowMs, output.time),
-        select(group)?.map(shellWord).join(' ') ?? '-',
-      ]
-      if (shown.length > 0) await table.write(shown.map(row))
+      const { columns, rows } = tableOf(by, { shown, select }, nowMs, output)
+      const table = tableWriter(columns, output)
+      if (shown.length > 0) await table.write(rows)
       return table.end()
     }
   }
+}
+
+function tableOf(by: GroupBy, { shown, select }: Pick<Found, 'shown' | 'select'>, nowMs: number, { time }: Output) {
+  const rows = shown.map(group => [...groupRow(by, group, nowMs, time), select(group)?.map(shellWord).join(' ') ?? '-'])
+  return { columns: [...groupColumns(by), SELECT_COLUMN], rows }
+}
+
+async function writePage(
+  found: Found,
+  { by, groups, nowMs, store, notes, nothing }: CollectedGroups,
+  command: string,
+  output: Output,
+): Promise<void> {
+  const { groupsPage } = await import('../../formats/html/listing.ts')
+  const { shown, all } = found
+  const cut = shown.length < all.length ? [`showing ${shown.length} of ${all.length} groups`] : []
+  const summary = groups.counts.streams === 0 ? await nothing() : groupsText(by, groups.counts)
+  const origin = { store, nowMs, command, notes: [...cut, ...notes] }
+  await output.text(groupsPage(tableOf(by, found, nowMs, output), summary, origin))
 }

@@ -1,4 +1,4 @@
-import type { ListingCount } from '../../cli/counter.ts'
+import { type ListingCount, shownOf } from '../../cli/counter.ts'
 import { itemsWriter, type Output, tableWriter, writeTexts } from '../../cli/output.ts'
 import { API_VERSION, jsonLine, jsonText } from '../../formats/json.ts'
 import {
@@ -38,11 +38,23 @@ export interface ListFormatOptions {
   readonly fields?: readonly ListingChoice[]
   /** `undefined`: every row names its own. */
   readonly store: StreamStore | undefined
+  readonly page: ListPage
+}
+
+/** What a page of a listing says about itself. */
+export interface ListPage {
+  /** The address of the store, or the contexts. */
+  readonly store: string
+  /** The command that lists the same. */
+  readonly command: string
+  readonly nowMs: number
+  /** Stores that were not listed: sentences. */
+  notes(): readonly string[]
 }
 
 /** Calls `use` with the format that `-o` selects. */
 export async function withListFormat<Result>(
-  { format, fields, store }: ListFormatOptions,
+  { format, fields, store, page }: ListFormatOptions,
   output: Output,
   use: <Row>(list: ListFormat<Row>) => Promise<Result>,
 ): Promise<Result> {
@@ -62,6 +74,8 @@ export async function withListFormat<Result>(
       return use(lineList((item, place) => jsonLine(json(item, place)), output))
     case 'name':
       return use(lineList(item => `${visibleText(item.listed.name)}\n`, output))
+    case 'html':
+      return use(pageList(columnsOf(format, fields, output), store, page, output))
     default:
       return use(tableList(columnsOf(format, fields, output), store, output))
   }
@@ -138,3 +152,41 @@ function tableList(
 }
 
 const STORE_COLUMN: Column = { title: 'STORE', give: 4, min: 8, cut: 'middle' }
+
+interface PageRow {
+  readonly item: SummarizedStream
+  readonly cells: readonly Cell[]
+}
+
+/** A listing as a page. Its totals stand above the rows, so all rows are kept; their number has a limit. */
+function pageList(
+  columns: readonly ListingColumn[],
+  store: StreamStore | undefined,
+  page: ListPage,
+  output: Output,
+): ListFormat<PageRow> {
+  const kept: PageRow[] = []
+  return {
+    hasTotal: true,
+    row(item, place) {
+      const nowMs = (place?.store ?? store)?.nowMs() ?? page.nowMs
+      const cells = listingRow(columns, item, nowMs, output.time)
+      return { item, cells: place === undefined ? cells : [visibleText(place.name), ...cells] }
+    },
+    async write(rows) {
+      kept.push(...rows)
+    },
+    async end(tally) {
+      const { listingPage } = await import('../../formats/html/listing.ts')
+      const cut = tally.seen > tally.shown ? [`showing ${shownOf(tally)} (--limit N shows more)`] : []
+      const nothing = tally.seen === 0 ? ['No stream matches.'] : []
+      const table = {
+        columns: store === undefined ? [STORE_COLUMN, ...columns] : columns,
+        rows: kept.map(({ cells }) => cells),
+      }
+      const origin = { ...page, notes: [...nothing, ...cut, ...page.notes()] }
+      const items = kept.map(({ item }) => item)
+      await output.text(listingPage(table, items, origin, output.time))
+    },
+  }
+}

@@ -7,16 +7,19 @@ import { filterOf } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { listedBy } from './group-selection.ts'
 import type { LsOptions } from './options.ts'
 import { type ListFormat, withListFormat } from './output.ts'
 import { BY_NAME, listsInOrder, pagesOf, truncatedText, writeAsListed, writeSorted } from './pages.ts'
 
 const TERMINAL_LIMIT = 200
+/** Rows of a page: a browser on a telephone has to show it. */
+const PAGE_LIMIT = 2_000
 
 /** Lists streams, groups them, or watches either. */
 export async function listStreams(options: LsOptions, runtime: Runtime): Promise<Problem | undefined> {
   checkOptions(options, runtime)
-  const output = await openOutput(options, runtime)
+  const output = await openOutput(options, runtime, options.output === 'html' ? 'utc' : 'relative')
   if (options.contexts !== undefined) {
     const { listSeveral } = await import('./several.ts')
     return listSeveral({ ...options, contexts: options.contexts }, limitOf(options, runtime), output, runtime)
@@ -36,7 +39,8 @@ export async function listStreams(options: LsOptions, runtime: Runtime): Promise
 export async function list(options: LsOptions, store: StreamStore, output: Output, runtime: Runtime): Promise<void> {
   const filter = filterOf(options, runtime.nowMs())
   const format = options.output ?? 'table'
-  const listed = { format, store, ...(options.fields === undefined ? {} : { fields: options.fields }) }
+  const page = { store: store.address, nowMs: store.nowMs(), command: listedBy(options, runtime.argv), notes: () => [] }
+  const listed = { format, store, page, ...(options.fields === undefined ? {} : { fields: options.fields }) }
   const tally = await withListFormat(listed, output, async list => {
     const counts = await deliver(options, filter ?? {}, store, list, runtime)
     await list.end(counts)
@@ -66,6 +70,7 @@ function deliver<Row>(
 
 function limitOf({ limit, output = 'table' }: LsOptions, { stdout }: Runtime): number {
   if (limit !== undefined) return limit
+  if (output === 'html') return PAGE_LIMIT
   return stdout.isTty && (output === 'table' || output === 'wide') ? TERMINAL_LIMIT : Number.POSITIVE_INFINITY
 }
 
@@ -75,7 +80,9 @@ function checkOptions(options: LsOptions, runtime: Runtime): void {
   if (contexts !== undefined) checkSeveral(options)
   if (interval !== undefined && !watch) throw new UsageError('--interval needs -w')
   if (fields !== undefined && (output === 'name' || output === 'wide')) {
-    throw new UsageError(`--fields does not go with -o ${output}`, { hint: 'It takes -o table, json, ndjson or yaml.' })
+    throw new UsageError(`--fields does not go with -o ${output}`, {
+      hint: 'It takes -o table, json, ndjson, yaml or html.',
+    })
   }
   if (groupBy !== undefined) checkGroups(output, fields !== undefined, sort !== undefined)
   if (watch) checkWatch(output, runtime)
@@ -92,7 +99,7 @@ function checkSeveral({ output, watch }: LsOptions): void {
 function checkGroups(output: string, fields: boolean, sort: boolean): void {
   if (output === 'name' || output === 'wide') {
     throw new UsageError(`--group-by does not go with -o ${output}`, {
-      hint: 'It takes -o table, json, ndjson or yaml.',
+      hint: 'It takes -o table, json, ndjson, yaml or html.',
     })
   }
   const other = fields ? '--fields' : sort ? '--sort' : undefined

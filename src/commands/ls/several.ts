@@ -7,6 +7,7 @@ import { readEachStore } from '../../cli/several-stores.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { groupsOf } from '../../ops/groups.ts'
 import { type SummarizedStream, summaries } from '../../ops/summaries.ts'
+import { listedBy } from './group-selection.ts'
 import { writeGroups } from './groups.ts'
 import type { LsOptions } from './options.ts'
 import { type ListedStore, withListFormat } from './output.ts'
@@ -44,11 +45,19 @@ async function listTogether(
   runtime: Runtime,
 ): Promise<readonly Problem[]> {
   const { output: format = 'table', fields, sort = BY_NAME } = options
-  return withListFormat({ format, store: undefined, ...(fields && { fields }) }, output, async list => {
+  const unlisted: Problem[] = []
+  const page = {
+    store: options.contexts.join(', '),
+    nowMs: runtime.nowMs(),
+    command: listedBy(options, runtime.argv),
+    notes: () => unlisted.map(({ message }) => `not listed: ${message}`),
+  }
+  return withListFormat({ format, store: undefined, page, ...(fields && { fields }) }, output, async list => {
     const ranking = rankingOf(sort, limit, list.row)
     const problems = await listEach(options, runtime, (page, place) =>
       ranking.add(page, item => list.row(item, place), options.contexts.indexOf(place.name)),
     )
+    unlisted.push(...problems)
     const rows = ranking.rows()
     if (rows.length > 0) await list.write(rows)
     const tally = { shown: rows.length, seen: ranking.seen, exact: problems.length === 0 }
@@ -69,7 +78,9 @@ async function groupTogether(
   const groups = groupsOf(by)
   const problems = await listEach(options, runtime, (page, { store }) => groups.add(page, store.nowMs()))
   const nothing = async () => nothingIn(options)
-  await writeGroups(options, { by, groups, limit, nowMs: runtime.nowMs(), nothing }, output, runtime)
+  const store = options.contexts.join(', ')
+  const notes = problems.map(({ message }) => `not listed: ${message}`)
+  await writeGroups(options, { by, groups, limit, nowMs: runtime.nowMs(), store, notes, nothing }, output, runtime)
   return problems
 }
 

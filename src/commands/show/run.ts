@@ -18,7 +18,7 @@ import { findVersion, isProblem, type Picture, pictureAt, pictureNow } from './s
  */
 export async function showStreams(options: ShowCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   checkOptions(options, runtime)
-  const output = await openOutput(options, runtime)
+  const output = await openOutput(options, runtime, options.output === 'html' ? 'utc' : 'relative')
   const select = options.select === undefined ? undefined : await selector(options.select)
   const names = [...new Set(options.streams)]
   const store = await openStoreFor(options, runtime, output)
@@ -33,8 +33,8 @@ export async function showStreams(options: ShowCommandOptions, runtime: Runtime)
   }
   const read = await readViews(names, store, runtime)
   if (isProblem(read)) return read
-  const problem = await print(read.views, select, { ...options, streams: names }, output)
-  return problem ?? (await unreadable(read, options, runtime))
+  const problem = await print(read, select, { ...options, streams: names }, store, output)
+  return problem ?? (await reportUnreadable(read, options, runtime))
 }
 
 async function showData(
@@ -59,9 +59,10 @@ async function selector(expression: string) {
 }
 
 async function print(
-  views: readonly StreamView[],
+  { views, unreadable }: ReadViews,
   select: Awaited<ReturnType<typeof selector>> | undefined,
   options: ShowCommandOptions,
+  store: StreamStore,
   output: Output,
 ): Promise<Problem | undefined> {
   const { output: format, must = false } = options
@@ -72,6 +73,11 @@ async function print(
     const picture = pictureOf(view, options, output)
     if (isProblem(picture)) return picture
     pictures.push(picture)
+  }
+  if (format === 'html') {
+    const { printPage } = await import('./page.ts')
+    await printPage(pictures, unreadable, store, output)
+    return undefined
   }
   if (select === undefined) return printPictures(pictures, format, several, output).then(() => undefined)
   const { printSelected } = await import('./select.ts')
@@ -103,7 +109,7 @@ async function printDiffs(
 }
 
 /** A single unreadable document is the problem of the command; several are reported one by one first. */
-async function unreadable(
+async function reportUnreadable(
   read: ReadViews,
   options: ShowCommandOptions,
   runtime: Runtime,
@@ -136,6 +142,10 @@ function checkOptions(options: ShowCommandOptions, runtime: Runtime): void {
   if (at !== undefined && output === 'xml')
     throw new UsageError('--at does not go with -o xml: only the current document is stored', {
       hint: 'Use -o json or -o yaml.',
+    })
+  if (select !== undefined && output === 'html')
+    throw new UsageError('--select does not go with -o html: a page has the whole stream', {
+      hint: 'Use -o tree, table, timeline, json, yaml or mermaid.',
     })
   if (diff !== undefined && select !== undefined) throw new UsageError('--diff does not go with --select')
   if (diff !== undefined && !['tree', 'table', 'json', 'yaml'].includes(output))

@@ -11,15 +11,20 @@ const MAX_ATTEMPTS = 20
 
 /** The attempts at events that were tried more than once, or are open again; empty without any. */
 export function attemptLines(shown: ShownStream, options: HeaderOptions): string[] {
-  const attempts = attemptsByEvent(shown.transactions())
-  const lines = shown.stream.events.flatMap(event => {
-    const own = attempts.get(event.id)?.filter(isOwn) ?? []
-    return tellsMore(event, own) ? own.map(attempt => attemptLine(shown, event, attempt, options)) : []
-  })
+  const lines = allAttemptLines(shown, options)
   if (lines.length === 0) return []
   const more = lines.length - MAX_ATTEMPTS
   const rest = more > 0 ? [`  and ${more} more (-o json lists all)`] : []
-  return ['', 'Attempts', ...lines.slice(0, MAX_ATTEMPTS), ...rest]
+  return ['', 'Attempts', ...lines.slice(0, MAX_ATTEMPTS).map(line => `  ${line}`), ...rest]
+}
+
+/** The same without a heading, an indentation or a limit. */
+export function allAttemptLines(shown: ShownStream, options: HeaderOptions): string[] {
+  const attempts = attemptsByEvent(shown.transactions())
+  return shown.stream.events.flatMap(event => {
+    const own = attempts.get(event.id)?.filter(isOwn) ?? []
+    return tellsMore(event, own) ? own.map(attempt => attemptLine(shown, event, attempt, options)) : []
+  })
 }
 
 /** False for an event that nobody began and that ended with the one above it. */
@@ -49,7 +54,7 @@ function attemptLine(shown: ShownStream, event: StreamEvent, attempt: Attempt, o
   const whose = owner === '' || owner === by ? '' : ` (owner ${visibleText(owner)})`
   const who = `${by === '' ? '' : ` by ${visibleText(by)}`}${whose}`
   const message = end === undefined || end.message === '' ? '' : `: ${visibleText(end.message)}`
-  return `  ${status}  ${name}${when}${who}${message}`
+  return `${status}  ${name}${when}${who}${message}`
 }
 
 /** The attempts at each event as JSON, by id. */

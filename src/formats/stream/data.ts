@@ -1,4 +1,5 @@
 import { DATA_KINDS, type DataKind, type EventData } from '../../stream/data.ts'
+import type { EventStream } from '../../stream/event-stream.ts'
 import type { UpstreamResult } from '../../stream/upstream-results.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { noPaint } from '../terminal/style.ts'
@@ -62,14 +63,19 @@ export function dataSizeText({ size }: EventData): string {
 
 const MOST_LINES = 20
 
-/** The data of a stream below its events; empty without any. */
-export function dataLines({ stream }: ShownStream, options: HeaderOptions): string[] {
-  const all = stream.events.flatMap(event =>
+/** The inputs and results of a stream, in the order of its events. */
+export function dataOfStream({ events }: EventStream): DataLine[] {
+  return events.flatMap(event =>
     DATA_KINDS.flatMap((kind): DataLine[] => {
       const data = event[kind]
       return data === undefined ? [] : [{ kind, event: event.id, name: event.name, data }]
     }),
   )
+}
+
+/** The data of a stream below its events; empty without any. */
+export function dataLines({ stream }: ShownStream, options: HeaderOptions): string[] {
+  const all = dataOfStream(stream)
   if (all.length === 0) return []
   const more = all.length > MOST_LINES ? [`and ${all.length - MOST_LINES} more (-o json lists all)`] : []
   return ['', ...dataTable(all.slice(0, MOST_LINES), options), ...more]

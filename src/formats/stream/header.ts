@@ -52,12 +52,21 @@ export function showHeader(shown: ShownStream, options: HeaderOptions): string[]
 
 /** `suspended  5m ago by ana: gateway is down`, or how to end a hold. */
 function suspensionLine(shown: ShownStream, options: HeaderOptions): string[] {
+  const text = suspendedText(shown, options)
+  if (text === undefined) return shown.stream.held ? [`held  ${HELD}`] : []
+  return [(options.paint ?? noPaint)('warn', `suspended  ${text}`)]
+}
+
+/** Said of a stream whose root has not begun. */
+export const HELD = 'it has not begun; resume lets it begin'
+
+/** `5m ago by ana: gateway is down`; `undefined` if the stream is not suspended. */
+export function suspendedText(shown: ShownStream, options: HeaderOptions): string | undefined {
   const suspension = suspensionOf(shown.stream)
-  if (suspension === undefined) return shown.stream.held ? ['held  it has not begun; resume lets it begin'] : []
+  if (suspension === undefined) return undefined
   const { at, by, why } = suspension
   const when = agoText(shown, timeOf(shown, at), options).replace(', ', '')
-  const text = `${when}${by === '' ? '' : ` by ${visibleText(by)}`}${why === '' ? '' : `: ${visibleText(why)}`}`
-  return [(options.paint ?? noPaint)('warn', `suspended  ${text}`)]
+  return `${when}${by === '' ? '' : ` by ${visibleText(by)}`}${why === '' ? '' : `: ${visibleText(why)}`}`
 }
 
 /** `, blocked`, `, compensated`: what failures have meant for the stream. */
@@ -71,15 +80,20 @@ function leaseLine({ lease, nowMs, past }: ShownStream): string[] {
 }
 
 /** For an earlier version: its time, and the attributes that are shown as of now. */
-function pastLine({ past, version, nowMs }: ShownStream, options: HeaderOptions): string[] {
-  if (past === undefined) return []
+function pastLine(shown: ShownStream, options: HeaderOptions): string[] {
+  const text = pastText(shown, options)
+  return text === undefined ? [] : [(options.paint ?? noPaint)('warn', text)]
+}
+
+/** Which earlier version is shown; `undefined` for the current one. */
+export function pastText({ past, version, nowMs }: ShownStream, options: HeaderOptions): string | undefined {
+  if (past === undefined) return undefined
   const at = (ms: number) => clock(ms, past.presentMs, wallClock(options.time))
   const { atMs, adoptedMs } = past
   const when =
     atMs === undefined || atMs === nowMs ? `v${version}, ${at(nowMs)}` : `${at(nowMs)}, v${version} of ${at(atMs)}`
   const adopted = adoptedMs === undefined ? '' : `; its history begins with its adoption, ${at(adoptedMs)}`
-  const text = `as of ${when}; names, texts and limits as they are now${adopted}`
-  return [(options.paint ?? noPaint)('warn', text)]
+  return `as of ${when}; names, texts and limits as they are now${adopted}`
 }
 
 /** The time style where an age would not do: `relative` becomes local time. */
@@ -126,16 +140,21 @@ export function agoText(shown: ShownStream, at: number | undefined, { time }: He
   return `, ${span(shown.nowMs - at)} ${shown.past === undefined ? 'ago' : 'before'}`
 }
 
-/** Who acknowledged the failures and why, and how many failed since. */
 function acknowledgedLine(shown: ShownStream, options: HeaderOptions): string[] {
+  const text = acknowledgedText(shown, options)
+  return text === undefined ? [] : [`  acknowledged${text}`]
+}
+
+/** ` 5m ago by ana: known`: who acknowledged the failures and why, and how many failed since. */
+export function acknowledgedText(shown: ShownStream, options: HeaderOptions): string | undefined {
   const ack = acknowledgementOf(shown)
-  if (ack === undefined) return []
+  if (ack === undefined) return undefined
   const ackMs = timeOf(shown, ack.at)
   const since = failures(shown).filter(
     ({ status, timestamp }) => status === 'aborted' && (timeOf(shown, timestamp) ?? 0) > (ackMs ?? 0),
   ).length
   const by = ack.by === '' ? '' : ` by ${visibleText(ack.by)}`
   const why = ack.why === '' ? '' : `: ${visibleText(ack.why)}`
-  const text = `  acknowledged${agoText(shown, ackMs, options).replace(',', '')}${by}${why}`
-  return [since === 0 ? text : `${text}; ${counted(since, 'failure')} since`]
+  const text = `${agoText(shown, ackMs, options).replace(',', '')}${by}${why}`
+  return since === 0 ? text : `${text}; ${counted(since, 'failure')} since`
 }

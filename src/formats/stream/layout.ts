@@ -71,7 +71,7 @@ function failures({ shown, only }: StreamDisplay, options: HeaderOptions, atMost
  * Up to `count` rows in their order: lowest rank first, within a rank the first ones. Tree lines are left out because
  * the rows they lead to may be missing.
  */
-function mostInteresting(shown: ShownStream, rows: readonly TreeRow[], count: number): TreeRow[] {
+export function mostInteresting(shown: ShownStream, rows: readonly TreeRow[], count: number): TreeRow[] {
   const ranked = rows.map((row, at) => ({ row, at, rank: rankOf(shown, row) }))
   const kept = ranked.sort((a, b) => a.rank - b.rank || a.at - b.at).slice(0, count)
   return kept.sort((a, b) => a.at - b.at).map(({ row }) => ({ ...row, lines: '' }))

@@ -93,9 +93,8 @@ const STEPS = [
  * its length, `╱ 23h ╱`, and relative times count from its end then: `│+30m`.
  */
 export function timeAxis(scale: TimeScale, style: TimeStyle): string {
-  const isFitting = (found: readonly Tick[]) => isRoomy(found, scale.folds ?? [])
-  const found = STEPS.map(step => ticks(scale, style, step)).find(isFitting) ?? ticks(scale, style, undefined)
-  const texts = [...found, ...foldLabels(scale)].sort((a, b) => a.column - b.column)
+  const marks = timeTicks(scale, style).map(({ column, text }) => ({ column, text: `│${text}` }))
+  const texts = [...marks, ...foldLabels(scale)].sort((a, b) => a.column - b.column)
   let line = ''
   for (const [at, { column, text }] of texts.entries()) {
     const end = Math.min(texts[at + 1]?.column ?? scale.columns, scale.columns)
@@ -104,24 +103,28 @@ export function timeAxis(scale: TimeScale, style: TimeStyle): string {
   return line
 }
 
-function foldLabels(scale: TimeScale): Tick[] {
+function foldLabels(scale: TimeScale): Pick<Tick, 'column' | 'text'>[] {
   return (scale.folds ?? []).map(fold => {
-    const column = columnOf(scale, fold.fromMs)
-    const atMs = fold.fromMs
     const text = calmSpan(lengthOf(fold)).slice(0, FOLD_COLUMNS - 2)
     const before = Math.floor((FOLD_COLUMNS - 2 - text.length) / 2)
     return {
-      atMs,
-      column,
+      column: columnOf(scale, fold.fromMs),
       text: `╱${' '.repeat(before)}${text}${' '.repeat(FOLD_COLUMNS - 2 - text.length - before)}╱`,
     }
   })
 }
 
-interface Tick {
-  readonly atMs: number
+/** A time of the axis with its text. */
+export interface Tick {
+  readonly ms: number
   readonly column: number
   readonly text: string
+}
+
+/** The ticks of the axis, at round distances and with room for their texts. */
+export function timeTicks(scale: TimeScale, style: TimeStyle): readonly Tick[] {
+  const isFitting = (found: readonly Tick[]) => isRoomy(found, scale.folds ?? [])
+  return STEPS.map(step => ticks(scale, style, step)).find(isFitting) ?? ticks(scale, style, undefined)
 }
 
 /** Without a step there is one tick, at the beginning. */
@@ -140,9 +143,9 @@ function ticks(scale: TimeScale, style: TimeStyle, stepMs: number | undefined): 
     // More ticks than columns never fit.
     for (let ms = firstMs; ms < end && found.length <= columns; ms += step) {
       found.push({
-        atMs: ms,
+        ms,
         column: columnOf(scale, ms),
-        text: `│${isLater ? '+' : ''}${tickText(ms, isLater ? fromMs : originMs, stepMs, style)}`,
+        text: `${isLater ? '+' : ''}${tickText(ms, isLater ? fromMs : originMs, stepMs, style)}`,
       })
     }
   }
@@ -153,11 +156,11 @@ function ticks(scale: TimeScale, style: TimeStyle, stepMs: number | undefined): 
 const LEAST_DISTANCE = 10
 
 function isRoomy(found: readonly Tick[], folds: readonly TimeRange[]): boolean {
-  return found.every(({ atMs, column, text }, at) => {
-    const nextMs = found[at + 1]?.atMs ?? Number.POSITIVE_INFINITY
-    if (folds.some(fold => fold.fromMs >= atMs && fold.toMs <= nextMs)) return true
+  return found.every(({ ms, column, text }, at) => {
+    const nextMs = found[at + 1]?.ms ?? Number.POSITIVE_INFINITY
+    if (folds.some(fold => fold.fromMs >= ms && fold.toMs <= nextMs)) return true
     const next = found[at + 1]?.column ?? Number.POSITIVE_INFINITY
-    return column + Math.max(LEAST_DISTANCE, text.length + 1) <= next
+    return column + Math.max(LEAST_DISTANCE, text.length + 2) <= next
   })
 }
 
@@ -177,7 +180,7 @@ export interface BarSign {
 }
 
 /** Each phase has its own glyph, so that bars are readable without colour. */
-const PHASES: { readonly [Of in Phase]: BarSign } = {
+export const PHASES: { readonly [Of in Phase]: BarSign } = {
   running: { glyph: '█', style: 'active', word: 'running' },
   ready: { glyph: '░', style: 'plain', word: 'ready to be claimed' },
   waiting: { glyph: '─', style: 'dim', word: 'waiting for others' },

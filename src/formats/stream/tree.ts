@@ -3,8 +3,9 @@ import type { EventStream } from '../../stream/event-stream.ts'
 import { waitsFor } from '../../stream/gate.ts'
 import { claimEndMs } from '../../stream/time/deadlines.ts'
 import { visibleText } from '../../util/visible-text.ts'
+import { textFormat } from '../field.ts'
 import { waitsForText } from '../gate.ts'
-import { clock, dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
+import { clock, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
 import { noPaint } from '../terminal/style.ts'
 import { type Cell, type Column, table } from '../terminal/table.ts'
 import { cut } from '../terminal/width.ts'
@@ -33,14 +34,17 @@ const COLUMNS: readonly Column[] = [
 /** A table of events: the whole tree or some of its rows. */
 export function eventTable(shown: ShownStream, rows: readonly TreeRow[], options: HeaderOptions): string[] {
   const paint = options.paint ?? noPaint
-  const columns =
-    options.time === 'relative'
-      ? COLUMNS
-      : COLUMNS.map(column => (column.title === 'AGE' ? { ...column, title: 'CREATED' } : column))
+  const columns = eventColumns(options.time)
   const cells = rows.map(row => eventCells(shown, row, options))
   const withMessage = cells.some(row => row.at(-1) !== '')
   const shownColumns = withMessage ? columns : columns.slice(0, -1)
   return table(shownColumns, cells, { paint, ...(options.width === undefined ? {} : { width: options.width }) })
+}
+
+/** The columns of `eventCells`. */
+export function eventColumns(time: TimeStyle): readonly Column[] {
+  if (time === 'relative') return COLUMNS
+  return COLUMNS.map(column => (column.title === 'AGE' ? { ...column, title: 'CREATED' } : column))
 }
 
 /** Rows without tree lines. */
@@ -48,19 +52,28 @@ export function flatRows(events: readonly StreamEvent[]): TreeRow[] {
   return events.map(event => ({ lines: '', depth: 0, id: event.id, event, again: false }))
 }
 
-function eventCells(shown: ShownStream, row: TreeRow, options: HeaderOptions): Cell[] {
+/** Columns of a message on a terminal. */
+const MESSAGE_COLUMNS = 40
+
+/** One row of the table of events. @param messageColumns a longer message is cut */
+export function eventCells(
+  shown: ShownStream,
+  row: TreeRow,
+  options: HeaderOptions,
+  messageColumns = MESSAGE_COLUMNS,
+): Cell[] {
   const { event } = row
   const id = visibleText(row.id)
   if (event === undefined) return [`${row.lines}${id}`, rowStatus(row), '-', '-', '-', '']
   if (row.again) return [`${row.lines}${id} ${visibleText(event.name)}`, rowStatus(row), '', '', '', '']
-  const due = dueText(eventDueMs(shown, event), shown.nowMs, options.time)
+  const due = eventDueMs(shown, event)
   return [
     `${row.lines}${id} ${visibleText(event.name)}`,
     isAbandonedNow(shown, event) ? ABANDONED : waitingCell(shown, event, options.time),
     ownerCell(shown, event, options),
     timeText(timeOf(shown, event.lc.opened ?? event.created), shown.nowMs, options.time),
-    due.startsWith('overdue') ? { text: due, style: 'bad' } : due,
-    isFinal(event) ? '' : cut(visibleText(event.msg), 40),
+    due === undefined ? '-' : textFormat(shown.nowMs, options.time).due(due),
+    isFinal(event) ? '' : cut(visibleText(event.msg), messageColumns),
   ]
 }
 

@@ -95,7 +95,7 @@ writeFileSync(join(FILES, 'b.xml'), `<EventStream><Event ${XML_HOSTILE}`)
 writeFileSync(join(FILES, `${HOSTILE_FILE}.txt`), '')
 
 const LINES: readonly (readonly string[])[] = [
-  ...['table', 'wide', 'json', 'ndjson', 'name', 'yaml'].map(format => ['ls', '-o', format]),
+  ...['table', 'wide', 'json', 'ndjson', 'name', 'yaml', 'html'].map(format => ['ls', '-o', format]),
   ['ls', '--fields', 'name,status,waitingOn,failure,lease,error'],
   ...['status', 'failure', 'waiting-on', 'root', 'topic', 'owner'].map(by => ['ls', '--group-by', by]),
   ...['table', 'wide', 'json', 'ndjson'].map(format => ['events', '--state', 'ready,running,failed', '-o', format]),
@@ -105,7 +105,7 @@ const LINES: readonly (readonly string[])[] = [
   ...['table', 'json', 'ndjson', 'name'].map(format => ['lease', 'ls', '-o', format]),
   ['lease', 'break', 's', '--yes', '-o', 'ndjson'],
   ['lease', 'ls', '--stale', '1s'],
-  ...['tree', 'table', 'timeline', 'json', 'yaml', 'mermaid'].map(format => ['show', 's', '-o', format]),
+  ...['tree', 'table', 'timeline', 'json', 'yaml', 'mermaid', 'html'].map(format => ['show', 's', '-o', format]),
   ['event', 'data', 's', '00'],
   ['event', 'data', 's', '00', '-o', 'text'],
   ['event', 'data', 's', '00', '-o', 'json'],
