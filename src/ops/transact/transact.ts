@@ -14,7 +14,9 @@ import {
   type SettableAttributes,
   type StepSpec,
 } from '../../stream/operations/operation.ts'
+import { parseRetry } from '../../stream/retry-policy.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
+import { parseTimeSpan } from '../../stream/time/durations.ts'
 import { commitQueue, type SubmitOutcome } from './commit-queue.ts'
 import { checkOperationData, sendWithData } from './operation-data.ts'
 import type { PendingOperation } from './plan.ts'
@@ -87,7 +89,7 @@ export type TransactOutcome =
   | { readonly kind: 'unknown'; readonly commandId: string; readonly cause: unknown }
 
 /** The attributes of a new event. */
-const SPEC = [...SETTABLE, 'msg', 'signal']
+const SPEC = [...SETTABLE, 'msg', 'signal', 'undo']
 
 /** Refuses invalid names, ids and texts before anything is sent. @throws InvalidValue */
 export function checkOperation(name: string, operation: Operation, author: Authorship): void {
@@ -133,12 +135,27 @@ function checkSpecs(operation: Operation): void {
   }
 }
 
+/** The texts that a gate is made of are checked with it; the contents of data, before they are sent. */
+const CHECKED_ELSEWHERE: readonly string[] = [
+  'data',
+  'after',
+  'delay',
+  'wake',
+  'auto',
+  'retry',
+  'attemptTimeout',
+  'thread',
+  'needs',
+] satisfies (keyof StepSpec)[]
+
 function checkSpec(spec: EventSpec & Partial<StepSpec>): void {
-  // The texts that a gate is made of are checked with it.
-  const { data: _, after = [], delay: __, wake: ___, auto: ____, thread: _____, needs: ______, ...texts } = spec
+  const texts = Object.fromEntries(Object.entries(spec).filter(([name]) => !CHECKED_ELSEWHERE.includes(name)))
   if (spec.name === '') throw new InvalidValue('an event needs a name')
   checkTexts(texts, SPEC)
-  for (const id of after) checkText('after', id)
+  for (const id of spec.after ?? []) checkText('after', id)
+  if (spec.retry !== undefined) parseRetry(spec.retry)
+  if (spec.attemptTimeout !== undefined && parseTimeSpan(spec.attemptTimeout) === undefined)
+    throw new InvalidValue(`the attempt timeout ${spec.attemptTimeout} is not a time span`)
 }
 
 /** Refuses other attributes, as they would be written, even `status` or `prev`. */
