@@ -81,6 +81,7 @@ export {
   workOn,
 } from './library/worker.ts'
 export { type XPath, xpath } from './library/xpath.ts'
+export type { BreakLeaseOutcome, JournalOfBreak } from './ops/break-lease.ts'
 export { type DataContent, DataFault, type DataFaultCode } from './ops/event-data.ts'
 export type { FollowItem, JournalGap } from './ops/follow/follow.ts'
 export type { HeldLease, LeaseScopeOutcome } from './ops/lease-scope.ts'
@@ -91,7 +92,7 @@ export { StreamReplaced } from './ops/transact/transact.ts'
 export * from './store/errors.ts'
 export type * from './store/facts.ts'
 export type * from './store/store.ts'
-export type { DataKind, EventData } from './stream/data.ts'
+export { DATA_KINDS, type DataKind, type EventData } from './stream/data.ts'
 export { BadDocument, InvalidValue, LeasectlError, StreamFault } from './stream/errors.ts'
 export type {
   AttributeName,
@@ -122,6 +123,7 @@ export { ON_DUE, ON_FAILURE, SETTABLE } from './stream/operations/operation.ts'
 export type { StreamOutcome } from './stream/outcome.ts'
 export { OUTCOMES } from './stream/outcome.ts'
 export type { Summary } from './stream/summary.ts'
+export type { Suspension } from './stream/suspension.ts'
 export type { UpstreamResult } from './stream/upstream-results.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'
 export type {

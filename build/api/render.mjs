@@ -4,7 +4,8 @@ const CHAPTERS = new Map([
   ['Creating and changing streams', ['changeStream', 'createStream', 'transact']],
   ['After a write', ['onDone', 'onJoined']],
   ['Reading', ['mustReadStream', 'readStream', 'xpath']],
-  ['Working', ['advance', 'complete', 'fail', 'release', 'workOn', 'worker']],
+  ['Data', ['newData', 'readData']],
+  ['Working', ['advance', 'complete', 'fail', 'release', 'transient', 'workOn', 'worker']],
   ['Following', ['follow']],
   ['Leases', ['acquireLease', 'breakLease', 'changeLease', 'leaseScope', 'releaseLease', 'renewLease']],
 ])

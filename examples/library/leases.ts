@@ -36,4 +36,4 @@ console.log((await renewLease(store, name, taken.leaseId)).kind)
 console.log((await releaseLease(store, name, newId)).kind)
 
 await acquireLease(store, name, { by: 'a process that died', durationS: -1 })
-console.log(await breakLease(store, name))
+console.log(await breakLease(store, name, { by: 'ann', why: 'its process died' }))

@@ -3,8 +3,13 @@ import type { Runtime, RuntimeStore } from './runtime.ts'
 /** New values of flags. */
 type Replacements = { readonly [flag: `--${string}`]: string }
 
+/** How the program was started, and the store of its command lines. */
+export interface Started extends Pick<Runtime, 'startedAs'> {
+  readonly opened: Omit<RuntimeStore, 'store'> | undefined
+}
+
 /** A command line for users to copy. It starts the program in the same way and names the same store. */
-export function commandLine(runtime: Runtime, words: readonly string[]): string {
+export function commandLine(runtime: Started, words: readonly string[]): string {
   // words after -- belong to another program, or are not flags
   const end = words.includes('--') ? words.indexOf('--') : words.length
   const store = runtime.opened === undefined || namesStore(words.slice(0, end)) ? [] : storeWords(runtime.opened)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { everyChange, everywhere, optionsOf } from './options.ts'
-import { CommandFailed, type Problem } from './problem.ts'
+import { everyChange, everywhere, type GlobalOptions, optionsOf } from './options.ts'
+import { CommandFailed, type Problem, UsageError } from './problem.ts'
 import type { Kind, Runtime } from './runtime.ts'
 
 /** Runs a command. Returns its problem, `undefined` on success. */
@@ -121,9 +121,23 @@ export function act<Options extends object>(
 }
 
 /** The words that name a command: `lease break`. */
-function pathOf(command: Command): string {
+export function pathOf(command: Command): string {
   const { parent } = command
   return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name()
+}
+
+/** The options of a command that can read several stores at once: `contexts` if more than one is named. */
+export function parsedWithContexts<Options extends GlobalOptions>(
+  command: Command,
+): Options & { readonly contexts?: readonly string[] } {
+  // `-c` before the command is one name, after it a list
+  type Given = Omit<Options, 'context'> & { readonly context?: string | readonly string[] }
+  const { context, ...options } = parsed<Given>(command, [])
+  const [name, ...others] = typeof context === 'string' ? [context] : (context ?? [])
+  if (others.length > 0 && (options.store ?? options.container) !== undefined)
+    throw new UsageError('--store and -c both name a store', { hint: 'Use one of them.' })
+  const where = name === undefined ? {} : others.length === 0 ? { context: name } : { contexts: [name, ...others] }
+  return { ...options, ...where } as Options & { readonly contexts?: readonly string[] }
 }
 
 /** The options of a command, with its parsed arguments under these names. */

@@ -1,16 +1,20 @@
 import { BadDocument, LeasectlError, StreamFault } from '../stream/errors.ts'
-import { commandLine } from './command-line.ts'
+import { commandLine, type Started } from './command-line.ts'
 import { CommandFailed, type Problem, problem } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 
-/** The problem that a thrown error means to the user. An unforeseen error is a bug: code `unexpected`, exit 1. */
-export function errorProblem(error: unknown, runtime: Runtime): Problem {
+/**
+ * The problem that a thrown error means to the user. An unforeseen error is a bug: code `unexpected`, exit 1.
+ *
+ * @param opened the store of the error
+ */
+export function errorProblem(error: unknown, runtime: Runtime, opened: Started['opened'] = runtime.opened): Problem {
   if (error instanceof CommandFailed) return error.problem
   if (runtime.signal.aborted && isAbort(error, runtime.signal)) return interruptedProblem(runtime.signal)
   if (error instanceof LeasectlError) {
     return problem(error.code, error.message, {
       cause: error,
-      ...hintOf(error, runtime),
+      ...hintOf(error, { startedAs: runtime.startedAs, opened }),
       ...(error instanceof StreamFault && error.stream !== undefined ? { stream: error.stream } : {}),
     })
   }
@@ -21,25 +25,25 @@ export function errorProblem(error: unknown, runtime: Runtime): Problem {
   })
 }
 
-function hintOf(error: LeasectlError, runtime: Runtime): { hint?: string } {
+function hintOf(error: LeasectlError, started: Started): { hint?: string } {
   const { code, hint } = error
   // the store does not know which commands have the flag
-  if (code === 'container-missing') return { hint: creationHint(runtime) }
+  if (code === 'container-missing') return { hint: creationHint(started) }
   if (hint === undefined && error instanceof BadDocument && error.stream !== undefined)
     return { hint: 'show -o xml prints it as stored.' }
   return hint === undefined ? {} : { hint }
 }
 
 /** How to create the container, or the file, of the store. */
-export function creationHint(runtime: Runtime): string {
-  const isFile = runtime.opened?.store.address.startsWith('sqlite:')
-  return `${isFile ? 'Is it the right path? ' : ''}${commandLine(runtime, creationWords(runtime))} creates it`
+function creationHint(started: Started): string {
+  const isFile = started.opened?.address.startsWith('sqlite:')
+  return `${isFile ? 'Is it the right path? ' : ''}${commandLine(started, creationWords(started))} creates it`
 }
 
 /** The arguments of the command that creates the container, or the file, of the store. */
-export function creationWords({ opened }: Runtime): readonly string[] {
+export function creationWords({ opened }: Started): readonly string[] {
   const words = ['init', 'STREAM']
-  return opened?.store.address.startsWith('sqlite:') ? words : [...words, '--create-container']
+  return opened?.address.startsWith('sqlite:') ? words : [...words, '--create-container']
 }
 
 /** The problem of a command stopped by SIGINT or SIGTERM, the reason of the abort. */

@@ -97,7 +97,7 @@ export function everywhere(command: Command, formats: readonly string[] = []): C
     .version(VERSION, '--version', 'print the version')
 }
 
-const WRITE_MODES: readonly WriteMode[] = ['lease', 'optimistic']
+export const WRITE_MODES: readonly WriteMode[] = ['lease', 'optimistic']
 const CHANGE = [
   new Option('-m, --reason <text>', 'why: kept in the journal').argParser(storedText('-m', 'reason')),
   new Option('--by <actor>', 'who makes the change (default: user@host)').argParser(requiredText('--by')),

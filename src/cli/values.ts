@@ -48,6 +48,11 @@ export function repeatable<Parser extends (...args: never[]) => unknown>(
   return Object.assign(parser, { isRepeatable: true } as const)
 }
 
+/** Whether the flag of this parser may be given several times. */
+export function isRepeatable(parser: unknown): boolean {
+  return typeof parser === 'function' && 'isRepeatable' in parser
+}
+
 /** Collects the values of a flag that may be given several times. */
 export function added<Value>(
   parse: (text: string) => Value,

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
-import { type FailureFormat, type Run, reads } from '../cli/command.ts'
+import { type FailureFormat, parsedWithContexts, type Run, reads } from '../cli/command.ts'
+import { severalContexts } from '../cli/options.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { count, duration, pattern } from '../cli/values.ts'
 import type { CheckOptions } from './check/options.ts'
@@ -17,7 +18,8 @@ One listing of the store gives these checks:
               another program left events to close or joins to release, for longer than --overdue-for
 
 Exit: 0 ok, 1 warning, 2 critical, 3 unknown. Every failure of the check itself is 3 and goes to stdout: bad usage, no
-store, no permission, no answer, an interruption.
+store, no permission, no answer, an interruption. Of several stores (-c A,B) the worst one counts: critical, then unknown, then
+warning.
 `
 
 export function register(parent: Command, runtime: Runtime, go: Run<CheckOptions> = run): void {
@@ -35,6 +37,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<CheckOptions
       ),
     )
   for (const option of [...limitFlags(), ...watchdogFlags()]) command.addOption(option.helpGroup('Limits:'))
+  command.addOption(severalContexts())
   command.addHelpText('after', NOTES)
   const description = {
     summary:
@@ -45,10 +48,11 @@ export function register(parent: Command, runtime: Runtime, go: Run<CheckOptions
       ["check --match 'orders/**' --warn-waiting 15m --crit-failed 100 --failed-since 1h", 'about work and failures'],
       ['check --require-watchdog', 'critical if no watchdog runs'],
       ['check -o prometheus', 'for the textfile collector of the Prometheus node_exporter'],
+      ['check -c prod-eu,prod-us', 'of several stores: the exit code is that of the worst'],
     ],
     formats: ['nagios', 'prometheus', 'json'],
   } as const
-  reads(command, runtime, description, [], go)
+  reads(command, runtime, description, parsedWithContexts<CheckOptions>, go)
 }
 
 /** Flags for the limits; a count at its limit is already too high. */

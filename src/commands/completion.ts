@@ -12,7 +12,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<CompletionOp
   describe(command, runtime, {
     kind: 'reads',
     effect: 'Only reads: prints the script.',
-    summary: 'print the completion script for bash, zsh or fish: commands, flags, streams, events, contexts',
+    summary: 'print the completion script for bash, zsh or fish: commands, flags, streams, events, contexts, runs',
     examples: [
       ['completion bash > ~/.local/share/bash-completion/completions/leasectl', 'bash, with bash-completion'],
       ['completion bash > ~/.leasectl.bash', 'bash without it; then ". ~/.leasectl.bash" in ~/.bashrc'],

@@ -6,7 +6,7 @@ import type { Runtime } from '../cli/runtime.ts'
 import { choice, contextName, nonEmpty } from '../cli/values.ts'
 import { nearest } from '../util/strings.ts'
 import type { AddContextOptions, ContextOptions, RemoveContextOptions, UseContextOptions } from './context/run.ts'
-import type { TestContextOptions } from './context/test.ts'
+import type { DoctorOptions } from './doctor/run.ts'
 
 /** `context …`: named stores. Without a subcommand it shows the current context. */
 export function register(parent: Command, runtime: Runtime, go: Run<ContextOptions> = run): void {
@@ -120,24 +120,33 @@ function registerRemove(parent: Command, runtime: Runtime, go: Run<RemoveContext
 const runRemove: Run<RemoveContextOptions> = async (...given) =>
   (await import('./context/run.ts')).removeContext(...given)
 
-function registerTest(parent: Command, runtime: Runtime, go: Run<TestContextOptions> = runTest): void {
+export function registerTest(parent: Command, runtime: Runtime, go: Run<DoctorOptions> = runTest): void {
   const command = parent
     .command('test')
     .argument('[CONTEXT]', 'name of the context (default: the selected store)', contextName('CONTEXT'))
   describe(command, runtime, {
-    kind: 'writes',
-    effect: 'Writes: a probe below .leasectl/, and removes it.',
-    summary: 'test a store: list, read, create, lease, write, remove',
+    kind: 'reads',
+    effect: 'Writes: a small probe stream, and removes it.',
+    summary: 'test a store: short for doctor -c CONTEXT',
     examples: [
-      ['context test prod', 'each step with its duration'],
+      ['context test prod', 'permissions, clock, settings'],
       ['context test', 'the selected store'],
     ],
-    formats: ['table', 'json'],
+    formats: ['text', 'json', 'ndjson'],
   })
-  act(command, runtime, 'writes', ['name'], go)
+  act(command, runtime, 'reads', parseTest, go)
 }
 
-const runTest: Run<TestContextOptions> = async (...given) => (await import('./context/test.ts')).testContext(...given)
+/** The options of `doctor -c CONTEXT`. */
+function parseTest(command: Command): DoctorOptions {
+  const { name, ...options } = parsed<GlobalOptions & { readonly name?: string }>(command, ['name'])
+  if (name === undefined) return { ...options, names: [] }
+  const { store, container, context } = options
+  if ((store ?? container ?? context) === undefined) return { ...options, context: name, names: [] }
+  throw new UsageError('the argument and a flag both name a store', { hint: 'Use one of them.' })
+}
+
+const runTest: Run<DoctorOptions> = async (...given) => (await import('./doctor/run.ts')).examineAll(...given)
 
 export function registerUse(parent: Command, runtime: Runtime, go: Run<UseContextOptions> = runUse): void {
   const command = parent

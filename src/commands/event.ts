@@ -39,7 +39,7 @@ export function register(parent: Command, runtime: Runtime): void {
     description:
       'Run worker operations on an event, for scripts. Every command but data writes: it takes the lease for one change.',
     examples: [
-      ['event start orders/4711 01.00 --owner w7 -q', 'claim it; prints the fence'],
+      ['event start orders/4711 01.00 --owner w7 -q', 'claim it; prints the fencing token'],
       ['event advance orders/4711 01.00 --fence 1 --next Pay', 'done; add the next step'],
       ['event complete orders/4711 01.01 --fence 1', 'done; the last step of its thread'],
       ["event fail orders/4711 01.01 -m 'no stock'", 'it failed'],
@@ -266,10 +266,10 @@ export function registerStart(parent: Command, runtime: Runtime, go: Run<StartCo
     'claim it even if another program may still be working on it',
   )
   const description = {
-    summary: 'claim an event for a worker; prints the fence, which proves the claim',
+    summary: 'claim an event for a worker; prints the fencing token, which proves the claim',
     examples: [
       ['event start orders/4711 01.02.00 --owner worker-7', 'for 60 s; touch extends it'],
-      ['event start orders/4711 01.02.00 -q', 'only the fence: fence=$(…)'],
+      ['event start orders/4711 01.02.00 -q', 'only the fencing token: fence=$(…)'],
     ],
   } as const
   writes(command, runtime, description, parseEvent<StartCommandOptions>, go)

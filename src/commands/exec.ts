@@ -17,7 +17,8 @@ event is stopped, and tried again in the same way. If the command cannot be star
 The command gets these variables: LEASECTL_STORE, LEASECTL_STREAM, LEASECTL_EVENT, LEASECTL_OWNER, LEASECTL_FENCE and
 LEASECTL_BORN, so that leasectl event touch "$LEASECTL_STREAM" "$LEASECTL_EVENT" needs no flags, and it can end the event
 itself; LEASECTL_ATTEMPT, counted from 1; LEASECTL_ATTEMPT_KEY, which is the same each time this attempt of this event runs;
-in an undo step LEASECTL_UNDOES, the id of the step to undo, and LEASECTL_UNSURE=yes if there may be nothing to undo; and LEASECTL_OUTPUT, a file to which it can append
+in an undo step LEASECTL_UNDOES, the id of the step to undo, and LEASECTL_UNSURE=yes if there may be nothing to undo; and
+LEASECTL_OUTPUT, a file to which it can append
 
   next=NAME   fork=NAME (one line each)   join=NAME       next events; they replace --next, --fork and --join
   topic= key= tag= ref= tracking-id= timeout= on-due=     attributes of the next events

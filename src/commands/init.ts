@@ -19,16 +19,18 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
   const command = stepsFlag(parent.command('init'))
     .argument('<STREAM>', 'name of the stream, as orders/4711', streamName)
     .addOption(new Option('--root <name>', 'name of the root event (default: Start)').argParser(requiredText('--root')))
-    .addOption(new Option('--fork <names>', 'first threads: A,B,C').argParser(names('--fork')))
+    .addOption(new Option('--fork <names>', 'names of parallel threads: A,B,C').argParser(names('--fork')))
     .addOption(
-      new Option('--join <name>', 'a step that starts when all threads have ended').argParser(requiredText('--join')),
+      new Option('--join <name>', 'name of a step that starts once all threads have ended').argParser(
+        requiredText('--join'),
+      ),
     )
     .addOption(
       new Option('--on-failure <what>', `when an event is aborted for good: ${ON_FAILURE.join(', ')}`).argParser(
         choice('--on-failure', ON_FAILURE),
       ),
     )
-    .option('--hold', 'create the stream on hold; nothing runs or expires until the root is started')
+    .option('--hold', 'create the stream on hold; nothing runs or expires until resume, or until the root is started')
     .addOption(
       new Option('--from <file>', 'template in YAML or XML, - for standard input; flags override it').argParser(
         nonEmpty('--from'),

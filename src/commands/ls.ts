@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { parsed, type Run, reads } from '../cli/command.ts'
+import { parsedWithContexts, type Run, reads } from '../cli/command.ts'
 import { severalContexts } from '../cli/options.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { filterFlags } from '../cli/selection/flags.ts'
@@ -27,17 +27,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> =
     ],
     formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml'],
   } as const
-  reads(command, runtime, description, parse, go)
-}
-
-/** `-c` before the command is one name, after it a list. */
-function parse(command: Command): LsOptions {
-  const { context, ...options } = parsed<
-    Omit<LsOptions, 'context'> & { readonly context?: string | readonly string[] }
-  >(command, [])
-  const [name, ...others] = typeof context === 'string' ? [context] : (context ?? [])
-  if (name === undefined) return options
-  return others.length === 0 ? { ...options, context: name } : { ...options, contexts: [name, ...others] }
+  reads(command, runtime, description, parsedWithContexts<LsOptions>, go)
 }
 
 function listFlags(): Option[] {

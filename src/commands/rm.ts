@@ -19,6 +19,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<BatchCommand
       ['export orders/4711 -o xml > 4711.xml', 'first save it: a removed stream cannot be restored'],
       ['rm orders/4711 -m "wrong import"', 'ask, then remove it'],
       ["rm --match 'import-17/**' --status canceled --dry-run", 'show which streams would be removed'],
+      ['rm --status completed --older-than 30d --dry-run', 'what has not changed for 30 days'],
       ['rm --blob orders/', 'the folder marker of another program'],
     ],
     effect: `Writes: removes each stream under its lease, with its journal. ${RUN_FILES}`,

@@ -12,7 +12,8 @@ export function register(parent: Command, runtime: Runtime): void {
   describeGroup(group, runtime, {
     summary: 'manage run files of batches: ls, show, prune',
     description:
-      'List what cancel, abort, retry and rm did to several streams, and what they left. Every such batch writes a run file; ' +
+      'List what cancel, abort, retry, ack, rm and lease break did to several streams, and what they left. Every such batch ' +
+      'writes a run file; ' +
       '--rerun FILE does the rest of it, --rerun last the rest of the latest run of that command.',
     examples: [
       ['runs ls', 'the batches of this user, latest first, and what they left'],

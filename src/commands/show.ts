@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type Run, reads } from '../cli/command.ts'
+import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { duration, eventId, nonEmpty, streamNames } from '../cli/values.ts'
 import { type ShowCommandOptions, versionOrTime } from './show/options.ts'
@@ -25,11 +26,11 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandO
     )
     .option('--must', 'with --select: exit 3 if nothing matches (no event, 0, false, empty text)')
     .addOption(
-      new Option('--data <id>', 'print the result of an event or, if it has none, its input').argParser(eventId),
+      new Option('--data <id>', 'print the result of an event or, if it has none, its input').argParser(eventWithData),
     )
-    .option('-w, --watch', 'refresh in place until Ctrl-C')
+    .option('-w, --watch', 'refresh in place, on a terminal')
     .addOption(
-      new Option('--interval <duration>', 'with -w: time between refreshes (default: 1s, over a network 2s)').argParser(
+      new Option('--interval <duration>', 'with -w: time between refreshes (default: 1s, on Azure 2s)').argParser(
         duration('--interval'),
       ),
     )
@@ -50,6 +51,14 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandO
     formats: ['tree', 'table', 'timeline', 'json', 'yaml', 'xml', 'mermaid'],
   } as const
   reads(command, runtime, description, ['streams'], go)
+}
+
+/** `--data @FILE` belongs to commands that give data to events. */
+function eventWithData(text: string): string {
+  if (!text.startsWith('@')) return eventId(text)
+  throw new UsageError('show --data takes the id of an event, such as 01.00', {
+    hint: 'init and event advance take --data @FILE.',
+  })
 }
 
 const run: Run<ShowCommandOptions> = async (...given) => (await import('./show/run.ts')).showStreams(...given)

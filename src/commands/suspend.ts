@@ -28,6 +28,8 @@ export const SUSPEND: TransactCommand = {
     if (isEnded) return 'already final'
     return isSuspended && !stop ? 'already suspended' : undefined
   },
+  // A stream that a worker claims between preview and change must not go on because of that.
+  pinsLifeOnly: true,
   whyReason: 'Say with -m why: it is shown wherever the stream is listed.',
   operation: (_, options) => ({ op: 'suspend', ...messageOf(options), ...(options.stop ? { stop: true } : {}) }),
   consequence({ changed }) {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { act, describe, helpFor, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { choice, count, duration, nonEmpty, pattern } from '../cli/values.ts'
-import { ON_DUE } from '../stream/operations/operation.ts'
+import { DUE_ACTIONS } from '../stream/operations/operation.ts'
 import type { WatchdogCommandOptions } from './watchdog/settings.ts'
 import type { WatchdogStatusOptions } from './watchdog/status.ts'
 import { hookCommand, listenAddress, shareValue } from './watchdog/values.ts'
@@ -47,8 +47,8 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogComm
       ).argParser(pattern('--match')),
     )
     .addOption(
-      new Option('--on-due <what>', `${ON_DUE.join(', ')} (default: abort-event)`).argParser(
-        choice('--on-due', ON_DUE),
+      new Option('--on-due <what>', `${DUE_ACTIONS.join(', ')} (default: abort-event)`).argParser(
+        choice('--on-due', DUE_ACTIONS),
       ),
     )
     .addOption(
@@ -81,6 +81,8 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogComm
     .addOption(hook('--on-expired', 'run for each event that was aborted, or is due with notify'))
     .addOption(hook('--on-done', 'run for each stream that is done'))
     .addOption(hook('--on-failed', 'run for each transaction that aborted an event'))
+    .addOption(hook('--on-compensated', 'run for each stream that has undone what it did'))
+    .addOption(hook('--on-compensation-failed', 'run for each stream that could not undo what it did'))
   command.addHelpText('after', NOTES)
   describe(command, runtime, {
     summary: 'abort events and streams whose timeout has expired',

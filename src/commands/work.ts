@@ -13,7 +13,8 @@ It finds ready events with these names, in all streams or those of --match, clai
 as exec does: same variables and files, claim and heartbeat (exec --help). Streams take turns. An event of a dead worker
 is taken over when its claim expires, as the next attempt, counted in LEASECTL_ATTEMPT. A command that exits with 75
 (EX_TEMPFAIL) has failed for a passing reason: its event is tried again after a pause (--backoff). After --max-attempts the
-event fails, so that nothing waits for it indefinitely; an event with --retries of its own has those. Any number of workers, on any machines, can work on the same names.
+event fails, so that nothing waits for it indefinitely; an event with --retries of its own has those. Any number of workers, on
+any machines, can work on the same names.
 
 The command has no standard input, or its event with --stdin json; pass other data in the environment. Its stdout and stderr
 pass through. The outcome of each event goes to stderr; with -o ndjson one line each goes to stdout, and the stdout of the
@@ -25,7 +26,7 @@ TimeoutStopSec as long as the command may take.
 
 --until-empty waits for streams that are leased briefly, but not for events claimed by other workers, and tries each event once.
 
-Exit: 0 drained; --until-empty 0, or 7 if an event failed, was lost, handed back or given up, or if something could not be read,
+Exit: 0 drained; --until-empty 0, or 7 if an event failed, is to be tried again, was lost, handed back or given up, or if something could not be read,
 claimed or obtained because it is leased until released, 130 or 143 if drained earlier; --once the code of the command as of
 exec, 125 for failures of leasectl, 0 if there was nothing to do. 126 the command is not executable, 127 not found.
 `

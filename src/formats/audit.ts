@@ -52,7 +52,9 @@ function streamsText({ names, streams, end, source }: AuditEntry): string {
   const more = total - shown.length
   const text = [...shown, ...(more > 0 ? [`+${countText(more)}`] : [])].join(' ')
   const from = source === '' ? '' : `from ${visibleText(source)}`
-  return [text === '' && total === 0 ? 'none' : text, from].filter(part => part !== '').join(' ')
+  // an import does not know its streams before it has read them
+  const nothing = end === undefined && streams === undefined ? '?' : 'none'
+  return [text === '' && total === 0 ? nothing : text, from].filter(part => part !== '').join(' ')
 }
 
 /** `12 done, 1 busy` */

@@ -100,8 +100,8 @@ function authJson(auth: AzureAuth): object {
   return { kind: auth.kind, permissions: auth.permissions, expires: jsonTime(auth.expiresMs) }
 }
 
-/** One probe of a store, in `doctor` and `context test`; fields are only ever added. */
-export function stepJson({ name, outcome, ms, code, message, hint }: ProbeStep) {
+/** One probe of a store; fields are only ever added. */
+function stepJson({ name, outcome, ms, code, message, hint }: ProbeStep) {
   return { name, outcome, ms, code: orNull(code), message: orNull(message), hint: orNull(hint) }
 }
 

@@ -6,11 +6,11 @@ import { clock, span, type TimeStyle } from './terminal/numbers.ts'
 /** Ids named at most. */
 const MAX_IDS = 3
 
-/** `until 14:02 (in 3h)`, `for signal approve`, `after 01.00 01.01`, `for its branches`: safe to print. */
+/** `until 14:02 (in 3h)`, `for signal approve`, `after 01.00 01.01`, `for its threads`: safe to print. */
 export function waitsForText(what: WaitsFor, nowMs: number, time: TimeStyle): string {
   switch (what.kind) {
     case 'branches':
-      return 'for its branches'
+      return 'for its threads'
     case 'after': {
       const more = what.ids.length > MAX_IDS ? ` +${what.ids.length - MAX_IDS}` : ''
       return `after ${what.ids.slice(0, MAX_IDS).map(visibleText).join(' ')}${more}`

@@ -1,6 +1,7 @@
 import { checkReadableName, checkStreamName } from '../store/names.ts'
 import type { StreamStore, WriteMode } from '../store/store.ts'
-import { isObject, milliseconds, type Read, storedText, text, word, wrong } from '../stream/values.ts'
+import { checkCommandId } from '../stream/text.ts'
+import { inField, isObject, milliseconds, type Read, storedText, text, word, wrong } from '../stream/values.ts'
 
 /** Methods that every library function needs of a store. */
 const METHODS = ['read', 'list', 'create', 'update', 'nowMs']
@@ -29,5 +30,10 @@ export function checkReadable(store: unknown, name: unknown): void {
 
 /** A wait, ms; `Infinity` is allowed. */
 export const waitMs: Read<number> = milliseconds(0)
+export const commandId: Read<string> = (given, field) => {
+  inField(field, () => checkCommandId(text(given, field)))
+  return text(given, field)
+}
+
 export const reason: Read<string> = storedText('reason')
 export const write: Read<WriteMode> = word(['lease', 'optimistic'])

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { type BreakLeaseOutcome, breakAndRecord } from '../ops/break-lease.ts'
 import { LeaseMonitor } from '../ops/lease-monitor.ts'
 import { acquireWaiting, type HeldLease, type LeaseScopeOutcome, leaseScope as scope } from '../ops/lease-scope.ts'
 import { thisHost } from '../ops/transact/transact.ts'
-import type { AcquireOutcome, BreakOutcome, Holder, LeaseOutcome, StreamStore } from '../store/store.ts'
+import type { AcquireOutcome, Holder, LeaseOutcome, StreamStore } from '../store/store.ts'
 import {
   callback,
   objectOf,
@@ -15,7 +16,7 @@ import {
   whole,
 } from '../stream/values.ts'
 import { defined } from '../util/defined.ts'
-import { checkTarget, waitMs } from './checks.ts'
+import { checkTarget, commandId, reason, waitMs } from './checks.ts'
 import { readSignal, type SignalOption } from './signal.ts'
 
 /** Options for acquiring a lease. */
@@ -121,21 +122,46 @@ export async function releaseLease(
 
 /** Options of `breakLease`. */
 export interface BreakLeaseOptions extends SignalOption {
+  /** The actor, for the journal. */
+  readonly by: string
+  /** The reason, for the journal. */
+  readonly why?: string
+  /** Id of the entry in the journal. Default: a fresh UUID. */
+  readonly commandId?: string
   /** Longest time until the lease ends, seconds, 0–60. Default 0: at once. */
   readonly periodS?: number
+  /** How long the entry in the journal waits until the stream can be written, ms. Default: 10 000; with `periodS` 0. */
+  readonly leaseWaitMs?: number
 }
 
-const readBreak = objectOf<BreakLeaseOptions>({ periodS: whole(0, 60), signal })
+const readBreak = objectOf<BreakLeaseOptions>({
+  by: required(requiredText),
+  why: reason,
+  commandId,
+  periodS: whole(0, 60),
+  leaseWaitMs: waitMs,
+  signal,
+})
 
-/** Ends the lease of another holder. Changes that the holder has not written yet are rejected. */
+const JOURNAL_WAIT_MS = 10_000
+
+/**
+ * Ends the lease of another holder, and records it in the journal of the stream. Changes that the holder has not written yet
+ * are rejected.
+ *
+ * @returns `broken` with `journal`: `written`, or why there is no entry. The lease is broken either way
+ */
 export async function breakLease(
   store: StreamStore,
   name: string,
-  options: BreakLeaseOptions = {},
-): Promise<BreakOutcome> {
+  options: BreakLeaseOptions,
+): Promise<BreakLeaseOutcome> {
   checkTarget(store, name)
-  const { periodS = 0, signal } = readBreak(options, 'options')
-  return store.breakLease(name, periodS, signal)
+  const { signal, periodS = 0, ...given } = readBreak(options, 'options')
+  return breakAndRecord(store, name, {
+    ...{ commandId: randomUUID(), leaseWaitMs: periodS > 0 ? 0 : JOURNAL_WAIT_MS, ...given, periodS },
+    ...defined({ signal, stopWaiting: signal }),
+  })
 }
 
 /**

@@ -13,14 +13,11 @@ import {
   type Operation,
   type StepSpec,
 } from '../stream/operations/operation.ts'
-import { checkCommandId } from '../stream/text.ts'
 import {
   callback,
   flag,
-  inField,
   milliseconds,
   objectOf,
-  type Read,
   required,
   requiredText,
   signal,
@@ -31,7 +28,7 @@ import {
   word,
 } from '../stream/values.ts'
 import type { SelectedValue } from '../stream/xpath/xpath.ts'
-import { checkReadable, checkTarget, reason, waitMs, write } from './checks.ts'
+import { checkReadable, checkTarget, commandId, reason, waitMs, write } from './checks.ts'
 import { StreamEditor } from './editor.ts'
 import { StreamNotFound } from './errors.ts'
 import { readOperation } from './operations.ts'
@@ -150,11 +147,6 @@ export interface ChangeStreamOptions extends Omit<TransactOptions, 'commandId'> 
    * per call, which makes the attempts of one call safe.
    */
   readonly commandId?: string
-}
-
-const commandId: Read<string> = (given, field) => {
-  inField(field, () => checkCommandId(text(given, field)))
-  return text(given, field)
 }
 
 const readChange = objectOf<ChangeStreamOptions>({

@@ -10,6 +10,8 @@ export interface RecordedBreakOptions extends Authorship {
   readonly leaseWaitMs: number
   /** Ends the wait for the lease. */
   readonly stopWaiting?: AbortSignal
+  /** Aborts the break. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -19,6 +21,10 @@ export interface RecordedBreakOptions extends Authorship {
  */
 export type JournalOfBreak = 'written' | 'foreign' | 'unreadable' | 'held' | 'failed'
 
+/**
+ * `broken`: the lease ends within `remainingS` seconds, whatever became of the journal entry. `not-leased`: there was no lease.
+ * `missing`: there is no stream. `unknown`: no answer.
+ */
 export type BreakLeaseOutcome =
   | {
       readonly kind: 'broken'
@@ -33,14 +39,14 @@ export type BreakLeaseOutcome =
  * Breaks the lease of a stream, and records it in the journal as soon as the stream can be written. The journal is best
  * effort: the break is done whether it succeeds or not.
  *
- * @throws the store's faults: the lease was not broken
+ * @throws the store's faults, the signal's reason: the lease was not broken
  */
 export async function breakAndRecord(
   store: StreamStore,
   name: string,
   options: RecordedBreakOptions,
 ): Promise<BreakLeaseOutcome> {
-  const outcome = await store.breakLease(name, options.periodS)
+  const outcome = await store.breakLease(name, options.periodS, options.signal)
   if (outcome.kind !== 'broken') return outcome
   const entry = await recordBreak(store, name, options)
   return { ...outcome, ...entry }

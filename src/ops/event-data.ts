@@ -3,7 +3,15 @@ import { unansweredDelay } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import { RESERVED_PREFIX } from '../store/names.ts'
 import type { StreamRow, StreamStore } from '../store/store.ts'
-import { checkDataSize, type DataKind, type EventData, inlineBytes, isBeside, mismatchOf } from '../stream/data.ts'
+import {
+  checkDataSize,
+  type DataKind,
+  type EventData,
+  inlineBytes,
+  isBeside,
+  isDataHash,
+  mismatchOf,
+} from '../stream/data.ts'
 import type { StreamDocument } from '../stream/document.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { readAhead, sleep } from '../util/concurrency.ts'
@@ -25,7 +33,7 @@ export interface StreamLife {
 }
 
 /** Prefix of the data of all incarnations of a stream. */
-function streamDataPrefix(stream: string): string {
+export function streamDataPrefix(stream: string): string {
   return `${DATA_PREFIX}${hash('sha256', stream, 'hex').slice(0, 32)}/`
 }
 
@@ -148,9 +156,16 @@ export async function writeDataBytes(
     const outcome = await store.create(name, bytes, systemSummary(store, by), signal)
     if (outcome.kind === 'created') return
     if (outcome.kind === 'unknown') cause = outcome.cause
-    else if (await isConfirmed(store, name, data, bytes, { by, signal })) return
+    const confirmed = isConfirmed(store, name, data, bytes, { by, signal })
+    if (await (cause === undefined ? confirmed : confirmed.catch(ifUnanswered))) return
   }
   throw new StoreUnreachable(`the data of ${life.stream} could not be written: the store does not answer`, { cause })
+}
+
+/** While the store does not answer, the next attempt shows whether the bytes are in place. */
+function ifUnanswered(error: unknown): false {
+  if (error instanceof StoreUnreachable) return false
+  throw error
 }
 
 /** Whether the bytes are in place, and young enough to stay until a change names them. */
@@ -200,7 +215,8 @@ export async function removeLifeData(store: StreamStore, life: StreamLife): Prom
 
 const REMOVALS_AT_ONCE = 8
 
-async function isWithoutData(store: StreamStore): Promise<boolean> {
+/** Whether no stream of the store has data beside it. */
+export async function isWithoutData(store: StreamStore): Promise<boolean> {
   for await (const page of store.list({ reserved: true, prefix: DATA_PREFIX, limit: 1 })) {
     if (page.length > 0) return false
   }
@@ -237,4 +253,11 @@ export async function readContent(
   signal?: AbortSignal,
 ): Promise<DataContent> {
   return new DataContent(data.type, await readDataBytes(store, life, data, signal))
+}
+
+/** The parts of the name of data: the prefix of its stream, and its hash; `undefined` for any other name. */
+export function partsOfDataName(name: string): { readonly streamPrefix: string; readonly sha256: string } | undefined {
+  const [, streamPrefix, sha256] = /^(\.leasectl\/data\/[0-9a-f]{32}\/)[^/]+\/([^/]+)$/.exec(name) ?? []
+  if (streamPrefix === undefined || sha256 === undefined || !isDataHash(sha256)) return undefined
+  return { streamPrefix, sha256 }
 }

@@ -73,7 +73,7 @@ export async function* readSelected<Made>(
   store: StreamStore,
   selection: Selection,
   options: ReadSelectedOptions,
-  use: (view: StreamView) => Made,
+  use: (view: StreamView) => Made | Promise<Made>,
 ): AsyncGenerator<Made | Unread> {
   const { signal } = options
   if (selection.kind !== 'filter') {
@@ -113,7 +113,7 @@ async function readListed<Made>(
   row: StreamRow,
   filter: StreamFilter,
   signal: AbortSignal | undefined,
-  use: (view: StreamView) => Made,
+  use: (view: StreamView) => Made | Promise<Made>,
 ): Promise<Made | Unread | undefined> {
   try {
     const stored = await store.read(row.name, signal)
@@ -121,7 +121,7 @@ async function readListed<Made>(
     const nowMs = store.nowMs()
     const isSure = verdict(store, row, filter) === 'yes'
     if (!isSure && verdictOf(summarizeStored(stored, nowMs), filter, nowMs) !== 'yes') return undefined
-    return use(viewOf(stored, nowMs))
+    return await use(viewOf(stored, nowMs))
   } catch (error) {
     const unread = unreadOf(row.name, error)
     // Only the row of an unreadable stream can show whether it is selected.
@@ -133,11 +133,11 @@ async function readNamed<Made>(
   store: StreamStore,
   name: string,
   signal: AbortSignal | undefined,
-  use: (view: StreamView) => Made,
+  use: (view: StreamView) => Made | Promise<Made>,
 ): Promise<Made | Unread> {
   try {
     const stored = await store.read(name, signal)
-    return stored === undefined ? { kind: 'missing', stream: name } : use(viewOf(stored, store.nowMs()))
+    return stored === undefined ? { kind: 'missing', stream: name } : await use(viewOf(stored, store.nowMs()))
   } catch (error) {
     return unreadOf(name, error)
   }

@@ -1,30 +1,11 @@
 import type { RunningEvent } from '../stream/summary-items.ts'
-import { type OpenEvent, type OpenEventFilter, openEvents, passesEvent } from './open-events.ts'
+import { type OpenEventFilter, openEvents, passesEvent } from './open-events.ts'
+import { keyIn, type Load, NO_LOAD, type StepLoad, StepWorkTally, withEvent } from './steps.ts'
 import type { SummarizedStream } from './summaries.ts'
-
-/** The open events of a worker or a step. */
-interface Load {
-  readonly running: number
-  readonly abandoned: number
-  /** Number of their streams. */
-  readonly streams: number
-  /** The earliest claim, epoch ms. */
-  readonly sinceMs: number | undefined
-  /** The latest sign of life, epoch ms. */
-  readonly lastSeenMs: number | undefined
-  /** The highest number of an attempt; 0 without a running event. */
-  readonly attempt: number
-}
 
 export interface WorkerLoad extends Load {
   /** `''` for workers that make no claims, `undefined` for all workers beyond the limit. */
   readonly owner: string | undefined
-}
-
-export interface StepLoad extends Load {
-  /** Name of the events; `undefined` for all steps beyond the limit. */
-  readonly step: string | undefined
-  readonly ready: number
 }
 
 /** An event that a worker has claimed. */
@@ -33,13 +14,10 @@ export interface ClaimedEvent {
   readonly claim: RunningEvent
 }
 
-/** Maximum number of workers, and of steps; further ones are counted together, which bounds the memory. */
-const MAX_LOADS = 2_000
-
 /** Adds up the ready, running and abandoned events of streams by worker and by step. */
 export class WorkerTally {
   readonly #workers = new Map<string | undefined, WorkerLoad>()
-  readonly #steps = new Map<string | undefined, StepLoad>()
+  readonly #steps = new StepWorkTally()
   readonly #events: ClaimedEvent[] = []
   readonly #filter: OpenEventFilter
   readonly keepsEvents: boolean
@@ -59,15 +37,13 @@ export class WorkerTally {
     const events = openEvents(summary, nowMs).filter(
       event => event.state !== 'held' && event.state !== 'suspended' && passesEvent(event, this.#filter),
     )
+    this.#steps.add(events)
     const owners = new Set<string | undefined>()
-    const steps = new Set<string | undefined>()
     for (const event of events) {
-      const step = keyIn(this.#steps, event.name)
-      this.#steps.set(step, withStep(this.#steps.get(step), step, event, !steps.has(step)))
-      steps.add(step)
       if (event.claim === undefined) continue
       const owner = keyIn(this.#workers, event.claim.owner)
-      this.#workers.set(owner, { owner, ...withEvent(this.#workers.get(owner), event, !owners.has(owner)) })
+      const load = this.#workers.get(owner) ?? { owner, ...NO_LOAD }
+      this.#workers.set(owner, withEvent(load, event, !owners.has(owner)))
       owners.add(owner)
       if (this.keepsEvents) this.#events.push({ stream: listed.name, claim: event.claim })
     }
@@ -80,45 +56,14 @@ export class WorkerTally {
     )
   }
 
-  /** By name. */
   steps(): StepLoad[] {
-    return [...this.#steps.values()].sort((a, b) => ((a.step ?? '\uffff') < (b.step ?? '\uffff') ? -1 : 1))
+    return this.#steps.byName()
   }
 
   /** The earliest claim first. */
   events(): ClaimedEvent[] {
     return this.#events.sort((a, b) => byTime(a.claim.sinceMs, b.claim.sinceMs))
   }
-}
-
-function keyIn(loads: ReadonlyMap<string | undefined, unknown>, key: string): string | undefined {
-  return loads.has(key) || loads.size < MAX_LOADS ? key : undefined
-}
-
-function withStep(load: StepLoad | undefined, step: string | undefined, event: OpenEvent, isFirst: boolean): StepLoad {
-  const ready = (load?.ready ?? 0) + (event.state === 'ready' ? 1 : 0)
-  return { step, ready, ...withEvent(load, event, isFirst) }
-}
-
-/** The load with one more event. @param isFirst it is the first one of its stream */
-function withEvent(load: Load | undefined, { state, claim }: OpenEvent, isFirst: boolean): Load {
-  return {
-    running: (load?.running ?? 0) + (state === 'running' ? 1 : 0),
-    abandoned: (load?.abandoned ?? 0) + (state === 'abandoned' ? 1 : 0),
-    streams: (load?.streams ?? 0) + (isFirst ? 1 : 0),
-    sinceMs: outer(Math.min, load?.sinceMs, claim?.sinceMs),
-    lastSeenMs: outer(Math.max, load?.lastSeenMs, claim?.lastSeenMs),
-    attempt: Math.max(load?.attempt ?? 0, claim?.attempt ?? 0),
-  }
-}
-
-/** Either time may be unknown. */
-function outer(
-  of: (aMs: number, bMs: number) => number,
-  aMs: number | undefined,
-  bMs: number | undefined,
-): number | undefined {
-  return aMs === undefined || bMs === undefined ? (aMs ?? bMs) : of(aMs, bMs)
 }
 
 /** Unknown times come last. */

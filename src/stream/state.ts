@@ -3,17 +3,20 @@ import type { Summary } from './summary.ts'
 
 /**
  * The state of a stream, one step finer than its status. Of an open stream it is what keeps it from going on, or what is
- * wrong with it, or else whether it waits for a worker (`ready`) or has one (`running`). `errors`: it completed although
- * an event failed.
+ * wrong with it, or else whether it waits for a worker (`ready`), has one (`running`), or waits for a signal or a time
+ * (`waiting`). `errors`: it completed although an event failed.
  */
 export const STREAM_STATES = [
   'suspended',
   'held',
+  'compensating',
+  'blocked',
   'failing',
   'abandoned',
   'overdue',
   'ready',
   'running',
+  'waiting',
   'completed',
   'errors',
   'aborted',
@@ -28,11 +31,14 @@ export function stateOfStream(summary: Summary, nowMs: number): StreamState {
   if (isFinal(summary)) return status === 'completed' && outcome === 'errors' ? 'errors' : status
   if (isSuspended(summary)) return 'suspended'
   if (isHeldStream(summary)) return 'held'
+  if (outcome === 'compensating' || outcome === 'blocked') return outcome
   if (hasUnacknowledgedFailure(summary)) return 'failing'
   if (isAbandoned(summary, nowMs)) return 'abandoned'
   if (isOverdue(summary, nowMs)) return 'overdue'
   if (status !== 'inprocess' && status !== 'init') return status
-  return summary.running.length === 0 && summary.ready.length > 0 ? 'ready' : 'running'
+  if (summary.running.length > 0) return 'running'
+  if (summary.ready.length > 0) return 'ready'
+  return summary.gated.length > 0 ? 'waiting' : 'running'
 }
 
 /** Whether an operator has suspended the stream: it begins nothing, and nothing of it is due. */

@@ -1,5 +1,5 @@
-import { StepWorkTally } from '../ops/check/steps.ts'
 import { isAbandoned } from '../ops/open-events.ts'
+import { StepWorkTally } from '../ops/steps.ts'
 import type { DecisionOutcome, WatchdogDecision } from './decision.ts'
 import type { ObservationTime } from './observation-gaps.ts'
 import type { KnownStream } from './registry/known-stream.ts'
@@ -105,7 +105,7 @@ class WorkTally {
     return {
       failed: this.#failed,
       abandoned: this.#abandoned,
-      ready: this.#steps.result().map(({ step, ready }) => ({ step, count: ready })),
+      ready: this.#steps.largest().map(({ step, ready }) => ({ step, count: ready })),
       readySinceMs: Number.isFinite(this.#readySinceMs) ? this.#readySinceMs : undefined,
     }
   }

@@ -178,7 +178,7 @@ export type StopReason =
 
 /**
  * A lost claim: no result can be reported. `code` is the code of the refusal (`already-final` if the event was canceled or
- * aborted, `ended-above`, `fenced`, `claimed`, `event-not-found` …), `stream-not-found`, or `claim-expired` if no heartbeat was
+ * aborted, `suspended` if a suspension handed it back, `ended-above`, `fenced`, `claimed`, `event-not-found` …), `stream-not-found`, or `claim-expired` if no heartbeat was
  * confirmed for the duration of the claim, so that another worker may have taken the event over.
  */
 export interface LostClaim {

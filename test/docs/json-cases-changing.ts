@@ -25,6 +25,10 @@ const CHANGES: readonly Case[] = [
   line('change', 'event release a 01.00 --owner w1 --delay 1h -o json', CLAIMED),
   line('change', 'event complete a 01.00 -m result -o json', TWO),
   line('change', 'event fail a 01.00 -m because -o json', TWO),
+  line('change', 'event fail a 01.00 --transient -m 503 -o json', TWO),
+  line('change', 'event skip x 01.00 -m why -o json', {
+    before: ['init x --steps A,B --on-failure block', 'event fail x 01.00'],
+  }),
   line('change', 'event set a 01.00 --tag x -o json', TWO),
   line('change', 'event complete open 02.00 -o json', {
     ...EVERYTHING,
@@ -67,7 +71,7 @@ const BATCHES: readonly Case[] = [
     exit: 7,
   }),
   ...both('batch', 'change', 'cancel --match nothing/** --yes', TWO),
-  ...['cancel', 'abort', 'retry', 'ack -m known', 'suspend -m why', 'rm'].flatMap(verb =>
+  ...['cancel', 'abort', 'retry', 'ack -m known', 'suspend -m why', 'resume', 'rm'].flatMap(verb =>
     both('preview', 'preview-item', `${verb} --all --dry-run`),
   ),
   ...both('preview', 'preview-item', 'cancel open odd -e 01.00 --dry-run'),

@@ -1,5 +1,5 @@
 import type { StreamStore } from '../../src/store/store.ts'
-import { newWorld, type Setting } from '../unit/commands/support.ts'
+import { newWorld } from '../unit/commands/support.ts'
 import { both, type Case, EVERYTHING, line, TWO } from './json-case.ts'
 import * as stores from './json-stores.ts'
 import * as given from './json-world.ts'
@@ -29,6 +29,10 @@ const LISTS: readonly Case[] = [
   ),
   line('groups', 'ls --group-by waiting-on -o yaml'),
   ...both('groups', 'groups-item', 'ls --group-by failure --match nothing'),
+  ...both('events', 'events-item', 'events'),
+  ...both('events', 'events-item', 'events --due --sort wake --limit 1'),
+  ...both('events', 'events-item', 'events --state overdue,abandoned,failed'),
+  ...both('events', 'events-item', 'events --match nothing'),
   ...both('workers', 'workers-line', 'workers --events'),
   ...both('workers', 'workers-line', 'workers --match nothing'),
   ...both('leases', 'leases-item', 'lease ls'),
@@ -112,13 +116,18 @@ const MONITORING: readonly Case[] = [
   line(undefined, 'stats nix -o json', { exit: 3 }),
   line('check', 'check -o json', { world: given.overdue, store: stores.unsummarized, exit: 1, errors: 0 }),
   line('check', 'check --match nothing -o json'),
+  line('check-list', 'check -c eu,us -o json', { world: given.overdue, exit: 1, errors: 0 }),
+  line('check-list', 'check -c eu,us -o json', {
+    setting: { others: { us: stores.away(newWorld().store) } },
+    exit: 3,
+    errors: 0,
+  }),
   line('check', 'check --crit-stuck 2 -o json', { store: LEFT, exit: 2, errors: 0 }),
   line('check', 'check --nix -o json', { exit: 3, errors: 0 }),
   line('check', 'check -o json', { store: stores.away, exit: 3, errors: 0 }),
   line('check', 'check -o json', { world: given.watched, exit: 1, errors: 0 }),
 ]
 
-const CONTEXT: Setting = { context: 'prod', source: 'context' }
 const DEV = 'context add dev --store azurite:dev'
 
 const PLACES: readonly Case[] = [
@@ -151,8 +160,7 @@ const PLACES: readonly Case[] = [
   line('context-list', 'context list -o json'),
   line('context-list', 'context list -o json', { before: [`${DEV} --use`] }),
   line(undefined, 'context use nix -o json', { exit: 2 }),
-  line('context-test', 'context test -o json', { setting: CONTEXT }),
-  line('context-test', 'context test -o json', { store: stores.readOnly, exit: 4 }),
+  ...both('doctor', 'doctor-line', 'context test'),
 ]
 
 /** Commands that only read, and those on settings. */

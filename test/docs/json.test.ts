@@ -136,6 +136,11 @@ describe('the codes of errors', () => {
   const findings = codesOf('findingCode')
   const known = new Set([...errors, ...findings].map(({ code }) => code))
 
+  test('are described once each', () => {
+    const codes = errors.map(({ code }) => code)
+    expect(codes.filter((code, at) => codes.indexOf(code) < at)).toEqual([])
+  })
+
   test('are all described, including those of findings', () => {
     expect(codesInSource().filter(code => !known.has(code))).toEqual([])
   })

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { newUser, type User } from './program.ts'
@@ -20,7 +20,7 @@ afterAll(() => user.leave())
 const env = () => ({ LEASECTL_STORE: store, TMPDIR: user.home })
 
 const STREAM = 's'
-const MOST = 20
+const MOST = 24
 let used = 0
 
 /** An unused event. */
@@ -96,6 +96,26 @@ describe('the result of the command determines the result of the event', () => {
     const event = newEvent()
     const { stdout } = await start(event, 'cat /dev/stdin', ['--stdin', 'json']).ended
     expect(JSON.parse(stdout)).toMatchObject({ apiVersion: 'leasectl/v1', stream: STREAM, event: { id: event } })
+  })
+
+  test('the command gets the input of its event as a file, and leaves the result in another; both are private', async () => {
+    const event = newEvent()
+    const none =
+      'test -z "$LEASECTL_INPUT" && test ! -e "$LEASECTL_RESULT" && stat -c %a "$(dirname "$LEASECTL_RESULT")"'
+    const { stdout } = await start(event, `${none}; echo '[1]' > "$LEASECTL_RESULT"; echo "$LEASECTL_RESULT"`).ended
+    const [mode, file = ''] = stdout.split('\n')
+    expect([mode, existsSync(file)]).toEqual(['700', false])
+    expect(await seen(event)).toMatchObject({
+      status: 'completed',
+      result: { type: 'application/json', text: '[1]\n' },
+    })
+    const next = newEvent()
+    const long = `head -c 17000000 /dev/zero > "$LEASECTL_RESULT"`
+    expect(await start(next, long).ended).toMatchObject({
+      code: 125,
+      stderr: expect.stringMatching(/more than 16 MiB/),
+    })
+    expect(await seen(next)).toMatchObject({ status: 'aborted', msg: expect.stringMatching(/more than 16 MiB/) })
   })
 
   test('the command may end its event itself, without flags: then only its exit code counts', async () => {

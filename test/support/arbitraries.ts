@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { dataOf, type EventData } from '../../src/stream/data.ts'
 import { fenceOf, isFinal, type StreamEvent } from '../../src/stream/event.ts'
-import type { EventSpec } from '../../src/stream/operations/operation.ts'
+import { type EventSpec, ON_FAILURE, type StepSpec } from '../../src/stream/operations/operation.ts'
 import { sized } from '../guarantees/size.ts'
 import type { Brief, EventText } from './stream-builder.ts'
 
@@ -54,6 +54,49 @@ const aSpec = (): fc.Arbitrary<EventSpec> =>
     { requiredKeys: ['name'] },
   )
 
+/** An event of a process: it may wait, be tried again, and be undone. */
+const aProcessSpec = (): fc.Arbitrary<EventSpec> =>
+  fc
+    .tuple(
+      aSpec(),
+      fc.record(
+        {
+          delay: fc.constantFrom('00:00:01', '01:00:00'),
+          signal: fc.constant('go'),
+          wake: fc.constantFrom('2024-05-01T12:01:00.000Z', '2024-05-02T12:00:00.000Z'),
+          auto: fc.constant(true),
+        },
+        { requiredKeys: [] },
+      ),
+      fc.record(
+        {
+          retry: fc.constantFrom('1 1s..1s', '3 1s..1m'),
+          attemptTimeout: fc.constantFrom('00:00:30', '02:00:00'),
+          undo: fc.constantFrom('UndoIt', 'UndoThat'),
+        },
+        { requiredKeys: [] },
+      ),
+      fc.nat(3),
+    )
+    .map(([spec, gate, more, gated]) => ({ ...spec, ...more, ...(gated === 0 ? gate : {}) }))
+
+const aPlan = (): fc.Arbitrary<readonly StepSpec[]> =>
+  fc
+    .array(fc.record({ spec: aProcessSpec(), isParallel: fc.boolean(), need: fc.nat(5) }), { maxLength: 4 })
+    .map(parts =>
+      parts.map(({ spec, isParallel, need }, at) => ({
+        ...spec,
+        thread: isParallel ? at : 0,
+        needs: at === 0 ? [] : [need % at],
+      })),
+    )
+
+/** A stream with a plan and a policy for failures. */
+export const aProcess = (): fc.Arbitrary<Brief> =>
+  fc
+    .record({ init: anInit(), steps: aPlan(), onFailure: fc.constantFrom(...ON_FAILURE) })
+    .map(({ init, steps, onFailure }) => ({ ...init, steps, onFailure }) as Brief)
+
 /** A stream of our own with up to three branches, a join and perhaps a hold. */
 export const anInit = (): fc.Arbitrary<Brief> =>
   fc
@@ -79,17 +122,31 @@ const aWait = (): fc.Arbitrary<Step> =>
   fc.constantFrom(1_000, 61_000, 3_600_000).map(ms => ({ kind: 'wait' as const, ms }))
 
 /** Steps of several workers and operators; `foreign` adds writers of the .NET library, which may drop our attributes. */
-export function aScript(foreign: 'none' | 'kept' | 'dropped', maxLength = 25): fc.Arbitrary<readonly Step[]> {
+export function aScript(
+  foreign: 'none' | 'kept' | 'dropped',
+  maxLength = 25,
+  operation = anOperation(),
+): fc.Arbitrary<readonly Step[]> {
   const own: fc.WeightedArbitrary<Step>[] = [
-    { arbitrary: anOperation(), weight: 12 },
+    { arbitrary: operation, weight: 12 },
     { arbitrary: aWait(), weight: 2 },
   ]
   const others = foreign === 'none' ? [] : [{ arbitrary: aLegacyStep(foreign === 'dropped'), weight: 3 }]
   return fc.array(fc.oneof(...own, ...others), { minLength: 1, maxLength, size: 'max' })
 }
 
+/** The same in streams with gates, attempts and policies. */
+export function aProcessScript(foreign: 'none' | 'kept' | 'dropped', maxLength = 25): fc.Arbitrary<readonly Step[]> {
+  const more = 'fail transient transient skip skip release-later abort-all end-at-once'
+  return aScript(foreign, maxLength, anOperation(more.split(' '), aProcessSpec(), aPlan()))
+}
+
 /** Any operation on any event, by any owner, with a right, wrong or missing fence. */
-function anOperation(): fc.Arbitrary<Step> {
+function anOperation(
+  more: readonly string[] = [],
+  spec: fc.Arbitrary<EventSpec> = aSpec(),
+  plan: fc.Arbitrary<readonly StepSpec[]> = fc.constant([]),
+): fc.Arbitrary<Step> {
   const kinds = 'start start start advance advance complete complete complete fail touch release cancel abort'
   return fc
     .record({
@@ -104,13 +161,15 @@ function anOperation(): fc.Arbitrary<Step> {
         'break-lease',
         'cancel-all',
         ...['suspend', 'suspend-stop', 'resume', 'resume'],
+        ...more,
       ),
       which: fc.nat(40),
       open: fc.nat(3),
       owner: fc.constantFrom(...OWNERS),
       proof: fc.constantFrom('owner', 'fence', 'none', 'stale'),
       msg: fc.option(fc.constantFrom(...MESSAGES), { nil: undefined }),
-      specs: fc.array(aSpec(), { minLength: 1, maxLength: 3 }),
+      specs: fc.array(spec, { minLength: 1, maxLength: 3 }),
+      plan,
       shape: fc.constantFrom('next', 'fork', 'join', 'more'),
       takeOver: fc.boolean(),
       result: fc.option(anInlineData(), { nil: undefined, freq: 2 }),
@@ -126,6 +185,7 @@ interface Choice {
   readonly proof: string
   readonly msg: string | undefined
   readonly specs: readonly EventSpec[]
+  readonly plan: readonly StepSpec[]
   readonly shape: string
   readonly takeOver: boolean
   readonly result: EventData | undefined
@@ -133,7 +193,7 @@ interface Choice {
 
 /** Mostly open events for work and final ones for retry: refusals are less informative. */
 function targetOf({ op, which, open }: Choice, events: readonly StreamEvent[]): StreamEvent {
-  const liked = open > 0 ? events.filter(event => isFinal(event) === (op === 'retry')) : events
+  const liked = open > 0 ? events.filter(event => isFinal(event) === (op === 'retry' || op === 'skip')) : events
   const among = liked.length > 0 ? liked : events
   const event = among[which % among.length]
   if (event === undefined) throw new Error('a stream has events')
@@ -174,6 +234,16 @@ export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
     case 'suspend-stop':
       return { op: 'suspend', ...(choice.op === 'suspend-stop' ? { stop: true } : {}), ...msg }
     case 'resume':
+    case 'abort-all':
+      return { op: 'abort', ...msg }
+    case 'end-at-once':
+      return { op: choice.takeOver ? 'cancel' : 'abort', noCompensate: true }
+    case 'transient':
+      return { op: 'fail', event, transient: true, retry: '2 1s..2s', ...claimant, ...msg }
+    case 'skip':
+      return { op: 'skip', event, ...msg }
+    case 'release-later':
+      return { op: 'release', event, delay: '00:00:30', ...claimant }
     case 'settle':
     case 'break-lease':
       return { op: choice.op }
@@ -182,7 +252,8 @@ export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
   }
 }
 
-function successorsOf({ specs, shape }: Choice) {
+function successorsOf({ specs, shape, plan }: Choice) {
+  if (plan.length > 0 && shape !== 'join') return { forks: [], steps: plan, more: shape === 'more' }
   const [first = { name: 'Next' }] = specs
   if (shape === 'next') return { next: first }
   if (shape === 'more') return { forks: specs, more: true }

@@ -142,7 +142,16 @@ export function pinAfter(pin: Precondition, outcome: Done | Problem): Preconditi
 
 /** The action of a command that makes one transaction in each target. */
 export function transactAction(command: TransactCommand): BatchAction {
-  const { name, thirdPerson, pastParticiple, leavesOut, isTriedFirst = false, operation, consequence } = command
+  const {
+    name,
+    thirdPerson,
+    pastParticiple,
+    leavesOut,
+    isTriedFirst = false,
+    pinsLifeOnly = false,
+    operation,
+    consequence,
+  } = command
   const operationOn = ({ event }: Target, options: SignedOptions) =>
     operation(event === undefined ? {} : { event }, options)
   return {
@@ -171,12 +180,17 @@ export function transactAction(command: TransactCommand): BatchAction {
       const how = transactOptions(options, commandId, purpose, runtime)
       const what = operationOn(target, options)
       const attempt = (pin: Precondition) => transact(store, stream, what, { ...how, ...pin })
-      const first = await attempt(change.pin)
+      const first = await attempt(pinsLifeOnly ? lifeOf(change.pin) : change.pin)
       const pin = isChanged(first) ? await pinOfSameBytes(change) : undefined
       const outcome = pin === undefined ? first : await attempt(pin)
       return outcome.kind === 'done' ? outcome : outcomeProblem(stream, outcome, commandId, runtime)
     },
   }
+}
+
+/** The same incarnation, in any state; a version that the user gave counts. */
+function lifeOf({ ifBorn = '' }: Precondition): Precondition {
+  return ifBorn === '' ? {} : { ifBorn }
 }
 
 function isChanged(outcome: TransactOutcome): boolean {

@@ -23,7 +23,7 @@ export async function runBatchCommand(
   const output = await openOutput(given, runtime)
   const resume = await resumed(action, given, runtime)
   // The system is asked for the user once, not for each change.
-  const options = { ...given, by: given.by ?? runtime.actor, ...resume?.given, ...rerunOf(resume) }
+  const options = { ...resume?.how, ...given, by: given.by ?? runtime.actor, ...resume?.given, ...rerunOf(resume) }
   const events = options.event ?? []
   const selection = resume?.selection ?? (await requireSelection(options, runtime, events))
   const context = { action, options, runtime }

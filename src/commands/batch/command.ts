@@ -98,6 +98,7 @@ function batchFlags(command: Command): void {
     new Option('--concurrency <n>', 'streams at a time, 1 to 64 (default: 8, 32 in the embedded store)').argParser(
       concurrency,
     ),
+    new Option('--rate <n>', 'at most N streams in a second (default: no limit)').argParser(count('--rate', 1)),
     new Option(
       '--rerun <file>',
       'do the rest of the batch of this run file; last: the latest run of this command',

@@ -1,7 +1,7 @@
 import { errorProblem } from '../../cli/error-problem.ts'
 import type { Problem } from '../../cli/problem.ts'
 import type { StreamStore } from '../../store/store.ts'
-import { runBatch } from '../../util/concurrency.ts'
+import { runBatch, sleepUntilAborted } from '../../util/concurrency.ts'
 import { firstPin, isProblem, pinAfter, type Result, type Target, targetCommandId } from './action.ts'
 import { openAudit } from './audit.ts'
 import { FaultStreak } from './fault-streak.ts'
@@ -9,7 +9,7 @@ import type { SignedOptions } from './options.ts'
 import type { BatchJob, BatchPlan } from './plan.ts'
 import type { EndedBatch } from './report.ts'
 import { type BatchContext, wordOf } from './result.ts'
-import { openRunFile } from './run-file.ts'
+import { openRunFile } from './run-file/write.ts'
 
 export interface BatchRun {
   readonly store: StreamStore
@@ -88,7 +88,9 @@ async function changeTargets(
 ): Promise<void> {
   const usual = store.address.startsWith('sqlite:') ? EMBEDDED_CONCURRENCY : DEFAULT_CONCURRENCY
   const how = { concurrency: options.concurrency ?? usual, signal: runtime.signal }
+  const pace = paceOf(options.rate)
   await runJobs(jobs, how, async ({ targets, pin: previewed, ...job }, stop) => {
+    await pace(stop.signal)
     let pin = firstPin(previewed, options.ifVersion)
     for (const target of targets) {
       if (stop.signal.aborted) return
@@ -102,6 +104,18 @@ async function changeTargets(
       onResult({ target, commandId, outcome })
     }
   })
+}
+
+/** Waits for the turn of the next job, so that at most `rate` begin in a second; ends early when the signal aborts. */
+function paceOf(rate: number | undefined): (signal: AbortSignal) => Promise<void> {
+  if (rate === undefined) return async () => {}
+  let nextMs = performance.now()
+  return signal => {
+    const nowMs = performance.now()
+    const turnMs = Math.max(nowMs, nextMs)
+    nextMs = turnMs + 1_000 / rate
+    return sleepUntilAborted(turnMs - nowMs, signal)
+  }
 }
 
 /** Stops a run of jobs early. */

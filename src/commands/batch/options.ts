@@ -14,6 +14,8 @@ export interface BatchCommandOptions extends GlobalOptions, ChangeFlags, Selecti
   readonly expect?: number
   /** Number of streams changed at a time. */
   readonly concurrency?: number
+  /** Number of streams changed in a second. */
+  readonly rate?: number
   /** A run file; does the rest of its run. */
   readonly rerun?: string
   /** Outcomes in the run file to repeat. */
@@ -56,6 +58,8 @@ export interface TransactCommand extends Omit<Description, 'kind' | 'formats' | 
   readonly leavesOut: LeavesOut
   /** The plan tries the operation on the documents: what would be refused is not tried. */
   readonly isTriedFirst?: boolean
+  /** A stream is changed although it has changed since the preview: it only has to be the same one. */
+  readonly pinsLifeOnly?: boolean
   /** Why the command needs a reason, if it does: the hint without one. */
   readonly whyReason?: string
   /** What the change did to other events, for the outcome of a batch. */

@@ -37,7 +37,8 @@ export async function runPlanned(
     options,
     selection,
     eventsOf: events.length === 0 ? undefined : (resume?.eventsOf ?? (() => events)),
-    leaveOut: selection.kind !== 'names' && resume === undefined,
+    // A rerun reports what was done meanwhile, but a lease that is no longer stale is in use again.
+    leaveOut: selection.kind !== 'names' && (resume === undefined || options.stale !== undefined),
     ...commandIds(options, isBatch),
     keepRows: options.dryRun ? Number.POSITIVE_INFINITY : ROWS_SHOWN,
     resume,
@@ -88,8 +89,12 @@ function confirmPlan(
 }
 
 function unexpected(expected: number, plan: BatchPlan): Problem {
-  const { jobs, leftOut } = plan
-  const found = `${countText(jobs.length)}${leftOut === 0 ? '' : ` (${leftOutText(plan)})`}`
+  const { jobs, leftOut, settled } = plan
+  const others = [
+    ...(settled.length === 0 ? [] : [`${countText(settled.length)} not tried`]),
+    ...(leftOut === 0 ? [] : [leftOutText(plan)]),
+  ]
+  const found = `${countText(jobs.length)}${others.length === 0 ? '' : ` (${others.join('; ')})`}`
   const nothingLeft = `Was it done before? All that match are ${[...plan.leftOutBecause.keys()].join(' or ')}; ls shows them.`
   return problem('changed', `expected ${counted(expected, 'stream')}, found ${found}; nothing was changed`, {
     exit: 5,

@@ -104,7 +104,11 @@ interface PreviewColumn extends Column {
 type Look = Pick<Output, 'time' | 'paint' | 'width'>
 
 function previewLines(rows: readonly PreviewRow[], { previewLine }: BatchAction, nowMs: number, look: Look): string[] {
-  return previewLine === undefined ? previewTable(rows, nowMs, look) : rows.map(({ item }) => previewLine(item, nowMs))
+  if (previewLine === undefined) return previewTable(rows, nowMs, look)
+  return rows.map(row => {
+    const why = problemOf(row)
+    return `${previewLine(row.item, nowMs)}${why === undefined ? '' : `, not tried: ${visibleText(why.code)}`}`
+  })
 }
 
 function previewTable(rows: readonly PreviewRow[], nowMs: number, { time, paint, width }: Look): string[] {

@@ -1,3 +1,4 @@
+import { commandLine } from '../../cli/command-line.ts'
 import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
@@ -9,14 +10,15 @@ import { isReservedName } from '../../store/names.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { BatchAction } from './action.ts'
 import type { BatchCommandOptions, OutcomeWord } from './options.ts'
-import { isLeft, type RunRecord, readRunFile } from './read-run-file.ts'
-import { runPathOf } from './run-files.ts'
+import { runPathOf } from './run-file/names.ts'
+import { isLeft, type RunRecord, readRunFile } from './run-file/read.ts'
 
 /** The rest of an earlier run. */
 export interface Resume {
   /** Path of the run file. */
   readonly path: string
   readonly given: RunRecord['given']
+  readonly how: RunRecord['how']
   readonly selection: Selection
   readonly eventsOf: (stream: string) => readonly string[]
   /** The problem of another stream that has the same name now. */
@@ -39,13 +41,15 @@ export async function resumeOf(
   const path = await runPathOf(file, runtime.env, action.name)
   const run = await readRunFile(path)
   if (run.verb !== action.name) {
-    throw new UsageError(`${path} is a run of another command: ${run.verb}`, { hint: `${run.verb} --rerun ${path}` })
+    const hint = commandLine(runtime, [...run.verb.split(' '), '--rerun', path])
+    throw new UsageError(`${path} is a run of another command: ${run.verb}`, { hint })
   }
   const rest = restOf(path, run, options.only)
   const name = file === path ? '' : `${path}: `
   return {
     path,
     given: run.given,
+    how: run.how,
     selection: { kind: 'list', names: [...rest.keys()] },
     eventsOf: stream => rest.get(stream)?.events ?? [],
     objection: item => otherIncarnation(item, rest),
@@ -60,7 +64,7 @@ export async function resumeOf(
   }
 }
 
-/** Options that the run file provides: which streams, who and why. */
+/** Options that only the run file provides: which streams, who and why. */
 const FROM_RUN_FILE: { readonly [Name in keyof BatchCommandOptions]?: true } & {
   readonly [Name in keyof FilterOptions]-?: true
 } = {
@@ -73,6 +77,8 @@ const FROM_RUN_FILE: { readonly [Name in keyof BatchCommandOptions]?: true } & {
   reopenCanceled: true,
   noCompensate: true,
   outcome: true,
+  stale: true,
+  blob: true,
   match: true,
   notMatch: true,
   status: true,

@@ -7,6 +7,8 @@ import { defined } from '../../util/defined.ts'
 
 /** Durations in ms. */
 export interface CheckOptions extends GlobalOptions {
+  /** Several contexts, if `-c` names more than one. */
+  readonly contexts?: readonly string[]
   readonly match?: string
   readonly within?: number
   readonly overdueFor?: number

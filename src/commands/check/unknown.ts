@@ -28,7 +28,8 @@ function unknownText(what: Problem, runtime: Runtime): string {
   }
 }
 
-function factsOf({ hint, facts = [], tryCommand }: Problem): string[] {
+/** Hints and facts, one line each. */
+export function factsOf({ hint, facts = [], tryCommand }: Problem): string[] {
   return [
     ...facts.map(([label, text]) => `${label}: ${text}`),
     ...(hint === undefined ? [] : [`hint: ${hint}`]),

@@ -1,6 +1,9 @@
 import type { Command, Option } from 'commander'
+import { pathOf } from '../../cli/command.ts'
 import { readContexts } from '../../cli/contexts/contexts.ts'
 import type { Runtime, StoreChoice } from '../../cli/runtime.ts'
+import { isRepeatable } from '../../cli/values.ts'
+import { timeText } from '../../formats/terminal/numbers.ts'
 import { readStream } from '../../ops/read-stream.ts'
 import type { ListQuery, StreamRow, StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
@@ -73,6 +76,8 @@ async function argumentsOf(name: string, typed: string, place: CursorPlace, runt
       return words(await eventIds(operands[0], storeOf(place, runtime)))
     case 'CONTEXT':
       return words(contexts(runtime))
+    case 'RUN':
+      return runs(typed, runtime)
     case 'COMMAND':
     case 'FILE':
     case 'FOLDER':
@@ -88,14 +93,18 @@ async function argumentsOf(name: string, typed: string, place: CursorPlace, runt
 
 async function valuesOf(option: Option, typed: string, place: CursorPlace, runtime: Runtime): Promise<Candidates> {
   const known = wordsOf(option.parseArg)
-  if (known.length > 0) {
-    const lead = typed.slice(0, typed.lastIndexOf(',') + 1)
-    const given = lead.split(',')
-    return words(known.filter(word => !given.includes(word)).map(word => ({ text: lead + word })))
-  }
+  if (known.length > 0)
+    return words(
+      listed(
+        known.map(text => ({ text })),
+        typed,
+      ),
+    )
   switch (option.long) {
     case '--context':
-      return words(contexts(runtime))
+      return words(isRepeatable(option.parseArg) ? listed(contexts(runtime), typed) : contexts(runtime))
+    case '--rerun':
+      return runs(typed, runtime, pathOf(place.command))
     case '--event':
       return words(await eventIds(place.operands[0], storeOf(place, runtime)))
     case '--store':
@@ -110,6 +119,26 @@ const SCHEMES: readonly CompletionWord[] = [
   { text: 'azure:', what: 'ACCOUNT/CONTAINER' },
   { text: 'azurite:', what: 'CONTAINER on the emulator' },
 ]
+
+/** The words of a list separated by commas, without those already in it. */
+function listed(known: readonly CompletionWord[], typed: string): CompletionWord[] {
+  const lead = typed.slice(0, typed.lastIndexOf(',') + 1)
+  const given = lead.split(',')
+  return known.filter(({ text }) => !given.includes(text)).map(({ text, ...what }) => ({ text: lead + text, ...what }))
+}
+
+/** The run files of a command, or of all; a path is completed by the shell. */
+async function runs(typed: string, { env, nowMs }: Runtime, verb?: string): Promise<Candidates> {
+  if (/^[./~]/.test(typed)) return FILES
+  const { LAST_RUN, runFilesOf } = await import('../batch/run-file/names.ts')
+  const files = (await runFilesOf(env)).filter(file => verb === undefined || file.verb === verb)
+  if (files.length === 0) return FILES
+  const found = files.map(file => ({
+    text: file.name,
+    what: `${file.verb}, ${timeText(file.startedMs, nowMs(), 'relative')} ago`,
+  }))
+  return words([{ text: LAST_RUN, what: 'the latest of them' }, ...found])
+}
 
 /** The words that `withWords` attached to a parser. */
 function wordsOf(parser: unknown): readonly string[] {

@@ -2,7 +2,7 @@ import { commandLine } from '../../cli/command-line.ts'
 import { creationWords } from '../../cli/error-problem.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { openOutput } from '../../cli/output.ts'
-import type { Problem } from '../../cli/problem.ts'
+import { type Problem, UsageError } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
@@ -10,6 +10,7 @@ import { readSelection } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { VERSION } from '../../cli/version.ts'
 import type { ShownFinding } from '../../formats/doctor.ts'
+import { orphanedData, orphanFinding } from '../../ops/doctor/data.ts'
 import { examineStore, type StoreExamination } from '../../ops/doctor/store.ts'
 import type { Finding } from '../../ops/doctor/stream.ts'
 import { examineStreams } from '../../ops/doctor/streams.ts'
@@ -20,10 +21,13 @@ import { type DoctorOutput, DoctorTally, openDoctorOutput } from './output.ts'
 export interface DoctorOptions extends GlobalOptions, SelectionOptions {
   readonly readOnly?: boolean
   readonly deep?: boolean
+  /** Remove data that no event names. */
+  readonly repair?: boolean
 }
 
 /** Examines the store, then the selected streams, and prints findings as it goes. */
 export async function examineAll(options: DoctorOptions, runtime: Runtime): Promise<Problem | undefined> {
+  if (options.repair && options.readOnly) throw new UsageError('--repair does not go with --read-only')
   const selection = await readSelection(options, runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
@@ -48,14 +52,24 @@ export async function examineAll(options: DoctorOptions, runtime: Runtime): Prom
 /** Examines the store. An interruption must not leave the probe blob behind, so the first Ctrl-C waits for its removal. */
 async function examineOneStore(
   store: StreamStore,
-  { readOnly = false, deep = false }: DoctorOptions,
+  { readOnly = false, deep = false, all = false, repair = false }: DoctorOptions,
   runtime: Runtime,
 ): Promise<StoreExamination> {
   const { actor, signal } = runtime
   if (!readOnly) runtime.begin('writes')
   const found = await examineStore(store, { write: !readOnly, deep, newId: () => runtime.newId(), actor, signal })
+  const isReadable = ['list', 'read'].every(step =>
+    found.probe.some(({ name, outcome }) => name === step && outcome === 'ok'),
+  )
+  const orphans = isReadable && (all || repair) ? await orphanFindings(store, repair, signal) : []
   runtime.begin('reads')
-  return { ...found, findings: [...found.findings, VERSIONS] }
+  return { ...found, findings: [...orphans, ...found.findings, VERSIONS] }
+}
+
+/** Looks for data that no event names; with `--repair` removes it. */
+async function orphanFindings(store: StreamStore, remove: boolean, signal: AbortSignal): Promise<readonly Finding[]> {
+  const finding = orphanFinding(await orphanedData(store, { remove, signal }), remove)
+  return finding === undefined ? [] : [finding]
 }
 
 const VERSIONS: Finding = {
@@ -84,7 +98,10 @@ async function examineSelected(
 ): Promise<true> {
   const progress = openProgressLine(options, runtime)
   try {
-    for await (const item of examineStreams(store, selection, runtime.signal)) {
+    for await (const item of examineStreams(store, selection, {
+      deep: options.deep === true,
+      signal: runtime.signal,
+    })) {
       runtime.signal.throwIfAborted()
       const findings = item.kind === 'missing' ? [MISSING] : item.findings
       if (item.kind === 'missing') tally.addMissing(item.name, findings)

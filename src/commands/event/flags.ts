@@ -61,9 +61,9 @@ export function successorFlags(command: Command): Command {
     .addOption(
       new Option('--next <name>', 'name of the next step in the same thread').argParser(requiredText('--next')),
     )
-    .addOption(new Option('--fork <names>', 'names of parallel branches: A,B,C').argParser(names('--fork')))
+    .addOption(new Option('--fork <names>', 'names of parallel threads: A,B,C').argParser(names('--fork')))
     .addOption(
-      new Option('--join <name>', 'name of a step that starts once all branches have ended').argParser(
+      new Option('--join <name>', 'name of a step that starts once all threads have ended').argParser(
         requiredText('--join'),
       ),
     )
@@ -95,7 +95,9 @@ export function gateFlags(command: Command): Command {
     .addOption(
       new Option('--delay <duration>', 'begin so long after everything else').argParser(storedDuration('--delay')),
     )
-    .addOption(new Option('--at <time>', 'begin at this time: a date-time with zone').argParser(storedTime('--at')))
+    .addOption(
+      new Option('--at <date-time>', 'begin at this time: a date-time with zone').argParser(storedTime('--at')),
+    )
     .option('--auto', 'no worker is needed: the event is completed as soon as it could begin')
 }
 

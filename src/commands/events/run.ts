@@ -33,7 +33,7 @@ export async function listEvents(options: EventsOptions, runtime: Runtime): Prom
   const { total, streams, unreadable, isComplete } = list
   await rows.end({ total, truncated: !isComplete })
   if (options.quiet) return
-  if (streams === 0) await output.say(await nothingText(store, given !== undefined, runtime))
+  if (streams === 0) await output.say(await nothingText(store, Object.keys(filter).length > 0, runtime))
   else await output.say(totalText(list))
   if (unreadable > 0) await output.say(`${counted(unreadable, 'stream')} cannot be read; ls shows why`)
 }

@@ -2,26 +2,32 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Problem, problem } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
 import { sameBytes } from '../../ops/copy.ts'
+import { DataFault, dataBeside, readDataBytes } from '../../ops/event-data.ts'
+import type { StreamView } from '../../ops/read-stream.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { errorCode } from '../../util/errors.ts'
-import { type Extension, filePathOf } from '../transfer/file-names.ts'
+import { dataPathOf, type Extension, filePathOf } from '../transfer/file-names.ts'
 import { fileProblem, isDiskFull } from '../transfer/files.ts'
-import { goneOutcome, problemOutcome, SAME, type TransferOutcome } from '../transfer/outcome.ts'
+import { dataOutcome, goneOutcome, problemOutcome, SAME, type TransferOutcome } from '../transfer/outcome.ts'
 import { openReport } from '../transfer/report.ts'
 import { transfer } from '../transfer/transfer.ts'
 import { documentOf, EXTENSION_OF, isCopied, load, unreadableOutcome } from './documents.ts'
 import { openDraft, type PartialFile } from './output-file.ts'
 import { LeadsElsewhere, openSafeFolder, type SafeFolder } from './safe-folder.ts'
-import type { DocumentFormat, ExportRequest } from './target.ts'
+import type { DocumentFormat, ExportRequest, Names } from './target.ts'
 
-/** Writes one file per stream, in folders that follow their names. A repeated export skips identical files. */
+/** Writes one file per stream, in folders that follow their names. A repeated export skips identical files. Without streams it creates nothing. */
 export async function exportToFolder(
   path: string,
   format: DocumentFormat,
   { store, names, options, output, runtime }: ExportRequest,
 ): Promise<Problem | undefined> {
-  const folder = await openFolderTarget(path, EXTENSION_OF[format], options.replace === true)
   const report = openReport('text', options, output, runtime)
+  const items = await begun(names)
+  if (items === undefined) return report.end(undefined)
+  const folder = await openFolderTarget(path, EXTENSION_OF[format], options.replace === true)
   let asStored = 0
   const work = async (name: string) => {
     const loaded = await load(store, name)
@@ -32,13 +38,46 @@ export async function exportToFolder(
     const stored = loaded.kind === 'view' ? loaded.view.stored : loaded.stored
     const content = loaded.kind === 'view' ? documentOf(loaded.view, format) : stored.body
     if (loaded.kind === 'unreadable') asStored += 1
+    else if (format === 'xml' && !options.withoutData) {
+      const lost = await writeData(store, loaded.view, folder, runtime)
+      if (lost !== undefined) return lost
+    }
     const note = loaded.kind === 'unreadable' ? 'cannot be read, copied unchanged' : ''
     return outcomeOf(name, await folder.write(name, content, stored.modifiedMs), note)
   }
   const { concurrency } = options
-  const stopped = await transfer({ items: names, nameOf: name => name, work, concurrency }, report, runtime)
+  const stopped = await transfer({ items, nameOf: name => name, work, concurrency }, report, runtime)
   if (asStored > 0) await output.say(`${asStored} cannot be read as event streams; their bytes were copied unchanged`)
   return report.end(stopped)
+}
+
+/** The names after the first is known; `undefined` without any. @throws the faults of a store that cannot be listed */
+async function begun(names: Names): Promise<AsyncIterable<string> | undefined> {
+  const iterator = Symbol.asyncIterator in names ? names[Symbol.asyncIterator]() : names[Symbol.iterator]()
+  const first = await iterator.next()
+  if (first.done) return undefined
+  return (async function* () {
+    for (let next: IteratorResult<string> = first; !next.done; next = await iterator.next()) yield next.value
+  })()
+}
+
+/** Writes the data that is kept beside a document. Returns the outcome of the stream if that fails. */
+async function writeData(
+  store: StreamStore,
+  { name, document, stored }: StreamView,
+  folder: FolderTarget,
+  runtime: Runtime,
+): Promise<TransferOutcome | undefined> {
+  for (const { data } of dataBeside(document)) {
+    const bytes = await readDataBytes(store, { stream: name, born: document.born }, data).catch(error => {
+      if (error instanceof DataFault) return dataOutcome(name, error, runtime)
+      throw error
+    })
+    if (!(bytes instanceof Uint8Array)) return bytes
+    const written = await folder.writeData(name, data.sha256, bytes, stored.modifiedMs)
+    if (written.kind === 'refused' || written.kind === 'failed') return outcomeOf(name, written, '')
+  }
+  return undefined
 }
 
 function outcomeOf(stream: string, outcome: WriteOutcome, note: string): TransferOutcome {
@@ -59,24 +98,33 @@ type WriteOutcome =
   | { readonly kind: 'written' | 'already'; readonly path: string }
   | { readonly kind: 'refused' | 'failed'; readonly problem: Problem }
 
+/** A folder with one file per stream, and the files of its data. */
+interface FolderTarget {
+  write(stream: string, content: Uint8Array, modifiedMs: number): Promise<WriteOutcome>
+  writeData(stream: string, sha256: string, content: Uint8Array, modifiedMs: number): Promise<WriteOutcome>
+}
+
 /**
  * Opens a folder for one file per stream, and creates it if it is missing.
  *
  * @param replace replace existing files whose content differs
  */
-async function openFolderTarget(path: string, extension: Extension, replace: boolean) {
+async function openFolderTarget(path: string, extension: Extension, replace: boolean): Promise<FolderTarget> {
   const folder = await openSafeFolder(path)
   /** The stream of each file, by device and inode. If the file system takes `A` and `a` for one file, it finds the clash. */
   const owners = new Map<string, string>()
   const serialize = keyedQueue()
+  const write = (file: string, stream: string, content: Uint8Array, modifiedMs: number) => {
+    const shown = join(path, file)
+    const writing = { folder, file, shown, stream, content, modifiedMs, replace, owners }
+    // Names that may denote the same file must not be written at the same time.
+    return serialize(file.normalize('NFC').toLowerCase(), () => writeSafely(writing))
+  }
   return {
-    write(stream: string, content: Uint8Array, modifiedMs: number): Promise<WriteOutcome> {
-      const file = filePathOf(stream, extension)
-      const shown = join(path, file)
-      const writing = { folder, file, shown, stream, content, modifiedMs, replace, owners }
-      // Names that may denote the same file must not be written at the same time.
-      return serialize(file.normalize('NFC').toLowerCase(), () => writeSafely(writing))
-    },
+    write: (stream, content, modifiedMs) => write(filePathOf(stream, extension), stream, content, modifiedMs),
+    // Several streams may share the file of the same content.
+    writeData: (stream, sha256, content, modifiedMs) =>
+      write(dataPathOf(filePathOf(stream, extension), sha256), sha256, content, modifiedMs),
   }
 }
 

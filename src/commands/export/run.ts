@@ -6,6 +6,9 @@ import type { Runtime } from '../../cli/runtime.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import { requireSelection } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
+import { counted } from '../../formats/terminal/numbers.ts'
+import { dataBeside } from '../../ops/event-data.ts'
+import type { StreamView } from '../../ops/read-stream.ts'
 import { type Selection, selected } from '../../ops/selection.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { ownText } from '../../util/strings.ts'
@@ -13,7 +16,7 @@ import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { missingProblemOf } from '../batch/plan.ts'
 import { copyItems, openCopies } from '../transfer/copy.ts'
 import type { TransferFlags } from '../transfer/flags.ts'
-import type { Item } from '../transfer/item.ts'
+import { type Item, storeItem } from '../transfer/item.ts'
 import { openReport } from '../transfer/report.ts'
 import { documentOf, isCopied, type Loaded, load, unreadableOutcome } from './documents.ts'
 import { exportToFolder } from './folder.ts'
@@ -106,10 +109,20 @@ async function exportToStdout(
   const bytes = bytesOf(loaded, format)
   if (!runtime.stdout.isTty) await output.text(bytes)
   else await output.lines(Buffer.from(bytes).toString('utf8').trimEnd().split(/\r?\n/).map(visibleText))
+  if (loaded.kind === 'view' && format === 'xml') await noteData(loaded.view, output)
   if (loaded.kind === 'unreadable') {
     await output.say(`${visibleText(loaded.error.message)}; its bytes are shown as stored`)
   }
   return undefined
+}
+
+/** One file cannot hold data that is kept beside the document. */
+async function noteData({ document }: StreamView, output: Output): Promise<void> {
+  const { length } = dataBeside(document)
+  if (length === 0) return
+  await output.say(
+    `${counted(length, 'piece')} of data kept beside the document: not in this file; --to FOLDER has them`,
+  )
 }
 
 function bytesOf(loaded: Exclude<Loaded, { readonly kind: 'gone' }>, format: DocumentFormat): Uint8Array {
@@ -156,5 +169,5 @@ async function exportToStore(
 }
 
 async function* itemsOf(names: Names, store: StreamStore): AsyncGenerator<Item> {
-  for await (const name of names) yield { name, read: async () => (await store.read(name))?.body }
+  for await (const name of names) yield storeItem(store, name)
 }

@@ -4,6 +4,7 @@ import parts from '../../../docs/json/parts.schema.json' with { type: 'json' }
 import { factsOf } from '../../cli/command.ts'
 import { EXIT_CODES, type ExitCodeEntry } from '../../cli/exit-codes.ts'
 import { EVERYWHERE } from '../../cli/options.ts'
+import { isRepeatable } from '../../cli/values.ts'
 import { VERSION } from '../../cli/version.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { TOPICS } from './topics.ts'
@@ -51,7 +52,18 @@ export interface ArgumentEntry {
 }
 
 /** `version`: an integer or a time. */
-type FlagType = 'boolean' | 'integer' | 'number' | 'duration' | 'time' | 'version' | 'glob' | 'path' | 'choice' | 'text'
+type FlagType =
+  | 'boolean'
+  | 'integer'
+  | 'number'
+  | 'duration'
+  | 'pauses'
+  | 'time'
+  | 'version'
+  | 'glob'
+  | 'path'
+  | 'choice'
+  | 'text'
 
 export interface FlagEntry {
   /** `--lease-wait` */
@@ -174,6 +186,7 @@ const TYPES: Readonly<Record<string, FlagType>> = {
   factor: 'number',
   version: 'version',
   duration: 'duration',
+  pauses: 'pauses',
   time: 'time',
   glob: 'glob',
   file: 'path',
@@ -196,7 +209,7 @@ export function flagEntry(option: Option): FlagEntry {
     description,
     default: usual,
     choices,
-    repeatable: typeof parseArg === 'function' && 'isRepeatable' in parseArg,
+    repeatable: isRepeatable(parseArg),
     required: mandatory,
     group: (helpGroupHeading ?? '').replace(/:$/, ''),
   }

@@ -2,7 +2,7 @@ import { type ContextEnvironment, contextsPath } from '../../cli/contexts/contex
 import { EXIT_CODES } from '../../cli/exit-codes.ts'
 import { table } from '../../formats/terminal/table.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { runFolder } from '../batch/run-files.ts'
+import { runFolder } from '../batch/run-file/names.ts'
 
 /** The texts of `leasectl help TOPIC`, in lines of any length. */
 export const TOPICS: { readonly [topic: string]: () => readonly string[] } = {
@@ -82,7 +82,7 @@ const ADDRESSES = [
 ]
 
 const SELECTIONS = [
-  'cancel, abort, retry, ack, rm, wait, tail, log, stats, doctor and export select streams in one of four ways. Two ways together are refused, and so is none if streams are required.',
+  'cancel, abort, retry, ack, rm, lease break, wait, tail, log, stats, doctor and export select streams in one of four ways. Two ways together are refused, and so is none if streams are required.',
   '',
   '  NAME…                    streams by their full names; a missing one stops the command (--skip-missing skips it)',
   '  filters                  --match --status --failed --overdue --locked --key --topic --tag --tracking-id --since; a stream must match all that are given',

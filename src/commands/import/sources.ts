@@ -12,9 +12,9 @@ import { InvalidValue } from '../../stream/errors.ts'
 import { errorCode } from '../../util/errors.ts'
 import { ownText } from '../../util/strings.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { nameOfPath } from '../transfer/file-names.ts'
-import { fileProblem, filesBelow, placeOf, readDocumentFile } from '../transfer/files.ts'
-import type { Item } from '../transfer/item.ts'
+import { isDataPath, nameOfPath } from '../transfer/file-names.ts'
+import { fileProblem, filesBelow, placeOf, readDataFile, readDocumentFile } from '../transfer/files.ts'
+import { type Item, storeItem } from '../transfer/item.ts'
 
 /** A source of documents. */
 export type Source =
@@ -111,7 +111,7 @@ function itemsOf(source: Source, naming: Naming, output: Output, runtime: Runtim
 }
 
 async function* fileItem({ name, path }: Extract<Source, { readonly kind: 'file' }>): AsyncGenerator<Item> {
-  yield { name, place: path, read: () => readDocumentFile(path) }
+  yield { name, place: path, read: () => readDocumentFile(path), readData: data => readDataFile(name, path, data) }
 }
 
 async function* storeItems(store: StreamStore, { match }: Naming, { signal }: Runtime): AsyncGenerator<Item> {
@@ -119,7 +119,7 @@ async function* storeItems(store: StreamStore, { match }: Naming, { signal }: Ru
     for (const { name: listed } of page) {
       if (match !== undefined && !match.matches(listed)) continue
       const name = ownText(listed)
-      yield { name, read: async () => (await store.read(name))?.body }
+      yield storeItem(store, name)
     }
   }
 }
@@ -131,16 +131,20 @@ async function* folderItems(path: string, { match }: Naming, output: Output): As
     const name = isFile ? nameOfPath(relative, '.xml') : undefined
     if (name !== undefined && isImpossible(name)) {
       any = true
-      if (match === undefined || match.matches(name)) yield { name, place: file, read: () => refuseName(name) }
+      if (match === undefined || match.matches(name)) {
+        yield { name, place: file, read: () => refuseName(name), readData: () => refuseName(name) }
+      }
       continue
     }
+    if (isFile && isDataPath(relative)) continue
     if (name === undefined || !isName(name)) {
       leftOut[relative.endsWith('.json') ? 'json' : 'other'] += 1
       await output.detail(`skipped: ${visibleText(file)}`)
       continue
     }
     any = true
-    if (match === undefined || match.matches(name)) yield { name, place: file, read: () => readDocumentFile(file) }
+    if (match !== undefined && !match.matches(name)) continue
+    yield { name, place: file, read: () => readDocumentFile(file), readData: data => readDataFile(name, file, data) }
   }
   if (!any && leftOut.json > 0) throw forReading(path)
   const others = leftOut.json + leftOut.other

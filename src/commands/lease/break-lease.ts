@@ -17,7 +17,7 @@ import { leaseLine, leaseState } from './run.ts'
 
 /** Breaks the leases of the selected streams, each only if it is still the one that was shown. */
 export function breakLeases(options: BatchCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
-  return runBatchCommand(breakAction(options, runtime), heldOnly(options, runtime), runtime)
+  return runBatchCommand(breakAction(runtime), heldOnly(options, runtime), runtime)
 }
 
 /** Filters select only streams whose lease is held. */
@@ -29,7 +29,7 @@ function heldOnly(options: BatchCommandOptions, runtime: Runtime): BatchCommandO
   return { ...(isAlone && options.names.length === 0 ? others : options), locked: true }
 }
 
-export function breakAction({ stale }: Pick<BatchCommandOptions, 'stale'>, runtime: Runtime): BatchAction {
+export function breakAction(runtime: Runtime): BatchAction {
   return {
     name: 'lease break',
     question: what => `This breaks the lease of ${what}`,
@@ -37,7 +37,7 @@ export function breakAction({ stale }: Pick<BatchCommandOptions, 'stale'>, runti
     asksAlways: true,
     confirmsByName: true,
     previewLine: ({ listed, summary }, nowMs) => leaseLine({ ...listed, ...defined({ summary }) }, nowMs),
-    leavesOut: leavesOut(stale, runtime),
+    leavesOut: leavesOut(runtime),
     audit: { op: 'break-lease', isRequired: false },
     objection({ listed, fault, summary }) {
       // The blob belongs to another program.
@@ -56,11 +56,11 @@ function noLease(stored: StreamRow): Done {
   return done('already', stored.summary?.version ?? 0, { words: 'no lease to break', fields })
 }
 
-function leavesOut(longerThanMs: number | undefined, runtime: Runtime): LeavesOut {
-  if (longerThanMs === undefined) return ({ lease }) => (lease && isHeld(lease) ? undefined : 'not leased')
+function leavesOut(runtime: Runtime): LeavesOut {
   const { host, isRunning } = runtime
   const nowMs = () => runtime.opened?.store.nowMs() ?? runtime.nowMs()
-  return ({ lease }) => {
+  return ({ lease }, { stale: longerThanMs }) => {
+    if (longerThanMs === undefined) return lease && isHeld(lease) ? undefined : 'not leased'
     const reasons = lease && staleReasons(lease, { nowMs: nowMs(), longerThanMs, host, isRunning })
     return reasons === undefined || reasons.length === 0 ? 'not stale' : undefined
   }

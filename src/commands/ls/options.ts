@@ -22,6 +22,7 @@ export const SORT_FIELDS = [
   'name',
   'status',
   'due',
+  'readySince',
   'age',
   'created',
   'modified',

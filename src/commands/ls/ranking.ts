@@ -71,6 +71,8 @@ function sortValue({ listed, summary }: SummarizedStream, field: SortKey['field'
       return summary?.createdMs
     case 'due':
       return summary?.dueMs
+    case 'readySince':
+      return summary?.readySinceMs
     case 'failedAt':
       return summary?.failedAtMs
     default:

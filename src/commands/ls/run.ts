@@ -81,9 +81,7 @@ function checkOptions(options: LsOptions, runtime: Runtime): void {
   if (watch) checkWatch(output, runtime)
 }
 
-function checkSeveral({ output, watch, store, container }: LsOptions): void {
-  if ((store ?? container) !== undefined)
-    throw new UsageError('--store and -c both name a store', { hint: 'Use one of them.' })
+function checkSeveral({ output, watch }: LsOptions): void {
   if (watch) throw new UsageError('-w does not go with several contexts', { hint: 'Name one.' })
   if (output !== 'name') return
   throw new UsageError('-o name does not go with several contexts', {

@@ -1,14 +1,12 @@
-import { errorProblem } from '../../cli/error-problem.ts'
 import type { Output } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import { tellProblem } from '../../cli/problem-text.ts'
-import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
+import { readEachStore } from '../../cli/several-stores.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { groupsOf } from '../../ops/groups.ts'
 import { type SummarizedStream, summaries } from '../../ops/summaries.ts'
-import { LeasectlError } from '../../stream/errors.ts'
 import { writeGroups } from './groups.ts'
 import type { LsOptions } from './options.ts'
 import { type ListedStore, withListFormat } from './output.ts'
@@ -26,8 +24,6 @@ export async function listSeveral(
   output: Output,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
-  // an unknown context is an error of usage, before any store is asked
-  for (const context of options.contexts) await runtime.describeStore({ context })
   const problems =
     options.groupBy === undefined
       ? await listTogether(options, limit, output, runtime)
@@ -81,32 +77,18 @@ function nothingIn({ contexts }: SeveralOptions): string {
   return `nothing matches in ${contexts.join(', ')}`
 }
 
-/** Lists the stores side by side, so that a slow one delays no other. Returns the problems of those that failed. */
+/** Returns the problems of the stores that failed. */
 async function listEach(
   options: SeveralOptions,
   runtime: Runtime,
   add: (page: readonly SummarizedStream[], place: ListedStore) => void,
 ): Promise<readonly Problem[]> {
   const filter = filterOf(options, runtime.nowMs()) ?? {}
-  const progress = openProgressLine(options, runtime)
-  const waiting = new Set(options.contexts)
-  const listOne = async (name: string): Promise<Problem[]> => {
-    try {
-      const { store } = await runtime.openOther({ context: name })
-      for await (const page of summaries(store, filter, { signal: runtime.signal })) add(page, { name, store })
-      return []
-    } catch (error) {
-      if (runtime.signal.aborted || !(error instanceof LeasectlError)) throw error
-      const what = errorProblem(error, runtime)
-      return [{ ...what, message: `${name}: ${what.message}` }]
-    } finally {
-      waiting.delete(name)
-      if (waiting.size > 0) await progress.show(`waiting for ${[...waiting].join(', ')}`)
-    }
-  }
-  try {
-    return (await Promise.all(options.contexts.map(listOne))).flat()
-  } finally {
-    await progress.clear()
-  }
+  const outcomes = await readEachStore(options.contexts, options, runtime, async ({ name, open }) => {
+    const store = await open()
+    for await (const page of summaries(store, filter, { signal: runtime.signal })) add(page, { name, store })
+  })
+  return outcomes.flatMap(one =>
+    one.kind === 'done' ? [] : [{ ...one.problem, message: `${one.name}: ${one.problem.message}` }],
+  )
 }

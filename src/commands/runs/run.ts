@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { commandLine } from '../../cli/command-line.ts'
+import { commandLine, shellWord } from '../../cli/command-line.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { itemsWriter, type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
@@ -7,11 +7,12 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument, jsonLine, jsonText, jsonTime, jsonTimeOf, orNull } from '../../formats/json.ts'
 import { counted, type TimeStyle, timeText } from '../../formats/terminal/numbers.ts'
 import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
+import { formatDuration } from '../../stream/time/durations.ts'
 import { errorCode } from '../../util/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { OUTCOME_WORDS } from '../batch/options.ts'
-import { isLeft, type RunRecord, type RunTarget, readRunFile } from '../batch/read-run-file.ts'
-import { type RunFileName, runFilesOf, runFolder, runPathOf } from '../batch/run-files.ts'
+import { type RunFileName, runFilesOf, runFolder, runPathOf } from '../batch/run-file/names.ts'
+import { isLeft, type RunRecord, type RunTarget, readRunFile } from '../batch/run-file/read.ts'
 
 export interface ListRunsOptions extends GlobalOptions {
   readonly limit?: number
@@ -144,6 +145,7 @@ function runJson({ file, run, counts, continuedBy, error }: ListedRun) {
     reason: orNull(run?.given.reason),
     commandId: run?.given.commandId ?? null,
     events: run?.given.event ?? [],
+    flags: run === undefined ? [] : flagsOf(run),
     rerunOf: run?.rerunOf ?? null,
     continuedBy: continuedBy ?? null,
     counts: run === undefined ? null : counts,
@@ -175,18 +177,20 @@ export async function showRun(options: ShowRunOptions, runtime: Runtime): Promis
   const hidden = run.targets.length - shown.length
   if (hidden > 0) await output.say(`${counted(hidden, 'target')} done (-v shows them)`)
   if (counts.left > 0)
-    await output.say(`the rest: ${commandLine(runtime, [run.verb, '--rerun', path, '--store', run.store])}`)
+    await output.say(
+      `the rest: ${commandLine(runtime, [...run.verb.split(' '), '--rerun', path, '--store', run.store])}`,
+    )
   return undefined
 }
 
 function headLines(path: string, run: RunRecord, counts: RunCounts, { time }: Output, { nowMs }: Runtime): string[] {
-  const { by, reason, event } = run.given
+  const { by, reason } = run.given
   const startedMs = run.startedAt === undefined ? undefined : Date.parse(run.startedAt)
   const words = [...OUTCOME_WORDS, 'notStarted' as const].filter(word => counts[word] > 0)
   const told = words.map(word => `${counts[word]} ${word === 'notStarted' ? 'not started' : word}`).join(', ')
   const facts: readonly (readonly [label: string, text: string | undefined])[] = [
     ['run', path],
-    ['command', `${run.verb}${(event ?? []).map(id => ` -e ${id}`).join('')}`],
+    ['command', [run.verb, ...flagsOf(run).map(shellWord)].join(' ')],
     ['started', agoText(startedMs, time, nowMs())],
     ['store', run.store],
     ['by', by],
@@ -195,6 +199,28 @@ function headLines(path: string, run: RunRecord, counts: RunCounts, { time }: Ou
     ['targets', `${counted(counts.total, 'target')}${told === '' ? '' : `: ${told}`}`],
   ]
   return facts.flatMap(([label, text]) => (text === undefined ? [] : [`${label.padEnd(7)}  ${visibleText(text)}`]))
+}
+
+/** The flags of a run that a rerun keeps, as they are typed. */
+function flagsOf({ given, how }: Pick<RunRecord, 'given' | 'how'>): readonly string[] {
+  const { event = [], blob = [], force, reopenCanceled, stale } = given
+  const { period, leaseWait, write, ifVersion, concurrency, rate, skipMissing } = how
+  const one = (flag: string, value: string | number | undefined) => (value === undefined ? [] : [flag, String(value)])
+  const time = (flag: string, ms: number | undefined) => one(flag, ms === undefined ? ms : formatDuration(ms))
+  return [
+    ...event.flatMap(id => ['-e', id]),
+    ...blob.flatMap(name => ['--blob', name]),
+    ...(force ? ['--force'] : []),
+    ...(reopenCanceled ? ['--canceled'] : []),
+    ...time('--stale', stale),
+    ...time('--period', period === undefined ? period : period * 1_000),
+    ...time('--lease-wait', leaseWait),
+    ...one('--write', write),
+    ...one('--if-version', ifVersion),
+    ...one('--concurrency', concurrency),
+    ...one('--rate', rate),
+    ...(skipMissing ? ['--skip-missing'] : []),
+  ]
 }
 
 const TARGET_COLUMNS: readonly Column[] = [
@@ -219,6 +245,7 @@ function shownJson(path: string, run: RunRecord) {
     reason: orNull(run.given.reason),
     commandId: run.given.commandId,
     events: run.given.event ?? [],
+    flags: flagsOf(run),
     rerunOf: run.rerunOf ?? null,
     counts: countsOf(run.targets),
     targets: run.targets.map(({ stream, event, outcome }) => ({

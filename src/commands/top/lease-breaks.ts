@@ -18,7 +18,7 @@ export async function prepareBreak(
   const names = [...new Set(targets.map(({ stream }) => stream))]
   const events = new Map(names.map(name => [name, []] as const))
   const { store } = opened
-  const action = breakAction({}, runtime)
+  const action = breakAction(runtime)
   const request = {
     action,
     options: { names: [], by: runtime.actor },

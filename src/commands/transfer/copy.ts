@@ -6,7 +6,9 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { MAX_AUDITED_NAMES } from '../../ops/audit-log.ts'
-import { type CopyOptions, type CopyOutcome, type CopyState, compareWithStored, copyInto } from '../../ops/copy.ts'
+import { type CopyOptions, type CopyOutcome, type CopyState, compareWithStored } from '../../ops/copy.ts'
+import { copyWithData } from '../../ops/copy-data.ts'
+import { DataFault } from '../../ops/event-data.ts'
 import { parseBody } from '../../ops/transact/plan.ts'
 import { ContainerMissing } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
@@ -18,6 +20,7 @@ import type { TransferFlags } from './flags.ts'
 import { type Item, markDuplicates, placeField, readItem } from './item.ts'
 import {
   copyOutcome,
+  dataOutcome,
   existsProblem,
   problemOutcome,
   SAME,
@@ -129,7 +132,12 @@ async function copyOne(
 ): Promise<TransferOutcome> {
   const body = await readItem(item)
   if (!(body instanceof Uint8Array)) return body
-  return { ...copyOutcome(item.name, await copies.put(item.name, body, existing), runtime), ...placeField(item) }
+  try {
+    return { ...copyOutcome(item.name, await copies.put(item, body, existing), runtime), ...placeField(item) }
+  } catch (error) {
+    if (!(error instanceof DataFault)) throw error
+    return { ...dataOutcome(item.name, error, runtime), ...placeField(item) }
+  }
 }
 
 /** The planned treatment of one document. */
@@ -263,7 +271,7 @@ interface Copies {
   /** Runs work that may have to create the container first. */
   creating<Result>(work: () => Promise<Result>): Promise<Result>
   /** @param existing what to do if another document already has the name */
-  put(name: string, body: Uint8Array, existing: CopyOptions['existing']): Promise<CopyOutcome>
+  put(item: Item, body: Uint8Array, existing: CopyOptions['existing']): Promise<CopyOutcome>
   /** Compares the document with the stored one of this name; `undefined` if there is none. @throws BadDocument */
   compare(name: string, body: Uint8Array): Promise<CopyState | undefined>
 }
@@ -276,16 +284,16 @@ export function openCopies(
   runtime: Runtime,
 ): Copies {
   const holder = holderOf(flags, purpose, runtime)
-  const { leaseWait: leaseWaitMs = DEFAULT_LEASE_WAIT_MS, createContainer } = flags
+  const { leaseWait: leaseWaitMs = DEFAULT_LEASE_WAIT_MS, createContainer, withoutData = false } = flags
   const creatingContainer = containerCreator(store, createContainer)
   const creating: Copies['creating'] = work => creatingContainer(work).catch(explainMissing)
   return {
     store,
     purpose,
     creating,
-    put: (name, body, existing) => {
+    put: ({ name, readData }, body, existing) => {
       const options = { existing, holder, leaseWaitMs, stopWaiting: runtime.signal }
-      return creating(() => copyInto(store, name, body, options))
+      return creating(() => copyWithData(store, name, body, options, withoutData ? undefined : readData))
     },
     async compare(name, body) {
       const document = parseBody(body, name)

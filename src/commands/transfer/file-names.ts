@@ -26,6 +26,16 @@ export function filePathOf(name: string, extension: Extension): string {
   return [...segments.map(withoutExtension), file + extension].join('/')
 }
 
+/** The path of data that is kept beside the document of a stream: in a folder beside its file. */
+export function dataPathOf(path: string, sha256: string): string {
+  return `${path.replace(/\.xml$/i, '')}.data/${sha256}`
+}
+
+/** Whether an export may have written the path for data. */
+export function isDataPath(path: string): boolean {
+  return /\.data\/[0-9a-f]{64}$/.test(path)
+}
+
 /**
  * Decodes a path to a stream name. Escapes are decoded anywhere, so paths written by people work too. `undefined` for a
  * path without the extension, with a dot segment or an empty one, or with an invalid escape.

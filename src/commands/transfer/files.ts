@@ -2,10 +2,13 @@ import { constants } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'
+import { DataFault } from '../../ops/event-data.ts'
 import { formatAddress, parseAddress } from '../../store/address.ts'
+import type { EventData } from '../../stream/data.ts'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import { errorCode } from '../../util/errors.ts'
 import { firstBytes } from '../../util/first-bytes.ts'
+import { dataPathOf } from './file-names.ts'
 
 /** The problem for an error of a file or folder given by the user, or of one below it. */
 export function fileProblem(error: unknown, path: string): Problem {
@@ -62,6 +65,14 @@ export async function readDocumentFile(path: string): Promise<Uint8Array | undef
     if (errorCode(error) === 'ENOENT') return undefined
     throw new CommandFailed(fileProblem(error, path))
   }
+}
+
+/** Reads a file of data that an export has written beside the file of a document. @throws DataFault, CommandFailed */
+export async function readDataFile(stream: string, path: string, { sha256 }: EventData): Promise<Uint8Array> {
+  const file = dataPathOf(path, sha256)
+  const bytes = await readDocumentFile(file)
+  if (bytes === undefined) throw new DataFault(stream, 'data-missing', `there is no file ${file} with its data`)
+  return bytes
 }
 
 export interface FoundFile {

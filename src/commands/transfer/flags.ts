@@ -6,6 +6,8 @@ export interface TransferFlags {
   /** Replace documents whose content differs. */
   readonly replace?: boolean
   readonly skipExisting?: boolean
+  /** Copy documents only. */
+  readonly withoutData?: boolean
   readonly createContainer?: boolean
   /** How many streams at a time. */
   readonly concurrency?: number
@@ -27,21 +29,21 @@ export function transferFlags(command: Command, what: string): Command {
   const existing = [
     new Option('--replace', `replace ${what} if the content differs`),
     new Option('--skip-existing', 'skip existing streams whose content differs, without an error'),
-    new Option('--yes', 'with --replace: do not ask for confirmation; for 50 streams or more also give --expect'),
+    new Option('--yes', 'with --replace: do not ask; from 50 streams --expect is required too'),
     new Option('--expect <n>', 'with --replace: proceed only if exactly N streams would be replaced').argParser(
       count('--expect', 0),
     ),
   ]
   const how = [
-    new Option('--dry-run', 'show what would be done, without writing'),
+    new Option('--without-data', 'leave out the data of events that is kept beside the documents'),
+    new Option('--dry-run', 'show what would be copied, copy nothing'),
     new Option('--concurrency <n>', 'streams copied at a time, 1 to 64 (default: 8)').argParser(concurrency),
-    new Option('--create-container', 'create the container if it is missing (on azurite: without asking)'),
+    new Option('--create-container', 'create the container if it is missing (automatic on azurite)'),
     new Option('-m, --reason <text>', 'why: kept in the audit log').argParser(storedText('-m', 'reason')),
     new Option('--by <actor>', 'who makes the change (default: user@host)').argParser(requiredText('--by')),
-    new Option(
-      '--lease-wait <duration>',
-      'how long to wait for a lease that another process holds (default: 10s)',
-    ).argParser(duration('--lease-wait', { zero: true })),
+    new Option('--lease-wait <duration>', 'how long to wait for a lease held by another (default: 10s)').argParser(
+      duration('--lease-wait', { zero: true }),
+    ),
   ]
   for (const option of existing) command.addOption(option.helpGroup(EXISTING))
   for (const option of how) command.addOption(option.helpGroup(HOW))

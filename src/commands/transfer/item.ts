@@ -1,4 +1,7 @@
 import { problem } from '../../cli/problem.ts'
+import type { ReadSourceData } from '../../ops/copy-data.ts'
+import { readDataBytes } from '../../ops/event-data.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { goneOutcome, problemOutcome, type TransferOutcome } from './outcome.ts'
 
 /** A document to copy into a store. */
@@ -9,8 +12,19 @@ export interface Item {
   readonly place?: string
   /** Reads its bytes; `undefined` if the source is gone. */
   read(): Promise<Uint8Array | undefined>
+  /** Reads data that is kept beside the document. */
+  readonly readData: ReadSourceData
   /** An earlier item has the same name. */
   readonly isDuplicate?: boolean
+}
+
+/** A stream of another store. */
+export function storeItem(store: StreamStore, name: string): Item {
+  return {
+    name,
+    read: async () => (await store.read(name))?.body,
+    readData: (data, born) => readDataBytes(store, { stream: name, born }, data),
+  }
 }
 
 /** Yields the items and marks each whose name an earlier one has. */

@@ -1,7 +1,9 @@
+import { errorProblem } from '../../cli/error-problem.ts'
 import { heldProblem } from '../../cli/outcome-problem.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { CopyOutcome, CopyState } from '../../ops/copy.ts'
+import type { DataFault } from '../../ops/event-data.ts'
 import type { OutcomeWord } from '../batch/options.ts'
 import type { TransferWord } from '../batch/result.ts'
 
@@ -65,6 +67,12 @@ export function goneOutcome(stream: string): TransferOutcome {
 /** An outcome other than success. */
 export function problemOutcome(word: OutcomeWord, stream: string, why: Problem): TransferOutcome {
   return { stream, word, note: why.message, problem: { ...why, stream } }
+}
+
+/** Data of the stream is missing or damaged in the source. */
+export function dataOutcome(stream: string, fault: DataFault, runtime: Runtime): TransferOutcome {
+  const hint = '--without-data copies the documents without the data that is kept beside them.'
+  return problemOutcome('failed', stream, { ...errorProblem(fault, runtime), hint })
 }
 
 export function existsProblem(stream: string): Problem {

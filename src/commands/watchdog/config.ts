@@ -25,6 +25,8 @@ interface WatchdogConfig {
   readonly onExpired?: readonly HookSetting[]
   readonly onDone?: readonly HookSetting[]
   readonly onFailed?: readonly HookSetting[]
+  readonly onCompensated?: readonly HookSetting[]
+  readonly onCompensationFailed?: readonly HookSetting[]
 }
 
 /** Limit for the size of a configuration file. */
@@ -43,6 +45,8 @@ const READERS = {
   'on-expired': ['onExpired', hooksOf],
   'on-done': ['onDone', hooksOf],
   'on-failed': ['onFailed', hooksOf],
+  'on-compensated': ['onCompensated', hooksOf],
+  'on-compensation-failed': ['onCompensationFailed', hooksOf],
 } as const satisfies Readonly<Record<string, readonly [keyof WatchdogConfig, (field: ConfigField) => unknown]>>
 
 const KEYS = [...Object.keys(READERS), 'webhooks']
@@ -68,7 +72,8 @@ export function readWatchdogConfig(text: string, file: string): WatchdogConfig {
 
 /** Applies the webhook rules to the hooks of the configuration. */
 function withRule(config: WatchdogConfig, rule: WebhookRule): WatchdogConfig {
-  const hooks = (['onExpired', 'onDone', 'onFailed'] as const).flatMap(name => {
+  const names = ['onExpired', 'onDone', 'onFailed', 'onCompensated', 'onCompensationFailed'] as const
+  const hooks = names.flatMap(name => {
     const given = config[name]
     return given === undefined ? [] : [[name, ruled(given, rule)] as const]
   })

@@ -19,6 +19,8 @@ export interface HookSettings {
   readonly onExpired?: readonly HookSetting[]
   readonly onDone?: readonly HookSetting[]
   readonly onFailed?: readonly HookSetting[]
+  readonly onCompensated?: readonly HookSetting[]
+  readonly onCompensationFailed?: readonly HookSetting[]
 }
 
 export interface ReadyHooks {
@@ -45,6 +47,8 @@ export async function hookTargets(settings: HookSettings, env: Environment): Pro
     expired: await targets(settings.onExpired),
     done: await targets(settings.onDone),
     failed: await targets(settings.onFailed),
+    compensated: await targets(settings.onCompensated),
+    'compensation-failed': await targets(settings.onCompensationFailed),
   }
   const hasAny = Object.values(hooks).some(list => list.length > 0)
   return { hooks: hasAny ? hooks : undefined, warnings }

@@ -76,6 +76,8 @@ const SHARED = [
   'onExpired',
   'onDone',
   'onFailed',
+  'onCompensated',
+  'onCompensationFailed',
 ] as const satisfies readonly (keyof Shared)[]
 
 function ofFlags(options: WatchdogCommandOptions): Shared {
@@ -92,6 +94,8 @@ const ONLY_WATCHING = [
   ['onExpired', '--on-expired'],
   ['onDone', '--on-done'],
   ['onFailed', '--on-failed'],
+  ['onCompensated', '--on-compensated'],
+  ['onCompensationFailed', '--on-compensation-failed'],
 ] as const
 
 function refuseTogether(options: WatchdogCommandOptions): void {

@@ -1,12 +1,14 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
 import { STATUS_KINDS, type StoreScan } from '../../ops/check/scan.ts'
-import type { StepWork } from '../../ops/check/steps.ts'
 import type { WatchdogSeen } from '../../ops/check/watchdogs.ts'
+import type { StepWork } from '../../ops/steps.ts'
 import { jsonTime } from '../json.ts'
 import { abandonedText, checkMessage, checkSentence, failedText, stuckText } from './text.ts'
 
 /** Where and when a check ran. */
 export interface CheckContext {
+  /** Name of the context, in a check of several stores. */
+  readonly name?: string
   /** Address of the store; `undefined` where none was opened. */
   readonly store: string | undefined
   /** Pattern of the checked names. */
@@ -67,6 +69,8 @@ function oneJson(check: Check, look: StoreScan) {
 const UNITS: { readonly [Name in Check['name']]: string } = {
   overdue: 'streams',
   failed: 'streams',
+  blocked: 'streams',
+  undo: 'streams',
   abandoned: 'streams',
   waiting: 'ms',
   stuck: 'leases',
@@ -79,6 +83,8 @@ function examplesJson(check: Exclude<Check, { name: 'watchdog' }>, nowMs: number
     case 'overdue':
       return check.found.examples.map(({ stream, dueMs }) => ({ stream, since: jsonTime(dueMs), message: null }))
     case 'failed':
+    case 'blocked':
+    case 'undo':
       return check.found.examples.map(failed => ({
         stream: failed.stream,
         since: jsonTime(failed.failedAtMs),
@@ -109,9 +115,9 @@ function examplesJson(check: Exclude<Check, { name: 'watchdog' }>, nowMs: number
   }
 }
 
-function streamsJson({ streams, byStatus, openEvents, withLimit, leased, unacknowledged }: StoreScan) {
+function streamsJson({ streams, byStatus, openEvents, withLimit, leased, unacknowledged, suspended }: StoreScan) {
   const counts = Object.fromEntries(STATUS_KINDS.map(kind => [kind, byStatus[kind]]))
-  return { total: streams, byStatus: counts, openEvents, withLimit, leased, unacknowledged }
+  return { total: streams, byStatus: counts, openEvents, withLimit, leased, unacknowledged, suspended }
 }
 
 function stepJson({ step, ready, running, abandoned, failed }: StepWork) {

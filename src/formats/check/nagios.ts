@@ -1,6 +1,7 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
 import { MAX_EXAMPLES } from '../../ops/check/scan.ts'
 import { counted } from '../terminal/numbers.ts'
+import type { EXITS } from './json.ts'
 import { checkSentence, exampleLines, monitorText, watchdogLine, worstFirst } from './text.ts'
 
 /**
@@ -8,29 +9,38 @@ import { checkSentence, exampleLines, monitorText, watchdogLine, worstFirst } fr
  * more lines (https://nagios-plugins.org/doc/guidelines.html).
  */
 export function nagiosLines(result: CheckResult): string[] {
-  const status = result.status.toUpperCase()
-  return [`LEASECTL ${status} - ${checkSentence(result)} | ${performanceData(result).join(' ')}`, ...longLines(result)]
+  return [nagiosHead(result.status, checkSentence(result), performanceData(result)), ...longLines(result)]
+}
+
+/** The first line. @param data the performance data */
+export function nagiosHead(status: keyof typeof EXITS, text: string, data: readonly string[]): string {
+  const measured = data.length === 0 ? '' : ` | ${data.join(' ')}`
+  return `LEASECTL ${status.toUpperCase()} - ${text}${measured}`
 }
 
 /** The output of a check that did not complete. */
 export function nagiosUnknown(message: string, code: string, facts: readonly string[]): string[] {
-  return [`LEASECTL UNKNOWN - ${monitorText(`${message} [${code}]`)}`, ...facts.map(monitorText)]
+  return [nagiosHead('unknown', unknownText(message, code), []), ...facts.map(monitorText)]
 }
 
-function longLines({ checks, look, watchdogs, sweeping }: CheckResult): string[] {
+/** Why a check did not complete. */
+export function unknownText(message: string, code: string): string {
+  return monitorText(`${message} [${code}]`)
+}
+
+/** The lines after the first one. @param max number of examples, and of watchdogs */
+export function longLines({ checks, look, watchdogs, sweeping }: CheckResult, max: number = MAX_EXAMPLES): string[] {
   const examples = worstFirst(checks)
     .map(check => exampleLines(check, look.nowMs))
     .filter(lines => lines.length > 0)
   // Many findings of one check leave room for those of the others.
-  const share = Math.ceil(MAX_EXAMPLES / examples.length)
-  const shown = examples.flatMap(lines => lines.slice(0, share)).slice(0, MAX_EXAMPLES)
+  const share = Math.ceil(max / examples.length)
+  const shown = examples.flatMap(lines => lines.slice(0, share)).slice(0, max)
   const hidden = checks.reduce((sum, check) => sum + countOf(check), 0) - shown.length
   return [
     ...shown,
     ...(hidden > 0 ? [`and ${counted(hidden, 'more', 'more')}`] : []),
-    ...watchdogs
-      .slice(0, MAX_EXAMPLES)
-      .map(watchdog => watchdogLine(watchdog, !sweeping.includes(watchdog), look.nowMs)),
+    ...watchdogs.slice(0, max).map(watchdog => watchdogLine(watchdog, !sweeping.includes(watchdog), look.nowMs)),
   ]
 }
 
@@ -40,7 +50,7 @@ function countOf(check: Check): number {
 }
 
 /** `label=value[unit];warn;crit;min`. A count is bad once it reaches the limit. */
-function performanceData({ checks, look, sweeping }: CheckResult): string[] {
+export function performanceData({ checks, look, sweeping }: CheckResult): string[] {
   const counts = checks.flatMap(check => {
     if (check.name === 'watchdog' || check.name === 'waiting') return []
     const { found, limits } = check
@@ -52,6 +62,7 @@ function performanceData({ checks, look, sweeping }: CheckResult): string[] {
     `oldest_overdue=${oldest === undefined ? 0 : seconds(look.nowMs - oldest.dueMs)}s;;;0`,
     ...checks.flatMap(oldestReadyData),
     `unacknowledged=${look.unacknowledged};;;0`,
+    `suspended=${look.suspended};;;0`,
     `streams=${look.streams};;;0`,
     `open_events=${look.openEvents};;;0`,
     `watchdogs=${sweeping.length};;;0`,

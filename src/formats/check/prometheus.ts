@@ -1,29 +1,36 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
 import { STATUS_KINDS, type StoreScan } from '../../ops/check/scan.ts'
-import { STEP_COUNTS, type StepWork, stepLabel } from '../../ops/check/steps.ts'
+import { STEP_COUNTS, type StepWork, stepLabel } from '../../ops/steps.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type CheckContext, EXITS } from './json.ts'
 
 /** The result of a check as metrics. Each carries the store, so that the metrics of several stores can be combined. */
 export function checkMetrics(result: CheckResult, context: CheckContext): string {
-  return exposition(
-    labelled([statusGauge(EXITS[result.status]), ...foundGauges(result), ...timeGauges(context)], context),
-  )
+  return exposition(checkGauges(result, context))
+}
+
+export function checkGauges(result: CheckResult, context: CheckContext): Gauge[] {
+  return labelled([statusGauge(EXITS[result.status]), ...foundGauges(result), ...timeGauges(context)], context)
 }
 
 /** The metrics of a check that did not complete: a comment has the reason, unknown values are left out. */
 export function unknownMetrics(message: string, code: string, context: CheckContext): string {
-  return (
-    `# unknown: ${visibleText(message)} [${code}]\n` +
-    exposition(labelled([statusGauge(EXITS.unknown), ...timeGauges(context)], context))
-  )
+  return unknownComment(message, code) + exposition(unknownGauges(context))
+}
+
+export function unknownComment(message: string, code: string): string {
+  return `# unknown: ${visibleText(message)} [${code}]\n`
+}
+
+export function unknownGauges(context: CheckContext): Gauge[] {
+  return labelled([statusGauge(EXITS.unknown), ...timeGauges(context)], context)
 }
 
 /** Checks with different patterns over one store are different sets of metrics. */
-function labelled(gauges: readonly Gauge[], { store, match }: CheckContext): Gauge[] {
+function labelled(gauges: readonly Gauge[], { name, store, match }: CheckContext): Gauge[] {
   return gauges.map(({ samples, ...gauge }) => ({
     ...gauge,
-    samples: samples.map(({ labels, value }) => ({ labels: { store, match, ...labels }, value })),
+    samples: samples.map(({ labels, value }) => ({ labels: { context: name, store, match, ...labels }, value })),
   }))
 }
 
@@ -53,6 +60,7 @@ function foundGauges({ checks, look, sweeping }: CheckResult): Gauge[] {
     gauge('overdue_oldest_seconds', 'Time since the oldest of them became overdue.', secondsSince(oldest?.dueMs, look)),
     gauge('failed_streams', 'Streams with an unacknowledged failure within --failed-since.', look.failed.count),
     gauge('unacknowledged_streams', 'Streams with an unacknowledged failure, however old.', look.unacknowledged),
+    gauge('suspended_streams', 'Streams that an operator has suspended.', look.suspended),
     gauge('abandoned_streams', 'Streams with a silent worker: a claim has ended.', look.abandoned.count),
     gauge(
       'abandoned_oldest_seconds',
@@ -125,7 +133,7 @@ interface Sample {
 }
 
 /** A gauge; its name ends with its unit. */
-interface Gauge {
+export interface Gauge {
   readonly name: string
   readonly help: string
   readonly samples: readonly Sample[]

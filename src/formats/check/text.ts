@@ -32,6 +32,8 @@ export function checkMessage(check: Check, look: StoreScan): string {
 }
 
 const NOTHING: { readonly [Name in Exclude<Check['name'], 'overdue' | 'failed' | 'watchdog'>]: string } = {
+  blocked: 'no blocked stream',
+  undo: 'every stream could undo what it had to',
   abandoned: 'no silent worker',
   waiting: 'no event waits too long for a worker',
   stuck: 'no stuck lease',
@@ -70,6 +72,13 @@ export function exampleLines(check: Check, nowMs: number): string[] {
       return check.found.examples.map(failed =>
         line(`failed: ${visibleName(failed.stream)} ${span(nowMs - failed.failedAtMs)} ago, ${failedText(failed)}`),
       )
+    case 'blocked':
+    case 'undo':
+      return check.found.examples.map(failed => {
+        const what = check.name === 'blocked' ? 'blocked' : 'not undone'
+        const ago = span(nowMs - failed.failedAtMs)
+        return line(`${what}: ${visibleName(failed.stream)} failed ${ago} ago, ${failedText(failed)}`)
+      })
     case 'abandoned':
       return check.found.examples.map(abandoned => {
         const what = abandonedText(abandoned)
@@ -170,6 +179,11 @@ function phrasesOf(check: Check, nowMs: number): string[] {
       const [{ stream = '', failedAtMs = nowMs } = {}] = check.found.examples
       const first = check.found.count === 1 ? '' : 'first '
       return [`${count} failed (${first}${span(nowMs - failedAtMs)} ago, ${nameText(stream)})`]
+    }
+    case 'blocked':
+    case 'undo': {
+      const [{ stream = '' } = {}] = check.found.examples
+      return [`${count} ${check.name === 'blocked' ? 'blocked' : 'not undone'} (${nameText(stream)})`]
     }
     case 'abandoned': {
       const [{ stream = '', claimEndMs = nowMs } = {}] = check.found.examples

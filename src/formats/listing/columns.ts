@@ -48,7 +48,7 @@ export function wideColumns(time: TimeStyle): ListingColumn[] {
     ...lesserColumns(
       [
         ...(['state', 'suspended', 'running', 'version', 'root', 'key', 'topic', 'tag', 'trackingId'] as const),
-        ...(['modified', 'lastBy', 'lastFailure'] as const),
+        ...(['readySince', 'modified', 'lastBy', 'lastFailure'] as const),
       ],
       time,
     ),
@@ -108,6 +108,7 @@ export const STREAM_FIELDS: { readonly [Name in FieldName]: StreamField } = {
     cell: (item, format) => known(item, ({ dueMs }) => (dueMs === undefined ? '-' : format.due(dueMs))),
   },
   waitingOn: { title: 'WAITING ON', cell: (item, format) => known(item, summary => waitingCell(summary, format)) },
+  readySince: time('READY SINCE', ({ summary }) => summary?.readySinceMs),
   abandoned: {
     title: 'ABANDONED',
     cell: (item, format) => known(item, summary => (isAbandoned(summary, format.nowMs) ? YES : '-')),
@@ -198,7 +199,8 @@ export function statusCell({ item, isRead }: ListedItem, format: CellFormat, wit
   const { glyph, style } = styleOf(summary.status)
   const hasErrors = summary.outcome === 'errors' && summary.status === 'completed'
   if (hasErrors) return { text: `${glyph} ${withErrors}`, style: 'warn' }
-  return { text: `${glyph} ${format.text(statusWord(summary.status))}`, style }
+  const more = summary.outcome === '' || summary.outcome === 'errors' ? '' : `, ${summary.outcome}`
+  return { text: `${glyph} ${format.text(statusWord(summary.status))}${more}`, style: more === '' ? style : 'warn' }
 }
 
 /** Glyph and word of the state. */
@@ -207,12 +209,12 @@ function stateCell(summary: Summary, format: CellFormat): Cell {
   return { text: `${glyph} ${format.text(word)}`, style }
 }
 
-/** `ana 5m: gateway is down` */
+/** `gateway is down (ana, 5m ago)` */
 function suspendedCell(summary: Summary, { text, past }: CellFormat): Cell {
   if (!isSuspended(summary)) return '-'
   const { suspendedMs, suspendedBy, suspendedWhy } = summary
-  const who = `${suspendedBy} ${past(suspendedMs)}`.trim()
-  return { text: text(suspendedWhy === '' ? who : `${who}: ${suspendedWhy}`), style: 'warn' }
+  const who = [suspendedBy, past(suspendedMs)].filter(part => part !== '').join(', ')
+  return { text: text(suspendedWhy === '' ? who : `${suspendedWhy} (${who})`), style: 'warn' }
 }
 
 /** `01.00 Pay pay@aks-9 (40s left)`: what workers have in hand. */

@@ -21,6 +21,7 @@ export const LISTING_FIELDS = [
   'waitingOn',
   'wakes',
   'waiting',
+  'readySince',
   'abandoned',
   'running',
   'failedAt',

@@ -15,7 +15,7 @@ export function isBroken({ summary, fault }: Pick<SummarizedStream, 'summary' | 
 /** State of a stream as it is shown: of an open one without a problem its status. */
 export function streamStateOf(summary: Summary, nowMs: number): StreamState {
   const state = stateOfStream(summary, nowMs)
-  return state === 'ready' || state === 'running' ? summary.status : state
+  return state === 'ready' || state === 'running' || state === 'waiting' ? summary.status : state
 }
 
 /** Each glyph identifies its state without the colour. The last character alone does too, where there is no more room. */
@@ -23,6 +23,8 @@ const STATES: ReadonlyMap<StreamState, StatusStyle & { readonly word: string }> 
   ['suspended', { glyph: '‖', style: 'warn', word: 'suspended' }],
   ['held', { glyph: '◇', style: 'dim', word: 'held' }],
   ['failing', { glyph: '▶✗', style: 'bad', word: 'failing' }],
+  ['blocked', { glyph: '■', style: 'bad', word: 'blocked' }],
+  ['compensating', { glyph: '↶', style: 'warn', word: 'compensating' }],
   ['abandoned', { glyph: '†', style: 'warn', word: 'abandoned' }],
   ['overdue', { glyph: '!', style: 'warn', word: 'overdue' }],
   ['errors', { glyph: '±', style: 'warn', word: 'with errors' }],

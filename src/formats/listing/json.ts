@@ -31,6 +31,7 @@ export function listingJson({ listed, summary, fault }: SummarizedStream, nowMs:
     total: summary?.total ?? null,
     due: jsonTime(summary?.dueMs),
     waitingOn: summary?.waitingOn ?? [],
+    readySince: jsonTime(summary?.readySinceMs),
     abandoned: summary === undefined ? null : isAbandoned(summary, nowMs),
     wakes: jsonTime(summary?.wakeMs),
     waiting: gatedEvents(summary).map(({ id, name, waitsFor }) => ({ id, name, waitsFor: waitsForJson(waitsFor) })),

@@ -1,5 +1,6 @@
 import { isAbandoned } from '../../ops/open-events.ts'
-import type { ClaimedEvent, StepLoad, WorkerLoad } from '../../ops/workers.ts'
+import type { StepLoad } from '../../ops/steps.ts'
+import type { ClaimedEvent, WorkerLoad } from '../../ops/workers.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { type CellFormat, type Field, rowOf, type TableColumn, textFormat } from '../field.ts'
 import { jsonTime, orNull } from '../json.ts'

@@ -45,7 +45,7 @@ export function dataTable(lines: readonly DataLine[], { paint = noPaint, width }
     visibleText(event),
     visibleText(name),
     visibleText(data.type),
-    sizeOf(data),
+    dataSizeText(data),
     data.sha256.slice(0, 12),
   ])
   return table(COLUMNS, rows, { paint, ...(width === undefined ? {} : { width }) })
@@ -54,7 +54,7 @@ export function dataTable(lines: readonly DataLine[], { paint = noPaint, width }
 const KIB = 1024
 
 /** `812 B`, `4.1 KiB`, `16 MiB` */
-function sizeOf({ size }: EventData): string {
+export function dataSizeText({ size }: EventData): string {
   if (size < KIB) return `${size} B`
   const [value, unit] = size < KIB * KIB ? [size / KIB, 'KiB'] : [size / KIB / KIB, 'MiB']
   return `${Number(value.toFixed(value < 10 ? 1 : 0))} ${unit}`

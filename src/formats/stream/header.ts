@@ -1,4 +1,5 @@
 import type { StreamEvent } from '../../stream/event.ts'
+import { outcomeOf } from '../../stream/outcome.ts'
 import { suspensionOf } from '../../stream/suspension.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { leaseText } from '../lease.ts'
@@ -24,10 +25,7 @@ export function showHeader(shown: ShownStream, options: HeaderOptions): string[]
   const { glyph, style } = styleOf(status)
   const failed = failures(shown).length
   const parts = [
-    paint(
-      { glyph, style }.style,
-      `${glyph} ${visibleText(status)}${root?.lc.outcome === 'errors' ? ' with errors' : ''}`,
-    ),
+    paint({ glyph, style }.style, `${glyph} ${visibleText(status)}${outcomeText(shown)}`),
     root === undefined ? '' : timeText(timeOf(shown, root.created), shown.nowMs, options.time),
     waitingText(waitingOn(shown)),
     dueHeader(shown, options),
@@ -51,6 +49,12 @@ function suspensionLine(shown: ShownStream, options: HeaderOptions): string[] {
   const when = agoText(shown, timeOf(shown, at), options).replace(', ', '')
   const text = `${when}${by === '' ? '' : ` by ${visibleText(by)}`}${why === '' ? '' : `: ${visibleText(why)}`}`
   return [(options.paint ?? noPaint)('warn', `suspended  ${text}`)]
+}
+
+/** ` with errors`, `, blocked`, `, compensated`: what failures have meant for the stream. */
+function outcomeText({ stream }: ShownStream): string {
+  const outcome = outcomeOf(stream, stream.root?.lc.outcome === 'errors')
+  return outcome === 'errors' ? ' with errors' : outcome === '' ? '' : `, ${outcome}`
 }
 
 function leaseLine({ lease, nowMs, past }: ShownStream): string[] {

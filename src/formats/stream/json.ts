@@ -31,6 +31,7 @@ export function showJson(shown: ShownStream) {
     at: jsonTime(shown.past?.atMs),
     asNow: shown.past === undefined ? [] : AS_NOW,
     done: shown.stream.done,
+    onFailure: root?.lc.onFailure ?? 'continue',
     outcome: orNull(outcomeOf(shown.stream, hasErrors(shown.stream))),
     due: jsonTime(soonestDueMs(shown)),
     waitingOn: waitingOn(shown).map(event => event.id),
@@ -121,6 +122,12 @@ function eventJson(shown: ShownStream, event: StreamEvent) {
     superseded: event.lc.superseded !== undefined,
     input: dataJsonOrNull(event.input),
     result: dataJsonOrNull(event.result),
+    skipped: jsonTime(timeOf(shown, event.lc.skipped)),
+    retry: orNull(event.lc.retry),
+    attemptTimeout: orNull(event.lc.attemptTimeout),
+    undo: orNull(event.lc.undo),
+    undoes: orNull(event.lc.undoes),
+    unsure: event.lc.unsure !== undefined,
   }
 }
 

@@ -64,11 +64,13 @@ function eventCells(shown: ShownStream, row: TreeRow, options: HeaderOptions): C
   ]
 }
 
-/** The status; of a gated event also what it waits for. */
+/** The status; of a gated event also what it waits for, but for a join, whose branches stand beside it. */
 function waitingCell(shown: ShownStream, event: StreamEvent, time: TimeStyle): Cell {
   const cell = statusCell(event)
   const what = waitsFor(event)
-  return what === undefined ? cell : { ...cell, text: `${cell.text} ${waitsForText(what, shown.nowMs, time)}` }
+  return what === undefined || what.kind === 'branches'
+    ? cell
+    : { ...cell, text: `${cell.text} ${waitsForText(what, shown.nowMs, time)}` }
 }
 
 const ABANDONED: Cell = { text: `${styleOf('abandoned').glyph} abandoned`, style: styleOf('abandoned').style }

@@ -44,6 +44,7 @@ export interface CheckLimits {
 export type Check =
   | (Counted & { readonly name: 'overdue'; readonly found: Findings<LimitedStream> })
   | (Counted & { readonly name: 'failed'; readonly found: Findings<FailedStream> })
+  | (Counted & { readonly name: 'blocked' | 'undo'; readonly found: Findings<FailedStream> })
   | (Counted & { readonly name: 'abandoned'; readonly found: Findings<AbandonedStream> })
   | {
       readonly name: 'waiting'
@@ -77,13 +78,20 @@ export interface CheckResult {
   readonly sweeping: readonly WatchdogSeen[]
 }
 
+/** A stream that is blocked waits for a person. */
+const ONE_WARNS: CountLimits = { warn: 1 }
+/** What a stream did and could not undo stays done. */
+const ONE_IS_CRITICAL: CountLimits = { warn: 1, crit: 1 }
+
 /** Compares a scan with the limits. */
 export function judge(look: StoreScan, state: WatchdogState, limits: CheckLimits): CheckResult {
-  const { overdue, failed, abandoned, stuck, unreadable } = look
+  const { overdue, failed, blocked, notUndone, abandoned, stuck, unreadable } = look
   const verdict = judgeWatchdogs(state, look, limits.lag)
   const checks: readonly Check[] = [
     { name: 'overdue', found: overdue, ...counted(overdue.count, limits.overdue) },
     { name: 'failed', found: failed, ...counted(failed.count, limits.failed) },
+    { name: 'blocked', found: blocked, ...counted(blocked.count, ONE_WARNS) },
+    { name: 'undo', found: notUndone, ...counted(notUndone.count, ONE_IS_CRITICAL) },
     { name: 'abandoned', found: abandoned, ...counted(abandoned.count, limits.abandoned) },
     waitingCheck(look, limits.waiting),
     { name: 'stuck', found: stuck, ...counted(stuck.count, limits.stuck) },

@@ -1,13 +1,14 @@
 import type { LeaseView } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
+import { isSuspended } from '../../stream/state.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { type RunningEvent, runningEvent } from '../../stream/summary-items.ts'
 import { Latest } from '../../util/top-n.ts'
 import { hasUnacknowledgedFailure } from '../filter.ts'
-import { isAbandoned } from '../open-events.ts'
+import { isAbandoned, openEvents } from '../open-events.ts'
 import { type StaleReason, type StaleRule, staleReasons } from '../stale-lease.ts'
+import { type StepWork, StepWorkTally } from '../steps.ts'
 import type { SummarizedStream } from '../summaries.ts'
-import { type StepWork, StepWorkTally } from './steps.ts'
 
 /** Maximum number of examples of each kind. */
 export const MAX_EXAMPLES = 20
@@ -108,8 +109,14 @@ export interface StoreScan {
   /** Streams with an unacknowledged failure, the last one within `failedSinceMs`. */
   readonly failed: Findings<FailedStream>
   readonly failedSinceMs: number
+  /** Streams that an unacknowledged failure blocks, however old. */
+  readonly blocked: Findings<FailedStream>
+  /** Streams that could not undo what they did, unacknowledged, however old. */
+  readonly notUndone: Findings<FailedStream>
   /** Number of streams with an unacknowledged failure, however old. */
   readonly unacknowledged: number
+  /** Number of suspended streams: nothing of them is overdue, abandoned or waiting. */
+  readonly suspended: number
   /** Streams with an event that has been abandoned for `overdueForMs`. */
   readonly abandoned: Findings<AbandonedStream>
   /** Streams with an event that has been ready for `waitingForMs`. */
@@ -143,6 +150,8 @@ export class StoreScanner {
   readonly #byStatus = Object.fromEntries(STATUS_KINDS.map(kind => [kind, 0])) as Record<StatusKind, number>
   readonly #overdue = new Tally<LimitedStream>()
   readonly #failed = new Tally<FailedStream>()
+  readonly #blocked = new Tally<FailedStream>()
+  readonly #notUndone = new Tally<FailedStream>()
   readonly #abandoned = new Tally<AbandonedStream>()
   readonly #waiting = new Tally<WaitingStream>()
   readonly #steps = new StepWorkTally()
@@ -152,6 +161,7 @@ export class StoreScanner {
   readonly #unsettled = new Tally<UnsettledStream>()
   #streams = 0
   #unacknowledged = 0
+  #suspended = 0
   #readySinceMs: number | undefined
   #openEvents = 0
   #withLimit = 0
@@ -194,11 +204,14 @@ export class StoreScanner {
       overdueForMs: this.#rule.overdueForMs,
       failed: this.#failed.result(),
       failedSinceMs: this.#rule.failedSinceMs,
+      blocked: this.#blocked.result(),
+      notUndone: this.#notUndone.result(),
       unacknowledged: this.#unacknowledged,
+      suspended: this.#suspended,
       abandoned: this.#abandoned.result(),
       waiting: this.#waiting.result(),
       readySinceMs: this.#readySinceMs,
-      steps: this.#steps.result(),
+      steps: this.#steps.largest(),
       stuck: this.#stuck.result(),
       unreadable: this.#unreadable.result(),
       unsettled: this.#unsettled.result(),
@@ -223,14 +236,18 @@ export class StoreScanner {
     const { failedAtMs = listed.modifiedMs, failedName, failedId, failure } = summary
     this.#unacknowledged++
     this.#steps.addFailed(failedName)
-    if (nowMs - failedAtMs > this.#rule.failedSinceMs) return
-    this.#failed.add({ stream: listed.name, failedAtMs, event: failedName || failedId, failure }, failedAtMs)
+    const found = { stream: listed.name, failedAtMs, event: failedName || failedId, failure }
+    if (summary.outcome === 'blocked') this.#blocked.add(found, failedAtMs)
+    if (summary.outcome === 'compensation-failed') this.#notUndone.add(found, failedAtMs)
+    if (nowMs - failedAtMs <= this.#rule.failedSinceMs) this.#failed.add(found, failedAtMs)
   }
 
   #addWork({ listed: { name: stream }, summary }: SummarizedStream, nowMs: number): void {
     if (summary === undefined) return
     const { overdueForMs, waitingForMs } = this.#rule
-    this.#steps.addOpen(summary, nowMs)
+    if (isSuspended(summary)) this.#suspended++
+    this.#steps.add(openEvents(summary, nowMs).filter(({ state }) => state !== 'held' && state !== 'suspended'))
+    this.#steps.addCut(summary)
     const { claimEndMs, readySinceMs } = summary
     if (claimEndMs !== undefined && isAbandoned({ claimEndMs }, nowMs - overdueForMs)) {
       this.#abandoned.add({ stream, claimEndMs, event: firstToEnd(summary) }, claimEndMs)

@@ -1,6 +1,8 @@
 import type { StreamStore } from '../../store/store.ts'
 import { BadDocument, type StreamFault } from '../../stream/errors.ts'
 import { readSelected, type Selection } from '../selection.ts'
+import { type DataExamination, dataFindings } from './data.ts'
+import { bounded } from './finding.ts'
 import { type Finding, streamFindings, unreadableFinding } from './stream.ts'
 
 /** The outcome of examining one stream. */
@@ -11,19 +13,20 @@ export type ExaminedStream =
 
 /**
  * Examines the streams of a selection: names in the given order, each once; streams of a filter by name. Each document
- * is read once; memory does not grow with their number. Streams of a filter that are removed meanwhile are left out.
+ * is read once, and the data beside it is looked up; memory does not grow with their number. Streams of a filter that are removed meanwhile are left out.
  *
  * @throws the faults of the store, the signal's reason
  */
 export async function* examineStreams(
   store: StreamStore,
   selection: Selection,
-  signal?: AbortSignal,
+  options: DataExamination,
 ): AsyncGenerator<ExaminedStream> {
-  const examined = readSelected<ExaminedStream>(store, selection, { signal }, view => ({
+  const { signal } = options
+  const examined = readSelected<ExaminedStream>(store, selection, { signal }, async view => ({
     kind: 'examined',
     name: view.name,
-    findings: streamFindings(view),
+    findings: bounded([...streamFindings(view), ...(await dataFindings(store, view, options))]),
   }))
   for await (const item of examined) {
     if (item.kind === 'unreadable') {

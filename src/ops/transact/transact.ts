@@ -135,7 +135,7 @@ function checkSpecs(operation: Operation): void {
   }
 }
 
-/** The texts that a gate is made of are checked with it; the contents of data, before they are sent. */
+/** The texts that a gate is made of are checked with it. */
 const CHECKED_ELSEWHERE: readonly string[] = [
   'data',
   'after',

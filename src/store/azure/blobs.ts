@@ -4,7 +4,7 @@ import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { defined } from '../../util/defined.ts'
 import { firstBytes } from '../../util/first-bytes.ts'
-import { checkReadableName, checkStoredName, isStoredName } from '../names.ts'
+import { checkReadableName, checkStoredName, isReservedName, isStoredName } from '../names.ts'
 import type { CreateOutcome, StreamRow, StreamSnapshot } from '../store.ts'
 import type { AzureContainer } from './client.ts'
 import { isBlobMissing, isConflict, isHeldByAnother, ServiceError } from './errors.ts'
@@ -95,11 +95,16 @@ export class BlobIO {
         }
         return state
       },
-      { limitMs: this.#calls.limits.bodyMs, untilMs, signal },
+      { limitMs: this.#bodyLimitMs(name), untilMs, signal },
     )
     if (answer.kind === 'done') return answer.value
     if (isBlobMissing(answer.error)) return undefined
     throw this.#calls.fault(answer.error, name)
+  }
+
+  /** Data beside a document has twice the size of the largest document. */
+  #bodyLimitMs(name: string): number {
+    return this.#calls.limits.bodyMs * (isReservedName(name) ? 2 : 1)
   }
 
   /** The row of one blob, as in a listing; `undefined` if the blob does not exist. Throws faults. */
@@ -157,7 +162,7 @@ export class BlobIO {
         this.#versioning = versionId !== undefined
         return { etag, date, modifiedMs: lastModified?.getTime() ?? 0 }
       },
-      { limitMs: this.#calls.limits.bodyMs, untilMs: write.untilMs, signal: write.signal },
+      { limitMs: this.#bodyLimitMs(name), untilMs: write.untilMs, signal: write.signal },
     )
     return { ...answer, md5, metadata, headers }
   }

@@ -217,12 +217,11 @@ function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalCha
   const isOpening = (how === 'join' || how === 'gate') && given === undefined
   if (isOpening) return { ...openedAnew(withoutGate(withoutClaim(lc))), opened: at }
   if (isFinal({ status: to })) return { ...withoutSuspension(lc), ...given }
-  const unclaimed = withoutClaim(lc)
-  const gated = given === undefined ? unclaimed : { ...withoutGate(unclaimed), ...given }
+  const kept = op === 'retry' ? withoutEnd(withoutClaim(lc)) : withoutClaim(lc)
+  const gated = given === undefined ? kept : { ...withoutGate(kept), ...given }
   if (attempt === undefined) return gated
-  const { skipped: _, ...reopened } = gated
-  if (op !== 'retry') return { ...reopened, attempt: String(attempt) }
-  return { ...openedAnew(reopened), attempt: String(attempt), opened: at }
+  if (op !== 'retry') return { ...gated, attempt: String(attempt) }
+  return { ...openedAnew(gated), attempt: String(attempt), opened: at }
 }
 
 /** The pauses before an event was opened anew do not count for its limits. */
@@ -241,6 +240,11 @@ function afterForeign(lc: LcAttributes, { attr, to }: JournalChange): LcAttribut
   if (attr !== CLAIM) return withoutClaim(lc)
   const { fence: _, claimed: __, ...unclaimed } = lc
   return unclaimed
+}
+
+/** Without what a retry takes back. */
+function withoutEnd({ outcome: _, failed: __, skipped: ___, ...lc }: LcAttributes): LcAttributes {
+  return lc
 }
 
 function withoutClaim({ owner: _, fence: __, claimed: ___, ...lc }: LcAttributes): LcAttributes {

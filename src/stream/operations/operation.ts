@@ -71,19 +71,6 @@ export interface Claimant {
   readonly fence?: number
 }
 
-/** The end of an event's own work, with a text for people and its result for programs. */
-interface End extends Claimant {
-  readonly event: string
-  readonly msg?: string
-  readonly result?: EventData
-}
-
-/** For the end of a whole stream that compensates. */
-interface Compensation {
-  /** Ends it at once, without undoing what was done. */
-  readonly noCompensate?: boolean
-}
-
 /** An operation on a stream; stream-format 4. Durations in ms. */
 export type Operation =
   | {
@@ -127,26 +114,43 @@ export type Operation =
       /** What the event produced. */
       readonly result?: EventData
     } & Claimant)
-  | ({ readonly op: 'complete' } & End)
+  | ({
+      readonly op: 'complete'
+      readonly event: string
+      readonly msg?: string
+      /** What the event produced. */
+      readonly result?: EventData
+    } & Claimant)
   | ({
       readonly op: 'fail'
+      readonly event: string
+      readonly msg?: string
+      /** What the event produced. */
+      readonly result?: EventData
       /** For a passing reason: it is tried again after a pause while attempts are left. */
       readonly transient?: boolean
       /** The policy for an event that names none, `5 2s..1m`. Default `5 1s..1m`. */
       readonly retry?: string
       /** The attempt as observed after it had run too long: see `abort`. */
       readonly expired?: ObservedDeadline
-    } & End)
+    } & Claimant)
   /** Lets a stream that blocks on failures go on in spite of this one. */
   | { readonly op: 'skip'; readonly event: string; readonly msg?: string }
   /** Without an event: the root, and so the whole stream. */
-  | ({ readonly op: 'cancel'; readonly event?: string; readonly msg?: string } & Compensation)
-  | ({
+  | {
+      readonly op: 'cancel'
+      readonly event?: string
+      readonly msg?: string
+      /** A stream that compensates ends at once, without undoing what was done. */
+      readonly noCompensate?: boolean
+    }
+  | {
       readonly op: 'abort'
       readonly event?: string
       readonly msg?: string
       readonly expired?: ObservedDeadline
-    } & Compensation)
+      readonly noCompensate?: boolean
+    }
   /** Without an event: all failed leaves that can be retried; with `canceled` also those that were canceled on request. */
   | { readonly op: 'retry'; readonly event?: string; readonly canceled?: boolean }
   /** Acknowledges the failures so far: listings and checks leave them out until the next one. */

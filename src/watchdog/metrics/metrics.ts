@@ -1,4 +1,4 @@
-import { stepLabel } from '../../ops/check/steps.ts'
+import { stepLabel } from '../../ops/steps.ts'
 import type { ExecutedDecision } from '../decision.ts'
 import type { DeliveryReport } from '../hooks/delivery.ts'
 import type { Observer, PassReport } from '../report.ts'

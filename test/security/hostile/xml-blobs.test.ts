@@ -55,6 +55,7 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['event advance s 00 --next N'],
   ['event complete s 00'],
   ['event fail s 00'],
+  ['event skip s 00 -m why'],
   ['event release s 00'],
   ['event set s 00 --tag x'],
   ['event data s 00'],
@@ -71,7 +72,7 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
 
 /** These read listings and leases, not documents, or no store. */
 const OTHERS =
-  /^(ls|workers|check|top|watchdog status|import|demo|completion|help|lab \w+|lease \w+|runs \w+|context \w+)$/
+  /^(ls|events|workers|check|top|watchdog status|import|demo|completion|help|lab \w+|lease \w+|runs \w+|context \w+)$/
 
 const CASES = sized(
   BAD_DOCUMENTS.filter(({ what }) =>

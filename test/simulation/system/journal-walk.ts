@@ -25,6 +25,7 @@ export class JournalWalk {
   readonly #attempts = new Map<string, number>()
   readonly #releases = new Map<string, number>()
   readonly #commands = new Set<string>()
+  #isSuspended = false
 
   constructor(journal: readonly Transaction[]) {
     for (const [at, transaction] of journal.entries()) {
@@ -63,6 +64,9 @@ export class JournalWalk {
       const attempt = `${event} ${this.#attempts.get(event) ?? 1}`
       this.#releases.set(attempt, (this.#releases.get(attempt) ?? 0) + 1)
     }
+    if (op === 'start' && this.#isSuspended) this.#fault(transaction, 'the stream is suspended')
+    if (changes.some(({ attr }) => attr === 'suspended')) this.#isSuspended = op === 'suspend'
+    if (changes.some(({ event, to }) => event === '00' && FINAL.has(to))) this.#isSuspended = false
     for (const change of changes) if (change.attr === undefined) this.#change(transaction, change)
   }
 

@@ -49,6 +49,7 @@ test('-o json: the change with the events it closed', async () => {
     ],
     closed: ['00'],
     joined: [],
+    opened: [],
     added: [],
     done: true,
     duplicate: false,

@@ -162,6 +162,45 @@ describe('contexts', () => {
     expect(await at('leasectl context add ', env())).toEqual([])
     expect(await at('leasectl -c p', { env: { XDG_CONFIG_HOME: '/nowhere' } })).toEqual([])
   })
+
+  test('are offered again after a comma where several can be read', async () => {
+    for (const line of ['leasectl ls -c dev,', 'leasectl check --context dev,'])
+      expect(await at(line, env())).toEqual(['dev,prod'])
+    expect(await at('leasectl check -c dev,prod,', env())).toEqual([])
+    expect(await at('leasectl show -c dev,', env())).toEqual([])
+  })
+})
+
+describe('runs', () => {
+  let home = ''
+  const env = () => ({ env: { XDG_STATE_HOME: home } })
+  beforeAll(async () => {
+    home = mkdtempSync(join(tmpdir(), 'leasectl-completion-'))
+    const own = newWorld()
+    for (const name of ['a', 'b']) await cli(own, ['init', name])
+    await cli(own, ['cancel', '--all', '--yes'], env())
+    await cli(own, ['lease', 'acquire', 'a'])
+    await cli(own, ['lease', 'break', '--all', '--yes'], env())
+  })
+  afterAll(() => rmSync(home, { recursive: true, force: true }))
+  const CANCEL = expect.stringMatching(/^\d{8}T\d{6}Z-cancel-[0-9a-f]+\.ndjson$/)
+  const BREAK = expect.stringMatching(/-lease-break-/)
+
+  test('are offered to runs show, the latest first', async () => {
+    expect(new Set(await at('leasectl runs show ', env()))).toEqual(new Set(['last', CANCEL, BREAK]))
+    expect(await at('leasectl runs show la', env())).toEqual(['last'])
+  })
+
+  test('are offered to --rerun of the same command', async () => {
+    expect(await at('leasectl cancel --rerun ', env())).toEqual(['last', CANCEL])
+    expect(await at('leasectl lease break --rerun=', env())).toEqual(['--rerun=last', expect.stringContaining('break')])
+  })
+
+  test('leave paths, and a folder without runs, to the shell', async () => {
+    const { stdout } = await cli(world, ['__complete', 'zsh', '--', 'leasectl runs show ./'], env())
+    expect(stdout).toBe('files\n')
+    expect((await cli(world, ['__complete', 'zsh', '--', 'leasectl rm --rerun '], env())).stdout).toBe('files\n')
+  })
 })
 
 describe('the store of a completion', () => {

@@ -2,9 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { registerAdd as add, register as group, registerUse as use } from '../../../src/commands/context.ts'
-import { NotPermitted, StoreUnreachable } from '../../../src/store/errors.ts'
-import type { StreamStore } from '../../../src/store/store.ts'
+import {
+  registerAdd as add,
+  register as group,
+  registerTest as testOf,
+  registerUse as use,
+} from '../../../src/commands/context.ts'
+import { NotPermitted } from '../../../src/store/errors.ts'
+import { storeWith } from './store-with.ts'
 import { cli, json, newWorld, optionsFrom, type Setting } from './support.ts'
 
 let folder = ''
@@ -191,77 +196,44 @@ test('a current context that was deleted from the file is reported; another can 
 })
 
 describe('test', () => {
-  test('does everything that other commands need, and removes all of it', async () => {
-    const world = newWorld()
-    const calls: string[] = []
-    const store: StreamStore = new Proxy(world.store, {
-      get(target, key) {
-        const value: unknown = Reflect.get(target, key)
-        if (typeof value !== 'function') return value
-        return (...args: unknown[]) => {
-          calls.push(`${String(key)} ${String(args[0]).slice(0, 15)}`)
-          return value.apply(target, args)
-        }
-      },
-    })
-    const ran = await run('test', { store, source: 'context', context: 'prod' }, world)
-    expect(ran).toMatchObject({ exit: 0, stderr: 'store: memory: (the context prod)\n' })
-    expect(ran.stdout).toMatch(/^lease +ok +[\d.]+ ms$/m)
-    expect(calls).toContain('acquireLease .leasectl/probe')
-    expect(calls).toContain('remove .leasectl/probe')
-    const {
-      store: address,
-      context,
-      ok,
-      steps,
-    } = json((await run('test -o json', { store, context: 'prod' }, world)).stdout)
-    expect({ address, context, ok }).toEqual({ address: 'memory:', context: 'prod', ok: true })
-    expect(steps).toContainEqual({
-      name: 'write',
-      outcome: 'ok',
-      ms: expect.any(Number),
-      code: null,
-      message: null,
-      hint: null,
-    })
+  test('prints what doctor -c CONTEXT prints, in every format', async () => {
+    for (const format of ['', ' -o json', ' -o ndjson']) {
+      const setting: Setting = { source: 'context', context: 'prod' }
+      const world = newWorld()
+      const tested = await run(`test prod${format}`, setting, world)
+      expect(tested.exit).toBe(0)
+      expect(withoutTimes(tested.stdout)).toMatch(/remove/)
+      const doctor = await cli(newWorld(), ['doctor', '-c', 'prod', ...format.split(' ').slice(1)], setting)
+      expect(withoutTimes(tested.stdout)).toBe(withoutTimes(doctor.stdout))
+    }
   })
 
-  test.each([
-    ['list', new StoreUnreachable('no route'), 9, 'store-unreachable'],
-    ['acquireLease', new NotPermitted('no rights', { hint: 'ask for them' }), 4, 'not-permitted'],
-  ] as const)('%s: the first step that fails determines the exit code', async (method, error, exit, code) => {
-    const world = newWorld()
-    const store: StreamStore = new Proxy(world.store, {
-      get(target, key) {
-        const value: unknown = Reflect.get(target, key)
-        if (key === 'list' && method === 'list') return failing(error)
-        if (key === method) return async () => Promise.reject(error)
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    })
-    const ran = await run('test', { store }, world)
-    expect(ran.exit).toBe(exit)
-    expect(ran.stdout).toContain(error.message)
-    expect(ran.stderr).toContain(`[${code}]`)
-    expect(json((await run('test -o json', { store }, world)).stderr)).toMatchObject({ error: { code, exit } })
+  test('tests the store of the argument, or the selected one', async () => {
+    const options = (line: string) => optionsFrom(testOf, line.split(' '))
+    expect(await options('test prod')).toEqual({ context: 'prod', names: [] })
+    expect(await options('test')).toEqual({ names: [] })
+    expect(await options('test -c dev')).toEqual({ context: 'dev', names: [] })
   })
 
-  test('a held probe is a refusal, not a bug', async () => {
+  test('takes one name only', async () => {
+    expect(await run('test prod -c dev')).toMatchObject({ exit: 2, stdout: '' })
+    expect((await run('test prod --store sqlite:x')).stderr).toContain('the argument and a flag both name a store')
+  })
+
+  test('exits with the code of the first step that fails', async () => {
     const world = newWorld()
-    const store: StreamStore = new Proxy(world.store, {
-      get(target, key) {
-        const value: unknown = Reflect.get(target, key)
-        if (key === 'acquireLease') return async () => ({ kind: 'held', lease: { state: 'leased' } })
-        return typeof value === 'function' ? value.bind(target) : value
-      },
+    const store = storeWith(world.store, {
+      acquireLease: () => Promise.reject(new NotPermitted('no rights', { hint: 'ask for them' })),
     })
-    expect((await run('test', { store }, world)).exit).toBe(5)
+    expect(await run('test', { store }, world)).toMatchObject({
+      exit: 4,
+      stdout: expect.stringContaining('no rights'),
+      stderr: expect.stringContaining('[not-permitted]'),
+    })
   })
 })
 
-function failing(error: Error) {
-  // biome-ignore lint/correctness/useYield: it fails before the first page
-  return async function* () {
-    throw error
-  }
+/** Durations differ from run to run. */
+function withoutTimes(text: string): string {
+  return text.replace(/[\d.]+ ms/g, 'ms').replace(/"ms":[\d.]+/g, '"ms"')
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { AUDIT_LOG, readAuditLog } from '../../../src/ops/audit-log.ts'
+import { AUDIT_LOG, beginAuditEntry, readAuditLog } from '../../../src/ops/audit-log.ts'
 import { NotPermitted, StoreFull } from '../../../src/store/errors.ts'
 import { given, namesOf } from './batch/support.ts'
 import { storeWith } from './store-with.ts'
@@ -123,6 +123,15 @@ describe('log --audit', () => {
     expect(ran.exit).toBe(0)
     expect(ran.stderr).toContain('the audit log has no end of this command: killed')
     expect((await cli(world, ['log', '--audit'])).stdout).toContain('no end recorded')
+  })
+
+  test('does not say of a killed import that there were no streams: it had not read them yet', async () => {
+    const world = newWorld()
+    const at = new Date(world.nowMs).toISOString()
+    const entry = { id: '1', at, by: 'ops', host: 'h', op: 'import', why: '', commandId: 'c', source: 'backup' }
+    await beginAuditEntry(world.store, { ...entry, streams: undefined, names: [] }, { by: 'ops' })
+    const { stdout } = await cli(world, ['log', '--audit'])
+    expect(stdout).toMatch(/ ops +import +\? from backup +no end recorded$/m)
   })
 
   test('prints JSON and ndjson, the last N, and what the filters leave', async () => {

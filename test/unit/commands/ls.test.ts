@@ -106,6 +106,9 @@ test('-o json is one document with items, total and truncated', async () => {
     total: 5,
     due: '2026-03-01T12:10:00.000Z',
     waitingOn: ['01.00', '03.00', '04.00'],
+    wakes: null,
+    waiting: [],
+    readySince: '2026-03-01T12:00:00.000Z',
     failedAt: '2026-03-01T12:00:00.000Z',
     failedId: '02.00',
     failedName: 'B',
@@ -194,9 +197,9 @@ test('-o wide adds version, root, texts, the last change with its author, and th
   await cli(world, ['event', 'set', 'a/1', '00', '--topic', 't', '--tag', 'g', '--tracking-id', 'x-1'])
   const [header = '', row = ''] = (await cli(world, ['ls', '-o', 'wide', '--limit', '1'])).stdout.split('\n')
   expect(header).toMatch(
-    /^NAME .* LEASE +STATE +SUSPENDED +RUNNING +VERSION +ROOT +KEY +TOPIC +TAG +TRACKING ID +CHANGED +BY +LAST FAILURE$/,
+    /^NAME .* LEASE +STATE +SUSPENDED +RUNNING +VERSION +ROOT +KEY +TOPIC +TAG +TRACKING ID +READY SINCE +CHANGED +BY +LAST FAILURE$/,
   )
-  expect(row).toMatch(/ 3 +Start +k +t +g +x-1 +0s ago +tester@testhost +02\.00 no answer$/)
+  expect(row).toMatch(/ 3 +Start +k +t +g +x-1 +2m14s ago +0s ago +tester@testhost +02\.00 no answer$/)
 })
 
 test('names and texts are cut on a narrow terminal only', async () => {

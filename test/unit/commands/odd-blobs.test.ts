@@ -106,6 +106,25 @@ describe.each(KINDS)('beside %s', kind => {
     expect(ran.stderr).toContain(`${GOOD.length} done, ${names.length} failed`)
   })
 
+  test.each([
+    'cancel --match **',
+    'retry --match **',
+    'ack --match ** -m seen',
+    'rm --match **',
+    'cancel --match ** -e 01.00',
+  ])('the preview of %s has a row for each blob, with the reason', async line => {
+    // the listing of an archived blob has its summary: it is found only when it is tried
+    const isTried = isListed && !line.endsWith('-e 01.00')
+    const text = await run(...line.split(' '), '--dry-run')
+    expect(text.exit).toBe(0)
+    const { stdout } = await run(...line.split(' '), '--dry-run', '-o', 'json')
+    const { items } = json(stdout) as { items: { stream: string; error: { code: string } | null }[] }
+    const bad = items.filter(({ error }) => error?.code === code).map(({ stream }) => stream)
+    if (isTried) return expect(bad).toEqual([])
+    expect(bad.toSorted()).toEqual([...names].toSorted())
+    expect(text.stdout.split('\n').filter(row => row.trimEnd().endsWith(code))).toHaveLength(names.length)
+  })
+
   test('show and a command on named streams process the other streams', async () => {
     if (code === 'bad-name') return expect((await run('show', 'good/1', names[0])).exit).toBe(2)
     const ran = await run('show', names[0], 'good/2')

@@ -40,7 +40,7 @@ test('a join that waits again after a retry is not reported as joined', async ()
   await cli(world, ['init', 'a', '--fork', 'A,B', '--join', 'J'])
   await cli(world, ['cancel', 'a'])
   expect((await cli(world, ['retry', 'a', '--canceled'])).stdout).toContain('01  canceled → ◷ waiting (waits again)')
-  expect((await cli(world, ['tail', 'a'])).stdout).toMatch(/ 01 {2}canceled → ▶ inprocess \(waits again/)
+  expect((await cli(world, ['tail', 'a'])).stdout).toMatch(/ 01 {2}canceled → ◷ waiting \(waits again/)
 })
 
 test('a lease command reports a changed lease, not a changed stream', async () => {

@@ -79,6 +79,7 @@ test('-o json has the fields of every change, and the author', async () => {
     changed: [],
     closed: [],
     joined: [],
+    opened: [],
     added: [],
     done: true,
     duplicate: false,

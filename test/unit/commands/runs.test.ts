@@ -96,7 +96,7 @@ describe('runs show', () => {
   test('shows what was not done, and the command for the rest', async () => {
     const { world, path } = await half()
     const { stdout, stderr } = await run(world, 'runs show last')
-    expect(stdout).toContain(`run      ${path}\ncommand  cancel\n`)
+    expect(stdout).toContain(`run      ${path}\ncommand  cancel --lease-wait 0s\n`)
     expect(stdout).toContain('by       ops\nreason   wrong-import\ntargets  3 targets: 2 done, 1 busy\n')
     expect(stdout).toMatch(/^b +busy +.*leased by another/m)
     expect(stdout).not.toMatch(/^a /m)

@@ -117,7 +117,9 @@ describe('listings', () => {
     world.nowMs += 5 * 60_000
     expect((await cli(world, ['ls', '--suspended', '-o', 'name'])).stdout).toBe('a\n')
     expect((await cli(world, ['ls'])).stdout).toContain('‖ suspended')
-    expect((await cli(world, ['ls', '--fields', 'name,state,suspended'])).stdout).toContain('ana 5m ago: gateway down')
+    expect((await cli(world, ['ls', '--fields', 'name,state,suspended'])).stdout).toContain(
+      'gateway down (ana, 5m ago)',
+    )
     const listed = json((await cli(world, ['ls', '-o', 'json'])).stdout) as { items: object[] }
     expect(listed.items).toMatchObject([
       { state: 'suspended', due: null, suspended: { by: 'ana', why: 'gateway down' } },
@@ -132,6 +134,7 @@ describe('listings', () => {
     world.nowMs += 5 * 3_600_000
     const checked = await cli(world, ['check', '--warn-waiting', '1m', '-o', 'json'])
     expect(checked.exit, checked.stderr + checked.stdout).toBe(0)
+    expect(json(checked.stdout)).toMatchObject({ streams: { total: 1, suspended: 1 } })
     expect((await cli(world, ['ls', '--abandoned', '-o', 'name'])).stdout).toBe('')
     expect(json((await cli(world, ['show', 'a', '-o', 'json'])).stdout)).toMatchObject({
       suspension: { why: 'x' },

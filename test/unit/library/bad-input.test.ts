@@ -154,8 +154,15 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   changeLease: lease((store, options) => api.changeLease?.(store, 's', UUID, UUID, options)),
   releaseLease: lease((store, options) => api.releaseLease?.(store, 's', UUID, options)),
   breakLease: {
-    fields: { periodS: 'number', signal: 'signal' },
-    usual: {},
+    fields: {
+      by: 'text',
+      why: 'text',
+      commandId: 'text',
+      periodS: 'number',
+      leaseWaitMs: 'number',
+      signal: 'signal',
+    },
+    usual: BY,
     call: (store, options) => api.breakLease?.(store, 's', options),
   },
   worker: {
@@ -297,7 +304,7 @@ test.each<[string, (store: unknown) => unknown]>([
   ['renewLease', store => api.renewLease?.(store, 's', UUID)],
   ['changeLease', store => api.changeLease?.(store, 's', UUID, UUID)],
   ['releaseLease', store => api.releaseLease?.(store, 's', UUID)],
-  ['breakLease', store => api.breakLease?.(store, 's')],
+  ['breakLease', store => api.breakLease?.(store, 's', BY)],
   ['worker', store => api.worker?.(store, WORKER, () => undefined)],
   ['workOn', store => api.workOn?.(store, 's', '01.00', {}, () => undefined)],
 ])('%s refuses a value that is not a store, a promise of one too', async (_, call) => {
@@ -319,7 +326,7 @@ test.each<[string, (name: unknown, store: unknown) => unknown]>([
   ['renewLease', (name, store) => api.renewLease?.(store, name, UUID)],
   ['changeLease', (name, store) => api.changeLease?.(store, name, UUID, UUID)],
   ['releaseLease', (name, store) => api.releaseLease?.(store, name, UUID)],
-  ['breakLease', (name, store) => api.breakLease?.(store, name)],
+  ['breakLease', (name, store) => api.breakLease?.(store, name, BY)],
   ['workOn', (name, store) => api.workOn?.(store, name, '01.00', {}, () => undefined)],
 ])('%s refuses a value that is not a stream name', async (_, call) => {
   const { store } = await storeWith()

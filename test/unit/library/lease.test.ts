@@ -96,11 +96,27 @@ test('an invalid lease request is refused; a missing stream is reported', async 
   expect(await releaseLease(store, 'none', NEW_ID)).toMatchObject({ kind: 'missing' })
 })
 
-test('breaking ends a lease at once, or after a period', async () => {
+test('breaking ends a lease at once, or after a period, and is in the journal with actor and reason', async () => {
   const { store } = await storeWith()
   await taken(store)
-  expect(await breakLease(store, 's', { periodS: 10 })).toEqual({ kind: 'broken', remainingS: 10 })
-  expect(await breakLease(store, 's')).toEqual({ kind: 'broken', remainingS: 0 })
+  const gone = { by: 'ann', why: 'worker-7 is gone' }
+  expect(await breakLease(store, 's', { ...gone, periodS: 10 })).toEqual({
+    kind: 'broken',
+    remainingS: 10,
+    journal: 'held',
+  })
+  expect(await breakLease(store, 's', { ...gone, commandId: 'ticket-17' })).toMatchObject({
+    kind: 'broken',
+    remainingS: 0,
+    journal: 'written',
+  })
+  expect((await mustReadStream(store, 's')).history.at(-1)).toMatchObject({
+    op: 'break-lease',
+    ...gone,
+    commandId: 'ticket-17',
+  })
+  expect(await breakLease(store, 's', gone)).toEqual({ kind: 'not-leased' })
+  expect(await breakLease(store, 'none', gone)).toEqual({ kind: 'missing' })
   await taken(store)
   expect((await mustReadStream(store, 's')).lease.state).toBe('leased')
 })

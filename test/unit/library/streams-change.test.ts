@@ -72,6 +72,24 @@ test('each method of an event is its operation', async () => {
   expect((await mustReadStream(store, 's')).status).toBe('aborted')
 })
 
+test('a suspended stream says since when, by whom and why, and has nothing ready until it is resumed', async () => {
+  const { store } = await storeWith()
+  await changeStream(store, 's', AS, stream => void stream.mustFind('01.00').start({ owner: 'w1' }))
+  await changeStream(store, 's', { by: 'ana' }, stream => void stream.suspend('wrong prices', { stop: true }))
+  const stopped = await mustReadStream(store, 's')
+  expect(stopped.suspension).toMatchObject({ by: 'ana', why: 'wrong prices' })
+  expect([stopped.mustFind('01.00').status, stopped.ready, stopped.isHeld]).toEqual(['init', [], false])
+  const refused = await changeStream(store, 's', AS, stream => void stream.mustFind('01.00').start({ owner: 'w1' }))
+  expect(refused).toMatchObject({ kind: 'refused', refusal: { code: 'suspended' } })
+  await changeStream(store, 's', AS, stream => void stream.resume())
+  const again = await mustReadStream(store, 's')
+  expect([again.suspension, again.ready.length]).toEqual([undefined, 2])
+  expect(await transact(store, 's', { op: 'resume' }, AS)).toMatchObject({
+    kind: 'done',
+    result: { outcome: 'already' },
+  })
+})
+
 test('a refused step ends the change: none of it is written', async () => {
   const { store } = await storeWith()
   const before = await textOf(store)

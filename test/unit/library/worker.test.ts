@@ -157,7 +157,7 @@ test('work that returns an invalid result fails its event, with the reason', asy
   const given: Record<string, unknown> = { '01.00': '12 results', '02.00': null, '03.00': { op: 'close' } }
   const untyped = (job: Job) => given[job.event.id] as undefined
   await worker(store, { name: 'Search', until: EMPTY }, untyped)
-  const right = 'complete(), advance(), fail(), release() or nothing'
+  const right = 'complete(), advance(), fail(), transient(), release() or nothing'
   expect(await ends(store)).toEqual([
     '00 completed WithError',
     `01.00 aborted ending is ${right}, not "12 results"`,

@@ -63,6 +63,7 @@ test('a worker has its running and abandoned events, its earliest claim, its las
   expect(tallyOf().workers()).toEqual([
     {
       owner: 'w1',
+      ready: 0,
       running: 1,
       abandoned: 2,
       streams: 2,
@@ -72,6 +73,7 @@ test('a worker has its running and abandoned events, its earliest claim, its las
     },
     {
       owner: 'w2',
+      ready: 0,
       running: 1,
       abandoned: 0,
       streams: 1,

@@ -450,3 +450,32 @@ describe('a plan', () => {
     expect(stream.sightings.size).toBe(0)
   })
 })
+
+describe('an attempt that runs longer than its event allows', () => {
+  const attempt: EventText = {
+    ...SILENT,
+    timeout: '',
+    timestamp: ago(MINUTE),
+    'lc:owner': 'w1',
+    'lc:until': ago(-MINUTE),
+    'lc:claimed': ago(20 * MINUTE),
+    'lc:attemptTimeout': '00:10:00',
+  }
+
+  it('is ended although its worker sends heartbeats, and the event is tried again', () => {
+    const seen = new Case(ROOT, attempt)
+    seen.look(0)
+    const beaten = { ...attempt, timestamp: ago(-MINUTE) }
+    const { expiries } = seen.becomes(MINUTE, ROOT, beaten).look(2 * MINUTE)
+    expect(expiries).toMatchObject([
+      {
+        kind: 'end-attempt',
+        event: '01.00',
+        limit: 'attempt',
+        ends: 0,
+        operation: { op: 'fail', event: '01.00', transient: true, expired: { event: '01.00' } },
+      },
+    ])
+    expect(expiries[0]?.message).toContain('the attempt has run since')
+  })
+})

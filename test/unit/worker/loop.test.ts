@@ -229,6 +229,26 @@ describe('a worker loop', () => {
     expect(await loop(bench, () => ({ op: 'release' })).report).toMatchObject({ claimed: 1, released: 1 })
   })
 
+  it('begins nothing in a suspended stream, without reading it, and begins when it is resumed', async () => {
+    const calls: string[] = []
+    const bench = new Bench(store => watched(store, calls))
+    await bench.stream(['A', 'A'])
+    await run(bench.store, 's', { op: 'suspend' })
+    calls.length = 0
+    expect(await loop(bench, () => undefined).report).toMatchObject({ claimed: 0 })
+    // Its summary is enough to leave it alone.
+    expect([...new Set(calls)].sort()).toEqual(['list', 'nowMs'])
+    await run(bench.store, 's', { op: 'resume' })
+    expect(await loop(bench, () => undefined).report).toMatchObject({ completed: 2 })
+  })
+
+  it('leaves a suspended stream alone also if the listing has no summaries', async () => {
+    const bench = new Bench(withoutSummaries)
+    await bench.stream(['A'])
+    await run(bench.store, 's', { op: 'suspend' })
+    expect(await loop(bench, () => undefined).report).toMatchObject({ claimed: 0, racesLost: 0 })
+  })
+
   it('takes over abandoned events, and fails those abandoned too often', async () => {
     const bench = new Bench()
     await bench.stream(['A'])

@@ -43,6 +43,45 @@ describe('working on an event', () => {
     expect(await event(bench, '02.00')).toMatchObject({ status: 'aborted', msg: 'boom\ufffd' })
   })
 
+  it('leaves an event that failed for a passing reason waiting for its next attempt', async () => {
+    const bench = new Bench()
+    await bench.stream()
+    const outcome = await bench.settle(
+      bench.work(() => ({ op: 'fail', msg: '503', transient: true }), { maxAttempts: 2, backoff: '10s..10s' }),
+    )
+    expect(outcome).toMatchObject({ kind: 'reported', result: { changed: [{ id: '01.00', how: 'again' }] } })
+    expect(await event(bench)).toMatchObject({ status: 'inprocess', msg: '503', lc: { wait: 'yes', attempt: '2' } })
+    bench.at(MINUTE, () => {})
+    await bench.scheduler.run(START_MS + MINUTE)
+    await bench.settle(bench.work(() => ({ op: 'fail', msg: '503', transient: true }), { maxAttempts: 2 }))
+    expect(await event(bench)).toMatchObject({ status: 'aborted', msg: 'given up after 2 attempts: 503' })
+  })
+
+  it('stops an attempt that runs longer than the event allows, and reports it as transient', async () => {
+    const bench = new Bench()
+    await run(bench.store, 's', {
+      op: 'init',
+      root: { name: 'Start' },
+      forks: [{ name: 'A', attemptTimeout: '00:02:00' }],
+      hold: false,
+      born: '11111111-2222-4333-8444-555555555555',
+    })
+    let reason: unknown
+    const working = bench.work(async job => {
+      await Promise.resolve(bench.lasting(10 * MINUTE)(job)).catch(() => {})
+      reason = job.signal.reason
+      if (job.signal.aborted) throw new Error('stopped')
+      return { op: 'complete' }
+    })
+    const outcome = await bench.settle(working)
+    expect(reason).toMatchObject({ kind: 'attempt-timeout', ms: 2 * MINUTE })
+    expect(outcome).toMatchObject({ kind: 'reported', ending: { op: 'fail', transient: true } })
+    expect(await event(bench)).toMatchObject({
+      msg: 'the attempt ran longer than its attempt timeout of 2m',
+      lc: { wait: 'yes', attempt: '2' },
+    })
+  })
+
   it('does not begin if the event is claimed', async () => {
     const bench = new Bench()
     await bench.stream()
@@ -183,6 +222,7 @@ describe('a claim', () => {
   it.each([
     ['canceled', { op: 'cancel' }, 'already-final'],
     ['aborted', { op: 'abort', event: '01.00' }, 'already-final'],
+    ['handed back by a suspension', { op: 'suspend', stop: true }, 'suspended'],
   ] as const)('is lost when the event is %s: the work stops, nothing is reported', async (_, operation, code) => {
     const bench = new Bench()
     await bench.stream()

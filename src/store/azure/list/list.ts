@@ -1,6 +1,6 @@
-import { compareNames, isReservedName } from '../../names.ts'
+import { compareNames, endOfPrefix, isReservedName, RESERVED_PREFIX } from '../../names.ts'
 import type { ListQuery, StreamRow } from '../../store.ts'
-import type { AzureListReader, RowFilter } from './pages.ts'
+import type { AzureListReader, ListedPage, RowFilter } from './pages.ts'
 import { listInPartitions } from './partitions.ts'
 
 /**
@@ -18,26 +18,34 @@ export async function* listStreams(reader: AzureListReader, query: ListQuery): A
 
 async function* byName(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly StreamRow[]> {
   const { prefix, limit = Number.POSITIVE_INFINITY, signal } = query
-  const startFrom = startOf(query)
+  let startFrom = startOf(query)
   const wanted = wantedBy(query)
   let left = limit
   // Reserved names and `startFrom` itself may take up room on a small page.
   let size = Math.min(reader.pageSize, limit + 10)
   let marker: string | undefined
+  let isMore: boolean
   do {
     const page = await reader.page({ prefix, startFrom, marker, size, signal }, wanted)
     const rows = page.rows.slice(0, left)
     left -= rows.length
     if (rows.length > 0) yield rows
     marker = page.marker
+    const behind = startBehindReserved(page, query)
+    if (marker !== undefined && behind !== undefined) {
+      startFrom = behind
+      marker = undefined
+      isMore = true
+    } else isMore = marker !== undefined
     // Rows that are filtered out may fill many small pages.
     size = Math.min(reader.pageSize, 4 * size)
-  } while (left > 0 && marker !== undefined)
+  } while (left > 0 && isMore)
 }
 
 function inAnyOrder(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly StreamRow[]> {
   const { prefix, signal } = query
-  return listInPartitions(reader, { prefix, startFrom: startOf(query), signal, wanted: wantedBy(query) })
+  const resumeAt = (page: ListedPage) => startBehindReserved(page, query)
+  return listInPartitions(reader, { prefix, startFrom: startOf(query), signal, wanted: wantedBy(query), resumeAt })
 }
 
 async function* byDue(reader: AzureListReader, query: ListQuery): AsyncGenerator<readonly StreamRow[]> {
@@ -54,6 +62,21 @@ async function* byDue(reader: AzureListReader, query: ListQuery): AsyncGenerator
 
 function compareDue(a: StreamRow, b: StreamRow): number {
   return (a.summary?.dueMs ?? 0) - (b.summary?.dueMs ?? 0) || compareNames(a.name, b.name)
+}
+
+/** The first name behind all reserved ones. */
+const BEHIND_RESERVED = endOfPrefix(RESERVED_PREFIX)
+
+/**
+ * Where to continue a listing of streams after a page that ends among reserved names: there may be far more data of events
+ * than streams. `undefined` if the next page follows.
+ */
+function startBehindReserved(
+  { last, isSorted }: Pick<ListedPage, 'last' | 'isSorted'>,
+  { prefix = '', reserved = false }: Pick<ListQuery, 'prefix' | 'reserved'>,
+): string | undefined {
+  if (reserved || !isSorted || last === undefined || !isReservedName(last)) return undefined
+  return BEHIND_RESERVED?.startsWith(prefix) ? BEHIND_RESERVED : undefined
 }
 
 /** The service accepts a start name only with the prefix. */

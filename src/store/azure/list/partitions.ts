@@ -12,12 +12,14 @@ export interface ListScope {
   readonly prefix: string | undefined
   readonly startFrom: string | undefined
   readonly wanted: RowFilter
+  /** A later name from which to continue after a page; `undefined` for the next page. */
+  readonly resumeAt?: (page: ListedPage) => string | undefined
   readonly signal: AbortSignal | undefined
 }
 
 /** A range of names, read page by page from its start. */
 interface Partition {
-  readonly from: string | undefined
+  from: string | undefined
   /** Exclusive end of the range. It is lowered only between two pages, and never below a name that was read. */
   to: string | undefined
   marker: string | undefined
@@ -96,7 +98,10 @@ class PartitionedListing {
     this.#reading.delete(part)
     this.#checkOrder(part, page)
     if (page.marker === undefined || isPast(part, page)) return
-    part.marker = page.marker
+    const later = this.#scope.resumeAt?.(page)
+    if (later !== undefined && part.to !== undefined && later >= part.to) return
+    part.from = later ?? part.from
+    part.marker = later === undefined ? page.marker : undefined
     part.last = page.last ?? part.last
     part.pages += 1
     if (this.#source.isOrdered && part.last !== undefined) this.#share(part, part.last)

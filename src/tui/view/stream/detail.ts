@@ -1,7 +1,9 @@
+import { dataSizeText } from '../../../formats/stream/data.ts'
 import type { ShownStream } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, wrapped } from '../../../formats/terminal/width.ts'
 import type { JournalEntry } from '../../../ops/read-stream.ts'
+import { DATA_KINDS } from '../../../stream/data.ts'
 import {
   attemptOf,
   fenceOf,
@@ -93,7 +95,13 @@ const TRANSACTIONS_SHOWN = 50
 /** The whole message stands right below the status: nothing else is wanted as much. */
 function allLines(context: DetailContext): Line[] {
   const [first = [], ...others] = factLines(context)
-  return [first, ...messageLines(context), ...others, ...journalLines(context, TRANSACTIONS_SHOWN)]
+  return [
+    first,
+    ...messageLines(context),
+    ...dataLines(context),
+    ...others,
+    ...journalLines(context, TRANSACTIONS_SHOWN),
+  ]
 }
 
 /** What a failed event says is worth more than the end of its journal. */
@@ -113,6 +121,22 @@ function messageLines({ event, width }: DetailContext): Line[] {
     const text = safeText(at === 0 ? `msg ${line}` : line)
     const parts = wrapped(text, width, Number.POSITIVE_INFINITY)
     return (parts.length === 0 ? [''] : parts).map((part): Line => [[part, style]])
+  })
+}
+
+/** Input and result, each on one line: what it is, and how it begins if it stands in the document. */
+function dataLines({ event, width }: DetailContext): Line[] {
+  return DATA_KINDS.flatMap(kind => {
+    const data = event[kind]
+    if (data === undefined) return []
+    const begins = data.text ? `: ${safeText(data.text.slice(0, width))}` : ''
+    const text = cut(`${safeText(data.type)}, ${dataSizeText(data)}${begins}`, Math.max(1, width - kind.length - 1))
+    return [
+      [
+        [`${kind} `, 'dim'],
+        [text, 'plain'],
+      ] satisfies Line,
+    ]
   })
 }
 

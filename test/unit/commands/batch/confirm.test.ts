@@ -145,6 +145,14 @@ test('a repeated --expect reports how many are already final, and that the chang
   expect(ran.stderr).toContain('Was it done before? All that match are already final; ls shows them.')
 })
 
+test('a wrong --expect reports the selected streams that would not be tried', async () => {
+  const world = await worldOf(3)
+  await cli(world, ['cancel', 's000'])
+  const ran = await cli(world, ['rm', '--all', '--yes', '--expect', '3'])
+  expect(ran).toMatchObject({ exit: 5, stdout: '' })
+  expect(ran.stderr).toContain('expected 3 streams, found 1 (2 not tried); nothing was changed')
+})
+
 describe('before the prompt', () => {
   test('a narrow terminal drops columns rather than ends of names, which the user agrees to', async () => {
     const world = newWorld()

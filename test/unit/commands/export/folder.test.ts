@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { linkSync, mkdirSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
@@ -34,6 +43,22 @@ test.each([
   expect((await cli(await withStreams('s'), ['export', '--all', '-o', format, '--to', to])).exit).toBe(0)
   expect(filesIn(to)).toEqual([file])
   expect(textOf(to, file)).toMatch(content)
+})
+
+test('without streams no folder is created: a wrong store or selection leaves nothing behind', async () => {
+  const to = join(folder(), 'new')
+  const world = await withStreams('a')
+  const none = await cli(world, ['export', '--match', 'nix/**', '--to', to])
+  expect(none).toMatchObject({ exit: 0, stdout: '', stderr: expect.stringContaining('no matching streams') })
+  expect((await cli(world, ['export', 'nix', '--to', to])).exit).toBe(3)
+  const store = storeWith(world.store, {
+    // biome-ignore lint/correctness/useYield: it fails before the first page
+    async *list() {
+      throw new StoreUnreachable('gone')
+    },
+  })
+  expect((await cli(world, ['export', '--all', '--to', to], { store })).exit).toBe(9)
+  expect(existsSync(to)).toBe(false)
 })
 
 test('repeating continues: identical files are left alone', async () => {

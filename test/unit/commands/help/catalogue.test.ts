@@ -113,6 +113,7 @@ describe('the catalogue agrees with the parsers', () => {
     const takes = (option: Option, text: string) => parsedBy(option, text) !== undefined
     const wrong = flags.filter(([, option, { type }]) => {
       if (type === 'duration') return !['20s', '1ms'].some(text => takes(option, text)) || takes(option, '20')
+      if (type === 'pauses') return !takes(option, '2s..1m') || takes(option, '1m..2s')
       if (type === 'number') return !takes(option, '1.5') || takes(option, 'fast')
       if (type === 'version') return !takes(option, '12') || !takes(option, '14:00') || takes(option, 'noon')
       if (type === 'integer') return !['16', '1'].some(text => takes(option, text)) || takes(option, '1.5')

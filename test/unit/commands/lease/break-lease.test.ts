@@ -304,3 +304,19 @@ test('the rest of a batch of breaks is done with --rerun', async () => {
   expect((await cli(world, ['lease', 'break', '--rerun', words, '--yes'])).exit).toBe(0)
   expect(await lastEntry(world, 'b')).toMatchObject({ op: 'break-lease', why: 'gone' })
 })
+
+test('the preview says which selected blob is not tried, and why', async () => {
+  const world = await leased()
+  const store = storeWith(world.store, {
+    async *list(query) {
+      for await (const page of world.store.list(query))
+        yield page.flatMap(({ summary, ...row }) => [
+          { ...row, ...(summary && { summary }) },
+          { ...row, name: 's/' },
+        ])
+    },
+  })
+  const ran = await cli(world, ['lease', 'break', '--all', '--dry-run'], { store })
+  expect(ran.stdout).toMatch(/^s {2}leased by worker-7.*"repair", ends in 1m$/m)
+  expect(ran.stdout).toMatch(/^s\/ {2}leased by worker-7.*, not tried: bad-name$/m)
+})

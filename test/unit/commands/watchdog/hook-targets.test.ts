@@ -41,6 +41,8 @@ describe('a program', () => {
       expired: [],
       done: [{ kind: 'command', argv: [path], timeoutMs: 30_000, tries: 8 }],
       failed: [],
+      compensated: [],
+      'compensation-failed': [],
     })
   })
 

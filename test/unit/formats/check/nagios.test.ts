@@ -35,8 +35,8 @@ test('the output is one line with the problems, worst first, and the performance
   const [first] = lines([listed('bad', { fault: 'cut off' }), ...many, overdue('orders/17', 7_200_000)], [watchdog()])
   expect(first).toBe(
     'LEASECTL CRITICAL - 12 overdue (oldest 2h, orders/17), 1 unreadable (bad), 13 streams, last sweep 4s ago | ' +
-      'overdue=12;1;10;0 failed=0;1;10;0 abandoned=0;1;10;0 stuck=0;1;10;0 unreadable=1;1;;0 oldest_overdue=7200s;;;0 ' +
-      'oldest_ready=0s;86400;;0 unacknowledged=0;;;0 streams=13;;;0 open_events=24;;;0 ' +
+      'overdue=12;1;10;0 failed=0;1;10;0 blocked=0;1;;0 undo=0;1;1;0 abandoned=0;1;10;0 stuck=0;1;10;0 unreadable=1;1;;0 oldest_overdue=7200s;;;0 ' +
+      'oldest_ready=0s;86400;;0 unacknowledged=0;;;0 suspended=0;;;0 streams=13;;;0 open_events=24;;;0 ' +
       'watchdogs=1;;;0 lag=4s;40;160;0',
   )
 })
@@ -67,8 +67,8 @@ test('Failures, silent workers and waiting events are in the first line, with ex
     'LEASECTL WARNING - 2 failed (first 2h ago, orders/17), 1 abandoned (40m, orders/19), ' +
       '1 waiting for a worker (2d, orders/20), 4 streams, nothing overdue for 1m or longer, last sweep 4s ago',
   )
-  expect(data).toContain('failed=2;1;10;0 abandoned=1;1;10;0 ')
-  expect(data).toContain(' oldest_ready=172800s;86400;;0 unacknowledged=2;;;0 ')
+  expect(data).toContain('failed=2;1;10;0 blocked=0;1;;0 undo=0;1;1;0 abandoned=1;1;10;0 ')
+  expect(data).toContain(' oldest_ready=172800s;86400;;0 unacknowledged=2;;;0 suspended=0;;;0 ')
   expect(examples.slice(0, 4)).toEqual([
     'failed: orders/17 2h ago, Pay: gateway: 503',
     'failed: orders/18 1m ago, Pay',

@@ -30,6 +30,8 @@ const overdue = (name: string) => listed(name, { summary: { dueMs: NOW - 1 } })
 const WELL = {
   overdue: 'ok',
   failed: 'ok',
+  blocked: 'ok',
+  undo: 'ok',
   abandoned: 'ok',
   waiting: 'ok',
   stuck: 'ok',
@@ -44,6 +46,14 @@ test('a count is bad from its limit on, and the worst check decides', () => {
     status: 'critical',
     checks: { ...WELL, overdue: 'critical', stuck: 'warning' },
   })
+})
+
+test('one stream that could not undo what it did is critical, one that is blocked a warning', () => {
+  const of = (outcome: 'blocked' | 'compensation-failed', ackMs?: number) =>
+    listed('s', { summary: { failed: 1, failedAtMs: NOW - 30 * 86_400_000, outcome, ackMs } })
+  expect(judged([of('compensation-failed')])).toEqual({ status: 'critical', checks: { ...WELL, undo: 'critical' } })
+  expect(judged([of('blocked')])).toEqual({ status: 'warning', checks: { ...WELL, blocked: 'warning' } })
+  expect(judged([of('compensation-failed', NOW)])).toEqual({ status: 'ok', checks: WELL })
 })
 
 test('without a critical limit a count is never critical', () => {

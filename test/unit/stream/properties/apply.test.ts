@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isFinal } from '../../../../src/stream/event.ts'
 import { restoreDroppedAttributes } from '../../../../src/stream/journal/history.ts'
-import { anInit, aScript, briefOf, RUNS } from '../../../support/arbitraries.ts'
+import { anInit, aProcess, aProcessScript, aScript, briefOf, RUNS } from '../../../support/arbitraries.ts'
 import { Play } from '../../../support/stream-builder.ts'
 import { freeze, legacyStep, perform } from './perform.ts'
 
@@ -42,6 +42,17 @@ describe('applyOperation', () => {
         const { refused: _, claim, ...result } = first.result
         expect(again).toMatchObject({ ...result, outcome: 'already', duplicate: true })
         expect(again.claim).toEqual(given.op === 'start' ? claim : undefined)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  it('finds the gates, attempts, skips and undo steps of a process in its journal', () => {
+    fc.assert(
+      fc.property(aProcess(), aProcessScript('kept', 40), (init, script) => {
+        perform(init, script, (_, play) => {
+          expect(restoreDroppedAttributes(play.document.events, play.journal)).toBe(play.document.events)
+        })
       }),
       { numRuns: RUNS },
     )

@@ -543,6 +543,7 @@ describe('a hook command', () => {
       LEASECTL_STREAM: 's',
       LEASECTL_EVENT: id,
       LEASECTL_HOOK: 'failed',
+      LEASECTL_OUTCOME: 'errors',
       LEASECTL_COMMAND_ID: '',
       LEASECTL_VERSION: '',
       LEASECTL_DELIVERY_ID: document.deliveryId,

@@ -132,3 +132,8 @@ test('are kept for any amount of output in constant memory', () => {
   short.add(Buffer.from('0123456789'))
   expect([Buffer.from(short.bytes()).toString(), short.isCut]).toEqual(['0123456789', false])
 })
+
+test('exit code 75 is a failure that passes', () => {
+  expect(ended(75, { stderr: '503' })).toEqual({ ending: { op: 'fail', msg: '503', transient: true } })
+  expect(ended({ kind: 'killed', signal: 'SIGKILL' }).ending).not.toHaveProperty('transient')
+})

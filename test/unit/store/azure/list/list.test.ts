@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { RequestTimeouts } from '../../../../../src/store/azure/requests.ts'
 import { ContainerMissing, NotPermitted, StoreIncompatible, StoreUnreachable } from '../../../../../src/store/errors.ts'
 import type { StreamStore } from '../../../../../src/store/store.ts'
-import { listed, namesOf } from '../../../../contract/harness.ts'
+import { given, listed, namesOf } from '../../../../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../../../../support/azurite.ts'
 import { type FaultProxy, startFaultProxy } from '../../../../support/fault-proxy.ts'
 import { blobXml, listXml } from '../../../../support/list-xml.ts'
@@ -86,6 +86,21 @@ describe('listing through the service', () => {
     expect(proxy.rounds).toBeLessThan(proxy.count('list'))
     expect(proxy.requests.some(({ query }) => query.has('startFrom') && query.get('maxresults') === '4')).toBe(true)
     await by.close()
+  })
+
+  it('passes over the pages of reserved names', async () => {
+    const other = await openAzuriteStore(proxy.port, { pageSize: 5 })
+    for (let at = 10; at < 70; at++) await given(other, `.leasectl/data/${at}`)
+    const streams = ['!', 'a', 'b', 'c']
+    for (const stream of streams) await given(other, stream)
+    for (const order of ['name', 'any'] as const) {
+      proxy.reset()
+      expect((await namesOf(other, { order })).toSorted()).toEqual(streams)
+      expect(proxy.count('list')).toBe(2)
+    }
+    expect(await namesOf(other, { prefix: 'b' })).toEqual(['b'])
+    expect(await namesOf(other, { reserved: true, order: 'any' })).toHaveLength(60)
+    await other.close()
   })
 
   it('throws an error of its request and requests no page again', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { dataOf } from '../../../../../src/stream/data.ts'
 import { detailLength, detailRows } from '../../../../../src/tui/view/stream/detail.ts'
 import { tailRows } from '../../../../../src/tui/view/stream/journal.ts'
+import { Play, spec } from '../../../../support/stream-builder.ts'
 import { opened, sceneOf, searchOrder, textOf, widest } from '../stream-scene.ts'
 
 const play = searchOrder()
@@ -47,6 +49,16 @@ describe('the detail pane of an event', () => {
       expect.stringContaining('✗ aborted'),
       ' msg no such card',
     ])
+  })
+
+  it('has the kind, size and beginning of its input and result', () => {
+    const data = (text: string) => dataOf(Buffer.from(text))
+    const given = new Play()
+      .after({ op: 'init', root: spec('Start'), forks: [spec('A', { data: data('{"a":"\u009b2J"}') })] })
+      .after({ op: 'complete', event: '01.00', result: data('x'.repeat(5_000)) })
+    const rows = detailOf(60, 9, '01.00', opened(given))
+    expect(rows).toContain(' input application/json, 12 B: {"a":"\\u{9b}2J"}')
+    expect(rows).toContain(' result text/plain, 4.9 KiB')
   })
 
   it('has a message of many lines to its end, and says how to scroll to it', () => {

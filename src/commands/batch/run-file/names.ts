@@ -1,22 +1,22 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UsageError } from '../../cli/problem.ts'
-import type { Runtime } from '../../cli/runtime.ts'
-import { stateFolder } from '../../cli/user-files.ts'
-import { errorCode } from '../../util/errors.ts'
+import { UsageError } from '../../../cli/problem.ts'
+import type { Runtime } from '../../../cli/runtime.ts'
+import { stateFolder } from '../../../cli/user-files.ts'
+import { errorCode } from '../../../util/errors.ts'
 
 type Environment = Runtime['env']
 
 /** In place of a path: the latest run file. */
-const LAST_RUN = 'last'
+export const LAST_RUN = 'last'
 
 /** Folder of the run files. */
 export function runFolder(env: Environment): string {
   return join(stateFolder(env), 'runs')
 }
 
-/** `20261120T140249Z-cancel-1f0a9c3e.ndjson` */
-const NAME = /^(\d{8}T\d{6}Z)-([a-z]+)-[0-9a-f]+\.ndjson$/
+/** `20261120T140249Z-lease-break-1f0a9c3e.ndjson` */
+const NAME = /^(\d{8}T\d{6}Z)-([a-z]+(?:-[a-z]+)?)-[0-9a-f]+\.ndjson$/
 
 export interface RunFileName {
   readonly name: string
@@ -25,6 +25,7 @@ export interface RunFileName {
   readonly startedMs: number
   /** When its last outcome was written: the order of runs that started in the same second. */
   readonly writtenMs: number
+  /** Its command: `lease break`. */
   readonly verb: string
 }
 
@@ -44,7 +45,9 @@ async function runFileNamed(folder: string, name: string): Promise<RunFileName |
   if (time === undefined || verb === undefined) return undefined
   const path = join(folder, name)
   const found = await stat(path).catch(() => undefined)
-  return found === undefined ? undefined : { name, path, verb, startedMs: timeOf(time), writtenMs: found.mtimeMs }
+  return found === undefined
+    ? undefined
+    : { name, path, verb: verb.replace('-', ' '), startedMs: timeOf(time), writtenMs: found.mtimeMs }
 }
 
 /** `20261120T140249Z` */

@@ -1,16 +1,16 @@
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Problem, problem } from '../../cli/problem.ts'
-import type { Runtime } from '../../cli/runtime.ts'
-import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
-import { errorCode } from '../../util/errors.ts'
-import { createFolders } from '../../util/folders.ts'
-import type { Result, Target } from './action.ts'
-import type { SignedOptions } from './options.ts'
-import type { BatchJob, BatchPlan } from './plan.ts'
-import { wordOf } from './result.ts'
-import { runFolder } from './run-files.ts'
-import { WriteBuffer } from './write-buffer.ts'
+import { type Problem, problem } from '../../../cli/problem.ts'
+import type { Runtime } from '../../../cli/runtime.ts'
+import { jsonLine, jsonTime, orNull } from '../../../formats/json.ts'
+import { errorCode } from '../../../util/errors.ts'
+import { createFolders } from '../../../util/folders.ts'
+import type { Result, Target } from '../action.ts'
+import type { SignedOptions } from '../options.ts'
+import type { BatchJob, BatchPlan } from '../plan.ts'
+import { wordOf } from '../result.ts'
+import { WriteBuffer } from '../write-buffer.ts'
+import { runFolder } from './names.ts'
 
 /** The first record of a run file. */
 export interface RunHeader {
@@ -85,7 +85,7 @@ function runFileOver(file: FileHandle, path: string, onFault: (message: string) 
   }
 }
 
-/** `20261120T140249Z-cancel-1f0a9c3e.ndjson` */
+/** `20261120T140249Z-lease-break-1f0a9c3e.ndjson` */
 function fileName(verb: string, runtime: Runtime): string {
   const time = new Date(runtime.nowMs()).toISOString().replace(/[-:]|\.\d+/g, '')
   return `${time}-${verb.replace(' ', '-')}-${runtime.newId().slice(-8)}.ndjson`
@@ -110,6 +110,15 @@ function headerAndTargets(
     canceled: options.reopenCanceled ?? false,
     noCompensate: options.noCompensate ?? false,
     stop: options.stop ?? false,
+    blobs: options.blob ?? [],
+    staleMs: options.stale ?? null,
+    periodS: options.period ?? null,
+    leaseWaitMs: options.leaseWait ?? null,
+    write: options.write ?? null,
+    ifVersion: options.ifVersion ?? null,
+    concurrency: options.concurrency ?? null,
+    rate: options.rate ?? null,
+    skipMissing: options.skipMissing ?? false,
     rerunOf: orNull(rerunOf),
     total: plan.targets.length,
   }

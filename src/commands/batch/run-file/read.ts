@@ -1,7 +1,9 @@
 import { open } from 'node:fs/promises'
-import { UsageError } from '../../cli/problem.ts'
-import { checkCommandId, checkText } from '../../stream/text.ts'
-import type { BatchCommandOptions, OutcomeWord } from './options.ts'
+import { WRITE_MODES } from '../../../cli/options.ts'
+import { UsageError } from '../../../cli/problem.ts'
+import { checkCommandId, checkText } from '../../../stream/text.ts'
+import { defined } from '../../../util/defined.ts'
+import type { BatchCommandOptions, OutcomeWord } from '../options.ts'
 
 /** What a run file says. */
 export interface RunRecord {
@@ -10,14 +12,19 @@ export interface RunRecord {
   readonly store: string
   /** RFC 3339, as written. */
   readonly startedAt: string | undefined
-  /** The original options. With the same command id, changes already applied report "already". */
+  /** What was changed, by whom and why. With the same command id, changes already applied report "already". */
   readonly given: Pick<
     BatchCommandOptions,
-    'reason' | 'event' | 'force' | 'reopenCanceled' | 'noCompensate' | 'stop'
+    'reason' | 'event' | 'force' | 'reopenCanceled' | 'noCompensate' | 'stop' | 'blob' | 'stale'
   > & {
     readonly by: string
     readonly commandId: string
   }
+  /** How it was changed: a rerun may do it otherwise. */
+  readonly how: Pick<
+    BatchCommandOptions,
+    'period' | 'leaseWait' | 'write' | 'ifVersion' | 'concurrency' | 'rate' | 'skipMissing'
+  >
   /** The run file that this run continued. */
   readonly rerunOf: string | undefined
   readonly targets: readonly RunTarget[]
@@ -109,8 +116,10 @@ function headOf(head: Fields | undefined): Omit<RunRecord, 'targets'> & { readon
   checkCommandId(commandId)
   const reason = optionalText(head, 'reason')
   if (reason !== undefined) checkText('reason', reason)
-  const { events, total } = head
-  if (!Array.isArray(events) || !events.every(event => typeof event === 'string')) throw new TypeError('events')
+  const event = textsIn(head, 'events')
+  // runs of earlier versions have no field for blobs, nor for how they were made
+  const blob = head.blobs === undefined ? [] : textsIn(head, 'blobs')
+  const { total } = head
   if (typeof total !== 'number') throw new TypeError('total')
   return {
     verb: textIn(head, 'verb'),
@@ -121,12 +130,24 @@ function headOf(head: Fields | undefined): Omit<RunRecord, 'targets'> & { readon
     given: {
       by,
       commandId,
-      ...(reason === undefined ? {} : { reason }),
-      ...(events.length === 0 ? {} : { event: events }),
+      ...defined({ reason, stale: optionalNumber(head, 'staleMs') }),
+      ...(event.length === 0 ? {} : { event }),
+      ...(blob.length === 0 ? {} : { blob }),
       ...(head.force === true ? { force: true } : {}),
       ...(head.canceled === true ? { reopenCanceled: true } : {}),
       ...(head.noCompensate === true ? { noCompensate: true } : {}),
       ...(head.stop === true ? { stop: true } : {}),
+    },
+    how: {
+      ...defined({
+        period: optionalNumber(head, 'periodS'),
+        leaseWait: optionalNumber(head, 'leaseWaitMs'),
+        write: WRITE_MODES.find(mode => mode === head.write),
+        ifVersion: optionalNumber(head, 'ifVersion'),
+        concurrency: optionalNumber(head, 'concurrency'),
+        rate: optionalNumber(head, 'rate'),
+      }),
+      ...(head.skipMissing === true ? { skipMissing: true } : {}),
     },
   }
 }
@@ -159,6 +180,18 @@ function keyOf(line: Fields): string {
 function textIn(fields: Fields, name: string): string {
   const value = fields[name]
   if (typeof value !== 'string' || value === '') throw new TypeError(name)
+  return value
+}
+
+function textsIn(fields: Fields, name: string): readonly string[] {
+  const values = fields[name]
+  if (!Array.isArray(values) || !values.every(value => typeof value === 'string')) throw new TypeError(name)
+  return values
+}
+
+function optionalNumber(fields: Fields, name: string): number | undefined {
+  const value = fields[name] ?? undefined
+  if (value !== undefined && (typeof value !== 'number' || !(value >= 0))) throw new TypeError(name)
   return value
 }
 
