@@ -64,16 +64,7 @@ async function burst(file: string): Promise<Row> {
   try {
     const wakesMs = store.nowMs() + LEAD_MS
     const names = await withTimers(store, TIMERS, wakesMs)
-    const words = [
-      'watchdog',
-      '-q',
-      '--interval',
-      `${INTERVAL_MS}ms`,
-      '--max-per-pass',
-      String(TIMERS),
-      '--store',
-      `sqlite:${file}`,
-    ]
+    const words = ['watchdog', '-q', '--interval', `${INTERVAL_MS}ms`, '--store', `sqlite:${file}`]
     for (let at = 0; at < WATCHDOGS; at++) dogs.push(spawn(process.execPath, [LEASECTL, ...words], { stdio: 'ignore' }))
     await sleep(wakesMs - store.nowMs() + INTERVAL_MS)
     while ((await waiting(store)) > 0) await sleep(1_000)

@@ -128,7 +128,7 @@ describe('a timer', () => {
 })
 
 describe('many timers of one second', () => {
-  it('are opened by three watchdogs, each once and none early, with a write each', async () => {
+  it('are opened by three watchdogs, each once and none early, however few events a pass may end', async () => {
     const world = new World()
     const names = Array.from({ length: 100 }, (_, at) => `reminders/${at}`)
     await world.create('reminders/0', [{ delay: '00:05:00' }])
@@ -136,7 +136,7 @@ describe('many timers of one second', () => {
     const stored = await world.base.read('reminders/0')
     if (stored?.summary === undefined) throw new Error('it has a summary')
     for (const name of names.slice(1)) await world.base.create(name, stored.body, stored.summary)
-    const hosts = [dogOf(world), dogOf(world), dogOf(world)]
+    const hosts = [1, 2, 3].map(() => dogOf(world, { maxPerPass: 10 }))
     await Promise.all(hosts.map(({ sweep }) => sweep()))
     world.wait(DELAY_MS)
     await Promise.all(hosts.map(({ appointment }) => appointment()))
