@@ -76,10 +76,14 @@ class Executor {
     )
     const sorted = fairOrder(allowed, stream => this.#registry.get(stream)?.failedInPass ?? 0)
     this.#registry.beginPass()
-    const deferred = sorted.slice(maxPerPass)
+    let limited = 0
+    // A settlement ends nothing, and timers are not to be late because many are due at once.
+    const { now = [], later: deferred = [] } = Object.groupBy(sorted, ({ kind }) =>
+      kind === 'settle' || limited++ < maxPerPass ? 'now' : 'later',
+    )
     for (const decision of deferred) this.#postpone(decision, intervalMs)
     for (const decision of held) this.#holdBack(decision)
-    const byStream = Map.groupBy(sorted.slice(0, maxPerPass), ({ stream }) => stream)
+    const byStream = Map.groupBy(now, ({ stream }) => stream)
     let left = deferred.length
     await runBatch([...byStream], { concurrency, stop: this.#budget.stop }, async ([stream, ofOne]) => {
       if (!signal.aborted) left += await this.#executeStream(stream, ofOne)
