@@ -41,11 +41,13 @@ export async function transact(
   const send = (applied: Operation, pin: Precondition) =>
     submit(store, name, pendingOperation(applied, { ...options, ...pin }), options, applied.op === 'init')
   const outcome = await sendWithData(store, name, operation, options, send)
-  const { afterWrite } = options
-  // A change that was in the stream already was not written now.
-  const isWritten = outcome.kind === 'done' && outcome.result.outcome === 'done'
-  if (afterWrite !== undefined && isWritten) await afterWrite(outcome.result)
+  if (outcome.kind === 'done' && isFollowed(outcome.result)) await options.afterWrite?.(outcome.result)
   return outcome
+}
+
+/** Whether the change is in the stream, written by this call or by an earlier one that may have died before `afterWrite`. */
+export function isFollowed({ outcome, duplicate }: ChangeResult): boolean {
+  return outcome === 'done' || duplicate
 }
 
 /** Options of a change. With a precondition, it is refused (`changed`) if the stream has changed since it was read. */
@@ -58,9 +60,9 @@ export interface TransactOptions extends Authorship, Precondition {
   readonly write?: WriteMode
   /**
    * Called after the change is durable and before `transact` returns, for its consequences, such as a message to the
-   * worker of a join that this change released. Not called for a duplicate or a change without effect. If it throws,
-   * `transact` throws the same error; the change stays made. A process that dies in between never calls it: rely on the
-   * stream for actions that must happen.
+   * worker of a join that this change released. Called again for a duplicate, with `duplicate: true` and the first result:
+   * the process that made the change may have died before it. Not called for a change without effect. If it throws,
+   * `transact` throws the same error; the change stays made, and a repetition with the same command id calls it again.
    */
   readonly afterWrite?: (result: ChangeResult) => void | Promise<void>
   /** The purpose of the lease, shown to others while it is held. */
