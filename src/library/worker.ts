@@ -80,6 +80,7 @@ const WORK = {
   claimMs,
   leaseWaitMs: waitMs,
   write,
+  onLeaseAttempt: callback,
   maxAttempts: whole(1, MAX_ATTEMPTS),
   backoff,
   signal,

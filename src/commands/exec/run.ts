@@ -3,7 +3,7 @@ import { missingProblem } from '../../cli/outcome-problem.ts'
 import { openOutput } from '../../cli/output.ts'
 import { CommandFailed, EndsWith, type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { DEFAULT_LEASE_WAIT_MS, openStoreFor } from '../../cli/store.ts'
+import { DEFAULT_LEASE_WAIT_MS, leaseReport, openStoreFor } from '../../cli/store.ts'
 import { findProgram } from '../../process/find-program.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
@@ -92,6 +92,7 @@ async function runCommand(
         ...defined({ claimMs: claim, why: reason }),
         ...(takeOver ? { takeOver } : {}),
         ...defined({ write }),
+        ...leaseReport(options, runtime),
       },
       job => {
         void output.detail(`claimed ${stream} ${event} as ${job.owner}, fence ${job.fence}, attempt ${job.attempt}`)

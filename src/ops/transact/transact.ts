@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { checkStreamName } from '../../store/names.ts'
-import type { LeaseView, StreamStore, WriteMode } from '../../store/store.ts'
+import type { LeaseAttempt, LeaseView, StreamStore, WriteMode } from '../../store/store.ts'
 import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
 import {
@@ -65,6 +65,11 @@ export interface TransactOptions extends Authorship, Precondition {
    * `transact` throws the same error; the change stays made, and a repetition with the same command id calls it again.
    */
   readonly afterWrite?: (result: ChangeResult) => void | Promise<void>
+  /**
+   * Called for each attempt to get the lease: held by whom, how long waited, and the end. On Azure, who holds it costs a request
+   * for each attempt. It must not throw.
+   */
+  readonly onLeaseAttempt?: (attempt: LeaseAttempt) => void
   /** The purpose of the lease, shown to others while it is held. */
   readonly purpose?: string
   /** Ends the wait for a lease held by another: `held`. A change in progress runs to its end. */
@@ -187,7 +192,7 @@ export async function submit(
   options: TransactOptions,
   alone: boolean,
 ): Promise<TransactOutcome> {
-  const { leaseId, write, signal, stopWaiting } = options
+  const { leaseId, write, signal, stopWaiting, onLeaseAttempt } = options
   const outcome = await commitQueue(store, name).submit(pending, {
     alone,
     // A caller that holds the lease does not wait, least of all behind one that waits for this lease.
@@ -202,6 +207,7 @@ export async function submit(
     },
     signal,
     stopWaiting,
+    onLeaseAttempt,
   })
   return transactOutcome(name, pending.author.commandId, outcome)
 }

@@ -29,6 +29,7 @@ const CHANGE: Fields = {
   leaseId: 'uuid',
   write: 'word',
   afterWrite: 'function',
+  onLeaseAttempt: 'function',
   purpose: 'text',
   stopWaiting: 'signal',
   signal: 'signal',
@@ -37,6 +38,7 @@ const CHANGE: Fields = {
   ifSum: 'plain',
 }
 const WORK: Fields = {
+  onLeaseAttempt: 'function',
   by: 'text',
   why: 'text',
   claimMs: 'number',
