@@ -12,6 +12,9 @@ const NOTES = `
 --on-failure: continue, the rest goes on, and what waits for the failed event is canceled; stop, everything open is canceled
 and the stream is aborted; block, what waits for the failed event goes on waiting until it is retried or skipped (event skip);
 compensate, everything open is canceled and what was done is undone in reverse order, by the steps that --undo names.
+--if-absent --update changes nothing below the root of a stream that exists, and only attributes that are given, in flags or the
+template: --root (its name), --topic, --key, --tag, --ref, --tracking-id, --timeout, --on-due. It is a transaction of its own, with
+the command id ID:update: given again, the same --command-id creates or changes nothing more.
 --retries, --backoff, --attempt-timeout and --undo are for the new events below the root; without any, for the root.
 `
 
@@ -37,6 +40,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
       ),
     )
     .option('--if-absent', 'no error if the stream exists')
+    .option('--update', 'with --if-absent: if the stream exists, set the given attributes of its root')
     .option('--create-container', 'create the container if it is missing (automatic on azurite)')
   const description = {
     summary: 'create a stream with its root and its first events; attributes go to the root',
@@ -45,6 +49,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
       ['init orders/4711 --fork Search,Search,Pay --join OrderDone --timeout 10m', 'three threads and a join'],
       ['init orders/4711 --steps Pick,Pack,Ship', 'a plan: each step begins after the one before'],
       ['init orders/4711 --from order.yaml --if-absent', 'from a template'],
+      ['init orders/4711 --key 4711 --tag urgent --if-absent --update', 'create it, or change these attributes'],
       ['init orders/4711 --data @order.json', 'the input of the root'],
       ['init orders/4711 --steps Pick,Pack --on-failure block', 'after a failure it waits for retry or event skip'],
     ],
