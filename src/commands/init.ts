@@ -5,7 +5,7 @@ import type { Runtime } from '../cli/runtime.ts'
 import { choice, names, nonEmpty, requiredText, streamName } from '../cli/values.ts'
 import { ON_FAILURE } from '../stream/operations/operation.ts'
 import { failureFlags } from './event/failure-flags.ts'
-import { attributeFlags, gateFlags, stepsFlag } from './event/flags.ts'
+import { attributeFlags, FORK_HELP, gateFlags, stepsFlag } from './event/flags.ts'
 import type { InitOptions } from './init/run.ts'
 
 const NOTES = `
@@ -22,7 +22,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
   const command = stepsFlag(parent.command('init'))
     .argument('<STREAM>', 'name of the stream, as orders/4711', streamName)
     .addOption(new Option('--root <name>', 'name of the root event (default: Start)').argParser(requiredText('--root')))
-    .addOption(new Option('--fork <names>', 'names of parallel threads: A,B,C').argParser(names('--fork')))
+    .addOption(new Option('--fork <names>', FORK_HELP).argParser(names('--fork')))
     .addOption(
       new Option('--join <name>', 'name of a step that starts once all threads have ended').argParser(
         requiredText('--join'),
@@ -47,6 +47,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<InitOptions>
     examples: [
       ['init orders/4711', 'with a root named Start'],
       ['init orders/4711 --fork Search,Search,Pay --join OrderDone --timeout 10m', 'three threads and a join'],
+      ["init orders/4711 --fork 'Search:key=a,Search:key=b'", 'threads with attributes of their own'],
       ['init orders/4711 --steps Pick,Pack,Ship', 'a plan: each step begins after the one before'],
       ['init orders/4711 --from order.yaml --if-absent', 'from a template'],
       ['init orders/4711 --key 4711 --tag urgent --if-absent --update', 'create it, or change these attributes'],

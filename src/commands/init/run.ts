@@ -23,6 +23,7 @@ import { stepSequence } from '../../stream/operations/plan.ts'
 import { defined } from '../../util/defined.ts'
 import { type FailureFlags, failureOf } from '../event/failure-flags.ts'
 import { type AttributeFlags, attributesOf, type GateFlags, gateOf } from '../event/flags.ts'
+import { readForks } from '../event/forks.ts'
 import { readTemplate } from './read-template.ts'
 import type { Template } from './template.ts'
 
@@ -60,7 +61,8 @@ export async function initStream(options: InitOptions, runtime: Runtime): Promis
   const output = await openOutput(options, runtime)
   const template = options.from === undefined ? {} : await readTemplate(options.from, runtime)
   const { data = template.data } = await readData(options, runtime)
-  const operation = initOperation(options, { ...template, ...defined({ data }) }, runtime.newId())
+  const forks = options.fork && (await readForks(options.fork, runtime))
+  const operation = initOperation(options, { ...template, ...defined({ data }) }, forks, runtime.newId())
   const store = await openStoreFor(options, runtime, output)
   const commandId = options.commandId ?? runtime.newId()
   const how = transactOptions(options, commandId, 'init', runtime)
@@ -123,15 +125,19 @@ function rootAttributes(options: InitOptions, template: Template): SettableAttri
 }
 
 /** Flags override the template. */
-function initOperation(options: InitOptions, template: Template, born: string): Init {
+function initOperation(
+  options: InitOptions,
+  template: Template,
+  given: readonly EventSpec[] | undefined,
+  born: string,
+): Init {
   const attributes = attributesOf({ ...template, ...flagsOf(options) })
   const gate = gateOf(options)
   const failure = failureOf(options)
-  const forks: readonly EventSpec[] = options.fork?.map(name => ({ ...gate, ...failure, name })) ?? template.fork ?? []
+  const forks: readonly EventSpec[] = given?.map(spec => ({ ...gate, ...failure, ...spec })) ?? template.fork ?? []
   const steps =
     options.steps === undefined ? (template.steps ?? []) : stepSequence(options.steps, { ...gate, ...failure })
-  const [given] = Object.keys(gate)
-  if (given !== undefined && options.fork === undefined && options.steps === undefined)
+  if (Object.keys(gate).length > 0 && options.fork === undefined && options.steps === undefined)
     throw new UsageError('--wait-for, --delay, --at and --auto are for new events below the root', {
       hint: 'Name them with --fork or --steps, or write a template.',
     })

@@ -25,7 +25,7 @@ import { reportText, WorkReporter } from './output.ts'
 /** Works until drained, or until `--once` or `--until-empty` ends it. */
 export async function work(options: WorkCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { topic: _, ...flags } = options
-  const successors = successorsIn(flags)
+  const successors = await successorsIn(flags, runtime)
   const [program] = options.command
   const found = findProgram(program, runtime.env.PATH)
   if (found.kind !== 'found') return notStarted(program, found.kind === 'missing' ? 'ENOENT' : 'EACCES')

@@ -57,8 +57,8 @@ const SPEC: Fields = {
   timeout: 'timeout',
   onDue: 'word',
 }
-const { msg: _, ...FREE } = SPEC
-const ATTRIBUTES: Fields = { ...FREE, onDue: 'wordOrNone' }
+
+const ATTRIBUTES: Fields = { ...SPEC, onDue: 'wordOrNone' }
 const SUCCESSORS: Fields = { next: 'event', forks: 'events', join: 'event' }
 const LEASE: Fields = { by: 'text', purpose: 'text', waitMs: 'number', durationS: 'number', signal: 'signal' }
 const CLAIMANT: Fields = { owner: 'text', fence: 'number' }
