@@ -65,7 +65,7 @@ const CONTEXT = new Option('-c, --context <name>', 'use the store of this contex
   .helpGroup(EVERYWHERE)
 const HOW = [
   new Option('-q, --quiet', 'suppress messages on stderr'),
-  new Option('-v, --verbose', 'verbose messages on stderr'),
+  new Option('-v, --verbose', 'verbose messages on stderr, each attempt to get a lease among them'),
   new Option('--debug', 'print the stack of an error'),
   new Option('--time <style>', 'format of times: relative, local, utc, iso').argParser(
     choice('--time', ['relative', 'local', 'utc', 'iso']),

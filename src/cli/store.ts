@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { leaseAttemptLine } from '../formats/lease.ts'
 import type { TransactOptions } from '../ops/transact/transact.ts'
 import { formatAddress, parseAddress, type StoreAddress } from '../store/address.ts'
 import { NotPermitted } from '../store/errors.ts'
@@ -122,7 +123,7 @@ export const DEFAULT_LEASE_WAIT_MS = 10_000
  * Ctrl-C only stops waiting for a lease: a change in flight finishes, because a sent write cannot be withdrawn.
  */
 export function transactOptions(
-  flags: ChangeFlags,
+  flags: ChangeFlags & Pick<GlobalOptions, 'verbose'>,
   commandId: string,
   purpose: string,
   runtime: Runtime,
@@ -133,7 +134,18 @@ export function transactOptions(
     purpose,
     stopWaiting: runtime.signal,
     ...defined({ leaseId: flags.leaseId, write: flags.write, ifVersion: flags.ifVersion }),
+    ...leaseReport(flags, runtime),
   }
+}
+
+/** With `-v`, each attempt to get a lease is a line on stderr, with the sum at its end. */
+export function leaseReport(
+  { verbose }: Pick<GlobalOptions, 'verbose'>,
+  runtime: Runtime,
+): Pick<TransactOptions, 'onLeaseAttempt'> {
+  if (!verbose) return {}
+  const nowMs = () => runtime.opened?.store.nowMs() ?? runtime.nowMs()
+  return { onLeaseAttempt: attempt => void runtime.stderr.write(`${leaseAttemptLine(attempt, nowMs())}\n`) }
 }
 
 function authorship(flags: ChangeFlags, commandId: string, runtime: Runtime): Authorship {

@@ -4,7 +4,7 @@ import { type DataFlags, dataFlags, type ResultFlags, resultFlags } from '../cli
 import type { ChangeFlags, GlobalOptions } from '../cli/options.ts'
 import { type Problem, UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { eventId, names, requiredText, storedDuration, streamName } from '../cli/values.ts'
+import { eventId, names, requiredText, storedDuration, storedText, streamName } from '../cli/values.ts'
 import { type Operation, SETTABLE, type SettableAttributes } from '../stream/operations/operation.ts'
 import { stepSequence } from '../stream/operations/plan.ts'
 import { defined } from '../util/defined.ts'
@@ -84,6 +84,7 @@ export function registerAdvance(parent: Command, runtime: Runtime, go: Run<Advan
     examples: [
       ['event advance orders/4711 01.00 --fence 7 --next SearchDone', 'with a next step'],
       ['event advance orders/4711 01.01 --fork Search,Search --join SearchDone', 'two threads and a join'],
+      ["event advance orders/4711 01.00 --fork 'Ask:key=north,Ask:key=south'", 'each with its own key'],
       ['event advance orders/4711 01.00 --steps Pick,Pack,Ship', 'a plan: each step begins after the one before'],
       ['event advance orders/4711 01.00 --next Remind --delay 1d', 'a step that begins in a day'],
       ['event advance orders/4711 01.00 --next Rank --data @found.json', 'the input of the next step'],
@@ -107,7 +108,7 @@ const runAdvance: Run<AdvanceCommandOptions> = async (options, runtime) => {
   const operation = {
     op: 'advance',
     event,
-    forks: fork.map(name => ({ ...worked, ...gate, name })),
+    forks: (await forkSpecs(fork, runtime)).map(spec => ({ ...worked, ...gate, ...spec })),
     ...(next === undefined ? {} : { next: { ...worked, ...gate, name: next } }),
     ...(steps.length === 0 ? {} : { steps: stepSequence(steps, { ...worked, ...gate }) }),
     ...(join === undefined ? {} : { join: { ...attributes, name: join } }),
@@ -116,6 +117,10 @@ const runAdvance: Run<AdvanceCommandOptions> = async (options, runtime) => {
     ...claimantOf(options, runtime),
   } as const
   return changeEvent(options, operation, 'advanced', runtime)
+}
+
+async function forkSpecs(fork: readonly string[], runtime: Runtime) {
+  return fork.length === 0 ? [] : (await import('./event/forks.ts')).readForks(fork, runtime)
 }
 
 export type CompleteOptions = EventOptions & ResultFlags
@@ -229,17 +234,22 @@ const runRelease: Run<ReleaseOptions> = async (options, runtime) => {
 
 export interface SetOptions extends EventOptions, AttributeFlags {
   readonly name?: string
+  readonly msg?: string
 }
 
 export function registerSet(parent: Command, runtime: Runtime, go: Run<SetOptions> = runSet): void {
   const command = eventCommand(parent, 'set').addOption(
     new Option('--name <text>', 'name of the step').argParser(requiredText('--name')),
   )
+  command.addOption(
+    new Option('--msg <text>', 'message of the event, for people').argParser(storedText('--msg', 'msg')),
+  )
   const description = {
     summary: 'change attributes of an event; an empty value removes one',
     examples: [
       ['event set orders/4711 01.02.00 --timeout 10m', 'more time'],
       ['event set orders/4711 01.02.00 --tag ""', 'remove the tag'],
+      ['event set orders/4711 01.02.00 --msg "ask for Ada"', 'the text for people; -m says why, in the journal'],
     ],
   } as const
   writes(attributeFlags(command, { clearing: true }), runtime, description, parseEvent<SetOptions>, go)

@@ -1,10 +1,10 @@
 import type { StaleReason } from '../ops/stale-lease.ts'
-import type { Holder, LeaseView, StreamRow } from '../store/store.ts'
+import type { Holder, LeaseAttempt, LeaseView, StreamRow } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
 import { visibleText } from '../util/visible-text.ts'
 import { type CellFormat, rowOf, type TableColumn, textFormat } from './field.ts'
 import { jsonTime, orNull } from './json.ts'
-import { roughSpan, span, type TimeStyle } from './terminal/numbers.ts'
+import { counted, roughSpan, span, type TimeStyle } from './terminal/numbers.ts'
 import type { Cell } from './terminal/table.ts'
 
 /** Holder of a lease: `worker-7@aks-3 (pid 41) for 41s, "event complete 01.02.00"`. */
@@ -29,6 +29,24 @@ export function leaseText(lease: LeaseView, nowMs: number, lastBy?: string): str
   const duration = lease.duration === 'infinite' ? ' (infinite)' : ''
   if (!isHeld(lease)) return lease.state
   return `${lease.state}${duration} by ${holderOrLast(lease, nowMs, lastBy)}${until}`
+}
+
+/** One attempt of a change to get the lease of a stream, or the sum at the end of its attempts. */
+export function leaseAttemptLine(attempt: LeaseAttempt, nowMs: number): string {
+  const { stream, waitedMs } = attempt
+  const lease = `lease of ${visibleText(stream)}`
+  const seconds = `${(waitedMs / 1000).toFixed(1)}s`
+  const sum = `${counted(attempt.attempt, 'attempt')}, waited ${seconds}`
+  switch (attempt.kind) {
+    case 'held':
+      return `${lease}, attempt ${attempt.attempt} after ${seconds}: ${leaseText(attempt.lease, nowMs, attempt.lastBy)}`
+    case 'acquired':
+      return `${lease}: free, ${sum}`
+    case 'given-up':
+      return `${lease}: still held, ${sum}`
+    default:
+      return attempt satisfies never
+  }
 }
 
 /** A lease as JSON. */

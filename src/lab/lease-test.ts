@@ -30,7 +30,7 @@ export async function takeTurns(store: StreamStore, stream: string, options: Tur
   const endMs = clock() + durationMs
   while (clock() < endMs && !signal.aborted) {
     options.report(await takeTurn(store, stream, endMs, options))
-    await sleepUntilAborted(pace.restMs(), signal)
+    await sleepUntilAborted(Math.min(pace.restMs(), Math.max(0, endMs - clock())), signal)
   }
 }
 

@@ -11,10 +11,13 @@ export interface WaitStrategy {
 
 const SHORTEST_POLL_MS = 750
 const LONGEST_POLL_MS = 2_500
+/** The loop of the original test rests as long between two scopes. */
+const LONGEST_REST_MS = 2_000
 
 /** @param random numbers in [0, 1), as from `Math.random` */
 export function waitStrategyOf(name: PaceName, random: () => number): WaitStrategy {
   if (name === 'usual')
     return { retryMs: waitedMs => leaseRetryDelay(waitedMs, random), restMs: () => leaseRetryDelay(0, random) }
-  return { retryMs: () => SHORTEST_POLL_MS + random() * (LONGEST_POLL_MS - SHORTEST_POLL_MS), restMs: () => 0 }
+  const upTo = (longestMs: number) => () => SHORTEST_POLL_MS + random() * (longestMs - SHORTEST_POLL_MS)
+  return { retryMs: upTo(LONGEST_POLL_MS), restMs: upTo(LONGEST_REST_MS) }
 }

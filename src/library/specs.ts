@@ -140,5 +140,6 @@ export const SUCCESSORS = { next: readEvent, forks: listOf(readEvent), join: rea
 export const readAttributes = objectOf<SettableAttributes>({
   name: requiredText,
   ...FREE,
+  msg: storedText('msg'),
   onDue: word(['', ...ON_DUE]),
 })

@@ -157,6 +157,7 @@ const readChange = objectOf<ChangeStreamOptions>({
   leaseId: uuid,
   write,
   afterWrite: callback,
+  onLeaseAttempt: callback,
   purpose: storedText(),
   stopWaiting: signal,
   signal,

@@ -1,5 +1,5 @@
 import { globOf } from '../ops/glob.ts'
-import { thisHost } from '../ops/transact/transact.ts'
+import { isFollowed, thisHost } from '../ops/transact/transact.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { EventData } from '../stream/data.ts'
 import type { ChangeResult } from '../stream/operations/operation.ts'
@@ -44,7 +44,7 @@ export interface WorkCallbacks {
   /**
    * Called when the result of an event is durable, for follow-up actions such as a message to the worker of a released
    * join (`onJoined`). It is a shortcut only: a process that dies in between never calls it, and the stream records everything
-   * that has to happen. `workOn` rejects with its errors. `worker` continues, and passes its errors to `observe` as faults or,
+   * that has to happen. A result with `duplicate: true` was written by an earlier attempt. `workOn` rejects with its errors. `worker` continues, and passes its errors to `observe` as faults or,
    * without `observe`, throws the first one at the end.
    */
   readonly afterWrite?: (result: ChangeResult, job: Job) => void | Promise<void>
@@ -80,6 +80,7 @@ const WORK = {
   claimMs,
   leaseWaitMs: waitMs,
   write,
+  onLeaseAttempt: callback,
   maxAttempts: whole(1, MAX_ATTEMPTS),
   backoff,
   signal,
@@ -261,7 +262,8 @@ class Calls {
 
 /**
  * For `afterWrite`: calls `fire` with the id of each join that the change released because all its branches have ended. If
- * several workers end branches at the same time, `fire` is called in exactly one of them.
+ * several workers end branches at the same time, `fire` is called in exactly one of them; when its change is repeated with the
+ * same command id, it is called again, with `duplicate: true` in the result.
  *
  * ```ts
  * afterWrite: onJoined(join => queue.send({ stream: 'orders/4711', event: join }))
@@ -278,12 +280,15 @@ export function onJoined<Rest extends readonly unknown[]>(
   }
 }
 
-/** For `afterWrite`: calls `fire` if the change ended the stream, which happens for exactly one change. */
+/**
+ * For `afterWrite`: calls `fire` if the change ended the stream, which happens for exactly one change; when that is repeated with
+ * the same command id, `fire` is called again, with `duplicate: true` in the result.
+ */
 export function onDone<Rest extends readonly unknown[]>(
   fire: (result: ChangeResult, ...rest: Rest) => void | Promise<void>,
 ): (result: ChangeResult, ...rest: Rest) => Promise<void> {
   callback(fire, 'fire')
   return async (result, ...rest) => {
-    if (result.done && result.outcome === 'done') await fire(result, ...rest)
+    if (result.done && isFollowed(result)) await fire(result, ...rest)
   }
 }

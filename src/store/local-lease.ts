@@ -11,6 +11,7 @@ import {
 } from '../stream/lease.ts'
 import { defined } from '../util/defined.ts'
 import { RetryBudget } from './backoff.ts'
+import { LeaseAttempts } from './lease-attempts.ts'
 import type {
   AcquireOptions,
   AcquireOutcome,
@@ -78,17 +79,25 @@ export function checkWrite(stream: LeasedStream, leaseId: string | undefined, no
 
 /** Attempts a change, and again with back-off while another holds the lease: at most `waitMs`, until `stopWaiting`. */
 export async function retryWhileHeld(
+  name: string,
   attempt: () => Promise<ChangeOutcome> | ChangeOutcome,
-  { waitMs, stopWaiting, signal }: ChangeOptions,
+  options: ChangeOptions,
   random: () => number,
 ): Promise<ChangeOutcome> {
+  const { waitMs, stopWaiting, signal } = options
+  const attempts = new LeaseAttempts(name, options)
   let budget: RetryBudget | undefined
   for (;;) {
     signal?.throwIfAborted()
     const outcome = await attempt()
+    const waitedMs = budget?.waitedMs ?? 0
+    if (outcome.kind === 'committed' || outcome.kind === 'left') attempts.acquired(waitedMs)
     if (outcome.kind !== 'held') return outcome
+    attempts.held(waitedMs, outcome.lease, outcome.lastBy)
     budget ??= new RetryBudget({ limitMs: waitMs, random, stop: stopWaiting, signal })
-    if (!(await budget.pause())) return { ...outcome, waitedMs: budget.waitedMs }
+    if (await budget.pause()) continue
+    attempts.gaveUp(budget.waitedMs)
+    return { ...outcome, waitedMs: budget.waitedMs }
   }
 }
 

@@ -92,7 +92,7 @@ class MemoryStore implements StreamStore {
     options: ChangeOptions,
   ): Promise<ChangeOutcome> {
     checkReadableName(name)
-    return retryWhileHeld(() => this.#change(name, decide, options.leaseId), options, this.#random)
+    return retryWhileHeld(name, () => this.#change(name, decide, options.leaseId), options, this.#random)
   }
 
   /** One attempt. It is atomic because it awaits nothing. */

@@ -99,6 +99,21 @@ export type Decision =
  */
 export type WriteMode = 'lease' | 'optimistic'
 
+/** One attempt of a change to get at a stream that another may have leased, or the end of these attempts. */
+export type LeaseAttempt = {
+  readonly stream: string
+  /** The number of the attempt, from 1. */
+  readonly attempt: number
+  /** How long the change has waited so far, ms. */
+  readonly waitedMs: number
+} & (
+  | { readonly kind: 'held'; readonly lease: LeaseView; readonly lastBy?: string }
+  /** The change has the lease, or no lease is in its way. */
+  | { readonly kind: 'acquired' }
+  /** The wait is over, the lease is still held. */
+  | { readonly kind: 'given-up' }
+)
+
 /** Options of one change. */
 export interface ChangeOptions {
   /** Writes under this lease, which the caller holds; the change neither acquires nor releases it. */
@@ -109,6 +124,8 @@ export interface ChangeOptions {
   readonly waitMs: number
   /** Shown to others while the lease is held. */
   readonly holder: Holder
+  /** Called for each attempt to get the lease, or to write beside it. On Azure the holder then costs a request for each attempt. */
+  readonly onLeaseAttempt?: ((attempt: LeaseAttempt) => void) | undefined
   /**
    * Overall limit for one change, ms from the call, without the wait for the lease. After it, the outcome is `unknown` if a
    * write is unanswered. Default 30 000.

@@ -174,10 +174,11 @@ function transactOptions({
   leaseWaitMs,
   write,
   signal,
+  onLeaseAttempt,
 }: WorkOptions): Omit<TransactOptions, 'commandId'> {
   return {
     by: by ?? owner,
-    ...defined({ why, leaseWaitMs, write, stopWaiting: signal }),
+    ...defined({ why, leaseWaitMs, write, stopWaiting: signal, onLeaseAttempt }),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DataContent } from '../ops/event-data.ts'
 import type { TransactOutcome } from '../ops/transact/transact.ts'
-import type { WriteMode } from '../store/store.ts'
+import type { LeaseAttempt, WriteMode } from '../store/store.ts'
 import type { EventData } from '../stream/data.ts'
 import type { StreamEvent } from '../stream/event.ts'
 import type { ChangeResult, EventSpec, StepSpec } from '../stream/operations/operation.ts'
@@ -204,6 +204,8 @@ export interface WorkOptions {
   /** How long to wait for a lease held by another, ms. Default 10 000. */
   readonly leaseWaitMs?: number
   readonly write?: WriteMode
+  /** Called for each attempt to get the lease of a stream. */
+  readonly onLeaseAttempt?: (attempt: LeaseAttempt) => void
   /**
    * Maximum number of attempts of an event that names none itself: after transient failures, and in a loop after claims that
    * expired. After that the event is failed, so that the stream does not wait forever. Default 5.

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { ChangeOptions, RemoveOutcome, StreamSnapshot, StreamStore, WriteMode } from '../../src/store/store.ts'
+import type {
+  ChangeOptions,
+  LeaseAttempt,
+  RemoveOutcome,
+  StreamSnapshot,
+  StreamStore,
+  WriteMode,
+} from '../../src/store/store.ts'
 import {
   bytes,
   changeOptions as defaultOptions,
@@ -187,6 +194,33 @@ function heldByAnother(harness: StoreHarness, changeOptions: OptionsOf): void {
         lastBy: 'linus',
       })
       expect(text((await stored(store, 'a')).body)).toBe('old')
+    }))
+
+  it('reports each attempt with the holder and the wait, and the end', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', '0', { lastBy: 'linus' })
+      const leaseId = await leased(store, 'a', 'grace')
+      const seen: LeaseAttempt[] = []
+      const onLeaseAttempt = (attempt: LeaseAttempt) => {
+        seen.push(attempt)
+        if (attempt.kind === 'held' && attempt.attempt === 2) void store.releaseLease('a', leaseId)
+      }
+      expect(await store.update('a', increment, changeOptions({ onLeaseAttempt }))).toMatchObject({ kind: 'committed' })
+      const held = { kind: 'held', stream: 'a', lease: { state: 'leased', holder: holder('grace') }, lastBy: 'linus' }
+      expect(seen.slice(0, 2)).toMatchObject([
+        { ...held, attempt: 1 },
+        { ...held, attempt: 2 },
+      ])
+      expect(seen.at(-1)).toMatchObject({ kind: 'acquired', stream: 'a', attempt: seen.length })
+      const waits = seen.map(({ waitedMs }) => waitedMs)
+      expect(waits).toEqual(waits.toSorted((one, other) => one - other))
+      await leased(store, 'a')
+      seen.length = 0
+      await store.update('a', never, changeOptions({ onLeaseAttempt, waitMs: 0 }))
+      expect(seen.map(({ kind, attempt }) => [kind, attempt])).toEqual([
+        ['held', 1],
+        ['given-up', 1],
+      ])
     }))
 
   it('returns held when the wait is over', () =>

@@ -6,6 +6,7 @@ import * as given from './json-world.ts'
 const CHANGES: readonly Case[] = [
   line('change', 'init new --fork A,B -m why -o json', TWO),
   line('change', 'init a --if-absent -o json', TWO),
+  line('change', 'init a --if-absent --update --tag t -o json', TWO),
   line(undefined, 'init a -o json', { ...TWO, exit: 5 }),
   line('change', 'event start a 01.00 -o json', TWO),
   ...['start', 'complete']

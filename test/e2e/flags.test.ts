@@ -42,6 +42,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--fields': 'colour',
   '--for': 'done-ish',
   '--fork': 'A,,B',
+  '--msg': '\u0007',
   '--steps': 'A,,B',
   '--after': '01.00,',
   '--delay': '-5s',

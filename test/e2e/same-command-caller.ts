@@ -13,10 +13,15 @@ process.on('message', (stream: string) => void answer(stream))
 process.on('disconnect', () => void store.close().then(() => process.exit()))
 process.send?.('ready')
 
-export type Told = { readonly init: string; readonly complete: string; readonly joined: readonly string[] }
+export type Told = {
+  readonly init: string
+  readonly complete: string
+  /** The join that each call of `onJoined` was for, and whether it was marked as a duplicate. */
+  readonly joined: readonly { readonly join: string; readonly duplicate: boolean }[]
+}
 
 async function answer(stream: string): Promise<void> {
-  const joined: string[] = []
+  const joined: { join: string; duplicate: boolean }[] = []
   const how = { by: 'crew', write: mode, leaseWaitMs: 100_000 } as const
   const root = { name: 'Start' }
   const init = { op: 'init', root, forks: [{ name: 'A' }], join: { name: 'Sum' }, hold: false, born: BORN } as const
@@ -27,7 +32,7 @@ async function answer(stream: string): Promise<void> {
       await transact(store, stream, complete, {
         ...how,
         commandId: 'shared:complete',
-        afterWrite: onJoined(join => void joined.push(join)),
+        afterWrite: onJoined((join, { duplicate }) => void joined.push({ join, duplicate })),
       }),
     ),
     joined,

@@ -55,13 +55,17 @@ export function ownerFlag(command: Command): Command {
   )
 }
 
+/** Help of `--fork`. */
+export const FORK_HELP =
+  'parallel threads: A,B,C; with attributes of their own, as in a template: Search:key=a,Search:key=b; or @FILE, a YAML list'
+
 /** Adds the flags for successors of an event: `--next`, `--fork`, `--join`. */
 export function successorFlags(command: Command): Command {
   return command
     .addOption(
       new Option('--next <name>', 'name of the next step in the same thread').argParser(requiredText('--next')),
     )
-    .addOption(new Option('--fork <names>', 'names of parallel threads: A,B,C').argParser(names('--fork')))
+    .addOption(new Option('--fork <names>', FORK_HELP).argParser(names('--fork')))
     .addOption(
       new Option('--join <name>', 'name of a step that starts once all threads have ended').argParser(
         requiredText('--join'),

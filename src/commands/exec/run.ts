@@ -3,7 +3,7 @@ import { missingProblem } from '../../cli/outcome-problem.ts'
 import { openOutput } from '../../cli/output.ts'
 import { CommandFailed, EndsWith, type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { DEFAULT_LEASE_WAIT_MS, openStoreFor } from '../../cli/store.ts'
+import { DEFAULT_LEASE_WAIT_MS, leaseReport, openStoreFor } from '../../cli/store.ts'
 import { findProgram } from '../../process/find-program.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
@@ -14,6 +14,7 @@ import { NO_OUTPUT_FILE, type ProgramRun, programWork } from '../../worker/progr
 import type { Job } from '../../worker/types.ts'
 import { workEvent } from '../../worker/work-event.ts'
 import { attributesOf, ownerOf } from '../event/flags.ts'
+import { readForks } from '../event/forks.ts'
 import type { ExecOptions, ProgramFlags } from './options.ts'
 import { execResult, notStarted } from './outcome.ts'
 
@@ -28,7 +29,7 @@ const AS_SIGTERM = ['SIGHUP', 'SIGQUIT'] as const
 
 /** Runs a command as the worker of an event. Ends with the command's exit code. */
 export async function exec(options: ExecOptions, runtime: Runtime): Promise<Problem | undefined> {
-  const successors = successorsIn(options)
+  const successors = await successorsIn(options, runtime)
   const [program] = options.command
   const found = findProgram(program, runtime.env.PATH)
   if (found.kind !== 'found') return notStarted(program, found.kind === 'missing' ? 'ENOENT' : 'EACCES')
@@ -92,6 +93,7 @@ async function runCommand(
         ...defined({ claimMs: claim, why: reason }),
         ...(takeOver ? { takeOver } : {}),
         ...defined({ write }),
+        ...leaseReport(options, runtime),
       },
       job => {
         void output.detail(`claimed ${stream} ${event} as ${job.owner}, fence ${job.fence}, attempt ${job.attempt}`)
@@ -120,13 +122,13 @@ export function takeAsSigterm() {
 }
 
 /** The successors of the event, unless the command itself gives them. */
-export function successorsIn(flags: ProgramFlags): ProgramSuccessors {
+export async function successorsIn(flags: ProgramFlags, runtime: Runtime): Promise<ProgramSuccessors> {
   const { next, fork, join } = flags
   if (join !== undefined && fork === undefined)
     throw new UsageError('--join needs --fork', { hint: `--fork A,B --join ${join}` })
   return {
     attributes: attributesOf(flags),
-    ...defined({ next, forks: fork, join }),
+    ...defined({ next, forks: fork && (await readForks(fork, runtime)), join }),
   }
 }
 

@@ -52,6 +52,23 @@ export function yamlTemplate(text: string): Template {
   }
 }
 
+/** Reads a list of events in YAML: names, or mappings with attributes. */
+export function yamlEvents(text: string): readonly EventSpec[] {
+  const document = parseDocument(text)
+  const [fault] = document.errors
+  if (fault !== undefined) throw new UsageError(fault.message.split('\n')[0] ?? fault.message)
+  const value = plainValue(document)
+  if (!Array.isArray(value) || value.length === 0) {
+    throw new UsageError('the file must hold a list of events', { hint: '- { name: Search, key: a }' })
+  }
+  return value.map(spec)
+}
+
+/** An event from texts: its name and attributes, as the flags spell them. */
+export function eventNamed({ auto, ...texts }: Readonly<Record<string, string>>): EventSpec {
+  return spec({ ...texts, ...(auto === undefined ? {} : { auto: auto === 'true' || auto === 'yes' || auto }) })
+}
+
 function plainValue(document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 })

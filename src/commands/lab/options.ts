@@ -32,7 +32,7 @@ export function labFlags(command: Command, hold: string): Command {
     .addOption(
       new Option(
         '--pace <how>',
-        'usual, or reference: polls every 750-2500 ms, like the library of 2013 (default: usual)',
+        'usual, or reference: polls every 750-2500 ms, like the library of 2013, and in lab lease rests 750-2000 ms between turns (default: usual)',
       ).argParser(choice('--pace', PACES)),
     )
     .option('--create-container', 'create the container if it is missing (automatic on azurite)')

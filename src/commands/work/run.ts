@@ -2,7 +2,7 @@ import { errorProblem } from '../../cli/error-problem.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { EndsWith, type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { DEFAULT_LEASE_WAIT_MS, openStoreFor } from '../../cli/store.ts'
+import { DEFAULT_LEASE_WAIT_MS, leaseReport, openStoreFor } from '../../cli/store.ts'
 import { findProgram } from '../../process/find-program.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { defined } from '../../util/defined.ts'
@@ -25,7 +25,7 @@ import { reportText, WorkReporter } from './output.ts'
 /** Works until drained, or until `--once` or `--until-empty` ends it. */
 export async function work(options: WorkCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { topic: _, ...flags } = options
-  const successors = successorsIn(flags)
+  const successors = await successorsIn(flags, runtime)
   const [program] = options.command
   const found = findProgram(program, runtime.env.PATH)
   if (found.kind !== 'found') return notStarted(program, found.kind === 'missing' ? 'ENOENT' : 'EACCES')
@@ -70,6 +70,7 @@ function loopOptions(options: WorkCommandOptions, reporter: WorkReporter, runtim
     ...defined({ topic, match, concurrency, maxAttempts, backoff, maxIdleMs: maxIdle }),
     ...(once ? { until: 'once' } : untilEmpty ? { until: 'until-empty' } : {}),
     ...defined({ claimMs: claim, why: reason, write }),
+    ...leaseReport(options, runtime),
   }
 }
 

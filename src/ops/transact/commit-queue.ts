@@ -19,6 +19,7 @@ interface SubmitOptions {
   /** The caller's signal: removes the operation from the queue, and ends its own wait for a lease held by another. */
   readonly signal: AbortSignal | undefined
   readonly stopWaiting: AbortSignal | undefined
+  readonly onLeaseAttempt: ChangeOptions['onLeaseAttempt']
 }
 
 /** The outcome of one operation of a group. */
@@ -104,7 +105,13 @@ export class CommitQueue {
     this.#running = running
     try {
       const operations = group.map(({ pending }) => pending)
-      const options = { ...changeOptions(first, group.length), waitMs, stopWaiting: running.yield.signal }
+      const onLeaseAttempt = reportToAll(group)
+      const options = {
+        ...changeOptions(first, group.length),
+        waitMs,
+        stopWaiting: running.yield.signal,
+        onLeaseAttempt,
+      }
       const outcome = await commit(this.#store, this.#name, operations, options, this.#written)
       this.#settle(group, outcome, waitMs, running.yield.signal.aborted && !stopWaiting?.aborted)
     } catch (error) {
@@ -176,6 +183,15 @@ function changeOptions({ options }: Waiting, size: number): Omit<ChangeOptions, 
     ...(leaseId === undefined ? {} : { leaseId }),
     ...(write === undefined ? {} : { write }),
     ...(signal === undefined ? {} : { signal }),
+  }
+}
+
+/** Each caller of a group gets the reports; absent if none wants them. */
+function reportToAll(group: readonly Waiting[]): ChangeOptions['onLeaseAttempt'] {
+  const reports = group.flatMap(({ options }) => options.onLeaseAttempt ?? [])
+  if (reports.length === 0) return undefined
+  return attempt => {
+    for (const report of reports) report(attempt)
   }
 }
 

@@ -9,7 +9,14 @@ import type { ChangeResult, Operation, Refusal } from '../../stream/operations/o
 import { checkCommandId } from '../../stream/text.ts'
 import { dataToWrite, operationWithoutBytes, writeAll } from './operation-data.ts'
 import { type CurrentState, maxOperations, type PendingOperation } from './plan.ts'
-import { checkOperation, pendingOperation, submit, type TransactOptions, type TransactOutcome } from './transact.ts'
+import {
+  checkOperation,
+  isFollowed,
+  pendingOperation,
+  submit,
+  type TransactOptions,
+  type TransactOutcome,
+} from './transact.ts'
 
 /** The outcome of an edit. Faults are thrown. */
 export type EditOutcome =
@@ -51,7 +58,7 @@ export async function edit(
   const outcome = await submitWithData(store, name, attempts, options)
   if (outcome.kind !== 'done') return outcome
   const { results, duplicate } = attempts.latest
-  if (!duplicate) for (const result of results) if (result.outcome === 'done') await options.afterWrite?.(result)
+  for (const result of results) if (isFollowed(result)) await options.afterWrite?.(result)
   return { kind: 'done', results, duplicate, commandId: options.commandId }
 }
 

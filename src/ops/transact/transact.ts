@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { checkStreamName } from '../../store/names.ts'
-import type { LeaseView, StreamStore, WriteMode } from '../../store/store.ts'
+import type { LeaseAttempt, LeaseView, StreamStore, WriteMode } from '../../store/store.ts'
 import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
 import {
@@ -43,11 +43,13 @@ export async function transact(
   const send = (applied: Operation, pin: Precondition) =>
     submit(store, name, pendingOperation(applied, { ...options, ...pin }), options, applied.op === 'init')
   const outcome = await sendWithData(store, name, operation, options, send)
-  const { afterWrite } = options
-  // A change that was in the stream already was not written now.
-  const isWritten = outcome.kind === 'done' && outcome.result.outcome === 'done'
-  if (afterWrite !== undefined && isWritten) await afterWrite(outcome.result)
+  if (outcome.kind === 'done' && isFollowed(outcome.result)) await options.afterWrite?.(outcome.result)
   return outcome
+}
+
+/** Whether the change is in the stream, written by this call or by an earlier one that may have died before `afterWrite`. */
+export function isFollowed({ outcome, duplicate }: ChangeResult): boolean {
+  return outcome === 'done' || duplicate
 }
 
 /** Options of a change. With a precondition, it is refused (`changed`) if the stream has changed since it was read. */
@@ -60,11 +62,16 @@ export interface TransactOptions extends Authorship, Precondition {
   readonly write?: WriteMode
   /**
    * Called after the change is durable and before `transact` returns, for its consequences, such as a message to the
-   * worker of a join that this change released. Not called for a duplicate or a change without effect. If it throws,
-   * `transact` throws the same error; the change stays made. A process that dies in between never calls it: rely on the
-   * stream for actions that must happen.
+   * worker of a join that this change released. Called again for a duplicate, with `duplicate: true` and the first result:
+   * the process that made the change may have died before it. Not called for a change without effect. If it throws,
+   * `transact` throws the same error; the change stays made, and a repetition with the same command id calls it again.
    */
   readonly afterWrite?: (result: ChangeResult) => void | Promise<void>
+  /**
+   * Called for each attempt to get the lease: held by whom, how long waited, and the end. On Azure, who holds it costs a request
+   * for each attempt. It must not throw.
+   */
+  readonly onLeaseAttempt?: (attempt: LeaseAttempt) => void
   /** The purpose of the lease, shown to others while it is held. */
   readonly purpose?: string
   /** Ends the wait for a lease held by another: `held`. A change in progress runs to its end. */
@@ -89,7 +96,7 @@ export type TransactOutcome =
   | { readonly kind: 'unknown'; readonly commandId: string; readonly cause: unknown }
 
 /** The attributes of a new event. */
-const SPEC = [...SETTABLE, 'msg', 'signal', 'undo']
+const SPEC = [...SETTABLE, 'signal', 'retry', 'attemptTimeout', 'undo', 'undo']
 
 /** Refuses invalid names, ids and texts before anything is sent. @throws InvalidValue */
 export function checkOperation(name: string, operation: Operation, author: Authorship): void {
@@ -202,7 +209,7 @@ export async function submit(
   options: TransactOptions,
   alone: boolean,
 ): Promise<TransactOutcome> {
-  const { leaseId, write, signal, stopWaiting } = options
+  const { leaseId, write, signal, stopWaiting, onLeaseAttempt } = options
   const outcome = await commitQueue(store, name).submit(pending, {
     alone,
     // A caller that holds the lease does not wait, least of all behind one that waits for this lease.
@@ -217,6 +224,7 @@ export async function submit(
     },
     signal,
     stopWaiting,
+    onLeaseAttempt,
   })
   return transactOutcome(name, pending.author.commandId, outcome)
 }

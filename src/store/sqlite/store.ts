@@ -146,7 +146,7 @@ class SqliteStore implements StreamStore {
   ): Promise<ChangeOutcome> {
     checkReadableName(name)
     const context = { file: this.#file, clock: this.nowMs, random: this.#random }
-    return retryWhileHeld(() => changeStream(context, name, decide, options), options, this.#random)
+    return retryWhileHeld(name, () => changeStream(context, name, decide, options), options, this.#random)
   }
 
   remove(

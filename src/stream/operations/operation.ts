@@ -185,7 +185,7 @@ export interface ObservedDeadline {
 }
 
 /** The attributes that are free to the application; `set` changes no others. */
-export const SETTABLE = ['name', 'topic', 'key', 'ref', 'tag', 'trackingId', 'timeout', 'onDue'] as const
+export const SETTABLE = ['name', 'topic', 'key', 'msg', 'ref', 'tag', 'trackingId', 'timeout', 'onDue'] as const
 /** The free attributes that `set` changes; `''` removes one. */
 export type SettableAttributes = { readonly [Name in (typeof SETTABLE)[number]]?: string }
 

@@ -72,6 +72,8 @@ export function set(draft: Draft, position: number, operation: Of<'set'>): Refus
     lc.onDue = onDue === '' ? undefined : onDue
     changed.push('onDue')
   }
+  // Not the progress of an attempt, which a retry would replace by the message before it.
+  if (attributes.msg !== undefined) lc.msg = undefined
   if (changed.length === 0) return 'already'
   draft.patch(position, { attributes: { ...attributes, timestamp: draft.now }, lc })
   draft.changes.push({ event: event.id, from: event.status, to: event.status, how: 'target', attr: changed.join(' ') })

@@ -11,7 +11,8 @@ import { type Attributes, type ProgramOutput, readOutput } from './output-file.t
 /** Default successors of an event whose program exited with 0; the program can name others. */
 export interface ProgramSuccessors {
   readonly next?: string
-  readonly forks?: readonly string[]
+  /** Names, or events with attributes of their own. */
+  readonly forks?: readonly (string | EventSpec)[]
   readonly join?: string
   /** Attributes of all new events. */
   readonly attributes?: Attributes
@@ -57,14 +58,21 @@ export function programEnding(end: ProgramEnd, report: ProgramReport, successors
   }
   if (typeof output === 'string') return failed(output)
   if (typeof result === 'string') return failed(result, RESULT)
-  const { next, forks, join, steps }: Partial<ProgramOutput> = namesSuccessors(output) ? output : successors
+  const { next, forks, join, steps }: ProgramSuccessors & Pick<Partial<ProgramOutput>, 'steps'> = namesSuccessors(
+    output,
+  )
+    ? output
+    : successors
   const attributes = { ...successors.attributes, ...output.attributes }
   const msg = defined({ msg: output.msg })
   if (!namesSuccessors({ next, forks, steps })) {
     if (Object.keys(output.attributes).length > 0) return failed('attributes belong to new events, and it names none')
     return { ending: { op: 'complete', ...msg, ...data } }
   }
-  const spec = (name: string): EventSpec => ({ ...attributes, name })
+  const spec = (event: string | EventSpec): EventSpec => ({
+    ...attributes,
+    ...(typeof event === 'string' ? { name: event } : event),
+  })
   return {
     ending: {
       op: 'advance',

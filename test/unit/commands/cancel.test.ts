@@ -241,3 +241,21 @@ test('one stream by name is read only by the change itself', async () => {
   expect((await cli(world, ['cancel', 's'], { store })).exit).toBe(0)
   expect(calls).toEqual(['update'])
 })
+
+test('-v shows each attempt to get the lease, who holds it, how long it waited, and the sum', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A'])
+  await cli(world, ['lease', 'acquire', 's', '--by', 'ada@here', '-m', 'repair'])
+  const held = await cli(world, ['event', 'complete', 's', '01.00', '-v', '--lease-wait', '0s'])
+  expect(held.exit).toBe(6)
+  const lease = 'leased by ada@here (pid 41) for 0s, "repair", ends in 1m'
+  expect(held.stderr).toContain(
+    `lease of s, attempt 1 after 0.0s: ${lease}\nlease of s: still held, 1 attempt, waited 0.0s\n`,
+  )
+  expect((await cli(world, ['event', 'complete', 's', '01.00', '--lease-wait', '0s'])).stderr).not.toContain(
+    'attempt 1',
+  )
+  world.nowMs += 61_000
+  const free = await cli(world, ['event', 'complete', 's', '01.00', '-v'])
+  expect(free.stderr).toContain('lease of s: free, 1 attempt, waited 0.0s\n')
+})

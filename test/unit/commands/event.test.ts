@@ -209,3 +209,23 @@ test('a missing event or stream is exit 3', async () => {
   expect((await cli(world, ['event', 'start', 's', '09.00'])).exit).toBe(3)
   expect((await cli(world, ['event', 'start', 'nix', '01.00'])).exit).toBe(3)
 })
+
+test('set --msg changes the message, which a new attempt keeps; an empty one removes it', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A'])
+  await cli(world, ['event', 'start', 's', '01.00', '--owner', 'w', '--claim', '1m'])
+  await cli(world, ['event', 'touch', 's', '01.00', '--owner', 'w', '-m', 'half of it'])
+  const set = await cli(world, ['event', 'set', 's', '01.00', '--owner', 'w', '--msg', 'ask for Ada', '-o', 'json'])
+  expect([set.exit, json(set.stdout)]).toMatchObject([0, { outcome: 'done' }])
+  world.nowMs += 120_000
+  await cli(world, ['event', 'start', 's', '01.00', '--owner', 'v'])
+  const msgs = async () => {
+    const { events } = json((await cli(world, ['show', 's', '-o', 'json'])).stdout)
+    return (events as { msg: unknown }[]).map(({ msg }) => msg)
+  }
+  expect(await msgs()).toEqual([null, 'ask for Ada'])
+  await cli(world, ['event', 'set', 's', '01.00', '--owner', 'v', '--msg', ''])
+  expect(await msgs()).toEqual([null, null])
+  const long = await cli(world, ['event', 'set', 's', '01.00', '--msg', 'x'.repeat(5_000)])
+  expect([long.exit, long.stderr]).toEqual([2, expect.stringContaining('--msg')])
+})

@@ -173,3 +173,97 @@ test('on azurite a missing container is created without a prompt', async () => {
 test('--join without --fork is exit 2', async () => {
   expect((await cli(newWorld(), ['init', 's', '--join', 'J'])).exit).toBe(2)
 })
+
+test('--if-absent --update creates the stream, or sets the given attributes of its root', async () => {
+  const world = newWorld()
+  const put = ['init', 's', '--if-absent', '--update', '--fork', 'A', '-o', 'json']
+  const first = json((await cli(world, [...put, '--key', '7', '--tag', 'old', '--timeout', '1h'])).stdout)
+  expect(first).toMatchObject({ outcome: 'done', created: true, version: 1 })
+  const second = json((await cli(world, [...put, '--tag', 'new', '--root', 'Order'])).stdout)
+  expect(second).toMatchObject({ outcome: 'done', created: false, version: 2, added: [] })
+  const { events } = json((await cli(world, ['show', 's', '-o', 'json'])).stdout)
+  expect(events).toMatchObject([{ name: 'Order', key: '7', tag: 'new', timeout: '01:00:00' }, { id: '01.00' }])
+  expect((await cli(world, ['init', 's', '--if-absent', '--update', '--tag', 'x'])).stdout).toBe('✓ s  updated  v3\n')
+  const same = json((await cli(world, [...put, '--tag', 'x'])).stdout)
+  expect(same).toMatchObject({ outcome: 'already', created: false, version: 3 })
+  expect(json((await cli(world, put)).stdout)).toMatchObject({ outcome: 'already', created: false, version: 3 })
+})
+
+test('--if-absent --update with one command id creates or changes once', async () => {
+  const world = newWorld()
+  const put = (tag: string, id: string) =>
+    cli(world, ['init', 's', '--if-absent', '--update', '--tag', tag, '--command-id', id, '-o', 'json'])
+  await put('first', 'one')
+  await put('second', 'two')
+  const repeated = [json((await put('first', 'one')).stdout), json((await put('second', 'two')).stdout)]
+  expect(repeated).toMatchObject([
+    { duplicate: true, created: true, version: 1, commandId: 'one' },
+    { duplicate: true, created: false, version: 2, commandId: 'two' },
+  ])
+  const other = await put('third', 'two')
+  expect([other.exit, other.stderr]).toEqual([expect.any(Number), expect.stringContaining('command-id-reused')])
+  const { events } = json((await cli(world, ['show', 's', '-o', 'json'])).stdout)
+  expect(events).toMatchObject([{ tag: 'second' }])
+})
+
+test('--update without --if-absent is exit 2; of a stream that is done exit 5', async () => {
+  const world = newWorld()
+  const alone = await cli(world, ['init', 's', '--update'])
+  expect([alone.exit, alone.stderr]).toEqual([2, expect.stringContaining('--update needs --if-absent')])
+  await cli(world, ['init', 's'])
+  await cli(world, ['cancel', 's'])
+  const late = await cli(world, ['init', 's', '--if-absent', '--update', '--tag', 't'])
+  expect([late.exit, late.stderr]).toEqual([5, expect.stringContaining('[already-final]')])
+})
+
+test('--fork gives each thread attributes of its own, over those of the flags', async () => {
+  const world = newWorld()
+  const fork = 'Search:key=a:tag=x,Search:key=b,Ns:Pay:timeout=30s:at=2026-11-20T14:00:00Z,Plain'
+  const ran = await cli(world, ['init', 's', '--fork', fork, '--delay', '1h'])
+  expect(ran).toMatchObject({ exit: 0, stderr: '' })
+  const { events } = json((await cli(world, ['show', 's', '-o', 'json'])).stdout)
+  expect(events).toMatchObject([
+    { id: '00', key: null },
+    { name: 'Search', key: 'a', tag: 'x' },
+    { name: 'Search', key: 'b', tag: null },
+    { name: 'Ns:Pay', timeout: '00:00:30' },
+    { name: 'Plain', key: null },
+  ])
+  const next = await cli(world, ['event', 'advance', 's', '00', '--more', '--fork', 'Ask:key=n,Ask', '--key', 'all'])
+  expect(next).toMatchObject({ exit: 0, stderr: '' })
+  const after = json((await cli(world, ['show', 's', '-o', 'json'])).stdout).events
+  expect((after as { name: string }[]).filter(({ name }) => name === 'Ask')).toMatchObject([
+    { key: 'n' },
+    { key: 'all' },
+  ])
+})
+
+test('--fork @FILE reads a list of events', async () => {
+  const world = newWorld()
+  const files = { 'forks.yaml': '- { name: Search, key: "a,b", retry: 5 2s..1m }\n- Pay\n' }
+  const ran = await cli(world, ['init', 's', '--fork', '@forks.yaml', '--fork', 'Last'], { files })
+  expect(ran).toMatchObject({ exit: 0, stderr: '' })
+  const { events } = json((await cli(world, ['show', 's', '-o', 'json'])).stdout)
+  expect((events as unknown[]).slice(1)).toMatchObject([
+    { name: 'Search', key: 'a,b' },
+    { name: 'Pay' },
+    { name: 'Last' },
+  ])
+})
+
+test.each([
+  ['Search:colour=red', 'colour'],
+  ['Search:key=a:key=b', 'key occurs twice'],
+  ['Search:timeout=soon', 'soon'],
+  [':key=a', '--fork :key=a'],
+  ['@missing.yaml', 'cannot be read'],
+  ['@map.yaml', 'must hold a list'],
+  ['@empty.yaml', 'must hold a list'],
+  ['@broken.yaml', '--fork @broken.yaml'],
+])('--fork %s is exit 2 and creates nothing', async (fork, words) => {
+  const world = newWorld()
+  const files = { 'map.yaml': 'name: A\n', 'empty.yaml': '', 'broken.yaml': '- [A\n' }
+  const ran = await cli(world, ['init', 's', '--fork', fork], { files })
+  expect([ran.exit, ran.stderr]).toEqual([2, expect.stringContaining(words)])
+  expect(await world.store.read('s')).toBeUndefined()
+})

@@ -29,6 +29,7 @@ const CHANGE: Fields = {
   leaseId: 'uuid',
   write: 'word',
   afterWrite: 'function',
+  onLeaseAttempt: 'function',
   purpose: 'text',
   stopWaiting: 'signal',
   signal: 'signal',
@@ -37,6 +38,7 @@ const CHANGE: Fields = {
   ifSum: 'plain',
 }
 const WORK: Fields = {
+  onLeaseAttempt: 'function',
   by: 'text',
   why: 'text',
   claimMs: 'number',
@@ -55,8 +57,8 @@ const SPEC: Fields = {
   timeout: 'timeout',
   onDue: 'word',
 }
-const { msg: _, ...FREE } = SPEC
-const ATTRIBUTES: Fields = { ...FREE, onDue: 'wordOrNone' }
+
+const ATTRIBUTES: Fields = { ...SPEC, onDue: 'wordOrNone' }
 const SUCCESSORS: Fields = { next: 'event', forks: 'events', join: 'event' }
 const LEASE: Fields = { by: 'text', purpose: 'text', waitMs: 'number', durationS: 'number', signal: 'signal' }
 const CLAIMANT: Fields = { owner: 'text', fence: 'number' }

@@ -166,3 +166,18 @@ test('work that returns an invalid result fails its event, with the reason', asy
     '04.00 completed',
   ])
 })
+
+test('set accepts at run time only what its type says, and msg among it', async () => {
+  const store = await storeWith(['Search'])
+  const set = (attributes: object) =>
+    changeStream(store, 's', { by: 'w' }, stream => void stream.mustFind('01.00').set(attributes))
+  for (const wrong of [{ id: '07.00' }, { status: 'completed' }, { prev: '' }, { lc: {} }, { tag: 7 }, { tag: null }])
+    await expect(set(wrong)).rejects.toThrow(Object.keys(wrong)[0])
+  for (const attributes of [{ id: '07.00' }, { status: 'completed' }])
+    await expect(
+      transact(store, 's', { op: 'set', event: '01.00', attributes: attributes as never }, { by: 'w' }),
+    ).rejects.toThrow(Object.keys(attributes)[0])
+  expect(await set({ msg: 'ask for Ada' })).toMatchObject({ kind: 'done' })
+  const event = (await mustReadStream(store, 's')).mustFind('01.00')
+  expect([event.id, event.status, event.msg]).toEqual(['01.00', 'init', 'ask for Ada'])
+})

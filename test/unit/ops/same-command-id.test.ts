@@ -47,7 +47,7 @@ describe.each(['transact', 'edit'] as const)('of calls with one command id, by %
       expect(await call(store, how)).toEqual({ duplicate: false, followed: 1 })
       return go(decide)
     })
-    expect(await call(refused, how)).toEqual({ duplicate: true, followed: 0 })
+    expect(await call(refused, how)).toEqual({ duplicate: true, followed: 1 })
     expect(await timesInJournal(store)).toBe(1)
   })
 
@@ -55,7 +55,7 @@ describe.each(['transact', 'edit'] as const)('of calls with one command id, by %
     const store = await started()
     const unanswered = intercept(store, async (_, decide, go) => {
       await go(decide)
-      expect(await call(store, how)).toEqual({ duplicate: true, followed: 0 })
+      expect(await call(store, how)).toEqual({ duplicate: true, followed: 1 })
       await run(store, 's', { op: 'complete', event: '02.00' })
       return go(decide)
     })
@@ -67,5 +67,6 @@ describe.each(['transact', 'edit'] as const)('of calls with one command id, by %
     const store = await started()
     const calls = await Promise.all(Array.from({ length: 4 }, () => call(store, how)))
     expect(calls.filter(({ duplicate }) => !duplicate)).toEqual([{ duplicate: false, followed: 1 }])
+    expect(calls.map(({ followed }) => followed)).toEqual([1, 1, 1, 1])
   })
 })

@@ -1,5 +1,6 @@
 import { unansweredDelay } from '../../backoff.ts'
 import { StoreUnreachable } from '../../errors.ts'
+import { LeaseAttempts } from '../../lease-attempts.ts'
 import type { ChangeOptions, ChangeOutcome, Decision, StreamSnapshot } from '../../store.ts'
 import type { BlobIO, BlobState } from '../blobs.ts'
 import { isBlobMissing, isCondition, isConflict, type ServiceError } from '../errors.ts'
@@ -49,6 +50,8 @@ export class ChangeAttempt {
   readonly inDoubt = new InDoubtWrites()
   /** The wait for leases held by others. */
   readonly wait: LeaseWait
+  /** Reports each attempt to get at the stream. */
+  readonly attempts: LeaseAttempts
   readonly #decide: Decide
   readonly #startedMs: number
   #unanswered = 0
@@ -59,6 +62,7 @@ export class ChangeAttempt {
     this.name = name
     this.options = options
     this.wait = new LeaseWait(context.calls, options)
+    this.attempts = new LeaseAttempts(name, options)
     this.#decide = decide
     this.#startedMs = context.calls.machine.monotonicMs()
   }

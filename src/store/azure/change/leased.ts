@@ -100,18 +100,30 @@ export class LeasedWrite implements WriteStrategy {
         mayBeHeld = answer.kind !== 'done' && unansweredAttempts > 0
         if (answer.kind === 'done') {
           const lease = new ChangeLease(leaseId, answer.value, calls.machine)
+          attempt.attempts.acquired(wait.waitedMs)
           return { kind: 'acquired', lease, etag: answer.value.etag }
         }
         if (isBlobMissing(answer.error)) return { kind: 'missing' }
         if (!isHeldByAnother(answer.error)) throw calls.fault(answer.error, name)
         contention.contentionSeen(name)
         if (answer.unansweredAttempts === 0) wait.recordTry(calls.machine.monotonicMs() - fromMs, calls.limits.leaseMs)
-        if (!(await wait.nextTry()))
-          return { kind: 'held', ...(await leases.heldBy(name, options.signal)), waitedMs: wait.waitedMs }
+        await this.#reportHeld()
+        if (await wait.nextTry()) continue
+        attempt.attempts.gaveUp(wait.waitedMs)
+        return { kind: 'held', ...(await leases.heldBy(name, options.signal)), waitedMs: wait.waitedMs }
       }
     } finally {
       if (mayBeHeld) void contention.release(name, leaseId)
     }
+  }
+
+  /** Reports who holds the lease, to those who want to know: it costs a request, whose failure does not matter. */
+  async #reportHeld(): Promise<void> {
+    const { attempts, context, name, options, wait } = this.#attempt
+    if (!attempts.isReported) return
+    const unknown = { lease: { state: 'leased' } as const, lastBy: undefined }
+    const { lease, lastBy } = await context.leases.heldBy(name, options.signal).catch(() => unknown)
+    attempts.held(wait.waitedMs, lease, lastBy)
   }
 
   /** No further Put follows. Before the outcome is returned, a read must show whether an earlier Put was applied. */

@@ -23,6 +23,8 @@ export class OptimisticWrite implements WriteStrategy {
   readonly #attempt: ChangeAttempt
   #cached: BlobState | undefined
   #conflicts = 0
+  /** Whether the last read found the lease of another: the end of that wait is reported. */
+  #wasLeased = false
 
   constructor(attempt: ChangeAttempt) {
     this.#attempt = attempt
@@ -43,7 +45,10 @@ export class OptimisticWrite implements WriteStrategy {
     this.#cached = undefined
     if (cached !== undefined) return { kind: 'cached', state: cached }
     const state = await attempt.read()
-    return state === undefined || !isLeased(state) ? { kind: 'read', state } : this.#waitForLease(state)
+    if (state !== undefined && isLeased(state)) return this.#waitForLease(state)
+    if (this.#wasLeased) attempt.attempts.acquired(attempt.wait.waitedMs)
+    this.#wasLeased = false
+    return { kind: 'read', state }
   }
 
   async permit(): Promise<PutPermit> {
@@ -79,9 +84,12 @@ export class OptimisticWrite implements WriteStrategy {
     const outcome = inDoubt.write === undefined ? undefined : attempt.resolveInDoubt(state)
     if (outcome !== undefined) return outcome
     context.contention.contentionSeen(name)
-    if (await attempt.waitAfterRead()) return 'retry'
     const { lease, summary } = state.stored
     const lastBy = summary?.lastBy
+    attempt.attempts.held(wait.waitedMs, lease, lastBy)
+    this.#wasLeased = true
+    if (await attempt.waitAfterRead()) return 'retry'
+    attempt.attempts.gaveUp(wait.waitedMs)
     return attempt.unlessInDoubt({ kind: 'held', lease, waitedMs: wait.waitedMs, ...(lastBy ? { lastBy } : {}) })
   }
 }

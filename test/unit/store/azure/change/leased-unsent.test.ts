@@ -113,7 +113,7 @@ describe.each(MODES)('a decision (%s) whose Put is not sent is discarded:', writ
     const afterWrite = vi.fn()
     const outcome = await transact(store, 's', start, { commandId: 'c', by: 'ada', write, afterWrite })
     expect(outcome).toMatchObject({ kind: 'done', result: { outcome: 'already', duplicate: true } })
-    expect(afterWrite).not.toHaveBeenCalled()
+    expect(afterWrite).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ duplicate: true }))
   })
 })
 

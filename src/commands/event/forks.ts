@@ -1,0 +1,58 @@
+import { UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { LeasectlError } from '../../stream/errors.ts'
+import type { EventSpec } from '../../stream/operations/operation.ts'
+import { decodeDocument } from '../../stream/xml/decode.ts'
+
+const HINT = "--fork A,B, --fork 'Search:key=a,Search:key=b', or --fork @FILE with a YAML list of events"
+
+/**
+ * The new threads that `--fork` describes: `NAME`, `NAME:ATTRIBUTE=VALUE:…`, or `@FILE` with a list of events as in a template.
+ *
+ * @throws UsageError if one cannot be read
+ */
+export async function readForks(given: readonly string[], runtime: Runtime): Promise<readonly EventSpec[]> {
+  const read = given.map(text => (text.startsWith('@') ? fileForks(text.slice(1), runtime) : oneFork(text)))
+  return (await Promise.all(read)).flat()
+}
+
+/** A name without a colon is the usual case, and needs no parser. */
+async function oneFork(text: string): Promise<readonly EventSpec[]> {
+  if (!text.includes(':')) return [{ name: text }]
+  return inFork(text, async () => {
+    const { eventNamed } = await import('../init/template-yaml.ts')
+    return [eventNamed(fieldsOf(text))]
+  })
+}
+
+/** `NAME:key=a:at=2026-11-20T14:00Z`: a colon that no `WORD=` follows belongs to the text before it. */
+function fieldsOf(text: string): Readonly<Record<string, string>> {
+  const [name = '', ...parts] = text.split(/:(?=[A-Za-z-]+=)/)
+  const fields: Record<string, string> = { name }
+  for (const part of parts) {
+    const at = part.indexOf('=')
+    const attribute = part.slice(0, at)
+    if (Object.hasOwn(fields, attribute)) throw new UsageError(`${attribute} occurs twice`)
+    fields[attribute] = part.slice(at + 1)
+  }
+  return fields
+}
+
+async function fileForks(path: string, runtime: Runtime): Promise<readonly EventSpec[]> {
+  return inFork(`@${path}`, async () => {
+    const bytes = await runtime.readFile(path).catch((cause: unknown) => {
+      throw new UsageError('the file cannot be read', { cause })
+    })
+    const { yamlEvents } = await import('../init/template-yaml.ts')
+    return yamlEvents(decodeDocument(bytes))
+  })
+}
+
+async function inFork<T>(text: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (cause) {
+    if (!(cause instanceof LeasectlError)) throw cause
+    throw new UsageError(`--fork ${text}: ${cause.message}`, { cause, hint: cause.hint ?? HINT })
+  }
+}
