@@ -32,6 +32,7 @@ export type {
   AdvanceOptions,
   EndOptions,
   EventEditor,
+  SignalDetails,
   StartOptions,
   StreamEditor,
   TouchOptions,
@@ -64,6 +65,7 @@ export {
   type NewStream,
   readStream,
   type StoredStream,
+  signal,
   transact,
 } from './library/streams.ts'
 export {
@@ -121,6 +123,7 @@ export type {
 export { ON_DUE, ON_FAILURE, SETTABLE } from './stream/operations/operation.ts'
 export type { StreamOutcome } from './stream/outcome.ts'
 export { OUTCOMES } from './stream/outcome.ts'
+export type { KeptSignal } from './stream/signal.ts'
 export type { Summary } from './stream/summary.ts'
 export type { UpstreamResult } from './stream/upstream-results.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'

@@ -21,6 +21,7 @@ const OPS = [
     'retry',
     'suspend',
     'resume',
+    'signal',
     'set',
   ],
   ...['ack', 'break-lease', 'settle', 'adopt', 'foreign'],

@@ -80,6 +80,7 @@ export const readOperation = oneOfOps<Operation>({
   cancel: { event: nonEmptyText, msg: storedMsg, noCompensate: flag },
   abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit, noCompensate: flag },
   retry: { event: nonEmptyText, canceled: flag },
+  signal: { name: required(requiredText), data: readDataInput, every: flag },
   ack: {},
   suspend: { stop: flag, msg: storedMsg },
   resume: {},

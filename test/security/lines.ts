@@ -23,6 +23,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ack: [['s', '-m', 'why']],
   suspend: [['s', '-m', 'why', '--stop']],
   resume: [['s']],
+  signal: [['s', 'paid', '--data', '12']],
   workers: [[], ['--events', '-o', 'json']],
   rm: [['s', '--yes']],
   export: [['s'], ['--all', '--to', 'FILES/out'], ['s', '-o', 'otlp', '--endpoint', 'http://127.0.0.1:9']],

@@ -103,7 +103,7 @@ function anOperation(): fc.Arbitrary<Step> {
         'settle',
         'break-lease',
         'cancel-all',
-        ...['suspend', 'suspend-stop', 'resume', 'resume'],
+        ...['suspend', 'suspend-stop', 'resume', 'resume', 'signal'],
       ),
       which: fc.nat(40),
       open: fc.nat(3),
@@ -173,6 +173,11 @@ export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
     case 'suspend':
     case 'suspend-stop':
       return { op: 'suspend', ...(choice.op === 'suspend-stop' ? { stop: true } : {}), ...msg }
+    case 'signal':
+      return {
+        ...{ op: 'signal', name: choice.owner, every: choice.takeOver },
+        ...(choice.result === undefined ? {} : { data: choice.result }),
+      }
     case 'resume':
     case 'settle':
     case 'break-lease':

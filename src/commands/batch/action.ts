@@ -142,7 +142,7 @@ export function pinAfter(pin: Precondition, outcome: Done | Problem): Preconditi
 
 /** The action of a command that makes one transaction in each target. */
 export function transactAction(command: TransactCommand): BatchAction {
-  const { name, thirdPerson, pastParticiple, leavesOut, isTriedFirst = false, operation, consequence } = command
+  const { name, thirdPerson, pastParticiple, leavesOut, isTriedFirst = false, operation, consequence, report } = command
   const operationOn = ({ event }: Target, options: SignedOptions) =>
     operation(event === undefined ? {} : { event }, options)
   return {
@@ -174,7 +174,8 @@ export function transactAction(command: TransactCommand): BatchAction {
       const first = await attempt(change.pin)
       const pin = isChanged(first) ? await pinOfSameBytes(change) : undefined
       const outcome = pin === undefined ? first : await attempt(pin)
-      return outcome.kind === 'done' ? outcome : outcomeProblem(stream, outcome, commandId, runtime)
+      if (outcome.kind === 'done') return { ...outcome, ...report?.(outcome.result) }
+      return outcomeProblem(stream, outcome, commandId, runtime)
     },
   }
 }

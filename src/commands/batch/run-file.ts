@@ -110,6 +110,9 @@ function headerAndTargets(
     canceled: options.reopenCanceled ?? false,
     noCompensate: options.noCompensate ?? false,
     stop: options.stop ?? false,
+    signal: orNull(options.signalName),
+    every: options.every ?? false,
+    input: options.input?.sha256 ?? null,
     rerunOf: orNull(rerunOf),
     total: plan.targets.length,
   }

@@ -99,6 +99,7 @@ export function checkOperation(name: string, operation: Operation, author: Autho
   if ('msg' in operation && operation.msg !== undefined) checkText('msg', operation.msg)
   if ('owner' in operation && operation.owner !== undefined) checkOwner(operation.owner)
   if ('claimMs' in operation) checkClaimMs(operation.claimMs)
+  if (operation.op === 'signal') checkSignal(operation.name)
   checkSpecs(operation)
   checkOperationData(operation)
 }
@@ -106,6 +107,11 @@ export function checkOperation(name: string, operation: Operation, author: Autho
 function checkOwner(owner: string): void {
   if (owner === '') throw new InvalidValue('an owner must not be empty')
   checkText('owner', owner)
+}
+
+function checkSignal(name: string): void {
+  if (name === '') throw new InvalidValue('a signal needs a name')
+  checkText('signal', name)
 }
 
 /** Maximum duration of a claim, ms. */

@@ -15,6 +15,7 @@ import { fail, noAttemptsText, skip } from './fail.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
 import { retry } from './retry.ts'
 import { settle } from './settle.ts'
+import { signal } from './signal.ts'
 import { resume, suspend } from './suspension.ts'
 import {
   checkSize,
@@ -138,7 +139,7 @@ function attemptsOf({ journal, prefix }: StreamDocument, event: StreamEvent): nu
 }
 
 /** Operations that are refused when the document would become too large. Operations that end events stay possible. */
-const GROWING: ReadonlySet<Operation['op']> = new Set(['init', 'advance', 'retry', 'set'])
+const GROWING: ReadonlySet<Operation['op']> = new Set(['init', 'advance', 'retry', 'set', 'signal'])
 
 function commit(draft: Draft, verdict: Accepted, command: Command): Applied {
   const { op } = command.operation
@@ -259,6 +260,7 @@ function dispatch(draft: Draft, operation: Operation, by: string): DispatchResul
   if (operation.op === 'ack') return verdictOf(acknowledge(draft), '')
   if (operation.op === 'suspend') return verdictOf(suspend(draft, operation, by), '')
   if (operation.op === 'resume') return verdictOf(resume(draft), '')
+  if (operation.op === 'signal') return verdictOf(signal(draft, operation, by), '')
   if (operation.op === 'init') return verdictOf(init(draft, operation), ROOT_ID)
   const target = operation.event ?? draft.stream.root?.id ?? ''
   const position = draft.stream.positionOf(target)

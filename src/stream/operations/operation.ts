@@ -149,6 +149,15 @@ export type Operation =
     } & Compensation)
   /** Without an event: all failed leaves that can be retried; with `canceled` also those that were canceled on request. */
   | { readonly op: 'retry'; readonly event?: string; readonly canceled?: boolean }
+  /** A fact from outside. The events that wait for it go on; it is kept for the first event to come that does. */
+  | {
+      readonly op: 'signal'
+      readonly name: string
+      /** The input of the event that takes it. */
+      readonly data?: EventData
+      /** For every event that waits for it, instead of the one with the lowest id. */
+      readonly every?: boolean
+    }
   /** Acknowledges the failures so far: listings and checks leave them out until the next one. */
   | { readonly op: 'ack' }
   /** The stream begins nothing until `resume`; with `stop` all claimed events are handed back. `msg`: why. */
@@ -257,6 +266,7 @@ export type RefusalCode =
   | 'join-waiting'
   | 'waiting'
   | 'bad-gate'
+  | 'signals-full'
   | 'not-started'
   | 'stream-full'
   | 'exists'

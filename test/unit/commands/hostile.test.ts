@@ -145,6 +145,8 @@ const LINES: readonly (readonly string[])[] = [
       ['suspend', 's', '-m', 'why', '--stop'],
       ['suspend', 's', '-m', XML_HOSTILE, '-o', 'json'],
       ['suspend', 's', '-m', 'why', '-o', 'ndjson'],
+      ['signal', 's', XML_HOSTILE, '--data', XML_HOSTILE],
+      ['signal', 's', 'paid', '-o', 'json'],
       ['resume', 's'],
       ['resume', 's', '-o', 'json'],
       ['resume', 's', '-o', 'ndjson'],
