@@ -52,6 +52,7 @@ export {
   type TakeLeaseOptions,
 } from './library/lease.ts'
 export type { EventReader, StreamReader } from './library/reader.ts'
+export { type AppendOptions, append } from './library/session.ts'
 export type { SignalOption } from './library/signal.ts'
 export type { AttributeChanges, EventInput, NewEvent, Successors } from './library/specs.ts'
 export type { OpenedStore } from './library/streams.ts'

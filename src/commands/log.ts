@@ -22,6 +22,7 @@ const OPS = [
     'suspend',
     'resume',
     'signal',
+    'append',
     'set',
   ],
   ...['ack', 'break-lease', 'settle', 'adopt', 'foreign'],

@@ -34,7 +34,7 @@ export function transactionLines(tx: Transaction, options: TransactionTextOption
 }
 
 /** Their change of the root is a mark: it says no more than the operation. */
-const MARKING: ReadonlySet<string> = new Set(['ack', 'suspend', 'resume', 'signal'])
+const MARKING: ReadonlySet<string> = new Set(['ack', 'suspend', 'resume', 'signal', 'append'])
 
 /** The changes with that of the target first. */
 export function orderedChanges(tx: Transaction): JournalChange[] {

@@ -294,13 +294,19 @@ export async function signal(
   options: ChangeStreamOptions & SignalDetails,
 ): Promise<TransactOutcome> {
   checkTarget(store, name)
-  const { data, every, ...change } = isObject(options) ? options : {}
+  const { data, every, ...change } = objectOrEmpty<ChangeStreamOptions & SignalDetails>(options)
   const details = readDetails({ ...defined({ data, every }) }, 'options')
   const operation = { op: 'signal', name: requiredText(signalName, 'signalName'), ...details } as const
   return transactAs(store, name, operation, withCommandId(change as ChangeStreamOptions))
 }
 
-function withCommandId(options: ChangeStreamOptions): TransactOptions {
+/** What is not an object is refused where its fields are read. */
+export function objectOrEmpty<Options extends object>(given: Options): Partial<Options> {
+  return isObject(given) ? given : {}
+}
+
+/** The options with a command id: a new one unless given. */
+export function withCommandId(options: ChangeStreamOptions): TransactOptions {
   return { commandId: randomUUID(), ...readChange(options, 'options') }
 }
 

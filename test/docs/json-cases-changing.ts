@@ -44,6 +44,8 @@ const CHANGES: readonly Case[] = [
   line('change', 'suspend a -m why -o json', { ...TWO, before: ['suspend a -m first'] }),
   line('change', 'resume a -o json', { ...TWO, before: ['suspend a -m why'] }),
   line(undefined, 'resume a -o json', { ...TWO, exit: 5 }),
+  line('change', 'event append session --name Move --command-id m1 --create -o json'),
+  line(undefined, 'event append a --name Move --command-id m1 -o json', { ...TWO, exit: 5 }),
   line('change', 'signal a paid --data 12 -o json', TWO),
   line('change', 'signal w approve -o json', {
     before: ['init w --steps A,B', 'event advance w 01.00 --next C --wait-for approve'],

@@ -103,7 +103,7 @@ function anOperation(): fc.Arbitrary<Step> {
         'settle',
         'break-lease',
         'cancel-all',
-        ...['suspend', 'suspend-stop', 'resume', 'resume', 'signal'],
+        ...['suspend', 'suspend-stop', 'resume', 'resume', 'signal', 'append'],
       ),
       which: fc.nat(40),
       open: fc.nat(3),
@@ -173,6 +173,8 @@ export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
     case 'suspend':
     case 'suspend-stop':
       return { op: 'suspend', ...(choice.op === 'suspend-stop' ? { stop: true } : {}), ...msg }
+    case 'append':
+      return { op: 'append', step: choice.specs[0] ?? { name: 'Next' }, last: choice.takeOver }
     case 'signal':
       return {
         ...{ op: 'signal', name: choice.owner, every: choice.takeOver },

@@ -1,6 +1,6 @@
 import { visibleText } from '../../util/visible-text.ts'
 import { jsonTimeOf, orNull } from '../json.ts'
-import { dataJsonOrNull } from './data.ts'
+import { dataJsonOrNull, sizeOf } from './data.ts'
 import { agoText, type HeaderOptions } from './header.ts'
 import { type ShownStream, timeOf } from './view.ts'
 
@@ -10,7 +10,7 @@ export function signalLines(shown: ShownStream, options: HeaderOptions): string[
   if (signals.length === 0) return []
   const lines = signals.map(({ name, at, by, data }) => {
     const who = by === '' ? '' : `, by ${visibleText(by)}`
-    const what = data === undefined ? '' : `, ${visibleText(data.type)}, ${data.size} bytes`
+    const what = data === undefined ? '' : `, ${visibleText(data.type)}, ${sizeOf(data)}`
     return `  ${visibleText(name)}${agoText(shown, timeOf(shown, at), options)}${who}${what}`
   })
   return ['', 'Signals kept for events to come', ...lines]

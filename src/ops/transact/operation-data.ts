@@ -32,6 +32,8 @@ function specsIn(operation: Operation): EventSpec[] {
       return [operation.next, ...operation.forks, ...(operation.steps ?? []), operation.join].filter(
         spec => spec !== undefined,
       )
+    case 'append':
+      return [operation.step]
     default:
       return []
   }
@@ -61,6 +63,8 @@ export function operationWithoutBytes(operation: Operation): Operation {
     case 'complete':
     case 'fail':
       return { ...operation, ...strippedResult(operation) }
+    case 'append':
+      return { ...operation, step: stripped(operation.step) }
     case 'signal':
       return { ...operation, ...(operation.data && { data: withoutBytes(operation.data) }) }
     default:

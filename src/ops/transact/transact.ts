@@ -131,6 +131,8 @@ function checkSpecs(operation: Operation): void {
     if (next === undefined && forks.length === 0 && steps.length === 0)
       throw new InvalidValue('advance adds at least one successor: a next step, a fork or a plan')
     for (const spec of [...present(next), ...forks, ...steps, ...present(join)]) checkSpec(spec)
+  } else if (operation.op === 'append') {
+    checkSpec(operation.step)
   } else if (operation.op === 'set') {
     checkTexts(operation.attributes, SETTABLE)
   }

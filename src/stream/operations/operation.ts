@@ -96,6 +96,8 @@ export type Operation =
       readonly hold: boolean
       /** Default `continue`. */
       readonly onFailure?: OnFailure
+      /** A session, to which steps are appended. */
+      readonly session?: boolean
       /** A fresh UUID that identifies this incarnation of the stream. */
       readonly born: string
     }
@@ -158,6 +160,8 @@ export type Operation =
       /** For every event that waits for it, instead of the one with the lowest id. */
       readonly every?: boolean
     }
+  /** Adds a step to a session, behind the last one that was appended. `last`: no more follow. */
+  | { readonly op: 'append'; readonly step: EventSpec; readonly last?: boolean }
   /** Acknowledges the failures so far: listings and checks leave them out until the next one. */
   | { readonly op: 'ack' }
   /** The stream begins nothing until `resume`; with `stop` all claimed events are handed back. `msg`: why. */
@@ -267,6 +271,8 @@ export type RefusalCode =
   | 'waiting'
   | 'bad-gate'
   | 'signals-full'
+  | 'no-session'
+  | 'session-ended'
   | 'not-started'
   | 'stream-full'
   | 'exists'

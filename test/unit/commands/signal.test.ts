@@ -36,7 +36,7 @@ describe('signal', () => {
     const ran = await cli(world, ['signal', 's', 'picked up', '--by', 'ana', '--data', 'x'])
     expect(ran.stdout).toContain('signaled: kept until an event waits for it')
     expect((await cli(world, ['show', 's'])).stdout).toMatch(
-      /Signals kept for events to come\n {2}picked up, .* by ana, text\/plain, 1 bytes/,
+      /Signals kept for events to come\n {2}picked up, .* by ana, text\/plain, 1 B/,
     )
     expect(json((await cli(world, ['show', 's', '-o', 'json'])).stdout)).toMatchObject({
       signals: [{ name: 'picked up', by: 'ana', data: { text: 'x' } }],

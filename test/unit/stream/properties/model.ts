@@ -60,6 +60,8 @@ export class Model {
     )
       return DONE
     if (operation.op === 'init') return this.#init(operation)
+    if (operation.op === 'append')
+      return this.#signal().kind === 'changed' ? refused('no-session') : refused('already-final')
     if (operation.op === 'signal') return this.#signal()
     if (operation.op === 'suspend') return this.#suspend(operation)
     if (operation.op === 'resume') return this.#resume()
