@@ -32,6 +32,7 @@ export type {
   AdvanceOptions,
   EndOptions,
   EventEditor,
+  SignalDetails,
   StartOptions,
   StreamEditor,
   TouchOptions,
@@ -51,6 +52,7 @@ export {
   type TakeLeaseOptions,
 } from './library/lease.ts'
 export type { EventReader, StreamReader } from './library/reader.ts'
+export { type AppendOptions, append } from './library/session.ts'
 export type { SignalOption } from './library/signal.ts'
 export type { AttributeChanges, EventInput, NewEvent, Successors } from './library/specs.ts'
 export type { OpenedStore } from './library/streams.ts'
@@ -64,6 +66,7 @@ export {
   type NewStream,
   readStream,
   type StoredStream,
+  signal,
   transact,
 } from './library/streams.ts'
 export {
@@ -122,6 +125,7 @@ export type {
 export { ON_DUE, ON_FAILURE, SETTABLE } from './stream/operations/operation.ts'
 export type { StreamOutcome } from './stream/outcome.ts'
 export { OUTCOMES } from './stream/outcome.ts'
+export type { KeptSignal } from './stream/signal.ts'
 export type { Summary } from './stream/summary.ts'
 export type { Suspension } from './stream/suspension.ts'
 export type { UpstreamResult } from './stream/upstream-results.ts'

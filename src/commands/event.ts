@@ -8,6 +8,7 @@ import { eventId, names, requiredText, storedDuration, storedText, streamName } 
 import { type Operation, SETTABLE, type SettableAttributes } from '../stream/operations/operation.ts'
 import { stepSequence } from '../stream/operations/plan.ts'
 import { defined } from '../util/defined.ts'
+import { registerAppend } from './event/append.ts'
 import type { EventDataOptions } from './event/data.ts'
 import { attempts, type FailureFlags, failureFlags, failureOf, pauses } from './event/failure-flags.ts'
 import {
@@ -35,7 +36,8 @@ import {
 export function register(parent: Command, runtime: Runtime): void {
   const group = parent.command('event').usage('COMMAND STREAM ID')
   describeGroup(group, runtime, {
-    summary: 'run worker operations on an event: start, touch, release, advance, complete, fail, skip, set, data',
+    summary:
+      'run worker operations on an event: start, touch, release, advance, append, complete, fail, skip, set, data',
     description:
       'Run worker operations on an event, for scripts. Every command but data writes: it takes the lease for one change.',
     examples: [
@@ -50,6 +52,7 @@ export function register(parent: Command, runtime: Runtime): void {
     registerTouch,
     registerRelease,
     registerAdvance,
+    registerAppend,
     registerComplete,
     registerFail,
     registerSkip,

@@ -21,6 +21,8 @@ const OPS = [
     'retry',
     'suspend',
     'resume',
+    'signal',
+    'append',
     'set',
   ],
   ...['ack', 'break-lease', 'settle', 'adopt', 'foreign'],

@@ -26,6 +26,7 @@ import * as retry from './retry.ts'
 import * as rm from './rm.ts'
 import * as runs from './runs.ts'
 import * as show from './show.ts'
+import * as signal from './signal.ts'
 import * as stats from './stats.ts'
 import * as suspend from './suspend.ts'
 import * as tail from './tail.ts'
@@ -56,8 +57,8 @@ const GROUPS: readonly Group[] = [
   },
   {
     title: 'Modify:',
-    names: ['init', 'cancel', 'abort', 'retry', 'suspend', 'resume', 'ack', 'rm', 'import'],
-    commands: [init, cancel, abort, retry, suspend, resume, ack, rm, importStreams],
+    names: ['init', 'cancel', 'abort', 'retry', 'suspend', 'resume', 'signal', 'ack', 'rm', 'import'],
+    commands: [init, cancel, abort, retry, suspend, resume, signal, ack, rm, importStreams],
   },
   { title: 'Monitor:', names: ['top', 'watchdog'], commands: [top, watchdog] },
   {

@@ -1,6 +1,7 @@
 import type { LogEntry } from '../ops/log.ts'
 import { CLAIM } from '../stream/journal/history.ts'
 import type { JournalChange, Transaction } from '../stream/journal/journal.ts'
+import { signalOf } from '../stream/signal.ts'
 import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTimeOf, orNull } from './json.ts'
 import { statusWord, styleOf } from './stream/view.ts'
@@ -22,8 +23,10 @@ export function transactionLines(tx: Transaction, options: TransactionTextOption
   const paint = options.paint ?? noPaint
   const version = options.provisional ? 'v?' : `v${tx.version}`
   const [first, ...others] = orderedChanges(tx)
+  const name = signalOf(tx)
   const head = `${timeField(tx.at, options)}  ${version.padEnd(4)}  ${visibleText(tx.op).padEnd(8)}`
-  const what = first === undefined ? visibleText(tx.on) : changeText(first, tx, paint)
+  const target = first === undefined ? visibleText(tx.on) : changeText(first, tx, paint)
+  const what = [name === undefined ? '' : visibleText(name), target].filter(part => part !== '').join('  ')
   const tail = [visibleText(tx.by), tx.why === '' ? '' : `"${visibleText(tx.why)}"`, notes(tx, options)]
   const line = [paint('dim', head), what, ...tail].filter(part => part !== '').join('  ')
   const indent = ' '.repeat(widthOf(head) + 2)
@@ -31,7 +34,7 @@ export function transactionLines(tx: Transaction, options: TransactionTextOption
 }
 
 /** Their change of the root is a mark: it says no more than the operation. */
-const MARKING: ReadonlySet<string> = new Set(['ack', 'suspend', 'resume'])
+const MARKING: ReadonlySet<string> = new Set(['ack', 'suspend', 'resume', 'signal', 'append'])
 
 /** The changes with that of the target first. */
 export function orderedChanges(tx: Transaction): JournalChange[] {
@@ -113,6 +116,7 @@ export function transactionJson(stream: string, tx: Transaction, provisional: bo
     by: orNull(tx.by),
     op: tx.op,
     on: orNull(tx.on),
+    signal: signalOf(tx) ?? null,
     commandId: orNull(tx.commandId),
     why: orNull(tx.why),
     changes: tx.changes.map(({ event, from, to, how, owner, attempt, attr }) => ({
@@ -192,10 +196,11 @@ function whoText({ by, op }: Tx): string {
 }
 
 /** `cancel 01.00 SearchStart (3 more)`; without a target, the one changed event or the number of them. */
-function whatText({ op, on, changes: all, other }: Tx, eventName: string): string {
+function whatText(tx: Tx, eventName: string): string {
+  const { op, on, changes: all, other } = tx
   const changes = MARKING.has(op) ? all.filter(({ attr }) => attr === undefined) : all
   const [only] = changes
-  const parts = [op]
+  const parts = [op, ...(signalOf(tx) === undefined ? [] : [signalOf(tx) ?? ''])]
   if (on !== '') {
     const more = changes.filter(({ event }) => event !== on).length
     const attributes = changes.find(({ event, attr }) => event === on && attr !== undefined)?.attr ?? ''

@@ -3,7 +3,7 @@ import type { Editing } from '../ops/transact/edit.ts'
 import type { EventData } from '../stream/data.ts'
 import type { Claimant, Operation } from '../stream/operations/operation.ts'
 import { flag, objectOf, required, requiredText } from '../stream/values.ts'
-import { type ResultOption, readDataInput } from './data.ts'
+import { type DataInput, type ResultOption, readDataInput } from './data.ts'
 import { CLAIMANT, claimMs, readClaimant, readMsg, storedMsg } from './operations.ts'
 import { EventReader, type EventSource, StreamReader } from './reader.ts'
 import {
@@ -45,6 +45,14 @@ export interface AdvanceOptions extends Successors, Claimant, ResultOption {
   readonly more?: boolean
 }
 
+/** What comes with a signal. */
+export interface SignalDetails {
+  /** The input of the event that takes it, up to 16 MiB. */
+  readonly data?: DataInput
+  /** For every event that waits for it, instead of the one with the lowest id. */
+  readonly every?: boolean
+}
+
 const CLAIM_MS = 60_000
 
 const readStart = objectOf<StartOptions>({ owner: required(requiredText), claimMs, takeOver: flag })
@@ -52,6 +60,10 @@ const readTouch = objectOf<TouchOptions>({ ...CLAIMANT, claimMs, msg: storedMsg 
 type AdvanceSpec = Omit<AdvanceOptions, keyof SuccessorSpecs | 'result'> & Partial<SuccessorSpecs> & ResultSpec
 
 const readAdvance = objectOf<AdvanceSpec>({ ...SUCCESSORS, ...CLAIMANT, more: flag, result: readDataInput })
+export const readDetails = objectOf<Pick<Extract<Operation, { op: 'signal' }>, 'data' | 'every'>>({
+  data: readDataInput,
+  every: flag,
+})
 const readEnd = objectOf<Claimant & ResultSpec>({ ...CLAIMANT, result: readDataInput })
 
 /**
@@ -176,6 +188,16 @@ export class StreamEditor extends StreamReader<EventEditor> {
    */
   retry({ canceled = false }: { readonly canceled?: boolean } = {}): this {
     return this.#step({ op: 'retry', ...(canceled ? { canceled } : {}) })
+  }
+
+  /**
+   * Signals a fact from outside: the event with the lowest id that waits for it goes on, with the data as its input. If
+   * none does, it is kept for the first that will.
+   *
+   * @param options - `data`: the input of the event; `every`: for all events that wait for it
+   */
+  signal(name: string, options: SignalDetails = {}): this {
+    return this.#step({ op: 'signal', name: requiredText(name, 'name'), ...readDetails(options, 'options') })
   }
 
   /** Acknowledges the failures so far: listings and checks leave the stream out until the next one. */

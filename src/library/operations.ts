@@ -53,6 +53,7 @@ export const readOperation = oneOfOps<Operation>({
     steps: listOf(readStep),
     hold: required(flag),
     onFailure: word(ON_FAILURE),
+    session: flag,
     born: required(uuid),
   },
   start: {
@@ -80,6 +81,8 @@ export const readOperation = oneOfOps<Operation>({
   cancel: { event: nonEmptyText, msg: storedMsg, noCompensate: flag },
   abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit, noCompensate: flag },
   retry: { event: nonEmptyText, canceled: flag },
+  signal: { name: required(requiredText), data: readDataInput, every: flag },
+  append: { step: required(readEvent), last: flag },
   ack: {},
   suspend: { stop: flag, msg: storedMsg },
   resume: {},

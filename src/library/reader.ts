@@ -12,6 +12,7 @@ import {
 } from '../stream/event.ts'
 import { type OpenEvents, openEvents, openWork } from '../stream/event-stream.ts'
 import { type WaitsFor, waitsFor } from '../stream/gate.ts'
+import type { KeptSignal } from '../stream/signal.ts'
 import { type Suspension, suspensionOf } from '../stream/suspension.ts'
 import { claimEndMs, claimRuns, dueMs } from '../stream/time/deadlines.ts'
 import type { UpstreamResult } from '../stream/upstream-results.ts'
@@ -244,6 +245,10 @@ export class StreamReader<Event extends EventReader = EventReader> {
   /** Since when, by whom and why the open stream is suspended; `undefined` if it is not. */
   get suspension(): Suspension | undefined {
     return suspensionOf(this.#view.stream)
+  }
+  /** Signals that came before an event waited for them, oldest first. */
+  get signals(): readonly KeptSignal[] {
+    return this.#view.document.signals
   }
   /** Whether the root completed although an event below it was aborted or canceled. */
   get hasErrors(): boolean {

@@ -16,11 +16,12 @@ import {
 import {
   callback,
   flag,
+  isObject,
   milliseconds,
   objectOf,
+  signal as readAbortSignal,
   required,
   requiredText,
-  signal,
   storedText,
   text,
   uuid,
@@ -28,8 +29,9 @@ import {
   word,
 } from '../stream/values.ts'
 import type { SelectedValue } from '../stream/xpath/xpath.ts'
+import { defined } from '../util/defined.ts'
 import { checkReadable, checkTarget, commandId, reason, waitMs, write } from './checks.ts'
-import { StreamEditor } from './editor.ts'
+import { readDetails, type SignalDetails, StreamEditor } from './editor.ts'
 import { StreamNotFound } from './errors.ts'
 import { readOperation } from './operations.ts'
 import { EventReader, StreamReader } from './reader.ts'
@@ -159,8 +161,8 @@ const readChange = objectOf<ChangeStreamOptions>({
   afterWrite: callback,
   onLeaseAttempt: callback,
   purpose: storedText(),
-  stopWaiting: signal,
-  signal,
+  stopWaiting: readAbortSignal,
+  signal: readAbortSignal,
   ifVersion: whole(0),
   ifBorn: text,
   ifSum: text,
@@ -266,7 +268,38 @@ export async function transact(
   return transactAs(store, name, readOperation(operation, 'operation'), withCommandId(options))
 }
 
-function withCommandId(options: ChangeStreamOptions): TransactOptions {
+/**
+ * Signals a stream that something happened outside: approved, paid, picked up. The event with the lowest id that waits for
+ * the signal (`signal` of its specification) goes on, with `data` as its input. If none waits yet, the stream keeps it for
+ * the first that will, at most 100 of them. With the same `commandId` it is given once.
+ *
+ * ```ts
+ * await signal(store, 'orders/4711', 'paid', { by: 'bank', commandId: 'payment-31', data: '{"amount":12}' })
+ * ```
+ *
+ * @returns as `transact`; `refused` with `already-final` or `signals-full`
+ * @throws as `transact`
+ */
+export async function signal(
+  store: StreamStore,
+  name: string,
+  signalName: string,
+  options: ChangeStreamOptions & SignalDetails,
+): Promise<TransactOutcome> {
+  checkTarget(store, name)
+  const { data, every, ...change } = objectOrEmpty<ChangeStreamOptions & SignalDetails>(options)
+  const details = readDetails({ ...defined({ data, every }) }, 'options')
+  const operation = { op: 'signal', name: requiredText(signalName, 'signalName'), ...details } as const
+  return transactAs(store, name, operation, withCommandId(change as ChangeStreamOptions))
+}
+
+/** What is not an object is refused where its fields are read. */
+export function objectOrEmpty<Options extends object>(given: Options): Partial<Options> {
+  return isObject(given) ? given : {}
+}
+
+/** The options with a command id: a new one unless given. */
+export function withCommandId(options: ChangeStreamOptions): TransactOptions {
   return { commandId: randomUUID(), ...readChange(options, 'options') }
 }
 
@@ -287,7 +320,7 @@ const readFollow = objectOf<FollowOptions>({
   fromVersion: whole(0),
   born: text,
   intervalMs: milliseconds(0, LONGEST_PAUSE_MS),
-  signal,
+  signal: readAbortSignal,
 })
 
 /**
@@ -313,7 +346,7 @@ const readQuery = objectOf<ListQuery>({
   limit: whole(0),
   reserved: flag,
   skip: callback,
-  signal,
+  signal: readAbortSignal,
 })
 
 /** The store with `Symbol.asyncDispose` for `await using`, and with validation of listing queries. */

@@ -50,19 +50,23 @@ export function dataName(life: StreamLife, { sha256 }: Pick<EventData, 'sha256'>
   return `${lifeDataPrefix(life)}${sha256}`
 }
 
-/** Data of an event that is kept beside its document. */
+/** Data of an event, or of a kept signal, that is kept beside its document. */
 export interface DataBeside {
+  /** `''` for the data of a kept signal: it is the input of an event to come. */
   readonly event: string
   readonly kind: DataKind
   readonly data: EventData
 }
 
-/** The data that a document keeps beside it, in the order of its events. */
-export function dataBeside({ events }: Pick<StreamDocument, 'events'>): DataBeside[] {
+/** The data that a document keeps beside it: that of its events in their order, then that of kept signals. */
+export function dataBeside({ events, signals }: Pick<StreamDocument, 'events' | 'signals'>): DataBeside[] {
   const found: DataBeside[] = []
   for (const { id, input, result } of events) {
     if (input !== undefined && isBeside(input)) found.push({ event: id, kind: 'input', data: input })
     if (result !== undefined && isBeside(result)) found.push({ event: id, kind: 'result', data: result })
+  }
+  for (const { data } of signals) {
+    if (data !== undefined && isBeside(data)) found.push({ event: '', kind: 'input', data })
   }
   return found
 }

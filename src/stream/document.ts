@@ -1,4 +1,5 @@
 import type { ForeignAttribute, StreamEvent } from './event.ts'
+import type { KeptSignal } from './signal.ts'
 
 /** A parsed stream: its events and the XML around them. Immutable: a change makes a new document. */
 export interface StreamDocument {
@@ -24,7 +25,9 @@ export interface StreamDocument {
   readonly epilog: string
   /** Events in document order. The first one is the root. */
   readonly events: readonly StreamEvent[]
-  /** Raw XML after the last event, the journal excluded. */
+  /** Signals that came before an event waited for them, oldest first. */
+  readonly signals: readonly KeptSignal[]
+  /** Raw XML after the last event, signals and journal excluded. */
   readonly tail: string
   /** Raw content of the journal element, without the element's own tags; `''` when there is no journal. */
   readonly journal: string
@@ -43,6 +46,7 @@ export const EMPTY_DOCUMENT: StreamDocument = Object.freeze({
   prolog: '',
   epilog: '',
   events: [],
+  signals: [],
   tail: '',
   journal: '',
 })

@@ -61,6 +61,8 @@ export const LC_ATTRIBUTES = [
   'superseded',
   'skipped',
   'onFailure',
+  'session',
+  'appended',
   'ending',
   'outcome',
   'failed',

@@ -49,6 +49,13 @@ const CHANGES: readonly Case[] = [
   line('change', 'suspend a -m why -o json', { ...TWO, before: ['suspend a -m first'] }),
   line('change', 'resume a -o json', { ...TWO, before: ['suspend a -m why'] }),
   line(undefined, 'resume a -o json', { ...TWO, exit: 5 }),
+  line('change', 'event append session --name Move --command-id m1 --create -o json'),
+  line(undefined, 'event append a --name Move --command-id m1 -o json', { ...TWO, exit: 5 }),
+  line('change', 'signal a paid --data 12 -o json', TWO),
+  line('change', 'signal w approve -o json', {
+    before: ['init w --steps A,B', 'event advance w 01.00 --next C --wait-for approve'],
+  }),
+  line(undefined, 'signal a paid -o json', { ...TWO, before: ['cancel a'], exit: 5 }),
   line('change', 'retry j -o json', { world: given.joined }),
   line('change', 'retry a -e 01.00 -o json', { ...TWO, before: ['event fail a 01.00'] }),
   line('change', 'rm a --yes --force -m why -o json', TWO),
@@ -63,6 +70,7 @@ const BATCHES: readonly Case[] = [
   ...both('batch', 'change', 'ack --all --yes --lease-wait 0s -m known', { ...MIXED, exit: 7 }),
   ...both('batch', 'change', 'suspend --all --yes --lease-wait 0s -m why', { ...MIXED, exit: 7 }),
   ...both('batch', 'change', 'resume a b --yes', { ...TWO, before: ['suspend a -m x', 'suspend b -m x'] }),
+  ...both('batch', 'change', 'signal --all paid --yes --lease-wait 0s', { ...MIXED, exit: 7 }),
   ...both('batch', 'change', 'rm --all --yes --lease-wait 0s', { ...MIXED, exit: 7 }),
   ...both('batch', 'change', 'cancel a -e 01.00 -e 02.00 --yes', TWO),
   ...both('batch', 'change', 'cancel a b --yes', { ...TWO, store: stores.overtaken, exit: 7 }),
@@ -72,8 +80,8 @@ const BATCHES: readonly Case[] = [
     exit: 7,
   }),
   ...both('batch', 'change', 'cancel --match nothing/** --yes', TWO),
-  ...['cancel', 'abort', 'retry', 'ack -m known', 'suspend -m why', 'resume', 'rm'].flatMap(verb =>
-    both('preview', 'preview-item', `${verb} --all --dry-run`),
+  ...['cancel', 'abort', 'retry', 'ack -m known', 'suspend -m why', 'resume', 'signal', 'rm'].flatMap(verb =>
+    both('preview', 'preview-item', `${verb} --all --dry-run${verb === 'signal' ? ' paid' : ''}`),
   ),
   ...both('preview', 'preview-item', 'cancel open odd -e 01.00 --dry-run'),
   ...both('preview', 'preview-item', 'cancel --match nothing --dry-run'),

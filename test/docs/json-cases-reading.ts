@@ -62,6 +62,8 @@ const STREAMS: readonly Case[] = [
   line('event-content', 'show a --data 01.00 -o json', { ...TWO, before: ['event complete a 01.00 --result found'] }),
   line(undefined, 'event data open 00 --input -o json', { exit: 3 }),
   line('show', 'show open -o json', { before: ['suspend open -m known'] }),
+  line('show', 'show open -o json', { before: ['signal open paid --data 12'] }),
+  ...both('log', 'transaction', 'log open', { before: ['signal open paid'] }),
   ...both('ls', 'ls-item', 'ls --suspended', { before: ['suspend open -m known'] }),
   line('show-list', 'show open failed -o json'),
   line('show-list', 'show open bad -o json', { exit: 12 }),

@@ -24,6 +24,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   suspend: [['s', '-m', 'why', '--stop']],
   resume: [['s']],
   events: [[], ['--due', '-o', 'json']],
+  signal: [['s', 'paid', '--data', '12']],
   workers: [[], ['--events', '-o', 'json']],
   rm: [['s', '--yes']],
   export: [['s'], ['--all', '--to', 'FILES/out'], ['s', '-o', 'otlp', '--endpoint', 'http://127.0.0.1:9']],

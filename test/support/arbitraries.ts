@@ -160,7 +160,7 @@ function anOperation(
         'settle',
         'break-lease',
         'cancel-all',
-        ...['suspend', 'suspend-stop', 'resume', 'resume'],
+        ...['suspend', 'suspend-stop', 'resume', 'resume', 'signal', 'append'],
         ...more,
       ),
       which: fc.nat(40),
@@ -243,6 +243,13 @@ export function briefOf(choice: Choice, events: readonly StreamEvent[]): Brief {
       return { op: 'skip', event, ...msg }
     case 'release-later':
       return { op: 'release', event, delay: '00:00:30', ...claimant }
+    case 'append':
+      return { op: 'append', step: choice.specs[0] ?? { name: 'Next' }, last: choice.takeOver }
+    case 'signal':
+      return {
+        ...{ op: 'signal', name: choice.owner, every: choice.takeOver },
+        ...(choice.result === undefined ? {} : { data: choice.result }),
+      }
     case 'resume':
     case 'settle':
     case 'break-lease':

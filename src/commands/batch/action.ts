@@ -151,6 +151,7 @@ export function transactAction(command: TransactCommand): BatchAction {
     pinsLifeOnly = false,
     operation,
     consequence,
+    report,
   } = command
   const operationOn = ({ event }: Target, options: SignedOptions) =>
     operation(event === undefined ? {} : { event }, options)
@@ -183,7 +184,8 @@ export function transactAction(command: TransactCommand): BatchAction {
       const first = await attempt(pinsLifeOnly ? lifeOf(change.pin) : change.pin)
       const pin = isChanged(first) ? await pinOfSameBytes(change) : undefined
       const outcome = pin === undefined ? first : await attempt(pin)
-      return outcome.kind === 'done' ? outcome : outcomeProblem(stream, outcome, commandId, runtime)
+      if (outcome.kind === 'done') return { ...outcome, ...report?.(outcome.result) }
+      return outcomeProblem(stream, outcome, commandId, runtime)
     },
   }
 }

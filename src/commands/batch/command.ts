@@ -11,7 +11,7 @@ import { type BatchCommandOptions, OUTCOME_WORDS, type TransactCommand } from '.
 export const RUN_FILES =
   'A batch leaves a run file in $XDG_STATE_HOME/leasectl/runs (default ~/.local/state); runs ls lists them.'
 
-const EFFECT = `Writes: takes the lease of each stream for one change. ${RUN_FILES}`
+export const EFFECT = `Writes: takes the lease of each stream for one change. ${RUN_FILES}`
 
 /** Registers a command that makes one transaction in each target. */
 export function registerTransactCommand(

@@ -2,6 +2,7 @@ import type { Description } from '../../cli/command.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import type { LeaseView } from '../../store/store.ts'
+import type { EventData } from '../../stream/data.ts'
 import type { ChangeResult, Operation } from '../../stream/operations/operation.ts'
 
 /** Arguments and flags of the batch commands. */
@@ -26,6 +27,12 @@ export interface BatchCommandOptions extends GlobalOptions, ChangeFlags, Selecti
   readonly noCompensate?: boolean
   /** `suspend`: also hands back what is claimed. */
   readonly stop?: boolean
+  /** `signal`: its name. */
+  readonly signalName?: string
+  /** `signal`: for every event that waits for it. */
+  readonly every?: boolean
+  /** `signal`: the input of the event that takes it. */
+  readonly input?: EventData
   /** `rm`: also open streams. */
   readonly force?: boolean
   /** `lease break`: seconds until the lease ends. */
@@ -64,6 +71,8 @@ export interface TransactCommand extends Omit<Description, 'kind' | 'formats' | 
   readonly whyReason?: string
   /** What the change did to other events, for the outcome of a batch. */
   readonly consequence?: (result: ChangeResult) => string | undefined
+  /** The words for an outcome in place of `pastParticiple`, and its further fields in JSON. */
+  readonly report?: (result: ChangeResult) => { readonly words?: string; readonly fields?: object }
   /** The operation on one event or, without one, on the stream as a whole. */
   readonly operation: (event: { readonly event?: string }, options: BatchCommandOptions) => Operation
 }

@@ -7,6 +7,7 @@ import { counted } from '../../formats/terminal/numbers.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isReservedName } from '../../store/names.ts'
+import type { EventData } from '../../stream/data.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { BatchAction } from './action.ts'
 import type { BatchCommandOptions, OutcomeWord } from './options.ts'
@@ -44,6 +45,7 @@ export async function resumeOf(
     const hint = commandLine(runtime, [...run.verb.split(' '), '--rerun', path])
     throw new UsageError(`${path} is a run of another command: ${run.verb}`, { hint })
   }
+  checkInput(path, run.input, options.input)
   const rest = restOf(path, run, options.only)
   const name = file === path ? '' : `${path}: `
   return {
@@ -89,6 +91,7 @@ const FROM_RUN_FILE: { readonly [Name in keyof BatchCommandOptions]?: true } & {
   overdue: true,
   suspended: true,
   stop: true,
+  every: true,
   abandoned: true,
   locked: true,
   waitingOn: true,
@@ -103,6 +106,17 @@ const FROM_RUN_FILE: { readonly [Name in keyof BatchCommandOptions]?: true } & {
   since: true,
   until: true,
   olderThan: true,
+}
+
+/** A run file has no data: a signal that had some gets it again. */
+function checkInput(path: string, before: string | undefined, input: EventData | undefined): void {
+  if (before === input?.sha256) return
+  throw new UsageError(
+    before === undefined
+      ? `the run of ${path} had no data`
+      : `the run of ${path} had data, which its run file does not keep`,
+    { hint: before === undefined ? 'Leave --data away.' : 'Give the same --data again.' },
+  )
 }
 
 function checkAlone(options: BatchCommandOptions): void {

@@ -6,13 +6,18 @@ import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor, transactOptions } from '../../cli/store.ts'
 import type { Changed } from '../../formats/change.ts'
-import { type TransactOutcome, transact } from '../../ops/transact/transact.ts'
+import { type TransactOptions, type TransactOutcome, transact } from '../../ops/transact/transact.ts'
+import type { StreamStore } from '../../store/store.ts'
 import type { Operation } from '../../stream/operations/operation.ts'
+
+type Send = (store: StreamStore, stream: string, options: TransactOptions) => Promise<TransactOutcome>
 
 export interface OneChange {
   readonly stream: string
   readonly operation: Operation
   readonly options: GlobalOptions & ChangeFlags
+  /** Sends the operation, with what it needs beside it. */
+  readonly send?: Send
   /** The change applies only to this incarnation of the stream (`lc:born`). */
   readonly life?: string | undefined
   /** The past participle in the output: `completed`. */
@@ -29,7 +34,7 @@ export async function changeOne(change: OneChange, runtime: Runtime): Promise<Pr
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   const commandId = options.commandId ?? runtime.newId()
-  const outcome = await transact(store, stream, operation, {
+  const outcome = await (change.send ?? sendOperation(operation))(store, stream, {
     ...transactOptions(options, commandId, change.purpose, runtime),
     ...(life === undefined ? {} : { ifBorn: life }),
   })
@@ -39,6 +44,10 @@ export async function changeOne(change: OneChange, runtime: Runtime): Promise<Pr
   const changed = { stream, event, result: outcome.result, commandId, reason: options.reason }
   await printChange(changed, change, output, runtime)
   return undefined
+}
+
+function sendOperation(operation: Operation): Send {
+  return (store, stream, options) => transact(store, stream, operation, options)
 }
 
 /** True if the stream was replaced: without `--if-version`, only the incarnation can differ. */

@@ -35,6 +35,7 @@ export function pictureAt(view: StreamView, at: ViewAt): Picture {
     version,
     nowMs,
     stream: new EventStream(document.events),
+    signals: [],
     transactions: () => past,
     past: { atMs, presentMs: view.nowMs, ...(adoptedMs === undefined ? {} : { adoptedMs }) },
   }

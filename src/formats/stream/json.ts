@@ -11,6 +11,7 @@ import { jsonTime, jsonTimeOf, orNull } from '../json.ts'
 import { leaseJson } from '../lease.ts'
 import { attemptsJson } from './attempts.ts'
 import { dataJsonOrNull } from './data.ts'
+import { signalsJson } from './signals.ts'
 import { acknowledgementOf, eventDueMs, type ShownStream, soonestDueMs, stateOf, timeOf, waitingOn } from './view.ts'
 
 /** Attributes of an earlier version that are shown with their current value. */
@@ -38,6 +39,7 @@ export function showJson(shown: ShownStream) {
     lease: shown.past === undefined ? leaseJson(shown.lease) : null,
     acknowledgement: acknowledgementJson(shown),
     suspension: suspensionJson(shown),
+    signals: signalsJson(shown),
     events: shown.stream.events.map(event => withAttempts(eventJson(shown, event), attempts)),
   }
 }

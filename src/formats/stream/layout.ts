@@ -5,6 +5,7 @@ import { noPaint } from '../terminal/style.ts'
 import { attemptLines } from './attempts.ts'
 import { dataLines } from './data.ts'
 import { failureLines, type HeaderOptions, showHeader } from './header.ts'
+import { signalLines } from './signals.ts'
 import { timeline } from './timeline.ts'
 import { eventTable, flatRows, type TreeRow, threadTree } from './tree.ts'
 import { type ShownStream, stateOf } from './view.ts'
@@ -30,7 +31,9 @@ export function showLines(picture: StreamDisplay, options: HeaderOptions): strin
     ...eventLines(picture, rowsOf(picture), options),
     ...failures(picture, options),
     ...(picture.only === undefined ? attemptLines(picture.shown, options) : []),
-    ...(picture.only === undefined ? dataLines(picture.shown, options) : []),
+    ...(picture.only === undefined
+      ? [...dataLines(picture.shown, options), ...signalLines(picture.shown, options)]
+      : []),
   ]
 }
 

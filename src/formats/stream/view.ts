@@ -4,6 +4,7 @@ import type { LeaseView } from '../../store/store.ts'
 import { isFailed, isFinal, isGated, isSuperseded, type StreamEvent } from '../../stream/event.ts'
 import { type EventStream, openEvents, openWork } from '../../stream/event-stream.ts'
 import type { Transaction } from '../../stream/journal/journal.ts'
+import type { KeptSignal } from '../../stream/signal.ts'
 import { claimEndMs, dueMs, type TimeReader } from '../../stream/time/deadlines.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { Style } from '../terminal/style.ts'
@@ -14,6 +15,8 @@ export interface ShownStream {
   readonly version: number
   readonly lease: LeaseView
   readonly stream: EventStream
+  /** Signals kept for events to come, oldest first; none of an earlier version. */
+  readonly signals?: readonly KeptSignal[]
   /** Parses the time texts of this document. */
   readonly time: TimeReader
   /** The store's clock; for an earlier version the time it is displayed as of. */
@@ -192,5 +195,14 @@ export function statusWord(status: string): string {
 export function shownStream(view: StreamView): ShownStream {
   const { name, document, stored, stream, time, nowMs } = view
   const transactions = () => view.transactions()
-  return { name, version: document.version, lease: stored.lease, stream, time, nowMs, transactions }
+  return {
+    name,
+    version: document.version,
+    lease: stored.lease,
+    stream,
+    signals: document.signals,
+    time,
+    nowMs,
+    transactions,
+  }
 }

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { StreamStore } from '../../store/store.ts'
 import { checkData, type EventData, withoutBytes } from '../../stream/data.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
-import type { Authorship, ChangeResult, EventSpec, Operation, Refusal } from '../../stream/operations/operation.ts'
+import type {
+  Authorship,
+  ChangeResult,
+  EventSpec,
+  Operation,
+  Refusal,
+  StepSpec,
+} from '../../stream/operations/operation.ts'
 import { removeLifeData, type StreamLife, type WriteDataOptions, writeDataBytes } from '../event-data.ts'
 import { readStream } from '../read-stream.ts'
 import { tryOperation } from './plan.ts'
@@ -11,15 +18,22 @@ import { tryOperation } from './plan.ts'
 function dataIn(operation: Operation): EventData[] {
   const found = specsIn(operation).map(({ data }) => data)
   if ('result' in operation) found.push(operation.result)
+  if (operation.op === 'signal') found.push(operation.data)
   return found.filter(data => data !== undefined)
 }
 
 function specsIn(operation: Operation): EventSpec[] {
   switch (operation.op) {
     case 'init':
-      return [operation.root, ...operation.forks, operation.join].filter(spec => spec !== undefined)
+      return [operation.root, ...operation.forks, ...(operation.steps ?? []), operation.join].filter(
+        spec => spec !== undefined,
+      )
     case 'advance':
-      return [operation.next, ...operation.forks, operation.join].filter(spec => spec !== undefined)
+      return [operation.next, ...operation.forks, ...(operation.steps ?? []), operation.join].filter(
+        spec => spec !== undefined,
+      )
+    case 'append':
+      return [operation.step]
     default:
       return []
   }
@@ -49,20 +63,34 @@ export function operationWithoutBytes(operation: Operation): Operation {
     case 'complete':
     case 'fail':
       return { ...operation, ...strippedResult(operation) }
+    case 'append':
+      return { ...operation, step: stripped(operation.step) }
+    case 'signal':
+      return { ...operation, ...(operation.data && { data: withoutBytes(operation.data) }) }
     default:
       return operation
   }
 }
 
-function strippedSuccessors({ forks, join }: { readonly forks: readonly EventSpec[]; readonly join?: EventSpec }) {
-  return { forks: forks.map(stripped), ...(join && { join: stripped(join) }) }
+interface Added {
+  readonly forks: readonly EventSpec[]
+  readonly steps?: readonly StepSpec[]
+  readonly join?: EventSpec
+}
+
+function strippedSuccessors({ forks, steps, join }: Added) {
+  return {
+    forks: forks.map(stripped),
+    ...(steps && { steps: steps.map(stripped) }),
+    ...(join && { join: stripped(join) }),
+  }
 }
 
 function strippedResult({ result }: { readonly result?: EventData }) {
   return result && { result: withoutBytes(result) }
 }
 
-function stripped(spec: EventSpec): EventSpec {
+function stripped<Spec extends EventSpec>(spec: Spec): Spec {
   return spec.data === undefined ? spec : { ...spec, data: withoutBytes(spec.data) }
 }
 

@@ -108,6 +108,7 @@ export function checkOperation(name: string, operation: Operation, author: Autho
   if ('msg' in operation && operation.msg !== undefined) checkText('msg', operation.msg)
   if ('owner' in operation && operation.owner !== undefined) checkOwner(operation.owner)
   if ('claimMs' in operation) checkClaimMs(operation.claimMs)
+  if (operation.op === 'signal') checkSignal(operation.name)
   checkSpecs(operation)
   checkOperationData(operation)
 }
@@ -115,6 +116,11 @@ export function checkOperation(name: string, operation: Operation, author: Autho
 function checkOwner(owner: string): void {
   if (owner === '') throw new InvalidValue('an owner must not be empty')
   checkText('owner', owner)
+}
+
+function checkSignal(name: string): void {
+  if (name === '') throw new InvalidValue('a signal needs a name')
+  checkText('signal', name)
 }
 
 /** Maximum duration of a claim, ms. */
@@ -134,6 +140,8 @@ function checkSpecs(operation: Operation): void {
     if (next === undefined && forks.length === 0 && steps.length === 0)
       throw new InvalidValue('advance adds at least one successor: a next step, a fork or a plan')
     for (const spec of [...present(next), ...forks, ...steps, ...present(join)]) checkSpec(spec)
+  } else if (operation.op === 'append') {
+    checkSpec(operation.step)
   } else if (operation.op === 'set') {
     checkTexts(operation.attributes, SETTABLE)
   }

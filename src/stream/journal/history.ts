@@ -3,6 +3,7 @@ import { fenceOf, isFinal, type StreamEvent } from '../event.ts'
 import { EventStream } from '../event-stream.ts'
 import { sumOf } from '../fingerprint.ts'
 import { GATE_ATTRIBUTES } from '../gate.ts'
+import { appendedIn } from '../session.ts'
 import type { JournalFacts, LcAttributes } from './facts.ts'
 import { type JournalChange, lastVersion, parseJournal, type Transaction } from './journal.ts'
 import { changesSuspension, SuspensionReplay } from './suspensions.ts'
@@ -211,6 +212,8 @@ function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalCha
   const { op, at, version } = transaction
   const { how, to, owner, attempt, attr, lc: given } = change
   if (changesSuspension(change)) return withoutSuspension(lc)
+  const appended = op === 'append' && attr !== undefined ? appendedIn(attr) : undefined
+  if (appended !== undefined) return { ...lc, appended }
   if (attr !== undefined) return op === 'ack' ? { ...lc, ack: at } : op === 'skip' ? { ...lc, skipped: at } : lc
   if (how === 'add') return given ?? {}
   if (owner !== undefined) return { ...lc, owner, fence: String(version), attempt: String(attempt ?? 1), claimed: at }

@@ -1,6 +1,7 @@
 import { type EventAttributes, isUndo, type LcAttributeName, type Status, type StreamEvent } from '../event.ts'
 import { isLinkable, laterStepId, nextForkIds, nextStepId, ROOT_ID } from '../event-id.ts'
 import { isCompensating } from '../outcome.ts'
+import { END_SIGNAL } from '../session.ts'
 import { checkClaim, checkNotEndedAbove, checkNotGated, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
 import { checkGates, checkPlan, newGate } from './gates.ts'
@@ -14,17 +15,25 @@ export function init(draft: Draft, operation: Init): Refusal | undefined {
   if (root !== undefined) {
     return refuse('exists', root, `the stream exists; its root ${root.id} is ${root.status || 'of no status'}`)
   }
-  const { onFailure } = operation
+  const { session = false, onFailure = session ? 'block' : undefined } = operation
   draft.add(
     { ...attributesOf(operation.root, ''), id: ROOT_ID, status: operation.hold ? 'init' : 'inprocess' },
     {
       ...ownAttributesOf(operation.root),
       ...(onFailure === undefined || onFailure === 'continue' ? {} : { onFailure }),
+      ...(session ? { session: FIRST_STEP } : {}),
     },
     operation.root.data,
   )
-  return addSuccessors(draft, 0, operation)
+  if (!session) return addSuccessors(draft, 0, operation)
+  return addSuccessors(draft, 0, { ...operation, steps: [{ ...SESSION_END, thread: 0, needs: [] }] })
 }
+
+/** The id of the event that ends a session. */
+const FIRST_STEP = '01.00'
+
+/** It needs no worker, and keeps every writer from closing the stream while more may come. */
+const SESSION_END: EventSpec = { name: 'End', signal: END_SIGNAL, auto: true }
 
 type Advance = Extract<Operation, { op: 'advance' }>
 
@@ -81,7 +90,7 @@ function addSuccessors(
 }
 
 /** Refuses an undo of what is itself an undo: the sequence would have no end. */
-function checkUndo(draft: Draft, position: number, specs: readonly EventSpec[]): Refusal | undefined {
+export function checkUndo(draft: Draft, position: number, specs: readonly EventSpec[]): Refusal | undefined {
   const spec = specs.find(({ undo }) => undo !== undefined)
   if (spec === undefined) return undefined
   const undo = [position, ...draft.stream.ancestorPositions(position)].map(at => draft.at(at)).find(isUndo)

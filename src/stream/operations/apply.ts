@@ -14,7 +14,9 @@ import type { Draft } from './draft.ts'
 import { fail, noAttemptsText, skip } from './fail.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
 import { retry } from './retry.ts'
+import { append } from './session.ts'
 import { settle } from './settle.ts'
+import { signal } from './signal.ts'
 import { resume, suspend } from './suspension.ts'
 import {
   checkSize,
@@ -138,7 +140,7 @@ function attemptsOf({ journal, prefix }: StreamDocument, event: StreamEvent): nu
 }
 
 /** Operations that are refused when the document would become too large. Operations that end events stay possible. */
-const GROWING: ReadonlySet<Operation['op']> = new Set(['init', 'advance', 'retry', 'set'])
+const GROWING: ReadonlySet<Operation['op']> = new Set(['init', 'advance', 'retry', 'set', 'signal', 'append'])
 
 function commit(draft: Draft, verdict: Accepted, command: Command): Applied {
   const { op } = command.operation
@@ -259,6 +261,8 @@ function dispatch(draft: Draft, operation: Operation, by: string): DispatchResul
   if (operation.op === 'ack') return verdictOf(acknowledge(draft), '')
   if (operation.op === 'suspend') return verdictOf(suspend(draft, operation, by), '')
   if (operation.op === 'resume') return verdictOf(resume(draft), '')
+  if (operation.op === 'signal') return verdictOf(signal(draft, operation, by), '')
+  if (operation.op === 'append') return verdictOf(append(draft, operation), draft.added.at(-1) ?? '')
   if (operation.op === 'init') return verdictOf(init(draft, operation), ROOT_ID)
   const target = operation.event ?? draft.stream.root?.id ?? ''
   const position = draft.stream.positionOf(target)
@@ -270,8 +274,7 @@ function dispatch(draft: Draft, operation: Operation, by: string): DispatchResul
     if ('code' in outcome) return { kind: 'refused', refusal: outcome }
     return { kind: 'done', target: operation.event ?? '', ...(outcome.refused.length > 0 ? outcome : {}) }
   }
-  const expired = operation.op === 'abort' || operation.op === 'fail' ? operation.expired : undefined
-  const notExpired = expired && checkExpired(draft, expired)
+  const notExpired = 'expired' in operation && operation.expired && checkExpired(draft, operation.expired)
   if (notExpired) return { kind: 'refused', refusal: notExpired }
   if (operation.op === 'cancel' || operation.op === 'abort') return verdictOf(end(draft, position, operation), target)
   if (operation.op === 'skip') return verdictOf(skip(draft, position, operation), target)

@@ -10,6 +10,7 @@ import {
 } from '../event.ts'
 import { EventStream, shareLinks } from '../event-stream.ts'
 import { type ChangeCause, type JournalChange, parseJournal, type Transaction } from '../journal/journal.ts'
+import type { KeptSignal } from '../signal.ts'
 import type { TimeReader } from '../time/deadlines.ts'
 
 /** A patch of an event: attributes to set, and `lc` attributes to set or, with `undefined`, to remove. */
@@ -50,6 +51,8 @@ export class Draft {
   reason = ''
   /** The command id of the operation: what it draws at random comes from there. */
   commandId = ''
+  /** Signals that no event waits for yet, oldest first. */
+  signals: readonly KeptSignal[]
   stream: EventStream
   /** Number of steps, those without a journal line included. */
   steps = 0
@@ -64,6 +67,7 @@ export class Draft {
     this.#document = document
     this.#events = [...document.events]
     this.#tail = document.tail
+    this.signals = document.signals
     this.stream = EventStream.of(document.events).withStates(this.#events)
     this.nowMs = context.nowMs
     this.now = context.now
@@ -187,6 +191,6 @@ export class Draft {
   finish(): StreamDocument {
     shareLinks(this.#document.events, this.#events)
     if (this.isSettled) SETTLED.add(this.#events)
-    return { ...this.#document, events: this.#events, tail: this.#tail }
+    return { ...this.#document, events: this.#events, signals: this.signals, tail: this.#tail }
   }
 }

@@ -22,7 +22,7 @@ export function settleGate(draft: Draft, at: number, failures: FailureCounter): 
   const progress = progressOf(draft.stream, event)
   if (progress === 'failed')
     return draft.stream.root?.lc.onFailure === 'block' ? undefined : cancelGated(draft, at, failures)
-  const before = gateOf(event)
+  const before = conditionsOf(event)
   const left = conditionsLeft(draft, at, before)
   if (Object.keys(left).length === 0) return open(draft, at)
   if (!isSame(before, left)) keepClosed(draft, at, left)
@@ -30,7 +30,7 @@ export function settleGate(draft: Draft, at: number, failures: FailureCounter): 
 }
 
 /** The conditions beside the mark. */
-function gateOf(event: StreamEvent): Gate {
+export function conditionsOf(event: StreamEvent): Gate {
   const gate: { [Name in LcAttributeName]?: string } = {}
   for (const name of GATE_ATTRIBUTES) {
     const value = event.lc[name]
@@ -91,7 +91,7 @@ function open(draft: Draft, at: number): number {
 }
 
 /** Leaves the event with these conditions only. */
-function keepClosed(draft: Draft, at: number, left: Gate): void {
+export function keepClosed(draft: Draft, at: number, left: Gate): void {
   closeGate(draft, at, left, 'gate')
   // The timeout of a wait for a signal counts from now.
   if (waitsForSignalOnly(draft.at(at))) draft.patch(at, { lc: { opened: draft.now } })

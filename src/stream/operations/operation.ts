@@ -83,6 +83,8 @@ export type Operation =
       readonly hold: boolean
       /** Default `continue`. */
       readonly onFailure?: OnFailure
+      /** A session, to which steps are appended. */
+      readonly session?: boolean
       /** A fresh UUID that identifies this incarnation of the stream. */
       readonly born: string
     }
@@ -153,6 +155,17 @@ export type Operation =
     }
   /** Without an event: all failed leaves that can be retried; with `canceled` also those that were canceled on request. */
   | { readonly op: 'retry'; readonly event?: string; readonly canceled?: boolean }
+  /** A fact from outside. The events that wait for it go on; it is kept for the first event to come that does. */
+  | {
+      readonly op: 'signal'
+      readonly name: string
+      /** The input of the event that takes it. */
+      readonly data?: EventData
+      /** For every event that waits for it, instead of the one with the lowest id. */
+      readonly every?: boolean
+    }
+  /** Adds a step to a session, behind the last one that was appended. `last`: no more follow. */
+  | { readonly op: 'append'; readonly step: EventSpec; readonly last?: boolean }
   /** Acknowledges the failures so far: listings and checks leave them out until the next one. */
   | { readonly op: 'ack' }
   /** The stream begins nothing until `resume`; with `stop` all claimed events are handed back. `msg`: why. */
@@ -261,6 +274,9 @@ export type RefusalCode =
   | 'join-waiting'
   | 'waiting'
   | 'bad-gate'
+  | 'signals-full'
+  | 'no-session'
+  | 'session-ended'
   | 'not-started'
   | 'stream-full'
   | 'exists'

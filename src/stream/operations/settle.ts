@@ -4,6 +4,7 @@ import { isCompensating } from '../outcome.ts'
 import { addMissingSummary, canClose, close, FailureCounter } from './close.ts'
 import type { Draft } from './draft.ts'
 import { settleGate } from './gates.ts'
+import { giveKeptSignals } from './signal.ts'
 import { applyPolicy, endingOf, finish } from './undo.ts'
 
 /**
@@ -18,6 +19,7 @@ export function settle(draft: Draft): void {
   if (draft.isSettled) return
   const { steps } = draft
   applyPolicy(draft)
+  giveKeptSignals(draft)
   settleAll(draft)
   // After a pass without changes the next pass finds nothing either, unless a time has to come first.
   if (draft.steps === steps && !waitsForTime(draft)) draft.markSettled()

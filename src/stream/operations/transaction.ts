@@ -232,11 +232,13 @@ function full(document: StreamDocument, size: string): Refusal | undefined {
  * UTF-8, an escaped character 6; the indentation of a journal's lines at most doubles it.
  */
 export function mostBytes(document: StreamDocument): number {
-  const { journal, prolog, epilog, tail, element, prefix, attributes, events, born, at } = document
+  const { journal, prolog, epilog, tail, signals, element, prefix, attributes, events, born, at } = document
   const morePrefix = Math.max(0, Buffer.byteLength(prefix) - USUAL_PREFIX.length)
   let bytes = 500 + 3 * Buffer.byteLength(journal) + foreignBytes(attributes) + (attributes.length + 20) * morePrefix
   bytes += 3 * (prolog.length + epilog.length + tail.length + 2 * element.length)
   bytes += 6 * (born.length + at.length)
+  for (const { name, by, data } of signals)
+    bytes += 6 * (name.length + by.length + 250) + dataBytes(data) + morePrefix * 4
   for (const event of events) {
     bytes += eventBytes(event)
     if (morePrefix > 0) bytes += (LC_ATTRIBUTES.length + event.foreign.length) * morePrefix

@@ -9,7 +9,7 @@ import { escapeAttribute } from './text.ts'
  */
 
 /** The elements of an event, input first; nothing for an event without data. */
-export function dataElements({ input, result }: StreamEvent, prefix: string): string {
+export function dataElements({ input, result }: Pick<StreamEvent, 'input' | 'result'>, prefix: string): string {
   return elementOf('input', input, prefix) + elementOf('result', result, prefix)
 }
 

@@ -79,6 +79,7 @@ const FRAME = {
   prefix: 'lc',
   prolog: '',
   epilog: '',
+  signals: [],
   tail: '',
 } as const
 

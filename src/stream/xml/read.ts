@@ -2,11 +2,13 @@ import { SaxesParser, type SaxesTagNS } from 'saxes'
 import type { StreamDocument } from '../document.ts'
 import { type ForeignAttribute, LC_NAMESPACE } from '../event.ts'
 import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_FOREIGN_ATTRIBUTES, MAX_READ_EVENTS } from '../limits.ts'
+import type { KeptSignal } from '../signal.ts'
 import { dataKindOf, readData } from './data.ts'
 import { faultAt, lacksBlank, parserFault } from './errors.ts'
 import { type EventDraft, isEvent, readEvent, settleForeign, toForeign, underPrefix } from './event.ts'
 import { scanDocument } from './fast-read.ts'
 import { isNormalJournal, JournalRewriter, type NormalizedJournal } from './journal.ts'
+import { isSignals, SignalsReader } from './signals.ts'
 import { findForbidden, isBlank, joinRaw, trimmed, unitName } from './text.ts'
 
 /**
@@ -40,6 +42,9 @@ class Reader {
   #root: SaxesTagNS | undefined
   #rootRange: ElementRange = { start: 0, innerStart: 0, innerEnd: 0, end: 0 }
   #journal: JournalElement | undefined
+  readonly #signals = new SignalsReader()
+  readonly #signalsRanges: ElementRange[] = []
+  #inSignals = false
   /** The rewriter of the open journal. */
   #rewriter: JournalRewriter | undefined
   #child: ElementRange = this.#rootRange
@@ -70,6 +75,8 @@ class Reader {
       events: this.#events,
       ranges: this.#ranges,
       journal: this.#journal,
+      signals: this.#signals.signals,
+      signalsRanges: this.#signalsRanges,
       taken: this.#taken,
     })
   }
@@ -118,6 +125,7 @@ class Reader {
     else {
       this.#noteBindings(tag)
       if (this.#depth === 2) this.#openChild(tag)
+      else if (this.#inSignals) this.#signals.open(tag, this.#depth - 2)
       else if (this.#depth === 3) this.#openGrandchild(tag)
       this.#rewriter?.open(tag)
     }
@@ -135,6 +143,8 @@ class Reader {
   #openChild(tag: SaxesTagNS): void {
     this.#child = this.#startRange()
     if (isJournal(tag)) this.#openJournal()
+    this.#inSignals = isSignals(tag)
+    if (this.#inSignals) this.#signalsRanges.push(this.#child)
     if (!isEvent(tag)) return
     const first = this.#events.length === 0
     if (this.#events.length === MAX_READ_EVENTS) throw this.#faultHere(`more than ${MAX_READ_EVENTS} events`)
@@ -262,6 +272,9 @@ export interface ParsedDocument {
   /** The events' elements, in the same order. */
   readonly ranges: readonly ElementRange[]
   readonly journal: JournalElement | undefined
+  /** Kept signals, and the elements that hold them. */
+  readonly signals: readonly KeptSignal[]
+  readonly signalsRanges: readonly ElementRange[]
   /** Prefixes bound to another namespace than ours below the document element. */
   readonly taken: ReadonlySet<string>
 }
@@ -287,6 +300,7 @@ function assembleDocument(parsed: ParsedDocument): StreamDocument {
     prolog: trimmed(text, declarationEnd(text), rootRange.start),
     epilog: trimmed(text, rootRange.end),
     events,
+    signals: parsed.signals,
     tail: joinRaw([tail, ...rest]),
     journal,
   }
@@ -349,10 +363,17 @@ function sliceGaps(parsed: ParsedDocument): string {
   return sliceGap(parsed, from, parsed.rootRange.innerEnd)
 }
 
-function sliceGap({ text, journal }: ParsedDocument, from: number, to: number): string {
-  const { start, end } = journal?.range ?? { start: -1, end: -1 }
-  if (start < from || start >= to) return trimmed(text, from, to)
-  return joinRaw([trimmed(text, from, start), trimmed(text, end, to)])
+/** The raw text of a gap without the elements that have a place of their own. */
+function sliceGap({ text, journal, signalsRanges }: ParsedDocument, from: number, to: number): string {
+  const placed = journal === undefined ? signalsRanges : [...signalsRanges, journal.range]
+  const inside = placed.filter(({ start }) => start >= from && start < to).sort((a, b) => a.start - b.start)
+  const parts: string[] = []
+  let at = from
+  for (const { start, end } of inside) {
+    parts.push(trimmed(text, at, start))
+    at = end
+  }
+  return joinRaw([...parts, trimmed(text, at, to)])
 }
 
 /** Entries are indented by four in the document and not at all in the model. */

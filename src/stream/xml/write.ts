@@ -3,6 +3,7 @@ import { InvalidValue } from '../errors.ts'
 import { ATTRIBUTES, type ForeignAttribute, LC_ATTRIBUTES, LC_NAMESPACE, type StreamEvent } from '../event.ts'
 import { sumOf } from '../fingerprint.ts'
 import { dataElements } from './data.ts'
+import { signalsElement } from './signals.ts'
 import { escapeAttribute, findForbidden, unitName } from './text.ts'
 
 const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
@@ -33,12 +34,15 @@ const NO_SUM = sumOf([])
 
 /** The parts of the text; `areClean`: all events are free of characters that XML cannot hold. */
 function partsOf(document: StreamDocument, sum: string) {
-  const { element, prolog, epilog, tail, journal } = document
+  const { element, prolog, epilog, tail, journal, prefix } = document
+  const signals = signalsElement(document.signals, prefix)
   const { texts, areClean } = writeEvents(document)
-  const isEmpty = texts.length === 0 && tail === '' && journal === ''
+  const isEmpty = texts.length === 0 && tail === '' && journal === '' && signals === ''
   const start = `<${element}${rootAttributes(document, sum)}${isEmpty ? '/>' : '>'}`
   const head = [DECLARATION, ...present(prolog), start, ''].join('\n')
-  const last = isEmpty ? [] : [...present(tail, '  '), ...writeJournal(document), `</${element}>`]
+  const last = isEmpty
+    ? []
+    : [...present(tail, '  '), ...present(signals, '  '), ...writeJournal(document), `</${element}>`]
   const end = [...last, ...present(epilog), ''].join('\n')
   return { head, texts, areClean, end }
 }

@@ -46,6 +46,8 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['ack s -m known'],
   ['suspend s -m why --stop'],
   ['resume s'],
+  ['signal s paid'],
+  ['event append s --name A --command-id m1'],
   // Removal is final: an unreadable document does not permit it.
   ['rm s --yes'],
   // 125 replaces every code of the table under `exec`: those below belong to the command.

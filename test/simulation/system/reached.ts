@@ -20,7 +20,7 @@ const OPS = {
   set: true,
   suspend: true,
   resume: true,
-} as const satisfies Record<Exclude<Op, 'settle' | 'ack' | 'break-lease' | 'skip'>, true>
+} as const satisfies Record<Exclude<Op, 'settle' | 'ack' | 'break-lease' | 'skip' | 'signal' | 'append'>, true>
 
 const FAULTS: Readonly<Record<string, RegExp>> = {
   crashes: /^down$/,

@@ -15,7 +15,16 @@ export interface RunRecord {
   /** What was changed, by whom and why. With the same command id, changes already applied report "already". */
   readonly given: Pick<
     BatchCommandOptions,
-    'reason' | 'event' | 'force' | 'reopenCanceled' | 'noCompensate' | 'stop' | 'blob' | 'stale'
+    | 'reason'
+    | 'event'
+    | 'force'
+    | 'reopenCanceled'
+    | 'noCompensate'
+    | 'stop'
+    | 'blob'
+    | 'stale'
+    | 'signalName'
+    | 'every'
   > & {
     readonly by: string
     readonly commandId: string
@@ -27,6 +36,8 @@ export interface RunRecord {
   >
   /** The run file that this run continued. */
   readonly rerunOf: string | undefined
+  /** SHA-256 of the data of a signal; `undefined` if it had none. */
+  readonly input: string | undefined
   readonly targets: readonly RunTarget[]
 }
 
@@ -126,6 +137,7 @@ function headOf(head: Fields | undefined): Omit<RunRecord, 'targets'> & { readon
     store: textIn(head, 'store'),
     startedAt: optionalText(head, 'startedAt'),
     rerunOf: optionalText(head, 'rerunOf'),
+    input: optionalText(head, 'input'),
     total,
     given: {
       by,
@@ -137,6 +149,8 @@ function headOf(head: Fields | undefined): Omit<RunRecord, 'targets'> & { readon
       ...(head.canceled === true ? { reopenCanceled: true } : {}),
       ...(head.noCompensate === true ? { noCompensate: true } : {}),
       ...(head.stop === true ? { stop: true } : {}),
+      ...(typeof head.signal === 'string' ? { signalName: textIn(head, 'signal') } : {}),
+      ...(head.every === true ? { every: true } : {}),
     },
     how: {
       ...defined({

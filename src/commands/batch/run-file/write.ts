@@ -119,6 +119,9 @@ function headerAndTargets(
     concurrency: options.concurrency ?? null,
     rate: options.rate ?? null,
     skipMissing: options.skipMissing ?? false,
+    signal: orNull(options.signalName),
+    every: options.every ?? false,
+    input: options.input?.sha256 ?? null,
     rerunOf: orNull(rerunOf),
     total: plan.targets.length,
   }

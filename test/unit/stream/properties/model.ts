@@ -60,6 +60,9 @@ export class Model {
     )
       return DONE
     if (operation.op === 'init') return this.#init(operation)
+    if (operation.op === 'append')
+      return this.#signal().kind === 'changed' ? refused('no-session') : refused('already-final')
+    if (operation.op === 'signal') return this.#signal()
     if (operation.op === 'suspend') return this.#suspend(operation)
     if (operation.op === 'resume') return this.#resume()
     if (operation.op === 'retry' && operation.event === undefined) return this.#retryLeaves(operation.canceled === true)
@@ -77,6 +80,12 @@ export class Model {
     this.#tree.heldMs = this.#tree.nowMs
     this.#tree.addBelow(first, { forks, ...(join === undefined ? {} : { join }) })
     return DONE
+  }
+
+  /** No event of the model waits for a signal: each is kept. */
+  #signal(): Expected {
+    const [root] = this.#tree.events
+    return root === undefined || isEnded(root) ? refused('already-final') : DONE
   }
 
   #suspend({ stop = false }: Of<'suspend'>): Expected {

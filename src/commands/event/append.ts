@@ -1,0 +1,82 @@
+import { type Command, Option } from 'commander'
+import { type Run, writes } from '../../cli/command.ts'
+import { type DataFlags, dataFlags } from '../../cli/data-flags.ts'
+import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
+import { UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { requiredText, streamName } from '../../cli/values.ts'
+import { defined } from '../../util/defined.ts'
+import { type FailureFlags, failureFlags, failureOf } from './failure-flags.ts'
+import { type AttributeFlags, attributeFlags, attributesOf, type GateFlags, gateFlags, gateOf } from './flags.ts'
+
+export interface AppendCommandOptions
+  extends GlobalOptions,
+    ChangeFlags,
+    AttributeFlags,
+    Omit<GateFlags, 'after'>,
+    FailureFlags,
+    DataFlags {
+  readonly stream: string
+  readonly name?: string
+  readonly create?: boolean
+  readonly last?: boolean
+  readonly root?: string
+}
+
+const NOTES = `
+What is appended to one session is worked in order, one step at a time; any number of sessions go on side by side. The
+step begins when the one before is completed; if that fails, the session is blocked until retry -e ID or event skip.
+--command-id is required: the same id again changes nothing, whoever sends it from wherever. --create makes the session
+if the stream is absent. It ends with the step of --last, or by leasectl signal STREAM end, once all its steps have ended.
+`
+
+/** `event append STREAM`: a step of a session. */
+export function registerAppend(parent: Command, runtime: Runtime, go: Run<AppendCommandOptions> = runAppend): void {
+  const command = parent
+    .command('append')
+    .argument('<STREAM>', 'name of the stream', streamName)
+    .addOption(new Option('--name <name>', 'name of the step').argParser(requiredText('--name')))
+    .option('--create', 'make the session if the stream is absent')
+    .addOption(
+      new Option('--root <name>', 'with --create: name of the root of a new session (default: Session)').argParser(
+        requiredText('--root'),
+      ),
+    )
+    .option('--last', 'no more steps follow: the session ends after this one')
+  const description = {
+    summary: 'append a step to a session, a stream whose steps are done one by one in their order',
+    examples: [
+      ['event append cars/7 --name Move --data 3,4 --command-id msg-18 --create', 'make the session if it is absent'],
+      ['event append cars/7 --name Park --command-id msg-19 --last', 'the last step: then the session ends'],
+      ['signal cars/7 end', 'let it end without another step'],
+    ],
+  } as const
+  failureFlags(gateFlags(dataFlags(attributeFlags(command), 'the step')))
+  writes(command, runtime, description, ['stream'], go)
+  command.addHelpText('after', NOTES)
+}
+
+const runAppend: Run<AppendCommandOptions> = async (options, runtime) => {
+  const { stream, name, create, last, root, commandId } = options
+  if (name === undefined) throw new UsageError('append needs --name, the name of the step')
+  if (commandId === undefined) {
+    throw new UsageError('append needs --command-id', {
+      hint: 'Give the id of the message or order: with it a repetition appends the step once.',
+    })
+  }
+  if (root !== undefined && !create) throw new UsageError('--root needs --create')
+  const [{ changeOne }, { appendStep }, { readData }] = await Promise.all([
+    import('./run.ts'),
+    import('../../ops/transact/append.ts'),
+    import('../../cli/data.ts'),
+  ])
+  const { data } = await readData(defined({ data: options.data, dataType: options.dataType }), runtime)
+  const step = { ...attributesOf(options), ...gateOf(options), ...failureOf(options), ...defined({ data }), name }
+  const appended = { step, ...(last ? { last } : {}), ...(create ? { create: root ?? 'Session' } : {}) }
+  const change = {
+    ...{ stream, options, word: `appended ${name}`, purpose: 'event append' },
+    operation: { op: 'append', step } as const,
+    send: (store, target, how) => appendStep(store, target, appended, how),
+  } satisfies Parameters<typeof changeOne>[0]
+  return changeOne(change, runtime)
+}

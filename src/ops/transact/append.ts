@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import type { StreamStore } from '../../store/store.ts'
+import type { EventSpec, Operation } from '../../stream/operations/operation.ts'
+import { type TransactOptions, type TransactOutcome, transact } from './transact.ts'
+
+/** A step of a session. */
+export interface Appended {
+  readonly step: EventSpec
+  /** No more steps follow: the session ends after this one. */
+  readonly last?: boolean
+  /** Name of the root of the session, which is made if the stream is absent; without it an absent stream is `missing`. */
+  readonly create?: string
+}
+
+/**
+ * Appends a step to a session. The step is appended once for a command id, whoever sends it; a process that dies between
+ * making the session and appending leaves an empty session, in which the repetition appends.
+ *
+ * @returns as `transact`; `refused` with `no-session` or `session-ended`
+ */
+export async function appendStep(
+  store: StreamStore,
+  name: string,
+  { step, last = false, create }: Appended,
+  options: TransactOptions,
+): Promise<TransactOutcome> {
+  const operation: Operation = { op: 'append', step, ...(last ? { last } : {}) }
+  const outcome = await transact(store, name, operation, options)
+  if (create === undefined || !isAbsent(outcome)) return outcome
+  const made = await makeSession(store, name, create, options)
+  return made ?? transact(store, name, operation, options)
+}
+
+function isAbsent(outcome: TransactOutcome): boolean {
+  return outcome.kind === 'missing' || (outcome.kind === 'refused' && outcome.refusal.code === 'not-started')
+}
+
+/** `undefined` if the session is there, made by this call or by another. */
+async function makeSession(
+  store: StreamStore,
+  name: string,
+  root: string,
+  { afterWrite: _, ifVersion: __, ifBorn: ___, ifSum: ____, ...options }: TransactOptions,
+): Promise<TransactOutcome | undefined> {
+  const init = { op: 'init', root: { name: root }, forks: [], hold: false, session: true, born: randomUUID() } as const
+  const made = await transact(store, name, init, { ...options, commandId: randomUUID() })
+  if (made.kind === 'done' || (made.kind === 'refused' && made.refusal.code === 'exists')) return undefined
+  return 'commandId' in made ? { ...made, commandId: options.commandId } : made
+}
