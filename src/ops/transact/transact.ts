@@ -96,7 +96,7 @@ export type TransactOutcome =
   | { readonly kind: 'unknown'; readonly commandId: string; readonly cause: unknown }
 
 /** The attributes of a new event. */
-const SPEC = [...SETTABLE, 'signal', 'retry', 'attemptTimeout', 'undo', 'undo']
+const SPEC = [...SETTABLE, 'signal', 'retry', 'attemptTimeout', 'undo']
 
 /** Refuses invalid names, ids and texts before anything is sent. @throws InvalidValue */
 export function checkOperation(name: string, operation: Operation, author: Authorship): void {
