@@ -150,7 +150,15 @@ describe.each(KINDS)('beside %s', kind => {
 
   test('the dashboard lists all of them, is not stale, and shows activity', async () => {
     const [name] = names
-    const demand = { streams: true, activity: true, watchdog: true, workers: true, health: true, open: name, unread: [...names] }
+    const demand = {
+      streams: true,
+      activity: true,
+      watchdog: true,
+      workers: true,
+      health: true,
+      open: name,
+      unread: [...names],
+    }
     const { data, stop } = await polling(odd.store, demand)
     try {
       expect(data.freshness.error).toBeUndefined()
