@@ -56,12 +56,12 @@ test('locked: no prompt opens; unlocked: a cancel with its reason, once, under o
   program.press('c')
   await program.until(/This cancels[\s\S]*in sqlite:[\s\S]*2 open events below|This cancels[\s\S]*open event/)
   await agree(program, 'customer withdrew')
-  await program.until(/✓ a: canceled, with 2 more events: o shows it/)
+  await program.until(/✓ a: canceled, with 2 more events: O shows it/)
   expect((await historyOf(store, 'a')).slice(1)).toMatchObject([{ op: 'cancel', why: 'customer withdrew' }])
   const by = (await historyOf(store, 'a')).at(-1)?.by
   expect(by).toMatch(/^\S+@\S+$/)
   // the outcome of one stream takes no keys
-  program.press('o')
+  program.press('O')
   await program.until(/✓ done +a +/)
   program.press('esc')
   await program.until(/^› {2}a +⊘ canceled/m)

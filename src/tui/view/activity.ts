@@ -51,7 +51,7 @@ const COLUMNS: { readonly [Title in TitleOf<'activity'>]: Omit<FlexColumn<Activi
   WHEN: { align: 'right', cell: ({ atMs }, format) => format.age(atMs) },
   STREAM: { cut: 'middle', least: 12, cell: ({ stream }) => safeName(stream) },
   WHO: { least: 8, spare: 1, cell: ({ tx }) => safeText(tx.by) },
-  WHAT: { least: 18, cell: ({ tx }) => ({ text: whatText(tx), style: styleOf(tx) }) },
+  WHAT: { least: 14, cell: ({ tx }) => ({ text: whatText(tx), style: styleOf(tx) }) },
   WHY: { least: 10, isText: true, spare: 2, cell: ({ tx }) => safeText(tx.why) },
   VERSION: { align: 'right', spare: 3, cell: ({ tx }) => (tx.provisional ? '?' : String(tx.version)) },
   COMMAND: { least: 8, spare: 4, cell: ({ tx }) => safeText(tx.commandId) },

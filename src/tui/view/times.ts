@@ -21,9 +21,6 @@ export function screenFormat(nowMs: number, time: TimeStyle): CellFormat {
   }
 }
 
-/** Greatest width of a due time. */
-export const DUE_WIDTH = 14
-
 /** An age or a time; seconds only where they matter. `-` for an unknown one. */
 export function agoText(ms: number | undefined, moment: RowTime): string {
   if (ms === undefined) return '-'

@@ -21,7 +21,8 @@ import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, BLANK, filled, rowOf, type ScreenRow } from './row.ts'
 import { safeText } from './safe-text.ts'
 import { isTiny, marksOf } from './streams.ts'
-import { DUE_WIDTH, pastText, type RowTime, screenFormat } from './times.ts'
+import { type FlexColumn, tableRows } from './table.ts'
+import { pastText, type RowTime, screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
 /** The watchdogs, the next limits (the list with the cursor, the dry run beside them), the last decisions. */
@@ -136,14 +137,14 @@ const COLUMNS: readonly ListColumn<WatchdogEntry>[] = [
 function nextRows(scene: Scene, area: Area): ScreenRow[] {
   const format = screenFormat(scene.nowMs, scene.state.time)
   const isPlanned = scene.data.watchdog.dryRun?.kind === 'done'
-  const columns = placeColumns(isPlanned ? [...LIMITS, PLANNED] : LIMITS, area.columns)
-  const titles = isTiny(scene) ? [] : [titleRow(columns)]
-  const { keys, cursor } = listWindow(scene, area.rows - titles.length)
+  const hasTitles = !isTiny(scene)
+  const { keys, cursor } = listWindow(scene, area.rows - (hasTitles ? 1 : 0))
   const rows = keys.map(key => {
-    const marks = marksOf(scene, key, cursor)
-    return { ...listRow(columns, limitRow(scene.data.watchdog, key) ?? goneLimit(key), format, marks), key }
+    const item = limitRow(scene.data.watchdog, key) ?? goneLimit(key)
+    return { item, marks: marksOf(scene, key, cursor), key }
   })
-  return [...titles, ...rows]
+  const options = { columns: area.columns, format, widths: scene.widths, hasTitles }
+  return tableRows(isPlanned ? [...LIMITS, PLANNED] : LIMITS, rows, options)
 }
 
 /** A row still in the list whose limit is no longer in the data. */
@@ -219,21 +220,20 @@ function styled(cell: Cell): Exclude<Cell, string> {
   return typeof cell === 'string' ? { text: cell, style: 'plain' } : cell
 }
 
-const LIMITS: readonly ListColumn<LimitRow>[] = [
-  { title: 'DUE', width: DUE_WIDTH, cell: limitDueCell },
-  { title: 'WILL', width: 12, spare: 1, cell: willCell },
-  { title: 'STREAM', width: 12, share: 2, cut: 'middle', cell: ({ stream }, format) => format.name(stream) },
+const LIMITS: readonly FlexColumn<LimitRow>[] = [
+  { title: 'DUE', cell: limitDueCell },
+  { title: 'WILL', spare: 1, cell: willCell },
+  { title: 'STREAM', least: 8, cut: 'middle', cell: ({ stream }, format) => format.name(stream) },
   {
     title: 'EVENT',
-    width: 8,
-    share: 2,
+    least: 8,
     spare: 2,
     cell: ({ event = '', name }, format) => format.text(`${event} ${name}`.trim()) || '-',
   },
-  { title: 'LIMIT', width: 10, share: 2, from: PANES_COLUMNS, spare: 3, cell: limitText },
+  { title: 'LIMIT', least: 10, spare: 3, cell: limitText },
 ]
 
-const PLANNED: ListColumn<LimitRow> = { title: 'DRY RUN', width: 12, share: 1, spare: 4, cell: plannedCell }
+const PLANNED: FlexColumn<LimitRow> = { title: 'DRY RUN', least: 12, spare: 4, cell: plannedCell }
 
 const DECISIONS: readonly ListColumn<RecordedDecision>[] = [
   { ...DECISION_FIELDS.when, title: 'DECIDED', width: 10 },

@@ -97,9 +97,9 @@ const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
     'mark',
   ],
   leases: ['enter', 'filter', 'help', 'break', 'mark', 'sort', 'detail', 'read', 'freeze'],
-  watchdog: ['enter', 'dry-run', 'help', 'filter', 'freeze'],
+  watchdog: ['enter', 'dry-run', 'help', 'filter', 'read', 'freeze'],
   activity: ['enter', 'filter', 'help', 'detail', 'read', 'freeze'],
-  workers: ['enter', 'filter', 'help', 'sort', 'detail', 'timeline', 'freeze'],
+  workers: ['enter', 'filter', 'help', 'sort', 'detail', 'read', 'timeline', 'freeze'],
 }
 
 /** After those of the screen; keys that do nothing while changes are locked are left out. */

@@ -100,7 +100,8 @@ export const TEXT_KEYS: readonly Pick<KeyBinding, 'keys' | 'does'>[] = [
 
 const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity', 'workers']
 const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases', 'workers']
-const DETAILS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity']
+const COLUMNS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity']
+const DETAILS: readonly Screen[] = [...COLUMNS, 'workers']
 
 export const KEYS: readonly KeyBinding[] = [
   { command: 'down', keys: ['j', 'down'], does: 'down', hint: 'move', group: 'Move' },
@@ -280,7 +281,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'details of the row under the cursor',
     hint: 'detail',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
+    screens: DETAILS,
   },
   { command: 'detail-down', keys: ['J'], does: 'details down by a line', group: 'View', screens: DETAILS },
   { command: 'detail-up', keys: ['K'], does: 'details up by a line', group: 'View', screens: DETAILS },
@@ -297,7 +298,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'all about the row under the cursor, on the whole screen',
     hint: 'read',
     group: 'View',
-    screens: DETAILS,
+    screens: [...LISTS, 'stream'],
   },
   {
     command: 'columns',
@@ -305,7 +306,7 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'choose, order and sort by columns; kept for later runs',
     hint: 'columns',
     group: 'View',
-    screens: DETAILS,
+    screens: COLUMNS,
   },
   { command: 'wide', keys: ['w'], does: 'more columns, as many as there is room for', group: 'View' },
   { command: 'freeze', keys: ['p'], does: 'freeze the screen; changes are counted', hint: 'freeze', group: 'View' },
