@@ -54,7 +54,7 @@ export {
 export type { EventReader, StreamReader } from './library/reader.ts'
 export { type AppendOptions, append } from './library/session.ts'
 export type { SignalOption } from './library/signal.ts'
-export type { AttributeChanges, EventInput, NewEvent, Successors } from './library/specs.ts'
+export type { AttributeChanges, EventInput, NewEvent, PlanInput, StepInput, Successors } from './library/specs.ts'
 export type { OpenedStore } from './library/streams.ts'
 export {
   type ChangeStreamOptions,
@@ -106,6 +106,7 @@ export type {
   StreamEvent,
 } from './stream/event.ts'
 export { ATTRIBUTES, LC_ATTRIBUTES, STATUSES } from './stream/event.ts'
+export type { WaitsFor } from './stream/gate.ts'
 export type { ChangeCause, JournalChange, Transaction } from './stream/journal/journal.ts'
 export type { Precondition } from './stream/operations/apply.ts'
 export type {
@@ -121,6 +122,7 @@ export type {
   Refusal,
   RefusalCode,
   SettableAttributes,
+  StepSpec,
 } from './stream/operations/operation.ts'
 export { ON_DUE, ON_FAILURE, SETTABLE } from './stream/operations/operation.ts'
 export type { StreamOutcome } from './stream/outcome.ts'

@@ -10,6 +10,7 @@ import { progressOf } from './gate.ts'
  * it is undoing what it did. `compensated`: it has. `compensation-failed`: it could not undo everything.
  */
 export const OUTCOMES = ['errors', 'blocked', 'compensating', 'compensated', 'compensation-failed'] as const
+/** One of these outcomes. */
 export type StreamOutcome = (typeof OUTCOMES)[number]
 
 /** Whether the stream is undoing what it has done. */

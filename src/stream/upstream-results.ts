@@ -15,7 +15,8 @@ export interface UpstreamResult {
 
 /**
  * The results that an event works with, in the order of their ids: a join sees the results of the branches that it joins,
- * a step those of the steps that it was gated after, any other event that of the event it follows.
+ * a step those of the steps that it was gated after, an undo step that of the step that it takes back, any other event
+ * that of the event it follows.
  *
  * The result of a branch is that of its last events: an event hands its own result on unless events below it gave one, and
  * a join hands on its own in place of those of its branches. Superseded events do not count.
@@ -24,7 +25,8 @@ export interface UpstreamResult {
  */
 export function upstreamResults(stream: EventStream, event: StreamEvent, gates: Gates): readonly UpstreamResult[] {
   const position = stream.positionOf(event.id)
-  const { join, after } = { ...gates.get(event.id), ...event.lc }
+  const { join, after, undoes } = { ...gates.get(event.id), ...event.lc }
+  if (undoes !== undefined) return resultOf(stream.find(undoes))
   const named = gateIds({ lc: { after } }).flatMap(id => {
     const before = stream.positionOf(id)
     return before < 0 ? [] : branchResults(stream, before, gates)

@@ -3,6 +3,8 @@
  * stream is ended as a whole, the same transaction cancels what is open and adds the undo sequence, a plan of steps
  * below an event `Undo`. The stream ends when they have.
  */
+
+import { defined } from '../../util/defined.ts'
 import { isFinal, isSuperseded, isUndo, type LcAttributeName, type StreamEvent } from '../event.ts'
 import { nextForkIds, sortedById } from '../event-id.ts'
 import { effectsOf } from '../journal/effects.ts'
@@ -92,7 +94,8 @@ function undoSteps(draft: Draft): PlannedStep[] {
     return event.lc.undo !== undefined && !isUndo(event)
   })
   return effects.map(({ position, isUnsure }, at) => {
-    const { id, key, topic, tag, trackingId, lc } = draft.at(position)
+    const { id, key, topic, tag, trackingId, input, lc } = draft.at(position)
+    const { retry, attemptTimeout } = lc
     return {
       name: lc.undo ?? '',
       ref: id,
@@ -100,7 +103,7 @@ function undoSteps(draft: Draft): PlannedStep[] {
       topic,
       tag,
       trackingId,
-      ...(lc.retry === undefined ? {} : { retry: lc.retry }),
+      ...defined({ retry, attemptTimeout, data: input }),
       thread: 0,
       needs: at === 0 ? [] : [at - 1],
       lc: { undoes: id, ...(isUnsure ? { unsure: 'yes' } : {}) },

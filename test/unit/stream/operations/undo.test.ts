@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { dataOf } from '../../../../src/stream/data.ts'
 import type { Operation, StepSpec } from '../../../../src/stream/operations/operation.ts'
 import { summarize } from '../../../../src/stream/summarize.ts'
 import { dueMs, timeReaderFor } from '../../../../src/stream/time/deadlines.ts'
+import { upstreamResults } from '../../../../src/stream/upstream-results.ts'
 import { BORN, Play, spec } from '../../../support/stream-builder.ts'
 
 type Init = Extract<Operation, { op: 'init' }>
@@ -52,6 +54,21 @@ const undoSteps = (play: Play) =>
 const outcomeOf = (play: Play) => summarize(play.document, { nowMs: play.nowMs, lastBy: '' }).outcome
 
 describe('a stream that compensates', () => {
+  it('gives an undo step the input and the attempt timeout of the step that it takes back, and its result', () => {
+    const play = new Play()
+    const input = dataOf(Buffer.from('parcel 7'))
+    const steps = [{ ...spec('A', { undo: 'UndoA', attemptTimeout: '00:01:00', data: input }), thread: 0, needs: [] }]
+    const second = { ...spec('B'), thread: 0, needs: [0] }
+    const init = { op: 'init', root: spec('R'), forks: [], steps: [...steps, second], hold: false, born: BORN } as const
+    play.do({ ...init, onFailure: 'compensate' })
+    play.do({ op: 'complete', event: '01.00', result: dataOf(Buffer.from('label 9')) })
+    play.do({ op: 'fail', event: '01.01' })
+    const [undo] = play.document.events.filter(({ name }) => name === 'UndoA')
+    expect(undo).toMatchObject({ ref: '01.00', lc: { attemptTimeout: '00:01:00' }, input: { text: 'parcel 7' } })
+    const results = undo === undefined ? [] : upstreamResults(play.stream, undo, new Map())
+    expect(results).toMatchObject([{ event: '01.00', data: { text: 'label 9' } }])
+  })
+
   it('cancels what is open and plans the undo of what was done, in reverse order, in the same transaction', () => {
     const play = failed()
     expect(play.event('02.00')).toMatchObject({ name: 'Undo', status: 'inprocess', prev: '00' })
