@@ -339,7 +339,7 @@ export const KEYS: readonly KeyBinding[] = [
   },
   {
     command: 'suspend-stream',
-    keys: ['z'],
+    keys: ['H'],
     does: 'suspend the stream, or all marked ones: nothing of it begins or is due',
     hint: 'suspend',
     group: 'Change',
@@ -347,7 +347,7 @@ export const KEYS: readonly KeyBinding[] = [
   },
   {
     command: 'resume-stream',
-    keys: ['Z'],
+    keys: ['U'],
     does: 'resume the suspended or held stream, or all marked ones',
     hint: 'resume',
     group: 'Change',
