@@ -60,6 +60,8 @@ describe('the result of the command determines the result of the event', () => {
       'LEASECTL_FENCE=2',
       expect.stringMatching(/^LEASECTL_OUTPUT=\//),
       'LEASECTL_OWNER=w1',
+      expect.stringMatching(/^LEASECTL_RESULT=\//),
+      expect.stringMatching(/^LEASECTL_RESULT_TYPE=\//),
       `LEASECTL_STORE=${store}`,
       `LEASECTL_STREAM=${STREAM}`,
       '',

@@ -74,7 +74,9 @@ describe.each([
       change.process.kill(signal)
       const { stdout, stderr, ...ended } = await change.ended
       expect({ ...ended, stdout }).toEqual({ code, signal: null, stdout: '' })
-      expect(JSON.parse(stderr.split('\n')[1] ?? '')).toMatchObject({ error: { exit: code, applied: 'no', stream } })
+      expect(JSON.parse(stderr.split('\n').find(line => line.startsWith('{')) ?? '')).toMatchObject({
+        error: { exit: code, applied: 'no', stream },
+      })
       expect(await store.releaseLease(stream, id)).toMatchObject({ kind: 'ok' })
       expect((await store.read(stream))?.lease.state).toBe('available')
       expect(await versions(store, stream)).toEqual([1])
