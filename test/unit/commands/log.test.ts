@@ -185,6 +185,7 @@ describe('JSON', () => {
       ],
       other: false,
       provisional: false,
+      signal: null,
     })
     const last = json((await outcomes(['log', '--all', '-n', '1', '-o', 'json'])).stdout)
     expect(last).toMatchObject({ items: [{ op: 'cancel' }], total: null, truncated: true })

@@ -68,6 +68,9 @@ describe('a run file', () => {
       rate: null,
       skipMissing: false,
       noCompensate: false,
+      signal: null,
+      every: false,
+      input: null,
       rerunOf: null,
       total: 3,
     })

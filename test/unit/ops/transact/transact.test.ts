@@ -87,7 +87,7 @@ describe('transact', () => {
     expect(await store.read('s')).toBeUndefined()
   })
 
-  it.each(['id', 'status', 'prev', 'next', 'msg', 'created', 'timestamp', 'lc', '__proto__'])(
+  it.each(['id', 'status', 'prev', 'next', 'created', 'timestamp', 'lc', '__proto__'])(
     'refuses to set %s, which is not free, before a request is sent',
     async name => {
       const { store } = memoryStore()
