@@ -66,6 +66,7 @@ test('-o ndjson is one transaction per line', async () => {
     ],
     other: false,
     provisional: false,
+    signal: null,
   })
 })
 

@@ -31,7 +31,7 @@ describe('help -o json', () => {
     expect(commands.find(({ command }) => command === 'ls')).toMatchObject({
       aliases: ['list'],
       changes: false,
-      formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml'],
+      formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml', 'html'],
     })
     expect(commands.find(({ command }) => command === 'watchdog')?.notes).toContain('Circuit breaker:')
   })
@@ -40,7 +40,10 @@ describe('help -o json', () => {
     const { commands, globalFlags } = await catalogue()
     const flag = (path: string, name: string) =>
       commands.find(({ command }) => command === path)?.flags.find(one => one.name === name)
-    expect(flag('ls', '--limit')).toMatchObject({ type: 'integer', default: '200 for a table on a terminal, else all' })
+    expect(flag('ls', '--limit')).toMatchObject({
+      type: 'integer',
+      default: '200 for a table on a terminal, 2000 for a page, else all',
+    })
     expect(flag('ls', '--watch')).toMatchObject({ short: '-w', type: 'boolean', value: null, default: null })
     expect(flag('ls', '--match')).toMatchObject({ type: 'glob', value: 'glob', repeatable: true })
     expect(flag('cancel', '--lease-wait')).toMatchObject({ type: 'duration', default: '10s' })
