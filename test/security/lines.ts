@@ -48,6 +48,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['s', '00', '--input'],
     ['s', '00', '--result'],
   ],
+  'event append': [['s', '--name', 'A', '--command-id', 'c1']],
   'event skip': [['s', '00', '-m', 'why']],
   'event set': [['s', '00', '--tag', 'x']],
   'lease ls': [[], ['-o', 'json']],
