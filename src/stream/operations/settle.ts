@@ -41,16 +41,17 @@ function settleAll(draft: Draft): void {
   const failures = new FailureCounter(draft.stream)
   const after = gatedAfter(draft.stream)
   const visits = [...draft.stream.childrenFirst()]
-  const turns = visits.length
-  for (const [turn, at] of visits.entries()) {
+  const visited = new Set<number>()
+  for (const at of visits) {
+    visited.add(at)
     const moved = settleEvent(draft, at, failures)
     if (moved === undefined) continue
     const event = draft.at(moved)
     if (!isFinal(event)) visits.push(moved)
     else {
       visits.push(...(after.get(event.id) ?? []))
-      // In the first turns, what is above has its own turn later.
-      if (turn >= turns) visits.push(...draft.stream.predecessorPositions(moved))
+      // What is above has its own turn later, but for events on a cycle and those that moved after their turn.
+      visits.push(...draft.stream.predecessorPositions(moved).filter(above => visited.has(above)))
     }
   }
 }

@@ -45,6 +45,8 @@ export class Register {
   readonly begun = new Map<string, number>()
   readonly clashing = new Map<string, Clash>()
   readonly #stretches = new Set<Stretch>()
+  /** When the lease of another program on a stream ends, ms. */
+  readonly #keptOutUntilMs = new Map<string, number>()
 
   /** @returns a function to call when the work is over */
   begins(job: Job, actor: Actor, rate: number): () => void {
@@ -64,6 +66,14 @@ export class Register {
     this.answers.push(answer)
   }
 
+  /**
+   * Another program holds the lease of a stream: its workers go on while the document has their claims. When the lease ends,
+   * another may take over at once, and the first learns it by its next look.
+   */
+  keptOut(stream: string, untilMs: number): void {
+    this.#keptOutUntilMs.set(stream, Math.max(untilMs, this.#keptOutUntilMs.get(stream) ?? 0))
+  }
+
   died(actor: Actor): void {
     for (const stretch of this.#stretches) if (stretch.actor === actor) this.#stretches.delete(stretch)
   }
@@ -73,7 +83,8 @@ export class Register {
     const at = new Map<string, Stretch>()
     for (const stretch of this.#stretches) {
       const { job, actor, isSlow } = stretch
-      const isInDoubt = actor.scheduler.nowMs < actor.stoppedUntilMs + DOUBT_MS
+      const certainMs = Math.max(actor.stoppedUntilMs, this.#keptOutUntilMs.get(job.stream) ?? 0) + DOUBT_MS
+      const isInDoubt = actor.scheduler.nowMs < certainMs
       if (job.signal.aborted || isInDoubt || isSlow) continue
       const { stream, event } = job
       const key = `${stream} ${event.id}`

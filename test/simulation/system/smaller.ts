@@ -53,5 +53,5 @@ export async function whatIsWrong(
 
 /** Repeats one system. */
 export function lineOf(town: TownSettings): string {
-  return `LEASECTL_TOWN='${JSON.stringify(town)}' npx vitest run ${FILE} -t 'the town that is named'`
+  return `LEASECTL_TOWN='${JSON.stringify(town)}' npx vitest run ${FILE} -t 'the system with a given seed'`
 }

@@ -15,7 +15,7 @@ import { START_MS, viewOf, type World, type WorldSettings } from '../world.ts'
 import { audit, type Wrong } from './audit.ts'
 import { Employee } from './employee.ts'
 import { carryOut } from './operator.ts'
-import { Register } from './register.ts'
+import { DOUBT_MS, Register } from './register.ts'
 import { withSeededIds } from './seeded-ids.ts'
 import { type TownSettings, TROUBLED_MS, type Trouble, WHOLE_LIFE_MS } from './settings.ts'
 
@@ -112,6 +112,8 @@ class Town {
         break
       case 'lease':
         void takeLease(base, `s-${trouble.stream}`, trouble.forMs)
+        this.#register.keptOut(`s-${trouble.stream}`, untilMs)
+        scheduler.at(untilMs + DOUBT_MS, () => this.#register.clashes())
         trace.add({ kind: 'leased', atMs: scheduler.nowMs, who: 'holder', stream: `s-${trouble.stream}`, untilMs })
         break
       case 'order': {

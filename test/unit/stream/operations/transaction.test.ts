@@ -92,6 +92,19 @@ describe('a settled document', () => {
     expect(settled).toBeGreaterThan(0)
   })
 
+  it('is at rest after one pass, on a cycle too', () => {
+    const play = new Play(
+      documentText(
+        { id: '00', status: 'inprocess' },
+        { id: 'x', status: 'init', prev: '00' },
+        { id: '1.0', status: 'aborted', prev: 'x', next: '02.00' },
+        { id: '02.00', status: 'init', next: 'x' },
+      ),
+    )
+    const { document } = settledDocument(play.document, { nowMs: play.nowMs, versionFloor: 0, born: '' })
+    expect(document.events.map(({ id, status }) => `${id} ${status}`)).toContain('02.00 completed')
+  })
+
   it('equals the result of settle for unusual documents too', () => {
     fc.assert(
       fc.property(aStrangeDocument(), events => {
