@@ -178,8 +178,22 @@ function writerOf(options: EventsOptions, output: Output, store: StreamStore): R
     failed: asksForFailed(options),
   })
   const table = tableWriter(columns, output)
+  let rows: ReturnType<typeof eventRow>[] = []
+  const flush = async () => {
+    if (rows.length > 0) await table.write(rows)
+    rows = []
+  }
   return {
-    write: events => table.write(events.map(event => eventRow(columns, event, store.nowMs(), output.time))),
-    end: () => table.end(),
+    write: async events => {
+      rows.push(...events.map(event => eventRow(columns, event, store.nowMs(), output.time)))
+      if (rows.length >= ROWS_TOGETHER) await flush()
+    },
+    end: async () => {
+      await flush()
+      await table.end()
+    },
   }
 }
+
+/** Rows that are laid out together: a stream alone often has one. */
+const ROWS_TOGETHER = 200

@@ -108,6 +108,11 @@ describe('events', () => {
     expect((await rowsOf(world, '--sort', 'age', '--state', 'ready')).at(-1)).toBe('a/new 01.00 ready')
   })
 
+  test('the columns fit the rows of all streams', async () => {
+    const [header = '', ...rows] = (await cli(await several(), ['events'])).stdout.trimEnd().split('\n')
+    for (const row of rows) expect(row.slice(0, header.indexOf('WORKER'))).toMatch(/ $/)
+  })
+
   test('-o wide shows the claim, a failed one its message', async () => {
     const world = await several()
     const wide = (await cli(world, ['events', '-o', 'wide', '--state', 'running'])).stdout
