@@ -90,7 +90,8 @@ function judgeEvents(
   rules: InspectionRules,
 ): Judgement {
   const { name, etag, versionFloor } = stored
-  const knownSinceMs = known.knownSinceMs(etag) ?? rules.atMs
+  // It is rounded up, and in a fast single pass would come after this inspection.
+  const knownSinceMs = Math.min(known.knownSinceMs(etag) ?? rules.atMs, rules.atMs)
   const lastModifiedMs = Math.min(stored.modifiedMs, firstSeenMs(rules, knownSinceMs))
   const context = { nowMs: rules.nowMs, versionFloor, lastModifiedMs }
   const { document, isSettleDue } = settledDocument(written, { ...context, born: written.born })

@@ -79,3 +79,22 @@ describe('a stream that could not be changed', () => {
     expect(stream.failedInPass).toBe(pass)
   })
 })
+
+it('an expired limit is found in the millisecond in which the listing brought the stream', async () => {
+  const world = await worldOf(
+    documentText(ROOT, {
+      id: '01.00',
+      name: 'A',
+      status: 'inprocess',
+      prev: '00',
+      created: ago(HOUR),
+      timestamp: ago(HOUR),
+      timeout: '00:05:00',
+    }),
+  )
+  const stream = new KnownStream('s')
+  stream.recordRow((await world.base.read('s'))?.etag ?? '', undefined, { nowMs: START_MS, atMs: 7.2 })
+  const rules = { ...RULES, atMs: 7.6 }
+  const looked = await inspectStream(world.base, new StreamRegistry(), stream, () => rules, NEVER_ABORTED)
+  expect(looked?.decisions).toMatchObject([{ kind: 'abort-event', event: '01.00' }])
+})
