@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterWrite, isHeld, NO_LEASE } from '../stream/lease.ts'
 import type { Summary } from '../stream/summary.ts'
 
+import { type BlockLog, checkLogName } from './block-log.ts'
 import type { InspectOptions, MemoryFacts } from './facts.ts'
 import {
   acquireStep,
@@ -15,6 +16,7 @@ import {
   renewStep,
   retryWhileHeld,
 } from './local-lease.ts'
+import { MemoryBlockLog, type MemoryLog } from './memory-log.ts'
 import { checkReadableName, checkStoredName, compareNames, isReservedName } from './names.ts'
 import type {
   AcquireOptions,
@@ -51,6 +53,7 @@ class MemoryStore implements StreamStore {
   readonly nowMs: () => number
   readonly #random: () => number
   readonly #entries = new Map<string, Entry>()
+  readonly #logs = new Map<string, MemoryLog>()
   #writes = 0
 
   constructor({ clock = Date.now, random = Math.random }: MemoryStoreOptions) {
@@ -148,6 +151,11 @@ class MemoryStore implements StreamStore {
 
   async breakLease(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
     return this.#lease(name, signal, (entry, nowMs) => breakStep(entry, periodS, nowMs))
+  }
+
+  log(name: string): BlockLog {
+    checkLogName(name)
+    return new MemoryBlockLog(this.#logs, name)
   }
 
   async createContainer(signal?: AbortSignal): Promise<void> {

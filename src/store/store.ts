@@ -1,4 +1,5 @@
 import type { Summary } from '../stream/summary.ts'
+import type { BlockLog } from './block-log.ts'
 import type { InspectOptions, StoreFacts } from './facts.ts'
 
 /** The holder of a lease, as recorded when the lease was acquired. */
@@ -262,6 +263,11 @@ export interface StreamStore {
    * end and an infinite one ends at once.
    */
   breakLease(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome>
+  /**
+   * A log of lines with one of leasectl's own names, below `.leasectl/`. Sends no request.
+   * @throws InvalidValue for any other name
+   */
+  log(name: string): BlockLog
   /** Creates the container or folder if it is missing. */
   createContainer(signal?: AbortSignal): Promise<void>
   /**

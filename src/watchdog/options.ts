@@ -1,7 +1,8 @@
 import type { Glob } from '../ops/glob.ts'
+import type { Ownership } from '../ops/shards/shards.ts'
 import type { DueAction } from '../stream/operations/operation.ts'
 import type { Timing } from '../util/clock.ts'
-import type { Observer, Ownership } from './report.ts'
+import type { Observer } from './report.ts'
 
 /** Options of a watchdog, already validated. */
 export interface WatchdogOptions {

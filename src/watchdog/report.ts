@@ -114,11 +114,6 @@ export interface Observer {
   shards?(held: readonly number[], total: number): void | Promise<void>
 }
 
-/** The streams that belong to this watchdog. */
-export interface Ownership {
-  owns(stream: string): boolean
-}
-
 /**
  * Calls observers in their order. An error of one affects neither the others nor the watchdog: the others receive it,
  * once for each faulty observer.

@@ -5,6 +5,7 @@ import { describeExpiry } from './contract-expiry.ts'
 import { describeInspection } from './contract-inspect.ts'
 import { describeLeases } from './contract-leases.ts'
 import { describeListings } from './contract-listings.ts'
+import { describeLogs } from './contract-logs.ts'
 import { describeMarks } from './contract-marks.ts'
 import { describeNames } from './contract-names.ts'
 import { describeOlderCopies } from './contract-older-copies.ts'
@@ -21,6 +22,7 @@ export function describeStoreContract(label: string, harness: StoreHarness): voi
     describeLeases(harness)
     describeExpiry(harness)
     describeInspection(harness)
+    describeLogs(harness)
     describeMarks(harness)
     describeNames(harness)
     describeOlderCopies(harness)

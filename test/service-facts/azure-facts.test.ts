@@ -450,6 +450,45 @@ describe('writes and listings', () => {
   })
 })
 
+describe('an append blob', () => {
+  const appendBlob = async () => {
+    const client = container.getAppendBlobClient(`log/${randomUUID()}`)
+    await client.create({ conditions: { ifNoneMatch: '*' } })
+    return client
+  }
+  const codeOf = (request: Promise<unknown>) =>
+    request.then(
+      () => 'done',
+      error => ServiceError.of(error).code,
+    )
+
+  it('takes blocks one after the other, and tells how many it has', async () => {
+    const client = await appendBlob()
+    const counts: (number | undefined)[] = []
+    for (const line of ['1\n', '2\n']) counts.push((await client.appendBlock(line, 2)).blobCommittedBlockCount)
+    expect(counts).toEqual([1, 2])
+    expect((await client.downloadToBuffer()).toString()).toBe('1\n2\n')
+    expect(await codeOf(client.create({ conditions: { ifNoneMatch: '*' } }))).toBe('BlobAlreadyExists')
+  })
+
+  it('takes no block under a lease without its id, nor any that is missing; the id may be acquired again', async () => {
+    const client = await appendBlob()
+    for (const _ of [1, 2]) await client.getBlobLeaseClient(A).acquireLease(-1)
+    expect(await codeOf(client.appendBlock('1\n', 2))).toBe('LeaseIdMissing')
+    expect(await codeOf(client.delete())).toBe('LeaseIdMissing')
+    await client.delete({ conditions: { leaseId: A } })
+    expect(await codeOf(client.appendBlock('1\n', 2))).toBe('BlobNotFound')
+  })
+
+  it('has no range at its end, and cannot be deleted with the id of a lease that it does not have', async () => {
+    const client = await appendBlob()
+    await client.appendBlock('1\n', 2)
+    // Azurite answers with no bytes.
+    expect(await codeOf(client.download(2, 10))).toBe(account.isEmulator ? 'done' : 'InvalidRange')
+    expect(await codeOf(client.delete({ conditions: { leaseId: A } }))).toBe('LeaseNotPresentWithBlobOperation')
+  })
+})
+
 describeCells(
   'each operation after the end of a lease',
   cells.filter(({ state }) => slow(state)),

@@ -1,3 +1,4 @@
+import type { BlockLog } from '../../src/store/block-log.ts'
 import { StoreUnreachable } from '../../src/store/errors.ts'
 import type {
   ChangeOptions,
@@ -69,6 +70,10 @@ export class FaultyStore implements StreamStore {
     const stored = await this.#base.read(name, signal)
     await this.#take(CALL_MS)
     return stored
+  }
+
+  log(name: string): BlockLog {
+    return this.#base.log(name)
   }
 
   async create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {

@@ -12,6 +12,7 @@ export type Operation =
   | 'put'
   | 'metadata'
   | 'delete'
+  | 'append'
   | 'list'
   | 'container'
   | 'other'
@@ -47,6 +48,7 @@ function operationOf(method: string, query: URLSearchParams, headers: IncomingMe
   }
   if (comp === 'list') return 'list'
   if (comp === 'metadata') return 'metadata'
+  if (comp === 'appendblock') return 'append'
   if (query.get('restype') === 'container') return 'container'
   if (comp !== null) return 'other'
   switch (method) {

@@ -3,6 +3,7 @@ import { EndsWith, type Problem } from '../../cli/problem.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { sourceText } from '../../cli/store.ts'
 import { VERSION } from '../../cli/version.ts'
+import { openShards, type Shards } from '../../ops/shards/shards.ts'
 import { readWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import { shardCounts } from '../../ops/watchdog-state/state.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
@@ -14,7 +15,6 @@ import { type LivenessProbe, openLiveness, touching } from '../../watchdog/http/
 import { runWatchdog } from '../../watchdog/loop.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
 import type { FailedPass, Observer } from '../../watchdog/report.ts'
-import { openShards, type Shards } from '../../watchdog/shards/shards.ts'
 import { StateWriter } from '../../watchdog/state/writer.ts'
 import { openSystemd, type Systemd } from '../../watchdog/systemd.ts'
 import { hookTargets } from './hook-targets.ts'
@@ -167,6 +167,8 @@ class Daemon {
     const { shards: count } = this.#settings
     if (count === undefined) return undefined
     return openShards(this.#opened.store, {
+      folder: '.leasectl/watchdog/shards',
+      role: 'watchdog',
       count,
       by: this.#watchdog.by,
       newId: () => this.#runtime.newId(),

@@ -4,6 +4,7 @@ import { type Clock, machineClock } from '../../util/clock.ts'
 import { within } from '../../util/concurrency.ts'
 import { defined } from '../../util/defined.ts'
 import { accountUrl, formatAddress, type StoreAddress } from '../address.ts'
+import type { BlockLog } from '../block-log.ts'
 import type { AzureFacts, InspectOptions } from '../facts.ts'
 import type {
   AcquireOptions,
@@ -22,6 +23,7 @@ import type {
 } from '../store.ts'
 import type { AzureCredential } from './account.ts'
 import { BlobIO, createBlob } from './blobs.ts'
+import { AzureBlockLog, type AzureLogParts } from './block-log.ts'
 import { type AttemptContext, ChangeAttempt } from './change/attempt.ts'
 import { changeStream } from './change/change.ts'
 import { Contention } from './change/contention.ts'
@@ -48,6 +50,8 @@ export interface AzureBlobOptions {
   readonly waits?: Partial<DrainTimeouts>
   /** Number of blobs on a page of a listing. */
   readonly pageSize?: number
+  /** Number of blocks in a segment of a log. */
+  readonly blocksOfASegment?: number
 }
 
 /** Opens a container of blobs as a store. It sends no request: a wrong credential fails with the first one. */
@@ -66,6 +70,7 @@ class AzureBlobStore implements StreamStore {
   readonly #bodies: BlobIO
   readonly #leases: AzureLeases
   readonly #pageSize: number | undefined
+  readonly #logParts: AzureLogParts
   /** Shared by all listings, because its pipeline caches a token. */
   #pages: AzureListReader | undefined
   readonly #inFlight = new InFlightOperations()
@@ -76,7 +81,7 @@ class AzureBlobStore implements StreamStore {
 
   constructor(
     container: AzureContainer,
-    { address, credential, machine, random, newLeaseId, limits, waits, pageSize }: AzureBlobOptions,
+    { address, credential, machine, random, newLeaseId, limits, waits, pageSize, blocksOfASegment }: AzureBlobOptions,
   ) {
     this.address = formatAddress(address)
     this.#container = container
@@ -105,6 +110,13 @@ class AzureBlobStore implements StreamStore {
       newLeaseId: newLeaseId ?? randomUUID,
     }
     this.#pageSize = pageSize
+    const { client } = container
+    this.#logParts = {
+      container: client,
+      calls: this.#calls,
+      inFlight: this.#inFlight,
+      ...defined({ blocksOfASegment }),
+    }
     this.#stopDroppingConnections = dropIdleConnectionsOnError(new URL(accountUrl(address)))
   }
 
@@ -195,6 +207,10 @@ class AzureBlobStore implements StreamStore {
     })
     if (answer.kind === 'done' || answer.error.code === 'ContainerAlreadyExists') return
     throw this.#calls.fault(answer.error)
+  }
+
+  log(name: string): BlockLog {
+    return new AzureBlockLog(this.#logParts, name)
   }
 
   inspect({ signal }: InspectOptions = {}): Promise<AzureFacts> {

@@ -10,7 +10,7 @@ import type { Holder, StreamRow, StreamSnapshot } from '../store.ts'
 const APPLICATION_ID = 0x4c734374
 
 /** `user_version` in the header. A release that changes the tables increments it and migrates the version before. */
-const SCHEMA_VERSION = 2
+const SCHEMA_VERSION = 3
 
 /** Earlier versions can corrupt a WAL that two processes write and checkpoint (sqlite.org/wal.html, "WAL-reset bug"). */
 const OLDEST_WRITER = [3, 51, 3] as const
@@ -42,13 +42,20 @@ const COLUMNS = {
 const STREAMS = `
   CREATE TABLE streams (${Object.entries(COLUMNS).map(column => column.join(' '))}) STRICT, WITHOUT ROWID;
   CREATE INDEX streams_due ON streams (due_ms, name) WHERE due_ms IS NOT NULL;
-  PRAGMA user_version = ${SCHEMA_VERSION};
+`
+
+/** Blocks of lines, see `block-log.ts`. An id is never used again: readers keep it as a position. */
+const BLOCKS = `
+  CREATE TABLE blocks (id INTEGER PRIMARY KEY AUTOINCREMENT, log TEXT NOT NULL, lines BLOB NOT NULL) STRICT;
+  CREATE INDEX blocks_log ON blocks (log);
 `
 
 const TABLES = `
   CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
   PRAGMA application_id = ${APPLICATION_ID};
   ${STREAMS}
+  ${BLOCKS}
+  PRAGMA user_version = ${SCHEMA_VERSION};
 `
 
 /** Version 1 had a column for each field of the holder and the summary. Its summaries are dropped: until the next change of a stream its document is read. */
@@ -128,7 +135,7 @@ export function createOrMigrate(db: DatabaseSync, path: string): void {
   try {
     const state = schemaState(db, path)
     if (state === 'empty') db.exec(TABLES)
-    if (state === 'older') migrate(db)
+    if (state === 'older') migrate(db, Number(db.prepare('PRAGMA user_version').get()?.user_version))
     db.exec('COMMIT')
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
@@ -136,8 +143,10 @@ export function createOrMigrate(db: DatabaseSync, path: string): void {
   }
 }
 
-function migrate(db: DatabaseSync): void {
-  db.exec(FROM_VERSION_1)
+function migrate(db: DatabaseSync, version: number): void {
+  if (version === 1) db.exec(FROM_VERSION_1)
+  // Version 2 had no blocks.
+  db.exec(`${BLOCKS} PRAGMA user_version = ${SCHEMA_VERSION};`)
 }
 
 const COLUMN_NAMES = Object.keys(COLUMNS)

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { isHeld } from '../../stream/lease.ts'
 import type { Summary } from '../../stream/summary.ts'
+import type { BlockLog } from '../block-log.ts'
 import type { InspectOptions, SqliteFacts } from '../facts.ts'
 import {
   acquireStep,
@@ -31,6 +32,7 @@ import type {
   StreamSnapshot,
   StreamStore,
 } from '../store.ts'
+import { SqliteBlockLog } from './block-log.ts'
 import { changeStream } from './change.ts'
 import { CommitFault, type Connection } from './connection.ts'
 import { SqliteFile, type SqliteFileOptions } from './file.ts'
@@ -180,6 +182,10 @@ class SqliteStore implements StreamStore {
 
   async createContainer(signal?: AbortSignal): Promise<void> {
     await this.#file.create(() => undefined, { signal })
+  }
+
+  log(name: string): BlockLog {
+    return new SqliteBlockLog(this.#file, name)
   }
 
   inspect(options: InspectOptions = {}): Promise<SqliteFacts> {

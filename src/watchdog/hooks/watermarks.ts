@@ -1,9 +1,9 @@
+import { shardOf } from '../../ops/shards/quota.ts'
 import { changeSystemDocument, readSystemDocument } from '../../ops/system-documents.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
 import type { Timing } from '../../util/clock.ts'
-import { shardOf } from '../shards/quota.ts'
 
 /** The watermark is written after this much progress, and less often if nothing was delivered meanwhile. */
 const WRITE_EVERY_MS = 10_000

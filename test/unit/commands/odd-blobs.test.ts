@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { follow, worker } from '../../../src/index.ts'
 import { followMany } from '../../../src/ops/follow/follow-many.ts'
+import { openShards } from '../../../src/ops/shards/shards.ts'
 import { readWatchdogState, WATCHDOG_STATE } from '../../../src/ops/watchdog-state/parse.ts'
 import { StreamFault } from '../../../src/stream/errors.ts'
 import { visibleText } from '../../../src/util/visible-text.ts'
-import { openShards } from '../../../src/watchdog/shards/shards.ts'
 import { ODD_BLOBS, type OddKind, type OddStore, openOddStore } from '../../support/odd-blobs.ts'
 import { SOON } from '../store/azure/support.ts'
 import { polling } from '../tui/data/support.ts'
@@ -306,6 +306,8 @@ describe('an unreadable system document', () => {
     const held = Promise.withResolvers<readonly number[]>()
     const faults: unknown[] = []
     const shards = openShards(odd.store, {
+      folder: '.leasectl/watchdog/shards',
+      role: 'watchdog',
       count: 2,
       by: 'ada',
       newId: () => crypto.randomUUID(),

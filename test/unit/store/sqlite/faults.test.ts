@@ -93,7 +93,7 @@ describe('a file that is not an intact store', () => {
 
   it('is incompatible if a newer leasectl wrote it', async () => {
     const path = await sampleFile()
-    inFile(path, db => db.exec('PRAGMA user_version = 3'))
+    inFile(path, db => db.exec('PRAGMA user_version = 4'))
     await expectFault(path, StoreIncompatible, 'a newer schema')
   })
 
@@ -101,7 +101,7 @@ describe('a file that is not an intact store', () => {
     const path = await sampleFile()
     const store = openSqliteStore(path)
     await store.update('counter', increment, changeOptions())
-    inFile(path, db => db.exec('PRAGMA user_version = 3'))
+    inFile(path, db => db.exec('PRAGMA user_version = 4'))
     await expect(store.update('counter', increment, changeOptions())).rejects.toThrow(/newer leasectl/)
     await expect(store.read('counter')).rejects.toThrow(/newer leasectl/)
     await store.close()

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 /** The tables of version 1: a column for each field of holder and summary. */
 const VERSION_1 = `
+  DROP TABLE blocks;
   DROP INDEX streams_due;
   ALTER TABLE streams RENAME TO streams_2;
   CREATE TABLE streams (
@@ -27,6 +28,13 @@ const VERSION_1 = `
   DROP TABLE streams_2;
   PRAGMA user_version = 1;
 `
+
+/** Turns a closed store into one of version 2, which had no logs. */
+export function toVersion2(path: string): void {
+  const db = new DatabaseSync(path)
+  db.exec('BEGIN; DROP TABLE blocks; PRAGMA user_version = 2; COMMIT')
+  db.close()
+}
 
 /** Turns a closed store into one of the first development versions. */
 export function toVersion1(path: string): void {

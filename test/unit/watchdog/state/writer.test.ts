@@ -12,7 +12,7 @@ import { newEntry, withDecision, withEntry, withPass } from '../../../../src/wat
 import { StateWriter } from '../../../../src/watchdog/state/writer.ts'
 import { storeWith } from '../../commands/store-with.ts'
 import { HOLDER, memoryStore, NOW } from '../../ops/support.ts'
-import { settled, VirtualTime } from '../shards/world.ts'
+import { settled, VirtualTime } from '../../ops/shards/world.ts'
 
 const IDENTITY = {
   id: 'w1',

@@ -1,12 +1,12 @@
 import type { ShardDocuments, ShardLease } from './lease.ts'
-import { freeSeat, quotaOf, seatName, seatsFor, seatsToCheck } from './quota.ts'
+import { freeSeat, quotaOf, seatsFor, seatsToCheck } from './quota.ts'
 
 /** All seats are checked once in this number of checks: about every half minute. */
 const ALL_EVERY = 25
 
 /**
- * Counts running watchdogs: each holds the lease of one numbered document, its seat, so the held leases show how many
- * there are, by the store's own account. The seat of a dead watchdog becomes free when its lease expires, like its
+ * Counts running members: each holds the lease of one numbered document, its seat, so the held leases show how many
+ * there are, by the store's own account. The seat of a dead one becomes free when its lease expires, like its
  * shards.
  */
 export class Membership {
@@ -40,9 +40,9 @@ export class Membership {
   }
 
   /**
-   * Checks which seats are taken, and takes one if this watchdog has none.
+   * Checks which seats are taken, and takes one if this member has none.
    *
-   * @returns quota of shards for this watchdog; 0 if there is no free seat
+   * @returns quota of shards for this member; 0 if there is no free seat
    * @throws the store's faults
    */
   async check(signal: AbortSignal): Promise<number> {
@@ -63,7 +63,7 @@ export class Membership {
       )
       if (seats.length === 0) return found
       for (const seat of seats) checked.add(seat)
-      const leased = await this.#documents.leased(seats, seat => seatName(this.#count, seat), signal)
+      const leased = await this.#documents.leased(seats, this.#documents.seatName, signal)
       for (const seat of leased) found.add(seat)
     }
   }
@@ -72,7 +72,7 @@ export class Membership {
     const seats = seatsFor(this.#count)
     const taken = new Set(this.#others)
     for (let seat = freeSeat(seats, taken); seat !== undefined; seat = freeSeat(seats, taken)) {
-      const lease = this.#documents.lease(seatName(this.#count, seat), `watchdog seat ${seat}`)
+      const lease = this.#documents.seatLease(seat)
       // Without an answer the lease may be ours: renewing it shows whether it is.
       if ((await lease.take(signal)) !== 'taken') {
         this.#own = { seat, lease }

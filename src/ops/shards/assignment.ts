@@ -1,7 +1,7 @@
 import { inParallel, type ShardDocuments, type ShardLease } from './lease.ts'
-import { shardName, shardOf } from './quota.ts'
+import { shardOf } from './quota.ts'
 
-/** The shards that one watchdog holds or may hold. */
+/** The shards that one member holds or may hold. */
 export class ShardAssignment {
   readonly #count: number
   readonly #documents: ShardDocuments
@@ -23,16 +23,22 @@ export class ShardAssignment {
     return this.#leases.get(shardOf(stream, this.#count))?.isTrusted ?? false
   }
 
-  /** The shards that certainly belong to this watchdog now. */
+  /** The shards that certainly belong to this member now. */
   trusted(): readonly number[] {
     return [...this.#leases].flatMap(([shard, lease]) => (lease.isTrusted ? [shard] : [])).sort((a, b) => a - b)
+  }
+
+  /** The lease id of a shard that certainly belongs to this member now. */
+  leaseIdOf(shard: number): string | undefined {
+    const lease = this.#leases.get(shard)
+    return lease?.isTrusted ? lease.leaseId : undefined
   }
 
   leases(): readonly ShardLease[] {
     return [...this.#leases.values()]
   }
 
-  /** The lease belongs to another watchdog, or is gone. */
+  /** The lease belongs to another member, or is gone. */
   lose(lost: ShardLease): void {
     for (const [shard, lease] of this.#leases) if (lease === lost) this.#leases.delete(shard)
   }
@@ -55,7 +61,7 @@ export class ShardAssignment {
   /** Takes up to `short` free shards. @throws the store's faults; shards taken before are kept */
   async take(short: number, signal: AbortSignal): Promise<void> {
     const candidates = this.#candidates()
-    const leased = await this.#documents.leased(candidates, shard => shardName(this.#count, shard), signal)
+    const leased = await this.#documents.leased(candidates, this.#documents.shardName, signal)
     const free = candidates.filter(shard => !leased.has(shard))
     const wanted = this.size + short
     while (this.size < wanted && free.length > 0) {
@@ -64,7 +70,7 @@ export class ShardAssignment {
   }
 
   async #takeOne(shard: number, signal: AbortSignal): Promise<void> {
-    const lease = this.#documents.lease(shardName(this.#count, shard), `watchdog shard ${shard} of ${this.#count}`)
+    const lease = this.#documents.shardLease(shard)
     this.#leases.set(shard, lease)
     let isOurs = false
     try {
@@ -75,7 +81,7 @@ export class ShardAssignment {
     }
   }
 
-  /** Shards to examine, starting at a random one, since other watchdogs may search at the same time. */
+  /** Shards to examine, starting at a random one, since others may search at the same time. */
   #candidates(): number[] {
     const from = Math.floor(this.#random() * this.#count)
     const all = Array.from({ length: this.#count }, (_, at) => (from + at) % this.#count)

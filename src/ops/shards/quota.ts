@@ -1,15 +1,15 @@
 export const MOST_SHARDS = 256
-/** Limit for watchdogs that share the work; low, since all seats are checked now and then. */
+/** Limit for members that share the work; low, since all seats are checked now and then. */
 const MOST_SEATS = 64
 
-/** Number of seats: more watchdogs than shards would be idle. */
+/** Number of seats: more members than shards would be idle. */
 export function seatsFor(count: number): number {
   return Math.min(count, MOST_SEATS)
 }
 
 /**
  * The shard of a stream: FNV-1a over the UTF-16 units of its name, mixed once more so that its low bits spread evenly.
- * Must never change, since watchdogs of all versions have to agree on it. Fast, since a sweep calls it for every name.
+ * Must never change, since processes of all versions have to agree on it. Fast, since a sweep calls it for every name.
  */
 export function shardOf(stream: string, count: number): number {
   let hash = 0x811c9dc5
@@ -24,8 +24,8 @@ export function shardOf(stream: string, count: number): number {
 }
 
 /**
- * Number of shards for the watchdog on a seat: an equal share, plus one on the first seats if the division has a
- * remainder. Watchdogs that see the same seats taken compute quotas that add up to all shards, without communicating.
+ * Number of shards for the member on a seat: an equal share, plus one on the first seats if the division has a
+ * remainder. Members that see the same seats taken compute quotas that add up to all shards, without communicating.
  */
 export function quotaOf(count: number, taken: ReadonlySet<number>, seat: number): number {
   const rank = [...taken].filter(other => other < seat).length
@@ -34,7 +34,7 @@ export function quotaOf(count: number, taken: ReadonlySet<number>, seat: number)
 
 /**
  * The seats to check: newcomers take the first free seat, so those up to the last known one and the next suffice; `all`
- * of them now and then, since two watchdogs may have come and gone between two checks.
+ * of them now and then, since two members may have come and gone between two checks.
  */
 export function seatsToCheck(seats: number, taken: ReadonlySet<number>, all: boolean): number[] {
   const last = all ? seats - 1 : Math.min(seats - 1, Math.max(-1, ...taken) + 1)
@@ -45,14 +45,4 @@ export function seatsToCheck(seats: number, taken: ReadonlySet<number>, all: boo
 export function freeSeat(seats: number, taken: ReadonlySet<number>): number | undefined {
   for (let seat = 0; seat < seats; seat++) if (!taken.has(seat)) return seat
   return undefined
-}
-
-/** The document whose lease represents a shard. Watchdogs with other counts use other documents. */
-export function shardName(count: number, shard: number): string {
-  return `.leasectl/watchdog/shards/${count}/${shard}`
-}
-
-/** The document whose lease represents a running watchdog. */
-export function seatName(count: number, seat: number): string {
-  return `.leasectl/watchdog/shards/${count}/seats/${seat}`
 }

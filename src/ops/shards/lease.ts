@@ -1,30 +1,38 @@
 import { hostname } from 'node:os'
-import { LeaseMonitor, type LeaseMonitorOptions } from '../../ops/lease-monitor.ts'
-import { createSystemDocument } from '../../ops/system-documents.ts'
 import type { AcquireOutcome, Holder, LeaseView, StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import type { Clock } from '../../util/clock.ts'
 import { runBatch } from '../../util/concurrency.ts'
+import { LeaseMonitor, type LeaseMonitorOptions } from '../lease-monitor.ts'
+import { createSystemDocument } from '../system-documents.ts'
 
 /** An acquire that takes longer is abandoned: its result is outdated by then. */
 const ACQUIRE_MS = 5_000
-/** Time limit for releasing leases when the watchdog stops. */
+/** Time limit for releasing leases when the member stops. */
 const RELEASE_MS = 1_800
-/** Written once, when the document is first needed; only its lease matters. */
-const BODY = `${JSON.stringify({ apiVersion: 'leasectl/v1', kind: 'watchdog-lease' })}\n`
-
 /**
- * One tenure of the lease of a watchdog document. A lease that is no longer trusted is still renewed until it must have
+ * One tenure of the lease of a seat or a shard. A lease that is no longer trusted is still renewed until it must have
  * expired.
  */
 export class ShardLease extends LeaseMonitor {
   readonly #store: StreamStore
   readonly #holder: () => Holder
 
-  /** @param holder the holder as shown to others */
-  constructor(store: StreamStore, name: string, options: LeaseMonitorOptions, holder: () => Holder) {
+  readonly #body: string
+
+  /**
+   * @param body the text of the document if it has to be created
+   * @param holder the holder as shown to others
+   */
+  constructor(
+    store: StreamStore,
+    name: string,
+    { body, ...options }: LeaseMonitorOptions & { readonly body: string },
+    holder: () => Holder,
+  ) {
     super(store, name, options)
     this.#store = store
+    this.#body = body
     this.#holder = holder
   }
 
@@ -39,7 +47,7 @@ export class ShardLease extends LeaseMonitor {
       const { kind } = await this.#acquire(holder, signal)
       if (kind === 'held') return 'taken'
       if (kind !== 'missing') return kind === 'acquired' ? 'held' : 'unknown'
-      await createSystemDocument(this.#store, this.name, BODY, { by: holder.by, signal })
+      await createSystemDocument(this.#store, this.name, this.#body, { by: holder.by, signal })
     }
     return 'taken'
   }
@@ -61,6 +69,15 @@ export class ShardLease extends LeaseMonitor {
 }
 
 export interface DocumentOptions {
+  /** The folder of the documents, below `.leasectl/`. */
+  readonly folder: string
+  /** Who shares, in a word, for the holders of leases as others see them: `watchdog`. */
+  readonly role: string
+  /** Total number of shards. */
+  readonly count: number
+  /** The text of a shard's document when it is created; by default only its lease matters. */
+  readonly content?: string
+  /** Actor, `user@host`. */
   readonly by: string
   readonly leaseS: number
   readonly clock: Clock
@@ -82,11 +99,28 @@ export class ShardDocuments {
     this.#options = options
   }
 
-  /** A new tenure of a document's lease. @param purpose text shown to others */
-  lease(name: string, purpose: string): ShardLease {
-    const { by, leaseS: durationS, clock, newId } = this.#options
+  /** A new tenure of the lease of a shard. */
+  shardLease(shard: number): ShardLease {
+    const { count, role, content } = this.#options
+    return this.#lease(this.shardName(shard), `${role} shard ${shard} of ${count}`, content)
+  }
+
+  /** A new tenure of the lease of a seat. */
+  seatLease(seat: number): ShardLease {
+    return this.#lease(this.seatName(seat), `${this.#options.role} seat ${seat}`)
+  }
+
+  /** The document whose lease represents a shard. Members with other counts use other documents. */
+  readonly shardName = (shard: number): string => `${this.#options.folder}/${this.#options.count}/${shard}`
+
+  /** The document whose lease represents a running member. */
+  readonly seatName = (seat: number): string => `${this.#options.folder}/${this.#options.count}/seats/${seat}`
+
+  #lease(name: string, purpose: string, content?: string): ShardLease {
+    const { by, role, leaseS: durationS, clock, newId } = this.#options
     const holder = () => ({ by, host: hostname(), pid: process.pid, purpose, sinceMs: this.#store.nowMs() })
-    return new ShardLease(this.#store, name, { leaseId: newId(), durationS, clock }, holder)
+    const body = content ?? `${JSON.stringify({ apiVersion: 'leasectl/v1', kind: `${role}-lease` })}\n`
+    return new ShardLease(this.#store, name, { leaseId: newId(), durationS, clock, body }, holder)
   }
 
   /** Those of the numbered documents that are leased now; the others are free or missing. @throws the store's faults */
@@ -104,12 +138,12 @@ export class ShardDocuments {
     return leased
   }
 
-  /** An unreadable document, for example in the archive tier, is removed to be recreated: only its lease matters. */
+  /** An unreadable document, for example in the archive tier, is removed to be recreated if only its lease matters. */
   async #stateOf(name: string, signal: AbortSignal): Promise<LeaseView['state'] | undefined> {
     try {
       return (await this.#store.read(name, signal))?.lease.state
     } catch (error) {
-      if (!(error instanceof StreamFault)) throw error
+      if (!(error instanceof StreamFault) || this.#options.content !== undefined) throw error
       const outcome = await this.#store.remove(name, { signal })
       return outcome.kind === 'held' ? outcome.lease.state : undefined
     }

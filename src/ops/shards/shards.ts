@@ -2,18 +2,23 @@ import type { StreamStore } from '../../store/store.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import type { Timing } from '../../util/clock.ts'
 import { machineTiming } from '../../util/clock.ts'
-import type { Ownership } from '../report.ts'
 import { ShardAssignment } from './assignment.ts'
 import { ShardDocuments, type ShardLease } from './lease.ts'
 import { Membership } from './membership.ts'
 import { MOST_SHARDS } from './quota.ts'
 
 export interface ShardOptions {
-  /** Total number of shards, 1 to 256; the same for all watchdogs that share streams. */
+  /** The folder of the leased documents, below `.leasectl/`: who share it share the work. */
+  readonly folder: string
+  /** Who shares, in a word, for the holders of leases as others see them: `watchdog`. */
+  readonly role: string
+  /** The text of a shard's document when it is created, if it has content of its own; by default only its lease matters. */
+  readonly content?: string
+  /** Total number of shards, 1 to 256; the same for all members that share streams. */
   readonly count: number
   /** Actor, `user@host`. */
   readonly by: string
-  /** How long a dead watchdog keeps its shards, seconds, 15 to 60. Default 15. */
+  /** How long a dead member keeps its shards, seconds, 15 to 60. Default 15. */
   readonly leaseS?: number
   readonly timing?: Timing
   /** A fresh UUID at each call. */
@@ -26,12 +31,21 @@ export interface ShardOptions {
   readonly recovered?: () => void
 }
 
-/** The shards of one watchdog. */
+/** The streams that belong to this member. */
+export interface Ownership {
+  owns(stream: string): boolean
+}
+
+/** The shards of one member. */
 export interface Shards extends Ownership {
   /** Total number of shards. */
   readonly count: number
   /** The shards held now, by its own clock. */
   held(): readonly number[]
+  /** The lease id of a shard that is held now, to write its document. */
+  leaseIdOf(shard: number): string | undefined
+  /** The document of a shard. */
+  nameOf(shard: number): string
   /** Resolves after the first check for shards, whatever its result. */
   readonly ready: Promise<void>
   /**
@@ -42,17 +56,17 @@ export interface Shards extends Ownership {
 }
 
 /**
- * Several watchdogs share the work on a store: a stream belongs to the shard of its name, and a shard to the watchdog
- * that holds the lease of `.leasectl/watchdog/shards/{count}/{shard}`. Two owners at once are harmless, since a command
- * id makes each expiry idempotent; shards only save work.
+ * Several processes share the work on a store: a stream belongs to the shard of its name, and a shard to the member
+ * that holds the lease of `{folder}/{count}/{shard}`. Whoever was suspended may believe a moment too long that a shard is
+ * its own, so its work must be idempotent, or written under the lease.
  *
- * A watchdog keeps the number of shards in its quota, which follows from the taken seats (`Membership`): it releases
- * surplus shards and takes free ones. So a new watchdog gets its share, the shards of a dead one are taken over within
+ * A member keeps the number of shards in its quota, which follows from the taken seats (`Membership`): it releases
+ * surplus shards and takes free ones. So a new member gets its share, the shards of a dead one are taken over within
  * lease + 2 s, and without changes in membership no shard moves.
  *
- * Cost on Azure, at $0.0044 for 10 000 reads or lease operations: with 3 watchdogs and 16 shards each renews 5 + 1
+ * Cost on Azure, at $0.0044 for 10 000 reads or lease operations: with 3 members and 16 shards each renews 5 + 1
  * leases in 5 s and reads 3 seats in 1.2 s, 3.7 requests a second, $4.3 a month; with 2 and 4 it is $2.6. Only a
- * watchdog below its quota checks shards. Documents are never written after their creation.
+ * member below its quota checks shards.
  *
  * @throws `InvalidValue` unless the number of shards is from 1 to 256
  */
@@ -61,21 +75,22 @@ export function openShards(store: StreamStore, options: ShardOptions): Shards {
   if (!(Number.isInteger(count) && count >= 1 && count <= MOST_SHARDS)) {
     throw new InvalidValue(`the number of shards must be from 1 to ${MOST_SHARDS}, not ${count}`)
   }
-  return new WatchdogShards(store, options)
+  return new LeasedShards(store, options)
 }
 
 const LEASE_S = 15
 /** Interval of checks for leases to be renewed, ms. */
 const RENEW_CHECK_MS = 1_000
-/** Interval of checks of seats and shards, ms: jitter keeps watchdogs from colliding each time. */
+/** Interval of checks of seats and shards, ms: jitter keeps members from colliding each time. */
 const CHECK = { leastMs: 1_000, jitterMs: 400 } as const
 /** The longest interval of checks while the store does not answer, ms. */
 const MOST_PATIENT_MS = 5_000
 
-class WatchdogShards implements Shards {
+class LeasedShards implements Shards {
   readonly count: number
   readonly ready: Promise<void>
   readonly #options: ShardOptions
+  readonly #documents: ShardDocuments
   readonly #timing: Timing
   readonly #seats: Membership
   readonly #holdings: ShardAssignment
@@ -88,6 +103,7 @@ class WatchdogShards implements Shards {
     const { count, leaseS = LEASE_S, timing = machineTiming } = options
     const documents = new ShardDocuments(store, { ...options, leaseS, clock: timing })
     this.count = count
+    this.#documents = documents
     this.ready = this.#isReady.promise
     this.#options = options
     this.#timing = timing
@@ -101,6 +117,14 @@ class WatchdogShards implements Shards {
 
   held(): readonly number[] {
     return this.#holdings.trusted()
+  }
+
+  leaseIdOf(shard: number): string | undefined {
+    return this.#holdings.leaseIdOf(shard)
+  }
+
+  nameOf(shard: number): string {
+    return this.#documents.shardName(shard)
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -1,8 +1,8 @@
+import { shardOf } from '../../../../src/ops/shards/quota.ts'
+import { openShards, type Shards } from '../../../../src/ops/shards/shards.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
-import { shardOf } from '../../../../src/watchdog/shards/quota.ts'
-import { openShards, type Shards } from '../../../../src/watchdog/shards/shards.ts'
 
 const START_MS = Date.UTC(2026, 10, 20, 12)
 
@@ -74,6 +74,8 @@ export class Dog {
   constructor(time: VirtualTime, store: StreamStore, name: string, count: number, random: () => number) {
     this.time = time
     this.shards = openShards(this.#lineTo(store), {
+      folder: '.leasectl/watchdog/shards',
+      role: 'watchdog',
       count,
       by: name,
       newId: () => `${name}-${++this.#ids}`,

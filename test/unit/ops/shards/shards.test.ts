@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { freeSeat, quotaOf, seatsToCheck, shardOf } from '../../../../src/ops/shards/quota.ts'
 import { createSystemDocument } from '../../../../src/ops/system-documents.ts'
 import { NotPermitted } from '../../../../src/store/errors.ts'
 import { InvalidValue } from '../../../../src/stream/errors.ts'
-import { freeSeat, quotaOf, seatsToCheck, shardOf } from '../../../../src/watchdog/shards/quota.ts'
 import { Kennel, seeded, settled } from './world.ts'
 
 const LEASE_MS = 15_000

@@ -1,0 +1,117 @@
+import { shardOf } from '../ops/shards/quota.ts'
+import { changeSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
+import type { BlockLog } from '../store/block-log.ts'
+import { StoreIncompatible } from '../store/errors.ts'
+import { RESERVED_PREFIX } from '../store/names.ts'
+import type { StreamStore } from '../store/store.ts'
+import { BadDocument, InvalidValue } from '../stream/errors.ts'
+import { isObject } from '../stream/values.ts'
+
+const API_VERSION = 'leasectl/v1'
+const KIND = 'inbox'
+const FOLDER = `${RESERVED_PREFIX}inbox/`
+/** The most partitions of an inbox. */
+export const MOST_PARTITIONS = 1_024
+export const DEFAULT_PARTITIONS = 8
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+
+/** An inbox: a durable log of records in partitions. */
+export interface Inbox {
+  readonly name: string
+  /** Fixed at its creation: a record belongs to the partition of its key. */
+  readonly partitions: number
+  readonly createdMs: number
+  /** Who created it. */
+  readonly by: string
+}
+
+/** The outcome of creating an inbox. `exists`: with this many partitions. */
+export type CreateInboxOutcome =
+  | { readonly kind: 'created'; readonly inbox: Inbox }
+  | { readonly kind: 'exists'; readonly inbox: Inbox }
+  | { readonly kind: 'busy' | 'unknown' }
+
+/**
+ * Creates an inbox unless there is one of this name, which stays as it is.
+ * @throws InvalidValue for a name or a number that cannot be; the store's faults
+ */
+export async function createInbox(
+  store: StreamStore,
+  name: string,
+  partitions: number,
+  { by, signal }: { readonly by: string; readonly signal?: AbortSignal },
+): Promise<CreateInboxOutcome> {
+  checkInboxName(name)
+  if (!(Number.isInteger(partitions) && partitions >= 1 && partitions <= MOST_PARTITIONS)) {
+    throw new InvalidValue(`the number of partitions must be from 1 to ${MOST_PARTITIONS}, not ${partitions}`)
+  }
+  const created: Inbox = { name, partitions, createdMs: store.nowMs(), by }
+  let found: Inbox | undefined
+  const change = (text: string | undefined): string | undefined => {
+    found = text === undefined ? undefined : parseInbox(name, text)
+    return found === undefined ? inboxText(created) : undefined
+  }
+  const options = { by, purpose: `creating the inbox ${name}`, ...(signal && { signal }) }
+  const outcome = await changeSystemDocument(store, documentOf(name), change, options)
+  if (outcome === 'busy' || outcome === 'unknown') return { kind: outcome }
+  const isOurs = found === undefined || (found.createdMs === created.createdMs && found.by === by)
+  return isOurs ? { kind: 'created', inbox: created } : { kind: 'exists', inbox: found ?? created }
+}
+
+/** The inbox of a name; `undefined` if there is none. @throws InvalidValue for a name that cannot be; the store's faults */
+export async function readInbox(store: StreamStore, name: string, signal?: AbortSignal): Promise<Inbox | undefined> {
+  checkInboxName(name)
+  const text = await readSystemDocument(store, documentOf(name), signal)
+  return text === undefined ? undefined : parseInbox(name, text)
+}
+
+/** The log of a partition, from 0. */
+export function partitionLog(store: StreamStore, { name }: Inbox, partition: number): BlockLog {
+  return store.log(`${FOLDER}${name}/partitions/${String(partition).padStart(4, '0')}`)
+}
+
+/** The partition of a key. */
+export function partitionOf(key: string, { partitions }: Inbox): number {
+  return shardOf(key, partitions)
+}
+
+/** @throws InvalidValue */
+export function checkInboxName(name: string): void {
+  if (NAME.test(name)) return
+  throw new InvalidValue(`${JSON.stringify(name)} is not the name of an inbox: 1 to 63 letters, digits, . _ -`)
+}
+
+function documentOf(name: string): string {
+  return `${FOLDER}${name}/inbox.json`
+}
+
+function inboxText({ name: _, ...fields }: Inbox): string {
+  return `${JSON.stringify({ apiVersion: API_VERSION, kind: KIND, ...fields })}\n`
+}
+
+function parseInbox(name: string, text: string): Inbox {
+  const fields = jsonOf(text)
+  if (!isObject(fields) || fields.kind !== KIND)
+    throw new BadDocument(`${documentOf(name)} is not the document of an inbox`)
+  if (fields.apiVersion !== API_VERSION) {
+    throw new StoreIncompatible(`the inbox ${name} was made by a newer leasectl (${String(fields.apiVersion)})`, {
+      hint: 'Use that leasectl, or a newer one.',
+    })
+  }
+  const { partitions, createdMs, by } = fields
+  if (!Number.isInteger(partitions)) throw new BadDocument(`${documentOf(name)} has no number of partitions`)
+  return {
+    name,
+    partitions: Number(partitions),
+    createdMs: Number(createdMs) || 0,
+    by: typeof by === 'string' ? by : '',
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

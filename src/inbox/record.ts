@@ -1,0 +1,131 @@
+import { InvalidValue } from '../stream/errors.ts'
+import { isoTime } from '../stream/time/dates.ts'
+import { isObject, wrong } from '../stream/values.ts'
+
+/** A record to put. */
+export interface NewRecord {
+  /** Makes it once: another record with the same id has no second effect. */
+  readonly id: string
+  /** Its session: records of one key are drained in the order in which they were put. Default: the id. */
+  readonly key?: string | undefined
+  /** The data as JSON text, in one line. */
+  readonly json: string
+  /** Its place within its key, from 1. */
+  readonly seq?: number | undefined
+}
+
+/** A record as kept. */
+export interface InboxRecord {
+  readonly id: string
+  readonly key: string
+  /** When it was put, ISO time. */
+  readonly at: string
+  readonly data: unknown
+  readonly seq?: number
+  /** Not to be drained before this time (ISO): a copy in the second region. */
+  readonly notBefore?: string
+}
+
+/** Maximum size of the data of a record, bytes of JSON. */
+export const MAX_RECORD_BYTES = 256 * 1024
+/** Maximum length of an id or key, characters. */
+const MAX_ID_LENGTH = 200
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+
+/** Where the id, key and number of a record are in its data: JSON pointers. */
+export interface RecordFields {
+  readonly id: Pointer
+  readonly key?: Pointer | undefined
+  readonly seq?: Pointer | undefined
+}
+
+/** The steps of a JSON pointer. */
+export type Pointer = readonly string[]
+
+/** Parses a JSON pointer (https://www.rfc-editor.org/rfc/rfc6901): `/order/id`. @throws InvalidValue */
+export function parsePointer(text: string): Pointer {
+  if (!/^(\/([^~]|~[01])*)+$/.test(text))
+    throw new InvalidValue(`${JSON.stringify(text)} is not a JSON pointer: write /orderId`)
+  return text
+    .slice(1)
+    .split('/')
+    .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** The value at a pointer; `undefined` if there is none. */
+export function valueAt(data: unknown, pointer: Pointer): unknown {
+  let value = data
+  for (const step of pointer) {
+    if (Array.isArray(value)) value = /^(0|[1-9]\d*)$/.test(step) ? value[Number(step)] : undefined
+    else value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined
+  }
+  return value
+}
+
+/**
+ * The record in one line of JSON. Numbers are taken as ids and keys too.
+ * @throws InvalidValue with what is wrong, naming the field
+ */
+export function recordIn(json: string, fields: RecordFields): NewRecord {
+  const bytes = Buffer.byteLength(json)
+  if (bytes > MAX_RECORD_BYTES)
+    throw new InvalidValue(`the record has ${bytes} bytes; the limit is ${MAX_RECORD_BYTES}`)
+  const data = parsed(json)
+  const key = fields.key && valueAt(data, fields.key)
+  const seq = fields.seq && valueAt(data, fields.seq)
+  return {
+    id: idText(valueAt(data, fields.id), `/${fields.id.join('/')}`),
+    ...(fields.key && key !== undefined && { key: idText(key, `/${fields.key.join('/')}`) }),
+    ...(fields.seq && seq !== undefined && { seq: seqNumber(seq, `/${fields.seq.join('/')}`) }),
+    json,
+  }
+}
+
+/** The line that keeps a record, with its line feed. @throws InvalidValue if the record is not one */
+export function recordLine({ id, key = id, seq, json }: NewRecord, atMs: number, notBeforeMs?: number): string {
+  const more = [
+    ...(key === id ? [] : [`"key":${JSON.stringify(key)}`]),
+    ...(seq === undefined ? [] : [`"seq":${seq}`]),
+    ...(notBeforeMs === undefined ? [] : [`"notBefore":"${isoTime(notBeforeMs)}"`]),
+  ]
+  return `{${[`"id":${JSON.stringify(id)}`, ...more, `"at":"${isoTime(atMs)}"`].join(',')},"data":${json}}\n`
+}
+
+/** A record from its line. @throws InvalidValue if it is not one, as when another program wrote into the log */
+export function parseRecord(line: string): InboxRecord {
+  const fields = parsed(line)
+  if (!isObject(fields) || !Object.hasOwn(fields, 'data')) throw new InvalidValue('the line is not a record')
+  const { id, key = id, at, data, seq, notBefore } = fields
+  if (typeof at !== 'string') throw wrong('at', at, 'an ISO time')
+  return {
+    id: idText(id, 'id'),
+    key: idText(key, 'key'),
+    at,
+    data,
+    ...(seq !== undefined && { seq: seqNumber(seq, 'seq') }),
+    ...(typeof notBefore === 'string' && { notBefore }),
+  }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    throw new InvalidValue('the record is not JSON')
+  }
+}
+
+function idText(value: unknown, field: string): string {
+  const text = typeof value === 'number' && Number.isFinite(value) ? String(value) : value
+  if (text === undefined) throw new InvalidValue(`${field} is missing`)
+  if (typeof text !== 'string' || text === '') throw wrong(field, value, 'a text that is not empty, or a number')
+  if (text.length > MAX_ID_LENGTH)
+    throw new InvalidValue(`${field} has ${text.length} characters; the limit is ${MAX_ID_LENGTH}`)
+  if (CONTROL.test(text)) throw new InvalidValue(`${field} has a control character`)
+  return text.isWellFormed() ? text : text.toWellFormed()
+}
+
+function seqNumber(value: unknown, field: string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value
+  throw wrong(field, value, 'a whole number from 1')
+}

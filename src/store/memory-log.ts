@@ -1,0 +1,77 @@
+import {
+  type AppendOutcome,
+  type BlockLog,
+  checkBlock,
+  type LogExtent,
+  type LogLines,
+  type LogPosition,
+} from './block-log.ts'
+
+/** The blocks of a log; the number of those that were trimmed before them. */
+export interface MemoryLog {
+  readonly blocks: Uint8Array[]
+  trimmed: number
+}
+
+/** A log in the memory of this process: each block is a segment of its own. */
+export class MemoryBlockLog implements BlockLog {
+  readonly #logs: Map<string, MemoryLog>
+  readonly #name: string
+
+  constructor(logs: Map<string, MemoryLog>, name: string) {
+    this.#logs = logs
+    this.#name = name
+  }
+
+  async append(block: Uint8Array, signal?: AbortSignal): Promise<AppendOutcome> {
+    signal?.throwIfAborted()
+    checkBlock(block)
+    const log = this.#logs.get(this.#name) ?? { blocks: [], trimmed: 0 }
+    log.blocks.push(Uint8Array.from(block))
+    this.#logs.set(this.#name, log)
+    return { kind: 'appended' }
+  }
+
+  async read(from: LogPosition, maxBytes: number, signal?: AbortSignal): Promise<LogLines> {
+    signal?.throwIfAborted()
+    const { blocks, trimmed } = this.#logs.get(this.#name) ?? { blocks: [], trimmed: 0 }
+    const parts: Uint8Array[] = []
+    let next = from
+    let bytes = 0
+    for (const [at, block] of blocks.entries()) {
+      const segment = trimmed + at + 1
+      if (segment < from.segment) continue
+      const part = segment === from.segment ? block.subarray(from.offset) : block
+      if (bytes > 0 && bytes + part.length > maxBytes) break
+      parts.push(part)
+      bytes += part.length
+      next = { segment, offset: block.length }
+    }
+    return { bytes: Buffer.concat(parts), next }
+  }
+
+  async extent(signal?: AbortSignal): Promise<LogExtent | undefined> {
+    signal?.throwIfAborted()
+    const log = this.#logs.get(this.#name)
+    const last = log?.blocks.at(-1)
+    if (log === undefined || last === undefined) return undefined
+    const bytes = log.blocks.reduce((sum, { length }) => sum + length, 0)
+    const end = { segment: log.trimmed + log.blocks.length, offset: last.length }
+    return { first: { segment: log.trimmed + 1, offset: 0 }, end, bytes }
+  }
+
+  async trim({ segment }: LogPosition, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    const log = this.#logs.get(this.#name)
+    if (log === undefined) return
+    const count = Math.min(segment - 1 - log.trimmed, log.blocks.length - 1)
+    if (count <= 0) return
+    log.blocks.splice(0, count)
+    log.trimmed += count
+  }
+
+  async remove(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    this.#logs.delete(this.#name)
+  }
+}
