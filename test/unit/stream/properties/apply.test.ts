@@ -95,8 +95,8 @@ function essentialsOf({ id, status, lc }: StreamEvent) {
   const { owner, fence, claimed, paused, suspended, suspendedBy, info, ...kept } = { ...lc, ...NOT_ESSENTIAL }
   // The owner of a claim during which a foreign writer ended the event does not matter, nor do its pauses.
   const open = isFinal({ status }) ? {} : { owner, fence, claimed, paused, suspended, suspendedBy, info }
-  // A summary of errors is written anew from the events as they are now.
-  const summary = lc.outcome === 'errors' ? { outcome: undefined, failed: undefined } : {}
+  // The summary of an ended event is written anew from the events as they are now.
+  const summary = isFinal({ status }) ? { outcome: undefined, failed: undefined } : {}
   return { id, status, ...kept, ...open, ...summary }
 }
 
