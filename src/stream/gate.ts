@@ -47,8 +47,12 @@ export function waitsFor(event: StreamEvent): WaitsFor | undefined {
 
 /** Whether a signal is all that the event waits for: only then does its timeout run. */
 export function waitsForSignalOnly(event: StreamEvent): boolean {
-  const { join, after, signal, wake } = event.lc
-  return isGated(event) && signal !== undefined && join === undefined && after === undefined && wake === undefined
+  return isGated(event) && areSignalOnly(event.lc)
+}
+
+/** Whether a signal is the only condition left of a gate: a delay begins after it. */
+export function areSignalOnly({ join, after, signal, wake }: StreamEvent['lc']): boolean {
+  return signal !== undefined && join === undefined && after === undefined && wake === undefined
 }
 
 /** The time that the event waits for, epoch ms, if nothing else keeps its gate closed. */

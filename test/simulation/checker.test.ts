@@ -72,6 +72,7 @@ describe('the checker', () => {
     attempt: '1',
     join: '',
     superseded: false,
+    waits: false,
     suspended: '',
   }
   const ROOT: EventSight = { ...EVENT, id: '00', prev: '', timeout: '', attempt: '' }

@@ -13,6 +13,8 @@ export interface EventSight {
   readonly attempt: string
   readonly join: string
   readonly superseded: boolean
+  /** Whether its gate is closed. */
+  readonly waits: boolean
   /** Since when the stream is suspended, on its root; `''` if it is not. */
   readonly suspended: string
 }

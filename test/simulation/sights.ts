@@ -34,6 +34,7 @@ function eventIn(line: string): EventSight {
     attempt: text('lc:attempt'),
     join: text('lc:join'),
     superseded: attributes.has('lc:superseded'),
+    waits: attributes.has('lc:wait'),
     suspended: text('lc:suspended'),
   }
 }

@@ -30,7 +30,7 @@ export function isEnded(event: Pick<EventSight, 'status'>): boolean {
 }
 
 /** The values that a deadline depends on, other than heartbeats. */
-const LIMITING = ['status', 'attempt', 'timeout', 'opened', 'join', 'superseded'] as const
+const LIMITING = ['status', 'attempt', 'timeout', 'opened', 'join', 'superseded', 'waits'] as const
 
 /** One stream according to its writes. */
 export class StreamModel {
@@ -92,7 +92,9 @@ export class StreamModel {
     if (known === undefined || isEnded(known.sight)) return undefined
     const { sight } = known
     const root = this.#events.get(this.#rootId ?? '')?.sight
-    if (sight.timeout === '' || sight.superseded || sight.join === 'wait' || root?.status === 'init') return undefined
+    // No event here is ended because a signal does not come: it goes on.
+    if (sight.timeout === '' || sight.superseded || sight.waits || sight.join === 'wait' || root?.status === 'init')
+      return undefined
     if (root !== undefined && root.suspended !== '' && !isEnded(root)) return undefined
     const timeoutMs = spanMs(sight.timeout)
     if (timeoutMs === undefined) return { kind: 'absolute', dueMs: Date.parse(sight.timeout) }

@@ -1,5 +1,5 @@
 import type { StreamRow, StreamStore } from '../../store/store.ts'
-import { DATA_KINDS, type EventData, inlineBytes, mismatchOf } from '../../stream/data.ts'
+import { DATA_KINDS, type DataKind, type EventData, inlineBytes, mismatchOf } from '../../stream/data.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import {
   DATA_PREFIX,
@@ -48,13 +48,15 @@ export async function dataFindings(
 
 function* inlineFindings({ document }: StreamView): Generator<Finding> {
   for (const event of document.events) {
-    for (const kind of DATA_KINDS) {
-      const data: EventData | undefined = event[kind]
-      const bytes = data && inlineBytes(data)
-      const wrong = data && bytes && mismatchOf(data, bytes)
-      if (data && wrong) yield finding('data-damaged', { event: event.id, kind, data }, `is damaged: ${wrong}`)
-    }
+    for (const kind of DATA_KINDS) yield* inlineFinding(event.id, kind, event[kind])
   }
+  for (const { data } of document.signals) yield* inlineFinding('', 'input', data)
+}
+
+function* inlineFinding(event: string, kind: DataKind, data: EventData | undefined): Generator<Finding> {
+  const bytes = data && inlineBytes(data)
+  const wrong = data && bytes && mismatchOf(data, bytes)
+  if (data && wrong) yield finding('data-damaged', { event, kind, data }, `is damaged: ${wrong}`)
 }
 
 async function contentFindings(
@@ -77,7 +79,7 @@ function finding(code: DataFaultCode, { event, kind, data }: DataBeside, what: s
     severity: 'error',
     code,
     subject: event,
-    message: `its ${kind} (${data.type}, ${data.size} bytes) ${what}`,
+    message: `${event === '' ? 'the data of a kept signal' : `its ${kind}`} (${data.type}, ${data.size} bytes) ${what}`,
     hint: 'Import the stream again from a copy that has its data.',
   }
 }

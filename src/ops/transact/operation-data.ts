@@ -193,6 +193,12 @@ async function sendInit<Outcome extends { readonly kind: string }>(
   await writeAll(store, life, data, options)
   const outcome = await send(applied, {})
   const isCreated = outcome.kind === 'unknown' || ('result' in outcome && !outcome.result.duplicate)
-  if (!isCreated) await removeLifeData(store, life).catch(() => 0)
+  if (!isCreated) await removeUnused(store, life).catch(() => {})
   return outcome
+}
+
+/** A repetition may name the very incarnation that its first attempt created. */
+async function removeUnused(store: StreamStore, life: StreamLife): Promise<void> {
+  const view = await readStream(store, life.stream)
+  if (view?.document.born !== life.born) await removeLifeData(store, life)
 }

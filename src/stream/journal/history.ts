@@ -2,7 +2,7 @@ import type { StreamDocument } from '../document.ts'
 import { fenceOf, isFinal, type StreamEvent } from '../event.ts'
 import { EventStream } from '../event-stream.ts'
 import { sumOf } from '../fingerprint.ts'
-import { GATE_ATTRIBUTES } from '../gate.ts'
+import { areSignalOnly, GATE_ATTRIBUTES } from '../gate.ts'
 import { appendedIn } from '../session.ts'
 import type { JournalFacts, LcAttributes } from './facts.ts'
 import { type JournalChange, lastVersion, parseJournal, type Transaction } from './journal.ts'
@@ -217,12 +217,16 @@ function afterOwn(lc: LcAttributes, transaction: Transaction, change: JournalCha
   if (attr !== undefined) return op === 'ack' ? { ...lc, ack: at } : op === 'skip' ? { ...lc, skipped: at } : lc
   if (how === 'add') return given ?? {}
   if (owner !== undefined) return { ...lc, owner, fence: String(version), attempt: String(attempt ?? 1), claimed: at }
-  const isOpening = (how === 'join' || how === 'gate') && given === undefined
+  const isOpening = (how === 'join' || how === 'gate') && given === undefined && !isFinal({ status: to })
   if (isOpening) return { ...openedAnew(withoutGate(withoutClaim(lc))), opened: at }
   if (isFinal({ status: to })) return { ...withoutSuspension(lc), ...given }
   const kept = op === 'retry' ? withoutEnd(withoutClaim(lc)) : withoutClaim(lc)
   const gated = given === undefined ? kept : { ...withoutGate(kept), ...given }
-  if (attempt === undefined) return gated
+  if (attempt === undefined) {
+    // The wait for a signal begins when the other conditions hold, and its timeout with it.
+    const waitBegins = how === 'gate' && given !== undefined && areSignalOnly(given)
+    return waitBegins ? { ...openedAnew(gated), opened: at } : gated
+  }
   if (op !== 'retry') return { ...gated, attempt: String(attempt) }
   return { ...openedAnew(gated), attempt: String(attempt), opened: at }
 }

@@ -48,7 +48,7 @@ export class SuspensionReplay {
       if (op === 'suspend') this.#begin(change.event, { suspended: at, suspendedBy: by, info: why })
       else this.#end(change.event, at)
     } else if (change.attr === undefined) {
-      if (isFinal({ status: change.to })) this.#suspendedMs = undefined
+      if (isFinal({ status: change.to })) this.#endWithStream(change.event)
       this.#moveHold(change, transaction)
     }
   }
@@ -62,6 +62,15 @@ export class SuspensionReplay {
     if (this.#heldMs === undefined) this.#addPauses(this.#suspendedMs, at)
     this.#suspendedMs = undefined
     this.#set(root, { resumed: at })
+  }
+
+  /** The stream may end in the very transaction that suspends it: what is handed back may have been all that was open. */
+  #endWithStream(root: string): void {
+    this.#suspendedMs = undefined
+    const known = this.#facts.get(root)
+    if (known === undefined) return
+    const { suspended: _, suspendedBy: __, info: ___, ...lc } = known.lc
+    this.#facts.set(root, { ...known, lc })
   }
 
   #moveHold({ event, from, to, how }: JournalChange, { op, at }: Transaction): void {

@@ -70,7 +70,6 @@ export function endWhole(draft: Draft, status: Ending, msg: string | undefined):
  */
 function beginUndo(draft: Draft, ending: Ending, msg: string | undefined, how: 'target' | 'cascade'): void {
   cancelBelow(draft, 0)
-  draft.dropClaim(0)
   draft.setMessage(0, msg)
   const steps = undoSteps(draft)
   const lc = { outcome: 'compensating', ending }
@@ -79,6 +78,7 @@ function beginUndo(draft: Draft, ending: Ending, msg: string | undefined, how: '
     finish(draft, ending, how)
     return
   }
+  draft.dropClaim(0)
   draft.setStatus(0, 'inprocess', how, { lc })
   const at = draft.stream.events.length
   const ids = draft.stream.events.map(({ id }) => id)

@@ -83,20 +83,23 @@ function changesFor(kind: HookKind, { changes, op, commandId }: JournalEntry, vi
       // Anyone may use such a command id, but no other program's abort has one by accident.
       return op === 'abort' && commandId.startsWith('watchdog:') ? moved.filter(({ from, to }) => ends(from, to)) : []
     case 'compensated':
-      return view.stream.root?.lc.outcome === 'compensated' ? endsOfRoot(moved, view) : []
     case 'compensation-failed':
-      return view.stream.root?.lc.outcome === 'compensation-failed' ? endsOfRoot(moved, view) : []
+      return moved.filter(change => isEndOfRoot(change, view) && outcomeOfEnd(change, view) === kind)
     default:
       return kind satisfies never
   }
 }
 
-/** The last end of the stream: an earlier one, before a retry, may have had another outcome. */
-function endsOfRoot(changes: readonly JournalChange[], view: StreamView): JournalChange[] {
-  const { root } = view.stream
+function isEndOfRoot({ event, from, to, attr }: JournalChange, { stream }: StreamView): boolean {
+  return event === stream.root?.id && attr === undefined && ends(from, to)
+}
+
+/** An end that another writer made has its outcome only on the root, until a retry. */
+function outcomeOfEnd(end: JournalChange, view: StreamView): string | undefined {
+  if (end.lc !== undefined) return end.lc.outcome
   const all = view.transactions().flatMap(transaction => transaction.changes)
-  const last = all.findLast(({ event, from, to, attr }) => event === root?.id && attr === undefined && ends(from, to))
-  return changes.filter(change => change === last)
+  const isLast = all.findLast(change => isEndOfRoot(change, view)) === end
+  return isLast ? view.stream.root?.lc.outcome : undefined
 }
 
 function ends(from: string, to: string): boolean {

@@ -6,6 +6,7 @@ import { LeasectlError } from '../../../src/stream/errors.ts'
 import { type Fault, type FaultProxy, type Seen, startFaultProxy } from '../../support/fault-proxy.ts'
 import type { Target } from '../../support/messages.ts'
 import { type Scene, SUBJECTS, type Subject, type Truth } from './subject.ts'
+import { WRITES } from './writes.ts'
 
 /** The environment of a cell. */
 export interface Place {
@@ -25,6 +26,8 @@ export interface Play {
   /** Only the first request, or each of them. */
   readonly lasts: boolean
   readonly write: WriteMode
+  /** Which of the changes of its subject. */
+  readonly change?: string
 }
 
 /** The observed result. */
@@ -70,21 +73,29 @@ export async function play(place: Place, one: Play): Promise<Course> {
 /** @returns undefined if a request without a fault had no answer in time */
 async function playOnce(
   place: Place,
-  { operation, fault, lasts, write }: Play,
+  { operation, fault, lasts, write, change = 'set' }: Play,
   factor: number,
 ): Promise<Omit<Course, 'slow'> | undefined> {
   const subject = SUBJECTS[operation]
-  if (subject === undefined) throw new Error(`no operation ${operation}`)
+  const make = (subject?.changes ?? WRITES)[change]
+  if (subject === undefined || make === undefined) throw new Error(`no operation ${operation}, or no change ${change}`)
   const proxy = await startFaultProxy({ target: place.target })
   const store = await place.open(proxy.port, limitsFor(fault, factor))
   const ids = { commandId: randomUUID(), leaseId: randomUUID(), nextLeaseId: randomUUID() }
-  const calm: Scene = { store, direct: place.direct, stream: `${operation}/${randomUUID()}`, write, ...ids }
+  const calm: Scene = {
+    store,
+    direct: place.direct,
+    stream: `${operation}/${randomUUID()}`,
+    write,
+    change: make(),
+    ...ids,
+  }
   try {
     await subject.prepare(calm)
     if (fault.kind === 'dead-socket') await warmUp(proxy, store)
     const struck = { ...fault, on: subject.request, ...(lasts ? {} : { times: 1 }) }
     const told = await suffer(subject, calm, proxy, struck)
-    const injected = proxy.injected.filter(({ request }) => request.operation === subject.request).length
+    const injected = proxy.injected.filter(({ request }) => isAffected(subject, request)).length
     proxy.heal()
     const isNext = fault.kind === 'duplicate-late'
     if (isNext) await subject.next(calm)
@@ -105,12 +116,17 @@ async function playOnce(
 async function suffer(subject: Subject, scene: Scene, proxy: FaultProxy, fault: Fault): Promise<string> {
   const giveUp = new AbortController()
   const before = async () => {
-    if (proxy.injected.length === PATIENCE) giveUp.abort()
+    if (proxy.injected.length === (subject.patience ?? PATIENCE)) giveUp.abort()
   }
   // Idle connections are dead; connections from now on are alive.
-  const when = ({ connection }: Seen) => fault.kind !== 'dead-socket' || connection <= IDLE
+  const when = (request: Seen) =>
+    isAffected(subject, request) && (fault.kind !== 'dead-socket' || request.connection <= IDLE)
   proxy.add({ ...fault, before, when })
   return say(subject, { ...scene, signal: giveUp.signal })
+}
+
+function isAffected({ request, when }: Subject, { operation, target }: Seen): boolean {
+  return operation === request && (when === undefined || when(target))
 }
 
 /** Only the limit of the caller ends it. */

@@ -6,6 +6,7 @@ import type { StreamStore } from '../../../src/store/store.ts'
 import { runBatch } from '../../../src/util/concurrency.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { sized } from '../../guarantees/size.ts'
+import type { Fault } from '../../support/fault-proxy.ts'
 import { LIVE_STORE, NOT_LIVE, removeContainers, type TestAccount, testAccount } from '../../support/live-store.ts'
 import { type Course, endsByLimit, type Place, type Play, play } from './cell.ts'
 import { CONTROLS, spoilt } from './controls.ts'
@@ -19,8 +20,8 @@ const row = trustRow('ambiguity')
 const page = readPage(pageText())
 /** `LEASECTL_MATRIX_CELL='reset × write'` runs only that cell, in all its forms. */
 const ONLY = process.env.LEASECTL_MATRIX_CELL
-/** Seven operations by fourteen faults that strike once; by fifteen permanent ones. */
-const [CELLS, LASTING_CELLS] = [98, 105]
+/** Eight operations by fourteen faults that strike once; by fifteen permanent ones. */
+const [CELLS, LASTING_CELLS] = [112, 120]
 /** Most of them wait; more at a time only slow each other down. */
 const LANES = 24
 
@@ -131,24 +132,43 @@ function playsOf(cells: readonly Cell[], lasts: boolean): { readonly cell: Cell;
   const isFull = sized(false, true) || ONLY !== undefined
   return cells.flatMap(cell => {
     const forms = (faults[cell.fault] ?? []).filter(({ silent }) => isFull || silent !== true)
-    const modes =
-      cell.operation === 'write' && (isFull || !lasts) ? (['lease', 'optimistic'] as const) : (['lease'] as const)
     return forms.flatMap(fault =>
-      modes.map(write => ({ cell, play: { operation: cell.operation, fault, lasts, write } })),
+      waysOf(cell, fault, lasts, isFull).map(way => ({
+        cell,
+        play: { operation: cell.operation, fault, lasts, ...way },
+      })),
     )
   })
+}
+
+/** The changes of an operation, under the lease; a plain one also without it. A fault that is waited for, only with that. */
+function waysOf({ operation }: Cell, fault: Fault, lasts: boolean, isFull: boolean): Pick<Play, 'write' | 'change'>[] {
+  const all = Object.keys(SUBJECTS[operation]?.changes ?? {})
+  const isCheap = !lasts && !endsByLimit(fault)
+  const changes = isFull || isCheap ? all : all.slice(0, 1)
+  const leased = changes.map(change => ({ write: 'lease' as const, change }))
+  if (changes.length === 0) return [{ write: 'lease' }]
+  if (operation !== 'write' || (lasts && !isFull)) return leased
+  return [
+    ...leased,
+    ...(isFull ? changes : changes.slice(0, 1)).map(change => ({ write: 'optimistic' as const, change })),
+  ]
 }
 
 async function played(where: Place, one: Play): Promise<Course | { readonly error: unknown }> {
   return play(where, one).catch(error => ({ error }))
 }
 
-function verdict(cell: Cell, { fault, lasts, write }: Play, course: Course | { readonly error: unknown }): string[] {
+function verdict(
+  cell: Cell,
+  { fault, lasts, write, change }: Play,
+  course: Course | { readonly error: unknown },
+): string[] {
   const wrong =
     'error' in course
       ? [`failed: ${String(course.error)}`]
       : complaints(course, cell.outcome, page.meanings.get(cell.outcome))
-  const title = `${lasts ? 'lasting' : 'once'}: ${nameOf(cell)} (${formOf(fault)}, ${write})`
+  const title = `${lasts ? 'lasting' : 'once'}: ${nameOf(cell)} (${[formOf(fault), write, change].filter(word => word !== undefined).join(', ')})`
   const repeat = `repeat: LEASECTL_MATRIX_CELL='${nameOf(cell)}' npx vitest run test/faults/matrix`
   return wrong.map(what => `${title}: ${what}; ${repeat}`)
 }

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { dataFindings } from '../../../src/ops/doctor/data.ts'
+import { DATA_PREFIX, dataBeside } from '../../../src/ops/event-data.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
 import type { StreamStore, WriteMode } from '../../../src/store/store.ts'
 import type { Operation as StreamOperation } from '../../../src/stream/operations/operation.ts'
 import { holder } from '../../contract/harness.ts'
 import type { Operation } from '../../support/fault-proxy.ts'
+import { DATA_WRITES, WRITES, type Write } from './writes.ts'
 
 /** A running cell: one stream, one operation on it. */
 export interface Scene {
@@ -18,6 +21,8 @@ export interface Scene {
   /** Of the next writer. */
   readonly nextLeaseId: string
   readonly write: WriteMode
+  /** The change that a subject makes, if it can make several. */
+  readonly change: Write
   readonly signal?: AbortSignal
 }
 
@@ -28,6 +33,12 @@ export type Truth = 'as asked' | 'as before' | 'changed twice'
 export interface Subject {
   /** Its request with the fault. */
   readonly request: Operation
+  /** Only requests to names like these: data stands beside documents. */
+  readonly when?: (target: string) => boolean
+  /** The caller cancels at this request with the fault, if not at the usual one. */
+  readonly patience?: number
+  /** The changes that it makes, one in each play. */
+  readonly changes?: Readonly<Record<string, () => Write>>
   prepare(scene: Scene): Promise<unknown>
   /** The outcome's kind. Throws errors. */
   act(scene: Scene): Promise<string>
@@ -38,9 +49,10 @@ export interface Subject {
 }
 
 const INIT = { op: 'init', root: { name: 'Start' }, forks: [], hold: false } as const
-const ASKED: StreamOperation = { op: 'set', event: '00', attributes: { tag: 'asked' } }
 const NEXT: StreamOperation = { op: 'set', event: '00', attributes: { tag: 'next' } }
 const LEASE_S = 60
+/** Data is sent this often, then its change is given up. */
+const DATA_ATTEMPTS = 5
 
 const create: Subject = {
   request: 'put',
@@ -52,11 +64,16 @@ const create: Subject = {
 
 const write: Subject = {
   request: 'put',
-  prepare: begun,
-  act: ({ store, ...scene }) => change(store, scene, ASKED, scene.commandId),
+  when: target => !isData(target),
+  changes: WRITES,
+  prepare: madeReady,
+  act: ({ store, ...scene }) => change(store, scene, scene.change.operation, scene.commandId),
   next: somebodyWrites,
-  truth: inTheJournal,
+  truth: madeOnce,
 }
+
+/** The data of a change, which is written before the document that names it. */
+const data: Subject = { ...write, when: isData, changes: DATA_WRITES, patience: DATA_ATTEMPTS + 1 }
 
 const read: Subject = {
   request: 'get',
@@ -122,14 +139,26 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
   acquire,
   read,
   write,
+  data,
   renew,
   release,
   break: breaking,
 }
 
+function isData(target: string): boolean {
+  return decodeURIComponent(target).includes(`/${DATA_PREFIX}`)
+}
+
 async function begun({ direct, ...scene }: Scene): Promise<void> {
   const kind = await change(direct, scene, { ...INIT, born: randomUUID() }, 'begun')
   if (kind !== 'done') throw new Error(`the stream could not be prepared: ${kind}`)
+}
+
+async function madeReady({ direct, ...scene }: Scene): Promise<void> {
+  for (const [at, operation] of scene.change.before.entries()) {
+    const kind = await change(direct, scene, operation, `before-${at}`)
+    if (kind !== 'done') throw new Error(`the stream could not be prepared: ${kind}`)
+  }
 }
 
 async function held(scene: Scene): Promise<void> {
@@ -172,6 +201,24 @@ async function inTheJournal({ direct, stream, commandId }: Scene, isNext: boolea
     (!isNext || transactions.at(-1)?.commandId === 'next')
   if (!isWhole) return []
   return times === 1 ? ['as asked'] : times === 0 ? ['as before'] : ['changed twice']
+}
+
+/**
+ * The same, and the document shows the effect of the change once, or not at all; its data is there, and no finding of
+ * `doctor` says otherwise.
+ */
+async function madeOnce(scene: Scene, isNext: boolean): Promise<readonly Truth[]> {
+  const truth = await inTheJournal(scene, isNext)
+  const { direct, stream, change: made } = scene
+  const view = await readStream(direct, stream)
+  if (view === undefined) return made.before.length === 0 ? truth : []
+  const effects = made.effects(view.document)
+  if (effects > 1) return ['changed twice']
+  const [shown] = effects === 1 ? (['as asked'] as const) : (['as before'] as const)
+  if (!truth.includes(shown)) return []
+  const faults = await dataFindings(direct, view, { deep: true })
+  const isThere = made.data === undefined || dataBeside(view.document).length === effects
+  return faults.length === 0 && isThere ? [shown] : []
 }
 
 async function lettingGo(scene: Scene, isNext: boolean): Promise<readonly Truth[]> {

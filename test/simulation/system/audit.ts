@@ -5,6 +5,7 @@ import type { Violation } from '../checker.ts'
 import type { EntrySight, EventSight, Happening } from '../happenings.ts'
 import { isEnded } from '../stream-model.ts'
 import { JournalWalk } from './journal-walk.ts'
+import { sessionFaults, signalFaults } from './process-rules.ts'
 import type { Register } from './register.ts'
 
 /** The violations of a system run. */
@@ -19,6 +20,8 @@ export interface Wrong {
     | 'journal'
     | 'stuck'
     | 'unreachable'
+    /** A step of a session or a signal. */
+    | 'process'
   readonly stream: string
   readonly why: string
 }
@@ -40,7 +43,16 @@ export async function audit(
   for (const happening of happenings) if (happening.kind === 'wrote') wrong.push(...follow(seen, happening))
   const journals = new Map<string, readonly Transaction[]>()
   for (const [stream, { entries, events }] of seen) {
-    const journal = (await readStream(base, stream))?.transactions() ?? []
+    const view = await readStream(base, stream)
+    const journal = view?.transactions() ?? []
+    const ofStream = register.answers.filter(answer => answer.stream === stream && answer.isNew === true)
+    if (view !== undefined && ofStream.length > 0) {
+      const rules = stream.startsWith('q-') ? sessionFaults : signalFaults
+      const { events, signals } = view.document
+      wrong.push(
+        ...rules({ journal, events, signals }, ofStream).map(why => ({ kind: 'process' as const, stream, why })),
+      )
+    }
     journals.set(stream, journal)
     const walk = new JournalWalk(journal)
     const statuses = new Map([...events].map(([id, { status }]) => [id, status]))

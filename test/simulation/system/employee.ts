@@ -1,6 +1,7 @@
 import { workLoop } from '../../../src/worker/loop.ts'
 import type { Job, WorkerEvent, WorkResult } from '../../../src/worker/types.ts'
 import { Clock, type ClockFault } from '../clock.ts'
+import type { Random } from '../random.ts'
 import { Actor } from '../scheduler.ts'
 import { viewOf, type World } from '../world.ts'
 import { DOUBT_MS, type Register } from './register.ts'
@@ -96,7 +97,7 @@ export class Employee {
     if (isUndoable && random.chance(0.1)) return { op: 'fail', msg: '503', transient: true }
     const goesOn = job.event.name === 'A' || random.chance(0.4)
     if (goesOn && job.event.name !== 'J' && job.event.name !== 'U' && job.event.id.length <= DEEPEST) {
-      return { op: 'advance', ...successors(random.chance(0.3)) }
+      return { op: 'advance', ...successors(random) }
     }
     return undefined
   }
@@ -107,7 +108,11 @@ export class Employee {
   }
 }
 
-function successors(isFork: boolean) {
+function successors(random: Random) {
+  const isFork = random.chance(0.3)
+  // Nobody has to send the signal: the event goes on without it.
+  if (!isFork && random.chance(0.3))
+    return { next: { name: 'N', signal: 'go', timeout: '00:10:00', onDue: 'open' as const } }
   if (!isFork) return { next: { name: 'N', timeout: '00:10:00' } }
   return { forks: [{ name: 'B' }, { name: 'N', timeout: '00:05:00' }], join: { name: 'J' } }
 }

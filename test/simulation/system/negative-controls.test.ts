@@ -3,6 +3,7 @@ import type { StreamSnapshot, StreamStore } from '../../../src/store/store.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { sized } from '../../guarantees/size.ts'
 import type { WorldSettings } from '../world.ts'
+import type { Wrong } from './audit.ts'
 import { planTown, type TownSettings } from './settings.ts'
 import { lineOf, smallestTown } from './smaller.ts'
 import { liveTown } from './system.ts'
@@ -12,7 +13,7 @@ import { liveTown } from './system.ts'
 const row = trustRow('domain')
 const timeout = sized(120_000, 600_000)
 const MOST_TRIES = 60
-const planted = vi.hoisted(() => ({ fencesAreChecked: true }))
+const planted = vi.hoisted(() => ({ fencesAreChecked: true, gatesWait: true, commandsAreKnown: true }))
 
 vi.mock('../../../src/stream/operations/checks.ts', async importOriginal => {
   const real = await importOriginal<typeof import('../../../src/stream/operations/checks.ts')>()
@@ -20,6 +21,19 @@ vi.mock('../../../src/stream/operations/checks.ts', async importOriginal => {
     return (...given: Given) => (planted.fencesAreChecked ? check(...given) : undefined)
   }
   return { ...real, checkClaim: unless(real.checkClaim), checkHolder: unless(real.checkHolder) }
+})
+
+vi.mock('../../../src/stream/gate.ts', async importOriginal => {
+  const real = await importOriginal<typeof import('../../../src/stream/gate.ts')>()
+  const progressOf: typeof real.progressOf = (...given) => (planted.gatesWait ? real.progressOf(...given) : 'passed')
+  return { ...real, progressOf }
+})
+
+vi.mock('../../../src/stream/journal/journal.ts', async importOriginal => {
+  const real = await importOriginal<typeof import('../../../src/stream/journal/journal.ts')>()
+  const findCommand: typeof real.findCommand = (...given) =>
+    planted.commandsAreKnown ? real.findCommand(...given) : undefined
+  return { ...real, findCommand }
 })
 
 describe('the simulation detects', { timeout }, () => {
@@ -45,6 +59,20 @@ describe('the simulation detects', { timeout }, () => {
     row.control('fences are not checked', true)
   })
 
+  it.each([
+    ['that steps of a session begin too early if gates open at once', 'gatesWait'],
+    ['that steps are appended and signals come twice if command ids are not looked up', 'commandsAreKnown'],
+  ] as const)('%s', async (title, protection) => {
+    const { wrong } = await firstWrong(async town => {
+      planted[protection] = false
+      return liveTown({ ...town, streams: town.streams.slice(0, 2) }).finally(() => {
+        planted[protection] = true
+      })
+    }, 'process')
+    expect(wrong).toContain('process')
+    row.control(title, true)
+  })
+
   it('that changes are lost if decisions use an earlier read', async () => {
     const { wrong } = await firstWrong(town => liveTown(town, STALE))
     expect(wrong).toContain('journal')
@@ -53,11 +81,12 @@ describe('the simulation detects', { timeout }, () => {
 })
 
 /** The first violation in one of several systems. */
-async function firstWrong(live: (town: TownSettings) => ReturnType<typeof liveTown>) {
+async function firstWrong(live: (town: TownSettings) => ReturnType<typeof liveTown>, kind?: Wrong['kind']) {
   for (let seed = 1; seed <= 20; seed++) {
     const town = { ...planTown(`teeth ${seed}`, 8), undoes: false }
     const { wrong } = await live(town)
-    if (wrong.length > 0) return { town, wrong: wrong.map(({ kind }) => kind) }
+    const kinds = wrong.map(one => one.kind)
+    if (kind === undefined ? kinds.length > 0 : kinds.includes(kind)) return { town, wrong: kinds }
   }
   throw new Error('nothing was wrong in any town')
 }

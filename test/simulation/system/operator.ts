@@ -2,6 +2,7 @@ import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
+import { dataOf } from '../../../src/stream/data.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
 import type { Actor } from '../scheduler.ts'
 import type { Register } from './register.ts'
@@ -34,16 +35,16 @@ export async function carryOut(
       },
       tries,
     )
-    register.answered({ stream, commandId, kind: kind ?? 'given-up' })
+    register.answered({ stream, commandId, kind: kind ?? 'given-up', isNew: operation.op === 'signal' })
   }
-  await give(operationOf(op, event?.id ?? '01.00'), commandId)
+  await give(operationOf(op, event?.id ?? '01.00', commandId), commandId)
   if (op !== 'suspend' && op !== 'suspend-stop') return
   await actor.pause(actor.random.between(1_000, LONGEST_SUSPENSION_MS))
   // Nothing else lets the stream end.
   await give({ op: 'resume' }, `${commandId}:resume`, Number.POSITIVE_INFINITY)
 }
 
-function operationOf(op: Order, event: string): Operation {
+function operationOf(op: Order, event: string, commandId: string): Operation {
   switch (op) {
     case 'cancel':
     case 'abort':
@@ -58,6 +59,9 @@ function operationOf(op: Order, event: string): Operation {
       return { op }
     case 'suspend-stop':
       return { op: 'suspend', stop: true, msg: 'by order' }
+    case 'signal':
+      // Its data tells it from every other one.
+      return { op, name: 'go', data: dataOf(Buffer.from(commandId)) }
     case 'set':
       return { op, event, attributes: { tag: 'ordered' } }
     default:

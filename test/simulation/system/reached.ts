@@ -20,7 +20,10 @@ const OPS = {
   set: true,
   suspend: true,
   resume: true,
-} as const satisfies Record<Exclude<Op, 'settle' | 'ack' | 'break-lease' | 'skip' | 'signal' | 'append'>, true>
+  append: true,
+  signal: true,
+  skip: true,
+} as const satisfies Record<Exclude<Op, 'settle' | 'ack' | 'break-lease'>, true>
 
 const FAULTS: Readonly<Record<string, RegExp>> = {
   crashes: /^down$/,

@@ -16,6 +16,8 @@ export interface Answer {
   readonly stream: string
   readonly commandId: string
   readonly kind: 'done' | 'refused' | 'given-up'
+  /** `done` means that something new was written: a step or a signal. */
+  readonly isNew?: boolean
 }
 
 /** After a suspension or a set clock, a worker may take this long to check that the event is still its own, ms. */

@@ -18,7 +18,16 @@ export type Trouble = { readonly atMs: number } & (
   | { readonly kind: 'order'; readonly op: Order; readonly stream: number; readonly which: number }
 )
 
-export type Order = 'cancel' | 'abort' | 'retry' | 'retry-all' | 'cancel-all' | 'set' | 'suspend' | 'suspend-stop'
+export type Order =
+  | 'cancel'
+  | 'abort'
+  | 'retry'
+  | 'retry-all'
+  | 'cancel-all'
+  | 'set'
+  | 'suspend'
+  | 'suspend-stop'
+  | 'signal'
 
 /** The definition of a system: plain data, so that it can be printed, read again and shrunk. */
 export interface TownSettings {
@@ -35,6 +44,8 @@ export interface TownSettings {
   readonly troubles: readonly Trouble[]
   /** `false`: no stream undoes what it did. */
   readonly undoes?: boolean
+  /** Sessions, each with two senders. */
+  readonly sessions?: readonly number[]
 }
 
 const MINUTE = 60_000
@@ -55,13 +66,20 @@ const ORDERS = [
   'set',
   'suspend',
   'suspend-stop',
+  'signal',
+  'signal',
 ] as const
 const KINDS = ['crash', 'crash', 'pause', 'pause', 'outage', 'clock', 'rate', 'lease', 'order', 'order'] as const
 
 /** A different system for each seed, with this number of faults. */
 export function planTown(seed: string, troubles: number): TownSettings {
   const random = new Random(`town ${seed}`)
-  const size = { streams: random.whole(5, 9), workers: random.whole(2, 4), dogs: random.whole(1, 3) }
+  const size = {
+    streams: random.whole(5, 9),
+    workers: random.whole(2, 4),
+    dogs: random.whole(1, 3),
+    sessions: random.whole(1, 2),
+  }
   const rates = random.chance(0.8) ? { requestLost: 0.04, answerLost: 0.04, unknown: 0.02 } : NO_FAULTS
   const skewMs = random.pick([0, 250, 1_000])
   const planned = Array.from({ length: troubles }, () => planTrouble(random, size))
@@ -73,6 +91,7 @@ export function planTown(seed: string, troubles: number): TownSettings {
     rates,
     skewMs,
     livesMs: WHOLE_LIFE_MS,
+    sessions: numbers(size.sessions),
     troubles: planned.sort((a, b) => a.atMs - b.atMs),
   }
 }
@@ -81,11 +100,13 @@ interface Size {
   readonly streams: number
   readonly workers: number
   readonly dogs: number
+  readonly sessions: number
 }
 
-function planTrouble(random: Random, { streams, workers, dogs }: Size): Trouble {
+function planTrouble(random: Random, { streams, workers, dogs, sessions }: Size): Trouble {
   const worker = `worker-${random.whole(0, workers - 1)}`
-  const anybody = random.chance(0.3) ? `dog-${random.whole(0, dogs - 1)}` : worker
+  const sender = `sender-${random.whole(0, 2 * sessions - 1)}`
+  const anybody = random.pick([worker, worker, `dog-${random.whole(0, dogs - 1)}`, sender])
   const at = { atMs: whole(random.between(0, TROUBLED_MS)) }
   const forMs = whole(random.spread(1_000, 10 * MINUTE))
   const stream = random.whole(0, streams - 1)

@@ -17,6 +17,7 @@ function* smaller(town: TownSettings): Iterable<TownSettings> {
   for (const streams of without(town.streams, 1)) yield { ...town, streams }
   for (const troubles of without(town.troubles)) yield { ...town, troubles }
   for (const workers of without(town.workers, 1)) yield { ...town, workers }
+  for (const sessions of without(town.sessions ?? [])) yield { ...town, sessions }
   for (const dogs of without(town.dogs)) yield { ...town, dogs }
   for (const name of ['requestLost', 'answerLost', 'unknown'] as const) {
     if (town.rates[name] > 0) yield { ...town, rates: { ...town.rates, [name]: NO_FAULTS[name] } }

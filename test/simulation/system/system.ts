@@ -17,10 +17,13 @@ import { Employee } from './employee.ts'
 import { carryOut } from './operator.ts'
 import { DOUBT_MS, Register } from './register.ts'
 import { withSeededIds } from './seeded-ids.ts'
+import { careFor, Sender, type Session } from './sender.ts'
 import { type TownSettings, TROUBLED_MS, type Trouble, WHOLE_LIFE_MS } from './settings.ts'
 
 const INTERVAL_MS = 60_000
 const SLICE_MS = 300_000
+/** Senders of each session. */
+const SENDERS = 2
 
 /** The result of a system run. */
 export interface TownOutcome {
@@ -44,6 +47,8 @@ class Town {
   readonly #register = new Register()
   readonly #workers: ReadonlyMap<string, Employee>
   readonly #dogs: ReadonlyMap<string, Dog>
+  readonly #sessions: readonly Session[]
+  readonly #senders: ReadonlyMap<string, Sender>
 
   constructor(settings: TownSettings, sabotage: WorldSettings['sabotage']) {
     this.#settings = settings
@@ -63,6 +68,15 @@ class Town {
     this.#workers = named('worker', settings.workers, name => {
       return new Employee(this.#world, this.#register, name, machineOf(name, settings.troubles))
     })
+    this.#sessions = (settings.sessions ?? []).map(number => ({ name: `q-${number}`, left: SENDERS }))
+    this.#senders = new Map(
+      this.#sessions.flatMap((session, at) =>
+        Array.from({ length: SENDERS }, (_, one): [string, Sender] => {
+          const name = `sender-${SENDERS * at + one}`
+          return [name, new Sender(this.#world, this.#register, name, session)]
+        }),
+      ),
+    )
     this.#dogs = named('dog', settings.dogs, name => new Dog(this.#world, { name, machine: {} }))
   }
 
@@ -73,7 +87,9 @@ class Town {
       const beginsMs = actor.random.between(0, TROUBLED_MS)
       scheduler.at(START_MS + beginsMs, () => actor.spawn(() => this.#found(actor.name, actor.random)))
     }
-    for (const process of [...this.#workers.values(), ...this.#dogs.values()]) process.begin()
+    for (const process of [...this.#workers.values(), ...this.#dogs.values(), ...this.#senders.values()])
+      process.begin()
+    for (const session of this.#sessions) void careFor(this.#world, session).catch(error => scheduler.fail(error))
     for (const [number, trouble] of this.#settings.troubles.entries()) {
       scheduler.at(START_MS + trouble.atMs, () => this.#befall(trouble, number))
     }
@@ -99,7 +115,7 @@ class Town {
   #befall(trouble: Trouble, number: number): void {
     const { scheduler, trace, base, random } = this.#world
     const untilMs = scheduler.nowMs + ('forMs' in trouble ? trouble.forMs : 0)
-    const process = 'who' in trouble ? (this.#workers.get(trouble.who) ?? this.#dogs.get(trouble.who)) : undefined
+    const process = 'who' in trouble ? this.#processOf(trouble.who) : undefined
     switch (trouble.kind) {
       case 'crash':
         process?.crash(trouble.forMs)
@@ -128,6 +144,10 @@ class Town {
       default:
         trouble satisfies never
     }
+  }
+
+  #processOf(who: string): Employee | Dog | Sender | undefined {
+    return this.#workers.get(who) ?? this.#dogs.get(who) ?? this.#senders.get(who)
   }
 
   async #judge(open: readonly string[]): Promise<Wrong[]> {
@@ -176,6 +196,8 @@ function streamOf(name: string, random: Random, undoes = true): Operation {
     // The last one has no worker here: watchdogs have to end it.
     const name = random.pick(['A', 'A', 'B', 'Nobody'])
     const isLimited = name === 'Nobody' || random.chance(0.7)
+    const waits = name !== 'Nobody' && random.chance(0.25)
+    if (waits) return { name, signal: 'go', timeout: random.pick(['00:10:00', '00:30:00']), onDue: 'open' as const }
     return { name, ...(isLimited ? { timeout: random.pick(['00:04:00', '00:10:00', '00:30:00']) } : {}) }
   })
   const join = random.chance(0.5) ? { join: { name: 'J' } } : {}

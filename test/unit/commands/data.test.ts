@@ -7,6 +7,7 @@ import { readStream } from '../../../src/ops/read-stream.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { dataOf } from '../../../src/stream/data.ts'
+import { writeForeign } from '../ops/support.ts'
 import { cli, json, newWorld, type World } from './support.ts'
 
 const LONG = 'abcdefghij'.repeat(1_000)
@@ -171,16 +172,87 @@ describe('data that is missing or damaged', () => {
   })
 })
 
-describe('data in exports and imports', () => {
-  const inFolder = async (work: (folder: string) => Promise<void>) => {
-    const folder = mkdtempSync(join(tmpdir(), 'leasectl-data-'))
-    try {
-      await work(folder)
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+const inFolder = async (work: (folder: string) => Promise<void>) => {
+  const folder = mkdtempSync(join(tmpdir(), 'leasectl-data-'))
+  try {
+    await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+describe('data of a kept signal', () => {
+  async function withKeptSignal(): Promise<World> {
+    const world = await order()
+    await cli(world, ['signal', 's', 'paid', '--data', '@long.txt'], { files: FILES })
+    return world
   }
 
+  /** The next event takes the signal that waits. */
+  const taken = async (world: World, stream = 's') => {
+    await cli(world, ['event', 'advance', stream, '01.00', '--next', 'Ship', '--wait-for', 'paid'])
+    return (await cli(world, ['event', 'data', stream, '01.01', '--input'])).stdout
+  }
+
+  test('is no orphan, and is there for the event that takes the signal later', async () => {
+    const world = await withKeptSignal()
+    const kept = await dataNames(world.store)
+    expect(kept).toHaveLength(1)
+    world.nowMs += 2 * ORPHAN_AGE_MS
+    expect((await cli(world, ['doctor', '--repair'])).stdout).not.toMatch(/no event names/)
+    expect(await dataNames(world.store)).toEqual(kept)
+    expect(await taken(world)).toBe(LONG)
+    expect((await cli(world, ['doctor', '--all', '--deep'])).stdout).not.toMatch(/data-/)
+  })
+
+  test('is found by doctor if it is missing or damaged, beside the document or in it', async () => {
+    const world = await withKeptSignal()
+    const [name = ''] = await dataNames(world.store)
+    await world.store.remove(name, {})
+    const missing = await cli(world, ['doctor', 's'])
+    expect(missing).toMatchObject({ exit: 12 })
+    expect(missing.stdout).toMatch(/the data of a kept signal \(text\/plain, 10000 bytes\) is missing in the store/)
+    const other = Buffer.from(LONG.toUpperCase())
+    await writeDataBytes(world.store, await lifeOf(world), dataOf(Buffer.from(LONG)), other, { by: 'x' })
+    expect((await cli(world, ['doctor', 's', '--deep'])).stdout).toMatch(/data of a kept signal.*is damaged/)
+
+    const inline = await order()
+    await cli(inline, ['signal', 's', 'paid', '--data', 'approved'])
+    await writeForeign(inline.store, 's', 'approved', 'rejected')
+    expect((await cli(inline, ['doctor', 's'])).stdout).toMatch(/data of a kept signal.*is damaged/)
+  })
+
+  test('goes with its stream into a folder or another store, and is removed with it', () =>
+    inFolder(async folder => {
+      const world = await withKeptSignal()
+      expect((await cli(world, ['export', 's'])).stderr).toMatch(/1 piece of data kept beside the document/)
+      expect((await cli(world, ['export', 's', '--to', join(folder, 'out')])).exit).toBe(0)
+      expect(readdirSync(join(folder, 'out')).sort()).toEqual(['s.data', 's.xml'])
+      const other = newWorld()
+      expect((await cli(other, ['import', join(folder, 'out'), '--prefix', 'p'])).exit).toBe(0)
+      expect(await taken(other, 'p/s')).toBe(LONG)
+      const file = join(folder, 'x.db')
+      expect((await cli(world, ['export', 's', '--to', `sqlite:${file}`])).exit).toBe(0)
+      const copy = openSqliteStore(file)
+      expect(await dataNames(copy)).toEqual(await dataNames(world.store))
+      await copy.close()
+      expect((await cli(world, ['rm', 's', '--force', '--yes'])).exit).toBe(0)
+      expect(await dataNames(world.store)).toEqual([])
+    }))
+
+  test('that is missing in the folder is refused by an import, and nothing is written', () =>
+    inFolder(async folder => {
+      const world = await withKeptSignal()
+      await cli(world, ['export', 's', '--to', folder])
+      rmSync(join(folder, 's.data'), { recursive: true })
+      const other = newWorld()
+      expect((await cli(other, ['import', folder])).exit).toBe(12)
+      expect(await other.store.read('s')).toBeUndefined()
+      expect(await dataNames(other.store)).toEqual([])
+    }))
+})
+
+describe('data in exports and imports', () => {
   test('is carried by folders and stores, under another name too', () =>
     inFolder(async folder => {
       const world = await withLongResult()

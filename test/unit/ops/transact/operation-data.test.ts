@@ -114,6 +114,23 @@ describe('a change with data beside the document', () => {
     expect(await dataNames(store)).toHaveLength(1)
   })
 
+  it('that creates a stream keeps its data when it is repeated, for the same incarnation or for another', async () => {
+    const { store } = memoryStore()
+    const creation = (born: string): Operation => ({
+      op: 'init',
+      root: { name: 'Start', data: long('r') },
+      forks: [],
+      hold: false,
+      born,
+    })
+    await run(store, 's', creation(BORN), { commandId: 'c' })
+    for (const born of [BORN, '99999999-2222-4333-8444-555555555555']) {
+      expect(resultOf(await run(store, 's', creation(born), { commandId: 'c' })).duplicate).toBe(true)
+      expect(await contents(store, 's')).toEqual(['00 input: r'])
+      expect(await dataNames(store)).toHaveLength(1)
+    }
+  })
+
   it('whose data cannot be written is not made', async () => {
     const { store } = memoryStore()
     await run(store, 's', init(['A'], BORN))

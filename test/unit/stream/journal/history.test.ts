@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { declaredGates, eventsThatRan, isOwnStatus } from '../../../../src/stream/journal/history.ts'
+import {
+  declaredGates,
+  eventsThatRan,
+  isOwnStatus,
+  restoreDroppedAttributes,
+} from '../../../../src/stream/journal/history.ts'
 import type { JournalChange, Transaction } from '../../../../src/stream/journal/journal.ts'
+import { Play, spec } from '../../../support/stream-builder.ts'
 
 let version = 0
 const tx = (op: string, ...changes: readonly Partial<JournalChange>[]): Transaction => ({
@@ -70,4 +76,38 @@ it('the gates that events were added with are found, whatever has become of them
     ['01', { wait: 'yes', join: 'wait' }],
     ['01.01', { wait: 'yes', after: '01.00' }],
   ])
+})
+
+describe('the journal adds nothing to', () => {
+  it.each<[string, Play]>([
+    [
+      'an event that was completed without a worker',
+      new Play().after({
+        op: 'init',
+        root: spec('Start'),
+        forks: [],
+        steps: [{ name: 'A', auto: true, thread: 0, needs: [] }],
+      }),
+    ],
+    [
+      'a stream that ended because it was suspended',
+      new Play().after(
+        { op: 'init', root: spec('Start'), forks: [spec('A')], hold: true },
+        { op: 'complete', event: '01.00' },
+        { op: 'start', event: '00' },
+        { op: 'suspend', stop: true },
+      ),
+    ],
+    [
+      'a stream that failed with nothing to undo',
+      new Play().after(
+        { op: 'init', root: spec('Start'), forks: [], onFailure: 'compensate' },
+        { op: 'start', event: '00' },
+        { op: 'fail', event: '00', owner: 'w1' },
+      ),
+    ],
+  ])('%s', (_, play) => {
+    expect(play.status('00')).toMatch(/completed|aborted/)
+    expect(restoreDroppedAttributes(play.document.events, play.journal)).toBe(play.document.events)
+  })
 })

@@ -245,6 +245,19 @@ describe('a writer that drops our attributes', () => {
     expect(play.document.events.map(({ lc }) => lc)).toEqual(before)
   })
 
+  it('leaves no pause to an event that began to wait for its signal only after the resumption', () => {
+    const wake = isoTime(START_MS + MINUTE)
+    const wait = { name: 'Confirm', signal: 'go', wake, timeout: '02:00:00', thread: 0, needs: [] }
+    const play = new Play().after({ op: 'init', root: spec('Start'), forks: [], steps: [wait] }, { op: 'suspend' })
+    play.wait(HOUR).after({ op: 'resume' })
+    const before = play.event('01.00')
+    expect(before.lc).toEqual({ wait: 'yes', signal: 'go', opened: isoTime(play.nowMs) })
+    play.wait(MINUTE).legacy(stream => stream.setStatus('00', 'inprocess'), { rebuildEvents: true })
+    play.after({ op: 'settle' })
+    expect(play.event('01.00').lc).toEqual(before.lc)
+    expect(due(play, '01.00')).toBe(START_MS + 3 * HOUR)
+  })
+
   it('may end the stream; it is then not suspended when it is retried', () => {
     const play = Play.started('Pay').after({ op: 'suspend' })
     play.legacy(stream => stream.setStatus('00', 'aborted'))

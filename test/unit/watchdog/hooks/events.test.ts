@@ -62,6 +62,30 @@ describe('the events for a transaction', () => {
     expect(await kindsAfter(...operations)).toEqual(kinds)
   })
 
+  test('are of the outcome with which the stream ended, even if it was retried and ended again since', async () => {
+    const { store } = memoryStore()
+    const steps = [
+      { name: 'A', undo: 'UndoA', thread: 0, needs: [] },
+      { name: 'B', thread: 0, needs: [0] },
+    ]
+    await run(store, 's', { ...init(), steps, onFailure: 'compensate' } as Operation)
+    for (const operation of [
+      { op: 'complete', event: '01.00' },
+      { op: 'fail', event: '01.01', msg: 'boom' },
+      { op: 'fail', event: '02.01.00', msg: 'cannot' },
+      { op: 'retry' },
+      { op: 'complete', event: '02.01.00' },
+    ] as const)
+      await run(store, 's', operation)
+    const kinds = new Set<HookKind>(['compensated', 'compensation-failed'])
+    const ends = await told(store, { kinds })
+    expect(ends.map(({ kind, version, outcome }) => [kind, version, outcome])).toEqual([
+      ['compensation-failed', 4, 'compensated'],
+      ['compensated', 6, 'compensated'],
+    ])
+    expect((await told(store, { kinds: new Set(['compensated']) })).map(({ version }) => version)).toEqual([6])
+  })
+
   test('are only of requested kinds', async () => {
     const { store } = memoryStore()
     await run(store, 's', init())

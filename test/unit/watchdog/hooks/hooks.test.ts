@@ -17,6 +17,7 @@ let world: HookWorld
 afterEach(() => world.close())
 
 const LONG_AGO_MS = 600_000
+const INIT = { op: 'init', root: { name: 'Start' }, forks: [], hold: false, born: 'b0' } as const
 
 /** A store that existed long before any watchdog. */
 async function old(...answer: Parameters<typeof receiver>): Promise<HookWorld> {
@@ -68,6 +69,35 @@ describe('hooks receive', () => {
     advance(10_000)
     await sweep()
     expect(told()).toEqual(['expired t 00 due'])
+  })
+
+  test('the end of a stream that undid what it did, or could not, each by its own hook', async () => {
+    const { store, advance, start, told } = await old()
+    const steps = [
+      { name: 'A', undo: 'UndoA', thread: 0, needs: [] },
+      { name: 'B', thread: 0, needs: [0] },
+    ]
+    for (const name of ['undone', 'stuck']) {
+      await run(store, name, { ...INIT, steps, onFailure: 'compensate' })
+      await run(store, name, { op: 'complete', event: '01.00' })
+    }
+    const { sweep } = start({ kinds: ['compensated', 'compensation-failed'] })
+    await sweep()
+    advance(10_000)
+    for (const name of ['undone', 'stuck']) await run(store, name, { op: 'fail', event: '01.01' })
+    await sweep()
+    expect(told()).toEqual([])
+    advance(10_000)
+    await run(store, 'undone', { op: 'complete', event: '02.01.00' })
+    await run(store, 'stuck', { op: 'fail', event: '02.01.00' })
+    await sweep()
+    const first = ['compensated undone complete v4', 'compensation-failed stuck fail v4']
+    expect(told()).toEqual(first)
+    advance(10_000)
+    await run(store, 'stuck', { op: 'retry' })
+    await run(store, 'stuck', { op: 'complete', event: '02.01.00' })
+    await sweep()
+    expect(told()).toEqual(['compensated stuck complete v6', ...first])
   })
 
   test('ends that were reverted by a retry between two sweeps', async () => {
