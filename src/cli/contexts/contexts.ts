@@ -81,6 +81,20 @@ export function isProtectedStore(address: string, { byName }: Contexts): boolean
   return guarded.some(({ store }) => identityOf(store) === identity)
 }
 
+/** The first two of these contexts that have the same store, in whatever form their addresses are written. */
+export function sameStore<Place extends { readonly address: string }>(
+  places: readonly Place[],
+): readonly [Place, Place] | undefined {
+  const byIdentity = new Map<string, Place>()
+  for (const place of places) {
+    const identity = identityOf(place.address)
+    const other = byIdentity.get(identity)
+    if (other !== undefined) return [other, place]
+    byIdentity.set(identity, place)
+  }
+  return undefined
+}
+
 /**
  * Equal for addresses that lead to the same streams. Accounts are compared by name alone: names of Azure accounts are
  * unique, whatever the endpoint. In doubt two addresses are equal, because this decides about protection.

@@ -82,6 +82,11 @@ export async function cli(world: World, argv: readonly string[], setting: Settin
   return { exit, stdout: written.stdout, stderr: written.stderr, questions: written.questions }
 }
 
+/** Of a context that is not named by the address itself. */
+function addressOf(context: string): string {
+  return context.includes(':') ? context : `azurite:store-${context}`
+}
+
 export function fakeRuntime(world: World, argv: readonly string[], setting: Setting = {}) {
   const written = { stdout: '', stderr: '', questions: [] as string[] }
   let kind: Kind = 'reads'
@@ -139,12 +144,17 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
       const own = setting.others?.[where] ?? (typeof choice === 'string' ? undefined : (setting.store ?? world.store))
       const store = own ?? (await openRealStore(where, {}))
       if (own === undefined) otherStores.push(store)
-      return { address: where, source: 'flag', isProtected: setting.protectedOthers?.includes(where) ?? false, store }
+      const isProtected = setting.protectedOthers?.includes(where) ?? false
+      if (typeof choice === 'string' || choice.context === undefined)
+        return { address: where, source: 'flag', isProtected, store }
+      return { address: addressOf(where), source: 'context', context: where, isProtected, store }
     },
-    describeStore: async ({ store }) =>
-      store !== undefined && setting.others?.[store] !== undefined
-        ? { ...address, address: store, source: 'flag' }
-        : address,
+    describeStore: async ({ store, context }) =>
+      context !== undefined
+        ? { ...address, address: addressOf(context), source: 'context', context }
+        : store !== undefined && setting.others?.[store] !== undefined
+          ? { ...address, address: store, source: 'flag' }
+          : address,
     embeddedAddress: async () => 'memory:',
     isRunning: pid => setting.running?.includes(pid) ?? false,
     startSelf: () => {
