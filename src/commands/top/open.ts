@@ -79,16 +79,9 @@ async function showStores(
   stores: readonly RuntimeStore[],
   runtime: ProgramRuntime,
 ): Promise<readonly RuntimeStore[] | undefined> {
-  const {
-    stream,
-    selection,
-    writes,
-    theme = 'auto',
-    color = 'auto',
-    time = 'relative',
-    bell = false,
-    mouse = false,
-  } = start
+  const isReadOnly = stores.every(store => store.isReadOnly === true)
+  const writes = isReadOnly ? 'never' : start.writes
+  const { stream, selection, theme = 'auto', color = 'auto', time = 'relative', bell = false, mouse = false } = start
   const { env } = runtime
   let stopped: readonly string[] = []
   let next: readonly RuntimeStore[] | undefined

@@ -2,6 +2,7 @@ import { commandLine, type Started } from '../../cli/command-line.ts'
 import { readContexts } from '../../cli/contexts/contexts.ts'
 import { errorProblem, withoutSecrets } from '../../cli/error-problem.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
+import { checkMayChange } from '../../cli/store.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { PlannedDecision } from '../../tui/data/types.ts'
 import type { CommandContext, Ports, Preview } from '../../tui/ports.ts'
@@ -50,6 +51,7 @@ export function portsOf(
     protectedName: protectedName(opened, runtime),
     settings: settingsFile(runtime),
     async preview(verb, targets, signal) {
+      await checkMayChange(opened)
       const change =
         verb === 'break'
           ? await prepareBreak(targets, opened, runtime, signal)

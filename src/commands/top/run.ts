@@ -3,7 +3,7 @@ import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterArguments } from '../../cli/selection/flags.ts'
 import { filterOf } from '../../cli/selection/read.ts'
-import { openStoreFor, requireFile, storeChoice } from '../../cli/store.ts'
+import { checkMayChange, openStoreFor, requireFile, storeChoice } from '../../cli/store.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import { defined } from '../../util/defined.ts'
 import type { ProgramRuntime } from './dashboard.ts'
@@ -23,6 +23,7 @@ export async function top(options: TopOptions, runtime: ProgramRuntime): Promise
     const { plainTop } = await import('./plain.ts')
     return plainTop(options, store, runtime)
   }
+  if (options.write && runtime.opened !== undefined) await checkMayChange(runtime.opened)
   if (!options.readOnly) await checkProtection(options, runtime)
   const { openTop } = await import('./open.ts')
   await openTop(startWith(options, filter, runtime), runtime)

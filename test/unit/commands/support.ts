@@ -47,6 +47,8 @@ export interface Setting {
   readonly source?: StoreSource
   /** The store is one of a protected context. */
   readonly isProtected?: boolean
+  /** Its context is for reading only. */
+  readonly isReadOnly?: boolean
   /** The context that named the store. */
   readonly context?: string
   /** Processes of this machine. */
@@ -97,6 +99,7 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
     address: 'memory:',
     source: setting.source ?? 'default',
     isProtected: setting.isProtected ?? false,
+    ...(setting.isReadOnly && { isReadOnly: true }),
     ...(setting.context === undefined ? {} : { context: setting.context }),
   } as const
   const runtime: ProgramRuntime = {

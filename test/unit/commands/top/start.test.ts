@@ -290,3 +290,22 @@ describe('several stores', () => {
     expect(options).toBeUndefined()
   })
 })
+
+describe('a read-only context', () => {
+  const LOOK = { source: 'context', context: 'look', isReadOnly: true } as const
+
+  test('keeps the dashboard locked for good', async () => {
+    const { exit, options } = await started('top', LOOK)
+    expect([exit, options?.writes]).toEqual([0, 'never'])
+    await expect(options?.ports.preview('cancel', [{ stream: 's' }], new AbortController().signal)).rejects.toThrow(
+      'the context look is read-only; nothing was changed',
+    )
+  })
+
+  test('does not go with --write', async () => {
+    const { exit, stderr, options } = await started('top --write', LOOK)
+    expect(exit).toBe(4)
+    expect(stderr).toContain('the context look is read-only')
+    expect(options).toBeUndefined()
+  })
+})
