@@ -16,7 +16,7 @@ export const EXIT_CODES: readonly ExitCodeEntry[] = [
     again: '',
   },
   { code: 3, meaning: 'stream, event, data, version or container not found; show --must: nothing matches', again: '' },
-  { code: 4, meaning: 'not signed in, not permitted', again: '' },
+  { code: 4, meaning: 'not signed in, not permitted, or the context is read-only', again: '' },
   {
     code: 5,
     meaning: 'refused by the state of the stream: already-final, already-advanced, exists, changed, …',
@@ -70,6 +70,7 @@ const EXIT_OF: { readonly [code: string]: number } = {
   'no-match': 3,
   'container-missing': 3,
   'not-permitted': 4,
+  'read-only': 4,
   'breaker-open': 5,
   'end-impossible': 5,
   'lease-held': 6,

@@ -29,7 +29,10 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
     const [{ storeEnvironment }, { openStore }] = await Promise.all([import('./store.ts'), import('../store/open.ts')])
     const credentials = await storeEnvironment(where, env, options)
     // A mistyped address would look like an empty store; nobody types the default one.
-    return { ...where, store: await openStore(where.address, credentials, { mustExist: where.source !== 'default' }) }
+    const store = await openStore(where.address, credentials, { mustExist: where.source !== 'default' })
+    if (!where.isReadOnly) return { ...where, store }
+    const { readOnlyStore } = await import('./contexts/read-only.ts')
+    return { ...where, store: readOnlyStore(store, where) }
   }
   return {
     env,

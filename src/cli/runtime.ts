@@ -42,6 +42,8 @@ export interface RuntimeStore {
   readonly source: StoreSource
   /** A protected context has this address: more changes need a confirmation. */
   readonly isProtected: boolean
+  /** Its context is for reading only: `store` refuses every change. */
+  readonly isReadOnly?: boolean
   /** Name of the context that named the store. */
   readonly context?: string
   /** File with the credentials, from the context. */

@@ -1,10 +1,12 @@
 import type { StreamStore } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
+import { visibleText } from '../util/visible-text.ts'
+import { sameStore } from './contexts/contexts.ts'
 import { errorProblem } from './error-problem.ts'
 import type { GlobalOptions } from './options.ts'
-import { CommandFailed, type Problem } from './problem.ts'
+import { CommandFailed, type Problem, UsageError } from './problem.ts'
 import { openProgressLine } from './progress-line.ts'
-import type { Runtime } from './runtime.ts'
+import type { Runtime, RuntimeStore } from './runtime.ts'
 
 /** The store of one of several contexts. */
 export interface ContextStore {
@@ -21,7 +23,7 @@ export type ContextOutcome<Result> = Pick<ContextStore, 'name' | 'address'> &
  * Reads the stores of several contexts side by side, so that a slow one delays no other. A store that fails has a
  * problem. Progress names those that have not answered.
  *
- * @throws UsageError for an unknown context, before any store is asked; bugs; the reason of an interruption
+ * @throws UsageError as `describeEach`, before any store is asked; bugs; the reason of an interruption
  */
 export async function readEachStore<Result>(
   contexts: readonly string[],
@@ -29,7 +31,7 @@ export async function readEachStore<Result>(
   runtime: Runtime,
   read: (store: ContextStore) => Promise<Result>,
 ): Promise<readonly ContextOutcome<Result>[]> {
-  const places = await Promise.all(contexts.map(context => runtime.describeStore({ context })))
+  const places = await describeEach(contexts, runtime)
   const progress = openProgressLine(options, runtime)
   const waiting = new Set(contexts)
   const readOne = async (name: string, at: number): Promise<ContextOutcome<Result>> => {
@@ -52,4 +54,18 @@ export async function readEachStore<Result>(
   } finally {
     await progress.clear()
   }
+}
+
+/** The stores of several contexts, unopened. @throws UsageError for an unknown context, and for two of the same store */
+export async function describeEach(
+  contexts: readonly string[],
+  runtime: Pick<Runtime, 'describeStore'>,
+): Promise<readonly Omit<RuntimeStore, 'store'>[]> {
+  const places = await Promise.all(contexts.map(context => runtime.describeStore({ context })))
+  const same = sameStore(places)
+  if (same === undefined) return places
+  const names = same.map(({ context }) => context).join(' and ')
+  throw new UsageError(`the contexts ${names} are the same store: ${visibleText(same[0].address)}`, {
+    hint: 'Each stream would be there twice: name one of them.',
+  })
 }

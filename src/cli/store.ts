@@ -12,6 +12,7 @@ import {
   type Contexts,
   contextNamed,
   isProtectedStore,
+  isReadOnlyStore,
   NO_CONTEXTS,
   readContexts,
 } from './contexts/contexts.ts'
@@ -21,16 +22,35 @@ import type { Output } from './output.ts'
 import { CommandFailed, type Problem, problem, UsageError } from './problem.ts'
 import type { Kind, OpenOptions, Runtime, RuntimeStore, StoreChoice } from './runtime.ts'
 
-/** Opens the store of a command. A writing command prints the address if the command line does not name the store. */
-export async function openStoreFor(options: GlobalOptions, runtime: Runtime, output: Output): Promise<StreamStore> {
+/**
+ * Opens the store of a command. A writing command prints the address if the command line does not name the store.
+ *
+ * @throws ReadOnlyContext for a command that writes, unless it is a dry run
+ */
+export async function openStoreFor(
+  options: GlobalOptions & { readonly dryRun?: boolean },
+  runtime: Runtime,
+  output: Output,
+): Promise<StreamStore> {
   const opened = await runtime.openStore(storeChoice(options))
+  if (runtime.kind === 'writes' && !options.dryRun) await checkMayChange(opened)
   const { store, address, source } = opened
-  const line = `store: ${visibleText(address)}${opened.isProtected ? ', protected' : ''} (${sourceText(opened)})`
+  const line = `store: ${visibleText(address)}${guardWords(opened)} (${sourceText(opened)})`
   const isImplicit = (source === 'azure' || source === 'current') && runtime.kind === 'writes'
   // with -o json programs read stderr too
   if (isImplicit && options.output !== 'json' && options.output !== 'ndjson') await output.say(line)
   else await output.detail(line)
   return store
+}
+
+/** Refuses a store that its context opens for reading only. @throws ReadOnlyContext */
+export async function checkMayChange(opened: Omit<RuntimeStore, 'store'>): Promise<void> {
+  if (opened.isReadOnly) (await import('./contexts/read-only.ts')).refuseReadOnly(opened)
+}
+
+/** `, protected, read-only`: how a store is guarded. */
+export function guardWords({ isProtected, isReadOnly }: Pick<RuntimeStore, 'isProtected' | 'isReadOnly'>): string {
+  return `${isProtected ? ', protected' : ''}${isReadOnly ? ', read-only' : ''}`
 }
 
 /** Where the address of a store comes from, in words. */
@@ -159,7 +179,7 @@ function authorship(flags: ChangeFlags, commandId: string, runtime: Runtime): Au
 type Environment = Readonly<Record<string, string | undefined>>
 
 type StoreDescription = Omit<RuntimeStore, 'store'>
-type Chosen = Omit<StoreDescription, 'isProtected'>
+type Chosen = Omit<StoreDescription, 'isProtected' | 'isReadOnly'>
 
 /** The default store. */
 type DefaultAddress = (env: Environment) => StoreAddress
@@ -177,7 +197,8 @@ export function chooseStore(
   contexts: Contexts = NO_CONTEXTS,
 ): StoreDescription {
   const chosen = named(choice, env, contexts) ?? unnamed(choice.container, env, usual)
-  return { ...chosen, isProtected: isProtectedStore(chosen.address, contexts) }
+  const isReadOnly = isReadOnlyStore(chosen, contexts)
+  return { ...chosen, isProtected: isProtectedStore(chosen.address, contexts), ...(isReadOnly && { isReadOnly }) }
 }
 
 /**

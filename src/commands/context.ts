@@ -5,7 +5,13 @@ import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { choice, contextName, nonEmpty } from '../cli/values.ts'
 import { nearest } from '../util/strings.ts'
-import type { AddContextOptions, ContextOptions, RemoveContextOptions, UseContextOptions } from './context/run.ts'
+import type {
+  AddContextOptions,
+  ContextOptions,
+  RemoveContextOptions,
+  SetContextOptions,
+  UseContextOptions,
+} from './context/run.ts'
 import type { DoctorOptions } from './doctor/run.ts'
 
 /** `context …`: named stores. Without a subcommand it shows the current context. */
@@ -13,7 +19,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<ContextOptio
   const group = parent.command('context').usage('[COMMAND | -]')
   group.argument('[-]', 'switch back to the previous context', text => onlyBack(text, group))
   describeGroup(group, runtime, {
-    summary: 'manage named stores: add, list, use, remove, test',
+    summary: 'manage named stores: add, set, list, use, remove, test',
     description:
       'Manage named stores. Without a subcommand, shows the current context. Changes your list of contexts, never a stream.',
     examples: [
@@ -24,7 +30,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<ContextOptio
     ],
   })
   act(group, runtime, 'reads', parse, go)
-  for (const registerIn of [registerAdd, registerList, registerUse, registerRemove, registerTest])
+  for (const registerIn of [registerAdd, registerSet, registerList, registerUse, registerRemove, registerTest])
     registerIn(group, runtime)
 }
 
@@ -62,6 +68,7 @@ export function registerAdd(parent: Command, runtime: Runtime, go: Run<AddContex
       '--protected',
       'cancel, abort, retry, ack, rm and commands that overwrite streams ask first, however the store is named',
     )
+    .option('--read-only', 'refuse every change while this context is used')
     .addOption(
       new Option(
         '--credential-file <file>',
@@ -77,6 +84,7 @@ export function registerAdd(parent: Command, runtime: Runtime, go: Run<AddContex
     examples: [
       ['context add dev --store azurite:orders --use', 'and make it the current context'],
       ['context add prod --store azure:orders4711/events --protected', 'cancel and other changes ask first'],
+      ['context add look --store azure:orders4711/events --read-only', 'for looking only'],
       ['context add prod --store azure:orders4711/events --credential-file ~/.leasectl-prod', 'with its own key'],
     ],
     formats: ['text', 'json'],
@@ -85,6 +93,29 @@ export function registerAdd(parent: Command, runtime: Runtime, go: Run<AddContex
 }
 
 const runAdd: Run<AddContextOptions> = async (...given) => (await import('./context/run.ts')).addContext(...given)
+
+export function registerSet(parent: Command, runtime: Runtime, go: Run<SetContextOptions> = runSet): void {
+  const command = parent
+    .command('set')
+    .argument('<CONTEXT>', 'name of the context', contextName('CONTEXT'))
+    .option('--protected', 'changes ask first, however the store is named')
+    .option('--no-protected', 'they no longer do')
+    .option('--read-only', 'refuse every change while this context is used')
+    .option('--no-read-only', 'allow changes again')
+  describe(command, runtime, {
+    kind: 'writes',
+    effect: 'Writes: your list of contexts, no stream.',
+    summary: 'change how a context guards its store',
+    examples: [
+      ['context set prod --read-only', 'refuse every change'],
+      ['context set prod --no-read-only --protected', 'allow changes; each one asks'],
+    ],
+    formats: ['text', 'json'],
+  })
+  act(command, runtime, 'writes', ['name'], go)
+}
+
+const runSet: Run<SetContextOptions> = async (...given) => (await import('./context/run.ts')).setContext(...given)
 
 function registerList(parent: Command, runtime: Runtime, go: Run<GlobalOptions> = runList): void {
   const command = parent.command('list').alias('ls')

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
-import { type Run, reads } from '../cli/command.ts'
+import { parsedWithContexts, type Run, reads } from '../cli/command.ts'
+import { severalContexts } from '../cli/options.ts'
 import type { Problem } from '../cli/problem.ts'
 import { filterFlags } from '../cli/selection/flags.ts'
 import { choice, count, duration, streamName } from '../cli/values.ts'
@@ -44,6 +45,7 @@ export function register(
       ),
     )
   filterFlags(command)
+  command.addOption(severalContexts())
   command.addHelpText('after', NOTES)
   const description = {
     summary: 'open a live dashboard of all streams or of one',
@@ -52,12 +54,19 @@ export function register(
       ['top orders/4711', 'one stream as a tree; it need not exist yet'],
       ["top --failed --match 'orders/**'", 'only these streams; filters as in ls'],
       ["top --match 'orders/**' --write", 'with changes unlocked for ten minutes; each one asks'],
+      ['top -c prod-eu,prod-us', 'several stores, with a column for the store'],
       ['top --accessible', 'as lines, for a screen reader or a log'],
     ],
     formats: ['text'],
     effect: 'Only reads: takes no lease. With changes unlocked it writes as cancel, abort, retry and lease break do.',
   } as const
-  reads(command, runtime, description, ['stream'], go)
+  reads(command, runtime, description, topOptions, go)
+}
+
+/** The options and the stream. */
+function topOptions(command: Command): TopOptions {
+  const stream: string | undefined = command.processedArgs[0]
+  return { ...parsedWithContexts<TopOptions>(command), ...(stream !== undefined && { stream }) }
 }
 
 async function run(options: TopOptions, runtime: ProgramRuntime): Promise<Problem | undefined> {

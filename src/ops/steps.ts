@@ -128,6 +128,28 @@ export function keyIn(loads: ReadonlyMap<string | undefined, unknown>, name: str
   return loads.has(name) || loads.size < MAX_LOADS ? name : undefined
 }
 
+/** The loads of the steps of several stores as those of one: steps of the same name are added up. */
+export function mergedSteps(loads: Iterable<StepLoad>): readonly StepLoad[] {
+  const merged = new Map<string | undefined, StepLoad>()
+  for (const load of loads) {
+    const known = merged.get(load.step)
+    merged.set(load.step, known === undefined ? load : bothLoads(known, load))
+  }
+  return [...merged.values()]
+}
+
+function bothLoads(a: StepLoad, b: StepLoad): StepLoad {
+  return {
+    ...workOf('', [a, b]),
+    step: a.step,
+    streams: a.streams + b.streams,
+    sinceMs: outer(Math.min, a.sinceMs, b.sinceMs),
+    lastSeenMs: outer(Math.max, a.lastSeenMs, b.lastSeenMs),
+    attempt: Math.max(a.attempt, b.attempt),
+    readySinceMs: outer(Math.min, a.readySinceMs, b.readySinceMs),
+  }
+}
+
 /** Either time may be unknown. */
 function outer(of: typeof Math.min, aMs: number | undefined, bMs: number | undefined): number | undefined {
   return aMs === undefined || bMs === undefined ? (aMs ?? bMs) : of(aMs, bMs)

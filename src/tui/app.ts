@@ -1,7 +1,8 @@
 import { visibleText } from '../util/visible-text.ts'
 import { Poll } from './data/poll/poll.ts'
+import { SeveralStores } from './data/several-stores.ts'
 import { DataStore } from './data/store.ts'
-import type { Data } from './data/types.ts'
+import type { Data, DataReader, LiveData } from './data/types.ts'
 import { Effects } from './effects.ts'
 import type { AppOptions, TerminalRequests } from './options.ts'
 import { ColumnWidths } from './state/column-widths.ts'
@@ -27,8 +28,8 @@ export type RedrawCause = 'input' | 'data'
 export class App {
   readonly #options: AppOptions
   readonly #facts: StoreInfo
-  readonly #store: DataStore
-  readonly #poll: Poll
+  readonly #store: LiveData
+  readonly #poll: DataReader
   readonly #lists: Lists
   readonly #widths = new ColumnWidths()
   readonly #effects: Effects
@@ -39,21 +40,19 @@ export class App {
   #frozen: Data | undefined
 
   constructor(options: AppOptions) {
-    const { ports, intervalMs, filter, size, stream, writes, time, bell = false } = options
+    const { ports, filter, size, stream, writes, time, bell = false } = options
     this.#options = options
     this.#facts = {
       address: visibleText(ports.address),
+      contexts: ports.stores?.map(({ context }) => context) ?? [],
       isProtected: ports.isProtected,
       protectedName: ports.protectedName,
       selection: options.selection ?? '',
       version: options.version,
     }
-    this.#store = new DataStore()
-    this.#poll = new Poll(ports.store, this.#store, {
-      intervalMs,
-      explain: error => ports.explain(error),
-      ...(filter?.names && { match: filter.names }),
-    })
+    const source = dataOf(options)
+    this.#store = source.data
+    this.#poll = source.reader
     this.#lists = new Lists(filter)
     const { settings, fault } = ports.settings.read()
     this.#state = initialState({
@@ -173,6 +172,21 @@ export class App {
   #nowMs(): number {
     return Math.floor(this.#options.ports.store.nowMs() / 1_000) * 1_000
   }
+}
+
+/** The data of the store, or of several, and what reads it. */
+function dataOf({ ports, intervalMs, filter }: AppOptions): { readonly data: LiveData; readonly reader: DataReader } {
+  const options = {
+    intervalMs,
+    explain: (error: unknown) => ports.explain(error),
+    ...(filter?.names && { match: filter.names }),
+  }
+  if (ports.stores !== undefined) {
+    const several = new SeveralStores(ports.stores, options)
+    return { data: several, reader: several }
+  }
+  const data = new DataStore()
+  return { data, reader: new Poll(ports.store, data, options) }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,5 +1,4 @@
-import type { Poll } from './data/poll/poll.ts'
-import type { DataStore } from './data/store.ts'
+import type { DataReader, LiveData } from './data/types.ts'
 import type { TerminalRequests } from './options.ts'
 import type { Ports, Preview } from './ports.ts'
 import type { Action, Effect } from './state/state.ts'
@@ -12,8 +11,8 @@ export class Effects {
   readonly quit: Promise<void>
   terminal: TerminalRequests | undefined
   readonly #ports: Ports
-  readonly #store: DataStore
-  readonly #poll: Poll
+  readonly #store: LiveData
+  readonly #poll: DataReader
   readonly #report: (action: Action) => void
   readonly #end = new AbortController()
   #preview: AbortController | undefined
@@ -43,7 +42,7 @@ export class Effects {
     quit: () => this.#resolveQuit(),
   }
 
-  constructor(ports: Ports, store: DataStore, poll: Poll, report: (action: Action) => void) {
+  constructor(ports: Ports, store: LiveData, poll: DataReader, report: (action: Action) => void) {
     this.#ports = ports
     this.#store = store
     this.#poll = poll

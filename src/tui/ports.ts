@@ -1,11 +1,12 @@
 import type { StreamStore } from '../store/store.ts'
+import type { DashboardStore } from './data/several-stores.ts'
 import type { DryRun } from './data/types.ts'
 import type { SettingsFile } from './settings.ts'
 
 /** Changes that the dashboard offers. */
 export type ChangeVerb = 'cancel' | 'abort' | 'retry' | 'suspend' | 'resume' | 'break'
 
-/** A stream, or one event of it. */
+/** A stream, by its name or, of several stores, by its key; or one event of it. */
 export interface ChangeTarget {
   readonly stream: string
   readonly event?: string
@@ -18,6 +19,8 @@ export interface Preview {
   readonly question: string
   /** Lines of safe text, one for each of the first targets: its state and what follows, such as `4 open events below`. */
   readonly affected: readonly string[]
+  /** Where it is made, if the dashboard shows several stores. */
+  readonly place?: { readonly address: string; readonly isProtected: boolean }
   /** Number of targets after those. */
   readonly more: number
   /** Lines of safe text that must be read before a yes: totals, what is left out, and why. */
@@ -63,7 +66,10 @@ export type CommandContext =
 
 /** What the dashboard needs from the rest of the program. */
 export interface Ports {
+  /** The store; of several the first one, whose clock counts. */
   readonly store: StreamStore
+  /** Several stores: their streams have keys, see `streamKey`. */
+  readonly stores?: readonly DashboardStore[]
   /** Address of the store, as `--store` takes it. */
   readonly address: string
   readonly isProtected: boolean

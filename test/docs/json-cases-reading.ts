@@ -156,6 +156,7 @@ const PLACES: readonly Case[] = [
   line('context', `${DEV} --protected -o json`),
   line('context', `${DEV} -o json`, { before: [DEV] }),
   line('context', `${DEV} --replace -o json`, { before: ['context add dev --store azurite:old'] }),
+  line('context', 'context set dev --read-only -o json', { before: [DEV] }),
   line('context', 'context use dev -o json', { before: [DEV] }),
   line('context', 'context use --none -o json', { before: [DEV] }),
   line('context', 'context remove dev -o json', { before: [`${DEV} --use`] }),

@@ -67,6 +67,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   demo: [['--speed', '100000']],
   completion: [['bash'], ['zsh'], ['fish']],
   'context add': [['prod', '--store', 'azure:acct/events', '--credential-file', 'FILES/credential']],
+  'context set': [['prod', '--read-only']],
   'context use': [['prod'], ['none']],
   'context list': [[], ['-o', 'json']],
   'context test': [['prod'], ['-o', 'json']],

@@ -14,6 +14,8 @@ export interface Context {
   /** The address in its normal form; the path of an embedded store is absolute. */
   readonly store: string
   readonly isProtected: boolean
+  /** For reading only. */
+  readonly isReadOnly: boolean
   /** Absolute path of the file with the credentials. */
   readonly credentialFile: string | undefined
 }
@@ -82,6 +84,34 @@ export function isProtectedStore(address: string, { byName }: Contexts): boolean
 }
 
 /**
+ * Whether a store is opened for reading only: as its context says; without one, if any context of this store is for reading
+ * only. So a second context of the same store can allow changes.
+ */
+export function isReadOnlyStore(
+  { address, context }: { readonly address: string; readonly context?: string },
+  { byName }: Contexts,
+): boolean {
+  const named = context === undefined ? undefined : byName.get(context)
+  if (named !== undefined) return named.isReadOnly
+  const guarded = [...byName.values()].filter(({ isReadOnly }) => isReadOnly)
+  return guarded.some(({ store }) => identityOf(store) === identityOf(address))
+}
+
+/** The first two of these contexts that have the same store, in whatever form their addresses are written. */
+export function sameStore<Place extends { readonly address: string }>(
+  places: readonly Place[],
+): readonly [Place, Place] | undefined {
+  const byIdentity = new Map<string, Place>()
+  for (const place of places) {
+    const identity = identityOf(place.address)
+    const other = byIdentity.get(identity)
+    if (other !== undefined) return [other, place]
+    byIdentity.set(identity, place)
+  }
+  return undefined
+}
+
+/**
  * Equal for addresses that lead to the same streams. Accounts are compared by name alone: names of Azure accounts are
  * unique, whatever the endpoint. In doubt two addresses are equal, because this decides about protection.
  */
@@ -136,7 +166,7 @@ export function readContexts(env: ContextEnvironment): Contexts {
 }
 
 const KEYS = ['current', 'previous', 'contexts'] as const
-const CONTEXT_KEYS = ['store', 'protected', 'credentialFile'] as const
+const CONTEXT_KEYS = ['store', 'protected', 'readOnly', 'credentialFile'] as const
 
 /**
  * Reads the text of contexts.json. Unknown fields are refused: a misspelt `protected` must not go unnoticed.
@@ -157,11 +187,12 @@ function parseContexts(text: string, where: string): Contexts {
 /** The text of contexts.json; `parseContexts` reads it back. */
 function contextsText({ current, previous, byName }: Contexts): string {
   const contexts = Object.fromEntries(
-    [...byName.values()].map(({ name, store, isProtected, credentialFile }) => [
+    [...byName.values()].map(({ name, store, isProtected, isReadOnly, credentialFile }) => [
       name,
       {
         store,
         ...(isProtected ? { protected: true } : {}),
+        ...(isReadOnly ? { readOnly: true } : {}),
         ...(credentialFile === undefined ? {} : { credentialFile }),
       },
     ]),
@@ -172,13 +203,14 @@ function contextsText({ current, previous, byName }: Contexts): string {
 function context(name: string, value: unknown, file: string): Context {
   const where = `${file}: ${name}`
   contextName(file)(name)
-  const { store, protected: isProtected, credentialFile } = fieldsOf(value, CONTEXT_KEYS, where)
+  const { store, protected: isProtected, readOnly, credentialFile } = fieldsOf(value, CONTEXT_KEYS, where)
   const path = optional(credentialFile, 'string', `${where}: credentialFile`)
   if (path !== undefined && !isAbsolute(path)) throw relative(`${where}: credentialFile ${JSON.stringify(path)}`)
   return {
     name,
     store: address(store, where),
     isProtected: optional(isProtected, 'boolean', `${where}: protected`) ?? false,
+    isReadOnly: optional(readOnly, 'boolean', `${where}: readOnly`) ?? false,
     credentialFile: path,
   }
 }

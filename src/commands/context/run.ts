@@ -14,15 +14,18 @@ import type { GlobalOptions } from '../../cli/options.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { guardWords } from '../../cli/store.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { type Cell, table } from '../../formats/terminal/table.ts'
 import { formatAddress, parseAddress } from '../../store/address.ts'
 import { compareNames } from '../../store/names.ts'
+import { defined } from '../../util/defined.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
 export interface AddContextOptions extends GlobalOptions {
   readonly name: string
   readonly protected?: boolean
+  readonly readOnly?: boolean
   readonly credentialFile?: string
   readonly use?: boolean
   readonly replace?: boolean
@@ -41,13 +44,15 @@ export async function addContext(options: AddContextOptions, runtime: Runtime): 
   const outcome = old === undefined ? 'added' : isSame(old, context) ? 'already' : 'replaced'
   if (options.output === 'json') await output.text(jsonDocument({ outcome, context: contextJson(context, after) }))
   else if (!options.quiet) await output.lines([`${outcome}: ${contextLine(context)}`])
+  if (old?.isReadOnly && !context.isReadOnly) await output.say('it was read-only and no longer is')
   if (old?.isProtected && !context.isProtected) await output.say('it was protected and no longer is')
   if (after.current !== context.name)
     await output.say(`-c ${context.name} uses it for one command, context use ${context.name} from now on`)
   return undefined
 }
 
-function contextOf({ name, store, context, protected: isProtected, credentialFile }: AddContextOptions): Context {
+function contextOf(options: AddContextOptions): Context {
+  const { name, store, context, protected: isProtected, readOnly, credentialFile } = options
   if (context !== undefined)
     throw new UsageError('-c names an existing context; the argument names the new one', {
       hint: 'Write context add NAME --store ADDRESS.',
@@ -60,6 +65,7 @@ function contextOf({ name, store, context, protected: isProtected, credentialFil
     name,
     store: lastingAddress(store),
     isProtected: isProtected ?? false,
+    isReadOnly: readOnly ?? false,
     credentialFile: credentialFile === undefined ? undefined : resolve(credentialFile),
   }
 }
@@ -89,8 +95,37 @@ function taken(old: Context): Problem {
 
 function isSame(one: Context, other: Context): boolean {
   return (
-    one.store === other.store && one.isProtected === other.isProtected && one.credentialFile === other.credentialFile
+    one.store === other.store &&
+    one.isProtected === other.isProtected &&
+    one.isReadOnly === other.isReadOnly &&
+    one.credentialFile === other.credentialFile
   )
+}
+
+export interface SetContextOptions extends GlobalOptions {
+  readonly name: string
+  readonly protected?: boolean
+  readonly readOnly?: boolean
+}
+
+/** Changes how a context guards its store. */
+export async function setContext(options: SetContextOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const output = await openOutput(options, runtime)
+  const { name, protected: isProtected, readOnly: isReadOnly } = options
+  if (isProtected === undefined && isReadOnly === undefined)
+    throw new UsageError('nothing to change', {
+      hint: 'Give --protected, --no-protected, --read-only or --no-read-only.',
+    })
+  const { before, after } = updateContexts(runtime.env, known => {
+    const old = contextNamed(known, name, 'context set')
+    const next = { ...old, ...defined({ isProtected, isReadOnly }) }
+    return isSame(old, next) ? known : withContext(known, next)
+  })
+  const context = contextNamed(after, name, 'context set')
+  const outcome = before === after ? 'already' : 'changed'
+  if (options.output === 'json') await output.text(jsonDocument({ outcome, context: contextJson(context, after) }))
+  else if (!options.quiet) await output.lines([`${outcome}: ${contextLine(context)}`])
+  return undefined
 }
 
 /** Lists the contexts, sorted by name. */
@@ -130,15 +165,17 @@ const COLUMNS = [
   { title: 'NAME' },
   { title: 'STORE', give: 1, min: 20 },
   { title: 'PROTECTED' },
+  { title: 'READ-ONLY' },
   { title: 'CREDENTIALS', give: 2, min: 11 },
 ]
 
-function row({ name, store, isProtected, credentialFile = '' }: Context, { current }: Contexts): Cell[] {
+function row({ name, store, isProtected, isReadOnly, credentialFile = '' }: Context, { current }: Contexts): Cell[] {
   return [
     name === current ? { text: '*', style: 'active' } : '',
     name === current ? { text: name, style: 'active' } : name,
     visibleText(store),
     isProtected ? { text: 'yes', style: 'warn' } : '',
+    isReadOnly ? { text: 'yes', style: 'warn' } : '',
     visibleText(credentialFile),
   ]
 }
@@ -212,14 +249,22 @@ function used(contexts: Contexts, name: string | undefined): Contexts {
 }
 
 /** A context in one line. */
-function contextLine({ name, store, isProtected, credentialFile }: Context): string {
+function contextLine(context: Context): string {
+  const { name, store, credentialFile } = context
   const credential = credentialFile === undefined ? '' : `, credentials in ${visibleText(credentialFile)}`
-  return `${name}  ${visibleText(store)}${isProtected ? ', protected' : ''}${credential}`
+  return `${name}  ${visibleText(store)}${guardWords(context)}${credential}`
 }
 
 /** A context as JSON. Fields are only ever added. */
-function contextJson({ name, store, isProtected, credentialFile }: Context, { current }: Contexts) {
-  return { name, store, protected: isProtected, credentialFile: credentialFile ?? null, current: name === current }
+function contextJson({ name, store, isProtected, isReadOnly, credentialFile }: Context, { current }: Contexts) {
+  return {
+    name,
+    store,
+    protected: isProtected,
+    readOnly: isReadOnly,
+    credentialFile: credentialFile ?? null,
+    current: name === current,
+  }
 }
 
 /** A sentence if a variable takes precedence over the current context; else `undefined`. */

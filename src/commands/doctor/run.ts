@@ -7,7 +7,7 @@ import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import { readSelection } from '../../cli/selection/read.ts'
-import { openStoreFor } from '../../cli/store.ts'
+import { checkMayChange, openStoreFor } from '../../cli/store.ts'
 import { VERSION } from '../../cli/version.ts'
 import type { ShownFinding } from '../../formats/doctor.ts'
 import { orphanedData, orphanFinding } from '../../ops/doctor/data.ts'
@@ -31,8 +31,12 @@ export async function examineAll(options: DoctorOptions, runtime: Runtime): Prom
   const selection = await readSelection(options, runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
+  if (options.repair && runtime.opened !== undefined) await checkMayChange(runtime.opened)
+  const isReadOnly = runtime.opened?.isReadOnly === true
+  if (isReadOnly) await output.say('the context is read-only: create, lease, write, release and remove are not tried')
   const tally = new DoctorTally()
-  const examination = await examineOneStore(store, options, runtime)
+  const readOnly = options.readOnly === true || isReadOnly
+  const examination = await examineOneStore(store, { ...options, readOnly }, runtime)
   tally.addStore(examination.findings)
   const report = openDoctorOutput(options.output, options.verbose === true || selection?.kind === 'names', output)
   await report.store(examination, shown(examination.findings, runtime))

@@ -5,7 +5,7 @@ import { CommandFailed, type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { SelectionOptions } from '../../cli/selection/flags.ts'
 import { requireSelection } from '../../cli/selection/read.ts'
-import { openStoreFor } from '../../cli/store.ts'
+import { checkMayChange, openStoreFor } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { dataBeside } from '../../ops/event-data.ts'
 import type { StreamView } from '../../ops/read-stream.ts'
@@ -149,6 +149,7 @@ async function exportToStore(
 ): Promise<Problem | undefined> {
   const { output: _, ...textOptions } = options
   const other = await runtime.openOther(address)
+  if (!options.dryRun) await checkMayChange(other)
   if (other.address === runtime.opened?.address) {
     throw new UsageError('--to is the store that is exported', { hint: 'Give another store.' })
   }

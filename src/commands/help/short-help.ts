@@ -2,7 +2,7 @@ import { commandLine, storeWords } from '../../cli/command-line.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { sourceText, storeChoice } from '../../cli/store.ts'
+import { guardWords, sourceText, storeChoice } from '../../cli/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
 /** Prints the help of `leasectl` without arguments: its purpose, the selected store, three first commands. */
@@ -28,7 +28,7 @@ async function selectedStore(
 ): Promise<{ readonly lines: readonly string[]; readonly words: readonly string[] }> {
   try {
     const where = await runtime.describeStore(storeChoice(options))
-    const address = `Store: ${visibleText(where.address)}${where.isProtected ? ', protected' : ''}`
+    const address = `Store: ${visibleText(where.address)}${guardWords(where)}`
     return { lines: [address, `       (${sourceText(where)})`], words: storeWords(where) }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error

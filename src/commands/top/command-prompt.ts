@@ -17,15 +17,19 @@ export interface LineOptions {
   onStopped(lines: readonly string[]): void
 }
 
-/** Runs command lines inside the dashboard. Each store that they name is opened once. */
+/**
+ * Runs command lines inside the dashboard. Each store that they name is opened once. Of several stores, `ls` and `check`
+ * read all; other lines must name one.
+ */
 export class LineRunner {
-  readonly #opened: RuntimeStore
+  readonly #stores: readonly RuntimeStore[]
   readonly #options: LineOptions
   readonly #runtime: ProgramRuntime
   readonly #others = new Map<string, RuntimeStore>()
 
-  constructor(opened: RuntimeStore, options: LineOptions, runtime: ProgramRuntime) {
-    this.#opened = opened
+  constructor(stores: readonly RuntimeStore[], options: LineOptions, runtime: ProgramRuntime) {
+    this.#stores = stores
+    for (const store of stores) this.#others.set(store.address, store)
     this.#options = options
     this.#runtime = runtime
   }
@@ -36,7 +40,7 @@ export class LineRunner {
     const argv = ['__complete', 'bash', '--', `leasectl ${line}`, '']
     const captured = capturedRuntime(argv, lines, {
       runtime: this.#runtime,
-      opened: this.#opened,
+      stores: this.#stores.slice(0, 1),
       others: this.#others,
       mayWrite: false,
       mayUnlock: false,
@@ -50,8 +54,9 @@ export class LineRunner {
 
   /** @param mayWrite `false` refuses a writing command before it starts */
   async run(line: string, mayWrite: boolean, signal: AbortSignal): Promise<LineOutput> {
-    const words = wordsOf(line)
-    if (typeof words === 'string') return { exit: 2, lines: [`error: ${words}`] }
+    const typed = wordsOf(line)
+    if (typeof typed === 'string') return { exit: 2, lines: [`error: ${typed}`] }
+    const words = [...typed, ...contextsFor(typed, this.#stores)]
     const { mayUnlock, writing, onStopped } = this.#options
     let isWriting = false
     const stopping = new AbortController()
@@ -64,7 +69,7 @@ export class LineRunner {
     })
     const captured = capturedRuntime(words, lines, {
       runtime: this.#runtime,
-      opened: this.#opened,
+      stores: this.#stores,
       others: this.#others,
       mayWrite,
       mayUnlock,
@@ -85,6 +90,15 @@ export class LineRunner {
     }
   }
 }
+
+/** The flag with which a command reads all of several stores, unless it names its own. */
+function contextsFor(words: readonly string[], stores: readonly RuntimeStore[]): readonly string[] {
+  const isNamed = words.some(word => /^(-c|--context|--store|--container)/.test(word))
+  if (stores.length < 2 || isNamed || !READ_ALL.has(words[0] ?? '')) return []
+  return ['-c', stores.flatMap(({ context }) => context ?? []).join(',')]
+}
+
+const READ_ALL: ReadonlySet<string> = new Set(['ls', 'list', 'check'])
 
 /** The candidates of `__complete bash`, one a line after their kind. */
 function candidatesIn([kind, ...words]: readonly string[]): readonly string[] {
@@ -109,8 +123,8 @@ function safeLine(line: string): string {
 export interface PromptContext {
   /** The runtime of the dashboard. */
   readonly runtime: ProgramRuntime
-  /** The store of lines that name none. */
-  readonly opened: RuntimeStore
+  /** The store of lines that name none; of several stores a line has to name one. */
+  readonly stores: readonly RuntimeStore[]
   /** Other stores opened for lines, by address. */
   readonly others: Map<string, RuntimeStore>
   readonly mayWrite: boolean
@@ -208,20 +222,28 @@ function checkCommand(command: string, argv: readonly string[]): void {
 
 async function described(
   choice: StoreChoice,
-  { runtime, opened }: PromptContext,
+  { runtime, stores }: PromptContext,
 ): Promise<Omit<RuntimeStore, 'store'>> {
-  if (!isNamed(choice)) return opened
+  if (!isNamed(choice)) return onlyStore(stores)
   return runtime.describeStore(choice)
 }
 
 async function openedFor(choice: StoreChoice, around: PromptContext): Promise<RuntimeStore> {
-  const { runtime, opened, others } = around
-  if (!isNamed(choice)) return opened
+  const { runtime, stores, others } = around
+  if (!isNamed(choice)) return onlyStore(stores)
   const where = await runtime.describeStore(choice)
-  if (where.address === opened.address) return { ...opened, ...where }
   const other = others.get(where.address) ?? (await runtime.openOther(where.address))
   others.set(where.address, other)
   return { ...other, ...where, isProtected: other.isProtected || where.isProtected }
+}
+
+/** @throws UsageError if there are several */
+function onlyStore(stores: readonly RuntimeStore[]): RuntimeStore {
+  const [only, ...others] = stores
+  if (only !== undefined && others.length === 0) return only
+  throw new UsageError('which store? The dashboard shows several', {
+    hint: `Add ${stores.map(({ context }) => `-c ${context}`).join(' or ')}.`,
+  })
 }
 
 function isNamed({ store, container, context }: StoreChoice): boolean {

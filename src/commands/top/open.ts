@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import { shellWord } from '../../cli/command-line.ts'
 import { EndsWith } from '../../cli/problem.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
+import { describeEach } from '../../cli/several-stores.ts'
 import { requireFile, usualIntervalMs } from '../../cli/store.ts'
 import { guardSearches, keepHeapSmall } from '../../cli/v8-flags.ts'
 import { VERSION } from '../../cli/version.ts'
@@ -9,10 +10,13 @@ import { type ColourChoice, hasColour } from '../../formats/terminal/style.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { DashboardOptions } from '../../tui/options.ts'
+import type { Ports } from '../../tui/ports.ts'
 import { themeFor } from '../../tui/view/theme.ts'
+import { LineRunner, Writing } from './command-prompt.ts'
 import type { ProgramRuntime } from './dashboard.ts'
 import type { ThemeChoice } from './options.ts'
-import { type PortsOptions, portsOf } from './ports.ts'
+import { commandFor, type PortsOptions, portsOf } from './ports.ts'
+import { severalPorts } from './several-ports.ts'
 
 /** Initial settings of the dashboard; all have defaults. */
 export interface TopStart extends Pick<DashboardOptions, 'writes'>, Partial<Pick<DashboardOptions, Usual>> {
@@ -31,15 +35,31 @@ type Usual = 'intervalMs' | 'isAscii' | 'time' | 'bell' | 'mouse'
  *
  * @throws EndsWith after a signal of the terminal such as SIGHUP, with 128 plus its number and without a message
  */
-export async function openTop(start: TopStart, runtime: ProgramRuntime): Promise<void> {
+export async function openTop(
+  start: TopStart,
+  runtime: ProgramRuntime,
+  stores: readonly RuntimeStore[] = runtime.opened === undefined ? [] : [runtime.opened],
+): Promise<void> {
   // a large stream is read whole after each change
   await keepHeapSmall()
   await guardSearches()
-  if (runtime.opened === undefined) throw new Error('no store was opened')
-  let next = await showStore(start, runtime.opened, runtime)
+  if (stores.length === 0) throw new Error('no store was opened')
+  let next = await showStores(start, stores, runtime)
   const { stream: _, ...later } = start
   const writes = start.writes === 'never' ? 'never' : 'locked'
-  while (next !== undefined) next = await showStore({ ...later, writes }, next, withOpened(runtime, next))
+  while (next !== undefined) next = await showStores({ ...later, writes }, next, runtime)
+}
+
+/** Opens the stores of one or more contexts. @throws UsageError; CommandFailed for an embedded store without a file */
+export async function openContexts(
+  contexts: readonly string[],
+  runtime: ProgramRuntime,
+): Promise<readonly RuntimeStore[]> {
+  await describeEach(contexts, runtime)
+  const opened = await Promise.all(contexts.map(context => runtime.openOther({ context })))
+  // the dashboard would wait for a file that does not exist
+  for (const { address } of opened) requireFile(address)
+  return opened
 }
 
 /** The runtime with another store as the one of the command, so that the command lines it makes name that one. */
@@ -53,41 +73,31 @@ function withOpened(runtime: ProgramRuntime, opened: RuntimeStore): ProgramRunti
   }
 }
 
-/** @returns the store that the user switched to; `undefined` after the end */
-async function showStore(
+/** @returns the stores that the user switched to; `undefined` after the end */
+async function showStores(
   start: TopStart,
-  opened: RuntimeStore,
+  stores: readonly RuntimeStore[],
   runtime: ProgramRuntime,
-): Promise<RuntimeStore | undefined> {
-  const {
-    stream,
-    selection,
-    writes,
-    theme = 'auto',
-    color = 'auto',
-    time = 'relative',
-    bell = false,
-    mouse = false,
-  } = start
+): Promise<readonly RuntimeStore[] | undefined> {
+  const isReadOnly = stores.every(store => store.isReadOnly === true)
+  const writes = isReadOnly ? 'never' : start.writes
+  const { stream, selection, theme = 'auto', color = 'auto', time = 'relative', bell = false, mouse = false } = start
   const { env } = runtime
   let stopped: readonly string[] = []
-  let next: RuntimeStore | undefined
+  let next: readonly RuntimeStore[] | undefined
   const portsOptions: PortsOptions = {
     mayUnlock: writes !== 'never',
     onStopped(lines) {
       stopped = lines
     },
-    async onSwitch(context) {
-      const other = await runtime.openOther({ context })
-      // the dashboard would wait for a file that does not exist
-      requireFile(other.address)
-      next = other
+    async onSwitch(contexts) {
+      next = await openContexts([...new Set(contexts.split(','))], runtime)
     },
     ...(selection && { filterArgv: selection.argv }),
   }
   const shown = runtime.openDashboard({
-    ports: portsOf(opened, portsOptions, runtime),
-    intervalMs: start.intervalMs ?? intervalFor(opened.store),
+    ports: portsFor(stores, portsOptions, start.intervalMs, runtime),
+    intervalMs: start.intervalMs ?? Math.max(...stores.map(({ store }) => intervalFor(store))),
     writes,
     theme: themeFor(theme, { colorFgBg: env.COLORFGBG, hasColour: hasColour(color, env, true) }),
     isAscii: start.isAscii ?? needsAscii(env),
@@ -102,6 +112,35 @@ async function showStore(
   const end = await shown.finally(() => sayAll(stopped, runtime))
   if (end.kind === 'stopped') throw new EndsWith(128 + constants.signals[end.signal])
   return end.kind === 'quit' ? next : undefined
+}
+
+function portsFor(
+  stores: readonly RuntimeStore[],
+  options: PortsOptions,
+  intervalMs: number | undefined,
+  runtime: ProgramRuntime,
+): Ports {
+  const [only, ...others] = stores
+  if (only !== undefined && others.length === 0) return portsOf(only, options, withOpened(runtime, only))
+  const writing = new Writing(runtime)
+  const { mayUnlock, filterArgv = [], onStopped = () => {} } = options
+  const contexts = stores.flatMap(({ context }) => context ?? [])
+  // Command lines for all stores name all contexts.
+  const asOne = { startedAs: runtime.startedAs, opened: { ...only, context: contexts.join(',') } as RuntimeStore }
+  return severalPorts(
+    stores.map(opened => ({
+      context: opened.context ?? opened.address,
+      store: opened.store,
+      intervalMs: intervalMs ?? intervalFor(opened.store),
+      opened,
+      ports: portsOf(opened, { ...options, writing }, withOpened(runtime, opened)),
+    })),
+    {
+      lines: new LineRunner(stores, { mayUnlock, writing, onStopped }, runtime),
+      onSwitch: options.onSwitch,
+      listCommand: subject => commandFor(subject, filterArgv, asOne),
+    },
+  )
 }
 
 /** A locale without UTF-8 that was chosen, and terminals that have no other characters. No locale at all says nothing. */

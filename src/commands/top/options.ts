@@ -7,6 +7,8 @@ export type ThemeChoice = (typeof THEMES)[number]
 
 /** Arguments and flags of `top`. */
 export interface TopOptions extends GlobalOptions, FilterOptions {
+  /** Several contexts, if `-c` names more than one. */
+  readonly contexts?: readonly string[]
   /** The stream to open; it need not exist yet. */
   readonly stream?: string
   /** Time between polls, ms. */

@@ -1,7 +1,8 @@
-import { commandLine } from '../../cli/command-line.ts'
+import { commandLine, type Started } from '../../cli/command-line.ts'
 import { readContexts } from '../../cli/contexts/contexts.ts'
 import { errorProblem, withoutSecrets } from '../../cli/error-problem.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
+import { checkMayChange } from '../../cli/store.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { PlannedDecision } from '../../tui/data/types.ts'
 import type { CommandContext, Ports, Preview } from '../../tui/ports.ts'
@@ -25,8 +26,10 @@ export interface PortsOptions {
   readonly filterArgv?: readonly string[]
   /** Changes can be unlocked. */
   readonly mayUnlock: boolean
-  /** Opens the store of a context, to be shown when this dashboard has ended. */
-  readonly onSwitch: (context: string) => Promise<void>
+  /** Opens the stores of one or several contexts, to be shown when this dashboard has ended. */
+  readonly onSwitch: (contexts: string) => Promise<void>
+  /** Shared by the stores of one dashboard. */
+  readonly writing?: Writing
   /** Receives the outcome of a stopped change in safe lines, because the screen may already be gone. */
   readonly onStopped?: (lines: readonly string[]) => void
 }
@@ -34,12 +37,12 @@ export interface PortsOptions {
 /** The operations of the dashboard, done by the code of the commands. */
 export function portsOf(
   opened: RuntimeStore,
-  { filterArgv = [], mayUnlock, onSwitch, onStopped = () => {} }: PortsOptions,
+  { filterArgv = [], mayUnlock, onSwitch, onStopped = () => {}, ...shared }: PortsOptions,
   runtime: ProgramRuntime,
 ): Ports {
   const prepared = new WeakMap<Preview, Prepared>()
-  const writing = new Writing(runtime)
-  const lines = new LineRunner(opened, { mayUnlock, writing, onStopped }, runtime)
+  const { writing = new Writing(runtime) } = shared
+  const lines = new LineRunner([opened], { mayUnlock, writing, onStopped }, runtime)
   const { store, address, isProtected } = opened
   return {
     store,
@@ -48,6 +51,7 @@ export function portsOf(
     protectedName: protectedName(opened, runtime),
     settings: settingsFile(runtime),
     async preview(verb, targets, signal) {
+      await checkMayChange(opened)
       const change =
         verb === 'break'
           ? await prepareBreak(targets, opened, runtime, signal)
@@ -107,7 +111,7 @@ function explain(error: unknown, runtime: Runtime): { readonly code: string; rea
 }
 
 /** The command line for what the dashboard shows. @param filters those of `top` */
-function commandFor(subject: CommandContext, filters: readonly string[], runtime: Runtime): string {
+export function commandFor(subject: CommandContext, filters: readonly string[], runtime: Started): string {
   switch (subject.kind) {
     case 'streams':
       return listText(subject, filters, runtime)
@@ -135,7 +139,7 @@ function commandFor(subject: CommandContext, filters: readonly string[], runtime
 function listText(
   { filter, onlyBroken }: Extract<CommandContext, { kind: 'streams' }>,
   filters: readonly string[],
-  runtime: Runtime,
+  runtime: Started,
 ): string {
   const { flags, rest } = listCommand(filter)
   const broken = onlyBroken ? '  # all, not only the broken ones' : ''

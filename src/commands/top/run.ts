@@ -3,7 +3,7 @@ import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterArguments } from '../../cli/selection/flags.ts'
 import { filterOf } from '../../cli/selection/read.ts'
-import { openStoreFor, requireFile, storeChoice } from '../../cli/store.ts'
+import { checkMayChange, openStoreFor, requireFile, storeChoice } from '../../cli/store.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import { defined } from '../../util/defined.ts'
 import type { ProgramRuntime } from './dashboard.ts'
@@ -14,6 +14,7 @@ import type { TopOptions } from './options.ts'
 export async function top(options: TopOptions, runtime: ProgramRuntime): Promise<Problem | undefined> {
   const filter = filterOf(options, runtime.nowMs())
   checkTogether(options, filter)
+  if (options.contexts !== undefined) return topOfSeveral({ ...options, contexts: options.contexts }, filter, runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   // The dashboard retries faults of a store, and would wait for a mistyped path forever.
@@ -22,13 +23,35 @@ export async function top(options: TopOptions, runtime: ProgramRuntime): Promise
     const { plainTop } = await import('./plain.ts')
     return plainTop(options, store, runtime)
   }
+  if (options.write && runtime.opened !== undefined) await checkMayChange(runtime.opened)
   if (!options.readOnly) await checkProtection(options, runtime)
   const { openTop } = await import('./open.ts')
-  await openTop(
-    { ...startOf(options), ...(filter && { selection: { filter, argv: filterArguments(runtime.argv) } }) },
-    runtime,
-  )
+  await openTop(startWith(options, filter, runtime), runtime)
   return undefined
+}
+
+/** Shows the stores of several contexts in one dashboard. */
+async function topOfSeveral(
+  options: TopOptions & { readonly contexts: readonly string[] },
+  filter: StreamFilter | undefined,
+  runtime: ProgramRuntime,
+): Promise<Problem | undefined> {
+  if (options.stream !== undefined)
+    throw new UsageError('STREAM and several contexts do not go together', {
+      hint: 'Name the context of the stream alone, or open it with enter.',
+    })
+  if (options.accessible || noScreen(runtime) !== undefined)
+    throw new UsageError(`as lines, top shows one store: ${noScreen(runtime) ?? '--accessible is set'}`, {
+      hint: `ls -c ${options.contexts.join(',')} lists several.`,
+    })
+  const { openTop, openContexts } = await import('./open.ts')
+  const stores = await openContexts(options.contexts, runtime)
+  await openTop(startWith(options, filter, runtime), runtime, stores)
+  return undefined
+}
+
+function startWith(options: TopOptions, filter: StreamFilter | undefined, { argv }: Runtime): TopStart {
+  return { ...startOf(options), ...(filter && { selection: { filter, argv: filterArguments(argv) } }) }
 }
 
 /** @throws UsageError */

@@ -1,7 +1,7 @@
 import { openOutput } from '../../cli/output.ts'
 import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { isNear, missingFile, openStoreFor, requireFile, storeChoice } from '../../cli/store.ts'
+import { checkMayChange, isNear, missingFile, openStoreFor, requireFile, storeChoice } from '../../cli/store.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
 import { globOf } from '../../ops/glob.ts'
 import type { StreamStore } from '../../store/store.ts'
@@ -28,6 +28,7 @@ export async function watchdog(options: WatchdogCommandOptions, runtime: Runtime
   }
   const { runDaemon } = await import('./daemon.ts')
   const opened = await runtime.openStore(storeChoice(options))
+  await checkMayChange(opened)
   const checked = withMissingFile(settings, opened.store.address)
   return runDaemon(opened, options, checked, watchdogOptions(settings, opened.store, runtime), runtime)
 }

@@ -1,14 +1,16 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { StreamRow } from '../../store/store.ts'
 import { type OpenStreamUpdate, unreadStream, withUpdate } from './open-stream.ts'
-import { type StreamFailures, StreamRows } from './stream-table.ts'
+import { StreamRows } from './stream-table.ts'
 import type {
   Activity,
   ActivityFeed,
   Data,
   DryRun,
   Freshness,
+  LiveData,
   OpenStream,
+  StreamFailures,
   StreamTable,
   WatchdogView,
   WholeFailure,
@@ -20,7 +22,7 @@ import type { WorkerRates } from './worker-rates.ts'
  * The dashboard's data as it arrives. Everything except the table is an immutable value; a `snapshot` freezes the table
  * too. Listeners are called at once after each visible change.
  */
-export class DataStore implements Data {
+export class DataStore implements LiveData {
   readonly #rows = new StreamRows()
   readonly #listeners = new Set<() => void>()
   #revision = 0

@@ -3,14 +3,8 @@ import type { LeaseView, StreamRow } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { type ActivityRate, emptyRate, withChanges } from './activity-rate.ts'
-import { CHANGE_SHOWN_MS, type StreamEntry, type StreamTable } from './types.ts'
+import { CHANGE_SHOWN_MS, type StreamEntry, type StreamFailures, type StreamTable } from './types.ts'
 import { WorkerRates } from './worker-rates.ts'
-
-/** Events that have failed since the first complete listing. */
-export interface StreamFailures {
-  readonly count: number
-  readonly latest: { readonly stream: string; readonly text: string } | undefined
-}
 
 /** The streams of the listing. Each method returns the number of changed entries. */
 export class StreamRows implements StreamTable {

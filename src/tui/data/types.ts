@@ -2,7 +2,7 @@ import type { EventLimit, LimitAction } from '../../ops/event-limits.ts'
 import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
 import type { StepLoad } from '../../ops/steps.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
-import type { WatchdogState } from '../../ops/watchdog-state/state.ts'
+import type { WatchdogEntry, WatchdogState } from '../../ops/watchdog-state/state.ts'
 import type { StreamEvent } from '../../stream/event.ts'
 import type { RunningEvent } from '../../stream/summary-items.ts'
 import type { LimitKind } from '../../stream/time/deadlines.ts'
@@ -35,7 +35,10 @@ export interface WholeFailure {
 
 /** A stream of the listing. */
 export interface StreamEntry {
+  /** Its name; of several stores its key, see `streamKey`. */
   readonly name: string
+  /** The context of its store, among several. */
+  readonly store?: string
   readonly item: SummarizedStream
   /**
    * False while the document of a stream without a valid summary is unread. `item` then has the last known data, or
@@ -135,6 +138,8 @@ export interface Activity {
   /** `name@version`, unique. */
   readonly key: string
   readonly stream: string
+  /** The context of its store, among several. */
+  readonly store?: string
   readonly atMs: number
   readonly tx: JournalEntry
 }
@@ -152,13 +157,23 @@ export interface ActivityFeed {
 export interface WatchdogView {
   readonly revision: number
   /** `undefined` before the first answer. */
-  readonly state: WatchdogState | undefined
+  readonly state: WatchdogsOfStores | undefined
   /** The soonest limits of all streams, soonest first, whoever watches them. */
   readonly next: readonly StreamLimit[]
   /** Limits that have passed and that a watchdog only tells of, the latest first: nothing ends these events. */
   readonly notified: readonly StreamLimit[]
   /** The requested dry run of a watchdog's pass. */
   readonly dryRun: DryRun | undefined
+}
+
+/** A watchdog, with the context of its store among several. */
+export type WatchdogOfStore = WatchdogEntry & { readonly store?: string }
+
+/** What the watchdogs of one or several stores have written last. */
+export interface WatchdogsOfStores extends WatchdogState {
+  readonly watchdogs: readonly WatchdogOfStore[]
+  /** The contexts of several stores whose states are known. */
+  readonly stores?: readonly string[]
 }
 
 /** A limit of a stream. */
@@ -197,6 +212,8 @@ export type DryRun =
       readonly decisions: readonly PlannedDecision[]
       /** Why the circuit breaker would stop it; `undefined` if it would not. */
       readonly breaker: string | undefined
+      /** Of several stores, those in which no pass could be made, and why. */
+      readonly fault?: string
     }
 
 /** What workers have in hand; counted while its screen is visible. */
@@ -217,6 +234,8 @@ export interface WorkerRow {
   /** `''` for workers that make no claims. */
   readonly owner: string
   readonly stream: string
+  /** The context of its store, among several. */
+  readonly store?: string
   /** Id of the event, if known. */
   readonly event: string | undefined
   /** Absent for a worker without claims. */
@@ -239,8 +258,37 @@ export interface Freshness {
   readonly pollStartedMs: number | undefined
   /** When the next poll starts by itself. */
   readonly nextPollMs: number | undefined
+  /** Of several stores, the one that this is about: the first in trouble. */
+  readonly store?: string
   /** The current error of the store. */
   readonly error: { readonly sinceMs: number; readonly code: string; readonly message: string } | undefined
+}
+
+/** The data as it changes. */
+export interface LiveData extends Data {
+  /** Failures seen so far. */
+  readonly failures: StreamFailures
+  /** An immutable copy of the data. */
+  snapshot(): Data
+  /** @returns a function that removes the listener */
+  onChange(listener: () => void): () => void
+  setDryRun(dryRun: DryRun | undefined): void
+}
+
+/** Events that have failed since the first complete listing. */
+export interface StreamFailures {
+  readonly count: number
+  readonly latest: { readonly stream: string; readonly text: string } | undefined
+}
+
+/** Reads what is visible. */
+export interface DataReader {
+  /** Sets the visible data. Cheap enough for every frame. */
+  setVisible(demand: VisibleData): void
+  /** Polls at once, or once more after the running poll. */
+  readNow(): void
+  /** Polls until the signal aborts. Store errors are shown. @throws errors that are bugs */
+  run(signal: AbortSignal): Promise<void>
 }
 
 /** What is visible, and so has to be read. */

@@ -13,6 +13,9 @@ export interface ColumnChoice {
   readonly isMore?: boolean
 }
 
+/** The first column of a list of streams of several stores, which is always shown. */
+export const STORE: ColumnChoice & { readonly sort: 'store' } = { title: 'STORE', sort: 'store' }
+
 /** The columns of each list that has a choice. */
 export const COLUMN_CHOICES = {
   streams: [
@@ -103,8 +106,12 @@ function chosenTitles({ settings, dialog }: ColumnState, list: ColumnList): read
 
 /** The key of the order by a column; `undefined` if rows cannot be sorted by it. */
 export function sortOfTitle(list: ColumnList, title: string): string | undefined {
-  const all: readonly ColumnChoice[] = COLUMN_CHOICES[list]
+  const all: readonly ColumnChoice[] = [...COLUMN_CHOICES[list], ...(isOfStreams(list) ? [STORE] : [])]
   return all.find(column => column.title === title)?.sort
+}
+
+function isOfStreams(list: ColumnList): boolean {
+  return list === 'streams' || list === 'leases'
 }
 
 export function titlesOf(list: ColumnList): readonly string[] {

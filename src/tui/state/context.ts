@@ -40,6 +40,8 @@ export interface RowGroup {
 export interface StoreInfo {
   /** The store's address, safe to print. */
   readonly address: string
+  /** The contexts of several stores; none of a single store. */
+  readonly contexts: readonly string[]
   readonly isProtected: boolean
   readonly protectedName: string
   /** The flags that selected streams at the start; `''` for none. */

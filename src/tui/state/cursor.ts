@@ -181,7 +181,8 @@ export function goToMatch(state: State, context: ScreenContext, by: 1 | -1): Sta
 
 /** Sorts by the next column; after the last one by the default order. */
 export function sortByNext(state: State, context: ScreenContext): State {
-  const columns: readonly string[] = SORTS[state.screen]
+  const hasStores = context.facts.contexts.length > 0 && (state.screen === 'streams' || state.screen === 'leases')
+  const columns: readonly string[] = [...SORTS[state.screen], ...(hasStores ? ['store'] : [])]
   const at = columns.indexOf(sortOf(state).by)
   const by = at < 0 ? undefined : columns[at + 1]
   const sort = by === undefined ? undefined : { by, isDescending: false }

@@ -1,4 +1,5 @@
 import { visibleText } from '../../util/visible-text.ts'
+import { placeOf, streamKey } from '../store-key.ts'
 import { isRunning } from './change.ts'
 import { chooseColumns } from './columns-dialog.ts'
 import { askQuit, openHelp } from './commands.ts'
@@ -54,7 +55,21 @@ function oneName(
 }
 
 function openCommand(state: State, context: ScreenContext, words: readonly string[]): Transition {
-  return oneName(state, context, words, ':open STREAM', (before, now, name) => only(openNamed(before, now, name)))
+  return oneName(state, context, words, ':open STREAM', (before, now, name) => {
+    const key = keyNamed(name, now)
+    if (key !== undefined) return only(openNamed(before, now, key))
+    const some = now.facts.contexts[0] ?? ''
+    return only(withNotice(before, now, `which store? :open ${some}:${visibleText(name)}`, 'warn'))
+  })
+}
+
+/** The key of a typed name; of several stores the context may be left out if one store has such a stream. */
+function keyNamed(name: string, { data, facts: { contexts } }: ScreenContext): string | undefined {
+  if (contexts.length === 0 || contexts.includes(placeOf(name)?.context ?? '')) return name
+  const [key, ...others] = contexts
+    .map(context => streamKey(context, name))
+    .filter(each => data.streams.get(each) !== undefined)
+  return others.length === 0 ? key : undefined
 }
 
 /** `:view` lists, `:view NAME` opens or, if there is none of this name, saves, `:view -d NAME` removes. */

@@ -6,6 +6,7 @@ import type { Activity } from '../data/types.ts'
 import type { TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
 import { activityRow } from '../state/lists/row-target.ts'
+import { nameIn } from '../store-key.ts'
 import { gutter, highlightOf } from './columns.ts'
 import { columnsOf } from './columns-of.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
@@ -49,7 +50,7 @@ function noActivity(scene: Scene, area: Area): ScreenRow[] {
 
 const COLUMNS: { readonly [Title in TitleOf<'activity'>]: Omit<FlexColumn<Activity>, 'title'> } = {
   WHEN: { align: 'right', cell: ({ atMs }, format) => format.age(atMs) },
-  STREAM: { cut: 'middle', least: 12, cell: ({ stream }) => safeName(stream) },
+  STREAM: { cut: 'middle', least: 12, cell: item => safeName(nameIn(item)) },
   WHO: { least: 8, spare: 1, cell: ({ tx }) => safeText(tx.by) },
   WHAT: { least: 14, cell: ({ tx }) => ({ text: whatText(tx), style: styleOf(tx) }) },
   WHY: { least: 10, isText: true, spare: 2, cell: ({ tx }) => safeText(tx.why) },

@@ -1,23 +1,33 @@
-import { type ColumnChoice, orderedColumns, shownTitles } from '../state/columns.ts'
+import { type ColumnChoice, orderedColumns, STORE, shownTitles } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
 import type { ColumnList, Sort, State } from '../state/state.ts'
+import { safeText } from './safe-text.ts'
 import type { FlexColumn } from './table.ts'
 
 /** The shown columns of a list in their order; an arrow in a title says by which the rows are sorted. */
 export function columnsOf<Item>(
-  { state }: Scene,
+  { state, facts }: Scene,
   list: ColumnList,
   columns: Readonly<Record<string, Omit<FlexColumn<Item>, 'title'>>>,
   sort: Sort | undefined,
 ): readonly FlexColumn<Item>[] {
   const choices = orderedColumns(state, list)
-  return shownTitles(state, list).flatMap(title => {
+  const shown = shownTitles(state, list).flatMap(title => {
     const column = columns[title]
     const choice = choices.find(one => one.title === title)
     if (column === undefined || choice === undefined) return []
     const arrow = sort === undefined || choice.sort !== sort.by ? '' : ` ${arrowOf(choice, sort, state.time)}`
     return [{ ...column, title: `${title}${arrow}` }]
   })
+  if (facts.contexts.length === 0 || list === 'stream') return shown
+  const arrow = sort?.by === STORE.sort ? ` ${arrowOf(STORE, sort, state.time)}` : ''
+  return [{ title: `${STORE.title}${arrow}`, least: 6, cut: 'middle', cell: item => safeText(storeOf(item)) }, ...shown]
+}
+
+/** The context of a row among several stores. */
+function storeOf(item: unknown): string {
+  const store = typeof item === 'object' && item !== null && 'store' in item ? item.store : undefined
+  return typeof store === 'string' ? store : ''
 }
 
 /** Up where the shown values rise from row to row. */

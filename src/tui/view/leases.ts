@@ -46,7 +46,7 @@ export function leaseEndText({ item: { listed } }: StreamEntry, moment: RowTime)
 const OLDEST_FIRST = { by: 'since', isDescending: false }
 
 const COLUMNS: { readonly [Title in TitleOf<'leases'>]: Omit<FlexColumn<StreamEntry>, 'title'> } = {
-  STREAM: { cut: 'middle', least: 18, cell: ({ name }, format) => format.name(name) },
+  STREAM: { cut: 'middle', least: 18, cell: ({ item }, format) => format.name(item.listed.name) },
   SINCE: {
     align: 'right',
     spare: 2,

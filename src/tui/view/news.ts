@@ -1,7 +1,10 @@
 import { calmSpan, counted, spacedCount } from '../../formats/terminal/numbers.ts'
 import { problemsOf } from '../../formats/watchdog-status.ts'
-import { livenessOf, type WatchdogEntry } from '../../ops/watchdog-state/state.ts'
+import type { WatchdogEntry } from '../../ops/watchdog-state/state.ts'
+import type { Data } from '../data/types.ts'
+import { unwatchedStores } from '../data/unwatched.ts'
 import type { Scene } from '../state/context.ts'
+import { placeOf } from '../store-key.ts'
 import { currentHealth } from './health.ts'
 import type { StyledText } from './row.ts'
 import { safeText } from './safe-text.ts'
@@ -24,9 +27,9 @@ export function newsOf(scene: Scene): StyledText {
 }
 
 function silenceText({ data, nowMs }: Scene, hungMs: number): string {
-  const { polledMs } = data.freshness
+  const { polledMs, store } = data.freshness
   const shown = polledMs === undefined ? '' : `; what is shown is ${calmSpan(nowMs - polledMs)} old`
-  return `the store has not answered for ${calmSpan(hungMs)}${shown}`
+  return `${store === undefined ? 'the store' : safeText(store)} has not answered for ${calmSpan(hungMs)}${shown}`
 }
 
 function slowText(scene: Scene): string {
@@ -56,19 +59,28 @@ function outageText(scene: Scene, message: string): string {
 
 /** What keeps the watchdogs from ending what is overdue, or that nobody watches though there are limits. */
 function watchNews({ data, nowMs, state }: Scene): StyledText | undefined {
-  const { watchdogs } = data.watchdog.state ?? {}
-  if (watchdogs === undefined) return undefined
+  const known = data.watchdog.state
+  if (known === undefined) return undefined
+  const { watchdogs } = known
   const problem = problemsOf(watchdogs, screenFormat(nowMs, state.time))[0]
   if (problem !== undefined) return [`watchdog ${problem}`, 'bad']
   const { limited, overdue } = currentHealth(data.streams, nowMs)
-  if (limited === 0 || watchdogs.some(watchdog => RUNNING.has(livenessOf(watchdog, nowMs)))) return undefined
+  const unwatched = unwatchedStores(known, nowMs)
+  if (limited === 0 || unwatched.length === 0) return undefined
+  if (known.stores !== undefined) return unwatchedNews(data, unwatched)
   const who = lastWatchText(watchdogs, { nowMs, time: state.time })
   return overdue > 0
     ? [`${who}: ${counted(overdue, 'stream')} past the limit`, 'bad']
     : [`${who}: ${counted(limited, 'stream')} with a limit`, 'warn']
 }
 
-const RUNNING: ReadonlySet<string> = new Set(['live', 'late'])
+/** Of several stores, those without a watchdog that have limits. */
+function unwatchedNews({ watchdog: { next } }: Data, unwatched: readonly string[]): StyledText | undefined {
+  const limited = new Set(next.map(({ stream }) => placeOf(stream)?.context))
+  const stores = unwatched.filter(store => limited.has(store))
+  if (stores.length === 0) return undefined
+  return [safeText(`no watchdog runs in ${stores.join(', ')}, which has streams with a limit`), 'warn']
+}
 
 /** `no watchdog since 50m ago`: the last sign of one. */
 function lastWatchText(watchdogs: readonly WatchdogEntry[], moment: RowTime): string {

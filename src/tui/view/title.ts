@@ -3,7 +3,7 @@ import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import type { Freshness } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
-import { safeName } from './safe-text.ts'
+import { safeName, safeText } from './safe-text.ts'
 
 /** The first line: place, freshness, and whether changes are unlocked. */
 export function titleRow(scene: Scene): ScreenRow {
@@ -52,14 +52,16 @@ function fittingRight(scene: Scene, room: number): StyledText[] {
 
 /** `● live 1s`: the interval, which is constant, instead of the age; the age is shown once it exceeds two intervals. */
 function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): StyledText {
-  const { polledMs, isSlow, intervalMs, error } = data.freshness
+  const { polledMs, isSlow, intervalMs, error, store } = data.freshness
+  const where = store === undefined ? '' : ` ${safeText(store)}`
   const hungMs = silenceMs(data.freshness, nowMs)
   if (state.frozen !== undefined) {
     const pending = Math.max(0, liveRevision - state.frozen.revision)
     return [`❄ frozen${oldText(data.freshness, nowMs, ' ')}, ${spacedCount(pending)} pending`, 'active']
   }
-  if (error !== undefined) return [`✗ stale${polledMs === undefined ? '' : ` ${calmSpan(nowMs - polledMs)}`}`, 'bad']
-  if (hungMs !== undefined) return [`✗ no answer ${calmSpan(hungMs)}`, 'bad']
+  if (error !== undefined)
+    return [`✗${where} stale${polledMs === undefined ? '' : ` ${calmSpan(nowMs - polledMs)}`}`, 'bad']
+  if (hungMs !== undefined) return [`✗${where} no answer ${calmSpan(hungMs)}`, 'bad']
   if (polledMs === undefined) return ['◌ reading…', 'dim']
   const old = oldText(data.freshness, nowMs, '')
   if (old !== '') return [`◌ ${old} old`, 'warn']

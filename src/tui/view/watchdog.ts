@@ -13,7 +13,8 @@ import {
 import { livenessOf, type RecordedDecision, type WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import { upcoming } from '../../ops/watchdog-state/upcoming.ts'
 import { type LimitRow, limitRow } from '../data/limit-rows.ts'
-import type { DryRun } from '../data/types.ts'
+import type { DryRun, WatchdogOfStore, WatchdogView } from '../data/types.ts'
+import { unwatchedStores } from '../data/unwatched.ts'
 import type { Scene } from '../state/context.ts'
 import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
 import { type ListColumn, listRow, placeColumns, titleRow } from './columns.ts'
@@ -63,7 +64,9 @@ function watchdogsPart(scene: Scene, area: Area): ScreenRow[] {
 /** With all rows of the list. */
 function nextHeight({ listing, data: { watchdog } }: Scene): number {
   const { dryRun } = watchdog
-  const titles = 1 + (dryRun === undefined ? 0 : dryRun.kind === 'done' && dryRun.breaker !== undefined ? 2 : 1)
+  const warnings =
+    dryRun?.kind === 'done' ? [dryRun.breaker, dryRun.fault].filter(text => text !== undefined).length : 0
+  const titles = 1 + (dryRun === undefined ? 0 : 1 + warnings)
   return Math.max(LEAST_NEXT, titles + listing.keys.length)
 }
 
@@ -100,13 +103,20 @@ function problemRows({ data, nowMs, state }: Scene, { columns }: Area): ScreenRo
   const all = [
     ...problems,
     ...(damaged ? ['part of the watchdog state cannot be read'] : []),
-    ...(isWatched(watchdogs, nowMs) ? [] : ['no watchdog is running: nothing of this happens']),
+    ...unwatchedText(data.watchdog, nowMs),
   ]
   return all.map(problem => rowOf([[` ! ${problem}`, 'bad']], columns))
 }
 
-function isWatched(watchdogs: readonly WatchdogEntry[], nowMs: number): boolean {
-  return watchdogs.some(watchdog => ['live', 'late'].includes(livenessOf(watchdog, nowMs)))
+function unwatchedText({ state }: Pick<WatchdogView, 'state'>, nowMs: number): readonly string[] {
+  const stores = unwatchedStores(state, nowMs)
+  if (stores.length === 0) return []
+  const where = state?.stores === undefined ? '' : ` in ${safeText(stores.join(', '))}`
+  return [`no watchdog is running${where}: nothing of this happens${where === '' ? '' : ' there'}`]
+}
+
+function watchdogText({ store, host, pid }: WatchdogOfStore): string {
+  return safeText(`${store === undefined ? '' : `${store}: `}${host}:${pid}`)
 }
 
 /** Delay of its next pass. */
@@ -119,9 +129,9 @@ function lagCell(watchdog: WatchdogEntry, { nowMs }: RowTime): Cell {
 
 const { state, lastSweep, every, took, watched, overdue, ended, breaker, shards } = WATCHDOG_FIELDS
 
-const COLUMNS: readonly ListColumn<WatchdogEntry>[] = [
+const COLUMNS: readonly ListColumn<WatchdogOfStore>[] = [
   { ...state, width: 9 },
-  { title: 'WATCHDOG', width: 14, share: 1, cut: 'middle', cell: ({ host, pid }) => safeText(`${host}:${pid}`) },
+  { title: 'WATCHDOG', width: 14, share: 1, cut: 'middle', cell: watchdogText },
   { ...lastSweep, title: 'LAST PASS', width: 10 },
   { title: 'LAG', align: 'right', width: 6, spare: 1, cell: lagCell },
   { ...every, width: 5, from: PANES_COLUMNS, spare: 4 },
@@ -169,9 +179,13 @@ function dryRunRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
   if (dryRun === undefined) return []
   const style = dryRun.kind === 'failed' ? 'bad' : 'strong'
   const head = rowOf([[`   ${dryRunTitle(dryRun, { nowMs, time: state.time })}`, style]], area.columns)
-  if (dryRun.kind !== 'done' || dryRun.breaker === undefined) return [head]
-  const warning = `   ! the circuit breaker would stop it: ${safeText(dryRun.breaker)}`
-  return [head, rowOf([[warning, 'bad']], area.columns)]
+  if (dryRun.kind !== 'done') return [head]
+  const { breaker, fault } = dryRun
+  const warnings = [
+    ...(breaker === undefined ? [] : [`the circuit breaker would stop it: ${breaker}`]),
+    ...(fault === undefined ? [] : [fault]),
+  ]
+  return [head, ...warnings.map(text => rowOf([[`   ! ${safeText(text)}`, 'bad']], area.columns))]
 }
 
 function dryRunTitle(dryRun: DryRun, moment: RowTime): string {

@@ -10,7 +10,7 @@ import { defaultAddress } from '../../../src/store/open.ts'
 import { bodyOf, cli, fakeRuntime, json, newWorld } from '../commands/support.ts'
 
 function context(name: string, store: string, more: Partial<Context> = {}): Context {
-  return { name, store, isProtected: false, credentialFile: undefined, ...more }
+  return { name, store, isProtected: false, isReadOnly: false, credentialFile: undefined, ...more }
 }
 
 function contextsOf(current: string | undefined, ...all: readonly Context[]): Contexts {

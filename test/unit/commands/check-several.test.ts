@@ -74,9 +74,9 @@ describe('check -c A,B', () => {
     const head = '# TYPE leasectl_check_status gauge'
     expect(lines.filter(line => line === head)).toHaveLength(1)
     expect(lines.slice(lines.indexOf(head) + 1, lines.indexOf(head) + 4)).toEqual([
-      'leasectl_check_status{context="eu",store="memory:"} 0',
-      'leasectl_check_status{context="us",store="memory:"} 1',
-      'leasectl_check_status{context="asia",store="memory:"} 3',
+      'leasectl_check_status{context="eu",store="azurite:store-eu"} 0',
+      'leasectl_check_status{context="us",store="azurite:store-us"} 1',
+      'leasectl_check_status{context="asia",store="azurite:store-asia"} 3',
     ])
     expect(stdout).toContain('# unknown: asia: no connection [store-unreachable]')
     const series = lines.filter(line => !line.startsWith('#')).map(line => line.slice(0, line.lastIndexOf(' ')))

@@ -82,7 +82,7 @@ describe('arguments', () => {
     ['-', 'no previous context'],
     ['use -', 'no previous context'],
     ['lst', 'Did you mean list?'],
-    ['nix', 'One of add, list, ls, use, remove, rm, test.'],
+    ['nix', 'One of add, set, list, ls, use, remove, rm, test.'],
     ['-o yaml', 'text, json'],
     ['list --nam', 'unknown option'],
     ['add x --store azurite:box --protect', 'Did you mean --protected?'],
@@ -112,10 +112,11 @@ test('an added context is listed in normal form and readable by this user only',
       name: 'dev',
       store: `sqlite:${join(process.cwd(), 'some/where.db')}`,
       protected: false,
+      readOnly: false,
       credentialFile: null,
       current: false,
     },
-    { name: 'prod', store: 'azure:acc1/box', protected: true, credentialFile: null, current: false },
+    { name: 'prod', store: 'azure:acc1/box', protected: true, readOnly: false, credentialFile: null, current: false },
   ])
   expect((await run('list -o name')).stdout).toBe('dev\nprod\n')
   expect((await run('ls')).stdout).toMatch(/^ {3}prod +azure:acc1\/box +yes$/m)
@@ -132,6 +133,37 @@ test('adding the same context again is fine; another one of that name needs --re
   const replaced = await run('add prod --store azure:acc1/other --replace')
   expect(replaced.stdout).toBe('replaced: prod  azure:acc1/other\n')
   expect(replaced.stderr).toContain('it was protected and no longer is')
+})
+
+test('a context is made read-only and protected, and back, and each listing says it', async () => {
+  await run('add prod --store azure:acc1/box --read-only')
+  expect((await run('-c prod')).stdout).toBe('prod  azure:acc1/box, read-only\n')
+  expect((await run('set prod --read-only')).stdout).toBe('already: prod  azure:acc1/box, read-only\n')
+  expect((await run('set prod --protected')).stdout).toBe('changed: prod  azure:acc1/box, protected, read-only\n')
+  expect(await listed()).toMatchObject([{ name: 'prod', protected: true, readOnly: true }])
+  expect((await run('list')).stdout).toMatch(/^ {3}prod +azure:acc1\/box +yes +yes$/m)
+  expect(readFileSync(file(), 'utf8')).toContain('"readOnly": true')
+  const set = await run('set prod --no-read-only --no-protected -o json')
+  expect(json(set.stdout)).toMatchObject({ outcome: 'changed', context: { protected: false, readOnly: false } })
+  expect(readFileSync(file(), 'utf8')).not.toContain('readOnly')
+})
+
+test('replacing a read-only context says that it was one', async () => {
+  await run('add prod --store azure:acc1/box --read-only')
+  const { stderr } = await run('add prod --store azure:acc1/other --replace')
+  expect(stderr).toContain('it was read-only and no longer is')
+})
+
+test.each([
+  ['set prod', 'nothing to change'],
+  ['set nix --read-only', 'there is no context nix'],
+  ['set --read-only', 'CONTEXT'],
+])('context %s is exit 2, and nothing is written', async (line, message) => {
+  await run('add prod --store azure:acc1/box')
+  const before = readFileSync(file(), 'utf8')
+  const { exit, stderr } = await run(line)
+  expect([exit, readFileSync(file(), 'utf8')]).toEqual([2, before])
+  expect(stderr).toContain(message)
 })
 
 test('one context is current, - switches back and forth, --none clears it', async () => {
@@ -179,7 +211,7 @@ test('remove deletes the name, even if it is current', async () => {
 })
 
 test('an empty list is its header or [], with a sentence', async () => {
-  expect(await run('list')).toMatchObject({ exit: 0, stdout: '   NAME  STORE  PROTECTED  CREDENTIALS\n' })
+  expect(await run('list')).toMatchObject({ exit: 0, stdout: '   NAME  STORE  PROTECTED  READ-ONLY  CREDENTIALS\n' })
   expect((await run('list')).stderr).toContain('leasectl context add NAME --store ADDRESS adds one')
   expect(json((await run('list -o json')).stdout)).toEqual({ apiVersion: 'leasectl/v1', items: [] })
 })

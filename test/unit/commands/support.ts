@@ -47,6 +47,8 @@ export interface Setting {
   readonly source?: StoreSource
   /** The store is one of a protected context. */
   readonly isProtected?: boolean
+  /** Its context is for reading only. */
+  readonly isReadOnly?: boolean
   /** The context that named the store. */
   readonly context?: string
   /** Processes of this machine. */
@@ -82,6 +84,11 @@ export async function cli(world: World, argv: readonly string[], setting: Settin
   return { exit, stdout: written.stdout, stderr: written.stderr, questions: written.questions }
 }
 
+/** Of a context that is not named by the address itself. */
+function addressOf(context: string): string {
+  return context.includes(':') ? context : `azurite:store-${context}`
+}
+
 export function fakeRuntime(world: World, argv: readonly string[], setting: Setting = {}) {
   const written = { stdout: '', stderr: '', questions: [] as string[] }
   let kind: Kind = 'reads'
@@ -92,6 +99,7 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
     address: 'memory:',
     source: setting.source ?? 'default',
     isProtected: setting.isProtected ?? false,
+    ...(setting.isReadOnly && { isReadOnly: true }),
     ...(setting.context === undefined ? {} : { context: setting.context }),
   } as const
   const runtime: ProgramRuntime = {
@@ -139,12 +147,17 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
       const own = setting.others?.[where] ?? (typeof choice === 'string' ? undefined : (setting.store ?? world.store))
       const store = own ?? (await openRealStore(where, {}))
       if (own === undefined) otherStores.push(store)
-      return { address: where, source: 'flag', isProtected: setting.protectedOthers?.includes(where) ?? false, store }
+      const isProtected = setting.protectedOthers?.includes(where) ?? false
+      if (typeof choice === 'string' || choice.context === undefined)
+        return { address: where, source: 'flag', isProtected, store }
+      return { address: addressOf(where), source: 'context', context: where, isProtected, store }
     },
-    describeStore: async ({ store }) =>
-      store !== undefined && setting.others?.[store] !== undefined
-        ? { ...address, address: store, source: 'flag' }
-        : address,
+    describeStore: async ({ store, context }) =>
+      context !== undefined
+        ? { ...address, address: addressOf(context), source: 'context', context }
+        : store !== undefined && setting.others?.[store] !== undefined
+          ? { ...address, address: store, source: 'flag' }
+          : address,
     embeddedAddress: async () => 'memory:',
     isRunning: pid => setting.running?.includes(pid) ?? false,
     startSelf: () => {

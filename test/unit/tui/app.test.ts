@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { App } from '../../../src/tui/app.ts'
 import type { AppOptions } from '../../../src/tui/options.ts'
@@ -31,6 +32,46 @@ describe('the dashboard without its terminal', () => {
     await shows('READ-ONLY')
     press('p', 'r', 'o', 'd', 'enter')
     await shows('WRITES 10m')
+  })
+
+  it('shows the streams of several stores by name, each with its store, and sorts and filters by the store', async () => {
+    const [eu, us] = [memoryStore().store, memoryStore().store]
+    const stores = [
+      { context: 'eu', store: eu, intervalMs: 1 },
+      { context: 'us', store: us, intervalMs: 1 },
+    ]
+    for (const [store, name] of [
+      [us, 'orders/1'],
+      [eu, 'orders/2'],
+      [us, 'orders/3'],
+    ] as const)
+      await run(store, name, init())
+    const { press, shows, screen } = await started({}, { stores })
+    await shows('3 streams')
+    const rows = () => [...screen().matchAll(/(eu|us) +(orders\/\d) /g)].map(([, store, name]) => `${store} ${name}`)
+    expect(rows()).toEqual(['us orders/1', 'eu orders/2', 'us orders/3'])
+    press('s', 's', 's', 's', 's', 's')
+    expect(screen()).toContain('sorted by store')
+    expect(rows()).toEqual(['eu orders/2', 'us orders/1', 'us orders/3'])
+    press('/', ...'store:us', 'enter')
+    expect(rows()).toEqual(['us orders/1', 'us orders/3'])
+    press('enter')
+    await shows('us:orders/1')
+    press(':', ...'open', ' ', ...'orders/2', 'enter')
+    await shows('eu:orders/2')
+  })
+
+  it('shows the streams of the other stores while one does not answer, and names that one', async () => {
+    const [eu, us] = [memoryStore().store, memoryStore().store]
+    await run(us, 'orders/1', init())
+    const stores = [
+      { context: 'eu', store: failing(eu, new StoreUnreachable('no route')), intervalMs: 1 },
+      { context: 'us', store: us, intervalMs: 1 },
+    ]
+    const { shows } = await started({}, { stores })
+    await shows('orders/1')
+    await shows('✗ eu stale')
+    await shows('eu: no route')
   })
 
   it('keeps the screen while it is frozen, counts changes, and then shows them all', async () => {

@@ -4,7 +4,7 @@ import type { StreamStore } from '../../../store/store.ts'
 import { sleepUntilAborted } from '../../../util/concurrency.ts'
 import type { DataStore } from '../store.ts'
 import { type Explain, StoreErrors } from '../store-errors.ts'
-import { NOTHING_VISIBLE, type VisibleData } from '../types.ts'
+import { type DataReader, NOTHING_VISIBLE, type VisibleData } from '../types.ts'
 import { ActivityPoll } from './activity.ts'
 import { FailurePoll } from './failure.ts'
 import { PollInterval } from './interval.ts'
@@ -35,7 +35,7 @@ export interface PollClock {
  * per poll, documents only when they changed. A store with change tokens is asked for nothing else while its token is
  * unchanged.
  */
-export class Poll {
+export class Poll implements DataReader {
   readonly #store: StreamStore
   readonly #data: DataStore
   readonly #intervalMs: number

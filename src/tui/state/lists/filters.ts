@@ -9,6 +9,7 @@ import {
 } from '../../../formats/stream/view.ts'
 import { attemptOf, fenceOf, isFailed, isSuperseded, type StreamEvent } from '../../../stream/event.ts'
 import type { Activity } from '../../data/types.ts'
+import { nameIn } from '../../store-key.ts'
 import type { Screen, State } from '../state.ts'
 import { listOf } from '../transition.ts'
 import { type FilterField, type FilterFields, filterParser, type ParsedFilter } from './filter.ts'
@@ -79,7 +80,8 @@ export const eventText = searchText(({ id, name, status, topic, key, tag, tracki
 
 /** The fields of a change that a filter can name. */
 export const ACTIVITY_FILTER: FilterFields<Activity> = {
-  name: { texts: ({ stream }) => [stream] },
+  store: { texts: ({ store = '' }) => [store] },
+  name: { texts: item => [nameIn(item)] },
   event: { texts: ({ tx }) => [tx.on, ...tx.changes.map(({ event }) => event)] },
   op: { texts: ({ tx }) => [tx.op] },
   by: { texts: ({ tx }) => [tx.by] },

@@ -89,7 +89,8 @@ const span = (number: OfSummary<number | undefined>) => ({ ...ofSummary({ number
 
 /** The fields of a stream that a filter can name. */
 export const STREAM_FILTER: FilterFields<StreamEntry> = {
-  name: { texts: ({ name }) => [name] },
+  store: { texts: ({ store = '' }) => [store] },
+  name: { texts: ({ item }) => [item.listed.name] },
   status: { texts: statusWords },
   failed: ofSummary({ texts: s => [s.failedId, s.failedName, s.failure], number: ({ failed }) => failed }),
   canceled: ofSummary({ number: ({ canceled }) => canceled }),

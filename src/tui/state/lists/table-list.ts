@@ -6,6 +6,7 @@ import { isHeld } from '../../../stream/lease.ts'
 import type { Summary } from '../../../stream/summary.ts'
 import { leaseNow } from '../../data/stream-table.ts'
 import type { StreamEntry, StreamTable } from '../../data/types.ts'
+import { streamKey } from '../../store-key.ts'
 import type { Listing } from '../context.ts'
 import type { ListState, Sort } from '../state.ts'
 import { filterParser } from './filter.ts'
@@ -127,7 +128,21 @@ export class TableList {
  */
 function namesOf(table: StreamTable): readonly string[] {
   const names: string[] = []
-  for (const { name } of table.values()) names.push(name)
+  const stores = new Set<string>()
+  for (const { name, store, item } of table.values()) {
+    // Of several stores by name, then by store: no name has a control character.
+    names.push(store === undefined ? name : `${item.listed.name}\0${store}`)
+    if (store !== undefined) stores.add(store)
+  }
+  const sorted = sortedNames(names)
+  if (stores.size === 0) return sorted
+  return sorted.map(text => {
+    const at = text.indexOf('\0')
+    return streamKey(text.slice(at + 1), text.slice(0, at))
+  })
+}
+
+function sortedNames(names: string[]): readonly string[] {
   return names.some(name => DIFFERENT.test(name)) ? names.sort(compareNames) : names.sort()
 }
 
@@ -163,6 +178,7 @@ const STATES = [
 const UNREADABLE = -1
 
 const KEYS: { readonly [By in string]: KeyOf } = {
+  store: ({ store }) => store,
   status: ({ item }, nowMs) => (item.fault === undefined ? stateRank(item.summary, nowMs) : UNREADABLE),
   failed: ({ item }) => failureRank(item.summary),
   due: ({ item }) => item.summary?.dueMs,

@@ -1,5 +1,6 @@
 import { isAbandoned } from '../../../ops/open-events.ts'
 import type { Data, WorkerRow } from '../../data/types.ts'
+import { nameIn } from '../../store-key.ts'
 import type { Listing } from '../context.ts'
 import type { ListState, Sort } from '../state.ts'
 import { type FilterField, type FilterFields, filterParser } from './filter.ts'
@@ -38,8 +39,9 @@ function workerTexts({ owner, stream, event, claim }: WorkerRow): readonly strin
 
 /** The fields of a worker and what it has in hand that a filter can name. */
 export const WORKER_FILTER: FilterFields<WorkerRow> = {
+  store: { texts: ({ store = '' }) => [store] },
   owner: { texts: ({ owner }) => [owner] },
-  name: { texts: ({ stream }) => [stream] },
+  name: { texts: row => [nameIn(row)] },
   event: { texts: ({ event, claim }) => [event ?? '', claim?.name ?? ''] },
   status: { texts: (row, nowMs) => [workerState(row, nowMs)] },
   attempt: { number: ({ claim }) => claim?.attempt },

@@ -1,5 +1,6 @@
 import { spacedCount, spacedCounted } from '../../../formats/terminal/numbers.ts'
 import { cutInside, widthOf, wrapped } from '../../../formats/terminal/width.ts'
+import type { Preview } from '../../ports.ts'
 import { hasField } from '../../state/change.ts'
 import { type ChangeLayout, changeLayout, dialogWidth, fociOf, QUESTION_ROWS } from '../../state/change-layout.ts'
 import type { Scene } from '../../state/context.ts'
@@ -15,7 +16,7 @@ export function changeRows(scene: Scene, dialog: ChangeDialog, area: Area): Scre
   const layout = changeLayout(dialog, area)
   const lines: DialogLine[] = [
     ...questionLines(dialog, width),
-    placeLine(scene, width),
+    placeLine(dialog.preview?.place ?? scene.facts, width),
     ...listLines(dialog, layout),
     ...layout.facts.map((fact): DialogLine => ({ spans: [[safeText(fact), 'strong']], rank: FACT_RANK })),
     ...fieldLines(dialog, width),
@@ -64,9 +65,9 @@ function whatOf(targets: ChangeDialog['targets']): string {
 }
 
 /** A long address is cut in favour of the protection. */
-function placeLine({ facts }: Scene, width: number): DialogLine {
-  const sign = facts.isProtected ? '  protected' : ''
-  const place = cutInside(`in ${safeText(facts.address)}`, Math.max(0, width - widthOf(sign)))
+function placeLine({ address, isProtected }: NonNullable<Preview['place']>, width: number): DialogLine {
+  const sign = isProtected ? '  protected' : ''
+  const place = cutInside(`in ${safeText(address)}`, Math.max(0, width - widthOf(sign)))
   return {
     spans: [
       [place, 'dim'],

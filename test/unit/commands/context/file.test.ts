@@ -39,7 +39,7 @@ function write(text: string, mode = 0o600): string {
 }
 
 const context = (name: string) =>
-  ({ name, store: 'azurite:box', isProtected: false, credentialFile: undefined }) as const
+  ({ name, store: 'azurite:box', isProtected: false, isReadOnly: false, credentialFile: undefined }) as const
 
 describe('reading', () => {
   test('gives no contexts without a file', () => {
@@ -54,8 +54,8 @@ describe('reading', () => {
     const { current, previous, byName } = readContexts(env())
     expect({ current, previous }).toEqual({ current: 'b', previous: undefined })
     expect([...byName.values()]).toEqual([
-      { name: 'b', store: 'azure:acc1/box', isProtected: true, credentialFile: undefined },
-      { name: 'a.1', store: 'sqlite:/x.db', isProtected: false, credentialFile: undefined },
+      { name: 'b', store: 'azure:acc1/box', isProtected: true, isReadOnly: false, credentialFile: undefined },
+      { name: 'a.1', store: 'sqlite:/x.db', isProtected: false, isReadOnly: false, credentialFile: undefined },
     ])
   })
 

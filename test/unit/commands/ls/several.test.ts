@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { describeEach } from '../../../../src/cli/several-stores.ts'
 import type { LsOptions } from '../../../../src/commands/ls/options.ts'
 import { register } from '../../../../src/commands/ls.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
@@ -124,4 +125,24 @@ describe('ls -c A,B', () => {
     const { run } = await worlds()
     expect(await run(line)).toMatchObject({ exit: 2, stdout: '', stderr: expect.stringContaining(message) })
   })
+})
+
+test('two contexts of the same store are refused, in whatever form their addresses are written', async () => {
+  const addresses: Readonly<Record<string, string>> = {
+    eu: 'azurite://127.0.0.1:10000/orders',
+    us: 'azurite://127.0.0.1:10000/other',
+    again: 'azurite://localhost:10000/orders',
+  }
+  const runtime = {
+    describeStore: async ({ context = '' }) => ({
+      address: addresses[context] ?? '',
+      source: 'context' as const,
+      context,
+      isProtected: false,
+    }),
+  }
+  await expect(describeEach(['eu', 'us'], runtime)).resolves.toHaveLength(2)
+  await expect(describeEach(['eu', 'us', 'again'], runtime)).rejects.toThrow(
+    'the contexts eu and again are the same store: azurite://127.0.0.1:10000/orders',
+  )
 })

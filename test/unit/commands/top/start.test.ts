@@ -233,7 +233,7 @@ describe('another store', () => {
     expect(opened.map(({ ports }) => ports.address)).toEqual(['memory:', 'azurite:dev', 'azurite:prod'])
     expect(opened.map(({ ports }) => ports.isProtected)).toEqual([false, false, true])
     expect(opened[2]?.ports.store).toBe(others['azurite:prod'])
-    expect(opened[2]?.ports.commandFor({ kind: 'leases' })).toContain('--store azurite:prod')
+    expect(opened[2]?.ports.commandFor({ kind: 'leases' })).toContain('-c azurite:prod')
     expect(opened.map(({ selection }) => selection)).toEqual(
       ["'a/**'", "'a/**'", "'a/**'"].map(glob => `--match ${glob}`),
     )
@@ -254,5 +254,58 @@ describe('another store', () => {
     const missing = opened[0]?.ports.switchStore('sqlite:/nowhere/none.db')
     await expect(missing).rejects.toThrow()
     expect([exit, opened.length]).toEqual([0, 1])
+  })
+})
+
+describe('several stores', () => {
+  const others = () => ({ eu: newWorld().store, us: newWorld().store })
+
+  test('are shown by one dashboard, each under the name of its context', async () => {
+    const { exit, options } = await started('top -c eu,us --read-only', { others: others() })
+    expect(exit).toBe(0)
+    expect(options?.ports.stores?.map(({ context }) => context)).toEqual(['eu', 'us'])
+    expect(options?.ports.address).toBe('eu, us')
+    expect(options?.writes).toBe('never')
+  })
+
+  test('are those of one dashboard that the user switches to', async () => {
+    const opened: DashboardOptions[] = []
+    const dashboard = async (options: DashboardOptions) => {
+      opened.push(options)
+      if (opened.length === 1) await options.ports.switchStore('eu,us')
+      return { kind: 'quit' } as const
+    }
+    const { exit } = await cli(newWorld(), ['top'], { ...SCREEN, dashboard, others: others() })
+    expect([exit, ...opened.map(({ ports }) => ports.address)]).toEqual([0, 'memory:', 'eu, us'])
+  })
+
+  test.each([
+    ['top -c eu,us orders/1', 'STREAM and several contexts do not go together'],
+    ['top -c eu,us --accessible', 'as lines, top shows one store'],
+    ['top -c eu,us --store memory:', '--store and -c both name a store'],
+  ])('%s is refused', async (line, message) => {
+    const { exit, stderr, options } = await started(line, { others: others() })
+    expect(exit).toBe(2)
+    expect(stderr).toContain(message)
+    expect(options).toBeUndefined()
+  })
+})
+
+describe('a read-only context', () => {
+  const LOOK = { source: 'context', context: 'look', isReadOnly: true } as const
+
+  test('keeps the dashboard locked for good', async () => {
+    const { exit, options } = await started('top', LOOK)
+    expect([exit, options?.writes]).toEqual([0, 'never'])
+    await expect(options?.ports.preview('cancel', [{ stream: 's' }], new AbortController().signal)).rejects.toThrow(
+      'the context look is read-only; nothing was changed',
+    )
+  })
+
+  test('does not go with --write', async () => {
+    const { exit, stderr, options } = await started('top --write', LOOK)
+    expect(exit).toBe(4)
+    expect(stderr).toContain('the context look is read-only')
+    expect(options).toBeUndefined()
   })
 })

@@ -49,6 +49,7 @@ export function worldWith(text: WorldText = {}): ScreenContext {
     listingFor: () => listing,
     facts: {
       address: 'memory:test',
+      contexts: [],
       isProtected: false,
       protectedName: 'test',
       selection: '',
