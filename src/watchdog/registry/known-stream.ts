@@ -11,6 +11,8 @@ export interface WatchedState {
   /** Its earliest deadline, and when to inspect it, epoch ms; `Infinity` for never. */
   readonly dueMs: number
   readonly nextInspectionMs: number
+  /** The next inspection is for nothing but gates that open at a time: a settlement suffices, without an inspection. */
+  readonly onlyOpens?: boolean
   /** Absent for none. */
   readonly work?: PendingWork | undefined
 }
@@ -57,6 +59,7 @@ export class KnownStream implements RememberedStream {
   #knownSinceMs = 0
   /** `undefined`: at `dueMs`, as for most streams. */
   #inspectionMs: number | undefined = undefined
+  #onlyOpens = false
   #trouble: Trouble | undefined = undefined
 
   /** @param name a string that does not keep a page in memory */
@@ -102,7 +105,7 @@ export class KnownStream implements RememberedStream {
       // None of its events is overdue now. Without this, observations of ended events would fill the memory.
       if (state.dueMs > nowMs) this.#trouble = undefined
     }
-    if (state === undefined) this.#inspectionMs = AT_ONCE
+    if (state === undefined) this.#inspectAt(AT_ONCE)
   }
 
   /** Its document was read. @param etag of the document @param atMs monotonic clock */
@@ -121,6 +124,16 @@ export class KnownStream implements RememberedStream {
   recordChange(endedEvents: number): void {
     this.etag = CHANGED
     this.openEvents = Math.max(0, this.openEvents - endedEvents)
+  }
+
+  /**
+   * Whether nothing but gates are due, according to its row, so that a settlement suffices. If so, it is inspected again
+   * only at its deadline, or once the settlement is postponed.
+   */
+  takeOpening(nowMs: number): boolean {
+    if (!this.#onlyOpens || this.dueMs <= nowMs || this.#trouble !== undefined) return false
+    this.#setTimes(this.dueMs, this.dueMs)
+    return true
   }
 
   /** Observers were notified of an overdue event: nothing more to do about it. */
@@ -152,12 +165,12 @@ export class KnownStream implements RememberedStream {
 
   /** The circuit breaker has closed. */
   letGo(): void {
-    if (this.heldEvents > 0) this.#inspectionMs = AT_ONCE
+    if (this.heldEvents > 0) this.#inspectAt(AT_ONCE)
   }
 
   /** It cannot or need not be inspected before that time. */
   leaveUntil(nextInspectionMs: number): void {
-    this.#inspectionMs = nextInspectionMs
+    this.#inspectAt(nextInspectionMs)
     this.#setTrouble({ heldEvents: 0 })
   }
 
@@ -196,19 +209,25 @@ export class KnownStream implements RememberedStream {
     return true
   }
 
-  #setState({ status, openEvents, dueMs, nextInspectionMs, work }: WatchedState): void {
+  #setState({ status, openEvents, dueMs, nextInspectionMs, onlyOpens = false, work }: WatchedState): void {
     this.status = status
     this.pending = work?.kind
     this.#claimEndS = wholeSeconds(Math.ceil, work?.claimEndMs)
     this.#readySinceS = wholeSeconds(Math.floor, work?.readySinceMs)
     this.openEvents = openEvents
     this.#setTimes(dueMs, nextInspectionMs)
+    this.#onlyOpens = onlyOpens
     this.#setTrouble({ heldEvents: 0 })
   }
 
   #setTimes(dueMs: number, nextInspectionMs: number): void {
     this.dueMs = dueMs
-    this.#inspectionMs = nextInspectionMs === dueMs ? undefined : nextInspectionMs
+    this.#inspectAt(nextInspectionMs)
+  }
+
+  #inspectAt(nextInspectionMs: number): void {
+    this.#inspectionMs = nextInspectionMs === this.dueMs ? undefined : nextInspectionMs
+    this.#onlyOpens = false
   }
 
   #setTrouble(changed: Partial<Trouble>): void {
