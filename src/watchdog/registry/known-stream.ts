@@ -34,6 +34,10 @@ interface Trouble {
 
 const NO_TROUBLE: Trouble = { observations: new Map(), heldEvents: 0, failedInPass: 0, unreachable: undefined }
 
+const REPORTED = 1
+/** See `WatchedState.onlyOpens`. */
+const ONLY_OPENS = 2
+
 /** Takes the place of an ETag's hash after a change by this watchdog, so that the next sweep takes the row. */
 const CHANGED = -1
 
@@ -47,24 +51,35 @@ export class KnownStream implements RememberedStream {
   listing = 0
   status = ''
   openEvents = 0
-  dueMs = NEVER
+  /** Its earliest deadline in two parts, which need no box. */
+  #dueS = -1
+  #dueMs = 0
   /** Its pending work, shared with other streams; the times are its own, in seconds, which need no box. */
   pending: PendingKind | undefined = undefined
   #claimEndS = -1
   #readySinceS = -1
-  /** Whether observers of changes have received it with this ETag, and the version that they received last. */
-  isReported = false
+  #flags = 0
+  /** The version that observers of changes received last. */
   reportedVersion: number | undefined = undefined
   /** Since when it has had its ETag, by the monotonic clock, rounded up. */
   #knownSinceMs = 0
   /** `undefined`: at `dueMs`, as for most streams. */
   #inspectionMs: number | undefined = undefined
-  #onlyOpens = false
   #trouble: Trouble | undefined = undefined
 
   /** @param name a string that does not keep a page in memory */
   constructor(name: string) {
     this.name = name
+  }
+
+  /** Its earliest deadline, epoch ms, rounded up; `Infinity` for never. */
+  get dueMs(): number {
+    return this.#dueS < 0 ? NEVER : this.#dueS * 1_000 + this.#dueMs
+  }
+
+  /** Whether observers of changes have received it with this ETag. */
+  get isReported(): boolean {
+    return this.#has(REPORTED)
   }
 
   get nextInspectionMs(): number {
@@ -131,7 +146,7 @@ export class KnownStream implements RememberedStream {
    * only at its deadline, or once the settlement is postponed.
    */
   takeOpening(nowMs: number): boolean {
-    if (!this.#onlyOpens || this.dueMs <= nowMs || this.#trouble !== undefined) return false
+    if (!this.#has(ONLY_OPENS) || this.dueMs <= nowMs || this.#trouble !== undefined) return false
     this.#setTimes(this.dueMs, this.dueMs)
     return true
   }
@@ -145,7 +160,7 @@ export class KnownStream implements RememberedStream {
 
   /** Observers of changes have received its current state. @param version `undefined` if it has none */
   markReported(version: number | undefined): void {
-    this.isReported = true
+    this.#flag(REPORTED, true)
     this.reportedVersion = version ?? this.reportedVersion
   }
 
@@ -205,7 +220,7 @@ export class KnownStream implements RememberedStream {
     if (this.hasEtag(etag)) return false
     this.etag = etagHash(etag)
     this.#knownSinceMs = Math.ceil(atMs)
-    this.isReported = false
+    this.#flag(REPORTED, false)
     return true
   }
 
@@ -216,18 +231,28 @@ export class KnownStream implements RememberedStream {
     this.#readySinceS = wholeSeconds(Math.floor, work?.readySinceMs)
     this.openEvents = openEvents
     this.#setTimes(dueMs, nextInspectionMs)
-    this.#onlyOpens = onlyOpens
+    this.#flag(ONLY_OPENS, onlyOpens)
     this.#setTrouble({ heldEvents: 0 })
   }
 
   #setTimes(dueMs: number, nextInspectionMs: number): void {
-    this.dueMs = dueMs
+    const ms = Math.max(0, Math.ceil(dueMs))
+    this.#dueS = ms === NEVER ? -1 : Math.floor(ms / 1_000)
+    this.#dueMs = ms === NEVER ? 0 : ms % 1_000
     this.#inspectAt(nextInspectionMs)
   }
 
   #inspectAt(nextInspectionMs: number): void {
     this.#inspectionMs = nextInspectionMs === this.dueMs ? undefined : nextInspectionMs
-    this.#onlyOpens = false
+    this.#flag(ONLY_OPENS, false)
+  }
+
+  #has(flag: number): boolean {
+    return (this.#flags & flag) !== 0
+  }
+
+  #flag(flag: number, isSet: boolean): void {
+    this.#flags = isSet ? this.#flags | flag : this.#flags & ~flag
   }
 
   #setTrouble(changed: Partial<Trouble>): void {
