@@ -16,7 +16,7 @@ import { createStream, openStore } from 'leasectl'
 import { Fleet } from './fleet.ts'
 import { type Effect, type Ending, faultsOf } from './proof.ts'
 import { ServiceLog } from './service-log.ts'
-import { STEPS } from './steps.mjs'
+import { STEPS } from './steps.cjs'
 
 const KILL_EVERY_MS = 1_500
 const MISTAKES = ['skip-undo', 'attempt-key']
@@ -90,7 +90,7 @@ function startAll(fleet: Fleet): void {
   const step = [
     '--',
     process.execPath,
-    program('step.mjs'),
+    program('step.cjs'),
     folder,
     ...(flags.mistake === undefined ? [] : [flags.mistake]),
   ]

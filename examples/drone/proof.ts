@@ -1,5 +1,5 @@
 import type { Action } from './service-log.ts'
-import { STEPS } from './steps.mjs'
+import { STEPS } from './steps.cjs'
 
 /** How a delivery has ended, as its stream says. */
 export interface Ending {

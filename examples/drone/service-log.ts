@@ -21,6 +21,8 @@ export class ServiceLog {
     this.#file = new DatabaseSync(path)
     this.#file.exec(`
       PRAGMA journal_mode = WAL;
+      -- Enough for a kill, which loses nothing that was written; not for a power cut.
+      PRAGMA synchronous = OFF;
       PRAGMA busy_timeout = 5000;
       CREATE TABLE IF NOT EXISTS actions (delivery TEXT, key TEXT, action TEXT, at INTEGER);
       CREATE TABLE IF NOT EXISTS requests (asked TEXT PRIMARY KEY, times INTEGER);

@@ -12,7 +12,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceLog } from './service-log.ts'
-import { STEPS } from './steps.mjs'
+import { STEPS } from './steps.cjs'
 
 const [, , folder = '', name = '', faults = '0', seed = '0'] = process.argv
 const refusal = STEPS.find(({ service }) => service === name)?.refusal ?? 'refused'

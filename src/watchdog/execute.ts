@@ -20,7 +20,10 @@ const NEVER = Number.POSITIVE_INFINITY
 const PORTION = 20
 
 export interface ExecutionRules
-  extends Pick<WatchdogOptions, 'by' | 'concurrency' | 'intervalMs' | 'maxPerPass' | 'ownership'> {
+  extends Pick<
+    WatchdogOptions,
+    'by' | 'changeConcurrency' | 'concurrency' | 'intervalMs' | 'maxPerPass' | 'ownership'
+  > {
   readonly signal: AbortSignal
   /** Deadline by `monotonicMs` for further portions of any stream: other streams may be due meanwhile. */
   readonly untilMs: number
@@ -71,7 +74,7 @@ class Executor {
   }
 
   async all(decisions: readonly WatchdogDecision[]): Promise<number> {
-    const { concurrency, endsNothing, intervalMs, maxPerPass, signal } = this.#rules
+    const { changeConcurrency, endsNothing, intervalMs, maxPerPass, signal } = this.#rules
     const { true: held = [], false: allowed = [] } = Object.groupBy(decisions, decision =>
       String(endsNothing && isEnding(decision)),
     )
@@ -86,6 +89,7 @@ class Executor {
     for (const decision of held) this.#holdBack(decision)
     const byStream = Map.groupBy(now, ({ stream }) => stream)
     let left = deferred.length
+    const concurrency = changeConcurrency ?? this.#rules.concurrency
     await runBatch([...byStream], { concurrency, stop: this.#budget.stop }, async ([stream, ofOne]) => {
       if (!signal.aborted) left += await this.#executeStream(stream, ofOne)
     })

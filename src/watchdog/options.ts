@@ -16,8 +16,10 @@ export interface WatchdogOptions {
   readonly maxPerPass: number
   /** Circuit breaker: the share of open events, 0 to 1, that a pass may end; it may always end 50 events. */
   readonly maxShare: number
-  /** Number of streams read or changed concurrently. */
+  /** Number of streams read concurrently. */
   readonly concurrency: number
+  /** Number of streams changed concurrently; by default `concurrency`. */
+  readonly changeConcurrency?: number
   /** Actor in the journal. */
   readonly by: string
   /** By default all streams. */

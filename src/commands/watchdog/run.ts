@@ -10,8 +10,10 @@ import { readSettings, type Settings, type WatchdogCommandOptions } from './sett
 
 /** Default interval between sweeps, ms: listing over the network costs money and takes longer. */
 const USUAL_INTERVAL_MS = { near: 10_000, far: 30_000 } as const
-/** Number of streams read or changed concurrently. */
-const CONCURRENCY = 8
+/** Number of streams read concurrently. */
+const READS = 8
+/** The same for changes: those of a file that are made at the same time share a commit. */
+const CHANGES = { near: 64, far: 8 } as const
 
 /** Aborts overdue events: until it is stopped, or in one pass. */
 export async function watchdog(options: WatchdogCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
@@ -43,12 +45,14 @@ function withMissingFile(settings: Settings, address: string): Settings {
 /** Options of the watchdog of a store. */
 export function watchdogOptions(settings: Settings, store: StreamStore, runtime: Runtime): WatchdogOptions {
   const { interval, match, onDue, maxPerPass, maxShare } = settings
+  const place = isNear(store.address) ? 'near' : 'far'
   return {
-    intervalMs: interval ?? (isNear(store.address) ? USUAL_INTERVAL_MS.near : USUAL_INTERVAL_MS.far),
+    intervalMs: interval ?? USUAL_INTERVAL_MS[place],
     onDue,
     maxPerPass,
     maxShare,
-    concurrency: CONCURRENCY,
+    concurrency: READS,
+    changeConcurrency: CHANGES[place],
     by: `watchdog:${runtime.actor}`,
     observers: [],
     ...(match === undefined ? {} : { names: globOf(match) }),

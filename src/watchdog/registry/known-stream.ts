@@ -11,6 +11,8 @@ export interface WatchedState {
   /** Its earliest deadline, and when to inspect it, epoch ms; `Infinity` for never. */
   readonly dueMs: number
   readonly nextInspectionMs: number
+  /** The next inspection is for nothing but gates that open at a time: a settlement suffices, without an inspection. */
+  readonly onlyOpens?: boolean
   /** Absent for none. */
   readonly work?: PendingWork | undefined
 }
@@ -32,6 +34,10 @@ interface Trouble {
 
 const NO_TROUBLE: Trouble = { observations: new Map(), heldEvents: 0, failedInPass: 0, unreachable: undefined }
 
+const REPORTED = 1
+/** See `WatchedState.onlyOpens`. */
+const ONLY_OPENS = 2
+
 /** Takes the place of an ETag's hash after a change by this watchdog, so that the next sweep takes the row. */
 const CHANGED = -1
 
@@ -45,13 +51,15 @@ export class KnownStream implements RememberedStream {
   listing = 0
   status = ''
   openEvents = 0
-  dueMs = NEVER
+  /** Its earliest deadline in two parts, which need no box. */
+  #dueS = -1
+  #dueMs = 0
   /** Its pending work, shared with other streams; the times are its own, in seconds, which need no box. */
   pending: PendingKind | undefined = undefined
   #claimEndS = -1
   #readySinceS = -1
-  /** Whether observers of changes have received it with this ETag, and the version that they received last. */
-  isReported = false
+  #flags = 0
+  /** The version that observers of changes received last. */
   reportedVersion: number | undefined = undefined
   /** Since when it has had its ETag, by the monotonic clock, rounded up. */
   #knownSinceMs = 0
@@ -62,6 +70,16 @@ export class KnownStream implements RememberedStream {
   /** @param name a string that does not keep a page in memory */
   constructor(name: string) {
     this.name = name
+  }
+
+  /** Its earliest deadline, epoch ms, rounded up; `Infinity` for never. */
+  get dueMs(): number {
+    return this.#dueS < 0 ? NEVER : this.#dueS * 1_000 + this.#dueMs
+  }
+
+  /** Whether observers of changes have received it with this ETag. */
+  get isReported(): boolean {
+    return this.#has(REPORTED)
   }
 
   get nextInspectionMs(): number {
@@ -102,7 +120,7 @@ export class KnownStream implements RememberedStream {
       // None of its events is overdue now. Without this, observations of ended events would fill the memory.
       if (state.dueMs > nowMs) this.#trouble = undefined
     }
-    if (state === undefined) this.#inspectionMs = AT_ONCE
+    if (state === undefined) this.#inspectAt(AT_ONCE)
   }
 
   /** Its document was read. @param etag of the document @param atMs monotonic clock */
@@ -123,6 +141,16 @@ export class KnownStream implements RememberedStream {
     this.openEvents = Math.max(0, this.openEvents - endedEvents)
   }
 
+  /**
+   * Whether nothing but gates are due, according to its row, so that a settlement suffices. If so, it is inspected again
+   * only at its deadline, or once the settlement is postponed.
+   */
+  takeOpening(nowMs: number): boolean {
+    if (!this.#has(ONLY_OPENS) || this.dueMs <= nowMs || this.#trouble !== undefined) return false
+    this.#setTimes(this.dueMs, this.dueMs)
+    return true
+  }
+
   /** Observers were notified of an overdue event: nothing more to do about it. */
   markNotified(event: string): void {
     const observation = this.observations.get(event)
@@ -132,7 +160,7 @@ export class KnownStream implements RememberedStream {
 
   /** Observers of changes have received its current state. @param version `undefined` if it has none */
   markReported(version: number | undefined): void {
-    this.isReported = true
+    this.#flag(REPORTED, true)
     this.reportedVersion = version ?? this.reportedVersion
   }
 
@@ -152,12 +180,12 @@ export class KnownStream implements RememberedStream {
 
   /** The circuit breaker has closed. */
   letGo(): void {
-    if (this.heldEvents > 0) this.#inspectionMs = AT_ONCE
+    if (this.heldEvents > 0) this.#inspectAt(AT_ONCE)
   }
 
   /** It cannot or need not be inspected before that time. */
   leaveUntil(nextInspectionMs: number): void {
-    this.#inspectionMs = nextInspectionMs
+    this.#inspectAt(nextInspectionMs)
     this.#setTrouble({ heldEvents: 0 })
   }
 
@@ -192,23 +220,39 @@ export class KnownStream implements RememberedStream {
     if (this.hasEtag(etag)) return false
     this.etag = etagHash(etag)
     this.#knownSinceMs = Math.ceil(atMs)
-    this.isReported = false
+    this.#flag(REPORTED, false)
     return true
   }
 
-  #setState({ status, openEvents, dueMs, nextInspectionMs, work }: WatchedState): void {
+  #setState({ status, openEvents, dueMs, nextInspectionMs, onlyOpens = false, work }: WatchedState): void {
     this.status = status
     this.pending = work?.kind
     this.#claimEndS = wholeSeconds(Math.ceil, work?.claimEndMs)
     this.#readySinceS = wholeSeconds(Math.floor, work?.readySinceMs)
     this.openEvents = openEvents
     this.#setTimes(dueMs, nextInspectionMs)
+    this.#flag(ONLY_OPENS, onlyOpens)
     this.#setTrouble({ heldEvents: 0 })
   }
 
   #setTimes(dueMs: number, nextInspectionMs: number): void {
-    this.dueMs = dueMs
-    this.#inspectionMs = nextInspectionMs === dueMs ? undefined : nextInspectionMs
+    const ms = Math.max(0, Math.ceil(dueMs))
+    this.#dueS = ms === NEVER ? -1 : Math.floor(ms / 1_000)
+    this.#dueMs = ms === NEVER ? 0 : ms % 1_000
+    this.#inspectAt(nextInspectionMs)
+  }
+
+  #inspectAt(nextInspectionMs: number): void {
+    this.#inspectionMs = nextInspectionMs === this.dueMs ? undefined : nextInspectionMs
+    this.#flag(ONLY_OPENS, false)
+  }
+
+  #has(flag: number): boolean {
+    return (this.#flags & flag) !== 0
+  }
+
+  #flag(flag: number, isSet: boolean): void {
+    this.#flags = isSet ? this.#flags | flag : this.#flags & ~flag
   }
 
   #setTrouble(changed: Partial<Trouble>): void {

@@ -147,9 +147,10 @@ function decisionsOf(
   version: number,
 ): WatchdogDecision[] {
   const isWritten = expiries.some(({ operation }) => operation !== undefined)
-  return isSettleDue && !isWritten ? [...expiries, settlementOf(name, version)] : [...expiries]
+  return isSettleDue && !isWritten ? [...expiries, settlementOf(name, String(version))] : [...expiries]
 }
 
-function settlementOf(stream: string, version: number): Settlement {
-  return { kind: 'settle', stream, commandId: `watchdog:settle:${version}`, operation: { op: 'settle' } }
+/** @param state the state that it settles: another state needs another command id */
+export function settlementOf(stream: string, state: string): Settlement {
+  return { kind: 'settle', stream, commandId: `watchdog:settle:${state}`, operation: { op: 'settle' } }
 }

@@ -3,6 +3,7 @@ import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import { runBatch } from '../../util/concurrency.ts'
+import type { WatchdogDecision } from '../decision.ts'
 import { messageOf } from '../../util/errors.ts'
 import { FailureBudget } from '../failure-budget.ts'
 import { ObservationGaps, type ObservationTime } from '../observation-gaps.ts'
@@ -12,7 +13,7 @@ import type { InspectionRules } from '../plan.ts'
 import type { KnownStream } from '../registry/known-stream.ts'
 import type { StreamRegistry } from '../registry/registry.ts'
 import type { MovedStream, PassObservers, PassReport } from '../report.ts'
-import { type Inspection, inspectStream, UNREADABLE } from './inspect.ts'
+import { type Inspection, inspectStream, settlementOf, UNREADABLE } from './inspect.ts'
 import { movedFrom, sweep } from './sweep.ts'
 
 export interface ScanSettings {
@@ -89,7 +90,8 @@ export class Scanner {
   }
 
   /**
-   * Reads streams that are due or whose rows did not suffice. A fault of one stream does not affect the others.
+   * Reads streams that are due or whose rows did not suffice; those with nothing but gates to open are not read. A fault
+   * of one stream does not affect the others.
    *
    * @throws StoreUnreachable the store answers no request; the signal's reason
    */
@@ -98,11 +100,16 @@ export class Scanner {
     const budget = new FailureBudget()
     this.#gaps.beginRequest(this.now())
     if (this.#gaps.takeSetBack()) this.#clockSetBack()
-    const due = this.#registry.dueForInspection(this.#store.nowMs())
+    const nowMs = this.#store.nowMs()
+    const due = this.#registry.dueForInspection(nowMs)
     const { true: own = [], false: others = [] } = Object.groupBy(due, ({ name }) => String(this.owns(name)))
     // They are inspected again within an interval, in case the shard changes hands.
     for (const stream of others) stream.leaveUntil(this.#inAnInterval())
-    await runBatch(own, { concurrency, stop: budget.stop }, async stream => {
+    const { true: opening = [], false: read = [] } = Object.groupBy(own, stream => String(stream.takeOpening(nowMs)))
+    for (const { name, etag } of inRandomRuns(opening, this.#settings.timing.random)) {
+      plan(progress, settlementOf(name, `etag-${etag.toString(36)}`))
+    }
+    await runBatch(read, { concurrency, stop: budget.stop }, async stream => {
       if (!signal.aborted) await this.#inspect(stream, progress, budget, signal)
     })
     if (budget.isDoubtful) await this.#probe(budget.silentStreams, signal)
@@ -158,10 +165,7 @@ export class Scanner {
     progress: PassProgress,
   ): Promise<void> {
     progress.documents += 1
-    for (const decision of decisions) {
-      progress.decisions.push(decision)
-      progress.undone.add(decision)
-    }
+    for (const decision of decisions) plan(progress, decision)
     await this.#reportGaps()
     if (fault === undefined) this.#faults.remove(stream.name)
     else await this.#reportFault(stream.name, fault)
@@ -201,6 +205,21 @@ export class Scanner {
   #inAnInterval(): number {
     return this.#store.nowMs() + this.#options.intervalMs
   }
+}
+
+function plan({ decisions, undone }: PassProgress, decision: WatchdogDecision): void {
+  decisions.push(decision)
+  undone.add(decision)
+}
+
+/** Streams in a run: neighbours in a store are written together for less. */
+const RUN = 100
+
+/** In runs, whose order is random: several watchdogs with the same work meet less often. */
+function inRandomRuns<Item>(items: readonly Item[], random: () => number): Item[] {
+  const runs: { readonly place: number; readonly items: readonly Item[] }[] = []
+  for (let at = 0; at < items.length; at += RUN) runs.push({ place: random(), items: items.slice(at, at + RUN) })
+  return runs.sort((a, b) => a.place - b.place).flatMap(run => run.items)
 }
 
 /** Limit for the reported unreadable documents. */

@@ -88,5 +88,6 @@ const NEVER = Number.POSITIVE_INFINITY
 function stateOf(summary: Summary): WatchedState {
   const { status, open: openEvents, dueMs = NEVER, wakeMs = NEVER } = summary
   const work = pendingWorkOf(summary)
-  return { status: status || NO_STATUS, openEvents, dueMs, nextInspectionMs: Math.min(dueMs, wakeMs), work }
+  const nextInspectionMs = Math.min(dueMs, wakeMs)
+  return { status: status || NO_STATUS, openEvents, dueMs, nextInspectionMs, onlyOpens: wakeMs < dueMs, work }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
+import { StoreFull } from '../../../src/store/errors.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { storeWith } from '../commands/store-with.ts'
 import { dogOf, INTERVAL, MINUTE, rest, SECOND, World } from './watch-world.ts'
@@ -124,6 +125,65 @@ describe('a timer', () => {
       await host.appointment()
     }
     expect(world.calls.filter(call => !call.startsWith('list'))).toHaveLength(before)
+  })
+})
+
+describe('a due timer that the listing shows', () => {
+  const opened = 'reminders/1 settle settled'
+
+  /** A watchdog that has listed the stream, at the time when its gate opens. */
+  async function atItsTime(more: { readonly timeout?: string } = {}) {
+    const world = new World()
+    await world.create(STREAM, [{ delay: '00:05:00' }, { timeout: '00:05:00', ...more }])
+    const host = dogOf(world)
+    await host.sweep()
+    world.wait(DELAY_MS)
+    return { world, host }
+  }
+
+  it('is opened by one write, without reading the document for an inspection before', async () => {
+    const { world, host } = await atItsTime({ timeout: '' })
+    expect(await host.appointment()).toMatchObject({ documents: 0, outcomes: { settled: 1 } })
+    expect(host.notes.outcomes).toEqual([opened])
+    expect(await world.status(STREAM, '01.00')).toBe('init')
+    expect([world.count('read'), world.count('change')]).toEqual([0, 1])
+    world.wait(INTERVAL)
+    await host.appointment()
+    await host.sweep()
+    expect([world.count('read'), world.count('change')]).toEqual([0, 1])
+  })
+
+  it('is inspected if a deadline of the stream has expired too', async () => {
+    const { world, host } = await atItsTime()
+    expect(await host.appointment()).toMatchObject({ documents: 1 })
+    expect(await world.status(STREAM, '01.00')).toBe('init')
+  })
+
+  it('is inspected and opened after a write that failed', async () => {
+    const { world, host } = await atItsTime({ timeout: '' })
+    world.fault = call => (call === 'change' ? new StoreFull('full') : undefined)
+    expect(await host.appointment()).toMatchObject({ documents: 0, outcomes: { failed: 1 } })
+    world.fault = () => undefined
+    world.wait(INTERVAL)
+    expect(await host.appointment()).toMatchObject({ documents: 1, outcomes: { settled: 1 } })
+    expect(await openings(world)).toEqual([world.nowMs])
+  })
+
+  it('stays closed if the stream was suspended since', async () => {
+    const { world, host } = await atItsTime({ timeout: '' })
+    await world.change(STREAM, { op: 'suspend' })
+    const before = await world.text(STREAM)
+    await host.appointment()
+    expect(host.notes.outcomes).toEqual(['reminders/1 settle already'])
+    expect(await world.text(STREAM)).toBe(before)
+    await host.sweep()
+    world.calls.length = 0
+    for (let sweeps = 0; sweeps < 5; sweeps++) {
+      world.wait(INTERVAL)
+      await host.sweep()
+      await host.appointment()
+    }
+    expect([world.count('read'), world.count('change')]).toEqual([0, 0])
   })
 })
 

@@ -1,5 +1,5 @@
 // The steps of a delivery in their order: what does each, what undoes it, and the service that both ask.
-export const STEPS = [
+exports.STEPS = [
   { name: 'CheckAccount', undo: 'ReleaseAccount', service: 'account', refusal: 'the account is frozen' },
   { name: 'CreatePackage', undo: 'RemovePackage', service: 'package', refusal: 'the package is too heavy' },
   { name: 'CheckCarrier', undo: 'ReleaseCarrier', service: 'carrier', refusal: 'no carrier goes there' },
