@@ -14,9 +14,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ops: ['util', 'stream', 'store'],
   process: ['util'],
   formats: ['util', 'stream', 'store', 'ops'],
+  inbox: ['util', 'stream', 'store', 'ops', 'process'],
   subscriptions: ['util', 'stream', 'store', 'ops', 'process'],
   worker: ['util', 'stream', 'store', 'ops', 'process'],
-  library: ['util', 'stream', 'store', 'ops', 'worker', 'subscriptions'],
+  library: ['util', 'stream', 'store', 'ops', 'worker', 'subscriptions', 'inbox'],
   watchdog: ['util', 'stream', 'store', 'ops', 'process', 'subscriptions'],
   tui: ['util', 'stream', 'store', 'ops', 'formats'],
   lab: ['util', 'stream', 'store', 'ops', 'formats', 'worker', 'process'],
@@ -30,6 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'formats',
     'worker',
     'subscriptions',
+    'inbox',
     'watchdog',
     'tui',
     'lab',
@@ -37,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'process',
     'cli',
   ],
-  'index.ts': ['util', 'stream', 'store', 'ops', 'worker', 'library', 'subscriptions'],
+  'index.ts': ['util', 'stream', 'store', 'ops', 'worker', 'library', 'subscriptions', 'inbox'],
 }
 
 const PROCESS_FILES = ['cli/runtime.ts', 'cli/process-runtime.ts', 'commands/main.ts']

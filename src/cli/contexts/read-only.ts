@@ -1,3 +1,4 @@
+import type { BlockLog } from '../../store/block-log.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { LeasectlError } from '../../stream/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
@@ -26,8 +27,10 @@ export function refuseReadOnly(where: Where): void {
   if (where.isReadOnly) throw new ReadOnlyContext(where)
 }
 
+type Effects<Type> = { readonly [Member in keyof Required<Type>]: 'reads' | 'writes' }
+
 /** What each method of a store does to it. */
-const EFFECTS: { readonly [Method in keyof Required<StreamStore>]: 'reads' | 'writes' } = {
+const EFFECTS: Effects<Omit<StreamStore, 'log'>> = {
   address: 'reads',
   nowMs: 'reads',
   learnTime: 'reads',
@@ -47,15 +50,29 @@ const EFFECTS: { readonly [Method in keyof Required<StreamStore>]: 'reads' | 'wr
   createContainer: 'writes',
 }
 
+const LOG_EFFECTS: Effects<BlockLog> = {
+  read: 'reads',
+  extent: 'reads',
+  append: 'writes',
+  trim: 'writes',
+  remove: 'writes',
+}
+
 /** The store without its changes: each rejects with `ReadOnlyContext`, whatever command asks for it. */
 export function readOnlyStore(store: StreamStore, where: Where): StreamStore {
+  const log = (name: string) => readOnly(store.log(name), LOG_EFFECTS, where)
+  return readOnly(store, EFFECTS, where, { log })
+}
+
+/** @param own methods in place of those of the target */
+function readOnly<Type extends object>(target: Type, effects: object, where: Where, own: Partial<Type> = {}): Type {
   const refuse = () => Promise.reject(new ReadOnlyContext(where))
-  return new Proxy(store, {
-    get(target, key) {
-      const value: unknown = Reflect.get(target, key)
+  return new Proxy(target, {
+    get(_, key) {
+      const value: unknown = Reflect.get(Object.hasOwn(own, key) ? own : target, key)
       if (typeof value !== 'function') return value
-      const effect = Object.hasOwn(EFFECTS, key) ? EFFECTS[key as keyof typeof EFFECTS] : 'writes'
-      return effect === 'reads' ? value.bind(target) : refuse
+      const isRead = Object.hasOwn(own, key) || Reflect.get(effects, key) === 'reads'
+      return isRead ? value.bind(target) : refuse
     },
   })
 }
