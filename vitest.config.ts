@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Tests that wait for leases to expire or start processes: started first, so that short ones run beside them. */
 const LONG =
-  /test\/(contract\/azure|service-facts|faults|docs\/examples|e2e|security\/hostile|simulation\/watchdog|unit\/store\/azure\/change\/leased)/
+  /test\/(contract\/azure|service-facts|faults|docs\/(examples|drone)|e2e|security\/hostile|simulation\/watchdog|unit\/store\/azure\/(answers|change\/leased)|unit\/stream\/limits)/
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -33,7 +33,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     sequence: { sequencer: LongFirst },
     // Several files mostly wait, so more of them than cores can run at a time.
-    maxWorkers: 3,
+    maxWorkers: 4,
     coverage: { include: ['src/stream/**'], reporter: ['text'] },
   },
 })

@@ -77,14 +77,16 @@ function chunksOf({ output }) {
 
 /**
  * Each file costs a third of a millisecond to load, plus time per kilobyte, so the code of commands comes in few files,
- * grouped by frequency of use: code shared with the start, listing the embedded store, reading and changing streams, running
- * a program as a worker, and the rest. Code that imports a heavy package stays separate.
+ * grouped by frequency of use: code shared with the start, flags shared by the declarations of commands, listing the embedded
+ * store, running a program as a worker (with what every change needs), reading and changing streams, and the rest. Each declaration is a file of its own, as
+ * a start loads one of them. Code that imports a heavy package stays separate.
  */
 const TIERS = [
   {
     name: 'list',
     entries: ['commands/ls/run.ts', 'cli/store.ts', 'store/open.ts', 'store/sqlite/store.ts', 'cli/problem-text.ts'],
   },
+  { name: 'exec', entries: ['commands/exec/run.ts'] },
   {
     name: 'change',
     entries: [
@@ -95,29 +97,35 @@ const TIERS = [
       'commands/init/run.ts',
     ],
   },
-  { name: 'exec', entries: ['commands/exec/run.ts'] },
 ]
+
+const DECLARATION = /[\\/]src[\\/]commands[\\/][\w-]+\.ts$/
 
 function fewFiles(chunks) {
   const start = loadedWith(chunks, 'cli.js')
   const light = new Set(
     chunks.flatMap(chunk => (isLight(loadedWith(chunks, chunk.fileName), start) ? chunk.moduleIds : [])),
   )
-  const domain = /[\\/](src[\\/](util|stream|store|ops|formats)|node_modules[\\/](saxes|xmlchars))[\\/]/
+  const domain =
+    /[\\/](src[\\/](util|stream|store|ops|formats)|node_modules[\\/](saxes|xmlchars|string-width|strip-ansi|ansi-regex|get-east-asian-width))[\\/]/
   const commands = /[\\/]src[\\/](cli|commands)[\\/]/
   const parser = /[\\/]node_modules[\\/]commander[\\/]/
   // The library uses the domain too, so no file may mix it with the command line.
   const taken = new Set(start)
   const own = chunks.find(({ fileName }) => fileName === 'cli.js')?.facadeModuleId
   const groups = [
+    { name: 'node', test: id => id.startsWith('\0lazy:') || id === '\0process' },
     { name: 'base', test: id => start.has(id) && domain.test(id) },
     { name: 'start', test: id => start.has(id) && id !== own && (commands.test(id) || parser.test(id)) },
   ]
-  for (const { name, modules } of [...tiers(chunks), { name: 'more', modules: light }]) {
+  const declarations = chunks.filter(({ facadeModuleId }) => DECLARATION.test(facadeModuleId ?? ''))
+  for (const { facadeModuleId } of declarations) if (facadeModuleId !== own) taken.add(facadeModuleId)
+  const flags = { name: 'flags', modules: declarations.flatMap(({ fileName }) => [...loadedWith(chunks, fileName)]) }
+  for (const { name, modules } of [flags, ...tiers(chunks), { name: 'more', modules: light }]) {
     const members = new Set([...modules].filter(id => light.has(id) && !taken.has(id)))
     for (const id of members) taken.add(id)
     groups.push({ name, test: id => members.has(id) && domain.test(id) })
-    groups.push({ name: `${name}-commands`, test: id => members.has(id) && commands.test(id) })
+    groups.push({ name: `${name}-commands`, test: id => members.has(id) && (commands.test(id) || name === 'flags') })
   }
   return { includeDependenciesRecursively: false, groups }
 }

@@ -1,14 +1,23 @@
-// Writes docs/man/leasectl.1, the man page, from the commands as the program declares them.
+// Writes what is generated from the commands as the program declares them: docs/man/leasectl.1, the man page, and
+// src/commands/outlines.json, the list that --help prints without loading the declarations.
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { catalogueOf } from '../src/commands/help/catalogue.ts'
 import { programRuntime } from '../src/commands/main.ts'
-import { buildProgram } from '../src/commands/program.ts'
+import { declarations, outlinesOf, programOf } from '../src/commands/program.ts'
 import { renderMan } from './man/render.mjs'
 
-const FILE = fileURLToPath(new URL('../docs/man/leasectl.1', import.meta.url))
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
-const program = buildProgram(programRuntime(new AbortController().signal), () => {})
-const page = renderMan(catalogueOf(program))
-await writeFile(FILE, page)
-console.log(`docs/man/leasectl.1: ${page.split('\n').length} lines`)
+const program = programOf(await declarations(), programRuntime(new AbortController().signal), () => {})
+await write('docs/man/leasectl.1', renderMan(catalogueOf(program)))
+await write('src/commands/outlines.json', `${JSON.stringify(outlinesOf(program), null, 2)}\n`)
+
+/**
+ * @param {string} file
+ * @param {string} text
+ */
+async function write(file, text) {
+  await writeFile(`${ROOT}${file}`, text)
+  console.log(`${file}: ${text.split('\n').length} lines`)
+}

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { type FailureFormat, parsedWithContexts, type Run, reads } from '../cli/command.ts'
+import { parsedWithContexts, type Run, reads } from '../cli/command.ts'
 import { severalContexts } from '../cli/options.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { count, duration, pattern } from '../cli/values.ts'
@@ -95,18 +95,6 @@ function watchdogFlags(): Option[] {
     ).argParser(duration('--crit-lag')),
     new Option('--require-watchdog', 'critical if there is no watchdog'),
   ]
-}
-
-/**
- * Monitoring reads the exit code: 1 is a warning, 2 is critical. A failure of `check` itself, bad usage included, must
- * not exit with either; 3 means unknown.
- */
-export const failure: FailureFormat = {
-  exit: 3,
-  async print(what, runtime) {
-    const { printUnknown } = await import('./check/unknown.ts')
-    await printUnknown(what, runtime)
-  },
 }
 
 const run: Run<CheckOptions> = async (...given) => (await import('./check/run.ts')).checkStore(...given)

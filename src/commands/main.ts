@@ -42,7 +42,7 @@ export async function runCommandLine(runtime: ProgramRuntime): Promise<number> {
 
 async function parse(runtime: ProgramRuntime): Promise<void> {
   const written: string[] = []
-  const program = buildProgram(runtime, text => written.push(text))
+  const program = await buildProgram(runtime, text => written.push(text))
   try {
     await program.parseAsync([...runtime.argv], { from: 'user' })
   } catch (error) {

@@ -1,112 +1,154 @@
-import { Command, Help } from 'commander'
+import { Command, Help, Option } from 'commander'
 import { commandIn } from '../cli/argv.ts'
 import { describeGroup, type FailureFormat } from '../cli/command.ts'
 import { EVERYWHERE } from '../cli/options.ts'
-import * as abort from './abort.ts'
-import * as ack from './ack.ts'
-import * as cancel from './cancel.ts'
-import * as check from './check.ts'
-import * as completion from './completion.ts'
-import * as context from './context.ts'
-import * as demo from './demo.ts'
-import * as doctor from './doctor.ts'
-import * as event from './event.ts'
-import * as events from './events.ts'
-import * as exec from './exec.ts'
-import * as exportStreams from './export.ts'
-import * as help from './help.ts'
-import * as importStreams from './import.ts'
-import * as init from './init.ts'
-import * as lab from './lab.ts'
-import * as lease from './lease.ts'
-import * as log from './log.ts'
-import * as ls from './ls.ts'
-import * as resume from './resume.ts'
-import * as retry from './retry.ts'
-import * as rm from './rm.ts'
-import * as runs from './runs.ts'
-import * as show from './show.ts'
-import * as signal from './signal.ts'
-import * as stats from './stats.ts'
-import * as suspend from './suspend.ts'
-import * as tail from './tail.ts'
+import { CHECK_FAILURE } from './check/failure.ts'
+import OUTLINES from './outlines.json' with { type: 'json' }
 import type { ProgramRuntime } from './top/dashboard.ts'
-import * as top from './top.ts'
-import * as wait from './wait.ts'
-import * as watchdog from './watchdog.ts'
-import * as work from './work.ts'
-import * as workers from './workers.ts'
 
-interface Registered {
+/** A command, as `commands/NAME.ts` declares it. */
+interface Declaration {
   readonly register: (parent: Command, runtime: ProgramRuntime) => void
-  readonly failure?: FailureFormat
 }
 
 interface Group {
   readonly title: string
-  readonly names: readonly string[]
-  /** In the order of `names`. */
-  readonly commands: readonly Registered[]
+  readonly commands: Readonly<Record<string, () => Promise<Declaration>>>
 }
 
 const GROUPS: readonly Group[] = [
   {
     title: 'Inspect:',
-    names: ['ls', 'show', 'events', 'workers', 'tail', 'log', 'stats', 'wait', 'check', 'doctor', 'export'],
-    commands: [ls, show, events, workers, tail, log, stats, wait, check, doctor, exportStreams],
+    commands: {
+      ls: () => import('./ls.ts'),
+      show: () => import('./show.ts'),
+      events: () => import('./events.ts'),
+      workers: () => import('./workers.ts'),
+      tail: () => import('./tail.ts'),
+      log: () => import('./log.ts'),
+      stats: () => import('./stats.ts'),
+      wait: () => import('./wait.ts'),
+      check: () => import('./check.ts'),
+      doctor: () => import('./doctor.ts'),
+      export: () => import('./export.ts'),
+    },
   },
   {
     title: 'Modify:',
-    names: ['init', 'cancel', 'abort', 'retry', 'suspend', 'resume', 'signal', 'ack', 'rm', 'import'],
-    commands: [init, cancel, abort, retry, suspend, resume, signal, ack, rm, importStreams],
+    commands: {
+      init: () => import('./init.ts'),
+      cancel: () => import('./cancel.ts'),
+      abort: () => import('./abort.ts'),
+      retry: () => import('./retry.ts'),
+      suspend: () => import('./suspend.ts'),
+      resume: () => import('./resume.ts'),
+      signal: () => import('./signal.ts'),
+      ack: () => import('./ack.ts'),
+      rm: () => import('./rm.ts'),
+      import: () => import('./import.ts'),
+    },
   },
-  { title: 'Monitor:', names: ['top', 'watchdog'], commands: [top, watchdog] },
+  { title: 'Monitor:', commands: { top: () => import('./top.ts'), watchdog: () => import('./watchdog.ts') } },
   {
     title: 'Workers and leases:',
-    names: ['exec', 'work', 'event', 'lease', 'lab'],
-    commands: [exec, work, event, lease, lab],
+    commands: {
+      exec: () => import('./exec.ts'),
+      work: () => import('./work.ts'),
+      event: () => import('./event.ts'),
+      lease: () => import('./lease.ts'),
+      lab: () => import('./lab.ts'),
+    },
   },
   {
     title: 'Settings and help:',
-    names: ['context', 'runs', 'completion', '__complete', '__quick-check', 'demo', 'help'],
-    commands: [
-      context,
-      runs,
-      completion,
-      { register: completion.registerComplete },
-      { register: doctor.registerQuickCheck },
-      demo,
-      help,
-    ],
+    commands: {
+      context: () => import('./context.ts'),
+      runs: () => import('./runs.ts'),
+      completion: () => import('./completion.ts'),
+      __complete: async () => ({ register: (await import('./completion.ts')).registerComplete }),
+      '__quick-check': async () => ({ register: (await import('./doctor.ts')).registerQuickCheck }),
+      demo: () => import('./demo.ts'),
+      help: () => import('./help.ts'),
+    },
   },
 ]
 
-const COMMANDS: ReadonlyMap<string, Registered | undefined> = new Map(
-  GROUPS.flatMap(({ names, commands }) => names.map((name, at) => [name, commands[at]])),
-)
+const NAMES: readonly string[] = GROUPS.flatMap(({ commands }) => Object.keys(commands))
 
 const ALIASES: Readonly<Record<string, string>> = { list: 'ls', delete: 'rm' }
 
 /** Commands that list the other commands. */
 const NEED_ALL: readonly string[] = ['help', '__complete']
 
+const FAILURES: Readonly<Record<string, FailureFormat>> = { check: CHECK_FAILURE }
+
 /** The failure format of the command, if it has its own. The arguments may be invalid. */
 export function failureFormat(argv: readonly string[]): FailureFormat | undefined {
-  return COMMANDS.get(commandIn(argv) ?? '')?.failure
+  const name = commandIn(argv)
+  return name !== undefined && Object.hasOwn(FAILURES, name) ? FAILURES[name] : undefined
 }
+
+/** Declarations by name, in groups. */
+export type Declarations = ReadonlyMap<string, Declaration>
 
 /**
- * The command that the line begins with. Only its flags are created then: creating those of all thirty commands takes half
- * as long as Node's own start. `undefined` if the line begins otherwise.
+ * The commands that the line needs. Loading all thirty and creating their flags takes longer than Node's own start, so
+ * there is only the command that the line begins with; and where no word names a command, as in `--help`, there are
+ * outlines: what the list of commands prints.
  */
-function onlyCommand([first = '']: readonly string[]): string | undefined {
-  const name = Object.hasOwn(ALIASES, first) ? ALIASES[first] : first
-  if (name === undefined || NEED_ALL.includes(name)) return undefined
-  return COMMANDS.has(name) ? name : undefined
+async function declarationsFor(argv: readonly string[]): Promise<Declarations> {
+  const [first = ''] = argv
+  const only = Object.hasOwn(ALIASES, first) ? ALIASES[first] : first
+  if (only !== undefined && NAMES.includes(only) && !NEED_ALL.includes(only)) return declarations([only])
+  const canRun = argv.some(word => NAMES.includes(word) || Object.hasOwn(ALIASES, word))
+  return canRun ? declarations() : new Map(Object.entries(OUTLINES).map(([name, outline]) => [name, outlined(outline)]))
 }
 
-/** The command tree. Nothing heavy is loaded before a command runs. `write` receives the texts of --help and --version. */
-export function buildProgram(runtime: ProgramRuntime, write: (text: string) => void): Command {
+/** The declarations of these commands. */
+export async function declarations(names: readonly string[] = NAMES): Promise<Declarations> {
+  const loads = GROUPS.flatMap(({ commands }) => Object.entries(commands)).filter(([name]) => names.includes(name))
+  return new Map(await Promise.all(loads.map(async ([name, load]) => [name, await load()] as const)))
+}
+
+/** What the list of commands prints of a command. `npm run man` generates all of them from the declarations. */
+interface Outline {
+  /** Name and arguments. */
+  readonly usage: string
+  readonly alias?: string
+  readonly summary: string
+}
+
+/** A command that can be listed, but not run. */
+function outlined({ usage, alias, summary }: Outline): Declaration {
+  return {
+    register: parent => {
+      const command = parent.command(usage).summary(summary).addOption(SOME_FLAG)
+      if (alias !== undefined) command.alias(alias)
+    },
+  }
+}
+
+/** Stands for the flags of a command: the list says only that it has some. */
+const SOME_FLAG = new Option('--flag')
+
+/** The outlines of the commands that are listed. */
+export function outlinesOf(program: Command): Readonly<Record<string, Outline>> {
+  const help = program.createHelp()
+  const entries = help.visibleCommands(program).map(command => {
+    const usage = help.subcommandTerm(command).replace(/^([^ |]+)\S* \[options\]/, '$1')
+    const [alias] = command.aliases()
+    return [command.name(), { usage, ...(alias === undefined ? {} : { alias }), summary: command.summary() }] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+/** The command tree of a line. `write` receives the texts of --help and --version. */
+export async function buildProgram(runtime: ProgramRuntime, write: (text: string) => void): Promise<Command> {
+  return programOf(await declarationsFor(runtime.argv), runtime, write)
+}
+
+/** The command tree. Nothing heavy is loaded before a command runs. */
+export function programOf(declared: Declarations, runtime: ProgramRuntime, write: (text: string) => void): Command {
   const program = new Command('leasectl')
     .usage('COMMAND …')
     .configureOutput({ writeOut: write, writeErr: () => {}, outputError: () => {} })
@@ -126,12 +168,9 @@ export function buildProgram(runtime: ProgramRuntime, write: (text: string) => v
       ['tail -f orders/4711', 'follow a stream'],
     ],
   })
-  const only = onlyCommand(runtime.argv)
-  for (const { title, names, commands } of GROUPS) {
+  for (const { title, commands } of GROUPS) {
     program.commandsGroup(title)
-    for (const [at, command] of commands.entries()) {
-      if (only === undefined || only === names[at]) command.register(program, runtime)
-    }
+    for (const name of Object.keys(commands)) declared.get(name)?.register(program, runtime)
   }
   return program
 }

@@ -4,7 +4,8 @@ import { readAhead } from '../util/concurrency.ts'
 import { defined } from '../util/defined.ts'
 import { mayPass, type StreamFilter, verdictOf } from './filter.ts'
 import { type StreamView, viewOf } from './read-stream.ts'
-import { type SummarizedStream, summaries, summarizeStored, summaryOf } from './summaries.ts'
+import { summarizeStored, summaryOf } from './read-summary.ts'
+import { type SummarizedStream, summaries } from './summaries.ts'
 
 /** The streams of a command: given by name, or all that pass a filter. */
 export type Selection =

@@ -8,8 +8,8 @@ import type { Summary } from '../stream/summary.ts'
 import { readAhead } from '../util/concurrency.ts'
 import { ownText } from '../util/strings.ts'
 import { readStream, type StreamView } from './read-stream.ts'
+import { type Unreadable, unreadableOf } from './read-summary.ts'
 import type { Selection } from './selection.ts'
-import { type Unreadable, unreadableOf } from './summaries.ts'
 import { type WatchedStream, watch } from './watch/watch.ts'
 
 /**

@@ -85,3 +85,11 @@ export class UnreadableBlob extends StreamFault {
 export class BadAddress extends LeasectlError {
   readonly code = 'bad-address'
 }
+
+/**
+ * The stream was removed during a change of it, and another one has its name. Only the lost journal could show whether
+ * the change was made. It is not made in the new stream.
+ */
+export class StreamReplaced extends LeasectlError {
+  readonly code = 'unknown'
+}

@@ -96,3 +96,9 @@ export function endOfPrefix(prefix: string): string | undefined {
   }
   return undefined
 }
+
+/** The message for a claim whose stream is `missing`. */
+export function missingStreamText(stream: string, isReplaced: boolean | undefined): string {
+  if (isReplaced) return `the stream ${stream} of this claim was removed, and another has its name now`
+  return `the stream ${stream} is gone`
+}

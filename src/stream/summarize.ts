@@ -86,7 +86,7 @@ function suspensionIn(
   stream: EventStream,
   read: TimeReader,
 ): Pick<Summary, 'suspendedMs' | 'suspendedBy' | 'suspendedWhy'> {
-  const suspension = suspensionOf(stream)
+  const suspension = stream.suspended ? suspensionOf(stream) : undefined
   if (suspension === undefined) return { suspendedMs: undefined, suspendedBy: '', suspendedWhy: '' }
   // Without a readable time it is suspended all the same.
   const suspendedMs = suspendedSinceMs(stream, read) ?? 0
@@ -127,7 +127,10 @@ function firstFailure(failed: readonly StreamEvent[], read: TimeReader): StreamE
 /** Nothing above it has failed, and nothing that its gate names: it was canceled for itself. */
 function isRequested(stream: EventStream, event: StreamEvent): boolean {
   const above = stream.predecessorPositions(stream.positionOf(event.id))
-  return !above.some(at => isFailed(stream.at(at) ?? { status: '' })) && !isCanceledByGate(stream, event)
+  return (
+    !above.some(at => isFailed(stream.at(at) ?? { status: '' })) &&
+    (event.lc.after === undefined || !isCanceledByGate(stream, event))
+  )
 }
 
 function isAbove(rank: readonly number[], other: readonly number[]): boolean {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { missingStreamText } from '../ops/transact/transact.ts'
 import { unansweredDelay } from '../store/backoff.ts'
+import { missingStreamText } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { StreamEvent } from '../stream/event.ts'
 import type { Operation, Refusal } from '../stream/operations/operation.ts'

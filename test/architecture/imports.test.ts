@@ -1,14 +1,14 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { shareOfParts, violations } from './rules.ts'
+import { linesLoaded, shareOfParts, violations } from './rules.ts'
 
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url))
 
-describe('the sources', () => {
-  const paths = globSync('**/*.{ts,tsx}', { cwd: SRC })
-  const sources = new Map(paths.map(path => [path, readFileSync(`${SRC}${path}`, 'utf8')]))
+const paths = globSync('**/*.{ts,tsx}', { cwd: SRC })
+const sources = new Map(paths.map(path => [path, readFileSync(`${SRC}${path}`, 'utf8')]))
 
+describe('the sources', () => {
   test('are found', () => {
     expect(paths).toContain('stream/event.ts')
   })
@@ -19,6 +19,32 @@ describe('the sources', () => {
 
   test('are concepts: at most a quarter have a single importer', () => {
     expect(shareOfParts(sources)).toBeLessThanOrEqual(0.25)
+  })
+})
+
+describe('a start loads few lines', () => {
+  const STORE = ['store/open.ts', 'store/sqlite/store.ts', 'cli/store.ts']
+
+  // What a start loads is most of its time: `npm run bench -- startup`. A new command or flag costs no other command.
+  test.each([
+    ['--help', 3_400, []],
+    ['ls, embedded store', 12_400, ['commands/ls.ts', 'commands/ls/run.ts', ...STORE]],
+    ['exec, embedded store', 21_500, ['commands/exec.ts', 'commands/exec/run.ts', ...STORE]],
+  ])('%s: at most %i', (_, most, entries) => {
+    const missing = entries.filter(entry => !sources.has(entry))
+    expect(missing).toEqual([])
+    expect(linesLoaded(sources, ['commands/main.ts', ...entries])).toBeLessThanOrEqual(most)
+  })
+
+  test('types and what is imported on use do not count', () => {
+    const files = {
+      'commands/main.ts': `import type { A } from './a.ts'; import { b } from './b.ts'; const c = () => import('./c.ts')`,
+      'commands/a.ts': 'export type A = 1',
+      'commands/b.ts': `export { d } from './d.ts'\nexport const b = 1`,
+      'commands/c.ts': 'export const c = 1',
+      'commands/d.ts': 'export const d = 1',
+    }
+    expect(linesLoaded(new Map(Object.entries(files)), ['commands/main.ts'])).toBe(4)
   })
 })
 

@@ -7,6 +7,8 @@ export interface ModuleFacts {
   readonly path: string
   /** Imported files below `src/`, types included. */
   readonly files: readonly string[]
+  /** Files below `src/` that are loaded with this one: imported neither as types nor by `import()`. */
+  readonly loads: readonly string[]
   /** Imported packages and `node:` modules, as written. */
   readonly packages: readonly string[]
   /** `process.env`, `Date.now`, …; `new Date` means one without arguments; a bare global has no dot. */
@@ -26,6 +28,9 @@ export function moduleFacts(path: string, source: string): ModuleFacts {
   return {
     path,
     files: relative.map(specifier => join(dirname(path), specifier)),
+    loads: [...new Set(nodes.filter(isLoading).flatMap(importedFrom))]
+      .filter(specifier => specifier.startsWith('.'))
+      .map(specifier => join(dirname(path), specifier)),
     packages: specifiers.filter(specifier => !specifier.startsWith('.')),
     uses: [...new Set(nodes.flatMap(used))],
     types: [...new Set(nodes.flatMap(exportedType))],
@@ -51,6 +56,11 @@ const IMPORTING = [
   'ImportExpression',
   'TSImportType',
 ]
+
+function isLoading({ type, importKind, exportKind }: Node): boolean {
+  if (type === 'ImportDeclaration') return importKind !== 'type'
+  return (type === 'ExportNamedDeclaration' && exportKind !== 'type') || type === 'ExportAllDeclaration'
+}
 
 function importedFrom(node: Node): string[] {
   if (!IMPORTING.includes(node.type)) return []

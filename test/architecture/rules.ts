@@ -83,6 +83,20 @@ export function shareOfParts(sources: ReadonlyMap<string, string>): number {
   return modules.filter(isPart).length / modules.length
 }
 
+/** Lines of the files that are loaded with any of these, themselves included. */
+export function linesLoaded(sources: ReadonlyMap<string, string>, entries: readonly string[]): number {
+  const loaded = new Set(entries)
+  let lines = 0
+  for (const path of loaded) {
+    const source = sources.get(path)
+    if (source === undefined) continue
+    const module = moduleFacts(path, source)
+    for (const file of module.loads) loaded.add(file)
+    lines += module.lines
+  }
+  return lines
+}
+
 /** Folders with too many entries to find one. */
 function crowded(modules: readonly ModuleFacts[]): string[] {
   const folders = Map.groupBy(modules, ({ path }) => dirname(path))

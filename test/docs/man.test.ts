@@ -4,16 +4,22 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { renderMan } from '../../build/man/render.mjs'
 import { catalogueOf } from '../../src/commands/help/catalogue.ts'
-import { buildProgram } from '../../src/commands/program.ts'
+import { declarations, outlinesOf, programOf } from '../../src/commands/program.ts'
 import { fakeRuntime, newWorld } from '../unit/commands/support.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PAGE = `${ROOT}docs/man/leasectl.1`
 
-const catalogue = catalogueOf(buildProgram(fakeRuntime(newWorld(), []).runtime, () => {}))
+const program = programOf(await declarations(), fakeRuntime(newWorld(), []).runtime, () => {})
+const catalogue = catalogueOf(program)
 
 test('docs/man/leasectl.1 is what `npm run man` makes of the commands', () => {
   expect(readFileSync(PAGE, 'utf8'), 'npm run man').toBe(renderMan(catalogue))
+})
+
+test('src/commands/outlines.json is what `npm run man` makes of the commands', () => {
+  const file = readFileSync(`${ROOT}src/commands/outlines.json`, 'utf8')
+  expect(file, 'npm run man').toBe(`${JSON.stringify(outlinesOf(program), null, 2)}\n`)
 })
 
 test('package.json installs the man page', () => {

@@ -12,7 +12,7 @@ import type { Brief, EventText } from './stream-builder.ts'
 export const RUNS = 4 * Math.ceil(Number(process.env.LEASECTL_RUNS ?? 120) / 4)
 
 /** The same for scripts that are played on the code and on its model. */
-export const MODEL_RUNS = Number(process.env.LEASECTL_RUNS ?? sized(20_000, 400_000))
+export const MODEL_RUNS = Number(process.env.LEASECTL_RUNS ?? sized(6_000, 400_000))
 
 /** The next step of a play. Numbers select from the current events, so that a script can be shrunk. */
 export type Step =

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { StreamReplaced } from '../../store/errors.ts'
 import { checkStreamName } from '../../store/names.ts'
 import type { LeaseAttempt, LeaseView, StreamStore, WriteMode } from '../../store/store.ts'
-import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
+import { InvalidValue } from '../../stream/errors.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
 import {
   type Authorship,
@@ -271,18 +272,4 @@ function transactOutcome(name: string, commandId: string, outcome: SubmitOutcome
     default:
       return outcome satisfies never
   }
-}
-
-/**
- * The stream was removed during a change of it, and another one has its name. Only the lost journal could show whether
- * the change was made. It is not made in the new stream.
- */
-export class StreamReplaced extends LeasectlError {
-  readonly code = 'unknown'
-}
-
-/** The message for a claim whose stream is `missing`. */
-export function missingStreamText(stream: string, isReplaced: boolean | undefined): string {
-  if (isReplaced) return `the stream ${stream} of this claim was removed, and another has its name now`
-  return `the stream ${stream} is gone`
 }

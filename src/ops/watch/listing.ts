@@ -2,8 +2,9 @@ import { compareNames } from '../../store/names.ts'
 import type { ListQuery, StreamRow, StreamStore } from '../../store/store.ts'
 import { type StreamFilter, verdictOf } from '../filter.ts'
 import type { Glob } from '../glob.ts'
+import { rowOf, summaryOf } from '../read-summary.ts'
 import type { Selection } from '../selection.ts'
-import { fromListing, rowOf, type SummarizedStream, summaryOf } from '../summaries.ts'
+import { fromListing, type SummarizedStream } from '../summaries.ts'
 
 /** Maximum number of names to list one by one; above it one listing over all of them is cheaper. */
 const NAMES_ONE_BY_ONE = 8

@@ -19,7 +19,7 @@ export function settle(draft: Draft): void {
   if (draft.isSettled) return
   const { steps } = draft
   applyPolicy(draft)
-  giveKeptSignals(draft)
+  if (draft.signals.length > 0) giveKeptSignals(draft)
   settleAll(draft)
   // After a pass without changes the next pass finds nothing either, unless a time has to come first.
   if (draft.steps === steps && !waitsForTime(draft)) draft.markSettled()

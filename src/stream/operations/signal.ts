@@ -44,7 +44,6 @@ function waitingFor({ stream }: Draft, name?: string): number[] {
 
 /** Gives kept signals to the events that wait for them by now: the oldest of a name to the lowest id. */
 export function giveKeptSignals(draft: Draft): void {
-  if (draft.signals.length === 0) return
   for (const at of waitingFor(draft)) {
     const { signal: name } = draft.at(at).lc
     const kept = draft.signals.find(candidate => candidate.name === name)

@@ -4,9 +4,8 @@ import type { KeptSignal } from '../signal.ts'
 import { dataElements, dataKindOf, readData } from './data.ts'
 import { escapeAttribute } from './text.ts'
 
-/** The element `lc:signals`, oldest first, on one line; `''` without any. */
+/** The element `lc:signals` of kept signals, oldest first, on one line. */
 export function signalsElement(signals: readonly KeptSignal[], prefix: string): string {
-  if (signals.length === 0) return ''
   const elements = signals.map(({ name, at, by, commandId, data }) => {
     const tag = `<${prefix}:signal${attributes({ name, at, by, cmd: commandId })}`
     return data === undefined ? `${tag}/>` : `${tag}>${dataElements({ input: data }, prefix)}</${prefix}:signal>`

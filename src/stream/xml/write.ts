@@ -35,7 +35,7 @@ const NO_SUM = sumOf([])
 /** The parts of the text; `areClean`: all events are free of characters that XML cannot hold. */
 function partsOf(document: StreamDocument, sum: string) {
   const { element, prolog, epilog, tail, journal, prefix } = document
-  const signals = signalsElement(document.signals, prefix)
+  const signals = document.signals.length === 0 ? '' : signalsElement(document.signals, prefix)
   const { texts, areClean } = writeEvents(document)
   const isEmpty = texts.length === 0 && tail === '' && journal === '' && signals === ''
   const start = `<${element}${rootAttributes(document, sum)}${isEmpty ? '/>' : '>'}`

@@ -1,4 +1,4 @@
-import { summarizeStored } from '../../ops/summaries.ts'
+import { summarizeStored } from '../../ops/read-summary.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'

@@ -9,7 +9,7 @@ import { caching, hasty, unconditional } from './unprotected.ts'
 const { figure, control, injected } = trustRow('changes')
 const SEED = trustSeed(1)
 const REPEAT = repeatWith('test/faults/load/changes.test.ts', SEED)
-const CREW: Size = { processes: 4, workersEach: 5, everyMs: 1_000, everyChanges: sized(150, 10) }
+const CREW: Size = { processes: 4, workersEach: 5, everyMs: 1_000, everyChanges: sized(50, 10) }
 const SMALL_CREW: Size = { processes: 2, workersEach: 3, everyMs: 1_000, everyChanges: 60 }
 /** The number of changes, and the rate of disturbances. */
 type Size = Omit<Crew, 'program'>
@@ -40,12 +40,12 @@ sized(describe.concurrent, describe)('over a bad network, with workers that are 
     'no change is lost, duplicated or reordered, and the outcome of each is known: 5 % of faults',
     TIMEOUT,
     async () => {
-      figure('updates at 5 %', await changesAt(5, sized(5_000, 100_000), CREW))
+      figure('updates at 5 %', await changesAt(5, sized(1_500, 100_000), CREW))
     },
   )
 
   test('the same holds with 20 % of faults', TIMEOUT, async () => {
-    figure('updates at 20 %', await changesAt(20, sized(600, 20_000), sized(SMALL_CREW, CREW)))
+    figure('updates at 20 %', await changesAt(20, sized(400, 20_000), sized(SMALL_CREW, CREW)))
   })
 
   test.each<[string, Without]>([

@@ -6,7 +6,7 @@ import { afterAll } from 'vitest'
 import type { Run } from '../../../src/cli/command.ts'
 import type { Kind, LiveView, RuntimeStore, StoreSource, Terminal } from '../../../src/cli/runtime.ts'
 import { runCommandLine } from '../../../src/commands/main.ts'
-import { buildProgram } from '../../../src/commands/program.ts'
+import { declarations, programOf } from '../../../src/commands/program.ts'
 import type { ProgramRuntime } from '../../../src/commands/top/dashboard.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import type { LineChannel } from '../../../src/process/line-process.ts'
@@ -226,6 +226,8 @@ export async function statuses(world: World, name: string): Promise<Record<strin
   return Object.fromEntries((view?.stream.events ?? []).map(event => [event.id, event.status]))
 }
 
+const DECLARATIONS = await declarations()
+
 /** Every command path, without aliases and hidden commands. */
 export function allCommands(): Command[] {
   const { runtime } = fakeRuntime(newWorld(), [])
@@ -233,7 +235,7 @@ export function allCommands(): Command[] {
     const visible = command.createHelp().visibleCommands(command)
     return [command, ...command.commands.filter(sub => visible.includes(sub)).flatMap(walk)]
   }
-  return walk(buildProgram(runtime, () => {}))
+  return walk(programOf(DECLARATIONS, runtime, () => {}))
 }
 
 /** The one JSON document of an output. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import { edit } from '../../../src/ops/transact/edit.ts'
-import { StreamReplaced } from '../../../src/ops/transact/transact.ts'
+import { StreamReplaced } from '../../../src/store/errors.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { init, intercept, memoryStore, resultOf, run } from './support.ts'
 

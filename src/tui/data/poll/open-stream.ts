@@ -1,5 +1,5 @@
 import { viewOf } from '../../../ops/read-stream.ts'
-import { rowOf, unreadableOf } from '../../../ops/summaries.ts'
+import { rowOf, unreadableOf } from '../../../ops/read-summary.ts'
 import type { StreamSnapshot, StreamStore } from '../../../store/store.ts'
 import { StreamFault } from '../../../stream/errors.ts'
 import type { OpenStreamUpdate } from '../open-stream.ts'

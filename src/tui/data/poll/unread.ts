@@ -1,4 +1,4 @@
-import { summaryOf } from '../../../ops/summaries.ts'
+import { summaryOf } from '../../../ops/read-summary.ts'
 import type { StreamStore } from '../../../store/store.ts'
 import type { DataStore } from '../store.ts'
 import type { StoreErrors } from '../store-errors.ts'

@@ -16,9 +16,9 @@ const append = (id: string) => (current: { readonly body: Uint8Array }) => {
   return { kind: 'put' as const, body: bytes(`${body}${id};`), summary: summary() }
 }
 
-async function scene() {
+async function scene(atEnd = onTestFinished) {
   const found = await behindProxy({ random: () => 0 })
-  onTestFinished(found.end)
+  atEnd(found.end)
   return found
 }
 
@@ -64,10 +64,11 @@ describe('an answer of an intermediary', () => {
     expect(text((await stored(direct, 's')).body)).toBe('lease;optimistic;')
   })
 
-  test.each(STATUSES)(
+  // It waits for all retries.
+  test.concurrent.for(STATUSES)(
     'with HTTP %d and no other answer makes the service unreachable, and the error quotes it',
-    async status => {
-      const { proxy, store } = await scene()
+    async (status, { expect, onTestFinished }) => {
+      const { proxy, store } = await scene(onTestFinished)
       proxy.add({ kind: 'forged-before', status })
       const why = new RegExp(`^127\\.0\\.0\\.1:\\d+ does not answer: HTTP ${status} text/html without x-ms-request-id$`)
       for (const work of [() => store.read('s'), () => listed(store)]) {

@@ -102,7 +102,7 @@ it('every operation changes a stream like the model of the format', { timeout },
   expect(failed && `${errorInstance}\n${JSON.stringify(counterexample)}\n${repeatWith(FILE, seed)}`).toBe(false)
   for (const outcome of MODEL_RUNS < 2_000 ? [] : OUTCOMES.split(' '))
     expect(met.get(outcome), outcome).toBeGreaterThan(0)
-  row.figure('runs', numRuns, 'at least 20 000')
+  row.figure('runs', numRuns, sized('', 'at least 20 000'))
   for (const [outcome, count] of met) row.injected(outcome, count)
 })
 
