@@ -114,10 +114,22 @@ const CHANGE = [
   new Option('--if-version <n>', 'proceed only if the stream is at this version').argParser(count('--if-version', 0)),
 ].map(option => option.helpGroup(EVERY_CHANGE))
 
+/** Commands whose reason is the message of an event too, which may be longer: the journal keeps its beginning. */
+const WITH_MESSAGE: ReadonlySet<string> = new Set(['complete', 'fail', 'touch', 'skip', 'cancel', 'abort'])
+
 /** Adds the flags of every change. */
 export function everyChange(command: Command): Command {
-  for (const option of CHANGE) command.addOption(option)
+  for (const option of CHANGE) {
+    const isMessage = option.long === '--reason' && WITH_MESSAGE.has(command.name())
+    command.addOption(isMessage ? message() : option)
+  }
   return command
+}
+
+function message(): Option {
+  return new Option('-m, --reason <text>', 'why: kept in the journal')
+    .argParser(storedText('-m', 'msg'))
+    .helpGroup(EVERY_CHANGE)
 }
 
 /** Adds the flags of every change to a removal, except `--write`: it is always one request on the ETag. */

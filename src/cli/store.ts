@@ -5,6 +5,7 @@ import { formatAddress, parseAddress, type StoreAddress } from '../store/address
 import { NotPermitted } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { Authorship } from '../stream/operations/operation.ts'
+import { reasonOf } from '../stream/text.ts'
 import { defined } from '../util/defined.ts'
 import { visibleText } from '../util/visible-text.ts'
 import {
@@ -172,7 +173,7 @@ function authorship(flags: ChangeFlags, commandId: string, runtime: Runtime): Au
   return {
     commandId,
     by: flags.by ?? runtime.actor,
-    ...defined({ why: flags.reason }),
+    ...(flags.reason === undefined ? {} : { why: reasonOf(flags.reason) }),
   }
 }
 

@@ -3,7 +3,7 @@ import { globOf } from '../ops/glob.ts'
 import { checkStreamName, isReservedName, isStoredName, RESERVED_PREFIX } from '../store/names.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import { checkCommandId, checkText } from '../stream/text.ts'
-import { formatTimeSpan, parseDuration, parseTimeout, timeoutFromInput } from '../stream/time/durations.ts'
+import { formatTimeSpan, isIsoTime, parseDuration, timeoutFromInput } from '../stream/time/durations.ts'
 import { nearest } from '../util/strings.ts'
 import { UsageError } from './problem.ts'
 
@@ -206,8 +206,7 @@ export function storedDuration(flag: string): (text: string) => string {
 /** A point in time in its stored form. */
 export function storedTime(flag: string): (text: string) => string {
   return text => {
-    const wire = inFlag(flag, () => timeoutFromInput(text))
-    if (parseTimeout(wire).kind === 'at') return wire
+    if (isIsoTime(text.trim())) return inFlag(flag, () => timeoutFromInput(text))
     throw new UsageError(`${flag} ${text}: not a time`, {
       hint: `Write a date and time with its zone: ${flag} 2026-11-20T14:00:00Z`,
     })

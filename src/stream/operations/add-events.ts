@@ -2,7 +2,7 @@ import { type EventAttributes, isUndo, type LcAttributeName, type Status, type S
 import { isLinkable, laterStepId, nextForkIds, nextStepId, ROOT_ID } from '../event-id.ts'
 import { isCompensating } from '../outcome.ts'
 import { END_SIGNAL } from '../session.ts'
-import { checkClaim, checkNotEndedAbove, checkNotGated, refuse } from './checks.ts'
+import { checkClaim, checkNotEndedAbove, checkNotGated, refuse, withoutEvent } from './checks.ts'
 import type { Draft } from './draft.ts'
 import { checkGates, checkPlan, newGate } from './gates.ts'
 import type { EventSpec, Operation, Refusal, StepSpec } from './operation.ts'
@@ -25,8 +25,9 @@ export function init(draft: Draft, operation: Init): Refusal | undefined {
     },
     operation.root.data,
   )
-  if (!session) return addSuccessors(draft, 0, operation)
-  return addSuccessors(draft, 0, { ...operation, steps: [{ ...SESSION_END, thread: 0, needs: [] }] })
+  const steps = session ? [{ ...SESSION_END, thread: 0, needs: [] }] : operation.steps
+  const refusal = addSuccessors(draft, 0, { ...operation, ...(steps && { steps }) })
+  return refusal && withoutEvent(refusal)
 }
 
 /** The id of the event that ends a session. */

@@ -9,7 +9,7 @@ import { findCommand, type JournalChange, parseJournal, type Transaction } from 
 import { silenceLimitMs } from '../time/deadlines.ts'
 import { advance, init } from './add-events.ts'
 import { acknowledge, checkExpired } from './cancel-abort.ts'
-import { checkOpen, refuse } from './checks.ts'
+import { checkOpen, refuse, withoutEvent } from './checks.ts'
 import type { Draft } from './draft.ts'
 import { fail, noAttemptsText, skip } from './fail.ts'
 import type { Authorship, ChangeResult, Operation, Refusal } from './operation.ts'
@@ -148,7 +148,7 @@ function commit(draft: Draft, verdict: Accepted, command: Command): Applied {
   const isQuiet = op === 'touch' || (op === 'settle' && !hasWork(draft))
   const document = isQuiet ? draft.finish() : withEntry(draft.finish(), entryOf(draft, verdict.target, command))
   const full = checkSize(document, GROWING.has(op))
-  if (full !== undefined) return refused(full)
+  if (full !== undefined) return refused(op === 'init' ? withoutEvent(full) : full)
   const result = {
     outcome: 'done',
     version: document.version,

@@ -127,3 +127,8 @@ export function refuse(code: RefusalCode, event: StreamEvent, message: string): 
     ...(claim && until !== undefined ? { until } : {}),
   }
 }
+
+/** The refusal to make a stream: what is not made has no event with a status. */
+export function withoutEvent(refusal: Refusal): Refusal {
+  return { ...refusal, event: '', status: '' }
+}

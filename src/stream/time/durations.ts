@@ -193,7 +193,7 @@ function fromSpan(span: Span): Timeout {
   return span.asDays ? { kind: 'after', ms: span.ms, asDays: true } : { kind: 'after', ms: span.ms }
 }
 
-/** Old culture dates do not count: no program ever wrote a timeout in that form. */
-function isIsoTime(text: string): boolean {
+/** Whether the text is meant as a time. Old culture dates do not count: no program ever wrote a timeout in that form. */
+export function isIsoTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\d[T ]\d/i.test(text)
 }

@@ -120,3 +120,73 @@ describe('a line of --streams with an impossible name', () => {
     expect((await cancelListed(['good', 'bad/'])).stderr).not.toContain('--rerun')
   })
 })
+
+describe('a message is for people: at most 4096 bytes, of which the journal keeps the first 1024', () => {
+  test.each([
+    ['event', 'complete', 's/1', '01.00'],
+    ['event', 'fail', 's/1', '01.00'],
+    ['cancel', 's/1'],
+    ['abort', 's/1'],
+  ])('%s %s', async (...argv) => {
+    const words = argv.filter(word => word !== undefined)
+    const { exit, stderr } = await ran([...words, '-m', 'x'.repeat(4_097)])
+    expect([exit, stderr]).toEqual([2, expect.stringContaining('-m: longer than 4096 bytes')])
+    const world = newWorld()
+    await cli(world, ['init', 's/1', '--fork', 'A'])
+    expect((await cli(world, [...words, '-m', 'x'.repeat(4_096)])).exit).toBe(0)
+    const { events } = json((await cli(world, ['show', 's/1', '-o', 'json'])).stdout) as { events: { msg: string }[] }
+    expect(events.some(({ msg }) => msg === 'x'.repeat(4_096))).toBe(true)
+    const log = (await cli(world, ['log', 's/1', '-o', 'json'])).stdout
+    expect(log).toContain(`"${'x'.repeat(1_024)}"`)
+  })
+
+  test('a reason that is nothing else has at most 1024', async () => {
+    const { exit, stderr } = await ran(['event', 'set', 's/1', '01.00', '--tag', 't', '-m', 'x'.repeat(1_025)])
+    expect([exit, stderr]).toEqual([2, expect.stringContaining('-m: longer than 1024 bytes')])
+  })
+})
+
+describe('a stream that cannot be made', () => {
+  const plan = (steps: string) => `root: R\nsteps: ${steps}`
+
+  test.each<[string, string, RegExp]>([
+    [
+      'steps in a circle',
+      plan('[{ name: A, needs: B }, { name: B, needs: A }]'),
+      /new: A could never begin.*\[bad-gate\]/,
+    ],
+    [
+      'a time long past',
+      plan('[{ name: A, at: 1970-01-01T00:00:00Z }]'),
+      /new: A: the time 1970-.* long past.*\[bad-gate\]/,
+    ],
+    [
+      'a time too far ahead',
+      plan('[{ name: A, at: 9999-01-01T00:00:00Z }]'),
+      /more than 100 years ahead.*\[bad-gate\]/,
+    ],
+    [
+      'too many steps before one',
+      plan(`[{ parallel: [${Array.from({ length: 101 }, (_, at) => `{ name: S${at} }`).join()}] }, { name: L }]`),
+      /new: L could never begin: it needs 101 steps; at most 100 are possible.*\[bad-gate\]/,
+    ],
+    [
+      'too many steps',
+      plan(`[${Array.from({ length: 20_001 }, (_, at) => `{ name: S${at} }`).join()}]`),
+      /new: the stream would have 20002 events; at most 20000 are written.*\[stream-full\]/,
+    ],
+  ])('%s: has no event and no status in the error', async (_, template, error) => {
+    const world = newWorld()
+    const { exit, stderr } = await cli(world, ['init', 'new', '--from', 't'], { files: { t: template } })
+    expect(exit).toBe(5)
+    expect(stderr.replace(/\s+/g, ' ')).toMatch(error)
+    expect(stderr).not.toMatch(/status/)
+    expect(await world.store.read('new')).toBeUndefined()
+  })
+
+  test.each(['yesterday', '1h', '1970-01-01'])('--at %s is no time, and the hint shows one', async at => {
+    const { exit, stderr } = await ran(['init', 'new', '--fork', 'A', '--at', at])
+    expect([exit, stderr]).toEqual([2, expect.stringContaining(`--at ${at}: not a time`)])
+    expect(stderr).toContain('--at 2026-11-20T14:00:00Z')
+  })
+})

@@ -4,7 +4,7 @@ import { cli, newWorld } from './support.ts'
 
 const refused: readonly (readonly [says: string, args: readonly string[]])[] = [
   ['error: --root: character 1 is U+0007, which XML cannot hold', ['init', 'a', '--root', '\u0007']],
-  ['error: -m: longer than 1024 bytes', ['cancel', 'a', '-m', 'x'.repeat(1025)]],
+  ['error: -m: longer than 4096 bytes', ['cancel', 'a', '-m', 'x'.repeat(4097)]],
   ['error: -o does not take "yaml"', ['-o', 'yaml', 'tail', 'a']],
   ['error: -o does not take "yaml"', ['demo', '-o', 'yaml']],
   ['error: other processes cannot reach memory:', ['demo', '--store', 'memory:']],
