@@ -40,6 +40,7 @@ export const COLUMN_CHOICES = {
     { title: 'OWNER' },
     { title: 'AGE' },
     { title: 'DUE' },
+    { title: 'WAITS FOR' },
     { title: 'TRY', isMore: true },
     { title: 'FENCE', isMore: true },
     { title: 'TOPIC', isMore: true },

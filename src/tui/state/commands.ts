@@ -93,6 +93,8 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   'suspend-stream': changeCommand('suspend'),
   'resume-stream': changeCommand('resume'),
   break: changeCommand('break'),
+  signal: changeCommand('signal'),
+  skip: changeCommand('skip'),
   detail: (state, context) => only(toggleDetail(state, context)),
   'focus-detail': (state, context) => only(focusDetail(state, context)),
   read: listCommand(openRow),

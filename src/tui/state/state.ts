@@ -1,5 +1,5 @@
 import type { TimeStyle } from '../../formats/terminal/numbers.ts'
-import type { ChangeEnd, ChangeTarget, ChangeVerb, LineOutput, Outcome, Preview } from '../ports.ts'
+import type { ChangeEnd, ChangeTarget, ChangeVerb, LineOutput, Outcome, Preview, SignalText } from '../ports.ts'
 import type { DashboardSettings, SettingsChange } from '../settings.ts'
 import type { ReadableText, Reading } from './text/text.ts'
 
@@ -204,6 +204,9 @@ export interface OutputDialog {
   readonly isStopping?: true
 }
 
+/** A text field of the dialog. */
+export type ChangeField = 'signal' | 'data' | 'reason' | 'typed'
+
 /** Asks before a change; without `preview` it is still being made. Nothing happens unless `yes` is chosen. */
 export interface ChangeDialog {
   readonly kind: 'change'
@@ -215,7 +218,10 @@ export interface ChangeDialog {
   readonly fault: string | undefined
   readonly reason: TextField
   readonly typed: TextField
-  readonly focus: 'reason' | 'typed' | 'no' | 'yes'
+  /** The name of a signal, and its data. */
+  readonly signal: TextField
+  readonly data: TextField
+  readonly focus: ChangeField | 'no' | 'yes'
   /** First visible line of the list of targets. */
   readonly top: number
 }
@@ -281,7 +287,12 @@ export type Effect =
     }
   /** The dialog was closed before the preview arrived. */
   | { readonly kind: 'forget-preview' }
-  | { readonly kind: 'carry-out'; readonly preview: Preview; readonly reason: string }
+  | {
+      readonly kind: 'carry-out'
+      readonly preview: Preview
+      readonly reason: string
+      readonly given: SignalText | undefined
+    }
   | { readonly kind: 'stop-batch' }
   | { readonly kind: 'run-line'; readonly line: string; readonly mayWrite: boolean }
   | { readonly kind: 'stop-line' }
