@@ -1,4 +1,4 @@
-import { type ColumnChoice, orderedColumns, shownTitles } from '../state/columns.ts'
+import { type ColumnChoice, orderedColumns, shownTitles, sortOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
 import type { ColumnList, Sort, State } from '../state/state.ts'
 import type { FlexColumn } from './table.ts'
@@ -8,14 +8,14 @@ export function columnsOf<Item>(
   { state }: Scene,
   list: ColumnList,
   columns: Readonly<Record<string, Omit<FlexColumn<Item>, 'title'>>>,
-  sort: Sort | undefined,
 ): readonly FlexColumn<Item>[] {
   const choices = orderedColumns(state, list)
+  const sort = sortOf(state, list)
   return shownTitles(state, list).flatMap(title => {
     const column = columns[title]
     const choice = choices.find(one => one.title === title)
     if (column === undefined || choice === undefined) return []
-    const arrow = sort === undefined || choice.sort !== sort.by ? '' : ` ${arrowOf(choice, sort, state.time)}`
+    const arrow = choice.sort !== sort.by ? '' : ` ${arrowOf(choice, sort, state.time)}`
     return [{ ...column, title: `${title}${arrow}` }]
   })
 }

@@ -30,8 +30,7 @@ export const TEXT_KEYS: readonly Pick<KeyBinding, 'keys' | 'does'>[] = [
 
 const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity', 'workers']
 const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases', 'workers']
-const COLUMNS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity']
-const DETAILS: readonly Screen[] = [...COLUMNS, 'workers']
+const DETAILS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity', 'workers']
 
 const TABLE = [
   { command: 'down', keys: ['j', 'down'], does: 'down', hint: 'move', group: 'Move' },
@@ -180,14 +179,44 @@ const TABLE = [
     does: 'sort by the next column',
     hint: 'sort',
     group: 'Select',
-    screens: ['streams', 'leases', 'workers'],
+    screens: LISTS,
   },
   {
     command: 'reverse-sort',
     keys: ['S'],
     does: 'reverse the order',
     group: 'Select',
-    screens: ['streams', 'leases', 'workers'],
+    screens: LISTS,
+  },
+  { command: 'sort-age', keys: ['A'], does: 'sort by age or time; again: reversed', group: 'Select', screens: LISTS },
+  { command: 'sort-name', keys: ['I'], does: 'sort by name', group: 'Select', screens: LISTS },
+  {
+    command: 'sort-worst',
+    keys: ['W'],
+    does: 'sort by what is wrong: failures, abandoned claims, what will be done',
+    group: 'Select',
+    screens: ['streams', 'watchdog', 'workers'],
+  },
+  {
+    command: 'sort-end',
+    keys: ['E'],
+    does: 'sort by what ends next: due, claim',
+    group: 'Select',
+    screens: ['streams', 'watchdog', 'workers'],
+  },
+  {
+    command: 'sort-changed',
+    keys: ['M'],
+    does: 'sort by the last change or sign of life',
+    group: 'Select',
+    screens: ['streams', 'workers', 'activity'],
+  },
+  {
+    command: 'sort-who',
+    keys: ['V'],
+    does: 'sort by who: lease, holder, author, worker',
+    group: 'Select',
+    screens: ['streams', 'leases', 'activity', 'workers'],
   },
   {
     command: 'timeline',
@@ -236,7 +265,6 @@ const TABLE = [
     does: 'choose, order and sort by columns; kept for later runs',
     hint: 'columns',
     group: 'View',
-    screens: COLUMNS,
   },
   { command: 'wide', keys: ['w'], does: 'more columns, as many as there is room for', group: 'View' },
   { command: 'freeze', keys: ['p'], does: 'freeze the screen; changes are counted', hint: 'freeze', group: 'View' },
