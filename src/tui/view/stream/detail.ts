@@ -1,8 +1,8 @@
 import { dataSizeText } from '../../../formats/stream/data.ts'
-import type { ShownStream } from '../../../formats/stream/view.ts'
+import { type ShownStream, shownStream } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, wrapped } from '../../../formats/terminal/width.ts'
-import type { JournalEntry } from '../../../ops/read-stream.ts'
+import type { JournalEntry, StreamView } from '../../../ops/read-stream.ts'
 import { DATA_KINDS } from '../../../stream/data.ts'
 import {
   attemptOf,
@@ -79,6 +79,19 @@ export function eventPage(scene: Scene, key: string): Pick<TextPage, 'title' | '
   const context = contextOf(scene, { open, shown, item: { event } }, Number.POSITIVE_INFINITY)
   const title = safeText(`${event.id} ${event.name} of ${open.name}`)
   return context && { title, text: textOfLines(wholeLines(context)) }
+}
+
+/** The same of an event of a stream that is not open, below what is above it. */
+export function eventLines({ state, nowMs }: Scene, view: StreamView, id: string): readonly Line[] {
+  const event = view.stream.find(id)
+  if (event === undefined) return []
+  const shown = { ...shownStream(view), nowMs }
+  const transactions = view
+    .transactions()
+    .filter(({ on, changes }) => on === id || changes.some(change => change.event === id))
+  const context = { shown, event, transactions, moment: { nowMs, time: state.time }, width: Number.POSITIVE_INFINITY }
+  const title: StyledText = [safeText(`${event.id} ${event.name}`), 'strong']
+  return [[title], ...wholeLines(context)]
 }
 
 function underCursor(scene: Scene) {
