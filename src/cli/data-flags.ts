@@ -48,7 +48,7 @@ function sourceFlags(command: Command, name: 'data' | 'result', what: string): C
 }
 
 /** Parses a text, `@FILE` or `-`. `@@` begins a text with `@`. */
-function dataSource(flag: string): (text: string) => DataSource {
+export function dataSource(flag: string): (text: string) => DataSource {
   return text => {
     if (text === '-') return { kind: 'stdin' }
     if (text.startsWith('@@')) return { kind: 'text', text: text.slice(1) }

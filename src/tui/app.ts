@@ -79,7 +79,7 @@ export class App {
   dispatchMouse(report: MouseReport): void {
     const row = this.#frame(false).rows[report.row]
     const text = row?.spans.map(([part]) => part).join('') ?? ''
-    this.#apply({ kind: 'mouse', ...report, text, key: row?.key }, 'input')
+    this.#apply({ kind: 'mouse', ...report, text, key: row?.key, titles: row?.titles }, 'input')
   }
 
   /** The current screen. */

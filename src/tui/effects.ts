@@ -1,6 +1,6 @@
 import type { DataReader, LiveData } from './data/types.ts'
 import type { TerminalRequests } from './options.ts'
-import type { Ports, Preview } from './ports.ts'
+import type { Ports, Preview, SignalText } from './ports.ts'
 import type { Action, Effect } from './state/state.ts'
 
 type EffectOf<Kind extends Effect['kind']> = Extract<Effect, { kind: Kind }>
@@ -25,7 +25,7 @@ export class Effects {
   readonly #carriers: { readonly [Kind in Effect['kind']]: (effect: EffectOf<Kind>) => void } = {
     preview: effect => this.#startPreview(effect),
     'forget-preview': () => this.#preview?.abort(),
-    'carry-out': effect => this.#change(effect.preview, effect.reason),
+    'carry-out': effect => this.#change(effect.preview, effect.reason, effect.given),
     'stop-batch': () => this.#batch?.stop.abort(),
     'run-line': effect => this.#runLine(effect),
     complete: effect => this.#complete(effect),
@@ -78,10 +78,10 @@ export class Effects {
     )
   }
 
-  #change(preview: Preview, reason: string): void {
+  #change(preview: Preview, reason: string, given: SignalText | undefined): void {
     const stop = new AbortController()
     const ended = this.#ports
-      .carryOut(preview, reason, outcome => this.#report({ kind: 'outcome', outcome }), stop.signal)
+      .carryOut(preview, reason, outcome => this.#report({ kind: 'outcome', outcome }), stop.signal, given)
       .then(
         end => this.#report({ kind: 'batch-ended', end }),
         error => this.#report({ kind: 'batch-ended', end: { fault: this.#messageFor(error) } }),

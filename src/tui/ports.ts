@@ -4,12 +4,19 @@ import type { DryRun } from './data/types.ts'
 import type { SettingsFile } from './settings.ts'
 
 /** Changes that the dashboard offers. */
-export type ChangeVerb = 'cancel' | 'abort' | 'retry' | 'suspend' | 'resume' | 'break'
+export type ChangeVerb = 'cancel' | 'abort' | 'retry' | 'suspend' | 'resume' | 'break' | 'signal' | 'skip'
 
 /** A stream, by its name or, of several stores, by its key; or one event of it. */
 export interface ChangeTarget {
   readonly stream: string
   readonly event?: string
+}
+
+/** A signal as it was typed. */
+export interface SignalText {
+  readonly name: string
+  /** As `--data` takes it: a text, `@FILE`, or `''` for none. */
+  readonly data: string
 }
 
 /** A change before it is made. */
@@ -27,10 +34,12 @@ export interface Preview {
   readonly facts: readonly string[]
   /** Number of changes to be made. 0: nothing to do, `facts` say why. */
   readonly count: number
-  /** The equivalent command line, without the reason. */
-  readonly command: (reason: string) => string
+  /** The equivalent command line. */
+  readonly command: (reason: string, given?: SignalText) => string
   /** How the user confirms: `yes`, or by typing the count or the name exactly. */
   readonly confirm: { readonly kind: 'yes' } | { readonly kind: 'type'; readonly text: string; readonly what: string }
+  /** Names of signals that events of the targets wait for; the first is proposed. */
+  readonly awaited?: readonly string[]
 }
 
 /** The outcome of one target. */
@@ -81,6 +90,7 @@ export interface Ports {
   /**
    * Makes the previewed changes, each pinned to the inspected state of its stream. The signal stops changes not yet
    * started.
+   * @param given the signal, if the change is one
    * @throws if nothing could be started
    */
   carryOut(
@@ -88,6 +98,7 @@ export interface Ports {
     reason: string,
     onOutcome: (outcome: Outcome) => void,
     signal: AbortSignal,
+    given?: SignalText,
   ): Promise<ChangeEnd>
   /** What a watchdog's pass with default settings would do now. */
   dryRun(signal: AbortSignal): Promise<Extract<DryRun, { kind: 'done' }>>

@@ -1,4 +1,3 @@
-import { commandLine } from '../../cli/command-line.ts'
 import { CommandFailed } from '../../cli/problem.ts'
 import { problemLines } from '../../cli/problem-text.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
@@ -9,8 +8,7 @@ import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import { selected } from '../../ops/selection.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { checkText } from '../../stream/text.ts'
-import type { ChangeEnd, ChangeTarget, ChangeVerb, Outcome, Preview } from '../../tui/ports.ts'
-import { commandWords } from '../../util/strings.ts'
+import type { ChangeEnd, ChangeTarget, ChangeVerb, Outcome, Preview, SignalText } from '../../tui/ports.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { ABORT } from '../abort.ts'
 import { type BatchAction, changedOf, isProblem, type Result, transactAction } from '../batch/action.ts'
@@ -23,9 +21,21 @@ import { type BatchContext, wordOf } from '../batch/result.ts'
 import { CANCEL } from '../cancel.ts'
 import { RESUME } from '../resume.ts'
 import { RETRY } from '../retry.ts'
+import { SIGNAL } from '../signal.ts'
 import { SUSPEND } from '../suspend.ts'
+import { changeCommand, changeWords, type Events, eventsByStream, groups } from './change-command.ts'
+import { awaitedIn, awaitedText, readSignal } from './signals.ts'
+import { SKIP } from './skip.ts'
 
-const VERBS = { cancel: CANCEL, abort: ABORT, retry: RETRY, suspend: SUSPEND, resume: RESUME } as const
+const VERBS = {
+  cancel: CANCEL,
+  abort: ABORT,
+  retry: RETRY,
+  suspend: SUSPEND,
+  resume: RESUME,
+  signal: SIGNAL,
+  skip: SKIP,
+} as const
 
 /** The reason of a suspension for which none was typed: every suspension has one. */
 const DEFAULT_REASON = 'suspended in the dashboard'
@@ -67,7 +77,8 @@ async function planOf(
     eventsOf: [...events.values()].every(ids => ids.length === 0)
       ? undefined
       : (stream: string) => events.get(stream) ?? [],
-    leaveOut: !reopensCanceled && !isOwnHold(name, events),
+    // Of what cannot be skipped the refusal says why.
+    leaveOut: !reopensCanceled && !isOwnHold(name, events) && name !== 'skip',
     keepRows: ROWS_LISTED,
     runtime,
   } as const
@@ -115,8 +126,10 @@ function prepared(
       question: questionOf(name, action, only, planned, count),
       ...listOf(planned, action, only),
       count,
-      command: reason => changeCommand(name, events, { reason: reasonFor(name, reason), reopensCanceled }, runtime),
+      command: (reason, given) =>
+        changeCommand(name, events, { reason: reasonFor(name, reason), reopensCanceled, given }, runtime),
       confirm: confirmOf(plan.jobs.length, opened.isProtected),
+      ...(name === 'signal' && { awaited: awaitedIn(plan.rows.map(({ item }) => item.summary)) }),
     },
     execute: executor(planned, action, targets.length > 1, opened, runtime),
   }
@@ -155,17 +168,18 @@ export function executor(
   runtime: Runtime,
 ): Prepared['execute'] {
   const commandId = runtime.newId()
-  return async (typed, onOutcome, signal) => {
+  return async (typed, onOutcome, signal, given) => {
     checkText('reason', typed)
     const reason = reasonFor(action.name, typed)
     const options = {
+      ...(given === undefined ? {} : await readSignal(given, runtime)),
       names: [],
       by: runtime.actor,
       ...(reason === '' ? {} : { reason }),
       ...(reopensCanceled ? { reopenCanceled: true } : {}),
     }
     const [group] = groups(events)
-    const argv = group === undefined ? [] : changeWords(action.name, group, { reason, reopensCanceled })
+    const argv = group === undefined ? [] : changeWords(action.name, group, { reason, reopensCanceled, given })
     const context: BatchContext = { action, options, runtime: changing(runtime, argv, signal) }
     const faults: string[] = []
     const ended = await executePlan(plan, { store, commandId, isBatch }, context, {
@@ -259,6 +273,8 @@ function effectOf(row: PreviewRow, { name }: BatchAction, reopensCanceled: boole
   const { target, item, openBelow } = row
   const why = problemOf(row)
   if (why !== undefined) return whyNot(why, target)
+  if (name === 'signal') return awaitedText(item.summary)
+  if (name === 'skip') return 'stays failed; what it blocks goes on'
   if (name === 'suspend' || name === 'resume') return item.summary ? suspensionText(item.summary) : ''
   if (name !== 'retry') return openBelow === 0 ? '' : `${counted(openBelow, 'open event')} below`
   if (target.event !== undefined) return ''
@@ -277,67 +293,15 @@ function suspensionText({ suspendedMs, suspendedBy, suspendedWhy, running }: Sum
 /** A planned change. */
 export interface Prepared {
   readonly preview: Preview
-  execute(reason: string, onOutcome: (outcome: Outcome) => void, signal: AbortSignal): Promise<ChangeEnd>
+  execute(
+    reason: string,
+    onOutcome: (outcome: Outcome) => void,
+    signal: AbortSignal,
+    given?: SignalText,
+  ): Promise<ChangeEnd>
 }
 
 /** The runtime of the equivalent command. */
 function changing(runtime: Runtime, argv: readonly string[], signal: AbortSignal): Runtime {
   return { ...runtime, argv, signal, kind: 'writes' }
-}
-
-/** The streams in order, each with its events; none for the whole stream. */
-function eventsByStream(targets: readonly ChangeTarget[]): ReadonlyMap<string, readonly string[]> {
-  const streams = new Map<string, Set<string>>()
-  const whole = new Set(targets.flatMap(({ stream, event }) => (event === undefined ? [stream] : [])))
-  for (const { stream, event } of targets) {
-    const events = streams.get(stream) ?? new Set()
-    streams.set(stream, events)
-    // the whole stream includes its events
-    if (event !== undefined && !whole.has(stream)) events.add(event)
-  }
-  return new Map([...streams].map(([stream, events]) => [stream, [...events]]))
-}
-
-type Events = ReadonlyMap<string, readonly string[]>
-
-/** Longer command lines are neither readable nor easy to paste. */
-const MAX_CHARACTERS = 4_000
-
-/** The words of one command, for streams with the same events. */
-function changeWords(verb: string, [names, events]: NamesOf, flags: ChangeFlags): readonly string[] {
-  const why = flagWords(flags)
-  const which = events.flatMap(event => ['-e', event])
-  return commandWords(verb.split(' '), names, [...which, ...why])
-}
-
-interface ChangeFlags {
-  readonly reason: string
-  readonly reopensCanceled: boolean
-}
-
-function flagWords({ reason, reopensCanceled }: ChangeFlags): readonly string[] {
-  return [...(reopensCanceled ? ['--canceled'] : []), ...(reason === '' ? [] : ['-m', reason])]
-}
-
-type NamesOf = readonly [names: readonly string[], events: readonly string[]]
-
-/** The command line that is equivalent to a change of the dashboard. */
-export function changeCommand(verb: string, targets: Events, flags: ChangeFlags, runtime: Runtime): string {
-  const lines = groups(targets).map(group => commandLine(runtime, changeWords(verb, group, flags)))
-  const text = lines.join(' && ')
-  if (text.length <= MAX_CHARACTERS) return text
-  const rest = commandLine(runtime, [...verb.split(' '), '--streams', '-', ...flagWords(flags)])
-  return `${rest}  # ${countText(targets.size)} names on standard input`
-}
-
-/** Groups streams with the same events. */
-function groups(targets: Events): readonly NamesOf[] {
-  const found = new Map<string, { readonly names: string[]; readonly events: readonly string[] }>()
-  for (const [name, events] of targets) {
-    const key = JSON.stringify(events)
-    const group = found.get(key) ?? { names: [], events }
-    found.set(key, group)
-    group.names.push(name)
-  }
-  return [...found.values()].map(({ names, events }) => [names, events])
 }

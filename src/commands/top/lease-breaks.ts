@@ -6,7 +6,8 @@ import { type BatchPlan, makePlan } from '../batch/plan.ts'
 import { nameToType } from '../batch/preview.ts'
 import { breakAction } from '../lease/break-lease.ts'
 import { leaseLine } from '../lease/run.ts'
-import { changeCommand, executor, type Prepared, ROWS_LISTED } from './changes.ts'
+import { changeCommand } from './change-command.ts'
+import { executor, type Prepared, ROWS_LISTED } from './changes.ts'
 
 /** Inspects the leases of streams. Breaks only leases that are held then, and only if they are still the same. */
 export async function prepareBreak(

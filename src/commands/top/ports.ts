@@ -59,10 +59,10 @@ export function portsOf(
       prepared.set(change.preview, change)
       return change.preview
     },
-    async carryOut(preview, reason, onOutcome, signal) {
+    async carryOut(preview, reason, onOutcome, signal, given) {
       const change = prepared.get(preview)
       if (change === undefined) throw new Error('the change was not previewed here')
-      return writing.during(() => reportingStop(change, onStopped)(reason, onOutcome, signal))
+      return writing.during(() => reportingStop(change, onStopped)(reason, onOutcome, signal, given))
     },
     dryRun: signal => dryRun(store, runtime, signal),
     runLine: (line, mayWrite, signal) => lines.run(line, mayWrite, signal),
@@ -78,7 +78,7 @@ function reportingStop(
   { preview: { verb, count }, execute }: Prepared,
   onStopped: (lines: readonly string[]) => void,
 ): Prepared['execute'] {
-  return async (reason, onOutcome, signal) => {
+  return async (reason, onOutcome, signal, given) => {
     const outcomes: string[] = []
     const end = await execute(
       reason,
@@ -87,6 +87,7 @@ function reportingStop(
         onOutcome(outcome)
       },
       signal,
+      given,
     )
     if (signal.aborted) onStopped([`${verb} was stopped`, ...outcomes, ...end.lines])
     return end

@@ -58,6 +58,7 @@ svg .now{stroke:var(--dim);stroke-dasharray:1 3}
 svg .running{fill:var(--active);stroke:var(--active)}
 svg .ready{fill:none;stroke:var(--ready)}
 svg .waiting{stroke:var(--ready);stroke-width:1.5}
+svg .gated{stroke:var(--ready);stroke-width:1.5;stroke-dasharray:1 3}
 svg .unrecorded{stroke:var(--ready);stroke-dasharray:3 3}
 svg .due{stroke:var(--warn);stroke-width:1.5;stroke-dasharray:3 2}
 svg .end{font-size:13px;font-weight:700;stroke:var(--card);stroke-width:4px;paint-order:stroke}

@@ -108,6 +108,7 @@ function periodMarkup(part: Period, chart: Chart, title?: Markup): Markup {
     case 'ready':
       return html`<rect class="ready" x="${from}" y="5.5" width="${width}" height="7">${title}</rect>`
     case 'waiting':
+    case 'gated':
     case 'unrecorded':
       return html`<line class="${phase}" x1="${from}" x2="${percent(chart, toMs)}" y1="9" y2="9">${title}</line>`
     default:

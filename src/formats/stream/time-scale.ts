@@ -184,11 +184,12 @@ export const PHASES: { readonly [Of in Phase]: BarSign } = {
   running: { glyph: '█', style: 'active', word: 'running' },
   ready: { glyph: '░', style: 'plain', word: 'ready to be claimed' },
   waiting: { glyph: '─', style: 'dim', word: 'waiting for others' },
+  gated: { glyph: '┈', style: 'dim', word: 'at its gate' },
   unrecorded: { glyph: '╌', style: 'dim', word: 'not recorded' },
 }
 
 /** Of several phases in one column the first one here is drawn: a short run must not vanish between long waits. */
-const BY_WEIGHT: readonly Phase[] = ['running', 'ready', 'waiting', 'unrecorded']
+const BY_WEIGHT: readonly Phase[] = ['running', 'ready', 'gated', 'waiting', 'unrecorded']
 
 /** The phases of an event over the columns of the scale. The glyph of its status marks the end. */
 export function timeBar(history: EventHistory, scale: TimeScale, nowMs: number, paint: Paint): string {
@@ -197,13 +198,15 @@ export function timeBar(history: EventHistory, scale: TimeScale, nowMs: number, 
 
 /** When the event is due. */
 export const DUE: BarSign = { glyph: '┊', style: 'warn', word: 'due' }
+/** When the timer of an event or the pause before its retry is over. */
+export const WAKE: BarSign = { glyph: '◷', style: 'active', word: 'timer' }
 
 /** The bar in pieces, together as wide as the scale, with a mark at the due time if that is inside. */
 export function barPieces(
   history: EventHistory,
   scale: TimeScale,
   nowMs: number,
-  { dueMs, claimEndMs, claims = [] }: BarMarks = {},
+  { dueMs, wakeMs, claimEndMs, claims = [] }: BarMarks = {},
 ): StyledPiece[] {
   const cells: (BarSign | undefined)[] = new Array(scale.columns).fill(undefined)
   const fill = (sign: BarSign, fromMs: number, toMs: number) => {
@@ -222,6 +225,7 @@ export function barPieces(
   for (const { atMs, status } of history.ends) {
     if (isInside(scale, atMs)) cells[lastColumn(scale, scale.fromMs, atMs)] = { ...styleOf(status), word: status }
   }
+  if (wakeMs !== undefined && isInside(scale, wakeMs)) cells[columnOf(scale, wakeMs)] = WAKE
   if (dueMs !== undefined && isInside(scale, dueMs)) cells[columnOf(scale, dueMs)] = DUE
   return piecesOf(withHidden(cells, history, scale, nowMs))
 }
@@ -243,6 +247,7 @@ function isInside({ fromMs, toMs }: TimeRange, ms: number): boolean {
 /** What a bar shows besides the phases. */
 export interface BarMarks {
   readonly dueMs?: number | undefined
+  readonly wakeMs?: number | undefined
   /** When the claim of a running event ends. */
   readonly claimEndMs?: number | undefined
   /** Who ran it, in order. */
@@ -323,11 +328,13 @@ export function spentText({ spans }: EventHistory, phase: Phase, nowMs: number):
   return span(parts.reduce((sum, { fromMs, toMs }) => sum + (toMs ?? nowMs) - fromMs, 0))
 }
 
+const RARE: ReadonlySet<Phase> = new Set(['gated', 'unrecorded'])
+
 /** The symbols of these bars by weight; a rare phase only where it occurs. */
 export function barSigns(histories: Iterable<EventHistory>): BarSign[] {
   const present = new Set<Phase>()
   for (const { spans } of histories) for (const { phase } of spans) present.add(phase)
-  const phases = BY_WEIGHT.filter(phase => phase !== 'unrecorded' || present.has(phase)).map(phase => PHASES[phase])
+  const phases = BY_WEIGHT.filter(phase => !RARE.has(phase) || present.has(phase)).map(phase => PHASES[phase])
   const ends = ['completed', 'aborted', 'canceled'].map(status => ({ ...styleOf(status), word: status }))
   return [...phases, ...ends]
 }

@@ -1,7 +1,15 @@
 import type { StreamView } from '../../ops/read-stream.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { LeaseView } from '../../store/store.ts'
-import { isFailed, isFinal, isGated, isSuperseded, type StreamEvent } from '../../stream/event.ts'
+import {
+  isFailed,
+  isFinal,
+  isGated,
+  isSkipped,
+  isSuperseded,
+  isWaitingJoin,
+  type StreamEvent,
+} from '../../stream/event.ts'
 import { type EventStream, openEvents, openWork } from '../../stream/event-stream.ts'
 import type { Transaction } from '../../stream/journal/journal.ts'
 import type { KeptSignal } from '../../stream/signal.ts'
@@ -184,6 +192,23 @@ const WITH_ERRORS = { glyph: '±', style: 'warn', word: 'with errors' } as const
 export function statusLook(status: string, outcome = ''): StatusStyle & { readonly word: string } {
   if (status === 'completed' && outcome === 'errors') return WITH_ERRORS
   return { ...styleOf(status), word: statusWord(status) }
+}
+
+/**
+ * Whether the event is only planned: other events have to end before its time comes. A join is not, as its branches stand
+ * beside it.
+ */
+export function isPlanned(event: StreamEvent): boolean {
+  return isGated(event) && event.lc.after !== undefined && !isWaitingJoin(event)
+}
+
+const PLANNED = { glyph: '◇', style: 'dim', word: 'planned' } as const
+
+/** Glyph, colour and word of an event now: of its displayed status, *planned* or *skipped*. Safe to print. */
+export function eventLook(shown: ShownStream, event: StreamEvent): StatusStyle & { readonly word: string } {
+  if (isPlanned(event)) return PLANNED
+  const look = statusLook(shownStatus(shown, event), event.lc.outcome)
+  return isFailed(event) && isSkipped(event) ? { ...look, style: 'warn', word: `${look.word}, skipped` } : look
 }
 
 /** The word for a status; an event of a foreign document may have none. */

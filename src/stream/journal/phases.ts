@@ -1,13 +1,13 @@
-import { isFinal, isWaitingJoin, type StreamEvent } from '../event.ts'
+import { isFinal, isGated, isWaitingJoin, type StreamEvent } from '../event.ts'
 import { EventStream, linkEvents } from '../event-stream.ts'
 import type { TimeReader } from '../time/dates.ts'
 import type { JournalChange, Transaction } from './journal.ts'
 
 /**
  * A phase of an event: *ready* to be claimed, *running* at a worker, *waiting* for its successors or for the branches
- * it joins. *unrecorded* is the time before leasectl knew the event: it existed, but its phases were not recorded.
+ * it joins, *gated* until other events have ended, a signal comes, or a time: also the pause before a retry. *unrecorded* is the time before leasectl knew the event: it existed, but its phases were not recorded.
  */
-export type Phase = 'ready' | 'running' | 'waiting' | 'unrecorded'
+export type Phase = 'ready' | 'running' | 'waiting' | 'gated' | 'unrecorded'
 
 /** A period in one phase, epoch ms. */
 export interface Period {
@@ -47,6 +47,8 @@ interface Run {
   /** A worker holds the event, with or without a claim. */
   worked: boolean
   joinWaits: boolean
+  /** Its gate is closed by more than a join. */
+  gated: boolean
   /** Number of open successors; missing ids count as open. */
   open: number
   span: { phase: Phase; fromMs: number } | undefined
@@ -95,7 +97,7 @@ class Replay {
     return this.#runs
   }
 
-  #apply(position: number, { event: id, to, how, owner }: JournalChange, op: string): void {
+  #apply(position: number, { event: id, to, how, owner, lc }: JournalChange, op: string): void {
     const run = this.#runOf(id, position)
     const foreign = op === 'adopt' || op === 'foreign'
     run.status = to === '' && how !== 'add' ? REMOVED : to
@@ -106,6 +108,7 @@ class Replay {
     // A join that was canceled while it waited goes on waiting when it is retried by name.
     const waitsOn = to === 'inprocess' && (how === 'join' || (op === 'retry' && how === 'target' && position !== 0))
     run.joinWaits = declared || waitsOn || (foreign && this.#joinsNow(position))
+    run.gated = to === 'inprocess' && lc?.wait !== undefined && lc.join === undefined
   }
 
   #joinsNow(position: number): boolean {
@@ -122,7 +125,14 @@ class Replay {
     const known = this.#runs.get(id)
     if (known !== undefined) return known
     const open = this.#links.missing.get(position)?.length ?? 0
-    const nothing = { status: REMOVED, worked: false, joinWaits: false, span: undefined, foundLate: false }
+    const nothing = {
+      status: REMOVED,
+      worked: false,
+      joinWaits: false,
+      gated: false,
+      span: undefined,
+      foundLate: false,
+    }
     const run: Run = { ...nothing, open, spans: [], ends: [] }
     this.#runs.set(id, run)
     return run
@@ -173,6 +183,7 @@ class Replay {
       run.foundLate = true
       run.status = event.status
       run.joinWaits = isWaitingJoin(event)
+      run.gated = isGated(event) && !run.joinWaits
       run.worked = event.status !== 'init'
       run.open = stream.openSuccessors(event) ? 1 : 0
       const phase = phaseOf(run)
@@ -193,6 +204,7 @@ function isOpen(run: Run | undefined): boolean {
 
 function phaseOf(run: Run): Phase | undefined {
   if (!isOpen(run)) return undefined
+  if (run.gated) return 'gated'
   if (run.joinWaits || run.open > 0) return 'waiting'
   return run.worked ? 'running' : 'ready'
 }

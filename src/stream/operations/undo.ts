@@ -21,7 +21,7 @@ import type { Operation, Refusal } from './operation.ts'
 /** Name of the event above the undo steps. */
 const UNDO_NAME = 'Undo'
 /** `lc:undoes` of that event: it undoes the whole stream. */
-const UNDOES_STREAM = '*'
+export const UNDOES_STREAM = '*'
 
 type Ending = 'aborted' | 'canceled'
 

@@ -17,7 +17,7 @@ export interface Data {
   readonly streams: StreamTable
   /** The last open stream. */
   readonly open: OpenStream | undefined
-  /** The whole first failure of a stream whose summary has only its beginning: the last one that was read. */
+  /** The stream that was last read for a text: its summary has only the beginning of its first failure. */
   readonly failure: WholeFailure | undefined
   readonly activity: ActivityFeed
   readonly watchdog: WatchdogView
@@ -25,12 +25,14 @@ export interface Data {
   readonly freshness: Freshness
 }
 
-/** What the first failed event of a stream says. */
+/** A stream that was read for a text: what its first failed event says, and its events. */
 export interface WholeFailure {
   readonly stream: string
   /** Of the document that it was read from. */
   readonly etag: string
+  /** `''` without a failure. */
   readonly text: string
+  readonly view: StreamView
 }
 
 /** A stream of the listing. */
@@ -299,7 +301,7 @@ export interface VisibleData {
   readonly open: string | undefined
   /** Visible streams of which only the row of the listing is known. */
   readonly unread: readonly string[]
-  /** A stream whose first failure is shown to its end. */
+  /** A stream whose first failure, or one of whose events, is shown to its end. */
   readonly failure?: string | undefined
   readonly activity: boolean
   readonly watchdog: boolean

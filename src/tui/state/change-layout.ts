@@ -1,5 +1,5 @@
 import { wrapped } from '../../formats/terminal/width.ts'
-import type { ChangeDialog, Size } from './state.ts'
+import type { ChangeDialog, ChangeField, Size } from './state.ts'
 
 /** Distribution of the change dialog's rows. */
 export interface ChangeLayout {
@@ -26,7 +26,7 @@ export function changeLayout(dialog: ChangeDialog, area: Size): ChangeLayout {
   const facts = (preview?.facts ?? []).flatMap(fact => wrapped(fact, width, FACT_ROWS))
   const total = preview?.affected.length ?? 0
   const question = preview === undefined ? 1 : wrapped(preview.question, width, QUESTION_ROWS).length
-  const fields = fociOf(dialog).filter(focus => focus === 'reason' || focus === 'typed').length
+  const fields = fieldsOf(dialog).length
   // With the place, the answers and the keys.
   const needed = question + 1 + facts.length + fields + 2 + RULES
   const free = area.rows - needed
@@ -49,8 +49,14 @@ type Focus = ChangeDialog['focus']
 /** Parts of the dialog that can have the focus, in the order of `tab`. `yes` only if something would be done. */
 export function fociOf({ preview, fault, verb }: ChangeDialog): readonly Focus[] {
   if (fault !== undefined) return ['no']
+  const asked: readonly ChangeField[] = verb === 'signal' ? ['signal', 'data', 'reason'] : ['reason']
   // The name of a lease can be typed before its preview has arrived.
-  if (preview === undefined) return verb === 'break' ? ['reason', 'typed', 'no'] : ['reason', 'no']
+  if (preview === undefined) return verb === 'break' ? ['reason', 'typed', 'no'] : [...asked, 'no']
   if (preview.count <= 0) return ['no']
-  return ['reason', ...(preview.confirm.kind === 'type' ? (['typed'] as const) : []), 'no', 'yes']
+  return [...asked, ...(preview.confirm.kind === 'type' ? (['typed'] as const) : []), 'no', 'yes']
+}
+
+/** The text fields of the dialog, in the order of `tab`. */
+export function fieldsOf(dialog: ChangeDialog): readonly ChangeField[] {
+  return fociOf(dialog).filter(focus => focus !== 'no' && focus !== 'yes')
 }

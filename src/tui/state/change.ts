@@ -1,15 +1,16 @@
 import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import { InvalidValue } from '../../stream/errors.ts'
+import { isGated } from '../../stream/event.ts'
 import { checkText } from '../../stream/text.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import type { ChangeTarget, ChangeVerb, Preview } from '../ports.ts'
-import { changeLayout, fociOf } from './change-layout.ts'
+import type { ChangeTarget, ChangeVerb, Preview, SignalText } from '../ports.ts'
+import { changeLayout, fieldsOf, fociOf } from './change-layout.ts'
 import type { ScreenContext } from './context.ts'
 import { cursorKey, isRoot, openStreamOf, withoutMarks } from './cursor.ts'
 import { dialogHeight } from './layout.ts'
 import { targetOfRow } from './lists/row-target.ts'
-import type { Batch, ChangeDialog, KeyPress, State, TextField } from './state.ts'
-import { EMPTY_FIELD, editField, pasteText } from './text-field.ts'
+import type { Batch, ChangeDialog, ChangeField, KeyPress, State, TextField } from './state.ts'
+import { EMPTY_FIELD, editField, fieldWith, pasteText } from './text-field.ts'
 import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
 import { lockReason } from './write-lock.ts'
 
@@ -54,13 +55,13 @@ export function listedTargets({ size }: State, dialog: ChangeDialog): number {
   return changeLayout(dialog, { columns: size.columns, rows: dialogHeight(size, dialog) }).listed
 }
 
-function fieldKey(state: State, dialog: ChangeDialog, focus: 'reason' | 'typed', press: KeyPress): Transition {
+function fieldKey(state: State, dialog: ChangeDialog, focus: ChangeField, press: KeyPress): Transition {
   if (press.key === 'enter') return only({ ...state, dialog: focusNext(dialog) })
   const field = editField(dialog[focus], press)
   return only(field === undefined ? state : withField(state, dialog, focus, field))
 }
 
-function withField(state: State, dialog: ChangeDialog, focus: 'reason' | 'typed', field: TextField): State {
+function withField(state: State, dialog: ChangeDialog, focus: ChangeField, field: TextField): State {
   return { ...state, dialog: { ...dialog, [focus]: field } }
 }
 
@@ -85,7 +86,7 @@ function buttonKey(state: State, context: ScreenContext, dialog: ChangeDialog, {
     case 'C':
       return dialog.preview === undefined
         ? only(state)
-        : copyText(state, context, dialog.preview.command(dialog.reason.text.trim()))
+        : copyText(state, context, dialog.preview.command(dialog.reason.text.trim(), givenSignal(dialog)))
     default:
       return only(state)
   }
@@ -107,14 +108,25 @@ function confirmChange(state: State, context: ScreenContext, dialog: ChangeDialo
   if (confirm.kind === 'type' && dialog.typed.text !== confirm.text)
     return why(`nothing was changed: type ${confirm.what} exactly`, 'typed')
   const reason = dialog.reason.text.trim()
-  const fault = reasonFault(reason)
+  const given = givenSignal(dialog)
+  if (given?.name === '') return why('nothing was changed: type the name of the signal', 'signal')
+  const signalFault = given && textFault('the signal', given.name)
+  if (signalFault !== undefined) return why(`nothing was changed: ${signalFault}`, 'signal')
+  if (dialog.verb === 'skip' && reason === '')
+    return why('nothing was changed: say why the stream can go on without it', 'reason')
+  const fault = textFault('reason', reason)
   if (fault !== undefined) return why(`nothing was changed: ${fault}`, 'reason')
-  return startChange(state, preview, reason)
+  return startChange(state, preview, reason, given)
 }
 
-function reasonFault(reason: string): string | undefined {
+/** The signal that is typed; `undefined` if the change is none. */
+export function givenSignal({ verb, signal, data }: ChangeDialog): SignalText | undefined {
+  return verb === 'signal' ? { name: signal.text.trim(), data: data.text } : undefined
+}
+
+function textFault(what: string, text: string): string | undefined {
   try {
-    checkText('reason', reason)
+    checkText(what, text)
     return undefined
   } catch (error) {
     if (error instanceof InvalidValue) return error.message
@@ -123,13 +135,13 @@ function reasonFault(reason: string): string | undefined {
 }
 
 /** Clears the marks: they were for this change. The outcome of a single target is a notice, which takes no keys. */
-function startChange(state: State, preview: Preview, reason: string): Transition {
+function startChange(state: State, preview: Preview, reason: string, given: SignalText | undefined): Transition {
   const next: State = {
     ...withoutMarks(state),
     dialog: preview.count === 1 ? undefined : { kind: 'outcomes', top: 0 },
     batch: { preview, outcomes: [], isStopping: false, end: undefined },
   }
-  return only(next, { kind: 'carry-out', preview, reason })
+  return only(next, { kind: 'carry-out', preview, reason, given })
 }
 
 /** A change is being carried out. */
@@ -154,10 +166,21 @@ export function askChange(state: State, context: ScreenContext, verb: ChangeVerb
     fault: undefined,
     reason: EMPTY_FIELD,
     typed: EMPTY_FIELD,
-    focus: verb === 'break' ? 'typed' : 'reason',
+    signal: verb === 'signal' ? fieldWith(awaitedUnderCursor(state, context)) : EMPTY_FIELD,
+    data: EMPTY_FIELD,
+    focus: verb === 'break' ? 'typed' : verb === 'signal' ? 'signal' : 'reason',
     top: 0,
   }
   return only({ ...next, requests: request, dialog }, { kind: 'preview', request, verb, targets })
+}
+
+/** The signal that the event under the cursor waits for; `''` without one. */
+function awaitedUnderCursor(state: State, context: ScreenContext): string {
+  const open = state.screen === 'stream' ? openStreamOf(state, context) : undefined
+  const key = cursorKey(state, context)
+  const id = open?.nodes.find(node => node.key === key)?.id
+  const event = id === undefined ? undefined : open?.event(id)
+  return event !== undefined && isGated(event) ? (event.lc.signal ?? '') : ''
 }
 
 /** Why no change can be started now; `undefined` if it can. */
@@ -169,7 +192,9 @@ function refusalOf(state: State, context: ScreenContext): string | undefined {
 export function withPreview(state: State, request: number, preview: Preview): State {
   const { dialog } = state
   if (dialog?.kind !== 'change' || dialog.request !== request) return state
-  const next = { ...dialog, preview }
+  // What is typed already stays.
+  const signal = dialog.signal.text === '' ? fieldWith(preview.awaited?.[0] ?? '') : dialog.signal
+  const next = { ...dialog, preview, signal }
   return { ...state, dialog: { ...next, focus: fociOf(next).includes(dialog.focus) ? dialog.focus : 'no' } }
 }
 
@@ -205,7 +230,7 @@ export interface Targets {
 }
 
 /** They change whole streams only. */
-const OF_STREAMS: ReadonlySet<ChangeVerb> = new Set(['suspend', 'resume', 'break'])
+const OF_STREAMS: ReadonlySet<ChangeVerb> = new Set(['suspend', 'resume', 'break', 'signal'])
 
 function targetsOf(state: State, context: ScreenContext, verb: ChangeVerb): Targets {
   return state.screen === 'stream' ? targetsInStream(state, context, verb) : targetRows(state, context, verb)
@@ -220,7 +245,7 @@ function targetRows(state: State, context: ScreenContext, verb: ChangeVerb): Tar
     .map(key => (screen === 'stream' ? undefined : targetOfRow(screen, key, context.data)))
     .filter(target => target !== undefined && context.data.streams.get(target.stream) !== undefined)
     .filter(target => target !== undefined)
-  const targets = verb === 'break' ? there.map(({ stream }) => ({ stream })) : there
+  const targets = verb === 'break' || verb === 'signal' ? there.map(({ stream }) => ({ stream })) : there
   return targetsWithNote(targets, keys.length - there.length, screen === 'workers' ? 'event' : 'stream')
 }
 
@@ -238,6 +263,12 @@ function targetsInStream(state: State, context: ScreenContext, verb: ChangeVerb)
   }
   const keys = marks.size > 0 ? marks : new Set(cursor === undefined ? [] : [cursor])
   const nodes = open.nodes.filter(node => keys.has(node.key))
+  if (verb === 'skip' && (nodes.length !== 1 || nodes.some(node => isRoot(node, open)))) {
+    return {
+      targets: [],
+      note: marks.size > 0 ? 'skip takes one event: u clears the marks' : 'skip takes a failed event',
+    }
+  }
   if (nodes.some(node => isRoot(node, open))) return targetsWithNote([{ stream }], keys.size - nodes.length, 'event')
   const events = new Set(nodes.map(node => node.id))
   return targetsWithNote(
@@ -262,13 +293,14 @@ function moveFocus(dialog: ChangeDialog, by: 1 | -1): ChangeDialog {
 
 /** From a field to the next one, finally to `no`, never to `yes`. */
 function focusNext(dialog: ChangeDialog): ChangeDialog {
-  const isTypedNext = dialog.focus === 'reason' && fociOf(dialog).includes('typed')
-  return { ...dialog, focus: isTypedNext ? 'typed' : 'no' }
+  const fields = fieldsOf(dialog)
+  const at = fields.indexOf(fieldOf(dialog) ?? 'reason')
+  return { ...dialog, focus: fields[at + 1] ?? 'no' }
 }
 
 /** The focused text field; `undefined` on `no` and `yes`. */
-function fieldOf({ focus }: Pick<ChangeDialog, 'focus'>): 'reason' | 'typed' | undefined {
-  return focus === 'reason' || focus === 'typed' ? focus : undefined
+function fieldOf({ focus }: Pick<ChangeDialog, 'focus'>): ChangeField | undefined {
+  return focus === 'no' || focus === 'yes' ? undefined : focus
 }
 
 export function hasField(dialog: Pick<ChangeDialog, 'focus'>): boolean {
@@ -306,4 +338,6 @@ const VERBS = {
   suspend: 'suspend',
   resume: 'resume',
   break: 'break lease',
+  signal: 'signal',
+  skip: 'skip',
 } as const

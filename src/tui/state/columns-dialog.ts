@@ -1,5 +1,5 @@
 import {
-  columnListOf,
+  columnListsOf,
   orderedColumns,
   shownTitles,
   sortOfTitle,
@@ -12,9 +12,8 @@ import { sortBy } from './cursor.ts'
 import type { ColumnsDialog, KeyPress, State } from './state.ts'
 import { clamp, only, type Transition, withNotice } from './transition.ts'
 
-/** Opens the list of columns of the current screen. */
-export function openColumns(state: State, context: ScreenContext): State {
-  const list = columnListOf(state)
+/** Opens the columns of a list of the current screen, by default of that with the cursor. */
+export function openColumns(state: State, context: ScreenContext, list = columnListsOf(state)[0]): State {
   if (list === undefined) return withNotice(state, context, NOT_HERE)
   const narrow = { ...state, isWide: false }
   const titles = orderedColumns(narrow, list).map(({ title }) => title)
@@ -35,6 +34,8 @@ export function columnsKey(state: State, context: ScreenContext, dialog: Columns
     case 'enter':
     case ',':
       return keep(state, dialog)
+    case 'tab':
+      return nextList(state, context, dialog)
     case 'j':
     case 'down':
       return change({ at: clamp(dialog.at + 1, 0, dialog.titles.length - 1) })
@@ -72,6 +73,15 @@ function toggled(state: State, context: ScreenContext, dialog: ColumnsDialog, ti
   return only({ ...state, dialog: { ...dialog, shown: next } })
 }
 
+/** Keeps the choice, and goes on with the next list of the screen. */
+function nextList(state: State, context: ScreenContext, dialog: ColumnsDialog): Transition {
+  const lists = columnListsOf(state)
+  if (lists.length < 2) return only(state)
+  const [kept, effects] = keep(state, dialog)
+  const next = lists[(lists.indexOf(dialog.list) + 1) % lists.length]
+  return [openColumns(kept, context, next), effects]
+}
+
 function keep(state: State, { list, shown }: ColumnsDialog): Transition {
   return withColumns({ ...state, dialog: undefined }, list, shown)
 }
@@ -93,15 +103,18 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
 function sortedBy(state: State, context: ScreenContext, { list }: ColumnsDialog, title: string): State {
   const by = sortOfTitle(list, title)
   if (by === undefined) return withNotice(state, context, `this list cannot be sorted by ${title}`)
-  return sortBy(state, context, by)
+  return sortBy(state, context, by, list)
 }
 
-/** `:columns name,status,why`; without names opens the list of columns. */
+/** `:columns name,status,why`, of another list than that with the cursor `:columns steps step,ready`; without names opens the list of columns. */
 export function chooseColumns(state: State, context: ScreenContext, words: string): Transition {
-  const list = columnListOf(state)
+  const lists = columnListsOf(state)
+  const [first, ...others] = words.split(/[\s,]+/).filter(word => word !== '')
+  const named = lists.find(one => one === first)
+  const list = named ?? lists[0]
   if (list === undefined) return only(withNotice(state, context, NOT_HERE, 'bad'))
-  const names = words.split(/[\s,]+/).filter(word => word !== '')
-  if (names.length === 0) return only(openColumns(state, context))
+  const names = named !== undefined || first === undefined ? others : [first, ...others]
+  if (names.length === 0) return only(openColumns(state, context, list))
   const titles = titlesNamed(list, names)
   if ('wrong' in titles) {
     const known = titlesOf(list).map(title => title.toLowerCase().replaceAll(' ', '-').replace('waits-/-why', 'why'))

@@ -1,4 +1,4 @@
-import type { ColumnList, State } from './state.ts'
+import { type ColumnList, SCREENS, type Screen, type SideList, SORTS, type Sort, type State } from './state.ts'
 
 /** A column that can be chosen. */
 export interface ColumnChoice {
@@ -43,6 +43,7 @@ export const COLUMN_CHOICES = {
     { title: 'OWNER' },
     { title: 'AGE' },
     { title: 'DUE' },
+    { title: 'WAITS FOR' },
     { title: 'TRY', isMore: true },
     { title: 'FENCE', isMore: true },
     { title: 'TOPIC', isMore: true },
@@ -60,22 +61,90 @@ export const COLUMN_CHOICES = {
     { title: 'LAST BY', sort: 'by', isMore: true },
   ],
   activity: [
-    { title: 'WHEN' },
-    { title: 'STREAM' },
-    { title: 'WHO' },
-    { title: 'WHAT' },
-    { title: 'WHY' },
-    { title: 'VERSION', isMore: true },
+    { title: 'WHEN', sort: 'when', isTime: true },
+    { title: 'STREAM', sort: 'stream' },
+    { title: 'WHO', sort: 'who' },
+    { title: 'WHAT', sort: 'what' },
+    { title: 'WHY', sort: 'why' },
+    { title: 'VERSION', sort: 'version', falls: true, isMore: true },
     { title: 'COMMAND', isMore: true },
+  ],
+  watchdog: [
+    { title: 'DUE', sort: 'due', isTime: true },
+    { title: 'WILL', sort: 'will' },
+    { title: 'STREAM', sort: 'stream' },
+    { title: 'EVENT', sort: 'event' },
+    { title: 'LIMIT', sort: 'limit' },
+    { title: 'DRY RUN', sort: 'planned' },
+  ],
+  workers: [
+    { title: 'WORKER', sort: 'worker' },
+    { title: 'CLAIM', sort: 'claim' },
+    { title: 'STREAM', sort: 'stream' },
+    { title: 'EVENT', sort: 'event' },
+    { title: 'SINCE', sort: 'since', falls: true, isTime: true },
+    { title: 'SEEN', sort: 'seen', falls: true, isTime: true },
+    { title: 'TRY', sort: 'attempt', falls: true },
+    { title: 'DONE/MIN', sort: 'done', falls: true },
+    { title: 'FAILED/MIN', sort: 'failed', falls: true },
+  ],
+  steps: [
+    { title: 'STEP', sort: 'step' },
+    { title: 'READY', sort: 'ready', falls: true },
+    { title: 'RUNNING', sort: 'running', falls: true },
+    { title: 'ABANDONED', sort: 'abandoned', falls: true },
+    { title: 'OLDEST READY', sort: 'oldest', falls: true, isTime: true },
+  ],
+  watchdogs: [
+    { title: 'STATE', sort: 'state' },
+    { title: 'WATCHDOG', sort: 'watchdog' },
+    { title: 'LAST PASS', sort: 'pass', isTime: true },
+    { title: 'LAG' },
+    { title: 'EVERY', sort: 'every' },
+    { title: 'TOOK', sort: 'took', falls: true },
+    { title: 'WATCHED', sort: 'watched', falls: true },
+    { title: 'OVERDUE', sort: 'overdue', falls: true },
+    { title: 'ENDED', sort: 'ended', falls: true },
+    { title: 'BREAKER', sort: 'breaker' },
+    { title: 'SHARDS' },
+  ],
+  decisions: [
+    { title: 'DECIDED', sort: 'decided', isTime: true },
+    { title: 'OUTCOME', sort: 'outcome' },
+    { title: 'STREAM', sort: 'stream' },
+    { title: 'EVENT', sort: 'event' },
+    { title: 'LIMIT', sort: 'limit' },
+    { title: 'LATE', sort: 'late', falls: true },
   ],
 } as const satisfies { readonly [Of in ColumnList]: readonly ColumnChoice[] }
 
 export type TitleOf<Of extends ColumnList> = (typeof COLUMN_CHOICES)[Of][number]['title']
 
-/** The list of a screen, if its columns can be chosen: timeline and XML have none. */
-export function columnListOf({ screen, pane }: Pick<State, 'screen' | 'pane'>): ColumnList | undefined {
-  if (screen === 'stream' && pane !== 'tree') return undefined
-  return screen in COLUMN_CHOICES ? (screen as ColumnList) : undefined
+/** The lists of a screen, that with the cursor first: timeline and XML have none. */
+export function columnListsOf({ screen, pane }: Pick<State, 'screen' | 'pane'>): readonly ColumnList[] {
+  if (screen === 'stream' && pane !== 'tree') return []
+  return [screen, ...(SIDE_LISTS[screen] ?? [])]
+}
+
+const SIDE_LISTS: { readonly [Of in Screen]?: readonly SideList[] } = {
+  workers: ['steps'],
+  watchdog: ['watchdogs', 'decisions'],
+}
+
+/** The order of a list. */
+export function sortOf({ lists, sideSorts }: Pick<State, 'lists' | 'sideSorts'>, list: ColumnList): Sort {
+  const chosen = isScreen(list) ? lists[list].sort : sideSorts[list]
+  return chosen ?? { by: SORTS[list][0] ?? '', isDescending: false }
+}
+
+/** Orders a list. `undefined`: its usual order. */
+export function withSortOf(state: State, list: ColumnList, sort: Sort | undefined): State {
+  if (!isScreen(list)) return { ...state, sideSorts: { ...state.sideSorts, [list]: sort } }
+  return { ...state, lists: { ...state.lists, [list]: { ...state.lists[list], sort } } }
+}
+
+function isScreen(list: ColumnList): list is Screen {
+  return SCREENS.some(screen => screen === list)
 }
 
 /** All columns of a list in order: the chosen ones, then the others. */
@@ -110,7 +179,8 @@ export function sortOfTitle(list: ColumnList, title: string): string | undefined
   return all.find(column => column.title === title)?.sort
 }
 
-function isOfStreams(list: ColumnList): boolean {
+/** Whether each row of the list is a stream. */
+export function isOfStreams(list: ColumnList): boolean {
   return list === 'streams' || list === 'leases'
 }
 

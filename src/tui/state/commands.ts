@@ -1,7 +1,7 @@
 import type { ChangeVerb } from '../ports.ts'
 import { toggleBell } from './bell.ts'
 import { askChange, isRunning } from './change.ts'
-import { columnListOf } from './columns.ts'
+import { columnListsOf } from './columns.ts'
 import { openColumns } from './columns-dialog.ts'
 import type { ScreenContext } from './context.ts'
 import {
@@ -13,6 +13,7 @@ import {
   moveByPages,
   moveToEnd,
   reverseSort,
+  sortBy,
   sortByNext,
   subjectOf,
   toggleMark,
@@ -85,6 +86,18 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   'clear-marks': state => only(withoutMarks(state)),
   sort: (state, context) => only(sortByNext(state, context)),
   'reverse-sort': (state, context) => only(reverseSort(state, context)),
+  'sort-age': sortCommand({ streams: 'age', leases: 'since', watchdog: 'due', activity: 'when', workers: 'since' }),
+  'sort-name': sortCommand({
+    streams: 'name',
+    leases: 'name',
+    watchdog: 'stream',
+    activity: 'stream',
+    workers: 'stream',
+  }),
+  'sort-worst': sortCommand({ streams: 'failed', watchdog: 'will', workers: 'state' }),
+  'sort-end': sortCommand({ streams: 'due', watchdog: 'due', workers: 'claim' }),
+  'sort-changed': sortCommand({ streams: 'changed', workers: 'seen', activity: 'when' }),
+  'sort-who': sortCommand({ streams: 'lease', leases: 'holder', activity: 'who', workers: 'worker' }),
   freeze: (state, context) => only(toggleFreeze(state, context)),
   time: state => only({ ...state, time: NEXT_TIME[state.time] }),
   cancel: changeCommand('cancel'),
@@ -93,6 +106,8 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   'suspend-stream': changeCommand('suspend'),
   'resume-stream': changeCommand('resume'),
   break: changeCommand('break'),
+  signal: changeCommand('signal'),
+  skip: changeCommand('skip'),
   detail: (state, context) => only(toggleDetail(state, context)),
   'focus-detail': (state, context) => only(focusDetail(state, context)),
   read: listCommand(openRow),
@@ -150,6 +165,14 @@ function changeCommand(verb: ChangeVerb): Command {
   return (state, context) => askChange(state, context, verb)
 }
 
+/** The order that a key stands for on each screen. */
+function sortCommand(by: { readonly [Of in Screen]?: string }): Command {
+  return (state, context) => {
+    const order = by[state.screen]
+    return only(order === undefined ? state : sortBy(state, context, order))
+  }
+}
+
 function screenCommand(to: Screen): Command {
   return (state, context) => only(showScreen(state, context, to))
 }
@@ -171,7 +194,7 @@ function toggleDetail(state: State, context: ScreenContext): State {
 
 function toggleWide(state: State, context: ScreenContext): State {
   const next = { ...state, isWide: !state.isWide }
-  if (!next.isWide || columnListOf(state) === undefined) return next
+  if (!next.isWide || columnListsOf(state).length === 0) return next
   return withNotice(next, context, 'more columns, as far as there is room; , chooses them')
 }
 

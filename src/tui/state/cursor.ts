@@ -1,10 +1,11 @@
 import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { OpenStream, TreeNode } from '../data/types.ts'
 import type { ChangeTarget, CommandContext } from '../ports.ts'
+import { sortOf, withSortOf } from './columns.ts'
 import type { ScreenContext } from './context.ts'
 import { layoutOf, listHeight, windowTop } from './layout.ts'
 import { targetOfRow } from './lists/row-target.ts'
-import { SORTS, type Sort, type State } from './state.ts'
+import { type ColumnList, SORTS, type Sort, type State } from './state.ts'
 import { clamp, listOf, withList, withNotice } from './transition.ts'
 
 /** Position of the cursor: its row, or where that row was. 0 in an empty list. */
@@ -183,31 +184,32 @@ export function goToMatch(state: State, context: ScreenContext, by: 1 | -1): Sta
 export function sortByNext(state: State, context: ScreenContext): State {
   const hasStores = context.facts.contexts.length > 0 && (state.screen === 'streams' || state.screen === 'leases')
   const columns: readonly string[] = [...SORTS[state.screen], ...(hasStores ? ['store'] : [])]
-  const at = columns.indexOf(sortOf(state).by)
+  const at = columns.indexOf(sortOf(state, state.screen).by)
   const by = at < 0 ? undefined : columns[at + 1]
   const sort = by === undefined ? undefined : { by, isDescending: false }
   return withSort(state, context, sort)
 }
 
-/** Sorts by a column, or the other way round if it is sorted so. */
-export function sortBy(state: State, context: ScreenContext, by: string): State {
-  const now = sortOf(state)
-  return withSort(state, context, { by, isDescending: now.by === by && !now.isDescending })
+/** Sorts a list by a column, or the other way round if it is sorted so. */
+export function sortBy(state: State, context: ScreenContext, by: string, list: ColumnList = state.screen): State {
+  const now = sortOf(state, list)
+  return withSort(state, context, { by, isDescending: now.by === by && !now.isDescending }, list)
 }
 
 /** Reverses the order. */
 export function reverseSort(state: State, context: ScreenContext): State {
-  const { by, isDescending } = sortOf(state)
+  const { by, isDescending } = sortOf(state, state.screen)
   return withSort(state, context, { by, isDescending: !isDescending })
 }
 
-function sortOf(state: State): Sort {
-  return listOf(state).sort ?? { by: SORTS[state.screen][0] ?? '', isDescending: false }
-}
-
-function withSort(state: State, context: ScreenContext, sort: Sort | undefined): State {
-  const next = withList(state, { sort })
-  const { by, isDescending } = sortOf(next)
+function withSort(
+  state: State,
+  context: ScreenContext,
+  sort: Sort | undefined,
+  list: ColumnList = state.screen,
+): State {
+  const next = withSortOf(state, list, sort)
+  const { by, isDescending } = sortOf(next, list)
   return withNotice(next, context, `sorted by ${by}${isDescending ? ', reversed' : ''}`)
 }
 

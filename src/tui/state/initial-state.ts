@@ -34,6 +34,7 @@ export function initialState({
   return {
     size,
     screen: stream === '' ? 'streams' : 'stream',
+    sideSorts: {},
     lists: {
       streams: FRESH_LIST,
       stream: FRESH_LIST,

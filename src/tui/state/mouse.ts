@@ -1,4 +1,4 @@
-import { columnListOf, sortOfTitle } from './columns.ts'
+import { sortOfTitle } from './columns.ts'
 import { runCommand } from './commands.ts'
 import type { ScreenContext } from './context.ts'
 import { cursorIndex, cursorKey, heightOf, moveBy, moveToKey, sortBy } from './cursor.ts'
@@ -48,9 +48,9 @@ function click(state: State, context: ScreenContext, action: MouseAction): Trans
   if (isScrolled(state)) return only(state)
   const key = action.key ?? keyAt(state, context, action.row)
   if (key === undefined) {
-    const list = columnListOf(state)
+    const { titles: list } = action
     const by = list && sortOfTitle(list, titleAt(action))
-    return only(by === undefined ? state : sortBy(state, context, by))
+    return only(by === undefined ? state : sortBy(state, context, by, list))
   }
   if (key === cursorKey(state, context)) return runCommand(state, context, 'enter', { key: 'enter', text: undefined })
   return only(moveToKey(state, context, key))

@@ -1,13 +1,15 @@
 import type { TimeStyle } from '../../formats/terminal/numbers.ts'
-import type { ChangeEnd, ChangeTarget, ChangeVerb, LineOutput, Outcome, Preview } from '../ports.ts'
+import type { ChangeEnd, ChangeTarget, ChangeVerb, LineOutput, Outcome, Preview, SignalText } from '../ports.ts'
 import type { DashboardSettings, SettingsChange } from '../settings.ts'
 import type { ReadableText, Reading } from './text/text.ts'
 
 /** The screens, in the order of their digits. */
 export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity', 'workers'] as const
 export type Screen = (typeof SCREENS)[number]
+/** Lists beside that of a screen, without a cursor. */
+export type SideList = 'steps' | 'watchdogs' | 'decisions'
 /** The lists whose columns can be chosen. */
-export type ColumnList = Extract<Screen, 'streams' | 'stream' | 'leases' | 'activity'>
+export type ColumnList = Screen | SideList
 
 /**
  * The state of the user interface. Together with the data it determines the frame. Only `update` creates new states.
@@ -16,6 +18,8 @@ export interface State {
   readonly size: Size
   readonly screen: Screen
   readonly lists: { readonly [Of in Screen]: ListState }
+  /** Orders of the lists beside those of the screens; one without an entry has its usual order. */
+  readonly sideSorts: { readonly [Of in SideList]?: Sort }
   /** Name of the second screen's stream; `''` before one was opened. */
   readonly stream: string
   /** Where `esc` leads from the second screen. */
@@ -118,10 +122,13 @@ export const SORTS = {
   streams: ['name', 'status', 'failed', 'due', 'age', 'changed'],
   stream: [],
   leases: ['since', 'name', 'holder'],
-  watchdog: [],
-  activity: [],
+  watchdog: ['due', 'stream', 'will', 'event'],
+  activity: ['when', 'stream', 'who', 'what'],
   workers: ['state', 'worker', 'since', 'seen', 'claim', 'stream', 'done'],
-} as const satisfies { readonly [Of in Screen]: readonly string[] }
+  steps: ['abandoned'],
+  watchdogs: ['state'],
+  decisions: ['decided'],
+} as const satisfies { readonly [Of in ColumnList]: readonly string[] }
 
 export interface Sort {
   readonly by: string
@@ -204,6 +211,9 @@ export interface OutputDialog {
   readonly isStopping?: true
 }
 
+/** A text field of the dialog. */
+export type ChangeField = 'signal' | 'data' | 'reason' | 'typed'
+
 /** Asks before a change; without `preview` it is still being made. Nothing happens unless `yes` is chosen. */
 export interface ChangeDialog {
   readonly kind: 'change'
@@ -215,7 +225,10 @@ export interface ChangeDialog {
   readonly fault: string | undefined
   readonly reason: TextField
   readonly typed: TextField
-  readonly focus: 'reason' | 'typed' | 'no' | 'yes'
+  /** The name of a signal, and its data. */
+  readonly signal: TextField
+  readonly data: TextField
+  readonly focus: ChangeField | 'no' | 'yes'
   /** First visible line of the list of targets. */
   readonly top: number
 }
@@ -251,6 +264,8 @@ export type Action =
       readonly column: number
       readonly text: string
       readonly key: string | undefined
+      /** The list whose titles the row has. */
+      readonly titles?: ColumnList | undefined
     }
   /** Events of streams have failed. */
   | {
@@ -281,7 +296,12 @@ export type Effect =
     }
   /** The dialog was closed before the preview arrived. */
   | { readonly kind: 'forget-preview' }
-  | { readonly kind: 'carry-out'; readonly preview: Preview; readonly reason: string }
+  | {
+      readonly kind: 'carry-out'
+      readonly preview: Preview
+      readonly reason: string
+      readonly given: SignalText | undefined
+    }
   | { readonly kind: 'stop-batch' }
   | { readonly kind: 'run-line'; readonly line: string; readonly mayWrite: boolean }
   | { readonly kind: 'stop-line' }

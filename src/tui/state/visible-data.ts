@@ -3,7 +3,8 @@ import { type Data, NOTHING_VISIBLE, type VisibleData } from '../data/types.ts'
 import type { Listing } from './context.ts'
 import { cursorIndex, cursorKey, heightOf } from './cursor.ts'
 import { layoutOf, windowTop } from './layout.ts'
-import type { State } from './state.ts'
+import { eventOfRow } from './lists/row-target.ts'
+import type { Screen, State } from './state.ts'
 import { listOf } from './transition.ts'
 
 /** The data that has to be read for the visible screen. */
@@ -30,11 +31,11 @@ function onScreen(state: State, listing: Listing, data: Data): VisibleData {
         failure: failureOf(state, listing, data),
       }
     case 'watchdog':
-      return { ...NOTHING_VISIBLE, streams: true, watchdog: true }
+      return { ...NOTHING_VISIBLE, streams: true, watchdog: true, failure: ofRow(state, state.screen, data) }
     case 'activity':
-      return { ...NOTHING_VISIBLE, streams: true, activity: true }
+      return { ...NOTHING_VISIBLE, streams: true, activity: true, failure: ofRow(state, state.screen, data) }
     case 'workers':
-      return { ...NOTHING_VISIBLE, streams: true, workers: true }
+      return { ...NOTHING_VISIBLE, streams: true, workers: true, failure: ofRow(state, state.screen, data) }
     default:
       return state.screen satisfies never
   }
@@ -47,6 +48,11 @@ function failureOf(state: State, listing: Listing, { streams }: Data): string | 
     page?.subject.kind === 'row' ? page.subject.key : isDetailOpen ? cursorKey(state, { listing }) : undefined
   const failure = shown === undefined ? undefined : streams.get(shown)?.item.summary?.failure
   return failure !== undefined && isFailureCut(failure) ? shown : undefined
+}
+
+/** The stream of the event of a row that is on the whole screen. */
+function ofRow({ page }: State, screen: Exclude<Screen, 'stream'>, data: Data): string | undefined {
+  return page?.subject.kind === 'row' ? eventOfRow(screen, page.subject.key, data)?.stream : undefined
 }
 
 /** Visible rows whose documents have to be read, from the top. */

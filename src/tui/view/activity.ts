@@ -7,13 +7,12 @@ import type { TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
 import { activityRow } from '../state/lists/row-target.ts'
 import { nameIn } from '../store-key.ts'
-import { gutter, highlightOf } from './columns.ts'
 import { columnsOf } from './columns-of.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { isTiny, marksOf } from './streams.ts'
-import { type FlexColumn, type TableRow, tableRows } from './table.ts'
+import { type FlexColumn, gutter, highlightOf, type TableRow, tableRows } from './table.ts'
 import { screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
@@ -31,8 +30,9 @@ export function activityRows(scene: Scene, area: Area): ScreenRow[] {
     return [{ row: rowOf([...gutter(marks), [text, 'plain']], area.columns, highlightOf(marks).highlight) }]
   })
   const format = screenFormat(scene.nowMs, scene.state.time)
-  const columns = columnsOf(scene, 'activity', COLUMNS, undefined)
-  return filled(tableRows(columns, rows, { columns: area.columns, format, widths: scene.widths, hasTitles }), area)
+  const columns = columnsOf(scene, 'activity', COLUMNS)
+  const options = { columns: area.columns, format, widths: scene.widths, hasTitles, list: 'activity' } as const
+  return filled(tableRows(columns, rows, options), area)
 }
 
 function noActivity(scene: Scene, area: Area): ScreenRow[] {
@@ -52,7 +52,7 @@ const COLUMNS: { readonly [Title in TitleOf<'activity'>]: Omit<FlexColumn<Activi
   WHEN: { align: 'right', cell: ({ atMs }, format) => format.age(atMs) },
   STREAM: { cut: 'middle', least: 12, cell: item => safeName(nameIn(item)) },
   WHO: { least: 8, spare: 1, cell: ({ tx }) => safeText(tx.by) },
-  WHAT: { least: 14, cell: ({ tx }) => ({ text: whatText(tx), style: styleOf(tx) }) },
+  WHAT: { least: 12, cell: ({ tx }) => ({ text: whatText(tx), style: styleOf(tx) }) },
   WHY: { least: 10, isText: true, spare: 2, cell: ({ tx }) => safeText(tx.why) },
   VERSION: { align: 'right', spare: 3, cell: ({ tx }) => (tx.provisional ? '?' : String(tx.version)) },
   COMMAND: { least: 8, spare: 4, cell: ({ tx }) => safeText(tx.commandId) },

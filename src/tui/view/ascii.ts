@@ -38,6 +38,8 @@ const SIGNS: ReadonlyMap<string, string> = new Map(
     '.': '…·▁',
     '=': '▃═‖▌',
     _: '◇',
+    ',': '┈',
+    u: '↶',
     ':': '░▒',
     '%': '▅▆',
     '#': '█▇▓▶',

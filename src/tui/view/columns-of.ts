@@ -1,4 +1,4 @@
-import { type ColumnChoice, orderedColumns, STORE, shownTitles } from '../state/columns.ts'
+import { type ColumnChoice, isOfStreams, orderedColumns, STORE, shownTitles, sortOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
 import type { ColumnList, Sort, State } from '../state/state.ts'
 import { safeText } from './safe-text.ts'
@@ -9,18 +9,18 @@ export function columnsOf<Item>(
   { state, facts }: Scene,
   list: ColumnList,
   columns: Readonly<Record<string, Omit<FlexColumn<Item>, 'title'>>>,
-  sort: Sort | undefined,
 ): readonly FlexColumn<Item>[] {
   const choices = orderedColumns(state, list)
+  const sort = sortOf(state, list)
   const shown = shownTitles(state, list).flatMap(title => {
     const column = columns[title]
     const choice = choices.find(one => one.title === title)
     if (column === undefined || choice === undefined) return []
-    const arrow = sort === undefined || choice.sort !== sort.by ? '' : ` ${arrowOf(choice, sort, state.time)}`
+    const arrow = choice.sort !== sort.by ? '' : ` ${arrowOf(choice, sort, state.time)}`
     return [{ ...column, title: `${title}${arrow}` }]
   })
-  if (facts.contexts.length === 0 || list === 'stream') return shown
-  const arrow = sort?.by === STORE.sort ? ` ${arrowOf(STORE, sort, state.time)}` : ''
+  if (facts.contexts.length === 0 || !(isOfStreams(list) || list === 'activity')) return shown
+  const arrow = sort.by === STORE.sort ? ` ${arrowOf(STORE, sort, state.time)}` : ''
   return [{ title: `${STORE.title}${arrow}`, least: 6, cut: 'middle', cell: item => safeText(storeOf(item)) }, ...shown]
 }
 

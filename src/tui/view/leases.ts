@@ -13,7 +13,7 @@ import { agoText, clockText, type RowTime } from './times.ts'
 /** The leases screen. */
 export function leaseRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noLeases(scene, area), area)
-  return entryRows(scene, area, columnsOf(scene, 'leases', COLUMNS, scene.state.lists.leases.sort ?? OLDEST_FIRST))
+  return entryRows(scene, area, 'leases', columnsOf(scene, 'leases', COLUMNS))
 }
 
 function noLeases(scene: Scene, area: Area): ScreenRow[] {
@@ -42,8 +42,6 @@ export function leaseEndText({ item: { listed } }: StreamEntry, moment: RowTime)
     moment.time === 'relative' ? `in ${agoText(2 * moment.nowMs - untilMs, moment)}` : clockText(untilMs, moment)
   return `${prefix}${untilMs <= moment.nowMs && moment.time === 'relative' ? 'over' : text}`
 }
-
-const OLDEST_FIRST = { by: 'since', isDescending: false }
 
 const COLUMNS: { readonly [Title in TitleOf<'leases'>]: Omit<FlexColumn<StreamEntry>, 'title'> } = {
   STREAM: { cut: 'middle', least: 18, cell: ({ item }, format) => format.name(item.listed.name) },

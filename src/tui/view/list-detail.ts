@@ -15,13 +15,14 @@ import { runningEvent } from '../../stream/summary-items.ts'
 import type { Activity, StreamEntry } from '../data/types.ts'
 import type { Scene } from '../state/context.ts'
 import { cursorKey } from '../state/cursor.ts'
-import { activityRow, targetOfRow } from '../state/lists/row-target.ts'
+import { activityRow, eventOfRow, targetOfRow } from '../state/lists/row-target.ts'
 import type { Screen, TextPage } from '../state/state.ts'
 import { linesOfText, type ReadableText, textOfLines } from '../state/text/text.ts'
 import { changeSpans } from './activity.ts'
 import { leaseEndText, processText } from './leases.ts'
 import { type Area, filled, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
+import { eventLines } from './stream/detail.ts'
 import { endedMs, stateCell } from './stream-cells.ts'
 import { readingRows } from './text.ts'
 import { dueCell, type RowTime, screenFormat, tookSpan, wholeTimeText } from './times.ts'
@@ -45,30 +46,52 @@ export function rowDetail(scene: Scene): ReadableText | undefined {
   const cursor = cursorKey(state, scene)
   return cursor === undefined
     ? undefined
-    : rowText(scene, state.screen, cursor, facts => flowedLines(facts, state.size.columns))
+    : textOf(rowLines(scene, state.screen, cursor, facts => flowedLines(facts, state.size.columns)))
 }
 
 /** All about a row of a list, for the whole screen: each fact has a line of its own. */
 export function rowPage(scene: Scene, screen: Screen, key: string): Pick<TextPage, 'title' | 'text'> | undefined {
-  const text = rowText(scene, screen, key, facts => facts.map(factSpans).filter(spans => spans !== undefined))
-  return text && { title: rowTitle(scene, screen, key), text }
+  const lines = rowLines(scene, screen, key, facts => facts.map(factSpans).filter(spans => spans !== undefined))
+  if (lines === undefined) return undefined
+  const event = rowEventLines(scene, screen, key)
+  const text = textOfLines(event.length === 0 ? lines : [...event, [], ...lines])
+  return { title: rowTitle(scene, screen, key), text }
+}
+
+/** All about the event that the row is about, once its stream has been read. */
+function rowEventLines(scene: Scene, screen: Screen, key: string): readonly (readonly StyledText[])[] {
+  const { data } = scene
+  const about = screen === 'stream' ? undefined : eventOfRow(screen, key, data)
+  const { failure } = data
+  if (about === undefined || failure?.stream !== about.stream) return []
+  return eventLines(scene, failure.view, about.event)
 }
 
 /** The lines of facts. */
 type Flow = (facts: readonly Fact[]) => readonly (readonly StyledText[])[]
 
-function rowText(scene: Scene, screen: Screen, key: string, flow: Flow): ReadableText | undefined {
+function textOf(lines: ReturnType<typeof rowLines>): ReadableText | undefined {
+  return lines && textOfLines(lines)
+}
+
+function rowLines(
+  scene: Scene,
+  screen: Screen,
+  key: string,
+  flow: Flow,
+): readonly (readonly StyledText[])[] | undefined {
   const moment = screenFormat(scene.nowMs, scene.state.time)
   const item = screen === 'activity' ? activityRow(scene.data, key) : undefined
-  if (item !== undefined) return textOfLines(transactionLines(item, moment, flow))
+  if (item !== undefined) return transactionLines(item, moment, flow)
   const entry = entryOfRow(scene, screen, key)
-  return entry && textOfLines(streamLines(withWholeFailure(scene, entry), moment, flow))
+  return entry && streamLines(withWholeFailure(scene, entry), moment, flow)
 }
 
 /** The entry with its failure to the end, once that has been read. */
 function withWholeFailure({ data: { failure } }: Scene, entry: StreamEntry): StreamEntry {
   const { summary, listed } = entry.item
-  if (summary === undefined || failure?.stream !== entry.name || failure.etag !== listed.etag) return entry
+  if (summary === undefined || failure?.stream !== entry.name || failure.etag !== listed.etag || failure.text === '')
+    return entry
   return { ...entry, item: { ...entry.item, summary: { ...summary, failure: failure.text } } }
 }
 

@@ -1,5 +1,6 @@
 import type { Style } from '../../formats/terminal/style.ts'
 import { cut, pad, padLeft, widthOf } from '../../formats/terminal/width.ts'
+import type { ColumnList } from '../state/state.ts'
 
 /** A run of text in one style. The text is safe to print, fitted, and has no line break. */
 export type StyledText = readonly [text: string, style: Style]
@@ -11,6 +12,8 @@ export type StyledText = readonly [text: string, style: Style]
 export interface ScreenRow {
   /** Key of the row of a list that it draws, for clicks; where lists begin right below the head it may be missing. */
   readonly key?: string
+  /** The list whose titles it has, for clicks. */
+  readonly titles?: ColumnList
   readonly spans: readonly StyledText[]
   /**
    * `cursor`: the whole width is highlighted. `faint`: shown for orientation only, such as a row that no longer matches

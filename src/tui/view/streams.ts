@@ -6,26 +6,29 @@ import { CHANGE_SHOWN_MS, type StreamEntry } from '../data/types.ts'
 import type { TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
 import { layoutOf } from '../state/layout.ts'
-import { gutter, highlightOf, type RowMarks } from './columns.ts'
+import type { ColumnList } from '../state/state.ts'
 import { columnsOf } from './columns-of.ts'
 import { noStreams } from './empty.ts'
 import { type Area, filled, type ScreenRow } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { ageCell, barSpans, causeCell, failedSpans, progressCell, stateCell } from './stream-cells.ts'
-import { type FlexColumn, type TableRow, tableRows } from './table.ts'
+import { type FlexColumn, gutter, highlightOf, type RowMarks, type TableRow, tableRows } from './table.ts'
 import { screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
 /** The list of streams, with its titles if the screen has them. */
 export function streamRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noStreams(scene, area), area)
-  return entryRows(scene, area, columnsOf(scene, 'streams', COLUMNS, scene.state.lists.streams.sort ?? BY_NAME))
+  return entryRows(scene, area, 'streams', columnsOf(scene, 'streams', COLUMNS))
 }
 
-const BY_NAME = { by: 'name', isDescending: false }
-
 /** A list whose keys are names of streams, in these columns. */
-export function entryRows(scene: Scene, area: Area, columns: readonly FlexColumn<StreamEntry>[]): ScreenRow[] {
+export function entryRows(
+  scene: Scene,
+  area: Area,
+  list: ColumnList,
+  columns: readonly FlexColumn<StreamEntry>[],
+): ScreenRow[] {
   const hasTitles = !isTiny(scene)
   const { keys, cursor } = listWindow(scene, area.rows - (hasTitles ? 1 : 0))
   const rows = keys.map((key): TableRow<StreamEntry> => {
@@ -36,7 +39,10 @@ export function entryRows(scene: Scene, area: Area, columns: readonly FlexColumn
     return { item: entry, marks, previous: previousEntry(entry, scene.nowMs) }
   })
   const format = screenFormat(scene.nowMs, scene.state.time)
-  return filled(tableRows(columns, rows, { columns: area.columns, format, widths: scene.widths, hasTitles }), area)
+  return filled(
+    tableRows(columns, rows, { columns: area.columns, format, widths: scene.widths, hasTitles, list }),
+    area,
+  )
 }
 
 /** The entry as it was before the changes of the last second. */

@@ -1,8 +1,8 @@
 import type { CellFormat, Field } from '../../formats/field.ts'
 import type { Style } from '../../formats/terminal/style.ts'
-import { widthOf } from '../../formats/terminal/width.ts'
+import { cut, cutInside, pad, padLeft, widthOf } from '../../formats/terminal/width.ts'
 import type { ColumnWidths } from '../state/column-widths.ts'
-import { fitted, gutter, highlightOf, type RowMarks } from './columns.ts'
+import type { ColumnList } from '../state/state.ts'
 import type { ScreenRow, StyledText } from './row.ts'
 
 /** A field as a column of a list, as wide as what is shown needs. */
@@ -114,18 +114,19 @@ export interface ListTableOptions {
   readonly format: CellFormat
   readonly widths: ColumnWidths
   readonly hasTitles: boolean
+  readonly list: ColumnList
 }
 
 /** The rows of a list below its titles. */
 export function tableRows<Item>(
   all: readonly FlexColumn<Item>[],
   rows: readonly TableRow<Item>[],
-  { columns, format, widths, hasTitles }: ListTableOptions,
+  { columns, format, widths, hasTitles, list }: ListTableOptions,
 ): ScreenRow[] {
   const cells = rows.map(row => ('item' in row ? all.map(column => cellSpans(column, row.item, format)) : []))
   const needed = all.map((column, at) => {
     const width = cells.reduce((most, row) => Math.max(most, widthOfCell(row[at])), 0)
-    return { column, at, content: widths.grown(column.title.replace(/ [↑↓]$/, ''), width) }
+    return { column, at, content: widths.grown(`${list} ${column.title.replace(/ [↑↓]$/, '')}`, width) }
   })
   const placed = columnWidths(needed, columns)
   const positions = placed.map(({ column }) => all.indexOf(column))
@@ -142,7 +143,7 @@ export function tableRows<Item>(
     })
     return { ...cellsRow(texts, { ...marks, isChanged }), ...(key !== undefined && { key }) }
   })
-  return hasTitles ? [titleRow(placed), ...drawn] : drawn
+  return hasTitles ? [{ ...titleRow(placed), titles: list }, ...drawn] : drawn
 }
 
 function textOf(cell: readonly StyledText[]): string {
@@ -211,3 +212,51 @@ function trimmed(spans: [string, Style][]): readonly StyledText[] {
   if (last !== undefined) last[0] = last[0].trimEnd()
   return spans
 }
+
+export interface RowMarks {
+  readonly isCursor?: boolean
+  readonly isMarked?: boolean
+  readonly isFaint?: boolean
+  /** Something in it has just changed. */
+  readonly isChanged?: boolean
+}
+
+/** Cursor and changes are also characters, for terminals without reverse video. */
+export function gutter({ isCursor, isMarked, isChanged }: RowMarks): readonly StyledText[] {
+  const sign = isCursor ? '›' : ' '
+  const last = isChanged ? '~' : ' '
+  return isMarked
+    ? [
+        [sign, 'plain'],
+        [`•${last}`, 'active'],
+      ]
+    : [[`${sign} ${last}`, 'plain']]
+}
+
+export function highlightOf({ isCursor, isFaint }: RowMarks): Pick<ScreenRow, 'highlight'> {
+  return isCursor ? { highlight: 'cursor' } : isFaint ? { highlight: 'faint' } : {}
+}
+
+type Fit = Pick<FlexColumn<never>, 'align' | 'cut'>
+
+/** The text in exactly `width` columns. */
+function fitted(text: string, fit: Fit, width: number): string {
+  if (ASCII.test(text)) return fitText(text, fit, width)
+  const key = `${width}${fit.align ?? ''}${fit.cut ?? ''} ${text}`
+  const known = FITTED.get(key)
+  if (known !== undefined) return known
+  if (FITTED.size >= MOST_FITTED) FITTED.clear()
+  const made = fitText(text, fit, width)
+  FITTED.set(key, made)
+  return made
+}
+
+function fitText(text: string, { align, cut: how }: Fit, width: number): string {
+  const short = how === 'middle' ? cutInside(text, width) : cut(text, width)
+  return align === 'right' ? padLeft(short, width) : pad(short, width)
+}
+
+const ASCII = /^[ -~]*$/
+/** Measuring and cutting wide characters is the most expensive step, and frames repeat the same texts. */
+const FITTED = new Map<string, string>()
+const MOST_FITTED = 2_000

@@ -15,14 +15,16 @@ import { upcoming } from '../../ops/watchdog-state/upcoming.ts'
 import { type LimitRow, limitRow } from '../data/limit-rows.ts'
 import type { DryRun, WatchdogOfStore, WatchdogView } from '../data/types.ts'
 import { unwatchedStores } from '../data/unwatched.ts'
+import { sortOf, type TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
-import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
-import { type ListColumn, listRow, placeColumns, titleRow } from './columns.ts'
+import { type RowKeys, sortedRows } from '../state/lists/sorting.ts'
+import type { SideList } from '../state/state.ts'
+import { columnsOf } from './columns-of.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, BLANK, filled, rowOf, type ScreenRow } from './row.ts'
 import { safeText } from './safe-text.ts'
 import { isTiny, marksOf } from './streams.ts'
-import { type FlexColumn, tableRows } from './table.ts'
+import { type FlexColumn, type TableRow, tableRows } from './table.ts'
 import { pastText, type RowTime, screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
@@ -85,15 +87,34 @@ function limitPart(scene: Scene, area: Area): ScreenRow[] {
 }
 
 /** One row per watchdog, running ones first; the last row counts those without room. */
-function watchdogTable({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
-  const watchdogs = (data.watchdog.state?.watchdogs ?? []).toSorted(byLiveness(nowMs))
-  const columns = placeColumns(COLUMNS, area.columns)
+function watchdogTable(scene: Scene, area: Area): ScreenRow[] {
+  const { data, nowMs } = scene
+  const usual = (data.watchdog.state?.watchdogs ?? []).toSorted(byLiveness(nowMs))
+  const watchdogs = sideRows(scene, 'watchdogs', usual, WATCHDOG_KEYS)
   const room = Math.max(1, area.rows - 1)
   const shown = watchdogs.slice(0, watchdogs.length > room ? Math.max(1, room - 1) : room)
-  const rows = shown.map(watchdog => listRow(columns, watchdog, screenFormat(nowMs, state.time)))
   const rest = watchdogs.length - shown.length
   const more = rest === 0 ? [] : [rowOf([[`   and ${spacedCount(rest)} more`, 'dim']], area.columns)]
-  return [titleRow(columns), ...rows, ...more]
+  return [...sideTable(scene, 'watchdogs', COLUMNS, shown, area), ...more]
+}
+
+/** The rows of a list beside that with the cursor, in its order. */
+function sideRows<Row>({ state, nowMs }: Scene, list: SideList, rows: readonly Row[], keys: RowKeys<Row>) {
+  const { by, isDescending } = sortOf(state, list)
+  return sortedRows(rows, keys[by], isDescending, nowMs)
+}
+
+function sideTable<Row>(
+  scene: Scene,
+  list: SideList,
+  columns: Readonly<Record<string, Omit<FlexColumn<Row>, 'title'>>>,
+  rows: readonly Row[],
+  area: Area,
+): ScreenRow[] {
+  const format = screenFormat(scene.nowMs, scene.state.time)
+  const options = { columns: area.columns, format, widths: scene.widths, hasTitles: true, list }
+  const items = rows.map((item): TableRow<Row> => ({ item, marks: {} }))
+  return tableRows(columnsOf(scene, list, columns), items, options)
 }
 
 /** Problems that keep running watchdogs from working, a row each. */
@@ -129,19 +150,31 @@ function lagCell(watchdog: WatchdogEntry, { nowMs }: RowTime): Cell {
 
 const { state, lastSweep, every, took, watched, overdue, ended, breaker, shards } = WATCHDOG_FIELDS
 
-const COLUMNS: readonly ListColumn<WatchdogOfStore>[] = [
-  { ...state, width: 9 },
-  { title: 'WATCHDOG', width: 14, share: 1, cut: 'middle', cell: watchdogText },
-  { ...lastSweep, title: 'LAST PASS', width: 10 },
-  { title: 'LAG', align: 'right', width: 6, spare: 1, cell: lagCell },
-  { ...every, width: 5, from: PANES_COLUMNS, spare: 4 },
-  { ...took, width: 6, from: WIDE_COLUMNS, spare: 6 },
-  { ...watched, width: 7, from: PANES_COLUMNS, spare: 3 },
-  { ...overdue, width: 7, from: PANES_COLUMNS, spare: 2 },
-  { ...ended, width: 6, from: WIDE_COLUMNS, spare: 5 },
-  { ...breaker, width: 7, from: WIDE_COLUMNS, spare: 5 },
-  { ...shards, width: 8, share: 1, from: WIDE_COLUMNS, spare: 6 },
-]
+const COLUMNS: { readonly [Title in TitleOf<'watchdogs'>]: Omit<FlexColumn<WatchdogOfStore>, 'title'> } = {
+  STATE: state,
+  WATCHDOG: { least: 14, cut: 'middle', cell: watchdogText },
+  'LAST PASS': lastSweep,
+  LAG: { align: 'right', spare: 1, cell: lagCell },
+  EVERY: { ...every, spare: 4 },
+  TOOK: { ...took, spare: 6 },
+  WATCHED: { ...watched, spare: 3 },
+  OVERDUE: { ...overdue, spare: 2 },
+  ENDED: { ...ended, spare: 5 },
+  BREAKER: { ...breaker, spare: 5 },
+  SHARDS: { ...shards, least: 8, spare: 6 },
+}
+
+/** The usual order is by state: running ones first. */
+const WATCHDOG_KEYS: RowKeys<WatchdogEntry> = {
+  watchdog: ({ host, pid }) => `${host}:${pid}`,
+  pass: ({ lastSweepMs }) => lastSweepMs && -lastSweepMs,
+  every: ({ intervalMs }) => intervalMs,
+  took: ({ tookMs }) => -tookMs,
+  watched: ({ lastPass }) => lastPass && -lastPass.watched,
+  overdue: ({ lastPass }) => lastPass && -lastPass.overdue,
+  ended: ({ totals }) => -totals.ended,
+  breaker: ({ breaker }) => (breaker?.isOpen ? 0 : 1),
+}
 
 /** The soonest limits, with the cursor. */
 function nextRows(scene: Scene, area: Area): ScreenRow[] {
@@ -153,8 +186,9 @@ function nextRows(scene: Scene, area: Area): ScreenRow[] {
     const item = limitRow(scene.data.watchdog, key) ?? goneLimit(key)
     return { item, marks: marksOf(scene, key, cursor), key }
   })
-  const options = { columns: area.columns, format, widths: scene.widths, hasTitles }
-  return tableRows(isPlanned ? [...LIMITS, PLANNED] : LIMITS, rows, options)
+  const options = { columns: area.columns, format, widths: scene.widths, hasTitles, list: 'watchdog' } as const
+  const columns = columnsOf(scene, 'watchdog', LIMITS).filter(({ title }) => isPlanned || !title.startsWith('DRY RUN'))
+  return tableRows(columns, rows, options)
 }
 
 /** A row still in the list whose limit is no longer in the data. */
@@ -164,13 +198,12 @@ function goneLimit(key: string): LimitRow {
   return { key, stream, event, name: '', ...none }
 }
 
-/** The last decisions of all watchdogs, the latest first. */
-function decisionRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
-  const latest = latestDecisions(data.watchdog.state?.watchdogs ?? [])
+/** The last decisions of all watchdogs. */
+function decisionRows(scene: Scene, area: Area): ScreenRow[] {
+  const latest = latestDecisions(scene.data.watchdog.state?.watchdogs ?? [])
   if (latest.length === 0) return []
-  const columns = placeColumns(DECISIONS, area.columns)
-  const format = screenFormat(nowMs, state.time)
-  return [titleRow(columns), ...latest.slice(0, area.rows - 1).map(decision => listRow(columns, decision, format))]
+  const rows = sideRows(scene, 'decisions', latest, DECISION_KEYS).slice(0, area.rows - 1)
+  return sideTable(scene, 'decisions', DECISIONS, rows, area)
 }
 
 /** How the requested dry run stands, above the list that has its decisions. */
@@ -234,26 +267,35 @@ function styled(cell: Cell): Exclude<Cell, string> {
   return typeof cell === 'string' ? { text: cell, style: 'plain' } : cell
 }
 
-const LIMITS: readonly FlexColumn<LimitRow>[] = [
-  { title: 'DUE', cell: limitDueCell },
-  { title: 'WILL', spare: 1, cell: willCell },
-  { title: 'STREAM', least: 8, cut: 'middle', cell: ({ stream }, format) => format.name(stream) },
-  {
-    title: 'EVENT',
+const LIMITS: { readonly [Title in TitleOf<'watchdog'>]: Omit<FlexColumn<LimitRow>, 'title'> } = {
+  DUE: { cell: limitDueCell },
+  WILL: { spare: 1, cell: willCell },
+  STREAM: { least: 8, cut: 'middle', cell: ({ stream }, format) => format.name(stream) },
+  EVENT: {
     least: 8,
     spare: 2,
     cell: ({ event = '', name }, format) => format.text(`${event} ${name}`.trim()) || '-',
   },
-  { title: 'LIMIT', least: 10, spare: 3, cell: limitText },
-]
+  LIMIT: { least: 10, spare: 3, cell: limitText },
+  'DRY RUN': { least: 12, spare: 4, cell: plannedCell },
+}
 
-const PLANNED: FlexColumn<LimitRow> = { title: 'DRY RUN', least: 12, spare: 4, cell: plannedCell }
+const { when, outcome, stream, event, limit, late } = DECISION_FIELDS
 
-const DECISIONS: readonly ListColumn<RecordedDecision>[] = [
-  { ...DECISION_FIELDS.when, title: 'DECIDED', width: 10 },
-  { ...DECISION_FIELDS.outcome, width: 11 },
-  { ...DECISION_FIELDS.stream, width: 12, share: 2 },
-  { ...DECISION_FIELDS.event, width: 8, share: 1, spare: 2 },
-  { ...DECISION_FIELDS.limit, width: 9, from: PANES_COLUMNS, spare: 1 },
-  { ...DECISION_FIELDS.late, width: 7, from: PANES_COLUMNS, spare: 3 },
-]
+const DECISIONS: { readonly [Title in TitleOf<'decisions'>]: Omit<FlexColumn<RecordedDecision>, 'title'> } = {
+  DECIDED: when,
+  OUTCOME: outcome,
+  STREAM: { ...stream, least: 12 },
+  EVENT: { ...event, least: 8, spare: 2 },
+  LIMIT: { ...limit, least: 9, spare: 1 },
+  LATE: { ...late, spare: 3 },
+}
+
+/** The usual order is the latest first. */
+const DECISION_KEYS: RowKeys<RecordedDecision> = {
+  outcome: ({ outcome }) => outcome,
+  stream: ({ stream }) => stream,
+  event: ({ event }) => event,
+  limit: ({ limit }) => limit,
+  late: ({ atMs, dueMs }) => dueMs && dueMs - atMs,
+}

@@ -5,15 +5,17 @@ import type { Style } from '../../formats/terminal/style.ts'
 import type { Cell } from '../../formats/terminal/table.ts'
 import type { StepLoad } from '../../ops/steps.ts'
 import type { WorkerRow } from '../data/types.ts'
+import { sortOf, type TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
-import { PANES_COLUMNS, WIDE_COLUMNS } from '../state/layout.ts'
 import { workerRow } from '../state/lists/row-target.ts'
+import { type RowKeys, sortedRows } from '../state/lists/sorting.ts'
 import { type WorkerState, workerState } from '../state/lists/worker-list.ts'
-import { gutter, highlightOf, type ListColumn, listRow, placeColumns, titleRow } from './columns.ts'
+import { columnsOf } from './columns-of.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, BLANK, filled, rowOf, type ScreenRow } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { isTiny, marksOf } from './streams.ts'
+import { type FlexColumn, gutter, highlightOf, type TableRow, tableRows } from './table.ts'
 import { screenFormat } from './times.ts'
 import { listWindow } from './window.ts'
 
@@ -33,20 +35,20 @@ const LEAST_ROWS = 12
 function claimRows(scene: Scene, area: Area): ScreenRow[] {
   const { keys: all, total } = scene.listing
   if (all.length === 0) return total > 0 ? noMatch(scene, area, 'claim') : noWorkers(area)
-  const format = screenFormat(scene.nowMs, scene.state.time)
-  const columns = placeColumns(COLUMNS, area.columns)
-  const titles = isTiny(scene) ? [] : [titleRow(columns)]
-  const { keys, cursor } = listWindow(scene, area.rows - titles.length)
-  const rows = keys.flatMap(key => {
-    const row = workerRow(scene.data, key)
-    if (row === undefined) return []
+  const hasTitles = !isTiny(scene)
+  const { keys, cursor } = listWindow(scene, area.rows - (hasTitles ? 1 : 0))
+  const rows = keys.flatMap((key): TableRow<WorkerRow>[] => {
+    const item = workerRow(scene.data, key)
+    if (item === undefined) return []
     const marks = marksOf(scene, key, cursor)
-    if (!isTiny(scene)) return { ...listRow(columns, row, format, marks), key }
-    const { glyph, style } = STATES[workerState(row, scene.nowMs)]
-    const text = `${glyph} ${safeText(row.owner)} ${safeName(row.stream)}`
-    return rowOf([...gutter(marks), [text, style]], area.columns, highlightOf(marks).highlight)
+    if (hasTitles) return [{ item, marks, key }]
+    const { glyph, style } = STATES[workerState(item, scene.nowMs)]
+    const text = `${glyph} ${safeText(item.owner)} ${safeName(item.stream)}`
+    return [{ row: rowOf([...gutter(marks), [text, style]], area.columns, highlightOf(marks).highlight) }]
   })
-  return [...titles, ...rows]
+  const format = screenFormat(scene.nowMs, scene.state.time)
+  const options = { columns: area.columns, format, widths: scene.widths, hasTitles, list: 'workers' } as const
+  return tableRows(columnsOf(scene, 'workers', COLUMNS), rows, options)
 }
 
 function noWorkers(area: Area): ScreenRow[] {
@@ -54,16 +56,20 @@ function noWorkers(area: Area): ScreenRow[] {
 }
 
 /** The queue of each step, those with abandoned events first, then those with the most ready ones. */
-function stepRows({ data, nowMs, state }: Scene, area: Area): ScreenRow[] {
-  const steps = data.workers.steps.toSorted((a, b) => b.abandoned - a.abandoned || b.ready - a.ready)
+function stepRows(scene: Scene, area: Area): ScreenRow[] {
+  const { data, nowMs, state, widths } = scene
+  const usual = data.workers.steps.toSorted((a, b) => b.abandoned - a.abandoned || b.ready - a.ready)
+  const { by, isDescending } = sortOf(state, 'steps')
+  const steps = sortedRows(usual, STEP_KEYS[by], isDescending, nowMs)
   const room = area.rows - 1
   if (steps.length === 0 || room < 1) return []
-  const columns = placeColumns(STEPS, area.columns)
   const format = screenFormat(nowMs, state.time)
   const shown = steps.slice(0, steps.length > room ? Math.max(1, room - 1) : room)
   const rest = steps.length - shown.length
   const more = rest === 0 ? [] : [rowOf([[`   and ${spacedCount(rest)} more`, 'dim']], area.columns)]
-  return [titleRow(columns), ...shown.map(step => listRow(columns, step, format)), ...more]
+  const rows = shown.map((item): TableRow<StepLoad> => ({ item, marks: {} }))
+  const options = { columns: area.columns, format, widths, hasTitles: true, list: 'steps' } as const
+  return [...tableRows(columnsOf(scene, 'steps', STEPS), rows, options), ...more]
 }
 
 const STATES: { readonly [Of in WorkerState]: { readonly glyph: string; readonly style: Style } } = {
@@ -72,7 +78,7 @@ const STATES: { readonly [Of in WorkerState]: { readonly glyph: string; readonly
   idle: { glyph: '○', style: 'dim' },
 }
 
-type RowCell = ListColumn<WorkerRow>['cell']
+type RowCell = FlexColumn<WorkerRow>['cell']
 
 /** The worker with the glyph of what it does. */
 function workerCell(row: WorkerRow, format: CellFormat): Cell {
@@ -105,36 +111,31 @@ function countCell(count: number, style: Style): Cell {
   return count === 0 ? { text: '-', style: 'dim' } : { text: countText(count), style }
 }
 
-const COLUMNS: readonly ListColumn<WorkerRow>[] = [
-  { title: '  WORKER', width: 10, share: 2, cut: 'middle', cell: workerCell },
-  { title: 'CLAIM', width: 13, cell: claimCell },
-  { title: 'STREAM', width: 10, share: 3, cut: 'middle', cell: ({ stream }, format) => format.name(stream) },
-  { title: 'EVENT', width: 10, share: 3, spare: 2, cell: eventText },
-  { title: 'SINCE', align: 'right', width: 9, from: PANES_COLUMNS, spare: 6, cell: claimed('since') },
-  { title: 'SEEN', align: 'right', width: 10, from: WIDE_COLUMNS, spare: 5, cell: claimed('lastSeen') },
-  { title: 'TRY', align: 'right', width: 3, from: PANES_COLUMNS, spare: 4, cell: claimed('attempt') },
-  {
-    title: 'DONE/MIN',
-    align: 'right',
-    width: 8,
-    from: WIDE_COLUMNS,
-    spare: 7,
-    cell: ({ done }) => countCell(done, 'plain'),
-  },
-  {
-    title: 'FAILED/MIN',
-    align: 'right',
-    width: 10,
-    from: WIDE_COLUMNS,
-    spare: 7,
-    cell: ({ failed }) => countCell(failed, 'bad'),
-  },
-]
+const COLUMNS: { readonly [Title in TitleOf<'workers'>]: Omit<FlexColumn<WorkerRow>, 'title'> } = {
+  WORKER: { least: 10, cut: 'middle', cell: workerCell },
+  CLAIM: { spare: 1, cell: claimCell },
+  STREAM: { least: 10, cut: 'middle', spare: 1, cell: ({ stream }, format) => format.name(stream) },
+  EVENT: { least: 10, spare: 2, cell: eventText },
+  SINCE: { align: 'right', spare: 6, cell: claimed('since') },
+  SEEN: { align: 'right', spare: 5, cell: claimed('lastSeen') },
+  TRY: { align: 'right', spare: 4, cell: claimed('attempt') },
+  'DONE/MIN': { align: 'right', spare: 7, cell: ({ done }) => countCell(done, 'plain') },
+  'FAILED/MIN': { align: 'right', spare: 7, cell: ({ failed }) => countCell(failed, 'bad') },
+}
 
-const STEPS: readonly ListColumn<StepLoad>[] = [
-  { ...STEP_FIELDS.step, width: 20 },
-  { ...STEP_FIELDS.ready, width: 7 },
-  { ...STEP_FIELDS.running, width: 7 },
-  { ...STEP_FIELDS.abandoned, width: 9, spare: 1 },
-  { ...STEP_FIELDS.oldest, title: 'OLDEST READY', width: 12, from: PANES_COLUMNS, spare: 2 },
-]
+const { step, ready, running, abandoned, oldest } = STEP_FIELDS
+
+const STEPS: { readonly [Title in TitleOf<'steps'>]: Omit<FlexColumn<StepLoad>, 'title'> } = {
+  STEP: { ...step, least: 16 },
+  READY: ready,
+  RUNNING: running,
+  ABANDONED: { ...abandoned, spare: 1 },
+  'OLDEST READY': { ...oldest, spare: 2 },
+}
+
+const STEP_KEYS: RowKeys<StepLoad> = {
+  step: step => step.step,
+  ready: step => -step.ready,
+  running: step => -step.running,
+  oldest: ({ readySinceMs }) => readySinceMs,
+}

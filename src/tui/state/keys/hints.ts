@@ -114,6 +114,8 @@ const CHANGING: ReadonlySet<KeyCommand> = new Set([
   'suspend-stream',
   'resume-stream',
   'break',
+  'signal',
+  'skip',
 ])
 
 function isUseful(command: KeyCommand, state: State): boolean {

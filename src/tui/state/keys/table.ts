@@ -1,78 +1,8 @@
 import type { Screen, State } from '../state.ts'
 
-/** Commands of keys, where no dialog and no prompt has the keys. */
-export type KeyCommand =
-  | 'down'
-  | 'up'
-  | 'first'
-  | 'last'
-  | 'page-down'
-  | 'page-up'
-  | 'half-down'
-  | 'half-up'
-  | 'center'
-  | 'fold'
-  | 'unfold'
-  | 'fold-all'
-  | 'fold-others'
-  | 'unfold-all'
-  | 'zoom-in'
-  | 'zoom-out'
-  | 'zoom-reset'
-  | 'earlier'
-  | 'later'
-  | 'enter'
-  | 'back'
-  | 'filter'
-  | 'broken'
-  | 'health'
-  | 'view'
-  | 'digit-view'
-  | 'next-match'
-  | 'previous-match'
-  | 'mark'
-  | 'mark-all'
-  | 'clear-marks'
-  | 'sort'
-  | 'reverse-sort'
-  | 'freeze'
-  | 'time'
-  | 'cancel'
-  | 'abort'
-  | 'retry'
-  | 'suspend-stream'
-  | 'resume-stream'
-  | 'break'
-  | 'detail'
-  | 'focus-detail'
-  | 'read'
-  | 'detail-down'
-  | 'detail-up'
-  | 'columns'
-  | 'wide'
-  | 'xml'
-  | 'timeline'
-  | 'copy'
-  | 'outcomes'
-  | 'dry-run'
-  | 'streams'
-  | 'stream'
-  | 'leases'
-  | 'watchdog'
-  | 'activity'
-  | 'workers'
-  | 'read-now'
-  | 'bell'
-  | 'unlock'
-  | 'line'
-  | 'help'
-  | 'repaint'
-  | 'suspend'
-  | 'quit'
-
 /** One line of the key table, from which the help, the last line of the screen and the documentation are made. */
-export interface KeyBinding {
-  readonly command: KeyCommand
+interface BindingOf<Command extends string> {
+  readonly command: Command
   /** Key names as in `KeyPress`; the first one is displayed. */
   readonly keys: readonly string[]
   /** For the help: `cancel the event, the stream, or all marked ones`. */
@@ -100,10 +30,9 @@ export const TEXT_KEYS: readonly Pick<KeyBinding, 'keys' | 'does'>[] = [
 
 const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity', 'workers']
 const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases', 'workers']
-const COLUMNS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity']
-const DETAILS: readonly Screen[] = [...COLUMNS, 'workers']
+const DETAILS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity', 'workers']
 
-export const KEYS: readonly KeyBinding[] = [
+const TABLE = [
   { command: 'down', keys: ['j', 'down'], does: 'down', hint: 'move', group: 'Move' },
   { command: 'up', keys: ['k', 'up'], does: 'up', group: 'Move' },
   { command: 'first', keys: ['g', 'home'], does: 'to the first row', group: 'Move' },
@@ -250,14 +179,44 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'sort by the next column',
     hint: 'sort',
     group: 'Select',
-    screens: ['streams', 'leases', 'workers'],
+    screens: LISTS,
   },
   {
     command: 'reverse-sort',
     keys: ['S'],
     does: 'reverse the order',
     group: 'Select',
-    screens: ['streams', 'leases', 'workers'],
+    screens: LISTS,
+  },
+  { command: 'sort-age', keys: ['A'], does: 'sort by age or time; again: reversed', group: 'Select', screens: LISTS },
+  { command: 'sort-name', keys: ['I'], does: 'sort by name', group: 'Select', screens: LISTS },
+  {
+    command: 'sort-worst',
+    keys: ['W'],
+    does: 'sort by what is wrong: failures, abandoned claims, what will be done',
+    group: 'Select',
+    screens: ['streams', 'watchdog', 'workers'],
+  },
+  {
+    command: 'sort-end',
+    keys: ['E'],
+    does: 'sort by what ends next: due, claim',
+    group: 'Select',
+    screens: ['streams', 'watchdog', 'workers'],
+  },
+  {
+    command: 'sort-changed',
+    keys: ['M'],
+    does: 'sort by the last change or sign of life',
+    group: 'Select',
+    screens: ['streams', 'workers', 'activity'],
+  },
+  {
+    command: 'sort-who',
+    keys: ['V'],
+    does: 'sort by who: lease, holder, author, worker',
+    group: 'Select',
+    screens: ['streams', 'leases', 'activity', 'workers'],
   },
   {
     command: 'timeline',
@@ -306,7 +265,6 @@ export const KEYS: readonly KeyBinding[] = [
     does: 'choose, order and sort by columns; kept for later runs',
     hint: 'columns',
     group: 'View',
-    screens: COLUMNS,
   },
   { command: 'wide', keys: ['w'], does: 'more columns, as many as there is room for', group: 'View' },
   { command: 'freeze', keys: ['p'], does: 'freeze the screen; changes are counted', hint: 'freeze', group: 'View' },
@@ -362,6 +320,22 @@ export const KEYS: readonly KeyBinding[] = [
     screens: CHANGES,
   },
   {
+    command: 'signal',
+    keys: ['i'],
+    does: 'signal the stream, or all marked ones: asks for the name and the data; lists what waits',
+    hint: 'signal',
+    group: 'Change',
+    screens: CHANGES,
+  },
+  {
+    command: 'skip',
+    keys: ['P'],
+    does: 'skip the failed event: what it blocks passes it',
+    hint: 'skip',
+    group: 'Change',
+    screens: ['stream'],
+  },
+  {
     command: 'unlock',
     keys: ['!'],
     does: 'unlock changes for ten minutes, or lock them',
@@ -388,4 +362,10 @@ export const KEYS: readonly KeyBinding[] = [
   { command: 'repaint', keys: ['ctrl-l'], does: 'redraw the screen', group: 'Program' },
   { command: 'suspend', keys: ['ctrl-z'], does: 'suspend to the shell; fg resumes', group: 'Program' },
   { command: 'quit', keys: ['q', 'ctrl-c'], does: 'quit', hint: 'quit', group: 'Program' },
-]
+] as const satisfies readonly BindingOf<string>[]
+
+/** Commands of keys, where no dialog and no prompt has the keys. */
+export type KeyCommand = (typeof TABLE)[number]['command']
+export type KeyBinding = BindingOf<KeyCommand>
+
+export const KEYS: readonly KeyBinding[] = TABLE

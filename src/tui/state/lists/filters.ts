@@ -1,9 +1,9 @@
 import { changePieces } from '../../../formats/journal.ts'
 import {
   eventDueMs,
+  eventLook,
   type ShownStream,
   shownStatus,
-  statusLook,
   statusWord,
   timeOf,
 } from '../../../formats/stream/view.ts'
@@ -41,7 +41,7 @@ export const EVENT_FILTER: FilterFields<EventRow> = {
   status: {
     texts: ({ event, shown }) => [
       event.status,
-      shown === undefined ? '' : statusLook(shownStatus(shown, event), event.lc.outcome).word,
+      ...(shown === undefined ? [] : [shownStatus(shown, event), eventLook(shown, event).word]),
     ],
   },
   failed: text(event => (isFailed(event) && !isSuperseded(event) ? event.msg || statusWord(event.status) : '')),

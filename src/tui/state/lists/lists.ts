@@ -2,12 +2,14 @@ import { mayPass, type StreamFilter, verdictOf } from '../../../ops/filter.ts'
 import { isHeld } from '../../../stream/lease.ts'
 import { type LimitRow, limitRows } from '../../data/limit-rows.ts'
 import { leaseNow } from '../../data/stream-table.ts'
-import type { Data, StreamEntry } from '../../data/types.ts'
+import type { Activity, Data, StreamEntry } from '../../data/types.ts'
+import { sortOf } from '../columns.ts'
 import type { Listing } from '../context.ts'
-import type { State } from '../state.ts'
+import type { Sort, State } from '../state.ts'
 import { filterParser } from './filter.ts'
 import { ACTIVITY_FILTER, activityText } from './filters.ts'
 import { KeptListing, listingOf, NO_ROWS, searchText } from './rows.ts'
+import { type RowKeys, sortedRows } from './sorting.ts'
 import { STREAM_FILTER, streamText } from './stream-text.ts'
 import { TableList } from './table-list.ts'
 import { TreeList } from './tree-list.ts'
@@ -55,9 +57,9 @@ export class Lists {
         return open?.name === state.stream ? this.#tree.listing(list, state, open, nowMs) : NO_ROWS
       }
       case 'watchdog':
-        return this.#expiring(list.filter, data, nowMs)
+        return this.#expiring(list.filter, sortOf(state, 'watchdog'), data, nowMs)
       case 'activity':
-        return this.#activities(list.filter, data, nowMs)
+        return this.#activities(list.filter, sortOf(state, 'activity'), data, nowMs)
       case 'workers':
         return this.#workers.listing(list, data, nowMs)
       default:
@@ -66,10 +68,10 @@ export class Lists {
   }
 
   /** What a filter finds changes with the streams and with time. */
-  #expiring(filter: string, { watchdog, streams }: Data, nowMs: number): Listing {
+  #expiring(filter: string, { by, isDescending }: Sort, { watchdog, streams }: Data, nowMs: number): Listing {
     const rows = limitRows(watchdog)
     const wanted = this.#parseStreams(filter)
-    const inputs = wanted.isEmpty ? [rows] : [rows, filter, nowMs, streams.revision]
+    const inputs = [rows, by, isDescending, ...(wanted.isEmpty ? [] : [filter, nowMs, streams.revision])]
     return this.#watchdog.get(inputs, () => {
       const passing = rows.filter(row => {
         const entry = streams.get(row.stream)
@@ -77,22 +79,40 @@ export class Lists {
         return wanted.isEmpty || wanted.accepts(textOf, entry, nowMs)
       })
       return listingOf(
-        passing.map(({ key }) => key),
+        sortedRows(passing, LIMIT_KEYS[by], isDescending, nowMs).map(({ key }) => key),
         { matching: passing.length, total: rows.length },
       )
     })
   }
 
-  #activities(filter: string, { activity: { items } }: Data, nowMs: number): Listing {
+  #activities(filter: string, { by, isDescending }: Sort, { activity: { items } }: Data, nowMs: number): Listing {
     const wanted = this.#parseChanges(filter)
-    return this.#activity.get(wanted.isEmpty ? [items] : [items, filter, nowMs], () => {
+    return this.#activity.get([items, by, isDescending, ...(wanted.isEmpty ? [] : [filter, nowMs])], () => {
       const passing = wanted.isEmpty
         ? items
         : items.filter(item => wanted.accepts(() => activityText(item), item, nowMs))
-      const keys = passing.map(({ key }) => key)
+      const keys = sortedRows(passing, ACTIVITY_KEYS[by], isDescending, nowMs).map(({ key }) => key)
       return listingOf(keys, { matching: keys.length, total: items.length })
     })
   }
+}
+
+/** The usual order, by due, is that of the rows. */
+const LIMIT_KEYS: RowKeys<LimitRow> = {
+  will: ({ limit, planned, isNotified }) => (isNotified ? 'notified' : (limit?.action ?? planned?.action)),
+  stream: ({ stream }) => stream,
+  event: ({ event, name }) => event && `${event} ${name}`,
+  limit: ({ limit }) => limit?.kind,
+  planned: ({ planned }) => planned && -planned.ends,
+}
+
+/** The usual order, the latest first, is that of the rows. */
+const ACTIVITY_KEYS: RowKeys<Activity> = {
+  stream: ({ stream }) => stream,
+  who: ({ tx }) => tx.by || undefined,
+  what: ({ tx }) => tx.op,
+  why: ({ tx }) => tx.why || undefined,
+  version: ({ tx }) => -tx.version,
 }
 
 /** A stream that was not read yet is listed: only so it is read. So is one whose summary is cut. */

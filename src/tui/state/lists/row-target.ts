@@ -23,6 +23,19 @@ export function targetOfRow(screen: Exclude<Screen, 'stream'>, key: string, data
   }
 }
 
+/** The event that a row of a list is about; of a change its target. `undefined` for a row about a whole stream. */
+export function eventOfRow(
+  screen: Exclude<Screen, 'stream'>,
+  key: string,
+  data: Data,
+): { readonly stream: string; readonly event: string } | undefined {
+  const tx = screen === 'activity' ? activityRow(data, key)?.tx : undefined
+  const event = tx === undefined ? undefined : tx.on || tx.changes[0]?.event
+  const target = targetOfRow(screen, key, data)
+  const found = event ?? target?.event
+  return target === undefined || found === undefined ? undefined : { stream: target.stream, event: found }
+}
+
 function targetOf(
   row: { readonly stream: string; readonly event: string | undefined } | undefined,
 ): ChangeTarget | undefined {

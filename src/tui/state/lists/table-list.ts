@@ -11,6 +11,7 @@ import type { Listing } from '../context.ts'
 import type { ListState, Sort } from '../state.ts'
 import { filterParser } from './filter.ts'
 import { listingOf, NO_ROWS } from './rows.ts'
+import { type RowKey, type RowKeys, sortedRows } from './sorting.ts'
 import { STREAM_FILTER, streamText } from './stream-text.ts'
 
 /** Rules of a list of streams. */
@@ -158,9 +159,6 @@ function isSameSort(a: Sort | undefined, b: Sort | undefined): boolean {
   return a?.by === b?.by && a?.isDescending === b?.isDescending
 }
 
-/** The sort key of a stream, lowest first; streams without one are last in both directions. */
-type KeyOf = (entry: StreamEntry, nowMs: number) => number | string | undefined
-
 /** The most urgent status first. */
 const STATES = [
   'aborted',
@@ -177,7 +175,7 @@ const STATES = [
 ]
 const UNREADABLE = -1
 
-const KEYS: { readonly [By in string]: KeyOf } = {
+const KEYS: RowKeys<StreamEntry> = {
   store: ({ store }) => store,
   status: ({ item }, nowMs) => (item.fault === undefined ? stateRank(item.summary, nowMs) : UNREADABLE),
   failed: ({ item }) => failureRank(item.summary),
@@ -197,7 +195,7 @@ const KEYS: { readonly [By in string]: KeyOf } = {
 }
 
 /** Streams without the text are last. */
-function textKey(read: (summary: Summary) => string): KeyOf {
+function textKey(read: (summary: Summary) => string): RowKey<StreamEntry> {
   return ({ item }) => (item.summary && read(item.summary)) || undefined
 }
 
@@ -224,19 +222,10 @@ function openOrAborted(status: string): number {
 const MAX_EVENTS = 1e9
 
 /** Sorts streams that are in name order; equal ones keep that order. */
-function sortStreams(entries: StreamEntry[], { by, isDescending }: Sort, nowMs: number): StreamEntry[] {
-  if (by === 'name') return isDescending ? entries.reverse() : entries
-  const keyOf = KEYS[by]
-  if (keyOf === undefined) return entries
-  const direction = isDescending ? -1 : 1
-  return entries
-    .map(entry => ({ entry, key: keyOf(entry, nowMs) }))
-    .sort((a, b) => compare(a.key, b.key, direction))
-    .map(({ entry }) => entry)
-}
-
-function compare(a: ReturnType<KeyOf>, b: ReturnType<KeyOf>, direction: number): number {
-  if (a === b) return 0
-  if (a === undefined || b === undefined) return a === undefined ? 1 : -1
-  return a < b ? -direction : direction
+function sortStreams(
+  entries: readonly StreamEntry[],
+  { by, isDescending }: Sort,
+  nowMs: number,
+): readonly StreamEntry[] {
+  return by === 'name' || by in KEYS ? sortedRows(entries, KEYS[by], isDescending, nowMs) : entries
 }

@@ -5,6 +5,7 @@ import type { Listing } from '../context.ts'
 import type { ListState, Sort } from '../state.ts'
 import { type FilterField, type FilterFields, filterParser } from './filter.ts'
 import { KeptListing, listingOf, searchText } from './rows.ts'
+import { compareKeys, type RowKeys } from './sorting.ts'
 
 /** What workers have in hand, in order. */
 export class WorkerList {
@@ -56,12 +57,12 @@ function spanOf(number: (row: WorkerRow, nowMs: number) => number | undefined): 
   return { number, isSpan: true }
 }
 
-type KeyOf = (row: WorkerRow, nowMs: number) => number | string | undefined
-
-/** Lowest first; rows without a value come last. */
-const KEYS: { readonly [By in string]: KeyOf } = {
+const KEYS: RowKeys<WorkerRow> = {
   worker: ({ owner }) => owner,
   stream: ({ stream }) => stream,
+  event: ({ event, claim }) => event && `${event} ${claim?.name ?? ''}`,
+  attempt: ({ claim }) => claim && -claim.attempt,
+  failed: ({ failed }) => -failed,
   since: ({ claim }) => claim?.sinceMs,
   seen: ({ claim }) => claim?.lastSeenMs,
   claim: ({ claim }) => claim?.claimEndMs,
@@ -79,13 +80,7 @@ function sorted(rows: readonly WorkerRow[], sort: Sort | undefined, nowMs: numbe
     rank(row) === 0 ? row.claim?.claimEndMs : (row.claim?.sinceMs ?? (row.atMs === undefined ? undefined : -row.atMs))
   return rows.toSorted((a, b) => {
     const first =
-      keyOf === undefined ? direction * (rank(a) - rank(b)) : compare(keyOf(a, nowMs), keyOf(b, nowMs), direction)
-    return first || rank(a) - rank(b) || compare(timeOf(a), timeOf(b), 1) || (a.key < b.key ? -1 : 1)
+      keyOf === undefined ? direction * (rank(a) - rank(b)) : compareKeys(keyOf(a, nowMs), keyOf(b, nowMs), direction)
+    return first || rank(a) - rank(b) || compareKeys(timeOf(a), timeOf(b), 1) || (a.key < b.key ? -1 : 1)
   })
-}
-
-function compare(a: ReturnType<KeyOf>, b: ReturnType<KeyOf>, direction: number): number {
-  if (a === b) return 0
-  if (a === undefined || b === undefined) return a === undefined ? 1 : -1
-  return a < b ? -direction : direction
 }

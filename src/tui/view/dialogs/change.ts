@@ -1,10 +1,17 @@
 import { spacedCount, spacedCounted } from '../../../formats/terminal/numbers.ts'
 import { cutInside, widthOf, wrapped } from '../../../formats/terminal/width.ts'
 import type { Preview } from '../../ports.ts'
-import { hasField } from '../../state/change.ts'
-import { type ChangeLayout, changeLayout, dialogWidth, fociOf, QUESTION_ROWS } from '../../state/change-layout.ts'
+import { givenSignal, hasField } from '../../state/change.ts'
+import {
+  type ChangeLayout,
+  changeLayout,
+  dialogWidth,
+  fieldsOf,
+  fociOf,
+  QUESTION_ROWS,
+} from '../../state/change-layout.ts'
 import type { Scene } from '../../state/context.ts'
-import type { ChangeDialog, TextField } from '../../state/state.ts'
+import type { ChangeDialog, ChangeField, TextField } from '../../state/state.ts'
 import type { Area, ScreenRow, StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { fieldSpans } from '../text-field.ts'
@@ -42,6 +49,8 @@ const TITLES = {
   suspend: 'Suspend',
   resume: 'Resume',
   break: 'Break the lease',
+  signal: 'Signal',
+  skip: 'Skip',
 } as const
 
 /** The first row of the question is dropped last, the others earlier. */
@@ -95,13 +104,17 @@ function listLines({ preview, top }: ChangeDialog, { listed, hasPlaceLine }: Cha
 }
 
 function fieldLines(dialog: ChangeDialog, width: number): DialogLine[] {
-  const foci = fociOf(dialog)
   const confirm = dialog.preview?.confirm
   const typed = confirm?.kind === 'type' ? typeLabel(confirm.text, confirm.what, width) : 'name'
-  return [
-    ...(foci.includes('reason') ? [fieldLine('reason', dialog.reason, dialog.focus === 'reason', width)] : []),
-    ...(foci.includes('typed') ? [fieldLine(typed, dialog.typed, dialog.focus === 'typed', width)] : []),
-  ]
+  return fieldsOf(dialog).map(field =>
+    fieldLine(field === 'typed' ? typed : LABELS[field], dialog[field], dialog.focus === field, width),
+  )
+}
+
+const LABELS: { readonly [Of in Exclude<ChangeField, 'typed'>]: string } = {
+  signal: 'signal',
+  data: 'data, or @FILE',
+  reason: 'reason',
 }
 
 /** The text to type is shown whole if possible. */
@@ -128,6 +141,8 @@ const YES = {
   suspend: 'Yes, suspend',
   resume: 'Yes, resume',
   break: 'Yes, break',
+  signal: 'Yes, signal',
+  skip: 'Yes, skip',
 } as const
 
 /** The focused button has a sign in front, visible without colours. */
@@ -148,9 +163,10 @@ function button(text: string, isFocused: boolean, blank: string): StyledText {
   return [`${isFocused ? '›' : ' '}[${blank}${text}${blank}]`, isFocused ? 'mark' : 'plain']
 }
 
-function commandLines({ preview, reason }: ChangeDialog): DialogLine[] {
+function commandLines(dialog: ChangeDialog): DialogLine[] {
+  const { preview, reason } = dialog
   if (preview === undefined || preview.count === 0) return []
-  const command = safeText(preview.command(reason.text.trim()))
+  const command = safeText(preview.command(reason.text.trim(), givenSignal(dialog)))
   return [
     {
       spans: [

@@ -1,8 +1,8 @@
 import { dataSizeText } from '../../../formats/stream/data.ts'
-import type { ShownStream } from '../../../formats/stream/view.ts'
+import { type ShownStream, shownStream } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, wrapped } from '../../../formats/terminal/width.ts'
-import type { JournalEntry } from '../../../ops/read-stream.ts'
+import type { JournalEntry, StreamView } from '../../../ops/read-stream.ts'
 import { DATA_KINDS } from '../../../stream/data.ts'
 import {
   attemptOf,
@@ -13,6 +13,7 @@ import {
   nextIds,
   type StreamEvent,
 } from '../../../stream/event.ts'
+import { UNDOES_STREAM } from '../../../stream/operations/undo.ts'
 import { type Deadline, deadlineOf } from '../../../stream/time/deadlines.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
@@ -30,6 +31,7 @@ import { groupText } from './label.ts'
 import { openOf } from './open.ts'
 import { claimSpan, statusSpan } from './tree.ts'
 import { type VisibleNode, visibleNodes } from './visible-nodes.ts'
+import { allWaits } from './waits.ts'
 
 /**
  * Details of the event under the cursor, below a rule with its name. Without open details the most important lines; in
@@ -77,6 +79,19 @@ export function eventPage(scene: Scene, key: string): Pick<TextPage, 'title' | '
   const context = contextOf(scene, { open, shown, item: { event } }, Number.POSITIVE_INFINITY)
   const title = safeText(`${event.id} ${event.name} of ${open.name}`)
   return context && { title, text: textOfLines(wholeLines(context)) }
+}
+
+/** The same of an event of a stream that is not open, below what is above it. */
+export function eventLines({ state, nowMs }: Scene, view: StreamView, id: string): readonly Line[] {
+  const event = view.stream.find(id)
+  if (event === undefined) return []
+  const shown = { ...shownStream(view), nowMs }
+  const transactions = view
+    .transactions()
+    .filter(({ on, changes }) => on === id || changes.some(change => change.event === id))
+  const context = { shown, event, transactions, moment: { nowMs, time: state.time }, width: Number.POSITIVE_INFINITY }
+  const title: StyledText = [safeText(`${event.id} ${event.name}`), 'strong']
+  return [[title], ...wholeLines(context)]
 }
 
 function underCursor(scene: Scene) {
@@ -215,7 +230,7 @@ const GAP = '   '
 /** The most important line: owner, claim, attempt, deadline. */
 function shortLine(context: DetailContext): Line {
   const { event } = context
-  const work = workSpans(context)
+  const work = [waits(context), undoes(context), ...workSpans(context)]
   const limit = [named('timeout', event.timeout, context), due(context).slice(0, 2)]
   return joined(
     event.lc.owner === undefined || isFailed(event) ? [status(context), ...work, ...limit] : [...work, ...limit],
@@ -236,6 +251,7 @@ function facts(context: DetailContext): readonly (readonly Line[])[] {
   const { lc } = event
   return [
     [status(context), ...workSpans(context)],
+    [waits(context), undoes(context)],
     [named('timeout', event.timeout, context), due(context), named('on due', lc.onDue, context)],
     [named('prev', event.prev, context, 4), named('next', nextIds(event).join(' '), context, 2)],
     [moment('created', event.created, context), moment('changed', event.timestamp, context)],
@@ -284,6 +300,27 @@ function claim({ event, shown, transactions }: DetailContext): Line {
     ['claim ', 'dim'],
     [`${since}${left}`, style],
   ]
+}
+
+function waits({ event, moment }: DetailContext): Line {
+  const [text, style] = allWaits(event, moment)
+  return text === '' ? [] : label('gate', text, style)
+}
+
+/** What an undo step takes back, or which step has taken this event back. */
+function undoes({ event, shown: { stream } }: DetailContext): Line {
+  const { undoes: id, unsure } = event.lc
+  if (id === UNDOES_STREAM) return label('undoes', 'what the stream did, the last step first')
+  if (id !== undefined) {
+    const name = stream.find(id)?.name ?? ''
+    return label(
+      'undoes',
+      safeText(`${id} ${name}`.trim() + (unsure === undefined ? '' : ', which may have done nothing')),
+    )
+  }
+  const step = stream.events.find(other => other.lc.undoes === event.id && !isSuperseded(other))
+  if (step === undefined) return []
+  return label(step.status === 'completed' ? 'undone by' : 'to be undone by', safeText(`${step.id} ${step.name}`))
 }
 
 const KINDS: { readonly [Kind in Deadline['kind']]: string } = {

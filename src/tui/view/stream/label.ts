@@ -1,4 +1,4 @@
-import { statusWord } from '../../../formats/stream/view.ts'
+import { isPlanned, statusWord } from '../../../formats/stream/view.ts'
 import { spacedCount } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import type { OpenStream } from '../../data/types.ts'
@@ -8,6 +8,7 @@ import { cell, type StyledText } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { positionsOf } from './open.ts'
 import type { VisibleNode } from './visible-nodes.ts'
+import { markedName } from './waits.ts'
 
 /** What the labels of all rows depend on. */
 export interface LabelContext {
@@ -37,7 +38,8 @@ export function labelSpans(item: VisibleNode, context: LabelContext, width: numb
   const badge = progress.reduce((sum, [text]) => sum + widthOf(text), 0)
   const room = Math.max(0, width - (badge === 0 || badge > width / 2 ? 0 : badge + 1))
   const front = `${indent(item, context, width)}${foldMark(item)}${item.isMarked ? '•' : ' '}`
-  const label = cell(`${front}${nameOf(item, context.open, room - widthOf(front))}`, room)
+  const style = item.event !== undefined && isPlanned(item.event) ? 'dim' : 'plain'
+  const label = cell(`${front}${nameOf(item, context.open, room - widthOf(front))}`, room, style)
   return room === width ? [label] : [label, [' ', 'plain'], ...progress]
 }
 
@@ -121,7 +123,8 @@ function nameOf({ node, event, group }: VisibleNode, open: OpenStream, width: nu
   if (group !== undefined) return cut(groupText(group), width)
   const id = cutInside(safeText(idFor(node, open, width)), width)
   const left = width - widthOf(id) - 1
-  return event === undefined || event.name === '' || left < 2 ? id : `${id} ${cut(safeText(event.name), left)}`
+  const name = event === undefined ? '' : markedName(event)
+  return name === '' || left < 2 ? id : `${id} ${cut(name, left)}`
 }
 
 /** The whole id; on deep levels, and where it does not fit, its own part: the tree shows the path to it. */

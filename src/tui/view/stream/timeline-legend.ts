@@ -1,16 +1,18 @@
-import { attemptsIn, type BarClaim, barSigns, CLAIMED, DUE } from '../../../formats/stream/time-scale.ts'
+import { attemptsIn, type BarClaim, barSigns, CLAIMED, DUE, WAKE } from '../../../formats/stream/time-scale.ts'
 import { eventDueMs, type ShownStream } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import type { Style } from '../../../formats/terminal/style.ts'
 import { cut } from '../../../formats/terminal/width.ts'
 import type { StreamView } from '../../../ops/read-stream.ts'
 import type { StreamEvent } from '../../../stream/event.ts'
+import { wakeMs } from '../../../stream/gate.ts'
 import { cached } from '../../cached.ts'
 import type { Scene } from '../../state/context.ts'
 import { historiesOf } from '../../state/timeline.ts'
 import { type Area, joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
 import { safeText } from '../safe-text.ts'
 import { clockOnly, clockText, dueSpan } from '../times.ts'
+import { waitsSpan } from './waits.ts'
 
 /** Who ran the events of a stream, each owner in a colour of its own. */
 interface Claims {
@@ -27,8 +29,9 @@ export const claimsOf = cached((view: StreamView): Claims => {
   for (const { at, changes } of view.transactions()) {
     const fromMs = view.time(at)
     if (fromMs === undefined) continue
-    for (const { event, to, owner = '', attempt = 1 } of changes) {
-      if (to !== 'inprocess') continue
+    for (const { event, to, owner = '', attempt = 1, lc } of changes) {
+      // A closed gate is no claim, though the event is in process.
+      if (to !== 'inprocess' || lc?.wait !== undefined) continue
       if (owner !== '' && !styles.has(owner)) styles.set(owner, HUES[styles.size % HUES.length] ?? 'active')
       const claim = { fromMs, attempt, owner, style: styles.get(owner) ?? 'active' }
       const known = of.get(event)
@@ -87,6 +90,7 @@ function cursorSpans(scene: Scene, view: StreamView, event: StreamEvent, shown: 
     [
       [[safeText(event.id), 'strong']],
       [[due === '' ? '' : `due ${due}`, style]],
+      [waitsSpan(event, { ...moment, time: scene.state.time })],
       ...parts.map(({ text, style }): StyledText[] => [[text, style]]),
     ],
     '   ',
@@ -118,7 +122,12 @@ function ownerParts(view: StreamView, columns: number): StyledText[][] {
 const ROOM_FOR_REST = 16
 
 /** Cached per view: computing them looks at every event. */
-const signsOf = cached((view: StreamView) => [...barSigns(historiesOf(view).of.values()), CLAIMED, DUE])
+const signsOf = cached((view: StreamView) => [
+  ...barSigns(historiesOf(view).of.values()),
+  CLAIMED,
+  DUE,
+  ...(view.stream.events.some(event => wakeMs(event) !== undefined) ? [WAKE] : []),
+])
 
 function signRow(view: StreamView, columns: number): ScreenRow {
   const parts = signsOf(view).map(({ glyph, style, word }): StyledText[] => [

@@ -2,6 +2,7 @@ import { barPieces, columnOf, spentText, type TimeScale, timeAxis } from '../../
 import { eventDueMs, type ShownStream } from '../../../formats/stream/view.ts'
 import type { StreamView } from '../../../ops/read-stream.ts'
 import { isFinal } from '../../../stream/event.ts'
+import { wakeMs } from '../../../stream/gate.ts'
 import type { EventHistory } from '../../../stream/journal/phases.ts'
 import { claimEndMs } from '../../../stream/time/deadlines.ts'
 import type { OpenStream } from '../../data/types.ts'
@@ -139,6 +140,7 @@ function barSpans(
   const isRunning = !isFinal(event)
   return barPieces(history, scale, shown.nowMs, {
     dueMs: eventDueMs(shown, event),
+    wakeMs: wakeMs(event),
     claimEndMs: isRunning ? claimEndMs(event) : undefined,
     claims: claims.of.get(event.id) ?? [],
   })

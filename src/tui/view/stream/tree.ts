@@ -1,4 +1,4 @@
-import { eventDueMs, type ShownStream, shownStatus, statusLook, timeOf } from '../../../formats/stream/view.ts'
+import { eventDueMs, eventLook, type ShownStream, statusLook, timeOf } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import { attemptOf, fenceOf, isFinal, isSuperseded, type StreamEvent } from '../../../stream/event.ts'
@@ -18,6 +18,7 @@ import { listWindow } from '../window.ts'
 import { foldMark, groupText, type LabelContext, labelContext, labelSpans, ownId } from './label.ts'
 import { openOf } from './open.ts'
 import { type VisibleNode, visibleNodes } from './visible-nodes.ts'
+import { markedName, waitsSpan } from './waits.ts'
 
 /** The thread tree of the open stream: column titles if there is room, and the rows around the cursor. */
 export function treeRows(scene: Scene, area: Area): ScreenRow[] {
@@ -98,23 +99,23 @@ function groupStatus({ word }: RowGroup): StyledText {
 const MISSING = { glyph: '?', style: 'warn', word: 'missing' } as const
 
 /** Without room for columns: glyph, id, status word, and as much of the name as fits. */
-function lineRow(item: VisibleNode, { shown, open, width }: TreeContext): ScreenRow {
+function lineRow(item: VisibleNode, { shown, open, width, time }: TreeContext): ScreenRow {
   const { node, event, isCursor, isMarked, group } = item
   if (group !== undefined) {
     const text = `${isCursor ? '›' : ' '}${foldMark(item)} ${groupText(group)}`
     return rowOf([[text, 'plain']], width, nodeHighlight(item))
   }
-  const state = event === undefined ? '' : shownStatus(shown, event)
-  const look = event === undefined ? MISSING : statusLook(state, event.lc.outcome)
+  const look = event === undefined ? MISSING : eventLook(shown, event)
   const { glyph, style } = look
   const word = event !== undefined && node.again ? 'see above' : safeText(look.word)
   const own = node.depth > 4 ? `${node.depth} ${ownId(node, open)}` : node.id
   const id = cutInside(safeText(own), Math.max(8, width - 10))
   const front = `${isCursor ? '›' : ' '}${foldMark(item)}${isMarked ? '•' : ' '}`
-  const name = event === undefined ? '' : `  ${safeText(event.name)}`
+  const [waits] = event === undefined || node.again ? [''] : waitsSpan(event, { nowMs: shown.nowMs, time })
+  const name = event === undefined ? '' : `  ${markedName(event)}`
   const spans: StyledText[] = [
     [`${front}${id} `, 'plain'],
-    [`${glyph} ${word}`, style],
+    [`${glyph} ${word}${waits === '' ? '' : ` ${waits}`}`, style],
     [name, 'plain'],
   ]
   return rowOf(spans, width, nodeHighlight(item))
@@ -132,6 +133,7 @@ type TreeColumnId =
   | 'owner'
   | 'age'
   | 'due'
+  | 'waits'
   | 'attempt'
   | 'fence'
   | 'topic'
@@ -165,8 +167,10 @@ function fittedColumns(items: readonly VisibleNode[], context: TreeContext): rea
     const shape: FlexColumn<never> = { ...column.fit, title: column.title, cell: () => '' }
     return { column: shape, content: scene.widths.grown(column.title, most) }
   })
+  // In most streams nothing waits.
+  const shown = needed.filter(({ column, content }) => column.title !== WAITS.title || content > 0)
   // The table has a gutter of three columns, the tree one.
-  const placed = columnWidths(needed, width + 2)
+  const placed = columnWidths(shown, width + 2)
   return placed.flatMap(({ column, width }) => {
     const found = columns.find(({ title }) => title === column.title)
     return found === undefined ? [] : [{ ...found, width }]
@@ -200,6 +204,7 @@ function column(
 }
 
 const EVENT = column('event', 'EVENT', { least: 22 })
+const WAITS = column('waits', 'WAITS FOR', { least: 12, spare: 1 })
 
 const COLUMNS: ReadonlyMap<string, TreeColumn> = new Map(
   [
@@ -207,6 +212,7 @@ const COLUMNS: ReadonlyMap<string, TreeColumn> = new Map(
     column('owner', 'OWNER', { least: 8, spare: 2 }),
     column('age', 'AGE', { spare: 4 }, 'right'),
     column('due', 'DUE', { spare: 3 }, 'right'),
+    WAITS,
     column('attempt', 'TRY', { spare: 6 }, 'right'),
     column('fence', 'FENCE', { spare: 7 }, 'right'),
     column('topic', 'TOPIC', { least: 8, spare: 9 }),
@@ -227,7 +233,7 @@ interface CellContext {
 function eventCell(id: TreeColumnId, event: StreamEvent, context: TreeContext): StyledText {
   switch (id) {
     case 'event':
-      return [`${safeText(event.id)} ${safeText(event.name)}`, 'plain']
+      return [`${safeText(event.id)} ${markedName(event)}`, 'plain']
     case 'status':
       return statusSpan(event, context)
     case 'owner':
@@ -236,6 +242,8 @@ function eventCell(id: TreeColumnId, event: StreamEvent, context: TreeContext): 
       return ageSpan(event, context)
     case 'due':
       return dueCell(event, context)
+    case 'waits':
+      return waitsSpan(event, momentOf(context))
     case 'attempt':
       return [String(attemptOf(event)), 'plain']
     case 'fence':
@@ -258,8 +266,7 @@ export function statusSpan(
   event: StreamEvent,
   { shown, columns }: Pick<CellContext, 'shown'> & { readonly columns: readonly Pick<TreeColumn, 'id'>[] },
 ): StyledText {
-  const state = shownStatus(shown, event)
-  const { glyph, style, word } = statusLook(state, event.lc.outcome)
+  const { glyph, style, word } = eventLook(shown, event)
   if (isSuperseded(event)) return [`${glyph} replaced`, 'dim']
   const attempt = attemptOf(event)
   const number = attempt > 1 && columns.every(({ id }) => id !== 'attempt') ? ` #${attempt}` : ''

@@ -294,3 +294,78 @@ test('a closed stdout does not end the program during a change; afterwards it do
   await ports.carryOut(preview, '', () => void kinds.push(runtime.kind), never)
   expect([...kinds, runtime.kind]).toEqual(['writes', 'reads'])
 })
+
+describe('a signal', () => {
+  async function gatedWorld(): Promise<World> {
+    const world = await worldOf(['s'], ['A'])
+    await cli(world, ['event', 'advance', 's', '01.00', '--next', 'Ship', '--wait-for', 'approve'])
+    return world
+  }
+
+  test('lists what waits, and names the command', async () => {
+    const ports = await portsOver(await gatedWorld())
+    const preview = await look(ports, 'signal', streams('s'))
+    expect(preview).toMatchObject({
+      question: 'This signals s',
+      affected: ['s  ▶ inprocess  waits: approve for 01.01 Ship'],
+      awaited: ['approve'],
+      count: 1,
+    })
+    expect(preview.command('by eva', { name: 'approve', data: '{"a":1}' })).toBe(
+      `leasectl signal s approve --data '{"a":1}' -m 'by eva'`,
+    )
+  })
+
+  test('opens the event that waits for it, with its data', async () => {
+    const world = await gatedWorld()
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'signal', streams('s'))
+    const outcomes: string[] = []
+    const given = { name: 'approve', data: '{"a":1}' }
+    await ports.carryOut(preview, 'by eva', ({ word, text }) => void outcomes.push(`${word} ${text}`), never, given)
+    expect(outcomes).toEqual(['done signaled, 1 opened'])
+    expect((await cli(world, ['event', 'data', 's', '01.01', '--input'])).stdout).toContain('{"a":1}')
+  })
+
+  test('changes nothing if its file cannot be read or standard input is asked for', async () => {
+    const world = await gatedWorld()
+    const ports = await portsOver(world)
+    const before = await bodyOf(world, 's')
+    for (const data of ['@/no/such/file', '-']) {
+      const preview = await look(ports, 'signal', streams('s'))
+      const sent = ports.carryOut(preview, '', () => {}, never, { name: 'approve', data })
+      await expect(sent).rejects.toThrow(/cannot be read|no standard input/)
+    }
+    expect(await bodyOf(world, 's')).toBe(before)
+  })
+
+  test('says where nothing waits that it is kept, and leaves out what has ended', async () => {
+    const world = await worldOf(['a', 'b'])
+    await cli(world, ['cancel', 'b'])
+    const preview = await look(await portsOver(world), 'signal', streams('a', 'b'))
+    expect(preview.affected).toEqual(['a  ▶ inprocess  nothing waits for a signal: it is kept'])
+    expect(preview.facts.at(-1)).toBe('1 stream: 1 inprocess; 1 already final, left out')
+  })
+})
+
+describe('skipping', () => {
+  test('lets what the failed event blocks go on', async () => {
+    const world = newWorld()
+    await cli(world, ['init', 's', '--steps', 'A,B', '--on-failure', 'block'])
+    await cli(world, ['event', 'fail', 's', '01.00', '-m', 'no'])
+    const ports = await portsOver(world)
+    const preview = await look(ports, 'skip', [{ stream: 's', event: '01.00' }])
+    expect(preview).toMatchObject({ question: 'This skips 01.00 of s', count: 1 })
+    expect(preview.command('by hand')).toBe("leasectl event skip s 01.00 -m 'by hand'")
+    expect(wordsOf(await carry(ports, preview, 'by hand'))).toEqual(['done s'])
+    expect(await bodyOf(world, 's')).toMatch(/id="01\.00".*lc:skipped=/)
+  })
+
+  test('says why an event cannot be skipped', async () => {
+    const world = await worldOf(['s'])
+    await cli(world, ['event', 'fail', 's', '01.00', '-m', 'no'])
+    const preview = await look(await portsOver(world), 'skip', [{ stream: 's', event: '01.00' }])
+    expect(preview).toMatchObject({ question: 'There is nothing to skip', count: 0 })
+    expect(preview.affected[0]).toContain('the stream does not block on failures')
+  })
+})

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { streamsPage } from '../../../../src/formats/html/streams.ts'
 import { shownStream } from '../../../../src/formats/stream/view.ts'
 import type { StreamView } from '../../../../src/ops/read-stream.ts'
-import { Play } from '../../../support/stream-builder.ts'
+import { dataOf } from '../../../../src/stream/data.ts'
+import { Play, spec } from '../../../support/stream-builder.ts'
 import { aWholeStory, viewOfEvents, viewOfPlay } from '../views.ts'
 import { parsePage } from './parsed-page.ts'
 
@@ -46,6 +47,18 @@ describe('a page of a stream', () => {
     expect(elements).toContain('rect')
     expect(values('aria-label')).toContain('ready to be claimed 5s from 12:00:00Z, canceled 12:00:05Z')
     expect(elements.filter(name => name === 'h1')).toHaveLength(1)
+  })
+
+  it('has inputs and results of the document whole, and of others the size and the command that prints them', () => {
+    const play = new Play().after({ op: 'init', root: spec('Start'), forks: [spec('A'), spec('B')] })
+    const long = `{"rows":"${'r'.repeat(3_000)}"}`
+    play.after({ op: 'complete', event: '01.00', result: dataOf(Buffer.from(long)) })
+    play.after({ op: 'complete', event: '02.00', result: dataOf(Buffer.from('x'.repeat(70_000))) })
+    const { text } = parsePage(pageOf([viewOfPlay(play)]))
+    expect(text).toContain(long)
+    expect(text).toMatch(
+      /kept beside the stream: 70.?000 bytes, SHA-256 [0-9a-f]{12}…\. leasectl event data \S+ 02\.00 --result > FILE saves it/,
+    )
   })
 
   it('allows its own style and nothing else', () => {

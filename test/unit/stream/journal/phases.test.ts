@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isFinal, isWaitingJoin } from '../../../../src/stream/event.ts'
+import { stepSequence } from '../../../../src/stream/operations/plan.ts'
 import { anInit, aScript, briefOf, RUNS } from '../../../support/arbitraries.ts'
-import { Play } from '../../../support/stream-builder.ts'
+import { Play, spec } from '../../../support/stream-builder.ts'
 import { course, courses } from './courses.ts'
 
 const SECOND = 1_000
@@ -53,6 +54,33 @@ describe('the phases of an event', () => {
     play.after({ op: 'retry', event: '01' })
     expect(isWaitingJoin(play.event('01'))).toBe(true)
     expect(course(play, '01')).toBe('waiting 0-1, waiting 2-, canceled 1')
+  })
+
+  it('a step is gated until the one before it is done, and then ready', () => {
+    const play = new Play().after({ op: 'init', root: spec('Start'), steps: stepSequence(['A', 'B'], {}) })
+    play.wait(SECOND).after({ op: 'complete', event: '01.00' }).wait(SECOND)
+    expect(course(play, '01.01')).toBe('gated 0-1, ready 1-')
+  })
+
+  it('the pause before a retry is no time ready', () => {
+    const play = Play.started('A').after({ op: 'start', event: '01.00' }).wait(SECOND)
+    play.after({ op: 'fail', event: '01.00', transient: true, retry: '3 5s..5s', owner: 'w1' })
+    expect(course(play, '01.00')).toBe('running 0-1, gated 1-')
+    play.wait(6 * SECOND).after({ op: 'start', event: '01.00' })
+    expect(course(play, '01.00')).toBe('running 0-1, gated 1-7, running 7-')
+  })
+
+  it('an undo step is gated until the one after which it comes has been undone', () => {
+    const play = new Play().after({
+      op: 'init',
+      root: spec('Start'),
+      onFailure: 'compensate',
+      steps: stepSequence(['A', 'B', 'C'], {}).map(step => ({ ...step, undo: `Undo${step.name}` })),
+    })
+    play.after({ op: 'complete', event: '01.00' }, { op: 'complete', event: '01.01' }).wait(SECOND)
+    play.after({ op: 'fail', event: '01.02', msg: 'no' }).wait(SECOND)
+    const undo = play.document.events.filter(({ lc }) => lc.undoes !== undefined).map(({ id }) => course(play, id))
+    expect(undo.slice(1)).toEqual(['ready 1-', 'gated 1-'])
   })
 
   it('a root without successors is ready: it is not claimed', () => {

@@ -27,6 +27,7 @@ describe('a change', () => {
     ['X', 'abort'],
     ['R', 'retry'],
     ['L', 'break'],
+    ['i', 'signal'],
   ])('begins with a preview: %s', (key, verb) => {
     const there = stage().press('j', key)
     expect(there.effects).toEqual([{ kind: 'preview', request: 1, verb, targets: [{ stream: 'b' }] }])
@@ -283,5 +284,67 @@ describe('a preview that arrives', () => {
   it('after its dialog was closed opens no dialog', () => {
     const there = stage().press('c', 'escape').previewed()
     expect(there.state.dialog).toBeUndefined()
+  })
+})
+
+describe('a signal', () => {
+  const GATED = openStream('a', [
+    { id: '00', name: 'Start', status: 'inprocess' },
+    { id: '01.00', name: 'Ask', status: 'inprocess', prev: '00', 'lc:wait': 'yes', 'lc:signal': 'approve' },
+    { id: '02.00', name: 'Pay', status: 'aborted', prev: '00' },
+  ])
+  const inStream = () => new Stage(worldWith({ streams: ['a'], open: GATED }), { writes: 'unlocked' }).press('enter')
+
+  it('asks for its name first, then for data and reason, and is sent with all of them', () => {
+    const there = stage().press('i').previewed({ verb: 'signal' })
+    expect(dialogOf(there.state).focus).toBe('signal')
+    there.type('paid').press('enter').type('@bill.pdf').press('enter').type('it came').press('enter')
+    expect(dialogOf(there.state).focus).toBe('no')
+    const [effect] = there.press('right', 'enter').effectsOf('carry-out')
+    expect(effect).toMatchObject({ reason: 'it came', given: { name: 'paid', data: '@bill.pdf' } })
+  })
+
+  it('proposes the name that the event under the cursor waits for, else the first of the preview', () => {
+    expect(dialogOf(inStream().press('j', 'i').state).signal.text).toBe('approve')
+    const there = stage()
+      .press('i')
+      .previewed({ verb: 'signal', awaited: ['paid', 'approve'] })
+    expect(dialogOf(there.state).signal.text).toBe('paid')
+  })
+
+  it('keeps a name that was typed before the preview came', () => {
+    const there = stage()
+      .press('i')
+      .type('mine')
+      .previewed({ verb: 'signal', awaited: ['paid'] })
+    expect(dialogOf(there.state).signal.text).toBe('mine')
+  })
+
+  it('without a name changes nothing and goes back to the name', () => {
+    const there = stage().press('i').previewed({ verb: 'signal' }).press('tab', 'tab', 'tab', 'right', 'enter')
+    expect(there.effectsOf('carry-out')).toEqual([])
+    expect(there.notice).toBe('nothing was changed: type the name of the signal')
+    expect(dialogOf(there.state).focus).toBe('signal')
+  })
+
+  it('goes to the stream, not to the event under the cursor', () => {
+    expect(inStream().press('j', 'i').effectsOf('preview')[0]?.targets).toEqual([{ stream: 'a' }])
+  })
+
+  describe('and skipping', () => {
+    it('is of one failed event, and needs a reason', () => {
+      const there = inStream().press('j', 'j', 'P').previewed({ verb: 'skip' })
+      expect(there.effectsOf('preview')[0]).toMatchObject({ verb: 'skip', targets: [{ stream: 'a', event: '02.00' }] })
+      there.press('enter', 'right', 'enter')
+      expect(there.effectsOf('carry-out')).toEqual([])
+      expect(there.notice).toBe('nothing was changed: say why the stream can go on without it')
+      there.type('by hand').press('enter', 'right', 'enter')
+      expect(there.effectsOf('carry-out')).toMatchObject([{ reason: 'by hand', given: undefined }])
+    })
+
+    it('takes neither the root nor several events', () => {
+      expect(inStream().press('P').notice).toBe('skip takes a failed event')
+      expect(inStream().press('j', 'space', 'space', 'P').notice).toBe('skip takes one event: u clears the marks')
+    })
   })
 })

@@ -58,14 +58,39 @@ describe('the columns of a list', () => {
   })
 
   it('can be chosen only where there are some to choose', () => {
-    expect(stage().press('4', ',').state.dialog).toBeUndefined()
-    expect(stage().press('4', ':').type('columns name').press('enter').notice).toBe(
-      'the columns of this screen cannot be chosen',
-    )
     const tree = new Stage(worldWith({ open: openNothing('a') }), { stream: 'a' })
     expect(tree.press(',').state.dialog).toMatchObject({ kind: 'columns', list: 'stream' })
     expect(tree.press('escape', 't', ',').state.dialog).toBeUndefined()
+    expect(tree.press(':').type('columns name').press('enter').notice).toBe(
+      'the columns of this screen cannot be chosen',
+    )
     expect(stage().press('5', ',').state.dialog).toMatchObject({ kind: 'columns', list: 'activity' })
+  })
+
+  it('are chosen of each list of a screen in turn with tab', () => {
+    const there = stage().press('4', ',')
+    expect(there.state.dialog).toMatchObject({ list: 'watchdog' })
+    there.press('j', 'space', 'tab')
+    expect(there.state.settings.columns.watchdog).not.toContain('WILL')
+    expect(there.state.dialog).toMatchObject({ list: 'watchdogs' })
+    expect(there.press('tab').state.dialog).toMatchObject({ list: 'decisions' })
+    expect(there.press('tab').state.dialog).toMatchObject({ list: 'watchdog' })
+    expect(stage().press('6', ',', 'tab').state.dialog).toMatchObject({ list: 'steps' })
+    expect(stage().press(',', 'tab').state.dialog).toMatchObject({ list: 'streams' })
+  })
+
+  it('are chosen by name, of another list of the screen with its name first', () => {
+    const there = stage().press('6', ':').type('columns steps step,ready').press('enter')
+    expect(there.state.settings.columns.steps).toEqual(['STEP', 'READY'])
+    there.press(':').type('columns worker,stream').press('enter')
+    expect(there.state.settings.columns.workers).toEqual(['WORKER', 'STREAM'])
+    expect(there.press(':').type('columns steps').press('enter').state.dialog).toMatchObject({ list: 'steps' })
+  })
+
+  it('sort the list that they belong to', () => {
+    const there = stage().press('6', ',', 'tab', 's', 'enter')
+    expect(there.state.sideSorts).toEqual({ steps: { by: 'step', isDescending: false } })
+    expect(there.list.sort).toBeUndefined()
   })
 
   it.each([...SIZES, { columns: 20, rows: 5 }])('are listed in a terminal of $columns × $rows', size => {

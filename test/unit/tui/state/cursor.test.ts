@@ -139,8 +139,30 @@ describe('the order of a list', () => {
     expect([there.state.lists.streams.sort?.by, there.state.lists.leases.sort?.by]).toEqual(['status', 'name'])
   })
 
-  it('is fixed if there is only one', () => {
-    expect(stage('a').press('5', 's', 'S').list.sort).toBeUndefined()
+  it.each([
+    ['1', 'A', 'age'],
+    ['1', 'I', 'name'],
+    ['1', 'W', 'failed'],
+    ['1', 'E', 'due'],
+    ['1', 'M', 'changed'],
+    ['1', 'V', 'lease'],
+    ['3', 'A', 'since'],
+    ['3', 'V', 'holder'],
+    ['4', 'W', 'will'],
+    ['4', 'E', 'due'],
+    ['5', 'V', 'who'],
+    ['5', 'I', 'stream'],
+    ['6', 'A', 'since'],
+    ['6', 'E', 'claim'],
+    ['6', 'M', 'seen'],
+    ['6', 'W', 'state'],
+  ])('has one key for each common one: on screen %s %s sorts by %s', (screen, key, by) => {
+    const there = stage('a').press(screen, 's', key)
+    expect(there.notice).toMatch(new RegExp(`^sorted by ${by}`))
+  })
+
+  it('is reversed by its key pressed again', () => {
+    expect(stage('a').press('A', 'A').list.sort).toEqual({ by: 'age', isDescending: true })
   })
 })
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { ColumnList } from '../../../../src/tui/state/state.ts'
 import { Stage } from '../support/stage.ts'
 import { worldWith } from '../support/world.ts'
 
@@ -14,6 +15,7 @@ interface Click {
   readonly column: number
   readonly text: string
   readonly key: string
+  readonly titles: ColumnList
 }
 
 it('the wheel moves the cursor by three rows, and stops at the ends', () => {
@@ -35,13 +37,22 @@ it('a click on a row that names its key selects it wherever it is', () => {
 it('a click on a title sorts by its column, and again the other way round', () => {
   const titles = '   NAME ↑     STATUS   PROGRESS   WAITS / WHY'
   const click = (on: Stage, title: string) =>
-    mouse(on, 'left', { row: 3, text: titles, column: titles.indexOf(title) + 1 })
+    mouse(on, 'left', { row: 3, text: titles, column: titles.indexOf(title) + 1, titles: 'streams' })
   const there = click(stage(), 'STATUS')
   expect(there.list.sort).toEqual({ by: 'status', isDescending: false })
   expect(click(there, 'STATUS').list.sort).toEqual({ by: 'status', isDescending: true })
   expect(click(there, 'PROGRESS').list.sort).toEqual({ by: 'progress', isDescending: false })
   expect(click(there, 'WAITS').list.sort).toEqual(there.list.sort)
   expect(click(there, 'NAME').list.sort).toEqual({ by: 'name', isDescending: false })
+})
+
+it('a click on a title of a list beside that with the cursor sorts that list', () => {
+  const text = '   STEP     READY  RUNNING'
+  const there = stage().press('6')
+  mouse(there, 'left', { row: 3, text, column: text.indexOf('READY'), titles: 'steps' })
+  expect(there.state.sideSorts.steps).toEqual({ by: 'ready', isDescending: false })
+  expect(there.list.sort).toBeUndefined()
+  expect(mouse(stage(), 'left', { row: 3, text: '   NAME', column: 4 }).list.sort).toBeUndefined()
 })
 
 it('a click on a number of the line of health leaves its streams, and again all, from every screen', () => {

@@ -87,6 +87,8 @@ export const CANCEL_DIALOG: Extract<Dialog, { kind: 'change' }> = {
   fault: undefined,
   reason: { text: 'customer withdrew', at: 17 },
   typed: { text: '', at: 0 },
+  signal: { text: '', at: 0 },
+  data: { text: '', at: 0 },
   focus: 'reason',
   top: 0,
 }

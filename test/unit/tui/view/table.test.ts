@@ -18,7 +18,7 @@ const FORMAT = screenFormat(0, 'relative')
 
 function linesOf(rows: readonly Row[], columns: number, widths = new ColumnWidths()): string[] {
   const items = rows.map(item => ({ item, marks: {} }))
-  return textOf(tableRows(COLUMNS, items, { columns, format: FORMAT, widths, hasTitles: true }))
+  return textOf(tableRows(COLUMNS, items, { columns, format: FORMAT, widths, hasTitles: true, list: 'streams' }))
 }
 
 describe('the columns of a list', () => {
@@ -73,7 +73,13 @@ describe('the columns of a list', () => {
 })
 
 it('cells that have changed are inverted without their blanks, and the row has a sign of it', () => {
-  const options = { columns: 60, format: FORMAT, widths: new ColumnWidths(), hasTitles: false }
+  const options = {
+    columns: 60,
+    format: FORMAT,
+    widths: new ColumnWidths(),
+    hasTitles: false,
+    list: 'streams',
+  } as const
   const [item, before]: readonly Row[] = [
     ['a', '3', 'now', ''],
     ['a', '2', 'before', ''],

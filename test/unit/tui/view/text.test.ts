@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Reading, START_DOCUMENT, START_READING, textOfLines } from '../../../../src/tui/state/text/text.ts'
 import { xmlText } from '../../../../src/tui/state/text/xml.ts'
+import { visibleDataOf } from '../../../../src/tui/state/visible-data.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
 import { pageFor } from '../../../../src/tui/view/page.ts'
 import { readableRows } from '../../../../src/tui/view/text.ts'
@@ -84,6 +85,15 @@ describe('the elements of a damaged document', () => {
   })
 })
 
+const viewWith = (msg: string) => {
+  const { view } = openStream('orders/4712', [
+    { id: '00', name: 'Start', status: 'inprocess' },
+    { id: '01.00', name: 'Pay', status: 'aborted', prev: '00', msg, tag: 'deep' },
+  ])
+  if (view === undefined) throw new Error('the stream is not read')
+  return view
+}
+
 describe('the whole screen', () => {
   const message = `${'a long reason '.repeat(30)}\nCaused by: THE REAL REASON`
 
@@ -114,12 +124,36 @@ describe('the whole screen', () => {
     const cut = streamEntry('a', { status: 'aborted', failed: 1, failedId: '00', failure: message.slice(0, 200) })
     const { etag } = cut.item.listed
     const linesWith = (of: string) => {
-      const scene = sceneWith({ streams: [cut], failure: { stream: 'a', etag: of, text: message } })
+      const scene = sceneWith({
+        streams: [cut],
+        failure: { stream: 'a', etag: of, text: message, view: viewWith(message) },
+      })
       return pageFor(scene, { kind: 'row', screen: 'streams', key: 'a' })?.text.lines
     }
     expect(linesWith(etag)).toContain('Caused by: THE REAL REASON')
     expect(linesWith('"other"')).not.toContain('Caused by: THE REAL REASON')
   })
+
+  it.each(['watchdog', 'workers', 'activity'] as const)(
+    'shows the event of a row of %s as in the tree, once its stream has been read',
+    screen => {
+      const item = activity('orders/4712', 9)
+      const on = { ...item, tx: { ...item.tx, on: '01.00' } }
+      const failure = { stream: 'orders/4712', etag: '"1"', text: '', view: viewWith(message) }
+      const demo = { activity: [on], streams: ['orders/4712'] }
+      const keys = { watchdog: 'orders/4712', workers: 'orders/4712\n01.00', activity: on.key }
+      const subject = { kind: 'row', screen, key: keys[screen] } as const
+      const scene = sceneWith({ ...demo, failure, state: { screen } })
+      const lines = pageFor(scene, subject)?.text.lines ?? []
+      expect(lines).toContain('01.00 Pay')
+      expect(lines).toContain('Caused by: THE REAL REASON')
+      expect(lines).toContain('tag deep')
+      const page = { subject, title: '', text: textOfLines([]), reading: START_READING }
+      const { state, data } = sceneWith({ ...demo, state: { screen, page } })
+      expect(visibleDataOf(state, scene.listing, data).failure).toBe('orders/4712')
+      expect(pageFor(sceneWith({ ...demo, state: { screen } }), subject)?.text.lines).not.toContain('tag deep')
+    },
+  )
 
   it.each([
     [80, 24],

@@ -38,7 +38,7 @@ it('the dry run is shown: running, failed, done', () => {
 
 it('a row says what will be done, to which event, by which limit', () => {
   const shown = screen({})
-  expect(shown).toMatch(/DUE +WILL +STREAM +EVENT +LIMIT/)
+  expect(shown).toMatch(/DUE ↑ +WILL +STREAM +EVENT +LIMIT/)
   expect(shown).toMatch(/overdue 2m14s +abort event +orders\/4712 +01\.00 Pay +00:10:00/)
   expect(shown).toMatch(/in 8m +abort stream +orders\/4713 +00 OrderStart/)
   expect(shown).toMatch(/in 3h +… +réservations/)

@@ -16,11 +16,11 @@ it('an abandoned event is marked with a glyph and a word at every width', () => 
 })
 
 it('each step shows its queue and its longest wait', () => {
-  expect(screen()).toMatch(/Search +240 +1 +- +2h ago/)
+  expect(screen()).toMatch(/Search +240 +1 +2h ago/)
 })
 
 it('a worker without claims shows since when, and what it did in the last minute', () => {
-  expect(screen()).toMatch(/○ worker-2 +idle 5s +orders\/4711 .* 12 +-/)
+  expect(screen()).toMatch(/○ worker-2 +idle 5s +orders\/4711 .* 12$/m)
 })
 
 it('without workers the screen says how one is started, and still shows the queues', () => {

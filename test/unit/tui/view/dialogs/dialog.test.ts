@@ -26,6 +26,8 @@ const CHANGE: ChangeDialog = {
   fault: undefined,
   reason: fieldWith('duplicate order'),
   typed: fieldWith(''),
+  signal: fieldWith(''),
+  data: fieldWith(''),
   focus: 'reason',
   top: 0,
 }
