@@ -355,11 +355,11 @@ export function atMs(point: PointInTime, nowMs: number): number {
 /** Tolerated difference between the clocks of this machine and of the user, ms. */
 const CLOCKS_DIFFER_MS = 60_000
 
-/** The value of `--since` as epoch ms. @throws UsageError if it is in the future, where nothing has happened */
-export function sinceMsOf(point: PointInTime, nowMs: number): number {
+/** A time in the past as epoch ms. @throws UsageError if it is in the future, where nothing has happened */
+export function sinceMsOf(point: PointInTime, nowMs: number, flag = '--since'): number {
   const ms = atMs(point, nowMs)
   if (ms <= nowMs + CLOCKS_DIFFER_MS) return ms
-  throw new UsageError(`--since is in the future: ${new Date(ms).toISOString()}`, {
+  throw new UsageError(`${flag} is in the future: ${new Date(ms).toISOString()}`, {
     hint: 'Nothing has happened since then. 30m means half an hour ago; a date without a zone is local.',
   })
 }

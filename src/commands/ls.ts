@@ -3,7 +3,7 @@ import { parsedWithContexts, type Run, reads } from '../cli/command.ts'
 import { severalContexts } from '../cli/options.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { filterFlags } from '../cli/selection/flags.ts'
-import { choice, choices, count, duration, withWords } from '../cli/values.ts'
+import { choice, choices, count, duration, pointInTime, withWords } from '../cli/values.ts'
 import { LISTING_CHOICES } from '../formats/listing/fields.ts'
 import { type LsOptions, SORT_FIELDS, sortKey } from './ls/options.ts'
 
@@ -20,6 +20,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> =
       ['ls --failed --since 1h --fields name,failedAt,failure', 'with their causes'],
       ['ls --group-by waiting-on', 'the steps that streams wait for: ready, running or abandoned'],
       ['ls --failed --group-by failure', 'the causes of failures, each with flags that select its streams'],
+      ['ls --at 14:00 --group-by waiting-on', 'what they waited for at 14:00'],
       ['ls --overdue -w', 'refreshed in place until Ctrl-C'],
       ['ls --failed -c prod-eu,prod-us', 'of several stores, with a column for the store'],
       ['ls --failed -o name', 'only names, for scripts'],
@@ -50,6 +51,9 @@ function listFlags(): Option[] {
         'topic or owner, with the oldest and the newest (by age, time of failure, last change), an example, and the flags ' +
         'that select the group',
     ).argParser(choice('--group-by', ['status', 'failure', 'waiting-on', 'root', 'topic', 'owner'])),
+    new Option('--at <time>', 'the streams as they were then (14:00, 30m ago, RFC 3339), by their journals').argParser(
+      pointInTime('--at'),
+    ),
     new Option('-w, --watch', 'refresh in place, on a terminal'),
     new Option('--interval <duration>', 'with -w: time between refreshes (default: 1s, on Azure 2s)').argParser(
       duration('--interval'),

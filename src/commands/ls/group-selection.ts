@@ -91,7 +91,7 @@ interface GivenFilter {
 }
 
 /** Flags of a listing that are no filters. */
-const LIST_FLAGS = ['--group-by', '--sort', '--fields', '--limit'].map(name => new Option(`${name} <value>`))
+const LIST_FLAGS = ['--group-by', '--sort', '--fields', '--limit', '--at'].map(name => new Option(`${name} <value>`))
 
 /** The command that lists the same again, without the store: its address could have a secret as it was typed. */
 export function listedBy({ contexts }: LsOptions, argv: readonly string[]): string {

@@ -17,6 +17,7 @@ import { type GroupBy, type Groups, groupsOf, type StreamGroup } from '../../ops
 import { summaries } from '../../ops/summaries.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { type GroupSelection, groupSelection, listedBy } from './group-selection.ts'
+import { NOTHING_THEN } from './moment.ts'
 import type { LsOptions } from './options.ts'
 
 /** Lists all streams and keeps only their groups (`ls --group-by`). */
@@ -28,7 +29,7 @@ export async function groupStreams(
   output: Output,
   runtime: Runtime,
 ): Promise<void> {
-  const filter = filterOf(options, runtime.nowMs())
+  const filter = filterOf(options, store.nowMs())
   const progress = openProgressLine(options, runtime)
   const groups = groupsOf(by, filter)
   const startMs = runtime.nowMs()
@@ -40,7 +41,8 @@ export async function groupStreams(
   } finally {
     await progress.clear()
   }
-  const nothing = () => nothingText(store, filter !== undefined, runtime)
+  const nothing = async () =>
+    options.at === undefined ? nothingText(store, filter !== undefined, runtime) : NOTHING_THEN
   const page = { store: store.address, notes: [] }
   await writeGroups(options, { by, groups, limit, nowMs: store.nowMs(), ...page, nothing }, output, runtime)
 }

@@ -1,7 +1,7 @@
 import type { GlobalOptions } from '../../cli/options.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { FilterOptions } from '../../cli/selection/flags.ts'
-import { choice } from '../../cli/values.ts'
+import { choice, type PointInTime } from '../../cli/values.ts'
 import type { ListingChoice } from '../../formats/listing/fields.ts'
 import type { GroupBy } from '../../ops/groups.ts'
 
@@ -13,6 +13,8 @@ export interface LsOptions extends GlobalOptions, FilterOptions {
   readonly fields?: readonly ListingChoice[]
   readonly groupBy?: GroupBy
   readonly watch?: boolean
+  /** Lists the streams as they were at this time. */
+  readonly at?: PointInTime
   /** Pause between two listings, ms. */
   readonly interval?: number
 }

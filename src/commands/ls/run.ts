@@ -8,6 +8,7 @@ import { openStoreFor } from '../../cli/store.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { listedBy } from './group-selection.ts'
+import { momentOf, NOTHING_THEN, storeAt } from './moment.ts'
 import type { LsOptions } from './options.ts'
 import { type ListFormat, withListFormat } from './output.ts'
 import { BY_NAME, listsInOrder, pagesOf, truncatedText, writeAsListed, writeSorted } from './pages.ts'
@@ -24,7 +25,7 @@ export async function listStreams(options: LsOptions, runtime: Runtime): Promise
     const { listSeveral } = await import('./several.ts')
     return listSeveral({ ...options, contexts: options.contexts }, limitOf(options, runtime), output, runtime)
   }
-  const store = await openStoreFor(options, runtime, output)
+  const store = await storeAt(options, await openStoreFor(options, runtime, output), runtime)
   if (options.watch) {
     const { watchStreams } = await import('./watch.ts')
     await watchStreams(options, store, output, runtime)
@@ -37,7 +38,7 @@ export async function listStreams(options: LsOptions, runtime: Runtime): Promise
 
 /** Lists the streams of an open store. */
 export async function list(options: LsOptions, store: StreamStore, output: Output, runtime: Runtime): Promise<void> {
-  const filter = filterOf(options, runtime.nowMs())
+  const filter = filterOf(options, momentOf(options, runtime))
   const format = options.output ?? 'table'
   const page = { store: store.address, nowMs: store.nowMs(), command: listedBy(options, runtime.argv), notes: () => [] }
   const listed = { format, store, page, ...(options.fields === undefined ? {} : { fields: options.fields }) }
@@ -47,7 +48,8 @@ export async function list(options: LsOptions, store: StreamStore, output: Outpu
     return counts
   })
   if (options.quiet) return
-  if (tally.seen === 0) await output.say(await nothingText(store, filter !== undefined, runtime))
+  if (tally.seen === 0 && options.at !== undefined) await output.say(NOTHING_THEN)
+  else if (tally.seen === 0) await output.say(await nothingText(store, filter !== undefined, runtime))
   else if (tally.seen > tally.shown) await output.say(truncatedText(tally, format === 'name' || format === 'ndjson'))
 }
 
@@ -60,7 +62,7 @@ function deliver<Row>(
 ): Promise<ListingCount> {
   const { sort = BY_NAME } = options
   const limit = limitOf(options, runtime)
-  if (listsInOrder(store, sort, filter)) {
+  if (listsInOrder(store, sort, filter) && (options.at === undefined || sort.field === 'name')) {
     const pages = pagesOf(store, filter, sort.field === 'due' ? 'due' : 'name')
     return writeAsListed(pages, limit, list, runtime)
   }
@@ -76,7 +78,8 @@ function limitOf({ limit, output = 'table' }: LsOptions, { stdout }: Runtime): n
 
 /** @throws UsageError if flags contradict each other */
 function checkOptions(options: LsOptions, runtime: Runtime): void {
-  const { output = 'table', fields, groupBy, sort, interval, watch, contexts } = options
+  const { output = 'table', fields, groupBy, sort, interval, watch, contexts, at } = options
+  if (at !== undefined && watch) throw new UsageError('-w does not go with --at: past versions do not change')
   if (contexts !== undefined) checkSeveral(options)
   if (interval !== undefined && !watch) throw new UsageError('--interval needs -w')
   if (fields !== undefined && (output === 'name' || output === 'wide')) {

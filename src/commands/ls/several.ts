@@ -9,6 +9,7 @@ import { groupsOf } from '../../ops/groups.ts'
 import { type SummarizedStream, summaries } from '../../ops/summaries.ts'
 import { listedBy } from './group-selection.ts'
 import { writeGroups } from './groups.ts'
+import { momentOf, storeAt } from './moment.ts'
 import type { LsOptions } from './options.ts'
 import { type ListedStore, withListFormat } from './output.ts'
 import { BY_NAME, truncatedText } from './pages.ts'
@@ -94,9 +95,9 @@ async function listEach(
   runtime: Runtime,
   add: (page: readonly SummarizedStream[], place: ListedStore) => void,
 ): Promise<readonly Problem[]> {
-  const filter = filterOf(options, runtime.nowMs()) ?? {}
+  const filter = filterOf(options, momentOf(options, runtime)) ?? {}
   const outcomes = await readEachStore(options.contexts, options, runtime, async ({ name, open }) => {
-    const store = await open()
+    const store = await storeAt(options, await open(), runtime)
     for await (const page of summaries(store, filter, { signal: runtime.signal })) add(page, { name, store })
   })
   return outcomes.flatMap(one =>
