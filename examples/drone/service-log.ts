@@ -61,6 +61,11 @@ export class ServiceLog {
     return rows.all() as unknown as Action[]
   }
 
+  /** Number of things that were done and undone. */
+  size(): number {
+    return Number(this.#file.prepare('SELECT count(*) AS actions FROM actions').get()?.actions)
+  }
+
   close(): void {
     this.#file.close()
   }
