@@ -200,6 +200,23 @@ export type BreakOutcome =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unknown'; readonly cause: unknown }
 
+/**
+ * The lease of the container that holds a store. It keeps others from deleting the container, and nothing else: streams are
+ * written beside it. The service records no holder. Methods throw `ContainerMissing` if there is no container.
+ */
+export interface ContainerLease {
+  /** Name of the container. */
+  readonly container: string
+  view(signal?: AbortSignal): Promise<LeaseView>
+  /** @throws InvalidValue for another duration than 15–60 s or -1 */
+  acquire(options: Pick<AcquireOptions, 'leaseId' | 'durationS' | 'signal'>): Promise<AcquireOutcome>
+  renew(leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome>
+  change(leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome>
+  release(leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome>
+  /** As `StreamStore.breakLease`. */
+  break(periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome>
+}
+
 /** Outcome of removing a stream. */
 export type RemoveOutcome =
   | { readonly kind: 'removed' }
@@ -262,6 +279,8 @@ export interface StreamStore {
    * end and an infinite one ends at once.
    */
   breakLease(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome>
+  /** The lease of the container; absent on a store that is not a container. */
+  readonly containerLease?: ContainerLease
   /** Creates the container or folder if it is missing. */
   createContainer(signal?: AbortSignal): Promise<void>
   /**

@@ -11,6 +11,7 @@ import type {
   BreakOutcome,
   ChangeOptions,
   ChangeOutcome,
+  ContainerLease,
   CreateOutcome,
   Decision,
   LeaseOutcome,
@@ -28,6 +29,7 @@ import { Contention } from './change/contention.ts'
 import { LeasedWrite } from './change/leased.ts'
 import { OptimisticWrite } from './change/optimistic.ts'
 import { type AzureContainer, dropIdleConnectionsOnError, openContainer } from './client.ts'
+import { AzureContainerLease } from './container-lease.ts'
 import { DRAIN_TIMEOUTS, type DrainTimeouts, InFlightOperations } from './in-flight.ts'
 import { inspectAzure } from './inspect.ts'
 import { AzureLeases } from './leases.ts'
@@ -65,6 +67,7 @@ class AzureBlobStore implements StreamStore {
   readonly #calls: AzureRequests
   readonly #bodies: BlobIO
   readonly #leases: AzureLeases
+  readonly containerLease: ContainerLease
   readonly #pageSize: number | undefined
   /** Shared by all listings, because its pipeline caches a token. */
   #pages: AzureListReader | undefined
@@ -96,6 +99,7 @@ class AzureBlobStore implements StreamStore {
     this.#waits = { ...DRAIN_TIMEOUTS, ...waits }
     this.#bodies = new BlobIO(container, this.#calls)
     this.#leases = new AzureLeases(this.#bodies, this.#calls)
+    this.containerLease = new AzureContainerLease(container.client, this.#calls)
     this.#contention = new Contention(this.#calls, this.#leases, this.#waits.releaseMs)
     this.#attemptContext = {
       calls: this.#calls,
