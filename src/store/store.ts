@@ -192,6 +192,11 @@ export type LeaseOutcome =
   /** No answer: neither held nor lost. */
   | { readonly kind: 'unknown'; readonly cause: unknown }
 
+/** Outcome of reading under a lease. */
+export type LeasedReadOutcome =
+  | { readonly kind: 'read'; readonly stored: StreamSnapshot }
+  | Extract<LeaseOutcome, { readonly kind: 'lost' | 'missing' }>
+
 /** Outcome of breaking a lease. */
 export type BreakOutcome =
   /** `remainingS`: seconds until the lease ends; 0 = now. */
@@ -252,6 +257,8 @@ export interface StreamStore {
   changeToken?(signal?: AbortSignal): Promise<string | undefined>
   /** Reads the current state of a stream without a lease; `undefined` if it does not exist. */
   read(name: string, signal?: AbortSignal): Promise<StreamSnapshot | undefined>
+  /** Reads only while this lease, which the caller holds, is the stream's: nobody else can write meanwhile. */
+  readLeased(name: string, leaseId: string, signal?: AbortSignal): Promise<LeasedReadOutcome>
   /** Writes a new stream, without a lease; succeeds only if the name is free. One attempt; the caller resolves `unknown`. */
   create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome>
   /**

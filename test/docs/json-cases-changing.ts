@@ -117,6 +117,11 @@ const LEASES: readonly Case[] = [
   ...both('batch', 'change', 'lease break a b --yes', HELD),
   ...both('batch', 'change', 'lease break --all --yes', MIXED),
   ...both('preview', 'preview-item', 'lease break --all --dry-run', HELD),
+  line('change', `event edit b - ${ID} -o json`, {
+    ...HELD,
+    setting: { stdin: '<EventStream><Event id="00" name="Start" status="init"/></EventStream>' },
+  }),
+  line(undefined, 'event edit b nowhere.xml -o json', { ...HELD, exit: 2 }),
   line('lease', 'lease acquire --of-container -o json', { ...TWO, store: inContainer }),
   line('lease', 'lease show --of-container -o json', { ...TWO, store: inContainer }),
   line('lease', 'lease break --of-container --yes -o json', { ...TWO, store: inContainer }),

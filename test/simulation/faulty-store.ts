@@ -4,6 +4,7 @@ import type {
   ChangeOutcome,
   CreateOutcome,
   Decision,
+  LeasedReadOutcome,
   ListQuery,
   StreamRow,
   StreamSnapshot,
@@ -69,6 +70,11 @@ export class FaultyStore implements StreamStore {
     const stored = await this.#base.read(name, signal)
     await this.#take(CALL_MS)
     return stored
+  }
+
+  async readLeased(name: string, leaseId: string, signal?: AbortSignal): Promise<LeasedReadOutcome> {
+    await this.#send('read', name)
+    return this.#base.readLeased(name, leaseId, signal)
   }
 
   async create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {

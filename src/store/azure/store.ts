@@ -14,6 +14,7 @@ import type {
   ContainerLease,
   CreateOutcome,
   Decision,
+  LeasedReadOutcome,
   LeaseOutcome,
   ListQuery,
   RemoveOutcome,
@@ -137,6 +138,11 @@ class AzureBlobStore implements StreamStore {
     // Readers must not see a lease that is only kept for the next change.
     this.#contention.releaseKept(name)
     return (await this.#bodies.read(name, signal))?.stored
+  }
+
+  async readLeased(name: string, leaseId: string, signal?: AbortSignal): Promise<LeasedReadOutcome> {
+    const found = await this.#bodies.readLeased(name, leaseId, signal)
+    return found.kind === 'read' ? { kind: 'read', stored: found.state.stored } : found
   }
 
   create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {

@@ -374,7 +374,7 @@ function recordedClaim(document: StreamDocument, first: Transaction): ChangeResu
 }
 
 /** @param foreign the foreign write that no transaction has recorded yet */
-function checkPrecondition(
+export function checkPrecondition(
   document: StreamDocument,
   pin: Precondition,
   foreign: ForeignWrite | undefined,
