@@ -149,6 +149,7 @@ const WATCHDOGS: readonly Case[] = [
   line('watchdog-pass', 'watchdog --dry-run -o json', OVERDUE),
   line('watchdog-pass', 'watchdog --once -o json', { ...OVERDUE, exit: 7 }),
   line('watchdog-pass', 'watchdog --once --match nothing -o json', OVERDUE),
+  line('watchdog-pass', 'watchdog --dry-run --purge 1ms -o json', OVERDUE),
   line(undefined, 'watchdog --once --shards 2 -o json', { ...OVERDUE, exit: 2 }),
 ]
 
