@@ -68,6 +68,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--not-match': '',
   '--failure': '/(/',
   '--waiting-on': '',
+  '--waiting-for': '',
   '--event-name': '',
   '--older-than': '5',
   '--max-attempts': '0',
