@@ -5,7 +5,8 @@
 //   npm run drone -- --deliveries 1000 --faults 5% --kills
 //
 // Exit: 0 proven, 1 not, with the deliveries at fault.
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,9 +51,12 @@ console.log(`${deliveries} deliveries, ${flags.faults} faults, seed ${flags.seed
 
 await placeOrders()
 const fleet = new Fleet(join(folder, 'processes.log'))
+/** The `leasectl` that this program waits for. */
+let child: ChildProcess | undefined
+let isStopping = false
 startAll(fleet)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void fleet.stop().then(() => process.exit(130)))
+  process.once(signal, () => void stop())
 }
 const kills = flags.kills ? setInterval(killer(fleet), KILL_EVERY_MS) : undefined
 await untilAllHaveEnded()
@@ -121,6 +125,15 @@ function killer(fleet: Fleet): () => void {
     killedAt = effects
     fleet.killOne(Math.random())
   }
+}
+
+/** Ends every process that this program has started, then the program. */
+async function stop(): Promise<void> {
+  isStopping = true
+  const ended = child === undefined || child.exitCode !== null ? undefined : once(child, 'exit')
+  child?.kill()
+  await Promise.all([ended, fleet.stop()])
+  process.exit(130)
 }
 
 async function untilAllHaveEnded(): Promise<void> {
@@ -196,8 +209,15 @@ function readEffects(): Map<string, Effect[]> {
 
 async function run(words: readonly string[]): Promise<string> {
   const [file = '', ...args] = [...leasectl, ...words, '--store', address]
-  const { stdout } = await promisify(execFile)(file, args, { maxBuffer: 2 ** 30 })
-  return stdout
+  const answer = promisify(execFile)(file, args, { maxBuffer: 2 ** 30 })
+  child = answer.child
+  try {
+    return (await answer).stdout
+  } catch (error) {
+    // `stop` ends the program.
+    if (isStopping) return new Promise<string>(() => {})
+    throw error
+  }
 }
 
 function wholeNumber(name: string, text: string, most: number): number {

@@ -61,6 +61,7 @@ export const EXIT_CODES: readonly ExitCodeEntry[] = [
 const EXIT_OF: { readonly [code: string]: number } = {
   usage: 2,
   'invalid-value': 2,
+  'not-supported': 2,
   'bad-address': 2,
   declined: 2,
   'stream-not-found': 3,

@@ -39,6 +39,12 @@ function undoneProblem(stream: string, outcome: Undone, runtime: Runtime): Probl
   }
 }
 
+/** The given lease is not, or no longer, that of the stream. */
+export function leaseLostProblem(stream: string, code: string, runtime: Runtime): Problem {
+  const message = `the given lease is not the lease of ${stream}`
+  return problem('lease-lost', message, { stream, facts: serviceFacts(code, runtime) })
+}
+
 /** The error code of the service; nothing for stores without a service. */
 export function serviceFacts(code: string, { opened }: Runtime): readonly Fact[] {
   return /^(sqlite|memory):/.test(opened?.store.address ?? '') ? [] : [['service', code]]

@@ -10,6 +10,7 @@ import { stepSequence } from '../stream/operations/plan.ts'
 import { defined } from '../util/defined.ts'
 import { registerAppend } from './event/append.ts'
 import type { EventDataOptions } from './event/data.ts'
+import { registerEdit } from './event/edit.ts'
 import { attempts, type FailureFlags, failureFlags, failureOf, pauses } from './event/failure-flags.ts'
 import {
   type AttributeFlags,
@@ -37,7 +38,7 @@ export function register(parent: Command, runtime: Runtime): void {
   const group = parent.command('event').usage('COMMAND STREAM ID')
   describeGroup(group, runtime, {
     summary:
-      'run worker operations on an event: start, touch, release, advance, append, complete, fail, skip, set, data',
+      'run worker operations on an event: start, touch, release, advance, append, complete, fail, skip, set, edit, data',
     description:
       'Run worker operations on an event, for scripts. Every command but data writes: it takes the lease for one change.',
     examples: [
@@ -57,6 +58,7 @@ export function register(parent: Command, runtime: Runtime): void {
     registerFail,
     registerSkip,
     registerSet,
+    registerEdit,
     registerData,
   ])
     registerIn(group, runtime)

@@ -6,7 +6,8 @@ import { added, choice, choices, count, requiredText } from '../cli/values.ts'
 import { type EventsOptions, LISTED_STATES } from './events/options.ts'
 
 const NOTES = `
-Without --state every event that somebody or something is needed for: ready, running, abandoned, held, suspended, overdue.
+Without --state or --waiting-for every event that somebody or something is needed for: ready, running, abandoned, held, suspended, overdue.
+  waiting    it cannot begin yet: it waits for a time, a signal, other events, or the branches of its fork
   abandoned  its claim has ended: the worker is silent, and another one takes over
   overdue    its limit has expired; failed: it was aborted, and no retry has replaced it
 The flags below select streams, those above events in them; --owner selects both. Summaries answer most questions; --due,
@@ -20,6 +21,10 @@ export function register(parent: Command, runtime: Runtime, go: Run<EventsOption
     new Option('--state <state>', `events that are ${LISTED_STATES.join(', ')}; separated by commas`).argParser(
       choices('--state', LISTED_STATES),
     ),
+    new Option(
+      '--waiting-for <what>',
+      'events that wait for a timer, signal, after (other events) or branches; or for the signal of this name, or the event of this id',
+    ).argParser(added(requiredText('--waiting-for'))),
     new Option('--due', 'events with a limit, and when it expires'),
     new Option('--sort <by>', 'wake: the first limit first; age: the oldest first').argParser(
       choice('--sort', ['wake', 'age']),
@@ -37,6 +42,8 @@ export function register(parent: Command, runtime: Runtime, go: Run<EventsOption
     examples: [
       ['events --name Pay --state ready', 'the queue of a step'],
       ['events --owner pay@aks-9 -o wide', 'what a worker has in hand, and until when'],
+      ['events --waiting-for approved', 'what waits for a signal'],
+      ['events --waiting-for timer --sort wake --limit 20', 'what wakes next'],
       ['events --due --sort wake --limit 20', 'what is due next'],
       ['events --state overdue,abandoned,failed', 'what is dead'],
     ],

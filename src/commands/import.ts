@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { act, describe, type Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { inFlag, nonEmpty, pattern, streamName } from '../cli/values.ts'
+import { inFlag, leaseId, nonEmpty, pattern, streamName } from '../cli/values.ts'
 import { checkStreamName } from '../store/names.ts'
 import type { ImportOptions } from './import/run.ts'
 import { transferFlags } from './transfer/flags.ts'
@@ -12,6 +12,8 @@ imported what, when and why is in the audit log of the store (log --audit). Leas
 as done, so running it again is safe.
 Documents that are not readable event streams are refused. So is a state older than that of the same stream here, even
 with --replace, because versions never go back: to restore one, remove the stream first.
+With --lease-id the events of the file replace those of the stream, whatever its state: the stream keeps its history and
+incarnation, its version goes up by an entry foreign with your name, and claims that it does not have are not taken over.
 --replace asks for confirmation, as does every import into a protected store; from 50 streams, type their number.
 `
 
@@ -29,6 +31,14 @@ export function register(parent: Command, runtime: Runtime, go: Run<ImportOption
       new Option('--match <glob>', 'import only streams whose source name matches').argParser(pattern('--match')),
     )
   transferFlags(command, 'streams that are there')
+  command.addOption(
+    new Option(
+      '--lease-id <id>',
+      'with --replace and one file: write it under this lease of yours; history and version of the stream stay',
+    )
+      .argParser(leaseId('--lease-id'))
+      .helpGroup('Existing streams:'),
+  )
   command.addHelpText('after', NOTES)
   describe(command, runtime, {
     kind: 'writes',

@@ -14,6 +14,7 @@ import {
   leaseAction,
   leaseCommand,
   leaseDuration,
+  ofContainer,
 } from './lease/flags.ts'
 import type { ListLeasesOptions } from './lease/list.ts'
 
@@ -65,6 +66,10 @@ export function registerAcquire(parent: Command, runtime: Runtime, go: Run<Acqui
     examples: [
       ['lease acquire orders/4711', 'prints the id: id=$(…)'],
       ['lease acquire orders/4711 --duration infinite -m "repair"', 'until it is released or broken'],
+      [
+        'lease acquire --of-container --duration infinite',
+        'nobody can delete the container; streams are written as before',
+      ],
     ],
     formats: ['text', 'json'],
   } as const
@@ -91,6 +96,7 @@ const BREAK_NOTES = `
 The break is an entry in the journal of the stream and in the audit log of the store (log --audit). A document that
 leasectl has never written stays as it is: then only the audit log has the break. With --period the stream cannot be
 written before the lease has ended: only a longer --lease-wait waits for that and makes the journal entry.
+With --of-container no stream is written: the break is in the audit log alone.
 `
 
 export function registerBreak(parent: Command, runtime: Runtime, go: Run<BatchCommandOptions> = runBreak): void {
@@ -108,6 +114,7 @@ export function registerBreak(parent: Command, runtime: Runtime, go: Run<BatchCo
         breakPeriod,
       ),
     )
+  ofContainer(command)
   command.addHelpText('after', BREAK_NOTES)
   const description = {
     summary: 'break leases of other holders, whose unfinished work is lost; always asks',
@@ -123,8 +130,10 @@ export function registerBreak(parent: Command, runtime: Runtime, go: Run<BatchCo
   registerBatch(command, runtime, description, go, everyBreak)
 }
 
-const runBreak: Run<BatchCommandOptions> = async (...given) =>
-  (await import('./lease/break-lease.ts')).breakLeases(...given)
+const runBreak: Run<BatchCommandOptions> = async (options, runtime) =>
+  options.ofContainer
+    ? (await import('./lease/break-container.ts')).breakContainerLease(options, runtime)
+    : (await import('./lease/break-lease.ts')).breakLeases(options, runtime)
 
 export interface ChangeLeaseOptions extends HeldLeaseOptions {
   readonly newId?: string
@@ -146,7 +155,7 @@ export function registerChange(parent: Command, runtime: Runtime, go: Run<Change
 const runChange: Run<ChangeLeaseOptions> = async (options, runtime) => {
   const { changeLease } = await import('./lease/run.ts')
   const newId = options.newId ?? runtime.newId()
-  return changeLease(options, 'changed', store => store.changeLeaseId(options.stream, options.leaseId, newId), runtime)
+  return changeLease(options, 'changed', subject => subject.change(options.leaseId, newId), runtime)
 }
 
 export function registerLs(parent: Command, runtime: Runtime, go: Run<ListLeasesOptions> = runLs): void {
@@ -198,7 +207,7 @@ export function registerRelease(parent: Command, runtime: Runtime, go: Run<Relea
 
 const runRelease: Run<ReleaseLeaseOptions> = async (options, runtime) => {
   const { changeLease } = await import('./lease/run.ts')
-  return changeLease(options, 'released', store => store.releaseLease(options.stream, options.leaseId), runtime)
+  return changeLease(options, 'released', subject => subject.release(options.leaseId), runtime)
 }
 
 export type RenewLeaseOptions = HeldLeaseOptions
@@ -215,7 +224,7 @@ export function registerRenew(parent: Command, runtime: Runtime, go: Run<RenewLe
 
 const runRenew: Run<RenewLeaseOptions> = async (options, runtime) => {
   const { changeLease } = await import('./lease/run.ts')
-  return changeLease(options, 'renewed', store => store.renewLease(options.stream, options.leaseId), runtime)
+  return changeLease(options, 'renewed', subject => subject.renew(options.leaseId), runtime)
 }
 
 export type ShowLeaseOptions = LeaseOptions

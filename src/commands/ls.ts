@@ -18,6 +18,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> =
       ["ls --match 'orders/**' --status inprocess", 'open streams'],
       ['ls --failed --since 1h --sort -failedAt', 'failures of the last hour, latest first'],
       ['ls --failed --since 1h --fields name,failedAt,failure', 'with their causes'],
+      ['ls --state blocked,suspended', 'streams that go on only when somebody acts'],
       ['ls --group-by waiting-on', 'the steps that streams wait for: ready, running or abandoned'],
       ['ls --failed --group-by failure', 'the causes of failures, each with flags that select its streams'],
       ['ls --at 14:00 --group-by waiting-on', 'what they waited for at 14:00'],
@@ -47,10 +48,10 @@ function listFlags(): Option[] {
     ),
     new Option(
       '--group-by <what>',
-      'count by status, failure (ignoring numbers and ids in its text), waiting-on (a stream counts for each event), root, ' +
+      'count by status, state, failure (ignoring numbers and ids in its text), waiting-on (a stream counts for each event), root, ' +
         'topic or owner, with the oldest and the newest (by age, time of failure, last change), an example, and the flags ' +
         'that select the group',
-    ).argParser(choice('--group-by', ['status', 'failure', 'waiting-on', 'root', 'topic', 'owner'])),
+    ).argParser(choice('--group-by', ['status', 'state', 'failure', 'waiting-on', 'root', 'topic', 'owner'])),
     new Option('--at <time>', 'the streams as they were then (14:00, 30m ago, RFC 3339), by their journals').argParser(
       pointInTime('--at'),
     ),

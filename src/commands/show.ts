@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { type Run, reads } from '../cli/command.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { duration, eventId, nonEmpty, streamNames } from '../cli/values.ts'
+import { duration, eventId, leaseId, nonEmpty, streamNames } from '../cli/values.ts'
 import { type ShowCommandOptions, versionOrTime } from './show/options.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandOptions> = run): void {
@@ -27,6 +27,11 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandO
     .option('--must', 'with --select: exit 3 if nothing matches (no event, 0, false, empty text)')
     .addOption(
       new Option('--data <id>', 'print the result of an event or, if it has none, its input').argParser(eventWithData),
+    )
+    .addOption(
+      new Option('--lease-id <id>', 'with -o xml: read only while this lease is the lease of the stream').argParser(
+        leaseId('--lease-id'),
+      ),
     )
     .option('-w, --watch', 'refresh in place, on a terminal')
     .addOption(

@@ -22,6 +22,9 @@ The next pass decides again. To let a justified pass through: watchdog --once --
 Any number of watchdogs can run on the same store: an event is aborted only once. --shards N divides the streams among
 watchdogs with the same N; a watchdog that dies is replaced within 15 seconds.
 
+--purge 90d removes what rm --older-than 90d --status completed selects (below --match), but no stream with a failure that
+nobody has acknowledged: at most 1000 after a sweep, each only as it was listed. The audit log has every purge (log --audit).
+
 Hooks: a path, or a JSON array such as '["notify","--team","x"]'; no shell. The transaction is JSON on standard input.
 Webhooks are configured in the file of --config. The actor in journals is watchdog:user@host.
 
@@ -64,6 +67,12 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogComm
       ).argParser(shareValue('--max-share')),
     )
     .addOption(
+      new Option(
+        '--purge <duration>',
+        'also remove streams completed and unchanged for longer than this, such as 90d, with their history (default: never)',
+      ).argParser(duration('--purge')),
+    )
+    .addOption(
       new Option('--shards <n>', 'divide the streams into N parts among several watchdogs').argParser(
         count('--shards', 1),
       ),
@@ -91,12 +100,13 @@ export function register(parent: Command, runtime: Runtime, go: Run<WatchdogComm
       ['watchdog --dry-run', 'show what it would abort now, and why'],
       ['watchdog --once', 'one pass, for cron'],
       ['watchdog --listen 127.0.0.1:9464 --on-failed /usr/local/bin/page', 'with metrics and a hook'],
+      ['watchdog --purge 90d --dry-run', 'also show which old streams it would remove'],
       ['watchdog --shards 3', 'one of three that share the work'],
       ['watchdog status', 'the watchdogs of this store and their work'],
     ],
     formats: ['text', 'json'],
     kind: 'writes',
-    effect: 'Writes: each abort is one change under the lease of its stream.',
+    effect: 'Writes: each abort is one change under the lease of its stream; --purge removes streams.',
   })
   act(command, runtime, 'writes', [], go)
   registerStatus(command, runtime)

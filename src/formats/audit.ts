@@ -46,7 +46,8 @@ export function auditRow(entry: AuditEntry, nowMs: number, time: TimeStyle): Cel
 }
 
 /** `orders/1 orders/2 +10`, for an import with its source. */
-function streamsText({ names, streams, end, source }: AuditEntry): string {
+function streamsText({ op, names, streams, end, source }: AuditEntry): string {
+  if (op === 'break-container-lease') return visibleText(source)
   const shown = names.slice(0, 2).map(visibleName)
   const total = streams ?? end?.counts.done ?? 0
   const more = total - shown.length

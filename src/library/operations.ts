@@ -82,7 +82,7 @@ export const readOperation = oneOfOps<Operation>({
   abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit, noCompensate: flag },
   retry: { event: nonEmptyText, canceled: flag },
   signal: { name: required(requiredText), data: readDataInput, every: flag },
-  append: { step: required(readEvent), last: flag },
+  append: { step: required(readEvent), last: flag, keep: whole(1) },
   ack: {},
   suspend: { stop: flag, msg: storedMsg },
   resume: {},

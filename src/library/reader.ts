@@ -12,6 +12,7 @@ import {
 } from '../stream/event.ts'
 import { type OpenEvents, openEvents, openWork } from '../stream/event-stream.ts'
 import { type WaitsFor, waitsFor } from '../stream/gate.ts'
+import { outcomeOf, type StreamOutcome } from '../stream/outcome.ts'
 import type { KeptSignal } from '../stream/signal.ts'
 import { type Suspension, suspensionOf } from '../stream/suspension.ts'
 import { claimEndMs, claimRuns, dueMs } from '../stream/time/deadlines.ts'
@@ -249,6 +250,17 @@ export class StreamReader<Event extends EventReader = EventReader> {
   /** Signals that came before an event waited for them, oldest first. */
   get signals(): readonly KeptSignal[] {
     return this.#view.document.signals
+  }
+  /**
+   * What the failures of the stream have meant for the whole of it, by its policy: `errors`, `blocked`, `compensating`, `compensated`
+   * or `compensation-failed`; `undefined` without any.
+   */
+  get outcome(): StreamOutcome | undefined {
+    const { stream } = this.#view
+    const hasErrors = stream.events.some(
+      (event, at) => at > 0 && stream.counts(at) && !isSuperseded(event) && isFailed(event),
+    )
+    return outcomeOf(stream, hasErrors) || undefined
   }
   /** Whether the root completed although an event below it was aborted or canceled. */
   get hasErrors(): boolean {

@@ -2,7 +2,7 @@ import { appendStep } from '../ops/transact/append.ts'
 import type { TransactOutcome } from '../ops/transact/transact.ts'
 import type { StreamStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
-import { flag, isObject, requiredText } from '../stream/values.ts'
+import { flag, isObject, requiredText, whole } from '../stream/values.ts'
 import { checkTarget } from './checks.ts'
 import { type EventInput, readEvent } from './specs.ts'
 import { type ChangeStreamOptions, objectOrEmpty, withCommandId } from './streams.ts'
@@ -13,6 +13,11 @@ export interface AppendOptions extends ChangeStreamOptions {
   readonly commandId: string
   /** Makes the session if the stream is absent; `root` names its root, default `Session`. */
   readonly create?: boolean | { readonly root: string }
+  /**
+   * Drops the oldest completed or skipped steps but this many, at least 1, with their history and command ids: the document of a long
+   * session stays small. A step that was dropped is appended again if its command id comes again.
+   */
+  readonly keep?: number
   /** No more steps follow: the session ends after this one. */
   readonly last?: boolean
 }
@@ -35,13 +40,14 @@ export async function append(
   options: AppendOptions,
 ): Promise<TransactOutcome> {
   checkTarget(store, name)
-  const { create, last, ...change } = objectOrEmpty<AppendOptions>(options)
+  const { create, last, keep, ...change } = objectOrEmpty<AppendOptions>(options)
   if (change.commandId === undefined) throw new InvalidValue('append needs a commandId, the id of the step')
   const root = isObject(create) ? requiredText(create.root, 'create.root') : 'Session'
   const appended = {
     step: readEvent(step, 'step'),
     ...(create === undefined || create === false ? {} : { create: root }),
     ...(last === undefined ? {} : { last: flag(last, 'last') }),
+    ...(keep === undefined ? {} : { keep: whole(1)(keep, 'keep') }),
   }
   return appendStep(store, name, appended, withCommandId(change as ChangeStreamOptions))
 }

@@ -17,7 +17,7 @@ const MAX_NAME_BYTES = 2_048
 const MAX_TEXT_BYTES = 1_024
 
 /** The commands that the audit log records. */
-export const AUDITED = ['rm', 'import', 'export', 'break-lease'] as const
+export const AUDITED = ['rm', 'import', 'export', 'break-lease', 'break-container-lease'] as const
 
 export type AuditedOperation = (typeof AUDITED)[number]
 
@@ -35,7 +35,7 @@ export interface AuditEntry {
   readonly streams: number | undefined
   /** Names of the first of them. */
   readonly names: readonly string[]
-  /** Where imported streams came from, or `''`. */
+  /** Where imported streams came from; the container whose lease was broken; or `''`. */
   readonly source: string
   /** `undefined`: the command still runs, or its process ended before it could write: some streams may be changed. */
   readonly end: AuditEnd | undefined

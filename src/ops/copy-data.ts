@@ -38,6 +38,18 @@ export async function copyWithData(
   return outcome
 }
 
+/** Copies the data beside a document to another incarnation. @throws DataFault if the source lacks data that the target has not either */
+export async function copyDataOf(
+  document: StreamDocument,
+  store: StreamStore,
+  life: StreamLife,
+  by: string,
+  readData: ReadSourceData,
+): Promise<void> {
+  for (const { data } of dataBeside(document))
+    await copyData(store, life, data, by, wanted => readData(wanted, document.born))
+}
+
 async function copyData(
   store: StreamStore,
   life: StreamLife,

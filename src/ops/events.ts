@@ -1,16 +1,17 @@
 import type { StreamStore } from '../store/store.ts'
-import { attemptOf, isFinal, isSuperseded, type StreamEvent } from '../stream/event.ts'
+import { attemptOf, isFinal, isGated, isSuperseded, type StreamEvent } from '../stream/event.ts'
 import { openEvents as openIn, openWork } from '../stream/event-stream.ts'
-import { isAbandoned, isOverdue } from '../stream/state.ts'
-import type { Summary } from '../stream/summary.ts'
+import { type WaitsFor, waitsFor } from '../stream/gate.ts'
+import { isAbandoned, isHeldStream, isOverdue } from '../stream/state.ts'
+import { cutCount, type Summary } from '../stream/summary.ts'
 import { claimEndMs, dueMs, openedMs } from '../stream/time/deadlines.ts'
 import { readAhead } from '../util/concurrency.ts'
 import type { StreamFilter } from './filter.ts'
-import { isCut, type OpenState, openEvents } from './open-events.ts'
+import { gatedEvents, isCut, type OpenState, openEvents } from './open-events.ts'
 import { readStream, type StreamView } from './read-stream.ts'
 import { type SummarizedStream, summaries } from './summaries.ts'
 
-/** State of a listed event. `waiting`: its successors are open; it is listed only for its limit. */
+/** State of a listed event. `waiting`: its gate is closed, or its successors are open and it is listed only for its limit. */
 export type EventState = OpenState | 'overdue' | 'waiting' | 'failed'
 
 /** An event of one of many streams. */
@@ -32,6 +33,8 @@ export interface ListedEvent {
   readonly dueMs: number | undefined
   /** Of a failed event. */
   readonly message: string
+  /** What its closed gate waits for first. */
+  readonly waitsFor?: WaitsFor | undefined
 }
 
 /** Which events are listed. All conditions must hold. */
@@ -40,6 +43,8 @@ export interface EventQuery {
   /** Default: every state but `failed` and `waiting`. */
   readonly states?: readonly EventState[]
   readonly owners?: readonly string[]
+  /** Only events whose gate waits for one of these: `timer`, `after`, `branches`, `signal`, the name of a signal, an id. */
+  readonly waitingFor?: readonly string[]
   /** Only events with a limit. */
   readonly hasLimit?: boolean
   /** Limits are wanted: the documents of streams with limits are read. */
@@ -95,6 +100,8 @@ async function eventsIn(
 
 const asksFor = ({ states }: EventQuery, state: EventState) => states?.includes(state) === true
 
+const asksForGated = (query: EventQuery) => query.waitingFor !== undefined || asksFor(query, 'waiting')
+
 function asksForOpen({ states }: EventQuery): boolean {
   return states === undefined || states.some(state => state !== 'failed')
 }
@@ -106,6 +113,7 @@ function needsDocument(summary: Summary, query: EventQuery, nowMs: number): bool
   const isOnlyOverdue = query.states?.every(state => state === 'overdue' || state === 'failed') === true
   if (isOnlyOverdue) return isOverdue(summary, nowMs)
   if (query.withLimits && soonestMs !== undefined) return true
+  if (asksForGated(query) && cutCount(summary.gated.at(-1)) > 0) return true
   return isCut(summary) || (query.withTimes && ready.length > 1)
 }
 
@@ -118,6 +126,10 @@ function fromSummary(stream: string, summary: Summary, query: EventQuery, nowMs:
       ...{ lastSeenMs: claim?.lastSeenMs, claimEndMs: claim?.claimEndMs, dueMs: undefined, message: '' },
     }
   })
+  if (asksForGated(query) && !isHeldStream(summary)) {
+    for (const { id, name, waitsFor: what } of gatedEvents(summary))
+      open.push({ ...NOTHING, stream, id, name, state: 'waiting', waitsFor: what })
+  }
   if (failed !== 1 || !asksFor(query, 'failed')) return open
   const first = { ...NOTHING, stream, id: failedId, name: failedName, sinceMs: failedAtMs, message: failure }
   return [...open, { ...first, state: 'failed' }]
@@ -146,6 +158,7 @@ function fromDocument({ name, stream, time, nowMs }: StreamView, query: EventQue
       claimEndMs: claimEndMs(event),
       dueMs: isFinal(event) ? undefined : dueMs(stream, event, time),
       message: isFinal(event) ? event.msg : '',
+      waitsFor: isFinal(event) ? undefined : waitsFor(event),
     }
   }
   const stateOf = (event: StreamEvent): EventState => {
@@ -157,16 +170,29 @@ function fromDocument({ name, stream, time, nowMs }: StreamView, query: EventQue
     if (!isAbandoned({ claimEndMs: claimEndMs(event) }, nowMs)) return 'running'
     return stream.suspended ? 'suspended' : 'abandoned'
   }
-  const shown = stream.done ? [] : open.filter(event => leaves.has(event) || dueMs(stream, event, time) !== undefined)
+  const isShown = (event: StreamEvent) =>
+    leaves.has(event) || dueMs(stream, event, time) !== undefined || (asksForGated(query) && isGated(event))
+  const shown = stream.done ? [] : open.filter(isShown)
   const failed = asksFor(query, 'failed')
     ? stream.events.filter((event, at) => event.status === 'aborted' && !isSuperseded(event) && stream.counts(at))
     : []
   return [...shown.map(event => listed(event, stateOf(event))), ...failed.map(event => listed(event, 'failed'))]
 }
 
+/** Whether a gate waits for something of this kind, or for the signal or event of this name. */
+function isOf(what: WaitsFor, text: string): boolean {
+  if (what.kind === text) return true
+  return what.kind === 'signal' ? what.name === text : what.kind === 'after' && what.ids.includes(text)
+}
+
 /** A parent is listed for its limit only. */
-function passes({ name, state, owner, dueMs: due }: ListedEvent, query: EventQuery): boolean {
-  const { names, states, owners, hasLimit } = query
+function passes({ name, state, owner, dueMs: due, waitsFor: what }: ListedEvent, query: EventQuery): boolean {
+  const { names, states, owners, waitingFor, hasLimit } = query
+  if (waitingFor !== undefined && !(what !== undefined && waitingFor.some(text => isOf(what, text)))) return false
+  const isParent = state === 'waiting' && what === undefined && !hasLimit
+  if (states !== undefined && isParent) return false
+  const isGate = waitingFor !== undefined
+  if (states === undefined && isGate) return names?.includes(name) !== false
   if (states === undefined ? state === 'waiting' && !hasLimit : !states.includes(state)) return false
   if (names?.includes(name) === false || owners?.includes(owner) === false) return false
   return !hasLimit || due !== undefined

@@ -1,6 +1,6 @@
 import type { StreamRow } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
-import { isAbandoned, isAcknowledged, isOverdue, isSuspended } from '../stream/state.ts'
+import { isAbandoned, isAcknowledged, isOverdue, isSuspended, stateOfStream } from '../stream/state.ts'
 import { cutCount, type Summary } from '../stream/summary.ts'
 import { normalizeFailure } from './failure-text.ts'
 import type { Glob } from './glob.ts'
@@ -14,6 +14,8 @@ export interface StreamFilter extends OpenEventFilter {
   readonly notNames?: Glob
   /** Statuses of the root; `success` and `errors` are `completed` without and with errors. */
   readonly status?: readonly string[]
+  /** States, see `stateOfStream`. */
+  readonly state?: readonly string[]
   /** What failures have meant for the stream, see `Summary.outcome`. */
   readonly outcome?: readonly string[]
   /** An operator has suspended it. */
@@ -78,6 +80,7 @@ export function verdictOf({ listed, summary }: Filtered, filter: StreamFilter, n
   if (summary === undefined) return asksForSummary(filter) ? 'no' : 'yes'
   if (filter.status !== undefined && !statusWords(summary).some(word => filter.status?.includes(word))) return 'no'
   if (filter.outcome?.includes(summary.outcome) === false) return 'no'
+  if (filter.state?.includes(stateOfStream(summary, nowMs)) === false) return 'no'
   if (filter.suspended && !isSuspended(summary)) return 'no'
   if (!passesFailures(listed, summary, filter)) return 'no'
   if (filter.overdue && !isOverdue(summary, nowMs)) return 'no'
@@ -119,9 +122,9 @@ function isWithin(ms: number, sinceMs = Number.NEGATIVE_INFINITY, untilMs = Numb
 const ROOT_TEXTS = ['root', 'key', 'topic', 'tag', 'trackingId'] as const
 
 function asksForSummary(filter: StreamFilter): boolean {
-  const { status, outcome, suspended, failed, canceled, overdue, abandoned, failure } = filter
+  const { status, state, outcome, suspended, failed, canceled, overdue, abandoned, failure } = filter
   if (failed || canceled || overdue || abandoned || suspended) return true
-  if (status !== undefined || outcome !== undefined || failure !== undefined) return true
+  if (status !== undefined || state !== undefined || outcome !== undefined || failure !== undefined) return true
   return filtersEvents(filter) || [...ROOT_TEXTS, 'eventName' as const].some(name => filter[name] !== undefined)
 }
 

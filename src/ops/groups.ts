@@ -1,3 +1,4 @@
+import { stateOfStream } from '../stream/state.ts'
 import type { Summary } from '../stream/summary.ts'
 import { defined } from '../util/defined.ts'
 import { normalizeFailure } from './failure-text.ts'
@@ -73,8 +74,10 @@ export function groupsOf(by: GroupBy, filter: StreamFilter = {}): Groups {
 function namesOf(item: SummarizedStream, by: GroupBy, filter: StreamFilter, nowMs: number): readonly GroupName[] {
   const { summary } = item
   if (by === 'status') return [statusOf(item)]
-  if (summary === undefined) return []
+  if (summary === undefined) return by === 'state' ? [statusOf(item)] : []
   switch (by) {
+    case 'state':
+      return [{ group: stateOfStream(summary, nowMs) || 'no status' }]
     case 'failure':
       return hasFailure(summary, filter) ? [failureOf(summary)] : []
     case 'waiting-on':
@@ -135,12 +138,13 @@ function owners(summary: Summary, filter: StreamFilter, nowMs: number): GroupNam
     .flatMap(({ claim }) => (claim === undefined ? [] : [{ group: claim.owner || 'no owner', owner: claim.owner }]))
 }
 
-/** The criterion of groups: the status, the text of the first failure, the awaited events, or a value. */
-export type GroupBy = 'status' | 'failure' | 'waiting-on' | 'root' | 'topic' | 'owner'
+/** The criterion of groups: the status, the state, the text of the first failure, the awaited events, or a value. */
+export type GroupBy = 'status' | 'state' | 'failure' | 'waiting-on' | 'root' | 'topic' | 'owner'
 
 /** The time that decides which stream is the oldest or newest of its group. */
 export const TIME_OF = {
   status: 'created',
+  state: 'created',
   failure: 'failedAt',
   'waiting-on': 'modified',
   root: 'created',

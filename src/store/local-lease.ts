@@ -5,6 +5,7 @@ import {
   type LeaseAnswer,
   type LeaseRecord,
   leaseStateAt,
+  mayRead,
   mayWrite,
   release,
   renew,
@@ -19,8 +20,10 @@ import type {
   ChangeOptions,
   ChangeOutcome,
   Holder,
+  LeasedReadOutcome,
   LeaseOutcome,
   LeaseView,
+  StreamSnapshot,
 } from './store.ts'
 
 /** A lease as the memory and SQLite drivers store it: the record and its holder. */
@@ -75,6 +78,17 @@ export function checkWrite(stream: LeasedStream, leaseId: string | undefined, no
   const answer = mayWrite(stream.lease.record, leaseId, nowMs)
   if (answer.kind === 'ok') return { kind: 'open' }
   return leaseId === undefined ? held(stream, nowMs) : { kind: 'lost', code: answer.code }
+}
+
+/** A read under the given lease. @param stored the stream as it is */
+export function leasedRead(
+  lease: KeptLease,
+  leaseId: string,
+  stored: StreamSnapshot,
+  nowMs: number,
+): LeasedReadOutcome {
+  const answer = mayRead(lease.record, leaseId, nowMs)
+  return answer.kind === 'ok' ? { kind: 'read', stored } : { kind: 'lost', code: answer.code }
 }
 
 /** Attempts a change, and again with back-off while another holds the lease: at most `waitMs`, until `stopWaiting`. */

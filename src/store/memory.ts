@@ -11,6 +11,7 @@ import {
   checkWrite,
   type KeptLease,
   type LeaseStep,
+  leasedRead,
   leaseView,
   releaseStep,
   renewStep,
@@ -26,6 +27,7 @@ import type {
   ChangeOutcome,
   CreateOutcome,
   Decision,
+  LeasedReadOutcome,
   ListQuery,
   RemoveOutcome,
   StreamRow,
@@ -80,6 +82,13 @@ class MemoryStore implements StreamStore {
     checkReadableName(name)
     const entry = this.#entries.get(name)
     return entry && snapshotOf(entry, this.nowMs())
+  }
+
+  async readLeased(name: string, leaseId: string, signal?: AbortSignal): Promise<LeasedReadOutcome> {
+    const stored = await this.read(name, signal)
+    const entry = this.#entries.get(name)
+    if (stored === undefined || entry === undefined) return { kind: 'missing' }
+    return leasedRead(entry.lease, leaseId, stored, this.nowMs())
   }
 
   async create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {

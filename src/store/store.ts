@@ -193,6 +193,11 @@ export type LeaseOutcome =
   /** No answer: neither held nor lost. */
   | { readonly kind: 'unknown'; readonly cause: unknown }
 
+/** Outcome of reading under a lease. */
+export type LeasedReadOutcome =
+  | { readonly kind: 'read'; readonly stored: StreamSnapshot }
+  | Extract<LeaseOutcome, { readonly kind: 'lost' | 'missing' }>
+
 /** Outcome of breaking a lease. */
 export type BreakOutcome =
   /** `remainingS`: seconds until the lease ends; 0 = now. */
@@ -200,6 +205,23 @@ export type BreakOutcome =
   | { readonly kind: 'not-leased' }
   | { readonly kind: 'missing' }
   | { readonly kind: 'unknown'; readonly cause: unknown }
+
+/**
+ * The lease of the container that holds a store. It keeps others from deleting the container, and nothing else: streams are
+ * written beside it. The service records no holder. Methods throw `ContainerMissing` if there is no container.
+ */
+export interface ContainerLease {
+  /** Name of the container. */
+  readonly container: string
+  view(signal?: AbortSignal): Promise<LeaseView>
+  /** @throws InvalidValue for another duration than 15–60 s or -1 */
+  acquire(options: Pick<AcquireOptions, 'leaseId' | 'durationS' | 'signal'>): Promise<AcquireOutcome>
+  renew(leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome>
+  change(leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome>
+  release(leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome>
+  /** As `StreamStore.breakLease`. */
+  break(periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome>
+}
 
 /** Outcome of removing a stream. */
 export type RemoveOutcome =
@@ -236,6 +258,8 @@ export interface StreamStore {
   changeToken?(signal?: AbortSignal): Promise<string | undefined>
   /** Reads the current state of a stream without a lease; `undefined` if it does not exist. */
   read(name: string, signal?: AbortSignal): Promise<StreamSnapshot | undefined>
+  /** Reads only while this lease, which the caller holds, is the stream's: nobody else can write meanwhile. */
+  readLeased(name: string, leaseId: string, signal?: AbortSignal): Promise<LeasedReadOutcome>
   /** Writes a new stream, without a lease; succeeds only if the name is free. One attempt; the caller resolves `unknown`. */
   create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome>
   /**
@@ -268,6 +292,8 @@ export interface StreamStore {
    * @throws InvalidValue for any other name
    */
   log(name: string): BlockLog
+  /** The lease of the container; absent on a store that is not a container. */
+  readonly containerLease?: ContainerLease
   /** Creates the container or folder if it is missing. */
   createContainer(signal?: AbortSignal): Promise<void>
   /**

@@ -88,14 +88,16 @@ class WorkTally {
   readonly #steps = new StepWorkTally()
   #failed = 0
   #abandoned = 0
+  #suspended = 0
   #readySinceMs = Number.POSITIVE_INFINITY
 
   constructor(nowMs: number) {
     this.#nowMs = nowMs
   }
 
-  add({ hasFailed, ready }: PendingKind, { claimEndMs, readySinceMs }: KnownStream): void {
+  add({ hasFailed, isSuspended, ready }: PendingKind, { claimEndMs, readySinceMs }: KnownStream): void {
     if (hasFailed) this.#failed += 1
+    if (isSuspended) this.#suspended += 1
     if (isAbandoned({ claimEndMs }, this.#nowMs)) this.#abandoned += 1
     this.#steps.addReady(ready)
     this.#readySinceMs = Math.min(this.#readySinceMs, readySinceMs)
@@ -105,6 +107,7 @@ class WorkTally {
     return {
       failed: this.#failed,
       abandoned: this.#abandoned,
+      suspended: this.#suspended,
       ready: this.#steps.largest().map(({ step, ready }) => ({ step, count: ready })),
       readySinceMs: Number.isFinite(this.#readySinceMs) ? this.#readySinceMs : undefined,
     }

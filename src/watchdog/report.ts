@@ -61,6 +61,8 @@ export interface PassReport {
 export interface WorkTotals {
   /** Streams with a failure that nobody has acknowledged. */
   readonly failed: number
+  /** Streams that an operator has suspended. */
+  readonly suspended: number
   /** Streams with a silent worker: a claim has ended. */
   readonly abandoned: number
   /** Ready events by step, the most first, at most 51. */

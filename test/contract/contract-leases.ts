@@ -10,10 +10,37 @@ export function describeLeases(harness: StoreHarness): void {
   describe('change', () => change(harness))
   describe('release', () => release(harness))
   describe('break', () => breakIt(harness))
+  describe('read under a lease', () => read(harness))
   it('lease methods reject with the reason of an aborted signal', () => aborted(harness))
 }
 
 const code = expect.stringMatching(/^Lease/)
+
+function read(harness: StoreHarness): void {
+  it('gives the stream to the holder of its lease', () =>
+    withStore(harness, async store => {
+      await given(store, 'a', 'body')
+      const leaseId = await leased(store, 'a')
+      const found = await store.readLeased('a', leaseId)
+      expect(found).toMatchObject({ kind: 'read', stored: { name: 'a', lease: { state: 'leased' } } })
+      expect(found).toEqual({ kind: 'read', stored: await stored(store, 'a') })
+    }))
+
+  it('is lost for any other id, and once the lease is released', () =>
+    withStore(harness, async store => {
+      await given(store, 'a')
+      const leaseId = await leased(store, 'a')
+      expect(await store.readLeased('a', randomUUID())).toEqual({ kind: 'lost', code })
+      await store.releaseLease('a', leaseId)
+      expect(await store.readLeased('a', leaseId)).toEqual({ kind: 'lost', code })
+    }))
+
+  it('tells that there is no such stream', () =>
+    withStore(harness, async store => {
+      await store.createContainer()
+      expect(await store.readLeased('nix', randomUUID())).toEqual({ kind: 'missing' })
+    }))
+}
 
 function acquire(harness: StoreHarness): void {
   const options = (leaseId: string, durationS = 60) => ({ leaseId, durationS, holder: holder('ada') })

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Effect, type Ending, faultsOf } from '../../examples/drone/proof.ts'
@@ -57,6 +58,22 @@ describe('the drone example', () => {
     expect(code).toBe(1)
   }, 240_000)
 
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'ends every process that it started when it gets %s',
+    async signal => {
+      const ended = drone('--deliveries 200 --seed 2')
+      const pid = running?.process.pid ?? 0
+      await expect
+        .poll(() => childrenOf(pid).some(({ command }) => command.includes(' wait ')), { timeout: 60_000 })
+        .toBe(true)
+      const children = childrenOf(pid)
+      running?.process.kill(signal)
+      expect((await ended).code).toBe(130)
+      expect(children.filter(child => isAlive(child.pid))).toEqual([])
+    },
+    240_000,
+  )
+
   test.each([
     ['--deliveries 0', '--deliveries is a whole number from 1 to 100000'],
     ['--faults many', '--faults is a share, as 5%'],
@@ -65,6 +82,22 @@ describe('the drone example', () => {
     expect(await drone(flags)).toMatchObject({ code: 2, stderr: `${message}\n` })
   })
 })
+
+function childrenOf(pid: number) {
+  const lines = execFileSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' }).split('\n')
+  return lines
+    .map(line => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
+    .filter(([, parent]) => Number(parent) === pid)
+    .map(([, , child, command = '']) => ({ pid: Number(child), command }))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
 
 describe('the proof', () => {
   const completed: Ending = { delivery: 'd', status: 'completed', outcome: '' }

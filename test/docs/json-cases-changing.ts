@@ -1,3 +1,4 @@
+import { inContainer } from '../unit/commands/lease/container.ts'
 import { holdingTogether, inProcess, telling } from '../unit/lab/workers.ts'
 import { both, type Case, CLAIMED, EVERYTHING, HELD, line, MIXED, type Rest, TWO } from './json-case.ts'
 import * as stores from './json-stores.ts'
@@ -116,6 +117,15 @@ const LEASES: readonly Case[] = [
   ...both('batch', 'change', 'lease break a b --yes', HELD),
   ...both('batch', 'change', 'lease break --all --yes', MIXED),
   ...both('preview', 'preview-item', 'lease break --all --dry-run', HELD),
+  line('change', `event edit b - ${ID} -o json`, {
+    ...HELD,
+    setting: { stdin: '<EventStream><Event id="00" name="Start" status="init"/></EventStream>' },
+  }),
+  line(undefined, 'event edit b nowhere.xml -o json', { ...HELD, exit: 2 }),
+  line('lease', 'lease acquire --of-container -o json', { ...TWO, store: inContainer }),
+  line('lease', 'lease show --of-container -o json', { ...TWO, store: inContainer }),
+  line('lease', 'lease break --of-container --yes -o json', { ...TWO, store: inContainer }),
+  line(undefined, 'lease show --of-container -o json', { ...TWO, exit: 2 }),
   line(undefined, 'lease acquire b -o json', { ...HELD, exit: 6 }),
   line(undefined, `lease renew a ${ID} -o json`, { ...HELD, exit: 11 }),
   line(undefined, 'lease show nix -o json', { ...HELD, exit: 3 }),
@@ -139,6 +149,7 @@ const WATCHDOGS: readonly Case[] = [
   line('watchdog-pass', 'watchdog --dry-run -o json', OVERDUE),
   line('watchdog-pass', 'watchdog --once -o json', { ...OVERDUE, exit: 7 }),
   line('watchdog-pass', 'watchdog --once --match nothing -o json', OVERDUE),
+  line('watchdog-pass', 'watchdog --dry-run --purge 1ms -o json', OVERDUE),
   line(undefined, 'watchdog --once --shards 2 -o json', { ...OVERDUE, exit: 2 }),
 ]
 

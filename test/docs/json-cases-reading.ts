@@ -33,6 +33,12 @@ const LISTS: readonly Case[] = [
   ...both('events', 'events-item', 'events --due --sort wake --limit 1'),
   ...both('events', 'events-item', 'events --state overdue,abandoned,failed'),
   ...both('events', 'events-item', 'events --match nothing'),
+  ...both(
+    'events',
+    'events-item',
+    'events --waiting-for timer --waiting-for after --waiting-for signal --waiting-for branches',
+  ),
+  ...both('groups', 'groups-item', 'ls --group-by state'),
   ...both('workers', 'workers-line', 'workers --events'),
   ...both('workers', 'workers-line', 'workers --match nothing'),
   ...both('leases', 'leases-item', 'lease ls'),

@@ -51,6 +51,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'event append': [['s', '--name', 'A', '--command-id', 'c1']],
   'event skip': [['s', '00', '-m', 'why']],
   'event set': [['s', '00', '--tag', 'x']],
+  'event edit': [['s', 'FILES/a.xml', ...ID]],
   'lease ls': [[], ['-o', 'json']],
   'lease show': [['s']],
   'lease acquire': [['s']],

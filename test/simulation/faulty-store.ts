@@ -5,6 +5,7 @@ import type {
   ChangeOutcome,
   CreateOutcome,
   Decision,
+  LeasedReadOutcome,
   ListQuery,
   StreamRow,
   StreamSnapshot,
@@ -74,6 +75,11 @@ export class FaultyStore implements StreamStore {
 
   log(name: string): BlockLog {
     return this.#base.log(name)
+  }
+
+  async readLeased(name: string, leaseId: string, signal?: AbortSignal): Promise<LeasedReadOutcome> {
+    await this.#send('read', name)
+    return this.#base.readLeased(name, leaseId, signal)
   }
 
   async create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {

@@ -1,5 +1,5 @@
 import type { BlockLog } from '../../store/block-log.ts'
-import type { StreamStore } from '../../store/store.ts'
+import type { ContainerLease, StreamStore } from '../../store/store.ts'
 import { LeasectlError } from '../../stream/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { RuntimeStore } from '../runtime.ts'
@@ -30,13 +30,14 @@ export function refuseReadOnly(where: Where): void {
 type Effects<Type> = { readonly [Member in keyof Required<Type>]: 'reads' | 'writes' }
 
 /** What each method of a store does to it. */
-const EFFECTS: Effects<Omit<StreamStore, 'log'>> = {
+const STORE: Effects<Omit<StreamStore, 'log' | 'containerLease'>> = {
   address: 'reads',
   nowMs: 'reads',
   learnTime: 'reads',
   list: 'reads',
   changeToken: 'reads',
   read: 'reads',
+  readLeased: 'reads',
   inspect: 'reads',
   close: 'reads',
   create: 'writes',
@@ -50,29 +51,36 @@ const EFFECTS: Effects<Omit<StreamStore, 'log'>> = {
   createContainer: 'writes',
 }
 
-const LOG_EFFECTS: Effects<BlockLog> = {
-  read: 'reads',
-  extent: 'reads',
-  append: 'writes',
-  trim: 'writes',
-  remove: 'writes',
+const LOG: Effects<BlockLog> = { read: 'reads', extent: 'reads', append: 'writes', trim: 'writes', remove: 'writes' }
+
+const CONTAINER_LEASE: Effects<ContainerLease> = {
+  container: 'reads',
+  view: 'reads',
+  acquire: 'writes',
+  renew: 'writes',
+  change: 'writes',
+  release: 'writes',
+  break: 'writes',
 }
 
 /** The store without its changes: each rejects with `ReadOnlyContext`, whatever command asks for it. */
 export function readOnlyStore(store: StreamStore, where: Where): StreamStore {
-  const log = (name: string) => readOnly(store.log(name), LOG_EFFECTS, where)
-  return readOnly(store, EFFECTS, where, { log })
+  const { containerLease } = store
+  return readOnly(store, STORE, where, {
+    log: name => readOnly(store.log(name), LOG, where),
+    ...(containerLease && { containerLease: readOnly(containerLease, CONTAINER_LEASE, where) }),
+  })
 }
 
-/** @param own methods in place of those of the target */
+/** @param own members in place of those of the target */
 function readOnly<Type extends object>(target: Type, effects: object, where: Where, own: Partial<Type> = {}): Type {
   const refuse = () => Promise.reject(new ReadOnlyContext(where))
   return new Proxy(target, {
     get(_, key) {
-      const value: unknown = Reflect.get(Object.hasOwn(own, key) ? own : target, key)
+      if (Object.hasOwn(own, key)) return Reflect.get(own, key)
+      const value: unknown = Reflect.get(target, key)
       if (typeof value !== 'function') return value
-      const isRead = Object.hasOwn(own, key) || Reflect.get(effects, key) === 'reads'
-      return isRead ? value.bind(target) : refuse
+      return Reflect.get(effects, key) === 'reads' ? value.bind(target) : refuse
     },
   })
 }

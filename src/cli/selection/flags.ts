@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import type { TextPattern } from '../../ops/filter.ts'
 import { OUTCOMES } from '../../stream/outcome.ts'
+import { STREAM_STATES } from '../../stream/state.ts'
 import {
   added,
   choices,
@@ -18,6 +19,8 @@ export interface FilterOptions {
   readonly match?: readonly string[]
   readonly notMatch?: readonly string[]
   readonly status?: readonly string[]
+  /** States of streams; `events --state` is of events. */
+  readonly state?: readonly string[]
   readonly failed?: boolean
   readonly acknowledged?: boolean
   readonly canceled?: boolean
@@ -75,6 +78,10 @@ export function filterFlags(command: Command, since: string | false = SINCE): Co
         'with errors; separated by commas',
     ).argParser(choices('--status', STATUS_WORDS)),
     new Option(
+      '--state <state>',
+      `what the stream does or waits for: ${STREAM_STATES.join(', ')}; separated by commas, or repeated`,
+    ).argParser(choices('--state', STREAM_STATES)),
+    new Option(
       '--outcome <outcome>',
       `what failures have meant for the stream: ${OUTCOMES.join(', ')}; separated by commas`,
     ).argParser(choices('--outcome', OUTCOMES)),
@@ -105,7 +112,9 @@ export function filterFlags(command: Command, since: string | false = SINCE): Co
     new Option('--tracking-id <id>', 'tracking id of the root event').argParser(text('--tracking-id')),
     ...(since === false ? [] : timeFlags(since)),
   ]
-  for (const option of options) command.addOption(option.helpGroup(SELECTION))
+  // `events --state` is of events
+  const own = command.options.map(({ long }) => long)
+  for (const option of options) if (!own.includes(option.long)) command.addOption(option.helpGroup(SELECTION))
   return command
 }
 

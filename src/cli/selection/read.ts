@@ -51,13 +51,27 @@ export async function requireSelection(
 /** The filter of the flags; `undefined` without any. */
 export function filterOf(options: FilterOptions, nowMs: number): StreamFilter | undefined {
   const { match, notMatch, failed, acknowledged, canceled, overdue, suspended, abandoned, locked, since } = options
-  const { status, outcome, failure, waitingOn, owner, eventName, eventState, root, key, topic, tag, trackingId } =
-    options
+  const {
+    status,
+    state,
+    outcome,
+    failure,
+    waitingOn,
+    owner,
+    eventName,
+    eventState,
+    root,
+    key,
+    topic,
+    tag,
+    trackingId,
+  } = options
   const filter: StreamFilter = {
     ...(match === undefined ? {} : { names: anyGlobOf(match) }),
     ...(notMatch === undefined ? {} : { notNames: anyGlobOf(notMatch) }),
     ...defined({
       status,
+      state,
       outcome,
       failure,
       waitingOn,

@@ -39,6 +39,8 @@ export interface BatchCommandOptions extends GlobalOptions, ChangeFlags, Selecti
   readonly period?: number
   /** `lease break`: only leases that look abandoned: held for longer than this (ms), or stale for another reason. */
   readonly stale?: number
+  /** `lease break`: the lease of the container. */
+  readonly ofContainer?: boolean
   /** `rm`: blobs whose names no stream can have. */
   readonly blob?: readonly string[]
 }

@@ -84,6 +84,7 @@ const FROM_RUN_FILE: { readonly [Name in keyof BatchCommandOptions]?: true } & {
   match: true,
   notMatch: true,
   status: true,
+  state: true,
   failed: true,
   acknowledged: true,
   canceled: true,

@@ -4,7 +4,7 @@ import { type DataFlags, dataFlags } from '../../cli/data-flags.ts'
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { requiredText, streamName } from '../../cli/values.ts'
+import { count, requiredText, streamName } from '../../cli/values.ts'
 import { defined } from '../../util/defined.ts'
 import { type FailureFlags, failureFlags, failureOf } from './failure-flags.ts'
 import { type AttributeFlags, attributeFlags, attributesOf, type GateFlags, gateFlags, gateOf } from './flags.ts'
@@ -20,6 +20,7 @@ export interface AppendCommandOptions
   readonly name?: string
   readonly create?: boolean
   readonly last?: boolean
+  readonly keep?: number
   readonly root?: string
 }
 
@@ -27,7 +28,9 @@ const NOTES = `
 What is appended to one session is worked in order, one step at a time; any number of sessions go on side by side. The
 step begins when the one before is completed; if that fails, the session is blocked until retry -e ID or event skip.
 --command-id is required: the same id again changes nothing, whoever sends it from wherever. --create makes the session
-if the stream is absent. It ends with the step of --last, or by leasectl signal STREAM end, once all its steps have ended.
+if the stream is absent. Each change writes the whole document: with --keep 100 a session of any length stays small. What is dropped is gone
+from the history too, with its command ids: a message that may come again later than 100 steps needs a higher number. A step
+that failed, or that another waits for, is never dropped. A session ends with the step of --last, or by leasectl signal STREAM end, once all its steps have ended.
 `
 
 /** `event append STREAM`: a step of a session. */
@@ -42,11 +45,18 @@ export function registerAppend(parent: Command, runtime: Runtime, go: Run<Append
         requiredText('--root'),
       ),
     )
+    .addOption(
+      new Option(
+        '--keep <n>',
+        'drop the oldest completed or skipped steps but N, with their history: a long session stays small',
+      ).argParser(count('--keep', 1)),
+    )
     .option('--last', 'no more steps follow: the session ends after this one')
   const description = {
     summary: 'append a step to a session, a stream whose steps are done one by one in their order',
     examples: [
       ['event append cars/7 --name Move --data 3,4 --command-id msg-18 --create', 'make the session if it is absent'],
+      ['event append cars/7 --name Move --data 4,4 --command-id msg-20 --keep 100', 'and forget the oldest steps'],
       ['event append cars/7 --name Park --command-id msg-19 --last', 'the last step: then the session ends'],
       ['signal cars/7 end', 'let it end without another step'],
     ],
@@ -57,7 +67,7 @@ export function registerAppend(parent: Command, runtime: Runtime, go: Run<Append
 }
 
 const runAppend: Run<AppendCommandOptions> = async (options, runtime) => {
-  const { stream, name, create, last, root, commandId } = options
+  const { stream, name, create, last, keep, root, commandId } = options
   if (name === undefined) throw new UsageError('append needs --name, the name of the step')
   if (commandId === undefined) {
     throw new UsageError('append needs --command-id', {
@@ -72,7 +82,12 @@ const runAppend: Run<AppendCommandOptions> = async (options, runtime) => {
   ])
   const { data } = await readData(defined({ data: options.data, dataType: options.dataType }), runtime)
   const step = { ...attributesOf(options), ...gateOf(options), ...failureOf(options), ...defined({ data }), name }
-  const appended = { step, ...(last ? { last } : {}), ...(create ? { create: root ?? 'Session' } : {}) }
+  const appended = {
+    step,
+    ...(last ? { last } : {}),
+    ...defined({ keep }),
+    ...(create ? { create: root ?? 'Session' } : {}),
+  }
   const change = {
     ...{ stream, options, word: `appended ${name}`, purpose: 'event append' },
     operation: { op: 'append', step } as const,

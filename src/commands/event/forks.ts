@@ -20,22 +20,12 @@ export async function readForks(given: readonly string[], runtime: Runtime): Pro
 async function oneFork(text: string): Promise<readonly EventSpec[]> {
   if (!text.includes(':')) return [{ name: text }]
   return inFork(text, async () => {
-    const { eventNamed } = await import('../init/template-yaml.ts')
-    return [eventNamed(fieldsOf(text))]
+    const [{ eventNamed }, { forkFields }] = await Promise.all([
+      import('../init/template-yaml.ts'),
+      import('../../worker/program/output-file.ts'),
+    ])
+    return [eventNamed(forkFields(text))]
   })
-}
-
-/** `NAME:key=a:at=2026-11-20T14:00Z`: a colon that no `WORD=` follows belongs to the text before it. */
-function fieldsOf(text: string): Readonly<Record<string, string>> {
-  const [name = '', ...parts] = text.split(/:(?=[A-Za-z-]+=)/)
-  const fields: Record<string, string> = { name }
-  for (const part of parts) {
-    const at = part.indexOf('=')
-    const attribute = part.slice(0, at)
-    if (Object.hasOwn(fields, attribute)) throw new UsageError(`${attribute} occurs twice`)
-    fields[attribute] = part.slice(at + 1)
-  }
-  return fields
 }
 
 async function fileForks(path: string, runtime: Runtime): Promise<readonly EventSpec[]> {

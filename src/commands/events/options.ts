@@ -6,6 +6,7 @@ import type { EventState } from '../../ops/events.ts'
 export const LISTED_STATES = [
   'ready',
   'running',
+  'waiting',
   'abandoned',
   'held',
   'suspended',
@@ -13,9 +14,11 @@ export const LISTED_STATES = [
   'failed',
 ] as const satisfies readonly EventState[]
 
-export interface EventsOptions extends GlobalOptions, FilterOptions {
+export interface EventsOptions extends GlobalOptions, Omit<FilterOptions, 'state'> {
   readonly name?: readonly string[]
   readonly state?: readonly EventState[]
+  /** What the gate of an event waits for. */
+  readonly waitingFor?: readonly string[]
   readonly due?: boolean
   readonly sort?: 'wake' | 'age'
   readonly limit?: number

@@ -23,8 +23,10 @@ const SORTED_ROWS = 100_000
 export async function listEvents(options: EventsOptions, runtime: Runtime): Promise<undefined> {
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const { owner: _, ...ofStreams } = options
-  const given = filterOf(options, store.nowMs())
+  // Here --state is of events.
+  const { state: _, ...selecting } = options
+  const { owner: __, ...ofStreams } = selecting
+  const given = filterOf(selecting, store.nowMs())
   const filter = { ...(asksForFailed(options) ? filterOf(ofStreams, store.nowMs()) : given), ...pruned(options) }
   const rows = writerOf(options, output, store)
   const list = new EventList(limitOf(options, runtime), options.sort, rows.write)
@@ -60,14 +62,18 @@ async function fill(
   }
 }
 
-function queryOf({ name, state, owner, due, sort, output }: EventsOptions, list: EventList): EventQuery {
-  const withLimits = due === true || sort === 'wake' || state?.includes('overdue') === true || output === 'wide'
+function queryOf({ name, state, owner, waitingFor, due, sort, output }: EventsOptions, list: EventList): EventQuery {
+  const withLimits =
+    due === true ||
+    (sort === 'wake' && waitingFor === undefined) ||
+    state?.includes('overdue') === true ||
+    output === 'wide'
   return {
-    ...defined({ names: name, states: state, owners: owner }),
+    ...defined({ names: name, states: state, owners: owner, waitingFor }),
     ...(due ? { hasLimit: true } : {}),
     withLimits,
     withTimes: sort === 'age',
-    ...(sort === 'wake' ? { isTooLate: (dueMs: number) => list.isTooLate(dueMs) } : {}),
+    ...(sort === 'wake' && waitingFor === undefined ? { isTooLate: (dueMs: number) => list.isTooLate(dueMs) } : {}),
   }
 }
 
@@ -76,8 +82,9 @@ function asksForFailed({ state }: EventsOptions): boolean {
 }
 
 /** Rules out streams by their summaries. */
-function pruned({ state, name }: EventsOptions): StreamFilter {
+function pruned({ state, name, waitingFor }: EventsOptions): StreamFilter {
   const states = state ?? []
+  if (waitingFor !== undefined || states.includes('waiting')) return {}
   if (states.length > 0 && states.every(each => each === 'overdue')) return { overdue: true }
   if (states.length > 0 && states.every(each => each === 'failed')) return { failed: true, acknowledged: true }
   if (states.some(each => each === 'failed' || each === 'overdue' || each === 'held')) return {}
@@ -135,7 +142,7 @@ class EventList {
     }
     // The latest of the negated times are the first; events without the time come last.
     for (const event of events) {
-      const ms = this.#sort === 'wake' ? event.dueMs : event.sinceMs
+      const ms = this.#sort === 'wake' ? wakeOf(event) : event.sinceMs
       this.#first.add(ms === undefined ? -Number.MAX_VALUE : -ms, event)
     }
   }
@@ -143,6 +150,11 @@ class EventList {
   async end(): Promise<void> {
     if (this.#sort !== undefined) await this.#write(this.#first.items().toReversed())
   }
+}
+
+/** When an event is due, or wakes. */
+function wakeOf({ dueMs, waitsFor }: ListedEvent): number | undefined {
+  return dueMs ?? (waitsFor?.kind === 'timer' ? waitsFor.wakeMs : undefined)
 }
 
 function totalText({ total, streams, isComplete, isFull }: EventList, sort: EventsOptions['sort']): string {
@@ -174,8 +186,12 @@ function writerOf(options: EventsOptions, output: Output, store: StreamStore): R
   }
   const columns = eventColumns({
     wide: options.output === 'wide',
-    due: options.due === true || options.sort === 'wake' || options.state?.includes('overdue') === true,
+    due:
+      options.due === true ||
+      (options.sort === 'wake' && options.waitingFor === undefined) ||
+      options.state?.includes('overdue') === true,
     failed: asksForFailed(options),
+    waiting: options.waitingFor !== undefined || options.state?.includes('waiting') === true,
   })
   const table = tableWriter(columns, output)
   let rows: ReturnType<typeof eventRow>[] = []

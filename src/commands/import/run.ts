@@ -19,8 +19,12 @@ export interface ImportOptions extends GlobalOptions, TransferFlags {
 /** Imports streams from files and other stores. */
 export async function importStreams(options: ImportOptions, runtime: Runtime): Promise<Problem | undefined> {
   if (options.replace && options.skipExisting) throw new UsageError('--replace and --skip-existing are opposites')
+  if (options.leaseId !== undefined && !options.replace)
+    throw new UsageError('--lease-id needs --replace: a stream that does not exist has no lease')
   const output = await openOutput(options, runtime)
   const sources = await openSources(options.sources, options.name, runtime)
+  if (options.leaseId !== undefined && (sources.length > 1 || sources[0]?.kind !== 'file'))
+    throw new UsageError('--lease-id is for a single file', { hint: 'A lease is that of one stream.' })
   const store = await openStoreFor(options, runtime, output)
   const { isProtected = false, address = '' } = runtime.opened ?? {}
   if (sources.some(source => source.kind === 'store' && source.store.address === store.address)) {

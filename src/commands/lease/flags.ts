@@ -6,8 +6,10 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { duration, leaseId, streamName } from '../../cli/values.ts'
 import type { Holder } from '../../store/store.ts'
 
+/** Options of a command for one lease: that of a stream, or that of the container. */
 export interface LeaseOptions extends GlobalOptions {
-  readonly stream: string
+  readonly stream?: string
+  readonly ofContainer?: boolean
 }
 
 /** Options of commands that act on a lease held by the caller. */
@@ -15,9 +17,17 @@ export interface HeldLeaseOptions extends LeaseOptions {
   readonly leaseId: string
 }
 
-/** `lease NAME STREAM`. */
+/** `lease NAME STREAM`, or `lease NAME --of-container`. */
 export function leaseCommand(parent: Command, name: string): Command {
-  return parent.command(name).argument('<STREAM>', 'name of the stream', streamName)
+  return ofContainer(parent.command(name).argument('[STREAM]', 'name of the stream', streamName))
+}
+
+/** Adds `--of-container`. */
+export function ofContainer(command: Command): Command {
+  return command.option(
+    '--of-container',
+    'the lease of the container itself, on Azure: it keeps others from deleting the container, and from nothing else',
+  )
 }
 
 /** Adds `--lease-id`, which renew, change and release require. */
@@ -40,7 +50,14 @@ export function leaseAction<Options extends LeaseOptions>(
 }
 
 function parseLease<Options extends LeaseOptions>(command: Command): Options {
-  return parsed<Options>(command, ['stream'])
+  const { stream, ...options } = parsed<Options>(command, ['stream'])
+  if (stream !== undefined && options.ofContainer)
+    throw new UsageError('a stream and --of-container name two leases', { hint: 'Give one of them.' })
+  if (stream === undefined && !options.ofContainer)
+    throw new UsageError('the name of the stream is missing', {
+      hint: 'Or --of-container, for the lease of the container.',
+    })
+  return { ...options, ...(stream === undefined ? {} : { stream }) } as Options
 }
 
 /** The holder as others see it. */

@@ -1,13 +1,14 @@
-import { heldProblem, missingProblem, serviceFacts, unknownProblem } from '../../cli/outcome-problem.ts'
+import { serviceFacts } from '../../cli/outcome-problem.ts'
 import { openOutput } from '../../cli/output.ts'
-import { type Problem, problem } from '../../cli/problem.ts'
+import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
-import { jsonDocument, orNull } from '../../formats/json.ts'
-import { leaseJson, leaseText } from '../../formats/lease.ts'
-import type { Holder, LeaseOutcome, LeaseView, StreamSnapshot, StreamStore } from '../../store/store.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import { leaseText } from '../../formats/lease.ts'
+import type { Holder, LeaseOutcome, LeaseView, StreamSnapshot } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { HeldLeaseOptions, LeaseOptions } from './flags.ts'
+import { type LeaseSubject, leaseFields, type SeenLease, subjectOf } from './subject.ts'
 
 interface Acquisition extends LeaseOptions {
   readonly leaseId: string
@@ -17,35 +18,32 @@ interface Acquisition extends LeaseOptions {
 
 /** Tries once. Prints only the lease id to stdout, for scripts. */
 export async function acquireLease(options: Acquisition, runtime: Runtime): Promise<Problem | undefined> {
-  const { stream, leaseId, durationS, holder } = options
+  const { leaseId, durationS, holder } = options
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
+  const subject = subjectOf(options, store, runtime)
   const startedMs = store.nowMs()
-  const outcome = await store.acquireLease(stream, { leaseId, durationS, holder, record: true })
+  const outcome = await subject.acquire({ leaseId, durationS, holder })
   switch (outcome.kind) {
     case 'acquired': {
-      const duration = durationS < 0 ? 'infinite' : `${durationS}s`
       if (options.output === 'json') {
         const lease = leaseTaken(durationS, holder, startedMs)
-        await output.text(jsonDocument({ ...leaseState({ name: stream, lease }, outcome.leaseId), outcome: 'done' }))
+        await output.text(jsonDocument({ ...leaseFields(subject.fields, { lease }, outcome.leaseId), outcome: 'done' }))
       } else {
         await output.lines([outcome.leaseId])
         await output.say(
-          `${visibleName(stream)} is leased by ${visibleText(holder.by)}, ${durationS < 0 ? 'until released or broken' : `for ${duration}`}`,
+          `${subject.label} is leased by ${visibleText(holder.by)}, ${durationS < 0 ? 'until released or broken' : `for ${durationS}s`}`,
         )
       }
       return undefined
     }
-    case 'held': {
-      // Acquire does not wait, so the advice to wait longer would be wrong.
-      const { tryCommand: _, ...held } = heldProblem(stream, outcome.lease, 0, outcome.lastBy, runtime)
-      return { ...held, message: `${stream} is already leased`, facts: (held.facts ?? []).slice(0, 1) }
-    }
+    case 'held':
+      return subject.held(outcome)
     case 'missing':
-      return missingProblem(stream)
+      return subject.missing()
     case 'unknown':
       return {
-        ...unknownProblem(stream, undefined, outcome.cause, runtime),
+        ...subject.unknown(outcome.cause),
         hint: `It is safe to repeat the command with --lease-id ${leaseId}.`,
       }
     default:
@@ -63,41 +61,36 @@ function leaseTaken(durationS: number, holder: Holder, startedMs: number): Lease
 export async function changeLease(
   options: HeldLeaseOptions,
   word: 'renewed' | 'changed' | 'released',
-  act: (store: StreamStore) => Promise<LeaseOutcome>,
+  act: (subject: LeaseSubject) => Promise<LeaseOutcome>,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const outcome = await act(store)
-  if (outcome.kind !== 'ok') return leaseProblem(options.stream, outcome, runtime)
+  const subject = subjectOf(options, store, runtime)
+  const outcome = await act(subject)
+  if (outcome.kind !== 'ok') return leaseProblem(subject, outcome, runtime)
   const state = word === 'released' ? 'available' : 'leased'
   if (options.output === 'json') {
-    const known = leaseState(
-      { name: options.stream, lease: { state } },
-      word === 'released' ? undefined : outcome.leaseId,
-    )
+    const known = leaseFields(subject.fields, { lease: { state } }, word === 'released' ? undefined : outcome.leaseId)
     await output.text(jsonDocument({ ...known, outcome: 'done' }))
   } else {
     if (word === 'changed') await output.lines([outcome.leaseId])
-    await output.say(`the lease of ${visibleName(options.stream)} was ${word}`)
+    await output.say(`the lease of ${subject.label} was ${word}`)
   }
   return undefined
 }
 
 /** Why renew, change or release failed; `undefined` on success. */
-function leaseProblem(stream: string, outcome: LeaseOutcome, runtime: Runtime): Problem | undefined {
+function leaseProblem(subject: LeaseSubject, outcome: LeaseOutcome, runtime: Runtime): Problem | undefined {
   switch (outcome.kind) {
     case 'ok':
       return undefined
     case 'lost':
-      return problem('lease-lost', `the given lease is not the lease of ${stream}`, {
-        stream,
-        facts: serviceFacts(outcome.code, runtime),
-      })
+      return subject.lost(serviceFacts(outcome.code, runtime))
     case 'missing':
-      return missingProblem(stream)
+      return subject.missing()
     case 'unknown':
-      return unknownProblem(stream, undefined, outcome.cause, runtime)
+      return subject.unknown(outcome.cause)
     default:
       return outcome satisfies never
   }
@@ -106,11 +99,18 @@ function leaseProblem(stream: string, outcome: LeaseOutcome, runtime: Runtime): 
 export async function showLease(options: LeaseOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const stored = await store.read(options.stream, runtime.signal)
-  if (stored === undefined) return missingProblem(options.stream)
-  if (options.output === 'json') await output.text(jsonDocument(leaseState(stored)))
-  else await output.lines([leaseLine(stored, store.nowMs())])
+  const subject = subjectOf(options, store, runtime)
+  const seen = await subject.view(runtime.signal)
+  if (seen === undefined) return subject.missing()
+  if (options.output === 'json') await output.text(jsonDocument(leaseFields(subject.fields, seen)))
+  else await output.lines([subjectLine(subject, seen, store.nowMs())])
   return undefined
+}
+
+/** The service records no holder of a container's lease, so none is missing. */
+function subjectLine({ label, fields }: LeaseSubject, { lease, lastBy }: SeenLease, nowMs: number): string {
+  if (fields.stream !== null) return `${label}  ${leaseText(lease, nowMs, lastBy)}`
+  return `${label}  ${lease.state}${lease.duration === 'infinite' ? ' (infinite)' : ''}`
 }
 
 /** The lease of a stream in one line, with the holder or else the last writer. */
@@ -121,11 +121,7 @@ export function leaseLine(
   return `${visibleName(name)}  ${leaseText(lease, nowMs, summary?.lastBy)}`
 }
 
-/** The lease as JSON. Fields are only ever added. The lease id is given to its holder only. */
-export function leaseState(
-  { name, lease, summary }: Pick<StreamSnapshot, 'name' | 'lease' | 'summary'>,
-  leaseId?: string,
-) {
-  const { state, duration, until, holder } = leaseJson(lease)
-  return { stream: name, state, leaseId: orNull(leaseId), duration, until, holder, lastBy: orNull(summary?.lastBy) }
+/** The lease of a stream as JSON. */
+export function leaseState({ name, lease, summary }: Pick<StreamSnapshot, 'name' | 'lease' | 'summary'>) {
+  return leaseFields({ stream: name }, { lease, lastBy: summary?.lastBy })
 }

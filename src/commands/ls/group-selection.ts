@@ -3,6 +3,7 @@ import { shellWord } from '../../cli/command-line.ts'
 import { filterFlags } from '../../cli/selection/flags.ts'
 import { matchesFailure } from '../../ops/filter.ts'
 import type { GroupBy, StreamGroup } from '../../ops/groups.ts'
+import { STREAM_STATES } from '../../stream/state.ts'
 import type { LsOptions } from './options.ts'
 
 /** Words of a command line that select the streams of a group. */
@@ -30,6 +31,8 @@ function ownFlags(by: GroupBy, group: StreamGroup): readonly Flag[] | undefined 
   switch (by) {
     case 'status':
       return statusFlag(group.group)
+    case 'state':
+      return STREAM_STATES.some(state => state === group.group) ? flagOf('--state', group.group) : undefined
     case 'failure':
       return [['--failure', `/^${patternOf(group)}$/`], ...(flagOf('--root', group.root) ?? [])]
     case 'waiting-on':

@@ -12,6 +12,8 @@ export interface ShowCommandOptions extends GlobalOptions {
   readonly must?: boolean
   /** Print the data of this event. */
   readonly data?: string
+  /** Read under this lease, which the caller holds. */
+  readonly leaseId?: string
   readonly watch?: boolean
   /** Pause between two reads, ms. */
   readonly interval?: number

@@ -1,4 +1,4 @@
-import { missingProblem } from '../../cli/outcome-problem.ts'
+import { leaseLostProblem, missingProblem } from '../../cli/outcome-problem.ts'
 import type { Output } from '../../cli/output.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
@@ -95,12 +95,15 @@ export function styleOf({ time, paint, width }: Output): Look {
  */
 export async function showXml(
   name: string,
+  leaseId: string | undefined,
   store: StreamStore,
   output: Output,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
-  const stored = await store.read(name, runtime.signal)
-  if (stored === undefined) return missingProblem(name)
+  const read = leaseId === undefined ? undefined : await store.readLeased(name, leaseId, runtime.signal)
+  if (read?.kind === 'lost') return leaseLostProblem(name, read.code, runtime)
+  const stored = read?.kind === 'read' ? read.stored : await store.read(name, runtime.signal)
+  if (stored === undefined || read?.kind === 'missing') return missingProblem(name)
   try {
     checkLength(stored.body)
     if (!runtime.stdout.isTty) await output.text(stored.body)

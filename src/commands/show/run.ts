@@ -29,7 +29,7 @@ export async function showStreams(options: ShowCommandOptions, runtime: Runtime)
   }
   if (options.data !== undefined) return showData(names[0] ?? '', options.data, options, store, output, runtime)
   if (options.output === 'xml' && select === undefined) {
-    return showXml(names[0] ?? '', store, output, runtime)
+    return showXml(names[0] ?? '', options.leaseId, store, output, runtime)
   }
   const read = await readViews(names, store, runtime)
   if (isProblem(read)) return read
@@ -136,6 +136,8 @@ function checkOptions(options: ShowCommandOptions, runtime: Runtime): void {
   const { output = 'tree', at, diff, select, must, watch, interval, streams } = options
   if (output === 'xml' && new Set(streams).size > 1)
     throw new UsageError('-o xml shows only one stream', { hint: 'Give one stream name.' })
+  if (options.leaseId !== undefined && (output !== 'xml' || select !== undefined || options.data !== undefined))
+    throw new UsageError('--lease-id needs -o xml: it is for reading the document that event edit writes back')
   if (options.data !== undefined) checkDataOptions(options)
   if (must && select === undefined) throw new UsageError('--must needs --select')
   if (interval !== undefined && !watch) throw new UsageError('--interval needs -w')

@@ -30,6 +30,7 @@ import {
 } from './outcome.ts'
 import type { TransferReport } from './report.ts'
 import { transfer } from './transfer.ts'
+import { rewriteUnderLease } from './under-lease.ts'
 
 /**
  * Copies documents into a store and reports one outcome for each. Copies that replace streams, and all copies into a
@@ -291,14 +292,19 @@ export function openCopies(
     store,
     purpose,
     creating,
-    put: ({ name, readData }, body, existing) => {
+    put: (item, body, existing) => {
+      const { name, readData } = item
+      if (flags.leaseId !== undefined)
+        return rewriteUnderLease(store, item, body, { ...flags, leaseId: flags.leaseId }, runtime)
       const options = { existing, holder, leaseWaitMs, stopWaiting: runtime.signal }
       return creating(() => copyWithData(store, name, body, options, withoutData ? undefined : readData))
     },
     async compare(name, body) {
       const document = parseBody(body, name)
       try {
-        return await compareWithStored(store, name, { body, document })
+        const found = await compareWithStored(store, name, { body, document })
+        // Under the lease the events are replaced, and the version goes up.
+        return found?.kind === 'older' && flags.leaseId !== undefined ? { ...found, kind: 'other', etag: '' } : found
       } catch (error) {
         // The container is created with the first copy: until then it holds nothing.
         if (error instanceof ContainerMissing && mayCreateContainer(store, createContainer)) return undefined

@@ -15,6 +15,8 @@ export interface TransferFlags {
   readonly reason?: string
   /** How long to wait for a lease that another process holds, ms. */
   readonly leaseWait?: number
+  /** `import`: write one document over a stream under this lease, which the caller holds. */
+  readonly leaseId?: string
   readonly dryRun?: boolean
   readonly yes?: boolean
   /** The exact number of streams to replace. */

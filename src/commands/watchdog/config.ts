@@ -20,6 +20,7 @@ interface WatchdogConfig {
   /** 0 to 1. */
   readonly maxShare?: number
   readonly shards?: number
+  readonly purge?: number
   readonly listen?: ListenAddress
   readonly listenNames?: readonly string[]
   readonly onExpired?: readonly HookSetting[]
@@ -40,6 +41,7 @@ const READERS = {
   'max-per-pass': ['maxPerPass', each(where => count(where, 1))],
   'max-share': ['maxShare', each(shareValue)],
   shards: ['shards', each(where => count(where, 1))],
+  purge: ['purge', each(duration)],
   listen: ['listen', each(listenAddress)],
   'listen-names': ['listenNames', namesOf],
   'on-expired': ['onExpired', hooksOf],

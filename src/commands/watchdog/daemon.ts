@@ -14,14 +14,24 @@ import type { Hooks } from '../../watchdog/hooks/target.ts'
 import { type LivenessProbe, openLiveness, touching } from '../../watchdog/http/liveness.ts'
 import { runWatchdog } from '../../watchdog/loop.ts'
 import type { WatchdogOptions } from '../../watchdog/options.ts'
+import { type PurgeReport, Purger } from '../../watchdog/purge.ts'
 import type { FailedPass, Observer } from '../../watchdog/report.ts'
 import { StateWriter } from '../../watchdog/state/writer.ts'
 import { openSystemd, type Systemd } from '../../watchdog/systemd.ts'
 import { hookTargets } from './hook-targets.ts'
 import { daemonHooks, HOOKS_DRAIN_MS } from './hooks.ts'
 import { type HttpEndpoints, openEndpoints } from './http.ts'
-import { faultEntry, listeningEntry, recoveryEntry, startEntry, stopEntry, stoppingEntry } from './log/entries.ts'
+import {
+  faultEntry,
+  listeningEntry,
+  purgeEntry,
+  recoveryEntry,
+  startEntry,
+  stopEntry,
+  stoppingEntry,
+} from './log/entries.ts'
 import { openLog, type WatchdogLog } from './log/log.ts'
+import { purgeOptions } from './purge.ts'
 import type { Settings, WatchdogCommandOptions } from './settings.ts'
 
 /** Time limit for reading the state of other watchdogs, ms. */
@@ -78,13 +88,14 @@ class Daemon {
     const hooks = targets && this.#openHooks(targets, operation)
     const shards = this.#openShards()
     const state = this.#openState()
+    const purger = this.#openPurger(shards)
     this.#observers.push(this.#liveness, this.#startupFailure, this.#log, ...(operation?.observers ?? []))
-    for (const each of [state, hooks, systemd]) if (each !== undefined) this.#observers.push(each)
+    for (const each of [state, hooks, systemd, purger]) if (each !== undefined) this.#observers.push(each)
     const signal = AbortSignal.any([this.#runtime.signal, this.#startupFailure.signal])
     signal.addEventListener('abort', () => this.#stopping(operation, systemd), { once: true })
     signal.addEventListener('abort', () => void hooks?.drain(HOOKS_DRAIN_MS), { once: true })
     try {
-      const isDrained = await drained(this.#watch({ hooks, shards, state, signal }), signal)
+      const isDrained = await drained(this.#watch({ hooks, shards, state, purger, signal }), signal)
       this.#startupFailure.throwIfAny()
       return isDrained
     } finally {
@@ -106,9 +117,10 @@ class Daemon {
     readonly hooks: HookFeed | undefined
     readonly shards: Shards | undefined
     readonly state: StateWriter
+    readonly purger: Purger | undefined
     readonly signal: AbortSignal
   }): Promise<void> {
-    const { hooks, shards, state, signal } = parts
+    const { hooks, shards, state, purger, signal } = parts
     const lastSeenMs = await this.#readOtherStates()
     const sharing = shards?.run(signal)
     void state.start()
@@ -121,7 +133,7 @@ class Daemon {
     }
     await runWatchdog(this.#store, options, signal)
     const stoppedMs = performance.now()
-    await Promise.all([sharing, hooks?.drain(HOOKS_DRAIN_MS), state.stop()])
+    await Promise.all([sharing, hooks?.drain(HOOKS_DRAIN_MS), state.stop(), purger?.stop()])
     this.#log.note(stopEntry(performance.now() - stoppedMs))
   }
 
@@ -182,6 +194,17 @@ class Daemon {
     for (const observer of this.#observers) void observer.shards?.(held, total)
   }
 
+  #openPurger(shards: Shards | undefined): Purger | undefined {
+    const options = purgeOptions(this.#settings, this.#watchdog, this.#runtime)
+    if (options === undefined) return undefined
+    const reports = {
+      purged: (report: PurgeReport) => this.#log.note(purgeEntry(report)),
+      failed: (error: unknown) => this.#log.note(faultEntry('purge', 'old streams cannot be removed', error)),
+    }
+    const owned = shards === undefined ? options : { ...options, ownership: shards }
+    return new Purger(this.#store, owned, reports, () => performance.now())
+  }
+
   #openState(): StateWriter {
     const { match, onDue, maxPerPass, maxShare, shards: shardCount } = this.#settings
     const { by, intervalMs } = this.#watchdog
@@ -201,10 +224,10 @@ class Daemon {
 
   #startEntry() {
     const { address } = this.#opened
-    const { match, onDue, maxPerPass, maxShare, shards } = this.#settings
+    const { match, onDue, maxPerPass, maxShare, shards, purge } = this.#settings
     const { intervalMs, by } = this.#watchdog
     const from = { source: sourceText(this.#opened), protected: this.#opened.isProtected }
-    const settings = { ...from, by, intervalMs, match, onDue, maxPerPass, maxShare, shards }
+    const settings = { ...from, by, intervalMs, match, onDue, maxPerPass, maxShare, shards, purgeMs: purge }
     return startEntry({ version: VERSION, store: address, pid: this.#runtime.pid, settings })
   }
 }

@@ -18,6 +18,7 @@ import { decisionColumns, decisionJson, decisionRow, type ReportedDecision } fro
 import { hookTargets } from './hook-targets.ts'
 import { HOOKS_DRAIN_MS, watchdogHooks } from './hooks.ts'
 import { deliveryEntry } from './log/entries.ts'
+import { purgeOnce, purgeOptions, purgeText } from './purge.ts'
 import type { Settings } from './settings.ts'
 
 export interface OnceOptions extends GlobalOptions {
@@ -50,13 +51,22 @@ export async function watchOnce(
   const observers = hooks === undefined ? [recorder] : [recorder, hooks]
   const once = { ...watchdog, observers, wantsMoved: hooks !== undefined }
   const report = await runOnce(store, once, { isDryRun, signal: runtime.signal })
+  const purged = await purgeOnce(store, purgeOptions(settings, watchdog, runtime), isDryRun, runtime)
   await hooks?.idle()
   await hooks?.drain(0)
   if (options.output === 'json') {
-    await output.text(jsonDocument({ items: reported.map(decisionJson), dryRun: isDryRun, pass: passJson(report) }))
+    await output.text(
+      jsonDocument({
+        items: reported.map(decisionJson),
+        dryRun: isDryRun,
+        pass: passJson(report),
+        purge: purged ?? null,
+      }),
+    )
   } else {
     await printTable(reported, isDryRun, store, output)
     for (const line of sentences(report, reported, isDryRun)) await output.say(line)
+    if (purged !== undefined) await output.say(purgeText(purged, isDryRun))
   }
   return isDryRun ? undefined : problemOf(report, { givenUp, left: hooks?.left ?? 0 }, runtime)
 }

@@ -14,6 +14,8 @@ interface Shared extends HookSettings {
   readonly maxPerPass?: number
   readonly maxShare?: number
   readonly shards?: number
+  /** Removes streams completed for longer than this, ms. */
+  readonly purge?: number
   readonly listen?: ListenAddress
 }
 
@@ -33,6 +35,7 @@ export interface Settings extends HookSettings {
   readonly maxPerPass: number
   readonly maxShare: number
   readonly shards: number | undefined
+  readonly purge: number | undefined
   readonly listen: ListenAddress | undefined
   /** Host names accepted by the HTTP endpoints. */
   readonly listenNames: readonly string[]
@@ -50,13 +53,14 @@ export async function readSettings(options: WatchdogCommandOptions): Promise<Set
   const read = options.config === undefined ? undefined : await readConfigFile(options.config)
   const given: Shared = { ...read?.config, ...ofFlags(options) }
   const listenNames = read?.config.listenNames ?? []
-  const { interval, match, shards, listen } = given
+  const { interval, match, shards, listen, purge } = given
   const settings = {
     ...USUAL,
     ...given,
     interval,
     match,
     shards,
+    purge,
     listen,
     listenNames,
     warnings: read?.warnings ?? [],
@@ -72,6 +76,7 @@ const SHARED = [
   'maxPerPass',
   'maxShare',
   'shards',
+  'purge',
   'listen',
   'onExpired',
   'onDone',

@@ -1,6 +1,7 @@
 import type { ListedEvent } from '../../ops/events.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { type CellFormat, type Field, rowOf, type TableColumn, textFormat } from '../field.ts'
+import { waitsForJson, waitsForText } from '../gate.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { styleOf } from '../stream/view.ts'
 import { countText, type TimeStyle } from '../terminal/numbers.ts'
@@ -8,7 +9,7 @@ import type { Cell } from '../terminal/table.ts'
 
 /** An event as JSON; fields are only ever added. */
 export function listedEventJson(event: ListedEvent) {
-  const { stream, id, name, state, owner, attempt, sinceMs, lastSeenMs, claimEndMs, dueMs, message } = event
+  const { stream, id, name, state, owner, attempt, sinceMs, lastSeenMs, claimEndMs, dueMs, message, waitsFor } = event
   return {
     stream,
     event: orNull(id),
@@ -21,6 +22,7 @@ export function listedEventJson(event: ListedEvent) {
     until: jsonTime(claimEndMs),
     due: jsonTime(dueMs),
     message: orNull(message),
+    waitsFor: waitsForJson(waitsFor),
   }
 }
 
@@ -31,7 +33,8 @@ export function eventColumns({
   wide,
   due,
   failed,
-}: Record<'wide' | 'due' | 'failed', boolean>): readonly EventColumn[] {
+  waiting,
+}: Record<'wide' | 'due' | 'failed' | 'waiting', boolean>): readonly EventColumn[] {
   return [
     { title: 'STREAM', cut: 'middle', give: 1, min: 12, cell: ({ stream }) => visibleName(stream) },
     {
@@ -43,6 +46,7 @@ export function eventColumns({
     { title: 'STATE', cell: stateCell },
     { title: 'WORKER', give: 3, min: 8, cell: ({ owner }) => visibleText(owner) || '-' },
     { title: 'SINCE', align: 'right', cell: ({ sinceMs }, format) => format.past(sinceMs) },
+    ...(waiting ? [WAITS_FOR] : []),
     ...(wide ? WIDE : []),
     ...(due || wide ? [DUE] : []),
     ...(failed ? [MESSAGE] : []),
@@ -57,6 +61,12 @@ const WIDE: readonly EventColumn[] = [
 const DUE: EventColumn = {
   title: 'DUE',
   cell: ({ dueMs }, format) => (dueMs === undefined ? '-' : format.due(dueMs)),
+}
+const WAITS_FOR: EventColumn = {
+  title: 'WAITS',
+  give: 4,
+  min: 10,
+  cell: ({ waitsFor }, { nowMs, time }) => (waitsFor === undefined ? '-' : waitsForText(waitsFor, nowMs, time)),
 }
 const MESSAGE: EventColumn = {
   title: 'MESSAGE',

@@ -91,6 +91,7 @@ const TOTALS: readonly GroupColumn[] = [STREAMS, OVERDUE, ABANDONED, FAILED, OLD
 
 const COLUMNS: { readonly [By in GroupBy]: readonly GroupColumn[] } = {
   status: [{ title: 'STATUS', cell: statusCell }, ...TOTALS],
+  state: [{ title: 'STATE', cell: statusCell }, ...TOTALS],
   failure: [
     { title: 'FAILURE', give: 1, min: 16, cell: ({ group }) => visibleText(group) },
     STREAMS,
@@ -122,10 +123,11 @@ function valueColumn(title: string): GroupColumn {
 
 /** Number of streams in the groups, as a sentence. */
 export function groupsText(by: GroupBy, { streams, grouped, unreadable }: Groups['counts']): string {
-  const bad = unreadable === 0 || by === 'status' ? '' : `; ${countText(unreadable)} cannot be read`
+  const bad = unreadable === 0 || by === 'status' || by === 'state' ? '' : `; ${countText(unreadable)} cannot be read`
   const of = `${countText(grouped)} of ${counted(streams, 'stream')}`
   switch (by) {
     case 'status':
+    case 'state':
     case 'root':
     case 'topic':
       return `${counted(streams, 'stream')}${bad}`

@@ -6,6 +6,7 @@ import type { StreamView } from '../read-stream.ts'
 import { documentFindings } from './document.ts'
 import { examine } from './examined-stream.ts'
 import { bounded, type Finding } from './finding.ts'
+import { gateFindings, sessionFindings } from './gates.ts'
 import { progressFindings } from './progress.ts'
 import { structureFindings } from './structure.ts'
 import { suspensionFindings } from './suspension.ts'
@@ -27,6 +28,8 @@ function* found(stored: StreamSnapshot, document: StreamDocument, nowMs: number)
   const subject = examine(stored, document, root, nowMs)
   yield* structureFindings(subject)
   yield* progressFindings(subject)
+  yield* gateFindings(subject)
+  yield* sessionFindings(subject)
   yield* suspensionFindings(subject)
   yield* timeFindings(subject)
   yield* documentFindings(subject)

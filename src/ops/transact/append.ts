@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { StreamStore } from '../../store/store.ts'
 import type { EventSpec, Operation } from '../../stream/operations/operation.ts'
+import { defined } from '../../util/defined.ts'
 import { type TransactOptions, type TransactOutcome, transact } from './transact.ts'
 
 /** A step of a session. */
@@ -8,6 +9,8 @@ export interface Appended {
   readonly step: EventSpec
   /** No more steps follow: the session ends after this one. */
   readonly last?: boolean
+  /** Drops the oldest passed steps but this many, with their history, so that the document of a long session stays small. */
+  readonly keep?: number
   /** Name of the root of the session, which is made if the stream is absent; without it an absent stream is `missing`. */
   readonly create?: string
 }
@@ -21,10 +24,10 @@ export interface Appended {
 export async function appendStep(
   store: StreamStore,
   name: string,
-  { step, last = false, create }: Appended,
+  { step, last = false, keep, create }: Appended,
   options: TransactOptions,
 ): Promise<TransactOutcome> {
-  const operation: Operation = { op: 'append', step, ...(last ? { last } : {}) }
+  const operation: Operation = { op: 'append', step, ...(last ? { last } : {}), ...defined({ keep }) }
   const outcome = await transact(store, name, operation, options)
   if (create === undefined || !isAbsent(outcome)) return outcome
   const made = await makeSession(store, name, create, options)

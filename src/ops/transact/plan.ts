@@ -5,6 +5,7 @@ import type { StreamEvent } from '../../stream/event.ts'
 import { lateWriters } from '../../stream/journal/journal.ts'
 import { type Applied, applyOperation, type Precondition } from '../../stream/operations/apply.ts'
 import type { Authorship, ChangeResult, Operation } from '../../stream/operations/operation.ts'
+import { trimSession } from '../../stream/operations/trim.ts'
 import { summarize } from '../../stream/summarize.ts'
 import { isoTime } from '../../stream/time/dates.ts'
 import { decodeDocument } from '../../stream/xml/decode.ts'
@@ -169,7 +170,7 @@ function isAnotherIncarnation(sentTo: string | undefined, born: string): boolean
 }
 
 function applyNew(pending: PendingOperation, document: StreamDocument, current: CurrentState, nowMs: number): Applied {
-  return applyOperation(document, pending.operation, pending.author, {
+  const applied = applyOperation(document, pending.operation, pending.author, {
     nowMs,
     versionFloor: current.versionFloor,
     born: pending.pin.ifBorn || pending.born,
@@ -178,6 +179,9 @@ function applyNew(pending: PendingOperation, document: StreamDocument, current: 
     ...pending.pin,
     ...lastModified(current),
   })
+  const keep = pending.operation.op === 'append' ? pending.operation.keep : undefined
+  if (applied.kind !== 'changed' || keep === undefined) return applied
+  return { ...applied, document: trimSession(applied.document, keep) }
 }
 
 /**

@@ -7,7 +7,7 @@ import { firstBytes } from '../../util/first-bytes.ts'
 import { checkReadableName, checkStoredName, isReservedName, isStoredName } from '../names.ts'
 import type { CreateOutcome, StreamRow, StreamSnapshot } from '../store.ts'
 import type { AzureContainer } from './client.ts'
-import { isBlobMissing, isConflict, isHeldByAnother, ServiceError } from './errors.ts'
+import { isBlobMissing, isConflict, isHeldByAnother, isLeaseGone, ServiceError } from './errors.ts'
 import {
   foreignMetadata,
   leaseHash,
@@ -82,11 +82,34 @@ export class BlobIO {
 
   /** One GET, repeated while unanswered; `undefined` if the blob does not exist. Throws faults. */
   async read(name: string, signal?: AbortSignal, untilMs?: number): Promise<BlobState | undefined> {
+    const answer = await this.#get(name, { signal, untilMs })
+    if (answer.kind === 'done') return answer.value
+    if (isBlobMissing(answer.error)) return undefined
+    throw this.#calls.fault(answer.error, name)
+  }
+
+  /** A read on the condition that this lease is the blob's. Throws faults. */
+  async readLeased(
+    name: string,
+    leaseId: string,
+    signal?: AbortSignal,
+  ): Promise<{ kind: 'read'; state: BlobState } | { kind: 'missing' } | { kind: 'lost'; code: string }> {
+    const answer = await this.#get(name, { signal, leaseId })
+    if (answer.kind === 'done') return { kind: 'read', state: answer.value }
+    if (isBlobMissing(answer.error)) return { kind: 'missing' }
+    if (isLeaseGone(answer.error)) return { kind: 'lost', code: answer.error.code }
+    throw this.#calls.fault(answer.error, name)
+  }
+
+  #get(
+    name: string,
+    { signal, untilMs, leaseId }: { signal?: AbortSignal | undefined; untilMs?: number | undefined; leaseId?: string },
+  ): Promise<Answer<BlobState>> {
     const blob = this.blob(name)
     let doubted: string | undefined
-    const answer = await this.#calls.sendWithRetry(
+    return this.#calls.sendWithRetry(
       async abortSignal => {
-        const state = await download(blob, name, abortSignal)
+        const state = await download(blob, name, abortSignal, leaseId)
         // A Content-MD5 set by a client (Put Block List does not check it) may be wrong: two equal reads are accepted.
         const { contentMD5 } = state
         if (contentMD5 !== undefined && contentMD5 !== state.md5 && doubted !== state.md5) {
@@ -97,9 +120,6 @@ export class BlobIO {
       },
       { limitMs: this.#bodyLimitMs(name), untilMs, signal },
     )
-    if (answer.kind === 'done') return answer.value
-    if (isBlobMissing(answer.error)) return undefined
-    throw this.#calls.fault(answer.error, name)
   }
 
   /** Data beside a document has twice the size of the largest document. */
@@ -177,8 +197,9 @@ function metadataOf({ body, summary, base, leaseId }: Write, md5: string): Recor
 }
 
 /** One GET of the whole blob. `contentMD5`: the checksum that the service stores; absent if the body was truncated. */
-export async function download(blob: BlockBlobClient, name: string, abortSignal: AbortSignal) {
-  const got = await blob.download(0, undefined, { abortSignal, maxRetryRequests: 0 })
+export async function download(blob: BlockBlobClient, name: string, abortSignal: AbortSignal, leaseId?: string) {
+  const conditions = defined({ leaseId })
+  const got = await blob.download(0, undefined, { abortSignal, maxRetryRequests: 0, conditions })
   if (got.blobType !== undefined && got.blobType !== 'BlockBlob') {
     // Put Blob cannot change the type of a blob, so the write would be refused anyway.
     if (got.readableStreamBody instanceof Readable) got.readableStreamBody.destroy()

@@ -1,9 +1,9 @@
-import { InvalidValue } from '../../stream/errors.ts'
 import type { AcquireOptions, AcquireOutcome, BreakOutcome, Holder, LeaseOutcome, LeaseView } from '../store.ts'
 import type { BlobIO } from './blobs.ts'
-import { isBlobMissing, isHeldByAnother, isLeaseGone } from './errors.ts'
+import { isBlobMissing, isHeldByAnother } from './errors.ts'
+import { checkDuration, LeaseRequests } from './lease-requests.ts'
 import { type HolderRecord, leaseHash, readHolder, withHolder } from './metadata.ts'
-import type { Answer, AzureRequests } from './requests.ts'
+import type { AzureRequests } from './requests.ts'
 
 /** The lease operations of the service. They do not change the blob's ETag, unless a holder is recorded. */
 export class AzureLeases {
@@ -15,28 +15,9 @@ export class AzureLeases {
     this.#calls = calls
   }
 
-  /**
-   * One acquire, repeated with the same id while unanswered. `sentMs` is the monotonic time before the answered attempt, `gapMs`
-   * the wall clock minus it.
-   */
-  async tryAcquire(
-    name: string,
-    leaseId: string,
-    durationS: number,
-    signal?: AbortSignal,
-    untilMs?: number,
-  ): Promise<Answer<{ etag: string; sentMs: number; gapMs: number }>> {
-    const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
-    const { machine } = this.#calls
-    return this.#calls.sendWithRetry(
-      async abortSignal => {
-        const sentMs = machine.monotonicMs()
-        const gapMs = machine.wallMs() - sentMs
-        const { etag = '', date } = await client.acquireLease(durationS, { abortSignal })
-        return { etag, sentMs, gapMs, date }
-      },
-      { ...this.#limits(signal), untilMs },
-    )
+  /** As `LeaseRequests.tryAcquire`. */
+  tryAcquire(name: string, leaseId: string, durationS: number, signal?: AbortSignal, untilMs?: number) {
+    return this.#of(name).tryAcquire(leaseId, durationS, signal, untilMs)
   }
 
   /** Acquires the lease; with `record` it also writes the holder to the metadata, under that lease. */
@@ -50,7 +31,7 @@ export class AzureLeases {
     }
     if (isBlobMissing(answer.error)) return { kind: 'missing' }
     if (isHeldByAnother(answer.error)) return { kind: 'held', ...(await this.heldBy(name, signal)) }
-    return this.#unanswered(name, answer)
+    return this.#of(name).unanswered(answer)
   }
 
   /** The holder of the lease and the actor of the last write, as far as known. */
@@ -60,25 +41,14 @@ export class AzureLeases {
     return { lease: row?.lease ?? { state: 'leased' }, ...(lastBy ? { lastBy } : {}) }
   }
 
-  async renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
-    return this.#outcome(
-      name,
-      await this.#calls.sendWithRetry(abortSignal => client.renewLease({ abortSignal }), this.#limits(signal)),
-      leaseId,
-    )
+  renew(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+    return this.#of(name).renew(leaseId, signal)
   }
 
-  /** Safe to repeat: the service accepts a change to the id that the lease already has. */
   async change(name: string, leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    const blob = this.#bodies.blob(name)
-    const answer = await this.#calls.sendWithRetry(
-      // A new client for each attempt, because a client adopts the proposed id.
-      abortSignal => blob.getBlobLeaseClient(leaseId).changeLease(proposedId, { abortSignal }),
-      this.#limits(signal),
-    )
-    if (answer.kind === 'done') await this.#moveRecord(name, leaseId, proposedId, signal)
-    return this.#outcome(name, answer, proposedId)
+    const outcome = await this.#of(name).change(leaseId, proposedId, signal)
+    if (outcome.kind === 'ok') await this.#moveRecord(name, leaseId, proposedId, signal)
+    return outcome
   }
 
   /** Removes the recorded holder, if it is that of this lease, and releases the lease. */
@@ -87,49 +57,16 @@ export class AzureLeases {
     return this.releaseOnly(name, leaseId, signal)
   }
 
-  /** Releases the lease. "Lease gone" after an unanswered attempt means that the attempt was applied. */
-  async releaseOnly(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    const client = this.#bodies.blob(name).getBlobLeaseClient(leaseId)
-    const answer = await this.#calls.sendWithRetry(
-      abortSignal => client.releaseLease({ abortSignal }),
-      this.#limits(signal),
-    )
-    if (answer.kind === 'refused' && answer.unansweredAttempts > 0 && isLeaseGone(answer.error))
-      return { kind: 'ok', leaseId }
-    return this.#outcome(name, answer, leaseId)
+  releaseOnly(name: string, leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
+    return this.#of(name).release(leaseId, signal)
   }
 
-  /** Repeating it can only shorten the period, so an unanswered attempt is repeated. */
-  async break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
-    if (periodS !== undefined && !(Number.isInteger(periodS) && periodS >= 0 && periodS <= 60)) {
-      throw new InvalidValue(`the break period of a lease is 0 to 60 whole seconds, not ${periodS}`)
-    }
-    const client = this.#bodies.blob(name).getBlobLeaseClient()
-    const answer = await this.#calls.sendWithRetry(
-      // The SDK's type requires a number; without one the service lets a finite lease expire.
-      abortSignal => client.breakLease(periodS as number, { abortSignal }),
-      this.#limits(signal),
-    )
-    if (answer.kind === 'done') return { kind: 'broken', remainingS: answer.value.leaseTime ?? 0 }
-    if (isBlobMissing(answer.error)) return { kind: 'missing' }
-    if (isLeaseGone(answer.error)) return { kind: 'not-leased' }
-    return this.#unanswered(name, answer)
+  break(name: string, periodS: number | undefined, signal?: AbortSignal): Promise<BreakOutcome> {
+    return this.#of(name).break(periodS, signal)
   }
 
-  #outcome(name: string, answer: Answer<unknown>, leaseId: string): LeaseOutcome {
-    if (answer.kind === 'done') return { kind: 'ok', leaseId }
-    if (isBlobMissing(answer.error)) return { kind: 'missing' }
-    if (isLeaseGone(answer.error) || isHeldByAnother(answer.error)) return { kind: 'lost', code: answer.error.code }
-    return this.#unanswered(name, answer)
-  }
-
-  #unanswered(
-    name: string,
-    answer: Answer<unknown> & { kind: 'refused' | 'unanswered' },
-  ): { kind: 'unknown'; cause: unknown } {
-    const fault = this.#calls.fault(answer.error, name)
-    if (answer.kind === 'refused' || answer.unansweredAttempts === 0) throw fault
-    return { kind: 'unknown', cause: fault }
+  #of(name: string): LeaseRequests {
+    return new LeaseRequests(this.#calls, leaseId => this.#bodies.blob(name).getBlobLeaseClient(leaseId), name)
   }
 
   /** The new ETag; `undefined` if the record could not be written: the record is optional, the lease holds anyway. */
@@ -178,9 +115,4 @@ export class AzureLeases {
   #limits(signal: AbortSignal | undefined) {
     return { limitMs: this.#calls.limits.leaseMs, signal }
   }
-}
-
-function checkDuration(durationS: number): void {
-  if (durationS === -1 || (Number.isInteger(durationS) && durationS >= 15 && durationS <= 60)) return
-  throw new InvalidValue(`a lease lasts 15 to 60 seconds or is infinite (-1), not ${durationS}`)
 }

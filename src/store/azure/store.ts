@@ -12,8 +12,10 @@ import type {
   BreakOutcome,
   ChangeOptions,
   ChangeOutcome,
+  ContainerLease,
   CreateOutcome,
   Decision,
+  LeasedReadOutcome,
   LeaseOutcome,
   ListQuery,
   RemoveOutcome,
@@ -30,6 +32,7 @@ import { Contention } from './change/contention.ts'
 import { LeasedWrite } from './change/leased.ts'
 import { OptimisticWrite } from './change/optimistic.ts'
 import { type AzureContainer, dropIdleConnectionsOnError, openContainer } from './client.ts'
+import { AzureContainerLease } from './container-lease.ts'
 import { DRAIN_TIMEOUTS, type DrainTimeouts, InFlightOperations } from './in-flight.ts'
 import { inspectAzure } from './inspect.ts'
 import { AzureLeases } from './leases.ts'
@@ -69,6 +72,7 @@ class AzureBlobStore implements StreamStore {
   readonly #calls: AzureRequests
   readonly #bodies: BlobIO
   readonly #leases: AzureLeases
+  readonly containerLease: ContainerLease
   readonly #pageSize: number | undefined
   readonly #logParts: AzureLogParts
   /** Shared by all listings, because its pipeline caches a token. */
@@ -101,6 +105,7 @@ class AzureBlobStore implements StreamStore {
     this.#waits = { ...DRAIN_TIMEOUTS, ...waits }
     this.#bodies = new BlobIO(container, this.#calls)
     this.#leases = new AzureLeases(this.#bodies, this.#calls)
+    this.containerLease = new AzureContainerLease(container.client, this.#calls)
     this.#contention = new Contention(this.#calls, this.#leases, this.#waits.releaseMs)
     this.#attemptContext = {
       calls: this.#calls,
@@ -145,6 +150,11 @@ class AzureBlobStore implements StreamStore {
     // Readers must not see a lease that is only kept for the next change.
     this.#contention.releaseKept(name)
     return (await this.#bodies.read(name, signal))?.stored
+  }
+
+  async readLeased(name: string, leaseId: string, signal?: AbortSignal): Promise<LeasedReadOutcome> {
+    const found = await this.#bodies.readLeased(name, leaseId, signal)
+    return found.kind === 'read' ? { kind: 'read', stored: found.state.stored } : found
   }
 
   create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {

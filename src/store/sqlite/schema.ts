@@ -268,7 +268,7 @@ export function instant(ms: number | undefined): number | null {
 
 const FREE: KeptLease = { record: NO_LEASE, holder: undefined }
 
-function leaseOf(row: SqliteRow): KeptLease {
+export function leaseOf(row: SqliteRow): KeptLease {
   const [, , , , id, durationS, untilMs, breakAtMs, holder] = row
   if (typeof id !== 'string') return FREE
   const record = { id, durationS: whole(durationS), untilMs: optional(untilMs), breakAtMs: optional(breakAtMs) }

@@ -12,6 +12,7 @@ import {
   checkWrite,
   type LeasedStream,
   type LeaseStep,
+  leasedRead,
   releaseStep,
   renewStep,
   retryWhileHeld,
@@ -25,6 +26,7 @@ import type {
   ChangeOutcome,
   CreateOutcome,
   Decision,
+  LeasedReadOutcome,
   LeaseOutcome,
   ListQuery,
   RemoveOutcome,
@@ -46,6 +48,7 @@ import {
   INSERT_STREAM,
   instant,
   keptOf,
+  leaseOf,
   leaseValues,
   listedOf,
   SELECT_STREAM,
@@ -133,6 +136,18 @@ class SqliteStore implements StreamStore {
       },
       { signal },
     )
+  }
+
+  async readLeased(name: string, leaseId: string, signal?: AbortSignal): Promise<LeasedReadOutcome> {
+    checkReadableName(name)
+    const outcome = await this.#file.read(
+      connection => {
+        const row = connection.get(SELECT_WITH_BODY, name)
+        return row && leasedRead(leaseOf(row), leaseId, snapshotOf(row, this.nowMs()), this.nowMs())
+      },
+      { signal },
+    )
+    return outcome ?? { kind: 'missing' }
   }
 
   async create(name: string, body: Uint8Array, summary: Summary, signal?: AbortSignal): Promise<CreateOutcome> {

@@ -218,7 +218,7 @@ function notStarted(): Refusal {
 }
 
 /** Arguments that may differ between repetitions of a command: times, observed state, proofs of the claim, ids. */
-const NOT_HASHED: ReadonlySet<string> = new Set(['claimMs', 'fence', 'born', 'expired'])
+const NOT_HASHED: ReadonlySet<string> = new Set(['claimMs', 'fence', 'born', 'expired', 'keep'])
 
 /**
  * The fingerprint of a command: 16 hex digits of SHA-256 over canonical JSON of operation, target and arguments.
@@ -374,7 +374,7 @@ function recordedClaim(document: StreamDocument, first: Transaction): ChangeResu
 }
 
 /** @param foreign the foreign write that no transaction has recorded yet */
-function checkPrecondition(
+export function checkPrecondition(
   document: StreamDocument,
   pin: Precondition,
   foreign: ForeignWrite | undefined,

@@ -164,8 +164,8 @@ export type Operation =
       /** For every event that waits for it, instead of the one with the lowest id. */
       readonly every?: boolean
     }
-  /** Adds a step to a session, behind the last one that was appended. `last`: no more follow. */
-  | { readonly op: 'append'; readonly step: EventSpec; readonly last?: boolean }
+  /** Adds a step to a session, behind the last one that was appended. `last`: no more follow. `keep`: see `trimSession`. */
+  | { readonly op: 'append'; readonly step: EventSpec; readonly last?: boolean; readonly keep?: number }
   /** Acknowledges the failures so far: listings and checks leave them out until the next one. */
   | { readonly op: 'ack' }
   /** The stream begins nothing until `resume`; with `stop` all claimed events are handed back. `msg`: why. */

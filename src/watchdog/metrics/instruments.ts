@@ -99,6 +99,7 @@ function streamInstruments({ gauge }: Maker) {
     watched: gauge('watched_streams', 'Streams watched by this process'),
     openEvents: gauge('open_events', 'Open events of the watched streams'),
     overdue: gauge('overdue_streams', 'Streams with an open event past its deadline'),
+    suspended: gauge('suspended_streams', 'Streams that an operator has suspended'),
     failed: gauge('failed_streams', 'Streams with a failure that nobody has acknowledged'),
     abandoned: gauge('abandoned_streams', 'Streams with a silent worker: a claim has ended'),
     ready: gauge('ready_events', 'Events that are ready, but that no worker has started, by name', ['step']),

@@ -111,9 +111,13 @@ function countStreams(instruments: Instruments, report: PassReport): void {
 }
 
 /** Steps that are gone lose their series: an alert on a backlog has to end. */
-function countWork(instruments: Instruments, { failed, abandoned, ready, readySinceMs = 0 }: PassReport['work']): void {
+function countWork(
+  instruments: Instruments,
+  { failed, abandoned, suspended, ready, readySinceMs = 0 }: PassReport['work'],
+): void {
   set(instruments.failed, failed)
   set(instruments.abandoned, abandoned)
+  set(instruments.suspended, suspended)
   set(instruments.oldestReady, readySinceMs / 1000)
   resetReady(instruments)
   for (const { step, count } of ready) instruments.ready.inc({ step: stepLabel(step) }, count)

@@ -6,6 +6,8 @@ import type { Summary } from '../../stream/summary.ts'
 export interface PendingKind {
   /** There is a failure that nobody has acknowledged. */
   readonly hasFailed: boolean
+  /** An operator has suspended the stream. */
+  readonly isSuspended: boolean
   /** Items of the ready events, as in a summary. */
   readonly ready: readonly string[]
 }
@@ -25,8 +27,9 @@ const NEVER = Number.POSITIVE_INFINITY
 export function pendingWorkOf(summary: Summary): PendingWork | undefined {
   const { claimEndMs = NEVER, readySinceMs = NEVER } = summary
   // Nothing of a suspended stream waits for a worker.
-  const ready = isSuspended(summary) ? [] : summary.ready
+  const suspended = isSuspended(summary)
+  const ready = suspended ? [] : summary.ready
   const hasFailed = hasUnacknowledgedFailure(summary)
-  if (!hasFailed && claimEndMs === NEVER && ready.length === 0) return undefined
-  return { kind: { hasFailed, ready }, claimEndMs, readySinceMs }
+  if (!hasFailed && !suspended && claimEndMs === NEVER && ready.length === 0) return undefined
+  return { kind: { hasFailed, isSuspended: suspended, ready }, claimEndMs, readySinceMs }
 }

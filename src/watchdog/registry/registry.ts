@@ -119,12 +119,12 @@ export class StreamRegistry {
   }
 
   /** Beyond a thousand kinds only the number of the ready events is kept. */
-  #sharedKind({ hasFailed, ready }: PendingKind): PendingKind {
-    const key = `${hasFailed} ${ready.join(',')}`
+  #sharedKind({ hasFailed, isSuspended, ready }: PendingKind): PendingKind {
+    const key = `${hasFailed} ${isSuspended} ${ready.join(',')}`
     const known = this.#kinds.get(key)
     if (known !== undefined) return known
-    if (this.#kinds.size >= MAX_KINDS) return { hasFailed, ready: cutList(ready, 0, item => item.length) }
-    const own = { hasFailed, ready: ready.map(ownText) }
+    if (this.#kinds.size >= MAX_KINDS) return { hasFailed, isSuspended, ready: cutList(ready, 0, item => item.length) }
+    const own = { hasFailed, isSuspended, ready: ready.map(ownText) }
     this.#kinds.set(ownText(key), own)
     return own
   }

@@ -84,7 +84,8 @@ export type Attributes = Omit<EventSpec, 'name' | 'msg'>
 /** The parsed output of a program: successors and message of its event. */
 export interface ProgramOutput {
   readonly next?: string
-  readonly forks?: readonly string[]
+  /** Names, or events with attributes of their own. */
+  readonly forks?: readonly (string | EventSpec)[]
   readonly join?: string
   readonly steps?: readonly string[]
   readonly msg?: string
@@ -107,8 +108,8 @@ const ATTRIBUTE_OF: Readonly<Record<string, keyof Attributes>> = {
   after: 'after',
 }
 
-const KEYS =
-  'next, fork, join, steps, msg, topic, key, tag, ref, tracking-id, timeout, on-due, wait-for, delay, at, after'
+const ATTRIBUTE_KEYS = 'topic, key, tag, ref, tracking-id, timeout, on-due, wait-for, delay, at, after'
+const KEYS = `next, fork, join, steps, msg, ${ATTRIBUTE_KEYS}`
 
 /**
  * Parses the content of `LEASECTL_OUTPUT`: lines `KEY=VALUE`, or `KEY<<END`, lines of text and a line `END`. Empty lines are
@@ -165,11 +166,37 @@ function assign(output: Mutable<ProgramOutput>, key: string, value: string): voi
   if (attribute !== undefined)
     output.attributes = { ...output.attributes, [attribute]: attributeValue(attribute, value) }
   else if (key === 'next' || key === 'join') output[key] = nameIn(key, value)
-  else if (key === 'fork') output.forks = [...(output.forks ?? []), ...namesIn(key, value)]
+  else if (key === 'fork') output.forks = [...(output.forks ?? []), ...forksIn(value)]
   else if (key === 'steps') output.steps = namesIn(key, value)
   // The text of a message is never an error: it is cleaned.
   else if (key === 'msg') output.msg = messageText(value)
   else throw new InvalidValue(`unknown key ${key.slice(0, 40)}; known are ${KEYS}`)
+}
+
+/** `A,B`, or with attributes as `--fork` takes them: `Search:key=a,Search:key=b`. */
+function forksIn(value: string): (string | EventSpec)[] {
+  return value.split(',').map(text => {
+    const { name = '', ...fields } = forkFields(text.trim())
+    const given = Object.entries(fields).map(([field, value]) => {
+      const attribute = Object.hasOwn(ATTRIBUTE_OF, field) ? ATTRIBUTE_OF[field] : undefined
+      if (attribute !== undefined) return [attribute, attributeValue(attribute, value)]
+      throw new InvalidValue(`unknown attribute ${field.slice(0, 40)} of fork; known are ${ATTRIBUTE_KEYS}`)
+    })
+    return given.length === 0 ? nameIn('fork', name) : { ...Object.fromEntries(given), name: nameIn('fork', name) }
+  })
+}
+
+/** `NAME:key=a:at=2026-11-20T14:00Z`: a colon that no `WORD=` follows belongs to the text before it. @throws InvalidValue */
+export function forkFields(text: string): Readonly<Record<string, string>> {
+  const [name = '', ...parts] = text.split(/:(?=[A-Za-z-]+=)/)
+  const fields = new Map([['name', name]])
+  for (const part of parts) {
+    const at = part.indexOf('=')
+    const attribute = part.slice(0, at)
+    if (fields.has(attribute)) throw new InvalidValue(`${attribute} occurs twice`)
+    fields.set(attribute, part.slice(at + 1))
+  }
+  return Object.fromEntries(fields)
 }
 
 function namesIn(key: string, value: string): string[] {

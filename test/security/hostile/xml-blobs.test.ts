@@ -72,9 +72,9 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
   ['watchdog --dry-run', 0],
 ]
 
-/** These read listings and leases, not documents, or no store. */
+/** These read listings and leases, not documents, or no store; `event edit` needs the lease of the stream first. */
 const OTHERS =
-  /^(ls|events|workers|check|top|watchdog status|import|demo|completion|help|lab \w+|lease \w+|runs \w+|context \w+)$/
+  /^(ls|events|workers|check|top|watchdog status|import|demo|completion|help|event edit|lab \w+|lease \w+|runs \w+|context \w+)$/
 
 const CASES = sized(
   BAD_DOCUMENTS.filter(({ what }) =>

@@ -34,6 +34,7 @@ test('a read-only store reads, and rejects each of its changes', async () => {
   const guarded = readOnlyStore(store, { context: 'look', address: 'memory:', isReadOnly: true })
   expect(await guarded.read('s')).toEqual(before)
   expect(guarded.address).toBe(store.address)
+  expect(await guarded.log('.leasectl/log').extent()).toBeUndefined()
   const pages = []
   for await (const page of guarded.list({ order: 'name' })) pages.push(page)
   expect(pages.flat().map(({ name }) => name)).toEqual(['s'])
@@ -48,6 +49,8 @@ test('a read-only store reads, and rejects each of its changes', async () => {
     () => guarded.releaseLease('s', 'x'),
     () => guarded.breakLease('s', 0),
     () => guarded.createContainer(),
+    () => guarded.log('.leasectl/log').append(Buffer.from('a\n')),
+    () => guarded.log('.leasectl/log').remove(),
   ]
   for (const change of changes) await expect(change()).rejects.toThrow(ReadOnlyContext)
   expect(await store.read('s')).toEqual(before)

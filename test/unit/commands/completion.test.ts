@@ -88,7 +88,7 @@ describe('candidates', () => {
   })
 
   test('include the flags of the current command with their descriptions', async () => {
-    expect(await at('leasectl ls --st')).toEqual(['--status', '--store'])
+    expect(await at('leasectl ls --st')).toEqual(['--status', '--state', '--store'])
     expect(await at('leasectl ls ')).toContain('--status')
     expect(await at('leasectl show -- --')).toEqual([])
     const { stdout } = await cli(world, ['__complete', 'fish', '--', 'leasectl ls --lim'])

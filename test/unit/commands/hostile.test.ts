@@ -167,6 +167,7 @@ const LINES: readonly (readonly string[])[] = [
       ['event', 'fail', 's', '02.00'],
       ['event', 'skip', 's', '02.00', '-m', HOSTILE],
       ['event', 'set', 's', '03.00', '--tag', XML_HOSTILE],
+      ['event', 'edit', 's', join(FILES, 'b.xml'), ...ID, '--by', XML_HOSTILE],
       ['event', 'start', 's', HOSTILE],
       ['show', 'bad'],
       ['show', HOSTILE],

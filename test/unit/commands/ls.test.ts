@@ -234,7 +234,7 @@ test.each([
   [['--fields', 'name', '-o', 'wide'], '--fields does not go with -o wide'],
   [['--sort', 'du'], 'did you mean due? One of name, status, due'],
   [['--sort', '-due:desc'], 'gives the order twice'],
-  [['--group-by', 'state'], 'did you mean status?'],
+  [['--group-by', 'statu'], 'did you mean status?'],
   [['--group-by', 'status', '-o', 'name'], '--group-by does not go with -o name'],
   [['--group-by', 'status', '-o', 'wide'], '--group-by does not go with -o wide'],
   [['--group-by', 'status', '--sort', 'due'], '--group-by does not go with --sort'],

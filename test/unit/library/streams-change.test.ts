@@ -143,3 +143,14 @@ test('one operation needs no command id', async () => {
   const outcome = await transact(store, 's', { op: 'complete', event: '01.00' }, AS)
   expect(outcome).toMatchObject({ kind: 'done', commandId: expect.stringMatching(/^[0-9a-f-]{36}$/) })
 })
+
+test('a stream says what its failures have meant for it', async () => {
+  const { store } = await storeWith()
+  const outcome = async () => (await mustReadStream(store, 's')).outcome
+  expect(await outcome()).toBeUndefined()
+  await changeStream(store, 's', AS, stream => void stream.mustFind('01.00').fail('no'))
+  expect(await outcome()).toBe('errors')
+  await createStream(store, 'blocked', AS, { root: 'R', steps: [{ name: 'A' }, { name: 'B' }], onFailure: 'block' })
+  await changeStream(store, 'blocked', AS, stream => void stream.mustFind('01.00').fail('no'))
+  expect((await mustReadStream(store, 'blocked')).outcome).toBe('blocked')
+})

@@ -30,7 +30,7 @@ it('a report counts streams by status, open events, and overdue streams', () => 
     watched: 4,
     openEvents: 6,
     overdue: 2,
-    work: { failed: 0, abandoned: 0, ready: [], readySinceMs: undefined },
+    work: { failed: 0, abandoned: 0, suspended: 0, ready: [], readySinceMs: undefined },
     next: [
       { stream: 's2', dueMs: NOW - 5 },
       { stream: 's0', dueMs: NOW },
@@ -75,8 +75,8 @@ it('a stream that was not inspected has no status', () => {
 it('Failures, silent workers and ready events of the own streams add up.', () => {
   const registry = new StreamRegistry()
   const row = (name: string, work: Partial<PendingKind & PendingWork>) => {
-    const { hasFailed = false, ready = [], claimEndMs = NEVER, readySinceMs = NEVER } = work
-    const none = { kind: { hasFailed, ready }, claimEndMs, readySinceMs }
+    const { hasFailed = false, isSuspended = false, ready = [], claimEndMs = NEVER, readySinceMs = NEVER } = work
+    const none = { kind: { hasFailed, isSuspended, ready }, claimEndMs, readySinceMs }
     registry.sawRow(
       name,
       '1',
@@ -88,10 +88,12 @@ it('Failures, silent workers and ready events of the own streams add up.', () =>
   row('silent', { claimEndMs: NOW })
   row('alive', { claimEndMs: NOW + 1 })
   row('ready', { ready: ['Pay|', '+3'], readySinceMs: NOW - 1_000 })
+  row('stopped', { isSuspended: true })
   row('foreign', { hasFailed: true, ready: ['Pay|'], readySinceMs: NOW - 1_000 })
   expect(totalsOf(registry, NOW, name => name !== 'foreign').work).toEqual({
     failed: 1,
     abandoned: 1,
+    suspended: 1,
     ready: [
       { step: 'Pay', count: 2 },
       { step: 'Ship it', count: 1 },
@@ -104,7 +106,7 @@ it('Failures, silent workers and ready events of the own streams add up.', () =>
 it('Of very many different lists of ready events only the numbers are kept.', () => {
   const registry = new StreamRegistry()
   for (let at = 0; at < 1_500; at++) {
-    const kind = { hasFailed: false, ready: [`Step${at}|`, 'x|'] }
+    const kind = { hasFailed: false, isSuspended: false, ready: [`Step${at}|`, 'x|'] }
     const work = { kind, claimEndMs: NEVER, readySinceMs: NOW }
     registry.sawRow(`s${at}`, '1', { status: 'i', openEvents: 2, dueMs: NEVER, nextInspectionMs: NEVER, work }, now)
   }

@@ -16,7 +16,7 @@ export function sweepReport(more: Partial<PassReport> = {}): PassReport {
     watched: 2,
     openEvents: 6,
     overdue: 0,
-    work: { failed: 0, abandoned: 0, ready: [], readySinceMs: undefined },
+    work: { failed: 0, abandoned: 0, suspended: 0, ready: [], readySinceMs: undefined },
     documents: 1,
     outcomes: {},
     endedEvents: 0,

@@ -7,6 +7,7 @@ import { formatDuration } from '../../../stream/time/durations.ts'
 import type { DecisionOutcome, ExecutedDecision } from '../../../watchdog/decision.ts'
 import type { DeliveryReport } from '../../../watchdog/hooks/delivery.ts'
 import { type HookPace, paceText } from '../../../watchdog/hooks/lag.ts'
+import type { PurgeReport } from '../../../watchdog/purge.ts'
 import type { FailedPass, PassReport } from '../../../watchdog/report.ts'
 
 /** From least to most important. */
@@ -43,6 +44,17 @@ export function startEntry(about: {
     kind: 'start',
     text: `leasectl ${version} watches ${store}`,
     fields: { version, store, node: process.version, pid, ...settings },
+  }
+}
+
+/** Old streams were removed. */
+export function purgeEntry({ streams, left, hasMore }: PurgeReport): Entry {
+  const rest = left === 0 ? '' : `, ${left} left: leased or changed meanwhile, or not answered`
+  return {
+    level: left === 0 ? 'info' : 'warn',
+    kind: 'purge',
+    text: `${counted(streams.length, 'old stream')} removed${rest}${hasMore ? '; there are more' : ''}`,
+    fields: { removed: streams.length, left, more: hasMore },
   }
 }
 

@@ -5,6 +5,7 @@ on-due: notify
 max-per-pass: 50
 max-share: 20%
 shards: 3
+purge: 90d
 listen: :9464
 listen-names: [watchdog.monitoring.svc]
 on-expired: /opt/my hooks/page

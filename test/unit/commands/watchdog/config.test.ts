@@ -40,15 +40,16 @@ describe('a configuration', () => {
       maxPerPass: 50,
       maxShare: 0.2,
       shards: 3,
+      purge: 90 * 86_400_000,
       listen: { host: '127.0.0.1', port: 9464 },
       listenNames: ['watchdog.monitoring.svc'],
       onExpired: [
-        { kind: 'command', where: `${FILE}, line 10: on-expired`, folder: 'dir', argv: ['/opt/my hooks/page'] },
+        { kind: 'command', where: `${FILE}, line 11: on-expired`, folder: 'dir', argv: ['/opt/my hooks/page'] },
       ],
       onDone: [
         {
           kind: 'command',
-          where: `${FILE}, line 11: on-done`,
+          where: `${FILE}, line 12: on-done`,
           folder: 'dir',
           argv: ['notify', '--level', '5', '--all'],
         },
@@ -56,7 +57,7 @@ describe('a configuration', () => {
       onFailed: [
         {
           kind: 'command',
-          where: `${FILE}, line 13: command`,
+          where: `${FILE}, line 14: command`,
           folder: 'dir',
           argv: ['./page.sh', '--now'],
           timeoutMs: 10_000,
@@ -64,7 +65,7 @@ describe('a configuration', () => {
         },
         {
           kind: 'webhook',
-          where: `${FILE}, line 16: webhook`,
+          where: `${FILE}, line 17: webhook`,
           folder: 'dir',
           url: 'https://hooks.example.com/T0?x=1',
           secret: { env: 'HOOK_SECRET' },
@@ -72,7 +73,7 @@ describe('a configuration', () => {
         },
         {
           kind: 'webhook',
-          where: `${FILE}, line 18: webhook`,
+          where: `${FILE}, line 19: webhook`,
           folder: 'dir',
           url: 'http://127.0.0.1:8080/',
           secret: { file: '/run/secrets/hook' },

@@ -150,3 +150,39 @@ describe('settings', () => {
     expect((await cli(newWorld(), ['watchdog', 'status', '--once'])).exit).toBe(2)
   })
 })
+
+describe('watchdog --purge', () => {
+  async function old(): Promise<World> {
+    const world = newWorld()
+    await run(world.store, 'done/1', init(['A']))
+    await run(world.store, 'done/1', { op: 'complete', event: '01.00' })
+    await run(world.store, 'open/1', init(['A']))
+    world.nowMs += 100 * 86_400_000
+    return world
+  }
+
+  test('removes old streams after the pass of --once', async () => {
+    const world = await old()
+    const { exit, stderr } = await cli(world, ['watchdog', '--once', '--purge', '90d'])
+    expect(exit).toBe(0)
+    expect(stderr).toContain('purge: removed 1 old stream: done/1\n')
+    expect(await world.store.read('done/1')).toBeUndefined()
+    expect(await world.store.read('open/1')).toBeDefined()
+  })
+
+  test('shows in a dry run what it would remove', async () => {
+    const world = await old()
+    const { stderr } = await cli(world, ['watchdog', '--dry-run', '--purge', '90d'])
+    expect(stderr).toContain('purge: would remove 1 old stream: done/1\n')
+    expect(await world.store.read('done/1')).toBeDefined()
+    const { stdout } = await cli(world, ['watchdog', '--dry-run', '--purge', '90d', '-o', 'json'])
+    expect(json(stdout)).toMatchObject({ purge: { streams: ['done/1'], left: 0, hasMore: false } })
+  })
+
+  test('removes nothing unless it is asked for', async () => {
+    const world = await old()
+    const { stdout } = await cli(world, ['watchdog', '--once', '-o', 'json'])
+    expect(json(stdout)).toMatchObject({ purge: null })
+    expect(await world.store.read('done/1')).toBeDefined()
+  })
+})

@@ -16,6 +16,13 @@ const at = (ms: number): string => new Date(ms).toISOString()
 const ROOT: EventText = { id: '00', name: 'Start', status: 'inprocess' }
 const child = (id: string, more: EventText = {}): EventText => ({ id, name: id, status: 'init', prev: '00', ...more })
 
+/** A session of so many steps. */
+function session(steps: number): string {
+  const end = child('01.00', { status: 'inprocess', 'lc:wait': 'yes', 'lc:signal': 'end' })
+  const all = Array.from({ length: steps }, (_, at) => child(`02.${String(at).padStart(2, '0')}`))
+  return documentText({ ...ROOT, 'lc:session': '01.00' }, end, ...all)
+}
+
 /** In the form of a store; without `over` with a valid summary. */
 function storedAs(text: string, over: Partial<StreamSnapshot> = {}): StreamSnapshot {
   const body = Buffer.from(text)
@@ -207,6 +214,32 @@ const CASES: readonly (readonly [
     events(ROOT, child('01', { status: 'inprocess', prev: '', 'lc:wait': 'yes', 'lc:join': 'wait' })),
     events(ROOT, child('01', { status: 'inprocess', 'lc:wait': 'yes', 'lc:join': 'wait' }), child('01.00')),
   ],
+  [
+    'gate-broken',
+    'error',
+    '02.00',
+    events(ROOT, child('01.00'), child('02.00', { status: 'inprocess', 'lc:wait': 'yes', 'lc:after': '09.00' })),
+    events(ROOT, child('01.00'), child('02.00', { status: 'inprocess', 'lc:wait': 'yes', 'lc:after': '01.00' })),
+  ],
+  [
+    'gate-broken',
+    'error',
+    '01.00',
+    events(
+      ROOT,
+      child('01.00', { status: 'inprocess', 'lc:wait': 'yes', 'lc:after': '02.00' }),
+      child('02.00', { status: 'inprocess', 'lc:wait': 'yes', 'lc:after': '01.00' }),
+    ),
+    events(ROOT, child('01.00'), child('02.00', { status: 'inprocess', 'lc:wait': 'yes', 'lc:after': '01.00' })),
+  ],
+  [
+    'gate-broken',
+    'error',
+    '01.00',
+    events(ROOT, child('01.00', { status: 'inprocess', 'lc:wait': 'yes', 'lc:wake': 'tomorrow' })),
+    events(ROOT, child('01.00', { status: 'inprocess', 'lc:wait': 'yes', 'lc:wake': '2099-01-01T00:00:00.000Z' })),
+  ],
+  ['session-long', 'warning', '', session(1_000), session(999)],
   [
     'settle-due',
     'info',

@@ -79,9 +79,12 @@ test('Failures, silent workers and ready events are gauges; a step without event
     { step: `${'y'.repeat(100)}1`, count: 1 },
     { step: `${'y'.repeat(100)}2`, count: 1 },
   ]
-  await metrics.passed?.(sweepReport({ work: { failed: 180, abandoned: 80, ready, readySinceMs: AT - 60_000 } }))
+  await metrics.passed?.(
+    sweepReport({ work: { failed: 180, abandoned: 80, suspended: 7, ready, readySinceMs: AT - 60_000 } }),
+  )
   expect(await seriesValue(metrics, 'failed_streams')).toBe(180)
   expect(await seriesValue(metrics, 'abandoned_streams')).toBe(80)
+  expect(await seriesValue(metrics, 'suspended_streams')).toBe(7)
   expect(await seriesValue(metrics, 'ready_events{step="Pay"}')).toBe(3)
   expect(await seriesValue(metrics, 'ready_events{step="x\\"␊"}')).toBe(1)
   expect(await seriesValue(metrics, `ready_events{step="${'y'.repeat(100)}"}`)).toBe(2)

@@ -94,6 +94,10 @@ describe('the content', () => {
     ['toString=x', 'unknown key toString'],
     ['next=', 'line 1: next: a name is empty'],
     ['fork=A,,B', 'fork: a name is empty'],
+    ['fork=A:colour=red', 'line 1: unknown attribute colour of fork; known are topic, key'],
+    ['fork=A:key=a:key=b', 'line 1: key occurs twice'],
+    ['fork=:key=a', 'fork: a name is empty'],
+    ['fork=A:timeout=soon', 'line 1'],
     ['next=A\nnext=B', 'line 2: next occurs twice'],
     ['tracking-id=a\ntrackingId=b', 'line 2: trackingId occurs twice'],
     ['join=J', 'join needs fork'],
@@ -107,4 +111,17 @@ describe('the content', () => {
   ])('%j is refused', (text, why) => {
     expect(() => readOutput(text)).toThrow(why)
   })
+})
+
+test('a fork has attributes of its own, as --fork of the command line', () => {
+  const { forks, attributes } = readOutput(
+    'fork=Ask:key=north,Ask:key=south:timeout=30s\nfork=ns:Plain\nfork=Late:at=2026-11-20T14:00Z\ntag=x',
+  )
+  expect(forks).toEqual([
+    { name: 'Ask', key: 'north' },
+    { name: 'Ask', key: 'south', timeout: '00:00:30' },
+    'ns:Plain',
+    { name: 'Late', wake: '2026-11-20T14:00:00.000Z' },
+  ])
+  expect(attributes).toEqual({ tag: 'x' })
 })

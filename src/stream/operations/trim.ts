@@ -1,0 +1,109 @@
+import type { StreamDocument } from '../document.ts'
+import { isFinal, isSkipped, type StreamEvent } from '../event.ts'
+import { EventStream } from '../event-stream.ts'
+import {
+  appendTransaction,
+  formatTransaction,
+  type JournalChange,
+  parseJournal,
+  type Transaction,
+} from '../journal/journal.ts'
+import { appendedIn } from '../session.ts'
+
+/** Operation of the entry that records what was dropped. */
+const TRIM = 'trim'
+
+/**
+ * Drops the oldest passed steps of a session, with everything below them and their part of the journal, so that the document
+ * stays small: the last `keep` of them stay. An entry `trim` says what was dropped, and replaces the earlier ones. A step that
+ * failed, that an open event waits for, or that could have to be undone is never dropped. Returns the same document if there is
+ * nothing to drop.
+ */
+export function trimSession(document: StreamDocument, keep: number): StreamDocument {
+  const stream = EventStream.of(document.events)
+  const { root } = stream
+  if (root?.lc.session === undefined || root.lc.onFailure === 'compensate') return document
+  const entries = parseJournal(document.journal, document.prefix)
+  const needed = neededIds(stream, entries)
+  const passed = stream
+    .successorPositions(0)
+    .filter(at => isPassedStep(stream, at, root.lc.session) && !needed.has(stream.at(at)?.id ?? ''))
+  const positions = passed.slice(0, Math.max(0, passed.length - keep))
+  if (positions.length === 0) return document
+  const dropped = new Set(positions.flatMap(at => [at, ...stream.descendantPositions(at)]))
+  const ids = new Set([...dropped].flatMap(at => stream.at(at)?.id ?? []))
+  const events = document.events
+    .filter((_, at) => !dropped.has(at))
+    .map(event => (event === root ? { ...event, next: withoutIds(event.next, ids) } : event))
+  return { ...document, events, ...recorded(document, entries, ids, positions.length) }
+}
+
+/**
+ * The ids that conditions of open events name, the last appended one, behind which the next is appended, and those for which
+ * the end of the session waited when that was appended: from there its gate is restored if a foreign writer drops it.
+ */
+function neededIds(stream: EventStream, entries: readonly Transaction[]): ReadonlySet<string> {
+  const ids = new Set<string>()
+  const last = entries.findLast(({ op }) => op === 'append')
+  for (const { lc } of last?.changes ?? []) for (const id of idsOf(lc?.after)) ids.add(id)
+  for (const event of stream.events) {
+    if (event.lc.appended !== undefined) ids.add(event.lc.appended)
+    if (!isFinal(event)) for (const id of idsOf(event.lc.after)) ids.add(id)
+  }
+  return ids
+}
+
+function idsOf(after: string | undefined): readonly string[] {
+  return after?.split('|') ?? []
+}
+
+function isPassedStep(stream: EventStream, at: number, sessionEnd: string | undefined): boolean {
+  const below = [...stream.descendantPositions(at)].map(position => stream.at(position))
+  const all = [stream.at(at), ...below].filter(event => event !== undefined)
+  return all.every(event => isFinal(event) && isPassed(event) && event.id !== sessionEnd && event.lc.undo === undefined)
+}
+
+function isPassed(event: StreamEvent): boolean {
+  return event.status === 'completed' || isSkipped(event)
+}
+
+function withoutIds(next: string, ids: ReadonlySet<string>): string {
+  return next
+    .split('|')
+    .filter(id => !ids.has(id))
+    .join('|')
+}
+
+/** The journal without the changes of dropped events, and the entry of the trim at its end. */
+function recorded(
+  { events, prefix, version, at }: StreamDocument,
+  entries: readonly Transaction[],
+  ids: ReadonlySet<string>,
+  steps: number,
+): Pick<StreamDocument, 'journal' | 'version'> {
+  const sessionEnd = events[0]?.lc.session
+  // The gate of the end changes with each step; the entry of the last append, which stays, has it.
+  const isAside = (change: JournalChange) => change.event === sessionEnd && change.from === change.to
+  let before = 0
+  const kept: string[] = []
+  for (const entry of entries) {
+    if (entry.op === TRIM) before += stepsOf(entry)
+    const changes = entry.changes.filter(({ event, attr }) => !ids.has(event) && !isMarkOf(attr, ids))
+    const isOfDropped = changes.length < entry.changes.length && changes.every(isAside)
+    if (entry.op !== TRIM && !isOfDropped) kept.push(formatTransaction({ ...entry, changes }, prefix))
+  }
+  const trim: Transaction = {
+    ...{ version: version + 1, at, by: '', op: TRIM, on: '', commandId: '', hash: '', other: false, changes: [] },
+    why: `${before + steps} steps dropped so far`,
+  }
+  return { journal: appendTransaction(kept.join('\n'), trim, prefix), version: version + 1 }
+}
+
+function stepsOf({ why }: Transaction): number {
+  return Number(/^\d+/.exec(why)?.[0] ?? 0)
+}
+
+/** The mark in the root's change that a dropped step was appended. */
+function isMarkOf(attr: string | undefined, ids: ReadonlySet<string>): boolean {
+  return attr !== undefined && ids.has(appendedIn(attr) ?? '')
+}
