@@ -235,7 +235,7 @@ describe('11: bad input of a flag is exit 2 with a hint, and nothing is changed'
     ['cancel orders/4711 --if-version -1', 'a whole number'],
     ['cancel orders/4711 --command-id a,b', 'command id'],
     [`cancel orders/4711 --command-id ${'x'.repeat(201)}`, '200'],
-    [`cancel orders/4711 -m ${'x'.repeat(1025)}`, '1024 bytes'],
+    [`cancel orders/4711 -m ${'x'.repeat(4097)}`, '4096 bytes'],
     ['cancel orders/4711 -m a\u0007b', 'U+0007'],
     ['cancel orders/4711 --by=', '--by is empty'],
     ['cancel orders/4711 --store=', '--store is empty'],

@@ -686,7 +686,7 @@ describe('a pass report', () => {
         { stream: 'a', dueMs: world.nowMs + MINUTE },
         { stream: 'b', dueMs: world.nowMs + 2 * MINUTE },
       ],
-      work: { failed: 0, abandoned: 0, ready: [], readySinceMs: undefined },
+      work: { failed: 0, abandoned: 0, suspended: 0, ready: [], readySinceMs: undefined },
       documents: 0,
       outcomes: {},
       endedEvents: 0,

@@ -22,9 +22,9 @@ describe('help -o json', () => {
     const leaseShow = commands.find(({ command }) => command === 'lease show')
     expect(leaseShow).toMatchObject({
       group: 'Workers and leases',
-      usage: 'leasectl lease show [options] <STREAM>',
+      usage: 'leasectl lease show [options] [STREAM]',
       changes: false,
-      arguments: [{ name: 'STREAM', required: true, repeatable: false, choices: [] }],
+      arguments: [{ name: 'STREAM', required: false, repeatable: false, choices: [] }],
       formats: ['text', 'json'],
     })
     expect(leaseShow?.examples.map(({ line }) => line)).toContain('leasectl lease show orders/4711')
