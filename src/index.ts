@@ -27,7 +27,7 @@ export async function openStore(address: string, env: NodeJS.ProcessEnv = proces
   return disposable(await openStoreAt(nonEmptyText(address, 'address'), env, { mustExist: true }))
 }
 
-export { type DataInput, type NewDataOptions, newData, type ResultOption, readData } from './library/data.ts'
+export { type NewDataOptions, newData, type ResultOption, readData } from './library/data.ts'
 export type {
   AdvanceOptions,
   EndOptions,
@@ -54,7 +54,6 @@ export {
 export type { EventReader, StreamReader } from './library/reader.ts'
 export { type AppendOptions, append } from './library/session.ts'
 export type { SignalOption } from './library/signal.ts'
-export type { AttributeChanges, EventInput, NewEvent, PlanInput, StepInput, Successors } from './library/specs.ts'
 export type { OpenedStore } from './library/streams.ts'
 export {
   type ChangeStreamOptions,
@@ -63,7 +62,6 @@ export {
   type FollowOptions,
   follow,
   mustReadStream,
-  type NewStream,
   readStream,
   type StoredStream,
   signal,
@@ -96,6 +94,7 @@ export * from './store/errors.ts'
 export type * from './store/facts.ts'
 export type * from './store/store.ts'
 export { DATA_KINDS, type DataKind, type EventData } from './stream/data.ts'
+export type { DataInput } from './stream/data-input.ts'
 export { BadDocument, InvalidValue, LeasectlError, StreamFault } from './stream/errors.ts'
 export type {
   AttributeName,
@@ -128,10 +127,20 @@ export { ON_DUE, ON_FAILURE, SETTABLE } from './stream/operations/operation.ts'
 export type { StreamOutcome } from './stream/outcome.ts'
 export { OUTCOMES } from './stream/outcome.ts'
 export type { KeptSignal } from './stream/signal.ts'
+export type {
+  AttributeChanges,
+  EventInput,
+  NewEvent,
+  NewStream,
+  PlanInput,
+  StepInput,
+  Successors,
+} from './stream/specs.ts'
 export type { Summary } from './stream/summary.ts'
 export type { Suspension } from './stream/suspension.ts'
 export type { UpstreamResult } from './stream/upstream-results.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'
+export type { StreamCommand } from './subscriptions/commands/command.ts'
 export type {
   Job,
   LoopOptions,

@@ -1,5 +1,4 @@
 import type { JournalEntry, StreamView } from '../ops/read-stream.ts'
-import type { Filter } from '../ops/filter.ts'
 import type { SagaCommand } from './commands/command.ts'
 
 /** One transaction of one stream, handed to a handler. */
@@ -42,5 +41,3 @@ export interface SubscriptionSpec {
   /** Number of shards, fixed at creation. */
   readonly shards: number
 }
-
-export type { Filter }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { shardOf } from '../../src/ops/shards/quota.ts'
 import { readWatchdogState } from '../../src/ops/watchdog-state/parse.ts'
 import type { StreamStore } from '../../src/store/store.ts'
-import { shardOf } from '../../src/ops/shards/quota.ts'
 import { trustRow } from '../guarantees/record.ts'
 import { repeatWith, trustSeed } from '../guarantees/size.ts'
 import type { FaultKind, FaultProxy } from '../support/fault-proxy.ts'

@@ -11,8 +11,8 @@ import type { FailedPass, PassReport } from '../../../../src/watchdog/report.ts'
 import { newEntry, withDecision, withEntry, withPass } from '../../../../src/watchdog/state/entry.ts'
 import { StateWriter } from '../../../../src/watchdog/state/writer.ts'
 import { storeWith } from '../../commands/store-with.ts'
-import { HOLDER, memoryStore, NOW } from '../../ops/support.ts'
 import { settled, VirtualTime } from '../../ops/shards/world.ts'
+import { HOLDER, memoryStore, NOW } from '../../ops/support.ts'
 
 const IDENTITY = {
   id: 'w1',
