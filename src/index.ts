@@ -87,6 +87,7 @@ export { type DataContent, DataFault, type DataFaultCode } from './ops/event-dat
 export type { FollowItem, JournalGap } from './ops/follow/follow.ts'
 export type { HeldLease, LeaseScopeOutcome } from './ops/lease-scope.ts'
 export type { JournalEntry } from './ops/read-stream.ts'
+export type { Partition } from './ops/shards/partition.ts'
 export type { EditOutcome } from './ops/transact/edit.ts'
 export type { TransactOptions, TransactOutcome } from './ops/transact/transact.ts'
 export { StreamReplaced } from './ops/transact/transact.ts'

@@ -1,5 +1,6 @@
 import { globOf } from '../ops/glob.ts'
 import { claimMs } from '../ops/operation-input.ts'
+import { readPartition } from '../ops/shards/partition.ts'
 import { isFollowed, thisHost } from '../ops/transact/transact.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { EventData } from '../stream/data.ts'
@@ -114,6 +115,7 @@ const readWorker = objectOf<WorkerOptions>({
   name: required(names),
   topic: storedText(),
   match: pattern,
+  partition: readPartition,
   concurrency: whole(1),
   until: word(['once', 'until-empty']),
   drain: signal,

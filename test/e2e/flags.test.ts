@@ -93,6 +93,8 @@ const BAD: Readonly<Record<string, string>> = {
   '--period': '61s',
   '--prefix': '..',
   '--procs': '0',
+  '--partition': '8/8',
+  '--partition-count': '0',
   '--reason': 'a\u001b[31mb',
   '--ref': 'a\u0007b',
   '--rate': '0',

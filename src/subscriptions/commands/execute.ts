@@ -28,7 +28,7 @@ export interface ExecutedCommand {
   readonly version?: number
 }
 
-export interface ExecuteOptions {
+export interface ExecuteCommandsOptions {
   /** Actor of the changes, `user@host`. */
   readonly by: string
   readonly signal: AbortSignal
@@ -58,7 +58,7 @@ export async function executeCommands(
   store: StreamStore,
   delivery: Pick<Delivery, 'subscription' | 'id'>,
   commands: readonly SagaCommand[],
-  options: ExecuteOptions,
+  options: ExecuteCommandsOptions,
 ): Promise<Handled> {
   let current: NamedCommand | undefined
   try {
@@ -108,7 +108,7 @@ const FIRST_PAUSE_MS = 500
 async function executeOne(
   store: StreamStore,
   named: NamedCommand,
-  options: ExecuteOptions,
+  options: ExecuteCommandsOptions,
 ): Promise<Problem | undefined> {
   const { signal, timing = machineTiming } = options
   for (let attempt = 1; ; attempt += 1) {
@@ -123,7 +123,7 @@ async function executeOne(
   }
 }
 
-function send(store: StreamStore, named: NamedCommand, options: ExecuteOptions): Promise<TransactOutcome> {
+function send(store: StreamStore, named: NamedCommand, options: ExecuteCommandsOptions): Promise<TransactOutcome> {
   const { stream, operation, create } = named.command
   const { by, signal, leaseWaitMs } = options
   const given: TransactOptions = {
@@ -139,7 +139,7 @@ function send(store: StreamStore, named: NamedCommand, options: ExecuteOptions):
 function settled(
   outcome: Exclude<TransactOutcome, { readonly kind: 'unknown' }>,
   named: NamedCommand,
-  { onCommand }: ExecuteOptions,
+  { onCommand }: ExecuteCommandsOptions,
 ): Problem | undefined {
   switch (outcome.kind) {
     case 'done': {
@@ -162,7 +162,7 @@ function settled(
 function refused(
   outcome: Extract<TransactOutcome, { readonly kind: 'refused' | 'missing' }>,
   named: NamedCommand,
-  onCommand: ExecuteOptions['onCommand'],
+  onCommand: ExecuteCommandsOptions['onCommand'],
 ): Problem | undefined {
   const { code, message } =
     outcome.kind === 'missing' ? { code: 'stream-not-found', message: 'there is no such stream' } : outcome.refusal
