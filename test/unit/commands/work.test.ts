@@ -159,7 +159,7 @@ test('texts of streams cannot control the terminal', async () => {
 test('a partition is worked on by its own worker, and all partitions together do everything', async () => {
   const made = newWorld()
   const names = Array.from({ length: 24 }, (_, at) => `orders/${at}`)
-  for (const name of names) await cli(made, ['init', name, '--root', 'A'])
+  for (const name of names) await cli(made, ['init', name, '--fork', 'A'])
   const words = ['work', '--name', 'A', '--until-empty', '-o', 'ndjson']
   const worked: string[][] = []
   for (const partition of ['0/3', '1/3', '2/3']) {
