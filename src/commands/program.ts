@@ -28,6 +28,8 @@ import * as runs from './runs.ts'
 import * as show from './show.ts'
 import * as signal from './signal.ts'
 import * as stats from './stats.ts'
+import * as subscribe from './subscribe.ts'
+import * as subscription from './subscription.ts'
 import * as suspend from './suspend.ts'
 import * as tail from './tail.ts'
 import type { ProgramRuntime } from './top/dashboard.ts'
@@ -63,8 +65,8 @@ const GROUPS: readonly Group[] = [
   { title: 'Monitor:', names: ['top', 'watchdog'], commands: [top, watchdog] },
   {
     title: 'Workers and leases:',
-    names: ['exec', 'work', 'event', 'lease', 'lab'],
-    commands: [exec, work, event, lease, lab],
+    names: ['exec', 'work', 'subscribe', 'subscription', 'event', 'lease', 'lab'],
+    commands: [exec, work, subscribe, subscription, event, lease, lab],
   },
   {
     title: 'Settings and help:',
