@@ -4,6 +4,7 @@ import { LeasectlError } from '../stream/errors.ts'
 import { isFailed } from '../stream/event.ts'
 import type { Refusal } from '../stream/operations/operation.ts'
 import { runBatch } from '../util/concurrency.ts'
+import { messageOf } from '../util/errors.ts'
 import type { Breaker } from './breaker.ts'
 import { type DecisionOutcome, dueMsOf, type ExecutedDecision, endsOf, type WatchdogDecision } from './decision.ts'
 import { FailureBudget } from './failure-budget.ts'
@@ -218,10 +219,6 @@ async function execute(
 /** A stable code; `unexpected` for unknown errors. */
 export function codeOf(error: unknown): string {
   return error instanceof LeasectlError ? error.code : 'unexpected'
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function outcomeOf(store: StreamStore, decision: WatchdogDecision, outcome: TransactOutcome): ExecutedDecision {

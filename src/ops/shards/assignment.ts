@@ -1,15 +1,18 @@
 import { inParallel, type ShardDocuments, type ShardLease } from './lease.ts'
-import { shardOf } from './quota.ts'
+import { type ShardPart, shardOf } from './quota.ts'
 
 /** The shards that one member holds or may hold. */
 export class ShardAssignment {
   readonly #count: number
+  readonly #part: ShardPart
   readonly #documents: ShardDocuments
   readonly #random: () => number
   readonly #leases = new Map<number, ShardLease>()
 
-  constructor(count: number, documents: ShardDocuments, random: () => number) {
+  /** @param part a part of the shards; the others are never taken */
+  constructor(count: number, documents: ShardDocuments, random: () => number, part?: ShardPart) {
     this.#count = count
+    this.#part = part ?? { index: 0, count: 1 }
     this.#documents = documents
     this.#random = random
   }
@@ -85,6 +88,7 @@ export class ShardAssignment {
   #candidates(): number[] {
     const from = Math.floor(this.#random() * this.#count)
     const all = Array.from({ length: this.#count }, (_, at) => (from + at) % this.#count)
-    return all.filter(shard => !this.#leases.has(shard))
+    const { index, count } = this.#part
+    return all.filter(shard => shard % count === index && !this.#leases.has(shard))
   }
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../../util/clock.ts'
 import { runBatch } from '../../util/concurrency.ts'
 import { LeaseMonitor, type LeaseMonitorOptions } from '../lease-monitor.ts'
 import { createSystemDocument } from '../system-documents.ts'
+import type { ShardPart } from './quota.ts'
 
 /** An acquire that takes longer is abandoned: its result is outdated by then. */
 const ACQUIRE_MS = 5_000
@@ -75,6 +76,7 @@ export interface DocumentOptions {
   readonly role: string
   /** Total number of shards. */
   readonly count: number
+  readonly part?: ShardPart | undefined
   /** The text of a shard's document when it is created; by default only its lease matters. */
   readonly content?: string
   /** Actor, `user@host`. */
@@ -114,7 +116,12 @@ export class ShardDocuments {
   readonly shardName = (shard: number): string => `${this.#options.folder}/${this.#options.count}/${shard}`
 
   /** The document whose lease represents a running member. */
-  readonly seatName = (seat: number): string => `${this.#options.folder}/${this.#options.count}/seats/${seat}`
+  readonly seatName = (seat: number): string => {
+    const { folder, count, part } = this.#options
+    // Those of one part share only its shards.
+    const seats = part === undefined ? 'seats' : `seats-${part.index}-of-${part.count}`
+    return `${folder}/${count}/${seats}/${seat}`
+  }
 
   #lease(name: string, purpose: string, content?: string): ShardLease {
     const { by, role, leaseS: durationS, clock, newId } = this.#options

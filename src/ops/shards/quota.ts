@@ -2,6 +2,12 @@ export const MOST_SHARDS = 256
 /** Limit for members that share the work; low, since all seats are checked now and then. */
 const MOST_SEATS = 64
 
+/** Each `count`th shard from `index` on: those of the streams whose names hash to `index` of `count`. */
+export interface ShardPart {
+  readonly index: number
+  readonly count: number
+}
+
 /** Number of seats: more members than shards would be idle. */
 export function seatsFor(count: number): number {
   return Math.min(count, MOST_SEATS)

@@ -5,7 +5,7 @@ import { machineTiming } from '../../util/clock.ts'
 import { ShardAssignment } from './assignment.ts'
 import { ShardDocuments, type ShardLease } from './lease.ts'
 import { Membership } from './membership.ts'
-import { MOST_SHARDS } from './quota.ts'
+import { MOST_SHARDS, type ShardPart } from './quota.ts'
 
 export interface ShardOptions {
   /** The folder of the leased documents, below `.leasectl/`: who share it share the work. */
@@ -16,6 +16,11 @@ export interface ShardOptions {
   readonly content?: string
   /** Total number of shards, 1 to 256; the same for all members that share streams. */
   readonly count: number
+  /**
+   * Only this part of the shards, from 0: those of the streams whose names hash to it. The number of shards is a multiple
+   * of that of the parts.
+   */
+  readonly part?: ShardPart | undefined
   /** Actor, `user@host`. */
   readonly by: string
   /** How long a dead member keeps its shards, seconds, 15 to 60. Default 15. */
@@ -68,12 +73,17 @@ export interface Shards extends Ownership {
  * leases in 5 s and reads 3 seats in 1.2 s, 3.7 requests a second, $4.3 a month; with 2 and 4 it is $2.6. Only a
  * member below its quota checks shards.
  *
- * @throws `InvalidValue` unless the number of shards is from 1 to 256
+ * @throws `InvalidValue` unless the number of shards is from 1 to 256 and a multiple of that of the parts
  */
 export function openShards(store: StreamStore, options: ShardOptions): Shards {
-  const { count } = options
+  const { count, part } = options
   if (!(Number.isInteger(count) && count >= 1 && count <= MOST_SHARDS)) {
     throw new InvalidValue(`the number of shards must be from 1 to ${MOST_SHARDS}, not ${count}`)
+  }
+  if (part !== undefined && count % part.count !== 0) {
+    throw new InvalidValue(`${count} shards cannot be divided into ${part.count} partitions`, {
+      hint: 'The number of shards must be a multiple of the number of partitions.',
+    })
   }
   return new LeasedShards(store, options)
 }
@@ -107,8 +117,8 @@ class LeasedShards implements Shards {
     this.ready = this.#isReady.promise
     this.#options = options
     this.#timing = timing
-    this.#seats = new Membership(count, documents)
-    this.#holdings = new ShardAssignment(count, documents, timing.random)
+    this.#seats = new Membership(count / (options.part?.count ?? 1), documents)
+    this.#holdings = new ShardAssignment(count, documents, timing.random, options.part)
   }
 
   owns(stream: string): boolean {

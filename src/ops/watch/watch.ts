@@ -12,6 +12,8 @@ export interface WatchStreamsOptions {
   readonly intervalMs: number
   /** Polls only once: `StoreUnreachable` is thrown, and the streams of a filter are not remembered. */
   readonly once?: boolean
+  /** Called before the listing of each poll. */
+  readonly began?: () => void
   readonly signal?: AbortSignal
 }
 
@@ -48,6 +50,7 @@ export async function* watch(
   let interrupted = false
   while (options.signal?.aborted !== true) {
     const startedMs = performance.now()
+    options.began?.()
     try {
       for await (const streams of watched.poll()) yield { kind: 'moved', streams }
       if (interrupted) yield { kind: 'resumed' }

@@ -6,7 +6,7 @@ import { type HookKind, type HookTarget, labelOf } from './target.ts'
 import { postWebhook } from './webhook.ts'
 
 /** A message for one target. */
-export interface Delivery {
+export interface HookDelivery {
   readonly target: HookTarget
   readonly kind: HookKind
   readonly stream: string
@@ -93,7 +93,7 @@ export class DeliveryQueue {
    * Accepts a delivery as soon as there is room. Calls `ended` with true if it is delivered or given up, with false if
    * it is left.
    */
-  async accept(delivery: Delivery, ended: (isOver: boolean) => void): Promise<boolean> {
+  async accept(delivery: HookDelivery, ended: (isOver: boolean) => void): Promise<boolean> {
     const places = Math.ceil(delivery.text.length / TEXT_OF_A_PLACE)
     const isTaken = await this.#queue.acquire(places)
     if (!isTaken) ended(false)
@@ -123,7 +123,7 @@ export class DeliveryQueue {
   }
 
   /** True if it is delivered or given up, false if it is left to the next watchdog. */
-  async #deliver(delivery: Delivery): Promise<boolean> {
+  async #deliver(delivery: HookDelivery): Promise<boolean> {
     const { target } = delivery
     const { timing } = this.#options
     let firstMs: number | undefined
@@ -143,7 +143,7 @@ export class DeliveryQueue {
 
   /** `undefined`: not started, because the watchdog stops or gave up waiting for this target. */
   async #attempt(
-    delivery: Delivery,
+    delivery: HookDelivery,
   ): Promise<{ readonly attempt: DeliveryAttempt; readonly tookMs: number } | undefined> {
     const { timing } = this.#options
     const room = this.#roomOf(delivery.target)
@@ -159,7 +159,7 @@ export class DeliveryQueue {
     }
   }
 
-  async #send({ target, text, environment, id }: Delivery): Promise<DeliveryAttempt> {
+  async #send({ target, text, environment, id }: HookDelivery): Promise<DeliveryAttempt> {
     const { timing, nowMs, userAgent } = this.#options
     const { signal: stop } = this.#stop
     if (target.kind === 'command') return runCommand(target, { text, environment, timing, stop })
@@ -179,7 +179,7 @@ export class DeliveryQueue {
   }
 
   #report(
-    delivery: Delivery,
+    delivery: HookDelivery,
     tried: Pick<DeliveryReport, 'tries' | 'outcome' | 'tookMs'> & { attempt: DeliveryAttempt },
   ): void {
     const { kind, stream, id, target } = delivery

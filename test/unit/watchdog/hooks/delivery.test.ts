@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import {
-  type Delivery,
   type DeliveryOptions,
   DeliveryQueue,
   type DeliveryReport,
+  type HookDelivery,
 } from '../../../../src/watchdog/hooks/delivery.ts'
 import { DEFAULT_TRIES, type WebhookTarget } from '../../../../src/watchdog/hooks/target.ts'
 import { NOW } from '../../ops/support.ts'
@@ -26,7 +26,7 @@ function target({ url }: Receiver, tries = 3): WebhookTarget {
   return { kind: 'webhook', url, ...LOOPBACK, timeoutMs: TIMEOUT_MS, tries }
 }
 
-function parcel(to: WebhookTarget, id = 'done-1', text = '{}'): Delivery {
+function parcel(to: WebhookTarget, id = 'done-1', text = '{}'): HookDelivery {
   return { target: to, kind: 'done', stream: 's', id, text, environment: {} }
 }
 
@@ -39,7 +39,7 @@ function courier(options: Partial<DeliveryOptions> = {}) {
 }
 
 /** Submits it and waits for its end. */
-async function delivered(one: DeliveryQueue, what: Delivery): Promise<void> {
+async function delivered(one: DeliveryQueue, what: HookDelivery): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   await one.accept(what, resolve)
   await promise

@@ -1,0 +1,227 @@
+import { readStream } from '../ops/read-stream.ts'
+import { shardOf } from '../ops/shards/quota.ts'
+import { changeSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
+import type { StreamStore } from '../store/store.ts'
+import { isHeld } from '../stream/lease.ts'
+import { sleepUntilAborted } from '../util/concurrency.ts'
+import { parsePosition, positionText, startPositionDocument } from './position/document.ts'
+import { ShardPosition } from './position/position.ts'
+import { readShard } from './read.ts'
+import {
+  applyRequests,
+  type NumberedRequest,
+  parseRequests,
+  requestsText,
+  type SubscriptionRequest,
+} from './requests.ts'
+import { MAX_POSITION_BYTES } from './shard.ts'
+import {
+  checkSubscriptionName,
+  readSubscription,
+  requestsDocument,
+  SUBSCRIPTIONS,
+  type Subscription,
+  shardDocument,
+  subscriptionDocument,
+} from './subscription.ts'
+import type { HaltedStream } from './types.ts'
+
+/** What an operator asks for; without `toVersion` only the transaction that failed is skipped. */
+export type OperatorRequest =
+  | Exclude<SubscriptionRequest, { readonly kind: 'skip' }>
+  | { readonly kind: 'skip'; readonly stream: string; readonly toVersion?: number | undefined }
+
+export interface OperateOptions {
+  /** Actor, `user@host`. */
+  readonly by: string
+  /** How long to wait for the processes that run the subscription, ms. Default 10 000. */
+  readonly waitMs?: number
+  readonly signal?: AbortSignal
+}
+
+export type RequestOutcome =
+  | { readonly kind: 'applied'; readonly request: SubscriptionRequest }
+  /** It is written; the processes that run these shards have not applied it yet, and will. */
+  | { readonly kind: 'pending'; readonly request: SubscriptionRequest; readonly shards: readonly number[] }
+  /** There is no such subscription. */
+  | { readonly kind: 'missing' }
+  /** The stream neither waits nor is parked: there is nothing to retry or skip. */
+  | { readonly kind: 'not-halted' }
+  /** The version to skip to is one that was handled already. */
+  | { readonly kind: 'handled'; readonly version: number }
+  /** The store does not say whether the request was written: ask again. */
+  | { readonly kind: 'unknown' }
+
+const DEFAULT_WAIT_MS = 10_000
+const POLL_MS = 250
+
+/**
+ * Asks the processes that run a subscription for something, and waits until they have done it. Shards that nobody runs are
+ * changed at once.
+ *
+ * @throws as `openSubscription`; the store's faults
+ */
+export async function requestOf(
+  store: StreamStore,
+  name: string,
+  wanted: OperatorRequest,
+  options: OperateOptions,
+): Promise<RequestOutcome> {
+  const { signal } = options
+  const subscription = await readSubscription(store, name, signal)
+  if (subscription === undefined) return { kind: 'missing' }
+  const halted = wanted.kind === 'reset' ? undefined : await haltedStream(store, subscription, wanted.stream, signal)
+  if (wanted.kind !== 'reset' && halted === undefined) return { kind: 'not-halted' }
+  const request = await completed(store, wanted, halted, signal)
+  if (request.kind === 'skip' && halted !== undefined && request.toVersion <= halted.version) {
+    return { kind: 'handled', version: halted.version }
+  }
+  const numbered = await write(store, name, request, options)
+  if (numbered === undefined) return { kind: 'unknown' }
+  const shards = await unapplied(store, subscription, numbered, options)
+  return shards.length === 0 ? { kind: 'applied', request } : { kind: 'pending', request, shards }
+}
+
+async function haltedStream(
+  store: StreamStore,
+  subscription: Subscription,
+  stream: string,
+  signal: AbortSignal | undefined,
+): Promise<HaltedStream | undefined> {
+  const { position } = await readShard(store, subscription, shardOf(stream, subscription.spec.shards), signal)
+  for (const { state, ...open } of position.streams) {
+    if (open.stream === stream && state !== 'running') return { ...open, state }
+  }
+  return undefined
+}
+
+async function completed(
+  store: StreamStore,
+  wanted: OperatorRequest,
+  halted: HaltedStream | undefined,
+  signal: AbortSignal | undefined,
+): Promise<SubscriptionRequest> {
+  if (wanted.kind !== 'skip') return wanted
+  const { stream, toVersion } = wanted
+  if (toVersion !== undefined) return { kind: 'skip', stream, toVersion }
+  const version = halted?.version ?? 0
+  const view = await readStream(store, stream, signal)
+  const next = view?.transactions().find(tx => tx.version > version)
+  return { kind: 'skip', stream, toVersion: next?.version ?? version + 1 }
+}
+
+async function write(
+  store: StreamStore,
+  name: string,
+  request: SubscriptionRequest,
+  { by, signal }: OperateOptions,
+): Promise<NumberedRequest | undefined> {
+  const document = requestsDocument(name)
+  const atMs = store.nowMs()
+  let numbered: NumberedRequest | undefined
+  const outcome = await changeSystemDocument(
+    store,
+    document,
+    text => {
+      const requests = parseRequests(document, text)
+      const isWritten =
+        numbered !== undefined && requests.some(({ number, atMs: at }) => number === numbered?.number && at === atMs)
+      if (isWritten) return undefined
+      numbered = { number: (requests.at(-1)?.number ?? 0) + 1, by, atMs, request }
+      return requestsText([...requests, numbered])
+    },
+    { by, purpose: 'request to a subscription', maxBytes: MAX_POSITION_BYTES, ...(signal && { signal }) },
+  )
+  return outcome === 'written' || outcome === 'left' ? numbered : undefined
+}
+
+/** The shards that have not applied the request when the time is over. */
+async function unapplied(
+  store: StreamStore,
+  subscription: Subscription,
+  { number, request }: NumberedRequest,
+  { by, waitMs = DEFAULT_WAIT_MS, signal }: OperateOptions,
+): Promise<readonly number[]> {
+  const { shards: count } = subscription.spec
+  const all = Array.from({ length: count }, (_, shard) => shard)
+  let left = request.kind === 'reset' ? all : [shardOf(request.stream, count)]
+  const endMs = performance.now() + waitMs
+  for (;;) {
+    const open: number[] = []
+    for (const shard of left) if (!(await isApplied(store, subscription, shard, number, by, signal))) open.push(shard)
+    left = open
+    if (left.length === 0 || performance.now() >= endMs || signal?.aborted) return left
+    await sleepUntilAborted(POLL_MS, signal)
+  }
+}
+
+/** Whether a shard has applied the request; one that nobody holds is changed here. */
+async function isApplied(
+  store: StreamStore,
+  subscription: Subscription,
+  shard: number,
+  number: number,
+  by: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { position, isLeased } = await readShard(store, subscription, shard, signal)
+  if (position.applied >= number) return true
+  if (isLeased) return false
+  const { spec, fromMs } = subscription
+  const name = shardDocument(spec, shard)
+  const requestsName = requestsDocument(spec.name)
+  const requests = parseRequests(
+    requestsName,
+    await readSystemDocument(store, requestsName, signal, MAX_POSITION_BYTES),
+  )
+  const outcome = await changeSystemDocument(
+    store,
+    name,
+    text => {
+      const nowMs = store.nowMs()
+      const found = text === undefined ? startPositionDocument(fromMs, nowMs, by) : parsePosition(name, text)
+      const changed = new ShardPosition(found, nowMs)
+      const { requests: applied } = applyRequests(changed, requests, shard, spec.shards)
+      return applied.length === 0 ? undefined : positionText(changed.document(found.status))
+    },
+    { by, purpose: 'request to a subscription', waitMs: 0, maxBytes: MAX_POSITION_BYTES, ...(signal && { signal }) },
+  )
+  return outcome === 'written' || outcome === 'left'
+}
+
+export type RemoveSubscriptionOutcome =
+  | { readonly kind: 'removed' }
+  | { readonly kind: 'missing' }
+  /** Processes run it: they must end before. */
+  | { readonly kind: 'running'; readonly shards: readonly number[] }
+  /** The store does not say whether everything was removed: repeat it. */
+  | { readonly kind: 'unknown' }
+
+/** Removes a subscription with its positions, unless a process runs it. @throws `InvalidValue`; the store's faults */
+export async function removeSubscription(
+  store: StreamStore,
+  name: string,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<RemoveSubscriptionOutcome> {
+  checkSubscriptionName(name)
+  const last = subscriptionDocument(name)
+  const prefix = `${SUBSCRIPTIONS}${name}/`
+  const rows: string[] = []
+  const running: number[] = []
+  for await (const page of store.list({ prefix, reserved: true, ...(signal && { signal }) })) {
+    for (const row of page) {
+      rows.push(row.name)
+      const [, shard] = /\/shards\/\d+\/(\d+)$/.exec(row.name) ?? []
+      if (shard !== undefined && isHeld(row.lease)) running.push(Number(shard))
+    }
+  }
+  if (rows.length === 0) return { kind: 'missing' }
+  if (running.length > 0) return { kind: 'running', shards: running }
+  // The subscription itself goes last: a repetition then finds what is left.
+  for (const row of [...rows.filter(found => found !== last), ...rows.filter(found => found === last)]) {
+    const outcome = await store.remove(row, signal === undefined ? {} : { signal })
+    if (outcome.kind === 'held') return { kind: 'running', shards: [] }
+    if (outcome.kind === 'unknown') return { kind: 'unknown' }
+  }
+  return { kind: 'removed' }
+}

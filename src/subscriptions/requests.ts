@@ -1,0 +1,93 @@
+import { shardOf } from '../ops/shards/quota.ts'
+import { API_VERSION, damaged, isRecord, plainText, systemFields, wholeNumber } from './position/document.ts'
+import type { ShardPosition } from './position/position.ts'
+
+/** What an operator wants of a subscription. */
+export type SubscriptionRequest =
+  /** A halted stream is tried at once. */
+  | { readonly kind: 'retry'; readonly stream: string }
+  /** A halted stream goes on after this version. */
+  | { readonly kind: 'skip'; readonly stream: string; readonly toVersion: number }
+  /** Everything from this time on is handed over again, epoch ms; 0 for all. */
+  | { readonly kind: 'reset'; readonly fromMs: number }
+
+/** A request as it is written for the processes that run the subscription. */
+export interface NumberedRequest {
+  readonly number: number
+  readonly by: string
+  readonly atMs: number
+  readonly request: SubscriptionRequest
+}
+
+const KIND = 'SubscriptionRequests'
+/** The last requests that are kept, for shards that nobody has held since. */
+const MOST_REQUESTS = 200
+
+export function parseRequests(name: string, text: string | undefined): readonly NumberedRequest[] {
+  if (text === undefined) return []
+  const { requests } = systemFields(name, text, KIND)
+  if (!Array.isArray(requests) || !requests.every(isRecord)) throw damaged(name, 'requests')
+  return requests.map(fields => ({
+    number: wholeNumber(name, 'number', fields.number),
+    by: plainText(name, 'by', fields.by),
+    atMs: wholeNumber(name, 'atMs', fields.atMs),
+    request: requestOf(name, fields),
+  }))
+}
+
+export function requestsText(requests: readonly NumberedRequest[]): string {
+  const kept = requests.slice(-MOST_REQUESTS).map(({ request, ...fields }) => ({ ...fields, ...request }))
+  return `${JSON.stringify({ apiVersion: API_VERSION, kind: KIND, requests: kept }, undefined, 2)}\n`
+}
+
+/** What was applied to one shard. */
+export interface AppliedRequests {
+  readonly requests: readonly NumberedRequest[]
+  /** All streams must be looked at again. */
+  readonly isReset: boolean
+}
+
+/** Applies the requests that the position has not seen, in order. */
+export function applyRequests(
+  position: ShardPosition,
+  requests: readonly NumberedRequest[],
+  shard: number,
+  count: number,
+): AppliedRequests {
+  const fresh = requests.filter(({ number }) => number > position.applied)
+  for (const { number, request } of fresh) {
+    if (request.kind === 'reset') position.reset(request.fromMs)
+    else if (shardOf(request.stream, count) === shard) {
+      position.release(request.stream, request.kind === 'skip' ? request.toVersion : undefined)
+    }
+    position.requestApplied(number)
+  }
+  return { requests: fresh, isReset: fresh.some(({ request }) => request.kind === 'reset') }
+}
+
+/** A request in words. */
+export function requestText(request: SubscriptionRequest): string {
+  switch (request.kind) {
+    case 'retry':
+      return `retry ${request.stream}`
+    case 'skip':
+      return `skip ${request.stream} up to version ${request.toVersion}`
+    case 'reset':
+      return `reset from ${request.fromMs === 0 ? 'the start' : new Date(request.fromMs).toISOString()}`
+    default:
+      return request satisfies never
+  }
+}
+
+function requestOf(name: string, { kind, stream, toVersion, fromMs }: Record<string, unknown>): SubscriptionRequest {
+  switch (kind) {
+    case 'retry':
+      return { kind, stream: plainText(name, 'stream', stream) }
+    case 'skip':
+      return { kind, stream: plainText(name, 'stream', stream), toVersion: wholeNumber(name, 'toVersion', toVersion) }
+    case 'reset':
+      return { kind, fromMs: wholeNumber(name, 'fromMs', fromMs) }
+    default:
+      throw damaged(name, 'kind')
+  }
+}

@@ -1,0 +1,54 @@
+import type { Halt } from './position/position.ts'
+import type { HaltedStream, Handled, OnPoison } from './types.ts'
+
+/** Tries of a delivery that fails, unless the subscription has its own number: eight within about a quarter of an hour. */
+export const DEFAULT_TRIES = 8
+
+/** The longest pause after the first failed try, ms; tripled after each further one. Half of it is jitter. */
+const FIRST_PAUSE_MS = 10_000
+const LONGEST_PAUSE_MS = 5 * 60_000
+/** The same for deliveries that are put off; doubled. */
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 60_000
+
+export interface FailureRules {
+  readonly tries: number
+  readonly onPoison: OnPoison
+}
+
+/** What follows from a delivery that was not handled: the stream waits or is parked, or the transaction is left out. */
+export type AfterFailure = { readonly kind: 'halt'; readonly halt: Halt } | { readonly kind: 'skip' }
+
+/**
+ * @param before the stream as it waited until now
+ * @param random in [0, 1)
+ */
+export function afterFailure(
+  handled: Extract<Handled, { readonly kind: 'transient' | 'failed' }>,
+  before: HaltedStream | undefined,
+  { tries: most, onPoison }: FailureRules,
+  nowMs: number,
+  random: number,
+): AfterFailure {
+  const { why, retryAfterMs = 0 } = handled
+  const attempts = (before?.attempts ?? 0) + 1
+  const sinceMs = before === undefined || before.attempts === 0 ? nowMs : before.sinceMs
+  const failed = before?.tries ?? 0
+  if (handled.kind === 'transient') {
+    const longest = Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 16), LONGEST_WAIT_MS)
+    const nextMs = nowMs + Math.round(Math.max(jittered(longest, random), retryAfterMs))
+    return { kind: 'halt', halt: { state: 'waiting', tries: failed, attempts, nextMs, why, sinceMs } }
+  }
+  const tries = failed + 1
+  if (handled.hopeless || tries >= most) {
+    if (onPoison === 'skip') return { kind: 'skip' }
+    return { kind: 'halt', halt: { state: 'parked', tries, attempts, nextMs: 0, why, sinceMs } }
+  }
+  const longest = Math.min(FIRST_PAUSE_MS * 3 ** (tries - 1), LONGEST_PAUSE_MS)
+  const nextMs = nowMs + Math.round(Math.max(jittered(longest, random), retryAfterMs))
+  return { kind: 'halt', halt: { state: 'waiting', tries, attempts, nextMs, why, sinceMs } }
+}
+
+function jittered(longestMs: number, random: number): number {
+  return ((1 + random) / 2) * longestMs
+}

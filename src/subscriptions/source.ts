@@ -1,0 +1,104 @@
+import { anyGlobOf } from '../ops/glob.ts'
+import type { Selection } from '../ops/selection.ts'
+import { type WatchedStream, watch } from '../ops/watch/watch.ts'
+import type { StreamStore } from '../store/store.ts'
+import { ownText } from '../util/strings.ts'
+import type { FoundStream } from './position/position.ts'
+import type { SubscriptionSpec } from './types.ts'
+
+/** What receives the streams that moved. */
+export interface StreamSink {
+  /** A sweep over all streams begins now. One before it that did not end counts for nothing. */
+  began(): void
+  /** Streams of the sweep that moved, in order of name. Resolves when more can be taken. */
+  moved(streams: readonly FoundStream[]): Promise<void>
+  /** Removed streams. */
+  gone(names: readonly string[]): void
+  /** The sweep was whole. */
+  ended(): void
+  /** The store does not answer; called once, until it answers again. */
+  interrupted(cause: unknown): void
+  resumed(): void
+}
+
+/** Finds the streams that move, sweep by sweep. */
+export interface StreamSource {
+  /** Runs until the signal aborts. @throws the store's faults but `StoreUnreachable` */
+  run(sink: StreamSink, signal: AbortSignal): Promise<void>
+  /** The next sweep begins anew and hands over every stream, moved or not. */
+  restart(): void
+}
+
+/** The streams of a subscription, found by one listing per interval. */
+export function pollingSource(
+  store: StreamStore,
+  { match, notMatch }: Pick<SubscriptionSpec, 'match' | 'notMatch'>,
+  intervalMs: number,
+): StreamSource {
+  const selection: Selection = {
+    kind: 'filter',
+    filter: {
+      ...(match.length > 0 && { names: anyGlobOf(match) }),
+      ...(notMatch.length > 0 && { notNames: anyGlobOf(notMatch) }),
+    },
+  }
+  let restarting = new AbortController()
+  return {
+    restart: () => restarting.abort(),
+    async run(sink, signal) {
+      while (!signal.aborted) {
+        restarting = new AbortController()
+        const until = AbortSignal.any([signal, restarting.signal])
+        try {
+          await sweep(store, selection, sink, intervalMs, until)
+        } catch (error) {
+          if (!until.aborted) throw error
+        }
+      }
+    },
+  }
+}
+
+async function sweep(
+  store: StreamStore,
+  selection: Selection,
+  sink: StreamSink,
+  intervalMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const item of watch(store, selection, { intervalMs, signal, began: () => sink.began() })) {
+    if (signal.aborted) return
+    switch (item.kind) {
+      case 'moved':
+        await sink.moved(item.streams.map(foundStream))
+        break
+      case 'gone':
+        sink.gone(item.names)
+        break
+      case 'polled':
+        sink.ended()
+        break
+      case 'interrupted':
+        sink.interrupted(item.cause)
+        break
+      case 'resumed':
+        sink.resumed()
+        break
+      default:
+        item satisfies never
+    }
+  }
+}
+
+function foundStream({ listed, summary, pin, before }: WatchedStream): FoundStream {
+  const { ifVersion: version, ifBorn: born } = pin
+  const { name, modifiedMs } = listed
+  // A summary that was made from the document does not show foreign writes, which have no versions.
+  const isListed = summary !== undefined && summary === listed.summary && version !== undefined && born !== undefined
+  return {
+    name,
+    modifiedMs,
+    ...(isListed && { state: { version, born: ownText(born) } }),
+    ...(before && { before: { version: before.version, born: before.born, seenMs: before.modifiedMs } }),
+  }
+}

@@ -1,0 +1,109 @@
+import { expect, test, vi } from 'vitest'
+import { openMemoryStore } from '../../../src/store/memory.ts'
+import { removeSubscription, requestOf } from '../../../src/subscriptions/operate.ts'
+import { parkedOf, readSubscriptions, viewSubscription } from '../../../src/subscriptions/read.ts'
+import { specText } from '../../../src/subscriptions/subscription.ts'
+import type { Handled } from '../../../src/subscriptions/types.ts'
+import { initStream, SPEC, signalStream, startSubscription } from './support.ts'
+
+const BY = 'ops@host'
+const HOPELESS: Handled = { kind: 'failed', why: 'no such customer', hopeless: true }
+
+/** A store with stream `a`, parked at its second transaction, and `b`, all handled. */
+async function parkedWorld() {
+  const store = openMemoryStore()
+  for (const stream of ['a', 'b']) {
+    await initStream(store, stream)
+    await signalStream(store, stream)
+    await signalStream(store, stream)
+  }
+  const isPoison = { now: true }
+  const handle = ({ stream, transaction }: { stream: string; transaction: { version: number } }): Handled =>
+    isPoison.now && stream === 'a' && transaction.version === 2 ? HOPELESS : { kind: 'handled' }
+  const run = startSubscription(store, {}, handle)
+  await run.until(() => run.results.length === 5)
+  return { store, run, isPoison, handle }
+}
+
+test('a hopeless delivery parks its stream, while others go on', async () => {
+  const { store, run } = await parkedWorld()
+  await run.stop()
+  expect(run.seen.toSorted()).toEqual(['a@1', 'a@2', 'b@1', 'b@2', 'b@3'])
+  const [parked] = (await parkedOf(store, 'billing')) ?? []
+  expect(parked).toMatchObject({ stream: 'a', version: 1, state: 'parked', tries: 1, why: 'no such customer' })
+})
+
+test('a parked stream is tried again at the request of an operator', async () => {
+  const { store, run, isPoison } = await parkedWorld()
+  isPoison.now = false
+  await run.stop()
+  expect(await requestOf(store, 'billing', { kind: 'retry', stream: 'a' }, { by: BY })).toMatchObject({
+    kind: 'applied',
+  })
+  const second = startSubscription(store)
+  await second.until(() => second.results.length === 2)
+  await second.stop()
+  expect(second.seen).toEqual(['a@2', 'a@3'])
+  expect(await parkedOf(store, 'billing')).toEqual([])
+})
+
+test('a running subscription applies the requests of operators', async () => {
+  const { store, run, isPoison } = await parkedWorld()
+  isPoison.now = false
+  await vi.waitFor(async () => expect(await parkedOf(store, 'billing')).toHaveLength(1))
+  const request = requestOf(store, 'billing', { kind: 'skip', stream: 'a' }, { by: BY })
+  await run.until(() => run.results.length === 6)
+  expect(await request).toEqual({ kind: 'applied', request: { kind: 'skip', stream: 'a', toVersion: 2 } })
+  await run.stop()
+  expect(run.seen.at(-1)).toBe('a@3')
+})
+
+test('a reset hands over everything again, with the same delivery ids', async () => {
+  const { store, run, handle, isPoison } = await parkedWorld()
+  isPoison.now = false
+  await run.stop()
+  const before = run.results.map(({ delivery }) => delivery.id)
+  expect(await requestOf(store, 'billing', { kind: 'reset', fromMs: 0 }, { by: BY })).toMatchObject({ kind: 'applied' })
+  const second = startSubscription(store, {}, handle)
+  await second.until(() => second.results.length === 6)
+  await second.stop()
+  const ids = second.results.map(({ delivery }) => delivery.id)
+  expect(ids).toEqual(expect.arrayContaining(before))
+  expect(new Set(ids).size).toBe(6)
+})
+
+test('only halted streams can be retried or skipped, and only subscriptions that exist', async () => {
+  const { store, run } = await parkedWorld()
+  await run.stop()
+  const options = { by: BY }
+  expect(await requestOf(store, 'billing', { kind: 'retry', stream: 'b' }, options)).toEqual({ kind: 'not-halted' })
+  expect(await requestOf(store, 'other', { kind: 'retry', stream: 'a' }, options)).toEqual({ kind: 'missing' })
+  expect(await requestOf(store, 'billing', { kind: 'skip', stream: 'a', toVersion: 1 }, options)).toEqual({
+    kind: 'handled',
+    version: 1,
+  })
+  await expect(requestOf(store, 'a/b', { kind: 'reset', fromMs: 0 }, options)).rejects.toThrow(/not a name/)
+})
+
+test('the list of subscriptions shows who runs them, what was delivered and what is parked', async () => {
+  const { store, run } = await parkedWorld()
+  const [view] = await readSubscriptions(store)
+  expect(view).toMatchObject({ kind: 'readable', name: 'billing', held: 8 })
+  await run.stop()
+  const stopped = await viewSubscription(store, 'billing')
+  expect(stopped).toMatchObject({ kind: 'readable', held: 0, delivered: 4, parked: 1, waiting: 0, rate: 0 })
+  if (stopped?.kind !== 'readable') throw new Error('unreadable')
+  expect(specText(stopped.subscription.spec)).toBe(specText(SPEC))
+})
+
+test('a subscription is removed with all its documents once nobody runs it', async () => {
+  const { store, run } = await parkedWorld()
+  expect((await removeSubscription(store, 'billing')).kind).toBe('running')
+  await run.stop()
+  expect(await removeSubscription(store, 'billing')).toEqual({ kind: 'removed' })
+  expect(await readSubscriptions(store)).toEqual([])
+  const left: string[] = []
+  for await (const page of store.list({ reserved: true })) left.push(...page.map(({ name }) => name))
+  expect(left).toEqual([])
+  expect(await removeSubscription(store, 'billing')).toEqual({ kind: 'missing' })
+})
