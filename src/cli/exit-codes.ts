@@ -73,6 +73,7 @@ const EXIT_OF: { readonly [code: string]: number } = {
   'not-permitted': 4,
   'breaker-open': 5,
   'end-impossible': 5,
+  'ambiguous-command': 5,
   'not-halted': 5,
   'already-handled': 5,
   'lease-held': 6,

@@ -69,7 +69,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<SubscribeOpt
     .option('--done-only', 'only the transaction with which a stream ends')
     .addOption(
       new Option(
-        '--from <when>',
+        '--from <time>',
         'where a new subscription begins: start, now, 2h, a date and time (default: now)',
       ).argParser(startPoint),
     )

@@ -132,7 +132,7 @@ export function registerSkip(parent: Command, runtime: Runtime, go: Run<SkipOpti
     .argument('<STREAM>', 'name of the stream', streamName)
     .addOption(
       new Option(
-        '--to <version>',
+        '--to <n>',
         'leave out everything up to this version (default: only the transaction that failed)',
       ).argParser(count('--to', 1)),
     )
@@ -154,7 +154,7 @@ const runSkip: Run<SkipOptions> = async (...given) => (await import('./subscript
 
 export function registerReset(parent: Command, runtime: Runtime, go: Run<ResetOptions> = runReset): void {
   const command = named(parent, 'reset').addOption(
-    new Option('--from <when>', 'start, now, 2h, a date and time').argParser(startPoint).makeOptionMandatory(),
+    new Option('--from <time>', 'start, now, 2h, a date and time').argParser(startPoint).makeOptionMandatory(),
   )
   requestFlags(command).option('--yes', 'do not ask')
   describe(command, runtime, {

@@ -42,7 +42,9 @@ export class SubscribeReporter {
 
   readonly observer: SubscriptionObserver = {
     delivered: result => this.#delivered(result),
-    shards: (held, count) => this.#say(shardsText(held, count)),
+    shards: (held, count) => {
+      if (!this.#runtime.signal.aborted) this.#say(shardsText(held, count))
+    },
     troubled: ({ text }) => this.#say(`-- ${visibleText(text)}; trying again`),
     recovered: what => this.#say(`-- ${RECOVERED[what]}`),
     applied: ({ text }) => this.#say(`-- applied: ${visibleText(text)}`),
