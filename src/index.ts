@@ -68,6 +68,14 @@ export {
   transact,
 } from './library/streams.ts'
 export {
+  type SubscribedTransaction,
+  type SubscriptionContext,
+  type SubscriptionEvent,
+  type SubscriptionHandler,
+  type SubscriptionOptions,
+  subscribe,
+} from './library/subscribe.ts'
+export {
   advance,
   complete,
   fail,
@@ -141,7 +149,8 @@ export type { Summary } from './stream/summary.ts'
 export type { Suspension } from './stream/suspension.ts'
 export type { UpstreamResult } from './stream/upstream-results.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'
-export type { StreamCommand } from './subscriptions/commands/command.ts'
+export type { EventEnd, StreamCommand, StreamCommandOptions } from './subscriptions/commands/command.ts'
+export type { OnPoison } from './subscriptions/types.ts'
 export type {
   Job,
   LoopOptions,

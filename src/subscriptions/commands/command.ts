@@ -33,9 +33,9 @@ type CommandName = (typeof COMMANDS)[number]
 
 /** `fail`: a refused command fails the delivery, which is tried again. `ignore`: the delivery goes on without it. */
 const IF_REFUSED = ['fail', 'ignore'] as const
-type IfRefused = (typeof IF_REFUSED)[number]
 
-interface CommandOptions {
+/** What every command has. */
+export interface StreamCommandOptions {
   /** The stream that it changes. */
   readonly stream: string
   /** Tells two commands of one delivery to the same stream apart. Default: the name of the stream. */
@@ -43,11 +43,11 @@ interface CommandOptions {
   /** Why, for the history of the stream. */
   readonly why?: string
   /** What a refusal by the state of the stream means; a stream that is missing refuses too. Default `fail`. */
-  readonly ifRefused?: IfRefused
+  readonly ifRefused?: 'fail' | 'ignore'
 }
 
 /** An event that a command ends, and who has claimed it. */
-interface EndedEvent extends Claimant {
+export interface EventEnd extends Claimant {
   readonly event: string
   readonly msg?: string
   readonly result?: DataInput
@@ -57,7 +57,7 @@ interface EndedEvent extends Claimant {
  * A command of a handler: one operation on one stream. It is executed after the handler has succeeded, and once, however
  * often its delivery comes again: its command id is made of the delivery, `do` and `key`.
  */
-export type StreamCommand = CommandOptions &
+export type StreamCommand = StreamCommandOptions &
   (
     | ({ readonly do: 'init' } & NewStream)
     | {
@@ -78,13 +78,13 @@ export type StreamCommand = CommandOptions &
       }
     /** Without an event: all failed leaves that can be retried. */
     | { readonly do: 'retry'; readonly event?: string; readonly canceled?: boolean }
-    | ({ readonly do: 'complete' } & EndedEvent)
-    | ({ readonly do: 'fail'; readonly transient?: boolean; readonly retry?: string } & EndedEvent)
+    | ({ readonly do: 'complete' } & EventEnd)
+    | ({ readonly do: 'fail'; readonly transient?: boolean; readonly retry?: string } & EventEnd)
     | ({ readonly do: 'set'; readonly event: string; readonly attributes: AttributeChanges } & Claimant)
   )
 
 /** A command after validation. */
-export interface SagaCommand extends CommandOptions {
+export interface SagaCommand extends StreamCommandOptions {
   readonly do: CommandName
   readonly operation: Operation
   /** For `append`: name of the root of the session that is made if the stream is absent. */
@@ -98,7 +98,7 @@ const streamOf: Read<string> = (given, field) => {
   return given
 }
 
-const OPTIONS: Fields<CommandOptions> = {
+const OPTIONS: Fields<StreamCommandOptions> = {
   stream: required(streamOf),
   key: requiredText,
   why: storedText('reason'),
@@ -152,12 +152,16 @@ function readerOf<Spec extends object>(
   fields: Fields<Spec>,
   made: (spec: Spec) => Pick<SagaCommand, 'operation' | 'create'>,
 ): Read<SagaCommand> {
-  const read = objectOf<CommandOptions>({ do: word([name]), ...OPTIONS, ...fields } as Fields<CommandOptions>)
+  const read = objectOf<StreamCommandOptions>({
+    do: word([name]),
+    ...OPTIONS,
+    ...fields,
+  } as Fields<StreamCommandOptions>)
   return (given, field) => {
-    const { do: _, stream, key, why, ifRefused, ...spec } = read(given, field) as CommandOptions & { do: string }
+    const { do: _, stream, key, why, ifRefused, ...spec } = read(given, field) as StreamCommandOptions & { do: string }
     const options = { stream, key, why, ifRefused }
     const present = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-    return { do: name, ...(present as unknown as CommandOptions), ...made(spec as object as Spec) }
+    return { do: name, ...(present as unknown as StreamCommandOptions), ...made(spec as object as Spec) }
   }
 }
 
