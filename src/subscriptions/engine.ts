@@ -120,6 +120,9 @@ class SubscriptionRun {
       fromMs,
       subscription: spec.name,
       timing,
+      writing: () => {
+        for (const shard of this.#held.values()) if (shard.isWorthWriting) void shard.write()
+      },
       wrote: trouble => this.#wrote(trouble),
     }
     this.#source = options.source ?? pollingSource(store, spec, options.intervalMs)

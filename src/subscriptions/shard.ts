@@ -13,6 +13,8 @@ export interface ShardRunOptions {
   readonly fromMs: number
   readonly subscription: string
   readonly timing: Timing
+  /** A position is written now: others that are worth it should be, too, since stores write several together. */
+  readonly writing: () => void
   /** The outcome of writing the position: an error, or `undefined` if it was written. */
   readonly wrote: (trouble: unknown) => void
 }
@@ -117,6 +119,11 @@ export class HeldShard {
     return this.#unwrittenForMs() < LONGEST_UNWRITTEN_MS
   }
 
+  /** A write now would save one soon. */
+  get isWorthWriting(): boolean {
+    return this.#unwritten >= 0.7 * WRITE_AFTER || this.#unwrittenForMs() >= 0.7 * WRITE_AFTER_MS
+  }
+
   lose(): void {
     this.#isLost = true
     this.#wake()
@@ -150,7 +157,7 @@ export class HeldShard {
       this.#unwritten += 1
       this.#rate.count(this.#options.timing.monotonicMs())
       this.mustWrite()
-      if (this.#unwritten >= WRITE_AFTER) void this.write()
+      if (this.#unwritten >= WRITE_AFTER) this.#options.writing()
     }
     this.#wake()
   }
@@ -171,7 +178,8 @@ export class HeldShard {
     const nowMs = this.#options.timing.monotonicMs()
     if (nowMs < this.#notBeforeMs) return
     const isDue = this.#isChanged && this.#unwrittenForMs() >= WRITE_AFTER_MS
-    if (isDue || nowMs - this.#lastWriteMs >= WRITE_IDLE_EVERY_MS) void this.write()
+    if (isDue) this.#options.writing()
+    else if (nowMs - this.#lastWriteMs >= WRITE_IDLE_EVERY_MS) void this.write()
     // Deliveries that paused because of their age go on by time alone.
     this.#wake()
   }

@@ -2,7 +2,6 @@ import { anyGlobOf } from '../ops/glob.ts'
 import type { Selection } from '../ops/selection.ts'
 import { type WatchedStream, watch } from '../ops/watch/watch.ts'
 import type { StreamStore } from '../store/store.ts'
-import { ownText } from '../util/strings.ts'
 import type { FoundStream } from './position/position.ts'
 import type { SubscriptionSpec } from './types.ts'
 
@@ -98,7 +97,7 @@ function foundStream({ listed, summary, pin, before }: WatchedStream): FoundStre
   return {
     name,
     modifiedMs,
-    ...(isListed && { state: { version, born: ownText(born) } }),
+    ...(isListed && { state: { version, born } }),
     ...(before && { before: { version: before.version, born: before.born, seenMs: before.modifiedMs } }),
   }
 }

@@ -1,4 +1,5 @@
 import { compareNames } from '../../store/names.ts'
+import { ownText } from '../../util/strings.ts'
 import type { HaltedStream } from '../types.ts'
 import type { PositionDocument, ShardStatus, SweptPart, UnfinishedStream } from './document.ts'
 import {
@@ -32,6 +33,8 @@ export interface StreamInHand {
   known: KnownVersion | undefined
   /** It moved while it was being read or delivered: it must be read again. */
   isStale: boolean
+  /** Its version is known, or a transaction was handled: it must be remembered. */
+  isKnown: boolean
   /** About the time of its oldest transaction that is not handled, epoch ms. */
   readonly sinceMs: number
 }
@@ -53,6 +56,8 @@ interface Sweep {
   passed: string
 }
 
+/** Tolerance, ms: a transaction has the writer's time, the stream the store's. */
+const CLOCKS_DIFFER_MS = 10_000
 /** More parts are not kept: the next part then waits until it passes the first. */
 const MOST_PARTS = 8
 
@@ -194,7 +199,7 @@ export class ShardPosition {
     const watermarkMs = this.#halted.get(name)?.unreadSinceMs ?? this.#handledUntilMs(name)
     const times = { watermarkMs, fromMs: this.#fromMs }
     const found = newTransactions(state, known, times)
-    stream.known = { born: state.born, version: found.version, seenMs: state.modifiedMs }
+    stream.known = { born: ownText(state.born), version: found.version, seenMs: state.modifiedMs }
     const halted = this.#halted.get(name)
     if (halted !== undefined && halted.born !== state.born) this.#halted.delete(name)
     this.#advance()
@@ -203,19 +208,21 @@ export class ShardPosition {
 
   /** The transactions of the stream up to this version are handled. */
   handled(stream: StreamInHand, version: number): void {
+    stream.isKnown = true
     if (stream.known !== undefined) stream.known = { ...stream.known, version }
     this.#halted.delete(stream.name)
   }
 
   /** All transactions that were read are handled. */
   finish(stream: StreamInHand): void {
-    const { name, known } = stream
+    const { name, known, isKnown } = stream
     this.#inHand.delete(name)
     this.#halted.delete(name)
     if (known !== undefined) {
       const key = streamKey(name, known.born)
-      this.#recent.delete(key)
-      if (known.seenMs > this.#handledUntilMs(name) - MARGIN_MS) {
+      const wasRecent = this.#recent.delete(key)
+      // Of a stream without a new transaction its times tell the same again.
+      if ((isKnown || wasRecent) && known.seenMs > this.#handledUntilMs(name) - MARGIN_MS) {
         this.#recent.set(key, { name, version: known.version, writtenMs: known.seenMs })
       }
     }
@@ -291,7 +298,14 @@ export class ShardPosition {
 
   #take({ name, ...fields }: Pick<StreamInHand, 'name' | 'before' | 'known' | 'sinceMs'>): StreamInHand {
     const previous = this.#sweep?.passed ?? ''
-    const stream = { name, sweep: this.#sweeps, previous, isStale: false, ...fields }
+    const stream = {
+      name,
+      sweep: this.#sweeps,
+      previous,
+      isStale: false,
+      isKnown: fields.known !== undefined || fields.before !== undefined,
+      ...fields,
+    }
     this.#inHand.set(name, stream)
     return stream
   }
@@ -309,7 +323,7 @@ export class ShardPosition {
       if (delivered !== undefined && delivered.version >= state.version) return delivered.version === state.version
     }
     if (before !== undefined) return state?.born === before.born && state.version === before.version
-    return modifiedMs <= this.#handledUntilMs(name) - MARGIN_MS
+    return modifiedMs <= Math.max(this.#handledUntilMs(name) - MARGIN_MS, this.#fromMs - CLOCKS_DIFFER_MS)
   }
 
   #knownOf({ name, known, before }: StreamInHand, born: string): KnownVersion | undefined {
