@@ -198,6 +198,8 @@ const SUBSCRIPTIONS: readonly Case[] = [
   line('subscription-request', 'subscription skip billing a -o json', SUBSCRIBED),
   line('subscription-request', 'subscription skip billing nix -o json', { ...SUBSCRIBED, exit: 5 }),
   line('subscription-request', 'subscription reset billing --from 2026-03-01T00:00:00Z --yes -o json', SUBSCRIBED),
+  line('check', 'check -o json', { ...SUBSCRIBED, exit: 1, errors: 0 }),
+  ...both('doctor', 'doctor-line', 'doctor', SUBSCRIBED),
   line('subscription-removed', 'subscription rm billing --yes -o json', SUBSCRIBED),
   line(undefined, 'subscription rm billing -o json', { ...SUBSCRIBED, exit: 2 }),
 ]

@@ -193,6 +193,47 @@ describe('subscription', () => {
     }
   })
 
+  test('check warns of parked streams and of lag, and has metrics of each subscription', async () => {
+    const world = await subscribed()
+    const { exit, stdout } = await cli(world, ['check'])
+    expect(exit).toBe(1)
+    expect(stdout).toContain('WARNING - 1 subscription in trouble (billing: 1 parked)')
+    expect(stdout).toContain('subscriptions=1;1;;0')
+    world.nowMs += 3_600_000
+    const later = await cli(world, ['check', '-o', 'json'])
+    expect(json(later.stdout)).toMatchObject({
+      checks: expect.arrayContaining([
+        expect.objectContaining({
+          name: 'subscriptions',
+          status: 'warning',
+          examples: [{ stream: 'billing', since: null, message: '1 parked, 1h behind, nobody runs it' }],
+        }),
+      ]),
+    })
+    const metrics = (await cli(world, ['check', '-o', 'prometheus'])).stdout
+    expect(metrics).toContain('leasectl_check_subscription_lag_seconds{store="memory:",subscription="billing"} 3600')
+    expect(metrics).toContain('leasectl_check_subscription_parked_streams{store="memory:",subscription="billing"} 1')
+    expect(metrics).toContain('leasectl_check_subscription_unheld_shards{store="memory:",subscription="billing"} 2')
+  })
+
+  test('check of some names, or of a store without subscriptions, says nothing of them', async () => {
+    expect((await cli(await subscribed(), ['check', '--match', '*'])).stdout).not.toContain('subscription')
+    expect((await cli(await oneStream(), ['check', '-o', 'prometheus'])).stdout).not.toContain('subscription')
+  })
+
+  test('check and doctor name one that cannot be read', async () => {
+    const world = await newerSubscription()
+    expect((await cli(world, ['check'])).stdout).toContain('1 subscription in trouble (billing: ')
+    expect((await cli(world, ['doctor'])).stdout).toContain('the subscription billing cannot be read')
+  })
+
+  test('doctor finds what nobody runs, and parked streams', async () => {
+    const { stdout } = await cli(await subscribed(), ['doctor'])
+    expect(stdout).toContain('nobody runs the subscription billing: its transactions wait')
+    expect(stdout).toContain('1 stream is parked in the subscription billing')
+    expect((await cli(await oneStream(), ['doctor'])).stdout).not.toContain('subscription')
+  })
+
   test('text of a handler cannot reach the terminal', async () => {
     const world = await oneStream()
     await change(world.store, 'a', { op: 'settle' })
