@@ -27,7 +27,7 @@ export async function openStore(address: string, env: NodeJS.ProcessEnv = proces
   return disposable(await openStoreAt(nonEmptyText(address, 'address'), env, { mustExist: true }))
 }
 
-export { type DataInput, type NewDataOptions, newData, type ResultOption, readData } from './library/data.ts'
+export { type NewDataOptions, newData, type ResultOption, readData } from './library/data.ts'
 export type {
   AdvanceOptions,
   EndOptions,
@@ -54,7 +54,6 @@ export {
 export type { EventReader, StreamReader } from './library/reader.ts'
 export { type AppendOptions, append } from './library/session.ts'
 export type { SignalOption } from './library/signal.ts'
-export type { AttributeChanges, EventInput, NewEvent, PlanInput, StepInput, Successors } from './library/specs.ts'
 export type { OpenedStore } from './library/streams.ts'
 export {
   type ChangeStreamOptions,
@@ -63,12 +62,19 @@ export {
   type FollowOptions,
   follow,
   mustReadStream,
-  type NewStream,
   readStream,
   type StoredStream,
   signal,
   transact,
 } from './library/streams.ts'
+export {
+  type SubscribedTransaction,
+  type SubscriptionContext,
+  type SubscriptionEvent,
+  type SubscriptionHandler,
+  type SubscriptionOptions,
+  subscribe,
+} from './library/subscribe.ts'
 export {
   advance,
   complete,
@@ -89,6 +95,7 @@ export { type DataContent, DataFault, type DataFaultCode } from './ops/event-dat
 export type { FollowItem, JournalGap } from './ops/follow/follow.ts'
 export type { HeldLease, LeaseScopeOutcome } from './ops/lease-scope.ts'
 export type { JournalEntry } from './ops/read-stream.ts'
+export type { Partition } from './ops/shards/partition.ts'
 export type { EditOutcome } from './ops/transact/edit.ts'
 export type { TransactOptions, TransactOutcome } from './ops/transact/transact.ts'
 export type { AppendOutcome, BlockLog, LogExtent, LogLines, LogPosition } from './store/block-log.ts'
@@ -96,6 +103,7 @@ export * from './store/errors.ts'
 export type * from './store/facts.ts'
 export type * from './store/store.ts'
 export { DATA_KINDS, type DataKind, type EventData } from './stream/data.ts'
+export type { DataInput } from './stream/data-input.ts'
 export { BadDocument, InvalidValue, LeasectlError, StreamFault } from './stream/errors.ts'
 export type {
   AttributeName,
@@ -128,10 +136,21 @@ export { ON_DUE, ON_FAILURE, SETTABLE } from './stream/operations/operation.ts'
 export type { StreamOutcome } from './stream/outcome.ts'
 export { OUTCOMES } from './stream/outcome.ts'
 export type { KeptSignal } from './stream/signal.ts'
+export type {
+  AttributeChanges,
+  EventInput,
+  NewEvent,
+  NewStream,
+  PlanInput,
+  StepInput,
+  Successors,
+} from './stream/specs.ts'
 export type { Summary } from './stream/summary.ts'
 export type { Suspension } from './stream/suspension.ts'
 export type { UpstreamResult } from './stream/upstream-results.ts'
 export type { SelectedValue } from './stream/xpath/xpath.ts'
+export type { EventEnd, StreamCommand, StreamCommandOptions } from './subscriptions/commands/command.ts'
+export type { OnPoison } from './subscriptions/types.ts'
 export type {
   Job,
   LoopOptions,

@@ -6,6 +6,7 @@ const CHAPTERS = new Map([
   ['Reading', ['mustReadStream', 'readStream', 'xpath']],
   ['Data', ['newData', 'readData']],
   ['Working', ['advance', 'complete', 'fail', 'release', 'transient', 'workOn', 'worker']],
+  ['Subscribing', ['subscribe']],
   ['Following', ['follow']],
   ['Leases', ['acquireLease', 'breakLease', 'changeLease', 'leaseScope', 'releaseLease', 'renewLease']],
 ])

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type Run, reads } from '../cli/command.ts'
+import { JOURNAL_OPERATIONS } from '../cli/journal-operations.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { selectionFlags } from '../cli/selection/flags.ts'
@@ -7,27 +8,8 @@ import { choices, inFlag, lineCount, nonEmpty, pointInTime, repeatable, streamNa
 import { globOf } from '../ops/glob.ts'
 import type { LogCommandOptions } from './log/options.ts'
 
-/** The operations that leave a journal entry, the entries that leasectl makes itself, and those of the audit log. */
-const OPS = [
-  ...[
-    'init',
-    'start',
-    'release',
-    'advance',
-    'complete',
-    'fail',
-    'cancel',
-    'abort',
-    'retry',
-    'suspend',
-    'resume',
-    'signal',
-    'append',
-    'set',
-  ],
-  ...['ack', 'break-lease', 'settle', 'adopt', 'foreign'],
-  ...['rm', 'import', 'export'],
-]
+/** Those of the journal, and those of the audit log. */
+const OPS = [...JOURNAL_OPERATIONS, 'rm', 'import', 'export']
 
 const NOTES = `
 One line is one transaction. Several streams are merged by time, oldest first; with -o ndjson a filter, --streams and

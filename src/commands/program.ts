@@ -54,6 +54,8 @@ const GROUPS: readonly Group[] = [
     commands: {
       exec: () => import('./exec.ts'),
       work: () => import('./work.ts'),
+      subscribe: () => import('./subscribe.ts'),
+      subscription: () => import('./subscription.ts'),
       event: () => import('./event.ts'),
       lease: () => import('./lease.ts'),
       lab: () => import('./lab.ts'),

@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander'
 import { act, describe, parsed, type Run } from '../cli/command.ts'
 import { everyWorkerChange } from '../cli/options.ts'
+import { type PartitionFlags, partitionFlags, partitionIn } from '../cli/partition.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { concurrency, duration, names, pattern, storedText } from '../cli/values.ts'
+import { defined } from '../util/defined.ts'
 import { attempts, pauses } from './event/failure-flags.ts'
 import { programFlags, programIn } from './exec.ts'
 import type { WorkCommandOptions } from './work/options.ts'
@@ -23,6 +25,9 @@ command goes to stderr.
 SIGTERM and SIGINT drain: no more events are claimed, running commands finish. A second signal ends the commands at once; their
 events are taken over when the claims expire. Under systemd, use KillMode=mixed, so that only leasectl gets the signal, and a
 TimeoutStopSec as long as the command may take.
+
+With --partition 3/8 it works only on the streams whose names hash to that part, so that one process works on a stream at all
+times, with what it remembers of it. Every part needs a worker. Claims protect events in any case.
 
 --until-empty waits for streams that are leased briefly, but not for events claimed by other workers, and tries each event once.
 
@@ -46,6 +51,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<WorkCommandO
         'glob over the whole name: * stops at a /, ** does not; also ? [a-z] [!a-z] {a,b}',
       ).argParser(pattern('--match')),
     )
+  partitionFlags(command)
     .addOption(new Option('--concurrency <n>', 'events at a time (default: 1)').argParser(concurrency))
     .addOption(
       new Option(
@@ -79,6 +85,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<WorkCommandO
         'four at a time; the next step is Upload',
       ],
       ["work --name Pay --match 'orders/**' --topic eu -- ./pay", 'only these streams, only this topic'],
+      ['work --name Pay --partition-from-hostname --partition-count 8 -- ./pay', 'in pod-3: the fourth of eight parts'],
       ['work --name Pay --until-empty -o ndjson -- ./pay', 'for cron: the outcome of each event'],
       ['work --name Pay --once -- ./pay', 'one event; exits with the code of the command'],
     ],
@@ -90,7 +97,13 @@ export function register(parent: Command, runtime: Runtime, go: Run<WorkCommandO
 }
 
 function optionsIn(command: Command, runtime: Runtime): WorkCommandOptions {
-  const options = parsed<WorkCommandOptions>(command, [])
+  const {
+    partitionFromHostname,
+    partitionCount,
+    partition: given,
+    ...options
+  } = parsed<WorkCommandOptions & PartitionFlags>(command, [])
+  const partition = partitionIn(defined({ partition: given, partitionFromHostname, partitionCount }), runtime)
   const usage = 'work --name NAME -- COMMAND …'
   if (options.name === undefined) throw new UsageError('--name is missing: the events to work on', { hint: usage })
   if (options.once && options.untilEmpty) {
@@ -99,7 +112,7 @@ function optionsIn(command: Command, runtime: Runtime): WorkCommandOptions {
   if (options.once && options.concurrency !== undefined) {
     throw new UsageError('--once works on one event: it takes no --concurrency', { hint: 'Leave one of them out.' })
   }
-  return { ...options, command: programIn(command.processedArgs[0] ?? [], runtime, usage) }
+  return { ...options, ...defined({ partition }), command: programIn(command.processedArgs[0] ?? [], runtime, usage) }
 }
 
 const run: Run<WorkCommandOptions> = async (...given) => (await import('./work/run.ts')).work(...given)

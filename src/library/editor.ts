@@ -1,11 +1,9 @@
+import { CLAIMANT, claimMs, readClaimant, readMsg, storedMsg } from '../ops/operation-input.ts'
 import { type DocumentView, viewDocument } from '../ops/read-stream.ts'
 import type { Editing } from '../ops/transact/edit.ts'
 import type { EventData } from '../stream/data.ts'
+import { type DataInput, readDataInput } from '../stream/data-input.ts'
 import type { Claimant, Operation } from '../stream/operations/operation.ts'
-import { flag, objectOf, required, requiredText } from '../stream/values.ts'
-import { type DataInput, type ResultOption, readDataInput } from './data.ts'
-import { CLAIMANT, claimMs, readClaimant, readMsg, storedMsg } from './operations.ts'
-import { EventReader, type EventSource, StreamReader } from './reader.ts'
 import {
   type AttributeChanges,
   readAttributes,
@@ -13,7 +11,10 @@ import {
   SUCCESSORS,
   type SuccessorSpecs,
   type Successors,
-} from './specs.ts'
+} from '../stream/specs.ts'
+import { flag, objectOf, required, requiredText } from '../stream/values.ts'
+import type { ResultOption } from './data.ts'
+import { EventReader, type EventSource, StreamReader } from './reader.ts'
 
 /** Options of `EventEditor.start`. */
 export interface StartOptions {

@@ -2,9 +2,9 @@ import { appendStep } from '../ops/transact/append.ts'
 import type { TransactOutcome } from '../ops/transact/transact.ts'
 import type { StreamStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
+import { type EventInput, readEvent } from '../stream/specs.ts'
 import { flag, isObject, requiredText, whole } from '../stream/values.ts'
 import { checkTarget } from './checks.ts'
-import { type EventInput, readEvent } from './specs.ts'
 import { type ChangeStreamOptions, objectOrEmpty, withCommandId } from './streams.ts'
 
 /** Options of `append`. */

@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { type FollowItem, follow as followFrom } from '../ops/follow/follow.ts'
+import { readOperation } from '../ops/operation-input.ts'
 import { readStream as read, type StreamView } from '../ops/read-stream.ts'
 import { type EditOutcome, edit } from '../ops/transact/edit.ts'
 import { type TransactOptions, type TransactOutcome, transact as transactAs } from '../ops/transact/transact.ts'
 import type { LeaseView, ListQuery, StreamStore } from '../store/store.ts'
 import { sumOf } from '../stream/fingerprint.ts'
 import type { Precondition } from '../stream/operations/apply.ts'
-import {
-  type EventSpec,
-  ON_FAILURE,
-  type OnFailure,
-  type Operation,
-  type StepSpec,
-} from '../stream/operations/operation.ts'
+import type { Operation } from '../stream/operations/operation.ts'
+import { type NewStream, readNewStream } from '../stream/specs.ts'
 import {
   callback,
   flag,
@@ -33,10 +29,8 @@ import { defined } from '../util/defined.ts'
 import { checkReadable, checkTarget, commandId, reason, waitMs, write } from './checks.ts'
 import { readDetails, type SignalDetails, StreamEditor } from './editor.ts'
 import { StreamNotFound } from './errors.ts'
-import { readOperation } from './operations.ts'
 import { EventReader, StreamReader } from './reader.ts'
 import { readSignal, type SignalOption } from './signal.ts'
-import { type EventInput, readEvent, SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
 import { type XPath, xpath } from './xpath.ts'
 
 /** A stream as of the time of reading. */
@@ -167,30 +161,6 @@ const readChange = objectOf<ChangeStreamOptions>({
   ifBorn: text,
   ifSum: text,
 })
-
-/** A new stream. */
-export interface NewStream extends Omit<Successors, 'next'> {
-  /** The first event. Default `Start`. */
-  readonly root?: EventInput
-  /** Creates the stream on hold: the root stays `init`, and nothing runs or expires until it is started. */
-  readonly hold?: boolean
-  /**
-   * What it means for the stream that an event is aborted for good: the rest goes on (`continue`, the default), everything ends
-   * (`stop`), what comes after it waits for `retry` or `skip` (`block`), or what was done is undone (`compensate`).
-   */
-  readonly onFailure?: OnFailure
-}
-
-const { forks, join, steps } = SUCCESSORS
-
-const readNewStream = objectOf<{
-  readonly root?: EventSpec
-  readonly forks?: SuccessorSpecs['forks']
-  readonly join?: EventSpec
-  readonly steps?: readonly StepSpec[]
-  readonly hold?: boolean
-  readonly onFailure?: OnFailure
-}>({ root: readEvent, forks, join, steps, hold: flag, onFailure: word(ON_FAILURE) })
 
 /**
  * Changes a stream in one write: all steps of `change` are applied together or not at all. `change` sees the current state,

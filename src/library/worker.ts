@@ -1,9 +1,13 @@
 import { globOf } from '../ops/glob.ts'
+import { claimMs } from '../ops/operation-input.ts'
+import { readPartition } from '../ops/shards/partition.ts'
 import { isFollowed, thisHost } from '../ops/transact/transact.ts'
 import type { StreamStore } from '../store/store.ts'
 import type { EventData } from '../stream/data.ts'
+import { readDataInput } from '../stream/data-input.ts'
 import type { ChangeResult } from '../stream/operations/operation.ts'
 import { MAX_ATTEMPTS, parseBackoff } from '../stream/retry-policy.ts'
+import { retryOf, SUCCESSORS, type SuccessorSpecs, type Successors } from '../stream/specs.ts'
 import {
   callback,
   flag,
@@ -12,6 +16,7 @@ import {
   listOf,
   nonEmptyText,
   objectOf,
+  oneOfOps,
   type Read,
   required,
   requiredText,
@@ -35,9 +40,7 @@ import type {
 } from '../worker/types.ts'
 import { workEvent } from '../worker/work-event.ts'
 import { checkStore, checkTarget, reason, waitMs, write } from './checks.ts'
-import { type ResultOption, readDataInput } from './data.ts'
-import { claimMs, readEnding } from './operations.ts'
-import { SUCCESSORS, type SuccessorSpecs, type Successors } from './specs.ts'
+import type { ResultOption } from './data.ts'
 
 /** Callbacks of `worker` and `workOn`. */
 export interface WorkCallbacks {
@@ -73,6 +76,14 @@ const backoff: Read<string> = (given, field) => {
   return text(given, field)
 }
 
+/** Validates the result of work. Its message may have any length and any characters: it is cleaned and truncated later. */
+const readEnding = oneOfOps<WorkResult>({
+  complete: { msg: text, result: readDataInput },
+  advance: { ...SUCCESSORS, result: readDataInput },
+  fail: { msg: text, result: readDataInput, transient: flag, retry: retryOf },
+  release: {},
+})
+
 const WORK = {
   owner: requiredText,
   by: requiredText,
@@ -104,6 +115,7 @@ const readWorker = objectOf<WorkerOptions>({
   name: required(names),
   topic: storedText(),
   match: pattern,
+  partition: readPartition,
   concurrency: whole(1),
   until: word(['once', 'until-empty']),
   drain: signal,

@@ -20,7 +20,8 @@ const ESCAPES = new RegExp(
 )
 
 const NOT_COMMAND_ID = /[^A-Za-z0-9._:/@+%-]/gu
-const COMMAND_ID_LENGTH = 200
+/** Maximum length of a command id. */
+export const COMMAND_ID_LENGTH = 200
 
 /**
  * Checks a text given by a person or program before it goes into a document.
@@ -79,9 +80,14 @@ export function checkCommandId(text: string): void {
  * @throws InvalidValue if the result is empty or longer than 200 characters
  */
 export function encodeCommandId(text: string): string {
-  const id = text.toWellFormed().replace(NOT_COMMAND_ID, percentEncode)
+  const id = encodeForCommandId(text)
   checkCommandId(id)
   return id
+}
+
+/** Percent-encodes the characters that a command id cannot have, in a text of any length: a part of an id. */
+export function encodeForCommandId(text: string): string {
+  return text.toWellFormed().replace(NOT_COMMAND_ID, percentEncode)
 }
 
 /** `encodeURIComponent` does not encode a few characters outside the set. */

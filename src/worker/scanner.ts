@@ -1,4 +1,5 @@
 import { type Glob, globOf } from '../ops/glob.ts'
+import { isInPartition, type Partition } from '../ops/shards/partition.ts'
 import { ChangedStreams, type RememberedStream } from '../ops/watch/changed-streams.ts'
 import type { StreamRow, StreamStore } from '../store/store.ts'
 import { attemptOf, isGated, type StreamEvent } from '../stream/event.ts'
@@ -36,6 +37,7 @@ export class CandidateScanner {
   readonly #matcher: EventMatcher
   readonly #timing: Timing
   readonly #glob: Glob | undefined
+  readonly #partition: Partition | undefined
   #mark: string | undefined
   #waitsUntilMs = Number.NEGATIVE_INFINITY
   #isCut = false
@@ -43,11 +45,17 @@ export class CandidateScanner {
   /** Time of the next listing even if nothing is written, epoch ms. */
   #againMs = Number.NEGATIVE_INFINITY
 
-  constructor(store: StreamStore, wanted: EventMatcher, { match }: Pick<LoopOptions, 'match'>, timing: Timing) {
+  constructor(
+    store: StreamStore,
+    wanted: EventMatcher,
+    { match, partition }: Pick<LoopOptions, 'match' | 'partition'>,
+    timing: Timing,
+  ) {
     this.#store = store
     this.#matcher = wanted
     this.#timing = timing
     this.#glob = match === undefined ? undefined : globOf(match)
+    this.#partition = partition
   }
 
   /** Time of the next listing even if nothing is written, epoch ms. */
@@ -106,8 +114,7 @@ export class CandidateScanner {
       if (againMs > nowMs) this.scanBy(againMs)
       return againMs <= nowMs
     }
-    const skip = (name: string, etag: string) =>
-      this.#glob?.matches(name) === false || this.#idle.skip(name, etag, mayHaveWork)
+    const skip = (name: string, etag: string) => !this.#isOurs(name) || this.#idle.skip(name, etag, mayHaveWork)
     const prefix = this.#glob?.prefix
     for await (const page of this.#store.list({ order: 'any', skip, signal, ...(prefix ? { prefix } : {}) })) {
       for (const listed of page) this.#consider(listed, nowMs, ready, unknown)
@@ -117,6 +124,11 @@ export class CandidateScanner {
     this.#isCut = ready.isCut || unknown.isCut
     if (!this.#isCut) this.#mark = mark
     return [...ready.take(), ...unknown.take()]
+  }
+
+  #isOurs(name: string): boolean {
+    if (this.#partition !== undefined && !isInPartition(name, this.#partition)) return false
+    return this.#glob?.matches(name) !== false
   }
 
   #consider(

@@ -1,4 +1,5 @@
 import type { DataContent } from '../ops/event-data.ts'
+import type { Partition } from '../ops/shards/partition.ts'
 import type { TransactOutcome } from '../ops/transact/transact.ts'
 import type { LeaseAttempt, WriteMode } from '../store/store.ts'
 import type { EventData } from '../stream/data.ts'
@@ -15,6 +16,8 @@ export interface LoopOptions extends WorkOptions {
   readonly topic?: string
   /** Only streams whose names match this glob: `orders/*`, `orders/**`, `orders/[0-9]*`, `{orders,jobs}/*`. */
   readonly match?: string
+  /** Only streams of this partition. */
+  readonly partition?: Partition
   /** Number of events at a time. Default 1. */
   readonly concurrency?: number
   /**

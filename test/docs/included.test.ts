@@ -22,7 +22,7 @@ describe('files that pages include', () => {
 
   test('every example is shown', () => {
     const shown = new Set(files.map(({ path }) => path))
-    const examples = ['library', 'workers'].flatMap(folder =>
+    const examples = ['library', 'read-model', 'saga', 'workers'].flatMap(folder =>
       readdirSync(new URL(`examples/${folder}/`, ROOT)).map(name => `examples/${folder}/${name}`),
     )
     expect(examples.filter(path => !shown.has(path))).toEqual([])

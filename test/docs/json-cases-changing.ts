@@ -2,6 +2,7 @@ import { inContainer } from '../unit/commands/lease/container.ts'
 import { holdingTogether, inProcess, telling } from '../unit/lab/workers.ts'
 import { both, type Case, CLAIMED, EVERYTHING, HELD, line, MIXED, type Rest, TWO } from './json-case.ts'
 import * as stores from './json-stores.ts'
+import { newerSubscription, subscribed, untilPosition } from './json-subscriptions.ts'
 import * as given from './json-world.ts'
 
 const CHANGES: readonly Case[] = [
@@ -182,6 +183,38 @@ const WORKERS: readonly Case[] = [
   line(undefined, 'work --name A -o ndjson -- no-such-command', { ...TWO, exit: 127 }),
 ]
 
+/** Ends when the position is written. */
+function subscribing(script: string): Case {
+  const { store, signal } = untilPosition()
+  const words = ['subscribe', '--as', 'b', '--match', 'a', '--op', 'init', '--from', 'start', '-o', 'ndjson', '--']
+  return line('subscribe-line', [...words, 'sh', '-c', script], { ...TWO, store, setting: { signal } })
+}
+
+const SET = '{"do":"set","stream":"a","event":"00","attributes":{"tag":"x"}}'
+const SUBSCRIBED: Rest = { world: subscribed }
+
+const SUBSCRIPTIONS: readonly Case[] = [
+  subscribing(`echo '${SET}' >> "$LEASECTL_COMMANDS"`),
+  subscribing('exit 3'),
+  line(undefined, 'subscribe --as b -o ndjson -- no-such-command', { ...TWO, exit: 127 }),
+  line(undefined, 'subscribe --as billing --match z --from start -o ndjson -- true', { ...SUBSCRIBED, exit: 2 }),
+  ...both('subscriptions', 'subscriptions-item', 'subscription ls', SUBSCRIBED),
+  ...both('subscriptions', 'subscriptions-item', 'subscription ls', { world: newerSubscription }),
+  line('subscription', 'subscription show billing -o json', SUBSCRIBED),
+  line(undefined, 'subscription show nix -o json', { ...SUBSCRIBED, exit: 3 }),
+  line(undefined, 'subscription show billing -o json', { world: newerSubscription, exit: 12 }),
+  ...both('parked', 'parked-item', 'subscription parked billing --waiting', SUBSCRIBED),
+  line('subscription-request', 'subscription retry billing a b -o json', SUBSCRIBED),
+  line('subscription-request', 'subscription retry billing a nix -o json', { ...SUBSCRIBED, exit: 7 }),
+  line('subscription-request', 'subscription skip billing a -o json', SUBSCRIBED),
+  line('subscription-request', 'subscription skip billing nix -o json', { ...SUBSCRIBED, exit: 5 }),
+  line('subscription-request', 'subscription reset billing --from 2026-03-01T00:00:00Z --yes -o json', SUBSCRIBED),
+  line('check', 'check -o json', { ...SUBSCRIBED, exit: 1, errors: 0 }),
+  ...both('doctor', 'doctor-line', 'doctor', SUBSCRIBED),
+  line('subscription-removed', 'subscription rm billing --yes -o json', SUBSCRIBED),
+  line(undefined, 'subscription rm billing -o json', { ...SUBSCRIBED, exit: 2 }),
+]
+
 /** Their output is specific to the command. */
 const PROGRAMS: readonly Case[] = [
   line(undefined, 'exec a 01.00 --owner w2 -o json -- true', { ...CLAIMED, exit: 125 }),
@@ -200,4 +233,5 @@ export const CHANGING: readonly Case[] = [
   ...WATCHDOGS,
   ...LABS,
   ...WORKERS,
+  ...SUBSCRIPTIONS,
 ]

@@ -7,6 +7,7 @@ import { newUser, type User } from './program.ts'
 /** Every flag of every command with an invalid value: a new flag must be added here. */
 
 const BAD: Readonly<Record<string, string>> = {
+  '--as': 'a b',
   '--at': '5 o clock',
   '--attempt-timeout': '30',
   '--backoff': '1m..2s',
@@ -95,6 +96,9 @@ const BAD: Readonly<Record<string, string>> = {
   '--period': '61s',
   '--prefix': '..',
   '--procs': '0',
+  '--on-poison': 'explode',
+  '--partition': '8/8',
+  '--partition-count': '0',
   '--reason': 'a\u001b[31mb',
   '--ref': 'a\u0007b',
   '--rate': '0',
@@ -123,6 +127,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--to': '',
   '--topic': 'a\ufffeb',
   '--tracking-id': 'a\u0002b',
+  '--tries': '0',
   '--undo': '',
   '--until': '5m5',
   '--warn-lag': '5',
@@ -147,6 +152,13 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'lease release': ['s', '--lease-id', '11111111-1111-4111-8111-111111111111'],
   'lease renew': ['s', '--lease-id', '11111111-1111-4111-8111-111111111111'],
   work: ['--name', 'A'],
+  subscribe: ['--as', 'b'],
+  'subscription show': ['b'],
+  'subscription parked': ['b'],
+  'subscription retry': ['b', 's'],
+  'subscription skip': ['b', 's'],
+  'subscription reset': ['b', '--from', 'start'],
+  'subscription rm': ['b'],
 }
 
 interface Case {

@@ -31,6 +31,17 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   import: [['FILES', '-v', '-o', 'json']],
   exec: [['s', '00', '--', 'true']],
   work: [['--name', 'A', '--once', '--', 'true']],
+  subscribe: [['--as', 'b', '-o', 'ndjson', '--', 'no-such-command']],
+  'subscription ls': [[], ['-o', 'json']],
+  'subscription show': [['b']],
+  'subscription parked': [['b', '-o', 'json']],
+  'subscription retry': [
+    ['b', 's'],
+    ['b', '--all'],
+  ],
+  'subscription skip': [['b', 's']],
+  'subscription reset': [['b', '--from', 'start', '--yes']],
+  'subscription rm': [['b', '--yes']],
   watchdog: [
     ['--once', '--config', 'FILES/w.yaml'],
     ['--dry-run', '-o', 'json'],

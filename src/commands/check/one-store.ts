@@ -11,6 +11,7 @@ import { summaries } from '../../ops/summaries.ts'
 import { readWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
+import { subscriptionsSeen } from '../subscription/views.ts'
 import { WaitLimit } from '../wait/run.ts'
 import type { CheckOptions } from './options.ts'
 
@@ -46,7 +47,8 @@ export function checkOne(
       signal.throwIfAborted()
     }
     const state = await readWatchdogState(store, signal)
-    return { result: judge(scanner.result(store.nowMs()), state, limits), address: store.address }
+    const subscriptions = options.match === undefined ? await subscriptionsSeen(store, signal) : []
+    return { result: judge(scanner.result(store.nowMs()), state, limits, subscriptions), address: store.address }
   })
 }
 

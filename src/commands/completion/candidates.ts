@@ -6,6 +6,7 @@ import { isRepeatable } from '../../cli/values.ts'
 import { timeText } from '../../formats/terminal/numbers.ts'
 import { readStream } from '../../ops/read-stream.ts'
 import type { ListQuery, StreamRow, StreamStore } from '../../store/store.ts'
+import { SUBSCRIPTIONS } from '../../subscriptions/subscription.ts'
 import { defined } from '../../util/defined.ts'
 import { type CursorPlace, commandNamed } from './line.ts'
 
@@ -78,6 +79,8 @@ async function argumentsOf(name: string, typed: string, place: CursorPlace, runt
       return words(contexts(runtime))
     case 'RUN':
       return runs(typed, runtime)
+    case 'SUBSCRIPTION':
+      return words(await subscriptions(storeOf(place, runtime)))
     case 'COMMAND':
     case 'FILE':
     case 'FOLDER':
@@ -105,6 +108,8 @@ async function valuesOf(option: Option, typed: string, place: CursorPlace, runti
       return words(isRepeatable(option.parseArg) ? listed(contexts(runtime), typed) : contexts(runtime))
     case '--rerun':
       return runs(typed, runtime, pathOf(place.command))
+    case '--as':
+      return words(await subscriptions(storeOf(place, runtime)))
     case '--event':
       return words(await eventIds(place.operands[0], storeOf(place, runtime)))
     case '--store':
@@ -202,6 +207,17 @@ export function streamNames(start: string, where: LiveStore): Promise<readonly C
     const beyond =
       shared === start ? [] : await names(store, { prefix: start, after: `${shared}\ufffd`, limit: 1, signal })
     return [...page, ...beyond].map(({ name, summary }) => ({ text: name, ...(summary && { what: summary.status }) }))
+  })
+}
+
+/** Names of subscriptions. */
+function subscriptions(where: LiveStore): Promise<readonly CompletionWord[]> {
+  return queried(where, async (store, signal) => {
+    const found = new Set<string>()
+    for await (const page of store.list({ prefix: SUBSCRIPTIONS, reserved: true, signal })) {
+      for (const { name } of page) found.add(name.slice(SUBSCRIPTIONS.length).split('/', 1)[0] ?? '')
+    }
+    return [...found].map(text => ({ text }))
   })
 }
 

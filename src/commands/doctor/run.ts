@@ -14,8 +14,11 @@ import { orphanedData, orphanFinding } from '../../ops/doctor/data.ts'
 import { examineStore, type StoreExamination } from '../../ops/doctor/store.ts'
 import type { Finding } from '../../ops/doctor/stream.ts'
 import { examineStreams } from '../../ops/doctor/streams.ts'
+import { subscriptionFindings as findingsOf } from '../../ops/doctor/subscriptions.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { LeasectlError } from '../../stream/errors.ts'
+import { subscriptionsSeen } from '../subscription/views.ts'
 import { type DoctorOutput, DoctorTally, openDoctorOutput } from './output.ts'
 
 export interface DoctorOptions extends GlobalOptions, SelectionOptions {
@@ -66,8 +69,19 @@ async function examineOneStore(
     found.probe.some(({ name, outcome }) => name === step && outcome === 'ok'),
   )
   const orphans = isReadable && (all || repair) ? await orphanFindings(store, repair, signal) : []
+  const subscriptions = isReadable ? await subscriptionFindings(store, signal) : []
   runtime.begin('reads')
-  return { ...found, findings: [...orphans, ...found.findings, VERSIONS] }
+  return { ...found, findings: [...orphans, ...subscriptions, ...found.findings, VERSIONS] }
+}
+
+/** A fault of the store ends no examination: the probe has found it. */
+async function subscriptionFindings(store: StreamStore, signal: AbortSignal): Promise<readonly Finding[]> {
+  try {
+    return findingsOf(await subscriptionsSeen(store, signal))
+  } catch (error) {
+    if (error instanceof LeasectlError) return []
+    throw error
+  }
 }
 
 /** Looks for data that no event names; with `--repair` removes it. */

@@ -1,4 +1,5 @@
 import type { ChangeFlags, GlobalOptions } from '../../cli/options.ts'
+import type { Partition } from '../../ops/shards/partition.ts'
 import type { WriteMode } from '../../store/store.ts'
 import type { ProgramFlags } from '../exec/options.ts'
 
@@ -11,6 +12,7 @@ export interface WorkCommandOptions
   /** Topic of the events to work on. */
   readonly topic?: string
   readonly match?: string
+  readonly partition?: Partition
   readonly concurrency?: number
   readonly maxAttempts?: number
   /** The first and the longest pause: `2s..1m`. */

@@ -178,7 +178,7 @@ function line(word: string, stream: string, event: string, rest: string): string
   return `${word.padEnd(10)} ${visibleName(stream)} ${visibleText(event)} ${rest}`.trimEnd()
 }
 
-function firstLine(text: string): string {
+export function firstLine(text: string): string {
   const [first = ''] = text.trim().split('\n', 1)
   return visibleText([...first.slice(0, 2 * MESSAGE_LENGTH)].slice(0, MESSAGE_LENGTH).join(''))
 }

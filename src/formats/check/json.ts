@@ -75,6 +75,7 @@ const UNITS: { readonly [Name in Check['name']]: string } = {
   waiting: 'ms',
   stuck: 'leases',
   unreadable: 'streams',
+  subscriptions: 'subscriptions',
   watchdog: 'ms',
 }
 
@@ -110,6 +111,8 @@ function examplesJson(check: Exclude<Check, { name: 'watchdog' }>, nowMs: number
       }))
     case 'unreadable':
       return check.found.examples.map(({ stream, message }) => ({ stream, since: null, message }))
+    case 'subscriptions':
+      return check.found.examples.map(({ name, why }) => ({ stream: name, since: null, message: why }))
     default:
       return check satisfies never
   }

@@ -1,5 +1,6 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
 import { STATUS_KINDS, type StoreScan } from '../../ops/check/scan.ts'
+import type { SubscriptionSeen } from '../../ops/check/subscriptions.ts'
 import { STEP_COUNTS, type StepWork, stepLabel } from '../../ops/steps.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type CheckContext, EXITS } from './json.ts'
@@ -45,7 +46,7 @@ function timeGauges({ atMs, tookMs }: CheckContext): Gauge[] {
   ]
 }
 
-function foundGauges({ checks, look, sweeping }: CheckResult): Gauge[] {
+function foundGauges({ checks, look, sweeping, subscriptions }: CheckResult): Gauge[] {
   const oldest = look.overdue.examples[0]
   return [
     gaugeOf('result', 'Result of each check: 0 ok, 1 warning, 2 critical.', checks.map(resultOf)),
@@ -82,6 +83,7 @@ function foundGauges({ checks, look, sweeping }: CheckResult): Gauge[] {
     gauge('unsettled_streams', 'Streams that other programs left unsettled.', look.unsettled.count),
     gauge('unreadable_streams', 'Documents that cannot be read.', look.unreadable.count),
     gauge('watchdogs', 'Watchdogs that sweep: neither stopped nor late.', sweeping.length),
+    ...subscriptionGauges(subscriptions),
     ...checks.flatMap(watchdogGauges),
   ]
 }
@@ -100,6 +102,23 @@ function stepSamples(steps: readonly StepWork[]): Sample[] {
       value: same.reduce((sum, work) => sum + work[status], 0),
     })),
   )
+}
+
+/** Gauges without samples are left out: a store without subscriptions has none. */
+function subscriptionGauges(subscriptions: readonly SubscriptionSeen[]): Gauge[] {
+  const readable = subscriptions.filter(({ error }) => error === undefined)
+  const of = (name: string, help: string, value: (seen: SubscriptionSeen) => number) =>
+    gaugeOf(
+      `subscription_${name}`,
+      help,
+      readable.map(seen => ({ labels: { subscription: seen.name }, value: value(seen) })),
+    )
+  return [
+    of('lag_seconds', 'Age of the oldest transaction that a subscription has not handled.', seen => seen.lagMs / 1_000),
+    of('parked_streams', 'Streams that do not go on until someone decides.', seen => seen.parked),
+    of('waiting_streams', 'Streams that are tried again by themselves.', seen => seen.waiting),
+    of('unheld_shards', 'Shards that no process runs.', seen => seen.shards - seen.held),
+  ]
 }
 
 function watchdogGauges(check: Check): Gauge[] {

@@ -38,6 +38,7 @@ const NOTHING: { readonly [Name in Exclude<Check['name'], 'overdue' | 'failed' |
   waiting: 'no event waits too long for a worker',
   stuck: 'no stuck lease',
   unreadable: 'every document can be read',
+  subscriptions: 'every subscription keeps up',
 }
 
 /** Streams overdue for less than the threshold do not count. There may be many: a circuit breaker holds them back. */
@@ -95,6 +96,10 @@ export function exampleLines(check: Check, nowMs: number): string[] {
       )
     case 'unreadable':
       return check.found.examples.map(({ stream, message }) => line(`unreadable: ${visibleName(stream)}: ${message}`))
+    case 'subscriptions':
+      return check.found.examples.map(({ name, why }) =>
+        line(`subscription: ${visibleText(name)}: ${visibleText(why)}`),
+      )
     case 'watchdog':
       return check.verdict.faults.flatMap(fault => faultLines(fault, nowMs))
     default:
@@ -202,6 +207,10 @@ function phrasesOf(check: Check, nowMs: number): string[] {
     }
     case 'unreadable':
       return [`${count} unreadable (${nameText(check.found.examples[0]?.stream ?? '')})`]
+    case 'subscriptions': {
+      const [{ name = '', why = '' } = {}] = check.found.examples
+      return [`${counted(check.found.count, 'subscription')} in trouble (${nameText(name)}: ${visibleText(why)})`]
+    }
     default:
       return check satisfies never
   }

@@ -9,6 +9,7 @@ import type {
   UnreadableStream,
   WaitingStream,
 } from './scan.ts'
+import { type SubscriptionSeen, type TroubledSubscription, troubledSubscriptions } from './subscriptions.ts'
 import {
   type CheckStatus,
   judgeWatchdogs,
@@ -56,6 +57,7 @@ export type Check =
     }
   | (Counted & { readonly name: 'stuck'; readonly found: Findings<StuckLease> })
   | (Counted & { readonly name: 'unreadable'; readonly found: Findings<UnreadableStream> })
+  | (Counted & { readonly name: 'subscriptions'; readonly found: Findings<TroubledSubscription> })
   | { readonly name: 'watchdog'; readonly status: CheckStatus; readonly verdict: WatchdogVerdict }
 
 interface Counted {
@@ -67,9 +69,11 @@ interface Counted {
 export interface CheckResult {
   /** The worst status of all checks. */
   readonly status: CheckStatus
-  /** Always the same checks in the same order. */
+  /** Always the same checks in the same order; `subscriptions` only where there are some. */
   readonly checks: readonly Check[]
   readonly look: StoreScan
+  /** All subscriptions; none in a check of some names. */
+  readonly subscriptions: readonly SubscriptionSeen[]
   /** The pattern of the checked names; `undefined` for all. */
   readonly match: string | undefined
   /** All watchdogs in the store, stopped ones included. */
@@ -78,13 +82,18 @@ export interface CheckResult {
   readonly sweeping: readonly WatchdogSeen[]
 }
 
-/** A stream that is blocked waits for a person. */
+/** A stream that is blocked, or a subscription with parked streams, waits for a person. */
 const ONE_WARNS: CountLimits = { warn: 1 }
 /** What a stream did and could not undo stays done. */
 const ONE_IS_CRITICAL: CountLimits = { warn: 1, crit: 1 }
 
 /** Compares a scan with the limits. */
-export function judge(look: StoreScan, state: WatchdogState, limits: CheckLimits): CheckResult {
+export function judge(
+  look: StoreScan,
+  state: WatchdogState,
+  limits: CheckLimits,
+  subscriptions: readonly SubscriptionSeen[] = [],
+): CheckResult {
   const { overdue, failed, blocked, notUndone, abandoned, stuck, unreadable } = look
   const verdict = judgeWatchdogs(state, look, limits.lag)
   const checks: readonly Check[] = [
@@ -96,16 +105,24 @@ export function judge(look: StoreScan, state: WatchdogState, limits: CheckLimits
     waitingCheck(look, limits.waiting),
     { name: 'stuck', found: stuck, ...counted(stuck.count, limits.stuck) },
     { name: 'unreadable', found: unreadable, ...counted(unreadable.count, limits.unreadable) },
+    ...subscriptionChecks(subscriptions),
     { name: 'watchdog', status: verdict.faults[0]?.status ?? 'ok', verdict },
   ]
   return {
     status: worst(checks.map(check => check.status)),
     checks,
     look,
+    subscriptions,
     match: limits.lag.match,
     watchdogs: state.watchdogs,
     sweeping: sweepingOf(state.watchdogs, limits.lag, look.nowMs),
   }
+}
+
+function subscriptionChecks(subscriptions: readonly SubscriptionSeen[]): readonly Check[] {
+  if (subscriptions.length === 0) return []
+  const found = troubledSubscriptions(subscriptions)
+  return [{ name: 'subscriptions', found, ...counted(found.count, ONE_WARNS) }]
 }
 
 function waitingCheck({ waiting, readySinceMs, nowMs }: StoreScan, limits: AgeLimits): Check {

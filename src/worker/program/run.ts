@@ -153,7 +153,7 @@ function stopFor(job: Job, { store, signal }: ProgramWorkOptions) {
 function environmentFor(job: Job, output: string, { env, store }: ProgramWorkOptions): ProgramWorkOptions['env'] {
   return {
     ...env,
-    LEASECTL_STORE: absolute(store.address),
+    LEASECTL_STORE: absoluteAddress(store.address),
     LEASECTL_STREAM: job.stream,
     LEASECTL_EVENT: job.event.id,
     LEASECTL_OWNER: job.owner,
@@ -168,7 +168,7 @@ function environmentFor(job: Job, output: string, { env, store }: ProgramWorkOpt
 }
 
 /** Makes a SQLite path absolute: the program may change its working folder. */
-function absolute(address: string): string {
+export function absoluteAddress(address: string): string {
   const path = /^sqlite:(.+)$/s.exec(address)?.[1]
   return path === undefined || path.startsWith(':') ? address : `sqlite:${resolve(path)}`
 }

@@ -5,6 +5,8 @@ import { readStream } from '../../../src/ops/read-stream.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
 import type { StreamStore, WriteMode } from '../../../src/store/store.ts'
 import type { Operation as StreamOperation } from '../../../src/stream/operations/operation.ts'
+import { commandIdOf, readCommand } from '../../../src/subscriptions/commands/command.ts'
+import { executeCommands } from '../../../src/subscriptions/commands/execute.ts'
 import { holder } from '../../contract/harness.ts'
 import type { Operation } from '../../support/fault-proxy.ts'
 import { DATA_WRITES, WRITES, type Write } from './writes.ts'
@@ -133,6 +135,26 @@ const breaking: Subject = {
   truth: lettingGo,
 }
 
+/** The command that a handler of a subscription sent: without an answer the delivery comes again, with the same id. */
+const saga: Subject = {
+  request: 'put',
+  prepare: begun,
+  act: async ({ store, stream, signal = new AbortController().signal, ...scene }) => {
+    const command = readCommand({ do: 'set', stream, event: '00', attributes: { tag: 'asked' } }, 'command')
+    const { kind } = await executeCommands(store, deliveryOf(scene), [command], { by: 'ada', signal })
+    return kind === 'handled' ? 'done' : kind === 'failed' ? 'refused' : 'unknown'
+  },
+  next: somebodyWrites,
+  truth: (scene, isNext) => {
+    const command = readCommand({ do: 'set', stream: scene.stream, event: '00', attributes: {} }, 'command')
+    return inTheJournal({ ...scene, commandId: commandIdOf(deliveryOf(scene), command) }, isNext)
+  },
+}
+
+function deliveryOf({ leaseId }: Pick<Scene, 'leaseId'>) {
+  return { subscription: 'billing', id: `${leaseId}@1` }
+}
+
 /** By their names on the page. */
 export const SUBJECTS: Readonly<Record<string, Subject>> = {
   create,
@@ -143,6 +165,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
   renew,
   release,
   break: breaking,
+  saga,
 }
 
 function isData(target: string): boolean {

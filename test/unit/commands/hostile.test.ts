@@ -202,6 +202,22 @@ const LINES: readonly (readonly string[])[] = [
     ['work', '--name', `w${XML_HOSTILE}`, '--until-empty', '-o', format, '--', 'false'],
     ['work', '--name', 'A', '--match', HOSTILE, '--once', '-v', '-o', format, '--', 'true'],
     ['work', '--name', 'A', '--once', '-o', format, '--', HOSTILE],
+    ['subscribe', '--as', HOSTILE, '-o', format, '--', 'true'],
+    ['subscribe', '--as', 'b', '--match', HOSTILE, '-o', format, '--', HOSTILE],
+  ]),
+  ...['table', 'name', 'json', 'ndjson'].flatMap(format => [
+    ['subscription', 'ls', '-o', format],
+    ['subscription', 'parked', HOSTILE, '-o', format],
+    ['subscription', 'parked', 'b', '--waiting', '-o', format],
+  ]),
+  ...['text', 'json'].flatMap(format => [
+    ['subscription', 'show', 'b', '-o', format],
+    ['subscription', 'retry', 'b', HOSTILE, 's', '-o', format],
+    ['subscription', 'skip', 'b', HOSTILE, '-o', format],
+    ['subscription', 'reset', HOSTILE, '--from', HOSTILE, '--yes', '-o', format],
+    ['subscription', 'rm', HOSTILE, '--yes', '-o', format],
+    ['subscription', 'reset', 'b', '--from', 'start', '--yes', '-o', format],
+    ['subscription', 'rm', 'b', '--yes', '-o', format],
   ]),
   ...['text', 'json'].flatMap(format => [
     ['lab', 'lease', '--store', 'sqlite:x', '-o', format],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
+import { shardOf } from '../../../src/ops/shards/quota.ts'
 import { NotPermitted } from '../../../src/store/errors.ts'
 import { intercept } from '../ops/support.ts'
 import { cli, newWorld, type World } from './support.ts'
@@ -153,4 +154,36 @@ test('texts of streams cannot control the terminal', async () => {
     expect(`${stdout}${own.join('')}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
     await cli(made, ['retry', 's\u202e1', '--all'])
   }
+})
+
+test('a partition is worked on by its own worker, and all partitions together do everything', async () => {
+  const made = newWorld()
+  const names = Array.from({ length: 24 }, (_, at) => `orders/${at}`)
+  for (const name of names) await cli(made, ['init', name, '--fork', 'A'])
+  const words = ['work', '--name', 'A', '--until-empty', '-o', 'ndjson']
+  const worked: string[][] = []
+  for (const partition of ['0/3', '1/3', '2/3']) {
+    const { stdout } = await cli(made, [...words, '--partition', partition, '--', 'true'], PATH)
+    worked.push(
+      stdout
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line).stream),
+    )
+  }
+  expect(worked.flat().sort()).toEqual(names.toSorted())
+  expect(worked.map(part => part.every(name => shardOf(name, 3) === worked.indexOf(part)))).toEqual([true, true, true])
+  expect(worked.every(part => part.length > 0)).toBe(true)
+})
+
+test.each([
+  [['--partition', '1/2', '--partition-from-hostname'], '--partition names the partition'],
+  [['--partition-count', '2'], '--partition-count goes with --partition-from-hostname'],
+  [['--partition-from-hostname'], '--partition-from-hostname needs --partition-count'],
+  [['--partition-from-hostname', '--partition-count', '2'], 'the host name "testhost" has no number'],
+  [['--partition', '2/2'], '--partition: there is no partition 2/2'],
+])('%j is a usage error', async (flags, message) => {
+  const ran = await cli(newWorld(), ['work', '--name', 'A', ...flags, '--', 'true'], PATH)
+  expect(ran.exit).toBe(2)
+  expect(ran.stderr).toContain(message)
 })

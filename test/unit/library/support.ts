@@ -1,6 +1,7 @@
-import { createStream, type NewStream } from '../../../src/library/streams.ts'
+import { createStream } from '../../../src/library/streams.ts'
 import { parseBody } from '../../../src/ops/transact/plan.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
+import type { NewStream } from '../../../src/stream/specs.ts'
 import { summarize } from '../../../src/stream/summarize.ts'
 import { memoryStore } from '../ops/support.ts'
 

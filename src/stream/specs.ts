@@ -1,8 +1,16 @@
-import { MAX_READ_EVENTS } from '../stream/limits.ts'
-import { type EventSpec, ON_DUE, type SettableAttributes, type StepSpec } from '../stream/operations/operation.ts'
-import { type PlanPart, planSteps } from '../stream/operations/plan.ts'
-import { normalRetry } from '../stream/retry-policy.ts'
-import { formatTimeSpan, parseDuration } from '../stream/time/durations.ts'
+import { type DataInput, readDataInput } from './data-input.ts'
+import { MAX_READ_EVENTS } from './limits.ts'
+import {
+  type EventSpec,
+  ON_DUE,
+  ON_FAILURE,
+  type OnFailure,
+  type SettableAttributes,
+  type StepSpec,
+} from './operations/operation.ts'
+import { type PlanPart, planSteps } from './operations/plan.ts'
+import { normalRetry } from './retry-policy.ts'
+import { formatTimeSpan, parseDuration } from './time/durations.ts'
 import {
   flag,
   inField,
@@ -20,8 +28,7 @@ import {
   whole,
   word,
   wrong,
-} from '../stream/values.ts'
-import { type DataInput, readDataInput } from './data.ts'
+} from './values.ts'
 
 /** A new event with its attributes. */
 export interface NewEvent extends Omit<EventSpec, 'timeout' | 'wake' | 'data'> {
@@ -136,6 +143,41 @@ const readBranch: Read<readonly PlanPart[]> = (given, field) =>
   Array.isArray(given) ? readParts(given, field) : [readPart(given, field)]
 
 export const SUCCESSORS = { next: readEvent, forks: listOf(readEvent), join: readEvent, steps: readPlan }
+
+/** A new stream. */
+export interface NewStream extends Omit<Successors, 'next'> {
+  /** The first event. Default `Start`. */
+  readonly root?: EventInput
+  /** Creates the stream on hold: the root stays `init`, and nothing runs or expires until it is started. */
+  readonly hold?: boolean
+  /**
+   * What it means for the stream that an event is aborted for good: the rest goes on (`continue`, the default), everything ends
+   * (`stop`), what comes after it waits for `retry` or `skip` (`block`), or what was done is undone (`compensate`).
+   */
+  readonly onFailure?: OnFailure
+}
+
+/** A new stream after validation. */
+export interface NewStreamSpec {
+  readonly root?: EventSpec
+  readonly forks?: SuccessorSpecs['forks']
+  readonly join?: EventSpec
+  readonly steps?: readonly StepSpec[]
+  readonly hold?: boolean
+  readonly onFailure?: OnFailure
+}
+
+/** The fields of a new stream as a program gives them. */
+export const NEW_STREAM = {
+  root: readEvent,
+  forks: SUCCESSORS.forks,
+  join: SUCCESSORS.join,
+  steps: SUCCESSORS.steps,
+  hold: flag,
+  onFailure: word(ON_FAILURE),
+}
+
+export const readNewStream = objectOf<NewStreamSpec>(NEW_STREAM)
 
 export const readAttributes = objectOf<SettableAttributes>({
   name: requiredText,

@@ -1,5 +1,6 @@
-import { LONGEST_CLAIM_MS } from '../ops/transact/transact.ts'
+import { readDataInput } from '../stream/data-input.ts'
 import { type Claimant, type ObservedDeadline, ON_FAILURE, type Operation } from '../stream/operations/operation.ts'
+import { duration, readAttributes, readEvent, readStep, retryOf, SUCCESSORS } from '../stream/specs.ts'
 import {
   flag,
   listOf,
@@ -16,9 +17,7 @@ import {
   whole,
   word,
 } from '../stream/values.ts'
-import type { WorkResult } from '../worker/types.ts'
-import { readDataInput } from './data.ts'
-import { duration, readAttributes, readEvent, readStep, retryOf, SUCCESSORS } from './specs.ts'
+import { LONGEST_CLAIM_MS } from './transact/transact.ts'
 
 /** Duration of a claim, ms. */
 export const claimMs: Read<number> = milliseconds(1, LONGEST_CLAIM_MS)
@@ -44,8 +43,8 @@ const readLimit = objectOf<ObservedDeadline>({
   dueMs: required(milliseconds(0)),
 })
 
-/** Validates an operation given to `transact`. */
-export const readOperation = oneOfOps<Operation>({
+/** The fields of each operation as a program gives them, besides `op`. */
+export const OPERATION_FIELDS = {
   init: {
     root: required(readEvent),
     forks: required(listOf(readEvent)),
@@ -89,12 +88,7 @@ export const readOperation = oneOfOps<Operation>({
   'break-lease': {},
   set: { ...EVENT, ...CLAIMANT, attributes: required(readAttributes) },
   settle: { record: flag },
-})
+}
 
-/** Validates the result of work. Its message may have any length and any characters: it is cleaned and truncated later. */
-export const readEnding = oneOfOps<WorkResult>({
-  complete: { msg: text, result: readDataInput },
-  advance: { ...SUCCESSORS, result: readDataInput },
-  fail: { msg: text, result: readDataInput, transient: flag, retry: retryOf },
-  release: {},
-})
+/** Validates an operation given to `transact`. */
+export const readOperation = oneOfOps<Operation>(OPERATION_FIELDS)

@@ -1,0 +1,39 @@
+import type { GlobalOptions } from '../../cli/options.ts'
+import type { StartPoint } from '../subscribe/options.ts'
+
+export type ListSubscriptionsOptions = GlobalOptions
+
+export interface ShowSubscriptionOptions extends GlobalOptions {
+  readonly name: string
+}
+
+export interface ParkedOptions extends ShowSubscriptionOptions {
+  /** Also the streams that are tried again by themselves. */
+  readonly waiting?: boolean
+}
+
+export interface RequestOptions extends ShowSubscriptionOptions {
+  readonly by?: string
+  /** How long to wait until it is applied, ms. */
+  readonly within?: number
+}
+
+export interface RetryOptions extends RequestOptions {
+  readonly streams?: readonly string[]
+  readonly all?: boolean
+}
+
+export interface SkipOptions extends RequestOptions {
+  readonly stream: string
+  /** Everything up to this version is left out. */
+  readonly to?: number
+}
+
+export interface ResetOptions extends RequestOptions {
+  readonly from: StartPoint
+  readonly yes?: boolean
+}
+
+export interface RemoveSubscriptionOptions extends ShowSubscriptionOptions {
+  readonly yes?: boolean
+}

@@ -1,0 +1,278 @@
+import { confirmYesNo } from '../../cli/confirm.ts'
+import { type Output, openOutput, writeTexts } from '../../cli/output.ts'
+import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { jsonDocument, jsonLine, jsonTime } from '../../formats/json.ts'
+import { counted, timeText } from '../../formats/terminal/numbers.ts'
+import type { StreamStore } from '../../store/store.ts'
+import {
+  type OperatorRequest,
+  type RequestOutcome,
+  removeSubscription,
+  requestOf,
+} from '../../subscriptions/operate.ts'
+import { parkedOf } from '../../subscriptions/read.ts'
+import type { HaltedStream } from '../../subscriptions/types.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
+import { startMs } from '../subscribe/start.ts'
+import type {
+  ListSubscriptionsOptions,
+  ParkedOptions,
+  RemoveSubscriptionOptions,
+  RequestOptions,
+  ResetOptions,
+  RetryOptions,
+  ShowSubscriptionOptions,
+  SkipOptions,
+} from './options.ts'
+import { haltedJson, haltedTable, shardJson, subscriptionJson, subscriptionTable, subscriptionText } from './output.ts'
+import { allViews, viewOf } from './views.ts'
+
+/** `subscription ls` */
+export async function listSubscriptions(options: ListSubscriptionsOptions, runtime: Runtime): Promise<undefined> {
+  const { output, store } = await opened(options, runtime)
+  const views = await allViews(store, runtime.signal)
+  if (options.output === 'ndjson')
+    await writeTexts(
+      views.map(view => jsonLine(subscriptionJson(view))),
+      output,
+    )
+  else if (options.output === 'json')
+    await output.text(jsonDocument({ items: views.map(subscriptionJson), total: views.length }))
+  else await output.lines(subscriptionTable(views, output))
+  if (views.length === 0) await output.say('no subscriptions; subscribe --as NAME -- COMMAND makes one')
+}
+
+/** `subscription show` */
+export async function showSubscription(
+  options: ShowSubscriptionOptions,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const { output, store } = await opened(options, runtime)
+  const view = await viewOf(store, options.name, runtime.signal)
+  if (view === undefined) return missing(options.name)
+  if (view.kind === 'unreadable') return problem('bad-document', view.why)
+  if (options.output === 'json') {
+    await output.text(jsonDocument({ ...subscriptionJson(view), shardList: view.shards.map(shardJson) }))
+  } else await output.lines(subscriptionText(view, output, store.nowMs()))
+  return undefined
+}
+
+/** `subscription parked` */
+export async function listParked(options: ParkedOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const { output, store } = await opened(options, runtime)
+  const all = await haltedIn(store, options, runtime)
+  const shown = options.waiting ? all : all.filter(({ state }) => state === 'parked')
+  switch (options.output) {
+    case 'json':
+      await output.text(jsonDocument({ subscription: options.name, items: shown.map(haltedJson), total: shown.length }))
+      break
+    case 'ndjson':
+      await writeTexts(
+        shown.map(stream => jsonLine({ subscription: options.name, ...haltedJson(stream) })),
+        output,
+      )
+      break
+    case 'name':
+      await output.lines(shown.map(({ stream }) => visibleText(stream)))
+      break
+    default:
+      await output.lines(haltedTable(shown, output, store.nowMs()))
+  }
+  if (shown.length > 0) return undefined
+  const waiting = all.length
+  await output.say(
+    waiting === 0 ? 'no stream is parked' : `no stream is parked; ${counted(waiting, 'stream')} waiting (--waiting)`,
+  )
+  return undefined
+}
+
+/** `subscription retry` */
+export async function retryStreams(options: RetryOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const { streams = [], all = false } = options
+  if (all === streams.length > 0) {
+    throw new UsageError(all ? '--all and STREAM both say what to retry' : 'nothing to retry is given', {
+      hint: 'subscription retry NAME STREAM…, or --all for all that are parked',
+    })
+  }
+  const { output, store } = await opened(options, runtime)
+  const named = all
+    ? (await haltedIn(store, options, runtime)).flatMap(({ stream, state }) => (state === 'parked' ? [stream] : []))
+    : streams
+  const requests = named.map((stream): OperatorRequest => ({ kind: 'retry', stream }))
+  if (requests.length === 0) await output.say('no stream is parked')
+  return perform(requests, options, store, output, runtime)
+}
+
+/** `subscription skip` */
+export async function skipStream(options: SkipOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const { output, store } = await opened(options, runtime)
+  const { stream, to } = options
+  return perform([{ kind: 'skip', stream, toVersion: to }], options, store, output, runtime)
+}
+
+/** `subscription reset` */
+export async function resetSubscription(options: ResetOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const { output, store } = await opened(options, runtime)
+  if ((await viewOf(store, options.name, runtime.signal)) === undefined) return missing(options.name)
+  const fromMs = startMs(options.from, runtime.nowMs()) ?? store.nowMs()
+  const from = fromMs === 0 ? 'the start' : timeText(fromMs, store.nowMs(), 'iso')
+  if (!options.yes) {
+    const what = `${visibleText(options.name)} gets every transaction from ${from} on again`
+    const declined = await confirmYesNo(what, '--yes', runtime)
+    if (declined !== undefined) return declined
+  }
+  return perform([{ kind: 'reset', fromMs }], options, store, output, runtime)
+}
+
+/** `subscription rm` */
+export async function removeNamed(options: RemoveSubscriptionOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const { name, yes } = options
+  const { output, store } = await opened(options, runtime)
+  if ((await viewOf(store, name, runtime.signal)) === undefined) return missing(name)
+  if (!yes) {
+    const declined = await confirmYesNo(`This removes ${visibleText(name)} and where it was`, '--yes', runtime)
+    if (declined !== undefined) return declined
+  }
+  const outcome = await removeSubscription(store, name, { signal: runtime.signal })
+  switch (outcome.kind) {
+    case 'removed':
+      if (options.output === 'json') await output.text(jsonDocument({ subscription: name, outcome: 'removed' }))
+      else await output.lines([`${visibleText(name)} removed`])
+      return undefined
+    case 'missing':
+      return missing(name)
+    case 'running':
+      return problem('subscription-running', `a process runs the subscription ${name}`, {
+        hint: `End it first; subscription show ${name} says who it is.`,
+      })
+    case 'unknown':
+      return problem('unknown', `the store did not answer: ${name} may or may not be removed`, {
+        applied: 'unknown',
+        hint: 'Repeat it: what is removed stays removed.',
+      })
+    default:
+      return outcome satisfies never
+  }
+}
+
+async function opened(options: ListSubscriptionsOptions, runtime: Runtime) {
+  const output = await openOutput(options, runtime)
+  return { output, store: await openStoreFor(options, runtime, output) }
+}
+
+/** @throws CommandFailed if there is no such subscription */
+async function haltedIn(
+  store: StreamStore,
+  { name }: ShowSubscriptionOptions,
+  { signal }: Runtime,
+): Promise<readonly HaltedStream[]> {
+  const halted = await parkedOf(store, name, signal)
+  if (halted === undefined) throw new CommandFailed(missing(name))
+  return halted
+}
+
+function missing(name: string): Problem {
+  return problem('subscription-not-found', `no subscription ${name}`, { hint: 'subscription ls lists them' })
+}
+
+/** One request with its outcome. */
+interface Performed {
+  readonly wanted: OperatorRequest
+  readonly outcome: RequestOutcome
+}
+
+async function perform(
+  requests: readonly OperatorRequest[],
+  options: RequestOptions,
+  store: StreamStore,
+  output: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const { name, by = runtime.actor, within } = options
+  const performed: Performed[] = []
+  for (const wanted of requests) {
+    const waiting = within === undefined ? {} : { waitMs: within }
+    const outcome = await requestOf(store, name, wanted, { by, signal: runtime.signal, ...waiting })
+    if (outcome.kind === 'missing') return missing(name)
+    performed.push({ wanted, outcome })
+    if (options.output !== 'json') await tell({ wanted, outcome }, output)
+    if (runtime.signal.aborted) break
+  }
+  if (options.output === 'json') {
+    await output.text(jsonDocument({ subscription: name, items: performed.map(performedJson) }))
+  }
+  return problemOf(performed, name)
+}
+
+async function tell({ wanted, outcome }: Performed, output: Output): Promise<void> {
+  const what = requestWords(wanted, outcome)
+  if (outcome.kind === 'applied') await output.lines([what])
+  if (outcome.kind !== 'pending') return
+  await output.lines([what])
+  await output.say(
+    `the processes that run ${outcome.shards.length === 1 ? `shard ${outcome.shards[0]}` : `shards ${outcome.shards.join(' ')}`} have not applied it yet; they will`,
+  )
+}
+
+function requestWords(wanted: OperatorRequest, outcome: RequestOutcome): string {
+  if (wanted.kind === 'retry') return `${visibleName(wanted.stream)} is tried again`
+  const request = 'request' in outcome ? outcome.request : wanted
+  if (request.kind === 'skip') return `${visibleName(request.stream)} goes on after version ${request.toVersion}`
+  if (request.kind === 'reset' && request.fromMs === 0) return 'everything is handed over again'
+  return `everything from ${jsonTime(request.kind === 'reset' ? request.fromMs : 0)} on is handed over again`
+}
+
+function performedJson({ wanted, outcome }: Performed) {
+  const request = 'request' in outcome ? outcome.request : wanted
+  return {
+    request: request.kind,
+    stream: request.kind === 'reset' ? null : request.stream,
+    toVersion: request.kind === 'skip' ? (request.toVersion ?? null) : null,
+    from: request.kind === 'reset' && request.fromMs > 0 ? jsonTime(request.fromMs) : null,
+    outcome: OUTCOME[outcome.kind],
+    pendingShards: outcome.kind === 'pending' ? outcome.shards : [],
+  }
+}
+
+const OUTCOME: Readonly<Record<RequestOutcome['kind'], string>> = {
+  applied: 'applied',
+  pending: 'pending',
+  missing: 'subscription-not-found',
+  'not-halted': 'not-halted',
+  handled: 'already-handled',
+  unknown: 'unknown',
+}
+
+function problemOf(performed: readonly Performed[], name: string): Problem | undefined {
+  const problems = performed.flatMap(one => singleProblem(one) ?? [])
+  const [first] = problems
+  if (first === undefined || performed.length === 1) return first
+  return problem('batch-incomplete', `${counted(problems.length, 'stream')} of ${performed.length} not retried`, {
+    applied: problems.length < performed.length ? 'yes' : 'no',
+    hint: `subscription parked ${name} --waiting lists those that can be retried`,
+  })
+}
+
+function singleProblem({ wanted, outcome }: Performed): Problem | undefined {
+  const stream = wanted.kind === 'reset' ? undefined : wanted.stream
+  const where = stream === undefined ? {} : { stream }
+  switch (outcome.kind) {
+    case 'not-halted':
+      return problem('not-halted', `${stream} is neither parked nor waiting`, {
+        ...where,
+        hint: 'It goes on by itself.',
+      })
+    case 'handled':
+      return problem('already-handled', `${stream} is handled up to version ${outcome.version} already`, where)
+    case 'unknown':
+      return problem('unknown', 'the store did not answer: the request may or may not be written', {
+        ...where,
+        applied: 'unknown',
+        hint: 'Repeat it: it has the same effect.',
+      })
+    default:
+      return undefined
+  }
+}
