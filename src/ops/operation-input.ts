@@ -87,7 +87,7 @@ export const OPERATION_FIELDS = {
   resume: {},
   'break-lease': {},
   set: { ...EVENT, ...CLAIMANT, attributes: required(readAttributes) },
-  settle: {},
+  settle: { record: flag },
 }
 
 /** Validates an operation given to `transact`. */
