@@ -13,6 +13,7 @@ One listing of the store gives these checks:
   waiting     age of the oldest event that is ready, but that no worker has started
   stuck       leases held for longer than --stuck-after, and infinite leases of an unknown holder
   unreadable  documents that cannot be read
+  subscriptions  parked streams, or five minutes behind; only where there are subscriptions, and without --match
   watchdog    time since the last sweep of a watchdog ended; open circuit breakers; shards without a watchdog. Without
               any watchdog: a warning if a stream has a timeout, critical with --require-watchdog. Also a warning if
               another program left events to close or joins to release, for longer than --overdue-for

@@ -11,7 +11,7 @@ import type {
   ResetOptions,
   RetryOptions,
   ShowSubscriptionOptions,
-  SkipOptions,
+  SkipTransactionOptions,
 } from './subscription/options.ts'
 
 const WRITES = 'Writes: a request, which the process that runs the subscription applies within a second or two.'
@@ -127,7 +127,7 @@ export function registerRetry(parent: Command, runtime: Runtime, go: Run<RetryOp
 
 const runRetry: Run<RetryOptions> = async (...given) => (await import('./subscription/run.ts')).retryStreams(...given)
 
-export function registerSkip(parent: Command, runtime: Runtime, go: Run<SkipOptions> = runSkip): void {
+export function registerSkip(parent: Command, runtime: Runtime, go: Run<SkipTransactionOptions> = runSkip): void {
   const command = named(parent, 'skip')
     .argument('<STREAM>', 'name of the stream', streamName)
     .addOption(
@@ -147,10 +147,11 @@ export function registerSkip(parent: Command, runtime: Runtime, go: Run<SkipOpti
     ],
     formats: ['text', 'json'],
   })
-  act(command, runtime, 'writes', own => parsed<SkipOptions>(own, ['name', 'stream']), go)
+  act(command, runtime, 'writes', own => parsed<SkipTransactionOptions>(own, ['name', 'stream']), go)
 }
 
-const runSkip: Run<SkipOptions> = async (...given) => (await import('./subscription/run.ts')).skipStream(...given)
+const runSkip: Run<SkipTransactionOptions> = async (...given) =>
+  (await import('./subscription/run.ts')).skipStream(...given)
 
 export function registerReset(parent: Command, runtime: Runtime, go: Run<ResetOptions> = runReset): void {
   const command = named(parent, 'reset').addOption(

@@ -22,6 +22,7 @@ export class SubscribeReporter {
   readonly #output: Output
   readonly #runtime: Runtime
   readonly #runs = new Map<string, Run>()
+  readonly #running = new Set<string>()
   readonly #counts = new Map<DeliveryResult['outcome'], number>()
   #written = Promise.resolve()
 
@@ -31,7 +32,12 @@ export class SubscribeReporter {
     this.#runtime = runtime
   }
 
+  readonly started = (delivery: Delivery): void => {
+    this.#running.add(keyOf(delivery))
+  }
+
   readonly ended = (delivery: Delivery, fate: ProgramFate): void => {
+    this.#running.delete(keyOf(delivery))
     this.#runs.set(keyOf(delivery), { ...this.#runOf(delivery), fate })
   }
 
@@ -48,6 +54,14 @@ export class SubscribeReporter {
     troubled: ({ text }) => this.#say(`-- ${visibleText(text)}; trying again`),
     recovered: what => this.#say(`-- ${RECOVERED[what]}`),
     applied: ({ text }) => this.#say(`-- applied: ${visibleText(text)}`),
+  }
+
+  readonly draining = (): void => {
+    const left = this.#running.size
+    if (left === 0) return
+    this.#say(
+      `-- draining: ${counted(left, 'command')} still running; a second signal ends ${left === 1 ? 'it' : 'them'}`,
+    )
   }
 
   /** Says what was done, and resolves when everything is written. */

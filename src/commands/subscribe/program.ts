@@ -30,6 +30,8 @@ export interface ProgramHandlerOptions {
   /** Actor of the commands. */
   readonly by: string
   readonly leaseWaitMs?: number
+  /** Called before the program is started. */
+  readonly started?: (delivery: Delivery) => void
   /** Called with the end of the program, before its commands are executed. */
   readonly ended?: (delivery: Delivery, fate: ProgramFate) => void
   /** Called for each command that was executed. */
@@ -46,6 +48,7 @@ export function programHandler(argv: Argv, options: ProgramHandlerOptions): Hand
     if (files === undefined) return { kind: 'transient', why: 'no temporary file can be created for LEASECTL_COMMANDS' }
     const { path: commands } = files
     const timeout = AbortSignal.timeout(options.timeoutMs)
+    options.started?.(delivery)
     try {
       const { fate, tail } = await runProgram(argv, {
         env: { ...options.env, ...variablesOf(delivery, commands, options) },

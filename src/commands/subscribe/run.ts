@@ -35,12 +35,14 @@ export async function subscribe(options: SubscribeOptions, runtime: Runtime): Pr
     timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
     graceMs: options.grace ?? DEFAULT_GRACE_MS,
     by,
+    started: reporter.started,
     ended: reporter.ended,
     executed: reporter.executed,
     ...defined({ leaseWaitMs: options.leaseWait }),
   })
   const { partition, tries, onPoison, from } = options
   const listening = takeAsSigterm()
+  runtime.signal.addEventListener('abort', reporter.draining, { once: true })
   try {
     const given = {
       spec: specOf(options),
@@ -58,6 +60,7 @@ export async function subscribe(options: SubscribeOptions, runtime: Runtime): Pr
     throw new EndsWith(0)
   } finally {
     listening.over()
+    runtime.signal.removeEventListener('abort', reporter.draining)
   }
 }
 

@@ -12,24 +12,24 @@ export interface ParkedOptions extends ShowSubscriptionOptions {
   readonly waiting?: boolean
 }
 
-export interface RequestOptions extends ShowSubscriptionOptions {
+export interface SubscriptionRequestOptions extends ShowSubscriptionOptions {
   readonly by?: string
   /** How long to wait until it is applied, ms. */
   readonly within?: number
 }
 
-export interface RetryOptions extends RequestOptions {
+export interface RetryOptions extends SubscriptionRequestOptions {
   readonly streams?: readonly string[]
   readonly all?: boolean
 }
 
-export interface SkipOptions extends RequestOptions {
+export interface SkipTransactionOptions extends SubscriptionRequestOptions {
   readonly stream: string
   /** Everything up to this version is left out. */
   readonly to?: number
 }
 
-export interface ResetOptions extends RequestOptions {
+export interface ResetOptions extends SubscriptionRequestOptions {
   readonly from: StartPoint
   readonly yes?: boolean
 }

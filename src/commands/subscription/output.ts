@@ -109,7 +109,7 @@ function rateText(rate: number): string {
 }
 
 /** Who runs it now, each once. */
-export function runners({ shards }: Readable): readonly string[] {
+function runners({ shards }: Readable): readonly string[] {
   return [...new Set(shards.flatMap(({ isHeld, by, host }) => (isHeld ? [by || host] : [])))].sort()
 }
 

@@ -20,11 +20,11 @@ import type {
   ListSubscriptionsOptions,
   ParkedOptions,
   RemoveSubscriptionOptions,
-  RequestOptions,
   ResetOptions,
   RetryOptions,
   ShowSubscriptionOptions,
-  SkipOptions,
+  SkipTransactionOptions,
+  SubscriptionRequestOptions,
 } from './options.ts'
 import { haltedJson, haltedTable, shardJson, subscriptionJson, subscriptionTable, subscriptionText } from './output.ts'
 import { allViews, viewOf } from './views.ts'
@@ -106,7 +106,7 @@ export async function retryStreams(options: RetryOptions, runtime: Runtime): Pro
 }
 
 /** `subscription skip` */
-export async function skipStream(options: SkipOptions, runtime: Runtime): Promise<Problem | undefined> {
+export async function skipStream(options: SkipTransactionOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { output, store } = await opened(options, runtime)
   const { stream, to } = options
   return perform([{ kind: 'skip', stream, toVersion: to }], options, store, output, runtime)
@@ -185,7 +185,7 @@ interface Performed {
 
 async function perform(
   requests: readonly OperatorRequest[],
-  options: RequestOptions,
+  options: SubscriptionRequestOptions,
   store: StreamStore,
   output: Output,
   runtime: Runtime,

@@ -24,7 +24,7 @@ export interface TroubledSubscription {
 }
 
 /** From this lag on a subscription is behind: many times the pause of a handler that is put off, ms. */
-export const LAGS_FROM_MS = 5 * 60_000
+const LAGS_FROM_MS = 5 * 60_000
 
 /** Subscriptions with parked streams, with lag, or that cannot be read; the longest lag first. */
 export function troubledSubscriptions(seen: readonly SubscriptionSeen[]): Findings<TroubledSubscription> {
