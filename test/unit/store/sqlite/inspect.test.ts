@@ -36,7 +36,7 @@ describe('the facts of a SQLite store', () => {
       mode: 0o640,
       journalMode: 'wal',
       synchronous: 'full',
-      schemaVersion: 2,
+      schemaVersion: 3,
       unknown: {},
     })
     expect(facts.freeBytes).toBeGreaterThan(0)
