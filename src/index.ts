@@ -112,8 +112,9 @@ export type {
   LcAttributeName,
   Status,
   StreamEvent,
+  StreamOutcome,
 } from './stream/event.ts'
-export { ATTRIBUTES, LC_ATTRIBUTES, STATUSES } from './stream/event.ts'
+export { ATTRIBUTES, LC_ATTRIBUTES, OUTCOMES, STATUSES } from './stream/event.ts'
 export type { WaitsFor } from './stream/gate.ts'
 export type { ChangeCause, JournalChange, Transaction } from './stream/journal/journal.ts'
 export type { Precondition } from './stream/operations/apply.ts'
@@ -133,8 +134,6 @@ export type {
   StepSpec,
 } from './stream/operations/operation.ts'
 export { ON_DUE, ON_FAILURE, SETTABLE } from './stream/operations/operation.ts'
-export type { StreamOutcome } from './stream/outcome.ts'
-export { OUTCOMES } from './stream/outcome.ts'
 export type { KeptSignal } from './stream/signal.ts'
 export type {
   AttributeChanges,

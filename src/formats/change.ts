@@ -4,9 +4,8 @@ import type { ChangeResult, Refusal } from '../stream/operations/operation.ts'
 import { formatDuration } from '../stream/time/durations.ts'
 import { visibleName, visibleText } from '../util/visible-text.ts'
 import { jsonTimeOf, orNull } from './json.ts'
-import { styleOf } from './stream/view.ts'
 import { clock } from './terminal/numbers.ts'
-import { noPaint, type Paint } from './terminal/style.ts'
+import { noPaint, type Paint, styleOf } from './terminal/style.ts'
 
 /** A change that was made now or by an earlier run of the same command. */
 export interface Changed {

@@ -1,5 +1,6 @@
 import { type DocumentView, type JournalEntry, resultsFor } from '../ops/read-stream.ts'
 import type { EventData } from '../stream/data.ts'
+import type { StreamOutcome } from '../stream/event.ts'
 import {
   attemptOf,
   fenceOf,
@@ -12,8 +13,8 @@ import {
 } from '../stream/event.ts'
 import { type OpenEvents, openEvents, openWork } from '../stream/event-stream.ts'
 import { type WaitsFor, waitsFor } from '../stream/gate.ts'
-import { outcomeOf, type StreamOutcome } from '../stream/outcome.ts'
 import type { KeptSignal } from '../stream/signal.ts'
+import { outcomeOf } from '../stream/summarize.ts'
 import { type Suspension, suspensionOf } from '../stream/suspension.ts'
 import { claimEndMs, claimRuns, dueMs } from '../stream/time/deadlines.ts'
 import type { UpstreamResult } from '../stream/upstream-results.ts'

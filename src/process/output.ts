@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { sleepUntilAborted } from '../util/concurrency.ts'
 
 /** Without output for this long after the end of the program, only processes that it left behind hold its stderr, ms. */
@@ -83,7 +82,8 @@ export interface ErrorPipe {
 export async function openErrorPipe(folder: string): Promise<ErrorPipe | undefined> {
   const name = join(folder, 'stderr')
   try {
-    await promisify(execFile)('mkfifo', ['-m', '600', name])
+    // Without pipes for its output: they would cost more than it does.
+    await once(spawn('mkfifo', ['-m', '600', name], { stdio: 'ignore' }), 'exit')
     const readEnd = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK)
     const writeEnd = openSync(name, constants.O_WRONLY)
     unlinkSync(name)

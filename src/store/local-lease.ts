@@ -98,19 +98,20 @@ export async function retryWhileHeld(
   options: ChangeOptions,
   random: () => number,
 ): Promise<ChangeOutcome> {
-  const { waitMs, stopWaiting, signal } = options
-  const attempts = new LeaseAttempts(name, options)
+  const { waitMs, stopWaiting, signal, leaseId, onLeaseAttempt } = options
+  // A change under a lease of its caller makes none.
+  const attempts = leaseId === undefined && onLeaseAttempt ? new LeaseAttempts(name, onLeaseAttempt) : undefined
   let budget: RetryBudget | undefined
   for (;;) {
     signal?.throwIfAborted()
     const outcome = await attempt()
     const waitedMs = budget?.waitedMs ?? 0
-    if (outcome.kind === 'committed' || outcome.kind === 'left') attempts.acquired(waitedMs)
+    if (outcome.kind === 'committed' || outcome.kind === 'left') attempts?.acquired(waitedMs)
     if (outcome.kind !== 'held') return outcome
-    attempts.held(waitedMs, outcome.lease, outcome.lastBy)
+    attempts?.held(waitedMs, outcome.lease, outcome.lastBy)
     budget ??= new RetryBudget({ limitMs: waitMs, random, stop: stopWaiting, signal })
     if (await budget.pause()) continue
-    attempts.gaveUp(budget.waitedMs)
+    attempts?.gaveUp(budget.waitedMs)
     return { ...outcome, waitedMs: budget.waitedMs }
   }
 }

@@ -2,6 +2,7 @@ import {
   isFailed,
   isFinal,
   isGated,
+  isSkipped,
   isSuperseded,
   isWaitingJoin,
   nextIds,
@@ -89,6 +90,24 @@ export class EventStream {
   /** The root's status is final. */
   get done(): boolean {
     return this.root !== undefined && isFinal(this.root)
+  }
+
+  /** Whether its end as a whole undoes first what it did. */
+  get compensates(): boolean {
+    return this.compensating || (!this.done && this.root?.lc.onFailure === 'compensate')
+  }
+
+  /** Whether it is undoing what it did. */
+  get compensating(): boolean {
+    return this.root?.lc.outcome === 'compensating' && !isFinal(this.root)
+  }
+
+  /** Whether the event keeps a stream that blocks on failures from going on above it. */
+  blocks(position: number): boolean {
+    const event = this.events[position]
+    if (this.root?.lc.onFailure !== 'block' || event?.status !== 'aborted') return false
+    if (isSkipped(event) || isSuperseded(event) || position === 0) return false
+    return !this.predecessorPositions(position).some(at => isFinal(this.events[at] ?? event))
   }
 
   isRoot(event: StreamEvent): boolean {

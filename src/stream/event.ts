@@ -12,6 +12,19 @@ export const STATUSES = ['init', 'inprocess', 'completed', 'aborted', 'canceled'
 /** One of the five known statuses; a document may hold any other text. */
 export type Status = (typeof STATUSES)[number]
 
+/**
+ * What the failures of a stream have meant for the whole of it, by its policy. `errors`: an event below the root was
+ * aborted or canceled. `blocked`: a failure holds the stream up. `compensating`: it is undoing what it did.
+ * `compensated`: it has. `compensation-failed`: it could not undo everything.
+ */
+export const OUTCOMES = ['errors', 'blocked', 'compensating', 'compensated', 'compensation-failed'] as const
+/** One of these outcomes. */
+export type StreamOutcome = (typeof OUTCOMES)[number]
+
+export function isOutcome(text: string | undefined): text is StreamOutcome {
+  return (OUTCOMES as readonly (string | undefined)[]).includes(text)
+}
+
 /** The fourteen attributes in no namespace, in the order in which they are written. */
 export const ATTRIBUTES = [
   'name',

@@ -1,8 +1,16 @@
 import type { StreamDocument } from './document.ts'
-import { attemptOf, isFailed, isFinal, isGated, isSuperseded, type StreamEvent } from './event.ts'
+import {
+  attemptOf,
+  isFailed,
+  isFinal,
+  isGated,
+  isOutcome,
+  isSuperseded,
+  type StreamEvent,
+  type StreamOutcome,
+} from './event.ts'
 import { EventStream, openWork } from './event-stream.ts'
-import { isCanceledByGate, waitsFor } from './gate.ts'
-import { outcomeOf } from './outcome.ts'
+import { isCanceledByGate, progressOf, waitsFor } from './gate.ts'
 import {
   cutList,
   encodedIdLength,
@@ -80,6 +88,27 @@ export function summarize(document: StreamDocument, options: SummarizeOptions): 
     wakeMs: earliest(open, event => opensAtMs(stream, event, read)),
     ...waits(stream, open, read, options.whole ?? false),
   }
+}
+
+/**
+ * What the failures of a stream have meant for the whole of it, by its policy; `''` without any.
+ *
+ * @param hasErrors an event below the root failed
+ */
+export function outcomeOf(stream: EventStream, hasErrors: boolean): StreamOutcome | '' {
+  const outcome = stream.root?.lc.outcome
+  if (isOutcome(outcome) && outcome.startsWith('compensat')) return outcome
+  if (isBlocked(stream)) return 'blocked'
+  return hasErrors ? 'errors' : ''
+}
+
+/** Whether a failure holds the stream up until it is retried or skipped. */
+function isBlocked(stream: EventStream): boolean {
+  if (stream.root?.lc.onFailure !== 'block' || stream.done) return false
+  return stream.events.some((event, at) => {
+    if (isSuperseded(event) || !stream.counts(at)) return false
+    return isGated(event) ? progressOf(stream, event) === 'failed' : stream.blocks(at)
+  })
 }
 
 function suspensionIn(

@@ -1,5 +1,5 @@
+import { isOutcome, type StreamOutcome } from './event.ts'
 import { MAX_READ_EVENTS } from './limits.ts'
-import { isOutcome, type StreamOutcome } from './outcome.ts'
 
 /** The facts of a stream for listings. A cache: the document is authoritative (stream-format 8). */
 export interface Summary {

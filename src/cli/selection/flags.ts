@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import type { TextPattern } from '../../ops/filter.ts'
-import { OUTCOMES } from '../../stream/outcome.ts'
+import { OUTCOMES } from '../../stream/event.ts'
 import { STREAM_STATES } from '../../stream/state.ts'
 import {
   added,

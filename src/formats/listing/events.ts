@@ -3,8 +3,8 @@ import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { type CellFormat, type Field, rowOf, type TableColumn, textFormat } from '../field.ts'
 import { waitsForJson, waitsForText } from '../gate.ts'
 import { jsonTime, orNull } from '../json.ts'
-import { styleOf } from '../stream/view.ts'
 import { countText, type TimeStyle } from '../terminal/numbers.ts'
+import { styleOf } from '../terminal/style.ts'
 import type { Cell } from '../terminal/table.ts'
 
 /** An event as JSON; fields are only ever added. */

@@ -2,8 +2,9 @@ import { type GroupBy, type Groups, type StreamGroup, TIME_OF } from '../../ops/
 import { visibleText } from '../../util/visible-text.ts'
 import { rowOf, type TableColumn, textFormat } from '../field.ts'
 import { jsonTime, orNull } from '../json.ts'
-import { statusLook, styleOf } from '../stream/view.ts'
+import { statusLook } from '../stream/view.ts'
 import { counted, countText, type TimeStyle } from '../terminal/numbers.ts'
+import { styleOf } from '../terminal/style.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 
 /** Fields of a groups document besides its items. */

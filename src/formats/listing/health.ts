@@ -4,7 +4,8 @@ import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isFinal } from '../../stream/event.ts'
 import { type StreamState, stateOfStream } from '../../stream/state.ts'
 import type { Summary } from '../../stream/summary.ts'
-import { type StatusStyle, statusLook } from '../stream/view.ts'
+import { statusLook } from '../stream/view.ts'
+import type { StatusStyle } from '../terminal/style.ts'
 
 /** Somebody has to look at it: a failure that nobody has acknowledged, a silent worker, a missed deadline, a damaged document. */
 export function isBroken({ summary, fault }: Pick<SummarizedStream, 'summary' | 'fault'>, nowMs: number): boolean {

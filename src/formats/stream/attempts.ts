@@ -2,9 +2,9 @@ import { isFinal, type StreamEvent } from '../../stream/event.ts'
 import { type Attempt, attemptsByEvent } from '../../stream/journal/attempts.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { jsonTimeOf, orNull } from '../json.ts'
-import { noPaint } from '../terminal/style.ts'
+import { noPaint, type StatusStyle, styleOf } from '../terminal/style.ts'
 import { agoText, type HeaderOptions } from './header.ts'
-import { type ShownStream, type StatusStyle, styleOf, timeOf } from './view.ts'
+import { type ShownStream, timeOf } from './view.ts'
 
 /** Attempts listed at most; the rest is counted. */
 const MAX_ATTEMPTS = 20

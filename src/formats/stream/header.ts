@@ -1,20 +1,11 @@
 import type { StreamEvent } from '../../stream/event.ts'
-import { outcomeOf } from '../../stream/outcome.ts'
+import { outcomeOf } from '../../stream/summarize.ts'
 import { suspensionOf } from '../../stream/suspension.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { leaseText } from '../lease.ts'
 import { clock, counted, dueText, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
-import { noPaint, type Paint } from '../terminal/style.ts'
-import {
-  acknowledgementOf,
-  failures,
-  type ShownStream,
-  soonestDueMs,
-  statusLook,
-  styleOf,
-  timeOf,
-  waitingOn,
-} from './view.ts'
+import { noPaint, type Paint, styleOf } from '../terminal/style.ts'
+import { acknowledgementOf, failures, type ShownStream, soonestDueMs, statusLook, timeOf, waitingOn } from './view.ts'
 
 export interface HeaderOptions {
   readonly time: TimeStyle

@@ -1,7 +1,8 @@
 import { attemptOf, isFinal, isGated, isSuperseded, STATUSES, type StreamEvent } from '../../stream/event.ts'
 import { linkEvents } from '../../stream/event-stream.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import { type ShownStream, statusWord, styleOf } from './view.ts'
+import { styleOf } from '../terminal/style.ts'
+import { type ShownStream, statusWord } from './view.ts'
 
 /**
  * A stream as a Mermaid flowchart: each event a node with its status as class, an arrow to each successor, dotted to a

@@ -1,8 +1,7 @@
 import type { EventHistory, Phase } from '../../stream/journal/phases.ts'
 import { calmSpan, parts, span, type TimeStyle } from '../terminal/numbers.ts'
-import { type Paint, painted, type Style, type StyledPiece } from '../terminal/style.ts'
+import { type Paint, painted, type Style, type StyledPiece, styleOf } from '../terminal/style.ts'
 import { lengthOf, type TimeRange } from './folded-time.ts'
-import { styleOf } from './view.ts'
 
 /** A period of time mapped to a number of columns. */
 export interface TimeScale extends TimeRange {

@@ -6,11 +6,11 @@ import { visibleText } from '../../util/visible-text.ts'
 import { textFormat } from '../field.ts'
 import { waitsForText } from '../gate.ts'
 import { clock, span, type TimeStyle, timeText } from '../terminal/numbers.ts'
-import { noPaint } from '../terminal/style.ts'
+import { noPaint, styleOf } from '../terminal/style.ts'
 import { type Cell, type Column, table } from '../terminal/table.ts'
 import { cut } from '../terminal/width.ts'
 import { failureLines, type HeaderOptions, showHeader } from './header.ts'
-import { eventDueMs, isAbandonedNow, type ShownStream, statusLook, styleOf, timeOf } from './view.ts'
+import { eventDueMs, isAbandonedNow, type ShownStream, statusLook, timeOf } from './view.ts'
 
 /** A stream as text: a header, the thread tree, and its failures with their messages. */
 export function showTree(shown: ShownStream, options: HeaderOptions): string[] {

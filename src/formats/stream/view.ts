@@ -15,7 +15,7 @@ import type { Transaction } from '../../stream/journal/journal.ts'
 import type { KeptSignal } from '../../stream/signal.ts'
 import { claimEndMs, dueMs, type TimeReader } from '../../stream/time/deadlines.ts'
 import { visibleText } from '../../util/visible-text.ts'
-import type { Style } from '../terminal/style.ts'
+import { type StatusStyle, styleOf } from '../terminal/style.ts'
 
 /** A stream prepared for display. Times in epoch ms. */
 export interface ShownStream {
@@ -157,33 +157,6 @@ type State =
   | 'completed'
   | 'aborted'
   | 'canceled'
-
-/** Glyph and colour of a status. Each identifies the status without the others. */
-export interface StatusStyle {
-  readonly glyph: string
-  readonly style: Style
-}
-
-const STATUS_STYLES: { readonly [status: string]: StatusStyle } = {
-  init: { glyph: '○', style: 'plain' },
-  ready: { glyph: '○', style: 'plain' },
-  inprocess: { glyph: '▶', style: 'active' },
-  running: { glyph: '▶', style: 'active' },
-  waiting: { glyph: '◷', style: 'dim' },
-  suspended: { glyph: '‖', style: 'warn' },
-  overdue: { glyph: '!', style: 'warn' },
-  abandoned: { glyph: '◌', style: 'warn' },
-  completed: { glyph: '✓', style: 'good' },
-  aborted: { glyph: '✗', style: 'bad' },
-  canceled: { glyph: '⊘', style: 'warn' },
-}
-
-const UNKNOWN: StatusStyle = { glyph: '?', style: 'warn' }
-
-/** Glyph and colour of a status or state; unknown ones get a question mark. */
-export function styleOf(status: string): StatusStyle {
-  return Object.hasOwn(STATUS_STYLES, status) ? (STATUS_STYLES[status] ?? UNKNOWN) : UNKNOWN
-}
 
 /** Completed over an event that was aborted or canceled: the same sign and words wherever a status is shown. */
 const WITH_ERRORS = { glyph: '±', style: 'warn', word: 'with errors' } as const

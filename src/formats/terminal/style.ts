@@ -1,6 +1,33 @@
 /** Roles that colour marks. Colour is never the only sign: a word stands next to it. */
 export type Style = 'plain' | 'good' | 'bad' | 'warn' | 'active' | 'dim' | 'strong' | 'mark' | Hue
 
+/** Glyph and colour of a status. Each identifies the status without the others. */
+export interface StatusStyle {
+  readonly glyph: string
+  readonly style: Style
+}
+
+const STATUS_STYLES: { readonly [status: string]: StatusStyle } = {
+  init: { glyph: '○', style: 'plain' },
+  ready: { glyph: '○', style: 'plain' },
+  inprocess: { glyph: '▶', style: 'active' },
+  running: { glyph: '▶', style: 'active' },
+  waiting: { glyph: '◷', style: 'dim' },
+  suspended: { glyph: '‖', style: 'warn' },
+  overdue: { glyph: '!', style: 'warn' },
+  abandoned: { glyph: '◌', style: 'warn' },
+  completed: { glyph: '✓', style: 'good' },
+  aborted: { glyph: '✗', style: 'bad' },
+  canceled: { glyph: '⊘', style: 'warn' },
+}
+
+const UNKNOWN: StatusStyle = { glyph: '?', style: 'warn' }
+
+/** Glyph and colour of a status or state; unknown ones get a question mark. */
+export function styleOf(status: string): StatusStyle {
+  return Object.hasOwn(STATUS_STYLES, status) ? (STATUS_STYLES[status] ?? UNKNOWN) : UNKNOWN
+}
+
 /** Colours a text, or returns it unchanged where colours are off. */
 export type Paint = (style: Style, text: string) => string
 

@@ -7,10 +7,11 @@ import { findCommand, parseJournal } from '../../stream/journal/journal.ts'
 import { type Applied, applyOperation, resultFromJournal } from '../../stream/operations/apply.ts'
 import type { ChangeResult, Operation, Refusal } from '../../stream/operations/operation.ts'
 import { checkCommandId } from '../../stream/text.ts'
-import { dataToWrite, operationWithoutBytes, writeAll } from './operation-data.ts'
+import { operationWithoutBytes, writeAll } from './operation-data.ts'
 import { type CurrentState, maxOperations, type PendingOperation } from './plan.ts'
 import {
   checkOperation,
+  dataToWrite,
   isFollowed,
   pendingOperation,
   submit,

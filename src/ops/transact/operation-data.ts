@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { StreamStore } from '../../store/store.ts'
-import { checkData, type EventData, withoutBytes } from '../../stream/data.ts'
+import { type EventData, withoutBytes } from '../../stream/data.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
 import type {
   Authorship,
@@ -14,44 +14,8 @@ import { removeLifeData, type StreamLife, type WriteDataOptions, writeDataBytes 
 import { readStream } from '../read-stream.ts'
 import { tryOperation } from './plan.ts'
 
-/** All data that an operation gives to events: inputs of new events, and the result of its target. */
-function dataIn(operation: Operation): EventData[] {
-  const found = specsIn(operation).map(({ data }) => data)
-  if ('result' in operation) found.push(operation.result)
-  if (operation.op === 'signal') found.push(operation.data)
-  return found.filter(data => data !== undefined)
-}
-
-function specsIn(operation: Operation): EventSpec[] {
-  switch (operation.op) {
-    case 'init':
-      return [operation.root, ...operation.forks, ...(operation.steps ?? []), operation.join].filter(
-        spec => spec !== undefined,
-      )
-    case 'advance':
-      return [operation.next, ...operation.forks, ...(operation.steps ?? []), operation.join].filter(
-        spec => spec !== undefined,
-      )
-    case 'append':
-      return [operation.step]
-    default:
-      return []
-  }
-}
-
-/** @throws InvalidValue unless type, size and hash of all data are valid */
-export function checkOperationData(operation: Operation): void {
-  for (const data of dataIn(operation)) checkData(data)
-}
-
-/** The data of an operation that is kept beside the document. */
-export function dataToWrite(operation: Operation): EventData[] {
-  return dataIn(operation).filter(({ bytes }) => bytes !== undefined)
-}
-
 /** The operation as it is applied to the document: of data beside it, only type, size and hash. */
 export function operationWithoutBytes(operation: Operation): Operation {
-  if (dataToWrite(operation).length === 0) return operation
   switch (operation.op) {
     case 'init':
       return { ...operation, root: stripped(operation.root), ...strippedSuccessors(operation) }
@@ -127,19 +91,17 @@ type Send<Outcome> = (operation: Operation, pin: Pick<Precondition, 'ifBorn'>) =
 const ROUNDS = 4
 
 /**
- * Sends an operation whose data is kept beside the document: writes the data first. The change is then bound to the
+ * Sends an operation with data that is kept beside the document: writes the data first. The change is then bound to the
  * incarnation of the stream whose data it is. An operation that the present state refuses writes nothing.
  */
 export async function sendWithData<Outcome extends { readonly kind: string }>(
   store: StreamStore,
   name: string,
-  operation: Operation,
+  { operation, data }: { readonly operation: Operation; readonly data: readonly EventData[] },
   options: ChangeOfData,
   send: Send<Outcome | FoundOutcome>,
 ): Promise<Outcome | FoundOutcome> {
-  const data = dataToWrite(operation)
   const applied = operationWithoutBytes(operation)
-  if (data.length === 0) return send(operation, {})
   if (applied.op === 'init') return sendInit(store, name, { applied, data, born: applied.born }, options, send)
   for (let round = 1; ; round++) {
     const found = await findLife(store, name, applied, options)

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { StreamReplaced } from '../../store/errors.ts'
 import { checkStreamName } from '../../store/names.ts'
 import type { LeaseAttempt, LeaseView, StreamStore, WriteMode } from '../../store/store.ts'
+import { checkData, type EventData } from '../../stream/data.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import type { Precondition } from '../../stream/operations/apply.ts'
 import {
@@ -19,7 +20,7 @@ import { parseRetry } from '../../stream/retry-policy.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { parseTimeSpan } from '../../stream/time/durations.ts'
 import { commitQueue, type SubmitOutcome } from './commit-queue.ts'
-import { checkOperationData, sendWithData } from './operation-data.ts'
+import { sendWithData } from './operation-data.ts'
 import type { PendingOperation } from './plan.ts'
 
 /**
@@ -43,7 +44,9 @@ export async function transact(
   options.signal?.throwIfAborted()
   const send = (applied: Operation, pin: Precondition) =>
     submit(store, name, pendingOperation(applied, { ...options, ...pin }), options, applied.op === 'init')
-  const outcome = await sendWithData(store, name, operation, options, send)
+  const data = dataToWrite(operation)
+  const outcome =
+    data.length === 0 ? await send(operation, {}) : await sendWithData(store, name, { operation, data }, options, send)
   if (outcome.kind === 'done' && isFollowed(outcome.result)) await options.afterWrite?.(outcome.result)
   return outcome
 }
@@ -111,7 +114,7 @@ export function checkOperation(name: string, operation: Operation, author: Autho
   if ('claimMs' in operation) checkClaimMs(operation.claimMs)
   if (operation.op === 'signal') checkSignal(operation.name)
   checkSpecs(operation)
-  checkOperationData(operation)
+  for (const data of dataIn(operation)) checkData(data)
 }
 
 function checkOwner(owner: string): void {
@@ -133,22 +136,45 @@ function checkClaimMs(claimMs: number): void {
 }
 
 function checkSpecs(operation: Operation): void {
-  if (operation.op === 'init') {
-    const { root, forks, steps = [], join } = operation
-    for (const spec of [root, ...forks, ...steps, ...present(join)]) checkSpec(spec)
-  } else if (operation.op === 'advance') {
-    const { next, forks, steps = [], join } = operation
+  for (const spec of specsIn(operation)) checkSpec(spec)
+  if (operation.op === 'set') checkTexts(operation.attributes, SETTABLE)
+  if (operation.op === 'advance') {
+    const { next, forks, steps = [] } = operation
     if (next === undefined && forks.length === 0 && steps.length === 0)
       throw new InvalidValue('advance adds at least one successor: a next step, a fork or a plan')
-    for (const spec of [...present(next), ...forks, ...steps, ...present(join)]) checkSpec(spec)
-  } else if (operation.op === 'append') {
-    checkSpec(operation.step)
-  } else if (operation.op === 'set') {
-    checkTexts(operation.attributes, SETTABLE)
   }
   if ('join' in operation && operation.join !== undefined && operation.forks.length === 0) {
     throw new InvalidValue('a join needs a fork whose branches it waits for')
   }
+}
+
+/** The new events of an operation. */
+function specsIn(operation: Operation): EventSpec[] {
+  switch (operation.op) {
+    case 'init':
+    case 'advance': {
+      const { forks, steps = [], join } = operation
+      const first = operation.op === 'init' ? operation.root : operation.next
+      return [first, ...forks, ...steps, join].filter(spec => spec !== undefined)
+    }
+    case 'append':
+      return [operation.step]
+    default:
+      return []
+  }
+}
+
+/** The data that an operation gives to events: inputs of new events, and the result of its target. */
+function dataIn(operation: Operation): EventData[] {
+  const found = specsIn(operation).map(({ data }) => data)
+  if ('result' in operation) found.push(operation.result)
+  if (operation.op === 'signal') found.push(operation.data)
+  return found.filter(data => data !== undefined)
+}
+
+/** The data of an operation that is kept beside the document. */
+export function dataToWrite(operation: Operation): EventData[] {
+  return dataIn(operation).filter(({ bytes }) => bytes !== undefined)
 }
 
 /** The texts that a gate is made of are checked with it. */
@@ -180,10 +206,6 @@ function checkTexts(attributes: EventSpec | SettableAttributes, names: readonly 
     if (!names.includes(name)) throw new InvalidValue(`${name} cannot be given; known attributes: ${names.join(', ')}`)
     if (value !== undefined) checkText(name, value)
   }
-}
-
-function present(spec: EventSpec | undefined): EventSpec[] {
-  return spec === undefined ? [] : [spec]
 }
 
 const DEFAULT_LEASE_WAIT_MS = 10_000

@@ -1,6 +1,5 @@
 import { type EventAttributes, isUndo, type LcAttributeName, type Status, type StreamEvent } from '../event.ts'
 import { isLinkable, laterStepId, nextForkIds, nextStepId, ROOT_ID } from '../event-id.ts'
-import { isCompensating } from '../outcome.ts'
 import { END_SIGNAL } from '../session.ts'
 import { checkClaim, checkNotEndedAbove, checkNotGated, refuse, withoutEvent } from './checks.ts'
 import type { Draft } from './draft.ts'
@@ -50,7 +49,7 @@ export function advance(draft: Draft, position: number, operation: Advance): Ref
       `the id ${JSON.stringify(event.id)} cannot be named by successors; complete or fail the event`,
     )
   }
-  if (position === 0 && isCompensating(draft.stream)) {
+  if (position === 0 && draft.stream.compensating) {
     return refuse('compensating', event, 'the stream is undoing what it did; nothing can be added to it')
   }
   const { events, missing } = draft.stream.successors(event)

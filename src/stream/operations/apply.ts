@@ -8,7 +8,7 @@ import { attemptsSinceRetry, type ForeignWrite, findForeignWrite, replayStatuses
 import { findCommand, type JournalChange, parseJournal, type Transaction } from '../journal/journal.ts'
 import { silenceLimitMs } from '../time/deadlines.ts'
 import { advance, init } from './add-events.ts'
-import { acknowledge, checkExpired } from './cancel-abort.ts'
+import { acknowledge, checkExpired, end } from './cancel-abort.ts'
 import { checkOpen, refuse, withoutEvent } from './checks.ts'
 import type { Draft } from './draft.ts'
 import { fail, noAttemptsText, skip } from './fail.ts'
@@ -28,7 +28,7 @@ import {
   type TransactionContext,
   withEntry,
 } from './transaction.ts'
-import { checkRetry, end } from './undo.ts'
+import { checkRetry } from './undo.ts'
 import { claimOf, complete, release, set, start, touch } from './work.ts'
 
 /** The state of a stream that the caller has read: the change is refused in any other (stream-format 5). */

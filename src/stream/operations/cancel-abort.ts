@@ -1,8 +1,10 @@
 import { isFinal, isSuperseded, type StreamEvent } from '../event.ts'
+import { reasonOf } from '../text.ts'
 import { deadlineOf } from '../time/deadlines.ts'
 import { checkOpen, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
-import type { ObservedDeadline, Refusal } from './operation.ts'
+import type { ObservedDeadline, Operation, Refusal } from './operation.ts'
+import { endWhole } from './undo.ts'
 
 /** Acknowledges the failures of the stream: the root remembers when. */
 export function acknowledge(draft: Draft): Refusal | 'already' | undefined {
@@ -19,11 +21,28 @@ export function acknowledge(draft: Draft): Refusal | 'already' | undefined {
   return undefined
 }
 
-/** Cancels every open event below, children before parents. Returns their number. */
-export function cancelBelow(draft: Draft, position: number): number {
-  const open = draft.stream.descendantPositions(position).filter(at => !isFinal(draft.at(at)))
-  for (const at of open) draft.endFailed(at, 'canceled', 'cascade')
-  return open.length
+type End = Extract<Operation, { op: 'cancel' | 'abort' }>
+
+/**
+ * `cancel` and `abort`: the target gets exactly the requested status, open events below it become canceled. Below a
+ * target that is already final, events that a foreign writer left open are ended too. A stream that compensates undoes
+ * first what it did.
+ */
+export function end(draft: Draft, position: number, operation: End): Refusal | 'already' | undefined {
+  const event = draft.at(position)
+  const { op, msg, noCompensate } = operation
+  const status = op === 'cancel' ? 'canceled' : 'aborted'
+  const { compensates, compensating } = draft.stream
+  if (position === 0 && compensating && op === 'cancel') return 'already'
+  draft.reason = reasonOf(msg)
+  if (position === 0 && compensates && (compensating || noCompensate !== true)) {
+    endWhole(draft, status, msg)
+    return undefined
+  }
+  const ended = draft.cancelBelow(position)
+  if (!isFinal(event)) draft.endFailed(position, status, 'target', msg)
+  else if (ended === 0) return event.status === status ? 'already' : checkOpen(event)
+  return undefined
 }
 
 /** The observed state of an event with a deadline at `dueMs`, for `checkExpired`. */

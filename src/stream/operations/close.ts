@@ -1,7 +1,6 @@
 import { isFailed, isFinal, isGated, isSuperseded } from '../event.ts'
 import { sortedById } from '../event-id.ts'
 import type { EventStream } from '../event-stream.ts'
-import { blocks } from '../outcome.ts'
 import { claimRuns } from '../time/deadlines.ts'
 import type { Draft } from './draft.ts'
 
@@ -22,7 +21,7 @@ export function canClose(draft: Draft, at: number): boolean {
   const working = event.status === 'inprocess' || (event.status === 'init' && !stream.held)
   if (!working || isGated(event) || claimRuns(event, draft.nowMs) || stream.missingIds(at).length > 0) return false
   const successors = stream.successorPositions(at)
-  return successors.length > 0 && successors.every(at => isFinal(draft.at(at)) && !blocks(stream, at))
+  return successors.length > 0 && successors.every(at => isFinal(draft.at(at)) && !stream.blocks(at))
 }
 
 /** Closes a parent. Returns its position. */

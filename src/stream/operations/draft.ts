@@ -133,6 +133,13 @@ export class Draft {
     this.setStatus(position, to, how)
   }
 
+  /** Cancels every open event below, children before parents. Returns their number. */
+  cancelBelow(position: number): number {
+    const open = this.stream.descendantPositions(position).filter(at => !isFinal(this.at(at)))
+    for (const at of open) this.endFailed(at, 'canceled', 'cascade')
+    return open.length
+  }
+
   /** Sets `msg` to a progress, result or error text. `lc:msg` keeps the original one. */
   setMessage(position: number, text: string | undefined): void {
     const { msg, lc } = this.at(position)

@@ -3,7 +3,6 @@ import { attemptsSinceRetry } from '../journal/history.ts'
 import { DEFAULT_ATTEMPTS, DEFAULT_BACKOFF, parseRetry, pauseMs, retryPolicy } from '../retry-policy.ts'
 import { reasonOf } from '../text.ts'
 import { isoTime } from '../time/dates.ts'
-import { cancelBelow } from './cancel-abort.ts'
 import { checkClaim, checkNotEndedAbove, checkNotGated, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
 import { closeGate } from './gates.ts'
@@ -30,8 +29,11 @@ export function fail(draft: Draft, position: number, operation: Fail): Refusal |
 }
 
 function end(draft: Draft, position: number, msg: string | undefined): void {
-  if (position === 0 && endWhole(draft, 'aborted', msg)) return
-  cancelBelow(draft, position)
+  if (position === 0 && draft.stream.compensates) {
+    endWhole(draft, 'aborted', msg)
+    return
+  }
+  draft.cancelBelow(position)
   draft.endFailed(position, 'aborted', 'target', msg)
 }
 

@@ -1,11 +1,9 @@
 import { isFinal, isWaitingJoin, type LcAttributeName, type StreamEvent } from '../event.ts'
 import { delayMs, dependentsOf, GATE_ATTRIBUTES, MAX_GATE_EVENTS, progressOf, waitsForSignalOnly } from '../gate.ts'
 import type { ChangeCause } from '../journal/journal.ts'
-import { blocks } from '../outcome.ts'
 import { isoTime, readTime } from '../time/dates.ts'
 import { gateTimeoutMs } from '../time/deadlines.ts'
 import { parseTimeSpan } from '../time/durations.ts'
-import { cancelBelow } from './cancel-abort.ts'
 import { refuse } from './checks.ts'
 import type { FailureCounter } from './close.ts'
 import type { Draft } from './draft.ts'
@@ -67,7 +65,7 @@ function haveBranchesEnded({ stream }: Draft, join: number): boolean {
     return stream.successorPositions(fork).every(at => {
       const branch = stream.at(at)
       if (branch === undefined || at === join || isWaitingJoin(branch)) return true
-      return isFinal(branch) && !blocks(stream, at)
+      return isFinal(branch) && !stream.blocks(at)
     })
   })
 }
@@ -106,7 +104,7 @@ export function closeGate(draft: Draft, at: number, conditions: Gate, how: Chang
 
 /** Cancels an event that is gated after one that failed. Its gate stays: a retry of that event closes it again. */
 function cancelGated(draft: Draft, at: number, failures: FailureCounter): number {
-  cancelBelow(draft, at)
+  draft.cancelBelow(at)
   draft.endFailed(at, 'canceled', 'cascade')
   failures.recount()
   return at

@@ -3,7 +3,6 @@ import type { EventStream } from '../event-stream.ts'
 import { GATE_ATTRIBUTES, gateIds, isCanceledByGate, progressOf } from '../gate.ts'
 import { declaredGates, eventsThatRan } from '../journal/history.ts'
 import type { ChangeCause, Transaction } from '../journal/journal.ts'
-import { cancelBelow } from './cancel-abort.ts'
 import { checkNotEndedAbove, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
 import { closeGate } from './gates.ts'
@@ -30,7 +29,7 @@ function retryEvent(draft: Draft, position: number): Refusal | undefined {
   const gates = gatesOf(draft)
   const refusal = checkFailed(draft, position) ?? checkReopen(draft, position, gates)
   if (refusal !== undefined) return refusal
-  cancelBelow(draft, position)
+  draft.cancelBelow(position)
   for (const at of draft.stream.descendantPositions(position)) {
     if (!isSuperseded(draft.at(at))) draft.patch(at, { lc: { superseded: String(draft.version) } })
   }

@@ -1,6 +1,6 @@
 import { isFinal, isGated, isSuperseded } from '../event.ts'
+import type { EventStream } from '../event-stream.ts'
 import { gatedAfter } from '../gate.ts'
-import { isCompensating } from '../outcome.ts'
 import { addMissingSummary, canClose, close, FailureCounter } from './close.ts'
 import type { Draft } from './draft.ts'
 import { settleGate } from './gates.ts'
@@ -18,11 +18,16 @@ import { applyPolicy, endingOf, finish } from './undo.ts'
 export function settle(draft: Draft): void {
   if (draft.isSettled) return
   const { steps } = draft
-  applyPolicy(draft)
+  if (hasPolicy(draft.stream)) applyPolicy(draft)
   if (draft.signals.length > 0) giveKeptSignals(draft)
   settleAll(draft)
   // After a pass without changes the next pass finds nothing either, unless a time has to come first.
   if (draft.steps === steps && !waitsForTime(draft)) draft.markSettled()
+}
+
+/** Whether failures matter to the whole of the stream. */
+function hasPolicy({ root }: EventStream): boolean {
+  return root?.lc.onFailure !== undefined || root?.lc.outcome === 'compensating'
 }
 
 /** Whether an event could close once the claim on it has expired, or a gate could open at a time. */
@@ -39,7 +44,7 @@ function mayOpenByTime({ wake, onDue }: { readonly wake?: string; readonly onDue
 
 function settleAll(draft: Draft): void {
   const failures = new FailureCounter(draft.stream)
-  const after = gatedAfter(draft.stream)
+  let after: ReturnType<typeof gatedAfter> | undefined
   const visits = [...draft.stream.childrenFirst()]
   const visited = new Set<number>()
   for (const at of visits) {
@@ -49,6 +54,7 @@ function settleAll(draft: Draft): void {
     const event = draft.at(moved)
     if (!isFinal(event)) visits.push(moved)
     else {
+      after ??= gatedAfter(draft.stream)
       visits.push(...(after.get(event.id) ?? []))
       // What is above has its own turn later, but for events on a cycle and those that moved after their turn.
       visits.push(...draft.stream.predecessorPositions(moved).filter(above => visited.has(above)))
@@ -72,7 +78,7 @@ function settleEvent(draft: Draft, at: number, failures: FailureCounter): number
 
 /** Closes a parent; a stream that has undone what it did ends as it was to end. */
 function end(draft: Draft, at: number, failures: FailureCounter): number {
-  if (at !== 0 || !isCompensating(draft.stream)) return close(draft, at, failures)
+  if (at !== 0 || !draft.stream.compensating) return close(draft, at, failures)
   finish(draft, endingOf(draft.at(0)), 'close')
   return at
 }

@@ -8,11 +8,9 @@ import { defined } from '../../util/defined.ts'
 import { isFinal, isSuperseded, isUndo, type LcAttributeName, type StreamEvent } from '../event.ts'
 import { nextForkIds, sortedById } from '../event-id.ts'
 import { effectsOf } from '../journal/effects.ts'
-import { isCompensating } from '../outcome.ts'
 import { reasonOf } from '../text.ts'
 import { addSteps, addSuccessor, type PlannedStep } from './add-events.ts'
-import { cancelBelow } from './cancel-abort.ts'
-import { checkOpen, refuse } from './checks.ts'
+import { refuse } from './checks.ts'
 import { FailureCounter, failedText } from './close.ts'
 import type { Draft } from './draft.ts'
 import { closeGate } from './gates.ts'
@@ -25,43 +23,13 @@ export const UNDOES_STREAM = '*'
 
 type Ending = 'aborted' | 'canceled'
 
-type End = Extract<Operation, { op: 'cancel' | 'abort' }>
-
-/**
- * `cancel` and `abort`: the target gets exactly the requested status, open events below it become canceled. Below a
- * target that is already final, events that a foreign writer left open are ended too. A stream that compensates undoes
- * first what it did.
- */
-export function end(draft: Draft, position: number, operation: End): Refusal | 'already' | undefined {
-  const event = draft.at(position)
-  const { op, msg, noCompensate } = operation
-  const status = op === 'cancel' ? 'canceled' : 'aborted'
-  const isUndoing = position === 0 && isCompensating(draft.stream)
-  if (isUndoing && op === 'cancel') return 'already'
-  draft.reason = reasonOf(msg)
-  if (position === 0 && (isUndoing || noCompensate !== true) && endWhole(draft, status, msg)) return undefined
-  const ended = cancelBelow(draft, position)
-  if (!isFinal(event)) draft.endFailed(position, status, 'target', msg)
-  else if (ended === 0) return event.status === status ? 'already' : checkOpen(event)
-  return undefined
-}
-
-/**
- * Ends a stream as a whole. Returns false, without a change, if it does not compensate: then it simply ends. One that
- * compensates already is ended by force.
- */
-export function endWhole(draft: Draft, status: Ending, msg: string | undefined): boolean {
-  const root = draft.at(0)
-  if (isFinal(root)) return false
-  if (isCompensating(draft.stream)) {
-    cancelBelow(draft, 0)
+/** Ends a stream that compensates as a whole: it undoes first what it did. One that does so already is ended by force. */
+export function endWhole(draft: Draft, status: Ending, msg: string | undefined): void {
+  if (draft.stream.compensating) {
+    draft.cancelBelow(0)
     draft.setMessage(0, msg)
     finish(draft, 'aborted', 'target')
-    return true
-  }
-  if (root.lc.onFailure !== 'compensate') return false
-  beginUndo(draft, status, msg, 'target')
-  return true
+  } else beginUndo(draft, status, msg, 'target')
 }
 
 /**
@@ -69,7 +37,7 @@ export function endWhole(draft: Draft, status: Ending, msg: string | undefined):
  * @param how why the root changes: as the target of the operation, or because of an event that failed
  */
 function beginUndo(draft: Draft, ending: Ending, msg: string | undefined, how: 'target' | 'cascade'): void {
-  cancelBelow(draft, 0)
+  draft.cancelBelow(0)
   draft.setMessage(0, msg)
   const steps = undoSteps(draft)
   const lc = { outcome: 'compensating', ending }
@@ -202,7 +170,7 @@ export function applyPolicy(draft: Draft): void {
 }
 
 function stop(draft: Draft, msg: string): void {
-  cancelBelow(draft, 0)
+  draft.cancelBelow(0)
   draft.endFailed(0, 'aborted', 'cascade', msg)
 }
 

@@ -1,7 +1,6 @@
 import { isFinal, isGated, isSuperseded, type StreamEvent } from '../event.ts'
 import type { EventStream } from '../event-stream.ts'
 import { waitsForSignalOnly, wakeMs } from '../gate.ts'
-import { isCompensating } from '../outcome.ts'
 import { isAhead, readTime, type TimeReader } from './dates.ts'
 import { parseTimeout } from './durations.ts'
 import { pauseMs } from './pauses.ts'
@@ -58,7 +57,7 @@ function attemptDeadline(stream: EventStream, event: StreamEvent, read: TimeRead
 
 function timeoutDeadline(stream: EventStream, event: StreamEvent, read: TimeReader): Deadline | undefined {
   // A stream that is undoing what it did is over: it is not ended again.
-  if (stream.isRoot(event) && isCompensating(stream)) return undefined
+  if (stream.isRoot(event) && stream.compensating) return undefined
   // A gated event is never due, unless it waits for a signal alone and does not go on without.
   if (isGated(event) && (event.lc.onDue === 'open' || !waitsForSignalOnly(event))) return undefined
   return timeoutOf(stream, event, read)

@@ -5,7 +5,6 @@ import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { isFinal } from '../../../src/stream/event.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
-import { blocks } from '../../../src/stream/outcome.ts'
 import { Actor } from '../scheduler.ts'
 import { viewOf, type World } from '../world.ts'
 import type { Register } from './register.ts'
@@ -105,7 +104,7 @@ export async function careFor(world: World, { name }: Session): Promise<void> {
     if (view === undefined) continue
     const { events } = view.stream
     if (events[0] !== undefined && isFinal(events[0])) return
-    for (const { id } of events.filter((_, at) => blocks(view.stream, at))) {
+    for (const { id } of events.filter((_, at) => view.stream.blocks(at))) {
       const options = { commandId: `skip:${name}:${look}:${id}`, by: 'caretaker', leaseWaitMs: LEASE_WAIT_MS }
       await outcomeOf(() => transact(store, name, { op: 'skip', event: id, msg: 'goes on without' }, options))
     }

@@ -50,8 +50,8 @@ export class ChangeAttempt {
   readonly inDoubt = new InDoubtWrites()
   /** The wait for leases held by others. */
   readonly wait: LeaseWait
-  /** Reports each attempt to get at the stream. */
-  readonly attempts: LeaseAttempts
+  /** Reports each attempt to get at the stream; a change under a lease of its caller makes none. */
+  readonly attempts: LeaseAttempts | undefined
   readonly #decide: Decide
   readonly #startedMs: number
   #unanswered = 0
@@ -62,7 +62,8 @@ export class ChangeAttempt {
     this.name = name
     this.options = options
     this.wait = new LeaseWait(context.calls, options)
-    this.attempts = new LeaseAttempts(name, options)
+    const { leaseId, onLeaseAttempt } = options
+    this.attempts = leaseId === undefined && onLeaseAttempt ? new LeaseAttempts(name, onLeaseAttempt) : undefined
     this.#decide = decide
     this.#startedMs = context.calls.machine.monotonicMs()
   }

@@ -100,7 +100,7 @@ export class LeasedWrite implements WriteStrategy {
         mayBeHeld = answer.kind !== 'done' && unansweredAttempts > 0
         if (answer.kind === 'done') {
           const lease = new ChangeLease(leaseId, answer.value, calls.machine)
-          attempt.attempts.acquired(wait.waitedMs)
+          attempt.attempts?.acquired(wait.waitedMs)
           return { kind: 'acquired', lease, etag: answer.value.etag }
         }
         if (isBlobMissing(answer.error)) return { kind: 'missing' }
@@ -109,7 +109,7 @@ export class LeasedWrite implements WriteStrategy {
         if (answer.unansweredAttempts === 0) wait.recordTry(calls.machine.monotonicMs() - fromMs, calls.limits.leaseMs)
         await this.#reportHeld()
         if (await wait.nextTry()) continue
-        attempt.attempts.gaveUp(wait.waitedMs)
+        attempt.attempts?.gaveUp(wait.waitedMs)
         return { kind: 'held', ...(await leases.heldBy(name, options.signal)), waitedMs: wait.waitedMs }
       }
     } finally {
@@ -120,7 +120,7 @@ export class LeasedWrite implements WriteStrategy {
   /** Reports who holds the lease, to those who want to know: it costs a request, whose failure does not matter. */
   async #reportHeld(): Promise<void> {
     const { attempts, context, name, options, wait } = this.#attempt
-    if (!attempts.isReported) return
+    if (attempts === undefined) return
     const unknown = { lease: { state: 'leased' } as const, lastBy: undefined }
     const { lease, lastBy } = await context.leases.heldBy(name, options.signal).catch(() => unknown)
     attempts.held(wait.waitedMs, lease, lastBy)

@@ -46,7 +46,7 @@ export class OptimisticWrite implements WriteStrategy {
     if (cached !== undefined) return { kind: 'cached', state: cached }
     const state = await attempt.read()
     if (state !== undefined && isLeased(state)) return this.#waitForLease(state)
-    if (this.#wasLeased) attempt.attempts.acquired(attempt.wait.waitedMs)
+    if (this.#wasLeased) attempt.attempts?.acquired(attempt.wait.waitedMs)
     this.#wasLeased = false
     return { kind: 'read', state }
   }
@@ -86,10 +86,10 @@ export class OptimisticWrite implements WriteStrategy {
     context.contention.contentionSeen(name)
     const { lease, summary } = state.stored
     const lastBy = summary?.lastBy
-    attempt.attempts.held(wait.waitedMs, lease, lastBy)
+    attempt.attempts?.held(wait.waitedMs, lease, lastBy)
     this.#wasLeased = true
     if (await attempt.waitAfterRead()) return 'retry'
-    attempt.attempts.gaveUp(wait.waitedMs)
+    attempt.attempts?.gaveUp(wait.waitedMs)
     return attempt.unlessInDoubt({ kind: 'held', lease, waitedMs: wait.waitedMs, ...(lastBy ? { lastBy } : {}) })
   }
 }

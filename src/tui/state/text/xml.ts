@@ -1,4 +1,4 @@
-import { styleOf } from '../../../formats/stream/view.ts'
+import { styleOf } from '../../../formats/terminal/style.ts'
 import { cached } from '../../cached.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { ReadableText, StyledRange } from './text.ts'

@@ -22,11 +22,14 @@ vi.mock('../../../../src/stream/operations/checks.ts', async importOriginal => {
     planted.bug === 'fences' ? undefined : real.checkClaim(...given)
   return { ...real, checkClaim }
 })
-vi.mock('../../../../src/stream/operations/cancel-abort.ts', async importOriginal => {
-  const real = await importOriginal<typeof import('../../../../src/stream/operations/cancel-abort.ts')>()
-  const cancelBelow: typeof real.cancelBelow = (...given) =>
-    planted.bug === 'cascades' ? 0 : real.cancelBelow(...given)
-  return { ...real, cancelBelow }
+vi.mock('../../../../src/stream/operations/draft.ts', async importOriginal => {
+  const real = await importOriginal<typeof import('../../../../src/stream/operations/draft.ts')>()
+  class Draft extends real.Draft {
+    override cancelBelow(position: number): number {
+      return planted.bug === 'cascades' ? 0 : super.cancelBelow(position)
+    }
+  }
+  return { ...real, Draft }
 })
 
 /** Plays a script on the code and on the model, and compares them after each step. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type EventAttributes, newEvent, type StreamEvent } from '../../../src/stream/event.ts'
 import { EventStream } from '../../../src/stream/event-stream.ts'
-import { blocks, isCompensating, outcomeOf } from '../../../src/stream/outcome.ts'
+import { outcomeOf } from '../../../src/stream/summarize.ts'
 
 type Lc = StreamEvent['lc']
 type Row = readonly [id: string, status: string, lc?: Lc, more?: Partial<EventAttributes>]
@@ -72,9 +72,9 @@ describe('the outcome of a stream', () => {
 
 describe('an event', () => {
   it('blocks nothing at the root, nor where there is none', () => {
-    expect(blocks(stream(BLOCK, [], 'aborted'), 0)).toBe(false)
-    expect(blocks(stream(BLOCK, []), 7)).toBe(false)
-    expect(blocks(new EventStream([]), 0)).toBe(false)
+    expect(stream(BLOCK, [], 'aborted').blocks(0)).toBe(false)
+    expect(stream(BLOCK, []).blocks(7)).toBe(false)
+    expect(new EventStream([]).blocks(0)).toBe(false)
   })
 
   it('blocks nothing above it that has ended', () => {
@@ -85,14 +85,14 @@ describe('an event', () => {
       newEvent({ id: '03.00', status: 'aborted', prev: '01.00|02.00' }),
       newEvent({ id: '04.00', status: 'aborted', prev: '02.00' }),
     ])
-    expect(blocks(ended, 3)).toBe(false)
-    expect(blocks(ended, 4)).toBe(true)
+    expect(ended.blocks(3)).toBe(false)
+    expect(ended.blocks(4)).toBe(true)
   })
 })
 
 it('a stream compensates while its root is open', () => {
-  expect(isCompensating(stream({ outcome: 'compensating' }, []))).toBe(true)
-  expect(isCompensating(stream({ outcome: 'compensating' }, [], 'aborted'))).toBe(false)
-  expect(isCompensating(stream({ outcome: 'compensated' }, []))).toBe(false)
-  expect(isCompensating(new EventStream([]))).toBe(false)
+  expect(stream({ outcome: 'compensating' }, []).compensating).toBe(true)
+  expect(stream({ outcome: 'compensating' }, [], 'aborted').compensating).toBe(false)
+  expect(stream({ outcome: 'compensated' }, []).compensating).toBe(false)
+  expect(new EventStream([]).compensating).toBe(false)
 })
