@@ -107,7 +107,7 @@ function fewFiles(chunks) {
     chunks.flatMap(chunk => (isLight(loadedWith(chunks, chunk.fileName), start) ? chunk.moduleIds : [])),
   )
   const domain =
-    /[\\/](src[\\/](util|stream|store|ops|formats|process|worker)|node_modules[\\/](saxes|xmlchars|string-width|strip-ansi|ansi-regex|get-east-asian-width))[\\/]/
+    /[\\/](src[\\/](util|stream|store|ops|formats|process|worker|subscriptions|inbox)|node_modules[\\/](saxes|xmlchars|string-width|strip-ansi|ansi-regex|get-east-asian-width))[\\/]/
   const commands = /[\\/]src[\\/](cli|commands)[\\/]/
   const parser = /[\\/]node_modules[\\/]commander[\\/]/
   // The library uses the domain too, so no file may mix it with the command line.

@@ -102,3 +102,11 @@ export function missingStreamText(stream: string, isReplaced: boolean | undefine
   if (isReplaced) return `the stream ${stream} of this claim was removed, and another has its name now`
   return `the stream ${stream} is gone`
 }
+
+/** @throws InvalidValue unless it can be the name of a subscription, which is a folder of leasectl's own documents */
+export function checkSubscriptionName(name: string): void {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name)) return
+  throw new InvalidValue(`${JSON.stringify(name)} is not a name of a subscription`, {
+    hint: 'Use at most 63 letters, digits, dots, dashes and underscores; the first is a letter or digit.',
+  })
+}

@@ -1,6 +1,7 @@
 import { readStream } from '../ops/read-stream.ts'
 import { shardOf } from '../ops/shards/quota.ts'
 import { changeSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
+import { checkSubscriptionName } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
@@ -16,7 +17,6 @@ import {
 } from './requests.ts'
 import { MAX_POSITION_BYTES } from './shard.ts'
 import {
-  checkSubscriptionName,
   readSubscription,
   requestsDocument,
   SUBSCRIPTIONS,

@@ -2,6 +2,7 @@ import { globOf } from '../ops/glob.ts'
 import { MOST_SHARDS } from '../ops/shards/quota.ts'
 import { createSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
 import { StoreUnreachable } from '../store/errors.ts'
+import { checkSubscriptionName } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import { API_VERSION, damaged, isRecord, plainText, systemFields, wholeNumber } from './position/document.ts'
@@ -20,14 +21,6 @@ export interface Subscription {
   readonly fromMs: number
   readonly createdMs: number
   readonly by: string
-}
-
-/** @throws InvalidValue unless it can be the name of a subscription */
-export function checkSubscriptionName(name: string): void {
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name)) return
-  throw new InvalidValue(`${JSON.stringify(name)} is not a name of a subscription`, {
-    hint: 'Use at most 63 letters, digits, dots, dashes and underscores; the first is a letter or digit.',
-  })
 }
 
 export function subscriptionDocument(name: string): string {

@@ -1,5 +1,5 @@
 import { inFlag } from '../../cli/values.ts'
-import { checkSubscriptionName } from '../../subscriptions/subscription.ts'
+import { checkSubscriptionName } from '../../store/names.ts'
 
 /** Reads the name of a subscription. */
 export function subscriptionName(flag: string): (text: string) => string {
