@@ -1,11 +1,12 @@
 import { shellWord } from '../../cli/command-line.ts'
 import { nothingText, showCount } from '../../cli/counter.ts'
-import { type Output, tableWriter, writeTexts } from '../../cli/output.ts'
+import { type Output, tableWriter, writeCsv, writeTexts } from '../../cli/output.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { jsonDocument, jsonLine } from '../../formats/json.ts'
 import {
+  GROUP_FIELDS,
   groupColumns,
   groupJson,
   groupRow,
@@ -109,6 +110,12 @@ async function write(
       const { yamlDocuments } = await import('../../formats/yaml.ts')
       return output.text(yamlDocuments([{ ...head, items: shown.map(json), ...totals }]))
     }
+    case 'csv':
+      return writeCsv(
+        GROUP_FIELDS,
+        shown.map(group => ({ ...head, ...json(group) })),
+        output,
+      )
     case 'ndjson':
       return writeTexts(
         shown.map(group => jsonLine({ ...head, ...json(group) })),

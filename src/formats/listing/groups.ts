@@ -33,6 +33,28 @@ export function groupJson(group: StreamGroup, select: readonly string[] | undefi
   }
 }
 
+/** The fields of a group with those of its document. */
+export const GROUP_FIELDS = [
+  'groupBy',
+  'timeOf',
+  'group',
+  'root',
+  'event',
+  'name',
+  'topic',
+  'owner',
+  'state',
+  'count',
+  'overdue',
+  'abandoned',
+  'failed',
+  'oldest',
+  'newest',
+  'example',
+  'others',
+  'select',
+] as const
+
 type GroupColumn = TableColumn<StreamGroup>
 
 /** The columns of a table of groups. */
