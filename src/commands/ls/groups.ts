@@ -1,6 +1,6 @@
 import { shellWord } from '../../cli/command-line.ts'
 import { nothingText, showCount } from '../../cli/counter.ts'
-import { type Output, tableWriter, writeCsv, writeTexts } from '../../cli/output.ts'
+import { type Output, writeCsv, writeTexts } from '../../cli/output.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
@@ -9,6 +9,7 @@ import {
   GROUP_FIELDS,
   groupColumns,
   groupJson,
+  groupLines,
   groupRow,
   groupsHead,
   groupsText,
@@ -123,9 +124,8 @@ async function write(
       )
     default: {
       const { columns, rows } = tableOf(by, { shown, select }, nowMs, output)
-      const table = tableWriter(columns, output)
-      if (shown.length > 0) await table.write(rows)
-      return table.end()
+      const { paint, width } = output
+      return output.lines(groupLines(columns, rows, { paint, ...(width === undefined ? {} : { width }) }))
     }
   }
 }
