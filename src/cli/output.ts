@@ -1,3 +1,4 @@
+import { csvRecord } from '../formats/csv.ts'
 import { API_VERSION, jsonText } from '../formats/json.ts'
 import type { TimeStyle } from '../formats/terminal/numbers.ts'
 import { hasColour, noPaint, type Paint, paintFor } from '../formats/terminal/style.ts'
@@ -32,7 +33,7 @@ export async function openOutput(
   runtime: Runtime,
   usualTime: TimeStyle = 'relative',
 ): Promise<Output> {
-  const human = options.output !== 'json' && options.output !== 'ndjson' && options.output !== 'yaml'
+  const human = !FOR_PROGRAMS.has(options.output ?? '')
   const coloured = human && hasColour(options.color ?? 'auto', runtime.env, runtime.stdout.isTty)
   const { stdout, stderr } = runtime
   await warnOfTimeZone(options, human ? (options.time ?? usualTime) : 'iso', runtime)
@@ -52,6 +53,8 @@ export async function openOutput(
     },
   }
 }
+
+const FOR_PROGRAMS: ReadonlySet<string> = new Set(['json', 'ndjson', 'yaml', 'csv'])
 
 /** Warns if local times are printed or read, and `TZ` names no time zone. */
 async function warnOfTimeZone(options: GlobalOptions, time: TimeStyle, { env, stderr }: Runtime): Promise<void> {
@@ -91,6 +94,34 @@ export function itemsWriter(output: Output): ItemsWriter {
 }
 
 const HEAD = `{"apiVersion":${JSON.stringify(API_VERSION)},"items":[\n`
+
+/** Writes CSV with a header, which is the fields of the JSON. */
+export interface CsvWriter<Field extends string> {
+  record(item: { readonly [Name in Field]?: unknown }): string
+  /** Writes records, the header before the first. */
+  write(records: readonly string[]): Promise<void>
+  /** Writes the header if nothing was written. */
+  end(): Promise<void>
+}
+
+export function csvWriter<Field extends string>(fields: readonly Field[], output: Output): CsvWriter<Field> {
+  let head = [csvRecord(fields)]
+  const write = async (records: readonly string[]) => {
+    await writeTexts([...head, ...records], output)
+    head = []
+  }
+  return { record: item => csvRecord(fields.map(field => item[field])), write, end: () => write([]) }
+}
+
+/** Writes CSV of items that are all known. */
+export async function writeCsv<Field extends string>(
+  fields: readonly Field[],
+  items: readonly { readonly [Name in Field]?: unknown }[],
+  output: Output,
+): Promise<void> {
+  const csv = csvWriter(fields, output)
+  await csv.write(items.map(csv.record))
+}
 
 /** Writes texts that end with a newline, part by part. */
 export async function writeTexts(texts: readonly string[], output: Output): Promise<void> {

@@ -47,7 +47,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<EventsOption
       ['events --due --sort wake --limit 20', 'what is due next'],
       ['events --state overdue,abandoned,failed', 'what is dead'],
     ],
-    formats: ['table', 'wide', 'json', 'ndjson'],
+    formats: ['table', 'wide', 'json', 'ndjson', 'csv'],
   } as const
   reads(command, runtime, description, [], go)
 }

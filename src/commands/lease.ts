@@ -182,7 +182,7 @@ export function registerLs(parent: Command, runtime: Runtime, go: Run<ListLeases
       ["lease ls --match 'orders/**' -o json", 'for scripts'],
       ['lease ls --stale -o name', 'only the names'],
     ],
-    formats: ['table', 'json', 'ndjson', 'name'],
+    formats: ['table', 'json', 'ndjson', 'csv', 'name'],
   } as const
   reads(command, runtime, description, [], go)
 }

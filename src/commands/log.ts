@@ -53,7 +53,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<LogCommandOp
       ['log --all -o ndjson', 'the history of the store for scripts'],
       ['log --audit --since 7d', 'who removed or imported streams, or broke leases'],
     ],
-    formats: ['table', 'json', 'ndjson'],
+    formats: ['table', 'json', 'ndjson', 'csv'],
   } as const
   reads(command, runtime, description, ['names'], go)
 }

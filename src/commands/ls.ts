@@ -27,8 +27,9 @@ export function register(parent: Command, runtime: Runtime, go: Run<LsOptions> =
       ['ls --failed -o name', 'only names, for scripts'],
       ['ls --failed --since 1d -o html > failed.html', 'a page to send: the table and each failure'],
       ['ls --fields name,due,failure -o ndjson', 'one JSON document per line'],
+      ['ls --failed --fields name,failedAt,failure -o csv > failed.csv', 'a table for a spreadsheet'],
     ],
-    formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml', 'html'],
+    formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml', 'csv', 'html'],
   } as const
   reads(command, runtime, description, parsedWithContexts<LsOptions>, go)
 }

@@ -36,7 +36,7 @@ export function registerLs(parent: Command, runtime: Runtime, go: Run<ListRunsOp
       ['runs ls', 'all of them'],
       ['runs ls -o name --limit 1', 'the path of the latest'],
     ],
-    formats: ['table', 'name', 'json', 'ndjson'],
+    formats: ['table', 'name', 'json', 'ndjson', 'csv'],
     effect: READS,
   } as const
   reads(command, runtime, description, [], go)

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { type Run, reads } from '../cli/command.ts'
 import { UsageError } from '../cli/problem.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { duration, eventId, leaseId, nonEmpty, streamNames } from '../cli/values.ts'
+import { count, duration, eventId, leaseId, nonEmpty, streamNames } from '../cli/values.ts'
 import { type ShowCommandOptions, versionOrTime } from './show/options.ts'
 
 export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandOptions> = run): void {
@@ -17,6 +17,11 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandO
     .addOption(
       new Option('--diff <version>', 'changes since a version or time; with --at, up to that one').argParser(
         versionOrTime('--diff'),
+      ),
+    )
+    .addOption(
+      new Option('--depth <n>', 'only N levels of the tree below its root; what is below is counted').argParser(
+        count('--depth', 0),
       ),
     )
     .addOption(
@@ -43,6 +48,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<ShowCommandO
     summary: 'show a stream as a tree: status, age, what it waits for, what failed',
     examples: [
       ['show orders/4711', 'the tree'],
+      ['show orders/4711 --depth 1', 'a large tree: its branches, with counts of what is below'],
       ['show orders/4711 -o timeline', 'where the time went: waiting, running'],
       ['show orders/4711 --at 14:00', 'its state at 14:00'],
       ['show orders/4711 --diff 12', 'changes since version 12: who and why'],

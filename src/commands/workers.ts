@@ -33,7 +33,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<WorkersOptio
       ['workers --abandoned --events', 'what silent workers have left, the oldest first'],
       ['workers --owner pay@aks-9 --events -o json', 'the events of one worker'],
     ],
-    formats: ['table', 'json', 'ndjson'],
+    formats: ['table', 'json', 'ndjson', 'csv'],
   } as const
   reads(command, runtime, description, [], go)
 }

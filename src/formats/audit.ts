@@ -21,6 +21,21 @@ export function auditJson({ id, at, by, host, op, why, commandId, streams, names
   }
 }
 
+/** The fields of an entry. */
+export const AUDIT_FIELDS = [
+  'id',
+  'at',
+  'by',
+  'host',
+  'op',
+  'why',
+  'commandId',
+  'streams',
+  'names',
+  'source',
+  'end',
+] as const
+
 /** Columns of `log --audit`. */
 export const AUDIT_COLUMNS: readonly Column[] = [
   { title: 'WHEN' },

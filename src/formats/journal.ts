@@ -138,6 +138,22 @@ export function logJson({ stream, tx }: LogEntry) {
   return transactionJson(stream, tx, tx.provisional)
 }
 
+/** The fields of a transaction in `log`. */
+export const LOG_FIELDS = [
+  'stream',
+  'version',
+  'at',
+  'by',
+  'op',
+  'on',
+  'signal',
+  'commandId',
+  'why',
+  'changes',
+  'other',
+  'provisional',
+] as const
+
 /** Columns of `log`. */
 export const LOG_COLUMNS: readonly Column[] = [
   { title: 'WHEN' },

@@ -87,6 +87,19 @@ export function heldLeaseJson({ listed, stale }: LeaseRow) {
   }
 }
 
+/** The fields of a held lease. */
+export const LEASE_FIELDS = [
+  'stream',
+  'state',
+  'leaseId',
+  'duration',
+  'until',
+  'holder',
+  'lastBy',
+  'stale',
+  'staleBecause',
+] as const
+
 /** The columns of `lease ls`; `why` adds the reasons why a lease looks stale. */
 export function leaseColumns(why: boolean): readonly TableColumn<LeaseRow>[] {
   return why ? [...COLUMNS, STALE_BECAUSE] : COLUMNS

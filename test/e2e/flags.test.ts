@@ -30,6 +30,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--crit-waiting': '15',
   '--data': '@',
   '--data-type': 'nonsense',
+  '--depth': '-1',
   '--diff': '-1',
   '--duration': '14',
   '--endpoint': 'ftp://x',

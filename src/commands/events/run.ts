@@ -1,11 +1,11 @@
 import { nothingText, showCount } from '../../cli/counter.ts'
-import { itemsWriter, type Output, openOutput, tableWriter, writeTexts } from '../../cli/output.ts'
+import { csvWriter, itemsWriter, type Output, openOutput, tableWriter, writeTexts } from '../../cli/output.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
-import { eventColumns, eventRow, listedEventJson } from '../../formats/listing/events.ts'
+import { EVENT_FIELDS, eventColumns, eventRow, listedEventJson } from '../../formats/listing/events.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { type EventQuery, eventsOf, type ListedEvent } from '../../ops/events.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
@@ -173,6 +173,10 @@ function writerOf(options: EventsOptions, output: Output, store: StreamStore): R
   if (options.output === 'json') {
     const items = itemsWriter(output)
     return { write: events => items.write(events.map(event => jsonText(listedEventJson(event), 0))), end: items.end }
+  }
+  if (options.output === 'csv') {
+    const { record, write, end } = csvWriter(EVENT_FIELDS, output)
+    return { write: events => write(events.map(event => record(listedEventJson(event)))), end }
   }
   if (options.output === 'ndjson') {
     return {

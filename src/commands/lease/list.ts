@@ -1,11 +1,11 @@
 import { commandLine } from '../../cli/command-line.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
-import { itemsWriter, type Output, openOutput, tableWriter, writeTexts } from '../../cli/output.ts'
+import { csvWriter, itemsWriter, type Output, openOutput, tableWriter, writeTexts } from '../../cli/output.ts'
 import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { missingFile, openStoreFor } from '../../cli/store.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
-import { heldLeaseJson, type LeaseRow, leaseColumns, leaseRow } from '../../formats/lease.ts'
+import { heldLeaseJson, LEASE_FIELDS, type LeaseRow, leaseColumns, leaseRow } from '../../formats/lease.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import { globOf } from '../../ops/glob.ts'
 import { staleReasons } from '../../ops/stale-lease.ts'
@@ -77,6 +77,10 @@ function leaseOutput({ output: format, stale }: ListLeasesOptions, store: Stream
   if (format === 'ndjson') {
     const texts = (leases: readonly LeaseRow[]) => leases.map(lease => jsonLine(heldLeaseJson(lease)))
     return { write: leases => writeTexts(texts(leases), output), end: async () => {} }
+  }
+  if (format === 'csv') {
+    const { record, write, end } = csvWriter(LEASE_FIELDS, output)
+    return { write: leases => write(leases.map(lease => record(heldLeaseJson(lease)))), end }
   }
   if (format === 'name') {
     const texts = (leases: readonly LeaseRow[]) => leases.map(({ listed }) => `${visibleText(listed.name)}\n`)

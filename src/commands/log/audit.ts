@@ -1,9 +1,9 @@
-import { itemsWriter, openOutput, tableWriter, writeTexts } from '../../cli/output.ts'
+import { itemsWriter, openOutput, tableWriter, writeCsv, writeTexts } from '../../cli/output.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
-import { AUDIT_COLUMNS, auditJson, auditRow } from '../../formats/audit.ts'
+import { AUDIT_COLUMNS, AUDIT_FIELDS, auditJson, auditRow } from '../../formats/audit.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
 import { AUDITED, readAuditLog } from '../../ops/audit-log.ts'
 import { type LogCommandOptions, queryOf } from './options.ts'
@@ -23,6 +23,9 @@ export async function showAuditLog(options: LogCommandOptions, runtime: Runtime)
         entries.map(entry => jsonLine(auditJson(entry))),
         output,
       )
+      break
+    case 'csv':
+      await writeCsv(AUDIT_FIELDS, entries.map(auditJson), output)
       break
     case 'json': {
       const items = itemsWriter(output)

@@ -1,5 +1,5 @@
-import { itemsWriter, type Output, writeTexts } from '../../cli/output.ts'
-import { LOG_COLUMNS, logCells, logJson, logRow } from '../../formats/journal.ts'
+import { csvWriter, itemsWriter, type Output, writeTexts } from '../../cli/output.ts'
+import { LOG_COLUMNS, LOG_FIELDS, logCells, logJson, logRow } from '../../formats/journal.ts'
 import { jsonLine, jsonText } from '../../formats/json.ts'
 import { FittingColumns, tableHeader, tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import type { LogEntry } from '../../ops/log.ts'
@@ -63,6 +63,10 @@ function writerFor(format: string | undefined, nowMs: () => number, output: Outp
   switch (format) {
     case 'json':
       return { text: entry => jsonText(logJson(entry), 0), write: (items, truncated) => json(items, truncated, output) }
+    case 'csv': {
+      const { record, write } = csvWriter(LOG_FIELDS, output)
+      return { text: entry => record(logJson(entry)), write: items => write(items) }
+    }
     case 'ndjson':
       return { text: entry => jsonLine(logJson(entry)), write: items => writeTexts(items, output) }
     default:

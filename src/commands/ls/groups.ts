@@ -1,13 +1,15 @@
 import { shellWord } from '../../cli/command-line.ts'
 import { nothingText, showCount } from '../../cli/counter.ts'
-import { type Output, tableWriter, writeTexts } from '../../cli/output.ts'
+import { type Output, writeCsv, writeTexts } from '../../cli/output.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { jsonDocument, jsonLine } from '../../formats/json.ts'
 import {
+  GROUP_FIELDS,
   groupColumns,
   groupJson,
+  groupLines,
   groupRow,
   groupsHead,
   groupsText,
@@ -109,6 +111,12 @@ async function write(
       const { yamlDocuments } = await import('../../formats/yaml.ts')
       return output.text(yamlDocuments([{ ...head, items: shown.map(json), ...totals }]))
     }
+    case 'csv':
+      return writeCsv(
+        GROUP_FIELDS,
+        shown.map(group => ({ ...head, ...json(group) })),
+        output,
+      )
     case 'ndjson':
       return writeTexts(
         shown.map(group => jsonLine({ ...head, ...json(group) })),
@@ -116,9 +124,8 @@ async function write(
       )
     default: {
       const { columns, rows } = tableOf(by, { shown, select }, nowMs, output)
-      const table = tableWriter(columns, output)
-      if (shown.length > 0) await table.write(rows)
-      return table.end()
+      const { paint, width } = output
+      return output.lines(groupLines(columns, rows, { paint, ...(width === undefined ? {} : { width }) }))
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type ListingCount, shownOf } from '../../cli/counter.ts'
-import { itemsWriter, type Output, tableWriter, writeTexts } from '../../cli/output.ts'
+import { csvWriter, itemsWriter, type Output, tableWriter, writeTexts } from '../../cli/output.ts'
 import { API_VERSION, jsonLine, jsonText } from '../../formats/json.ts'
 import {
   fieldColumns,
@@ -8,8 +8,8 @@ import {
   usualColumns,
   wideColumns,
 } from '../../formats/listing/columns.ts'
-import type { ListingChoice } from '../../formats/listing/fields.ts'
-import { listingJson, pickedJson } from '../../formats/listing/json.ts'
+import { LISTING_FIELDS, type ListingChoice, type ListingField } from '../../formats/listing/fields.ts'
+import { fieldOf, listingJson, pickedJson } from '../../formats/listing/json.ts'
 import type { Cell, Column } from '../../formats/terminal/table.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import type { StreamStore } from '../../store/store.ts'
@@ -72,6 +72,8 @@ export async function withListFormat<Result>(
       return use(await yamlList(json, output))
     case 'ndjson':
       return use(lineList((item, place) => jsonLine(json(item, place)), output))
+    case 'csv':
+      return use(csvList(csvFields(fields, store === undefined), json, output))
     case 'name':
       return use(lineList(item => `${visibleText(item.listed.name)}\n`, output))
     case 'html':
@@ -104,6 +106,18 @@ function jsonList(json: ItemJson, output: Output): ListFormat<string> {
     write: rows => items.write(rows),
     end: tally => items.end(totals(tally)),
   }
+}
+
+type ItemField = ListingField | 'context' | 'store'
+
+function csvFields(fields: readonly ListingChoice[] | undefined, several: boolean): readonly ItemField[] {
+  const own = fields === undefined ? LISTING_FIELDS : fields.map(fieldOf)
+  return several ? ['context', 'store', ...own] : own
+}
+
+function csvList(fields: readonly ItemField[], json: ItemJson, output: Output): ListFormat<string> {
+  const { record, write, end } = csvWriter(fields, output)
+  return { hasTotal: false, row: (item, place) => record(json(item, place)), write, end }
 }
 
 /** The document of `jsonList` as YAML. */

@@ -50,7 +50,8 @@ export async function list(options: LsOptions, store: StreamStore, output: Outpu
   if (options.quiet) return
   if (tally.seen === 0 && options.at !== undefined) await output.say(NOTHING_THEN)
   else if (tally.seen === 0) await output.say(await nothingText(store, filter !== undefined, runtime))
-  else if (tally.seen > tally.shown) await output.say(truncatedText(tally, format === 'name' || format === 'ndjson'))
+  else if (tally.seen > tally.shown)
+    await output.say(truncatedText(tally, format === 'name' || format === 'ndjson' || format === 'csv'))
 }
 
 function deliver<Row>(
@@ -84,7 +85,7 @@ function checkOptions(options: LsOptions, runtime: Runtime): void {
   if (interval !== undefined && !watch) throw new UsageError('--interval needs -w')
   if (fields !== undefined && (output === 'name' || output === 'wide')) {
     throw new UsageError(`--fields does not go with -o ${output}`, {
-      hint: 'It takes -o table, json, ndjson, yaml or html.',
+      hint: 'It takes -o table, json, ndjson, yaml, csv or html.',
     })
   }
   if (groupBy !== undefined) checkGroups(output, fields !== undefined, sort !== undefined)
@@ -102,7 +103,7 @@ function checkSeveral({ output, watch }: LsOptions): void {
 function checkGroups(output: string, fields: boolean, sort: boolean): void {
   if (output === 'name' || output === 'wide') {
     throw new UsageError(`--group-by does not go with -o ${output}`, {
-      hint: 'It takes -o table, json, ndjson, yaml or html.',
+      hint: 'It takes -o table, json, ndjson, yaml, csv or html.',
     })
   }
   const other = fields ? '--fields' : sort ? '--sort' : undefined

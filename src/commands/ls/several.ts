@@ -64,7 +64,7 @@ async function listTogether(
     const tally = { shown: rows.length, seen: ranking.seen, exact: problems.length === 0 }
     await list.end(tally)
     if (tally.seen === 0) await output.say(nothingIn(options))
-    else if (tally.seen > tally.shown) await output.say(truncatedText(tally, format === 'ndjson'))
+    else if (tally.seen > tally.shown) await output.say(truncatedText(tally, format === 'ndjson' || format === 'csv'))
     return problems
   })
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { commandLine, shellWord } from '../../cli/command-line.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
-import { itemsWriter, type Output, openOutput } from '../../cli/output.ts'
+import { itemsWriter, type Output, openOutput, writeCsv } from '../../cli/output.ts'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument, jsonLine, jsonText, jsonTime, jsonTimeOf, orNull } from '../../formats/json.ts'
@@ -80,6 +80,8 @@ async function printRuns(
 ): Promise<void> {
   if (format === 'ndjson') {
     for (const one of runs) await output.text(jsonLine(runJson(one)))
+  } else if (format === 'csv') {
+    await writeCsv(RUN_FIELDS, runs.map(runJson), output)
   } else if (format === 'json') {
     const items = itemsWriter(output)
     await items.write(runs.map(one => jsonText(runJson(one), 0)))
@@ -90,6 +92,22 @@ async function printRuns(
     await output.lines(table(RUN_COLUMNS, rows, { paint: output.paint, ...width }))
   }
 }
+
+const RUN_FIELDS = [
+  'file',
+  'startedAt',
+  'verb',
+  'store',
+  'by',
+  'reason',
+  'commandId',
+  'events',
+  'flags',
+  'rerunOf',
+  'continuedBy',
+  'counts',
+  'error',
+] as const
 
 const RUN_COLUMNS: readonly Column[] = [
   { title: 'STARTED' },

@@ -10,6 +10,8 @@ export interface ShowCommandOptions extends GlobalOptions {
   /** An XPath expression. */
   readonly select?: string
   readonly must?: boolean
+  /** Levels of the tree below its root. */
+  readonly depth?: number
   /** Print the data of this event. */
   readonly data?: string
   /** Read under this lease, which the caller holds. */
@@ -17,6 +19,11 @@ export interface ShowCommandOptions extends GlobalOptions {
   readonly watch?: boolean
   /** Pause between two reads, ms. */
   readonly interval?: number
+}
+
+/** How much of the tree is shown. */
+export function levelsOf({ depth }: ShowCommandOptions): { readonly depth?: number } {
+  return depth === undefined ? {} : { depth }
 }
 
 /** A version by number, or the version that was current at a time. */

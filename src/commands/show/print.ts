@@ -23,6 +23,7 @@ export async function printPictures(
   format: string | undefined,
   several: boolean,
   output: Output,
+  levels: { readonly depth?: number } = {},
 ): Promise<void> {
   switch (format) {
     case 'json':
@@ -44,7 +45,7 @@ export async function printPictures(
     }
     default:
       for (const [at, { shown, transactions }] of pictures.entries()) {
-        const lines = showLines({ shown, layout: layoutOf(format), transactions }, styleOf(output))
+        const lines = showLines({ shown, layout: layoutOf(format), transactions, ...levels }, styleOf(output))
         await output.lines(at === 0 ? lines : ['', ...lines])
       }
   }

@@ -8,7 +8,7 @@ import { openStoreFor } from '../../cli/store.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
-import type { ShowCommandOptions } from './options.ts'
+import { levelsOf, type ShowCommandOptions } from './options.ts'
 import { differenceOf, printDifferences, printPictures, showXml } from './print.ts'
 import { findVersion, isProblem, type Picture, pictureAt, pictureNow } from './snapshot.ts'
 
@@ -79,7 +79,8 @@ async function print(
     await printPage(pictures, unreadable, store, output)
     return undefined
   }
-  if (select === undefined) return printPictures(pictures, format, several, output).then(() => undefined)
+  if (select === undefined)
+    return printPictures(pictures, format, several, output, levelsOf(options)).then(() => undefined)
   const { printSelected } = await import('./select.ts')
   return printSelected(pictures, select, { format, several, must }, output)
 }
@@ -131,8 +132,17 @@ function checkDataOptions({ output, at, diff, select, watch, streams }: ShowComm
   }
 }
 
+/** Levels are those of a tree. */
+function checkDepth({ output = 'tree', select, diff, data }: ShowCommandOptions): void {
+  const clash = Object.entries({ '--select': select, '--diff': diff, '--data': data }).find(([, value]) => value)?.[0]
+  if (clash !== undefined) throw new UsageError(`--depth does not go with ${clash}`)
+  if (output !== 'tree' && output !== 'timeline')
+    throw new UsageError(`--depth does not go with -o ${output}`, { hint: 'It takes -o tree or timeline.' })
+}
+
 /** @throws UsageError if flags contradict each other */
 function checkOptions(options: ShowCommandOptions, runtime: Runtime): void {
+  if (options.depth !== undefined) checkDepth(options)
   const { output = 'tree', at, diff, select, must, watch, interval, streams } = options
   if (output === 'xml' && new Set(streams).size > 1)
     throw new UsageError('-o xml shows only one stream', { hint: 'Give one stream name.' })

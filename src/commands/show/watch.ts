@@ -12,7 +12,7 @@ import { type StreamView, viewOf } from '../../ops/read-stream.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
-import type { ShowCommandOptions } from './options.ts'
+import { levelsOf, type ShowCommandOptions } from './options.ts'
 import { differenceOf, layoutOf, styleOf } from './print.ts'
 import { type Selector, selectedEvents } from './select.ts'
 import { findVersion, isProblem, type Picture, pictureNow } from './snapshot.ts'
@@ -102,12 +102,13 @@ function shownAt(
   { shown, transactions }: Picture,
   nowMs: number,
   only: ReturnType<typeof selectedEvents>,
-  { output }: ShowCommandOptions,
+  options: ShowCommandOptions,
 ) {
   return {
     shown: { ...shown, nowMs },
-    layout: layoutOf(output),
+    layout: layoutOf(options.output),
     transactions,
+    ...levelsOf(options),
     ...(only === undefined ? {} : { only }),
   }
 }

@@ -1,5 +1,5 @@
 import { nothingText, showCount } from '../../cli/counter.ts'
-import { type Output, openOutput, writeTexts } from '../../cli/output.ts'
+import { type Output, openOutput, writeCsv, writeTexts } from '../../cli/output.ts'
 import { UsageError } from '../../cli/problem.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import { type StoreReading, watch } from '../../cli/redraw.ts'
@@ -7,7 +7,13 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { openStoreFor, usualIntervalMs } from '../../cli/store.ts'
 import { jsonDocument, jsonLine } from '../../formats/json.ts'
-import { claimedJson, stepLoadJson, workerJson, workerTables } from '../../formats/listing/workers.ts'
+import {
+  claimedJson,
+  stepLoadJson,
+  WORKER_LINE_FIELDS,
+  workerJson,
+  workerTables,
+} from '../../formats/listing/workers.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import { summaries } from '../../ops/summaries.ts'
@@ -81,19 +87,14 @@ async function write(
         }),
       )
     }
-    case 'ndjson': {
-      await writeTexts(
-        workers.map(worker => jsonLine({ record: 'worker', ...workerJson(worker) })),
-        output,
-      )
-      await writeTexts(
-        steps.map(step => jsonLine({ record: 'step', ...stepLoadJson(step) })),
-        output,
-      )
-      return writeTexts(
-        events.map(event => jsonLine({ record: 'event', ...claimedJson(event, nowMs) })),
-        output,
-      )
+    case 'ndjson':
+    case 'csv': {
+      const lines = [
+        ...workers.map(worker => ({ record: 'worker', ...workerJson(worker) })),
+        ...steps.map(step => ({ record: 'step', ...stepLoadJson(step) })),
+        ...events.map(event => ({ record: 'event', ...claimedJson(event, nowMs) })),
+      ]
+      return format === 'csv' ? writeCsv(WORKER_LINE_FIELDS, lines, output) : writeTexts(lines.map(jsonLine), output)
     }
     default: {
       const { paint, width, time } = output

@@ -26,6 +26,22 @@ export function listedEventJson(event: ListedEvent) {
   }
 }
 
+/** The fields of an event. */
+export const EVENT_FIELDS = [
+  'stream',
+  'event',
+  'name',
+  'state',
+  'owner',
+  'attempt',
+  'since',
+  'lastSeen',
+  'until',
+  'due',
+  'message',
+  'waitsFor',
+] as const
+
 type EventColumn = Field<ListedEvent> & TableColumn<ListedEvent>
 
 /** The columns of `events`, with limits and times of workers on request. */

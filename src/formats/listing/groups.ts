@@ -5,7 +5,7 @@ import { jsonTime, orNull } from '../json.ts'
 import { statusLook } from '../stream/view.ts'
 import { counted, countText, type TimeStyle } from '../terminal/numbers.ts'
 import { styleOf } from '../terminal/style.ts'
-import type { Cell, Column } from '../terminal/table.ts'
+import { type Cell, type Column, type TableOptions, table, tableWidths, textOf } from '../terminal/table.ts'
 
 /** Fields of a groups document besides its items. */
 export function groupsHead(by: GroupBy) {
@@ -33,6 +33,28 @@ export function groupJson(group: StreamGroup, select: readonly string[] | undefi
     select: select ?? null,
   }
 }
+
+/** The fields of a group with those of its document. */
+export const GROUP_FIELDS = [
+  'groupBy',
+  'timeOf',
+  'group',
+  'root',
+  'event',
+  'name',
+  'topic',
+  'owner',
+  'state',
+  'count',
+  'overdue',
+  'abandoned',
+  'failed',
+  'oldest',
+  'newest',
+  'example',
+  'others',
+  'select',
+] as const
 
 type GroupColumn = TableColumn<StreamGroup>
 
@@ -117,6 +139,34 @@ const COLUMNS: { readonly [By in GroupBy]: readonly GroupColumn[] } = {
 
 /** The last column: flags that select the streams of the group, never cut. */
 export const SELECT_COLUMN: Column = { title: 'SELECT', min: 20, runsOn: true }
+
+/**
+ * A table of groups with `SELECT_COLUMN` as the last column and the example before it. On a terminal that is too narrow
+ * for whole causes and examples, those two are lines of their own below each row: both are there to be copied.
+ */
+export function groupLines(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  { width, paint }: TableOptions,
+): string[] {
+  const options = { ...(paint && { paint }), ...(width === undefined ? {} : { width }) }
+  if (width === undefined || neededWidth(columns, rows) <= width) return table(columns, rows, options)
+  const lines = table(
+    columns.slice(0, -2),
+    rows.map(row => row.slice(0, -2)),
+    options,
+  )
+  const below = (row: readonly Cell[] = []) =>
+    row.slice(-2).map((cell, at) => `  ${(columns.at(at - 2)?.title ?? '').toLowerCase().padEnd(7)}  ${textOf(cell)}`)
+  return lines.flatMap((line, at) => (at === 0 ? [line] : [line, ...below(rows[at - 1])]))
+}
+
+/** The width that shows the group, its number of streams and its example whole, and the least of `SELECT_COLUMN`. */
+function neededWidth(columns: readonly Column[], rows: readonly (readonly Cell[])[]): number {
+  const widths = tableWidths(columns, rows)
+  const needed = columns.map(({ spare, min = 0, runsOn }, at) => (spare ? 0 : runsOn ? min : (widths[at] ?? 0) + 2))
+  return needed.reduce((sum, one) => sum + one, 0)
+}
 
 function valueColumn(title: string): GroupColumn {
   return { title, give: 3, min: 12, cell: ({ group }) => visibleText(group) }

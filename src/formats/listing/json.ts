@@ -78,10 +78,13 @@ export function claimJson(claim: RunningEvent, nowMs: number, suspended = false)
 /** The given fields only, in their order. An unreadable stream always gets its error. */
 export function pickedJson(item: SummarizedStream, fields: readonly ListingChoice[], nowMs: number): object {
   const all: { readonly [Field in ListingField]?: unknown } = listingJson(item, nowMs)
-  const picked = Object.fromEntries(
-    fields.map(choice => (choice === 'age' ? 'created' : choice)).map(field => [field, all[field] ?? null]),
-  )
+  const picked = Object.fromEntries(fields.map(fieldOf).map(field => [field, all[field] ?? null]))
   return item.fault === undefined ? picked : { ...picked, error: errorJson(item.fault) }
+}
+
+/** The field of the JSON: `created` for the column `age`. */
+export function fieldOf(choice: ListingChoice): ListingField {
+  return choice === 'age' ? 'created' : choice
 }
 
 function errorJson(fault: Unreadable | undefined) {

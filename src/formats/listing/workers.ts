@@ -28,6 +28,26 @@ export function claimedJson({ stream, claim }: ClaimedEvent, nowMs: number) {
   return { stream, event: claim.id, ...claimJson(claim, nowMs) }
 }
 
+/** The fields of workers, steps and events together; each has some of them. */
+export const WORKER_LINE_FIELDS = [
+  'record',
+  'owner',
+  'step',
+  'stream',
+  'event',
+  'name',
+  'ready',
+  'readySince',
+  'running',
+  'abandoned',
+  'streams',
+  'since',
+  'lastSeen',
+  'until',
+  'attempt',
+  'others',
+] as const
+
 function loadJson({ running, abandoned, streams, sinceMs, lastSeenMs, attempt }: WorkerLoad | StepLoad) {
   return { running, abandoned, streams, since: jsonTime(sinceMs), lastSeen: jsonTime(lastSeenMs), attempt }
 }

@@ -4,6 +4,7 @@ import { countText } from '../terminal/numbers.ts'
 import { noPaint } from '../terminal/style.ts'
 import { attemptLines } from './attempts.ts'
 import { dataLines } from './data.ts'
+import { firstLevels } from './depth.ts'
 import { failureLines, type HeaderOptions, showHeader } from './header.ts'
 import { signalLines } from './signals.ts'
 import { timeline } from './timeline.ts'
@@ -19,6 +20,8 @@ export interface StreamDisplay {
   readonly layout: TreeLayout
   /** Transactions up to the displayed version, for the timeline. */
   readonly transactions: () => readonly Transaction[]
+  /** Show only so many levels of the tree below its root. */
+  readonly depth?: number
   /** Show only these events; without it all events and the failures. */
   readonly only?: readonly StreamEvent[]
 }
@@ -56,9 +59,11 @@ export function showFitted(picture: StreamDisplay, options: HeaderOptions, heigh
 /** Failures listed on a screen that is too small for all. */
 const MAX_FAILURES = 3
 
-function rowsOf({ shown, layout, only }: StreamDisplay): readonly TreeRow[] {
+function rowsOf({ shown, layout, depth, only }: StreamDisplay): readonly TreeRow[] {
   if (only !== undefined) return flatRows(only)
-  return layout === 'table' ? flatRows(shown.stream.events) : threadTree(shown.stream)
+  if (layout === 'table') return flatRows(shown.stream.events)
+  const rows = threadTree(shown.stream)
+  return depth === undefined ? rows : firstLevels(shown, rows, depth)
 }
 
 function eventLines(picture: StreamDisplay, rows: readonly TreeRow[], options: HeaderOptions): string[] {

@@ -135,6 +135,7 @@ function line(row: DrawnRow, history: EventHistory | undefined, { shown, scale, 
   return cells.join(GAP).trimEnd()
 }
 
-function labelOf({ lines, id, event }: TreeRow): string {
-  return `${lines}${visibleText(id)}${event === undefined ? '' : ` ${visibleText(event.name)}`}`
+function labelOf({ lines, id, event, below }: TreeRow): string {
+  const name = event === undefined ? '' : ` ${visibleText(event.name)}`
+  return `${lines}${visibleText(id)}${name}${below === undefined ? '' : ` (+${visibleText(below)})`}`
 }

@@ -34,12 +34,21 @@ const COLUMNS: readonly Column[] = [
 /** A table of events: the whole tree or some of its rows. */
 export function eventTable(shown: ShownStream, rows: readonly TreeRow[], options: HeaderOptions): string[] {
   const paint = options.paint ?? noPaint
-  const columns = eventColumns(options.time)
-  const cells = rows.map(row => eventCells(shown, row, options))
-  const withMessage = cells.some(row => row.at(-1) !== '')
-  const shownColumns = withMessage ? columns : columns.slice(0, -1)
-  return table(shownColumns, cells, { paint, ...(options.width === undefined ? {} : { width: options.width }) })
+  const withBelow = rows.some(({ below }) => below !== undefined)
+  const all = [...eventColumns(options.time), ...(withBelow ? [BELOW] : [])]
+  const allCells = rows.map(row => [
+    ...eventCells(shown, row, options),
+    ...(withBelow ? [visibleText(row.below ?? '')] : []),
+  ])
+  const withMessage = allCells.some(row => row[MESSAGE_AT] !== '')
+  const isShown = (_: unknown, at: number) => withMessage || at !== MESSAGE_AT
+  const columns = all.filter(isShown)
+  const cells = allCells.map(row => row.filter(isShown))
+  return table(columns, cells, { paint, ...(options.width === undefined ? {} : { width: options.width }) })
 }
+
+const MESSAGE_AT = COLUMNS.length - 1
+const BELOW: Column = { title: 'BELOW', runsOn: true, min: 12 }
 
 /** The columns of `eventCells`. */
 export function eventColumns(time: TimeStyle): readonly Column[] {
@@ -128,6 +137,8 @@ export interface TreeRow {
   readonly event: StreamEvent | undefined
   /** True when the event is listed above already: a cycle or a second path to it. */
   readonly again: boolean
+  /** Counts of the events below, where they are left out. */
+  readonly below?: string
 }
 
 /** Deeper levels keep this indentation, so that long threads stay readable and the output linear. */

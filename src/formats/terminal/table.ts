@@ -172,6 +172,7 @@ function fittingText({ cut: how, runsOn }: Column, text: string, width: number):
   return how === 'middle' ? cutInside(text, width) : cut(text, width)
 }
 
-function textOf(cell: Cell): string {
+/** The text of a cell. */
+export function textOf(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text
 }

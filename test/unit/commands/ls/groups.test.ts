@@ -94,3 +94,21 @@ test('--group-by failure: streams of several kinds and events, and a single one 
   await cli(world, ['event', 'fail', 'b', '00', '-m', 'no answer'])
   expect((await cli(world, ['ls', '--group-by', 'failure'])).stdout).toMatch(/^no answer +2 {2}several +several /m)
 })
+
+test.each([40, 60, 80])(
+  'at %i columns the cause, the example and the selection of a group can be copied whole',
+  async columns => {
+    const world = newWorld()
+    for (const number of [1804, 1805]) {
+      await cli(world, ['init', `orders/2026-11-20/${number}`, '--fork', 'Pay,Ship'])
+      const why = `payment gateway: 503 for request ${number}`
+      await cli(world, ['event', 'fail', `orders/2026-11-20/${number}`, '01.00', '-m', why])
+    }
+    const { stdout } = await cli(world, ['ls', '--group-by', 'failure', '--color', 'never'], { columns })
+    expect(stdout).toContain('payment gateway: # for request #')
+    expect(stdout).toContain('orders/2026-11-20/180')
+    expect(stdout).toContain("--failure '/^payment gateway: # for request #$/' --root Start")
+    const [head = '', row = '', example = ''] = stdout.split('\n')
+    expect([head, row, example].filter(line => line.length > columns)).toEqual([])
+  },
+)
