@@ -24,7 +24,7 @@ export function register(
     .addOption(
       new Option(
         '--interval <duration>',
-        'time between polls (default: 100ms, on Azure 2s; longer if the store is slow)',
+        'time between polls (default: 200ms, on Azure 2s; longer if the store is slow)',
       ).argParser(duration('--interval')),
     )
     .addOption(new Option('--write', 'unlock changes from the start, for ten minutes'))

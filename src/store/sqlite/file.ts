@@ -64,17 +64,16 @@ export class SqliteFile {
 
   /** Runs `work` on the database; `undefined` if there is none yet. */
   read<T>(work: (connection: Connection) => T, options: SqliteCallOptions): Promise<T | undefined> {
-    return this.#retry(() => {
-      this.#abandonReplaced(this.#options.checkMs ?? CHECK_MS)
-      if (this.#connection) return read(this.#connection, work)
-      const opened = this.#openExisting('read')
-      return opened && this.#use(opened, connection => read(connection, work))
+    return this.#look(connection => {
+      connection.checkSchema()
+      return work(connection)
     }, options)
   }
 
   /** See `StreamStore.changeToken`. `undefined` without a file, and for an immutable file, which each read opens anew. */
   async changeToken(options: SqliteCallOptions): Promise<string | undefined> {
-    return this.read(
+    // A migration changes the token too; the read that follows finds it.
+    return this.#look(
       connection => (connection === this.#connection ? `${this.#opened}:${connection.changeToken()}` : undefined),
       options,
     )
@@ -114,6 +113,15 @@ export class SqliteFile {
     }
     this.#connection?.close()
     this.#forget()
+  }
+
+  #look<T>(work: (connection: Connection) => T, options: SqliteCallOptions): Promise<T | undefined> {
+    return this.#retry(() => {
+      this.#abandonReplaced(this.#options.checkMs ?? CHECK_MS)
+      if (this.#connection) return work(this.#connection)
+      const opened = this.#openExisting('read')
+      return opened && this.#use(opened, work)
+    }, options)
   }
 
   #openExisting(purpose: 'read' | 'write'): OpenedDatabase | undefined {
@@ -214,11 +222,6 @@ export class SqliteFile {
       }
     }
   }
-}
-
-function read<T>(connection: Connection, work: (connection: Connection) => T): T {
-  connection.checkSchema()
-  return work(connection)
 }
 
 const SHORTEST_MS = 1

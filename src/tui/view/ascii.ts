@@ -27,6 +27,7 @@ const SIGNS: ReadonlyMap<string, string> = new Map(
     '~': '◷',
     v: '✓↓',
     x: '✗',
+    B: '■',
     '&': '±',
     '/': '⊘╱',
     '*': '•●❄',

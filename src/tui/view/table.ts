@@ -42,9 +42,7 @@ export function columnWidths<Item>(
 ): readonly WidthOfColumn<Item>[] {
   let kept = needed
   const isOver = (leastOf: (one: NeededColumn<Item>) => number) => sumOf(kept.map(leastOf)) > available
-  const [first] = needed
-  const wanted = (one: NeededColumn<Item>) =>
-    one === first || one.column.isText ? Math.min(needOf(one), WANTED) : leastOf(one)
+  const wanted = (one: NeededColumn<Item>) => Math.min(needOf(one), WANTED)
   while (isOver(wanted) && kept.some(isEmpty)) kept = without(kept, isEmpty)
   while (kept.length > 1 && isOver(leastOf)) kept = without(kept, () => true)
   const least = kept.map(leastOf)

@@ -24,11 +24,18 @@ export function workerRows(scene: Scene, area: Area): ScreenRow[] {
   const waiting = waitingRows(scene, area)
   if (waiting !== undefined) return filled(waiting, area)
   const hasRoom = !isTiny(scene) && area.rows >= LEAST_ROWS
-  const steps = hasRoom ? stepRows(scene, { ...area, rows: Math.floor(area.rows / 3) }) : []
+  const steps = hasRoom ? stepRows(scene, { ...area, rows: stepRoom(scene, area.rows) }) : []
   const above = steps.length === 0 ? [] : [...steps, BLANK]
   return filled([...above, ...claimRows(scene, { ...area, rows: area.rows - above.length })], area)
 }
 
+/** A third of the screen, and what the list below leaves free. */
+function stepRoom({ listing }: Scene, rows: number): number {
+  return Math.max(Math.floor(rows / 3), rows - Math.max(LEAST_LIST_ROWS, listing.keys.length + 2))
+}
+
+/** Room for the message of an empty list. */
+const LEAST_LIST_ROWS = 6
 /** Of lower screens the list takes all. */
 const LEAST_ROWS = 12
 

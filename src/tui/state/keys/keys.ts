@@ -28,7 +28,12 @@ export function elsewhereText({ key }: Pick<KeyPress, 'key'>): string {
   const [binding] = BY_KEY.get(key) ?? []
   const label = visibleText(keyLabel(key))
   if (binding?.screens === undefined) return `${label} has no meaning: ? shows the keys`
-  return `${label} (${binding.hint ?? binding.does}) works on ${binding.screens.join(', ')}`
+  return `${label} (${binding.hint ?? binding.does}) is a key of ${binding.screens.map(placeOf).join(', ')}`
+}
+
+/** `stream` alone reads like the list of streams. */
+function placeOf(screen: Screen): string {
+  return screen === 'stream' ? 'an open stream' : screen
 }
 
 /** True if the binding works on the screen. */

@@ -36,7 +36,7 @@ it('every glyph of the program has an ASCII sign', () => {
 })
 
 it('glyphs of states stay distinct', () => {
-  const glyphs = [...'▶○◷✓✗⊘†±!?…'].map(asciiText)
+  const glyphs = [...'▶○◷◇✓✗⊘†±■‖↶!?…'].map(asciiText)
   expect(new Set(glyphs).size).toBe(glyphs.length)
   expect(new Set([...'▁▂▃▄▅▇'].map(asciiText)).size).toBe(6)
 })

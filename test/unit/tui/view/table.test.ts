@@ -22,6 +22,11 @@ function linesOf(rows: readonly Row[], columns: number, widths = new ColumnWidth
 }
 
 describe('the columns of a list', () => {
+  it('give way where they are empty, before a text of another is cut', () => {
+    const rows: Row[] = [['orders/4711', '', 'no card', 'worker@ops-1']]
+    expect(linesOf(rows, 37)[1]).toBe('   orders/4711  no card  worker@ops-1')
+  })
+
   it('are as wide as what is shown, and the text has the rest', () => {
     expect(linesOf([['orders/4711', '12/400', 'no such card', 'eva']], 50)).toEqual([
       '   NAME          COUNT  WHY                  LEASE',

@@ -34,6 +34,15 @@ it('claims that large streams leave out are counted', () => {
   expect(screen({ left: 340 })).toContain('340 more in large streams')
 })
 
+it('steps use the rows that the list of workers leaves free', () => {
+  const [step] = DEMO_WORKERS.steps
+  if (step === undefined) throw new Error('no step')
+  const steps = Array.from({ length: 10 }, (_, at) => ({ ...step, step: `Step ${at}` }))
+  const shown = screen({ steps, rows: [], workers: 0 }, 80, 24)
+  expect(shown.match(/Step \d+/g)).toHaveLength(10)
+  expect(shown).toContain('leasectl work -- PROGRAM')
+})
+
 it('steps that do not fit are counted', () => {
   const [step] = DEMO_WORKERS.steps
   if (step === undefined) throw new Error('no step')
