@@ -66,6 +66,7 @@ const EXIT_OF: { readonly [code: string]: number } = {
   declined: 2,
   'stream-not-found': 3,
   'event-not-found': 3,
+  'inbox-not-found': 3,
   'no-data': 3,
   'version-not-found': 3,
   'no-match': 3,

@@ -6,7 +6,7 @@ import { schemaNames } from './schemas.ts'
 
 const README = readFileSync(new URL('../../docs/json/README.md', import.meta.url), 'utf8')
 
-const GROUPS = ['context', 'event', 'lab', 'lease', 'runs', 'watchdog']
+const GROUPS = ['context', 'event', 'inbox', 'lab', 'lease', 'runs', 'watchdog']
 
 /** The statements of the page's table: a command prints a schema in a format. */
 const told = README.split('\n')

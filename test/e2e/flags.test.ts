@@ -100,6 +100,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--rate': '0',
   '--rerun': '',
   '--retries': '0',
+  '--partitions': '1025',
   '--purge': '90',
   '--root': '',
   '--result': '@',

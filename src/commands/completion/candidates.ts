@@ -76,6 +76,8 @@ async function argumentsOf(name: string, typed: string, place: CursorPlace, runt
       return words(await eventIds(operands[0], storeOf(place, runtime)))
     case 'CONTEXT':
       return words(contexts(runtime))
+    case 'NAME':
+      return words(await inboxes(place, runtime))
     case 'RUN':
       return runs(typed, runtime)
     case 'COMMAND':
@@ -202,6 +204,16 @@ export function streamNames(start: string, where: LiveStore): Promise<readonly C
     const beyond =
       shared === start ? [] : await names(store, { prefix: start, after: `${shared}\ufffd`, limit: 1, signal })
     return [...page, ...beyond].map(({ name, summary }) => ({ text: name, ...(summary && { what: summary.status }) }))
+  })
+}
+
+/** Names of inboxes, where the command has one that is there. */
+function inboxes(place: CursorPlace, runtime: Runtime): Promise<readonly CompletionWord[]> {
+  const path = pathOf(place.command)
+  if (!path.startsWith('inbox ') || path === 'inbox create') return Promise.resolve([])
+  return queried(storeOf(place, runtime), async (store, signal) => {
+    const { inboxNames } = await import('../../inbox/manage.ts')
+    return (await inboxNames(store, signal)).map(text => ({ text }))
   })
 }
 
