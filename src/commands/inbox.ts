@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander'
 import { act, describe, describeGroup, parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
-import { duration, lineCount, requiredText } from '../cli/values.ts'
+import { duration, lineCount, nonEmpty, requiredText } from '../cli/values.ts'
+import type { PutInboxOptions } from './inbox/put.ts'
 import type { CreateInboxOptions, InboxOptions, RemoveInboxOptions } from './inbox/run.ts'
 import type { TailInboxOptions } from './inbox/tail.ts'
-import { inboxName, partitionCount } from './inbox/values.ts'
+import { inboxName, jsonPointer, lingerTime, partitionCount } from './inbox/values.ts'
 
 const READS = 'Only reads: takes no lease.'
 
@@ -23,7 +24,7 @@ export function register(parent: Command, runtime: Runtime): void {
       ['inbox tail orders -f', 'watch records as they come'],
     ],
   })
-  for (const registerIn of [registerCreate, registerLs, registerShow, registerTail, registerRm])
+  for (const registerIn of [registerCreate, registerPut, registerLs, registerShow, registerTail, registerRm])
     registerIn(group, runtime)
 }
 
@@ -53,6 +54,67 @@ export function registerCreate(parent: Command, runtime: Runtime, go: Run<Create
 }
 
 const runCreate: Run<CreateInboxOptions> = async (...given) => (await import('./inbox/run.ts')).createOne(...given)
+
+const PUT_NOTES = `
+A line is one record: JSON of up to 256 KiB. Its id makes it once: a record that is put again has no second effect. Records of
+one key (default: the id) are drained in the order in which they were put.
+
+A record is acknowledged when it is durable. Ctrl-C and a kill lose nothing that was acknowledged; what follows is put again, or
+with --resume from where the last one stopped. While the store is away it waits, and reads no further.
+
+Exit: 7 if lines were not records; the others are put. 9 if a file cannot be read.
+`
+
+export function registerPut(parent: Command, runtime: Runtime, go: Run<PutInboxOptions> = runPut): void {
+  const command = parent
+    .command('put')
+    .argument('<NAME>', 'name of the inbox', inboxName)
+    .argument('[FILE...]', 'files of NDJSON, a record a line; - or none: standard input')
+    .addOption(
+      new Option('--id-field <pointer>', 'where the id of a record is, as a JSON pointer (default: /id)').argParser(
+        jsonPointer('--id-field'),
+      ),
+    )
+    .addOption(
+      new Option('--key-field <pointer>', 'where its key is; without one the id (default: /key)').argParser(
+        jsonPointer('--key-field'),
+      ),
+    )
+    .addOption(
+      new Option('--seq-field <pointer>', 'where its number within its key is: 1, 2, 3 … (default: none)').argParser(
+        jsonPointer('--seq-field'),
+      ),
+    )
+    .addOption(
+      new Option(
+        '--linger <duration>',
+        'how long a record waits for others to share its block (default: 5ms)',
+      ).argParser(lingerTime),
+    )
+    .addOption(
+      new Option('--rejects <file>', 'write lines that are no records to this file').argParser(nonEmpty('--rejects')),
+    )
+    .addOption(
+      new Option('--resume <file>', 'keep the progress in this file, and go on from there').argParser(
+        nonEmpty('--resume'),
+      ),
+    )
+  command.addHelpText('after', PUT_NOTES)
+  describe(command, runtime, {
+    kind: 'writes',
+    effect: 'Writes: appends records; takes no lease.',
+    summary: 'put records: lines of JSON from files or standard input',
+    examples: [
+      ['inbox put orders orders.ndjson --id-field /orderId --key-field /customer', 'the lines of a file'],
+      ['inbox put orders < orders.ndjson', 'of standard input; ids are in /id'],
+      ['inbox put orders big.ndjson --resume big.progress --rejects bad.ndjson', 'that can go on after a kill'],
+    ],
+    formats: ['text', 'json'],
+  })
+  act(command, runtime, 'writes', ['name', 'files'], go)
+}
+
+const runPut: Run<PutInboxOptions> = async (...given) => (await import('./inbox/put.ts')).putLines(...given)
 
 export function registerLs(parent: Command, runtime: Runtime, go: Run<InboxOptions> = runLs): void {
   const command = parent.command('ls').alias('list')

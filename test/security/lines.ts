@@ -74,6 +74,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'context test': [['prod'], ['-o', 'json']],
   'context remove': [['prod']],
   'inbox create': [['orders']],
+  'inbox put': [['orders', 'FILES/orders.ndjson']],
   'inbox ls': [[], ['-o', 'json']],
   'inbox show': [['orders'], ['orders', '-o', 'json']],
   'inbox tail': [['orders'], ['orders', '-n', 'all', '-o', 'ndjson']],

@@ -220,7 +220,7 @@ const LINES: readonly (readonly string[])[] = [
   ['help', HOSTILE],
   ['help', HOSTILE, '-o', 'json'],
   ...['table', 'name', 'json', 'ndjson'].map(format => ['inbox', 'ls', '-o', format]),
-  ...['create', 'show', 'rm'].map(verb => ['inbox', verb, HOSTILE, '-o', 'json']),
+  ...['create', 'put', 'show', 'rm'].map(verb => ['inbox', verb, HOSTILE, '-o', 'json']),
   ['inbox', 'tail', HOSTILE, '-o', 'ndjson'],
   ...['table', 'name', 'json', 'ndjson'].map(format => ['runs', 'ls', '-o', format]),
   ...['table', 'json'].map(format => ['runs', 'show', 'last', '-o', format]),
