@@ -8,6 +8,7 @@ const CHAPTERS = new Map([
   ['Working', ['advance', 'complete', 'fail', 'release', 'transient', 'workOn', 'worker']],
   ['Following', ['follow']],
   ['Leases', ['acquireLease', 'breakLease', 'changeLease', 'leaseScope', 'releaseLease', 'renewLease']],
+  ['Inboxes', ['createInbox', 'openInbox']],
 ])
 
 /** The kinds of symbols on each page. */

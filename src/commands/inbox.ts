@@ -3,7 +3,7 @@ import { act, describe, describeGroup, parsed, type Run, reads } from '../cli/co
 import type { Runtime } from '../cli/runtime.ts'
 import { duration, lineCount, nonEmpty, requiredText } from '../cli/values.ts'
 import type { PutInboxOptions } from './inbox/put.ts'
-import type { CreateInboxOptions, InboxOptions, RemoveInboxOptions } from './inbox/run.ts'
+import type { CreateOptions, InboxOptions, RemoveInboxOptions } from './inbox/run.ts'
 import type { TailInboxOptions } from './inbox/tail.ts'
 import { inboxName, jsonPointer, lingerTime, partitionCount } from './inbox/values.ts'
 
@@ -28,7 +28,7 @@ export function register(parent: Command, runtime: Runtime): void {
     registerIn(group, runtime)
 }
 
-export function registerCreate(parent: Command, runtime: Runtime, go: Run<CreateInboxOptions> = runCreate): void {
+export function registerCreate(parent: Command, runtime: Runtime, go: Run<CreateOptions> = runCreate): void {
   const command = parent
     .command('create')
     .argument('<NAME>', 'name of the inbox: letters, digits, . _ -', inboxName)
@@ -53,7 +53,7 @@ export function registerCreate(parent: Command, runtime: Runtime, go: Run<Create
   act(command, runtime, 'writes', ['name'], go)
 }
 
-const runCreate: Run<CreateInboxOptions> = async (...given) => (await import('./inbox/run.ts')).createOne(...given)
+const runCreate: Run<CreateOptions> = async (...given) => (await import('./inbox/run.ts')).createOne(...given)
 
 const PUT_NOTES = `
 A line is one record: JSON of up to 256 KiB. Its id makes it once: a record that is put again has no second effect. Records of

@@ -61,7 +61,7 @@ export interface BlockLog {
    * keeps blocks. From a trimmed position it reads on where the log now begins.
    */
   read(from: LogPosition, maxBytes: number, signal?: AbortSignal): Promise<LogLines>
-  /** `undefined` if the log does not exist. @param from count bytes from here; default the first line */
+  /** `undefined` if the log does not exist. Counts the bytes from a place on; by default all. */
   extent(signal?: AbortSignal, from?: LogPosition): Promise<LogExtent | undefined>
   /** Drops the segments that end before the position. What remains keeps its positions; the end of the log does too. */
   trim(before: LogPosition, signal?: AbortSignal): Promise<void>

@@ -28,7 +28,7 @@ import {
 
 export type InboxOptions = GlobalOptions
 
-export interface CreateInboxOptions extends GlobalOptions {
+export interface CreateOptions extends GlobalOptions {
   readonly name: string
   readonly partitions?: number
   readonly by?: string
@@ -36,7 +36,7 @@ export interface CreateInboxOptions extends GlobalOptions {
 }
 
 /** Creates an inbox, or says that it is there. */
-export async function createOne(options: CreateInboxOptions, runtime: Runtime): Promise<Problem | undefined> {
+export async function createOne(options: CreateOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { name, partitions = DEFAULT_PARTITIONS, by = runtime.actor } = options
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
