@@ -27,6 +27,7 @@ export async function openStore(address: string, env: NodeJS.ProcessEnv = proces
   return disposable(await openStoreAt(nonEmptyText(address, 'address'), env, { mustExist: true }))
 }
 
+export { PutUnknown } from './inbox/writer.ts'
 export { type NewDataOptions, newData, type ResultOption, readData } from './library/data.ts'
 export type {
   AdvanceOptions,
@@ -37,7 +38,15 @@ export type {
   StreamEditor,
   TouchOptions,
 } from './library/editor.ts'
-export { EventNotFound, StreamNotFound } from './library/errors.ts'
+export { EventNotFound, InboxNotFound, StreamNotFound } from './library/errors.ts'
+export {
+  type CreateInboxOptions,
+  createInbox,
+  type OpenedInbox,
+  type OpenInboxOptions,
+  openInbox,
+  type RecordInput,
+} from './library/inbox.ts'
 export {
   type AcquireLeaseOptions,
   type AcquireLeaseOutcome,

@@ -67,6 +67,7 @@ const EXIT_OF: { readonly [code: string]: number } = {
   'stream-not-found': 3,
   'event-not-found': 3,
   'subscription-not-found': 3,
+  'inbox-not-found': 3,
   'no-data': 3,
   'version-not-found': 3,
   'no-match': 3,

@@ -59,6 +59,12 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
     newId: () => uuidV7(Date.now()),
     // the limit is for devices without end such as /dev/zero
     readFile: path => firstBytes(createReadStream(path), MAX_READ_BYTES),
+    readBytes: (path, start = 0) => {
+      if (path !== undefined) return createReadStream(path, { start, signal, highWaterMark: READ_AT_ONCE })
+      const stop = () => process.stdin.destroy(new DOMException('interrupted', 'AbortError'))
+      signal.addEventListener('abort', stop, { once: true })
+      return process.stdin
+    },
     begin: what => {
       kind = what
     },
@@ -91,6 +97,9 @@ export function processRuntime(signal: AbortSignal, openLiveView: Runtime['openL
     },
   }
 }
+
+/** Bytes of a file that are read at a time: while they are put, the next are read. */
+const READ_AT_ONCE = 4 * 1024 * 1024
 
 /** @param stream opened on first use: a stream that a command does not use costs nothing */
 function terminal(stream: () => NodeJS.WriteStream): Terminal {

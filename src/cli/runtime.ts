@@ -88,6 +88,8 @@ export interface Io {
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal
   readFile(path: string): Promise<Uint8Array>
+  /** The bytes of a file from a place on, or of standard input without a path. Throws once the signal aborts. */
+  readBytes(path: string | undefined, fromByte?: number): AsyncIterable<Uint8Array>
   /** Lines of standard input as they arrive. */
   readLines(): AsyncIterable<string>
   /** Opens lines that are redrawn in place on stdout, which must be a terminal. */

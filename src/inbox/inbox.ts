@@ -47,14 +47,18 @@ export async function createInbox(
   }
   const created: Inbox = { name, partitions, createdMs: store.nowMs(), by }
   let found: Inbox | undefined
+  // After a lost answer the document may be found as this call has written it.
+  let wasWritten = false
   const change = (text: string | undefined): string | undefined => {
     found = text === undefined ? undefined : parseInbox(name, text)
+    wasWritten ||= found === undefined
     return found === undefined ? inboxText(created) : undefined
   }
   const options = { by, purpose: `creating the inbox ${name}`, ...(signal && { signal }) }
   const outcome = await changeSystemDocument(store, documentOf(name), change, options)
   if (outcome === 'busy' || outcome === 'unknown') return { kind: outcome }
-  const isOurs = found === undefined || (found.createdMs === created.createdMs && found.by === by)
+  const isSame = found?.createdMs === created.createdMs && found.by === by && found.partitions === partitions
+  const isOurs = found === undefined || (wasWritten && isSame)
   return isOurs ? { kind: 'created', inbox: created } : { kind: 'exists', inbox: found ?? created }
 }
 

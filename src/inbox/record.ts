@@ -81,6 +81,27 @@ export function recordIn(json: string, fields: RecordFields): NewRecord {
   }
 }
 
+/**
+ * A record of a program.
+ * @param field its name in errors
+ * @throws InvalidValue with what is wrong, naming the field
+ */
+export function recordOf(
+  { id, key, seq }: { readonly id?: unknown; readonly key?: unknown; readonly seq?: unknown },
+  json: string,
+  field: string,
+): NewRecord {
+  const bytes = Buffer.byteLength(json)
+  if (bytes > MAX_RECORD_BYTES)
+    throw new InvalidValue(`${field}.data has ${bytes} bytes of JSON; the limit is ${MAX_RECORD_BYTES}`)
+  return {
+    id: idText(id, `${field}.id`),
+    ...(key !== undefined && { key: idText(key, `${field}.key`) }),
+    ...(seq !== undefined && { seq: seqNumber(seq, `${field}.seq`) }),
+    json,
+  }
+}
+
 /** The line that keeps a record, with its line feed. @throws InvalidValue if the record is not one */
 export function recordLine({ id, key = id, seq, json }: NewRecord, atMs: number, notBeforeMs?: number): string {
   const more = [

@@ -14,6 +14,11 @@ export interface InboxWriterOptions {
   readonly mostBytes?: number
   /** Copies for a second region: not to be drained before so many ms have passed. */
   readonly notBeforeMs?: number
+  /**
+   * Called when a block was not appended, or not answered: whether to send it again, once the promise resolves. Blocks
+   * behind it wait, so their order stays. Without it records fail with their block.
+   */
+  readonly again?: (fault: unknown) => Promise<boolean>
   readonly timing?: Timing
   readonly signal?: AbortSignal
 }
@@ -108,6 +113,7 @@ class PartitionWriter {
   readonly #lingerMs: number
   readonly #blockBytes: number
   readonly #signal: AbortSignal
+  readonly #again: (fault: unknown) => Promise<boolean>
   #blocks: Block[] = []
   #isWriting = false
   /** Ends the wait for more records. */
@@ -115,12 +121,13 @@ class PartitionWriter {
 
   constructor(
     log: BlockLog,
-    { timing = machineTiming, lingerMs = LINGER_MS, blockBytes = BLOCK_BYTES, signal }: InboxWriterOptions,
+    { timing = machineTiming, lingerMs = LINGER_MS, blockBytes = BLOCK_BYTES, signal, again }: InboxWriterOptions,
   ) {
     this.#log = log
     this.#timing = timing
     this.#lingerMs = lingerMs
     this.#blockBytes = Math.min(blockBytes, MAX_BLOCK_BYTES)
+    this.#again = again ?? (async () => false)
     this.#signal = signal ?? new AbortController().signal
   }
 
@@ -160,12 +167,22 @@ class PartitionWriter {
 
   async #write(block: Block): Promise<void> {
     try {
-      const outcome = await this.#append(Buffer.from(block.lines.join('')))
-      if (outcome.kind === 'unknown')
-        throw new PutUnknown('the store did not say whether the records were put', { cause: outcome.cause })
+      await this.#appendOrWait(Buffer.from(block.lines.join('')))
       block.done.resolve()
     } catch (error) {
       for (const failed of [block, ...this.#blocks.splice(0)]) failed.done.reject(error)
+    }
+  }
+
+  async #appendOrWait(block: Uint8Array): Promise<void> {
+    for (;;) {
+      try {
+        const outcome = await this.#append(block)
+        if (outcome.kind === 'appended') return
+        throw new PutUnknown('the store did not say whether the records were put', { cause: outcome.cause })
+      } catch (error) {
+        if (!(await this.#again(error))) throw error
+      }
     }
   }
 

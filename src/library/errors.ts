@@ -14,6 +14,16 @@ export class EventNotFound extends LeasectlError {
   }
 }
 
+/** The store has no inbox of this name. */
+export class InboxNotFound extends LeasectlError {
+  readonly code = 'inbox-not-found'
+
+  /** @internal */
+  constructor(inbox: string, address: string) {
+    super(`there is no inbox ${inbox} in ${address}`)
+  }
+}
+
 /** A `must…` function did not find the stream. */
 export class StreamNotFound extends LeasectlError {
   readonly code = 'stream-not-found'

@@ -41,7 +41,7 @@ export interface LogExtent {
   /** Before the first line that was not trimmed. */
   readonly first: LogPosition
   readonly end: LogPosition
-  /** Number of bytes between. */
+  /** Number of bytes between; of those behind `from` if that was given. */
   readonly bytes: number
 }
 
@@ -61,8 +61,8 @@ export interface BlockLog {
    * keeps blocks. From a trimmed position it reads on where the log now begins.
    */
   read(from: LogPosition, maxBytes: number, signal?: AbortSignal): Promise<LogLines>
-  /** `undefined` if the log does not exist. */
-  extent(signal?: AbortSignal): Promise<LogExtent | undefined>
+  /** `undefined` if the log does not exist. Counts the bytes from a place on; by default all. */
+  extent(signal?: AbortSignal, from?: LogPosition): Promise<LogExtent | undefined>
   /** Drops the segments that end before the position. What remains keeps its positions; the end of the log does too. */
   trim(before: LogPosition, signal?: AbortSignal): Promise<void>
   /** Drops the whole log. A log that is written again begins anew. */

@@ -2,6 +2,7 @@ import {
   type AppendOutcome,
   type BlockLog,
   checkBlock,
+  LOG_START,
   type LogExtent,
   type LogLines,
   type LogPosition,
@@ -50,12 +51,15 @@ export class MemoryBlockLog implements BlockLog {
     return { bytes: Buffer.concat(parts), next }
   }
 
-  async extent(signal?: AbortSignal): Promise<LogExtent | undefined> {
+  async extent(signal?: AbortSignal, from = LOG_START): Promise<LogExtent | undefined> {
     signal?.throwIfAborted()
     const log = this.#logs.get(this.#name)
     const last = log?.blocks.at(-1)
     if (log === undefined || last === undefined) return undefined
-    const bytes = log.blocks.reduce((sum, { length }) => sum + length, 0)
+    const bytes = log.blocks.reduce((sum, { length }, at) => {
+      const segment = log.trimmed + at + 1
+      return sum + (segment < from.segment ? 0 : segment === from.segment ? length - from.offset : length)
+    }, 0)
     const end = { segment: log.trimmed + log.blocks.length, offset: last.length }
     return { first: { segment: log.trimmed + 1, offset: 0 }, end, bytes }
   }

@@ -112,6 +112,25 @@ export function describeLogs(harness: StoreHarness): void {
         expect((await linesOf(store)).at(-1)).toBe('d')
       }))
 
+    it('counts the bytes behind any position', () =>
+      withStore(harness, async store => {
+        const log = store.log(NAME)
+        for (const block of ['a1\na2\n', 'b1\n', 'c1\n']) {
+          await log.append(bytes(block))
+          await store.log(`${NAME}0`).append(bytes('other\n'))
+        }
+        let at = LOG_START
+        for (let left = 12; left > 0; ) {
+          expect((await log.extent(undefined, at))?.bytes).toBe(left)
+          const { bytes: lines, next } = await log.read(at, 3)
+          left -= lines.length
+          at = next
+        }
+        const { end } = (await log.extent()) ?? { end: LOG_START }
+        expect((await log.extent(undefined, at))?.bytes).toBe(0)
+        expect((await log.extent(undefined, { ...end, offset: end.offset - 3 }))?.bytes).toBe(3)
+      }))
+
     it('is gone when it is removed, and others are not', () =>
       withStore(harness, async store => {
         await store.log(NAME).append(bytes('a\n'))

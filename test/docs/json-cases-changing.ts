@@ -103,6 +103,23 @@ const RUNS: readonly Case[] = [
   line('runs-prune', 'runs prune --older-than 30d -o json'),
 ]
 
+const INBOX: Rest = { ...TWO, before: ['inbox create orders --partitions 2'] }
+const RECORDS: Rest = { world: given.inbox }
+
+const INBOXES: readonly Case[] = [
+  line('inbox-created', 'inbox create orders -o json', TWO),
+  line('inbox-created', 'inbox create orders --partitions 2 -o json', INBOX),
+  line(undefined, 'inbox create orders --partitions 3 -o json', { ...INBOX, exit: 5 }),
+  line('inbox-put', 'inbox put orders -o json', { ...INBOX, setting: { stdin: '{"id":"o-1"}\n' } }),
+  line('inbox-put', 'inbox put orders -o json', { ...INBOX, setting: { stdin: 'nonsense\n' }, exit: 7 }),
+  ...both('inboxes', 'inboxes-item', 'inbox ls', RECORDS),
+  line('inbox', 'inbox show orders -o json', RECORDS),
+  line(undefined, 'inbox show nix -o json', { exit: 3 }),
+  line('inbox-record', 'inbox tail orders -o ndjson', RECORDS),
+  line('inbox-removed', 'inbox rm orders --yes -o json', INBOX),
+  line(undefined, 'inbox rm orders --yes -o json', { ...RECORDS, exit: 5 }),
+]
+
 const ID = `--lease-id ${given.LEASE_ID}`
 
 const LEASES: readonly Case[] = [
@@ -227,6 +244,7 @@ export const CHANGING: readonly Case[] = [
   ...CHANGES,
   ...BATCHES,
   ...RUNS,
+  ...INBOXES,
   ...LEASES,
   ...IMPORTS,
   ...PROGRAMS,

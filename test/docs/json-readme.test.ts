@@ -6,7 +6,7 @@ import { schemaNames } from './schemas.ts'
 
 const README = readFileSync(new URL('../../docs/json/README.md', import.meta.url), 'utf8')
 
-const GROUPS = ['context', 'event', 'lab', 'lease', 'runs', 'subscription', 'watchdog']
+const GROUPS = ['context', 'event', 'inbox', 'lab', 'lease', 'runs', 'subscription', 'watchdog']
 
 /** The statements of the page's table: a command prints a schema in a format. */
 const told = README.split('\n')

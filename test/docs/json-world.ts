@@ -1,3 +1,6 @@
+import { createInbox } from '../../src/inbox/inbox.ts'
+import { recordLine } from '../../src/inbox/record.ts'
+import { createSystemDocument } from '../../src/ops/system-documents.ts'
 import type { StreamStore } from '../../src/store/store.ts'
 import type { EventSpec, Operation } from '../../src/stream/operations/operation.ts'
 import { documentText } from '../support/stream-builder.ts'
@@ -154,5 +157,24 @@ export async function watched(): Promise<World> {
   const fresh = aWatchdog(nowMs, { id: 'w0', ...none, passes: [], decisions: [], next: [] })
   const ended = failingWatchdog(nowMs, { id: 'w3', stoppedMs: nowMs })
   await writeState(world.store, [fresh, aWatchdog(nowMs), failingWatchdog(nowMs), ended])
+  return world
+}
+
+/** An inbox with a record in a partition that was drained in part, a later one with all fields, and a line that is none. */
+export async function inbox(): Promise<World> {
+  const world = newWorld()
+  const { store } = world
+  await createInbox(store, 'orders', 2, { by: 'ops@host-1' })
+  const [first, second] = ['.leasectl/inbox/orders/partitions/0000', '.leasectl/inbox/orders/partitions/0001']
+  const lines = [recordLine({ id: 'o-1', json: '{"n":1}' }, world.nowMs), 'not a record\n']
+  for (const line of lines) await store.log(first).append(Buffer.from(line))
+  const { next } = await store.log(first).read({ segment: 0, offset: 0 }, 1)
+  await store
+    .log(second)
+    .append(Buffer.from(recordLine({ id: 'o-2', key: 'k', seq: 1, json: '2' }, world.nowMs, 1_000)))
+  const name = '.leasectl/inbox/orders/checkpoints/2/0'
+  const checkpoint = { kind: 'inbox-checkpoint', ...next, records: 1, dead: 1, by: 'w7', host: 'h', atMs: world.nowMs }
+  await createSystemDocument(store, name, JSON.stringify(checkpoint), { by: 'w7' })
+  await lease(store, name, LEASE_ID)
   return world
 }

@@ -77,6 +77,8 @@ async function argumentsOf(name: string, typed: string, place: CursorPlace, runt
       return words(await eventIds(operands[0], storeOf(place, runtime)))
     case 'CONTEXT':
       return words(contexts(runtime))
+    case 'NAME':
+      return words(await inboxes(place, runtime))
     case 'RUN':
       return runs(typed, runtime)
     case 'SUBSCRIPTION':
@@ -218,6 +220,16 @@ function subscriptions(where: LiveStore): Promise<readonly CompletionWord[]> {
       for (const { name } of page) found.add(name.slice(SUBSCRIPTIONS.length).split('/', 1)[0] ?? '')
     }
     return [...found].map(text => ({ text }))
+  })
+}
+
+/** Names of inboxes, where the command has one that is there. */
+function inboxes(place: CursorPlace, runtime: Runtime): Promise<readonly CompletionWord[]> {
+  const path = pathOf(place.command)
+  if (!path.startsWith('inbox ') || path === 'inbox create') return Promise.resolve([])
+  return queried(storeOf(place, runtime), async (store, signal) => {
+    const { inboxNames } = await import('../../inbox/manage.ts')
+    return (await inboxNames(store, signal)).map(text => ({ text }))
   })
 }
 

@@ -55,7 +55,7 @@ export function dataTable(lines: readonly DataLine[], { paint = noPaint, width }
 const KIB = 1024
 
 /** `812 B`, `4.1 KiB`, `16 MiB` */
-export function dataSizeText({ size }: EventData): string {
+export function dataSizeText({ size }: Pick<EventData, 'size'>): string {
   if (size < KIB) return `${size} B`
   const [value, unit] = size < KIB * KIB ? [size / KIB, 'KiB'] : [size / KIB / KIB, 'MiB']
   return `${Number(value.toFixed(value < 10 ? 1 : 0))} ${unit}`

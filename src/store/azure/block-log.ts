@@ -6,6 +6,7 @@ import {
   type BlockLog,
   checkBlock,
   checkLogName,
+  LOG_START,
   type LogExtent,
   type LogLines,
   type LogPosition,
@@ -72,11 +73,14 @@ export class AzureBlockLog implements BlockLog {
     return { bytes: new Uint8Array(0), next: from }
   }
 
-  async extent(signal?: AbortSignal): Promise<LogExtent | undefined> {
+  async extent(signal?: AbortSignal, from = LOG_START): Promise<LogExtent | undefined> {
     const segments = await this.#segments(signal)
     const [first, last] = [segments[0], segments.at(-1)]
     if (first === undefined || last === undefined) return undefined
-    const bytes = segments.reduce((sum, { size }) => sum + size, 0)
+    const bytes = segments.reduce((sum, { segment, size }) => {
+      if (segment < from.segment) return sum
+      return sum + (segment === from.segment ? size - from.offset : size)
+    }, 0)
     return {
       first: { segment: first.segment, offset: 0 },
       end: { segment: last.segment, offset: last.size },

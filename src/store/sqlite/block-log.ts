@@ -3,6 +3,7 @@ import {
   type BlockLog,
   checkBlock,
   checkLogName,
+  LOG_START,
   type LogExtent,
   type LogLines,
   type LogPosition,
@@ -15,7 +16,8 @@ const INSERT = 'INSERT INTO blocks (log, lines) VALUES (?, ?)'
 /** With a part of a block first if the position is inside one. */
 const SELECT = 'SELECT id, lines FROM blocks WHERE log = ? AND id >= ? ORDER BY id LIMIT ?'
 const SIZES = 'SELECT id, length(lines) FROM blocks WHERE log = ? AND id >= ? ORDER BY id LIMIT ?'
-const EXTENT = 'SELECT min(id), max(id), sum(length(lines)) FROM blocks WHERE log = ?'
+const EXTENT = 'SELECT min(id), max(id) FROM blocks WHERE log = ?'
+const BYTES = 'SELECT sum(length(lines)) FROM blocks WHERE log = ? AND id >= ?'
 const LAST = 'SELECT length(lines) FROM blocks WHERE id = ?'
 /** The last block stays: its id is the end of the log. */
 const TRIM = 'DELETE FROM blocks WHERE log = ? AND id < ? AND id < (SELECT max(id) FROM blocks WHERE log = ?)'
@@ -51,13 +53,19 @@ export class SqliteBlockLog implements BlockLog {
     return read ?? { bytes: new Uint8Array(0), next: from }
   }
 
-  async extent(signal?: AbortSignal): Promise<LogExtent | undefined> {
+  async extent(signal?: AbortSignal, from = LOG_START): Promise<LogExtent | undefined> {
     return this.#file.read(
       connection => {
-        const [first, last, bytes] = connection.get(EXTENT, this.#name) ?? []
+        const [first, last] = connection.get(EXTENT, this.#name) ?? []
         if (typeof first !== 'number' || typeof last !== 'number') return undefined
         const offset = Number(connection.get(LAST, last)?.[0] ?? 0)
-        return { first: { segment: first, offset: 0 }, end: { segment: last, offset }, bytes: Number(bytes) }
+        const bytes = Number(connection.get(BYTES, this.#name, from.segment)?.[0] ?? 0)
+        const before = from.segment >= first ? from.offset : 0
+        return {
+          first: { segment: first, offset: 0 },
+          end: { segment: last, offset },
+          bytes: Math.max(0, bytes - before),
+        }
       },
       { signal },
     )

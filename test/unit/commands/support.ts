@@ -135,6 +135,15 @@ export function fakeRuntime(world: World, argv: readonly string[], setting: Sett
       if (text === undefined) throw new Error(`ENOENT: ${path}`)
       return Buffer.from(text)
     },
+    readBytes: async function* (path, fromByte = 0) {
+      const text = path === undefined ? (setting.stdin ?? '') : setting.files?.[path]
+      if (text === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' })
+      const bytes = Buffer.from(text).subarray(fromByte)
+      for (let at = 0; at < bytes.length; at += 7) {
+        if (runtime.signal.aborted) throw new DOMException('interrupted', 'AbortError')
+        yield bytes.subarray(at, at + 7)
+      }
+    },
     begin: what => {
       kind = what
     },

@@ -1,0 +1,262 @@
+import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { interruptedProblem } from '../../cli/error-problem.ts'
+import type { GlobalOptions } from '../../cli/options.ts'
+import { type Output, openOutput } from '../../cli/output.ts'
+import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'
+import { openProgressLine } from '../../cli/progress-line.ts'
+import type { Runtime } from '../../cli/runtime.ts'
+import { openStoreFor } from '../../cli/store.ts'
+import { jsonDocument } from '../../formats/json.ts'
+import { counted } from '../../formats/terminal/numbers.ts'
+import type { Inbox } from '../../inbox/inbox.ts'
+import { LinesPut, type RejectedLine } from '../../inbox/put-lines.ts'
+import { type Pointer, parsePointer } from '../../inbox/record.ts'
+import { InboxWriter, PutUnknown } from '../../inbox/writer.ts'
+import { StoreUnreachable } from '../../store/errors.ts'
+import { sleepUntilAborted } from '../../util/concurrency.ts'
+import { defined } from '../../util/defined.ts'
+import { errorCode, messageOf } from '../../util/errors.ts'
+import { visibleText } from '../../util/visible-text.ts'
+import { findInbox } from './find.ts'
+import { fileProblem, type PutProgress, readProgress, writeProgress } from './resume.ts'
+
+export interface PutInboxOptions extends GlobalOptions {
+  readonly name: string
+  /** None, or `-`: standard input. */
+  readonly files: readonly string[]
+  readonly idField?: Pointer
+  readonly keyField?: Pointer
+  readonly seqField?: Pointer
+  /** ms */
+  readonly linger?: number
+  readonly rejects?: string
+  readonly resume?: string
+}
+
+const STDIN = '-'
+const ID = parsePointer('/id')
+const KEY = parsePointer('/key')
+/** Between two looks at a store that is away, ms. */
+const PAUSES_MS = [100, 300, 1_000, 2_000, 5_000] as const
+const PROGRESS_MS = 200
+const RESUME_MS = 1_000
+/** Bad lines that are reported one by one. */
+const MOST_TOLD = 20
+
+/** Puts the lines of files, or of standard input, into an inbox. */
+export async function putLines(options: PutInboxOptions, runtime: Runtime): Promise<Problem | undefined> {
+  const files = options.files.length === 0 ? [STDIN] : options.files
+  if (options.resume !== undefined && files.includes(STDIN))
+    throw new UsageError('--resume needs files: standard input cannot be read again', { hint: 'Put a FILE.' })
+  if (files.filter(file => file === STDIN).length > 1) throw new UsageError('standard input can be read once')
+  const output = await openOutput(options, runtime)
+  const store = await openStoreFor(options, runtime, output)
+  const inbox = await findInbox(store, options.name, runtime)
+  if (files.includes(STDIN) && runtime.stdin.isTty)
+    await output.say('reading records from the terminal, one a line; Ctrl-D ends')
+  const put = new Put(inbox, files, options, output, runtime)
+  const writer = new InboxWriter(store, inbox, {
+    again: fault => put.waitForStore(fault),
+    ...defined({ lingerMs: options.linger }),
+  })
+  return put.run(writer, runtime.opened?.address ?? '')
+}
+
+/** One run of the command. */
+class Put {
+  readonly #inbox: Inbox
+  readonly #files: readonly string[]
+  readonly #options: PutInboxOptions
+  readonly #output: Output
+  readonly #runtime: Runtime
+  readonly #line: ReturnType<typeof openProgressLine>
+  readonly #startedMs: number
+  /** Of the files before the present one, and of runs before this. */
+  #before: PutProgress = { files: 0, lines: 0, bytes: 0, put: 0, rejected: 0 }
+  #present: LinesPut | undefined
+  #rejects: Awaited<ReturnType<typeof open>> | undefined
+  #saveProgress: (progress: PutProgress) => Promise<void> = async () => {}
+  #shownMs = 0
+  /** Number of records that earlier runs put. */
+  #firstPut = 0
+  #savedMs = 0
+  #told = 0
+  #outage: { readonly put: number; pauses: number; waiting: Promise<void> | undefined } | undefined
+
+  constructor(inbox: Inbox, files: readonly string[], options: PutInboxOptions, output: Output, runtime: Runtime) {
+    this.#inbox = inbox
+    this.#files = files
+    this.#options = options
+    this.#output = output
+    this.#runtime = runtime
+    this.#line = openProgressLine(options, runtime)
+    this.#startedMs = runtime.nowMs()
+  }
+
+  async run(writer: InboxWriter, store: string): Promise<Problem | undefined> {
+    const { rejects, resume } = this.#options
+    let wasResumed = false
+    if (resume !== undefined) {
+      const identity = { inbox: this.#inbox.name, store, files: this.#files.map(file => resolve(file)) }
+      const found = await readProgress(resume, identity)
+      wasResumed = found !== undefined
+      this.#before = found ?? this.#before
+      this.#firstPut = this.#before.put
+      this.#saveProgress = progress => writeProgress(resume, identity, progress)
+      if (found !== undefined) await this.#output.say(resumedText(found, this.#files))
+    }
+    if (rejects !== undefined) {
+      this.#rejects = await open(rejects, wasResumed ? 'a' : 'w').catch((error: unknown) => {
+        throw fileProblem(rejects, 'written', error)
+      })
+    }
+    let fault: { readonly error: unknown } | undefined
+    try {
+      while (this.#before.files < this.#files.length)
+        await this.#putFile(writer, this.#files[this.#before.files] ?? STDIN)
+    } catch (error) {
+      fault = { error }
+    }
+    await this.#save()
+    await this.#rejects?.close()
+    await this.#line.clear()
+    return this.#ended(fault)
+  }
+
+  async #putFile(writer: InboxWriter, file: string): Promise<void> {
+    const { idField = ID, keyField = KEY, seqField } = this.#options
+    const { lines, bytes } = this.#before
+    const put = new LinesPut(writer, {
+      fields: { id: idField, key: keyField, ...(seqField && { seq: seqField }) },
+      rejected: rejected => this.#reject(file, rejected),
+      progressed: () => this.#progressed(),
+      from: { lines, bytes },
+    })
+    this.#present = put
+    const path = file === STDIN ? undefined : file
+    await put.run(readable(this.#runtime.readBytes(path, bytes), path))
+    this.#before = { ...this.#progress(), files: this.#before.files + 1, lines: 0, bytes: 0 }
+    this.#present = undefined
+  }
+
+  #progress(): PutProgress {
+    const { files, lines, bytes, put, rejected } = this.#before
+    if (this.#present === undefined) return { files, lines, bytes, put, rejected }
+    const { acknowledged } = this.#present
+    return { files, ...acknowledged, put: put + this.#present.put, rejected: rejected + this.#present.rejected }
+  }
+
+  async #reject(file: string, { line, why }: RejectedLine): Promise<void> {
+    this.#told += 1
+    const where = file === STDIN ? `line ${line.number}` : `${visibleText(file)}:${line.number}`
+    if (this.#told <= MOST_TOLD) {
+      await this.#line.clear()
+      await this.#output.say(`${where}: ${visibleText(why)}`)
+    }
+    if (this.#told === MOST_TOLD + 1) await this.#output.say('further bad lines are only counted')
+    await this.#rejects?.write(Buffer.concat([line.bytes, LINE_FEED]))
+  }
+
+  async #progressed(): Promise<void> {
+    await this.#noteEndOfOutage()
+    const nowMs = this.#runtime.nowMs()
+    if (nowMs - this.#shownMs >= PROGRESS_MS && this.#outage === undefined) {
+      this.#shownMs = nowMs
+      const { put, rejected } = this.#progress()
+      const rate = Math.round(((put - this.#firstPut) * 1_000) / Math.max(1, nowMs - this.#startedMs))
+      await this.#line.show(`${counted(put, 'record')} put${rejected === 0 ? '' : `, ${rejected} rejected`}, ${rate}/s`)
+    }
+    if (nowMs - this.#savedMs < RESUME_MS) return
+    await this.#save()
+  }
+
+  async #save(): Promise<void> {
+    this.#savedMs = this.#runtime.nowMs()
+    // The rejected lines first: they are not read again.
+    await this.#rejects?.datasync().catch(() => {})
+    await this.#saveProgress(this.#progress())
+  }
+
+  async #noteEndOfOutage(): Promise<void> {
+    if (this.#outage === undefined || this.#progress().put === this.#outage.put) return
+    this.#outage = undefined
+    await this.#output.say('the store answers again')
+  }
+
+  /** Waits while the store is away; all partitions together. Told once per outage. */
+  async waitForStore(fault: unknown): Promise<boolean> {
+    const { signal } = this.#runtime
+    await this.#noteEndOfOutage()
+    if (signal.aborted || !(fault instanceof StoreUnreachable || fault instanceof PutUnknown)) return false
+    if (this.#outage === undefined) {
+      this.#outage = { put: this.#progress().put, pauses: 0, waiting: undefined }
+      await this.#line.clear()
+      await this.#output.say(
+        `${visibleText(messageOf(fault))}; waiting for the store, nothing is lost (Ctrl-C to stop)`,
+      )
+    }
+    const outage = this.#outage
+    outage.waiting ??= sleepUntilAborted(PAUSES_MS[Math.min(outage.pauses++, PAUSES_MS.length - 1)] ?? 0, signal).then(
+      () => {
+        outage.waiting = undefined
+      },
+    )
+    await outage.waiting
+    return !signal.aborted
+  }
+
+  async #ended(fault: { readonly error: unknown } | undefined): Promise<Problem | undefined> {
+    const { output: format } = this.#options
+    const { put, rejected, files, lines } = this.#progress()
+    const tookMs = this.#runtime.nowMs() - this.#startedMs
+    const { name } = this.#inbox
+    if (format === 'json') {
+      const isComplete = fault === undefined
+      await this.#output.text(jsonDocument({ inbox: name, put, rejected, isComplete, tookMs }))
+    } else {
+      const more = rejected === 0 ? '' : `, ${counted(rejected, 'bad line')}`
+      await this.#output.lines([
+        `${rejected === 0 && fault === undefined ? '✓' : '✗'} ${name}  ${counted(put, 'record')} put${more}`,
+      ])
+    }
+    if (fault !== undefined) {
+      const file = this.#files[files]
+      const where = file === undefined || file === STDIN ? '' : ` of ${visibleText(file)}`
+      await this.#output.say(`all lines up to line ${lines}${where} are in the inbox`)
+      if (this.#runtime.signal.aborted) return interruptedProblem(this.#runtime.signal)
+      throw fault.error
+    }
+    if (rejected === 0) return undefined
+    const kept =
+      this.#options.rejects === undefined ? 'keep them with --rejects FILE' : `they are in ${this.#options.rejects}`
+    return problem(
+      'batch-incomplete',
+      `${counted(rejected, 'line')} of the input ${rejected === 1 ? 'is' : 'are'} not put`,
+      {
+        applied: 'yes',
+        hint: visibleText(`Mend and put them again; ${kept}.`),
+      },
+    )
+  }
+}
+
+const LINE_FEED = Buffer.from('\n')
+
+/** The bytes of an input, with errors of the file as problems. */
+async function* readable(source: AsyncIterable<Uint8Array>, path: string | undefined): AsyncGenerator<Uint8Array> {
+  try {
+    yield* source
+  } catch (error) {
+    if (error instanceof CommandFailed || errorCode(error) === undefined || errorCode(error) === 'ABORT_ERR')
+      throw error
+    throw fileProblem(path ?? 'standard input', 'read', error)
+  }
+}
+
+function resumedText({ files, lines, put }: PutProgress, all: readonly string[]): string {
+  const file = all[files]
+  return file === undefined
+    ? `all was put before: ${counted(put, 'record')}`
+    : `going on behind line ${lines} of ${visibleText(file)}; ${counted(put, 'record')} put before`
+}

@@ -1,0 +1,160 @@
+import { createInbox as create, DEFAULT_PARTITIONS, type Inbox, readInbox } from '../inbox/inbox.ts'
+import { type NewRecord, recordOf } from '../inbox/record.ts'
+import { InboxWriter, PutUnknown } from '../inbox/writer.ts'
+import type { StreamStore } from '../store/store.ts'
+import { InvalidValue } from '../stream/errors.ts'
+import {
+  isObject,
+  milliseconds,
+  objectOf,
+  required,
+  requiredText,
+  signal,
+  text,
+  whole,
+  wrong,
+} from '../stream/values.ts'
+import { defined } from '../util/defined.ts'
+import { checkStore } from './checks.ts'
+import { InboxNotFound } from './errors.ts'
+import { readSignal, type SignalOption } from './signal.ts'
+
+/** A record for an inbox. */
+export interface RecordInput {
+  /** Makes it once: another record with the same id has no second effect. At most 200 characters. */
+  readonly id: string
+  /** Its session: records of one key are drained in the order in which they were put. Default: the id. */
+  readonly key?: string
+  /** Its place within its key, from 1. */
+  readonly seq?: number
+  /** Anything that JSON can say, at most 256 KiB of it. */
+  readonly data: unknown
+}
+
+/** Options of `createInbox`. */
+export interface CreateInboxOptions extends SignalOption {
+  /** Who creates it. */
+  readonly by: string
+  /** Number of partitions, 1 to 1024; fixed from then on. Default 8. */
+  readonly partitions?: number
+}
+
+/** Options of `openInbox`. */
+export interface OpenInboxOptions extends SignalOption {
+  /** How long a record waits for others to share its block, ms. Default 5. */
+  readonly lingerMs?: number
+}
+
+const readCreate = objectOf<CreateInboxOptions>({ by: required(requiredText), partitions: whole(1, 1_024), signal })
+const readOpen = objectOf<OpenInboxOptions>({ lingerMs: milliseconds(0), signal })
+const FIELDS = ['id', 'key', 'seq', 'data']
+
+/** An inbox that records can be put into. */
+export class OpenedInbox {
+  readonly name: string
+  /** Number of partitions. */
+  readonly partitions: number
+  readonly #writer: InboxWriter
+
+  /** @internal */
+  constructor(store: StreamStore, { name, partitions }: Inbox, lingerMs?: number) {
+    this.name = name
+    this.partitions = partitions
+    this.#writer = new InboxWriter(store, { name, partitions, createdMs: 0, by: '' }, defined({ lingerMs }))
+  }
+
+  /**
+   * Puts a record, or several; resolves once all are durable. Calls need not wait for one another: their records share
+   * blocks. If it rejects, some records may be there: put all of them again, under the same ids. Memory is bounded: while
+   * 16 MiB wait, it waits too.
+   *
+   * @param options - with a signal, the wait ends and the call rejects with its reason
+   * @throws InvalidValue if one of them is not a record: none was put; PutUnknown; the store's faults
+   */
+  async put(records: RecordInput | readonly RecordInput[], options: SignalOption = {}): Promise<void> {
+    const { signal: stop } = readSignal(options, 'options')
+    const read = Array.isArray(records)
+      ? records.map((record, at) => recordIn(record, `records[${at}]`))
+      : [recordIn(records, 'record')]
+    stop?.throwIfAborted()
+    const all = this.#putAll(read, stop)
+    if (stop === undefined) return all
+    const aborted = Promise.withResolvers<never>()
+    const onAbort = () => aborted.reject(stop.reason)
+    stop.addEventListener('abort', onAbort, { once: true })
+    try {
+      await Promise.race([all, aborted.promise])
+    } finally {
+      stop.removeEventListener('abort', onAbort)
+      // What is in flight ends by itself.
+      all.catch(() => {})
+    }
+  }
+
+  async #putAll(records: readonly NewRecord[], stop: AbortSignal | undefined): Promise<void> {
+    const puts: Promise<void>[] = []
+    for (const record of records) {
+      if (this.#writer.isFull) await this.#writer.room()
+      if (stop?.aborted) break
+      const put = this.#writer.put(record)
+      put.catch(() => {})
+      puts.push(put)
+    }
+    await Promise.all(puts)
+  }
+}
+
+/**
+ * Creates an inbox, or opens the one of this name.
+ * @throws InvalidValue, also if it is there with another number of partitions; PutUnknown without an answer: call it
+ *   again; the store's faults
+ */
+export async function createInbox(store: StreamStore, name: string, options: CreateInboxOptions): Promise<OpenedInbox> {
+  checkStore(store)
+  const { by, partitions, signal: stop } = readCreate(options, 'options')
+  const outcome = await create(store, text(name, 'name'), partitions ?? DEFAULT_PARTITIONS, {
+    by,
+    ...defined({ signal: stop }),
+  })
+  if (!('inbox' in outcome)) throw new PutUnknown(`whether the inbox ${name} was created is not known`)
+  const { inbox } = outcome
+  if (partitions !== undefined && inbox.partitions !== partitions)
+    throw new InvalidValue(`the inbox ${name} has ${inbox.partitions} partitions, not ${partitions}`)
+  return new OpenedInbox(store, inbox)
+}
+
+/**
+ * Opens an inbox, to put records into it. There is nothing to close: a record is durable when its `put` resolves.
+ * @throws InboxNotFound; InvalidValue; the store's faults
+ */
+export async function openInbox(
+  store: StreamStore,
+  name: string,
+  options: OpenInboxOptions = {},
+): Promise<OpenedInbox> {
+  checkStore(store)
+  const { lingerMs, signal: stop } = readOpen(options, 'options')
+  const inbox = await readInbox(store, text(name, 'name'), stop)
+  if (inbox === undefined) throw new InboxNotFound(name, store.address)
+  return new OpenedInbox(store, inbox, lingerMs)
+}
+
+function recordIn(given: unknown, field: string): NewRecord {
+  if (!isObject(given) || Array.isArray(given)) throw wrong(field, given, 'a record: {id, data}')
+  const unknown = Object.keys(given).find(name => !FIELDS.includes(name))
+  if (unknown !== undefined)
+    throw new InvalidValue(`${field}.${unknown} is no field of a record`, {
+      hint: `Its fields are ${FIELDS.join(', ')}.`,
+    })
+  const json = jsonOf(given.data)
+  if (json === undefined) throw wrong(`${field}.data`, given.data, 'a value that JSON can say')
+  return recordOf(given, json, field)
+}
+
+function jsonOf(data: unknown): string | undefined {
+  try {
+    return JSON.stringify(data)
+  } catch {
+    return undefined
+  }
+}

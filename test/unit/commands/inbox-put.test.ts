@@ -1,0 +1,178 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { BlockLog } from '../../../src/store/block-log.ts'
+import { StoreFull, StoreUnreachable } from '../../../src/store/errors.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
+import { cli, json, newWorld, type Setting, type World } from './support.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'leasectl-put-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const run = (world: World, line: string, setting?: Setting) => cli(world, line.split(' '), setting)
+
+async function worldWithInbox(partitions = 2): Promise<World> {
+  const world = newWorld()
+  await run(world, `inbox create orders --partitions ${partitions}`)
+  return world
+}
+
+async function recordsOf(world: World): Promise<Record<string, unknown>[]> {
+  const { stdout } = await run(world, 'inbox tail orders -n all -o ndjson')
+  return stdout === '' ? [] : stdout.trimEnd().split('\n').map(json)
+}
+
+const idsOf = async (world: World) => (await recordsOf(world)).map(({ id }) => id).sort()
+
+/** The store with appends that go through `append`. */
+function withAppends(store: StreamStore, append: (real: BlockLog, block: Uint8Array) => Promise<void>): StreamStore {
+  return new Proxy(store, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key)
+      if (key !== 'log') return typeof value === 'function' ? value.bind(target) : value
+      return (name: string) => {
+        const real = target.log(name)
+        return {
+          append: async (block: Uint8Array) => {
+            await append(real, block)
+            return { kind: 'appended' }
+          },
+        }
+      }
+    },
+  })
+}
+
+describe('inbox put', () => {
+  test('puts lines of standard input and of files, with ids and keys from JSON pointers', async () => {
+    const world = await worldWithInbox()
+    const files = { 'a.ndjson': '{"o":{"id":7},"c":"k1","n":1}\r\n\n{"o":{"id":"x"},"c":"k1","n":2}' }
+    const ran = await run(world, 'inbox put orders a.ndjson - --id-field /o/id --key-field /c --seq-field /n', {
+      files,
+      stdin: '\ufeff{"o":{"id":"y"},"n":3}\n',
+    })
+    expect(ran).toMatchObject({ exit: 0, stdout: '✓ orders  3 records put\n' })
+    const records = await recordsOf(world)
+    expect(records.filter(({ key }) => key === 'k1')).toMatchObject([
+      { id: '7', seq: 1, data: { n: 1 } },
+      { id: 'x', seq: 2 },
+    ])
+    expect(records).toHaveLength(3)
+  })
+
+  test('reports bad lines with their numbers, keeps them, puts the others, and ends with 7', async () => {
+    const world = await worldWithInbox()
+    const long = `{"id":"z","x":"${'x'.repeat(270_000)}"}`
+    const lines = ['{"id":"a"}', 'nonsense', '{"x":1}', '{"id":"b\\u0007"}', long, '{"id":{}}', '{"id":"b"}']
+    const rejects = join(folder, 'bad.ndjson')
+    const ran = await run(world, `inbox put orders a --rejects ${rejects}`, { files: { a: `${lines.join('\n')}\n` } })
+    expect(ran).toMatchObject({ exit: 7, stdout: '✗ orders  2 records put, 5 bad lines\n' })
+    for (const text of [
+      'a:2: the record is not JSON',
+      'a:3: /id is missing',
+      'a:4: /id has a control',
+      'a:5: ',
+      'a:6: ',
+    ])
+      expect(ran.stderr).toContain(text)
+    expect(readFileSync(rejects, 'utf8').split('\n').slice(0, 3)).toEqual(lines.slice(1, 4))
+    expect(await idsOf(world)).toEqual(['a', 'b'])
+  })
+
+  test('counts bad lines beyond the first twenty, and refuses bytes that are not UTF-8', async () => {
+    const world = await worldWithInbox()
+    const ran = await run(world, 'inbox put orders -o json', { stdin: 'x\n'.repeat(50) })
+    expect(json(ran.stdout)).toMatchObject({ put: 0, rejected: 50, isComplete: true })
+    expect(ran.stderr.match(/not JSON/g)).toHaveLength(20)
+    const file = join(folder, 'latin1')
+    const bytes = Buffer.concat([Buffer.from('{"id":"'), Buffer.from([0xe9]), Buffer.from('"}\n')])
+    const setting = { files: { [file]: bytes as unknown as string } }
+    expect((await run(world, `inbox put orders ${file}`, setting)).stderr).toContain('not UTF-8')
+  })
+
+  test('waits while the store is away, tells it once, and keeps the order of every key', async () => {
+    const world = await worldWithInbox(1)
+    let attempts = 0
+    const store = withAppends(world.store, async (real, block) => {
+      attempts += 1
+      if (attempts > 1 && attempts < 4) throw new StoreUnreachable('no answer')
+      await real.append(block)
+    })
+    const stdin = Array.from({ length: 100 }, (_, n) => `{"id":"${n}","key":"k"}\n`).join('')
+    const ran = await run(world, 'inbox put orders --linger 0s', { store, stdin })
+    expect(ran).toMatchObject({ exit: 0, stdout: '✓ orders  100 records put\n' })
+    expect(ran.stderr.match(/waiting for the store/g)).toHaveLength(1)
+    expect(ran.stderr).toContain('answers again')
+    expect((await recordsOf(world)).map(({ id }) => Number(id))).toEqual(Array.from({ length: 100 }, (_, n) => n))
+  })
+
+  test('ends with the fault of a full disk, and says up to which line all is there', async () => {
+    const world = await worldWithInbox(1)
+    let attempts = 0
+    const store = withAppends(world.store, async (real, block) => {
+      if (++attempts > 1) throw new StoreFull('the disk is full')
+      await real.append(block)
+    })
+    const stdin = Array.from({ length: 100 }, (_, n) => `{"id":"${n}"}\n`).join('')
+    const ran = await run(world, 'inbox put orders --linger 0s', { store, stdin })
+    expect(ran.exit).toBe(9)
+    const [, upTo] = /up to line (\d+)/.exec(ran.stderr) ?? []
+    expect(await recordsOf(world)).toHaveLength(Number(upTo))
+  })
+
+  test('goes on where an interrupted put of a file stopped', async () => {
+    const world = await worldWithInbox(3)
+    const resume = join(folder, 'progress')
+    const files = {
+      'a.ndjson': Array.from({ length: 300 }, (_, n) => `{"id":"${n}"}\n`).join(''),
+      'b.ndjson': '{"id":"b"}\n',
+    }
+    const line = `inbox put orders a.ndjson b.ndjson --linger 0s --resume ${resume}`
+    const stop = new AbortController()
+    let appends = 0
+    const store = withAppends(world.store, async (real, block) => {
+      if (++appends === 20) stop.abort('SIGINT')
+      await real.append(block)
+    })
+    expect((await run(world, line, { files, store, signal: stop.signal })).exit).toBe(130)
+    const { bytes, put } = json(readFileSync(resume, 'utf8'))
+    expect(put).toBeGreaterThan(0)
+    expect(bytes).toBeGreaterThan(0)
+    const before = await recordsOf(world)
+    expect(before.length).toBeLessThan(300)
+    const again = await run(world, line, { files })
+    expect(again).toMatchObject({ exit: 0 })
+    expect(again.stderr).toContain('going on behind line')
+    expect(new Set(await idsOf(world)).size).toBe(301)
+    // what was acknowledged is not put again
+    expect((await recordsOf(world)).length).toBe(301)
+    expect((await run(world, line, { files })).stderr).toContain('all was put before')
+    expect((await recordsOf(world)).length).toBe(301)
+  })
+
+  test('does not go on with the progress of another put, or of standard input', async () => {
+    const world = await worldWithInbox()
+    const resume = join(folder, 'progress')
+    const files = { a: '{"id":"a"}\n', b: '{"id":"b"}\n' }
+    await run(world, `inbox put orders a --resume ${resume}`, { files })
+    expect(await run(world, `inbox put orders b --resume ${resume}`, { files })).toMatchObject({ exit: 2 })
+    writeFileSync(resume, '{"torn')
+    expect(await run(world, `inbox put orders a --resume ${resume}`, { files })).toMatchObject({ exit: 2 })
+    expect(await run(world, `inbox put orders --resume ${resume}`)).toMatchObject({ exit: 2 })
+    expect(await idsOf(world)).toEqual(['a'])
+  })
+
+  test('refuses files that are missing, wrong pointers, and an inbox that is not there', async () => {
+    const world = await worldWithInbox()
+    expect(await run(world, 'inbox put orders nowhere')).toMatchObject({ exit: 9 })
+    expect(await run(world, 'inbox put orders --id-field id')).toMatchObject({ exit: 2 })
+    expect(await run(world, 'inbox put orders --linger 11s')).toMatchObject({ exit: 2 })
+    expect(await run(world, 'inbox put orders - -')).toMatchObject({ exit: 2 })
+    expect(await run(world, 'inbox put others')).toMatchObject({ exit: 3 })
+    expect(await run(world, `inbox put orders --rejects ${folder}/no/file`)).toMatchObject({ exit: 9 })
+  })
+})
