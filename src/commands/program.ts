@@ -59,6 +59,7 @@ const GROUPS: readonly Group[] = [
       lab: () => import('./lab.ts'),
     },
   },
+  { title: 'Many requests:', commands: { inbox: () => import('./inbox.ts') } },
   {
     title: 'Settings and help:',
     commands: {
