@@ -7,11 +7,14 @@ import { newUser, type User } from './program.ts'
 /** Every flag of every command with an invalid value: a new flag must be added here. */
 
 const BAD: Readonly<Record<string, string>> = {
+  '--append': '',
   '--at': '5 o clock',
   '--attempt-timeout': '30',
   '--backoff': '1m..2s',
   '--blob': '',
   '--by': '',
+  '--checkpoint-every': '0',
+  '--checkpoint-interval': '0s',
   '--claim': '30',
   '--color': 'mauve',
   '--command-id': 'a b,c',
@@ -57,6 +60,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--include': '(',
   '--interval': '0s',
   '--join': '',
+  '--inbox-store': '',
   '--keep': '0',
   '--key': 'a\u0001b',
   '--lease-id': '4711',
@@ -91,6 +95,8 @@ const BAD: Readonly<Record<string, string>> = {
   '--output': 'docx',
   '--overdue-for': '5',
   '--pace': 'fast',
+  '--partition': '8/8',
+  '--partition-count': '0',
   '--owner': '',
   '--period': '61s',
   '--prefix': '..',
@@ -117,6 +123,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--streams': '',
   '--stuck-after': '30',
   '--tag': 'a\u0008b',
+  '--template': '',
   '--theme': 'pink',
   '--time': 'zulu',
   '--timeout': '90',
@@ -146,6 +153,10 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'lease change': ['s', '--lease-id', '11111111-1111-4111-8111-111111111111'],
   'lease release': ['s', '--lease-id', '11111111-1111-4111-8111-111111111111'],
   'lease renew': ['s', '--lease-id', '11111111-1111-4111-8111-111111111111'],
+  'inbox drain': ['orders', '--append', 'A', '--name', 'a/{/id}'],
+  'inbox dead show': ['orders', '4711'],
+  'inbox dead retry': ['orders', '--all'],
+  'inbox dead drop': ['orders', '--all'],
   work: ['--name', 'A'],
 }
 

@@ -203,6 +203,16 @@ const LINES: readonly (readonly string[])[] = [
     ['work', '--name', 'A', '--match', HOSTILE, '--once', '-v', '-o', format, '--', 'true'],
     ['work', '--name', 'A', '--once', '-o', format, '--', HOSTILE],
   ]),
+  ...['text', 'ndjson'].flatMap(format => [
+    ['inbox', 'drain', 'orders', '--append', HOSTILE, '--name', 'a/{/id}', '--once', '-o', format],
+    ['inbox', 'drain', 'orders', '--template', HOSTILE, '--name', `${XML_HOSTILE}{/id}`, '--once', '-o', format],
+  ]),
+  ...['table', 'json', 'ndjson', 'name'].map(format => ['inbox', 'dead', 'ls', 'orders', '-o', format]),
+  ...['text', 'json'].flatMap(format => [
+    ['inbox', 'dead', 'show', 'orders', HOSTILE, '-o', format],
+    ['inbox', 'dead', 'retry', 'orders', HOSTILE, '-o', format],
+    ['inbox', 'dead', 'drop', 'orders', '--all', '--by', XML_HOSTILE, '-o', format],
+  ]),
   ...['text', 'json'].flatMap(format => [
     ['lab', 'lease', '--store', 'sqlite:x', '-o', format],
     ['lab', 'stream', '--store', 'sqlite:x', '-o', format],
