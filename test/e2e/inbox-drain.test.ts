@@ -100,7 +100,7 @@ describe.each(PLACES)('on %s', (_, open) => {
     const writer = new InboxWriter(store, outcome.inbox)
     await Promise.all(ids(50).map(id => writer.put({ id, json: '{}' })))
     const first = user.start([...argv, '-o', 'ndjson'])
-    await first.until('stdout', /(created[\s\S]*){50}/)
+    await first.until('stdout', /(?:.*created.*\n){50}/)
     first.process.kill('SIGTERM')
     expect(await first.ended).toMatchObject({ code: 0 })
     const again = await user.run([...argv, '--once'])
