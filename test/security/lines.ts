@@ -106,5 +106,6 @@ function leaves(): string[] {
 }
 
 function pathOf(command: Command): string {
-  return command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()
+  const { parent } = command
+  return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name()
 }
