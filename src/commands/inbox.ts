@@ -2,6 +2,8 @@ import { type Command, Option } from 'commander'
 import { act, describe, describeGroup, parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { duration, lineCount, nonEmpty, requiredText } from '../cli/values.ts'
+import { registerDead } from './inbox/dead.ts'
+import { registerDrain } from './inbox/drain.ts'
 import type { PutInboxOptions } from './inbox/put.ts'
 import type { CreateOptions, InboxOptions, RemoveInboxOptions } from './inbox/run.ts'
 import type { TailInboxOptions } from './inbox/tail.ts'
@@ -20,11 +22,22 @@ export function register(parent: Command, runtime: Runtime): void {
     examples: [
       ['inbox create orders --partitions 8', 'create it; the number of partitions stays'],
       ['inbox put orders --id-field /orderId orders.ndjson', 'put the lines of a file'],
+      ["inbox drain orders --template order.yaml --name 'orders/{/id}'", 'make a stream of each record'],
+      ['inbox dead ls orders', 'the records that could not be done'],
       ['inbox ls', 'the inboxes, and what waits in each'],
       ['inbox tail orders -f', 'watch records as they come'],
     ],
   })
-  for (const registerIn of [registerCreate, registerPut, registerLs, registerShow, registerTail, registerRm])
+  for (const registerIn of [
+    registerCreate,
+    registerPut,
+    registerDrain,
+    registerDead,
+    registerLs,
+    registerShow,
+    registerTail,
+    registerRm,
+  ])
     registerIn(group, runtime)
 }
 

@@ -29,6 +29,11 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   rm: [['s', '--yes']],
   export: [['s'], ['--all', '--to', 'FILES/out'], ['s', '-o', 'otlp', '--endpoint', 'http://127.0.0.1:9']],
   import: [['FILES', '-v', '-o', 'json']],
+  'inbox drain': [['orders', '--append', 'A', '--name', 'a/{/id}', '--once']],
+  'inbox dead ls': [['orders'], ['orders', '-o', 'json']],
+  'inbox dead show': [['orders', '4711']],
+  'inbox dead retry': [['orders', '--all']],
+  'inbox dead drop': [['orders', '4711']],
   exec: [['s', '00', '--', 'true']],
   work: [['--name', 'A', '--once', '--', 'true']],
   subscribe: [['--as', 'b', '-o', 'ndjson', '--', 'no-such-command']],
@@ -118,5 +123,6 @@ function leaves(): string[] {
 }
 
 function pathOf(command: Command): string {
-  return command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()
+  const { parent } = command
+  return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name()
 }

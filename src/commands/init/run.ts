@@ -125,7 +125,7 @@ function rootAttributes(options: InitOptions, template: Template): SettableAttri
 }
 
 /** Flags override the template. */
-function initOperation(
+export function initOperation(
   options: InitOptions,
   template: Template,
   given: readonly EventSpec[] | undefined,

@@ -14,8 +14,10 @@ export interface ShardOptions {
   readonly role: string
   /** The text of a shard's document when it is created, if it has content of its own; by default only its lease matters. */
   readonly content?: string
-  /** Total number of shards, 1 to 256; the same for all members that share streams. */
+  /** Total number of shards, 1 to `most`; the same for all members that share streams. */
   readonly count: number
+  /** The most shards. Default 256. */
+  readonly most?: number
   /**
    * Only this part of the shards, from 0: those of the streams whose names hash to it. The number of shards is a multiple
    * of that of the parts.
@@ -76,9 +78,9 @@ export interface Shards extends Ownership {
  * @throws `InvalidValue` unless the number of shards is from 1 to 256 and a multiple of that of the parts
  */
 export function openShards(store: StreamStore, options: ShardOptions): Shards {
-  const { count, part } = options
-  if (!(Number.isInteger(count) && count >= 1 && count <= MOST_SHARDS)) {
-    throw new InvalidValue(`the number of shards must be from 1 to ${MOST_SHARDS}, not ${count}`)
+  const { count, part, most = MOST_SHARDS } = options
+  if (!(Number.isInteger(count) && count >= 1 && count <= most)) {
+    throw new InvalidValue(`the number of shards must be from 1 to ${most}, not ${count}`)
   }
   if (part !== undefined && count % part.count !== 0) {
     throw new InvalidValue(`${count} shards cannot be divided into ${part.count} partitions`, {

@@ -74,7 +74,7 @@ const LINES: readonly (readonly [line: string, exit?: number])[] = [
 
 /** These read listings and leases, not documents, or no store; `event edit` needs the lease of the stream first. */
 const OTHERS =
-  /^(ls|events|workers|check|top|watchdog status|subscribe|subscription \w+|import|demo|completion|help|event edit|inbox \w+|lab \w+|lease \w+|runs \w+|context \w+)$/
+  /^(ls|events|workers|check|top|watchdog status|subscribe|subscription \w+|import|demo|completion|help|event edit|inbox \w+|inbox [a-z ]+|lab \w+|lease \w+|runs \w+|context \w+)$/
 
 const CASES = sized(
   BAD_DOCUMENTS.filter(({ what }) =>

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
+import { pathOf } from '../../../src/cli/command.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { StreamSnapshot, StreamStore } from '../../../src/store/store.ts'
 import { trustRow } from '../../guarantees/record.ts'
@@ -219,6 +220,16 @@ const LINES: readonly (readonly string[])[] = [
     ['subscription', 'reset', 'b', '--from', 'start', '--yes', '-o', format],
     ['subscription', 'rm', 'b', '--yes', '-o', format],
   ]),
+  ...['text', 'ndjson'].flatMap(format => [
+    ['inbox', 'drain', 'orders', '--append', HOSTILE, '--name', 'a/{/id}', '--once', '-o', format],
+    ['inbox', 'drain', 'orders', '--template', HOSTILE, '--name', `${XML_HOSTILE}{/id}`, '--once', '-o', format],
+  ]),
+  ...['table', 'json', 'ndjson', 'name'].map(format => ['inbox', 'dead', 'ls', 'orders', '-o', format]),
+  ...['text', 'json'].flatMap(format => [
+    ['inbox', 'dead', 'show', 'orders', HOSTILE, '-o', format],
+    ['inbox', 'dead', 'retry', 'orders', HOSTILE, '-o', format],
+    ['inbox', 'dead', 'drop', 'orders', '--all', '--by', XML_HOSTILE, '-o', format],
+  ]),
   ...['text', 'json'].flatMap(format => [
     ['lab', 'lease', '--store', 'sqlite:x', '-o', format],
     ['lab', 'stream', '--store', 'sqlite:x', '-o', format],
@@ -327,8 +338,8 @@ test('escaped text in YAML reads back as the same text', async () => {
 test('the lines above cover every command', () => {
   const paths = allCommands()
     .filter(({ commands }) => commands.length === 0)
-    .map(command => (command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()))
-  const tested = new Set(LINES.flatMap(([first = '', second = '']) => [first, `${first} ${second}`]))
+    .map(pathOf)
+  const tested = new Set(LINES.flatMap(([a = '', b = '', c = '']) => [a, `${a} ${b}`, `${a} ${b} ${c}`]))
   // demo prints foreign text only through the tree and the transactions, top never ends: it has a test of its own;
   // the others print no text of a store
   const others = /^(demo|top|completion|context \w+)$/

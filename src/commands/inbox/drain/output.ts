@@ -1,0 +1,134 @@
+import { errorProblem } from '../../../cli/error-problem.ts'
+import type { Output } from '../../../cli/output.ts'
+import type { Runtime } from '../../../cli/runtime.ts'
+import { jsonLine, orNull } from '../../../formats/json.ts'
+import { counted } from '../../../formats/terminal/numbers.ts'
+import type { DeadLetter } from '../../../inbox/drain/dead-letters.ts'
+import type { DrainEvent, DrainReport } from '../../../inbox/drain/types.ts'
+import { visibleName, visibleText } from '../../../util/visible-text.ts'
+import type { DrainCommandOptions } from './options.ts'
+
+/** Lines that wait to be written at once, characters. */
+const MOST_BUFFERED = 64 * 1024
+
+/** Reports what a drain does, in order. */
+export class DrainReporter {
+  readonly #options: DrainCommandOptions
+  readonly #output: Output
+  readonly #runtime: Runtime
+  #written = Promise.resolve()
+  #lines: string[] = []
+  #buffered = 0
+  #done = 0
+  #reported = 0
+  #reportedMs: number
+
+  constructor(options: DrainCommandOptions, output: Output, runtime: Runtime) {
+    this.#options = options
+    this.#output = output
+    this.#runtime = runtime
+    this.#reportedMs = runtime.nowMs()
+  }
+
+  /** Resolves when everything is written. */
+  flush(): Promise<void> {
+    this.#writeLines()
+    return this.#written
+  }
+
+  /** Says how much was done since the last time. */
+  readonly progress = (): void => {
+    const nowMs = this.#runtime.nowMs()
+    const done = this.#done - this.#reported
+    const seconds = Math.max(1, nowMs - this.#reportedMs) / 1_000
+    this.#reportedMs = nowMs
+    this.#reported = this.#done
+    if (done > 0) this.#say(`drained ${counted(this.#done, 'record')}, ${Math.round(done / seconds)} a second`)
+  }
+
+  readonly observe = (event: DrainEvent): void => {
+    switch (event.kind) {
+      case 'done':
+        this.#record(event)
+        break
+      case 'dead':
+        this.#dead(event.letter)
+        break
+      case 'again':
+        if (this.#options.verbose)
+          this.#say(`again      ${visibleText(event.id)}: ${event.code}: ${visibleText(event.why)}`)
+        break
+      case 'partitions':
+        this.#say(partitionsText(event.held, event.count))
+        break
+      case 'interrupted':
+        this.#say(`the store does not answer; trying again: ${errorProblem(event.error, this.#runtime).message}`)
+        break
+      case 'resumed':
+        this.#say('the store answers again')
+        break
+      default:
+        event satisfies never
+    }
+  }
+
+  #record({ partition, id, key, outcome, stream }: Extract<DrainEvent, { kind: 'done' }>): void {
+    this.#done += 1
+    this.#line({ partition, id, key, outcome, stream, code: null, message: null })
+  }
+
+  #dead(letter: DeadLetter): void {
+    this.#done += 1
+    const { partition, id, key, code, why, stream } = letter
+    this.#line({ partition, id, key, outcome: 'dead', stream: orNull(stream || undefined), code, message: why })
+    if (this.#options.output !== 'ndjson') this.#say(deadText(letter))
+  }
+
+  #line(fields: Readonly<Record<string, unknown>>): void {
+    if (this.#options.output !== 'ndjson') return
+    const line = jsonLine({ inbox: this.#options.inbox, ...fields })
+    this.#lines.push(line)
+    this.#buffered += line.length
+    if (this.#buffered >= MOST_BUFFERED) this.#writeLines()
+    else if (this.#lines.length === 1) setImmediate(() => this.#writeLines())
+  }
+
+  #writeLines(): void {
+    if (this.#lines.length === 0) return
+    const text = this.#lines.join('')
+    this.#lines = []
+    this.#buffered = 0
+    this.#then(() => this.#output.text(text))
+  }
+
+  #say(sentence: string): void {
+    this.#then(() => this.#output.say(sentence))
+  }
+
+  #then(write: () => Promise<void>): void {
+    this.#written = this.#written.then(write).catch(() => undefined)
+  }
+}
+
+/** `dead       o7 d/o7: exists: the stream exists` */
+function deadText({ id, stream, code, why }: DeadLetter): string {
+  const where = stream === '' ? '' : ` ${visibleName(stream)}`
+  return `dead       ${visibleText(id === '' ? 'a line' : id)}${where}: ${code}: ${visibleText(why)}`
+}
+
+function partitionsText(held: readonly number[], count: number): string {
+  if (held.length === 0) return 'no partition is free'
+  if (held.length === count) return `drains all ${counted(count, 'partition')}`
+  const shown = held.slice(0, 16).join(', ')
+  return `drains ${held.length} of ${counted(count, 'partition')}: ${shown}${held.length > 16 ? ', …' : ''}`
+}
+
+/** A sentence about all that was drained. */
+export function reportText({ done, duplicates, dead }: DrainReport): string {
+  if (done + duplicates + dead === 0) return 'nothing to drain'
+  const besides = [
+    ...(duplicates === 0 ? [] : [`${counted(duplicates, 'duplicate')}`]),
+    ...(dead === 0 ? [] : [`${counted(dead, 'dead letter')}`]),
+  ]
+  return [`drained ${counted(done, 'record')}`, ...besides].join(', ')
+}
