@@ -88,7 +88,7 @@ export const readOperation = oneOfOps<Operation>({
   resume: {},
   'break-lease': {},
   set: { ...EVENT, ...CLAIMANT, attributes: required(readAttributes) },
-  settle: {},
+  settle: { record: flag },
 })
 
 /** Validates the result of work. Its message may have any length and any characters: it is cleaned and truncated later. */

@@ -68,8 +68,11 @@ export class StreamDelivery {
         continue
       }
       if (index >= MOST_IN_TURN) return 'again'
-      await shard.room(stopping)
-      if (isOver()) return 'over'
+      if (!(await shard.beginDelivery(stopping))) return 'over'
+      if (isOver()) {
+        shard.deliveryEnds(false)
+        return 'over'
+      }
       if (!(await this.#handOver(shard, stream, view, transaction))) return 'over'
     }
     if (stream.isStale) return 'again'
@@ -84,7 +87,7 @@ export class StreamDelivery {
     view: StreamView,
     transaction: JournalEntry,
   ): Promise<boolean> {
-    const { spec, timing, abort, stopping, retry } = this.#options
+    const { spec, timing, abort, retry } = this.#options
     const { position } = shard
     const { born } = stream.known ?? view.document
     const before = position.halted.get(stream.name)
@@ -99,7 +102,6 @@ export class StreamDelivery {
       attempt: (before?.attempts ?? 0) + 1,
     }
     const startedMs = timing.monotonicMs()
-    shard.deliveryBegins()
     const handled = await this.#handle(delivery, abort)
     const tookMs = timing.monotonicMs() - startedMs
     const lagMs = Math.max(0, this.#store.nowMs() - (Date.parse(transaction.at) || 0))
@@ -119,7 +121,7 @@ export class StreamDelivery {
     if (handled.kind === 'handled') {
       position.handled(stream, transaction.version)
       end(true, { ...report, outcome: 'handled' })
-      return !stopping.aborted || handled.kind === 'handled'
+      return true
     }
     const after = afterFailure(handled, before, retry, this.#store.nowMs(), timing.random())
     if (after.kind === 'skip') {
@@ -153,12 +155,13 @@ export class StreamDelivery {
       const outcome = await transact(
         this.#store,
         stream.name,
-        { op: 'settle' },
+        { op: 'settle', record: true },
         { commandId: newId(), by, leaseWaitMs: 0 },
       )
-      if (outcome.kind === 'done') return 'again'
-      const why = outcome.kind === 'refused' ? `a foreign write cannot be recorded: ${outcome.refusal.code}` : ''
-      return this.#putOff(shard, stream, why || 'a foreign write is not recorded yet: the stream is leased')
+      const isDone = outcome.kind === 'done' && outcome.result.outcome === 'done'
+      if (isDone || outcome.kind === 'missing') return 'again'
+      const why = outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind
+      return this.#putOff(shard, stream, `a write of another program cannot be recorded yet: ${why}`)
     } catch (error) {
       return this.#unread(shard, stream, error)
     }

@@ -86,6 +86,8 @@ class SubscriptionRun {
   readonly #wakeSweep = new Set<() => void>()
   /** Ends the run with a fault. */
   readonly #failing = new AbortController()
+  /** Ends the sweeps while no shard is held. */
+  #unheld = new AbortController()
   #fault: { readonly error: unknown } | undefined
   #nextRequestsMs = 0
   #nextProgressMs = 0
@@ -182,8 +184,11 @@ class SubscriptionRun {
   /** Sweeps while shards are held. */
   async #sweep(): Promise<void> {
     while (!this.#signal.aborted) {
-      if (this.#held.size > 0) await this.#source.run(this.#sink(), this.#signal)
-      else await this.#timing.pause(TICK_MS, this.#signal)
+      if (this.#held.size === 0) await this.#timing.pause(TICK_MS, this.#signal)
+      else {
+        this.#unheld = new AbortController()
+        await this.#source.run(this.#sink(), AbortSignal.any([this.#signal, this.#unheld.signal]))
+      }
     }
   }
 
@@ -268,6 +273,7 @@ class SubscriptionRun {
       if (shard.isHeld) continue
       shard.lose()
       this.#held.delete(number)
+      if (this.#held.size === 0) this.#unheld.abort()
       this.#wake()
     }
     const nowMs = this.#timing.monotonicMs()

@@ -129,10 +129,18 @@ export class HeldShard {
     this.#wake()
   }
 
-  /** Resolves when a delivery may begin, or the shard is lost or the signal aborts. */
-  async room(signal: AbortSignal): Promise<void> {
-    while (this.isHeld && !this.mayDeliver && !signal.aborted) {
-      if (this.#unwritten >= WRITE_AFTER) void this.write()
+  /**
+   * Begins a delivery as soon as one may begin; `deliveryEnds` ends it.
+   *
+   * @returns false if the shard is lost or the signal has aborted: nothing is begun
+   */
+  async beginDelivery(signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      if (!this.isHeld || signal.aborted) return false
+      if (this.mayDeliver) {
+        this.#running += 1
+        return true
+      }
       await new Promise<void>(resolve => {
         const wake = () => {
           this.#waiters.delete(wake)
@@ -143,10 +151,6 @@ export class HeldShard {
         signal.addEventListener('abort', wake)
       })
     }
-  }
-
-  deliveryBegins(): void {
-    this.#running += 1
   }
 
   /** @param moved the position moved on: if the process dies before it is written, the delivery is repeated */

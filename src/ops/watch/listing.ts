@@ -1,7 +1,6 @@
 import { compareNames } from '../../store/names.ts'
 import type { ListQuery, StreamRow, StreamStore } from '../../store/store.ts'
 import { type StreamFilter, verdictOf } from '../filter.ts'
-import type { Glob } from '../glob.ts'
 import type { Selection } from '../selection.ts'
 import { fromListing, rowOf, type SummarizedStream, summaryOf } from '../summaries.ts'
 
@@ -15,11 +14,11 @@ export type PollQuery = Pick<ListQuery, 'skip' | 'signal'>
 export type SelectionListing = (query: PollQuery) => AsyncIterable<readonly StreamRow[]>
 
 /**
- * The listing of a selection: streams of a filter by the prefix and pattern of its names, the rest of the filter is not
+ * The listing of a selection: streams of a filter by the prefix and patterns of its names, the rest of the filter is not
  * applied; a few names by a listing of one row each; more names by one listing from the first to the last.
  */
 export function listingOf(store: StreamStore, selection: Selection): SelectionListing {
-  if (selection.kind === 'filter') return query => matching(store, selection.filter.names, query)
+  if (selection.kind === 'filter') return query => matching(store, selection.filter, query)
   const names = [...new Set(selection.names)].sort(compareNames)
   if (names.length <= NAMES_ONE_BY_ONE) return ({ signal }) => oneByOne(store, names, signal)
   return query => fromFirstToLast(store, names, query)
@@ -27,15 +26,15 @@ export function listingOf(store: StreamStore, selection: Selection): SelectionLi
 
 async function* matching(
   store: StreamStore,
-  names: Glob | undefined,
+  { names, notNames }: StreamFilter,
   query: PollQuery,
 ): AsyncGenerator<readonly StreamRow[]> {
-  if (names === undefined) {
+  if (names === undefined && notNames === undefined) {
     yield* store.list(query)
     return
   }
-  for await (const page of store.list({ ...query, prefix: names.prefix })) {
-    yield page.filter(({ name }) => names.matches(name))
+  for await (const page of store.list({ ...query, ...(names && { prefix: names.prefix }) })) {
+    yield page.filter(({ name }) => names?.matches(name) !== false && notNames?.matches(name) !== true)
   }
 }
 

@@ -98,7 +98,7 @@ export function applyOperation(
   const verdict = dispatch(draft, operation, author.by)
   if (verdict.kind === 'refused') return refusedAfterSettling(document, verdict.refusal, author, context)
   const isFarAhead = isWrittenFarAhead(document, context.nowMs)
-  const idle = operation.op === 'settle' && !hasWork(draft) && !isFarAhead
+  const idle = operation.op === 'settle' && !(operation.record && foreign) && !hasWork(draft) && !isFarAhead
   if (verdict.kind === 'already' || idle) return unchanged(document, verdict)
   // Closing is evaluated once, after all changes, never within a cascade.
   if (operation.op !== 'touch') settle(draft)

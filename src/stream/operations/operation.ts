@@ -178,8 +178,11 @@ export type Operation =
    */
   | { readonly op: 'break-lease' }
   | ({ readonly op: 'set'; readonly event: string; readonly attributes: SettableAttributes } & Claimant)
-  /** Only settles: closes events and releases joins that foreign writers left. */
-  | { readonly op: 'settle' }
+  /**
+   * Only settles: closes events and releases joins that foreign writers left. `record`: also records a foreign write that
+   * left nothing to settle, so that it has a version.
+   */
+  | { readonly op: 'settle'; readonly record?: boolean }
 
 /**
  * An event as observed after its deadline. The abort with it is refused (`showed-life`) if the event has changed since,

@@ -37,7 +37,7 @@ export interface PositionDocument {
   /** In order of name. */
   readonly swept: readonly SweptPart[]
   /** Delivered streams that were written later than the watermark - `MARGIN_MS`, by `streamKey`: their versions. */
-  readonly recent: ReadonlyMap<string, number>
+  readonly recent: Iterable<readonly [string, number]>
   readonly streams: readonly UnfinishedStream[]
   /** Number of the last request of an operator that was applied. */
   readonly applied: number
@@ -58,11 +58,11 @@ const MAX_WHY_BYTES = 200
 export function positionText(position: PositionDocument): string {
   const { recent, streams, ...fields } = position
   const head = JSON.stringify({ apiVersion: API_VERSION, kind: KIND, ...fields })
-  let delivered = ''
-  for (const [key, version] of recent) delivered += delivered === '' ? `${key}:${version}` : ` ${key}:${version}`
+  const delivered: string[] = []
+  for (const [key, version] of recent) delivered.push(`${key}:${version}`)
   const open = streams.map(stream => JSON.stringify({ ...stream, why: cutBytes(stream.why, MAX_WHY_BYTES) }))
   const list = open.length === 0 ? '[]' : `[\n${open.join(',\n')}\n]`
-  return `${head.slice(0, -1)},"recent":"${delivered}",\n"streams":${list}}\n`
+  return `${head.slice(0, -1)},"recent":"${delivered.join(' ')}",\n"streams":${list}}\n`
 }
 
 /**

@@ -282,14 +282,12 @@ export class ShardPosition {
   /** What has to be written so that no transaction is lost, and few are repeated. */
   document(status: ShardStatus): PositionDocument {
     this.#advance()
-    const recent = new Map<string, number>()
     const swept = this.#sweptNow()
-    for (const [key, { version }] of this.#recent) recent.set(key, version)
     return {
       fromMs: this.#fromMs,
       watermarkMs: this.#watermarkMs,
       swept,
-      recent,
+      recent: this.#versions(),
       streams: [...this.#halted.values(), ...this.#running()],
       applied: this.#applied,
       status,
@@ -374,6 +372,11 @@ export class ShardPosition {
     if (rest.length >= MOST_PARTS && first !== undefined) return this.#swept
     this.#swept = [{ after, startedMs }, ...rest]
     return this.#swept
+  }
+
+  /** Not a copy: there may be thousands, at each write. */
+  *#versions(): Generator<readonly [string, number]> {
+    for (const [key, { version }] of this.#recent) yield [key, version]
   }
 
   *#running(): Generator<UnfinishedStream> {

@@ -63,36 +63,46 @@ export class PositionWorld {
     switch (step.kind) {
       case 'time':
         this.#nowMs += step.ms
-        return
+        break
       case 'transaction':
-        return this.#write(nameOf(step.stream), step.writtenAgoMs)
+        this.#write(nameOf(step.stream), step.writtenAgoMs)
+        break
       case 'heartbeat':
-        return this.#touch(nameOf(step.stream))
+        this.#touch(nameOf(step.stream))
+        break
       case 'remove':
-        return this.#remove(nameOf(step.stream))
+        this.#remove(nameOf(step.stream))
+        break
       case 'sweep':
-        return this.#sweep()
+        this.#sweep()
+        break
       case 'list':
-        return this.#list(step.streams)
+        this.#list(step.streams)
+        break
       case 'break':
         this.#listing = undefined
-        return
+        break
       case 'restart':
         this.#polled.clear()
         this.#listing = undefined
-        return
+        break
       case 'deliver':
-        return this.#deliver(step.pick, step.most, step.halts)
+        this.#deliver(step.pick, step.most, step.halts)
+        break
       case 'race':
-        return this.#race(step.pick)
+        this.#race(step.pick)
+        break
       case 'resume':
-        return this.#resume(step.pick)
+        this.#resume(step.pick)
+        break
       case 'write':
-        return this.#persist()
+        this.#persist()
+        break
       case 'kill':
-        return this.#kill()
+        this.#kill()
+        break
       default:
-        return step satisfies never
+        step satisfies never
     }
   }
 
@@ -186,7 +196,10 @@ export class PositionWorld {
     if (stream === undefined) return
     stream.isStale = false
     const life = this.#streams.get(stream.name)
-    if (life === undefined) return this.#position.forget(stream.name)
+    if (life === undefined) {
+      this.#position.forget(stream.name)
+      return
+    }
     const { transactions } = this.#position.read(stream, { ...life, transactions: [...life.transactions] })
     for (const [index, { version }] of transactions.entries()) {
       if (index < most) {
@@ -201,7 +214,8 @@ export class PositionWorld {
           why: 'it failed',
           sinceMs: this.#nowMs,
         } as const
-        return this.#position.halt(stream, halt)
+        this.#position.halt(stream, halt)
+        return
       } else return
     }
     this.#position.finish(stream)

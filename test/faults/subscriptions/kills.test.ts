@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { transact } from '../../../src/ops/transact/transact.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
+import type { Operation } from '../../../src/stream/operations/operation.ts'
+import { repeatWith, sized, trustSeed } from '../../guarantees/size.ts'
+import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
+import { seededRandom } from '../../support/faults.ts'
+import { testFolder } from '../../unit/store/sqlite/support.ts'
+import type { SubscriberOrders } from './orders.ts'
+
+const FILE = 'test/faults/subscriptions/kills.test.ts'
+const CHILD = fileURLToPath(new URL('child-subscriber.ts', import.meta.url))
+const seed = trustSeed(4_711)
+const GROUPS = sized(['sums', 'copy'], ['sums', 'copy', 'audit'])
+const PROCESSES = sized(2, 4)
+const STREAMS = sized(40, 1_000)
+const KILLS = sized(4, 300)
+const SHARDS = 4
+/** A process repeats at most what it had handled and not written, in each shard that it held. */
+const MOST_REPEATED = 100 * SHARDS
+const LIMIT = { timeout: sized(240_000, 4 * 3_600_000) }
+
+test('on SQLite, groups whose processes are killed see every transaction in order', LIMIT, async () => {
+  const file = join(testFolder(), 'streams.db')
+  const store = openSqliteStore(file)
+  await play(store, { kind: 'sqlite', file })
+})
+
+test('on Azurite, groups whose processes are killed see every transaction in order', LIMIT, async () => {
+  const { port } = await sharedAzurite()
+  const store = await openAzuriteStore(port)
+  const { container } = store
+  await play(store, { kind: 'azurite', port, container, limits: { leaseMs: 10_000, bodyMs: 10_000, pageMs: 10_000 } })
+})
+
+/** Streams change while processes are killed and replaced; in the end each group has seen all. */
+async function play(store: StreamStore, place: SubscriberOrders['place']): Promise<void> {
+  const random = seededRandom(seed)
+  const folder = testFolder()
+  const names = Array.from({ length: STREAMS }, (_, at) => `orders/${at}`)
+  const groups = GROUPS.map(group => {
+    const log = join(folder, group)
+    writeFileSync(log, '')
+    const orders = { group, shards: SHARDS, log, place }
+    return { group, log, orders, children: Array.from({ length: PROCESSES }, () => start(orders)) }
+  })
+  const writing = writeAll(store, names)
+  for (let kill = 0; kill < KILLS; kill++) {
+    await sleep(500 + random() * 1_000)
+    const group = groups[kill % groups.length]
+    const at = Math.floor(random() * PROCESSES)
+    const child = group?.children[at]
+    if (group === undefined || child === undefined) throw new Error('no child')
+    child.kill('SIGKILL')
+    group.children[at] = start(group.orders)
+  }
+  await writing
+  for (const { log, children, group } of groups) {
+    await expect.poll(() => unseen(log, names), { timeout: LIMIT.timeout, interval: 250, message: group }).toEqual([])
+    for (const child of children) child.kill('SIGKILL')
+    const { violations, sums, repeated } = judge(log)
+    const message = `${group}: ${repeatWith(FILE, seed)}`
+    expect(violations, message).toEqual([])
+    // +1, × 2, - 1 on nothing.
+    expect(new Set(sums.values()), message).toEqual(new Set([1]))
+    expect(repeated, message).toBeLessThanOrEqual(KILLS * MOST_REPEATED)
+  }
+  await store.close()
+}
+
+function start(orders: SubscriberOrders): ChildProcess {
+  return spawn(process.execPath, [CHILD, JSON.stringify(orders)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+}
+
+const VERSIONS = 4
+
+/** Version 1 begins a stream; 2 adds one, 3 doubles, 4 subtracts one. */
+async function writeAll(store: StreamStore, names: readonly string[]): Promise<void> {
+  const born = () => randomUUID()
+  for (let version = 1; version <= VERSIONS; version++) {
+    for (const name of names) {
+      const init: Operation = { op: 'init', root: { name: 'Sum' }, forks: [], hold: false, born: born() }
+      const step: Operation = { op: 'set', event: '00', attributes: { tag: `${version}` } }
+      const author = { commandId: randomUUID(), by: 'test', leaseWaitMs: 30_000 }
+      const outcome = await transact(store, name, version === 1 ? init : step, author)
+      expect(outcome.kind).toBe('done')
+      if (STREAMS <= 100) await sleep(10)
+    }
+  }
+}
+
+function deliveries(log: string): { readonly stream: string; readonly version: number }[] {
+  const lines = readFileSync(log, 'utf8').split('\n')
+  return lines.slice(0, -1).map(line => {
+    const [stream = '', version] = line.split(' ')
+    return { stream, version: Number(version) }
+  })
+}
+
+/** Streams whose last transaction was not delivered yet. */
+function unseen(log: string, names: readonly string[]): readonly string[] {
+  const seen = new Set(deliveries(log).flatMap(({ stream, version }) => (version === VERSIONS ? [stream] : [])))
+  return names.filter(name => !seen.has(name))
+}
+
+function judge(log: string) {
+  const violations: string[] = []
+  const handled = new Map<string, number>()
+  const sums = new Map<string, number>()
+  let repeated = 0
+  for (const { stream, version } of deliveries(log)) {
+    const last = handled.get(stream) ?? 0
+    if (version > last + 1) violations.push(`${stream}@${version} after ${last}`)
+    if (version <= last) repeated += 1
+    // As a handler does: `where version = version - 1`.
+    if (version !== last + 1) continue
+    handled.set(stream, version)
+    const sum = sums.get(stream) ?? 0
+    sums.set(stream, version === 2 ? sum + 1 : version === 3 ? sum * 2 : version === 4 ? sum - 1 : sum)
+  }
+  return { violations, sums, repeated }
+}
