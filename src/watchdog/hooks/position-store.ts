@@ -112,8 +112,13 @@ async function fromWatermark(
   const own = since.length === count ? since[shard] : undefined
   // A wrong clock may have written a time in the future.
   const watermarkMs = Math.min(typeof own === 'number' ? own : Math.min(...known), store.nowMs())
-  const document = startPositionDocument(Math.max(0, watermarkMs - MARGIN_MS), store.nowMs(), by)
-  return { document: { ...document, watermarkMs }, told: toldOf(fields) }
+  return { document: startHookDocument(watermarkMs, store.nowMs(), by), told: toldOf(fields) }
+}
+
+/** The position of a hook that receives what became visible since a time: it may be stamped a minute before. */
+export function startHookDocument(sinceMs: number, nowMs: number, by: string): PositionDocument {
+  const document = startPositionDocument(Math.max(0, sinceMs - MARGIN_MS), nowMs, by)
+  return { ...document, watermarkMs: Math.max(0, sinceMs - MARGIN_MS / 2) }
 }
 
 function toldOf({ told }: { readonly told?: unknown }): readonly string[] {

@@ -1,9 +1,8 @@
 import { shardOf } from '../../ops/shards/quota.ts'
 import { StoreIncompatible, StoreUnreachable } from '../../store/errors.ts'
-import { startPositionDocument } from '../../subscriptions/position/document.ts'
 import { ShardPosition } from '../../subscriptions/position/position.ts'
 import type { Timing } from '../../util/clock.ts'
-import type { HookPosition, PositionStore } from './position-store.ts'
+import { type HookPosition, type PositionStore, startHookDocument } from './position-store.ts'
 import type { Hook } from './target.ts'
 import { type DeliveredIds, deliveryKey, shortId } from './told.ts'
 
@@ -188,7 +187,7 @@ export class HookPositions {
     const found = await this.#read(memory(hook.key), shard, count)
     const isUnknown = found === 'unknown' || found === 'newer'
     const startMs = isUnknown ? nowMs() - UNKNOWN_MS : nowMs()
-    const start = { document: startPositionDocument(Math.max(0, startMs), nowMs(), ''), told: [] }
+    const start = { document: startHookDocument(startMs, nowMs(), ''), told: [] }
     const read = typeof found === 'object' ? found : start
     // A wrong clock may have written a time in the future.
     const watermarkMs = Math.min(read.document.watermarkMs, nowMs())
