@@ -98,7 +98,11 @@ export class HookPositions {
     const before = this.#loading
     const lost = [...this.#held].filter(([shard]) => count !== this.#count || !held.includes(shard))
     for (const [shard, positions] of lost) {
-      for (const position of positions) position.isLost = true
+      for (const position of positions) {
+        // The next owner starts here.
+        if (position.isTouched) void this.#writeOne(position)
+        position.isLost = true
+      }
       this.#held.delete(shard)
     }
     this.#count = count
