@@ -32,5 +32,7 @@ export interface WatchdogOptions {
   readonly lastSeenMs?: number
   /** The hooks need `moved`. */
   readonly wantsMoved?: boolean
+  /** Asked before each sweep: whether observers must receive all streams, moved or not. */
+  readonly wantsAll?: () => boolean
   readonly timing?: Timing
 }

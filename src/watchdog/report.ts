@@ -86,6 +86,8 @@ export interface FailedPass {
 export interface MovedStream extends SummarizedStream {
   /** The version reported last; `undefined` the first time. */
   readonly before: number | undefined
+  /** It was removed since, and this is another stream of its name. */
+  readonly isOtherLife: boolean
 }
 
 /**

@@ -1,8 +1,8 @@
 import { hookFormat } from '../../src/commands/watchdog/hooks.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
 import type { StreamStore } from '../../src/store/store.ts'
-import { documentOf, eventsIn, noticeOf } from '../../src/watchdog/hooks/events.ts'
-import { HOOK_KINDS } from '../../src/watchdog/hooks/target.ts'
+import { documentOf, noticeOf } from '../../src/watchdog/hooks/events.ts'
+import { eventsIn } from '../unit/watchdog/hooks/support.ts'
 import { everything } from './json-world.ts'
 
 /** The documents that hooks would receive for the world of these tests, and for an event with notification only. */
@@ -16,7 +16,7 @@ export async function hookDocuments(): Promise<unknown[]> {
 async function textsOf(store: StreamStore, name: string): Promise<string[]> {
   const view = await readStream(store, name)
   if (view === undefined) return []
-  const rules = { store: store.address, kinds: new Set(HOOK_KINDS), isNews: () => true, foreignSinceMs: 0 }
+  const rules = { store: store.address, foreignSinceMs: 0 }
   const due = { event: '00', name: '', limit: 'stream', dueMs: store.nowMs(), message: 'late', commandId: 'c' } as const
   const notice = noticeOf(view, { kind: 'notify', stream: name, ends: 0, ...due }, store.address)
   return [notice, ...eventsIn(view, rules)].map(each => documentOf(each, store.address, hookFormat))

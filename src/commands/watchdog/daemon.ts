@@ -129,7 +129,7 @@ class Daemon {
       ...this.#watchdog,
       observers: this.#observers,
       wantsMoved: hooks !== undefined,
-      ...defined({ lastSeenMs, ownership: shards }),
+      ...defined({ lastSeenMs, ownership: shards, wantsAll: hooks && (() => hooks.wantsAll()) }),
     }
     await runWatchdog(this.#store, options, signal)
     const stoppedMs = performance.now()

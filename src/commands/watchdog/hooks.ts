@@ -6,8 +6,8 @@ import type { StreamStore } from '../../store/store.ts'
 import type { HookFormat } from '../../watchdog/hooks/events.ts'
 import { type HookFeed, openHooks } from '../../watchdog/hooks/hooks.ts'
 import type { HookOptions } from '../../watchdog/hooks/options.ts'
+import { hookPositions } from '../../watchdog/hooks/position-store.ts'
 import type { Hooks } from '../../watchdog/hooks/target.ts'
-import { hookMemory } from '../../watchdog/hooks/watermarks.ts'
 import type { HttpEndpoints } from './http.ts'
 import { deliveryEntry, faultEntry, lagEntry } from './log/entries.ts'
 import type { WatchdogLog } from './log/log.ts'
@@ -50,7 +50,7 @@ export const hookFormat: HookFormat = {
   document: jsonLine,
 }
 
-/** Hooks of a watchdog; their watermarks are kept in the store. */
+/** Hooks of a watchdog; their positions are kept in the store. */
 export function watchdogHooks(
   store: StreamStore,
   hooks: Hooks,
@@ -64,7 +64,7 @@ export function watchdogHooks(
     ...others,
     store,
     hooks,
-    memory: hookMemory(store, by),
+    memory: hookPositions(store, by),
     format: hookFormat,
     userAgent: `leasectl/${VERSION}`,
     environment: runtime.env,

@@ -15,8 +15,6 @@ export interface HookEvent {
   readonly kind: HookKind
   /** The same for every watchdog and every repetition: receivers recognize duplicates by it. */
   readonly id: string
-  /** When it happened, epoch ms; `undefined`: the time is unreadable, or now. */
-  readonly atMs: number | undefined
   readonly stream: string
   /** The target of the transaction, or the event concerned. */
   readonly event: string
@@ -31,30 +29,24 @@ export interface HookEvent {
 /** Current state of the stream. */
 type Standing = Pick<HookEvent, 'stream' | 'status' | 'outcome'>
 
-/** Rules for new transactions. Writers without a journal leave only the times of the events themselves. */
-export interface NewsRules {
+/** What tells the events of a transaction. Writers without a journal leave only the times of the events themselves. */
+export interface EventRules {
   /** Address of the store: two stores may hold a copy of the same stream. */
   readonly store: string
-  readonly kinds: ReadonlySet<HookKind>
-  /** True if a transaction of ours is new. */
-  isNews(transaction: JournalEntry, atMs: number | undefined): boolean
   /** Changes by foreign writers since this time are new, epoch ms. */
   readonly foreignSinceMs: number
 }
 
-/** All events of a stream for hooks of these kinds, oldest first. */
-export function eventsIn(view: StreamView, rules: NewsRules): HookEvent[] {
-  const standing = standingOf(view)
-  return view.transactions().flatMap(transaction => {
-    const parsed = Date.parse(transaction.at)
-    const atMs = Number.isNaN(parsed) ? undefined : parsed
-    // An unrecorded foreign write has no version: duplicates are recognized by its changes.
-    if (!transaction.provisional && !rules.isNews(transaction, atMs)) return []
-    return [...rules.kinds].flatMap(kind => {
-      const changes = changesFor(kind, transaction, view).filter(change => isRecent(change, transaction, view, rules))
-      return changes.length === 0 ? [] : [{ ...hookEvent(kind, transaction, changes, view, atMs, rules), ...standing }]
-    })
-  })
+/** The event of a transaction for hooks of a kind, if it is one. */
+export function eventIn(
+  view: StreamView,
+  transaction: JournalEntry,
+  kind: HookKind,
+  rules: EventRules,
+): HookEvent | undefined {
+  const changes = changesFor(kind, transaction, view).filter(change => isRecent(change, transaction, view, rules))
+  if (changes.length === 0) return undefined
+  return { ...hookEvent(kind, transaction, changes, view, rules), ...standingOf(view) }
 }
 
 /** The event of a decision that only notifies. */
@@ -64,7 +56,6 @@ export function noticeOf(view: StreamView, due: Expiry, store: string): HookEven
   return {
     kind: 'expired',
     id,
-    atMs: undefined,
     event,
     commandId,
     version: undefined,
@@ -111,13 +102,14 @@ function ends(from: string, to: string): boolean {
  * A foreign write is found late, and the first one contains the whole past of the stream. The timestamp of an event
  * shows when it ended; an event without one counts as recent.
  */
-function isRecent({ event }: JournalChange, transaction: JournalEntry, view: StreamView, rules: NewsRules): boolean {
+function isRecent({ event }: JournalChange, transaction: JournalEntry, view: StreamView, rules: EventRules): boolean {
   if (!isForeign(transaction)) return true
   const endedMs = view.time(view.stream.find(event)?.timestamp ?? '')
   return endedMs === undefined || endedMs >= rules.foreignSinceMs
 }
 
-function isForeign({ op }: JournalEntry): boolean {
+/** Whether another program wrote it: its version is not known before it is recorded. */
+export function isForeign({ op }: JournalEntry): boolean {
   return op === 'foreign' || op === 'adopt'
 }
 
@@ -126,14 +118,12 @@ function hookEvent(
   transaction: JournalEntry,
   changes: readonly JournalChange[],
   view: StreamView,
-  atMs: number | undefined,
-  { store }: NewsRules,
+  { store }: EventRules,
 ): Omit<HookEvent, keyof Standing> {
   const { commandId, on, provisional, version } = transaction
   return {
     kind,
     id: idOf(kind, [store, view.name, ...identity(transaction, changes, view)]),
-    atMs,
     event: on === '' ? (changes[0]?.event ?? '') : on,
     commandId,
     version: provisional ? undefined : version,
@@ -153,36 +143,22 @@ function idOf(kind: HookKind, parts: readonly unknown[]): string {
   return `${kind}-${hash('sha256', JSON.stringify([kind, ...parts]), 'hex').slice(0, 32)}`
 }
 
+const standings = new WeakMap<StreamView, Standing>()
+
+function standingOf(view: StreamView): Standing {
+  const known = standings.get(view)
+  if (known !== undefined) return known
+  const standing = standingIn(view)
+  standings.set(view, standing)
+  return standing
+}
+
 /** Visits all events. */
-function standingOf({ name, stream }: StreamView): Standing {
+function standingIn({ name, stream }: StreamView): Standing {
   const hasErrors = stream.events.some(
     (event, at) => event !== stream.root && isFailed(event) && !isSuperseded(event) && stream.counts(at),
   )
   return { stream: name, status: stream.root?.status ?? '', outcome: outcomeOf(stream, hasErrors) }
-}
-
-/** The known part of a stream's history. */
-export interface Known {
-  /** Version up to which its history was processed; `undefined`: not at all. */
-  readonly before: number | undefined
-  /** Later transactions are new, epoch ms. */
-  readonly sinceMs: number
-  /** Start of the last completed sweep, epoch ms; `undefined` during the first. */
-  readonly lastSweepMs: number | undefined
-}
-
-/**
- * Transactions after the last seen version are new. A stream may have been recreated under the same name, which
- * restarts at version 1, so everything since the last sweep counts too; delivered events are not delivered again.
- */
-export function isNews(
-  { version, atMs }: { readonly version: number | undefined; readonly atMs: number | undefined },
-  { before, sinceMs, lastSweepMs }: Known,
-): boolean {
-  if (before !== undefined && version !== undefined && version > before) return true
-  if (atMs === undefined) return before === undefined || version === undefined
-  if (atMs < sinceMs - MARGIN_MS) return false
-  return before === undefined || version === undefined || atMs >= (lastSweepMs ?? atMs + 1) - MARGIN_MS
 }
 
 /**

@@ -3,7 +3,7 @@ export type HookPace =
   /** This number of streams waits to be read. */
   | { readonly kind: 'behind'; readonly waiting: number }
   /**
-   * The backlog is full: streams that change now are found after the next restart or takeover, from the watermark on.
+   * The backlog is full: streams that change now are found by a later sweep.
    */
   | { readonly kind: 'full'; readonly waiting: number }
   | { readonly kind: 'caught-up' }
@@ -12,8 +12,7 @@ export type HookPace =
 export function paceText(pace: HookPace): string {
   if (pace.kind === 'caught-up') return 'hooks have caught up'
   const { kind, waiting } = pace
-  const more =
-    kind === 'full' ? ', and the backlog is full: further streams follow after the next restart or takeover' : ''
+  const more = kind === 'full' ? ', and the backlog is full: a later sweep finds further streams' : ''
   return `hooks are behind: ${waiting} streams wait${more}`
 }
 

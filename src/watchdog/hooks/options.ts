@@ -4,18 +4,18 @@ import type { Observer } from '../report.ts'
 import type { DeliveryReport } from './delivery.ts'
 import type { HookFormat } from './events.ts'
 import type { HookPace } from './lag.ts'
+import type { PositionStore } from './position-store.ts'
 import type { Hooks } from './target.ts'
-import type { WatermarkStore } from './watermarks.ts'
 
 export interface HookOptions {
   readonly store: StreamStore
   readonly hooks: Hooks
-  /** `--match` as given: hooks for other streams have watermarks of their own. */
+  /** `--match` as given: hooks for other streams have positions of their own. */
   readonly match?: string | undefined
   /** `--shards`: the watchdog holds none of this number until shards are assigned. */
   readonly shards?: number | undefined
-  /** Stores the watermark of a hook, by its key. */
-  readonly memory: (key: string) => WatermarkStore
+  /** Stores the positions of a hook, by its key. */
+  readonly memory: (key: string) => PositionStore
   readonly format: HookFormat
   /** `leasectl/1.2.3`. */
   readonly userAgent: string
@@ -33,7 +33,7 @@ export interface HookOptions {
 
 /** Limits for waiting and concurrent work; each has a default. */
 export interface HookLimits {
-  /** Streams waiting to be read; further ones are left to the next watchdog. */
+  /** Streams waiting to be read; a later sweep finds further ones. */
   readonly waiting?: number
   /** Number of streams waiting to be read above which `onPace` reports a lag. */
   readonly behind?: number
@@ -56,6 +56,8 @@ export interface HookFeed extends Observer {
   readonly pending: number
   /** Deliveries that are not done yet or that this watchdog no longer makes: the next watchdog makes them. */
   readonly left: number
+  /** Asked before each sweep: whether it must hand over all streams, moved or not. */
+  wantsAll(): boolean
   /** Resolves when everything found so far is delivered, given up or left, or when the feed drains. */
   idle(): Promise<void>
   /**

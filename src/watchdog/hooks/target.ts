@@ -45,12 +45,26 @@ export function labelOf(target: HookTarget): string {
 }
 
 /**
- * The key of a hook's watermark, 16 hex digits: watchdogs with the same hook for the same streams share it. It does not
+ * The key of a hook's positions, 16 hex digits: watchdogs with the same hook for the same streams share it. It does not
  * depend on secret, timeout and tries, so these can be changed without a new start.
  */
 export function hookKey(kind: HookKind, target: HookTarget, match: string | undefined): string {
   const what = target.kind === 'command' ? target.argv : target.url
   return hash('sha256', JSON.stringify([kind, target.kind, what, match ?? null]), 'hex').slice(0, 16)
+}
+
+/** One target of one kind, with the key of its positions. */
+export interface Hook {
+  readonly kind: HookKind
+  readonly target: HookTarget
+  readonly key: string
+}
+
+/** The hooks one by one. */
+export function hooksOf(hooks: Hooks, match: string | undefined): Hook[] {
+  return HOOK_KINDS.flatMap(kind =>
+    (hooks[kind] ?? []).map(target => ({ kind, target, key: hookKey(kind, target, match) })),
+  )
 }
 
 const PREFIX = 'whsec_'

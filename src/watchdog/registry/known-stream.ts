@@ -61,6 +61,8 @@ export class KnownStream implements RememberedStream {
   #flags = 0
   /** The version that observers of changes received last. */
   reportedVersion: number | undefined = undefined
+  /** A hash of its incarnation then; 0 without one. */
+  #reportedBorn = 0
   /** Since when it has had its ETag, by the monotonic clock, rounded up. */
   #knownSinceMs = 0
   /** `undefined`: at `dueMs`, as for most streams. */
@@ -158,10 +160,20 @@ export class KnownStream implements RememberedStream {
     this.#setTrouble({ observations: new Map(this.observations).set(event, { ...observation, isNotified: true }) })
   }
 
-  /** Observers of changes have received its current state. @param version `undefined` if it has none */
-  markReported(version: number | undefined): void {
+  /** Observers of changes have received its current state; it may have no version. */
+  markReported({ version, born }: { readonly version?: number; readonly born?: string } = {}): void {
     this.#flag(REPORTED, true)
     this.reportedVersion = version ?? this.reportedVersion
+    if (born) this.#reportedBorn = bornHash(born)
+  }
+
+  reportAgain(): void {
+    this.isReported = false
+  }
+
+  /** Another stream than the one that observers received under this name last. */
+  isOtherLife(born = ''): boolean {
+    return born !== '' && this.#reportedBorn !== 0 && this.#reportedBorn !== bornHash(born)
   }
 
   /** A decision on it was not executed: it has to be inspected by that time. */
@@ -261,6 +273,11 @@ export class KnownStream implements RememberedStream {
     const isNone = observations.size === 0 && heldEvents === 0 && failedInPass === 0 && unreachable === undefined
     this.#trouble = isNone ? undefined : trouble
   }
+}
+
+/** 30 bits, which need no box. */
+function bornHash(born: string): number {
+  return (etagHash(born) % 2 ** 30) + 1
 }
 
 /** -1 for never. */

@@ -74,7 +74,8 @@ export class Scanner {
 
   /** @throws the store's faults; the registry has then forgotten nothing */
   async sweep(progress: PassProgress, signal: AbortSignal): Promise<void> {
-    const { names, wantsMoved = false } = this.#options
+    const { names, wantsMoved = false, wantsAll } = this.#options
+    if (wantsAll?.()) for (const stream of this.#registry.values()) stream.reportAgain()
     this.#gaps.beginRequest(this.now())
     await sweep(this.#store, this.#registry, {
       wantsMoved,
@@ -173,7 +174,7 @@ export class Scanner {
     const item = summarizeStored(stored, this.#store.nowMs())
     await this.#observers.notify(observer => observer.moved?.([movedFrom(stream, item)]))
     this.#gaps.beginRequest(this.now())
-    stream.markReported(item.summary?.version)
+    stream.markReported(item.summary)
   }
 
   async #reportFault(name: string, message: string): Promise<void> {

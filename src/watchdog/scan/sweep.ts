@@ -58,15 +58,15 @@ export async function sweep(store: StreamStore, registry: StreamRegistry, rules:
     }
     if (moved.length > 0) await rules.moved(moved)
     if (moved.length > 0) rules.beginRequest()
-    for (const { listed, summary } of moved) registry.get(listed.name)?.markReported(summary?.version)
+    for (const { listed, summary } of moved) registry.get(listed.name)?.markReported(summary)
   }
   rules.answered()
   registry.endSweep()
 }
 
 /** A stream in the form for observers of changes. */
-export function movedFrom({ reportedVersion }: KnownStream, item: SummarizedStream): MovedStream {
-  return { ...item, before: reportedVersion }
+export function movedFrom(stream: KnownStream, item: SummarizedStream): MovedStream {
+  return { ...item, before: stream.reportedVersion, isOtherLife: stream.isOtherLife(item.summary?.born) }
 }
 
 /** True if observers of changes have to receive it, including changes while the stream belonged to another watchdog. */

@@ -6,7 +6,7 @@ import { counted } from '../../../formats/terminal/numbers.ts'
 import { hasColour, paintFor } from '../../../formats/terminal/style.ts'
 import { isoTime } from '../../../stream/time/dates.ts'
 import type { ExecutedDecision } from '../../../watchdog/decision.ts'
-import { DeliveredIds } from '../../../watchdog/hooks/watermarks.ts'
+import { DeliveredIds } from '../../../watchdog/hooks/told.ts'
 import type { FailedPass, Observer, PassReport } from '../../../watchdog/report.ts'
 import {
   breakerEntry,

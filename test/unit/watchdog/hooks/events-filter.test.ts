@@ -18,7 +18,14 @@ type About = Partial<Pick<Summary, 'version' | 'status' | 'failed' | 'createdMs'
 function moved({ before, modifiedMs = NOW, isRead = false, ...about }: About): MovedStream {
   const summary = { version: 5, status: 'inprocess', failed: 0, createdMs: NOW - 24 * HOUR, ...about } as Summary
   const listed = { name: 's', etag: 'e', size: 1, modifiedMs, lease: { state: 'available' } } as const
-  return { listed: isRead ? listed : { ...listed, summary }, summary, fault: undefined, pin: {}, before }
+  return {
+    listed: isRead ? listed : { ...listed, summary },
+    summary,
+    fault: undefined,
+    pin: {},
+    before,
+    isOtherLife: false,
+  }
 }
 
 describe('the document is read', () => {

@@ -2,18 +2,18 @@ import { describe, expect, test, vi } from 'vitest'
 import { readStream } from '../../../../src/ops/read-stream.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
-import { eventsIn, type HookEvent, type NewsRules, noticeOf } from '../../../../src/watchdog/hooks/events.ts'
-import { HOOK_KINDS, type HookKind } from '../../../../src/watchdog/hooks/target.ts'
+import { type EventRules, type HookEvent, noticeOf } from '../../../../src/watchdog/hooks/events.ts'
+import type { HookKind } from '../../../../src/watchdog/hooks/target.ts'
 import { HOLDER, init, memoryStore, NOW, run } from '../../ops/support.ts'
+import { eventsIn } from './support.ts'
 
-const EVERYTHING: NewsRules = {
-  store: 'memory:',
-  kinds: new Set(HOOK_KINDS),
-  isNews: () => true,
-  foreignSinceMs: Number.NEGATIVE_INFINITY,
-}
+const EVERYTHING: EventRules = { store: 'memory:', foreignSinceMs: Number.NEGATIVE_INFINITY }
 
-async function told(store: StreamStore, rules: Partial<NewsRules> = {}, name = 's'): Promise<HookEvent[]> {
+async function told(
+  store: StreamStore,
+  rules: Partial<Parameters<typeof eventsIn>[1]> = {},
+  name = 's',
+): Promise<HookEvent[]> {
   const view = await readStream(store, name)
   return view === undefined ? [] : eventsIn(view, { ...EVERYTHING, ...rules })
 }
@@ -92,18 +92,6 @@ describe('the events for a transaction', () => {
     await run(store, 's', { op: 'abort' })
     expect((await told(store, { kinds: new Set(['done']) })).map(({ kind }) => kind)).toEqual(['done'])
   })
-
-  test('are only for new transactions', async () => {
-    const { store } = memoryStore()
-    await run(store, 's', init(['A', 'B']))
-    await run(store, 's', { op: 'fail', event: '01.00' })
-    await run(store, 's', { op: 'fail', event: '02.00' })
-    const later = await told(store, { isNews: ({ version }) => version > 2 })
-    expect(later.map(({ kind, event, version }) => [kind, event, version])).toEqual([
-      ['done', '02.00', 3],
-      ['failed', '02.00', 3],
-    ])
-  })
 })
 
 describe('a hook event', () => {
@@ -118,7 +106,6 @@ describe('a hook event', () => {
       event: '01.00',
       commandId: 'mine',
       version: 2,
-      atMs: NOW,
       status: 'inprocess',
       outcome: 'errors',
     })
@@ -142,7 +129,7 @@ describe('a hook event', () => {
       await run(store, name, init())
       await run(store, name, { op: 'abort' }, { commandId: 'same' })
     }
-    const ids = async (rules: Partial<NewsRules>, name: string) => (await told(store, rules, name)).map(({ id }) => id)
+    const ids = async (rules: Partial<EventRules>, name: string) => (await told(store, rules, name)).map(({ id }) => id)
     const first = await ids({}, 's')
     await run(store, 's', { op: 'retry' })
     expect(await ids({}, 's')).toEqual(first)

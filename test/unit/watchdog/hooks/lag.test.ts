@@ -19,7 +19,7 @@ test('a full backlog is reported once', () => {
   one.waits(0)
   expect(told).toEqual([
     'hooks are behind: 101 streams wait',
-    'hooks are behind: 1000 streams wait, and the backlog is full: further streams follow after the next restart or takeover',
+    'hooks are behind: 1000 streams wait, and the backlog is full: a later sweep finds further streams',
     'hooks have caught up',
   ])
 })

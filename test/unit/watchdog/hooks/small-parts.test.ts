@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Semaphore } from '../../../../src/util/concurrency.ts'
 import { Excerpt } from '../../../../src/watchdog/hooks/attempt.ts'
 import { type HookTarget, hookKey, labelOf, SigningSecret } from '../../../../src/watchdog/hooks/target.ts'
-import { DeliveredIds } from '../../../../src/watchdog/hooks/watermarks.ts'
+import { DeliveredIds } from '../../../../src/watchdog/hooks/told.ts'
 
 describe('a delivered id', () => {
   test('is new once', () => {

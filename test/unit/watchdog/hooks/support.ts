@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { StreamView } from '../../../../src/ops/read-stream.ts'
 import type { Timing } from '../../../../src/util/clock.ts'
 import { machineTiming } from '../../../../src/util/clock.ts'
+import { type EventRules, eventIn, type HookEvent } from '../../../../src/watchdog/hooks/events.ts'
+import { HOOK_KINDS, type HookKind } from '../../../../src/watchdog/hooks/target.ts'
 
 /** Real processes with a clock of the test: pauses last until `passed` is called, or their signal aborts. */
 export function heldTiming(): Timing & { readonly pauses: number[]; passed(): void } {
@@ -62,6 +65,16 @@ export function clockedTiming(limitMs: number): { readonly timing: Timing; passS
     nowMs += s * 1_000
   }
   return { timing, passS }
+}
+
+/** All events of a stream for hooks of these kinds, oldest first. */
+export function eventsIn(
+  view: StreamView,
+  { kinds = new Set(HOOK_KINDS), ...rules }: EventRules & { readonly kinds?: ReadonlySet<HookKind> },
+): HookEvent[] {
+  return view
+    .transactions()
+    .flatMap(transaction => [...kinds].flatMap(kind => eventIn(view, transaction, kind, rules) ?? []))
 }
 
 /** Yields once. */

@@ -3,8 +3,8 @@ import type { StreamStore } from '../../../../src/store/store.ts'
 import type { DeliveryReport } from '../../../../src/watchdog/hooks/delivery.ts'
 import { openHooks } from '../../../../src/watchdog/hooks/hooks.ts'
 import type { HookFeed, HookOptions } from '../../../../src/watchdog/hooks/options.ts'
+import { type HookPosition, hookPositions, type PositionStore } from '../../../../src/watchdog/hooks/position-store.ts'
 import type { HookKind, Hooks, WebhookTarget } from '../../../../src/watchdog/hooks/target.ts'
-import { hookMemory, type WatermarkStore } from '../../../../src/watchdog/hooks/watermarks.ts'
 import { Pass } from '../../../../src/watchdog/pass.ts'
 import type { PassReport } from '../../../../src/watchdog/report.ts'
 import { memoryStore } from '../../ops/support.ts'
@@ -77,7 +77,7 @@ function started(store: StreamStore, options: Partial<HookOptions> & Pick<HookOp
   const timing = hurriedTiming(TIMEOUT_MS)
   const feed = openHooks({
     store,
-    memory: hookMemory(store, 'tester'),
+    memory: hookPositions(store, 'tester'),
     format: hookFormat,
     userAgent: 'leasectl/9',
     environment: {},
@@ -97,6 +97,7 @@ function started(store: StreamStore, options: Partial<HookOptions> & Pick<HookOp
       by: 'watchdog@test',
       observers: [feed],
       wantsMoved: true,
+      wantsAll: () => feed.wantsAll(),
       timing,
     },
     { trustsClock: true, isDryRun: false, timing },
@@ -116,14 +117,14 @@ function started(store: StreamStore, options: Partial<HookOptions> & Pick<HookOp
 }
 
 /** Keeps progress only in memory, and records writes. */
-export function plainMemory(): { readonly memory: () => WatermarkStore; readonly written: number[] } {
-  let since: number | undefined
+export function plainMemory(): { readonly memory: () => PositionStore; readonly written: number[] } {
+  const positions = new Map<number, HookPosition>()
   const written: number[] = []
-  const memory: WatermarkStore = {
-    read: async () => (since === undefined ? undefined : { since: [since], told: [] }),
-    async write(news) {
-      since = news.since.get(0) ?? since
-      written.push(since ?? 0)
+  const memory: PositionStore = {
+    read: async shard => positions.get(shard),
+    async write(shard, _, position) {
+      positions.set(shard, position)
+      written.push(position.document.watermarkMs)
       return true
     },
   }

@@ -192,13 +192,14 @@ describe('a registry', () => {
     sweep(registry, { a: '1' })
     expect(known(registry, 'a').isReported).toBe(false)
     expect(known(registry, 'a').reportedVersion).toBeUndefined()
-    known(registry, 'a').markReported(4)
+    known(registry, 'a').markReported({ version: 4, born: 'b' })
     expect(known(registry, 'a').isReported).toBe(true)
     sweep(registry, { a: '1' })
     expect(known(registry, 'a').isReported).toBe(true)
     sweep(registry, { a: '2' })
     expect(known(registry, 'a').isReported).toBe(false)
     expect(known(registry, 'a').reportedVersion).toBe(4)
+    expect(['b', 'c', ''].map(born => known(registry, 'a').isOtherLife(born))).toEqual([false, true, false])
   })
 
   it('names fifty statuses, and counts all others together', () => {

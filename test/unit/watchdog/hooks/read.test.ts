@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
-import { readWithRetry } from '../../../../src/watchdog/hooks/backlog.ts'
+import { readWithRetry } from '../../../../src/watchdog/hooks/read.ts'
 import { storeWith } from '../../commands/store-with.ts'
 import { init, memoryStore, run } from '../../ops/support.ts'
 import { hurriedTiming } from './support.ts'
