@@ -119,6 +119,14 @@ export async function parkedOf(
   return halted.sort((a, b) => (a.stream < b.stream ? -1 : 1))
 }
 
+/** Before its first sweep has ended, a subscription lags since it was created, not since the first transaction. */
+export function sinceCreation(view: SubscriptionView, nowMs: number): SubscriptionView {
+  if (view.kind === 'unreadable') return view
+  const most = Math.max(0, nowMs - view.subscription.createdMs)
+  const shards = view.shards.map(shard => ({ ...shard, lagMs: Math.min(shard.lagMs, most) }))
+  return { ...view, shards, lagMs: Math.min(view.lagMs, most) }
+}
+
 async function shardViews(
   store: StreamStore,
   subscription: Subscription,

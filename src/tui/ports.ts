@@ -72,6 +72,14 @@ export type CommandContext =
   | { readonly kind: 'watchdog' }
   | { readonly kind: 'activity' }
   | { readonly kind: 'workers' }
+  /** One of them, and a stream that does not go on in it, if a row is about them. */
+  | {
+      readonly kind: 'subscriptions'
+      /** The context of its store, among several. */
+      readonly store?: string
+      readonly subscription?: string
+      readonly stream?: string
+    }
 
 /** What the dashboard needs from the rest of the program. */
 export interface Ports {

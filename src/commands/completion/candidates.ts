@@ -72,6 +72,10 @@ async function argumentsOf(name: string, typed: string, place: CursorPlace, runt
     case 'STREAM':
       // a new stream needs a new name
       if (command.name() === 'init') return words([])
+      if (command.registeredArguments[0]?.name() === 'SUBSCRIPTION') {
+        const halted = await haltedStreams(operands[0], storeOf(place, runtime))
+        return words(halted.filter(({ text }) => !operands.includes(text, 1)))
+      }
       return words((await streamNames(typed, storeOf(place, runtime))).filter(({ text }) => !operands.includes(text)))
     case 'ID':
       return words(await eventIds(operands[0], storeOf(place, runtime)))
@@ -230,6 +234,16 @@ function inboxes(place: CursorPlace, runtime: Runtime): Promise<readonly Complet
   return queried(storeOf(place, runtime), async (store, signal) => {
     const { inboxNames } = await import('../../inbox/manage.ts')
     return (await inboxNames(store, signal)).map(text => ({ text }))
+  })
+}
+
+/** Streams of a subscription that do not go on: only these can be retried or skipped. */
+function haltedStreams(subscription: string | undefined, where: LiveStore): Promise<readonly CompletionWord[]> {
+  if (subscription === undefined) return Promise.resolve([])
+  return queried(where, async (store, signal) => {
+    const { parkedOf } = await import('../../subscriptions/read.ts')
+    const halted = (await parkedOf(store, subscription, signal)) ?? []
+    return halted.slice(0, MAX_NAMES).map(({ stream, state, why }) => ({ text: stream, what: `${state}: ${why}` }))
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Output } from '../../cli/output.ts'
 import { jsonTime, orNull } from '../../formats/json.ts'
+import { rateText, runnersOf } from '../../formats/subscription.ts'
 import { countText, dueText, span, timeText } from '../../formats/terminal/numbers.ts'
 import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
 import type { ShardView, SubscriptionView } from '../../subscriptions/read.ts'
@@ -26,7 +27,7 @@ export function subscriptionJson(view: SubscriptionView) {
     createdBy: orNull(subscription.by),
     shards: shards.length,
     held,
-    runBy: runners(view),
+    runBy: runnersOf(view.shards),
     lagMs,
     rate,
     delivered,
@@ -98,19 +99,9 @@ function listRow(view: SubscriptionView): Cell[] {
     { text: countText(waiting), style: waiting > 0 ? 'warn' : 'plain' },
     { text: countText(parked), style: parked > 0 ? 'bad' : 'plain' },
     `${held}/${shards.length}`,
-    held === 0 ? { text: 'nobody', style: 'warn' } : visibleText(runners(view).join(' ')),
+    held === 0 ? { text: 'nobody', style: 'warn' } : visibleText(runnersOf(view.shards).join(' ')),
     match.length === 0 ? 'all' : visibleText(match.join(' ')),
   ]
-}
-
-/** Deliveries a second: `0.4/s`. */
-function rateText(rate: number): string {
-  return `${rate < 10 ? rate.toFixed(1) : countText(Math.round(rate))}/s`
-}
-
-/** Who runs it now, each once. */
-function runners({ shards }: Readable): readonly string[] {
-  return [...new Set(shards.flatMap(({ isHeld, by, host }) => (isHeld ? [by || host] : [])))].sort()
 }
 
 const SHARDS: readonly Column[] = [
@@ -136,7 +127,10 @@ export function subscriptionText(view: Readable, output: Output, nowMs: number):
     ['created', `${timeText(createdMs, nowMs, output.time)} by ${by_}`],
     ['lag', `${span(lagMs)}, ${rateText(rate)}`],
     ['halted', `${countText(waiting)} waiting, ${countText(parked)} parked`],
-    ['run by', held === 0 ? 'nobody' : `${visibleText(runners(view).join(' '))} (${held} of ${shards.length} shards)`],
+    [
+      'run by',
+      held === 0 ? 'nobody' : `${visibleText(runnersOf(view.shards).join(' '))} (${held} of ${shards.length} shards)`,
+    ],
   ]
   const rows = shards.map(shard => shardRow(shard, output, nowMs))
   return [

@@ -1,6 +1,6 @@
 import type { SubscriptionSeen } from '../../ops/check/subscriptions.ts'
 import type { StreamStore } from '../../store/store.ts'
-import { readSubscriptions, type SubscriptionView, viewSubscription } from '../../subscriptions/read.ts'
+import { readSubscriptions, type SubscriptionView, sinceCreation, viewSubscription } from '../../subscriptions/read.ts'
 
 /** All subscriptions, by name. @throws the store's faults */
 export async function allViews(store: StreamStore, signal: AbortSignal): Promise<readonly SubscriptionView[]> {
@@ -16,14 +16,6 @@ export async function viewOf(
 ): Promise<SubscriptionView | undefined> {
   const view = await viewSubscription(store, name, signal)
   return view && sinceCreation(view, store.nowMs())
-}
-
-/** Before its first sweep has ended, a subscription lags since it was created, not since the first transaction. */
-function sinceCreation(view: SubscriptionView, nowMs: number): SubscriptionView {
-  if (view.kind === 'unreadable') return view
-  const most = Math.max(0, nowMs - view.subscription.createdMs)
-  const shards = view.shards.map(shard => ({ ...shard, lagMs: Math.min(shard.lagMs, most) }))
-  return { ...view, shards, lagMs: Math.min(view.lagMs, most) }
 }
 
 /** The subscriptions of a store, for `check` and `doctor`. @throws the store's faults */

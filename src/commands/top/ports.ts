@@ -132,6 +132,12 @@ export function commandFor(subject: CommandContext, filters: readonly string[], 
       return commandLine(runtime, ['tail', '-f', ...filters])
     case 'workers':
       return commandLine(runtime, ['workers', '--events', ...filters])
+    case 'subscriptions': {
+      const { subscription, stream } = subject
+      if (subscription === undefined) return commandLine(runtime, ['subscription', 'ls'])
+      if (stream === undefined) return commandLine(runtime, ['subscription', 'show', subscription])
+      return commandLine(runtime, commandWords(['subscription', 'retry'], [subscription, stream], []))
+    }
     default:
       return subject satisfies never
   }

@@ -196,6 +196,12 @@ function commandFor(
     const at = stores.find(({ context }) => context === place?.context)
     return at === undefined || place === undefined ? '' : at.ports.commandFor({ ...subject, stream: place.stream })
   }
+  if (subject.kind === 'subscriptions' && subject.store !== undefined) {
+    const { store, stream } = subject
+    const at = stores.find(({ context }) => context === store)
+    const inStore = stream === undefined ? undefined : placeOf(stream)?.stream
+    return at?.ports.commandFor({ ...subject, ...(inStore !== undefined && { stream: inStore }) }) ?? ''
+  }
   // The command of the activity does not end.
   const between = subject.kind === 'activity' ? ' & ' : ' && '
   return stores.map(({ ports }) => ports.commandFor(subject)).join(between)

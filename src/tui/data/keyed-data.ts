@@ -7,6 +7,7 @@ import type {
   OpenStream,
   StreamEntry,
   StreamLimit,
+  SubscriptionRow,
   WatchdogOfStore,
   WorkerRow,
 } from './types.ts'
@@ -74,6 +75,16 @@ export class KeyedData {
       key: this.keyOf(row.key),
       stream: this.keyOf(row.stream),
       store: this.context,
+    }))
+  }
+
+  get subscriptions(): readonly SubscriptionRow[] {
+    const { rows = [] } = this.data.subscriptions
+    return rows.map(row => ({
+      ...row,
+      key: this.keyOf(row.key),
+      store: this.context,
+      halted: row.halted.map(one => this.#withKey(one)),
     }))
   }
 

@@ -11,6 +11,7 @@ import type {
   StreamEntry,
   StreamLimit,
   StreamTable,
+  SubscriptionsView,
   WatchdogView,
   WholeFailure,
   WorkersView,
@@ -31,6 +32,7 @@ export class MergedData implements Data {
   readonly #activity = new Kept<ActivityFeed>()
   readonly #watchdog = new Kept<WatchdogView>()
   readonly #workers = new Kept<WorkersView>()
+  readonly #subscriptions = new Kept<SubscriptionsView>()
 
   constructor(parts: readonly KeyedData[], dryRun: () => DryRun | undefined, lookedAt: () => LookedAt) {
     this.#parts = parts
@@ -80,6 +82,14 @@ export class MergedData implements Data {
       workers: sum(views, ({ workers }) => workers),
       steps: mergedSteps(views.flatMap(({ steps }) => steps)),
       left: sum(views, ({ left }) => left),
+    }))
+  }
+
+  get subscriptions(): SubscriptionsView {
+    const views = this.#parts.map(({ data }) => data.subscriptions)
+    return this.#subscriptions.get(views, () => ({
+      revision: sum(views, ({ revision }) => revision),
+      rows: views.every(({ rows }) => rows === undefined) ? undefined : this.#parts.flatMap(part => part.subscriptions),
     }))
   }
 

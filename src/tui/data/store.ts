@@ -12,6 +12,7 @@ import type {
   OpenStream,
   StreamFailures,
   StreamTable,
+  SubscriptionsView,
   WatchdogView,
   WholeFailure,
   WorkersView,
@@ -31,6 +32,7 @@ export class DataStore implements LiveData {
   #activity: ActivityFeed = { revision: 0, items: [], behind: 0 }
   #watchdog: WatchdogView = { revision: 0, state: undefined, next: [], notified: [], dryRun: undefined }
   #workers: WorkersView = { revision: 0, rows: [], workers: 0, steps: [], left: 0 }
+  #subscriptions: SubscriptionsView = { revision: 0, rows: undefined }
   #freshness: Freshness = FRESH
 
   get revision(): number {
@@ -61,6 +63,10 @@ export class DataStore implements LiveData {
     return this.#workers
   }
 
+  get subscriptions(): SubscriptionsView {
+    return this.#subscriptions
+  }
+
   /** What workers have ended lately. */
   get workerRates(): WorkerRates {
     return this.#rows.workerRates
@@ -77,8 +83,9 @@ export class DataStore implements LiveData {
 
   /** An immutable copy of the data. */
   snapshot(): Data {
-    const { revision, open, failure, activity, watchdog, workers, freshness } = this
-    return { revision, streams: new StreamRows(this.#rows), open, failure, activity, watchdog, workers, freshness }
+    const { revision, open, failure, activity, watchdog, workers, subscriptions, freshness } = this
+    const streams = new StreamRows(this.#rows)
+    return { revision, streams, open, failure, activity, watchdog, workers, subscriptions, freshness }
   }
 
   /** @returns a function that removes the listener */
@@ -147,6 +154,11 @@ export class DataStore implements LiveData {
 
   putWorkers(workers: Omit<WorkersView, 'revision'>): void {
     this.#workers = { ...workers, revision: this.#workers.revision + 1 }
+    this.#changed(1)
+  }
+
+  putSubscriptions(rows: NonNullable<SubscriptionsView['rows']>): void {
+    this.#subscriptions = { rows, revision: this.#subscriptions.revision + 1 }
     this.#changed(1)
   }
 

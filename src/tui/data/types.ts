@@ -6,6 +6,8 @@ import type { WatchdogEntry, WatchdogState } from '../../ops/watchdog-state/stat
 import type { StreamEvent } from '../../stream/event.ts'
 import type { RunningEvent } from '../../stream/summary-items.ts'
 import type { LimitKind } from '../../stream/time/deadlines.ts'
+import type { SubscriptionView } from '../../subscriptions/read.ts'
+import type { HaltedStream } from '../../subscriptions/types.ts'
 
 /**
  * The dashboard's data. Entries are replaced, never mutated, so a reference is a snapshot. All times are the store's
@@ -22,6 +24,7 @@ export interface Data {
   readonly activity: ActivityFeed
   readonly watchdog: WatchdogView
   readonly workers: WorkersView
+  readonly subscriptions: SubscriptionsView
   readonly freshness: Freshness
 }
 
@@ -249,6 +252,26 @@ export interface WorkerRow {
   readonly failed: number
 }
 
+/** The subscriptions; read while their screen is visible. */
+export interface SubscriptionsView {
+  readonly revision: number
+  /** `undefined` before the first answer. */
+  readonly rows: readonly SubscriptionRow[] | undefined
+}
+
+/** A subscription, with what does not go on in it. */
+export interface SubscriptionRow {
+  /** Its name; of several stores with the context before it. */
+  readonly key: string
+  /** The context of its store, among several. */
+  readonly store?: string
+  readonly view: SubscriptionView
+  /** Its waiting and parked streams. */
+  readonly halted: readonly HaltedStream[]
+  /** Its latest lags, ms, the last one the latest; seen while the screen was visible. */
+  readonly lags: readonly number[]
+}
+
 /** Freshness of the displayed data. */
 export interface Freshness {
   /** Start of the last successful poll; `undefined` before the first. */
@@ -308,6 +331,7 @@ export interface VisibleData {
   /** The numbers of all streams and whether they are watched, now and then. */
   readonly health: boolean
   readonly workers: boolean
+  readonly subscriptions: boolean
 }
 
 /** Nothing is visible. */
@@ -319,4 +343,5 @@ export const NOTHING_VISIBLE: VisibleData = {
   watchdog: false,
   health: false,
   workers: false,
+  subscriptions: false,
 }

@@ -88,6 +88,28 @@ export const COLUMN_CHOICES = {
     { title: 'DONE/MIN', sort: 'done', falls: true },
     { title: 'FAILED/MIN', sort: 'failed', falls: true },
   ],
+  subscriptions: [
+    { title: 'SUBSCRIPTION', sort: 'name' },
+    { title: 'LAG', sort: 'lag', falls: true },
+    { title: 'LAG BEFORE' },
+    { title: 'RATE', sort: 'rate', falls: true },
+    { title: 'WAITING', sort: 'waiting', falls: true },
+    { title: 'PARKED', sort: 'parked', falls: true },
+    { title: 'SHARDS', sort: 'held' },
+    { title: 'RUN BY', sort: 'runner' },
+    { title: 'STREAMS', sort: 'streams' },
+    { title: 'DELIVERED', sort: 'delivered', falls: true, isMore: true },
+    { title: 'CREATED', sort: 'created', isTime: true, isMore: true },
+  ],
+  halted: [
+    { title: 'STREAM', sort: 'stream' },
+    { title: 'STATE', sort: 'state' },
+    { title: 'TRIES', sort: 'tries', falls: true },
+    { title: 'SINCE', sort: 'since', falls: true, isTime: true },
+    { title: 'NEXT', sort: 'next' },
+    { title: 'WHY', sort: 'why' },
+    { title: 'AFTER', sort: 'after', falls: true, isMore: true },
+  ],
   steps: [
     { title: 'STEP', sort: 'step' },
     { title: 'READY', sort: 'ready', falls: true },
@@ -129,6 +151,7 @@ export function columnListsOf({ screen, pane }: Pick<State, 'screen' | 'pane'>):
 const SIDE_LISTS: { readonly [Of in Screen]?: readonly SideList[] } = {
   workers: ['steps'],
   watchdog: ['watchdogs', 'decisions'],
+  subscriptions: ['halted'],
 }
 
 /** The order of a list. */

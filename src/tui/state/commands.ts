@@ -25,6 +25,7 @@ import { layoutOf, PANES_COLUMNS, PANES_ROWS } from './layout.ts'
 import { back, isScrolled, openStream, showScreen, togglePane, withOnlyBroken } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
 import type { KeyPrefix, KeyPress, Screen, State } from './state.ts'
+import { enterSubscription, leaveSubscription } from './subscriptions.ts'
 import { focusDetail, openRow, scrollDetail } from './text/keys.ts'
 import { panBy, zoomBy } from './timeline.ts'
 import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
@@ -72,8 +73,11 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   enter: (state, context, press) =>
     state.screen === 'stream'
       ? treeCommand(toggleFold)(state, context, press)
-      : only(openStream(state, context, 'tree')),
-  back,
+      : only(enterSubscription(state, context) ?? openStream(state, context, 'tree')),
+  back: (state, context) => {
+    const left = leaveSubscription(state, context)
+    return left === undefined ? back(state) : only(left)
+  },
   filter: state => only(filterPrompt(state)),
   broken: (state, context) => only(toggleBroken(state, context)),
   health: prefixCommand('health'),
@@ -86,18 +90,32 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   'clear-marks': state => only(withoutMarks(state)),
   sort: (state, context) => only(sortByNext(state, context)),
   'reverse-sort': (state, context) => only(reverseSort(state, context)),
-  'sort-age': sortCommand({ streams: 'age', leases: 'since', watchdog: 'due', activity: 'when', workers: 'since' }),
+  'sort-age': sortCommand({
+    streams: 'age',
+    leases: 'since',
+    watchdog: 'due',
+    activity: 'when',
+    workers: 'since',
+    subscriptions: 'created',
+  }),
   'sort-name': sortCommand({
     streams: 'name',
     leases: 'name',
     watchdog: 'stream',
     activity: 'stream',
     workers: 'stream',
+    subscriptions: 'name',
   }),
-  'sort-worst': sortCommand({ streams: 'failed', watchdog: 'will', workers: 'state' }),
+  'sort-worst': sortCommand({ streams: 'failed', watchdog: 'will', workers: 'state', subscriptions: 'parked' }),
   'sort-end': sortCommand({ streams: 'due', watchdog: 'due', workers: 'claim' }),
   'sort-changed': sortCommand({ streams: 'changed', workers: 'seen', activity: 'when' }),
-  'sort-who': sortCommand({ streams: 'lease', leases: 'holder', activity: 'who', workers: 'worker' }),
+  'sort-who': sortCommand({
+    streams: 'lease',
+    leases: 'holder',
+    activity: 'who',
+    workers: 'worker',
+    subscriptions: 'runner',
+  }),
   freeze: (state, context) => only(toggleFreeze(state, context)),
   time: state => only({ ...state, time: NEXT_TIME[state.time] }),
   cancel: changeCommand('cancel'),
@@ -126,6 +144,7 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   watchdog: screenCommand('watchdog'),
   activity: screenCommand('activity'),
   workers: screenCommand('workers'),
+  subscriptions: screenCommand('subscriptions'),
   'read-now': state => only(state, { kind: 'read-now' }),
   bell: toggleBell,
   unlock: toggleWrites,

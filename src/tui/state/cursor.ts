@@ -5,6 +5,7 @@ import { sortOf, withSortOf } from './columns.ts'
 import type { ScreenContext } from './context.ts'
 import { layoutOf, listHeight, windowTop } from './layout.ts'
 import { targetOfRow } from './lists/row-target.ts'
+import { placeInSubscription } from './lists/subscription-list.ts'
 import { type ColumnList, SORTS, type Sort, type State } from './state.ts'
 import { clamp, listOf, withList, withNotice } from './transition.ts'
 
@@ -119,6 +120,7 @@ export function subjectOf(state: State, context: ScreenContext): CommandContext 
     const { filter, onlyBroken } = listOf(state)
     return { kind: 'streams', filter, ...(onlyBroken && { onlyBroken }) }
   }
+  if (screen === 'subscriptions') return { kind: screen, ...placeInSubscription(cursorKey(state, context) ?? '') }
   if (screen !== 'stream') return { kind: screen }
   const node = pane === 'tree' ? nodeUnderCursor(state, context) : undefined
   if (node === undefined || isRoot(node, openStreamOf(state, context))) return { kind: 'stream', stream, pane }

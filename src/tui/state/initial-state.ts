@@ -42,6 +42,7 @@ export function initialState({
       watchdog: FRESH_LIST,
       activity: FRESH_LIST,
       workers: FRESH_LIST,
+      subscriptions: FRESH_LIST,
     },
     stream,
     cameFrom: undefined,

@@ -6,7 +6,7 @@ import { dialogKey } from './dialogs.ts'
 import { HEALTH_PARTS, type HealthPart, showHealthPart } from './health-parts.ts'
 import { layoutOf, windowTop } from './layout.ts'
 import { isScrolled } from './panes.ts'
-import type { Action, KeyPress, State } from './state.ts'
+import type { Action, KeyPress, Screen, State } from './state.ts'
 import { readingKey } from './text/keys.ts'
 import { listOf, only, type Transition } from './transition.ts'
 
@@ -56,9 +56,12 @@ function click(state: State, context: ScreenContext, action: MouseAction): Trans
   return only(moveToKey(state, context, key))
 }
 
+/** Screens with another list above that with the cursor, or below it. */
+const BELOW_OTHERS: ReadonlySet<Screen> = new Set(['watchdog', 'workers', 'subscriptions'])
+
 /** The key of the row of a list that begins below the head. */
 function keyAt(state: State, context: ScreenContext, row: number): string | undefined {
-  if (state.screen === 'watchdog' || state.screen === 'workers') return undefined
+  if (BELOW_OTHERS.has(state.screen)) return undefined
   const { head, titles } = layoutOf(state)
   const height = heightOf(state)
   const at = row - head - titles

@@ -4,10 +4,10 @@ import type { DashboardSettings, SettingsChange } from '../settings.ts'
 import type { ReadableText, Reading } from './text/text.ts'
 
 /** The screens, in the order of their digits. */
-export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity', 'workers'] as const
+export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity', 'workers', 'subscriptions'] as const
 export type Screen = (typeof SCREENS)[number]
 /** Lists beside that of a screen, without a cursor. */
-export type SideList = 'steps' | 'watchdogs' | 'decisions'
+export type SideList = 'steps' | 'watchdogs' | 'decisions' | 'halted'
 /** The lists whose columns can be chosen. */
 export type ColumnList = Screen | SideList
 
@@ -125,9 +125,11 @@ export const SORTS = {
   watchdog: ['due', 'stream', 'will', 'event'],
   activity: ['when', 'stream', 'who', 'what'],
   workers: ['state', 'worker', 'since', 'seen', 'claim', 'stream', 'done'],
+  subscriptions: ['name', 'lag', 'rate', 'waiting', 'parked'],
   steps: ['abandoned'],
   watchdogs: ['state'],
   decisions: ['decided'],
+  halted: ['state'],
 } as const satisfies { readonly [Of in ColumnList]: readonly string[] }
 
 export interface Sort {

@@ -36,6 +36,8 @@ function onScreen(state: State, listing: Listing, data: Data): VisibleData {
       return { ...NOTHING_VISIBLE, streams: true, activity: true, failure: ofRow(state, state.screen, data) }
     case 'workers':
       return { ...NOTHING_VISIBLE, streams: true, workers: true, failure: ofRow(state, state.screen, data) }
+    case 'subscriptions':
+      return { ...NOTHING_VISIBLE, streams: true, subscriptions: true }
     default:
       return state.screen satisfies never
   }

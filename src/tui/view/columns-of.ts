@@ -19,7 +19,8 @@ export function columnsOf<Item>(
     const arrow = choice.sort !== sort.by ? '' : ` ${arrowOf(choice, sort, state.time)}`
     return [{ ...column, title: `${title}${arrow}` }]
   })
-  if (facts.contexts.length === 0 || !(isOfStreams(list) || list === 'activity')) return shown
+  if (facts.contexts.length === 0 || !(isOfStreams(list) || list === 'activity' || list === 'subscriptions'))
+    return shown
   const arrow = sort.by === STORE.sort ? ` ${arrowOf(STORE, sort, state.time)}` : ''
   return [{ title: `${STORE.title}${arrow}`, least: 6, cut: 'middle', cell: item => safeText(storeOf(item)) }, ...shown]
 }

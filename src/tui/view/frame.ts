@@ -20,6 +20,7 @@ import { timelineRows } from './stream/timeline.ts'
 import { treeRows } from './stream/tree.ts'
 import { xmlRows } from './stream/xml.ts'
 import { streamRows } from './streams.ts'
+import { subscriptionRows } from './subscriptions.ts'
 import { pageRows } from './text.ts'
 import { titleRow } from './title.ts'
 import { watchdogRows } from './watchdog.ts'
@@ -99,6 +100,8 @@ function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
       return activityRows(scene, area)
     case 'workers':
       return workerRows(scene, area)
+    case 'subscriptions':
+      return subscriptionRows(scene, area)
     default:
       return screen satisfies never
   }

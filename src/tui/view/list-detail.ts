@@ -24,6 +24,7 @@ import { type Area, filled, rowOf, ruleRow, type ScreenRow, type StyledText, wid
 import { safeName, safeText } from './safe-text.ts'
 import { eventLines } from './stream/detail.ts'
 import { endedMs, stateCell } from './stream-cells.ts'
+import { subscriptionLines, subscriptionTitle } from './subscription-detail.ts'
 import { readingRows } from './text.ts'
 import { dueCell, type RowTime, screenFormat, tookSpan, wholeTimeText } from './times.ts'
 
@@ -81,6 +82,7 @@ function rowLines(
   flow: Flow,
 ): readonly (readonly StyledText[])[] | undefined {
   const moment = screenFormat(scene.nowMs, scene.state.time)
+  if (screen === 'subscriptions') return subscriptionLines(scene, key)
   const item = screen === 'activity' ? activityRow(scene.data, key) : undefined
   if (item !== undefined) return transactionLines(item, moment, flow)
   const entry = entryOfRow(scene, screen, key)
@@ -105,6 +107,7 @@ function streamOfRow(data: Scene['data'], screen: Screen, key: string): string {
 }
 
 function rowTitle({ data }: Scene, screen: Screen, key: string): string {
+  if (screen === 'subscriptions') return subscriptionTitle(key)
   const item = screen === 'activity' ? activityRow(data, key) : undefined
   if (item === undefined) return safeName(streamOfRow(data, screen, key))
   return safeText(`${item.stream} v${item.tx.provisional ? '?' : item.tx.version}`)

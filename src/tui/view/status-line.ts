@@ -110,6 +110,8 @@ function screenSpans(scene: Scene): readonly StyledText[] {
       return activitySpans(scene)
     case 'workers':
       return workerSpans(scene)
+    case 'subscriptions':
+      return subscriptionSpans(scene)
     default:
       return scene.state.screen satisfies never
   }
@@ -144,6 +146,20 @@ function workerSpans({ data: { workers, streams } }: Scene): StyledText[] {
     [abandoned === 0 ? '' : `† ${spacedCount(abandoned)} abandoned`, 'warn'],
     [`${spacedCount(sum(step => step.ready))} ready`, 'plain'],
     [left === 0 ? '' : `${spacedCount(left)} more in large streams`, 'dim'],
+  ]
+}
+
+function subscriptionSpans({ data: { subscriptions } }: Scene): StyledText[] {
+  const { rows } = subscriptions
+  if (rows === undefined) return [['subscriptions: not known yet', 'warn']]
+  const halted = rows.flatMap(row => row.halted)
+  const parked = halted.filter(({ state }) => state === 'parked').length
+  const idle = rows.filter(({ view }) => view.kind === 'readable' && view.held === 0).length
+  return [
+    [spacedCounted(rows.length, 'subscription'), 'strong'],
+    [idle === 0 ? '' : `${spacedCount(idle)} run by nobody`, 'warn'],
+    [parked === 0 ? '' : `✗ ${spacedCount(parked)} parked`, 'bad'],
+    [parked === halted.length ? '' : `${spacedCount(halted.length - parked)} waiting`, 'warn'],
   ]
 }
 

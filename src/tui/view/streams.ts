@@ -117,7 +117,7 @@ const COLUMNS: { readonly [Title in TitleOf<'streams'>]: Omit<FlexColumn<StreamE
   FAILURE: { ...lastFailure, least: 12, isText: true, spare: 12 },
 }
 
-const BARS = '▁▂▃▄▅▆▇█'
+export const BARS = '▁▂▃▄▅▆▇█'
 
 /**
  * Recent changes as a bar per time slot, the latest at the right; `''` without changes. The scale is the same for all

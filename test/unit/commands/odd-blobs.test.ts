@@ -174,6 +174,7 @@ describe.each(KINDS)('beside %s', kind => {
       activity: true,
       watchdog: true,
       workers: true,
+      subscriptions: true,
       health: true,
       open: name,
       unread: [...names],

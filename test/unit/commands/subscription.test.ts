@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
+import { parkedOf } from '../../../src/subscriptions/read.ts'
 import { newerSubscription, subscribed, untilPosition } from '../../docs/json-subscriptions.ts'
 import { run as change } from '../ops/support.ts'
 import { cli, json, newWorld, type World } from './support.ts'
@@ -191,6 +192,17 @@ describe('subscription', () => {
     for (const line of ['leasectl subscription show ', 'leasectl subscribe --as ']) {
       expect((await cli(world, ['__complete', 'fish', '--', line])).stdout).toContain('billing')
     }
+  })
+
+  test('completion offers the streams that do not go on to retry and skip', async () => {
+    const world = await subscribed()
+    const [parked] = (await parkedOf(world.store, 'billing')) ?? []
+    for (const verb of ['retry', 'skip']) {
+      const { stdout } = await cli(world, ['__complete', 'fish', '--', `leasectl subscription ${verb} billing `])
+      expect(stdout).toContain(`${parked?.stream}\tparked: `)
+    }
+    const { stdout } = await cli(world, ['__complete', 'fish', '--', 'leasectl subscription retry nix '])
+    expect(stdout.trim()).toBe('words')
   })
 
   test('check warns of parked streams and of lag, and has metrics of each subscription', async () => {

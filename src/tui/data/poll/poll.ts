@@ -10,6 +10,7 @@ import { FailurePoll } from './failure.ts'
 import { PollInterval } from './interval.ts'
 import { OpenStreamPoll } from './open-stream.ts'
 import { StreamsPoll } from './streams.ts'
+import { SubscriptionsPoll } from './subscriptions.ts'
 import { UnreadDocuments } from './unread.ts'
 import { WatchdogPoll } from './watchdog.ts'
 import { WorkersPoll } from './workers.ts'
@@ -49,6 +50,7 @@ export class Poll implements DataReader {
   readonly #activity: ActivityPoll
   readonly #watchdog: WatchdogPoll
   readonly #workers: WorkersPoll
+  readonly #subscriptions: SubscriptionsPoll
   #visible: VisibleData = NOTHING_VISIBLE
   /** The store has had a change token: its file exists. */
   #hadMark = false
@@ -74,6 +76,7 @@ export class Poll implements DataReader {
     this.#unread = new UnreadDocuments(store, data, this.#errors)
     this.#watchdog = new WatchdogPoll(store, data)
     this.#workers = new WorkersPoll(store, data, () => clock.nowMs())
+    this.#subscriptions = new SubscriptionsPoll(store, data, () => clock.nowMs())
     data.putFreshness({ intervalMs })
   }
 
@@ -162,12 +165,13 @@ export class Poll implements DataReader {
       this.#listAtMs = Number.POSITIVE_INFINITY
       await this.#streams.poll(mark, signal)
     }
-    const { watchdog, activity, workers, failure } = this.#visible
+    const { watchdog, activity, workers, subscriptions, failure } = this.#visible
     if (failure !== undefined) await this.#failure.poll(failure, signal)
     if (workers) this.#workers.poll()
     if (watchdog || isHealthDue) await this.#watchdog.poll(mark, signal)
     if (activity) await this.#activity.poll(signal)
-    return open !== undefined || lists || watchdog || isHealthDue
+    if (subscriptions) await this.#subscriptions.poll(signal)
+    return open !== undefined || lists || watchdog || subscriptions || isHealthDue
   }
 
   #isHealthDue(startMs: number): boolean {
@@ -196,11 +200,12 @@ export class Poll implements DataReader {
 
 const MACHINE: PollClock = { nowMs: () => performance.now(), pause: sleepUntilAborted }
 
-function isMore(before: VisibleData, { streams, open, failure, activity, watchdog, workers }: VisibleData): boolean {
+function isMore(before: VisibleData, now: VisibleData): boolean {
+  const { open, failure } = now
   if (open !== undefined && open !== before.open) return true
   if (failure !== undefined && failure !== before.failure) return true
-  const isWatchdogNew = watchdog && !before.watchdog
-  return (streams && !before.streams) || (activity && !before.activity) || isWatchdogNew || (workers && !before.workers)
+  const parts = ['streams', 'activity', 'watchdog', 'workers', 'subscriptions'] as const
+  return parts.some(part => now[part] && !before[part])
 }
 
 /** Time between two looks at what the screen itself does not need, ms. */

@@ -28,9 +28,9 @@ export const TEXT_KEYS: readonly Pick<KeyBinding, 'keys' | 'does'>[] = [
   { keys: ['escape'], does: 'clear the search, then back' },
 ]
 
-const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity', 'workers']
+const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity', 'workers', 'subscriptions']
 const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases', 'workers']
-const DETAILS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity', 'workers']
+const DETAILS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity', 'workers', 'subscriptions']
 
 const TABLE = [
   { command: 'down', keys: ['j', 'down'], does: 'down', hint: 'move', group: 'Move' },
@@ -163,7 +163,7 @@ const TABLE = [
   },
   {
     command: 'digit-view',
-    keys: ['7', '8', '9', '0'],
+    keys: ['8', '9', '0'],
     does: 'the same without the quote',
     group: 'Select',
     screens: LISTS,
@@ -195,7 +195,7 @@ const TABLE = [
     keys: ['W'],
     does: 'sort by what is wrong: failures, abandoned claims, what will be done',
     group: 'Select',
-    screens: ['streams', 'watchdog', 'workers'],
+    screens: ['streams', 'watchdog', 'workers', 'subscriptions'],
   },
   {
     command: 'sort-end',
@@ -216,7 +216,7 @@ const TABLE = [
     keys: ['V'],
     does: 'sort by who: lease, holder, author, worker',
     group: 'Select',
-    screens: ['streams', 'leases', 'activity', 'workers'],
+    screens: ['streams', 'leases', 'activity', 'workers', 'subscriptions'],
   },
   {
     command: 'timeline',
@@ -224,7 +224,7 @@ const TABLE = [
     does: 'timeline of the stream',
     hint: 'timeline',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
+    screens: ['streams', 'stream', 'leases', 'activity', 'workers', 'subscriptions'],
   },
   {
     command: 'xml',
@@ -232,7 +232,7 @@ const TABLE = [
     does: 'XML as stored in the blob',
     hint: 'xml',
     group: 'View',
-    screens: ['streams', 'stream', 'leases', 'activity', 'workers'],
+    screens: ['streams', 'stream', 'leases', 'activity', 'workers', 'subscriptions'],
   },
   {
     command: 'detail',
@@ -349,6 +349,12 @@ const TABLE = [
   { command: 'watchdog', keys: ['4'], does: 'watchdog', group: 'Screens' },
   { command: 'activity', keys: ['5'], does: 'activity', group: 'Screens' },
   { command: 'workers', keys: ['6'], does: 'workers and what they have in hand', group: 'Screens' },
+  {
+    command: 'subscriptions',
+    keys: ['7'],
+    does: 'subscriptions, and the streams that do not go on in them',
+    group: 'Screens',
+  },
   { command: 'bell', keys: ['B'], does: 'ring when something fails, or no longer', group: 'Program' },
   { command: 'copy', keys: ['C'], does: 'copy the command line that shows or does the same', group: 'Program' },
   {

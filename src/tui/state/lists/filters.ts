@@ -15,6 +15,7 @@ import { listOf } from '../transition.ts'
 import { type FilterField, type FilterFields, filterParser, type ParsedFilter } from './filter.ts'
 import { searchText } from './rows.ts'
 import { STREAM_FILTER } from './stream-text.ts'
+import { SUBSCRIPTION_FILTER } from './subscription-list.ts'
 import { WORKER_FILTER } from './worker-list.ts'
 
 /** An event in the tree; without `shown` before its document was read. */
@@ -120,4 +121,5 @@ const PARSERS: { readonly [Of in Screen]: (typed: string) => ParsedFilter<never>
   watchdog: filterParser(STREAM_FILTER),
   activity: filterParser(ACTIVITY_FILTER),
   workers: filterParser(WORKER_FILTER),
+  subscriptions: filterParser(SUBSCRIPTION_FILTER),
 }

@@ -11,6 +11,7 @@ import { ACTIVITY_FILTER, activityText } from './filters.ts'
 import { KeptListing, listingOf, NO_ROWS, searchText } from './rows.ts'
 import { type RowKeys, sortedRows } from './sorting.ts'
 import { STREAM_FILTER, streamText } from './stream-text.ts'
+import { SubscriptionList } from './subscription-list.ts'
 import { TableList } from './table-list.ts'
 import { TreeList } from './tree-list.ts'
 import { WorkerList } from './worker-list.ts'
@@ -23,6 +24,7 @@ export class Lists {
   readonly #watchdog = new KeptListing()
   readonly #activity = new KeptListing()
   readonly #workers = new WorkerList()
+  readonly #subscriptions = new SubscriptionList()
   readonly #limitText = searchText(limitTexts)
   readonly #parseStreams = filterParser(STREAM_FILTER)
   readonly #parseChanges = filterParser(ACTIVITY_FILTER)
@@ -62,6 +64,8 @@ export class Lists {
         return this.#activities(list.filter, sortOf(state, 'activity'), data, nowMs)
       case 'workers':
         return this.#workers.listing(list, data, nowMs)
+      case 'subscriptions':
+        return this.#subscriptions.listing(state, data, nowMs)
       default:
         return state.screen satisfies never
     }

@@ -3,6 +3,7 @@ import { limitRow } from '../../data/limit-rows.ts'
 import type { Activity, Data, WorkerRow } from '../../data/types.ts'
 import type { ChangeTarget } from '../../ports.ts'
 import type { Screen } from '../state.ts'
+import { placeInSubscription } from './subscription-list.ts'
 
 /** The stream that a row of a list is about, and its event if it is about one. @param key of the row */
 export function targetOfRow(screen: Exclude<Screen, 'stream'>, key: string, data: Data): ChangeTarget | undefined {
@@ -18,6 +19,10 @@ export function targetOfRow(screen: Exclude<Screen, 'stream'>, key: string, data
     }
     case 'workers':
       return targetOf(workerRow(data, key))
+    case 'subscriptions': {
+      const stream = placeInSubscription(key).stream
+      return stream === undefined ? undefined : { stream }
+    }
     default:
       return screen satisfies never
   }

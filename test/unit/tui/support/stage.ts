@@ -1,5 +1,6 @@
 import type { ChangeVerb, Outcome, Preview } from '../../../../src/tui/ports.ts'
 import type { Listing, ScreenContext } from '../../../../src/tui/state/context.ts'
+import { Lists } from '../../../../src/tui/state/lists/lists.ts'
 import type { Action, Effect, KeyPress, State } from '../../../../src/tui/state/state.ts'
 import { initialState, update } from '../../../../src/tui/state/update.ts'
 import { listingOf, NOW_MS, worldWith } from './world.ts'
@@ -106,6 +107,7 @@ export function outcomeOf(stream: string, word = 'done'): Outcome {
 function rowsOf(state: State, world: ScreenContext): Listing {
   const { filter } = state.lists[state.screen]
   if (state.screen === 'activity') return listingOf(world.data.activity.items.map(({ key }) => key))
+  if (state.screen === 'subscriptions') return new Lists().listing(state, world.data, NOW_MS)
   if (state.screen === 'workers') return listingOf(world.data.workers.rows.map(({ key }) => key))
   if (state.screen !== 'stream') return filteredRows(world.listing, filter)
   const { open } = world.data

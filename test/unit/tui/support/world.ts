@@ -8,6 +8,7 @@ import type {
   Freshness,
   OpenStream,
   StreamEntry,
+  SubscriptionRow,
   WatchdogView,
   WholeFailure,
   WorkersView,
@@ -25,6 +26,7 @@ export interface WorldText {
   readonly activity?: readonly Activity[]
   readonly watchdog?: Partial<WatchdogView>
   readonly workers?: Partial<WorkersView>
+  readonly subscriptions?: readonly SubscriptionRow[]
   readonly freshness?: Partial<Freshness>
   readonly facts?: Partial<StoreInfo>
   /** Names of the rows, or the whole listing. Without it: the streams by name. */
@@ -83,6 +85,7 @@ function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
     activity: { revision: 1, items: text.activity ?? [], behind: 0 },
     watchdog: { revision: 1, state: undefined, next: [], notified: [], dryRun: undefined, ...text.watchdog },
     workers: { revision: 1, rows: [], workers: 0, steps: [], left: 0, ...text.workers },
+    subscriptions: { revision: 1, rows: text.subscriptions },
     freshness: {
       polledMs: nowMs,
       intervalMs: 1_000,

@@ -26,6 +26,7 @@ it('the data store requests only unknown documents of visible rows', () => {
     activity: false,
     watchdog: false,
     workers: false,
+    subscriptions: false,
     health: true,
   })
   expect(unread.slice(0, 2)).toEqual(['s00', 's02'])
