@@ -127,7 +127,7 @@ class SubscriptionRun {
       },
       wrote: trouble => this.#wrote(trouble),
     }
-    this.#source = options.source ?? pollingSource(store, spec, options.intervalMs)
+    this.#source = options.source ?? pollingSource(store, spec, options.intervalMs, timing)
     const delivery = new StreamDelivery(store, {
       spec,
       handler,

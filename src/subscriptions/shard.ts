@@ -95,9 +95,13 @@ export class HeldShard {
     return new HeldShard(store, options, { number, leaseId, position, delivered: document.status.delivered })
   }
 
-  /** False once another process may hold it: nothing more is started or written. */
+  /**
+   * False once another process may hold it: nothing more is started or written. It stays so if the lease is renewed after
+   * all, since streams were left in between: the position is read again.
+   */
   get isHeld(): boolean {
-    return !this.#isLost && this.#options.shards.leaseIdOf(this.number) === this.leaseId
+    if (!this.#isLost && this.#options.shards.leaseIdOf(this.number) !== this.leaseId) this.lose()
+    return !this.#isLost
   }
 
   get delivered(): number {

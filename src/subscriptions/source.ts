@@ -2,6 +2,7 @@ import { anyGlobOf } from '../ops/glob.ts'
 import type { Selection } from '../ops/selection.ts'
 import { type WatchedStream, watch } from '../ops/watch/watch.ts'
 import type { StreamStore } from '../store/store.ts'
+import { machineTiming, type Timing } from '../util/clock.ts'
 import type { FoundStream } from './position/position.ts'
 import type { SubscriptionSpec } from './types.ts'
 
@@ -33,6 +34,7 @@ export function pollingSource(
   store: StreamStore,
   { match, notMatch }: Pick<SubscriptionSpec, 'match' | 'notMatch'>,
   intervalMs: number,
+  timing: Timing = machineTiming,
 ): StreamSource {
   const selection: Selection = {
     kind: 'filter',
@@ -49,7 +51,7 @@ export function pollingSource(
         restarting = new AbortController()
         const until = AbortSignal.any([signal, restarting.signal])
         try {
-          await sweep(store, selection, sink, intervalMs, until)
+          await sweep(store, selection, sink, { intervalMs, timing, signal: until })
         } catch (error) {
           if (!until.aborted) throw error
         }
@@ -62,11 +64,10 @@ async function sweep(
   store: StreamStore,
   selection: Selection,
   sink: StreamSink,
-  intervalMs: number,
-  signal: AbortSignal,
+  options: { readonly intervalMs: number; readonly timing: Timing; readonly signal: AbortSignal },
 ): Promise<void> {
-  for await (const item of watch(store, selection, { intervalMs, signal, began: () => sink.began() })) {
-    if (signal.aborted) return
+  for await (const item of watch(store, selection, { ...options, began: () => sink.began() })) {
+    if (options.signal.aborted) return
     switch (item.kind) {
       case 'moved':
         await sink.moved(item.streams.map(foundStream))

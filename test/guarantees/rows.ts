@@ -23,6 +23,11 @@ export const ROWS = {
   },
   checker: { promise: 'the checker detects violations', figures: ['mutants caught', 'false alarms'] },
   domain: { promise: 'the domain model is correct', figures: ['runs', 'identical replays', 'mutation score'] },
+  subscriptions: {
+    promise: 'a subscription hands over every transaction of a stream, in order, and repeats few',
+    figures: ['kills', 'missed or out of order', 'repeated beyond the bound', 'faults of position writes'],
+  },
+  sagas: { promise: 'a command of a subscription is executed once', figures: ['cells'] },
   sqlite: {
     promise: 'the embedded store survives crashes',
     figures: ['kills', 'power cuts', 'injected I/O errors', 'acknowledged changes lost'],

@@ -1,6 +1,6 @@
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamRow, StreamStore } from '../../store/store.ts'
-import { sleepUntilAborted } from '../../util/concurrency.ts'
+import { machineTiming, type Timing } from '../../util/clock.ts'
 import { ownText } from '../../util/strings.ts'
 import type { Selection } from '../selection.ts'
 import type { SummarizedStream } from '../summaries.ts'
@@ -15,6 +15,7 @@ export interface WatchStreamsOptions {
   /** Called before the listing of each poll. */
   readonly began?: () => void
   readonly signal?: AbortSignal
+  readonly timing?: Pick<Timing, 'monotonicMs' | 'pause'>
 }
 
 /** An item of `watch`. */
@@ -47,9 +48,10 @@ export async function* watch(
   options: WatchStreamsOptions,
 ): AsyncGenerator<WatchItem> {
   const watched = new WatchedStreams(store, selection, options)
+  const { timing = machineTiming, signal = new AbortController().signal } = options
   let interrupted = false
-  while (options.signal?.aborted !== true) {
-    const startedMs = performance.now()
+  while (!signal.aborted) {
+    const startedMs = timing.monotonicMs()
     options.began?.()
     try {
       for await (const streams of watched.poll()) yield { kind: 'moved', streams }
@@ -60,12 +62,12 @@ export async function* watch(
       yield { kind: 'polled', first, missing }
       if (options.once) return
     } catch (cause) {
-      if (options.signal?.aborted) return
+      if (signal.aborted) return
       if (options.once || !(cause instanceof StoreUnreachable)) throw cause
       if (!interrupted) yield { kind: 'interrupted', cause }
       interrupted = true
     }
-    await sleepUntilAborted(startedMs + options.intervalMs - performance.now(), options.signal)
+    await timing.pause(startedMs + options.intervalMs - timing.monotonicMs(), signal)
   }
 }
 

@@ -25,17 +25,14 @@ export const CONTROLS: readonly Control[] = [
     operation: 'write',
     fault: 'duplicate after the next write',
     form: { kind: 'duplicate-late' },
-    spoil: container => ({
-      update: async (name, decide) => {
-        const blob = container.getBlockBlobClient(name)
-        const { stored } = await download(blob, name, AbortSignal.timeout(LIMIT_MS))
-        const decision = decide(stored, Date.now())
-        if (decision.kind === 'leave') return { kind: 'left' }
-        const put = () => blob.upload(Buffer.from(decision.body), decision.body.length)
-        const { etag = '' } = await untilAnswered(put)
-        return { kind: 'committed', etag }
-      },
-    }),
+    spoil: repeatPutsBlindly,
+  },
+  {
+    name: 'Puts of commands of a subscription are repeated, and without If-Match',
+    operation: 'saga',
+    fault: 'duplicate after the next write',
+    form: { kind: 'duplicate-late' },
+    spoil: repeatPutsBlindly,
   },
   {
     name: 'a release that is no longer ours counts as lost, whatever went before',
@@ -103,5 +100,19 @@ async function untilAnswered<T>(send: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!ServiceError.of(error).ambiguous || tried >= TRIES) throw error
     }
+  }
+}
+
+function repeatPutsBlindly(container: ContainerClient): Partial<StreamStore> {
+  return {
+    update: async (name, decide) => {
+      const blob = container.getBlockBlobClient(name)
+      const { stored } = await download(blob, name, AbortSignal.timeout(LIMIT_MS))
+      const decision = decide(stored, Date.now())
+      if (decision.kind === 'leave') return { kind: 'left' }
+      const put = () => blob.upload(Buffer.from(decision.body), decision.body.length)
+      const { etag = '' } = await untilAnswered(put)
+      return { kind: 'committed', etag }
+    },
   }
 }

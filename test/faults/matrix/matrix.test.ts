@@ -17,6 +17,7 @@ import { SUBJECTS } from './subject.ts'
 
 /** The outcome of every ambiguous answer: the tables of docs/ambiguity.md, executed. */
 const row = trustRow('ambiguity')
+const sagas = trustRow('sagas')
 const page = readPage(pageText())
 /** `LEASECTL_MATRIX_CELL='reset × write'` runs only that cell, in all its forms. */
 const ONLY = process.env.LEASECTL_MATRIX_CELL
@@ -82,6 +83,7 @@ describe('each cell has the documented outcome', () => {
     const wrong: string[] = []
     const [came, strayed] = [new Set<Cell>(), new Set<Cell>()]
     let injected = 0
+    let injectedInSagas = 0
     let anew = 0
     await runBatch(plays, { concurrency: LANES }, async ({ cell, play: one }) => {
       const course = await played(place, one)
@@ -91,6 +93,7 @@ describe('each cell has the documented outcome', () => {
       side.add(cell)
       if ('error' in course) return
       injected += course.injected
+      if (cell.operation === 'saga') injectedInSagas += course.injected
       anew += course.slow
     })
     expect(wrong).toEqual([])
@@ -105,6 +108,11 @@ describe('each cell has the documented outcome', () => {
     const slow = `${plays.length} plays, ${anew} of them begun anew on a slow machine`
     const where = LIVE_STORE === undefined ? '' : ` on ${LIVE_STORE}`
     row.figure('cells', `${once} of ${CELLS} that strike once${where}`, `at least ${CELLS}; ${slow}`)
+    const ofSagas = (cells: readonly Cell[]) => cells.filter(({ operation }) => operation === 'saga')
+    const sagaCells = [...ofSagas(page.once), ...ofSagas(page.lasting)]
+    expect(kept(sagaCells)).toBe(new Set(sagaCells.map(nameOf)).size)
+    sagas.injected('faults', injectedInSagas)
+    sagas.figure('cells', `${kept(sagaCells)} of ${sagaCells.length}`, `at least ${sagaCells.length}`)
     row.figure('cells', `${lasting} of ${LASTING_CELLS} that last${where}`, `at least ${LASTING_CELLS}`)
   })
 
@@ -114,7 +122,8 @@ describe('each cell has the documented outcome', () => {
     const one: Play = { operation, fault: form, lasts: false, write: 'lease' }
     const wrong = verdict(cell, one, await played(spoilt(place, spoil), one))
     expect(wrong).not.toEqual([])
-    row.control(name, wrong.length > 0)
+    const about = operation === 'saga' ? sagas : row
+    about.control(name, wrong.length > 0)
   })
 })
 

@@ -9,12 +9,15 @@ import { transact } from '../../../src/ops/transact/transact.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
+import { trustRow } from '../../guarantees/record.ts'
 import { repeatWith, sized, trustSeed } from '../../guarantees/size.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
+import { judgeDeliveries, type SeenDelivery } from '../../support/deliveries.ts'
 import { seededRandom } from '../../support/faults.ts'
 import { testFolder } from '../../unit/store/sqlite/support.ts'
 import type { SubscriberOrders } from './orders.ts'
 
+const row = trustRow('subscriptions')
 const FILE = 'test/faults/subscriptions/kills.test.ts'
 const CHILD = fileURLToPath(new URL('child-subscriber.ts', import.meta.url))
 const seed = trustSeed(4_711)
@@ -62,18 +65,46 @@ async function play(store: StreamStore, place: SubscriberOrders['place']): Promi
     group.children[at] = start(group.orders)
   }
   await writing
+  const newest = new Map(names.map(name => [name, VERSIONS]))
+  let [missed, beyond] = [0, 0]
   for (const { log, children, group } of groups) {
     await expect.poll(() => unseen(log, names), { timeout: LIMIT.timeout, interval: 250, message: group }).toEqual([])
     for (const child of children) child.kill('SIGKILL')
-    const { violations, sums, repeated } = judge(log)
+    const seen = deliveries(log)
+    const { violations, repeated } = judgeDeliveries(seen, newest)
+    missed += violations.length
+    beyond += Math.max(0, repeated.length - KILLS * MOST_REPEATED)
     const message = `${group}: ${repeatWith(FILE, seed)}`
     expect(violations, message).toEqual([])
     // +1, × 2, - 1 on nothing.
-    expect(new Set(sums.values()), message).toEqual(new Set([1]))
-    expect(repeated, message).toBeLessThanOrEqual(KILLS * MOST_REPEATED)
+    expect(new Set(sumsOf(seen).values()), message).toEqual(new Set([1]))
+    expect(repeated.length, message).toBeLessThanOrEqual(KILLS * MOST_REPEATED)
   }
+  row.injected(`kills on ${place.kind}`, KILLS)
+  row.figure('kills', `${KILLS} on ${place.kind}`)
+  row.figure('missed or out of order', missed, '0')
+  row.figure('repeated beyond the bound', beyond, '0')
   await store.close()
 }
+
+test('a log without one of its deliveries, or with two that changed places, is not accepted', () => {
+  const seen = [1, 2, 3, 4].map(version => ({ stream: 'a', version }))
+  const [first, second, third, fourth] = seen
+  if (!first || !second || !third || !fourth) throw new Error('four deliveries')
+  const newest = new Map([['a', 4]])
+  const isCaught = (log: typeof seen) => judgeDeliveries(log, newest).violations.length > 0
+  expect(isCaught(seen)).toBe(false)
+  expect(isCaught([first, second, second, third, fourth])).toBe(false)
+  for (const [what, log] of [
+    ['a delivery is missing', [first, second, fourth]],
+    ['the last delivery is missing', [first, second, third]],
+    ['two deliveries changed places', [first, third, second, fourth]],
+    ['a stream that does not match was delivered', [...seen, { stream: 'b', version: 1 }]],
+  ] as const) {
+    expect(isCaught([...log]), what).toBe(true)
+    row.control(what, isCaught([...log]))
+  }
+})
 
 function start(orders: SubscriberOrders): ChildProcess {
   return spawn(process.execPath, [CHILD, JSON.stringify(orders)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
@@ -96,7 +127,7 @@ async function writeAll(store: StreamStore, names: readonly string[]): Promise<v
   }
 }
 
-function deliveries(log: string): { readonly stream: string; readonly version: number }[] {
+function deliveries(log: string): SeenDelivery[] {
   const lines = readFileSync(log, 'utf8').split('\n')
   return lines.slice(0, -1).map(line => {
     const [stream = '', version] = line.split(' ')
@@ -110,20 +141,15 @@ function unseen(log: string, names: readonly string[]): readonly string[] {
   return names.filter(name => !seen.has(name))
 }
 
-function judge(log: string) {
-  const violations: string[] = []
+/** As a handler computes them: `where version = version - 1`. */
+function sumsOf(seen: readonly SeenDelivery[]): ReadonlyMap<string, number> {
   const handled = new Map<string, number>()
   const sums = new Map<string, number>()
-  let repeated = 0
-  for (const { stream, version } of deliveries(log)) {
-    const last = handled.get(stream) ?? 0
-    if (version > last + 1) violations.push(`${stream}@${version} after ${last}`)
-    if (version <= last) repeated += 1
-    // As a handler does: `where version = version - 1`.
-    if (version !== last + 1) continue
+  for (const { stream, version } of seen) {
+    if (version !== (handled.get(stream) ?? 0) + 1) continue
     handled.set(stream, version)
     const sum = sums.get(stream) ?? 0
     sums.set(stream, version === 2 ? sum + 1 : version === 3 ? sum * 2 : version === 4 ? sum - 1 : sum)
   }
-  return { violations, sums, repeated }
+  return sums
 }

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { trustRow } from '../../guarantees/record.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
 import { type Fault, startFaultProxy } from '../../support/fault-proxy.ts'
 import { initStream, SPEC, startSubscription } from '../../unit/subscriptions/support.ts'
 
+const row = trustRow('subscriptions')
 const ONE_SHARD = { ...SPEC, shards: 1 }
 const POSITION = '.leasectl/subscriptions/billing/shards/1/0'
 const LIMITS = { leaseMs: 2_000, bodyMs: 2_000, pageMs: 2_000 }
@@ -51,6 +53,8 @@ test.each(FAULTS)(
     expect(await positionText(direct)).toContain(`"delivered":${NAMES.length + before}`)
     expect(first.seen.toSorted()).toEqual(NAMES.map(name => `${name}@1`))
     expect(second.seen).toEqual(['d@1'])
+    row.injected(`${kind} in writes of positions`, proxy.injected.length)
+    row.figure('faults of position writes', kind)
     await Promise.all([store.close(), direct.close(), proxy.stop()])
 
     async function positionText(from: typeof direct): Promise<string> {
