@@ -168,7 +168,7 @@ export class KnownStream implements RememberedStream {
   }
 
   reportAgain(): void {
-    this.isReported = false
+    this.#flag(REPORTED, false)
   }
 
   /** Another stream than the one that observers received under this name last. */
