@@ -2,18 +2,16 @@ import { shardOf } from '../ops/shards/quota.ts'
 import { changeSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
 import type { BlockLog } from '../store/block-log.ts'
 import { StoreIncompatible } from '../store/errors.ts'
-import { RESERVED_PREFIX } from '../store/names.ts'
+import { checkInboxName, RESERVED_PREFIX } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import { BadDocument, InvalidValue } from '../stream/errors.ts'
 import { isObject } from '../stream/values.ts'
+import { MOST_PARTITIONS } from './record.ts'
 
 const API_VERSION = 'leasectl/v1'
 const KIND = 'inbox'
 const FOLDER = `${RESERVED_PREFIX}inbox/`
-/** The most partitions of an inbox. */
-export const MOST_PARTITIONS = 1_024
 export const DEFAULT_PARTITIONS = 8
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 
 /** An inbox: a durable log of records in partitions. */
 export interface Inbox {
@@ -77,12 +75,6 @@ export function partitionLog(store: StreamStore, { name }: Inbox, partition: num
 /** The partition of a key. */
 export function partitionOf(key: string, { partitions }: Inbox): number {
   return shardOf(key, partitions)
-}
-
-/** @throws InvalidValue */
-export function checkInboxName(name: string): void {
-  if (NAME.test(name)) return
-  throw new InvalidValue(`${JSON.stringify(name)} is not the name of an inbox: 1 to 63 letters, digits, . _ -`)
 }
 
 function documentOf(name: string): string {

@@ -26,6 +26,8 @@ export interface InboxRecord {
   readonly notBefore?: string
 }
 
+/** The most partitions of an inbox. */
+export const MOST_PARTITIONS = 1_024
 /** Maximum size of the data of a record, bytes of JSON. */
 export const MAX_RECORD_BYTES = 256 * 1024
 /** Maximum length of an id or key, characters. */

@@ -105,6 +105,8 @@ const RUNS: readonly Case[] = [
 
 const INBOX: Rest = { ...TWO, before: ['inbox create orders --partitions 2'] }
 const RECORDS: Rest = { world: given.inbox }
+const UNDRAINED: Rest = { world: given.undrainedInbox }
+const DEAD: Rest = { world: given.inboxWithDeadLetters }
 
 const INBOXES: readonly Case[] = [
   line('inbox-created', 'inbox create orders -o json', TWO),
@@ -117,6 +119,12 @@ const INBOXES: readonly Case[] = [
   line(undefined, 'inbox show nix -o json', { exit: 3 }),
   line('inbox-record', 'inbox tail orders -o ndjson', RECORDS),
   line('inbox-removed', 'inbox rm orders --yes -o json', INBOX),
+  line('inbox-drain-line', 'inbox drain orders --append A --name x/{/id} --once -o ndjson', { ...UNDRAINED, exit: 7 }),
+  ...both('inbox-dead', 'inbox-dead-item', 'inbox dead ls orders', DEAD),
+  line('inbox-dead', 'inbox dead show orders o-1 -o json', DEAD),
+  line(undefined, 'inbox dead show orders nix -o json', { ...DEAD, exit: 3 }),
+  line('inbox-dead-settled', 'inbox dead retry orders o-1 -o json', DEAD),
+  line('inbox-dead-settled', 'inbox dead drop orders --all -o json', DEAD),
   line(undefined, 'inbox rm orders --yes -o json', { ...RECORDS, exit: 5 }),
 ]
 

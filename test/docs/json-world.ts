@@ -1,3 +1,4 @@
+import { deadLetter, writeDeadLetter } from '../../src/inbox/drain/dead-letters.ts'
 import { createInbox } from '../../src/inbox/inbox.ts'
 import { recordLine } from '../../src/inbox/record.ts'
 import { createSystemDocument } from '../../src/ops/system-documents.ts'
@@ -176,5 +177,26 @@ export async function inbox(): Promise<World> {
   const checkpoint = { kind: 'inbox-checkpoint', ...next, records: 1, dead: 1, by: 'w7', host: 'h', atMs: world.nowMs }
   await createSystemDocument(store, name, JSON.stringify(checkpoint), { by: 'w7' })
   await lease(store, name, LEASE_ID)
+  return world
+}
+
+/** An inbox with a record and a line that is none, which nobody has drained. */
+export async function undrainedInbox(): Promise<World> {
+  const world = newWorld()
+  const { store } = world
+  await createInbox(store, 'orders', 1, { by: 'ops@host-1' })
+  const lines = [recordLine({ id: 'o-1', json: '{"id":"o-1"}' }, world.nowMs), 'not a record\n']
+  for (const line of lines) await store.log('.leasectl/inbox/orders/partitions/0000').append(Buffer.from(line))
+  return world
+}
+
+/** The same once a drain has given up: a record that was too much for its stream, and the line that is none. */
+export async function inboxWithDeadLetters(): Promise<World> {
+  const world = await undrainedInbox()
+  const inbox = { name: 'orders', partitions: 1, createdMs: world.nowMs, by: 'ops@host-1' }
+  const given = { partition: 0, code: 'exists', why: 'the stream exists', by: 'w7', atMs: world.nowMs }
+  const record = recordLine({ id: 'o-1', json: '{"id":"o-1"}' }, world.nowMs).trimEnd()
+  await writeDeadLetter(world.store, inbox, deadLetter(record, { ...given, id: 'o-1', key: 'o-1', stream: 'x/o-1' }))
+  await writeDeadLetter(world.store, inbox, deadLetter('not a record', { ...given, id: '', key: '', stream: '' }))
   return world
 }

@@ -5,7 +5,7 @@ import { partitionFlags } from '../../cli/partition.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { count, duration, inFlag, nonEmpty, requiredText } from '../../cli/values.ts'
-import { checkInboxName } from '../../inbox/inbox.ts'
+import { checkInboxName } from '../../store/names.ts'
 import type { DrainCommandOptions } from './drain/options.ts'
 
 const NOTES = `

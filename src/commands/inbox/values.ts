@@ -1,7 +1,7 @@
 import { UsageError } from '../../cli/problem.ts'
 import { count, duration, inFlag } from '../../cli/values.ts'
-import { checkInboxName, MOST_PARTITIONS } from '../../inbox/inbox.ts'
-import { type Pointer, parsePointer } from '../../inbox/record.ts'
+import { MOST_PARTITIONS, type Pointer, parsePointer } from '../../inbox/record.ts'
+import { checkInboxName } from '../../store/names.ts'
 
 /** The name of an inbox. */
 export function inboxName(text: string): string {

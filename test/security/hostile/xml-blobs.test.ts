@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { pathOf } from '../../../src/cli/command.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { MAX_READ_BYTES } from '../../../src/stream/limits.ts'
 import type { Summary } from '../../../src/stream/summary.ts'
@@ -156,7 +157,7 @@ test('an export as XML has the exact bytes, readable or not; a blob larger than 
 test('each command is in the table, or listed as reading no document', () => {
   const paths = allCommands()
     .filter(({ commands }) => commands.length === 0)
-    .map(command => (command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()))
+    .map(pathOf)
   expect(
     paths.filter(path => !OTHERS.test(path) && !LINES.some(([line]) => `${line} `.startsWith(`${path} `))),
   ).toEqual([])

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { pathOf } from '../../../src/cli/command.ts'
 import type { OpenOptions, StoreChoice } from '../../../src/cli/runtime.ts'
 import { streamNames } from '../../../src/commands/completion/candidates.ts'
 import { typedLine } from '../../../src/commands/completion/line.ts'
@@ -82,7 +83,7 @@ describe('candidates', () => {
 
   test('include every command that is not hidden', async () => {
     for (const command of allCommands().filter(({ parent }) => parent !== null)) {
-      const path = command.parent?.parent ? `${command.parent.name()} ` : ''
+      const path = command.parent?.parent ? `${pathOf(command.parent)} ` : ''
       expect(await at(`leasectl ${path}`)).toContain(command.name())
     }
   })

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
+import { pathOf } from '../../../src/cli/command.ts'
 import { allCommands, cli, newWorld, STATE_HOME } from './support.ts'
 
 const help = async (...words: string[]) => (await cli(newWorld(), ['help', ...words])).stdout
@@ -13,7 +14,7 @@ function helpOf(command: Command): string {
 
 test('--help of every command begins with examples, and so does that of groups and of the program', () => {
   for (const command of allCommands()) {
-    const own = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name()
+    const own = pathOf(command)
     const start = command.parent === null ? 'leasectl ' : `leasectl ${own}`
     expect(helpOf(command), own).toMatch(/^Examples:\n/)
     const examples = examplesOf(command)

@@ -96,14 +96,20 @@ writeFileSync(join(FILES, 'b.xml'), `<EventStream><Event ${XML_HOSTILE}`)
 writeFileSync(join(FILES, `${HOSTILE_FILE}.txt`), '')
 
 const LINES: readonly (readonly string[])[] = [
-  ...['table', 'wide', 'json', 'ndjson', 'name', 'yaml', 'html'].map(format => ['ls', '-o', format]),
+  ...['table', 'wide', 'json', 'ndjson', 'name', 'yaml', 'csv', 'html'].map(format => ['ls', '-o', format]),
   ['ls', '--fields', 'name,status,waitingOn,failure,lease,error'],
   ...['status', 'failure', 'waiting-on', 'root', 'topic', 'owner'].map(by => ['ls', '--group-by', by]),
-  ...['table', 'wide', 'json', 'ndjson'].map(format => ['events', '--state', 'ready,running,failed', '-o', format]),
-  ...['table', 'json', 'ndjson'].map(format => ['workers', '--events', '-o', format]),
+  ...['table', 'wide', 'json', 'ndjson', 'csv'].map(format => [
+    'events',
+    '--state',
+    'ready,running,failed',
+    '-o',
+    format,
+  ]),
+  ...['table', 'json', 'ndjson', 'csv'].map(format => ['workers', '--events', '-o', format]),
   ['ls', '--fields', 'running,failedName,abandoned'],
   ['ls', '--group-by', 'waiting-on', '-o', 'yaml'],
-  ...['table', 'json', 'ndjson', 'name'].map(format => ['lease', 'ls', '-o', format]),
+  ...['table', 'json', 'ndjson', 'name', 'csv'].map(format => ['lease', 'ls', '-o', format]),
   ['lease', 'break', 's', '--yes', '-o', 'ndjson'],
   ['lease', 'ls', '--stale', '1s'],
   ...['tree', 'table', 'timeline', 'json', 'yaml', 'mermaid', 'html'].map(format => ['show', 's', '-o', format]),
@@ -127,6 +133,7 @@ const LINES: readonly (readonly string[])[] = [
     ['log', 's', '-o', format],
     ['log', '--all', '-o', format],
   ]),
+  ['log', 's', '-o', 'csv'],
   ...['text', 'json', 'ndjson'].flatMap(format => [
     ['wait', '--all', '-q', '--within', '1ms', '-o', format],
     ['wait', '--all', '-q', '--for', `event=01${XML_HOSTILE}:completed`, '--within', '1ms', '-o', format],
@@ -249,7 +256,7 @@ const LINES: readonly (readonly string[])[] = [
   ...['table', 'name', 'json', 'ndjson'].map(format => ['inbox', 'ls', '-o', format]),
   ...['create', 'put', 'show', 'rm'].map(verb => ['inbox', verb, HOSTILE, '-o', 'json']),
   ['inbox', 'tail', HOSTILE, '-o', 'ndjson'],
-  ...['table', 'name', 'json', 'ndjson'].map(format => ['runs', 'ls', '-o', format]),
+  ...['table', 'name', 'json', 'ndjson', 'csv'].map(format => ['runs', 'ls', '-o', format]),
   ...['table', 'json'].map(format => ['runs', 'show', 'last', '-o', format]),
   ['runs', 'show', HOSTILE],
   ...['text', 'json'].map(format => ['runs', 'prune', '--older-than', '0s', '--dry-run', '-o', format]),
@@ -276,7 +283,8 @@ const told = { cells: 0, hits: 0, printed: 0 }
 function driving(output: string): string | undefined {
   told.cells += 1
   if (output.includes(MARK)) told.printed += 1
-  const found = output.split('\n').find(line => CONTROL.test(line))
+  // Lines of CSV end with CR LF.
+  const found = output.split(/\r?\n/).find(line => CONTROL.test(line))
   if (found !== undefined) told.hits += 1
   return found
 }

@@ -99,7 +99,7 @@ test('no heavy module is loaded before a command runs: stores, operations, color
   // a few small parsers are used by the argument parser
   expect(
     files.filter(file =>
-      /^(ops\/(?!glob|shards\/(partition|quota))|worker|subscriptions|inbox|watchdog|tui|demo|formats\/(?!terminal\/style|listing\/fields))|^store\/(?!names|errors)|xml|\/run\.ts$/.test(
+      /^(ops\/(?!glob|shards\/(partition|quota))|worker|subscriptions|inbox\/(?!record)|watchdog|tui|demo|formats\/(?!terminal\/style|listing\/fields))|^store\/(?!names|errors)|xml|\/run\.ts$/.test(
         file,
       ),
     ),

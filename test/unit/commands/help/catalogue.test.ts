@@ -31,7 +31,7 @@ describe('help -o json', () => {
     expect(commands.find(({ command }) => command === 'ls')).toMatchObject({
       aliases: ['list'],
       changes: false,
-      formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml', 'html'],
+      formats: ['table', 'wide', 'name', 'json', 'ndjson', 'yaml', 'csv', 'html'],
     })
     expect(commands.find(({ command }) => command === 'watchdog')?.notes).toContain('Circuit breaker:')
   })
