@@ -1,3 +1,4 @@
+import { checkpointText } from '../../src/inbox/checkpoint.ts'
 import { deadLetter, writeDeadLetter } from '../../src/inbox/drain/dead-letters.ts'
 import { createInbox } from '../../src/inbox/inbox.ts'
 import { recordLine } from '../../src/inbox/record.ts'
@@ -174,8 +175,8 @@ export async function inbox(): Promise<World> {
     .log(second)
     .append(Buffer.from(recordLine({ id: 'o-2', key: 'k', seq: 1, json: '2' }, world.nowMs, 1_000)))
   const name = '.leasectl/inbox/orders/checkpoints/2/0'
-  const checkpoint = { kind: 'inbox-checkpoint', ...next, records: 1, dead: 1, by: 'w7', host: 'h', atMs: world.nowMs }
-  await createSystemDocument(store, name, JSON.stringify(checkpoint), { by: 'w7' })
+  const checkpoint = checkpointText({ ...next, records: 1, dead: 1, by: 'w7@h', host: 'h', atMs: world.nowMs })
+  await createSystemDocument(store, name, checkpoint, { by: 'w7' })
   await lease(store, name, LEASE_ID)
   return world
 }

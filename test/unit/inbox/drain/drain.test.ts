@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readCheckpoint } from '../../../../src/inbox/drain/checkpoint.ts'
+import { readCheckpoint } from '../../../../src/inbox/checkpoint.ts'
 import { readDeadLetters, settleDeadLetters } from '../../../../src/inbox/drain/dead-letters.ts'
 import { type DrainOptions, drain } from '../../../../src/inbox/drain/drain.ts'
 import type { DrainEvent } from '../../../../src/inbox/drain/types.ts'
