@@ -1,14 +1,13 @@
 import { readSystemDocument } from '../ops/system-documents.ts'
+import { plainText, systemFields, systemText, wholeNumber } from '../ops/system-fields.ts'
 import { LOG_START, type LogPosition } from '../store/block-log.ts'
 import { StoreIncompatible } from '../store/errors.ts'
 import { RESERVED_PREFIX } from '../store/names.ts'
 import type { StreamSnapshot, StreamStore } from '../store/store.ts'
-import { BadDocument, StreamFault } from '../stream/errors.ts'
+import { StreamFault } from '../stream/errors.ts'
 import { isHeld } from '../stream/lease.ts'
-import { isObject } from '../stream/values.ts'
 import type { Inbox } from './inbox.ts'
 
-const API_VERSION = 'leasectl/v1'
 const KIND = 'inbox-checkpoint'
 
 /** How far a partition of an inbox is drained: every record below the position has had its effect. */
@@ -48,44 +47,25 @@ export async function readCheckpoint(
 }
 
 export function checkpointText(checkpoint: Checkpoint): string {
-  return `${JSON.stringify({ apiVersion: API_VERSION, kind: KIND, ...checkpoint })}\n`
+  return systemText(KIND, checkpoint)
 }
 
-/** @throws BadDocument if it is damaged: a new beginning could repeat what was removed meanwhile; StoreIncompatible */
+/**
+ * Reads the document of a checkpoint.
+ *
+ * @throws `BadDocument` if it is damaged: a new beginning could repeat what was removed meanwhile; `StoreIncompatible`
+ */
 export function parseCheckpoint(name: string, text: string): Checkpoint {
-  const fields = jsonOf(text)
-  if (!isObject(fields) || fields.kind !== KIND) throw damaged(name)
-  if (fields.apiVersion !== API_VERSION) {
-    throw new StoreIncompatible(`${name} was written by a newer leasectl (${String(fields.apiVersion)})`, {
-      hint: 'Use that leasectl, or a newer one.',
-    })
-  }
-  const { segment, offset, records, dead, by, host, atMs } = fields
-  const numbers = [segment, offset, records, dead, atMs].map(value => {
-    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw damaged(name)
-    return value
-  })
-  const [segmentNumber = 0, offsetBytes = 0, count = 0, deadCount = 0, writtenMs = 0] = numbers
+  const fields = systemFields(name, text, KIND)
+  const numberOf = (field: string) => wholeNumber(name, field, fields[field])
   return {
-    segment: segmentNumber,
-    offset: offsetBytes,
-    records: count,
-    dead: deadCount,
-    by: typeof by === 'string' ? by : '',
-    host: typeof host === 'string' ? host : '',
-    atMs: writtenMs,
-  }
-}
-
-function damaged(name: string): BadDocument {
-  return new BadDocument(`${name} is not a checkpoint: restore it, since without it the partition begins anew`)
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+    segment: numberOf('segment'),
+    offset: numberOf('offset'),
+    records: numberOf('records'),
+    dead: numberOf('dead'),
+    by: plainText(name, 'by', fields.by),
+    host: plainText(name, 'host', fields.host),
+    atMs: numberOf('atMs'),
   }
 }
 

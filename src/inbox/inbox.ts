@@ -1,14 +1,12 @@
 import { shardOf } from '../ops/shards/quota.ts'
 import { changeSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
+import { damaged, plainText, systemFields, systemText, wholeNumber } from '../ops/system-fields.ts'
 import type { BlockLog } from '../store/block-log.ts'
-import { StoreIncompatible } from '../store/errors.ts'
 import { checkInboxName, RESERVED_PREFIX } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
-import { BadDocument, InvalidValue } from '../stream/errors.ts'
-import { isObject } from '../stream/values.ts'
+import { InvalidValue } from '../stream/errors.ts'
 import { MOST_PARTITIONS } from './record.ts'
 
-const API_VERSION = 'leasectl/v1'
 const KIND = 'inbox'
 const FOLDER = `${RESERVED_PREFIX}inbox/`
 export const DEFAULT_PARTITIONS = 8
@@ -82,32 +80,14 @@ function documentOf(name: string): string {
 }
 
 function inboxText({ name: _, ...fields }: Inbox): string {
-  return `${JSON.stringify({ apiVersion: API_VERSION, kind: KIND, ...fields })}\n`
+  return systemText(KIND, fields)
 }
 
 function parseInbox(name: string, text: string): Inbox {
-  const fields = jsonOf(text)
-  if (!isObject(fields) || fields.kind !== KIND)
-    throw new BadDocument(`${documentOf(name)} is not the document of an inbox`)
-  if (fields.apiVersion !== API_VERSION) {
-    throw new StoreIncompatible(`the inbox ${name} was made by a newer leasectl (${String(fields.apiVersion)})`, {
-      hint: 'Use that leasectl, or a newer one.',
-    })
-  }
-  const { partitions, createdMs, by } = fields
-  if (!Number.isInteger(partitions)) throw new BadDocument(`${documentOf(name)} has no number of partitions`)
-  return {
-    name,
-    partitions: Number(partitions),
-    createdMs: Number(createdMs) || 0,
-    by: typeof by === 'string' ? by : '',
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const document = documentOf(name)
+  const fields = systemFields(document, text, KIND)
+  const partitions = wholeNumber(document, 'partitions', fields.partitions)
+  if (partitions < 1 || partitions > MOST_PARTITIONS) throw damaged(document, 'partitions')
+  const createdMs = wholeNumber(document, 'createdMs', fields.createdMs)
+  return { name, partitions, createdMs, by: plainText(document, 'by', fields.by) }
 }

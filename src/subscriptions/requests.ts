@@ -1,5 +1,6 @@
 import { shardOf } from '../ops/shards/quota.ts'
-import { API_VERSION, damaged, isRecord, plainText, systemFields, wholeNumber } from './position/document.ts'
+import { damaged, plainText, systemFields, systemText, wholeNumber } from '../ops/system-fields.ts'
+import { isObject } from '../stream/values.ts'
 import type { ShardPosition } from './position/position.ts'
 
 /** What an operator wants of a subscription. */
@@ -26,7 +27,7 @@ const MOST_REQUESTS = 200
 export function parseRequests(name: string, text: string | undefined): readonly NumberedRequest[] {
   if (text === undefined) return []
   const { requests } = systemFields(name, text, KIND)
-  if (!Array.isArray(requests) || !requests.every(isRecord)) throw damaged(name, 'requests')
+  if (!Array.isArray(requests) || !requests.every(isObject)) throw damaged(name, 'requests')
   return requests.map(fields => ({
     number: wholeNumber(name, 'number', fields.number),
     by: plainText(name, 'by', fields.by),
@@ -37,7 +38,7 @@ export function parseRequests(name: string, text: string | undefined): readonly 
 
 export function requestsText(requests: readonly NumberedRequest[]): string {
   const kept = requests.slice(-MOST_REQUESTS).map(({ request, ...fields }) => ({ ...fields, ...request }))
-  return `${JSON.stringify({ apiVersion: API_VERSION, kind: KIND, requests: kept }, undefined, 2)}\n`
+  return systemText(KIND, { requests: kept })
 }
 
 /** What was applied to one shard. */

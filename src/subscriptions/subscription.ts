@@ -1,11 +1,12 @@
 import { globOf } from '../ops/glob.ts'
 import { MOST_SHARDS } from '../ops/shards/quota.ts'
 import { createSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
+import { damaged, plainText, systemFields, systemText, wholeNumber } from '../ops/system-fields.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import { checkSubscriptionName } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
-import { API_VERSION, damaged, isRecord, plainText, systemFields, wholeNumber } from './position/document.ts'
+import { isObject } from '../stream/values.ts'
 import type { SubscriptionSpec } from './types.ts'
 
 /** Below it each subscription has its folder. */
@@ -114,12 +115,12 @@ export function specText({ match, notMatch, ops, eventNames, doneOnly, shards }:
 }
 
 function textOf({ spec, ...fields }: Subscription): string {
-  return `${JSON.stringify({ apiVersion: API_VERSION, kind: KIND, spec, ...fields }, undefined, 2)}\n`
+  return systemText(KIND, { spec, ...fields })
 }
 
 function parseSubscription(document: string, name: string, text: string): Subscription {
   const { spec, fromMs, createdMs, by } = systemFields(document, text, KIND)
-  if (!isRecord(spec)) throw damaged(document, 'spec')
+  if (!isObject(spec)) throw damaged(document, 'spec')
   const shards = wholeNumber(document, 'shards', spec.shards)
   if (shards < 1 || shards > MOST_SHARDS) throw damaged(document, 'shards')
   if (typeof spec.doneOnly !== 'boolean') throw damaged(document, 'doneOnly')

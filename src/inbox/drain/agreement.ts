@@ -1,11 +1,10 @@
 import { changeSystemDocument } from '../../ops/system-documents.ts'
+import { systemFields, systemText } from '../../ops/system-fields.ts'
 import { RESERVED_PREFIX } from '../../store/names.ts'
 import type { StreamStore } from '../../store/store.ts'
-import { isObject } from '../../stream/values.ts'
 import type { Inbox } from '../inbox.ts'
 import type { DrainWork } from './work.ts'
 
-const API_VERSION = 'leasectl/v1'
 const KIND = 'inbox-drain'
 
 /** Whether a drain does what the drains of the inbox have done so far. */
@@ -17,7 +16,7 @@ export type AgreementOutcome =
 
 /**
  * All drains of an inbox do the same with its records: the first one writes what that is. `force` replaces it.
- * @throws the store's faults
+ * @throws `BadDocument`, `StoreIncompatible` unless `force`; the store's faults
  */
 export async function agreeOnWork(
   store: StreamStore,
@@ -25,31 +24,19 @@ export async function agreeOnWork(
   { description, fingerprint }: Pick<DrainWork, 'description' | 'fingerprint'>,
   { by, force, signal }: { readonly by: string; readonly force: boolean; readonly signal?: AbortSignal },
 ): Promise<AgreementOutcome> {
+  const name = `${RESERVED_PREFIX}inbox/${inbox.name}/drain.json`
+  const wanted = systemText(KIND, { fingerprint, description, by, atMs: store.nowMs() })
   let other: AgreementOutcome | undefined
   const change = (text: string | undefined): string | undefined => {
-    const found = text === undefined ? undefined : fieldsOf(text)
     other = undefined
-    if (found?.fingerprint === fingerprint) return undefined
-    if (found !== undefined && !force) {
-      other = { kind: 'different', description: String(found.description), by: String(found.by) }
-      return undefined
-    }
-    const fields = { apiVersion: API_VERSION, kind: KIND, fingerprint, description, by, atMs: store.nowMs() }
-    return `${JSON.stringify(fields)}\n`
+    if (text === undefined || force) return text === wanted ? undefined : wanted
+    const found = systemFields(name, text, KIND)
+    if (found.fingerprint === fingerprint) return undefined
+    other = { kind: 'different', description: String(found.description), by: String(found.by) }
+    return undefined
   }
-  const name = `${RESERVED_PREFIX}inbox/${inbox.name}/drain.json`
   const options = { by, purpose: `draining the inbox ${inbox.name}`, ...(signal && { signal }) }
   const outcome = await changeSystemDocument(store, name, change, options)
   if (outcome === 'busy' || outcome === 'unknown') return { kind: outcome }
   return other ?? { kind: 'agreed' }
-}
-
-/** What cannot be read counts as none. */
-function fieldsOf(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const fields: unknown = JSON.parse(text)
-    return isObject(fields) && fields.kind === KIND ? fields : undefined
-  } catch {
-    return undefined
-  }
 }

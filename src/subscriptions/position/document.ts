@@ -1,9 +1,7 @@
-import { StoreIncompatible } from '../../store/errors.ts'
-import { BadDocument } from '../../stream/errors.ts'
+import { API_VERSION, damaged, plainText, systemFields, wholeNumber } from '../../ops/system-fields.ts'
 import { cutBytes } from '../../stream/text.ts'
+import { isObject } from '../../stream/values.ts'
 import type { HaltedStream } from '../types.ts'
-
-export const API_VERSION = 'leasectl/v1'
 
 /** A stream of which the watermark does not say everything: `running` ones are being delivered. */
 export type UnfinishedStream = Omit<HaltedStream, 'state'> & { readonly state: 'running' | HaltedStream['state'] }
@@ -88,27 +86,6 @@ export function parsePosition(name: string, text: string): PositionDocument {
   }
 }
 
-/** The fields of a JSON document of leasectl. @throws as `parsePosition` */
-export function systemFields(name: string, text: string, kind: string): Record<string, unknown> {
-  const fields = recordOf(text)
-  if (fields === undefined) throw damaged(name, 'it is not a JSON object')
-  const { apiVersion, kind: found } = fields
-  if (typeof apiVersion === 'string' && /^leasectl\/v\d+$/.test(apiVersion) && apiVersion !== API_VERSION) {
-    throw new StoreIncompatible(
-      `${name} was written by a newer leasectl (${apiVersion}); this one knows ${API_VERSION}`,
-      {
-        hint: 'Update leasectl on this machine.',
-      },
-    )
-  }
-  if (apiVersion !== API_VERSION || found !== kind) throw damaged(name, `it is not a ${kind} of ${API_VERSION}`)
-  return fields
-}
-
-export function damaged(name: string, what: string): BadDocument {
-  return new BadDocument(`the document is damaged: ${what}`, undefined, undefined, name)
-}
-
 function recentOf(name: string, value: unknown): ReadonlyMap<string, number> {
   const parts = plainText(name, 'recent', value).split(' ')
   const recent = new Map<string, number>()
@@ -142,7 +119,7 @@ function openStreamOf(name: string, fields: Record<string, unknown>): Unfinished
 
 /** Never fails: nothing depends on it. */
 function statusOf(value: unknown): ShardStatus {
-  const fields = isRecord(value) ? value : {}
+  const fields = isObject(value) ? value : {}
   const number = (field: unknown) => (typeof field === 'number' && Number.isFinite(field) ? Math.max(0, field) : 0)
   const text = (field: unknown) => (typeof field === 'string' ? field : '')
   const { by, host, delivered, lagMs, rate, atMs } = fields
@@ -157,29 +134,6 @@ function statusOf(value: unknown): ShardStatus {
 }
 
 function list(name: string, field: string, value: unknown): Record<string, unknown>[] {
-  if (!Array.isArray(value) || !value.every(isRecord)) throw damaged(name, field)
+  if (!Array.isArray(value) || !value.every(isObject)) throw damaged(name, field)
   return value
-}
-
-export function wholeNumber(name: string, field: string, value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw damaged(name, field)
-  return value
-}
-
-export function plainText(name: string, field: string, value: unknown): string {
-  if (typeof value !== 'string') throw damaged(name, field)
-  return value
-}
-
-function recordOf(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
