@@ -33,7 +33,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     sequence: { sequencer: LongFirst },
     // Several files mostly wait, so more of them than cores can run at a time.
-    maxWorkers: 4,
+    maxWorkers: 6,
     coverage: { include: ['src/stream/**'], reporter: ['text'] },
   },
 })
