@@ -322,7 +322,6 @@ export class SubscriptionRun {
     try {
       const shard = await HeldShard.read(this.#shardOptions, number, tenure, this.#signal)
       if (!shard.isHeld) return false
-      shard.showLag(() => this.#lagOf(shard))
       this.#held.set(number, shard)
       this.#troubles.isOver('position')
       for (const name of rules.asFound?.noticed(number) ?? []) this.examine(name)
@@ -372,16 +371,6 @@ export class SubscriptionRun {
     if (hasRoom && !this.#options.source.isPushed) this.#findMissed()
   }
 
-  #lagOf({ position }: HeldShard): number {
-    const nowMs = this.#store.nowMs()
-    let oldestMs = nowMs
-    for (const { sinceMs } of position.inHand.values()) oldestMs = Math.min(oldestMs, sinceMs)
-    for (const { state, sinceMs } of position.halted.values()) {
-      if (state === 'waiting' && sinceMs > 0) oldestMs = Math.min(oldestMs, sinceMs)
-    }
-    return Math.max(0, nowMs - oldestMs)
-  }
-
   #report(): void {
     const nowMs = this.#timing.monotonicMs()
     if (nowMs < this.#nextProgressMs) return
@@ -391,7 +380,7 @@ export class SubscriptionRun {
     const shards = [...this.#held.values()]
     const halted = shards.flatMap(({ position }) => [...position.halted.values()])
     progress({
-      lagMs: Math.max(0, ...shards.map(shard => this.#lagOf(shard))),
+      lagMs: Math.max(0, ...shards.map(({ lagMs }) => lagMs)),
       rate: shards.reduce((sum, { rate }) => sum + rate, 0),
       delivered: shards.reduce((sum, { delivered }) => sum + delivered, 0),
       waiting: halted.filter(({ state }) => state === 'waiting').length,

@@ -57,7 +57,6 @@ export class HeldShard {
   #notBeforeMs = 0
   #writing: Promise<void> | undefined
   #isLost = false
-  #lagMs: () => number = () => 0
 
   private constructor(
     options: ShardRunOptions,
@@ -90,6 +89,17 @@ export class HeldShard {
 
   get delivered(): number {
     return this.#delivered
+  }
+
+  /** Age of the oldest transaction that is not handled, ms. */
+  get lagMs(): number {
+    const nowMs = this.#options.nowMs()
+    let oldestMs = nowMs
+    for (const { sinceMs } of this.position.inHand.values()) oldestMs = Math.min(oldestMs, sinceMs)
+    for (const { state, sinceMs } of this.position.halted.values()) {
+      if (state === 'waiting' && sinceMs > 0) oldestMs = Math.min(oldestMs, sinceMs)
+    }
+    return nowMs - oldestMs
   }
 
   get rate(): number {
@@ -184,11 +194,6 @@ export class HeldShard {
     this.#firstUnwrittenMs ??= this.#options.timing.monotonicMs()
   }
 
-  /** @param lagMs computes the age of the oldest transaction that is not handled, when it is written */
-  showLag(lagMs: () => number): void {
-    this.#lagMs = lagMs
-  }
-
   /** Writes the position if it is due. */
   writeIfDue(): void {
     const nowMs = this.#options.timing.monotonicMs()
@@ -253,7 +258,7 @@ export class HeldShard {
   #status() {
     const { by, nowMs, timing } = this.#options
     const rate = Math.round(this.#rate.perSecond(timing.monotonicMs()) * 100) / 100
-    return { by, host: thisHost(), delivered: this.#delivered, lagMs: this.#lagMs(), rate, atMs: nowMs() }
+    return { by, host: thisHost(), delivered: this.#delivered, lagMs: this.lagMs, rate, atMs: nowMs() }
   }
 
   #unwrittenForMs(): number {

@@ -3,20 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { Semaphore } from '../../../../src/util/concurrency.ts'
 import { Excerpt } from '../../../../src/watchdog/hooks/attempt.ts'
 import { type HookTarget, hookKey, labelOf, SigningSecret } from '../../../../src/watchdog/hooks/target.ts'
-import { DeliveredIds } from '../../../../src/watchdog/hooks/told.ts'
-
-describe('a delivered id', () => {
-  test('is new once', () => {
-    const told = new DeliveredIds(10)
-    expect([told.add('a'), told.add('b'), told.add('a')]).toEqual([true, true, false])
-  })
-
-  test('is forgotten at the capacity, the most recently used last', () => {
-    const told = new DeliveredIds(2)
-    for (const key of ['a', 'b', 'a', 'c']) told.add(key)
-    expect([told.add('a'), told.add('b')]).toEqual([false, true])
-  })
-})
 
 describe('the semaphore', () => {
   test('grants in order, and small requests do not overtake a large one', async () => {
