@@ -22,6 +22,8 @@ export interface DeliveryRules {
 
 /** Hands over what there is without changing a stream, and waits for the end of any fault. */
 export interface AsFound {
+  /** As `readStream`. */
+  read(stream: string): Promise<StreamView | undefined>
   /** The same each time; what has no version is known by it alone. */
   idOf(view: StreamView, transaction: JournalEntry): string
   /** What is handed over of a stream after its transactions. */
@@ -74,7 +76,7 @@ export class StreamDelivery {
     stream.isStale = false
     let view: StreamView | undefined
     try {
-      view = await readStream(this.#store, stream.name)
+      view = await (rules.asFound?.read(stream.name) ?? readStream(this.#store, stream.name))
     } catch (error) {
       if (isOver()) return 'over'
       return this.#unread(shard, stream, error)

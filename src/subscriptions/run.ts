@@ -39,6 +39,8 @@ export interface SubscriptionRunOptions {
   readonly mostInHand?: number | undefined
   /** How often an idle shard writes how far it is, ms. Default 30 s. */
   readonly writeIdleEveryMs?: number | undefined
+  /** Deliveries go on while positions cannot be written: however many may be repeated, none comes late. */
+  readonly goesOnUnwritten?: boolean
 }
 
 /** Streams in hand, at most: beyond it the sweep waits, so that memory is bounded. */
@@ -76,7 +78,7 @@ export class SubscriptionRun {
   #nextProgressMs = 0
 
   constructor(store: StreamStore, options: SubscriptionRunOptions, signal: AbortSignal) {
-    const { positions, by, timing, troubles, writeIdleEveryMs } = options
+    const { positions, by, timing, troubles, writeIdleEveryMs, goesOnUnwritten = false } = options
     this.#store = store
     this.#options = options
     this.#timing = timing
@@ -84,7 +86,7 @@ export class SubscriptionRun {
     this.#signal = AbortSignal.any([signal, this.#failing.signal])
     this.#signal.addEventListener('abort', () => this.#wake())
     this.#shardOptions = {
-      ...{ positions, by, timing, writeIdleEveryMs, nowMs: () => store.nowMs() },
+      ...{ positions, by, timing, writeIdleEveryMs, goesOnUnwritten, nowMs: () => store.nowMs() },
       writing: () => {
         for (const shard of this.#held.values()) if (shard.isWorthWriting) void shard.write()
       },

@@ -11,6 +11,8 @@ export interface ShardRunOptions {
   readonly timing: Timing
   /** An idle shard writes how far it is, ms. Default 30 s. */
   readonly writeIdleEveryMs?: number | undefined
+  /** Deliveries go on while the position cannot be written. */
+  readonly goesOnUnwritten?: boolean
   /** A position is written now: others that are worth it should be, too, since stores write several together. */
   readonly writing: () => void
   /** The outcome of writing the position: an error, or `undefined` if it was written. */
@@ -113,6 +115,7 @@ export class HeldShard {
 
   /** Whether a delivery may begin: the number and age of those that would be repeated are bounded. */
   get mayDeliver(): boolean {
+    if (this.#options.goesOnUnwritten && this.#notBeforeMs > 0) return true
     if (this.#unwritten + this.#inWrite + this.#running >= MOST_UNWRITTEN) return false
     return this.#unwrittenForMs() < LONGEST_UNWRITTEN_MS
   }

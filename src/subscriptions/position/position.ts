@@ -350,14 +350,9 @@ export class ShardPosition {
   /** Moves the watermark to the start of a whole sweep once nothing that it found is unread. */
   #advance(): void {
     if (this.#ended.length === 0) return
-    let oldest = Number.POSITIVE_INFINITY
     // They are in order of their sweeps.
-    for (const { known, sweep } of this.#inHand.values()) {
-      if (known !== undefined) continue
-      oldest = sweep
-      break
-    }
-    const reached = this.#ended.findLast(({ number }) => number < oldest)
+    const unread = this.#inHand.values().find(({ known }) => known === undefined)
+    const reached = this.#ended.findLast(({ number }) => unread === undefined || number < unread.sweep)
     if (reached === undefined) return
     this.#ended = this.#ended.filter(({ number }) => number > reached.number)
     this.#watermarkMs = Math.max(this.#watermarkMs, reached.startedMs)

@@ -2,44 +2,27 @@ import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
 import type { DeliveryRules } from '../../subscriptions/deliver.ts'
 import type { Delivery, DeliveryResult, Handled } from '../../subscriptions/types.ts'
 import type { Timing } from '../../util/clock.ts'
-import type { DeliveryAttempt } from './attempt.ts'
+import type { DeliveryAttempt, DeliveryReport } from './attempt.ts'
 import { runCommand } from './command.ts'
 import { documentOf, environmentOf, eventIn, type HookEvent, isForeign, noticeOf } from './events.ts'
 import type { HookOptions } from './options.ts'
 import type { HookPositions } from './positions.ts'
-import { type Hook, type HookKind, labelOf } from './target.ts'
+import { type Hook, labelOf } from './target.ts'
 import { postWebhook } from './webhook.ts'
-
-/** Outcome of an attempt for logs and metrics: printable and without secrets. */
-export interface DeliveryReport {
-  readonly kind: HookKind
-  readonly stream: string
-  readonly deliveryId: string
-  /** The program's path, or the webhook's host. */
-  readonly target: string
-  /**
-   * `retrying`: a retry follows. `given-up`: the last attempt failed, or retries are pointless. `left`: the watchdog
-   * stops or stops waiting; the next watchdog delivers it.
-   */
-  readonly outcome: 'delivered' | 'retrying' | 'given-up' | 'left'
-  /** Number of attempts so far. */
-  readonly tries: number
-  /** Duration of the last attempt. */
-  readonly tookMs: number
-  /** `exit-3`, `http-503`, `timed-out`, `ENOENT`, … */
-  readonly code: string
-  /** The beginning of the program's output or the receiver's answer, one line. */
-  readonly output: string
-}
 
 /** Tolerated error of the clocks of foreign writers. */
 const FOREIGN_MARGIN_MS = 10 * 60_000
+
+export interface DeliveryOptions extends HookOptions {
+  readonly timing: Timing
+  readonly read: (stream: string) => Promise<StreamView | undefined>
+}
 
 /** What a hook is told of a stream, and how. */
 export class HookDelivery {
   readonly #hook: Hook
   readonly #positions: HookPositions
-  readonly #options: HookOptions & { readonly timing: Timing }
+  readonly #options: DeliveryOptions
   readonly #stopping: AbortSignal
   readonly #notices = new WeakMap<JournalEntry, Parameters<typeof noticeOf>[1]>()
   readonly #attempts = new WeakMap<Delivery, DeliveryAttempt>()
@@ -47,12 +30,7 @@ export class HookDelivery {
   #failingSinceMs: number | undefined
 
   /** @param stopping aborts when no further attempt is started */
-  constructor(
-    hook: Hook,
-    positions: HookPositions,
-    options: HookOptions & { readonly timing: Timing },
-    stopping: AbortSignal,
-  ) {
+  constructor(hook: Hook, positions: HookPositions, options: DeliveryOptions, stopping: AbortSignal) {
     this.#hook = hook
     this.#positions = positions
     this.#options = options
@@ -68,6 +46,7 @@ export class HookDelivery {
       return false
     },
     asFound: {
+      read: stream => this.#options.read(stream),
       idOf: (view, entry) => this.#eventOf(view, entry)?.id ?? '',
       notices: view =>
         this.#positions.noticesOf(view.name).map(due => {

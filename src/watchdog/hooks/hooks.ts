@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { SubscriptionRun } from '../../subscriptions/run.ts'
 import { Troubles } from '../../subscriptions/troubles.ts'
 import type { SubscriptionTrouble } from '../../subscriptions/types.ts'
@@ -48,6 +49,7 @@ class Feed implements HookFeed {
   /** Aborted: attempts in progress are aborted too. */
   readonly #abort = new AbortController()
   readonly #ended: Promise<unknown>
+  readonly #reads = new Map<string, Promise<StreamView | undefined>>()
 
   constructor(options: HookOptions & { readonly timing: Timing }) {
     const { hooks, match, limits = {} } = options
@@ -123,7 +125,8 @@ class Feed implements HookFeed {
     const nowMs = () => store.nowMs()
     const positions = new HookPositions({ memory: memory(key), timing, nowMs, onTrouble: this.#reportFault, shards })
     const source = new PassSource(kind, positions)
-    const delivery = new HookDelivery(hook, positions, this.#options, this.#stopping.signal)
+    const about = { ...this.#options, read: this.#read }
+    const delivery = new HookDelivery(hook, positions, about, this.#stopping.signal)
     const observer = {
       delivered: delivery.ended,
       troubled: this.#reportTrouble,
@@ -142,9 +145,20 @@ class Feed implements HookFeed {
       },
       ...{ handler: delivery.handle, rules: delivery.rules, concurrency: atOnce, mostInHand: waiting },
       ...{ intervalMs: REPORT_EVERY_MS, writeIdleEveryMs: WRITE_IDLE_EVERY_MS, abort: this.#abort.signal },
+      goesOnUnwritten: true,
       retry: { tries: target.tries, onPoison: 'skip', retryForMs },
     } as const
     return { hook, positions, source, run: new SubscriptionRun(store, run, this.#stopping.signal) }
+  }
+
+  /** Once for all hooks that begin with a stream together: later it may have moved on. */
+  readonly #read = (stream: string): Promise<StreamView | undefined> => {
+    const begun = this.#reads.get(stream)
+    if (begun !== undefined) return begun
+    const read = readStream(this.#options.store, stream)
+    this.#reads.set(stream, read)
+    queueMicrotask(() => this.#reads.delete(stream))
+    return read
   }
 
   #checkLag(): void {

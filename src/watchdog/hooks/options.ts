@@ -1,7 +1,7 @@
 import type { StreamStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import type { Observer } from '../report.ts'
-import type { DeliveryReport } from './delivery.ts'
+import type { DeliveryReport } from './attempt.ts'
 import type { HookFormat } from './events.ts'
 import type { HookPace } from './lag.ts'
 import type { PositionStore } from './position-store.ts'

@@ -65,11 +65,7 @@ export class PassSource implements StreamSource {
     const { listed, summary, isOtherLife, pin } = moved
     const { name, modifiedMs } = listed
     const before = this.#knowsAll ? moved.before : undefined
-    const rules = {
-      kinds: new Set([this.#kind]),
-      sinceMs: this.#positions.sinceMs(name),
-      lastSweepMs: this.#lastSweepMs,
-    }
+    const rules = { kind: this.#kind, sinceMs: this.#positions.sinceMs(name), lastSweepMs: this.#lastSweepMs }
     if (!mayHaveEvents({ ...moved, before: isOtherLife ? undefined : before }, rules)) return undefined
     const { ifBorn: born } = pin
     const isListed = summary !== undefined && summary === listed.summary && born !== undefined

@@ -337,6 +337,39 @@ describe('at-least-once delivery', () => {
     expect(written).toEqual([...atStart, startMs + 22_000, startMs + 23_000])
   })
 
+  test('while positions cannot be written, deliveries go on, and it is reported once', async () => {
+    const { store, advance, start, told } = await old()
+    const memory = () => ({
+      read: async () => undefined,
+      write: async () => {
+        throw new StoreUnreachable('away')
+      },
+    })
+    const { sweep, pass, troubles, feed } = start({ memory, kinds: ['done'] })
+    await sweep()
+    advance(10_000)
+    for (let at = 0; at < 150; at += 1) {
+      await run(store, `n${at}`, init())
+      await run(store, `n${at}`, { op: 'abort' })
+    }
+    await pass()
+    await until(() => feed.pending === 0)
+    expect(told()).toHaveLength(150)
+    expect(troubles).toEqual(['the position of hooks cannot be written: a restart may repeat more deliveries'])
+  })
+
+  test('a stream is read once for all hooks', async () => {
+    const { store, advance, start, told } = await old()
+    const reads = counting(store)
+    const { sweep } = start({ store: reads.store })
+    await sweep()
+    advance(10_000)
+    await run(store, 's', { op: 'abort' })
+    const before = reads.count()
+    await sweep()
+    expect([told().length, reads.count() - before]).toEqual([2, 1])
+  })
+
   test('without a known watermark, the last hour is delivered', async () => {
     const { start, told } = await old()
     const memory = () => ({

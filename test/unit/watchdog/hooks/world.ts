@@ -1,6 +1,6 @@
 import { hookFormat } from '../../../../src/commands/watchdog/hooks.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
-import type { DeliveryReport } from '../../../../src/watchdog/hooks/delivery.ts'
+import type { DeliveryReport } from '../../../../src/watchdog/hooks/attempt.ts'
 import { openHooks } from '../../../../src/watchdog/hooks/hooks.ts'
 import type { HookFeed, HookOptions } from '../../../../src/watchdog/hooks/options.ts'
 import { type HookPosition, hookPositions, type PositionStore } from '../../../../src/watchdog/hooks/position-store.ts'
