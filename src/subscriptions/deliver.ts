@@ -9,11 +9,37 @@ import { messageOf } from '../util/errors.ts'
 import type { StreamInHand } from './position/position.ts'
 import { afterFailure, type FailureRules } from './retry.ts'
 import type { HeldShard } from './shard.ts'
-import type { Delivery, Handled, Handler, SubscriptionObserver, SubscriptionSpec } from './types.ts'
-import { endsStream, isWanted } from './wanted.ts'
+import type { Delivery, Handled, Handler, SubscriptionObserver } from './types.ts'
+import { endsStream } from './wanted.ts'
+
+/** What a subscription hands over. */
+export interface DeliveryRules {
+  /** Whether a transaction is handed over; the position moves on over the others. */
+  readonly isWanted: (view: StreamView, transaction: JournalEntry) => boolean
+  /** By default writes of other programs are recorded, so that they have versions, and faults of the store end the run. */
+  readonly asFound?: AsFound
+}
+
+/** Hands over what there is without changing a stream, and waits for the end of any fault. */
+export interface AsFound {
+  /** As `readStream`. */
+  read(stream: string): Promise<StreamView | undefined>
+  /** The same each time; what has no version is known by it alone. */
+  idOf(view: StreamView, transaction: JournalEntry): string
+  /** What is handed over of a stream after its transactions. */
+  notices(view: StreamView): readonly JournalEntry[]
+  /** Streams of a shard that was taken, of which there are such. */
+  noticed(shard: number): Iterable<string>
+  /** It was handed over, or left out after its last try. */
+  handled(view: StreamView, transaction: JournalEntry): void
+  /** There is no such stream, or its document cannot be parsed: it counts when it is written again. */
+  gone(stream: string): void
+}
 
 export interface DeliverOptions {
-  readonly spec: SubscriptionSpec
+  /** The name of the subscription. */
+  readonly name: string
+  readonly rules: DeliveryRules
   readonly handler: Handler
   readonly by: string
   readonly retry: FailureRules
@@ -26,8 +52,8 @@ export interface DeliverOptions {
   readonly abort: AbortSignal
 }
 
-/** `again`: more transactions wait, after other streams had a turn. `away`: the store does not answer. */
-export type DeliverOutcome = 'over' | 'again' | 'away'
+/** `again`: more transactions wait, after other streams had a turn. */
+export type DeliverOutcome = 'over' | 'again'
 
 /** Transactions of one stream before other streams get a turn. */
 const MOST_IN_TURN = 100
@@ -42,29 +68,27 @@ export class StreamDelivery {
     this.#options = options
   }
 
-  /** @throws the store's faults that waiting does not mend */
+  /** @throws `StoreUnreachable`: the stream is read again; the store's faults that waiting does not mend */
   async deliver(shard: HeldShard, stream: StreamInHand): Promise<DeliverOutcome> {
-    const { stopping } = this.#options
+    const { rules, stopping } = this.#options
     const { position } = shard
     const isOver = () => stopping.aborted || !shard.isHeld || !position.isInHand(stream)
     stream.isStale = false
     let view: StreamView | undefined
     try {
-      view = await readStream(this.#store, stream.name)
+      view = await (rules.asFound?.read(stream.name) ?? readStream(this.#store, stream.name))
     } catch (error) {
       if (isOver()) return 'over'
       return this.#unread(shard, stream, error)
     }
     if (isOver()) return 'over'
-    if (view === undefined) {
-      position.forget(stream.name)
-      return 'over'
-    }
+    if (view === undefined) return this.#forget(shard, stream)
     const { transactions } = position.read(stream, followedState(view))
-    for (const [index, transaction] of transactions.entries()) {
-      if (transaction.provisional) return this.#record(shard, stream)
-      if (!isWanted(this.#options.spec, view, transaction)) {
-        position.handled(stream, transaction.version)
+    const entries = [...transactions, ...(rules.asFound?.notices(view) ?? [])]
+    for (const [index, transaction] of entries.entries()) {
+      if (transaction.provisional && rules.asFound === undefined) return this.#record(shard, stream)
+      if (!rules.isWanted(view, transaction)) {
+        if (!transaction.provisional) position.handled(stream, transaction.version)
         continue
       }
       if (index >= MOST_IN_TURN) return 'again'
@@ -87,13 +111,13 @@ export class StreamDelivery {
     view: StreamView,
     transaction: JournalEntry,
   ): Promise<boolean> {
-    const { spec, timing, abort, retry } = this.#options
+    const { name, rules, timing, abort, retry } = this.#options
     const { position } = shard
-    const { born } = stream.known ?? view.document
+    const { born, version } = stream.known ?? view.document
     const before = position.halted.get(stream.name)
     const delivery: Delivery = {
-      subscription: spec.name,
-      id: `${born}@${transaction.version}`,
+      subscription: name,
+      id: rules.asFound?.idOf(view, transaction) ?? `${born}@${transaction.version}`,
       stream: stream.name,
       born,
       transaction,
@@ -115,17 +139,27 @@ export class StreamDelivery {
       return false
     }
     if (handled.kind === 'stopped') {
+      shard.left.add(stream)
       end(false, { ...report, outcome: 'stopped' })
       return false
     }
+    const moveOn = () => {
+      position.handled(stream, transaction.provisional ? version : transaction.version)
+      rules.asFound?.handled(view, transaction)
+    }
     if (handled.kind === 'handled') {
-      position.handled(stream, transaction.version)
+      moveOn()
       end(true, { ...report, outcome: 'handled' })
       return true
     }
     const after = afterFailure(handled, before, retry, this.#store.nowMs(), timing.random())
+    if (after.kind === 'leave') {
+      shard.left.add(stream)
+      end(false, { ...report, tries: report.tries + 1, outcome: 'stopped' })
+      return false
+    }
     if (after.kind === 'skip') {
-      position.handled(stream, transaction.version)
+      moveOn()
       end(true, { ...report, tries: report.tries + 1, outcome: 'skipped' })
       return true
     }
@@ -168,10 +202,18 @@ export class StreamDelivery {
   }
 
   #unread(shard: HeldShard, stream: StreamInHand, error: unknown): DeliverOutcome {
-    if (error instanceof StoreUnreachable) return 'away'
-    if (!(error instanceof StreamFault)) throw error
-    this.#options.observer.troubled?.({ what: 'stream', text: error.message, cause: error })
-    return this.#putOff(shard, stream, error.message)
+    const { rules, observer } = this.#options
+    const isUnreadable = error instanceof StreamFault
+    if (error instanceof StoreUnreachable || !(isUnreadable || rules.asFound)) throw error
+    if (isUnreadable && rules.asFound) return this.#forget(shard, stream)
+    observer.troubled?.({ what: 'stream', text: messageOf(error), stream: stream.name, cause: error })
+    return this.#putOff(shard, stream, messageOf(error))
+  }
+
+  #forget({ position }: HeldShard, { name }: StreamInHand): DeliverOutcome {
+    position.forget(name)
+    this.#options.rules.asFound?.gone(name)
+    return 'over'
   }
 
   #putOff(shard: HeldShard, stream: StreamInHand, why: string): DeliverOutcome {

@@ -13,8 +13,8 @@ export interface LaneOptions {
   readonly held: () => readonly HeldShard[]
   /** A lane has ended: there may be room for other streams. */
   readonly ended: () => void
-  /** The store does not answer (an error), or does again. */
-  readonly store: (trouble: StoreUnreachable | undefined) => void
+  /** The store does not answer when a stream is read (an error), or does again. */
+  readonly store: (trouble: StoreUnreachable | undefined, stream?: string) => void
   /** A fault that waiting does not mend. */
   readonly failed: (error: unknown) => void
 }
@@ -45,7 +45,7 @@ export class DeliveryLanes {
     let idle = 0
     while (this.#lanes.size < concurrency && idle < shards.length && !stopping.aborted) {
       const shard = shards[this.#turn++ % shards.length]
-      const stream = shard?.isHeld && shard.mayDeliver ? this.#nextOf(shard) : undefined
+      const stream = shard?.isHeld && shard.mayDeliver ? shard.next(name => this.#active.has(name)) : undefined
       if (shard === undefined || stream === undefined) idle += 1
       else {
         idle = 0
@@ -57,19 +57,6 @@ export class DeliveryLanes {
   /** Resolves when no lane works. Call it once no further stream is begun. */
   async idle(): Promise<void> {
     await Promise.all(this.#lanes)
-  }
-
-  /** The next stream of the shard that no lane works on. */
-  #nextOf(shard: HeldShard): StreamInHand | undefined {
-    for (let left = shard.ready.length; left > 0; left--) {
-      const stream = shard.ready.shift()
-      if (stream === undefined) return undefined
-      if (!shard.position.isInHand(stream)) continue
-      const isNew = !shard.position.halted.has(stream.name)
-      if (!this.#active.has(stream.name) && !(isNew && shard.isFull)) return stream
-      shard.ready.push(stream)
-    }
-    return undefined
   }
 
   #begin(shard: HeldShard, stream: StreamInHand): void {
@@ -86,13 +73,13 @@ export class DeliveryLanes {
   async #work(shard: HeldShard, stream: StreamInHand): Promise<void> {
     const { failed, store, timing } = this.#options
     try {
-      const outcome = await this.#delivery.deliver(shard, stream)
-      if (outcome !== 'over') shard.ready.push(stream)
-      if (outcome !== 'away') return store(undefined)
-      this.#awayUntilMs = timing.monotonicMs() + AWAY_MS
-      store(new StoreUnreachable(`the stream ${stream.name} could not be read`))
+      if ((await this.#delivery.deliver(shard, stream)) === 'again') shard.queue(stream)
+      store(undefined)
     } catch (error) {
-      failed(error)
+      if (!(error instanceof StoreUnreachable)) return failed(error)
+      shard.queue(stream)
+      this.#awayUntilMs = timing.monotonicMs() + AWAY_MS
+      store(error, stream.name)
     }
   }
 }

@@ -7,6 +7,7 @@ import { isHeld } from '../stream/lease.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
 import { parsePosition, positionText, startPositionDocument } from './position/document.ts'
 import { ShardPosition } from './position/position.ts'
+import { MAX_POSITION_BYTES } from './positions.ts'
 import { readShard } from './read.ts'
 import {
   applyRequests,
@@ -15,7 +16,6 @@ import {
   requestsText,
   type SubscriptionRequest,
 } from './requests.ts'
-import { MAX_POSITION_BYTES } from './shard.ts'
 import {
   readSubscription,
   requestsDocument,

@@ -1,7 +1,11 @@
 import { shardOf } from '../ops/shards/quota.ts'
+import { readSystemDocument } from '../ops/system-documents.ts'
 import { damaged, plainText, systemFields, systemText, wholeNumber } from '../ops/system-fields.ts'
+import type { StreamStore } from '../store/store.ts'
 import { isObject } from '../stream/values.ts'
 import type { ShardPosition } from './position/position.ts'
+import { MAX_POSITION_BYTES } from './positions.ts'
+import type { HeldShard } from './shard.ts'
 
 /** What an operator wants of a subscription. */
 export type SubscriptionRequest =
@@ -64,6 +68,28 @@ export function applyRequests(
     position.requestApplied(number)
   }
   return { requests: fresh, isReset: fresh.some(({ request }) => request.kind === 'reset') }
+}
+
+/** Reads the requests and applies what is new for these shards. @throws the store's faults; those of `parseRequests` */
+export async function applyNewRequests(
+  store: StreamStore,
+  name: string,
+  shards: Iterable<HeldShard>,
+  count: number,
+  signal: AbortSignal,
+): Promise<AppliedRequests> {
+  const all = parseRequests(name, await readSystemDocument(store, name, signal, MAX_POSITION_BYTES))
+  const fresh = new Set<NumberedRequest>()
+  let isReset = false
+  for (const shard of shards) {
+    const applied = applyRequests(shard.position, all, shard.number, count)
+    isReset ||= applied.isReset
+    if (applied.requests.length === 0) continue
+    shard.mustWrite()
+    void shard.write()
+    for (const request of applied.requests) fresh.add(request)
+  }
+  return { requests: [...fresh], isReset }
 }
 
 /** A request in words. */

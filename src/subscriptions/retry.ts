@@ -14,10 +14,18 @@ const LONGEST_WAIT_MS = 60_000
 export interface FailureRules {
   readonly tries: number
   readonly onPoison: OnPoison
+  /** A delivery is left to the next process if its next try would come later than this after its first, ms. */
+  readonly retryForMs?: number | undefined
 }
 
-/** What follows from a delivery that was not handled: the stream waits or is parked, or the transaction is left out. */
-export type AfterFailure = { readonly kind: 'halt'; readonly halt: Halt } | { readonly kind: 'skip' }
+/**
+ * What follows from a delivery that was not handled: the stream waits or is parked, the transaction is left out, or this
+ * process leaves it to the next one.
+ */
+export type AfterFailure =
+  | { readonly kind: 'halt'; readonly halt: Halt }
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'leave' }
 
 /**
  * @param before the stream as it waited until now
@@ -26,7 +34,7 @@ export type AfterFailure = { readonly kind: 'halt'; readonly halt: Halt } | { re
 export function afterFailure(
   handled: Extract<Handled, { readonly kind: 'transient' | 'failed' }>,
   before: HaltedStream | undefined,
-  { tries: most, onPoison }: FailureRules,
+  { tries: most, onPoison, retryForMs = Number.POSITIVE_INFINITY }: FailureRules,
   nowMs: number,
   random: number,
 ): AfterFailure {
@@ -46,6 +54,7 @@ export function afterFailure(
   }
   const longest = Math.min(FIRST_PAUSE_MS * 3 ** (tries - 1), LONGEST_PAUSE_MS)
   const nextMs = nowMs + Math.round(Math.max(jittered(longest, random), retryAfterMs))
+  if (nextMs - sinceMs > retryForMs) return { kind: 'leave' }
   return { kind: 'halt', halt: { state: 'waiting', tries, attempts, nextMs, why, sinceMs } }
 }
 

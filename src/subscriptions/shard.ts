@@ -1,18 +1,18 @@
-import type { Shards } from '../ops/shards/shards.ts'
-import { systemSummary } from '../ops/system-documents.ts'
 import { thisHost } from '../ops/transact/transact.ts'
-import type { ChangeOutcome, Decision, StreamStore } from '../store/store.ts'
 import type { Timing } from '../util/clock.ts'
-import { parsePosition, positionText, startPositionDocument } from './position/document.ts'
 import { ShardPosition, type StreamInHand } from './position/position.ts'
+import type { ShardPositions } from './positions.ts'
 
 export interface ShardRunOptions {
-  readonly shards: Shards
+  readonly positions: ShardPositions
   readonly by: string
-  /** Its first transactions if it has no document, epoch ms. */
-  readonly fromMs: number
-  readonly subscription: string
+  /** The store's clock. */
+  readonly nowMs: () => number
   readonly timing: Timing
+  /** An idle shard writes how far it is, ms. Default 30 s. */
+  readonly writeIdleEveryMs?: number | undefined
+  /** Deliveries go on while the position cannot be written. */
+  readonly goesOnUnwritten?: boolean
   /** A position is written now: others that are worth it should be, too, since stores write several together. */
   readonly writing: () => void
   /** The outcome of writing the position: an error, or `undefined` if it was written. */
@@ -31,20 +31,19 @@ const LONGEST_UNWRITTEN_MS = 1_500
 const WRITE_IDLE_EVERY_MS = 30_000
 /** A position that could not be written is written again after this time, ms. */
 const WRITE_AGAIN_MS = 500
-/** A position document is read and written up to this size, bytes. */
-export const MAX_POSITION_BYTES = 16 * 1024 * 1024
 /** Waiting and parked streams, at most: beyond that something is wrong with all of them. */
 const MOST_HALTED = 1_000
 
-/** One shard that this process holds: its position, read when the lease was acquired and written under it. */
+/** One shard that this process holds: its position, read when the shard was taken and written while it is held. */
 export class HeldShard {
   readonly number: number
-  readonly leaseId: string
   readonly position: ShardPosition
-  /** Streams to be delivered, first come, first served. */
-  readonly ready: StreamInHand[] = []
-  readonly #store: StreamStore
+  /** Streams that are left to the next process. They stay in hand. */
+  readonly left = new Set<StreamInHand>()
   readonly #options: ShardRunOptions
+  readonly #tenure: string
+  readonly #fresh = new StreamQueue()
+  readonly #resumed = new StreamQueue()
   readonly #rate = new RateMeter()
   readonly #waiters = new Set<() => void>()
   #delivered: number
@@ -60,39 +59,25 @@ export class HeldShard {
   #notBeforeMs = 0
   #writing: Promise<void> | undefined
   #isLost = false
-  #lagMs: () => number = () => 0
 
   private constructor(
-    store: StreamStore,
     options: ShardRunOptions,
-    held: { readonly number: number; readonly leaseId: string; readonly position: ShardPosition; delivered: number },
+    held: { readonly number: number; readonly tenure: string; readonly position: ShardPosition; delivered: number },
   ) {
-    this.#store = store
     this.#options = options
+    this.#tenure = held.tenure
     this.number = held.number
-    this.leaseId = held.leaseId
     this.position = held.position
     this.#delivered = held.delivered
     this.#lastWriteMs = options.timing.monotonicMs()
-    for (const stream of held.position.inHand.values()) this.ready.push(stream)
+    for (const stream of held.position.inHand.values()) this.queue(stream)
   }
 
-  /** Reads the position of a shard under its lease. @throws the store's faults and those of `parsePosition` */
-  static async read(
-    store: StreamStore,
-    options: ShardRunOptions,
-    number: number,
-    leaseId: string,
-    signal: AbortSignal,
-  ): Promise<HeldShard> {
-    const name = options.shards.nameOf(number)
-    const stored = await store.read(name, signal)
-    const nowMs = store.nowMs()
-    const text = stored === undefined ? '' : new TextDecoder().decode(stored.body)
-    const document =
-      stored === undefined ? startPositionDocument(options.fromMs, nowMs, options.by) : parsePosition(name, text)
-    const position = new ShardPosition(document, nowMs)
-    return new HeldShard(store, options, { number, leaseId, position, delivered: document.status.delivered })
+  /** Reads the position of a shard that is held. @throws the store's faults and those of `parsePosition` */
+  static async read(options: ShardRunOptions, number: number, tenure: string, signal: AbortSignal): Promise<HeldShard> {
+    const document = await options.positions.read(number, tenure, signal)
+    const position = new ShardPosition(document, options.nowMs())
+    return new HeldShard(options, { number, tenure, position, delivered: document.status.delivered })
   }
 
   /**
@@ -100,12 +85,23 @@ export class HeldShard {
    * all, since streams were left in between: the position is read again.
    */
   get isHeld(): boolean {
-    if (!this.#isLost && this.#options.shards.leaseIdOf(this.number) !== this.leaseId) this.lose()
+    if (!this.#isLost && this.#options.positions.tenureOf(this.number) !== this.#tenure) this.lose()
     return !this.#isLost
   }
 
   get delivered(): number {
     return this.#delivered
+  }
+
+  /** Age of the oldest transaction that is not handled, ms. */
+  get lagMs(): number {
+    const nowMs = this.#options.nowMs()
+    let oldestMs = nowMs
+    for (const { sinceMs } of this.position.inHand.values()) oldestMs = Math.min(oldestMs, sinceMs)
+    for (const { state, sinceMs } of this.position.halted.values()) {
+      if (state === 'waiting' && sinceMs > 0) oldestMs = Math.min(oldestMs, sinceMs)
+    }
+    return nowMs - oldestMs
   }
 
   get rate(): number {
@@ -119,6 +115,7 @@ export class HeldShard {
 
   /** Whether a delivery may begin: the number and age of those that would be repeated are bounded. */
   get mayDeliver(): boolean {
+    if (this.#options.goesOnUnwritten && this.#notBeforeMs > 0) return true
     if (this.#unwritten + this.#inWrite + this.#running >= MOST_UNWRITTEN) return false
     return this.#unwrittenForMs() < LONGEST_UNWRITTEN_MS
   }
@@ -126,6 +123,30 @@ export class HeldShard {
   /** A write now would save one soon. */
   get isWorthWriting(): boolean {
     return this.#unwritten >= 0.7 * WRITE_AFTER || this.#unwrittenForMs() >= 0.7 * WRITE_AFTER_MS
+  }
+
+  /** Something was not written yet. */
+  get isChanged(): boolean {
+    return this.#isChanged
+  }
+
+  /** Something is to be written soon: handled transactions, or streams that wait. */
+  get hasWork(): boolean {
+    return this.#isChanged || this.position.inHand.size > this.left.size || this.position.halted.size > 0
+  }
+
+  /** Adds a stream in hand to those that are to be delivered, first come, first served. */
+  queue(stream: StreamInHand): void {
+    const queue = this.position.halted.has(stream.name) ? this.#resumed : this.#fresh
+    queue.push(stream)
+  }
+
+  /** The next stream to be delivered. @param isActive whether a lane works on a stream of this name */
+  next(isActive: (name: string) => boolean): StreamInHand | undefined {
+    const isNext = ({ name }: StreamInHand) => !isActive(name)
+    const isValid = (stream: StreamInHand) => this.position.isInHand(stream)
+    const resumed = this.#resumed.take(isValid, isNext)
+    return resumed ?? (this.isFull ? undefined : this.#fresh.take(isValid, isNext))
   }
 
   lose(): void {
@@ -176,18 +197,13 @@ export class HeldShard {
     this.#firstUnwrittenMs ??= this.#options.timing.monotonicMs()
   }
 
-  /** @param lagMs computes the age of the oldest transaction that is not handled, when it is written */
-  showLag(lagMs: () => number): void {
-    this.#lagMs = lagMs
-  }
-
   /** Writes the position if it is due. */
   writeIfDue(): void {
     const nowMs = this.#options.timing.monotonicMs()
     if (nowMs < this.#notBeforeMs) return
     const isDue = this.#isChanged && this.#unwrittenForMs() >= WRITE_AFTER_MS
     if (isDue) this.#options.writing()
-    else if (nowMs - this.#lastWriteMs >= WRITE_IDLE_EVERY_MS) void this.write()
+    else if (nowMs - this.#lastWriteMs >= (this.#options.writeIdleEveryMs ?? WRITE_IDLE_EVERY_MS)) void this.write()
     // Deliveries that paused because of their age go on by time alone.
     this.#wake()
   }
@@ -215,9 +231,12 @@ export class HeldShard {
     this.#firstUnwrittenMs = undefined
     this.#isChanged = false
     this.#lastWriteMs = timing.monotonicMs()
-    const trouble = await this.#put()
-    if (trouble === undefined) {
+    const { outcome, trouble } = await this.#put()
+    if (outcome === 'written') {
       this.#notBeforeMs = 0
+    } else if (outcome === 'lost') {
+      // Another process goes on from what was written before.
+      this.lose()
     } else {
       this.#unwritten += this.#inWrite
       this.#firstUnwrittenMs = this.#inWriteSinceMs ?? this.#firstUnwrittenMs
@@ -226,55 +245,23 @@ export class HeldShard {
     }
     this.#inWrite = 0
     this.#inWriteSinceMs = undefined
-    this.#options.wrote(trouble)
+    if (outcome !== 'busy') this.#options.wrote(trouble)
     this.#wake()
   }
 
-  /** @returns why it was not written, or `undefined` */
-  async #put(): Promise<unknown> {
-    const { by, shards, subscription } = this.#options
-    const text = positionText(this.position.document(this.#status()))
-    const body = Buffer.from(text)
-    const purpose = `subscription ${subscription}, shard ${this.number}`
-    const holder = { by, host: thisHost(), pid: process.pid, purpose, sinceMs: this.#store.nowMs() }
-    // Called again after a write without an answer: it writes the same once more, under the same lease.
-    const decide = (): Decision => ({ kind: 'put', body, summary: systemSummary(this.#store, by) })
+  async #put(): Promise<{ readonly outcome: 'written' | 'lost' | 'busy' | 'failed'; readonly trouble?: unknown }> {
     try {
-      const outcome = await this.#store.update(shards.nameOf(this.number), decide, {
-        leaseId: this.leaseId,
-        waitMs: 0,
-        holder,
-        deadlineMs: 5_000,
-      })
-      return this.#troubleOf(outcome)
-    } catch (error) {
-      return error
-    }
-  }
-
-  #troubleOf(outcome: ChangeOutcome): unknown {
-    switch (outcome.kind) {
-      case 'committed':
-      case 'left':
-        return undefined
-      case 'unknown':
-        return outcome.cause
-      case 'missing':
-      case 'lost':
-      case 'held':
-        // Another process goes on from what was written before.
-        this.lose()
-        return undefined
-      default:
-        return outcome satisfies never
+      const document = this.position.document(this.#status())
+      return { outcome: await this.#options.positions.write(this.number, this.#tenure, document) }
+    } catch (trouble) {
+      return { outcome: 'failed', trouble }
     }
   }
 
   #status() {
-    const { by, timing } = this.#options
+    const { by, nowMs, timing } = this.#options
     const rate = Math.round(this.#rate.perSecond(timing.monotonicMs()) * 100) / 100
-    const atMs = this.#store.nowMs()
-    return { by, host: thisHost(), delivered: this.#delivered, lagMs: this.#lagMs(), rate, atMs }
+    return { by, host: thisHost(), delivered: this.#delivered, lagMs: this.lagMs, rate, atMs: nowMs() }
   }
 
   #unwrittenForMs(): number {
@@ -284,6 +271,34 @@ export class HeldShard {
 
   #wake(): void {
     for (const wake of [...this.#waiters]) wake()
+  }
+}
+
+/** Streams in order of arrival. Taking one takes no longer however many there are. */
+class StreamQueue {
+  #streams: StreamInHand[] = []
+  #first = 0
+
+  push(stream: StreamInHand): void {
+    this.#streams.push(stream)
+  }
+
+  /** The first stream that is next; others are moved to the end, invalid ones dropped. */
+  take(
+    isValid: (stream: StreamInHand) => boolean,
+    isNext: (stream: StreamInHand) => boolean,
+  ): StreamInHand | undefined {
+    for (let left = this.#streams.length - this.#first; left > 0; left--) {
+      const stream = this.#streams[this.#first++]
+      if (this.#first > 1_000 && this.#first * 2 > this.#streams.length) {
+        this.#streams = this.#streams.slice(this.#first)
+        this.#first = 0
+      }
+      if (stream === undefined || !isValid(stream)) continue
+      if (isNext(stream)) return stream
+      this.#streams.push(stream)
+    }
+    return undefined
   }
 }
 

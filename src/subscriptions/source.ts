@@ -8,10 +8,14 @@ import type { SubscriptionSpec } from './types.ts'
 
 /** What receives the streams that moved. */
 export interface StreamSink {
-  /** A sweep over all streams begins now. One before it that did not end counts for nothing. */
-  began(): void
-  /** Streams of the sweep that moved, in order of name. Resolves when more can be taken. */
-  moved(streams: readonly FoundStream[]): Promise<void>
+  /** A sweep over all streams began then, epoch ms by the store's clock. One before it that did not end counts for nothing. */
+  began(startedMs: number): void
+  /** Streams that moved. */
+  moved(streams: readonly FoundStream[]): void
+  /** The sweep goes in order of name, and has passed this one. */
+  passed(name: string): void
+  /** Resolves when there is room for more streams. */
+  room(): Promise<void>
   /** Removed streams. */
   gone(names: readonly string[]): void
   /** The sweep was whole. */
@@ -23,7 +27,13 @@ export interface StreamSink {
 
 /** Finds the streams that move, sweep by sweep. */
 export interface StreamSource {
-  /** Runs until the signal aborts. @throws the store's faults but `StoreUnreachable` */
+  /** It does not wait for room: what is found without is missed until a sweep hands over every stream. */
+  readonly isPushed: boolean
+  /**
+   * Runs until the signal aborts; a pushed source once, another one while shards are held.
+   *
+   * @throws the store's faults but `StoreUnreachable`
+   */
   run(sink: StreamSink, signal: AbortSignal): Promise<void>
   /** The next sweep begins anew and hands over every stream, moved or not. */
   restart(): void
@@ -45,6 +55,7 @@ export function pollingSource(
   }
   let restarting = new AbortController()
   return {
+    isPushed: false,
     restart: () => restarting.abort(),
     async run(sink, signal) {
       while (!signal.aborted) {
@@ -66,11 +77,13 @@ async function sweep(
   sink: StreamSink,
   options: { readonly intervalMs: number; readonly timing: Timing; readonly signal: AbortSignal },
 ): Promise<void> {
-  for await (const item of watch(store, selection, { ...options, began: () => sink.began() })) {
+  for await (const item of watch(store, selection, { ...options, began: () => sink.began(store.nowMs()) })) {
     if (options.signal.aborted) return
     switch (item.kind) {
       case 'moved':
-        await sink.moved(item.streams.map(foundStream))
+        sink.moved(item.streams.map(foundStream))
+        for (const { listed } of item.streams.slice(-1)) sink.passed(listed.name)
+        await sink.room()
         break
       case 'gone':
         sink.gone(item.names)

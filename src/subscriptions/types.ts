@@ -109,6 +109,8 @@ export interface SubscriptionTrouble {
   /** The store does not answer; a position could not be written or read; too many streams wait in a shard; … */
   readonly what: 'store' | 'shards' | 'position' | 'full' | 'requests' | 'stream'
   readonly text: string
+  /** The stream concerned. */
+  readonly stream?: string
   readonly cause?: unknown
 }
 

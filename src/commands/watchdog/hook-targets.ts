@@ -2,15 +2,10 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, resolve } from 'node:path'
 import { UsageError } from '../../cli/problem.ts'
+import { DEFAULT_TRIES } from '../../subscriptions/retry.ts'
 import { defined } from '../../util/defined.ts'
 import { errorCode } from '../../util/errors.ts'
-import {
-  DEFAULT_TIMEOUT_MS,
-  DEFAULT_TRIES,
-  type Hooks,
-  type HookTarget,
-  SigningSecret,
-} from '../../watchdog/hooks/target.ts'
+import { DEFAULT_TIMEOUT_MS, type Hooks, type HookTarget, SigningSecret } from '../../watchdog/hooks/target.ts'
 import { readSmallFile } from './config.ts'
 import type { CommandSetting, HookSetting, WebhookSetting } from './values.ts'
 

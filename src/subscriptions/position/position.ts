@@ -173,11 +173,15 @@ export class ShardPosition {
     return this.#inHand.get(name) ?? this.#take({ name, before: undefined, known, sinceMs })
   }
 
-  /** A stream was found but cannot be taken now: the watermark stays before it until a whole sweep finds it again. */
-  miss(): void {
+  /**
+   * A stream was found but cannot be taken now: the watermark stays before it until a whole sweep finds it again.
+   *
+   * @param keepsUnread whether those in hand stay there; those of a sweep that waits for room would hold it up
+   */
+  miss(keepsUnread: boolean): void {
     this.#hasMissed = true
     this.#ended = []
-    // Unread ones would hold up the sweep for all shards.
+    if (keepsUnread) return
     for (const { name, known } of this.#inHand.values()) if (known === undefined) this.#inHand.delete(name)
   }
 
@@ -346,9 +350,9 @@ export class ShardPosition {
   /** Moves the watermark to the start of a whole sweep once nothing that it found is unread. */
   #advance(): void {
     if (this.#ended.length === 0) return
-    let oldest = Number.POSITIVE_INFINITY
-    for (const { known, sweep } of this.#inHand.values()) if (known === undefined && sweep < oldest) oldest = sweep
-    const reached = this.#ended.findLast(({ number }) => number < oldest)
+    // They are in order of their sweeps.
+    const unread = this.#inHand.values().find(({ known }) => known === undefined)
+    const reached = this.#ended.findLast(({ number }) => unread === undefined || number < unread.sweep)
     if (reached === undefined) return
     this.#ended = this.#ended.filter(({ number }) => number > reached.number)
     this.#watermarkMs = Math.max(this.#watermarkMs, reached.startedMs)

@@ -1,6 +1,7 @@
 import { cleanProgramText } from '../../stream/text.ts'
 import { errorCode } from '../../util/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
+import type { HookKind } from './target.ts'
 
 /** Outcome of one attempt to deliver. */
 export interface DeliveryAttempt {
@@ -12,6 +13,28 @@ export interface DeliveryAttempt {
   readonly output: string
   /** Delay that the receiver asks for. */
   readonly retryAfterMs?: number
+}
+
+/** Outcome of an attempt for logs and metrics: printable and without secrets. */
+export interface DeliveryReport {
+  readonly kind: HookKind
+  readonly stream: string
+  readonly deliveryId: string
+  /** The program's path, or the webhook's host. */
+  readonly target: string
+  /**
+   * `retrying`: a retry follows. `given-up`: the last attempt failed, or retries are pointless. `left`: the watchdog
+   * stops or stops waiting; the next watchdog delivers it.
+   */
+  readonly outcome: 'delivered' | 'retrying' | 'given-up' | 'left'
+  /** Number of attempts so far. */
+  readonly tries: number
+  /** Duration of the last attempt. */
+  readonly tookMs: number
+  /** `exit-3`, `http-503`, `timed-out`, `ENOENT`, … */
+  readonly code: string
+  /** The beginning of the program's output or the receiver's answer, one line. */
+  readonly output: string
 }
 
 /** The beginning of foreign output; the rest is read and dropped, so that the writer never blocks. */

@@ -167,7 +167,7 @@ function standingIn({ name, stream }: StreamView): Standing {
 export const MARGIN_MS = 60_000
 
 export interface FilterRules {
-  readonly kinds: ReadonlySet<HookKind>
+  readonly kind: HookKind
   /** Later transactions are new, epoch ms. */
   readonly sinceMs: number
   /** Start of the last completed sweep, epoch ms; `undefined` during the first. */
@@ -175,7 +175,7 @@ export interface FilterRules {
 }
 
 /** False if the summary alone shows that a stream has no event for hooks; its document need not be read. */
-export function mayHaveEvents(moved: MovedStream, { kinds, sinceMs, lastSweepMs }: FilterRules): boolean {
+export function mayHaveEvents(moved: MovedStream, { kind, sinceMs, lastSweepMs }: FilterRules): boolean {
   const { listed, summary, before } = moved
   if (summary === undefined) return false
   if (before === undefined && listed.modifiedMs < sinceMs - MARGIN_MS) return false
@@ -183,9 +183,8 @@ export function mayHaveEvents(moved: MovedStream, { kinds, sinceMs, lastSweepMs 
   // Heartbeats do not raise the version; a stream that was removed and recreated may reach the same version again.
   const isOurs = summary === listed.summary
   if (isOurs && before === summary.version && !isYoung) return false
-  const forEnds = kinds.has('done') || kinds.has('compensated') || kinds.has('compensation-failed')
-  if (forEnds && isFinal(summary)) return true
-  if ((kinds.has('failed') || kinds.has('expired')) && summary.failed > 0) return true
+  const isForFailures = kind === 'failed' || kind === 'expired'
+  if (isForFailures ? summary.failed > 0 : isFinal(summary)) return true
   return mayHide(summary.version, before, isYoung)
 }
 

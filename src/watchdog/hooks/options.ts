@@ -1,7 +1,7 @@
 import type { StreamStore } from '../../store/store.ts'
 import type { Timing } from '../../util/clock.ts'
 import type { Observer } from '../report.ts'
-import type { DeliveryReport } from './delivery.ts'
+import type { DeliveryReport } from './attempt.ts'
 import type { HookFormat } from './events.ts'
 import type { HookPace } from './lag.ts'
 import type { PositionStore } from './position-store.ts'
@@ -33,26 +33,22 @@ export interface HookOptions {
 
 /** Limits for waiting and concurrent work; each has a default. */
 export interface HookLimits {
-  /** Streams waiting to be read; a later sweep finds further ones. */
+  /** Streams that wait for a hook; a later sweep finds further ones. */
   readonly waiting?: number
-  /** Number of streams waiting to be read above which `onPace` reports a lag. */
+  /** Number of waiting streams above which `onPace` reports a lag. */
   readonly behind?: number
-  /** Deliveries that wait or are in progress. */
-  readonly queue?: number
-  /** Concurrent attempts of one target. */
+  /** Concurrent attempts of one hook. */
   readonly atOnce?: number
   /**
    * How long a failing delivery is retried before it is left to the next watchdog; by default only `tries` of the
    * target limits it.
    */
   readonly retryForMs?: number | undefined
-  /** Number of delivery ids remembered to avoid duplicates. */
-  readonly told?: number
 }
 
 /** An observer of a watchdog that calls hooks for changes to streams, its own and those of all others. */
 export interface HookFeed extends Observer {
-  /** Streams to be read, and deliveries that wait or are in progress. */
+  /** Streams with deliveries that wait or are in progress, for each hook. */
   readonly pending: number
   /** Deliveries that are not done yet or that this watchdog no longer makes: the next watchdog makes them. */
   readonly left: number

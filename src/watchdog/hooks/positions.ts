@@ -1,225 +1,178 @@
+import { randomUUID } from 'node:crypto'
 import { shardOf } from '../../ops/shards/quota.ts'
 import { StoreIncompatible, StoreUnreachable } from '../../store/errors.ts'
-import { ShardPosition } from '../../subscriptions/position/position.ts'
+import type { PositionDocument } from '../../subscriptions/position/document.ts'
+import type { ShardPositions } from '../../subscriptions/positions.ts'
+import { BoundedMap } from '../../util/bounded-map.ts'
 import type { Timing } from '../../util/clock.ts'
+import { sleepUntilAborted } from '../../util/concurrency.ts'
+import type { Expiry } from '../decision.ts'
+import type { HookEvent } from './events.ts'
 import { type HookPosition, type PositionStore, startHookDocument } from './position-store.ts'
-import type { Hook } from './target.ts'
-import { type DeliveredIds, deliveryKey, shortId } from './told.ts'
 
-/** A position is written after this time, and less often if nothing was delivered meanwhile. */
-const WRITE_EVERY_MS = 10_000
-const WRITE_IDLE_EVERY_MS = 5 * 60_000
 /** Age of the assumed position if the real one cannot be read. */
 const UNKNOWN_MS = 60 * 60_000
 const READ_TRIES = 6
 const LONGEST_PAUSE_MS = 10_000
+/** Number of remembered ids of deliveries that have no version; the last of them are written. */
+const MOST_TOLD = 50_000
 
 export interface HookPositionsOptions {
-  readonly hooks: readonly Hook[]
-  readonly memory: (key: string) => PositionStore
-  /** Receives the ids that other watchdogs delivered. */
-  readonly told: DeliveredIds
+  readonly memory: PositionStore
   readonly timing: Timing
   /** The store's clock. */
   readonly nowMs: () => number
   readonly onTrouble: (message: string, error: unknown) => void
   /** The watchdog holds none of this number of shards until they are assigned; without it, it holds the whole store. */
   readonly shards?: number | undefined
-  /** Aborts when the watchdog stops: a store that does not answer is not waited for. */
-  readonly signal: AbortSignal
 }
 
-/** One hook in one shard of the store that this watchdog holds. */
-export class HookShard {
-  readonly hook: Hook
-  readonly shard: number
-  readonly position: ShardPosition
+/** A shard that this watchdog holds. */
+class HookShard {
+  readonly tenure: string
   /** Where this watchdog began, epoch ms. */
-  readonly sinceMs: number
-  readonly told: string[]
-  /** Another watchdog may hold the shard. */
-  isLost = false
-  /** Streams were found and not taken: the position stays before them, and the next watchdog finds them. */
-  hasMissed = false
-  /** A whole sweep was made since the position was read: what was reported before it was reported to this position. */
-  isSwept = false
-  /** A sweep began since then. */
-  isSweeping = false
-  isTouched = false
+  sinceMs: number
+  readonly told = new BoundedMap<string, true>(MOST_TOLD)
+  /** Notices that were not delivered, by command id. */
+  readonly notices = new Map<string, Expiry>()
   /** A newer leasectl wrote it: it must not be replaced. */
   isForeign = false
-  writtenMs: number
-  writtenMark: number
 
-  constructor(hook: Hook, shard: number, { document, told }: HookPosition, nowMs: number) {
-    this.hook = hook
-    this.shard = shard
-    this.position = new ShardPosition(document, nowMs)
-    this.sinceMs = document.watermarkMs
-    this.told = [...told]
-    this.writtenMs = nowMs
-    this.writtenMark = document.watermarkMs
+  constructor(tenure: string, sinceMs: number) {
+    this.tenure = tenure
+    this.sinceMs = sinceMs
   }
 
-  beginSweep(startedMs: number): void {
-    this.isSweeping = true
-    this.position.beginSweep(startedMs)
-  }
-
-  /** A delivery that has no version was made: it must not be made again after a restart. */
-  tell(deliveryId: string): void {
-    this.told.push(shortId(deliveryId))
-    if (this.told.length > 500) this.told.shift()
+  position(document: PositionDocument): HookPosition {
+    return { document, tenure: this.tenure, told: [...this.told.keys()], notices: [...this.notices.values()] }
   }
 }
 
-/**
- * The positions of all hooks in the shards of this watchdog. A shard that is taken over continues at the position of its
- * last watchdog, so deliveries that one left are made now.
- */
-export class HookPositions {
+/** The positions of one hook, in the shards that the watchdog holds. */
+export class HookPositions implements ShardPositions {
+  readonly ready = Promise.resolve()
   readonly #options: HookPositionsOptions
-  readonly #taken: (shard: HookShard) => void
-  /** By shard, in the order of the hooks. */
-  #held = new Map<number, readonly HookShard[]>()
+  #shards = new Map<number, HookShard>()
   #count = 1
-  #loading: Promise<void> | undefined
-  #writing: Promise<void> | undefined
-  #isFailing = false
 
-  /** @param taken called for each position that was read */
-  constructor(options: HookPositionsOptions, taken: (shard: HookShard) => void) {
+  constructor(options: HookPositionsOptions) {
     this.#options = options
-    this.#taken = taken
+    // Watchdogs without shards write one position: what each of them wrote is true.
+    if (options.shards === undefined) this.#shards.set(0, new HookShard('', options.nowMs()))
   }
 
-  /** Sets the shards of this watchdog. Does not wait, since a lease may have to be renewed meanwhile. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Sets the shards of this watchdog. */
   take(held: readonly number[], count: number): void {
-    const before = this.#loading
-    const lost = [...this.#held].filter(([shard]) => count !== this.#count || !held.includes(shard))
-    for (const [shard, positions] of lost) {
-      for (const position of positions) {
-        // The next owner starts here.
-        if (position.isTouched) void this.#writeOne(position)
-        position.isLost = true
-      }
-      this.#held.delete(shard)
-    }
+    const before = count === this.#count ? this.#shards : new Map<number, HookShard>()
+    const taken = () => new HookShard(randomUUID(), this.#options.nowMs())
+    this.#shards = new Map(held.map(shard => [shard, before.get(shard) ?? taken()]))
     this.#count = count
-    this.#loading = (async () => {
-      await before
-      const taken = held.filter(shard => !this.#held.has(shard))
-      await Promise.all(taken.map(shard => this.#load(shard, count)))
-    })()
   }
 
-  /** Resolves once all positions are read. */
-  async ready(): Promise<void> {
-    if (this.#loading === undefined && this.#options.shards === undefined) this.take([0], 1)
-    await this.#loading
+  held(): readonly number[] {
+    return [...this.#shards.keys()]
   }
 
-  /** The positions of all hooks in the shard of a stream; empty if it is not ours. */
-  of(stream: string): readonly HookShard[] {
-    return this.#held.get(this.#count === 1 ? 0 : shardOf(stream, this.#count)) ?? []
+  tenureOf(shard: number): string | undefined {
+    return this.#shards.get(shard)?.tenure
   }
 
-  *all(): Generator<HookShard> {
-    for (const positions of this.#held.values()) yield* positions
-  }
-
-  /** Writes the positions that are due. */
-  write(): void {
-    this.#writing ??= this.#writeAll(shard => this.#isDue(shard)).finally(() => {
-      this.#writing = undefined
-    })
-  }
-
-  /** Resolves when no write is in progress. */
-  async written(): Promise<void> {
-    await this.#writing
-  }
-
-  /** Writes everything and waits for it. */
-  async flush(): Promise<void> {
-    await this.#writing
-    await this.#writeAll(({ isTouched, position, writtenMark }) => isTouched || position.watermarkMs > writtenMark)
-  }
-
-  #isDue({ isTouched, position, writtenMs, writtenMark }: HookShard): boolean {
-    const ageMs = Math.max(this.#options.nowMs() - writtenMs, position.watermarkMs - writtenMark)
-    if (isTouched) return ageMs >= WRITE_EVERY_MS
-    return position.watermarkMs > writtenMark && ageMs >= WRITE_IDLE_EVERY_MS
-  }
-
-  async #writeAll(isDue: (shard: HookShard) => boolean): Promise<void> {
-    await Promise.all([...this.all()].filter(isDue).map(shard => this.#writeOne(shard)))
-  }
-
-  async #writeOne(shard: HookShard): Promise<void> {
-    const { position, told, hook, shard: number, isForeign } = shard
-    if (isForeign) return
-    shard.isTouched = false
-    const status = { by: '', host: '', delivered: 0, lagMs: 0, rate: 0, atMs: 0 }
-    const document = position.document(status)
-    const nowMs = this.#options.nowMs()
-    try {
-      const isWritten = await this.#options.memory(hook.key).write(number, this.#count, { document, told: [...told] })
-      this.#isFailing = false
-      if (!isWritten) shard.isTouched = true
-      else {
-        shard.writtenMs = nowMs
-        shard.writtenMark = document.watermarkMs
-      }
-    } catch (error) {
-      shard.isTouched = true
-      const text = 'the position of hooks cannot be written: a restart may repeat more deliveries'
-      if (!this.#isFailing) this.#options.onTrouble(text, error)
-      this.#isFailing = true
+  async read(shard: number, _: string, signal: AbortSignal): Promise<PositionDocument> {
+    const { nowMs, memory } = this.#options
+    const held = this.#shards.get(shard)
+    const found = await this.#read(shard, signal)
+    const start = startHookDocument(typeof found === 'string' ? nowMs() - UNKNOWN_MS : nowMs(), nowMs(), '')
+    const {
+      document: read,
+      told,
+      notices,
+    } = typeof found === 'object' ? found : { document: start, told: [], notices: [] }
+    // A wrong clock may have written a time in the future. Each watchdog has all tries.
+    const streams = read.streams.map(stream => ({ ...stream, tries: 0, attempts: 0, nextMs: 0 }))
+    const document = { ...read, streams, watermarkMs: Math.min(read.watermarkMs, nowMs()) }
+    if (held === undefined) return document
+    held.sinceMs = document.watermarkMs
+    held.isForeign = found === 'newer'
+    for (const id of told) held.told.set(id, true)
+    for (const notice of notices) held.notices.set(notice.commandId, notice)
+    // The next watchdog starts here, also if this one dies in its first sweep; and the last one writes no more.
+    if (found === undefined || (held.tenure !== '' && !held.isForeign)) {
+      await memory.write(shard, this.#count, held.position(document), true).catch(() => 'busy')
     }
+    return document
   }
 
-  async #load(shard: number, count: number): Promise<void> {
-    const positions = await Promise.all(this.#options.hooks.map(hook => this.#loadOne(hook, shard, count)))
-    if (count !== this.#count) return
-    this.#held.set(shard, positions)
-    for (const position of positions) this.#taken(position)
+  async write(shard: number, tenure: string, document: PositionDocument): Promise<'written' | 'lost' | 'busy'> {
+    const held = this.#shards.get(shard)
+    if (held?.tenure !== tenure) return 'lost'
+    return held.isForeign ? 'written' : this.#options.memory.write(shard, this.#count, held.position(document), false)
   }
 
-  async #loadOne(hook: Hook, shard: number, count: number): Promise<HookShard> {
-    const { nowMs, memory, told } = this.#options
-    const found = await this.#read(memory(hook.key), shard, count)
-    const isUnknown = found === 'unknown' || found === 'newer'
-    const startMs = isUnknown ? nowMs() - UNKNOWN_MS : nowMs()
-    const start = { document: startHookDocument(startMs, nowMs(), ''), told: [] }
-    const read = typeof found === 'object' ? found : start
-    // A wrong clock may have written a time in the future.
-    const watermarkMs = Math.min(read.document.watermarkMs, nowMs())
-    const position = new HookShard(hook, shard, { ...read, document: { ...read.document, watermarkMs } }, nowMs())
-    position.isForeign = found === 'newer'
-    for (const id of position.told) told.add(deliveryKey(hook.key, id))
-    // The very first start: if this watchdog dies during its first sweep, the next one starts here.
-    if (found === undefined) await this.#writeOne(position)
-    return position
+  async run(signal: AbortSignal): Promise<void> {
+    await sleepUntilAborted(Number.POSITIVE_INFINITY, signal)
   }
 
-  async #read(
-    memory: PositionStore,
-    shard: number,
-    count: number,
-  ): Promise<HookPosition | undefined | 'unknown' | 'newer'> {
+  /** Where this watchdog began with the shard of a stream, epoch ms. */
+  sinceMs(stream: string): number {
+    return this.#of(stream)?.sinceMs ?? this.#options.nowMs()
+  }
+
+  isTold({ stream, id }: HookEvent): boolean {
+    return this.#of(stream)?.told.has(shortId(id)) ?? false
+  }
+
+  /** @param isKnownById it has no version, so that its id must be remembered */
+  told({ stream, id, commandId, what }: HookEvent, isKnownById: boolean): void {
+    const shard = this.#of(stream)
+    if (isKnownById) shard?.told.set(shortId(id), true)
+    if ('due' in what) shard?.notices.delete(commandId)
+  }
+
+  /** A notice that is to be delivered. False if another watchdog holds the shard. */
+  notify(due: Expiry): boolean {
+    return this.#of(due.stream)?.notices.set(due.commandId, due) !== undefined
+  }
+
+  noticesOf(stream: string): readonly Expiry[] {
+    const shard = this.#of(stream)
+    return shard === undefined ? [] : [...shard.notices.values()].filter(due => due.stream === stream)
+  }
+
+  *noticed(shard: number): Generator<string> {
+    for (const { stream } of this.#shards.get(shard)?.notices.values() ?? []) yield stream
+  }
+
+  /** There is no such stream: its notices are of no use. */
+  forget(stream: string): void {
+    for (const { commandId } of this.noticesOf(stream)) this.#of(stream)?.notices.delete(commandId)
+  }
+
+  #of(stream: string): HookShard | undefined {
+    return this.#shards.get(this.#count === 1 ? 0 : shardOf(stream, this.#count))
+  }
+
+  async #read(shard: number, signal: AbortSignal): Promise<HookPosition | undefined | 'unknown' | 'newer'> {
+    const { memory, timing, onTrouble } = this.#options
     for (let tries = 1; ; tries += 1) {
       try {
-        return await memory.read(shard, count)
+        return await memory.read(shard, this.#count)
       } catch (error) {
-        if (this.#options.signal.aborted) return 'unknown'
+        if (signal.aborted) return 'unknown'
         if (!(error instanceof StoreUnreachable) || tries >= READ_TRIES) {
-          const text = 'the position of hooks cannot be read: events of the last hour may be delivered again'
-          this.#options.onTrouble(text, error)
+          onTrouble('the position of hooks cannot be read: events of the last hour may be delivered again', error)
           return error instanceof StoreIncompatible ? 'newer' : 'unknown'
         }
-        await this.#options.timing.pause(Math.min(1_000 * 2 ** (tries - 1), LONGEST_PAUSE_MS), this.#options.signal)
+        await timing.pause(Math.min(1_000 * 2 ** (tries - 1), LONGEST_PAUSE_MS), signal)
       }
     }
   }
+}
+
+/** The first half of the number in `done-0123456789abcdef0123456789abcdef`. */
+export function shortId(deliveryId: string): string {
+  return deliveryId.slice(-32, -16)
 }

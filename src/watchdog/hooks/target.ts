@@ -36,8 +36,6 @@ export type HookTarget = CommandTarget | WebhookTarget
 export type Hooks = { readonly [Kind in HookKind]?: readonly HookTarget[] }
 
 export const DEFAULT_TIMEOUT_MS = 30_000
-/** Together with the pauses about a quarter of an hour: by then a receiver that is being replaced is back. */
-export const DEFAULT_TRIES = 8
 
 /** Name of a target for logs: arguments, and paths and queries of URLs, often contain secrets. */
 export function labelOf(target: HookTarget): string {

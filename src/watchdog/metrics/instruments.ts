@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DecisionOutcome } from '../decision.ts'
-import type { DeliveryReport } from '../hooks/delivery.ts'
+import type { DeliveryReport } from '../hooks/attempt.ts'
 import { HOOK_KINDS } from '../hooks/target.ts'
 
 type PromClient = typeof import('prom-client')

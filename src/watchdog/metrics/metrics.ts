@@ -1,6 +1,6 @@
 import { stepLabel } from '../../ops/steps.ts'
 import type { ExecutedDecision } from '../decision.ts'
-import type { DeliveryReport } from '../hooks/delivery.ts'
+import type { DeliveryReport } from '../hooks/attempt.ts'
 import type { Observer, PassReport } from '../report.ts'
 import {
   FAILURE_CODES,

@@ -5,8 +5,8 @@ import { jsonTime } from '../../../formats/json.ts'
 import { counted } from '../../../formats/terminal/numbers.ts'
 import { hasColour, paintFor } from '../../../formats/terminal/style.ts'
 import { isoTime } from '../../../stream/time/dates.ts'
+import { BoundedMap } from '../../../util/bounded-map.ts'
 import type { ExecutedDecision } from '../../../watchdog/decision.ts'
-import { DeliveredIds } from '../../../watchdog/hooks/told.ts'
 import type { FailedPass, Observer, PassReport } from '../../../watchdog/report.ts'
 import {
   breakerEntry,
@@ -65,11 +65,11 @@ const MAX_REPORTED = 1_000
  */
 function logObserver(log: LogSink, nowMs: () => number, overrule: () => string): Observer {
   const passes = new PassLog(log, nowMs, overrule)
-  const reported = new DeliveredIds(MAX_REPORTED)
+  const reported = new BoundedMap<string, true>(MAX_REPORTED)
   let held: readonly number[] = []
   return {
     planned: decision => log(plannedEntry(decision)),
-    executed: carried => log(withRepeats(decisionEntry(carried), reported.add(keyOf(carried)))),
+    executed: carried => log(withRepeats(decisionEntry(carried), isNew(reported, keyOf(carried)))),
     passed: report => passes.passed(report),
     failed: failure => passes.failed(failure),
     unreadable: (stream, message) =>
@@ -174,4 +174,11 @@ function shardsEntry(before: readonly number[], held: readonly number[], total: 
     text: [holds, ...moves].join('; '),
     fields: { held: [...held], taken, left, total },
   }
+}
+
+/** The key then becomes the newest. */
+function isNew(known: Map<string, true>, key: string): boolean {
+  const isNew = !known.has(key)
+  known.set(key, true)
+  return isNew
 }

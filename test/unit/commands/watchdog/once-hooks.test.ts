@@ -4,15 +4,23 @@ import { watchOnce } from '../../../../src/commands/watchdog/once.ts'
 import { readSettings } from '../../../../src/commands/watchdog/settings.ts'
 import { hookCommand } from '../../../../src/commands/watchdog/values.ts'
 import type { Operation } from '../../../../src/stream/operations/operation.ts'
-import { DEFAULT_TIMEOUT_MS } from '../../../../src/watchdog/hooks/target.ts'
+import { machineTiming, type Timing } from '../../../../src/util/clock.ts'
+import { sleepUntilAborted } from '../../../../src/util/concurrency.ts'
 import { init, run } from '../../ops/support.ts'
-import { clockedTiming } from '../../watchdog/hooks/support.ts'
 import { fakeRuntime, newWorld, type World } from '../support.ts'
 
-/** A run whose pauses take no time. */
+/** A run whose pauses take a hundredth of their time. */
 async function once(world: World, program: string) {
   const { runtime, written } = fakeRuntime(world, ['watchdog', '--once'])
-  const { timing } = clockedTiming(DEFAULT_TIMEOUT_MS)
+  const timing: Timing = {
+    ...machineTiming,
+    random: () => 0.5,
+    async pause(ms, signal) {
+      await sleepUntilAborted(ms / 100, signal)
+      // The engine looks for what is due ten times a second.
+      if (ms === 100) world.nowMs += ms
+    },
+  }
   const settings = { ...(await readSettings({ once: true })), onFailed: hookCommand('--on-failed')(program) }
   const limits = { intervalMs: 10_000, onDue: 'abort-event', maxPerPass: 1_000, maxShare: 1, concurrency: 4 } as const
   const watchdog = { ...limits, by: 'watchdog@test', observers: [], timing }

@@ -1,205 +1,174 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  type DeliveryOptions,
-  DeliveryQueue,
-  type DeliveryReport,
-  type HookDelivery,
-} from '../../../../src/watchdog/hooks/delivery.ts'
-import { DEFAULT_TRIES, type WebhookTarget } from '../../../../src/watchdog/hooks/target.ts'
-import { NOW } from '../../ops/support.ts'
-import { clockedTiming, heldTiming, hurriedTiming, LOOPBACK, type Receiver, receiver, until } from './support.ts'
+import { init, run } from '../../ops/support.ts'
+import { heldTiming, hurriedTiming, receiver, soon, until } from './support.ts'
+import { type HookWorld, hookWorld, type Started, webhook } from './world.ts'
 
-const TIMEOUT_MS = 30_000
+let world: HookWorld
+afterEach(() => world.close())
 
-const open: Receiver[] = []
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-})
-
-async function take(...given: Parameters<typeof receiver>): Promise<Receiver> {
-  const one = await receiver(...given)
-  open.push(one)
-  return one
+/** Streams that were aborted, and a watchdog with a hook for them that has seen the store before. */
+async function aborted(
+  names: readonly string[],
+  answer: Parameters<typeof receiver>[0],
+  options: Parameters<HookWorld['start']>[0] = {},
+): Promise<Started> {
+  world = await hookWorld(answer)
+  const started = world.start({ kinds: ['done'], ...options })
+  await started.sweep()
+  world.advance(60_000)
+  for (const name of names) {
+    await run(world.store, name, init())
+    await run(world.store, name, { op: 'abort' })
+  }
+  return started
 }
 
-function target({ url }: Receiver, tries = 3): WebhookTarget {
-  return { kind: 'webhook', url, ...LOOPBACK, timeoutMs: TIMEOUT_MS, tries }
+/** A sweep with as much time as its retries need. */
+async function sweptWithTime({ sweep }: Started): Promise<void> {
+  let isOver = false
+  const swept = sweep().finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    world.advance(1_000)
+    await soon()
+  }
+  await swept
 }
 
-function parcel(to: WebhookTarget, id = 'done-1', text = '{}'): HookDelivery {
-  return { target: to, kind: 'done', stream: 's', id, text, environment: {} }
-}
-
-function courier(options: Partial<DeliveryOptions> = {}) {
-  const reports: DeliveryReport[] = []
-  const timing = hurriedTiming(TIMEOUT_MS)
-  const onDelivery = (report: DeliveryReport) => void reports.push(report)
-  const usual = { timing, nowMs: () => NOW, userAgent: 'leasectl/9', onDelivery }
-  return { courier: new DeliveryQueue({ ...usual, ...options }), reports, timing }
-}
-
-/** Submits it and waits for its end. */
-async function delivered(one: DeliveryQueue, what: HookDelivery): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  await one.accept(what, resolve)
-  await promise
-}
+const outcomes = ({ reports }: Started) => reports.map(({ outcome, tries, code }) => [outcome, tries, code])
 
 describe('a delivery', () => {
   test('is retried with the same id until it is accepted', async () => {
-    const host = await take((response, _, count) => void response.writeHead(count < 3 ? 500 : 200).end(`try ${count}`))
-    const { courier: one, reports, timing } = courier()
-    await delivered(one, parcel(target(host)))
-    expect(host.received.map(({ headers }) => headers['webhook-id'])).toEqual(['done-1', 'done-1', 'done-1'])
-    expect(reports.map(({ outcome, tries, code, output }) => [outcome, tries, code, output])).toEqual([
-      ['retrying', 1, 'http-500', 'try 1'],
-      ['retrying', 2, 'http-500', 'try 2'],
-      ['delivered', 3, 'http-200', 'try 3'],
-    ])
-    expect(timing.pauses.filter(ms => ms !== TIMEOUT_MS)).toEqual([7_500, 22_500])
-  })
-
-  test('is abandoned after the last attempt, or at once if no retry can succeed', async () => {
-    const down = await take(response => void response.writeHead(500).end())
-    const wrong = await take(response => void response.writeHead(410).end())
-    const { courier: one, reports } = courier()
-    await delivered(one, parcel(target(down, 2)))
-    await delivered(one, parcel(target(wrong)))
-    expect(reports.map(({ outcome, tries, code }) => [outcome, tries, code])).toEqual([
+    const one = await aborted(['s'], (response, _, count) => {
+      response.writeHead(count < 3 ? 500 : 200).end(`try ${count}`)
+    })
+    await sweptWithTime(one)
+    expect(outcomes(one)).toEqual([
       ['retrying', 1, 'http-500'],
-      ['given-up', 2, 'http-500'],
-      ['given-up', 1, 'http-410'],
+      ['retrying', 2, 'http-500'],
+      ['delivered', 3, 'http-200'],
     ])
-    expect(one.pending).toBe(0)
+    expect(one.reports.map(({ output }) => output)).toEqual(['try 1', 'try 2', 'try 3'])
+    expect(new Set(world.host.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   })
 
-  test.each([
-    ['the minimum', 0, [5, 15, 45, 135, 150, 150, 150]],
-    ['much', 0.8, [9, 27, 81, 243, 270, 270, 270]],
-  ])('survives a restart of the receiver, whatever the jitter: %s', async (_, random, pausesS) => {
-    const down = await take(response => void response.writeHead(503).end())
-    const hurried = hurriedTiming(TIMEOUT_MS)
-    const { courier: one, reports } = courier({ timing: { ...hurried, random: () => random } })
-    await delivered(one, parcel(target(down, DEFAULT_TRIES)))
-    expect(hurried.pauses.filter(ms => ms !== TIMEOUT_MS).map(ms => ms / 1_000)).toEqual(pausesS)
-    expect(reports.at(-1)).toMatchObject({ outcome: 'given-up', tries: 8 })
+  test('is given up after the last attempt, and the next one of its stream follows', async () => {
+    const one = await aborted(['s'], (response, _, count) => void response.writeHead(count < 4 ? 500 : 204).end())
+    await run(world.store, 's', { op: 'retry' })
+    await run(world.store, 's', { op: 'abort' })
+    await sweptWithTime(one)
+    expect(outcomes(one)).toEqual([
+      ['retrying', 1, 'http-500'],
+      ['retrying', 2, 'http-500'],
+      ['given-up', 3, 'http-500'],
+      ['delivered', 1, 'http-204'],
+    ])
+    expect([one.feed.pending, one.feed.left]).toEqual([0, 0])
   })
 
-  test('is left once its time is over, and no other is attempted while none succeeds', async () => {
-    const down = await take(response => void response.writeHead(503).end())
-    const quick = await take()
-    const { timing, passS } = clockedTiming(TIMEOUT_MS)
-    const { courier: one, reports } = courier({ timing, retryForMs: 60_000 })
-    const to = target(down, 8)
-    const ends: boolean[] = []
-    await one.accept(parcel(to, 'a'), isOver => ends.push(isOver))
-    await until(() => ends.length > 0)
-    expect(reports.map(({ outcome }) => outcome)).toEqual(['retrying', 'retrying', 'left'])
-    passS(60)
-    await one.accept(parcel(to, 'b'), isOver => ends.push(isOver))
-    await until(() => ends.length > 1)
-    expect(ends).toEqual([false, false])
-    expect(down.received).toHaveLength(3)
-    await delivered(one, parcel(target(quick)))
-    expect(one.pending).toBe(0)
+  test('is given up at once if no retry can succeed', async () => {
+    const one = await aborted(['s'], response => void response.writeHead(410).end())
+    await one.sweep()
+    expect(outcomes(one)).toEqual([['given-up', 1, 'http-410']])
   })
 
   test('waits as long as the receiver requests', async () => {
-    const host = await take(
-      (response, _, count) => void response.writeHead(count < 2 ? 429 : 200, { 'retry-after': '60' }).end(),
-    )
-    const { courier: one, timing } = courier()
-    await delivered(one, parcel(target(host)))
-    expect(timing.pauses.filter(ms => ms !== TIMEOUT_MS)).toEqual([60_000])
+    const one = await aborted(['s'], (response, _, count) => {
+      response.writeHead(count < 2 ? 429 : 200, { 'retry-after': '100' }).end()
+    })
+    const swept = one.sweep()
+    await until(() => one.reports.length > 0)
+    world.advance(99_000)
+    for (let turns = 0; turns < 20; turns += 1) await soon()
+    expect(world.host.received).toHaveLength(1)
+    world.advance(2_000)
+    await swept
+    expect(world.host.received).toHaveLength(2)
+  })
+
+  test('is left once its time is over, and no other is attempted while none succeeds', async () => {
+    let nowMs = 0
+    const one = await aborted(['a'], response => void response.writeHead(503).end(), {
+      limits: { retryForMs: 20_000, atOnce: 1 },
+      timing: { ...hurriedTiming(30_000), monotonicMs: () => nowMs },
+    })
+    await sweptWithTime(one)
+    expect(outcomes(one).map(([outcome]) => outcome)).toEqual(['retrying', 'left'])
+    nowMs = 60_000
+    await run(world.store, 'b', init())
+    await run(world.store, 'b', { op: 'abort' })
+    await one.sweep()
+    expect(world.host.received).toHaveLength(2)
+    expect(one.feed.left).toBe(2)
   })
 })
 
 describe('many deliveries', () => {
   test('run four at a time to each target, and one that hangs delays no other target', async () => {
-    const hanging = await take(() => {})
-    const quick = await take()
-    const { courier: one } = courier({ timing: heldTiming() })
-    const slow = target(hanging)
-    for (let at = 0; at < 9; at += 1) await one.accept(parcel(slow, `done-${at}`), () => {})
-    await hanging.came(4)
-    await delivered(one, parcel(target(quick)))
-    expect(hanging.received).toHaveLength(4)
-    expect(one.pending).toBe(9)
-  })
-
-  test('wait if the queue is full; long ones take more of it', async () => {
-    const host = await take(() => {})
-    const timing = heldTiming()
-    const { courier: one } = courier({ queue: 4, timing })
-    const to = target(host)
-    const order: string[] = []
-    await one.accept(parcel(to, 'a', 'x'.repeat(32 * 1_024 * 3)), () => {})
-    await one.accept(parcel(to, 'b'), () => {})
-    const third = one.accept(parcel(to, 'c'), () => {}).then(isIn => order.push(`c ${isIn}`))
-    await host.came(2)
-    expect(order).toEqual([])
-    const drained = one.drain(1_234)
-    await until(() => timing.pauses.at(-1) === 1_234)
-    timing.passed()
-    await drained
-    await third
-    expect(order).toEqual(['c false'])
+    const quick = await receiver()
+    world = await hookWorld(() => {})
+    const slow = world.start({ hooks: { done: [webhook(world.host), webhook(quick)] } })
+    await slow.sweep()
+    world.advance(60_000)
+    for (let at = 0; at < 9; at += 1) {
+      await run(world.store, `n${at}`, init())
+      await run(world.store, `n${at}`, { op: 'abort' })
+    }
+    await slow.pass()
+    await quick.came(9)
+    await world.host.came(4)
+    await until(() => slow.feed.pending === 9)
+    expect(world.host.received).toHaveLength(4)
+    await slow.feed.drain(0)
+    await quick.close()
   })
 })
 
 describe('during a drain', () => {
-  test('deliveries in flight may complete, and no others begin', async () => {
-    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
-    const host = await take(response => void mayAnswer.then(() => response.writeHead(200).end()))
-    const { courier: one, reports } = courier({ atOnce: 1, timing: heldTiming() })
-    const to = target(host)
-    const ended: string[] = []
-    for (const id of ['a', 'b']) await one.accept(parcel(to, id), isOver => isOver && ended.push(id))
-    await host.came(1)
-    const drained = one.drain(1_000)
-    answer()
-    await drained
-    expect(ended).toEqual(['a'])
-    expect(host.received).toHaveLength(1)
-    expect(reports.map(({ deliveryId, outcome }) => [deliveryId, outcome])).toEqual([['a', 'delivered']])
-    expect(await one.accept(parcel(to, 'c'), () => {})).toBe(false)
-  })
-
   test('slower deliveries are aborted and left', async () => {
-    const host = await take(() => {})
     const timing = heldTiming()
-    const { courier: one, reports } = courier({ timing })
-    const ended: string[] = []
-    await one.accept(parcel(target(host)), isOver => isOver && ended.push('ended'))
-    await host.came(1)
-    const drained = one.drain(1_234)
-    await until(() => timing.pauses.at(-1) === 1_234)
+    const one = await aborted([], () => {}, {})
+    const late = world.start({ kinds: ['done'], timing: { ...timing, pause: pauseUnless(timing, 1_234) } })
+    await late.sweep()
+    world.advance(60_000)
+    await run(world.store, 's', init())
+    await run(world.store, 's', { op: 'abort' })
+    await late.pass()
+    await world.host.came(1)
+    const drained = late.feed.drain(1_234)
+    await until(() => timing.pauses.includes(1_234))
     timing.passed()
     await drained
-    expect(ended).toEqual([])
-    expect(reports.map(({ outcome }) => outcome)).toEqual(['left'])
+    expect(late.reports.map(({ outcome }) => outcome)).toEqual(['left'])
+    expect([late.feed.left, one.feed.left]).toEqual([1, 0])
   })
 
   test('failed deliveries are not retried, nor those waiting for a retry', async () => {
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
-    const host = await take((response, { headers }) => {
-      if (headers['webhook-id'] === 'waits') response.writeHead(500).end()
+    const one = await aborted(['late', 'waits'], (response, { body }) => {
+      if (body.includes('"stream":"waits"')) response.writeHead(500).end()
       else void mayAnswer.then(() => response.writeHead(500).end())
     })
-    const timing = heldTiming()
-    const { courier: one, reports } = courier({ timing })
-    const ended: string[] = []
-    for (const id of ['waits', 'late']) await one.accept(parcel(target(host), id), isOver => isOver && ended.push(id))
-    await until(() => reports.length > 0)
-    await host.came(2)
-    const drained = one.drain(1_000)
+    await one.pass()
+    await until(() => one.reports.length > 0)
+    await world.host.came(2)
+    const drained = one.feed.drain(30_000)
     answer()
     await drained
-    expect(host.received).toHaveLength(2)
-    expect(ended).toEqual([])
-    expect(reports.map(({ deliveryId, outcome }) => [deliveryId, outcome])).toEqual([
+    expect(world.host.received).toHaveLength(2)
+    expect(one.reports.map(({ stream, outcome }) => [stream, outcome])).toEqual([
       ['waits', 'retrying'],
       ['late', 'left'],
     ])
+    expect(one.feed.left).toBe(2)
   })
 })
+
+/** Pauses take no time, except the long ones of deliveries and the one given. */
+function pauseUnless(timing: ReturnType<typeof heldTiming>, heldMs: number) {
+  return async (ms: number, signal: AbortSignal) => {
+    if (ms === heldMs || ms === 30_000) await timing.pause(ms, signal)
+    else await soon()
+  }
+}

@@ -9,7 +9,7 @@ import type { HookPace } from '../../../../src/watchdog/hooks/lag.ts'
 import type { CommandTarget } from '../../../../src/watchdog/hooks/target.ts'
 import { listing, storeWith } from '../../commands/store-with.ts'
 import { HOLDER, init, NOW, run, writeForeign } from '../../ops/support.ts'
-import { receiver } from './support.ts'
+import { receiver, until } from './support.ts'
 import { type HookWorld, hookWorld, plainMemory, webhook } from './world.ts'
 
 let world: HookWorld
@@ -337,18 +337,73 @@ describe('at-least-once delivery', () => {
     expect(written).toEqual([...atStart, startMs + 22_000, startMs + 23_000])
   })
 
+  test('while positions cannot be written, deliveries go on, and it is reported once', async () => {
+    const { store, advance, start, told } = await old()
+    const memory = () => ({
+      read: async () => undefined,
+      write: async () => {
+        throw new StoreUnreachable('away')
+      },
+    })
+    const { sweep, pass, troubles, feed } = start({ memory, kinds: ['done'] })
+    await sweep()
+    advance(10_000)
+    for (let at = 0; at < 150; at += 1) {
+      await run(store, `n${at}`, init())
+      await run(store, `n${at}`, { op: 'abort' })
+    }
+    await pass()
+    await until(() => feed.pending === 0)
+    expect(told()).toHaveLength(150)
+    expect(troubles).toEqual(['the position of hooks cannot be written: a restart may repeat more deliveries'])
+  })
+
+  test('a stream is read once for all hooks', async () => {
+    const { store, advance, start, told } = await old()
+    const reads = counting(store)
+    const { sweep } = start({ store: reads.store })
+    await sweep()
+    advance(10_000)
+    await run(store, 's', { op: 'abort' })
+    const before = reads.count()
+    await sweep()
+    expect([told().length, reads.count() - before]).toEqual([2, 1])
+  })
+
   test('without a known watermark, the last hour is delivered', async () => {
     const { start, told } = await old()
     const memory = () => ({
       read: async () => {
         throw new StoreUnreachable('away')
       },
-      write: async () => true,
+      write: async () => 'written' as const,
     })
     const { sweep, troubles } = start({ memory, kinds: ['done'] })
     await sweep()
     expect(told()).toEqual(['done over abort v2'])
     expect(troubles).toEqual(['the position of hooks cannot be read: events of the last hour may be delivered again'])
+  })
+})
+
+describe('a notice', () => {
+  test('that was not delivered when a watchdog stopped is delivered by the next one, even if it is no longer due', async () => {
+    const { store, advance, start, told, host } = await old(
+      (response, _, count) => void response.writeHead(count === 1 ? 503 : 204).end(),
+    )
+    const root = { name: 'R', timeout: '00:01:00', onDue: 'notify' } as const
+    await run(store, 't', { op: 'init', root, forks: [], hold: false, born: 'b' })
+    const first = start({ kinds: ['expired'] })
+    await first.sweep()
+    advance(60_000)
+    await first.pass()
+    await until(() => first.reports.length > 0)
+    await first.feed.drain(0)
+    await run(store, 't', { op: 'complete', event: '00' })
+    advance(LONG_AGO_MS)
+    await start({ kinds: ['expired'] }).sweep()
+    await start({ kinds: ['expired'] }).sweep()
+    expect(told()).toEqual(two('expired t 00 due'))
+    expect(new Set(host.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   })
 })
 
@@ -375,7 +430,13 @@ describe('shards', () => {
   test('none of which is ours get no watermark from us', async () => {
     const { advance, start, store } = await old()
     const noted: number[] = []
-    const memory = () => ({ read: async () => undefined, write: async (shard: number) => noted.push(shard) > 0 })
+    const memory = () => ({
+      read: async () => undefined,
+      async write(shard: number) {
+        noted.push(shard)
+        return 'written' as const
+      },
+    })
     const { feed, sweep } = start({ kinds: ['done'], memory, shards: 2 })
     advance(LONG_AGO_MS)
     await run(store, 's', { op: 'abort' })
@@ -389,7 +450,10 @@ describe('shards', () => {
     const news: [number, number][] = []
     const memory = () => ({
       read: async () => undefined,
-      write: async (shard: number, count: number) => news.push([count, shard]) > 0,
+      async write(shard: number, count: number) {
+        news.push([count, shard])
+        return 'written' as const
+      },
     })
     const { feed, sweep } = start({ kinds: ['done'], memory })
     feed.shards?.([1], 2)
@@ -400,7 +464,7 @@ describe('shards', () => {
 })
 
 describe('an overload', () => {
-  const LIMITS = { waiting: 100, behind: 10, queue: 2, atOnce: 1 }
+  const LIMITS = { waiting: 100, behind: 10, atOnce: 1 }
 
   /** A receiver that does not answer yet, and many streams that were aborted at once. */
   async function swamped(streams: number) {
@@ -588,7 +652,10 @@ describe('a hook command', () => {
     await sweep()
     advance(10_000)
     await run(store, 's', { op: 'abort' })
-    await sweep()
+    const swept = sweep()
+    await until(() => reports.length > 0)
+    advance(10_000)
+    await swept
     expect(reports.map(({ outcome, code }) => [outcome, code])).toEqual([
       ['retrying', 'exit-1'],
       ['delivered', 'exit-0'],

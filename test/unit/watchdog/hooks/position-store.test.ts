@@ -1,10 +1,11 @@
+import type { ServerResponse } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { shardOf } from '../../../../src/ops/shards/quota.ts'
 import { createSystemDocument, readSystemDocument } from '../../../../src/ops/system-documents.ts'
 import { startPositionDocument } from '../../../../src/subscriptions/position/document.ts'
 import { hookPositions } from '../../../../src/watchdog/hooks/position-store.ts'
+import { shortId } from '../../../../src/watchdog/hooks/positions.ts'
 import { hookKey } from '../../../../src/watchdog/hooks/target.ts'
-import { shortId } from '../../../../src/watchdog/hooks/told.ts'
 import { init, memoryStore, NOW, run } from '../../ops/support.ts'
 import { type HookWorld, hookWorld, webhook } from './world.ts'
 
@@ -37,7 +38,10 @@ test('what the version before delivered after its mark is not delivered again', 
   world = await hookWorld()
   const { store, advance, start, told, host } = world
   await run(store, 's', init())
-  const first = start({ kinds: ['done'], memory: () => ({ read: async () => undefined, write: async () => true }) })
+  const first = start({
+    kinds: ['done'],
+    memory: () => ({ read: async () => undefined, write: async () => 'written' as const }),
+  })
   await first.sweep()
   advance(10_000)
   await run(store, 's', { op: 'abort' })
@@ -66,12 +70,17 @@ test('with another number of shards everything counts that the positions of the 
     const fields = { born: 'b', version: 1, tries: 0, attempts: 0, nextMs: 0, why: '', sinceMs: 0 }
     return { stream, state: 'running', ...fields } as const
   })
-  await positions.write(0, 1, { document: startPositionDocument(NOW - 90_000, NOW, ''), told: ['old'] })
+  await positions.write(
+    0,
+    1,
+    { document: startPositionDocument(NOW - 90_000, NOW, ''), told: ['old'], notices: [] },
+    true,
+  )
   advance(1_000)
   for (const shard of [0, 1]) {
     const streams = unfinished.filter(({ stream }) => shardOf(stream, 2) === shard)
     const document = { ...startPositionDocument(NOW - shard, NOW, ''), recent: new Map([[`k${shard}`, 3]]), streams }
-    await positions.write(shard, 2, { document, told: [`id${shard}`] })
+    await positions.write(shard, 2, { document, told: [`id${shard}`], notices: [] }, true)
   }
   const found = await positions.read(1, 3)
   expect(found?.document.watermarkMs).toBe(NOW - 1)
@@ -102,8 +111,10 @@ test('a position from a newer version is not replaced, and the last hour is deli
 })
 
 test('a shard that comes back goes on where the other watchdog stopped, also for streams that have not moved since', async () => {
+  const pending: ServerResponse[] = []
   world = await hookWorld((response, _, count) => {
     if (count > 2) response.writeHead(204).end()
+    else pending.push(response)
   })
   const { store, advance, start, told, host } = world
   await run(store, 's', init())
@@ -115,12 +126,41 @@ test('a shard that comes back goes on where the other watchdog stopped, also for
   await first.pass()
   await host.came(1)
   first.feed.shards?.([], 2)
+  pending.pop()?.writeHead(503).end()
   second.feed.shards?.([0, 1], 2)
   await second.pass()
   await host.came(2)
   second.feed.shards?.([], 2)
+  pending.pop()?.writeHead(503).end()
   first.feed.shards?.([0, 1], 2)
   await first.pass()
   await host.came(3)
   expect(told()).toEqual(['done s abort v2', 'done s abort v2', 'done s abort v2'])
+})
+
+test('a watchdog that lost a shard does not write over the position of its next owner', async () => {
+  const { store } = memoryStore()
+  const positions = hookPositions(store, 'tester')('k')
+  const at = (tenure: string, watermarkMs: number) => {
+    return { document: startPositionDocument(watermarkMs, NOW, ''), told: [], notices: [], tenure }
+  }
+  expect(await positions.write(0, 2, at('one', 1), true)).toBe('written')
+  expect(await positions.write(0, 2, at('one', 2), false)).toBe('written')
+  expect(await positions.write(0, 2, at('two', 2), true)).toBe('written')
+  expect(await positions.write(0, 2, at('one', 9), false)).toBe('lost')
+  expect((await positions.read(0, 2))?.document.watermarkMs).toBe(2)
+})
+
+test('the document of an earlier version is removed once every shard has its own position', async () => {
+  world = await hookWorld()
+  const { store, start } = world
+  await oldMark(world, [NOW, NOW])
+  const name = `.leasectl/watchdog/hooks/${hookKey('done', webhook(world.host), undefined)}`
+  const { feed, sweep } = start({ kinds: ['done'], shards: 2 })
+  feed.shards?.([0], 2)
+  await sweep()
+  expect(await readSystemDocument(store, name)).toBeDefined()
+  feed.shards?.([0, 1], 2)
+  await sweep()
+  expect(await readSystemDocument(store, name)).toBeUndefined()
 })

@@ -1,53 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { Semaphore } from '../../../../src/util/concurrency.ts'
 import { Excerpt } from '../../../../src/watchdog/hooks/attempt.ts'
 import { type HookTarget, hookKey, labelOf, SigningSecret } from '../../../../src/watchdog/hooks/target.ts'
-import { DeliveredIds } from '../../../../src/watchdog/hooks/told.ts'
-
-describe('a delivered id', () => {
-  test('is new once', () => {
-    const told = new DeliveredIds(10)
-    expect([told.add('a'), told.add('b'), told.add('a')]).toEqual([true, true, false])
-  })
-
-  test('is forgotten at the capacity, the most recently used last', () => {
-    const told = new DeliveredIds(2)
-    for (const key of ['a', 'b', 'a', 'c']) told.add(key)
-    expect([told.add('a'), told.add('b')]).toEqual([false, true])
-  })
-})
-
-describe('the semaphore', () => {
-  test('grants in order, and small requests do not overtake a large one', async () => {
-    const room = new Semaphore(3)
-    const order: string[] = []
-    await room.acquire(2)
-    const large = room.acquire(3).then(() => order.push('large'))
-    const small = room.acquire(1).then(() => order.push('small'))
-    room.release(2)
-    await large
-    expect(order).toEqual(['large'])
-    room.release(3)
-    await small
-    expect(order).toEqual(['large', 'small'])
-  })
-
-  test('grants a request beyond its capacity when everything is free', async () => {
-    const room = new Semaphore(2)
-    expect(await room.acquire(99)).toBe(true)
-    room.release(99)
-    expect(await room.acquire(2)).toBe(true)
-  })
-
-  test('grants no request once it is closed, not even waiting ones', async () => {
-    const room = new Semaphore(1)
-    await room.acquire()
-    const waiting = room.acquire()
-    room.close()
-    expect([await waiting, await room.acquire()]).toEqual([false, false])
-  })
-})
 
 describe('an excerpt', () => {
   test('keeps the beginning, as one line without escape sequences', () => {

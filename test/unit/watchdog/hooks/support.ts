@@ -40,31 +40,13 @@ export function hurriedTiming(limitMs: number): Timing & { readonly pauses: numb
     pauses,
     async pause(ms, signal) {
       pauses.push(ms)
-      if (ms !== limitMs) return
+      if (ms !== limitMs) return void (await soon())
       await new Promise<void>(resolve => {
         if (signal.aborted) resolve()
         signal.addEventListener('abort', () => resolve(), { once: true })
       })
     },
   }
-}
-
-/** The same with a clock on which pauses take their time. */
-export function clockedTiming(limitMs: number): { readonly timing: Timing; passS(s: number): void } {
-  let nowMs = 0
-  const hurried = hurriedTiming(limitMs)
-  const timing: Timing = {
-    ...hurried,
-    monotonicMs: () => nowMs,
-    async pause(ms, signal) {
-      await hurried.pause(ms, signal)
-      if (ms !== limitMs) nowMs += ms
-    },
-  }
-  const passS = (s: number) => {
-    nowMs += s * 1_000
-  }
-  return { timing, passS }
 }
 
 /** All events of a stream for hooks of these kinds, oldest first. */

@@ -1,6 +1,6 @@
 import { hookFormat } from '../../../../src/commands/watchdog/hooks.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
-import type { DeliveryReport } from '../../../../src/watchdog/hooks/delivery.ts'
+import type { DeliveryReport } from '../../../../src/watchdog/hooks/attempt.ts'
 import { openHooks } from '../../../../src/watchdog/hooks/hooks.ts'
 import type { HookFeed, HookOptions } from '../../../../src/watchdog/hooks/options.ts'
 import { type HookPosition, hookPositions, type PositionStore } from '../../../../src/watchdog/hooks/position-store.ts'
@@ -47,6 +47,7 @@ export interface HookWorld {
 export async function hookWorld(...answer: Parameters<typeof receiver>): Promise<HookWorld> {
   const { store, advance } = memoryStore()
   const host = await receiver(...answer)
+  const feeds: HookFeed[] = []
   return {
     store,
     advance,
@@ -55,9 +56,14 @@ export async function hookWorld(...answer: Parameters<typeof receiver>): Promise
     start: ({ kinds = ['expired', 'done', 'failed'], ...options } = {}) => {
       const target = webhook(host)
       const hooks: Hooks = Object.fromEntries(kinds.map(kind => [kind, [target]]))
-      return started(options.store ?? store, { hooks, ...options })
+      const one = started(options.store ?? store, { hooks, ...options })
+      feeds.push(one.feed)
+      return one
     },
-    close: () => host.close(),
+    async close() {
+      for (const feed of feeds) await feed.drain(0)
+      await host.close()
+    },
   }
 }
 
@@ -125,7 +131,7 @@ export function plainMemory(): { readonly memory: () => PositionStore; readonly 
     async write(shard, _, position) {
       positions.set(shard, position)
       written.push(position.document.watermarkMs)
-      return true
+      return 'written'
     },
   }
   return { memory: () => memory, written }
