@@ -5,9 +5,11 @@ import { duration, lineCount, nonEmpty, requiredText } from '../cli/values.ts'
 import { registerDead } from './inbox/dead.ts'
 import { registerDrain } from './inbox/drain.ts'
 import type { PutInboxOptions } from './inbox/put.ts'
+import { recordFlags } from './inbox/record-flags.ts'
 import type { CreateOptions, InboxOptions, RemoveInboxOptions } from './inbox/run.ts'
+import { registerServe } from './inbox/serve.ts'
 import type { TailInboxOptions } from './inbox/tail.ts'
-import { inboxName, jsonPointer, lingerTime, partitionCount } from './inbox/values.ts'
+import { inboxName, partitionCount } from './inbox/values.ts'
 
 const READS = 'Only reads: takes no lease.'
 
@@ -22,6 +24,7 @@ export function register(parent: Command, runtime: Runtime): void {
     examples: [
       ['inbox create orders --partitions 8', 'create it; the number of partitions stays'],
       ['inbox put orders --id-field /orderId orders.ndjson', 'put the lines of a file'],
+      ['inbox serve orders --listen 127.0.0.1:8080', 'take records over HTTP'],
       ["inbox drain orders --template order.yaml --name 'orders/{/id}'", 'make a stream of each record'],
       ['inbox dead ls orders', 'the records that could not be done'],
       ['inbox ls', 'the inboxes, and what waits in each'],
@@ -31,6 +34,7 @@ export function register(parent: Command, runtime: Runtime): void {
   for (const registerIn of [
     registerCreate,
     registerPut,
+    registerServe,
     registerDrain,
     registerDead,
     registerLs,
@@ -79,31 +83,12 @@ Exit: 7 if lines were not records; the others are put. 9 if a file cannot be rea
 `
 
 export function registerPut(parent: Command, runtime: Runtime, go: Run<PutInboxOptions> = runPut): void {
-  const command = parent
-    .command('put')
-    .argument('<NAME>', 'name of the inbox', inboxName)
-    .argument('[FILE...]', 'files of NDJSON, a record a line; - or none: standard input')
-    .addOption(
-      new Option('--id-field <pointer>', 'where the id of a record is, as a JSON pointer (default: /id)').argParser(
-        jsonPointer('--id-field'),
-      ),
-    )
-    .addOption(
-      new Option('--key-field <pointer>', 'where its key is; without one the id (default: /key)').argParser(
-        jsonPointer('--key-field'),
-      ),
-    )
-    .addOption(
-      new Option('--seq-field <pointer>', 'where its number within its key is: 1, 2, 3 … (default: none)').argParser(
-        jsonPointer('--seq-field'),
-      ),
-    )
-    .addOption(
-      new Option(
-        '--linger <duration>',
-        'how long a record waits for others to share its block (default: 5ms)',
-      ).argParser(lingerTime),
-    )
+  const command = recordFlags(
+    parent
+      .command('put')
+      .argument('<NAME>', 'name of the inbox', inboxName)
+      .argument('[FILE...]', 'files of NDJSON, a record a line; - or none: standard input'),
+  )
     .addOption(
       new Option('--rejects <file>', 'write lines that are no records to this file').argParser(nonEmpty('--rejects')),
     )

@@ -114,6 +114,7 @@ const INBOXES: readonly Case[] = [
   line(undefined, 'inbox create orders --partitions 3 -o json', { ...INBOX, exit: 5 }),
   line('inbox-put', 'inbox put orders -o json', { ...INBOX, setting: { stdin: '{"id":"o-1"}\n' } }),
   line('inbox-put', 'inbox put orders -o json', { ...INBOX, setting: { stdin: 'nonsense\n' }, exit: 7 }),
+  line(undefined, 'inbox serve nix -o ndjson', { exit: 3 }),
   ...both('inboxes', 'inboxes-item', 'inbox ls', RECORDS),
   line('inbox', 'inbox show orders -o json', RECORDS),
   line(undefined, 'inbox show nix -o json', { exit: 3 }),

@@ -73,6 +73,8 @@ const BAD: Readonly<Record<string, string>> = {
   '--limit': '0',
   '--lines': 'many',
   '--listen': '9464',
+  '--listen-name': 'inbox:8080',
+  '--token-file': '',
   '--match': '',
   '--not-match': '',
   '--failure': '/(/',

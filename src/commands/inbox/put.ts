@@ -11,7 +11,6 @@ import { jsonDocument } from '../../formats/json.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import type { Inbox } from '../../inbox/inbox.ts'
 import { LinesPut, type RejectedLine } from '../../inbox/put-lines.ts'
-import { type Pointer, parsePointer } from '../../inbox/record.ts'
 import { InboxWriter, PutUnknown } from '../../inbox/writer.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
@@ -19,24 +18,18 @@ import { defined } from '../../util/defined.ts'
 import { errorCode, messageOf } from '../../util/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { findInbox } from './find.ts'
+import { type RecordFlags, recordFields } from './record-flags.ts'
 import { fileProblem, type PutProgress, readProgress, writeProgress } from './resume.ts'
 
-export interface PutInboxOptions extends GlobalOptions {
+export interface PutInboxOptions extends GlobalOptions, RecordFlags {
   readonly name: string
   /** None, or `-`: standard input. */
   readonly files: readonly string[]
-  readonly idField?: Pointer
-  readonly keyField?: Pointer
-  readonly seqField?: Pointer
-  /** ms */
-  readonly linger?: number
   readonly rejects?: string
   readonly resume?: string
 }
 
 const STDIN = '-'
-const ID = parsePointer('/id')
-const KEY = parsePointer('/key')
 /** Between two looks at a store that is away, ms. */
 const PAUSES_MS = [100, 300, 1_000, 2_000, 5_000] as const
 const PROGRESS_MS = 200
@@ -125,10 +118,9 @@ class Put {
   }
 
   async #putFile(writer: InboxWriter, file: string): Promise<void> {
-    const { idField = ID, keyField = KEY, seqField } = this.#options
     const { lines, bytes } = this.#before
     const put = new LinesPut(writer, {
-      fields: { id: idField, key: keyField, ...(seqField && { seq: seqField }) },
+      fields: recordFields(this.#options),
       rejected: rejected => this.#reject(file, rejected),
       progressed: () => this.#progressed(),
       from: { lines, bytes },

@@ -52,9 +52,7 @@ export function jsonSink(options: SinkOptions): LogSink {
 }
 
 /** One line of text for each entry. */
-function prettySink(
-  options: SinkOptions & { readonly paint: Paint; readonly time: PrettyOptions['time'] },
-): LogSink {
+function prettySink(options: SinkOptions & { readonly paint: Paint; readonly time: PrettyOptions['time'] }): LogSink {
   return lines(options, entry => `${prettyLine(entry, { ...options, nowMs: options.nowMs() })}\n`)
 }
 
