@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { act, describe, describeGroup, parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { duration, lineCount, nonEmpty, requiredText } from '../cli/values.ts'
+import { ALSO_NOTES, alsoFlags } from './inbox/also.ts'
 import { registerDead } from './inbox/dead.ts'
 import { registerDrain } from './inbox/drain.ts'
 import type { PutInboxOptions } from './inbox/put.ts'
@@ -78,7 +79,7 @@ one key (default: the id) are drained in the order in which they were put.
 
 A record is acknowledged when it is durable. Ctrl-C and a kill lose nothing that was acknowledged; what follows is put again, or
 with --resume from where the last one stopped. While the store is away it waits, and reads no further.
-
+${ALSO_NOTES}
 Exit: 7 if lines were not records; the others are put. 9 if a file cannot be read.
 `
 
@@ -97,6 +98,7 @@ export function registerPut(parent: Command, runtime: Runtime, go: Run<PutInboxO
         nonEmpty('--resume'),
       ),
     )
+  alsoFlags(command)
   command.addHelpText('after', PUT_NOTES)
   describe(command, runtime, {
     kind: 'writes',
@@ -106,6 +108,10 @@ export function registerPut(parent: Command, runtime: Runtime, go: Run<PutInboxO
       ['inbox put orders orders.ndjson --id-field /orderId --key-field /customer', 'the lines of a file'],
       ['inbox put orders < orders.ndjson', 'of standard input; ids are in /id'],
       ['inbox put orders big.ndjson --resume big.progress --rejects bad.ndjson', 'that can go on after a kill'],
+      [
+        'inbox put orders orders.ndjson --also azure:b/inbox --prefer 15s',
+        'into two regions, of which one may be away',
+      ],
     ],
     formats: ['text', 'json'],
   })

@@ -65,6 +65,10 @@ describe('printed JSON is described', () => {
     check('inbox-not-accepted', await answer('1', 'text/plain'))
     check('inbox-not-accepted', await answer('{"id":"a"}\n1\n', 'application/x-ndjson'))
     await server.stop()
+    const both = await startServing(openMemoryStore(), { also: openMemoryStore() })
+    const init = { method: 'POST', body: '{"id":"a"}', headers: { 'content-type': 'application/json' } }
+    check('inbox-accepted', await (await fetch(both.url, init)).json())
+    await both.server.stop()
   })
 })
 

@@ -67,6 +67,8 @@ const BAD: Readonly<Record<string, string>> = {
   '--keep': '-1',
   '--key-field': 'key',
   '--linger': '5',
+  '--also': '',
+  '--prefer': '15',
   '--key': 'a\u0001b',
   '--lease-id': '4711',
   '--lease-wait': '10',

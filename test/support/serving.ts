@@ -1,6 +1,7 @@
 import { createInbox, type Inbox, partitionLog } from '../../src/inbox/inbox.ts'
 import { parsePointer, parseRecord } from '../../src/inbox/record.ts'
-import { ServedInboxes, type StoreObserver } from '../../src/inbox/serve/served-inboxes.ts'
+import { openRegions } from '../../src/inbox/regions/open.ts'
+import { type InboxStores, ServedInboxes, type StoreObserver } from '../../src/inbox/serve/served-inboxes.ts'
 import { InboxServer, type ServeLimits, type ServeObserver } from '../../src/inbox/serve/server.ts'
 import type { BearerTokens } from '../../src/inbox/serve/tokens.ts'
 import { InboxWriter } from '../../src/inbox/writer.ts'
@@ -20,6 +21,8 @@ export interface Serving {
 
 export interface ServingOptions {
   readonly tokens?: BearerTokens
+  /** The store of a second region. */
+  readonly also?: StreamStore
   readonly limits?: ServeLimits
   readonly observer?: Partial<ServeObserver & StoreObserver>
 }
@@ -28,10 +31,13 @@ export async function startServing(store: StreamStore, options: ServingOptions =
   const outcome = await createInbox(store, 'orders', 4, { by: 'test' })
   if (!('inbox' in outcome)) throw new Error(outcome.kind)
   const { inbox } = outcome
+  const { also } = options
   const none = () => {}
   const observer = { answered: none, outage: none, recovered: none, gone: none, back: none, ...options.observer }
   const open = (each: Inbox) => new InboxWriter(store, each, { lingerMs: 1 })
-  const served = new ServedInboxes(store, [inbox], { open, observer })
+  const writer = also === undefined ? open(inbox) : await bothRegions(store, also)
+  const stores: InboxStores = also === undefined ? [store] : [store, also]
+  const served = new ServedInboxes(stores, [{ inbox, writer }], { open, observer })
   const well = () => ({ ok: true, reasons: ['well'] })
   const metrics = () => ({ contentType: 'text/plain', text: async () => 'a 1\n' })
   const server = new InboxServer({
@@ -46,6 +52,13 @@ export async function startServing(store: StreamStore, options: ServingOptions =
   const { address } = await server.listen()
   const port = Number(address.split(':')[1])
   return { server, served, port, inbox, url: `http://${address}/inboxes/orders`, ids: () => idsIn(store, inbox) }
+}
+
+async function bothRegions(store: StreamStore, also: StreamStore) {
+  await createInbox(also, 'orders', 4, { by: 'test' })
+  const opened = await openRegions([store, also], 'orders', { preferMs: 1_000, lingerMs: 1 })
+  if (opened.kind !== 'opened') throw new Error(opened.kind)
+  return opened.writer
 }
 
 /** Ids of the records of an inbox, sorted, each as often as it is there. */

@@ -3,6 +3,7 @@ import { act, describe, type Run } from '../../cli/command.ts'
 import { listenAddress, listenName } from '../../cli/listen-address.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { added, nonEmpty } from '../../cli/values.ts'
+import { alsoFlags } from './also.ts'
 import { recordFlags } from './record-flags.ts'
 import type { ServeInboxOptions } from './serve/options.ts'
 import { inboxName } from './values.ts'
@@ -15,6 +16,9 @@ a single record.
 
 With tokens every request needs one: Authorization: Bearer TOKEN. They are in the file of --token-file, one a line, or in
 LEASECTL_INBOX_TOKEN. Without them only this machine is served. /livez, /readyz and /metrics need none.
+
+With --also each record goes to the inbox of the same name in a second store too. Durable in one is accepted, and the answer says how
+many are in both, or in one only.
 
 The log goes to stderr: text on a terminal, otherwise JSON lines. SIGTERM and SIGINT stop taking requests, answer those that were taken, and
 end with 0.
@@ -43,6 +47,7 @@ export function registerServe(parent: Command, runtime: Runtime, go: Run<ServeIn
         ),
       ),
   )
+  alsoFlags(command)
   command.addHelpText('after', NOTES)
   describe(command, runtime, {
     kind: 'writes',
@@ -51,6 +56,7 @@ export function registerServe(parent: Command, runtime: Runtime, go: Run<ServeIn
     examples: [
       ['inbox serve orders', 'for this machine, on 127.0.0.1:8080'],
       ['inbox serve orders returns --listen 0.0.0.0:8080 --token-file /run/secrets/inbox', 'for all, with tokens'],
+      ['inbox serve orders --also azure:b/inbox', 'into two regions, of which one may be away'],
       ['inbox serve orders --id-field /orderId --key-field /customer', 'with other fields'],
     ],
     formats: ['text', 'ndjson'],

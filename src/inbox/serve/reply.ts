@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { PutPlace } from '../regions/writer.ts'
 import type { BadRecord } from './records.ts'
 
 /** An answer to a client. */
@@ -11,8 +12,14 @@ export interface Reply {
 const API_VERSION = 'leasectl/v1'
 
 /** All records are durable. */
-export function accepted(inbox: string, ids: readonly string[]): Reply {
-  return { status: 202, body: `{"apiVersion":"${API_VERSION}","inbox":"${inbox}","ids":${JSON.stringify(ids)}}\n` }
+export function accepted(
+  inbox: string,
+  ids: readonly string[],
+  regions: Readonly<Record<PutPlace, number>> | undefined,
+): Reply {
+  const where = regions === undefined ? '' : `,"regions":${JSON.stringify(regions)}`
+  const body = `{"apiVersion":"${API_VERSION}","inbox":"${inbox}","ids":${JSON.stringify(ids)}${where}}\n`
+  return { status: 202, body }
 }
 
 /** Why a request was not accepted. */

@@ -3,11 +3,13 @@ import { LeasectlError } from '../../stream/errors.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { type Inbox, readInbox } from '../inbox.ts'
 import type { NewRecord } from '../record.ts'
-import { type InboxWriter, PutUnknown } from '../writer.ts'
+import type { PutPlace } from '../regions/writer.ts'
+import { PutUnknown, type RecordWriter } from '../writer.ts'
 
 /** What became of the records of a request. */
 export type PutOutcome =
-  | { readonly kind: 'put' }
+  /** With two regions also how many are where. */
+  | { readonly kind: 'put'; readonly regions?: Readonly<Record<PutPlace, number>> }
   /** None was put, as far as the store says; some may be there. `code` says why. */
   | { readonly kind: 'failed'; readonly code: string }
 
@@ -29,18 +31,22 @@ const LOOK_LIMIT_MS = 10_000
 /** A store that answers reads, but fails puts again within this time, was not back, ms. */
 const BACK_AFTER_MS = 5_000
 
-interface Served {
+/** The stores of the inboxes: one, or that of each region. */
+export type InboxStores = readonly [StreamStore, ...StreamStore[]]
+
+/** An inbox as it is served. */
+export interface ServedInbox {
   readonly inbox: Inbox
-  readonly writer: InboxWriter
+  readonly writer: RecordWriter
 }
 
 /** The inboxes that are served, each with its writer, and whether their store is there. */
 export class ServedInboxes {
-  readonly #store: StreamStore
-  readonly #open: (inbox: Inbox) => InboxWriter
+  readonly #stores: InboxStores
+  readonly #open: (inbox: Inbox) => RecordWriter
   readonly #observer: StoreObserver
   readonly #names: readonly string[]
-  readonly #served = new Map<string, Served>()
+  readonly #served = new Map<string, ServedInbox>()
   #outage: { readonly sinceMs: number; readonly code: string } | undefined
   #failedMs = 0
   /** The store did not answer the last time. */
@@ -49,15 +55,15 @@ export class ServedInboxes {
   #hurry = new AbortController()
 
   constructor(
-    store: StreamStore,
-    inboxes: readonly Inbox[],
-    { open, observer }: { readonly open: (inbox: Inbox) => InboxWriter; readonly observer: StoreObserver },
+    stores: InboxStores,
+    inboxes: readonly ServedInbox[],
+    { open, observer }: { readonly open: (inbox: Inbox) => RecordWriter; readonly observer: StoreObserver },
   ) {
-    this.#store = store
+    this.#stores = stores
     this.#open = open
     this.#observer = observer
-    this.#names = inboxes.map(({ name }) => name)
-    for (const inbox of inboxes) this.#served.set(inbox.name, { inbox, writer: open(inbox) })
+    this.#names = inboxes.map(({ inbox }) => inbox.name)
+    for (const each of inboxes) this.#served.set(each.inbox.name, each)
   }
 
   /** The store did not answer: a put would have to wait for it. */
@@ -76,20 +82,26 @@ export class ServedInboxes {
     return this.#served.has(name)
   }
 
+  /** Too much of an inbox waits. */
+  isFull(name: string): boolean {
+    return this.#served.get(name)?.writer.isFull === true
+  }
+
   /** Puts all records, and resolves once they are durable. Never rejects. */
   async put(name: string, records: readonly NewRecord[]): Promise<PutOutcome> {
     const served = this.#served.get(name)
     if (served === undefined) return { kind: 'failed', code: 'inbox-not-found' }
+    let places: readonly unknown[]
     try {
       const [first] = records
-      if (records.length === 1 && first !== undefined) await served.writer.put(first)
-      else await Promise.all(records.map(record => served.writer.put(record)))
+      if (records.length === 1 && first !== undefined) places = [await served.writer.put(first)]
+      else places = await Promise.all(records.map(record => served.writer.put(record)))
     } catch (error) {
       this.#failed(error)
       return { kind: 'failed', code: codeOf(error) }
     }
     if (this.#outage !== undefined) this.#recovered()
-    return { kind: 'put' }
+    return this.#stores.length === 1 ? { kind: 'put' } : { kind: 'put', regions: countsOf(places) }
   }
 
   /** Looks at the store and the inboxes until the signal aborts: also without a request it has to be known whether they are there. */
@@ -107,12 +119,21 @@ export class ServedInboxes {
     const limit = AbortSignal.timeout(LOOK_LIMIT_MS)
     try {
       const either = AbortSignal.any([signal, limit])
-      for (const name of this.#names) this.#found(name, await readInbox(this.#store, name, either))
+      for (const name of this.#names) this.#found(name, await this.#read(name, either))
       this.#isAway = false
       if (this.#outage !== undefined && performance.now() - this.#failedMs >= BACK_AFTER_MS) this.#recovered()
     } catch (error) {
       if (!signal.aborted) this.#failed(error)
     }
+  }
+
+  /** The inbox in one of the stores that answer. @throws the fault of the first if none does */
+  async #read(name: string, signal: AbortSignal): Promise<Inbox | undefined> {
+    const reads = await Promise.allSettled(this.#stores.map(store => readInbox(store, name, signal)))
+    const answers = reads.flatMap(read => (read.status === 'fulfilled' ? [read.value] : []))
+    const [first] = reads
+    if (answers.length === 0 && first?.status === 'rejected') throw first.reason
+    return answers.find(inbox => inbox !== undefined)
   }
 
   #found(name: string, inbox: Inbox | undefined): void {
@@ -122,14 +143,17 @@ export class ServedInboxes {
       return
     }
     const { partitions, createdMs } = inbox
-    if (before?.inbox.partitions === partitions && before.inbox.createdMs === createdMs) return
+    // Of two regions each has its own time; their writer reads again what was away.
+    const isSame = before?.inbox.createdMs === createdMs || (before !== undefined && this.#stores.length > 1)
+    if (isSame && before?.inbox.partitions === partitions) return
     this.#served.set(name, { inbox, writer: this.#open(inbox) })
     this.#observer.back(name)
   }
 
   #failed(error: unknown): void {
     this.#failedMs = performance.now()
-    this.#isAway = true
+    // One region of two may be there all the same: their writer knows.
+    this.#isAway = this.#stores.length === 1
     if (this.#outage !== undefined) return
     this.#outage = { sinceMs: this.#failedMs, code: codeOf(error) }
     this.#observer.outage(error)
@@ -142,6 +166,11 @@ export class ServedInboxes {
     this.#isAway = false
     this.#observer.recovered(performance.now() - sinceMs)
   }
+}
+
+function countsOf(places: readonly unknown[]): Record<PutPlace, number> {
+  const of = (wanted: PutPlace) => places.filter(place => place === wanted).length
+  return { both: of('both'), first: of('first'), second: of('second') }
 }
 
 function codeOf(error: unknown): string {

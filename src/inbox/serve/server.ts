@@ -221,6 +221,7 @@ export class InboxServer {
     return accepted(
       wanted.inbox,
       records.map(({ id }) => id),
+      outcome.regions,
     )
   }
 
@@ -247,7 +248,7 @@ export class InboxServer {
       return tooLarge(`the body is longer than ${this.#bodyBytes} bytes`)
     if (this.#isStopping) return STOPPING
     if (inboxes.isAway) return AWAY
-    if (isBusy || this.#buffered.isFull) return BUSY
+    if (isBusy || this.#buffered.isFull || inboxes.isFull(name)) return BUSY
     const key = headers['idempotency-key']
     return { inbox: name, form, givenId: typeof key === 'string' ? unquoted(key) : undefined }
   }

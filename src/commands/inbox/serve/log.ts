@@ -48,6 +48,11 @@ export class ServeLog implements ServeObserver, StoreObserver {
     this.#note({ level: 'warn', kind: 'recovered', style: 'good', text, fields })
   }
 
+  /** A region is away, or back. */
+  region(text: string): void {
+    this.#note({ level: 'warn', kind: 'region', text })
+  }
+
   gone(inbox: string): void {
     this.#note({ level: 'error', kind: 'gone', text: `the inbox ${inbox} was removed`, fields: { inbox } })
   }

@@ -7,10 +7,11 @@ import { VERSION } from '../../../cli/version.ts'
 import type { ListenAddress, Listening } from '../../../http/listen.ts'
 import type { Inbox } from '../../../inbox/inbox.ts'
 import { openServeMetrics } from '../../../inbox/serve/metrics.ts'
-import { ServedInboxes } from '../../../inbox/serve/served-inboxes.ts'
+import { type InboxStores, type ServedInbox, ServedInboxes } from '../../../inbox/serve/served-inboxes.ts'
 import { InboxServer } from '../../../inbox/serve/server.ts'
 import { BearerTokens } from '../../../inbox/serve/tokens.ts'
-import { InboxWriter } from '../../../inbox/writer.ts'
+import { InboxWriter, type RecordWriter } from '../../../inbox/writer.ts'
+import type { StreamStore } from '../../../store/store.ts'
 import { InvalidValue } from '../../../stream/errors.ts'
 import { sleepUntilAborted } from '../../../util/concurrency.ts'
 import { defined } from '../../../util/defined.ts'
@@ -20,6 +21,7 @@ import { type Entry, stoppingEntry } from '../../watchdog/log/entries.ts'
 import { openSink } from '../../watchdog/log/sink.ts'
 import { findInbox } from '../find.ts'
 import { recordFields } from '../record-flags.ts'
+import { openTwoRegions } from '../regions.ts'
 import { ServeLog } from './log.ts'
 import type { ServeInboxOptions } from './options.ts'
 
@@ -37,13 +39,11 @@ export async function serveInboxes(options: ServeInboxOptions, runtime: Runtime)
   if (tokens === undefined && !isLoopback(given.host)) throw needsToken(given.host)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const inboxes: Inbox[] = []
-  for (const name of new Set(options.names)) inboxes.push(await findInbox(store, name, runtime))
   const note = await openSink(options, runtime)
   const log = new ServeLog(note, runtime)
-  const open = (inbox: Inbox) => new InboxWriter(store, inbox, defined({ lingerMs: options.linger }))
-  const served = new ServedInboxes(store, inboxes, { open, observer: log })
-  const names = inboxes.map(({ name }) => name)
+  const { stores, inboxes, open } = await openInboxes(store, options, runtime, text => log.region(text))
+  const served = new ServedInboxes(stores, inboxes, { open, observer: log })
+  const names = inboxes.map(({ inbox }) => inbox.name)
   const about = { version: VERSION, inboxes: names, isStoreThere: () => served.trouble === undefined }
   const metrics = await openServeMetrics(() => server, about)
   const server: InboxServer = new InboxServer({
@@ -76,6 +76,34 @@ export async function serveInboxes(options: ServeInboxOptions, runtime: Runtime)
   } finally {
     metrics.close()
   }
+}
+
+/** The inboxes with their writers: into one store, or with `--also` into two. */
+async function openInboxes(
+  store: StreamStore,
+  options: ServeInboxOptions,
+  runtime: Runtime,
+  tell: (sentence: string) => void,
+): Promise<{
+  readonly stores: InboxStores
+  readonly inboxes: readonly ServedInbox[]
+  open(inbox: Inbox): RecordWriter
+}> {
+  const writing = defined({ lingerMs: options.linger })
+  const inboxes: ServedInbox[] = []
+  const writers = new Map<string, RecordWriter>()
+  let stores: InboxStores = [store]
+  const open = (inbox: Inbox) => writers.get(inbox.name) ?? new InboxWriter(store, inbox, writing)
+  for (const name of new Set(options.names)) {
+    const regions = await openTwoRegions(name, options, store, runtime, { ...writing, tell })
+    if (regions !== undefined) {
+      writers.set(name, regions.writer)
+      stores = [store, regions.also]
+    }
+    const inbox = regions?.inbox ?? (await findInbox(store, name, runtime))
+    inboxes.push({ inbox, writer: open(inbox) })
+  }
+  return { stores, inboxes, open }
 }
 
 async function serve(

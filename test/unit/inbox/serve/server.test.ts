@@ -232,6 +232,35 @@ describe('while the store is away', () => {
   })
 })
 
+describe('with two regions', () => {
+  test('an answer says where the records are, and one region that is away refuses nothing', async () => {
+    const { store: also, state } = faulty(openMemoryStore())
+    const { url, served, ids } = await start(openMemoryStore(), { also })
+    expect(await post(url, '[{"id":"a"},{"id":"b"}]')).toMatchObject({
+      status: 202,
+      body: { ids: ['a', 'b'], regions: { both: 2, first: 0, second: 0 } },
+    })
+    state.isAway = true
+    expect(await post(url, '{"id":"c"}')).toMatchObject({ status: 202, body: { regions: { both: 0, first: 1 } } })
+    await served.look(new AbortController().signal)
+    expect(served.trouble).toBeUndefined()
+    expect(await ids()).toEqual(['a', 'b', 'c'])
+  })
+
+  test('requests are answered with 503 while both are away', async () => {
+    const first = faulty(openMemoryStore())
+    const second = faulty(openMemoryStore())
+    const { url, served } = await start(first.store, { also: second.store })
+    first.state.isAway = true
+    second.state.isAway = true
+    expect(await post(url, '{"id":"a"}')).toMatchObject({ status: 503, body: { error: { applied: 'unknown' } } })
+    expect(served.trouble).toBe('the store fails: store-unreachable')
+    first.state.isAway = false
+    while ((await post(url, '{"id":"a"}')).status !== 202) await new Promise(resolve => setImmediate(resolve))
+    expect(served.trouble).toBeUndefined()
+  })
+})
+
 describe('an inbox that was removed', () => {
   test('is not found from then on', async () => {
     const store = openMemoryStore()
