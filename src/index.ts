@@ -27,6 +27,7 @@ export async function openStore(address: string, env: NodeJS.ProcessEnv = proces
   return disposable(await openStoreAt(nonEmptyText(address, 'address'), env, { mustExist: true }))
 }
 
+export type { RegionEvent } from './inbox/regions/writer.ts'
 export { PutUnknown } from './inbox/writer.ts'
 export { type NewDataOptions, newData, type ResultOption, readData } from './library/data.ts'
 export type {
@@ -45,6 +46,7 @@ export {
   type OpenedInbox,
   type OpenInboxOptions,
   openInbox,
+  type PutReport,
   type RecordInput,
 } from './library/inbox.ts'
 export {

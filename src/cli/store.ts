@@ -79,6 +79,11 @@ export function storeChoice({ store, container, context }: GlobalOptions): Store
   return defined({ store, container, context })
 }
 
+/** A second store, named by an address or by a context: a context has no colon in its name. */
+export function otherStore(text: string): string | StoreChoice {
+  return text.includes(':') ? text : { context: text }
+}
+
 /** A phrase for an embedded store whose file does not exist yet; `undefined` for all others. */
 export function missingFile(address: string): string | undefined {
   const parsed = parseAddress(address)

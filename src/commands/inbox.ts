@@ -2,12 +2,15 @@ import { type Command, Option } from 'commander'
 import { act, describe, describeGroup, parsed, type Run, reads } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { duration, lineCount, nonEmpty, requiredText } from '../cli/values.ts'
+import { ALSO_NOTES, alsoFlags } from './inbox/also.ts'
 import { registerDead } from './inbox/dead.ts'
 import { registerDrain } from './inbox/drain.ts'
 import type { PutInboxOptions } from './inbox/put.ts'
+import { recordFlags } from './inbox/record-flags.ts'
 import type { CreateOptions, InboxOptions, RemoveInboxOptions } from './inbox/run.ts'
+import { registerServe } from './inbox/serve.ts'
 import type { TailInboxOptions } from './inbox/tail.ts'
-import { inboxName, jsonPointer, lingerTime, partitionCount } from './inbox/values.ts'
+import { inboxName, partitionCount } from './inbox/values.ts'
 
 const READS = 'Only reads: takes no lease.'
 
@@ -22,6 +25,7 @@ export function register(parent: Command, runtime: Runtime): void {
     examples: [
       ['inbox create orders --partitions 8', 'create it; the number of partitions stays'],
       ['inbox put orders --id-field /orderId orders.ndjson', 'put the lines of a file'],
+      ['inbox serve orders --listen 127.0.0.1:8080', 'take records over HTTP'],
       ["inbox drain orders --template order.yaml --name 'orders/{/id}'", 'make a stream of each record'],
       ['inbox dead ls orders', 'the records that could not be done'],
       ['inbox ls', 'the inboxes, and what waits in each'],
@@ -31,6 +35,7 @@ export function register(parent: Command, runtime: Runtime): void {
   for (const registerIn of [
     registerCreate,
     registerPut,
+    registerServe,
     registerDrain,
     registerDead,
     registerLs,
@@ -74,36 +79,17 @@ one key (default: the id) are drained in the order in which they were put.
 
 A record is acknowledged when it is durable. Ctrl-C and a kill lose nothing that was acknowledged; what follows is put again, or
 with --resume from where the last one stopped. While the store is away it waits, and reads no further.
-
+${ALSO_NOTES}
 Exit: 7 if lines were not records; the others are put. 9 if a file cannot be read.
 `
 
 export function registerPut(parent: Command, runtime: Runtime, go: Run<PutInboxOptions> = runPut): void {
-  const command = parent
-    .command('put')
-    .argument('<NAME>', 'name of the inbox', inboxName)
-    .argument('[FILE...]', 'files of NDJSON, a record a line; - or none: standard input')
-    .addOption(
-      new Option('--id-field <pointer>', 'where the id of a record is, as a JSON pointer (default: /id)').argParser(
-        jsonPointer('--id-field'),
-      ),
-    )
-    .addOption(
-      new Option('--key-field <pointer>', 'where its key is; without one the id (default: /key)').argParser(
-        jsonPointer('--key-field'),
-      ),
-    )
-    .addOption(
-      new Option('--seq-field <pointer>', 'where its number within its key is: 1, 2, 3 … (default: none)').argParser(
-        jsonPointer('--seq-field'),
-      ),
-    )
-    .addOption(
-      new Option(
-        '--linger <duration>',
-        'how long a record waits for others to share its block (default: 5ms)',
-      ).argParser(lingerTime),
-    )
+  const command = recordFlags(
+    parent
+      .command('put')
+      .argument('<NAME>', 'name of the inbox', inboxName)
+      .argument('[FILE...]', 'files of NDJSON, a record a line; - or none: standard input'),
+  )
     .addOption(
       new Option('--rejects <file>', 'write lines that are no records to this file').argParser(nonEmpty('--rejects')),
     )
@@ -112,6 +98,7 @@ export function registerPut(parent: Command, runtime: Runtime, go: Run<PutInboxO
         nonEmpty('--resume'),
       ),
     )
+  alsoFlags(command)
   command.addHelpText('after', PUT_NOTES)
   describe(command, runtime, {
     kind: 'writes',
@@ -121,6 +108,10 @@ export function registerPut(parent: Command, runtime: Runtime, go: Run<PutInboxO
       ['inbox put orders orders.ndjson --id-field /orderId --key-field /customer', 'the lines of a file'],
       ['inbox put orders < orders.ndjson', 'of standard input; ids are in /id'],
       ['inbox put orders big.ndjson --resume big.progress --rejects bad.ndjson', 'that can go on after a kill'],
+      [
+        'inbox put orders orders.ndjson --also azure:b/inbox --prefer 15s',
+        'into two regions, of which one may be away',
+      ],
     ],
     formats: ['text', 'json'],
   })

@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander'
 import { act, describe, helpFor, type Run, reads } from '../cli/command.ts'
+import { listenAddress } from '../cli/listen-address.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { choice, count, duration, nonEmpty, pattern } from '../cli/values.ts'
 import { DUE_ACTIONS } from '../stream/operations/operation.ts'
 import type { WatchdogCommandOptions } from './watchdog/settings.ts'
 import type { WatchdogStatusOptions } from './watchdog/status.ts'
-import { hookCommand, listenAddress, shareValue } from './watchdog/values.ts'
+import { hookCommand, shareValue } from './watchdog/values.ts'
 
 const NOTES = `
 What it aborts: events whose timeout has expired by the clock of the store, and the stream if the timeout of its root has.

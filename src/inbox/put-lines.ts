@@ -1,7 +1,7 @@
 import { InvalidValue } from '../stream/errors.ts'
 import { type InputLine, linesIn } from './lines.ts'
 import { MAX_RECORD_BYTES, type NewRecord, type RecordFields, recordIn } from './record.ts'
-import type { InboxWriter } from './writer.ts'
+import type { RecordWriter } from './writer.ts'
 
 /** A line that is not put, and why. */
 export interface RejectedLine {
@@ -26,7 +26,7 @@ const MOST_LINE_BYTES = MAX_RECORD_BYTES + 1024
 
 /** Puts the lines of an input, and keeps how far all of them are acknowledged. */
 export class LinesPut {
-  readonly #writer: InboxWriter
+  readonly #writer: RecordWriter
   readonly #options: PutLinesOptions
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   /** Lines that are not done, and those behind them. */
@@ -39,7 +39,7 @@ export class LinesPut {
   /** Lines that are no records. */
   rejected = 0
 
-  constructor(writer: InboxWriter, options: PutLinesOptions) {
+  constructor(writer: RecordWriter, options: PutLinesOptions) {
     this.#writer = writer
     this.#options = options
     this.#acknowledged = options.from ?? { lines: 0, bytes: 0 }

@@ -66,9 +66,10 @@ export function valueAt(data: unknown, pointer: Pointer): unknown {
 
 /**
  * The record in one line of JSON. Numbers are taken as ids and keys too.
+ * @param givenId the id, if it is known otherwise
  * @throws InvalidValue with what is wrong, naming the field
  */
-export function recordIn(json: string, fields: RecordFields): NewRecord {
+export function recordIn(json: string, fields: RecordFields, givenId?: string): NewRecord {
   const bytes = Buffer.byteLength(json)
   if (bytes > MAX_RECORD_BYTES)
     throw new InvalidValue(`the record has ${bytes} bytes; the limit is ${MAX_RECORD_BYTES}`)
@@ -76,7 +77,7 @@ export function recordIn(json: string, fields: RecordFields): NewRecord {
   const key = fields.key && valueAt(data, fields.key)
   const seq = fields.seq && valueAt(data, fields.seq)
   return {
-    id: idText(valueAt(data, fields.id), `/${fields.id.join('/')}`),
+    id: recordId(valueAt(data, fields.id), `/${fields.id.join('/')}`, givenId),
     ...(fields.key && key !== undefined && { key: idText(key, `/${fields.key.join('/')}`) }),
     ...(fields.seq && seq !== undefined && { seq: seqNumber(seq, `/${fields.seq.join('/')}`) }),
     json,
@@ -146,6 +147,13 @@ function idText(value: unknown, field: string): string {
     throw new InvalidValue(`${field} has ${text.length} characters; the limit is ${MAX_ID_LENGTH}`)
   if (CONTROL.test(text)) throw new InvalidValue(`${field} has a control character`)
   return text.isWellFormed() ? text : text.toWellFormed()
+}
+
+function recordId(found: unknown, field: string, given: string | undefined): string {
+  if (given === undefined) return idText(found, field)
+  const id = idText(given, 'the id given beside the record')
+  if (found === undefined || idText(found, field) === id) return id
+  throw new InvalidValue(`${field} is not the id given beside the record`)
 }
 
 function seqNumber(value: unknown, field: string): number {

@@ -23,6 +23,16 @@ export interface InboxWriterOptions {
   readonly signal?: AbortSignal
 }
 
+/** Puts records into an inbox, or into those of two regions. */
+export interface RecordWriter<Answer = unknown> {
+  /** Whether no more records should be put for now. */
+  readonly isFull: boolean
+  /** Waits while too much waits. */
+  room(): Promise<void>
+  /** Resolves once the record is durable. */
+  put(record: NewRecord): Promise<Answer>
+}
+
 /** The store did not say whether records were put: put them again, under the same ids. */
 export class PutUnknown extends LeasectlError {
   readonly code = 'unknown'
@@ -30,7 +40,7 @@ export class PutUnknown extends LeasectlError {
 
 const LINGER_MS = 5
 const BLOCK_BYTES = 1024 * 1024
-const MOST_BYTES = 16 * 1024 * 1024
+export const MOST_BYTES = 16 * 1024 * 1024
 /** Attempts of a block that is not answered. */
 const ATTEMPTS = 3
 
@@ -39,7 +49,7 @@ const ATTEMPTS = 3
  * append in flight, so the records of a key stay in order. If a block fails, the records behind it in its partition fail
  * with it: whoever puts them again, in order, keeps the order.
  */
-export class InboxWriter {
+export class InboxWriter implements RecordWriter<void> {
   readonly #store: StreamStore
   readonly #inbox: Inbox
   readonly #options: InboxWriterOptions

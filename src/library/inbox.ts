@@ -1,9 +1,12 @@
 import { createInbox as create, DEFAULT_PARTITIONS, type Inbox, readInbox } from '../inbox/inbox.ts'
 import { type NewRecord, recordOf } from '../inbox/record.ts'
-import { InboxWriter, PutUnknown } from '../inbox/writer.ts'
+import { openRegions } from '../inbox/regions/open.ts'
+import { DEFAULT_PREFER_MS, type PutPlace, type RegionEvent } from '../inbox/regions/writer.ts'
+import { InboxWriter, PutUnknown, type RecordWriter } from '../inbox/writer.ts'
 import type { StreamStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import {
+  callback,
   isObject,
   milliseconds,
   objectOf,
@@ -43,10 +46,38 @@ export interface CreateInboxOptions extends SignalOption {
 export interface OpenInboxOptions extends SignalOption {
   /** How long a record waits for others to share its block, ms. Default 5. */
   readonly lingerMs?: number
+  /**
+   * The store of a second region, with an inbox of the same name and number of partitions. Each record goes to both; durable in
+   * one is success, and a region that is away delays nothing.
+   */
+  readonly also?: StreamStore
+  /** With `also`: how long a drain of the second region leaves a record to the first, ms. Default 15 000. */
+  readonly preferMs?: number
+  /** With `also`: called when a region is away, and when it takes records again. Must not throw. */
+  readonly onRegion?: (event: RegionEvent) => void
+}
+
+/** Where the records of a `put` were durable when it resolved. */
+export interface PutReport {
+  /** Number of records. */
+  readonly put: number
+  /** Of these, only in the first region: that of `also` was away. Without `also` 0. */
+  readonly onlyFirst: number
+  /** Of these, only in the region of `also`. */
+  readonly onlySecond: number
 }
 
 const readCreate = objectOf<CreateInboxOptions>({ by: required(requiredText), partitions: whole(1, 1_024), signal })
-const readOpen = objectOf<OpenInboxOptions>({ lingerMs: milliseconds(0), signal })
+const readOpen = objectOf<OpenInboxOptions>({
+  lingerMs: milliseconds(0),
+  also: given => {
+    checkStore(given)
+    return given
+  },
+  preferMs: milliseconds(0),
+  onRegion: callback,
+  signal,
+})
 const FIELDS = ['id', 'key', 'seq', 'data']
 
 /** An inbox that records can be put into. */
@@ -54,24 +85,24 @@ export class OpenedInbox {
   readonly name: string
   /** Number of partitions. */
   readonly partitions: number
-  readonly #writer: InboxWriter
+  readonly #writer: RecordWriter
 
   /** @internal */
-  constructor(store: StreamStore, { name, partitions }: Inbox, lingerMs?: number) {
+  constructor({ name, partitions }: Inbox, writer: RecordWriter) {
     this.name = name
     this.partitions = partitions
-    this.#writer = new InboxWriter(store, { name, partitions, createdMs: 0, by: '' }, defined({ lingerMs }))
+    this.#writer = writer
   }
 
   /**
-   * Puts a record, or several; resolves once all are durable. Calls need not wait for one another: their records share
+   * Puts a record, or several; resolves once all are durable, with where: of two regions one is enough. Calls need not wait for one another: their records share
    * blocks. If it rejects, some records may be there: put all of them again, under the same ids. Memory is bounded: while
    * 16 MiB wait, it waits too.
    *
    * @param options - with a signal, the wait ends and the call rejects with its reason
    * @throws InvalidValue if one of them is not a record: none was put; PutUnknown; the store's faults
    */
-  async put(records: RecordInput | readonly RecordInput[], options: SignalOption = {}): Promise<void> {
+  async put(records: RecordInput | readonly RecordInput[], options: SignalOption = {}): Promise<PutReport> {
     const { signal: stop } = readSignal(options, 'options')
     const read = Array.isArray(records)
       ? records.map((record, at) => recordIn(record, `records[${at}]`))
@@ -83,7 +114,7 @@ export class OpenedInbox {
     const onAbort = () => aborted.reject(stop.reason)
     stop.addEventListener('abort', onAbort, { once: true })
     try {
-      await Promise.race([all, aborted.promise])
+      return await Promise.race([all, aborted.promise])
     } finally {
       stop.removeEventListener('abort', onAbort)
       // What is in flight ends by itself.
@@ -91,8 +122,8 @@ export class OpenedInbox {
     }
   }
 
-  async #putAll(records: readonly NewRecord[], stop: AbortSignal | undefined): Promise<void> {
-    const puts: Promise<void>[] = []
+  async #putAll(records: readonly NewRecord[], stop: AbortSignal | undefined): Promise<PutReport> {
+    const puts: Promise<unknown>[] = []
     for (const record of records) {
       if (this.#writer.isFull) await this.#writer.room()
       if (stop?.aborted) break
@@ -100,7 +131,9 @@ export class OpenedInbox {
       put.catch(() => {})
       puts.push(put)
     }
-    await Promise.all(puts)
+    const places = await Promise.all(puts)
+    const only = (place: PutPlace) => places.filter(one => one === place).length
+    return { put: places.length, onlyFirst: only('first'), onlySecond: only('second') }
   }
 }
 
@@ -120,12 +153,13 @@ export async function createInbox(store: StreamStore, name: string, options: Cre
   const { inbox } = outcome
   if (partitions !== undefined && inbox.partitions !== partitions)
     throw new InvalidValue(`the inbox ${name} has ${inbox.partitions} partitions, not ${partitions}`)
-  return new OpenedInbox(store, inbox)
+  return new OpenedInbox(inbox, new InboxWriter(store, inbox))
 }
 
 /**
- * Opens an inbox, to put records into it. There is nothing to close: a record is durable when its `put` resolves.
- * @throws InboxNotFound; InvalidValue; the store's faults
+ * Opens an inbox, to put records into it. There is nothing to close: a record is durable when its `put` resolves. With `also`
+ * one of the two stores may be away, also while it is opened.
+ * @throws InboxNotFound; InvalidValue, also for a second inbox with another number of partitions; the store's faults
  */
 export async function openInbox(
   store: StreamStore,
@@ -133,10 +167,41 @@ export async function openInbox(
   options: OpenInboxOptions = {},
 ): Promise<OpenedInbox> {
   checkStore(store)
-  const { lingerMs, signal: stop } = readOpen(options, 'options')
-  const inbox = await readInbox(store, text(name, 'name'), stop)
+  const { signal: stop, lingerMs, also, preferMs, onRegion } = readOpen(options, 'options')
+  text(name, 'name')
+  if (also !== undefined) return openBoth([store, also], name, defined({ lingerMs, preferMs, onRegion }))
+  if (preferMs !== undefined || onRegion !== undefined)
+    throw new InvalidValue(`options.${preferMs === undefined ? 'onRegion' : 'preferMs'} goes with also`)
+  const inbox = await readInbox(store, name, stop)
   if (inbox === undefined) throw new InboxNotFound(name, store.address)
-  return new OpenedInbox(store, inbox, lingerMs)
+  return new OpenedInbox(inbox, new InboxWriter(store, inbox, defined({ lingerMs })))
+}
+
+async function openBoth(
+  stores: readonly [StreamStore, StreamStore],
+  name: string,
+  {
+    lingerMs,
+    preferMs = DEFAULT_PREFER_MS,
+    onRegion: observe,
+  }: Pick<OpenInboxOptions, 'lingerMs' | 'preferMs' | 'onRegion'>,
+): Promise<OpenedInbox> {
+  const [first, second] = stores
+  if (first === second || (first.address === second.address && first.address !== 'memory:'))
+    throw new InvalidValue('options.also is the store itself: name the store of the second region')
+  const opened = await openRegions(stores, name, { preferMs, ...defined({ lingerMs, observe }) })
+  switch (opened.kind) {
+    case 'opened':
+      return new OpenedInbox(opened.inbox, opened.writer)
+    case 'missing':
+      throw new InboxNotFound(name, (opened.place === 'first' ? first : second).address)
+    case 'different': {
+      const [one, two] = opened.partitions
+      throw new InvalidValue(`the inbox ${name} has ${one} partitions in the first store and ${two} in that of also`)
+    }
+    default:
+      return opened satisfies never
+  }
 }
 
 function recordIn(given: unknown, field: string): NewRecord {

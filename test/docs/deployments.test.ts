@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { register } from '../../src/commands/watchdog.ts'
-import { PATHS } from '../../src/watchdog/http/server.ts'
+import { PATHS } from '../../src/http/probes.ts'
 import { optionsFrom } from '../unit/commands/support.ts'
 
 const EXAMPLES = new URL('../../examples/', import.meta.url)

@@ -104,6 +104,7 @@ const RUNS: readonly Case[] = [
 ]
 
 const INBOX: Rest = { ...TWO, before: ['inbox create orders --partitions 2'] }
+const REGIONS: Rest = { ...INBOX, setting: { stdin: '{"id":"o-1"}\n', others: { us: (await given.inbox()).store } } }
 const RECORDS: Rest = { world: given.inbox }
 const UNDRAINED: Rest = { world: given.undrainedInbox }
 const DEAD: Rest = { world: given.inboxWithDeadLetters }
@@ -114,6 +115,8 @@ const INBOXES: readonly Case[] = [
   line(undefined, 'inbox create orders --partitions 3 -o json', { ...INBOX, exit: 5 }),
   line('inbox-put', 'inbox put orders -o json', { ...INBOX, setting: { stdin: '{"id":"o-1"}\n' } }),
   line('inbox-put', 'inbox put orders -o json', { ...INBOX, setting: { stdin: 'nonsense\n' }, exit: 7 }),
+  line('inbox-put', 'inbox put orders --also us -o json', REGIONS),
+  line(undefined, 'inbox serve nix -o ndjson', { exit: 3 }),
   ...both('inboxes', 'inboxes-item', 'inbox ls', RECORDS),
   line('inbox', 'inbox show orders -o json', RECORDS),
   line(undefined, 'inbox show nix -o json', { exit: 3 }),

@@ -6,6 +6,8 @@ import { jsonDocument } from '../../src/formats/json.ts'
 import { jobJson } from '../../src/formats/stream/json.ts'
 import { shownStream } from '../../src/formats/stream/view.ts'
 import { readStream } from '../../src/ops/read-stream.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
+import { startServing } from '../support/serving.ts'
 import { allCommands } from '../unit/commands/support.ts'
 import { hookDocuments } from './hook-documents.ts'
 import { CASES } from './json-cases.ts'
@@ -51,6 +53,22 @@ describe('printed JSON is described', () => {
     const documents = await hookDocuments()
     expect(documents.length).toBeGreaterThan(8)
     for (const document of documents) check('hook', document)
+  })
+
+  test('answers of a server of inboxes are described', async () => {
+    const { server, url } = await startServing(openMemoryStore())
+    const answer = async (body: string, type: string) => {
+      const response = await fetch(url, { method: 'POST', body, headers: { 'content-type': type } })
+      return response.json()
+    }
+    check('inbox-accepted', await answer('{"id":"a"}', 'application/json'))
+    check('inbox-not-accepted', await answer('1', 'text/plain'))
+    check('inbox-not-accepted', await answer('{"id":"a"}\n1\n', 'application/x-ndjson'))
+    await server.stop()
+    const both = await startServing(openMemoryStore(), { also: openMemoryStore() })
+    const init = { method: 'POST', body: '{"id":"a"}', headers: { 'content-type': 'application/json' } }
+    check('inbox-accepted', await (await fetch(both.url, init)).json())
+    await both.server.stop()
   })
 })
 
@@ -134,7 +152,7 @@ describe('the codes of errors', () => {
     ($defs[name]?.anyOf ?? []).flatMap(({ const: code, description }) => (code ? [{ code, description }] : []))
   const errors = codesOf('errorCode')
   const findings = codesOf('findingCode')
-  const known = new Set([...errors, ...findings].map(({ code }) => code))
+  const known = new Set([...errors, ...findings, ...codesOf('serveCode')].map(({ code }) => code))
 
   test('are described once each', () => {
     const codes = errors.map(({ code }) => code)

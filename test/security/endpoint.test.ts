@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Handlers, type ListenLimits, listen, PATHS } from '../../src/watchdog/http/server.ts'
+import { type Handlers, PATHS } from '../../src/http/probes.ts'
+import { type ListenLimits, listen } from '../../src/watchdog/http/server.ts'
 import { trustRow } from '../guarantees/record.ts'
 
 const row = trustRow('endpoint')

@@ -91,6 +91,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'context remove': [['prod']],
   'inbox create': [['orders']],
   'inbox put': [['orders', 'FILES/orders.ndjson']],
+  'inbox serve': [['none'], ['orders', '--token-file', 'FILES/orders.ndjson', '-o', 'ndjson']],
   'inbox ls': [[], ['-o', 'json']],
   'inbox show': [['orders'], ['orders', '-o', 'json']],
   'inbox tail': [['orders'], ['orders', '-n', 'all', '-o', 'ndjson']],

@@ -113,6 +113,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['LEASECTL_CONTEXT', 'name of a context, as -c'],
   ['LEASECTL_CONTAINER', 'container in the Azure account of the environment (default: eventstreams)'],
   ['LEASECTL_OWNER', 'name of the worker for event start and others, as --owner'],
+  ['LEASECTL_INBOX_TOKEN', 'bearer token of the clients of inbox serve, if there is no --token-file'],
   ['LEASECTL_STREAM, LEASECTL_EVENT', 'set by exec and work for their program: its event'],
   ['LEASECTL_FENCE', 'set by exec and work: proof of the claim, used by event touch, complete … for that event'],
   ['LEASECTL_BORN', 'set by exec and work: the incarnation of the stream in which the claim is valid'],

@@ -45,9 +45,10 @@ export function registerDrain(parent: Command, runtime: Runtime, go: Run<DrainCo
       ),
     )
     .addOption(
-      new Option('--inbox-store <address>', 'store of the inbox, if it is another than that of the streams').argParser(
-        nonEmpty('--inbox-store'),
-      ),
+      new Option(
+        '--inbox-store <store>',
+        'store of the inbox, if it is another than that of the streams: an address or a context',
+      ).argParser(nonEmpty('--inbox-store')),
     )
     .addOption(
       new Option('--concurrency <n>', 'records at a time, at most, 1 to 1024 (default: 64)').argParser(concurrency),

@@ -9,34 +9,28 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
-import type { Inbox } from '../../inbox/inbox.ts'
 import { LinesPut, type RejectedLine } from '../../inbox/put-lines.ts'
-import { type Pointer, parsePointer } from '../../inbox/record.ts'
-import { InboxWriter, PutUnknown } from '../../inbox/writer.ts'
+import { InboxWriter, PutUnknown, type RecordWriter } from '../../inbox/writer.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { defined } from '../../util/defined.ts'
 import { errorCode, messageOf } from '../../util/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
+import type { AlsoFlags } from './also.ts'
 import { findInbox } from './find.ts'
+import { type RecordFlags, recordFields } from './record-flags.ts'
+import { openTwoRegions, type TwoRegions } from './regions.ts'
 import { fileProblem, type PutProgress, readProgress, writeProgress } from './resume.ts'
 
-export interface PutInboxOptions extends GlobalOptions {
+export interface PutInboxOptions extends GlobalOptions, RecordFlags, AlsoFlags {
   readonly name: string
   /** None, or `-`: standard input. */
   readonly files: readonly string[]
-  readonly idField?: Pointer
-  readonly keyField?: Pointer
-  readonly seqField?: Pointer
-  /** ms */
-  readonly linger?: number
   readonly rejects?: string
   readonly resume?: string
 }
 
 const STDIN = '-'
-const ID = parsePointer('/id')
-const KEY = parsePointer('/key')
 /** Between two looks at a store that is away, ms. */
 const PAUSES_MS = [100, 300, 1_000, 2_000, 5_000] as const
 const PROGRESS_MS = 200
@@ -52,20 +46,25 @@ export async function putLines(options: PutInboxOptions, runtime: Runtime): Prom
   if (files.filter(file => file === STDIN).length > 1) throw new UsageError('standard input can be read once')
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const inbox = await findInbox(store, options.name, runtime)
+  const put = new Put(files, options, output, runtime)
+  const writing = {
+    again: (fault: unknown) => put.waitForStore(fault),
+    tell: (sentence: string) => void put.say(sentence),
+    ...defined({ lingerMs: options.linger }),
+  }
+  const regions = await openTwoRegions(options.name, options, store, runtime, writing)
+  const writer = regions?.writer ?? new InboxWriter(store, await findInbox(store, options.name, runtime), writing)
   if (files.includes(STDIN) && runtime.stdin.isTty)
     await output.say('reading records from the terminal, one a line; Ctrl-D ends')
-  const put = new Put(inbox, files, options, output, runtime)
-  const writer = new InboxWriter(store, inbox, {
-    again: fault => put.waitForStore(fault),
-    ...defined({ lingerMs: options.linger }),
-  })
-  return put.run(writer, runtime.opened?.address ?? '')
+  try {
+    return await put.run(writer, runtime.opened?.address ?? '', regions)
+  } finally {
+    regions?.writer.close()
+  }
 }
 
 /** One run of the command. */
 class Put {
-  readonly #inbox: Inbox
   readonly #files: readonly string[]
   readonly #options: PutInboxOptions
   readonly #output: Output
@@ -82,10 +81,10 @@ class Put {
   #firstPut = 0
   #savedMs = 0
   #told = 0
+  #regions: TwoRegions | undefined
   #outage: { readonly put: number; pauses: number; waiting: Promise<void> | undefined } | undefined
 
-  constructor(inbox: Inbox, files: readonly string[], options: PutInboxOptions, output: Output, runtime: Runtime) {
-    this.#inbox = inbox
+  constructor(files: readonly string[], options: PutInboxOptions, output: Output, runtime: Runtime) {
     this.#files = files
     this.#options = options
     this.#output = output
@@ -94,11 +93,13 @@ class Put {
     this.#startedMs = runtime.nowMs()
   }
 
-  async run(writer: InboxWriter, store: string): Promise<Problem | undefined> {
-    const { rejects, resume } = this.#options
+  async run(writer: RecordWriter, store: string, regions: TwoRegions | undefined): Promise<Problem | undefined> {
+    const { rejects, resume, name } = this.#options
+    this.#regions = regions
     let wasResumed = false
     if (resume !== undefined) {
-      const identity = { inbox: this.#inbox.name, store, files: this.#files.map(file => resolve(file)) }
+      const [, also] = regions?.stores ?? []
+      const identity = { inbox: name, store, ...defined({ also }), files: this.#files.map(file => resolve(file)) }
       const found = await readProgress(resume, identity)
       wasResumed = found !== undefined
       this.#before = found ?? this.#before
@@ -124,11 +125,10 @@ class Put {
     return this.#ended(fault)
   }
 
-  async #putFile(writer: InboxWriter, file: string): Promise<void> {
-    const { idField = ID, keyField = KEY, seqField } = this.#options
+  async #putFile(writer: RecordWriter, file: string): Promise<void> {
     const { lines, bytes } = this.#before
     const put = new LinesPut(writer, {
-      fields: { id: idField, key: keyField, ...(seqField && { seq: seqField }) },
+      fields: recordFields(this.#options),
       rejected: rejected => this.#reject(file, rejected),
       progressed: () => this.#progressed(),
       from: { lines, bytes },
@@ -151,8 +151,7 @@ class Put {
     this.#told += 1
     const where = file === STDIN ? `line ${line.number}` : `${visibleText(file)}:${line.number}`
     if (this.#told <= MOST_TOLD) {
-      await this.#line.clear()
-      await this.#output.say(`${where}: ${visibleText(why)}`)
+      await this.say(`${where}: ${visibleText(why)}`)
     }
     if (this.#told === MOST_TOLD + 1) await this.#output.say('further bad lines are only counted')
     await this.#rejects?.write(Buffer.concat([line.bytes, LINE_FEED]))
@@ -181,7 +180,13 @@ class Put {
   async #noteEndOfOutage(): Promise<void> {
     if (this.#outage === undefined || this.#progress().put === this.#outage.put) return
     this.#outage = undefined
-    await this.#output.say('the store answers again')
+    await this.#output.say(`${this.#regions === undefined ? 'the' : 'a'} store answers again`)
+  }
+
+  /** A sentence on stderr, in place of the progress. */
+  async say(sentence: string): Promise<void> {
+    await this.#line.clear()
+    await this.#output.say(sentence)
   }
 
   /** Waits while the store is away; all partitions together. Told once per outage. */
@@ -191,10 +196,8 @@ class Put {
     if (signal.aborted || !(fault instanceof StoreUnreachable || fault instanceof PutUnknown)) return false
     if (this.#outage === undefined) {
       this.#outage = { put: this.#progress().put, pauses: 0, waiting: undefined }
-      await this.#line.clear()
-      await this.#output.say(
-        `${visibleText(messageOf(fault))}; waiting for the store, nothing is lost (Ctrl-C to stop)`,
-      )
+      const which = this.#regions === undefined ? 'the store' : 'one of the two stores'
+      await this.say(`${visibleText(messageOf(fault))}; waiting for ${which}, nothing is lost (Ctrl-C to stop)`)
     }
     const outage = this.#outage
     outage.waiting ??= sleepUntilAborted(PAUSES_MS[Math.min(outage.pauses++, PAUSES_MS.length - 1)] ?? 0, signal).then(
@@ -210,12 +213,17 @@ class Put {
     const { output: format } = this.#options
     const { put, rejected, files, lines } = this.#progress()
     const tookMs = this.#runtime.nowMs() - this.#startedMs
-    const { name } = this.#inbox
+    const { name } = this.#options
+    const only = onlyIn(this.#regions)
     if (format === 'json') {
       const isComplete = fault === undefined
-      await this.#output.text(jsonDocument({ inbox: name, put, rejected, isComplete, tookMs }))
+      await this.#output.text(jsonDocument({ inbox: name, put, rejected, regions: only ?? null, isComplete, tookMs }))
     } else {
-      const more = rejected === 0 ? '' : `, ${counted(rejected, 'bad line')}`
+      const one = (only ?? []).filter(region => region.only > 0)
+      const more = [
+        ...one.map(region => `, ${region.only} of them only in ${visibleText(region.store)}`),
+        ...(rejected === 0 ? [] : [`, ${counted(rejected, 'bad line')}`]),
+      ].join('')
       await this.#output.lines([
         `${rejected === 0 && fault === undefined ? '✓' : '✗'} ${name}  ${counted(put, 'record')} put${more}`,
       ])
@@ -239,6 +247,16 @@ class Put {
       },
     )
   }
+}
+
+/** The records of this run that one region alone had when they were acknowledged. */
+function onlyIn(regions: TwoRegions | undefined) {
+  if (regions === undefined) return undefined
+  const { first, second } = regions.writer.counts
+  return [
+    { store: regions.stores[0], only: first },
+    { store: regions.stores[1], only: second },
+  ]
 }
 
 const LINE_FEED = Buffer.from('\n')

@@ -20,6 +20,8 @@ export interface PutProgress {
 export interface PutIdentity {
   readonly inbox: string
   readonly store: string
+  /** The second region. */
+  readonly also?: string
   readonly files: readonly string[]
 }
 

@@ -1,13 +1,14 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { listenAddress, listenName } from '../../cli/listen-address.ts'
 import { UsageError } from '../../cli/problem.ts'
 import { choice, count, duration, pattern } from '../../cli/values.ts'
+import type { ListenAddress } from '../../http/listen.ts'
 import { DUE_ACTIONS, type DueAction } from '../../stream/operations/operation.ts'
 import { errorCode } from '../../util/errors.ts'
-import type { ListenAddress } from '../../watchdog/http/server.ts'
 import { hooksOf, ruled, type WebhookRule, webhookRuleOf } from './config-hooks.ts'
 import { type ConfigField, itemsOf, mappingOf, readYaml, textOf } from './config-yaml.ts'
-import { type HookSetting, listenAddress, listenName, shareValue } from './values.ts'
+import { type HookSetting, shareValue } from './values.ts'
 
 /**
  * Contents of a configuration file under the names of the flags; settings that it omits are absent. Durations in ms.

@@ -105,15 +105,22 @@ async function secretOf(
 ): Promise<SigningSecret | undefined> {
   if (secret === undefined) return undefined
   const called = 'file' in secret ? `${where}: the secret file ${secret.file}` : `${where}: ${secret.env}`
-  const text = 'file' in secret ? await secretFile(resolve(folder, secret.file), called, warn) : env[secret.env]
+  const text =
+    'file' in secret ? await secretFile(resolve(folder, secret.file), called, MAX_SECRET_BYTES, warn) : env[secret.env]
   if (text === undefined) throw new UsageError(`${called} is not set in the environment`)
   const read = SigningSecret.read(text)
   if (typeof read === 'string') throw new UsageError(`${called} contains no valid secret: ${read}`)
   return read
 }
 
-async function secretFile(path: string, called: string, warn: (text: string) => void): Promise<string> {
-  const { text, mode } = await readSmallFile(path, called, MAX_SECRET_BYTES)
+/** The text of a file with a secret. @param warn called if anybody can read it. @throws UsageError */
+export async function secretFile(
+  path: string,
+  called: string,
+  maxBytes: number,
+  warn: (text: string) => void,
+): Promise<string> {
+  const { text, mode } = await readSmallFile(path, called, maxBytes)
   if ((mode & 0o004) !== 0) warn(`${called} is world-readable (chmod o-r)`)
   return text
 }

@@ -1,7 +1,8 @@
 import { VERSION } from '../../cli/version.ts'
+import type { ListenAddress, Listening } from '../../http/listen.ts'
 import type { LivenessProbe } from '../../watchdog/http/liveness.ts'
 import { openReadiness, type Readiness } from '../../watchdog/http/readiness.ts'
-import { type ListenAddress, type Listening, listen } from '../../watchdog/http/server.ts'
+import { listen } from '../../watchdog/http/server.ts'
 import { type Metrics, openMetrics } from '../../watchdog/metrics/metrics.ts'
 import type { Observer } from '../../watchdog/report.ts'
 

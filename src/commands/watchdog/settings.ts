@@ -1,8 +1,8 @@
 import type { GlobalOptions } from '../../cli/options.ts'
 import { UsageError } from '../../cli/problem.ts'
+import type { ListenAddress } from '../../http/listen.ts'
 import { MOST_SHARDS } from '../../ops/shards/quota.ts'
 import type { DueAction } from '../../stream/operations/operation.ts'
-import type { ListenAddress } from '../../watchdog/http/server.ts'
 import { readConfigFile } from './config.ts'
 import type { HookSettings } from './hook-targets.ts'
 

@@ -1,6 +1,6 @@
+import type { Health } from '../../http/probes.ts'
 import type { ListQuery, StreamStore } from '../../store/store.ts'
 import type { Observer } from '../report.ts'
-import type { Health } from './readiness.ts'
 
 /** Time without progress after which the loop counts as hung: every call of a store has a limit of seconds. */
 const SILENCE_MS = 10 * 60_000

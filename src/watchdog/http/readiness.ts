@@ -1,11 +1,5 @@
+import type { Health } from '../../http/probes.ts'
 import { executionStatus, type Observer, type PassReport } from '../report.ts'
-
-/** The answer to a probe: whether all is well, and why; never contains untrusted text. */
-export interface Health {
-  readonly ok: boolean
-  /** One line each; at least one. */
-  readonly reasons: readonly string[]
-}
 
 /** Input of readiness. Times are monotonic, ms. */
 export interface ReadyState {

@@ -1,10 +1,8 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { type LoopDelay, loopLag, type Maker, makerOf, ofProcess, type PromClient } from '../../http/instruments.ts'
 import type { DecisionOutcome } from '../decision.ts'
 import type { DeliveryReport } from '../hooks/attempt.ts'
 import { HOOK_KINDS } from '../hooks/target.ts'
-
-type PromClient = typeof import('prom-client')
 
 /** Prefix of all metrics of the watchdog itself. */
 const METRIC_PREFIX = 'leasectl_watchdog_'
@@ -26,7 +24,7 @@ export function openInstruments(
   options: InstrumentOptions,
 ): { readonly registry: Registry; readonly instruments: Instruments } {
   const registry = new client.Registry()
-  const maker = makerOf(client, registry)
+  const maker = makerOf(client, registry, METRIC_PREFIX)
   const instruments = instrumentsOf(maker)
   startAtZero(instruments)
   loopLag(maker, options.loopDelay)
@@ -36,33 +34,6 @@ export function openInstruments(
     .set({ version: options.version, node: process.version }, 1)
   if (options.ofProcess !== false) ofProcess(client, registry)
   return { registry, instruments }
-}
-
-interface Maker {
-  gauge(name: string, help: string, labels?: readonly string[], collect?: (gauge: Gauge) => void): Gauge
-  counter(name: string, help: string, labels?: readonly string[]): Counter
-  histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram
-}
-
-function makerOf({ Gauge, Counter, Histogram }: PromClient, registry: Registry): Maker {
-  const common = (name: string, help: string, labelNames: readonly string[]) => ({
-    name: `${METRIC_PREFIX}${name}`,
-    help,
-    labelNames,
-    registers: [registry],
-  })
-  return {
-    gauge(name, help, labels = [], collect) {
-      const gauge: Gauge = new Gauge({
-        ...common(name, help, labels),
-        ...(collect === undefined ? {} : { collect: () => collect(gauge) }),
-      })
-      return gauge
-    },
-    counter: (name, help, labels = []) => new Counter(common(name, help, labels)),
-    histogram: (name, help, buckets, labels = []) =>
-      new Histogram({ ...common(name, help, labels), buckets: [...buckets] }),
-  }
 }
 
 function instrumentsOf(maker: Maker) {
@@ -157,30 +128,9 @@ export function resetReady({ ready }: Pick<Instruments, 'ready'>): void {
   ready.set({ step: OTHER }, 0)
 }
 
-function loopLag({ gauge }: Maker, loopDelay: LoopDelay): void {
-  const help = 'Lag of the event loop since the last scrape; quantile 1 is the maximum'
-  gauge('event_loop_lag_seconds', help, ['quantile'], lag => {
-    const { p50, p99, max } = loopDelay.read()
-    lag.set({ quantile: '0.5' }, p50)
-    lag.set({ quantile: '0.99' }, p99)
-    lag.set({ quantile: '1' }, max)
-  })
-}
-
 function pending({ gauge }: Maker, { hooksPending }: InstrumentOptions): void {
   const help = 'Deliveries to hooks that wait or are in progress'
   gauge('hook_deliveries_pending', help, [], waiting => waiting.set(hooksPending()))
-}
-
-/**
- * Default metrics of prom-client without the lag of the event loop, which is measured above. Its own measurement cannot
- * be disabled; once a minute it costs nothing.
- */
-function ofProcess({ collectDefaultMetrics }: PromClient, registry: Registry): void {
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 60_000 })
-  for (const { name } of registry.getMetricsAsArray()) {
-    if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name)
-  }
 }
 
 /** Replaces unknown values, which bounds the number of series against untrusted input. */
@@ -230,35 +180,4 @@ const HOOK_OUTCOMES: readonly DeliveryReport['outcome'][] = ['delivered', 'retry
 /** The value if it is one of these, otherwise `other`. */
 export function known(values: readonly string[], value: string): string {
   return values.includes(value) ? value : OTHER
-}
-
-/** Lag of the event loop since the last reading, seconds. */
-export interface LoopLag {
-  readonly p50: number
-  readonly p99: number
-  readonly max: number
-}
-
-export interface LoopDelay {
-  /** Reads and resets. */
-  read(): LoopLag
-  close(): void
-}
-
-/** Interval of the timer that measures the lag: the default of 10 ms would take 0.6 % of a core, 50 ms take 0.1 %. */
-const EVERY_MS = 50
-
-/** Measures how late a timer fires. Node reports the time between two firings, so the interval is subtracted. */
-export function watchLoopDelay(): LoopDelay {
-  const delay = monitorEventLoopDelay({ resolution: EVERY_MS })
-  delay.enable()
-  const seconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - EVERY_MS) / 1000
-  return {
-    read() {
-      const lag = { p50: seconds(delay.percentile(50)), p99: seconds(delay.percentile(99)), max: seconds(delay.max) }
-      delay.reset()
-      return lag
-    },
-    close: () => void delay.disable(),
-  }
 }

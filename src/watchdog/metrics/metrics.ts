@@ -1,3 +1,4 @@
+import { type LoopDelay, watchLoopDelay } from '../../http/instruments.ts'
 import { stepLabel } from '../../ops/steps.ts'
 import type { ExecutedDecision } from '../decision.ts'
 import type { DeliveryReport } from '../hooks/attempt.ts'
@@ -6,12 +7,10 @@ import {
   FAILURE_CODES,
   type Instruments,
   known,
-  type LoopDelay,
   OUTCOMES,
   openInstruments,
   resetReady,
   STATUSES,
-  watchLoopDelay,
 } from './instruments.ts'
 
 export interface MetricsOptions {

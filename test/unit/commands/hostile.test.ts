@@ -231,6 +231,11 @@ const LINES: readonly (readonly string[])[] = [
     ['inbox', 'drain', 'orders', '--append', HOSTILE, '--name', 'a/{/id}', '--once', '-o', format],
     ['inbox', 'drain', 'orders', '--template', HOSTILE, '--name', `${XML_HOSTILE}{/id}`, '--once', '-o', format],
   ]),
+  ...['text', 'ndjson'].flatMap(format => [
+    ['inbox', 'serve', HOSTILE, '-o', format],
+    ['inbox', 'serve', 'orders', '--token-file', HOSTILE, '-o', format],
+    ['inbox', 'serve', 'orders', '--listen', HOSTILE, '-o', format],
+  ]),
   ...['table', 'json', 'ndjson', 'name'].map(format => ['inbox', 'dead', 'ls', 'orders', '-o', format]),
   ...['text', 'json'].flatMap(format => [
     ['inbox', 'dead', 'show', 'orders', HOSTILE, '-o', format],

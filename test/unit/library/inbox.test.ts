@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createInbox, type OpenedStore, openInbox, openStore } from '../../../src/index.ts'
+import {
+  createInbox,
+  type OpenedStore,
+  type OpenInboxOptions,
+  openInbox,
+  openStore,
+  type RegionEvent,
+} from '../../../src/index.ts'
 import { sharedAzurite } from '../../support/azurite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'leasectl-library-inbox-'))
@@ -86,5 +93,55 @@ describe('the inbox of the library refuses', () => {
     stop.abort(new Error('no more'))
     await expect(putting).rejects.toThrow('no more')
     await expect(inbox.put({ id: 'b', data: 1 }, { signal: stop.signal })).rejects.toThrow('no more')
+  })
+})
+
+describe('an inbox in two regions', () => {
+  async function twoStores(partitions: readonly [number, number] = [1, 1]) {
+    const stores = [await openStore('memory:', {}), await openStore('memory:', {})] as const
+    for (const at of [0, 1] as const)
+      await createInbox(stores[at], 'orders', { by: 'shop', partitions: partitions[at] })
+    return stores
+  }
+
+  test('has each record in both, and says where the records of a put are', async () => {
+    const [store, also] = await twoStores()
+    const inbox = await openInbox(store, 'orders', { also, preferMs: 5_000 })
+    expect(
+      await inbox.put([
+        { id: 'a', key: 'k', data: 1 },
+        { id: 'b', data: 2 },
+      ]),
+    ).toEqual({ put: 2, onlyFirst: 0, onlySecond: 0 })
+    expect(await recordsOf(store, '0000')).toMatchObject([{ id: 'a', key: 'k', data: 1 }, { id: 'b' }])
+    const [copy] = (await recordsOf(also, '0000')) as { id: string; at: string; notBefore: string }[]
+    expect(Date.parse(copy?.notBefore ?? '') - Date.parse(copy?.at ?? '')).toBe(5_000)
+  })
+
+  test('takes records while one is away, and tells which', async () => {
+    const [store, also] = [
+      await openStore(`sqlite:${join(folder, 'a.db')}`, {}),
+      await openStore(`sqlite:${join(folder, 'b.db')}`, {}),
+    ]
+    for (const one of [store, also]) await one.createContainer()
+    for (const one of [store, also]) await createInbox(one, 'orders', { by: 'shop', partitions: 1 })
+    const told: string[] = []
+    const options = { also, onRegion: ({ kind, place }: RegionEvent) => void told.push(`${kind} ${place}`) }
+    const inbox = await openInbox(store, 'orders', options)
+    await also.close()
+    expect(await inbox.put({ id: 'a', data: 1 })).toEqual({ put: 1, onlyFirst: 1, onlySecond: 0 })
+    expect(told).toEqual(['away second'])
+    await store.close()
+    await expect(inbox.put({ id: 'b', data: 1 })).rejects.toMatchObject({ code: 'store-unreachable' })
+  })
+
+  test('is refused with itself, other partitions, no inbox, or preferMs alone', async () => {
+    const [store, also] = await twoStores([1, 2])
+    const refused = (options: OpenInboxOptions) => expect(openInbox(store, 'orders', options)).rejects
+    await refused({ also: store }).toThrow('options.also is the store itself')
+    await refused({ also }).toThrow('has 1 partitions in the first store and 2 in that of also')
+    await refused({ also: await openStore('memory:', {}) }).toMatchObject({ code: 'inbox-not-found' })
+    await refused({ preferMs: 5 }).toThrow('options.preferMs goes with also')
+    await refused({ also: {} as never }).toMatchObject({ code: 'invalid-value' })
   })
 })

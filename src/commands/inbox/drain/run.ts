@@ -2,7 +2,7 @@ import { openOutput } from '../../../cli/output.ts'
 import { partitionIn } from '../../../cli/partition.ts'
 import { EndsWith, type Problem, problem, UsageError } from '../../../cli/problem.ts'
 import type { Runtime } from '../../../cli/runtime.ts'
-import { DEFAULT_LEASE_WAIT_MS, leaseReport, openStoreFor } from '../../../cli/store.ts'
+import { DEFAULT_LEASE_WAIT_MS, leaseReport, openStoreFor, otherStore } from '../../../cli/store.ts'
 import { agreeOnWork } from '../../../inbox/drain/agreement.ts'
 import { drain } from '../../../inbox/drain/drain.ts'
 import { type AppendsSteps, type CreatesStreams, type DrainWork, drainWork } from '../../../inbox/drain/work.ts'
@@ -24,7 +24,8 @@ export async function drainInbox(options: DrainCommandOptions, runtime: Runtime)
   const spec = await specOf(options, runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const inboxStore = options.inboxStore === undefined ? store : (await runtime.openOther(options.inboxStore)).store
+  const inboxStore =
+    options.inboxStore === undefined ? store : (await runtime.openOther(otherStore(options.inboxStore))).store
   const by = options.by ?? runtime.actor
   const work = workOf(store, spec, options, runtime)
   const inbox = await inboxNamed(inboxStore, options.inbox, runtime.signal)

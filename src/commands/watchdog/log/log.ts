@@ -3,7 +3,6 @@ import type { GlobalOptions } from '../../../cli/options.ts'
 import type { Runtime } from '../../../cli/runtime.ts'
 import { jsonTime } from '../../../formats/json.ts'
 import { counted } from '../../../formats/terminal/numbers.ts'
-import { hasColour, paintFor } from '../../../formats/terminal/style.ts'
 import { isoTime } from '../../../stream/time/dates.ts'
 import { BoundedMap } from '../../../util/bounded-map.ts'
 import type { ExecutedDecision } from '../../../watchdog/decision.ts'
@@ -14,14 +13,13 @@ import {
   type Entry,
   failedEntry,
   faultEntry,
-  type Level,
   type PassTotals,
   passEntry,
   plannedEntry,
   recoveredEntry,
   summaryEntry,
 } from './entries.ts'
-import { jsonSink, type LogSink, prettySink } from './sink.ts'
+import { type LogSink, openSink } from './sink.ts'
 
 /** The log of a watchdog on stderr. */
 export interface WatchdogLog extends Observer {
@@ -34,24 +32,9 @@ export interface WatchdogLog extends Observer {
  * pass.
  */
 export async function openLog(options: GlobalOptions, runtime: Runtime): Promise<WatchdogLog> {
-  const sink = await sinkFor(options, runtime)
+  const sink = await openSink(options, runtime)
   const overrule = () => commandLine(runtime, ['watchdog', '--once', '--max-share', '100%'])
   return { ...logObserver(sink, () => runtime.nowMs(), overrule), note: sink }
-}
-
-async function sinkFor(options: GlobalOptions, runtime: Runtime): Promise<LogSink> {
-  const { stderr, env } = runtime
-  const setting = { stderr, level: levelOf(options), nowMs: () => runtime.nowMs() }
-  const asJson = options.output === 'json' || options.output === 'ndjson'
-  if (asJson || !stderr.isTty) return jsonSink(setting)
-  const paint = await paintFor(hasColour(options.color ?? 'auto', env, true))
-  const time = options.time === 'utc' || options.time === 'iso' ? options.time : 'local'
-  return prettySink({ ...setting, paint, time })
-}
-
-function levelOf({ quiet, verbose, debug }: GlobalOptions): Level {
-  if (quiet) return 'warn'
-  return verbose || debug ? 'debug' : 'info'
 }
 
 /** Interval of the entries that show that the watchdog is alive. */

@@ -1,8 +1,9 @@
 import { withoutSecrets } from '../../../cli/error-problem.ts'
-import type { Terminal } from '../../../cli/runtime.ts'
+import type { GlobalOptions } from '../../../cli/options.ts'
+import type { Runtime, Terminal } from '../../../cli/runtime.ts'
 import { escapeHostile } from '../../../formats/json.ts'
 import { clock } from '../../../formats/terminal/numbers.ts'
-import type { Paint, Style } from '../../../formats/terminal/style.ts'
+import { hasColour, type Paint, paintFor, type Style } from '../../../formats/terminal/style.ts'
 import { formatDuration, parseTimeout } from '../../../stream/time/durations.ts'
 import { visibleText } from '../../../util/visible-text.ts'
 import { type Entry, LEVELS, type Level } from './entries.ts'
@@ -22,6 +23,25 @@ interface SinkOptions {
  */
 const MAX_WAITING = 10_000
 
+/**
+ * The log of a daemon on stderr: JSON lines, or text on a terminal unless JSON is requested. `-q` leaves warnings and
+ * errors, `-v` adds what is only of interest when one looks for a fault.
+ */
+export async function openSink(options: GlobalOptions, runtime: Runtime): Promise<LogSink> {
+  const { stderr, env } = runtime
+  const setting = { stderr, level: levelOf(options), nowMs: () => runtime.nowMs() }
+  const asJson = options.output === 'json' || options.output === 'ndjson'
+  if (asJson || !stderr.isTty) return jsonSink(setting)
+  const paint = await paintFor(hasColour(options.color ?? 'auto', env, true))
+  const time = options.time === 'utc' || options.time === 'iso' ? options.time : 'local'
+  return prettySink({ ...setting, paint, time })
+}
+
+function levelOf({ quiet, verbose, debug }: GlobalOptions): Level {
+  if (quiet) return 'warn'
+  return verbose || debug ? 'debug' : 'info'
+}
+
 /** One JSON object a line: `level`, `time`, `kind`, then the data, then `msg`. */
 export function jsonSink(options: SinkOptions): LogSink {
   return lines(options, ({ level, kind, text, stream, event, name, fields }) => {
@@ -32,9 +52,7 @@ export function jsonSink(options: SinkOptions): LogSink {
 }
 
 /** One line of text for each entry. */
-export function prettySink(
-  options: SinkOptions & { readonly paint: Paint; readonly time: PrettyOptions['time'] },
-): LogSink {
+function prettySink(options: SinkOptions & { readonly paint: Paint; readonly time: PrettyOptions['time'] }): LogSink {
   return lines(options, entry => `${prettyLine(entry, { ...options, nowMs: options.nowMs() })}\n`)
 }
 

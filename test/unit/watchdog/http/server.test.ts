@@ -2,7 +2,9 @@ import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitOf } from '../../../../src/cli/exit-codes.ts'
-import { type Handlers, ListenFailed, type Listening, listen } from '../../../../src/watchdog/http/server.ts'
+import { ListenFailed, type Listening } from '../../../../src/http/listen.ts'
+import type { Handlers } from '../../../../src/http/probes.ts'
+import { listen } from '../../../../src/watchdog/http/server.ts'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { UsageError } from '../../../../src/cli/problem.ts'
-import { listenAddress } from '../../../../src/commands/watchdog/values.ts'
+import { listenAddress } from '../../../src/cli/listen-address.ts'
+import { UsageError } from '../../../src/cli/problem.ts'
 
 const parse = listenAddress('--listen')
 
