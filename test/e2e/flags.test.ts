@@ -68,6 +68,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--key-field': 'key',
   '--linger': '5',
   '--also': '',
+  '--defer': '15',
   '--prefer': '15',
   '--key': 'a\u0001b',
   '--lease-id': '4711',
