@@ -44,6 +44,18 @@ const once = (store: StreamStore, inbox: Inbox, options: Partial<DrainOptions> =
     NEVER,
   )
 
+/** Steps of a session in the order in which they can be worked: each is completed once it is ready. */
+async function worked(store: StreamStore, name: string): Promise<string[]> {
+  const done: string[] = []
+  for (;;) {
+    const view = await readStream(store, name)
+    const ready = view?.stream.events.find(({ status }) => status === 'init')
+    if (ready === undefined) return done
+    done.push(ready.input?.text ?? '')
+    await transact(store, name, { op: 'complete', event: ready.id }, { by: BY, commandId: `done-${ready.id}` })
+  }
+}
+
 async function names(store: StreamStore, prefix: string): Promise<string[]> {
   const found: string[] = []
   for await (const page of store.list({ prefix })) found.push(...page.map(({ name }) => name))
@@ -215,6 +227,47 @@ describe('a drain', () => {
     expect(part.done).toBe(expected)
     const both = await Promise.all([once(store, inbox), once(store, inbox)])
     expect(both.reduce((sum, { done }) => sum + done, 0)).toBe(200 - expected)
+  })
+
+  it('appends records with a number as the steps of that number, each behind the one before it even if that comes later', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store, 1)
+    const writer = new InboxWriter(store, inbox, { lingerMs: 0 })
+    const putSeq = (seq: number, id = `r${seq}`) => writer.put({ id, key: 'k', seq, json: String(seq) })
+    for (const seq of [2, 1, 4, 4]) await putSeq(seq)
+    expect(await once(store, inbox, { work: appends(store) })).toEqual({ done: 3, duplicates: 1, dead: 0 })
+    expect(await worked(store, 'cars/k')).toEqual(['1', '2'])
+    await putSeq(2, 'other')
+    await putSeq(3)
+    expect(await once(store, inbox, { work: appends(store) })).toEqual({ done: 1, duplicates: 0, dead: 1 })
+    expect(await readDeadLetters(store, inbox)).toMatchObject([{ id: 'other', code: 'step-taken', stream: 'cars/k' }])
+    expect(await worked(store, 'cars/k')).toEqual(['3', '4'])
+  })
+
+  it('of two inboxes with the same records in another order ends in one order of work, each record once', async () => {
+    const store = openMemoryStore()
+    const seqs = Array.from({ length: 12 }, (_, at) => at + 1)
+    const orders = [seqs, [6, 5, 12, 1, 2, 4, 3, 11, 10, 7, 9, 8]]
+    const stores = [openMemoryStore(), openMemoryStore()]
+    const drains = stores.map(async (own, at) => {
+      const inbox = await inboxOf(own, 1)
+      const writer = new InboxWriter(own, inbox, { lingerMs: 0 })
+      for (const seq of orders[at] ?? []) await writer.put({ id: `r${seq}`, key: 'k', seq, json: String(seq) })
+      return once(own, inbox, { work: appends(store) })
+    })
+    const reports = await Promise.all(drains)
+    expect(reports.reduce((sum, { done }) => sum + done, 0)).toBe(12)
+    expect(reports.every(({ dead }) => dead === 0)).toBe(true)
+    expect(await worked(store, 'cars/k')).toEqual(seqs.map(String))
+  })
+
+  it('takes the number of a record as a value only, where each record creates a stream', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store, 1)
+    const writer = new InboxWriter(store, inbox, { lingerMs: 0 })
+    for (const seq of [3, 1]) await writer.put({ id: `r${seq}`, key: 'k', seq, json: '1' })
+    expect(await once(store, inbox, { work: creates(store, 'd/{/key}-{/seq}') })).toMatchObject({ done: 2, dead: 0 })
+    expect((await names(store, 'd/')).sort()).toEqual(['d/k-1', 'd/k-3'])
   })
 
   it('removes what is drained and older than it has to keep', async () => {
