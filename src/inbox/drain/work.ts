@@ -30,6 +30,12 @@ export interface DrainWork {
   readonly apply: (read: ReadRecord, commandId: string) => Promise<RecordOutcome>
 }
 
+/** The same work, in an inbox where a dead letter blocks its key. */
+export function inStrictOrder(work: DrainWork): DrainWork {
+  const { description, fingerprint } = work
+  return { ...work, description: `${description}, in strict order`, fingerprint: `${fingerprint}-strict` }
+}
+
 /** Who works, and how. */
 export type RecordChange = Pick<TransactOptions, 'by' | 'why' | 'write' | 'leaseWaitMs' | 'onLeaseAttempt' | 'purpose'>
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readCheckpoint } from '../../../../src/inbox/checkpoint.ts'
+import { blockedKeys } from '../../../../src/inbox/drain/blocked-keys.ts'
 import { readDeadLetters, settleDeadLetters } from '../../../../src/inbox/drain/dead-letters.ts'
 import { type DrainOptions, drain } from '../../../../src/inbox/drain/drain.ts'
 import type { DrainEvent } from '../../../../src/inbox/drain/types.ts'
@@ -227,6 +228,76 @@ describe('a drain', () => {
     expect(part.done).toBe(expected)
     const both = await Promise.all([once(store, inbox), once(store, inbox)])
     expect(both.reduce((sum, { done }) => sum + done, 0)).toBe(200 - expected)
+  })
+
+  describe('in strict order', () => {
+    /** Where the session of k is taken by a stream that is none, and l is free. */
+    async function blockedWorld() {
+      const store = openMemoryStore()
+      const inbox = await inboxOf(store, 1)
+      const init = { op: 'init', root: { name: 'X' }, forks: [], hold: false, born: 'x' } as const
+      await transact(store, 'cars/k', init, { commandId: 'mine', by: BY })
+      const run = () => once(store, inbox, { work: appends(store), strictOrder: true })
+      const codes = async () => (await readDeadLetters(store, inbox)).map(({ id, code }) => `${id} ${code}`)
+      const settle = async (how: 'retried' | 'dropped', id: string) => {
+        const letters = (await readDeadLetters(store, inbox)).filter(letter => letter.id === id)
+        await settleDeadLetters(store, inbox, letters, { how, by: BY })
+      }
+      return { store, inbox, run, codes, settle }
+    }
+
+    it('a dead letter blocks its key, over restarts, and no other', async () => {
+      const { store, inbox, run, codes } = await blockedWorld()
+      await put(store, inbox, ['a', 'b'], 'k')
+      await put(store, inbox, ['x', 'y'], 'l')
+      expect(await run()).toEqual({ done: 2, duplicates: 0, dead: 2 })
+      expect(await codes()).toEqual(['a no-session', 'b blocked'])
+      await store.remove('cars/k', {})
+      await put(store, inbox, ['c'], 'k')
+      expect(await run()).toEqual({ done: 0, duplicates: 0, dead: 1 })
+      expect(await codes()).toEqual(['a no-session', 'b blocked', 'c blocked'])
+      expect(blockedKeys(await readDeadLetters(store, inbox))).toMatchObject([
+        { key: 'k', letter: { id: 'a' }, records: 2 },
+      ])
+      expect(await store.read('cars/k')).toBeUndefined()
+    })
+
+    it('a retry goes on with the record where it stands, and what waits behind it', async () => {
+      const { store, inbox, run, codes, settle } = await blockedWorld()
+      await put(store, inbox, ['a', 'b', 'c'], 'k')
+      await run()
+      await settle('retried', 'a')
+      expect(await run()).toEqual({ done: 0, duplicates: 0, dead: 1 })
+      expect(await codes()).toEqual(['a no-session', 'b blocked', 'c blocked'])
+      await store.remove('cars/k', {})
+      await settle('retried', 'a')
+      await put(store, inbox, ['d'], 'k')
+      expect(await run()).toEqual({ done: 4, duplicates: 0, dead: 0 })
+      expect(await worked(store, 'cars/k')).toEqual(['a', 'b', 'c', 'd'].map(id => `{"n":"${id}"}`))
+      expect(await codes()).toEqual([])
+    })
+
+    it('a drop goes on with what waits behind the record, while the drain runs', async () => {
+      const { store, inbox, codes, settle } = await blockedWorld()
+      await put(store, inbox, ['a', 'b'], 'k')
+      const stop = new AbortController()
+      const dead = Promise.withResolvers<void>()
+      const done: string[] = []
+      const observe = (event: DrainEvent) => {
+        if (event.kind === 'dead' && event.letter.id === 'b') dead.resolve()
+        if (event.kind === 'done' && done.push(event.id) === 2) stop.abort()
+      }
+      const options = { inbox, work: appends(store), by: BY, concurrency: 4, strictOrder: true, observe }
+      const run = drain(store, { ...options, checkpointIntervalMs: 20 }, stop.signal)
+      await dead.promise
+      await store.remove('cars/k', {})
+      await put(store, inbox, ['c'], 'k')
+      await settle('dropped', 'a')
+      await run
+      expect(done).toEqual(['b', 'c'])
+      expect(await worked(store, 'cars/k')).toEqual(['b', 'c'].map(id => `{"n":"${id}"}`))
+      expect(await codes()).toEqual([])
+    })
   })
 
   it('appends records with a number as the steps of that number, each behind the one before it even if that comes later', async () => {
