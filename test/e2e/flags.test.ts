@@ -49,6 +49,7 @@ const BAD: Readonly<Record<string, string>> = {
   '--fork': 'A,,B',
   '--msg': '\u0007',
   '--steps': 'A,,B',
+  '--seq': '0',
   '--after': '01.00,',
   '--delay': '-5s',
   '--wait-for': '',
