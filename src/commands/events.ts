@@ -23,7 +23,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<EventsOption
     ),
     new Option(
       '--waiting-for <what>',
-      'events that wait for a timer, signal, after (other events) or branches; or for the signal of this name, or the event of this id',
+      'events that wait for a timer, signal, after (other events), step (one to come) or branches; or for the signal of this name, or the event of this id',
     ).argParser(added(requiredText('--waiting-for'))),
     new Option('--due', 'events with a limit, and when it expires'),
     new Option('--sort <by>', 'wake: the first limit first; age: the oldest first').argParser(

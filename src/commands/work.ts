@@ -29,6 +29,10 @@ TimeoutStopSec as long as the command may take.
 With --partition 3/8 it works only on the streams whose names hash to that part, so that one process works on a stream at all
 times, with what it remembers of it. Every part needs a worker. Claims protect events in any case.
 
+With --defer 15s it takes only events that have been ready, or whose claim has been over, for 15 seconds, and those of a timer
+as long after it: run it in a second region, and what it takes is what the workers of the first leave. To --until-empty other
+events are not there.
+
 --until-empty waits for streams that are leased briefly, but not for events claimed by other workers, and tries each event once.
 
 Exit: 0 drained; --until-empty 0, or 7 if an event failed, is to be tried again, was lost, handed back or given up, or if something could not be read,
@@ -52,6 +56,12 @@ export function register(parent: Command, runtime: Runtime, go: Run<WorkCommandO
       ).argParser(pattern('--match')),
     )
   partitionFlags(command)
+    .addOption(
+      new Option(
+        '--defer <duration>',
+        'only events that have been ready for so long: the workers of another region come first',
+      ).argParser(duration('--defer')),
+    )
     .addOption(new Option('--concurrency <n>', 'events at a time (default: 1)').argParser(concurrency))
     .addOption(
       new Option(
@@ -86,6 +96,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<WorkCommandO
       ],
       ["work --name Pay --match 'orders/**' --topic eu -- ./pay", 'only these streams, only this topic'],
       ['work --name Pay --partition-from-hostname --partition-count 8 -- ./pay', 'in pod-3: the fourth of eight parts'],
+      ['work --name Pay --defer 15s -- ./pay', 'in a second region: what the first one leaves for 15 seconds'],
       ['work --name Pay --until-empty -o ndjson -- ./pay', 'for cron: the outcome of each event'],
       ['work --name Pay --once -- ./pay', 'one event; exits with the code of the command'],
     ],

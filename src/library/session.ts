@@ -18,6 +18,11 @@ export interface AppendOptions extends ChangeStreamOptions {
    * session stays small. A step that was dropped is appended again if its command id comes again.
    */
   readonly keep?: number
+  /**
+   * The number of the step within its session, from 1: it is done after the one before it, even if that comes later. All steps of
+   * a session have one, or none.
+   */
+  readonly seq?: number
   /** No more steps follow: the session ends after this one. */
   readonly last?: boolean
 }
@@ -30,7 +35,8 @@ export interface AppendOptions extends ChangeStreamOptions {
  * await append(store, 'cars/7', { name: 'Move', data: '3,4' }, { by: 'gps', commandId: 'msg-18', create: true })
  * ```
  *
- * @returns as `transact`; `refused` with `no-session` for another stream, or `session-ended`
+ * @returns as `transact`; `refused` with `no-session` for another stream, `session-ended`, `step-taken` for the
+ * number of another step, or `bad-step`
  * @throws as `transact`; InvalidValue without `commandId`
  */
 export async function append(
@@ -40,12 +46,13 @@ export async function append(
   options: AppendOptions,
 ): Promise<TransactOutcome> {
   checkTarget(store, name)
-  const { create, last, keep, ...change } = objectOrEmpty<AppendOptions>(options)
+  const { create, seq, last, keep, ...change } = objectOrEmpty<AppendOptions>(options)
   if (change.commandId === undefined) throw new InvalidValue('append needs a commandId, the id of the step')
   const root = isObject(create) ? requiredText(create.root, 'create.root') : 'Session'
   const appended = {
     step: readEvent(step, 'step'),
     ...(create === undefined || create === false ? {} : { create: root }),
+    ...(seq === undefined ? {} : { seq: whole(1)(seq, 'seq') }),
     ...(last === undefined ? {} : { last: flag(last, 'last') }),
     ...(keep === undefined ? {} : { keep: whole(1)(keep, 'keep') }),
   }

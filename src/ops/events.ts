@@ -43,7 +43,7 @@ export interface EventQuery {
   /** Default: every state but `failed` and `waiting`. */
   readonly states?: readonly EventState[]
   readonly owners?: readonly string[]
-  /** Only events whose gate waits for one of these: `timer`, `after`, `branches`, `signal`, the name of a signal, an id. */
+  /** Only events whose gate waits for one of these: `timer`, `after`, `step`, `branches`, `signal`, the name of a signal, an id. */
   readonly waitingFor?: readonly string[]
   /** Only events with a limit. */
   readonly hasLimit?: boolean

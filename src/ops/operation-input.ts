@@ -81,7 +81,7 @@ export const OPERATION_FIELDS = {
   abort: { event: nonEmptyText, msg: storedMsg, expired: readLimit, noCompensate: flag },
   retry: { event: nonEmptyText, canceled: flag },
   signal: { name: required(requiredText), data: readDataInput, every: flag },
-  append: { step: required(readEvent), last: flag, keep: whole(1) },
+  append: { step: required(readEvent), seq: whole(1), last: flag, keep: whole(1) },
   ack: {},
   suspend: { stop: flag, msg: storedMsg },
   resume: {},

@@ -61,6 +61,7 @@ export const LC_ATTRIBUTES = [
   'auto',
   'wait',
   'join',
+  'step',
   'after',
   'signal',
   'delay',
@@ -152,6 +153,11 @@ export function isSkipped(event: Pick<StreamEvent, 'lc'>): boolean {
   return event.lc.skipped !== undefined
 }
 
+/** Whether what is gated after the event may begin. */
+export function isPassed(event: Pick<StreamEvent, 'status' | 'lc'>): boolean {
+  return event.status === 'completed' || isSkipped(event)
+}
+
 /** Whether the event belongs to the undo sequence of its stream: the step `Undo`, or one that takes another back. */
 export function isUndo(event: Pick<StreamEvent, 'lc'>): boolean {
   return event.lc.undoes !== undefined
@@ -164,7 +170,7 @@ export function isWaitingJoin(event: StreamEvent): boolean {
 
 /** Whether other events of the stream have to end before the event can go on: it is not what the stream waits on. */
 export function waitsForEvents(event: StreamEvent): boolean {
-  return isGated(event) && (event.lc.join !== undefined || event.lc.after !== undefined)
+  return isGated(event) && (event.lc.join ?? event.lc.step ?? event.lc.after) !== undefined
 }
 
 /** Whether a retry replaced the event: closing, joins and summaries then ignore it. */

@@ -20,7 +20,15 @@ import { readTime } from './time/dates.ts'
 import { parseTimeSpan } from './time/durations.ts'
 
 /** The attributes of a gate: the mark, then the conditions in the order in which they are evaluated. */
-export const GATE_ATTRIBUTES = ['wait', 'join', 'after', 'signal', 'delay', 'wake'] as const satisfies LcAttributeName[]
+export const GATE_ATTRIBUTES = [
+  'wait',
+  'join',
+  'step',
+  'after',
+  'signal',
+  'delay',
+  'wake',
+] as const satisfies LcAttributeName[]
 
 /** Maximum number of events that one gate names. */
 export const MAX_GATE_EVENTS = 100
@@ -29,6 +37,8 @@ export const MAX_GATE_EVENTS = 100
 export type WaitsFor =
   /** The other branches of its fork. */
   | { readonly kind: 'branches' }
+  /** The step of this number of the session, which has not come. */
+  | { readonly kind: 'step'; readonly step: number }
   /** The events with these ids. */
   | { readonly kind: 'after'; readonly ids: readonly string[] }
   | { readonly kind: 'signal'; readonly name: string }
@@ -38,8 +48,9 @@ export type WaitsFor =
 /** What the event waits for first; `undefined` without a closed gate. */
 export function waitsFor(event: StreamEvent): WaitsFor | undefined {
   if (!isGated(event)) return undefined
-  const { join, after, signal, wake } = event.lc
+  const { join, step, after, signal, wake } = event.lc
   if (join !== undefined) return { kind: 'branches' }
+  if (step !== undefined && /^\d{1,15}$/.test(step)) return { kind: 'step', step: Number(step) }
   if (after !== undefined) return { kind: 'after', ids: gateIds(event) }
   if (signal !== undefined) return { kind: 'signal', name: signal }
   return { kind: 'timer', wakeMs: wake === undefined ? undefined : readTime(wake) }
@@ -51,8 +62,8 @@ export function waitsForSignalOnly(event: StreamEvent): boolean {
 }
 
 /** Whether a signal is the only condition left of a gate: a delay begins after it. */
-export function areSignalOnly({ join, after, signal, wake }: StreamEvent['lc']): boolean {
-  return signal !== undefined && join === undefined && after === undefined && wake === undefined
+export function areSignalOnly({ join, step, after, signal, wake }: StreamEvent['lc']): boolean {
+  return signal !== undefined && (join ?? step ?? after) === undefined && wake === undefined
 }
 
 /** The time that the event waits for, epoch ms, if nothing else keeps its gate closed. */

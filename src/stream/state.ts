@@ -1,10 +1,11 @@
 import { isFinal } from './event.ts'
 import type { Summary } from './summary.ts'
+import { awaitsStep } from './summary-items.ts'
 
 /**
  * The state of a stream, one step finer than its status. Of an open stream it is what keeps it from going on, or what is
  * wrong with it, or else whether it waits for a worker (`ready`), has one (`running`), or waits for a signal or a time
- * (`waiting`). `errors`: it completed although an event failed.
+ * (`waiting`). A session whose next step has not come is `blocked` too. `errors`: it completed although an event failed.
  */
 export const STREAM_STATES = [
   'suspended',
@@ -38,6 +39,7 @@ export function stateOfStream(summary: Summary, nowMs: number): StreamState {
   if (status !== 'inprocess' && status !== 'init') return status
   if (summary.running.length > 0) return 'running'
   if (summary.ready.length > 0) return 'ready'
+  if (summary.gated.some(awaitsStep)) return 'blocked'
   return summary.gated.length > 0 ? 'waiting' : 'running'
 }
 

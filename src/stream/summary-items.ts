@@ -58,11 +58,13 @@ export function gatedItem({ id, name, topic, waitsFor }: GatedEvent): string {
   return [name, topic, id].map(text => encodeURIComponent(text.toWellFormed())).join('|') + waitsForText(waitsFor)
 }
 
-/** `|b`, `|a01.00 01.01`, `|sapprove`, `|tloyw3v28` */
+/** `|b`, `|p6`, `|a01.00 01.01`, `|sapprove`, `|tloyw3v28` */
 function waitsForText(what: WaitsFor): string {
   switch (what.kind) {
     case 'branches':
       return '|b'
+    case 'step':
+      return `|p${what.step}`
     case 'after':
       return `|a${encodeURIComponent(what.ids.join('|'))}`
     case 'signal':
@@ -72,6 +74,11 @@ function waitsForText(what: WaitsFor): string {
     default:
       return what satisfies never
   }
+}
+
+/** Whether the item is that of an event whose predecessor in a session has not come. */
+export function awaitsStep(item: string): boolean {
+  return /\|p\d+$/.test(item)
 }
 
 /** The gated event of an item; `undefined` for a mark `+N` and what cannot be read. */
@@ -96,6 +103,8 @@ function waitsForOf(kind: string, text: string): WaitsFor | undefined {
   switch (kind) {
     case 'b':
       return { kind: 'branches' }
+    case 'p':
+      return { kind: 'step', step: Number(text) }
     case 'a':
       return { kind: 'after', ids: text.split('|') }
     case 's':

@@ -5,7 +5,7 @@ import type { StreamRow, StreamStore } from '../store/store.ts'
 import { attemptOf, isGated, type StreamEvent } from '../stream/event.ts'
 import { type EventStream, openEvents, openWork } from '../stream/event-stream.ts'
 import type { Summary } from '../stream/summary.ts'
-import { claimEndMs, claimRuns, opensAtMs, type TimeReader } from '../stream/time/deadlines.ts'
+import { claimEndMs, claimRuns, openedMs, opensAtMs, type TimeReader } from '../stream/time/deadlines.ts'
 import type { Timing } from '../util/clock.ts'
 import { ownText } from '../util/strings.ts'
 import type { LoopOptions } from './types.ts'
@@ -158,7 +158,7 @@ export interface ClaimableEvent {
 
 export interface ClaimableEvents {
   readonly claimable: readonly ClaimableEvent[]
-  /** Earliest end of a claim that would make an event claimable, epoch ms; `Infinity` without one. */
+  /** Earliest time at which an event may become claimable without a write, epoch ms; `Infinity` without one. */
   readonly againMs: number
 }
 
@@ -168,8 +168,10 @@ export class EventMatcher {
   readonly #topic: string | undefined
   readonly #encodedNames: ReadonlySet<string>
   readonly #encodedTopic: string | undefined
+  readonly #deferMs: number
 
-  constructor({ names, topic }: Pick<LoopOptions, 'names' | 'topic'>) {
+  constructor({ names, topic, deferMs = 0 }: Pick<LoopOptions, 'names' | 'topic' | 'deferMs'>) {
+    this.#deferMs = deferMs
     this.#names = new Set(names)
     this.#topic = topic
     this.#encodedNames = new Set(names.map(encoded))
@@ -180,8 +182,11 @@ export class EventMatcher {
   mayHaveWorkFromMs(summary: Summary): number {
     if (summary.suspendedMs !== undefined) return Number.POSITIVE_INFINITY
     const isReady = summary.ready.some(item => item.startsWith('+') || this.#isListed(item))
-    if (isReady) return Number.NEGATIVE_INFINITY
-    return Math.min(summary.claimEndMs ?? Number.POSITIVE_INFINITY, this.#opensFromMs(summary))
+    // The first of all ready events, whatever its name: a wanted one is not older.
+    const readyMs = isReady ? (summary.readySinceMs ?? Number.NEGATIVE_INFINITY) : Number.POSITIVE_INFINITY
+    const { claimEndMs = Number.POSITIVE_INFINITY } = summary
+    if (this.#deferMs === 0 && isReady) return Number.NEGATIVE_INFINITY
+    return Math.min(readyMs, claimEndMs, this.#opensFromMs(summary)) + this.#deferMs
   }
 
   /** When the first gate of a wanted event opens by itself, epoch ms. */
@@ -192,20 +197,26 @@ export class EventMatcher {
   /** @param read for the times of the document */
   claimableIn(stream: EventStream, nowMs: number, read: TimeReader): ClaimableEvents {
     const open = openEvents(stream)
-    const claimable: ClaimableEvent[] = openWork(stream, open)
-      .ready.filter(event => this.#isWanted(event))
-      .map(event => ({ event: event.id }))
+    const claimable: ClaimableEvent[] = []
     let againMs = Number.POSITIVE_INFINITY
+    /** @param sinceMs since when it can be claimed; always if it is not known */
+    const take = (event: ClaimableEvent, sinceMs = Number.NEGATIVE_INFINITY) => {
+      if (this.#deferMs === 0 || sinceMs + this.#deferMs <= nowMs) claimable.push(event)
+      else againMs = Math.min(againMs, sinceMs + this.#deferMs)
+    }
+    for (const event of openWork(stream, open).ready)
+      if (this.#isWanted(event)) take({ event: event.id }, openedMs(event, read))
     for (const event of open) {
       const isWanted = this.#isWanted(event)
       const opensMs = isGated(event) && !stream.held ? opensAtMs(stream, event, read) : undefined
       // The transaction that claims it opens the gate.
-      if (opensMs !== undefined && isWanted && opensMs <= nowMs) claimable.push({ event: event.id })
+      if (opensMs !== undefined && isWanted && opensMs <= nowMs) take({ event: event.id }, opensMs)
       else if (opensMs !== undefined) againMs = Math.min(againMs, opensMs)
       if (!isClaimed(stream, event)) continue
       if (!claimRuns(event, nowMs)) {
         if (isWanted) {
-          claimable.push({ event: event.id, expiredClaim: { owner: event.lc.owner ?? '', attempts: attemptOf(event) } })
+          const expiredClaim = { owner: event.lc.owner ?? '', attempts: attemptOf(event) }
+          take({ event: event.id, expiredClaim }, claimEndMs(event))
         }
         continue
       }

@@ -18,6 +18,8 @@ export interface LoopOptions extends WorkOptions {
   readonly match?: string
   /** Only streams of this partition. */
   readonly partition?: Partition
+  /** Only events that could have been claimed for so long, ms: the workers of another region come first. Default 0. */
+  readonly deferMs?: number
   /** Number of events at a time. Default 1. */
   readonly concurrency?: number
   /**

@@ -141,7 +141,8 @@ export class Play {
     return parseJournal(this.document.journal, this.document.prefix)
   }
 
-  private load(text: string): void {
+  /** Goes on with this text. */
+  load(text: string): void {
     this.text = text
     this.document = readDocument(text)
   }

@@ -19,6 +19,7 @@ export interface AppendCommandOptions
   readonly stream: string
   readonly name?: string
   readonly create?: boolean
+  readonly seq?: number
   readonly last?: boolean
   readonly keep?: number
   readonly root?: string
@@ -30,7 +31,8 @@ step begins when the one before is completed; if that fails, the session is bloc
 --command-id is required: the same id again changes nothing, whoever sends it from wherever. --create makes the session
 if the stream is absent. Each change writes the whole document: with --keep 100 a session of any length stays small. What is dropped is gone
 from the history too, with its command ids: a message that may come again later than 100 steps needs a higher number. A step
-that failed, or that another waits for, is never dropped. A session ends with the step of --last, or by leasectl signal STREAM end, once all its steps have ended.
+that failed, or that another waits for, is never dropped. With --seq step 7 is done after step 6 in whatever order they come; until 6 has come the session is
+blocked. All steps of a session have numbers, or none. A session ends with the step of --last, or by leasectl signal STREAM end, once all its steps have ended.
 `
 
 /** `event append STREAM`: a step of a session. */
@@ -51,6 +53,12 @@ export function registerAppend(parent: Command, runtime: Runtime, go: Run<Append
         'drop the oldest completed or skipped steps but N, with their history: a long session stays small',
       ).argParser(count('--keep', 1)),
     )
+    .addOption(
+      new Option(
+        '--seq <n>',
+        'number of the step, from 1: it is done after the one before it, even if that comes later',
+      ).argParser(count('--seq', 1)),
+    )
     .option('--last', 'no more steps follow: the session ends after this one')
   const description = {
     summary: 'append a step to a session, a stream whose steps are done one by one in their order',
@@ -67,7 +75,7 @@ export function registerAppend(parent: Command, runtime: Runtime, go: Run<Append
 }
 
 const runAppend: Run<AppendCommandOptions> = async (options, runtime) => {
-  const { stream, name, create, last, keep, root, commandId } = options
+  const { stream, name, create, seq, last, keep, root, commandId } = options
   if (name === undefined) throw new UsageError('append needs --name, the name of the step')
   if (commandId === undefined) {
     throw new UsageError('append needs --command-id', {
@@ -85,12 +93,12 @@ const runAppend: Run<AppendCommandOptions> = async (options, runtime) => {
   const appended = {
     step,
     ...(last ? { last } : {}),
-    ...defined({ keep }),
+    ...defined({ seq, keep }),
     ...(create ? { create: root ?? 'Session' } : {}),
   }
   const change = {
     ...{ stream, options, word: `appended ${name}`, purpose: 'event append' },
-    operation: { op: 'append', step } as const,
+    operation: { op: 'append', step, ...defined({ seq }) } as const,
     send: (store, target, how) => appendStep(store, target, appended, how),
   } satisfies Parameters<typeof changeOne>[0]
   return changeOne(change, runtime)

@@ -15,7 +15,8 @@ data the input of the root or step. In --name, --append and the texts of the tem
 
 Once in effect: the command id is inbox:NAME:ID, so a record that is there twice, or is seen again after a crash, is a
 duplicate. Records of one key are done in the order in which they were put, others side by side. What can never be done (not
-a record, a value that is missing, a name that another stream has) becomes a dead letter: inbox dead ls NAME.
+a record, a value that is missing, a name that another stream has) becomes a dead letter: inbox dead ls NAME. With
+--strict-order the later records of its key wait behind it until inbox dead retry or inbox dead drop.
 
 How far a partition is drained is written every 1000 records or second. Any number of drains share the partitions of an inbox by
 leases; those of a drain that died go on in others within 15 s. A store that refuses or slows down halves the number of
@@ -68,6 +69,10 @@ export function registerDrain(parent: Command, runtime: Runtime, go: Run<DrainCo
       new Option('--keep <duration>', 'remove drained records that are older: 7d (default: keep all)').argParser(
         duration('--keep', { zero: true }),
       ),
+    )
+    .option(
+      '--strict-order',
+      'let a dead letter block its key: later records of the key wait until it is retried or dropped',
     )
     .option('--once', 'drain what is there and exit')
     .option('--force', 'replace what the drains of this inbox have done so far')

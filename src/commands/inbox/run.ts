@@ -9,6 +9,8 @@ import { openStoreFor } from '../../cli/store.ts'
 import { jsonDocument, jsonLine, jsonText, jsonTime } from '../../formats/json.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { table } from '../../formats/terminal/table.ts'
+import { blockedKeys } from '../../inbox/drain/blocked-keys.ts'
+import { readDeadLetters } from '../../inbox/drain/dead-letters.ts'
 import { createInbox, DEFAULT_PARTITIONS, type Inbox, readInbox } from '../../inbox/inbox.ts'
 import { partitionStates, totalLag } from '../../inbox/lag.ts'
 import { inboxNames, removeInbox } from '../../inbox/manage.ts'
@@ -16,6 +18,8 @@ import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { findInbox } from './find.ts'
 import {
+  blockedJson,
+  blockedLines,
   INBOX_COLUMNS,
   type InboxState,
   inboxJson,
@@ -120,8 +124,15 @@ export async function showOne(
   const store = await openStoreFor(options, runtime, output)
   const inbox = await findInbox(store, options.name, runtime)
   const state = await stateOf(store, inbox, COUNTED_IN_ONE, runtime)
+  const blocked = blockedKeys(await readDeadLetters(store, inbox, runtime.signal))
   if (options.output === 'json') {
-    await output.text(jsonDocument({ ...inboxJson(state), items: state.partitions.map(partitionJson) }))
+    await output.text(
+      jsonDocument({
+        ...inboxJson(state),
+        blocked: blocked.map(blockedJson),
+        items: state.partitions.map(partitionJson),
+      }),
+    )
     return undefined
   }
   const { width, paint, time } = output
@@ -129,6 +140,7 @@ export async function showOne(
   await output.lines([
     `${inbox.name}  ${counted(inbox.partitions, 'partition')}  ${lagText(state.lag, store.nowMs())}`,
     ...table(PARTITION_COLUMNS, rows, { paint, ...(width === undefined ? {} : { width }) }),
+    ...blockedLines(inbox.name, blocked),
   ])
   return undefined
 }

@@ -2,6 +2,7 @@ import { jsonTime } from '../../formats/json.ts'
 import { dataSizeText } from '../../formats/stream/data.ts'
 import { counted, span, type TimeStyle, timeText } from '../../formats/terminal/numbers.ts'
 import type { Cell, Column } from '../../formats/terminal/table.ts'
+import type { BlockedKey } from '../../inbox/drain/blocked-keys.ts'
 import type { Inbox } from '../../inbox/inbox.ts'
 import type { Lag, PartitionState } from '../../inbox/lag.ts'
 import { visibleText } from '../../util/visible-text.ts'
@@ -75,6 +76,24 @@ export function lagText({ records, isEstimate, bytes, oldestMs }: Lag, nowMs: nu
   const oldest = oldestMs === undefined ? '' : `, the oldest for ${span(nowMs - oldestMs)}`
   const many = counted(records, 'record waits', 'records wait')
   return `${isEstimate ? 'about ' : ''}${many}, ${dataSizeText({ size: bytes })}${oldest}`
+}
+
+/** Keys that are listed, at most. */
+const MOST_BLOCKED = 10
+
+/** `key c-1 is blocked by the dead letter of o-7; 3 records wait` for each. */
+export function blockedLines(inbox: string, blocked: readonly BlockedKey[]): string[] {
+  if (blocked.length === 0) return []
+  const lines = blocked.slice(0, MOST_BLOCKED).map(({ key, letter, records }) => {
+    const behind = records === 0 ? '' : `; ${counted(records, 'record waits', 'records wait')} behind it`
+    return `key ${visibleText(key)} is blocked by the dead letter of ${visibleText(letter.id)}${behind}`
+  })
+  const more = blocked.length > MOST_BLOCKED ? [`and ${blocked.length - MOST_BLOCKED} more keys`] : []
+  return ['', ...lines, ...more, `leasectl inbox dead retry ${inbox} ID, or dead drop, lets a key go on`]
+}
+
+export function blockedJson({ key, letter, records }: BlockedKey) {
+  return { key, letter: letter.letter, id: letter.id, records }
 }
 
 function sums(partitions: readonly PartitionState[]) {

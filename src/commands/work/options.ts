@@ -13,6 +13,8 @@ export interface WorkCommandOptions
   readonly topic?: string
   readonly match?: string
   readonly partition?: Partition
+  /** Only what has been ready for so long, ms. */
+  readonly defer?: number
   readonly concurrency?: number
   readonly maxAttempts?: number
   /** The first and the longest pause: `2s..1m`. */

@@ -57,7 +57,7 @@ export async function work(options: WorkCommandOptions, runtime: Runtime): Promi
 }
 
 function loopOptions(options: WorkCommandOptions, reporter: WorkReporter, runtime: Runtime): LoopOptions {
-  const { name, topic, match, partition, concurrency, maxAttempts, backoff, maxIdle, once } = options
+  const { name, topic, match, partition, concurrency, maxAttempts, backoff, maxIdle, once, defer } = options
   const { untilEmpty, claim, reason, write } = options
   const { env, actor, pid, signal } = runtime
   return {
@@ -67,7 +67,7 @@ function loopOptions(options: WorkCommandOptions, reporter: WorkReporter, runtim
     leaseWaitMs: options.leaseWait ?? DEFAULT_LEASE_WAIT_MS,
     drain: signal,
     observe: reporter.observe,
-    ...defined({ topic, match, partition, concurrency, maxAttempts, backoff, maxIdleMs: maxIdle }),
+    ...defined({ topic, match, partition, concurrency, maxAttempts, backoff, maxIdleMs: maxIdle, deferMs: defer }),
     ...(once ? { until: 'once' } : untilEmpty ? { until: 'until-empty' } : {}),
     ...defined({ claimMs: claim, why: reason, write }),
     ...leaseReport(options, runtime),

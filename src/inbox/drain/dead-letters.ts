@@ -28,9 +28,13 @@ export interface DeadLetter {
   readonly line: string
   /** The line was too long to be kept whole: it cannot be tried again. */
   readonly isCut: boolean
+  /** The later records of its key wait behind it, as its inbox is drained in strict order. */
+  readonly blocks: boolean
+  /** One that blocks was retried: its drain tries it again where it stands, before those behind it. */
+  readonly isRetried: boolean
 }
 
-/** What is done about a dead letter: `retried` puts it into the inbox again. */
+/** What is done about a dead letter: `retried` puts it into the inbox again; one that blocks is done where it stands. */
 export type DeadLetterEnd = 'retried' | 'dropped'
 
 /** The store did not say whether a line was written: the same again is safe. */
@@ -52,17 +56,53 @@ function deadLetterLog(store: StreamStore, { name }: Inbox): BlockLog {
 /** The dead letter of a line. */
 export function deadLetter(
   line: string,
-  fields: Pick<DeadLetter, 'partition' | 'id' | 'key' | 'stream' | 'code' | 'why' | 'by'> & { readonly atMs: number },
+  fields: Pick<DeadLetter, 'partition' | 'id' | 'key' | 'stream' | 'code' | 'why' | 'by' | 'blocks'> & {
+    readonly atMs: number
+  },
 ): DeadLetter {
   const { atMs, ...rest } = fields
   const letter = hash('sha256', `${rest.partition}\n${line}`, 'hex').slice(0, 12)
   const isCut = line.length > LONGEST_LINE
-  return { letter, ...rest, diedAt: isoTime(atMs), line: isCut ? line.slice(0, LONGEST_LINE) : line, isCut }
+  return {
+    letter,
+    ...rest,
+    diedAt: isoTime(atMs),
+    line: isCut ? line.slice(0, LONGEST_LINE) : line,
+    isCut,
+    isRetried: false,
+  }
 }
 
 /** Keeps a dead letter. @throws DeadLettersUnknown; the store's faults */
 export async function writeDeadLetter(store: StreamStore, inbox: Inbox, letter: DeadLetter): Promise<void> {
-  await appendLine(deadLetterLog(store, inbox), `${JSON.stringify(letter)}\n`)
+  const { isRetried: _, ...fields } = letter
+  await appendLine(deadLetterLog(store, inbox), `${JSON.stringify(fields)}\n`)
+}
+
+/** Records that a letter which blocked was done after all. @throws DeadLettersUnknown; the store's faults */
+export async function writeDrained(
+  store: StreamStore,
+  inbox: Inbox,
+  { letter }: DeadLetter,
+  by: string,
+): Promise<void> {
+  await writeEnd(store, inbox, letter, 'drained', by)
+}
+
+/** Where the log ends now; `undefined` if nothing has died. @throws the store's faults */
+export async function deadLettersEnd(store: StreamStore, inbox: Inbox): Promise<LogPosition | undefined> {
+  return (await deadLetterLog(store, inbox).extent())?.end
+}
+
+async function writeEnd(
+  store: StreamStore,
+  inbox: Inbox,
+  letter: string,
+  how: DeadLetterEnd | 'drained',
+  by: string,
+): Promise<void> {
+  const end = { settled: letter, how, by, at: isoTime(store.nowMs()) }
+  await appendLine(deadLetterLog(store, inbox), `${JSON.stringify(end)}\n`)
 }
 
 /** The open dead letters of an inbox, oldest first. @throws the store's faults */
@@ -83,10 +123,10 @@ export async function settleDeadLetters(
   { how, by, signal }: { readonly how: DeadLetterEnd; readonly by: string; readonly signal?: AbortSignal },
 ): Promise<void> {
   const log = deadLetterLog(store, inbox)
-  for (const { letter, partition, line } of letters) {
+  for (const { letter, partition, line, blocks } of letters) {
     signal?.throwIfAborted()
-    if (how === 'retried') await appendLine(partitionLog(store, inbox, partition), `${line}\n`)
-    await appendLine(log, `${JSON.stringify({ settled: letter, how, by, at: isoTime(store.nowMs()) })}\n`)
+    if (how === 'retried' && !blocks) await appendLine(partitionLog(store, inbox, partition), `${line}\n`)
+    await writeEnd(store, inbox, letter, how, by)
   }
   const { from } = await readOpen(store, inbox, signal)
   await log.trim(from, signal)
@@ -100,21 +140,33 @@ interface OpenLetters {
 
 async function readOpen(store: StreamStore, inbox: Inbox, signal: AbortSignal | undefined): Promise<OpenLetters> {
   const log = deadLetterLog(store, inbox)
-  const letters = new Map<string, { readonly letter: DeadLetter; readonly from: LogPosition }>()
+  const letters: Letters = new Map()
   let from = LOG_START
   for (;;) {
     const { bytes, next } = await log.read(from, READ_BYTES, signal)
     if (bytes.length === 0) break
     for (const line of new TextDecoder().decode(bytes).split('\n')) {
       const fields = fieldsOf(line)
-      if (typeof fields?.settled === 'string') letters.delete(fields.settled)
+      if (typeof fields?.settled === 'string') end(letters, fields.settled, fields.how)
       const letter = fields && letterOf(fields)
-      if (letter !== undefined && !letters.has(letter.letter)) letters.set(letter.letter, { letter, from })
+      const known = letter && letters.get(letter.letter)
+      // One that blocks keeps its place, whatever became of it when it was tried again.
+      if (letter !== undefined && (known === undefined || letter.blocks))
+        letters.set(letter.letter, { letter, from: known?.from ?? from })
     }
     from = next
   }
   const [first] = letters.values()
   return { letters, from: first?.from ?? from }
+}
+
+type Letters = Map<string, { readonly letter: DeadLetter; readonly from: LogPosition }>
+
+function end(letters: Letters, name: string, how: unknown): void {
+  const known = letters.get(name)
+  if (known?.letter.blocks && how === 'retried')
+    letters.set(name, { ...known, letter: { ...known.letter, isRetried: true } })
+  else letters.delete(name)
 }
 
 async function appendLine(log: BlockLog, line: string): Promise<void> {
@@ -138,6 +190,8 @@ function letterOf(fields: Readonly<Record<string, unknown>>): DeadLetter | undef
     partition,
     line,
     isCut: isCut === true,
+    blocks: fields.blocks === true,
+    isRetried: false,
     id: text('id'),
     key: text('key'),
     stream: text('stream'),

@@ -27,6 +27,8 @@ export interface DrainOptions {
   readonly checkpointEvery?: number | undefined
   /** A checkpoint of a partition is written at the latest after this time, ms. Default 1 000. */
   readonly checkpointIntervalMs?: number | undefined
+  /** A dead letter blocks its key: the later records of the key wait behind it. */
+  readonly strictOrder?: boolean | undefined
   /** Only these partitions of the inbox. */
   readonly part?: ShardPart | undefined
   /** Ends once all that was there at the beginning is drained, by whomever. */
@@ -107,6 +109,7 @@ class DrainRun {
     this.#shared = {
       ...{ store, inbox, by, timing, work: options.work },
       limit: new ConcurrencyLimit(concurrency, timing),
+      strictOrder: options.strictOrder ?? false,
       rate: rate === undefined ? undefined : new RateLimit(rate, timing),
       checkpointEvery: options.checkpointEvery ?? 1_000,
       checkpointIntervalMs: options.checkpointIntervalMs ?? 1_000,
@@ -200,6 +203,9 @@ class DrainRun {
 
   async #isDrainedTo(number: number, end: LogPosition): Promise<boolean> {
     const held = this.#held.get(number)
+    // Dead letters that were retried may wait for it.
+    if (held === undefined && this.#shards.leaseIdOf(number) !== undefined) return false
+    if (held?.drain.isGoingOn) return false
     if (held !== undefined) return held.drain.isCaughtUp || comparePositions(held.drain.written, end) >= 0
     const checkpoint = await this.#patiently(() => readCheckpoint(this.#store, this.#options.inbox, number))
     return checkpoint !== undefined && comparePositions(checkpoint, end) >= 0

@@ -1,13 +1,13 @@
-import { systemSummary } from '../../ops/system-documents.ts'
-import { thisHost } from '../../ops/transact/transact.ts'
 import { type BlockLog, comparePositions, type LogPosition } from '../../store/block-log.ts'
-import { StoreClosed, StoreFull, StoreUnreachable } from '../../store/errors.ts'
-import type { ChangeOutcome, StreamStore } from '../../store/store.ts'
+import { StoreClosed, StoreUnreachable } from '../../store/errors.ts'
+import type { StreamStore } from '../../store/store.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import type { Timing } from '../../util/clock.ts'
-import { type Checkpoint, checkpointText } from '../checkpoint.ts'
+import type { Checkpoint } from '../checkpoint.ts'
 import { type Inbox, partitionLog } from '../inbox.ts'
-import { DeadLettersUnknown, deadLetter, writeDeadLetter } from './dead-letters.ts'
+import { BEHIND, BlockedKeys, mayGoOn } from './blocked-keys.ts'
+import { CheckpointWriter, isPassing, type PartitionLease } from './checkpoint-writer.ts'
+import { type DeadLetter, deadLetter, writeDeadLetter, writeDrained } from './dead-letters.ts'
 import type { ConcurrencyLimit, RateLimit } from './limits.ts'
 import { linesIn, type PartitionLine, type ReadRecord, readRecord } from './line.ts'
 import type { DrainEvent } from './types.ts'
@@ -21,6 +21,8 @@ export interface DrainShared {
   readonly by: string
   readonly limit: ConcurrencyLimit
   readonly rate: RateLimit | undefined
+  /** The later records of a key wait behind a dead letter. */
+  readonly strictOrder: boolean
   /** A checkpoint is written after so many records. */
   readonly checkpointEvery: number
   /** A checkpoint is written at the latest after this time, ms. */
@@ -35,15 +37,6 @@ export interface DrainShared {
   readonly fail: (error: unknown) => void
 }
 
-/** The lease under which the partition is drained. */
-export interface PartitionLease {
-  /** The document of the checkpoint. */
-  readonly name: string
-  readonly leaseId: string
-  /** False once another drain may have it. */
-  readonly isHeld: () => boolean
-}
-
 /** Bytes of one read. */
 const READ_BYTES = 128 * 1024
 /** Records in hand, at most, of one partition. */
@@ -54,6 +47,12 @@ const POLL = { firstMs: 25, mostMs: 1_000 } as const
 const AGAIN = { firstMs: 100, mostMs: 5_000 } as const
 /** A stream that is leased for so long makes its record a dead letter, ms. */
 const GIVES_UP_MS = 5 * 60_000
+
+type DeadOutcome = Extract<RecordOutcome, { kind: 'dead' }>
+type DoneOutcome = Extract<RecordOutcome, { kind: 'created' | 'appended' | 'duplicate' }>
+type FinalOutcome = DeadOutcome | DoneOutcome
+
+const BEHIND_ANOTHER: DeadOutcome = { kind: 'dead', code: BEHIND, why: 'it waits behind a dead letter of its key' }
 
 /** A line in hand. */
 interface Entry {
@@ -73,18 +72,16 @@ export class PartitionDrain {
   readonly #log: BlockLog
   readonly #signal: AbortSignal
   readonly #keys = new Map<string, Promise<void>>()
+  readonly #blocked: BlockedKeys
+  /** Keys whose dead letters are being drained, and one more until they are known. */
+  #goingOn = 1
   readonly #stopping = new AbortController()
   #entries: Entry[] = []
   /** Entries before this one are done and counted. */
   #first = 0
   #bytes = 0
-  #checkpoint: Checkpoint
-  /** Done since the last line whose position is known. */
-  #sinceKnown = { records: 0, dead: 0 }
+  readonly #progress: CheckpointWriter
   #read: LogPosition
-  #written: LogPosition
-  #unwritten = 0
-  #writing: Promise<void> | undefined
   #isLost = false
   #isCaughtUp = false
   #room = Promise.withResolvers<void>()
@@ -94,9 +91,9 @@ export class PartitionDrain {
     this.number = number
     this.#lease = lease
     this.#log = partitionLog(shared.store, shared.inbox, number)
-    this.#checkpoint = checkpoint
+    this.#blocked = new BlockedKeys(shared.store, shared.inbox, number)
+    this.#progress = new CheckpointWriter(shared, number, lease, checkpoint)
     this.#read = checkpoint
-    this.#written = checkpoint
     this.#signal = this.#stopping.signal
   }
 
@@ -106,12 +103,17 @@ export class PartitionDrain {
 
   /** Below it all is done, and that is written. */
   get written(): LogPosition {
-    return this.#written
+    return this.#progress.written
+  }
+
+  /** Whether dead letters that were retried are being drained. */
+  get isGoingOn(): boolean {
+    return this.#goingOn > 0
   }
 
   /** All that was there when it was last read is done and written. */
   get isCaughtUp(): boolean {
-    return this.#isCaughtUp && this.#inHand === 0 && comparePositions(this.#written, this.#read) >= 0
+    return this.#isCaughtUp && this.#inHand === 0 && comparePositions(this.written, this.#read) >= 0
   }
 
   get #inHand(): number {
@@ -137,9 +139,10 @@ export class PartitionDrain {
   /** Runs until `lose` or `stop`; faults go to `fail`. */
   async run(): Promise<void> {
     try {
+      await this.#loadBlocked()
       await Promise.all([this.#keepReading(), this.#keepWriting()])
       await Promise.all(this.#keys.values())
-      await this.#writing
+      await this.#progress.idle()
       await this.#write()
     } catch (error) {
       this.#shared.fail(error)
@@ -189,14 +192,25 @@ export class PartitionDrain {
     }
   }
 
+  async #loadBlocked(): Promise<void> {
+    await this.#patiently(async () => this.#goOnWith(await this.#blocked.load()))
+    this.#goingOn -= 1
+  }
+
   #take(line: PartitionLine): void {
     const entry: Entry = { line, isDone: false, isDead: false }
     this.#entries.push(entry)
     this.#bytes += line.bytes
     const read = recordOrFault(line.text)
     const key = read instanceof InvalidValue ? '' : read.record.key
+    this.#inTurn(key, () =>
+      read instanceof InvalidValue ? this.#bury(entry, deadLine(read)) : this.#handle(entry, read),
+    )
+  }
+
+  /** Does something after all that was begun of the key. */
+  #inTurn(key: string, handle: () => Promise<void>): void {
     const before = this.#keys.get(key)
-    const handle = () => (read instanceof InvalidValue ? this.#bury(entry, deadLine(read)) : this.#handle(entry, read))
     const handled = (before === undefined ? handle() : before.then(handle)).catch(this.#shared.fail)
     this.#keys.set(key, handled)
     void handled.then(() => {
@@ -205,6 +219,14 @@ export class PartitionDrain {
   }
 
   async #handle(entry: Entry, read: ReadRecord): Promise<void> {
+    if (this.#blocked.has(read.record.key)) return this.#bury(entry, BEHIND_ANOTHER, read)
+    const outcome = await this.#work(read)
+    if (outcome?.kind === 'dead') await this.#bury(entry, outcome, read)
+    else if (outcome !== undefined) this.#done(outcome, read, entry)
+  }
+
+  /** `undefined` if the drain ended before. */
+  async #work(read: ReadRecord): Promise<FinalOutcome | undefined> {
     const { inbox, timing, store, rate } = this.#shared
     const { id, notBefore } = read.record
     const earlyMs = notBefore === undefined ? 0 : Date.parse(notBefore) - store.nowMs()
@@ -214,14 +236,54 @@ export class PartitionDrain {
     for (let pauseMs: number = AGAIN.firstMs; this.#isActive; pauseMs = Math.min(2 * pauseMs, AGAIN.mostMs)) {
       await rate?.turn(this.#signal)
       const outcome = await this.#attempt(read, commandId)
-      if (outcome === undefined) return
-      if (outcome.kind === 'dead') return this.#bury(entry, outcome, read)
-      if (outcome.kind !== 'again') return this.#done(entry, outcome, read)
+      if (outcome?.kind !== 'again') return outcome
       const { code, why } = outcome
       const isOver = !outcome.isOverload && timing.monotonicMs() - sinceMs >= GIVES_UP_MS
-      if (isOver) return this.#bury(entry, { kind: 'dead', code, why }, read)
+      if (isOver) return { kind: 'dead', code, why }
       this.#shared.report({ kind: 'again', partition: this.number, id, code, why })
       await timing.pause(pauseMs * (0.5 + timing.random() / 2), this.#signal)
+    }
+    return undefined
+  }
+
+  /** Drains the dead letters of these keys, each after what was begun of its key. */
+  #goOnWith(keys: readonly string[]): void {
+    for (const key of keys) {
+      this.#goingOn += 1
+      this.#inTurn(key, () =>
+        this.#patiently(() => this.#goOn(key)).finally(() => {
+          this.#goingOn -= 1
+        }),
+      )
+    }
+  }
+
+  /** Does what waits in a key, in order, up to a dead letter that blocks it. */
+  async #goOn(key: string): Promise<void> {
+    const { store, inbox, by } = this.#shared
+    for (const letter of await this.#blocked.lettersOf(key)) {
+      if (!mayGoOn(letter)) return
+      const read = recordOrFault(letter.line)
+      const outcome = read instanceof InvalidValue ? deadLine(read) : await this.#work(read)
+      if (outcome === undefined || !this.#isActive) return
+      if (outcome.kind === 'dead') return this.#keep(this.#letter(letter.line, outcome, letter))
+      await writeDrained(store, inbox, letter, by)
+      if (!(read instanceof InvalidValue)) this.#done(outcome, read)
+    }
+    this.#blocked.remove(key)
+  }
+
+  /** Repeats something while the store does not answer. */
+  async #patiently(act: () => Promise<void>): Promise<void> {
+    const { timing, trouble } = this.#shared
+    for (let pauseMs: number = AGAIN.firstMs; this.#isActive; pauseMs = Math.min(2 * pauseMs, AGAIN.mostMs)) {
+      try {
+        return await act()
+      } catch (error) {
+        if (!isPassing(error)) throw error
+        trouble(error)
+        await timing.pause(pauseMs, this.#signal)
+      }
     }
   }
 
@@ -241,37 +303,37 @@ export class PartitionDrain {
     }
   }
 
-  async #bury(
-    entry: Entry,
-    { code, why, stream = '' }: Extract<RecordOutcome, { kind: 'dead' }>,
-    read?: ReadRecord,
-  ): Promise<void> {
-    const { store, inbox, by, timing, trouble, report } = this.#shared
-    const { id = '', key = '' } = read?.record ?? {}
-    const fields = { partition: this.number, id, key, stream, code, why, by, atMs: store.nowMs() }
-    const letter = deadLetter(entry.line.text, fields)
-    for (let pauseMs: number = AGAIN.firstMs; this.#isActive; pauseMs = Math.min(2 * pauseMs, AGAIN.mostMs)) {
-      try {
-        await writeDeadLetter(store, inbox, letter)
-        entry.isDead = true
-        report({ kind: 'dead', letter })
-        this.#settle(entry)
-        return
-      } catch (error) {
-        if (!isPassing(error)) throw error
-        trouble(error)
-        await timing.pause(pauseMs, this.#signal)
-      }
-    }
+  async #bury(entry: Entry, outcome: DeadOutcome, read?: ReadRecord): Promise<void> {
+    const letter = this.#letter(entry.line.text, outcome, read?.record)
+    if (!this.#blocked.isKept(letter)) await this.#patiently(() => this.#keep(letter))
+    if (!this.#isActive) return
+    entry.isDead = true
+    this.#settle(entry)
   }
 
-  #done(
-    entry: Entry,
-    { kind, stream }: Extract<RecordOutcome, { kind: 'created' | 'appended' | 'duplicate' }>,
-    { record: { id, key } }: ReadRecord,
-  ): void {
+  #letter(
+    line: string,
+    { code, why, stream = '' }: DeadOutcome,
+    { id, key }: Pick<DeadLetter, 'id' | 'key'> = { id: '', key: '' },
+  ): DeadLetter {
+    const { store, by, strictOrder } = this.#shared
+    const blocks = key !== '' && (strictOrder || this.#blocked.has(key))
+    return deadLetter(line, {
+      ...{ partition: this.number, id, key, stream, code, why, by, blocks },
+      atMs: store.nowMs(),
+    })
+  }
+
+  async #keep(letter: DeadLetter): Promise<void> {
+    const { store, inbox, report } = this.#shared
+    await writeDeadLetter(store, inbox, letter)
+    if (letter.blocks) this.#blocked.add(letter)
+    report({ kind: 'dead', letter })
+  }
+
+  #done({ kind, stream }: DoneOutcome, { record: { id, key } }: ReadRecord, entry?: Entry): void {
     this.#shared.report({ kind: 'done', outcome: kind, partition: this.number, id, key, stream })
-    this.#settle(entry)
+    if (entry !== undefined) this.#settle(entry)
   }
 
   /** Moves the checkpoint over all entries at the beginning that are done. */
@@ -281,30 +343,14 @@ export class PartitionDrain {
       const { line, isDead } = next
       this.#first += 1
       this.#bytes -= line.bytes
-      this.#unwritten += 1
-      const { records, dead } = this.#sinceKnown
-      this.#sinceKnown = { records: records + 1, dead: dead + (isDead ? 1 : 0) }
-      if (line.end !== undefined) this.#moveTo(line.end)
+      this.#progress.pass(line.end, isDead)
     }
     if (this.#first > 1_000) {
       this.#entries = this.#entries.slice(this.#first)
       this.#first = 0
     }
-    if (this.#unwritten >= this.#shared.checkpointEvery) void this.#write().catch(this.#shared.fail)
+    if (this.#progress.unwritten >= this.#shared.checkpointEvery) void this.#write().catch(this.#shared.fail)
     this.#room.resolve()
-  }
-
-  #moveTo({ segment, offset }: LogPosition): void {
-    const { records, dead } = this.#checkpoint
-    const since = this.#sinceKnown
-    this.#checkpoint = {
-      ...this.#checkpoint,
-      segment,
-      offset,
-      records: records + since.records,
-      dead: dead + since.dead,
-    }
-    this.#sinceKnown = { records: 0, dead: 0 }
   }
 
   async #keepWriting(): Promise<void> {
@@ -313,42 +359,23 @@ export class PartitionDrain {
       await timing.pause(checkpointIntervalMs, this.#signal)
       if (!this.#lease.isHeld()) return this.lose()
       await this.#write()
+      await this.#lookAtBlocked()
     }
   }
 
   async #write(): Promise<void> {
-    this.#writing ??= this.#writeOnce().finally(() => {
-      this.#writing = undefined
-    })
-    await this.#writing
+    if (this.#isLost || !this.#lease.isHeld()) return
+    if ((await this.#progress.write()) === 'lost') this.lose()
   }
 
-  async #writeOnce(): Promise<void> {
-    const { store, by, inbox, trouble } = this.#shared
-    if (this.#isLost || !this.#lease.isHeld()) return
-    if (comparePositions(this.#checkpoint, this.#written) <= 0) return
-    const checkpoint = { ...this.#checkpoint, by, host: thisHost(), atMs: store.nowMs() }
-    this.#unwritten = 0
-    const body = Buffer.from(checkpointText(checkpoint))
-    const purpose = `drain of the inbox ${inbox.name}, partition ${this.number}`
-    const holder = { by, host: thisHost(), pid: process.pid, purpose, sinceMs: store.nowMs() }
-    const { name, leaseId } = this.#lease
+  /** Goes on with keys whose dead letter was retried or dropped. */
+  async #lookAtBlocked(): Promise<void> {
     try {
-      // Called again after a lost answer, it writes the same once more.
-      const outcome = await store.update(name, () => ({ kind: 'put', body, summary: systemSummary(store, by) }), {
-        ...{ leaseId, holder, waitMs: 0, deadlineMs: 5_000 },
-      })
-      this.#wrote(outcome, checkpoint)
+      this.#goOnWith(await this.#blocked.freed())
     } catch (error) {
       if (!isPassing(error)) throw error
-      trouble(error)
+      this.#shared.trouble(error)
     }
-  }
-
-  #wrote({ kind }: ChangeOutcome, checkpoint: Checkpoint): void {
-    if (kind === 'committed' || kind === 'left') this.#written = checkpoint
-    // Another drain goes on from what was written before.
-    else if (kind !== 'unknown') this.lose()
   }
 }
 
@@ -361,11 +388,6 @@ function recordOrFault(line: string): ReadRecord | InvalidValue {
   }
 }
 
-function deadLine({ code, message }: InvalidValue): Extract<RecordOutcome, { kind: 'dead' }> {
+function deadLine({ code, message }: InvalidValue): DeadOutcome {
   return { kind: 'dead', code, why: message }
-}
-
-function isPassing(error: unknown): boolean {
-  if (error instanceof StoreClosed) return false
-  return error instanceof StoreUnreachable || error instanceof StoreFull || error instanceof DeadLettersUnknown
 }

@@ -7,6 +7,7 @@ import { dataOf, type EventData } from '../../stream/data.ts'
 import { InvalidValue, StreamFault } from '../../stream/errors.ts'
 import type { EventSpec, Operation } from '../../stream/operations/operation.ts'
 import { encodeCommandId } from '../../stream/text.ts'
+import { defined } from '../../util/defined.ts'
 import type { InboxRecord } from '../record.ts'
 import type { ReadRecord } from './line.ts'
 import { type RecordText, recordName, recordText, takesValues } from './texts.ts'
@@ -27,6 +28,12 @@ export interface DrainWork {
   readonly fingerprint: string
   /** @throws faults of the store that waiting does not mend */
   readonly apply: (read: ReadRecord, commandId: string) => Promise<RecordOutcome>
+}
+
+/** The same work, in an inbox where a dead letter blocks its key. */
+export function inStrictOrder(work: DrainWork): DrainWork {
+  const { description, fingerprint } = work
+  return { ...work, description: `${description}, in strict order`, fingerprint: `${fingerprint}-strict` }
 }
 
 /** Who works, and how. */
@@ -100,7 +107,12 @@ function creation(store: StreamStore, { root, forks, join, steps, ...rest }: Cre
 function appending(store: StreamStore, step: EventSpec): Send {
   const fill = filled(step)
   return (stream, { record, json }, options) =>
-    appendStep(store, stream, { step: { ...fill(record), data: inputOf(json) }, create: 'Session' }, options)
+    appendStep(
+      store,
+      stream,
+      { step: { ...fill(record), data: inputOf(json) }, create: 'Session', ...defined({ seq: record.seq }) },
+      options,
+    )
 }
 
 function inputOf(json: string): EventData {

@@ -21,6 +21,8 @@ export function* gateFindings(subject: Examined): Generator<Finding> {
 }
 
 function goneIds({ stream }: Examined, event: StreamEvent): string | undefined {
+  // A numbered step of a session may come before the one that it waits for.
+  if (event.lc.step !== undefined) return undefined
   const gone = gateIds(event).filter(id => stream.find(id) === undefined)
   return gone.length === 0 ? undefined : `it begins after ${idList(gone)}, which no event is`
 }

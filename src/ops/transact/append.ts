@@ -7,6 +7,8 @@ import { type TransactOptions, type TransactOutcome, transact } from './transact
 /** A step of a session. */
 export interface Appended {
   readonly step: EventSpec
+  /** The number of the step within its session, from 1: it is done after the one before it, even if that comes later. */
+  readonly seq?: number
   /** No more steps follow: the session ends after this one. */
   readonly last?: boolean
   /** Drops the oldest passed steps but this many, with their history, so that the document of a long session stays small. */
@@ -19,15 +21,15 @@ export interface Appended {
  * Appends a step to a session. The step is appended once for a command id, whoever sends it; a process that dies between
  * making the session and appending leaves an empty session, in which the repetition appends.
  *
- * @returns as `transact`; `refused` with `no-session` or `session-ended`
+ * @returns as `transact`; `refused` with `no-session`, `session-ended`, `step-taken` or `bad-step`
  */
 export async function appendStep(
   store: StreamStore,
   name: string,
-  { step, last = false, keep, create }: Appended,
+  { step, seq, last = false, keep, create }: Appended,
   options: TransactOptions,
 ): Promise<TransactOutcome> {
-  const operation: Operation = { op: 'append', step, ...(last ? { last } : {}), ...defined({ keep }) }
+  const operation: Operation = { op: 'append', step, ...(last ? { last } : {}), ...defined({ seq, keep }) }
   const outcome = await transact(store, name, operation, options)
   if (create === undefined || !isAbsent(outcome)) return outcome
   const made = await makeSession(store, name, create, options)

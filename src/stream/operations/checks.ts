@@ -95,6 +95,8 @@ export function checkNotGated(event: StreamEvent): Refusal | undefined {
         event,
         `${id} is a join that waits for its branches; it becomes init when they have ended`,
       )
+    case 'step':
+      return refuse('waiting', event, `${id} waits for step ${what.step} of the session, which has not come`)
     case 'after':
       return refuse(
         'waiting',

@@ -1,5 +1,13 @@
 import { isFinal, isWaitingJoin, type LcAttributeName, type StreamEvent } from '../event.ts'
-import { delayMs, dependentsOf, GATE_ATTRIBUTES, MAX_GATE_EVENTS, progressOf, waitsForSignalOnly } from '../gate.ts'
+import {
+  delayMs,
+  dependentsOf,
+  GATE_ATTRIBUTES,
+  gateIds,
+  MAX_GATE_EVENTS,
+  progressOf,
+  waitsForSignalOnly,
+} from '../gate.ts'
 import type { ChangeCause } from '../journal/journal.ts'
 import { isoTime, readTime } from '../time/dates.ts'
 import { gateTimeoutMs } from '../time/deadlines.ts'
@@ -42,9 +50,11 @@ function isSame(a: Gate, b: Gate): boolean {
 }
 
 function conditionsLeft(draft: Draft, at: number, gate: Gate): Gate {
-  const { join, after, signal, delay, wake, ...rest } = gate
+  const { join, step, after, signal, delay, wake, ...rest } = gate
   const left: { [Name in LcAttributeName]?: string } = { ...rest }
   if (join !== undefined && !haveBranchesEnded(draft, at)) left.join = join
+  // The step before is the one event that a numbered step is gated after.
+  if (step !== undefined && !gateIds(draft.at(at)).every(id => draft.stream.find(id) !== undefined)) left.step = step
   if (after !== undefined && progressOf(draft.stream, draft.at(at)) !== 'passed') left.after = after
   if (signal !== undefined && !hasTimedOut(draft, at)) left.signal = signal
   if (wake !== undefined && !(Number(readTime(wake)) <= draft.nowMs)) left.wake = wake

@@ -164,8 +164,17 @@ export type Operation =
       /** For every event that waits for it, instead of the one with the lowest id. */
       readonly every?: boolean
     }
-  /** Adds a step to a session, behind the last one that was appended. `last`: no more follow. `keep`: see `trimSession`. */
-  | { readonly op: 'append'; readonly step: EventSpec; readonly last?: boolean; readonly keep?: number }
+  /**
+   * Adds a step to a session, behind the last one that was appended. `seq`: it is the step of this number, from 1, behind the
+   * one before it, even if that has not come. `last`: no more follow. `keep`: see `trimSession`.
+   */
+  | {
+      readonly op: 'append'
+      readonly step: EventSpec
+      readonly seq?: number
+      readonly last?: boolean
+      readonly keep?: number
+    }
   /** Acknowledges the failures so far: listings and checks leave them out until the next one. */
   | { readonly op: 'ack' }
   /** The stream begins nothing until `resume`; with `stop` all claimed events are handed back. `msg`: why. */
@@ -280,6 +289,8 @@ export type RefusalCode =
   | 'signals-full'
   | 'no-session'
   | 'session-ended'
+  | 'step-taken'
+  | 'bad-step'
   | 'not-started'
   | 'stream-full'
   | 'exists'

@@ -1,6 +1,6 @@
-import { isFinal, isSkipped } from '../event.ts'
+import { isFinal, isPassed, type StreamEvent } from '../event.ts'
 import { nextForkIds, nextStepId } from '../event-id.ts'
-import { appendedMark, END_SIGNAL } from '../session.ts'
+import { appendedMark, END_SIGNAL, numberedStepId, stepNumber } from '../session.ts'
 import { addSuccessor, checkUndo } from './add-events.ts'
 import { checkOpen, refuse } from './checks.ts'
 import type { Draft } from './draft.ts'
@@ -9,15 +9,27 @@ import type { Operation, Refusal } from './operation.ts'
 
 type Append = Extract<Operation, { op: 'append' }>
 
+/** Where a step goes. */
+interface Place {
+  readonly id: string
+  /** The step before it, unless that has been passed. */
+  readonly after: readonly string[]
+  /** The number of that, if it has not come. */
+  readonly awaits?: number
+  /** It becomes the last step of the session. */
+  readonly isLast: boolean
+}
+
 /**
- * Adds a step behind the last one that was appended, gated after it unless it is completed. The last event of the session
- * then waits for it too; with `last` no more can be appended.
+ * Adds a step behind the last one that was appended, gated after it unless it is completed; one with a number behind the one
+ * before that, which may come later. The last event of the session then waits for the last step too; with `last` no more can
+ * be appended, but those that are missing before it.
  */
-export function append(draft: Draft, { step, last = false }: Append): Refusal | undefined {
+export function append(draft: Draft, { step, seq, last = false }: Append): Refusal | undefined {
   const root = draft.at(0)
   const ended = checkOpen(root)
   if (ended !== undefined) return ended
-  const { session, appended } = root.lc
+  const { session } = root.lc
   if (session === undefined) {
     return refuse(
       'no-session',
@@ -25,27 +37,77 @@ export function append(draft: Draft, { step, last = false }: Append): Refusal | 
       'the stream is no session: steps are appended only to a stream made by append --create',
     )
   }
+  const place = seq === undefined ? behindLast(draft, root) : ofNumber(draft, root, session, seq)
+  if ('code' in place) return place
   const endAt = draft.stream.positionOf(session)
-  if (endAt < 0 || isFinal(draft.at(endAt)) || draft.at(endAt).lc.signal !== END_SIGNAL) {
+  const isEnding = endAt < 0 || draft.at(endAt).lc.signal !== END_SIGNAL
+  if (endAt < 0 || isFinal(draft.at(endAt)) || (isEnding && (place.isLast || last))) {
     return refuse('session-ended', root, 'the session has its last step already; append to another one')
   }
-  const spec = { ...step, after: [...(step.after ?? []), ...openBefore(draft, appended)] }
-  const refusal = checkGates(draft, 0, [spec]) ?? checkUndo(draft, 0, [spec])
+  if (last && !place.isLast) {
+    return refuse('bad-step', root, `step ${seq} cannot be the last: a later one has come already`)
+  }
+  const refusal =
+    checkGates(draft, 0, [{ ...step, after: [...(step.after ?? []), ...knownBefore(place)] }]) ??
+    checkUndo(draft, 0, [step])
   if (refusal !== undefined) return refusal
-  const id = nextId(draft, appended)
-  addSuccessor(draft, 0, id, spec)
-  draft.patch(0, { lc: { appended: id } })
-  const { id: event, status } = draft.at(0)
-  draft.changes.push({ event, from: status, to: status, how: 'target', attr: appendedMark(id) })
-  closeGate(draft, endAt, { after: id, ...(last ? {} : { signal: END_SIGNAL }) }, 'gate')
+  addStep(draft, step, place)
+  if (place.isLast) closeGate(draft, endAt, { after: place.id, ...(last ? {} : { signal: END_SIGNAL }) }, 'gate')
   return undefined
 }
 
-/** The last appended step, unless it has been passed. */
-function openBefore(draft: Draft, appended: string | undefined): readonly string[] {
+function addStep(draft: Draft, step: Append['step'], { id, after, awaits, isLast }: Place): void {
+  addSuccessor(
+    draft,
+    0,
+    id,
+    { ...step, after: [...(step.after ?? []), ...after] },
+    awaits === undefined
+      ? {}
+      : {
+          lc: { step: String(awaits) },
+        },
+  )
+  if (!isLast) return
+  draft.patch(0, { lc: { appended: id } })
+  const { id: event, status } = draft.at(0)
+  draft.changes.push({ event, from: status, to: status, how: 'target', attr: appendedMark(id) })
+}
+
+function behindLast(draft: Draft, root: StreamEvent): Place | Refusal {
+  const { session = '', appended } = root.lc
+  if (appended !== undefined && stepNumber(session, appended) !== undefined)
+    return refuse('bad-step', root, 'the steps of this session have numbers: give the number of this one')
   const before = appended === undefined ? undefined : draft.stream.find(appended)
-  if (before === undefined || before.status === 'completed' || isSkipped(before)) return []
-  return [before.id]
+  const after = before === undefined || isPassed(before) ? [] : [before.id]
+  return { id: nextId(draft, appended), after, isLast: true }
+}
+
+function ofNumber(draft: Draft, root: StreamEvent, session: string, seq: number): Place | Refusal {
+  const { stream } = draft
+  const { appended } = root.lc
+  const highest = appended === undefined ? 0 : stepNumber(session, appended)
+  if (highest === undefined)
+    return refuse('bad-step', root, 'the steps of this session have no numbers: append without one')
+  const id = numberedStepId(session, seq)
+  if (stream.find(id) !== undefined || lastPassed(stream.events, session) >= seq)
+    return refuse('step-taken', root, `step ${seq} of the session has come already, by another command`)
+  const isLast = seq > highest
+  if (seq === 1) return { id, after: [], isLast }
+  const beforeId = numberedStepId(session, seq - 1)
+  const before = stream.find(beforeId)
+  if (before === undefined) return { id, after: [beforeId], awaits: seq - 1, isLast }
+  return { id, after: isPassed(before) ? [] : [beforeId], isLast }
+}
+
+/** The step before, if it has come. */
+function knownBefore({ after, awaits }: Place): readonly string[] {
+  return awaits === undefined ? after : []
+}
+
+/** The number of the last step that has been passed: those before it were too, even if they were dropped. */
+function lastPassed(events: readonly StreamEvent[], session: string): number {
+  return events.reduce((last, event) => Math.max(last, isPassed(event) ? (stepNumber(session, event.id) ?? 0) : 0), 0)
 }
 
 function nextId(draft: Draft, appended: string | undefined): string {

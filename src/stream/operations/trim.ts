@@ -1,5 +1,6 @@
 import type { StreamDocument } from '../document.ts'
-import { isFinal, isSkipped, type StreamEvent } from '../event.ts'
+import { isFinal, isPassed } from '../event.ts'
+import { sortedById } from '../event-id.ts'
 import { EventStream } from '../event-stream.ts'
 import {
   appendTransaction,
@@ -28,7 +29,9 @@ export function trimSession(document: StreamDocument, keep: number): StreamDocum
   const passed = stream
     .successorPositions(0)
     .filter(at => isPassedStep(stream, at, root.lc.session) && !needed.has(stream.at(at)?.id ?? ''))
-  const positions = passed.slice(0, Math.max(0, passed.length - keep))
+  // Numbered steps are done in the order of their ids, whatever the order in which they came.
+  const inOrder = sortedById(passed, at => stream.at(at)?.id ?? '')
+  const positions = inOrder.slice(0, Math.max(0, passed.length - keep))
   if (positions.length === 0) return document
   const dropped = new Set(positions.flatMap(at => [at, ...stream.descendantPositions(at)]))
   const ids = new Set([...dropped].flatMap(at => stream.at(at)?.id ?? []))
@@ -61,10 +64,6 @@ function isPassedStep(stream: EventStream, at: number, sessionEnd: string | unde
   const below = [...stream.descendantPositions(at)].map(position => stream.at(position))
   const all = [stream.at(at), ...below].filter(event => event !== undefined)
   return all.every(event => isFinal(event) && isPassed(event) && event.id !== sessionEnd && event.lc.undo === undefined)
-}
-
-function isPassed(event: StreamEvent): boolean {
-  return event.status === 'completed' || isSkipped(event)
 }
 
 function withoutIds(next: string, ids: ReadonlySet<string>): string {

@@ -23,6 +23,7 @@ import {
   required,
   requiredText,
   storedText,
+  whole,
   word,
   wrong,
 } from '../../stream/values.ts'
@@ -63,6 +64,8 @@ export type StreamCommand = StreamCommandOptions &
     | {
         readonly do: 'append'
         readonly step: EventInput
+        /** The number of the step within its session, from 1: it is done after the one before it, even if that comes later. */
+        readonly seq?: number
         /** No more steps follow. */
         readonly last?: boolean
         /** Makes the session if the stream is absent; `root` names its root, default `Session`. */
@@ -113,6 +116,7 @@ const sessionOf: Read<string> = (given, field) => {
 
 interface AppendSpec {
   readonly step: EventSpec
+  readonly seq?: number
   readonly last?: boolean
   readonly create?: string
 }
@@ -126,7 +130,7 @@ const READERS: { readonly [Name in CommandName]: Read<SagaCommand> } = {
   })),
   append: readerOf<AppendSpec>(
     'append',
-    { step: required(readEvent), last: flag, create: sessionOf },
+    { step: required(readEvent), seq: whole(1), last: flag, create: sessionOf },
     ({ create = '', ...appended }) => ({
       operation: { op: 'append', ...appended },
       ...(create === '' ? {} : { create }),

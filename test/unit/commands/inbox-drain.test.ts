@@ -85,6 +85,35 @@ describe('inbox drain', () => {
   })
 })
 
+describe('inbox drain --strict-order', () => {
+  const STRICT = ['inbox', 'drain', 'orders', '--append', 'Move', '--name', 'd/{/key}', '--once', '--strict-order']
+
+  test('blocks the key of a dead letter, which show and dead ls name, until it is retried', async () => {
+    const made = newWorld()
+    await cli(made, ['init', 'd/k', '--root', 'Other'])
+    const outcome = await createInbox(made.store, 'orders', 1, { by: 'ada' })
+    if (outcome.kind !== 'created') throw new Error(outcome.kind)
+    const writer = new InboxWriter(made.store, outcome.inbox, { lingerMs: 0 })
+    for (const id of ['a', 'b']) await writer.put({ id, key: 'k', json: '1' })
+    expect(await cli(made, STRICT)).toMatchObject({ exit: 7 })
+    const shown = await cli(made, ['inbox', 'show', 'orders'])
+    expect(shown.stdout).toContain('key k is blocked by the dead letter of a; 1 record waits behind it')
+    const fields = JSON.parse((await cli(made, ['inbox', 'show', 'orders', '-o', 'json'])).stdout)
+    expect(fields).toMatchObject({ blocked: [{ key: 'k', id: 'a', records: 1 }] })
+    expect((await cli(made, ['inbox', 'dead', 'ls', 'orders'])).stdout).toContain('; blocks its key')
+    const behind = await cli(made, ['inbox', 'dead', 'retry', 'orders', 'b'])
+    expect(behind).toMatchObject({ exit: 7 })
+    expect(behind.stderr).toContain('waits behind a dead letter of its key')
+    await cli(made, ['rm', 'd/k', '--yes', '--force'])
+    expect((await cli(made, ['inbox', 'dead', 'retry', 'orders', '--all'])).stdout).toContain('retried 1 dead letter')
+    expect((await cli(made, ['inbox', 'dead', 'ls', 'orders'])).stdout).toContain('retried: waits for its drain')
+    const went = await cli(made, STRICT)
+    expect(went).toMatchObject({ exit: 0 })
+    expect(went.stderr).toContain('drained 2 records')
+    expect((await cli(made, STRICT.slice(0, -1))).stderr).toContain('in strict order')
+  })
+})
+
 describe('inbox dead', () => {
   test('lists, shows, retries and drops what could not be done', async () => {
     const made = await world(['o1', {}], ['o2', {}])

@@ -179,6 +179,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
       until: 'word',
       drain: 'signal',
       maxIdleMs: 'number',
+      deferMs: 'number',
       observe: 'function',
       afterWrite: 'function',
     },

@@ -27,6 +27,7 @@ const WRONG: readonly (readonly [string, Partial<WorkerOptions>])[] = [
   ['half at a time', { concurrency: 0.5 }],
   ['no attempt', { maxAttempts: 0 }],
   ['no pause', { maxIdleMs: Number.NaN }],
+  ['a wait without end', { deferMs: Number.POSITIVE_INFINITY }],
   ['no wait', { leaseWaitMs: Number.NaN }],
 ]
 

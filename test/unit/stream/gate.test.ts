@@ -30,6 +30,8 @@ describe('what a gated event waits for', () => {
       { after: '01.00|03.00', signal: 'go', wake: WAKE },
       { kind: 'after', ids: ['01.00', '03.00'] },
     ],
+    ['a step that has not come', { step: '6', after: '01.06.00' }, { kind: 'step', step: 6 }],
+    ['events, with an unreadable step', { step: 'x', after: '01.06.00' }, { kind: 'after', ids: ['01.06.00'] }],
     ['a signal before a time', { signal: 'go', wake: WAKE }, { kind: 'signal', name: 'go' }],
     ['a time', { wake: WAKE }, { kind: 'timer', wakeMs: Date.parse(WAKE) }],
     ['a time that never comes, with an unreadable text', { wake: 'soon' }, { kind: 'timer', wakeMs: undefined }],

@@ -4,6 +4,7 @@ import type { Runtime } from '../../../cli/runtime.ts'
 import { openStoreFor } from '../../../cli/store.ts'
 import { API_VERSION, jsonLine, jsonText, orNull } from '../../../formats/json.ts'
 import { counted } from '../../../formats/terminal/numbers.ts'
+import { BEHIND } from '../../../inbox/drain/blocked-keys.ts'
 import {
   type DeadLetter,
   type DeadLetterEnd,
@@ -43,15 +44,21 @@ async function listTable(letters: readonly DeadLetter[], { inbox }: DeadOptions,
   }
   const table = tableWriter([{ title: 'LETTER' }, { title: 'ID' }, { title: 'DIED' }, { title: 'WHY' }], output)
   await table.write(
-    letters.map(({ letter, id, diedAt, code, why }) => [
+    letters.map(({ letter, id, diedAt, ...died }) => [
       visibleText(letter),
       visibleText(id === '' ? '-' : id),
       visibleText(diedAt),
-      `${visibleText(code)}: ${visibleText(why)}`,
+      whyText(died),
     ]),
   )
   await table.end()
   return undefined
+}
+
+/** `exists: the stream exists; blocks its key` */
+function whyText({ code, why, blocks, isRetried }: Pick<DeadLetter, 'code' | 'why' | 'blocks' | 'isRetried'>): string {
+  const state = isRetried ? '; retried: waits for its drain' : blocks && code !== BEHIND ? '; blocks its key' : ''
+  return `${visibleText(code)}: ${visibleText(why)}${state}`
 }
 
 /** Shows dead letters with their records. */
@@ -71,14 +78,14 @@ export async function showDead(options: SomeDeadOptions, runtime: Runtime): Prom
   return undefined
 }
 
-function letterLines({ letter, partition, id, key, stream, code, why, diedAt, by, line, isCut }: DeadLetter): string[] {
+function letterLines({ letter, partition, id, key, stream, diedAt, by, line, isCut, ...died }: DeadLetter): string[] {
   const facts: readonly (readonly [string, string])[] = [
     ['letter', visibleText(letter)],
     ['id', visibleText(id)],
     ['key', visibleText(key)],
     ['partition', String(partition)],
     ['stream', stream === '' ? '' : visibleName(stream)],
-    ['why', `${visibleText(code)}: ${visibleText(why)}`],
+    ['why', whyText(died)],
     ['died', `${visibleText(diedAt)} by ${visibleText(by)}`],
     [isCut ? 'begins' : 'record', visibleText(line)],
   ]
@@ -101,13 +108,24 @@ async function settle(options: SettleDeadOptions, how: DeadLetterEnd, runtime: R
   const chosen = options.all ? letters : chosenOf(letters, options)
   if (!Array.isArray(chosen)) return chosen
   const cut = chosen.filter(({ isCut }) => isCut && how === 'retried')
-  const settled = chosen.filter(letter => !cut.includes(letter))
+  const behind = chosen.filter(letter => how === 'retried' && letter.blocks && letter.code === BEHIND)
+  const settled = chosen.filter(letter => !cut.includes(letter) && !behind.includes(letter))
   await settleDeadLetters(store, inbox, settled, { how, by: options.by ?? runtime.actor, signal: runtime.signal })
   if (options.output === 'json') {
     const fields = { apiVersion: API_VERSION, inbox: inbox.name, outcome: how, letters: settled.map(letterName) }
     await output.text(`${jsonText(fields)}\n`)
   } else {
     await output.lines([`${how} ${counted(settled.length, 'dead letter')} of ${inbox.name}`])
+  }
+  if (behind.length > 0 && !options.all) {
+    return problem(
+      'batch-incomplete',
+      `${counted(behind.length, 'record')} only waits behind a dead letter of its key`,
+      {
+        applied: 'yes',
+        hint: 'Retry or drop the first one of the key: the others follow by themselves.',
+      },
+    )
   }
   if (cut.length === 0) return undefined
   return problem('batch-incomplete', `${counted(cut.length, 'line')} too long to be kept whole cannot be tried again`, {
@@ -135,7 +153,21 @@ function letterName({ letter }: DeadLetter): string {
   return letter
 }
 
-function letterFields({ letter, partition, id, key, stream, code, why, diedAt, by, line, isCut }: DeadLetter) {
+function letterFields({
+  letter,
+  partition,
+  id,
+  key,
+  stream,
+  code,
+  why,
+  diedAt,
+  by,
+  line,
+  isCut,
+  blocks,
+  isRetried,
+}: DeadLetter) {
   return {
     letter,
     id: orNull(id || undefined),
@@ -148,5 +180,7 @@ function letterFields({ letter, partition, id, key, stream, code, why, diedAt, b
     by,
     line,
     isCut,
+    blocks,
+    isRetried,
   }
 }

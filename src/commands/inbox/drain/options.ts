@@ -21,6 +21,7 @@ export interface DrainCommandOptions
   readonly checkpointInterval?: number
   /** ms. */
   readonly keep?: number
+  readonly strictOrder?: boolean
   readonly once?: boolean
   readonly force?: boolean
 }

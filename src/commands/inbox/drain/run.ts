@@ -5,7 +5,13 @@ import type { Runtime } from '../../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS, leaseReport, openStoreFor, otherStore } from '../../../cli/store.ts'
 import { agreeOnWork } from '../../../inbox/drain/agreement.ts'
 import { drain } from '../../../inbox/drain/drain.ts'
-import { type AppendsSteps, type CreatesStreams, type DrainWork, drainWork } from '../../../inbox/drain/work.ts'
+import {
+  type AppendsSteps,
+  type CreatesStreams,
+  type DrainWork,
+  drainWork,
+  inStrictOrder,
+} from '../../../inbox/drain/work.ts'
 import type { Inbox } from '../../../inbox/inbox.ts'
 import type { StreamStore } from '../../../store/store.ts'
 import { InvalidValue } from '../../../stream/errors.ts'
@@ -27,15 +33,24 @@ export async function drainInbox(options: DrainCommandOptions, runtime: Runtime)
   const inboxStore =
     options.inboxStore === undefined ? store : (await runtime.openOther(otherStore(options.inboxStore))).store
   const by = options.by ?? runtime.actor
-  const work = workOf(store, spec, options, runtime)
+  const given = workOf(store, spec, options, runtime)
+  const work = options.strictOrder ? inStrictOrder(given) : given
   const inbox = await inboxNamed(inboxStore, options.inbox, runtime.signal)
   const part = partOf(inbox, options, runtime)
   const refused = await agree(inboxStore, inbox, work, options, runtime)
   if (refused !== undefined) return refused
   const reporter = new DrainReporter(options, output, runtime)
-  const { concurrency = DEFAULT_CONCURRENCY, rate, checkpointEvery, checkpointInterval, keep, once } = options
+  const {
+    concurrency = DEFAULT_CONCURRENCY,
+    rate,
+    strictOrder,
+    checkpointEvery,
+    checkpointInterval,
+    keep,
+    once,
+  } = options
   const drainOptions = {
-    ...{ inbox, work, by, concurrency, part, rate, checkpointEvery, once },
+    ...{ inbox, work, by, concurrency, part, rate, strictOrder, checkpointEvery, once },
     ...{ checkpointIntervalMs: checkpointInterval, keepMs: keep, observe: reporter.observe, newId: runtime.newId },
   }
   await output.say(`draining ${inbox.name}: ${work.description}`)

@@ -47,6 +47,8 @@ function firstSpan(what: WaitsFor, event: StreamEvent, moment: RowTime, most = F
   switch (what.kind) {
     case 'branches':
       return ['its threads', 'dim']
+    case 'step':
+      return [`step ${what.step} to come`, 'warn']
     case 'after': {
       const more = what.ids.length > most ? ` +${what.ids.length - most}` : ''
       return [`after ${what.ids.slice(0, most).map(safeText).join(' ')}${more}`, 'dim']

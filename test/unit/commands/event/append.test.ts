@@ -47,6 +47,36 @@ describe('event append', () => {
     expect((await cli(world, ['signal', 's', 'end'])).stdout).toContain('the stream is done')
   })
 
+  test('with --seq appends a step that waits for the one before it, which every listing names', async () => {
+    const world = newWorld()
+    const argv = (seq: number) => [
+      'event',
+      'append',
+      's',
+      '--name',
+      `M${seq}`,
+      '--seq',
+      `${seq}`,
+      '--command-id',
+      `m${seq}`,
+    ]
+    expect(await cli(world, [...argv(7), '--create'])).toMatchObject({ exit: 0 })
+    expect((await cli(world, ['show', 's'])).stdout).toMatch(/M7 .*for step 6, which has not come/)
+    expect((await cli(world, ['ls', '-o', 'wide'])).stdout).toContain('01.07.00 M7 for step 6, which has not come')
+    expect((await cli(world, ['ls', '--state', 'blocked', '-o', 'name'])).stdout).toBe('s\n')
+    expect((await cli(world, ['events', '--waiting-for', 'step'])).stdout).toContain('for step 6')
+    expect(json((await cli(world, ['show', 's', '-o', 'json'])).stdout)).toMatchObject({
+      events: expect.arrayContaining([expect.objectContaining({ waitsFor: expect.objectContaining({ step: 6 }) })]),
+    })
+    expect((await cli(world, ['doctor', 's'])).stdout).not.toContain('gate-broken')
+    expect((await cli(world, argv(7))).stdout).toContain('done before')
+    const other = await cli(world, [...argv(7).slice(0, -1), 'other'])
+    expect(other).toMatchObject({ exit: 5 })
+    expect(other.stderr).toContain('[step-taken]')
+    expect((await cli(world, [...argv(6), '--auto'])).stdout).not.toContain('step 6')
+    expect(await cli(world, [...argv(6).slice(0, 5), '--command-id', 'none'])).toMatchObject({ exit: 5 })
+  })
+
   test('is shown in the log with its step', async () => {
     const world = newWorld()
     await cli(world, ['event', 'append', 's', '--name', 'A', '--command-id', 'm1', '--create', '--by', 'ana'])

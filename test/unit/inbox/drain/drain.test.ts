@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readCheckpoint } from '../../../../src/inbox/checkpoint.ts'
+import { blockedKeys } from '../../../../src/inbox/drain/blocked-keys.ts'
 import { readDeadLetters, settleDeadLetters } from '../../../../src/inbox/drain/dead-letters.ts'
 import { type DrainOptions, drain } from '../../../../src/inbox/drain/drain.ts'
 import type { DrainEvent } from '../../../../src/inbox/drain/types.ts'
@@ -43,6 +44,18 @@ const once = (store: StreamStore, inbox: Inbox, options: Partial<DrainOptions> =
     { inbox, work: creates(store), by: BY, concurrency: 16, checkpointIntervalMs: 50, once: true, ...options },
     NEVER,
   )
+
+/** Steps of a session in the order in which they can be worked: each is completed once it is ready. */
+async function worked(store: StreamStore, name: string): Promise<string[]> {
+  const done: string[] = []
+  for (;;) {
+    const view = await readStream(store, name)
+    const ready = view?.stream.events.find(({ status }) => status === 'init')
+    if (ready === undefined) return done
+    done.push(ready.input?.text ?? '')
+    await transact(store, name, { op: 'complete', event: ready.id }, { by: BY, commandId: `done-${ready.id}` })
+  }
+}
 
 async function names(store: StreamStore, prefix: string): Promise<string[]> {
   const found: string[] = []
@@ -215,6 +228,117 @@ describe('a drain', () => {
     expect(part.done).toBe(expected)
     const both = await Promise.all([once(store, inbox), once(store, inbox)])
     expect(both.reduce((sum, { done }) => sum + done, 0)).toBe(200 - expected)
+  })
+
+  describe('in strict order', () => {
+    /** Where the session of k is taken by a stream that is none, and l is free. */
+    async function blockedWorld() {
+      const store = openMemoryStore()
+      const inbox = await inboxOf(store, 1)
+      const init = { op: 'init', root: { name: 'X' }, forks: [], hold: false, born: 'x' } as const
+      await transact(store, 'cars/k', init, { commandId: 'mine', by: BY })
+      const run = () => once(store, inbox, { work: appends(store), strictOrder: true })
+      const codes = async () => (await readDeadLetters(store, inbox)).map(({ id, code }) => `${id} ${code}`)
+      const settle = async (how: 'retried' | 'dropped', id: string) => {
+        const letters = (await readDeadLetters(store, inbox)).filter(letter => letter.id === id)
+        await settleDeadLetters(store, inbox, letters, { how, by: BY })
+      }
+      return { store, inbox, run, codes, settle }
+    }
+
+    it('a dead letter blocks its key, over restarts, and no other', async () => {
+      const { store, inbox, run, codes } = await blockedWorld()
+      await put(store, inbox, ['a', 'b'], 'k')
+      await put(store, inbox, ['x', 'y'], 'l')
+      expect(await run()).toEqual({ done: 2, duplicates: 0, dead: 2 })
+      expect(await codes()).toEqual(['a no-session', 'b blocked'])
+      await store.remove('cars/k', {})
+      await put(store, inbox, ['c'], 'k')
+      expect(await run()).toEqual({ done: 0, duplicates: 0, dead: 1 })
+      expect(await codes()).toEqual(['a no-session', 'b blocked', 'c blocked'])
+      expect(blockedKeys(await readDeadLetters(store, inbox))).toMatchObject([
+        { key: 'k', letter: { id: 'a' }, records: 2 },
+      ])
+      expect(await store.read('cars/k')).toBeUndefined()
+    })
+
+    it('a retry goes on with the record where it stands, and what waits behind it', async () => {
+      const { store, inbox, run, codes, settle } = await blockedWorld()
+      await put(store, inbox, ['a', 'b', 'c'], 'k')
+      await run()
+      await settle('retried', 'a')
+      expect(await run()).toEqual({ done: 0, duplicates: 0, dead: 1 })
+      expect(await codes()).toEqual(['a no-session', 'b blocked', 'c blocked'])
+      await store.remove('cars/k', {})
+      await settle('retried', 'a')
+      await put(store, inbox, ['d'], 'k')
+      expect(await run()).toEqual({ done: 4, duplicates: 0, dead: 0 })
+      expect(await worked(store, 'cars/k')).toEqual(['a', 'b', 'c', 'd'].map(id => `{"n":"${id}"}`))
+      expect(await codes()).toEqual([])
+    })
+
+    it('a drop goes on with what waits behind the record, while the drain runs', async () => {
+      const { store, inbox, codes, settle } = await blockedWorld()
+      await put(store, inbox, ['a', 'b'], 'k')
+      const stop = new AbortController()
+      const dead = Promise.withResolvers<void>()
+      const done: string[] = []
+      const observe = (event: DrainEvent) => {
+        if (event.kind === 'dead' && event.letter.id === 'b') dead.resolve()
+        if (event.kind === 'done' && done.push(event.id) === 2) stop.abort()
+      }
+      const options = { inbox, work: appends(store), by: BY, concurrency: 4, strictOrder: true, observe }
+      const run = drain(store, { ...options, checkpointIntervalMs: 20 }, stop.signal)
+      await dead.promise
+      await store.remove('cars/k', {})
+      await put(store, inbox, ['c'], 'k')
+      await settle('dropped', 'a')
+      await run
+      expect(done).toEqual(['b', 'c'])
+      expect(await worked(store, 'cars/k')).toEqual(['b', 'c'].map(id => `{"n":"${id}"}`))
+      expect(await codes()).toEqual([])
+    })
+  })
+
+  it('appends records with a number as the steps of that number, each behind the one before it even if that comes later', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store, 1)
+    const writer = new InboxWriter(store, inbox, { lingerMs: 0 })
+    const putSeq = (seq: number, id = `r${seq}`) => writer.put({ id, key: 'k', seq, json: String(seq) })
+    for (const seq of [2, 1, 4, 4]) await putSeq(seq)
+    expect(await once(store, inbox, { work: appends(store) })).toEqual({ done: 3, duplicates: 1, dead: 0 })
+    expect(await worked(store, 'cars/k')).toEqual(['1', '2'])
+    await putSeq(2, 'other')
+    await putSeq(3)
+    expect(await once(store, inbox, { work: appends(store) })).toEqual({ done: 1, duplicates: 0, dead: 1 })
+    expect(await readDeadLetters(store, inbox)).toMatchObject([{ id: 'other', code: 'step-taken', stream: 'cars/k' }])
+    expect(await worked(store, 'cars/k')).toEqual(['3', '4'])
+  })
+
+  it('of two inboxes with the same records in another order ends in one order of work, each record once', async () => {
+    const store = openMemoryStore()
+    const seqs = Array.from({ length: 12 }, (_, at) => at + 1)
+    const orders = [seqs, [6, 5, 12, 1, 2, 4, 3, 11, 10, 7, 9, 8]]
+    const stores = [openMemoryStore(), openMemoryStore()]
+    const drains = stores.map(async (own, at) => {
+      const inbox = await inboxOf(own, 1)
+      const writer = new InboxWriter(own, inbox, { lingerMs: 0 })
+      for (const seq of orders[at] ?? []) await writer.put({ id: `r${seq}`, key: 'k', seq, json: String(seq) })
+      return once(own, inbox, { work: appends(store) })
+    })
+    const reports = await Promise.all(drains)
+    expect(reports.reduce((sum, { done }) => sum + done, 0)).toBe(12)
+    expect(reports.every(({ dead }) => dead === 0)).toBe(true)
+    expect(await worked(store, 'cars/k')).toEqual(seqs.map(String))
+  })
+
+  it('takes the number of a record as a value only, where each record creates a stream', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store, 1)
+    const writer = new InboxWriter(store, inbox, { lingerMs: 0 })
+    for (const seq of [3, 1]) await writer.put({ id: `r${seq}`, key: 'k', seq, json: '1' })
+    expect(await once(store, inbox, { work: creates(store, 'd/{/key}-{/seq}') })).toMatchObject({ done: 2, dead: 0 })
+    expect((await names(store, 'd/')).sort()).toEqual(['d/k-1', 'd/k-3'])
   })
 
   it('removes what is drained and older than it has to keep', async () => {
