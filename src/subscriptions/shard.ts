@@ -3,6 +3,7 @@ import { systemSummary } from '../ops/system-documents.ts'
 import { thisHost } from '../ops/transact/transact.ts'
 import type { ChangeOutcome, Decision, StreamStore } from '../store/store.ts'
 import type { Timing } from '../util/clock.ts'
+import { RateMeter } from '../util/rate-meter.ts'
 import { parsePosition, positionText, startPositionDocument } from './position/document.ts'
 import { ShardPosition, type StreamInHand } from './position/position.ts'
 
@@ -284,25 +285,5 @@ export class HeldShard {
 
   #wake(): void {
     for (const wake of [...this.#waiters]) wake()
-  }
-}
-
-/** Deliveries of the last minute, in parts of ten seconds. */
-class RateMeter {
-  readonly #parts: { readonly part: number; count: number }[] = []
-
-  count(nowMs: number): void {
-    const part = Math.floor(nowMs / 10_000)
-    const last = this.#parts.at(-1)
-    if (last?.part === part) last.count += 1
-    else this.#parts.push({ part, count: 1 })
-    if (this.#parts.length > 7) this.#parts.shift()
-  }
-
-  perSecond(nowMs: number): number {
-    const now = Math.floor(nowMs / 10_000)
-    let total = 0
-    for (const { part, count } of this.#parts) if (now - part < 6) total += count
-    return total / 60
   }
 }

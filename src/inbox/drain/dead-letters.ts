@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type BlockLog, LOG_START, type LogPosition } from '../../store/block-log.ts'
+import { type BlockLog, comparePositions, LOG_START, type LogPosition } from '../../store/block-log.ts'
 import { RESERVED_PREFIX } from '../../store/names.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { LeasectlError } from '../../stream/errors.ts'
@@ -60,6 +60,25 @@ export function deadLetter(
   return { letter, ...rest, diedAt: isoTime(atMs), line: isCut ? line.slice(0, LONGEST_LINE) : line, isCut }
 }
 
+/** How many dead letters of an inbox are open. */
+export interface DeadLetterCount {
+  readonly open: number
+  /** The end of their log: while it stays, so does the number. `undefined` without a log. */
+  readonly end: LogPosition | undefined
+}
+
+/** @param known an earlier count @throws the store's faults */
+export async function countDeadLetters(
+  store: StreamStore,
+  inbox: Inbox,
+  { known, signal }: { readonly known?: DeadLetterCount | undefined; readonly signal?: AbortSignal } = {},
+): Promise<DeadLetterCount> {
+  const end = (await deadLetterLog(store, inbox).extent(signal))?.end
+  if (end === undefined) return { open: 0, end }
+  if (known?.end !== undefined && comparePositions(known.end, end) === 0) return known
+  return { open: (await readOpen(store, inbox, signal, () => undefined)).letters.size, end }
+}
+
 /** Keeps a dead letter. @throws DeadLettersUnknown; the store's faults */
 export async function writeDeadLetter(store: StreamStore, inbox: Inbox, letter: DeadLetter): Promise<void> {
   await appendLine(deadLetterLog(store, inbox), `${JSON.stringify(letter)}\n`)
@@ -67,7 +86,8 @@ export async function writeDeadLetter(store: StreamStore, inbox: Inbox, letter: 
 
 /** The open dead letters of an inbox, oldest first. @throws the store's faults */
 export async function readDeadLetters(store: StreamStore, inbox: Inbox, signal?: AbortSignal): Promise<DeadLetter[]> {
-  return [...(await readOpen(store, inbox, signal)).letters.values()].map(({ letter }) => letter)
+  const { letters } = await readOpen(store, inbox, signal, letter => letter)
+  return [...letters.values()].map(({ letter }) => letter)
 }
 
 /**
@@ -88,19 +108,25 @@ export async function settleDeadLetters(
     if (how === 'retried') await appendLine(partitionLog(store, inbox, partition), `${line}\n`)
     await appendLine(log, `${JSON.stringify({ settled: letter, how, by, at: isoTime(store.nowMs()) })}\n`)
   }
-  const { from } = await readOpen(store, inbox, signal)
+  const { from } = await readOpen(store, inbox, signal, () => undefined)
   await log.trim(from, signal)
 }
 
-interface OpenLetters {
-  readonly letters: ReadonlyMap<string, { readonly letter: DeadLetter }>
+interface OpenLetters<Kept> {
+  readonly letters: ReadonlyMap<string, { readonly letter: Kept }>
   /** Before the first of them. */
   readonly from: LogPosition
 }
 
-async function readOpen(store: StreamStore, inbox: Inbox, signal: AbortSignal | undefined): Promise<OpenLetters> {
+/** @param keep what is remembered of each letter */
+async function readOpen<Kept>(
+  store: StreamStore,
+  inbox: Inbox,
+  signal: AbortSignal | undefined,
+  keep: (letter: DeadLetter) => Kept,
+): Promise<OpenLetters<Kept>> {
   const log = deadLetterLog(store, inbox)
-  const letters = new Map<string, { readonly letter: DeadLetter; readonly from: LogPosition }>()
+  const letters = new Map<string, { readonly letter: Kept; readonly from: LogPosition }>()
   let from = LOG_START
   for (;;) {
     const { bytes, next } = await log.read(from, READ_BYTES, signal)
@@ -109,7 +135,8 @@ async function readOpen(store: StreamStore, inbox: Inbox, signal: AbortSignal | 
       const fields = fieldsOf(line)
       if (typeof fields?.settled === 'string') letters.delete(fields.settled)
       const letter = fields && letterOf(fields)
-      if (letter !== undefined && !letters.has(letter.letter)) letters.set(letter.letter, { letter, from })
+      if (letter !== undefined && !letters.has(letter.letter))
+        letters.set(letter.letter, { letter: keep(letter), from })
     }
     from = next
   }

@@ -5,6 +5,7 @@ import { StoreClosed, StoreFull, StoreUnreachable } from '../../store/errors.ts'
 import type { ChangeOutcome, StreamStore } from '../../store/store.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import type { Timing } from '../../util/clock.ts'
+import { RateMeter } from '../../util/rate-meter.ts'
 import { type Checkpoint, checkpointText } from '../checkpoint.ts'
 import { type Inbox, partitionLog } from '../inbox.ts'
 import { DeadLettersUnknown, deadLetter, writeDeadLetter } from './dead-letters.ts'
@@ -87,6 +88,7 @@ export class PartitionDrain {
   #writing: Promise<void> | undefined
   #isLost = false
   #isCaughtUp = false
+  readonly #rate = new RateMeter()
   #room = Promise.withResolvers<void>()
 
   constructor(shared: DrainShared, number: number, lease: PartitionLease, checkpoint: Checkpoint) {
@@ -282,6 +284,7 @@ export class PartitionDrain {
       this.#first += 1
       this.#bytes -= line.bytes
       this.#unwritten += 1
+      this.#rate.count(this.#shared.timing.monotonicMs())
       const { records, dead } = this.#sinceKnown
       this.#sinceKnown = { records: records + 1, dead: dead + (isDead ? 1 : 0) }
       if (line.end !== undefined) this.#moveTo(line.end)
@@ -324,10 +327,11 @@ export class PartitionDrain {
   }
 
   async #writeOnce(): Promise<void> {
-    const { store, by, inbox, trouble } = this.#shared
+    const { store, by, inbox, timing, trouble } = this.#shared
     if (this.#isLost || !this.#lease.isHeld()) return
     if (comparePositions(this.#checkpoint, this.#written) <= 0) return
-    const checkpoint = { ...this.#checkpoint, by, host: thisHost(), atMs: store.nowMs() }
+    const rate = Math.round(this.#rate.perSecond(timing.monotonicMs()) * 100) / 100
+    const checkpoint = { ...this.#checkpoint, rate, by, host: thisHost(), atMs: store.nowMs() }
     this.#unwritten = 0
     const body = Buffer.from(checkpointText(checkpoint))
     const purpose = `drain of the inbox ${inbox.name}, partition ${this.number}`

@@ -82,7 +82,7 @@ describe('inbox ls and show', () => {
     ])
     const text = (await run(world, 'inbox ls')).stdout.trimEnd().split('\n')
     expect(text[2]?.split(/ {2,}/).slice(0, 6)).toEqual(['orders', '2', '0', '0', '0', '4'])
-    expect(text[2]).toMatch(/ 4s$/)
+    expect(text[2]).toMatch(/ 4s +0\.1\/s +0\.0\/s$/)
     expect((await run(world, 'inbox ls -o name')).stdout).toBe('empty\norders\n')
   })
 
@@ -121,6 +121,32 @@ describe('inbox ls and show', () => {
     await checkpoint(world, 1, { kind: 'something else' })
     const { lag } = json((await run(world, 'inbox show orders -o json')).stdout) as { lag: object }
     expect(lag).toMatchObject({ records: 2 })
+  })
+
+  test('tell the rates of the last minute, and the dead letters that are open', async () => {
+    const world = await withRecords(['a', 'b', 'c'], 1)
+    await run(world, 'inbox drain orders --append X --name broken/../{/id} --once')
+    const dead = json((await run(world, 'inbox ls -o json')).stdout) as { items: object[] }
+    const rate = { in: 0.05, out: 0.05 }
+    expect(dead.items).toMatchObject([{ dead: 3, deadLetters: 3, rate, lag: { records: 0 } }])
+    const lines = (await run(world, 'inbox show orders')).stdout.split('\n')
+    expect(lines[1]).toBe('3 dead letters, nobody drains it, 0.1/s in, 0.1/s out')
+    await run(world, 'inbox dead drop orders --all')
+    world.nowMs += 30_000
+    const later = json((await run(world, 'inbox show orders -o json')).stdout) as { items: object[] }
+    expect(later).toMatchObject({ dead: 3, deadLetters: 0, items: [{ dead: 3, rate: { in: 0.05, out: 0.03 } }] })
+    world.nowMs += 60_000
+    expect(json((await run(world, 'inbox show orders -o json')).stdout)).toMatchObject({ rate: { in: 0, out: 0 } })
+  })
+
+  test('an inbox of a newer leasectl is told beside the others', async () => {
+    const world = await withRecords(['a'])
+    await createSystemDocument(world.store, '.leasectl/inbox/zz/inbox.json', '{"apiVersion":"leasectl/v9"}', {
+      by: 'x',
+    })
+    const listed = json((await run(world, 'inbox ls -o json')).stdout) as { items: object[] }
+    expect(listed.items).toMatchObject([{ inbox: 'orders' }, { inbox: 'zz', error: expect.stringContaining('newer') }])
+    expect((await run(world, 'inbox ls')).stdout).toMatch(/zz .*newer leasectl/)
   })
 
   test('a missing inbox is exit 3', async () => {
