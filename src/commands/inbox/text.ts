@@ -93,6 +93,13 @@ export function flowText({ inbox, owned, deadLetters, rate }: InboxView): string
   ].join(', ')
 }
 
+/** A sentence for a screen reader: `inbox orders: 3 records wait, …, nobody drains it, 0.1/s in, 0.0/s out` */
+export function inboxInWords(view: InboxView | UnreadableInbox, nowMs: number): string {
+  const name = visibleText(view.name)
+  if (view.kind === 'unreadable') return `inbox ${name} cannot be read: ${visibleText(view.why)}`
+  return `inbox ${name}: ${lagText(view.lag, nowMs)}; ${flowText(view)}`
+}
+
 /** An item of `inbox ls`; fields are only ever added. */
 export function inboxJson(view: InboxView | UnreadableInbox) {
   if (view.kind === 'unreadable') return { inbox: view.name, error: view.why }
