@@ -160,6 +160,56 @@ describe('inbox ls and show', () => {
   })
 })
 
+describe('check and doctor', () => {
+  test('warn of a record that waits too long, by its age, and tell that nobody drains it', async () => {
+    const world = await withRecords(['a', 'b'])
+    expect(await run(world, 'check')).toMatchObject({ exit: 0 })
+    world.nowMs += 600_000
+    const late = await run(world, 'check')
+    expect(late).toMatchObject({ exit: 1 })
+    expect(late.stdout).toContain('1 inbox in trouble (orders: 2 records wait, the oldest for 10m2s, nobody drains it)')
+    expect(late.stdout).toContain('inboxes=1;1;;0')
+    expect((await run(world, 'check --warn-inbox-age 1h')).exit).toBe(0)
+    expect((await run(world, 'check --crit-inbox-age 10m')).exit).toBe(2)
+    expect((await run(world, 'check --match x')).stdout).not.toContain('inbox')
+    world.nowMs += 3_600_000
+    const old = await run(world, 'check -o json')
+    expect(json(old.stdout)).toMatchObject({
+      status: 'critical',
+      checks: expect.arrayContaining([expect.objectContaining({ name: 'inboxes', value: 1, unit: 'inboxes' })]),
+    })
+    const metrics = (await run(world, 'check -o prometheus')).stdout
+    expect(metrics).toContain('leasectl_check_inbox_waiting_records{store="memory:",inbox="orders"} 2')
+    expect(metrics).toContain('leasectl_check_inbox_oldest_seconds{store="memory:",inbox="orders"} 4202')
+    expect(metrics).toContain('leasectl_check_inbox_undrained_partitions{store="memory:",inbox="orders"} 2')
+    expect((await run(world, 'doctor')).stdout).toContain('nobody drains the inbox orders: 2 records wait')
+  })
+
+  test('warn of dead letters until they are retried or dropped', async () => {
+    const world = await withRecords(['a', 'b'], 1)
+    await run(world, 'inbox drain orders --append X --name broken/../{/id} --once')
+    expect((await run(world, 'check')).stdout).toContain('(orders: 2 dead letters)')
+    expect((await run(world, 'check --crit-dead 2')).exit).toBe(2)
+    expect((await run(world, 'check --warn-dead 3')).exit).toBe(0)
+    expect((await run(world, 'check --warn-dead 3 --crit-dead 2')).exit).toBe(3)
+    expect((await run(world, 'doctor')).stdout).toContain('2 dead letters in the inbox orders')
+    await run(world, 'inbox dead drop orders --all')
+    expect((await run(world, 'check')).exit).toBe(0)
+    expect((await run(world, 'doctor')).stdout).toContain('nobody drains the inbox orders: nothing waits in it')
+  })
+
+  test('name an inbox that cannot be read', async () => {
+    const world = newWorld()
+    await createSystemDocument(world.store, '.leasectl/inbox/zz/inbox.json', 'torn', { by: 'x' })
+    expect(await run(world, 'check')).toMatchObject({
+      exit: 1,
+      stdout: expect.stringContaining('1 inbox in trouble (zz: '),
+    })
+    expect((await run(world, 'doctor')).stdout).toContain('the inbox zz cannot be read')
+    expect((await run(world, 'check -o prometheus')).stdout).not.toContain('inbox="zz"')
+  })
+})
+
 describe('inbox tail', () => {
   test('prints the last records over all partitions, in order of their put', async () => {
     const world = await withRecords(['a', 'b', 'c', 'd', 'e'])
