@@ -13,7 +13,7 @@ import { applyRequests, parseRequests, requestText } from './requests.ts'
 import { DEFAULT_TRIES } from './retry.ts'
 import { HeldShard, MAX_POSITION_BYTES, type ShardRunOptions } from './shard.ts'
 import { pollingSource, type StreamSink, type StreamSource } from './source.ts'
-import { openSubscription, requestsDocument, type Subscription, shardFolder } from './subscription.ts'
+import { lagSince, openSubscription, requestsDocument, type Subscription, shardFolder } from './subscription.ts'
 import type { Handler, OnPoison, SubscriptionObserver, SubscriptionSpec, SubscriptionTrouble } from './types.ts'
 
 export interface RunSubscriptionOptions {
@@ -358,7 +358,7 @@ class SubscriptionRun {
     for (const { state, sinceMs } of position.halted.values()) {
       if (state === 'waiting' && sinceMs > 0) oldestMs = Math.min(oldestMs, sinceMs)
     }
-    return Math.max(0, nowMs - oldestMs)
+    return lagSince(oldestMs, this.#subscription.createdMs, nowMs)
   }
 
   #report(): void {

@@ -186,6 +186,8 @@ export async function inbox(): Promise<World> {
   })
   await createSystemDocument(store, name, checkpoint, { by: 'w7' })
   await lease(store, name, LEASE_ID)
+  const newer = '{"apiVersion":"leasectl/v9"}'
+  await createSystemDocument(store, '.leasectl/inbox/newer/inbox.json', newer, { by: 'w7' })
   return world
 }
 
