@@ -13,7 +13,8 @@ One listing of the store gives these checks:
   waiting     age of the oldest event that is ready, but that no worker has started
   stuck       leases held for longer than --stuck-after, and infinite leases of an unknown holder
   unreadable  documents that cannot be read
-  subscriptions  parked streams, or five minutes behind; only where there are subscriptions, and without --match
+  subscriptions  parked streams, or a lag of --warn-subscription-lag; only where there are some, and without --match
+  inboxes     the oldest record that is not drained, and dead letters; only where there are some, and without --match
   watchdog    time since the last sweep of a watchdog ended; open circuit breakers; shards without a watchdog. Without
               any watchdog: a warning if a stream has a timeout, critical with --require-watchdog. Also a warning if
               another program left events to close or joins to release, for longer than --overdue-for
@@ -37,7 +38,8 @@ export function register(parent: Command, runtime: Runtime, go: Run<CheckOptions
         duration('--within'),
       ),
     )
-  for (const option of [...limitFlags(), ...watchdogFlags()]) command.addOption(option.helpGroup('Limits:'))
+  for (const option of [...limitFlags(), ...watchdogFlags(), ...queueFlags()])
+    command.addOption(option.helpGroup('Limits:'))
   command.addOption(severalContexts())
   command.addHelpText('after', NOTES)
   const description = {
@@ -95,6 +97,20 @@ function watchdogFlags(): Option[] {
       'critical if the last sweep ended this long ago (default: ten intervals and 1m)',
     ).argParser(duration('--crit-lag')),
     new Option('--require-watchdog', 'critical if there is no watchdog'),
+  ]
+}
+
+/** Flags for subscriptions and inboxes. */
+function queueFlags(): Option[] {
+  const age = (flag: string, what: string) => new Option(`${flag} <duration>`, what).argParser(duration(flag))
+  const limit = (flag: string, what: string) => new Option(`${flag} <n>`, what).argParser(count(flag, 1))
+  return [
+    age('--warn-subscription-lag', 'warning if a subscription is this far behind (default: 5m)'),
+    age('--crit-subscription-lag', 'critical if it is this far behind (default: never)'),
+    age('--warn-inbox-age', 'warning if the oldest record that is not drained is this old (default: 5m)'),
+    age('--crit-inbox-age', 'critical if it is this old (default: 1h)'),
+    limit('--warn-dead', 'warning at N dead letters of an inbox (default: 1)'),
+    limit('--crit-dead', 'critical at N such letters (default: never)'),
   ]
 }
 

@@ -6,6 +6,7 @@ import { RESERVED_PREFIX } from '../store/names.ts'
 import type { StreamSnapshot, StreamStore } from '../store/store.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { isHeld } from '../stream/lease.ts'
+import { RATE_WINDOW_MS } from '../util/rate-meter.ts'
 import type { Inbox } from './inbox.ts'
 
 const KIND = 'inbox-checkpoint'
@@ -16,6 +17,8 @@ export interface Checkpoint extends LogPosition {
   readonly records: number
   /** How many of them became dead letters. */
   readonly dead: number
+  /** Records drained a second in the minute before it was written. */
+  readonly rate: number
   /** Who wrote it, `user@host`. */
   readonly by: string
   readonly host: string
@@ -23,7 +26,7 @@ export interface Checkpoint extends LogPosition {
   readonly atMs: number
 }
 
-export const NO_CHECKPOINT: Checkpoint = { ...LOG_START, records: 0, dead: 0, by: '', host: '', atMs: 0 }
+export const NO_CHECKPOINT: Checkpoint = { ...LOG_START, records: 0, dead: 0, rate: 0, by: '', host: '', atMs: 0 }
 
 /** The folder of the checkpoints, each under the lease of its partition. */
 export function checkpointFolder({ name }: Inbox): string {
@@ -63,10 +66,16 @@ export function parseCheckpoint(name: string, text: string): Checkpoint {
     offset: numberOf('offset'),
     records: numberOf('records'),
     dead: numberOf('dead'),
+    rate: rateOf(fields.rate),
     by: plainText(name, 'by', fields.by),
     host: plainText(name, 'host', fields.host),
     atMs: numberOf('atMs'),
   }
+}
+
+/** Older checkpoints have none. */
+function rateOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0
 }
 
 /** How far a partition is drained, for people, and who drains it now. */
@@ -77,6 +86,8 @@ export interface PartitionCheckpoint {
   readonly records: number
   /** Number of them that are dead letters. */
   readonly dead: number
+  /** Records drained a second in the last minute. */
+  readonly rate: number
   /** When it was written, epoch ms. */
   readonly atMs: number | undefined
   /** The drain that has the partition's lease: `user@host`. */
@@ -93,9 +104,17 @@ export async function readPartitionCheckpoint(
   const stored = await store.read(checkpointName(inbox, partition), signal)
   const found = stored && readable(stored)
   const owner = stored && isHeld(stored.lease) ? (stored.lease.holder?.by ?? (found?.by || '?')) : undefined
-  if (found === undefined) return { position: undefined, records: 0, dead: 0, atMs: undefined, owner }
+  // The first lease of a partition writes one of 0.
+  if (found === undefined || found.atMs === 0) return { ...NOTHING_DRAINED, owner }
   const { segment, offset, records, dead, atMs } = found
-  return { position: { segment, offset }, records, dead, atMs, owner }
+  return { position: { segment, offset }, records, dead, rate: rateNow(found, store.nowMs()), atMs, owner }
+}
+
+const NOTHING_DRAINED = { position: undefined, records: 0, dead: 0, rate: 0, atMs: undefined } as const
+
+/** A checkpoint is written while records are drained: the longer ago that is, the less of its minute is in the last one. */
+function rateNow({ rate, atMs }: Checkpoint, nowMs: number): number {
+  return rate * Math.min(1, Math.max(0, 1 - (nowMs - atMs) / RATE_WINDOW_MS))
 }
 
 function readable({ name, body }: StreamSnapshot): Checkpoint | undefined {

@@ -1,9 +1,9 @@
-import { LOG_START, type LogExtent } from '../store/block-log.ts'
+import { type BlockLog, LOG_START, type LogExtent, type LogPosition } from '../store/block-log.ts'
 import type { StreamStore } from '../store/store.ts'
 import { runBatch } from '../util/concurrency.ts'
 import { type PartitionCheckpoint, readPartitionCheckpoint } from './checkpoint.ts'
 import { type Inbox, partitionLog } from './inbox.ts'
-import { parseRecord } from './record.ts'
+import { putMsIn, putRate } from './put-rate.ts'
 
 /** What waits to be drained. */
 export interface Lag {
@@ -22,6 +22,8 @@ export interface PartitionState {
   /** `undefined`: nothing was put into it yet. */
   readonly extent: LogExtent | undefined
   readonly lag: Lag
+  /** Records put into it a second, in the last minute. */
+  readonly putRate: number
 }
 
 const NO_LAG: Lag = { records: 0, isEstimate: false, bytes: 0, oldestMs: undefined }
@@ -73,31 +75,31 @@ async function partitionState(
   const checkpoint = await readPartitionCheckpoint(store, inbox, partition, signal)
   const from = checkpoint.position ?? LOG_START
   const extent = await log.extent(signal, from)
-  if (extent === undefined || extent.bytes === 0) return { partition, checkpoint, extent, lag: NO_LAG }
+  if (extent === undefined) return { partition, checkpoint, extent, lag: NO_LAG, putRate: 0 }
+  const lag = await lagFrom(log, from, extent, countedBytes, signal)
+  return { partition, checkpoint, extent, lag, putRate: await putRate(log, extent, store.nowMs(), signal) }
+}
+
+async function lagFrom(
+  log: BlockLog,
+  from: LogPosition,
+  extent: LogExtent,
+  countedBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<Lag> {
   let at = from
   let [records, counted] = [0, 0]
   let oldestMs: number | undefined
   while (counted < Math.min(extent.bytes, countedBytes)) {
     const { bytes, next } = await log.read(at, countedBytes - counted, signal)
     if (bytes.length === 0) break
-    if (counted === 0) oldestMs = putMs(bytes)
+    if (counted === 0) oldestMs = putMsIn(bytes)
     for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, end + 1)) records += 1
     counted += bytes.length
     at = next
   }
   // More may have been put since the extent was read.
-  if (counted >= extent.bytes)
-    return { partition, checkpoint, extent, lag: { records, isEstimate: false, bytes: counted, oldestMs } }
+  if (counted >= extent.bytes) return { records, isEstimate: false, bytes: counted, oldestMs }
   const estimate = counted === 0 ? 0 : Math.round((records * extent.bytes) / counted)
-  return { partition, checkpoint, extent, lag: { records: estimate, isEstimate: true, bytes: extent.bytes, oldestMs } }
-}
-
-/** When the record of the first line was put. */
-function putMs(bytes: Uint8Array): number | undefined {
-  try {
-    const { at } = parseRecord(Buffer.from(bytes.subarray(0, bytes.indexOf(LINE_FEED))).toString())
-    return Date.parse(at) || undefined
-  } catch {
-    return undefined
-  }
+  return { records: estimate, isEstimate: true, bytes: extent.bytes, oldestMs }
 }

@@ -2,6 +2,7 @@ import { type BlockLog, LOG_START, type LogPosition } from '../store/block-log.t
 import type { StreamStore } from '../store/store.ts'
 import { runBatch } from '../util/concurrency.ts'
 import { type Inbox, partitionLog } from './inbox.ts'
+import { placesBefore } from './put-rate.ts'
 import { type InboxRecord, parseRecord } from './record.ts'
 
 /** A record with its partition; without one a line that is not a record. */
@@ -56,17 +57,14 @@ export class InboxTail {
   async #lastOf(log: BlockLog, partition: number, count: number): Promise<TailedRecord[]> {
     const extent = await log.extent(this.#signal)
     if (extent === undefined) return []
-    const { first, end } = extent
-    this.#at[partition] = end
+    this.#at[partition] = extent.end
     if (count === 0) return []
-    for (let bytes = PAGE_BYTES, segments = 0; ; ) {
-      const segment = Math.max(first.segment, end.segment - segments)
-      const offset = segments === 0 ? Math.max(0, end.offset - bytes) : 0
-      const found = await this.#upToEnd(log, partition, { segment, offset }, count)
-      if (found.length >= count || (segment === first.segment && offset === 0)) return found
-      if (offset > 0) bytes *= 4
-      else segments = segments === 0 ? 1 : segments * 4
+    let found: TailedRecord[] = []
+    for (const place of placesBefore(extent, PAGE_BYTES)) {
+      found = await this.#upToEnd(log, partition, place, count)
+      if (found.length >= count) break
     }
+    return found
   }
 
   async #upToEnd(log: BlockLog, partition: number, from: LogPosition, count: number): Promise<TailedRecord[]> {

@@ -54,7 +54,7 @@ export async function runSubscription(
 ): Promise<Subscription> {
   const { spec, by, observer = {}, timing = machineTiming, newId = randomUUID, partition, leaseS } = options
   const subscription = await openSubscription(store, spec, options.fromMs, by, signal)
-  const { fromMs } = subscription
+  const { fromMs, createdMs } = subscription
   const { name } = spec
   const troubles = new Troubles(observer)
   const positions = leasedPositions(store, {
@@ -65,7 +65,14 @@ export async function runSubscription(
     recovered: () => troubles.isOver('shards'),
   })
   const run = {
-    ...{ name, by, handler: options.handler, concurrency: options.concurrency, intervalMs: options.intervalMs },
+    ...{
+      name,
+      by,
+      createdMs,
+      handler: options.handler,
+      concurrency: options.concurrency,
+      intervalMs: options.intervalMs,
+    },
     ...{ positions, observer, troubles, timing, newId, abort: options.abort },
     rules: { isWanted: (view, transaction) => isWanted(spec, view, transaction) },
     retry: { tries: options.tries ?? DEFAULT_TRIES, onPoison: options.onPoison ?? 'park' },

@@ -4,7 +4,7 @@ import { StreamFault } from '../stream/errors.ts'
 import { isHeld } from '../stream/lease.ts'
 import { runBatch } from '../util/concurrency.ts'
 import { type PositionDocument, parsePosition, startPositionDocument } from './position/document.ts'
-import { readSubscription, SUBSCRIPTIONS, type Subscription, shardDocument } from './subscription.ts'
+import { lagSince, readSubscription, SUBSCRIPTIONS, type Subscription, shardDocument } from './subscription.ts'
 import type { HaltedStream } from './types.ts'
 
 /** One shard of a subscription, for people. */
@@ -119,14 +119,6 @@ export async function parkedOf(
   return halted.sort((a, b) => (a.stream < b.stream ? -1 : 1))
 }
 
-/** Before its first sweep has ended, a subscription lags since it was created, not since the first transaction. */
-export function sinceCreation(view: SubscriptionView, nowMs: number): SubscriptionView {
-  if (view.kind === 'unreadable') return view
-  const most = Math.max(0, nowMs - view.subscription.createdMs)
-  const shards = view.shards.map(shard => ({ ...shard, lagMs: Math.min(shard.lagMs, most) }))
-  return { ...view, shards, lagMs: Math.min(view.lagMs, most) }
-}
-
 async function shardViews(
   store: StreamStore,
   subscription: Subscription,
@@ -136,7 +128,7 @@ async function shardViews(
   const numbers = Array.from({ length: subscription.spec.shards }, (_, shard) => shard)
   await runBatch(numbers, { concurrency: READS_AT_ONCE }, async shard => {
     const { position, isLeased } = await readShard(store, subscription, shard, signal)
-    views.set(shard, shardView(shard, position, isLeased, store.nowMs()))
+    views.set(shard, shardView(shard, position, isLeased, subscription, store.nowMs()))
   })
   return numbers.flatMap(shard => views.get(shard) ?? [])
 }
@@ -154,7 +146,13 @@ export async function readShard(
   return { position: parsePosition(name, new TextDecoder().decode(stored.body)), isLeased: isHeld(stored.lease) }
 }
 
-function shardView(shard: number, position: PositionDocument, isHeld: boolean, nowMs: number): ShardView {
+function shardView(
+  shard: number,
+  position: PositionDocument,
+  isHeld: boolean,
+  { createdMs }: Subscription,
+  nowMs: number,
+): ShardView {
   const { status, watermarkMs, streams } = position
   const { by, host, delivered, atMs } = status
   const halted = streams.flatMap(({ state, ...stream }) => (state === 'running' ? [] : [{ ...stream, state }]))
@@ -164,7 +162,7 @@ function shardView(shard: number, position: PositionDocument, isHeld: boolean, n
     by,
     host,
     watermarkMs,
-    lagMs: isHeld ? status.lagMs : Math.max(0, nowMs - watermarkMs),
+    lagMs: isHeld ? status.lagMs : lagSince(watermarkMs, createdMs, nowMs),
     rate: isHeld ? status.rate : 0,
     delivered,
     atMs,

@@ -19,6 +19,8 @@ export interface SubscriptionRunOptions {
   readonly handler: Handler
   /** Actor, `user@host`. */
   readonly by: string
+  /** When the subscription was created, epoch ms: its lag is counted from then on. */
+  readonly createdMs?: number | undefined
   /** Streams side by side, at least 1. */
   readonly concurrency: number
   /** Reports and requests of operators have this interval, but at least 1 s, ms. */
@@ -78,7 +80,7 @@ export class SubscriptionRun {
   #nextProgressMs = 0
 
   constructor(store: StreamStore, options: SubscriptionRunOptions, signal: AbortSignal) {
-    const { positions, by, timing, troubles, writeIdleEveryMs, goesOnUnwritten = false } = options
+    const { positions, by, createdMs, timing, troubles, writeIdleEveryMs, goesOnUnwritten = false } = options
     this.#store = store
     this.#options = options
     this.#timing = timing
@@ -86,7 +88,15 @@ export class SubscriptionRun {
     this.#signal = AbortSignal.any([signal, this.#failing.signal])
     this.#signal.addEventListener('abort', () => this.#wake())
     this.#shardOptions = {
-      ...{ positions, by, timing, writeIdleEveryMs, goesOnUnwritten, nowMs: () => store.nowMs() },
+      ...{
+        positions,
+        by,
+        createdMs: options.createdMs,
+        timing,
+        writeIdleEveryMs,
+        goesOnUnwritten,
+        nowMs: () => store.nowMs(),
+      },
       writing: () => {
         for (const shard of this.#held.values()) if (shard.isWorthWriting) void shard.write()
       },

@@ -1,11 +1,15 @@
 import { thisHost } from '../ops/transact/transact.ts'
 import type { Timing } from '../util/clock.ts'
+import { RateMeter } from '../util/rate-meter.ts'
 import { ShardPosition, type StreamInHand } from './position/position.ts'
 import type { ShardPositions } from './positions.ts'
+import { lagSince } from './subscription.ts'
 
 export interface ShardRunOptions {
   readonly positions: ShardPositions
   readonly by: string
+  /** When its subscription was created, epoch ms: its lag is counted from then on. */
+  readonly createdMs?: number | undefined
   /** The store's clock. */
   readonly nowMs: () => number
   readonly timing: Timing
@@ -101,7 +105,7 @@ export class HeldShard {
     for (const { state, sinceMs } of this.position.halted.values()) {
       if (state === 'waiting' && sinceMs > 0) oldestMs = Math.min(oldestMs, sinceMs)
     }
-    return nowMs - oldestMs
+    return lagSince(oldestMs, this.#options.createdMs ?? 0, nowMs)
   }
 
   get rate(): number {
@@ -299,25 +303,5 @@ class StreamQueue {
       this.#streams.push(stream)
     }
     return undefined
-  }
-}
-
-/** Deliveries of the last minute, in parts of ten seconds. */
-class RateMeter {
-  readonly #parts: { readonly part: number; count: number }[] = []
-
-  count(nowMs: number): void {
-    const part = Math.floor(nowMs / 10_000)
-    const last = this.#parts.at(-1)
-    if (last?.part === part) last.count += 1
-    else this.#parts.push({ part, count: 1 })
-    if (this.#parts.length > 7) this.#parts.shift()
-  }
-
-  perSecond(nowMs: number): number {
-    const now = Math.floor(nowMs / 10_000)
-    let total = 0
-    for (const { part, count } of this.#parts) if (now - part < 6) total += count
-    return total / 60
   }
 }

@@ -144,3 +144,11 @@ function parseSubscription(document: string, name: string, text: string): Subscr
     by: plainText(document, 'by', by),
   }
 }
+
+/**
+ * How far a subscription is behind what happened then, ms. Nobody could handle anything before it was created: one from the
+ * start lags since its creation, not since the first transaction.
+ */
+export function lagSince(sinceMs: number, createdMs: number, nowMs: number): number {
+  return Math.max(0, nowMs - Math.max(sinceMs, createdMs))
+}

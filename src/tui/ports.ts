@@ -80,6 +80,8 @@ export type CommandContext =
       readonly subscription?: string
       readonly stream?: string
     }
+  /** One of them, if a row is about it. */
+  | { readonly kind: 'inboxes'; readonly store?: string; readonly inbox?: string }
 
 /** What the dashboard needs from the rest of the program. */
 export interface Ports {

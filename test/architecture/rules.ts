@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   worker: ['util', 'stream', 'store', 'ops', 'process'],
   library: ['util', 'stream', 'store', 'ops', 'worker', 'subscriptions', 'inbox'],
   watchdog: ['util', 'stream', 'store', 'ops', 'process', 'subscriptions', 'http'],
-  tui: ['util', 'stream', 'store', 'ops', 'formats', 'subscriptions'],
+  tui: ['util', 'stream', 'store', 'ops', 'formats', 'subscriptions', 'inbox'],
   lab: ['util', 'stream', 'store', 'ops', 'formats', 'worker', 'process'],
   demo: ['util', 'stream', 'store', 'ops', 'formats', 'worker', 'tui'],
   cli: ['util', 'stream', 'store', 'ops', 'formats', 'process', 'http'],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { openSubscription } from '../../src/subscriptions/subscription.ts'
 import { openMetrics } from '../../src/watchdog/metrics/metrics.ts'
 import { cli, newWorld } from '../unit/commands/support.ts'
 
@@ -46,6 +47,9 @@ function isBalanced(expr: string): boolean {
 async function ofCheck(): Promise<string> {
   const world = newWorld()
   await cli(world, ['init', 'a', '--fork', 'Pay'])
+  await cli(world, ['inbox', 'create', 'orders'])
+  const spec = { name: 'billing', match: [], notMatch: [], ops: [], eventNames: [], doneOnly: false, shards: 1 }
+  await openSubscription(world.store, spec, 0, 'ann')
   return (await cli(world, ['check', '-o', 'prometheus'])).stdout
 }
 

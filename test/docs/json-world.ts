@@ -175,9 +175,19 @@ export async function inbox(): Promise<World> {
     .log(second)
     .append(Buffer.from(recordLine({ id: 'o-2', key: 'k', seq: 1, json: '2' }, world.nowMs, 1_000)))
   const name = '.leasectl/inbox/orders/checkpoints/2/0'
-  const checkpoint = checkpointText({ ...next, records: 1, dead: 1, by: 'w7@h', host: 'h', atMs: world.nowMs })
+  const checkpoint = checkpointText({
+    ...next,
+    records: 1,
+    dead: 1,
+    rate: 1.5,
+    by: 'w7@h',
+    host: 'h',
+    atMs: world.nowMs,
+  })
   await createSystemDocument(store, name, checkpoint, { by: 'w7' })
   await lease(store, name, LEASE_ID)
+  const newer = '{"apiVersion":"leasectl/v9"}'
+  await createSystemDocument(store, '.leasectl/inbox/newer/inbox.json', newer, { by: 'w7' })
   return world
 }
 

@@ -11,6 +11,7 @@ import { summaries } from '../../ops/summaries.ts'
 import { readWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
+import { inboxesSeen } from '../inbox/views.ts'
 import { subscriptionsSeen } from '../subscription/views.ts'
 import { WaitLimit } from '../wait/run.ts'
 import type { CheckOptions } from './options.ts'
@@ -47,8 +48,11 @@ export function checkOne(
       signal.throwIfAborted()
     }
     const state = await readWatchdogState(store, signal)
-    const subscriptions = options.match === undefined ? await subscriptionsSeen(store, signal) : []
-    return { result: judge(scanner.result(store.nowMs()), state, limits, subscriptions), address: store.address }
+    const isWhole = options.match === undefined
+    const subscriptions = isWhole ? await subscriptionsSeen(store, signal) : []
+    const inboxes = isWhole ? await inboxesSeen(store, signal) : []
+    const result = judge(scanner.result(store.nowMs()), state, limits, { subscriptions, inboxes })
+    return { result, address: store.address }
   })
 }
 

@@ -1,6 +1,7 @@
 import type { GlobalOptions } from '../../cli/options.ts'
 import { UsageError } from '../../cli/problem.ts'
-import type { AgeLimits, CheckLimits, CountLimits } from '../../ops/check/check.ts'
+import type { CheckLimits } from '../../ops/check/check.ts'
+import type { AgeLimits, CountLimits } from '../../ops/check/status.ts'
 import type { LagRule } from '../../ops/check/watchdogs.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
 import { defined } from '../../util/defined.ts'
@@ -29,6 +30,12 @@ export interface CheckOptions extends GlobalOptions {
   readonly warnLag?: number
   readonly critLag?: number
   readonly requireWatchdog?: boolean
+  readonly warnSubscriptionLag?: number
+  readonly critSubscriptionLag?: number
+  readonly warnInboxAge?: number
+  readonly critInboxAge?: number
+  readonly warnDead?: number
+  readonly critDead?: number
 }
 
 /** @throws UsageError if a warning limit is above its critical limit */
@@ -39,10 +46,20 @@ export function limitsOf(options: CheckOptions): CheckLimits {
     overdue: countLimits('overdue', warnOverdue, critOverdue, 10),
     failed: countLimits('failed', warnFailed, critFailed, 10),
     abandoned: countLimits('abandoned', warnAbandoned, critAbandoned, 10),
-    waiting: waitingLimits(options),
+    waiting: ageLimits('waiting', options.warnWaiting, options.critWaiting, { warnMs: 24 * HOUR_MS }),
     stuck: countLimits('stuck', warnStuck, critStuck, 10),
     unreadable: countLimits('unreadable', warnUnreadable, critUnreadable, undefined),
     lag: lagRule(options),
+    subscriptionLag: ageLimits('subscription-lag', options.warnSubscriptionLag, options.critSubscriptionLag, {
+      warnMs: 5 * MINUTE_MS,
+    }),
+    inboxes: {
+      age: ageLimits('inbox-age', options.warnInboxAge, options.critInboxAge, {
+        warnMs: 5 * MINUTE_MS,
+        critMs: HOUR_MS,
+      }),
+      dead: countLimits('dead', options.warnDead, options.critDead, undefined),
+    },
   }
 }
 
@@ -61,18 +78,20 @@ function countLimits(
   })
 }
 
-const WARN_WAITING_MS = 24 * 3_600_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 
-/** A critical limit below the default of the warning moves that. */
-function waitingLimits({ warnWaiting, critWaiting }: CheckOptions): AgeLimits {
-  if (critWaiting === undefined) return { warnMs: warnWaiting ?? WARN_WAITING_MS }
-  if (warnWaiting !== undefined && warnWaiting > critWaiting) {
-    const limits = [warnWaiting, critWaiting].map(ms => formatDuration(ms))
-    throw new UsageError(`--warn-waiting ${limits[0]} is above --crit-waiting ${limits[1]}`, {
+/** A given limit moves the default of the other one. */
+function ageLimits(name: string, warn: number | undefined, crit: number | undefined, usual: AgeLimits): AgeLimits {
+  if (warn !== undefined && crit !== undefined && warn > crit) {
+    const limits = [warn, crit].map(ms => formatDuration(ms))
+    throw new UsageError(`--warn-${name} ${limits[0]} is above --crit-${name} ${limits[1]}`, {
       hint: 'It would never warn; swap them.',
     })
   }
-  return { warnMs: warnWaiting ?? Math.min(WARN_WAITING_MS, critWaiting), critMs: critWaiting }
+  const warnMs = warn ?? Math.min(usual.warnMs, crit ?? usual.warnMs)
+  const critMs = crit ?? (usual.critMs === undefined ? undefined : Math.max(usual.critMs, warnMs))
+  return { warnMs, ...(critMs !== undefined && { critMs }) }
 }
 
 /** A given limit moves the default of the other one, which depends on the watchdog's interval. */

@@ -11,13 +11,15 @@ import { checkMayChange, openStoreFor } from '../../cli/store.ts'
 import { VERSION } from '../../cli/version.ts'
 import type { ShownFinding } from '../../formats/doctor.ts'
 import { orphanedData, orphanFinding } from '../../ops/doctor/data.ts'
+import { inboxFindings } from '../../ops/doctor/inboxes.ts'
 import { examineStore, type StoreExamination } from '../../ops/doctor/store.ts'
 import type { Finding } from '../../ops/doctor/stream.ts'
 import { examineStreams } from '../../ops/doctor/streams.ts'
-import { subscriptionFindings as findingsOf } from '../../ops/doctor/subscriptions.ts'
+import { subscriptionFindings } from '../../ops/doctor/subscriptions.ts'
 import type { Selection } from '../../ops/selection.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { LeasectlError } from '../../stream/errors.ts'
+import { inboxesSeen } from '../inbox/views.ts'
 import { subscriptionsSeen } from '../subscription/views.ts'
 import { type DoctorOutput, DoctorTally, openDoctorOutput } from './output.ts'
 
@@ -69,15 +71,16 @@ async function examineOneStore(
     found.probe.some(({ name, outcome }) => name === step && outcome === 'ok'),
   )
   const orphans = isReadable && (all || repair) ? await orphanFindings(store, repair, signal) : []
-  const subscriptions = isReadable ? await subscriptionFindings(store, signal) : []
+  const beside = isReadable ? await findingsBeside(store, signal) : []
   runtime.begin('reads')
-  return { ...found, findings: [...orphans, ...subscriptions, ...found.findings, VERSIONS] }
+  return { ...found, findings: [...orphans, ...beside, ...found.findings, VERSIONS] }
 }
 
 /** A fault of the store ends no examination: the probe has found it. */
-async function subscriptionFindings(store: StreamStore, signal: AbortSignal): Promise<readonly Finding[]> {
+async function findingsBeside(store: StreamStore, signal: AbortSignal): Promise<readonly Finding[]> {
   try {
-    return findingsOf(await subscriptionsSeen(store, signal))
+    const subscriptions = subscriptionFindings(await subscriptionsSeen(store, signal))
+    return [...subscriptions, ...inboxFindings(await inboxesSeen(store, signal))]
   } catch (error) {
     if (error instanceof LeasectlError) return []
     throw error

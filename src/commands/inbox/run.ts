@@ -11,17 +11,17 @@ import { counted } from '../../formats/terminal/numbers.ts'
 import { table } from '../../formats/terminal/table.ts'
 import { blockedKeys } from '../../inbox/drain/blocked-keys.ts'
 import { readDeadLetters } from '../../inbox/drain/dead-letters.ts'
-import { createInbox, DEFAULT_PARTITIONS, type Inbox, readInbox } from '../../inbox/inbox.ts'
+import { createInbox, DEFAULT_PARTITIONS, type Inbox } from '../../inbox/inbox.ts'
 import { partitionStates, totalLag } from '../../inbox/lag.ts'
 import { inboxNames, removeInbox } from '../../inbox/manage.ts'
-import type { StreamStore } from '../../store/store.ts'
+import { type InboxView, type UnreadableInbox, viewInbox, viewInboxes } from '../../inbox/view.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { findInbox } from './find.ts'
 import {
   blockedJson,
   blockedLines,
+  flowText,
   INBOX_COLUMNS,
-  type InboxState,
   inboxJson,
   inboxRow,
   lagText,
@@ -84,18 +84,16 @@ const COUNTED_IN_ONE = 8 * 1024 * 1024
 export async function listAll(options: InboxOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const names = await inboxNames(store, runtime.signal)
   if (options.output === 'name') {
-    await output.lines(names)
+    await output.lines(await inboxNames(store, runtime.signal))
     return undefined
   }
-  const rows: InboxState[] = []
-  for (const name of names) {
-    const inbox = await readInbox(store, name, runtime.signal)
-    if (inbox === undefined) continue
-    const state = await stateOf(store, inbox, COUNTED_IN_LIST, runtime)
-    if (options.output === 'ndjson') await output.text(jsonLine(inboxJson(state)))
-    else rows.push(state)
+  const rows: (InboxView | UnreadableInbox)[] = []
+  let count = 0
+  for await (const view of viewInboxes(store, { countedBytes: COUNTED_IN_LIST, signal: runtime.signal })) {
+    if (options.output === 'ndjson') await output.text(jsonLine(inboxJson(view)))
+    else rows.push(view)
+    count += 1
   }
   if (options.output === 'json') {
     const items = itemsWriter(output)
@@ -106,13 +104,8 @@ export async function listAll(options: InboxOptions, runtime: Runtime): Promise<
     const cells = rows.map(row => inboxRow(row, store.nowMs(), time))
     await output.lines(table(INBOX_COLUMNS, cells, { paint, ...(width === undefined ? {} : { width }) }))
   }
-  if (names.length === 0) await output.say('no inboxes; inbox create makes one')
+  if (count === 0) await output.say('no inboxes; inbox create makes one')
   return undefined
-}
-
-async function stateOf(store: StreamStore, inbox: Inbox, countedBytes: number, runtime: Runtime): Promise<InboxState> {
-  const partitions = await partitionStates(store, inbox, { countedBytes, signal: runtime.signal })
-  return { inbox, partitions, lag: totalLag(partitions) }
 }
 
 /** Shows the partitions of an inbox. */
@@ -123,22 +116,23 @@ export async function showOne(
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   const inbox = await findInbox(store, options.name, runtime)
-  const state = await stateOf(store, inbox, COUNTED_IN_ONE, runtime)
+  const view = await viewInbox(store, inbox, { countedBytes: COUNTED_IN_ONE, signal: runtime.signal })
   const blocked = blockedKeys(await readDeadLetters(store, inbox, runtime.signal))
   if (options.output === 'json') {
     await output.text(
       jsonDocument({
-        ...inboxJson(state),
+        ...inboxJson(view),
         blocked: blocked.map(blockedJson),
-        items: state.partitions.map(partitionJson),
+        items: view.partitions.map(partitionJson),
       }),
     )
     return undefined
   }
   const { width, paint, time } = output
-  const rows = state.partitions.map(one => partitionRow(one, store.nowMs(), time))
+  const rows = view.partitions.map(one => partitionRow(one, store.nowMs(), time))
   await output.lines([
-    `${inbox.name}  ${counted(inbox.partitions, 'partition')}  ${lagText(state.lag, store.nowMs())}`,
+    `${inbox.name}  ${counted(inbox.partitions, 'partition')}  ${lagText(view.lag, store.nowMs())}`,
+    flowText(view),
     ...table(PARTITION_COLUMNS, rows, { paint, ...(width === undefined ? {} : { width }) }),
     ...blockedLines(inbox.name, blocked),
   ])
@@ -157,7 +151,8 @@ export async function removeOne(options: RemoveInboxOptions, runtime: Runtime): 
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   const inbox = await findInbox(store, name, runtime)
-  const { lag } = await stateOf(store, inbox, COUNTED_IN_LIST, runtime)
+  const states = await partitionStates(store, inbox, { countedBytes: COUNTED_IN_LIST, signal: runtime.signal })
+  const lag = totalLag(states)
   if (lag.records > 0 && !force) {
     return problem('not-drained', `the inbox ${name} has ${recordsText(lag)} that are not drained`, {
       exit: exitOfRefusal('not-drained'),

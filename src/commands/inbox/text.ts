@@ -1,18 +1,12 @@
 import { jsonTime } from '../../formats/json.ts'
 import { dataSizeText } from '../../formats/stream/data.ts'
+import { rateText } from '../../formats/subscription.ts'
 import { counted, span, type TimeStyle, timeText } from '../../formats/terminal/numbers.ts'
 import type { Cell, Column } from '../../formats/terminal/table.ts'
 import type { BlockedKey } from '../../inbox/drain/blocked-keys.ts'
-import type { Inbox } from '../../inbox/inbox.ts'
 import type { Lag, PartitionState } from '../../inbox/lag.ts'
+import type { InboxView, UnreadableInbox } from '../../inbox/view.ts'
 import { visibleText } from '../../util/visible-text.ts'
-
-/** An inbox with what waits in it. */
-export interface InboxState {
-  readonly inbox: Inbox
-  readonly partitions: readonly PartitionState[]
-  readonly lag: Lag
-}
 
 export const INBOX_COLUMNS: readonly Column[] = [
   { title: 'INBOX', give: 1, min: 12, cut: 'middle' },
@@ -23,17 +17,22 @@ export const INBOX_COLUMNS: readonly Column[] = [
   { title: 'LAG', align: 'right' },
   { title: 'SIZE', align: 'right' },
   { title: 'OLDEST', align: 'right' },
+  { title: 'IN', align: 'right' },
+  { title: 'OUT', align: 'right' },
 ]
 
-export function inboxRow({ inbox, partitions, lag }: InboxState, nowMs: number, time: TimeStyle): Cell[] {
-  const { owned, drained, dead } = sums(partitions)
+export function inboxRow(view: InboxView | UnreadableInbox, nowMs: number, time: TimeStyle): Cell[] {
+  if (view.kind === 'unreadable') return [visibleText(view.name), { text: visibleText(view.why), style: 'bad' }]
+  const { name, inbox, owned, drained, deadLetters, lag, rate } = view
   return [
-    visibleText(inbox.name),
+    visibleText(name),
     String(inbox.partitions),
-    String(owned),
+    { text: String(owned), style: owned < inbox.partitions && lag.records > 0 ? 'warn' : 'plain' },
     String(drained),
-    deadCell(dead),
+    deadCell(deadLetters.open),
     ...lagCells(lag, nowMs, time),
+    rateText(rate.in),
+    rateText(rate.out),
   ]
 }
 
@@ -47,10 +46,16 @@ export const PARTITION_COLUMNS: readonly Column[] = [
   { title: 'LAG', align: 'right' },
   { title: 'SIZE', align: 'right' },
   { title: 'OLDEST', align: 'right' },
+  { title: 'IN', align: 'right' },
+  { title: 'OUT', align: 'right' },
 ]
 
-export function partitionRow({ partition, checkpoint, lag }: PartitionState, nowMs: number, time: TimeStyle): Cell[] {
-  const { position, owner, atMs, records, dead } = checkpoint
+export function partitionRow(
+  { partition, checkpoint, lag, putRate }: PartitionState,
+  nowMs: number,
+  time: TimeStyle,
+): Cell[] {
+  const { position, owner, atMs, records, dead, rate } = checkpoint
   return [
     String(partition),
     visibleText(owner ?? '-'),
@@ -59,6 +64,8 @@ export function partitionRow({ partition, checkpoint, lag }: PartitionState, now
     String(records),
     deadCell(dead),
     ...lagCells(lag, nowMs, time),
+    rateText(putRate),
+    rateText(rate),
   ]
 }
 
@@ -96,28 +103,42 @@ export function blockedJson({ key, letter, records }: BlockedKey) {
   return { key, letter: letter.letter, id: letter.id, records }
 }
 
-function sums(partitions: readonly PartitionState[]) {
-  const sum = (value: (one: PartitionState) => number) => partitions.reduce((total, one) => total + value(one), 0)
-  return {
-    owned: sum(({ checkpoint }) => (checkpoint.owner === undefined ? 0 : 1)),
-    drained: sum(({ checkpoint }) => checkpoint.records),
-    dead: sum(({ checkpoint }) => checkpoint.dead),
-  }
+/** `2 dead letters, 3 of 8 partitions drained now, 12/s in, 10/s out` */
+export function flowText({ inbox, owned, deadLetters, rate }: InboxView): string {
+  return [
+    ...(deadLetters.open === 0 ? [] : [counted(deadLetters.open, 'dead letter')]),
+    owned === 0 ? 'nobody drains it' : `${owned} of ${counted(inbox.partitions, 'partition')} drained now`,
+    `${rateText(rate.in)} in, ${rateText(rate.out)} out`,
+  ].join(', ')
 }
 
-export function inboxJson({ inbox, partitions, lag }: InboxState) {
+/** A sentence for a screen reader: `inbox orders: 3 records wait, …, nobody drains it, 0.1/s in, 0.0/s out` */
+export function inboxInWords(view: InboxView | UnreadableInbox, nowMs: number): string {
+  const name = visibleText(view.name)
+  if (view.kind === 'unreadable') return `inbox ${name} cannot be read: ${visibleText(view.why)}`
+  return `inbox ${name}: ${lagText(view.lag, nowMs)}; ${flowText(view)}`
+}
+
+/** An item of `inbox ls`; fields are only ever added. */
+export function inboxJson(view: InboxView | UnreadableInbox) {
+  if (view.kind === 'unreadable') return { inbox: view.name, error: view.why }
+  const { name, inbox, owned, drained, dead, deadLetters, lag, rate } = view
   return {
-    inbox: inbox.name,
+    inbox: name,
     partitions: inbox.partitions,
     created: jsonTime(inbox.createdMs),
     by: inbox.by,
-    ...sums(partitions),
+    owned,
+    drained,
+    dead,
+    deadLetters: deadLetters.open,
     lag: lagJson(lag),
+    rate: rateJson(rate.in, rate.out),
   }
 }
 
-export function partitionJson({ partition, checkpoint, lag }: PartitionState) {
-  const { position, owner, atMs, records, dead } = checkpoint
+export function partitionJson({ partition, checkpoint, lag, putRate }: PartitionState) {
+  const { position, owner, atMs, records, dead, rate } = checkpoint
   return {
     partition,
     owner: owner ?? null,
@@ -125,7 +146,13 @@ export function partitionJson({ partition, checkpoint, lag }: PartitionState) {
     drained: records,
     dead,
     lag: lagJson(lag),
+    rate: rateJson(putRate, rate),
   }
+}
+
+function rateJson(put: number, drained: number) {
+  const rounded = (rate: number) => Math.round(rate * 100) / 100
+  return { in: rounded(put), out: rounded(drained) }
 }
 
 function lagJson({ records, isEstimate, bytes, oldestMs }: Lag) {

@@ -12,7 +12,7 @@ import {
   removeSubscription,
   requestOf,
 } from '../../subscriptions/operate.ts'
-import { parkedOf } from '../../subscriptions/read.ts'
+import { parkedOf, readSubscriptions, viewSubscription } from '../../subscriptions/read.ts'
 import type { HaltedStream } from '../../subscriptions/types.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { startMs } from '../subscribe/start.ts'
@@ -27,12 +27,11 @@ import type {
   SubscriptionRequestOptions,
 } from './options.ts'
 import { haltedJson, haltedTable, shardJson, subscriptionJson, subscriptionTable, subscriptionText } from './output.ts'
-import { allViews, viewOf } from './views.ts'
 
 /** `subscription ls` */
 export async function listSubscriptions(options: ListSubscriptionsOptions, runtime: Runtime): Promise<undefined> {
   const { output, store } = await opened(options, runtime)
-  const views = await allViews(store, runtime.signal)
+  const views = await readSubscriptions(store, runtime.signal)
   if (options.output === 'ndjson')
     await writeTexts(
       views.map(view => jsonLine(subscriptionJson(view))),
@@ -50,7 +49,7 @@ export async function showSubscription(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const { output, store } = await opened(options, runtime)
-  const view = await viewOf(store, options.name, runtime.signal)
+  const view = await viewSubscription(store, options.name, runtime.signal)
   if (view === undefined) return missing(options.name)
   if (view.kind === 'unreadable') return problem('bad-document', view.why)
   if (options.output === 'json') {
@@ -115,7 +114,7 @@ export async function skipStream(options: SkipTransactionOptions, runtime: Runti
 /** `subscription reset` */
 export async function resetSubscription(options: ResetOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { output, store } = await opened(options, runtime)
-  if ((await viewOf(store, options.name, runtime.signal)) === undefined) return missing(options.name)
+  if ((await viewSubscription(store, options.name, runtime.signal)) === undefined) return missing(options.name)
   const fromMs = startMs(options.from, runtime.nowMs()) ?? store.nowMs()
   const from = fromMs === 0 ? 'the start' : timeText(fromMs, store.nowMs(), 'iso')
   if (!options.yes) {
@@ -130,7 +129,7 @@ export async function resetSubscription(options: ResetOptions, runtime: Runtime)
 export async function removeNamed(options: RemoveSubscriptionOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { name, yes } = options
   const { output, store } = await opened(options, runtime)
-  if ((await viewOf(store, name, runtime.signal)) === undefined) return missing(name)
+  if ((await viewSubscription(store, name, runtime.signal)) === undefined) return missing(name)
   if (!yes) {
     const declined = await confirmYesNo(`This removes ${visibleText(name)} and where it was`, '--yes', runtime)
     if (declined !== undefined) return declined

@@ -9,6 +9,7 @@ import { healthInWords, streamInWords } from '../../formats/listing/words.ts'
 import { showTree } from '../../formats/stream/tree.ts'
 import { shownStream } from '../../formats/stream/view.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
+import { viewInboxes } from '../../inbox/view.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { type SummarizedStream, summaries } from '../../ops/summaries.ts'
@@ -16,6 +17,7 @@ import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { visibleName } from '../../util/visible-text.ts'
+import { inboxInWords } from '../inbox/text.ts'
 import { list } from '../ls/run.ts'
 import { styleOf } from '../show/print.ts'
 import { tailMany } from '../tail/many.ts'
@@ -85,6 +87,15 @@ async function listInWords(
   const rest = all.length - limit
   const more = rest > 0 ? `; ${counted(rest, 'stream')} not listed, --limit lists more` : ''
   await output.lines([`${healthInWords(all.length, healthOf(all, store.nowMs()))}${more}`])
+  if (Object.keys(filter).length === 0) await listInboxesInWords(store, output, signal)
+}
+
+/** Bytes of a partition that are read to count what waits. */
+const COUNTED_BYTES = 256 * 1024
+
+async function listInboxesInWords(store: StreamStore, output: Output, signal: AbortSignal): Promise<void> {
+  for await (const view of viewInboxes(store, { countedBytes: COUNTED_BYTES, signal }))
+    await output.lines([inboxInWords(view, store.nowMs())])
 }
 
 /** Waits for a stream of this name; `undefined` after a signal. @throws faults of the first read */

@@ -138,6 +138,8 @@ export function commandFor(subject: CommandContext, filters: readonly string[], 
       if (stream === undefined) return commandLine(runtime, ['subscription', 'show', subscription])
       return commandLine(runtime, commandWords(['subscription', 'retry'], [subscription, stream], []))
     }
+    case 'inboxes':
+      return commandLine(runtime, subject.inbox === undefined ? ['inbox', 'ls'] : ['inbox', 'show', subject.inbox])
     default:
       return subject satisfies never
   }

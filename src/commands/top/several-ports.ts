@@ -202,6 +202,9 @@ function commandFor(
     const inStore = stream === undefined ? undefined : placeOf(stream)?.stream
     return at?.ports.commandFor({ ...subject, ...(inStore !== undefined && { stream: inStore }) }) ?? ''
   }
+  if (subject.kind === 'inboxes' && subject.store !== undefined) {
+    return stores.find(({ context }) => context === subject.store)?.ports.commandFor(subject) ?? ''
+  }
   // The command of the activity does not end.
   const between = subject.kind === 'activity' ? ' & ' : ' && '
   return stores.map(({ ports }) => ports.commandFor(subject)).join(between)

@@ -76,6 +76,7 @@ const UNITS: { readonly [Name in Check['name']]: string } = {
   stuck: 'leases',
   unreadable: 'streams',
   subscriptions: 'subscriptions',
+  inboxes: 'inboxes',
   watchdog: 'ms',
 }
 
@@ -112,6 +113,7 @@ function examplesJson(check: Exclude<Check, { name: 'watchdog' }>, nowMs: number
     case 'unreadable':
       return check.found.examples.map(({ stream, message }) => ({ stream, since: null, message }))
     case 'subscriptions':
+    case 'inboxes':
       return check.found.examples.map(({ name, why }) => ({ stream: name, since: null, message: why }))
     default:
       return check satisfies never

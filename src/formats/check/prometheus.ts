@@ -1,4 +1,5 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
+import type { InboxSeen } from '../../ops/check/inboxes.ts'
 import { STATUS_KINDS, type StoreScan } from '../../ops/check/scan.ts'
 import type { SubscriptionSeen } from '../../ops/check/subscriptions.ts'
 import { STEP_COUNTS, type StepWork, stepLabel } from '../../ops/steps.ts'
@@ -46,7 +47,7 @@ function timeGauges({ atMs, tookMs }: CheckContext): Gauge[] {
   ]
 }
 
-function foundGauges({ checks, look, sweeping, subscriptions }: CheckResult): Gauge[] {
+function foundGauges({ checks, look, sweeping, subscriptions, inboxes }: CheckResult): Gauge[] {
   const oldest = look.overdue.examples[0]
   return [
     gaugeOf('result', 'Result of each check: 0 ok, 1 warning, 2 critical.', checks.map(resultOf)),
@@ -84,6 +85,7 @@ function foundGauges({ checks, look, sweeping, subscriptions }: CheckResult): Ga
     gauge('unreadable_streams', 'Documents that cannot be read.', look.unreadable.count),
     gauge('watchdogs', 'Watchdogs that sweep: neither stopped nor late.', sweeping.length),
     ...subscriptionGauges(subscriptions),
+    ...inboxGauges(inboxes),
     ...checks.flatMap(watchdogGauges),
   ]
 }
@@ -118,6 +120,24 @@ function subscriptionGauges(subscriptions: readonly SubscriptionSeen[]): Gauge[]
     of('parked_streams', 'Streams that do not go on until someone decides.', seen => seen.parked),
     of('waiting_streams', 'Streams that are tried again by themselves.', seen => seen.waiting),
     of('unheld_shards', 'Shards that no process runs.', seen => seen.shards - seen.held),
+  ]
+}
+
+function inboxGauges(inboxes: readonly InboxSeen[]): Gauge[] {
+  const readable = inboxes.filter(({ error }) => error === undefined)
+  const of = (name: string, help: string, value: (seen: InboxSeen) => number) =>
+    gaugeOf(
+      `inbox_${name}`,
+      help,
+      readable.map(seen => ({ labels: { inbox: seen.name }, value: value(seen) })),
+    )
+  return [
+    of('waiting_records', 'Records that are not drained; an estimate where there are many.', seen => seen.records),
+    of('oldest_seconds', 'Age of the oldest record that is not drained.', seen => (seen.ageMs ?? 0) / 1_000),
+    of('put_per_second', 'Records put a second in the last minute.', seen => seen.rate.in),
+    of('drained_per_second', 'Records drained a second in the last minute.', seen => seen.rate.out),
+    of('dead_letters', 'Dead letters that nobody has retried or dropped.', seen => seen.dead),
+    of('undrained_partitions', 'Partitions that no drain has.', seen => seen.partitions - seen.owned),
   ]
 }
 

@@ -1,6 +1,7 @@
 import type { Check, CheckResult } from '../../ops/check/check.ts'
 import type { AbandonedStream, FailedStream, StoreScan, StuckLease } from '../../ops/check/scan.ts'
-import type { CheckStatus, WatchdogFault, WatchdogSeen, WatchdogVerdict } from '../../ops/check/watchdogs.ts'
+import type { CheckStatus } from '../../ops/check/status.ts'
+import type { WatchdogFault, WatchdogSeen, WatchdogVerdict } from '../../ops/check/watchdogs.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { holderText } from '../lease.ts'
@@ -39,6 +40,7 @@ const NOTHING: { readonly [Name in Exclude<Check['name'], 'overdue' | 'failed' |
   stuck: 'no stuck lease',
   unreadable: 'every document can be read',
   subscriptions: 'every subscription keeps up',
+  inboxes: 'every inbox is drained in time',
 }
 
 /** Streams overdue for less than the threshold do not count. There may be many: a circuit breaker holds them back. */
@@ -100,6 +102,8 @@ export function exampleLines(check: Check, nowMs: number): string[] {
       return check.found.examples.map(({ name, why }) =>
         line(`subscription: ${visibleText(name)}: ${visibleText(why)}`),
       )
+    case 'inboxes':
+      return check.found.examples.map(({ name, why }) => line(`inbox: ${visibleText(name)}: ${visibleText(why)}`))
     case 'watchdog':
       return check.verdict.faults.flatMap(fault => faultLines(fault, nowMs))
     default:
@@ -210,6 +214,11 @@ function phrasesOf(check: Check, nowMs: number): string[] {
     case 'subscriptions': {
       const [{ name = '', why = '' } = {}] = check.found.examples
       return [`${counted(check.found.count, 'subscription')} in trouble (${nameText(name)}: ${visibleText(why)})`]
+    }
+    case 'inboxes': {
+      const [{ name = '', why = '' } = {}] = check.found.examples
+      const many = counted(check.found.count, 'inbox', 'inboxes')
+      return [`${many} in trouble (${nameText(name)}: ${visibleText(why)})`]
     }
     default:
       return check satisfies never

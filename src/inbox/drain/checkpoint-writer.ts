@@ -3,6 +3,8 @@ import { thisHost } from '../../ops/transact/transact.ts'
 import { comparePositions, type LogPosition } from '../../store/block-log.ts'
 import { StoreClosed, StoreFull, StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
+import type { Timing } from '../../util/clock.ts'
+import { RateMeter } from '../../util/rate-meter.ts'
 import { type Checkpoint, checkpointText } from '../checkpoint.ts'
 import type { Inbox } from '../inbox.ts'
 import { DeadLettersUnknown } from './dead-letters.ts'
@@ -20,6 +22,7 @@ interface WriterShared {
   readonly store: StreamStore
   readonly inbox: Inbox
   readonly by: string
+  readonly timing: Timing
   readonly trouble: (error: unknown) => void
 }
 
@@ -28,6 +31,7 @@ export class CheckpointWriter {
   readonly #shared: WriterShared
   readonly #partition: number
   readonly #lease: PartitionLease
+  readonly #rate = new RateMeter()
   #checkpoint: Checkpoint
   /** Done since the last line whose position is known. */
   #sinceKnown = { records: 0, dead: 0 }
@@ -56,6 +60,7 @@ export class CheckpointWriter {
   /** One more record is done, and all before it. @param end after it, where the store tells */
   pass(end: LogPosition | undefined, isDead: boolean): void {
     this.#unwritten += 1
+    this.#rate.count(this.#shared.timing.monotonicMs())
     const { records, dead } = this.#sinceKnown
     this.#sinceKnown = { records: records + 1, dead: dead + (isDead ? 1 : 0) }
     if (end !== undefined) this.#moveTo(end)
@@ -87,9 +92,10 @@ export class CheckpointWriter {
   }
 
   async #writeOnce(): Promise<'written' | 'lost'> {
-    const { store, by, inbox, trouble } = this.#shared
+    const { store, by, inbox, timing, trouble } = this.#shared
     if (comparePositions(this.#checkpoint, this.#written) <= 0) return 'written'
-    const checkpoint = { ...this.#checkpoint, by, host: thisHost(), atMs: store.nowMs() }
+    const rate = Math.round(this.#rate.perSecond(timing.monotonicMs()) * 100) / 100
+    const checkpoint = { ...this.#checkpoint, rate, by, host: thisHost(), atMs: store.nowMs() }
     this.#unwritten = 0
     const body = Buffer.from(checkpointText(checkpoint))
     const purpose = `drain of the inbox ${inbox.name}, partition ${this.#partition}`

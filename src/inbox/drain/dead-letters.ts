@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type BlockLog, LOG_START, type LogPosition } from '../../store/block-log.ts'
+import { type BlockLog, comparePositions, LOG_START, type LogPosition } from '../../store/block-log.ts'
 import { RESERVED_PREFIX } from '../../store/names.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { LeasectlError } from '../../stream/errors.ts'
@@ -73,6 +73,25 @@ export function deadLetter(
   }
 }
 
+/** How many dead letters of an inbox are open. */
+export interface DeadLetterCount {
+  readonly open: number
+  /** The end of their log: while it stays, so does the number. `undefined` without a log. */
+  readonly end: LogPosition | undefined
+}
+
+/** @param known an earlier count @throws the store's faults */
+export async function countDeadLetters(
+  store: StreamStore,
+  inbox: Inbox,
+  { known, signal }: { readonly known?: DeadLetterCount | undefined; readonly signal?: AbortSignal } = {},
+): Promise<DeadLetterCount> {
+  const end = (await deadLetterLog(store, inbox).extent(signal))?.end
+  if (end === undefined) return { open: 0, end }
+  if (known?.end !== undefined && comparePositions(known.end, end) === 0) return known
+  return { open: (await readOpen(store, inbox, signal, () => undefined)).letters.size, end }
+}
+
 /** Keeps a dead letter. @throws DeadLettersUnknown; the store's faults */
 export async function writeDeadLetter(store: StreamStore, inbox: Inbox, letter: DeadLetter): Promise<void> {
   const { isRetried: _, ...fields } = letter
@@ -107,7 +126,8 @@ async function writeEnd(
 
 /** The open dead letters of an inbox, oldest first. @throws the store's faults */
 export async function readDeadLetters(store: StreamStore, inbox: Inbox, signal?: AbortSignal): Promise<DeadLetter[]> {
-  return [...(await readOpen(store, inbox, signal)).letters.values()].map(({ letter }) => letter)
+  const { letters } = await readOpen(store, inbox, signal, letter => letter)
+  return [...letters.values()].map(({ letter, isRetried }) => ({ ...letter, isRetried }))
 }
 
 /**
@@ -128,19 +148,35 @@ export async function settleDeadLetters(
     if (how === 'retried' && !blocks) await appendLine(partitionLog(store, inbox, partition), `${line}\n`)
     await writeEnd(store, inbox, letter, how, by)
   }
-  const { from } = await readOpen(store, inbox, signal)
+  const { from } = await readOpen(store, inbox, signal, () => undefined)
   await log.trim(from, signal)
 }
 
-interface OpenLetters {
-  readonly letters: ReadonlyMap<string, { readonly letter: DeadLetter }>
+/** Open letters by name. */
+type Letters<Kept> = Map<string, OpenLetter<Kept>>
+
+interface OpenLetter<Kept> {
+  readonly letter: Kept
+  readonly blocks: boolean
+  readonly isRetried: boolean
+  readonly from: LogPosition
+}
+
+interface OpenLetters<Kept> {
+  readonly letters: Letters<Kept>
   /** Before the first of them. */
   readonly from: LogPosition
 }
 
-async function readOpen(store: StreamStore, inbox: Inbox, signal: AbortSignal | undefined): Promise<OpenLetters> {
+/** @param keep what is remembered of each letter */
+async function readOpen<Kept>(
+  store: StreamStore,
+  inbox: Inbox,
+  signal: AbortSignal | undefined,
+  keep: (letter: DeadLetter) => Kept,
+): Promise<OpenLetters<Kept>> {
   const log = deadLetterLog(store, inbox)
-  const letters: Letters = new Map()
+  const letters: Letters<Kept> = new Map()
   let from = LOG_START
   for (;;) {
     const { bytes, next } = await log.read(from, READ_BYTES, signal)
@@ -152,7 +188,12 @@ async function readOpen(store: StreamStore, inbox: Inbox, signal: AbortSignal | 
       const known = letter && letters.get(letter.letter)
       // One that blocks keeps its place, whatever became of it when it was tried again.
       if (letter !== undefined && (known === undefined || letter.blocks))
-        letters.set(letter.letter, { letter, from: known?.from ?? from })
+        letters.set(letter.letter, {
+          letter: keep(letter),
+          blocks: letter.blocks,
+          isRetried: false,
+          from: known?.from ?? from,
+        })
     }
     from = next
   }
@@ -160,12 +201,9 @@ async function readOpen(store: StreamStore, inbox: Inbox, signal: AbortSignal | 
   return { letters, from: first?.from ?? from }
 }
 
-type Letters = Map<string, { readonly letter: DeadLetter; readonly from: LogPosition }>
-
-function end(letters: Letters, name: string, how: unknown): void {
+function end<Kept>(letters: Letters<Kept>, name: string, how: unknown): void {
   const known = letters.get(name)
-  if (known?.letter.blocks && how === 'retried')
-    letters.set(name, { ...known, letter: { ...known.letter, isRetried: true } })
+  if (known?.blocks && how === 'retried') letters.set(name, { ...known, isRetried: true })
   else letters.delete(name)
 }
 

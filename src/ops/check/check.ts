@@ -1,4 +1,5 @@
 import type { WatchdogState } from '../watchdog-state/state.ts'
+import { type InboxLimits, type InboxSeen, type TroubledInbox, troubledInboxes } from './inboxes.ts'
 import type {
   AbandonedStream,
   FailedStream,
@@ -9,27 +10,9 @@ import type {
   UnreadableStream,
   WaitingStream,
 } from './scan.ts'
+import { type AgeLimits, ageStatus, type CheckStatus, type CountLimits, countStatus, worst } from './status.ts'
 import { type SubscriptionSeen, type TroubledSubscription, troubledSubscriptions } from './subscriptions.ts'
-import {
-  type CheckStatus,
-  judgeWatchdogs,
-  type LagRule,
-  sweepingOf,
-  type WatchdogSeen,
-  type WatchdogVerdict,
-} from './watchdogs.ts'
-
-/** Thresholds of a count; without `crit` it is never critical. */
-export interface CountLimits {
-  readonly warn: number
-  readonly crit?: number
-}
-
-/** Thresholds of an age, ms; without `critMs` it is never critical. */
-export interface AgeLimits {
-  readonly warnMs: number
-  readonly critMs?: number
-}
+import { judgeWatchdogs, type LagRule, sweepingOf, type WatchdogSeen, type WatchdogVerdict } from './watchdogs.ts'
 
 export interface CheckLimits {
   readonly overdue: CountLimits
@@ -39,6 +22,9 @@ export interface CheckLimits {
   readonly stuck: CountLimits
   readonly unreadable: CountLimits
   readonly lag: LagRule
+  /** Of the oldest transaction that a subscription has not handled. */
+  readonly subscriptionLag: AgeLimits
+  readonly inboxes: InboxLimits
 }
 
 /** One count or age, compared with its limits. */
@@ -58,6 +44,7 @@ export type Check =
   | (Counted & { readonly name: 'stuck'; readonly found: Findings<StuckLease> })
   | (Counted & { readonly name: 'unreadable'; readonly found: Findings<UnreadableStream> })
   | (Counted & { readonly name: 'subscriptions'; readonly found: Findings<TroubledSubscription> })
+  | (Counted & { readonly name: 'inboxes'; readonly found: Findings<TroubledInbox> })
   | { readonly name: 'watchdog'; readonly status: CheckStatus; readonly verdict: WatchdogVerdict }
 
 interface Counted {
@@ -69,11 +56,13 @@ interface Counted {
 export interface CheckResult {
   /** The worst status of all checks. */
   readonly status: CheckStatus
-  /** Always the same checks in the same order; `subscriptions` only where there are some. */
+  /** Always the same checks in the same order; `subscriptions` and `inboxes` only where there are some. */
   readonly checks: readonly Check[]
   readonly look: StoreScan
   /** All subscriptions; none in a check of some names. */
   readonly subscriptions: readonly SubscriptionSeen[]
+  /** All inboxes; none in a check of some names. */
+  readonly inboxes: readonly InboxSeen[]
   /** The pattern of the checked names; `undefined` for all. */
   readonly match: string | undefined
   /** All watchdogs in the store, stopped ones included. */
@@ -82,17 +71,23 @@ export interface CheckResult {
   readonly sweeping: readonly WatchdogSeen[]
 }
 
-/** A stream that is blocked, or a subscription with parked streams, waits for a person. */
+/** A stream that is blocked, and a subscription or an inbox in trouble, waits for a person. */
 const ONE_WARNS: CountLimits = { warn: 1 }
 /** What a stream did and could not undo stays done. */
 const ONE_IS_CRITICAL: CountLimits = { warn: 1, crit: 1 }
+
+/** What is checked beside the streams. */
+interface Beside {
+  readonly subscriptions?: readonly SubscriptionSeen[]
+  readonly inboxes?: readonly InboxSeen[]
+}
 
 /** Compares a scan with the limits. */
 export function judge(
   look: StoreScan,
   state: WatchdogState,
   limits: CheckLimits,
-  subscriptions: readonly SubscriptionSeen[] = [],
+  { subscriptions = [], inboxes = [] }: Beside = {},
 ): CheckResult {
   const { overdue, failed, blocked, notUndone, abandoned, stuck, unreadable } = look
   const verdict = judgeWatchdogs(state, look, limits.lag)
@@ -105,7 +100,8 @@ export function judge(
     waitingCheck(look, limits.waiting),
     { name: 'stuck', found: stuck, ...counted(stuck.count, limits.stuck) },
     { name: 'unreadable', found: unreadable, ...counted(unreadable.count, limits.unreadable) },
-    ...subscriptionChecks(subscriptions),
+    ...subscriptionChecks(subscriptions, limits),
+    ...inboxChecks(inboxes, limits),
     { name: 'watchdog', status: verdict.faults[0]?.status ?? 'ok', verdict },
   ]
   return {
@@ -113,35 +109,27 @@ export function judge(
     checks,
     look,
     subscriptions,
+    inboxes,
     match: limits.lag.match,
     watchdogs: state.watchdogs,
     sweeping: sweepingOf(state.watchdogs, limits.lag, look.nowMs),
   }
 }
 
-function subscriptionChecks(subscriptions: readonly SubscriptionSeen[]): readonly Check[] {
-  if (subscriptions.length === 0) return []
-  const found = troubledSubscriptions(subscriptions)
-  return [{ name: 'subscriptions', found, ...counted(found.count, ONE_WARNS) }]
+function subscriptionChecks(seen: readonly SubscriptionSeen[], { subscriptionLag }: CheckLimits): readonly Check[] {
+  if (seen.length === 0) return []
+  return [{ name: 'subscriptions', limits: ONE_WARNS, ...troubledSubscriptions(seen, subscriptionLag) }]
+}
+
+function inboxChecks(seen: readonly InboxSeen[], { inboxes }: CheckLimits): readonly Check[] {
+  return seen.length === 0 ? [] : [{ name: 'inboxes', limits: ONE_WARNS, ...troubledInboxes(seen, inboxes) }]
 }
 
 function waitingCheck({ waiting, readySinceMs, nowMs }: StoreScan, limits: AgeLimits): Check {
-  const { warnMs, critMs = Number.POSITIVE_INFINITY } = limits
   const oldestMs = readySinceMs === undefined ? undefined : Math.max(0, nowMs - readySinceMs)
-  const status = statusOf(oldestMs ?? Number.NEGATIVE_INFINITY, warnMs, critMs)
-  return { name: 'waiting', status, limits, found: waiting, oldestMs }
+  return { name: 'waiting', status: ageStatus(oldestMs, limits), limits, found: waiting, oldestMs }
 }
 
 function counted(count: number, limits: CountLimits): Counted {
-  const { warn, crit = Number.POSITIVE_INFINITY } = limits
-  return { status: statusOf(count, warn, crit), limits }
-}
-
-function statusOf(value: number, warn: number, crit: number): CheckStatus {
-  return value >= crit ? 'critical' : value >= warn ? 'warning' : 'ok'
-}
-
-function worst(all: readonly CheckStatus[]): CheckStatus {
-  if (all.includes('critical')) return 'critical'
-  return all.includes('warning') ? 'warning' : 'ok'
+  return { status: countStatus(count, limits), limits }
 }

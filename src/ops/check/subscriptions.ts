@@ -1,5 +1,6 @@
 import { formatDuration } from '../../stream/time/durations.ts'
 import { type Findings, MAX_EXAMPLES } from './scan.ts'
+import { type AgeLimits, ageStatus, type CheckStatus, worst } from './status.ts'
 
 /** A subscription of the store. */
 export interface SubscriptionSeen {
@@ -23,27 +24,28 @@ export interface TroubledSubscription {
   readonly lagMs: number
 }
 
-/** From this lag on a subscription is behind: many times the pause of a handler that is put off, ms. */
-const LAGS_FROM_MS = 5 * 60_000
-
 /** Subscriptions with parked streams, with lag, or that cannot be read; the longest lag first. */
-export function troubledSubscriptions(seen: readonly SubscriptionSeen[]): Findings<TroubledSubscription> {
+export function troubledSubscriptions(
+  seen: readonly SubscriptionSeen[],
+  lag: AgeLimits,
+): { readonly status: CheckStatus; readonly found: Findings<TroubledSubscription> } {
   const troubled = seen
-    .flatMap(one => {
-      const why = troubleOf(one)
-      return why === '' ? [] : [{ name: one.name, why, lagMs: one.lagMs }]
-    })
+    .map(one => ({ name: one.name, lagMs: one.lagMs, ...troubleOf(one, lag) }))
+    .filter(({ status }) => status !== 'ok')
     .sort((a, b) => b.lagMs - a.lagMs)
-  return { count: troubled.length, examples: troubled.slice(0, MAX_EXAMPLES) }
+  const examples = troubled.slice(0, MAX_EXAMPLES).map(({ name, why, lagMs }) => ({ name, why, lagMs }))
+  return { status: worst(troubled.map(({ status }) => status)), found: { count: troubled.length, examples } }
 }
 
-function troubleOf({ error, parked, lagMs, held, shards }: SubscriptionSeen): string {
-  if (error !== undefined) return error
-  const isBehind = lagMs >= LAGS_FROM_MS
-  return [
+function troubleOf({ error, parked, lagMs, held, shards }: SubscriptionSeen, lag: AgeLimits) {
+  if (error !== undefined) return { status: 'warning' as const, why: error }
+  const status = ageStatus(lagMs, lag)
+  const isBehind = status !== 'ok'
+  const why = [
     ...(parked > 0 ? [`${parked} parked`] : []),
     ...(isBehind ? [`${formatDuration(Math.round(lagMs / 1_000) * 1_000)} behind`] : []),
     ...(isBehind && held === 0 ? ['nobody runs it'] : []),
     ...(isBehind && held > 0 && held < shards ? [`nobody runs ${shards - held} of ${shards} shards`] : []),
   ].join(', ')
+  return { status: worst([status, parked > 0 ? 'warning' : 'ok']), why }
 }

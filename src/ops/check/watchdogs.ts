@@ -1,6 +1,7 @@
 import { storedGlobOf } from '../glob.ts'
 import { MOST_SKEW_MS, type WatchdogEntry, type WatchdogState } from '../watchdog-state/state.ts'
 import type { Findings, LimitedStream, StoreScan, UnsettledStream } from './scan.ts'
+import type { CheckStatus } from './status.ts'
 
 /** A watchdog's entry in the state document of the store. */
 export type WatchdogSeen = Pick<
@@ -30,8 +31,6 @@ export interface LagRule {
   /** The pattern of the checked names: a watchdog with the same pattern covers them. */
   readonly match?: string
 }
-
-export type CheckStatus = 'ok' | 'warning' | 'critical'
 
 /** A problem of the watchdogs. */
 export type WatchdogFault =

@@ -4,6 +4,7 @@ import type {
   Activity,
   Below,
   Data,
+  InboxRow,
   OpenStream,
   StreamEntry,
   StreamLimit,
@@ -86,6 +87,11 @@ export class KeyedData {
       store: this.context,
       halted: row.halted.map(one => this.#withKey(one)),
     }))
+  }
+
+  get inboxes(): readonly InboxRow[] {
+    const { rows = [] } = this.data.inboxes
+    return rows.map(row => ({ ...row, key: this.keyOf(row.key), store: this.context }))
   }
 
   limits(of: 'next' | 'notified'): readonly StreamLimit[] {

@@ -7,6 +7,7 @@ import type {
   Data,
   DryRun,
   Freshness,
+  InboxesView,
   OpenStream,
   StreamEntry,
   StreamLimit,
@@ -33,6 +34,7 @@ export class MergedData implements Data {
   readonly #watchdog = new Kept<WatchdogView>()
   readonly #workers = new Kept<WorkersView>()
   readonly #subscriptions = new Kept<SubscriptionsView>()
+  readonly #inboxes = new Kept<InboxesView>()
 
   constructor(parts: readonly KeyedData[], dryRun: () => DryRun | undefined, lookedAt: () => LookedAt) {
     this.#parts = parts
@@ -90,6 +92,14 @@ export class MergedData implements Data {
     return this.#subscriptions.get(views, () => ({
       revision: sum(views, ({ revision }) => revision),
       rows: views.every(({ rows }) => rows === undefined) ? undefined : this.#parts.flatMap(part => part.subscriptions),
+    }))
+  }
+
+  get inboxes(): InboxesView {
+    const views = this.#parts.map(({ data }) => data.inboxes)
+    return this.#inboxes.get(views, () => ({
+      revision: sum(views, ({ revision }) => revision),
+      rows: views.every(({ rows }) => rows === undefined) ? undefined : this.#parts.flatMap(part => part.inboxes),
     }))
   }
 

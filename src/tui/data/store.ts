@@ -8,6 +8,7 @@ import type {
   Data,
   DryRun,
   Freshness,
+  InboxesView,
   LiveData,
   OpenStream,
   StreamFailures,
@@ -33,6 +34,7 @@ export class DataStore implements LiveData {
   #watchdog: WatchdogView = { revision: 0, state: undefined, next: [], notified: [], dryRun: undefined }
   #workers: WorkersView = { revision: 0, rows: [], workers: 0, steps: [], left: 0 }
   #subscriptions: SubscriptionsView = { revision: 0, rows: undefined }
+  #inboxes: InboxesView = { revision: 0, rows: undefined }
   #freshness: Freshness = FRESH
 
   get revision(): number {
@@ -67,6 +69,10 @@ export class DataStore implements LiveData {
     return this.#subscriptions
   }
 
+  get inboxes(): InboxesView {
+    return this.#inboxes
+  }
+
   /** What workers have ended lately. */
   get workerRates(): WorkerRates {
     return this.#rows.workerRates
@@ -83,9 +89,9 @@ export class DataStore implements LiveData {
 
   /** An immutable copy of the data. */
   snapshot(): Data {
-    const { revision, open, failure, activity, watchdog, workers, subscriptions, freshness } = this
+    const { revision, open, failure, activity, watchdog, workers, subscriptions, inboxes, freshness } = this
     const streams = new StreamRows(this.#rows)
-    return { revision, streams, open, failure, activity, watchdog, workers, subscriptions, freshness }
+    return { revision, streams, open, failure, activity, watchdog, workers, subscriptions, inboxes, freshness }
   }
 
   /** @returns a function that removes the listener */
@@ -159,6 +165,11 @@ export class DataStore implements LiveData {
 
   putSubscriptions(rows: NonNullable<SubscriptionsView['rows']>): void {
     this.#subscriptions = { rows, revision: this.#subscriptions.revision + 1 }
+    this.#changed(1)
+  }
+
+  putInboxes(rows: NonNullable<InboxesView['rows']>): void {
+    this.#inboxes = { rows, revision: this.#inboxes.revision + 1 }
     this.#changed(1)
   }
 

@@ -1,3 +1,4 @@
+import type { InboxView, UnreadableInbox } from '../../inbox/view.ts'
 import type { EventLimit, LimitAction } from '../../ops/event-limits.ts'
 import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
 import type { StepLoad } from '../../ops/steps.ts'
@@ -25,6 +26,7 @@ export interface Data {
   readonly watchdog: WatchdogView
   readonly workers: WorkersView
   readonly subscriptions: SubscriptionsView
+  readonly inboxes: InboxesView
   readonly freshness: Freshness
 }
 
@@ -272,6 +274,24 @@ export interface SubscriptionRow {
   readonly lags: readonly number[]
 }
 
+/** The inboxes; read while their screen is visible. */
+export interface InboxesView {
+  readonly revision: number
+  /** `undefined` before the first answer. */
+  readonly rows: readonly InboxRow[] | undefined
+}
+
+/** An inbox with its partitions. */
+export interface InboxRow {
+  /** Its name; of several stores with the context before it. */
+  readonly key: string
+  /** The context of its store, among several. */
+  readonly store?: string
+  readonly view: InboxView | UnreadableInbox
+  /** What waited, and the age of its oldest record, the last one the latest; seen while the screen was visible. */
+  readonly lags: readonly { readonly records: number; readonly ageMs: number }[]
+}
+
 /** Freshness of the displayed data. */
 export interface Freshness {
   /** Start of the last successful poll; `undefined` before the first. */
@@ -332,6 +352,7 @@ export interface VisibleData {
   readonly health: boolean
   readonly workers: boolean
   readonly subscriptions: boolean
+  readonly inboxes: boolean
 }
 
 /** Nothing is visible. */
@@ -344,4 +365,5 @@ export const NOTHING_VISIBLE: VisibleData = {
   health: false,
   workers: false,
   subscriptions: false,
+  inboxes: false,
 }

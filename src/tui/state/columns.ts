@@ -110,6 +110,33 @@ export const COLUMN_CHOICES = {
     { title: 'WHY', sort: 'why' },
     { title: 'AFTER', sort: 'after', falls: true, isMore: true },
   ],
+  inboxes: [
+    { title: 'INBOX', sort: 'name' },
+    { title: 'PARTS', sort: 'partitions', falls: true },
+    { title: 'LAG', sort: 'lag', falls: true },
+    { title: 'LAG BEFORE' },
+    { title: 'OLDEST', sort: 'oldest', falls: true, isTime: true },
+    { title: 'AGE BEFORE' },
+    { title: 'IN', sort: 'in', falls: true },
+    { title: 'OUT', sort: 'out', falls: true },
+    { title: 'DEAD', sort: 'dead', falls: true },
+    { title: 'DRAINED BY', sort: 'owner' },
+    { title: 'SIZE', sort: 'size', falls: true, isMore: true },
+    { title: 'DRAINED', sort: 'drained', falls: true, isMore: true },
+    { title: 'CREATED', sort: 'created', isTime: true, isMore: true },
+  ],
+  partitions: [
+    { title: 'PARTITION', sort: 'partition' },
+    { title: 'LAG', sort: 'lag', falls: true },
+    { title: 'OLDEST', sort: 'oldest', falls: true, isTime: true },
+    { title: 'IN', sort: 'in', falls: true },
+    { title: 'OUT', sort: 'out', falls: true },
+    { title: 'DEAD', sort: 'dead', falls: true },
+    { title: 'DRAINED BY', sort: 'owner' },
+    { title: 'DRAINED', sort: 'drained', falls: true },
+    { title: 'CHECKPOINT', sort: 'checkpoint', isTime: true },
+    { title: 'SIZE', sort: 'size', falls: true, isMore: true },
+  ],
   steps: [
     { title: 'STEP', sort: 'step' },
     { title: 'READY', sort: 'ready', falls: true },
@@ -152,6 +179,7 @@ const SIDE_LISTS: { readonly [Of in Screen]?: readonly SideList[] } = {
   workers: ['steps'],
   watchdog: ['watchdogs', 'decisions'],
   subscriptions: ['halted'],
+  inboxes: ['partitions'],
 }
 
 /** The order of a list. */

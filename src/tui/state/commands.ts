@@ -25,10 +25,10 @@ import { layoutOf, PANES_COLUMNS, PANES_ROWS } from './layout.ts'
 import { back, isScrolled, openStream, showScreen, togglePane, withOnlyBroken } from './panes.ts'
 import { filterPrompt, linePrompt } from './prompt.ts'
 import type { KeyPrefix, KeyPress, Screen, State } from './state.ts'
-import { enterSubscription, leaveSubscription } from './subscriptions.ts'
 import { focusDetail, openRow, scrollDetail } from './text/keys.ts'
 import { panBy, zoomBy } from './timeline.ts'
 import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
+import { enterParts, leaveParts } from './two-lists.ts'
 import { openView } from './views.ts'
 import { toggleWrites } from './write-lock.ts'
 
@@ -73,9 +73,9 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   enter: (state, context, press) =>
     state.screen === 'stream'
       ? treeCommand(toggleFold)(state, context, press)
-      : only(enterSubscription(state, context) ?? openStream(state, context, 'tree')),
+      : only(enterParts(state, context) ?? openStream(state, context, 'tree')),
   back: (state, context) => {
-    const left = leaveSubscription(state, context)
+    const left = leaveParts(state, context)
     return left === undefined ? back(state) : only(left)
   },
   filter: state => only(filterPrompt(state)),
@@ -97,6 +97,7 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
     activity: 'when',
     workers: 'since',
     subscriptions: 'created',
+    inboxes: 'oldest',
   }),
   'sort-name': sortCommand({
     streams: 'name',
@@ -105,8 +106,15 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
     activity: 'stream',
     workers: 'stream',
     subscriptions: 'name',
+    inboxes: 'name',
   }),
-  'sort-worst': sortCommand({ streams: 'failed', watchdog: 'will', workers: 'state', subscriptions: 'parked' }),
+  'sort-worst': sortCommand({
+    streams: 'failed',
+    watchdog: 'will',
+    workers: 'state',
+    subscriptions: 'parked',
+    inboxes: 'dead',
+  }),
   'sort-end': sortCommand({ streams: 'due', watchdog: 'due', workers: 'claim' }),
   'sort-changed': sortCommand({ streams: 'changed', workers: 'seen', activity: 'when' }),
   'sort-who': sortCommand({
@@ -115,6 +123,7 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
     activity: 'who',
     workers: 'worker',
     subscriptions: 'runner',
+    inboxes: 'owner',
   }),
   freeze: (state, context) => only(toggleFreeze(state, context)),
   time: state => only({ ...state, time: NEXT_TIME[state.time] }),
@@ -145,6 +154,7 @@ const COMMANDS: { readonly [Name in KeyCommand]: Command } = {
   activity: screenCommand('activity'),
   workers: screenCommand('workers'),
   subscriptions: screenCommand('subscriptions'),
+  inboxes: screenCommand('inboxes'),
   'read-now': state => only(state, { kind: 'read-now' }),
   bell: toggleBell,
   unlock: toggleWrites,

@@ -4,6 +4,7 @@ import type { ChangeTarget, CommandContext } from '../ports.ts'
 import { sortOf, withSortOf } from './columns.ts'
 import type { ScreenContext } from './context.ts'
 import { layoutOf, listHeight, windowTop } from './layout.ts'
+import { placeOfInbox } from './lists/inbox-list.ts'
 import { targetOfRow } from './lists/row-target.ts'
 import { placeInSubscription } from './lists/subscription-list.ts'
 import { type ColumnList, SORTS, type Sort, type State } from './state.ts'
@@ -121,6 +122,7 @@ export function subjectOf(state: State, context: ScreenContext): CommandContext 
     return { kind: 'streams', filter, ...(onlyBroken && { onlyBroken }) }
   }
   if (screen === 'subscriptions') return { kind: screen, ...placeInSubscription(cursorKey(state, context) ?? '') }
+  if (screen === 'inboxes') return { kind: screen, ...placeOfInbox(cursorKey(state, context) ?? '') }
   if (screen !== 'stream') return { kind: screen }
   const node = pane === 'tree' ? nodeUnderCursor(state, context) : undefined
   if (node === undefined || isRoot(node, openStreamOf(state, context))) return { kind: 'stream', stream, pane }

@@ -43,6 +43,7 @@ export function initialState({
       activity: FRESH_LIST,
       workers: FRESH_LIST,
       subscriptions: FRESH_LIST,
+      inboxes: FRESH_LIST,
     },
     stream,
     cameFrom: undefined,

@@ -57,7 +57,7 @@ function click(state: State, context: ScreenContext, action: MouseAction): Trans
 }
 
 /** Screens with another list above that with the cursor, or below it. */
-const BELOW_OTHERS: ReadonlySet<Screen> = new Set(['watchdog', 'workers', 'subscriptions'])
+const BELOW_OTHERS: ReadonlySet<Screen> = new Set(['watchdog', 'workers', 'subscriptions', 'inboxes'])
 
 /** The key of the row of a list that begins below the head. */
 function keyAt(state: State, context: ScreenContext, row: number): string | undefined {

@@ -4,10 +4,19 @@ import type { DashboardSettings, SettingsChange } from '../settings.ts'
 import type { ReadableText, Reading } from './text/text.ts'
 
 /** The screens, in the order of their digits. */
-export const SCREENS = ['streams', 'stream', 'leases', 'watchdog', 'activity', 'workers', 'subscriptions'] as const
+export const SCREENS = [
+  'streams',
+  'stream',
+  'leases',
+  'watchdog',
+  'activity',
+  'workers',
+  'subscriptions',
+  'inboxes',
+] as const
 export type Screen = (typeof SCREENS)[number]
 /** Lists beside that of a screen, without a cursor. */
-export type SideList = 'steps' | 'watchdogs' | 'decisions' | 'halted'
+export type SideList = 'steps' | 'watchdogs' | 'decisions' | 'halted' | 'partitions'
 /** The lists whose columns can be chosen. */
 export type ColumnList = Screen | SideList
 
@@ -126,10 +135,12 @@ export const SORTS = {
   activity: ['when', 'stream', 'who', 'what'],
   workers: ['state', 'worker', 'since', 'seen', 'claim', 'stream', 'done'],
   subscriptions: ['name', 'lag', 'rate', 'waiting', 'parked'],
+  inboxes: ['name', 'lag', 'oldest', 'in', 'out', 'dead'],
   steps: ['abandoned'],
   watchdogs: ['state'],
   decisions: ['decided'],
   halted: ['state'],
+  partitions: ['partition'],
 } as const satisfies { readonly [Of in ColumnList]: readonly string[] }
 
 export interface Sort {

@@ -31,7 +31,7 @@ export function viewNamed({ settings }: State, name: string): SavedView | undefi
 /** Saves the list of the screen under a name, also over an older view. */
 export function saveView(state: State, context: ScreenContext, name: string): Transition {
   const { screen } = state
-  if (screen === 'stream') return only(withNotice(state, context, 'a view is one of a list: 1 3 4 5 6 7', 'warn'))
+  if (screen === 'stream') return only(withNotice(state, context, 'a view is one of a list: 1 3 4 5 6 7 8', 'warn'))
   const { filter, onlyBroken, sort } = listOf(state)
   const key = /^[a-z0-9]$/i.test(name) ? `' ${name}` : `:view ${visibleText(name)}`
   const next = withNotice(state, context, `saved: ${key} opens it again`, 'good')

@@ -38,6 +38,8 @@ function onScreen(state: State, listing: Listing, data: Data): VisibleData {
       return { ...NOTHING_VISIBLE, streams: true, workers: true, failure: ofRow(state, state.screen, data) }
     case 'subscriptions':
       return { ...NOTHING_VISIBLE, streams: true, subscriptions: true }
+    case 'inboxes':
+      return { ...NOTHING_VISIBLE, streams: true, inboxes: true }
     default:
       return state.screen satisfies never
   }

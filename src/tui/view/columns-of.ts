@@ -19,11 +19,13 @@ export function columnsOf<Item>(
     const arrow = choice.sort !== sort.by ? '' : ` ${arrowOf(choice, sort, state.time)}`
     return [{ ...column, title: `${title}${arrow}` }]
   })
-  if (facts.contexts.length === 0 || !(isOfStreams(list) || list === 'activity' || list === 'subscriptions'))
-    return shown
+  if (facts.contexts.length === 0 || !(isOfStreams(list) || WITH_STORE.has(list))) return shown
   const arrow = sort.by === STORE.sort ? ` ${arrowOf(STORE, sort, state.time)}` : ''
   return [{ title: `${STORE.title}${arrow}`, least: 6, cut: 'middle', cell: item => safeText(storeOf(item)) }, ...shown]
 }
+
+/** Lists whose rows, though no streams, are of one store each. */
+const WITH_STORE: ReadonlySet<ColumnList> = new Set(['activity', 'subscriptions', 'inboxes'])
 
 /** The context of a row among several stores. */
 function storeOf(item: unknown): string {

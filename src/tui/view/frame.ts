@@ -23,6 +23,7 @@ import { streamRows } from './streams.ts'
 import { subscriptionRows } from './subscriptions.ts'
 import { pageRows } from './text.ts'
 import { titleRow } from './title.ts'
+import { inboxRows } from './two-lists/inboxes.ts'
 import { watchdogRows } from './watchdog.ts'
 import { workerRows } from './workers.ts'
 
@@ -102,6 +103,8 @@ function bodyRows(scene: Scene, area: Area): readonly ScreenRow[] {
       return workerRows(scene, area)
     case 'subscriptions':
       return subscriptionRows(scene, area)
+    case 'inboxes':
+      return inboxRows(scene, area)
     default:
       return screen satisfies never
   }

@@ -27,6 +27,7 @@ import { endedMs, stateCell } from './stream-cells.ts'
 import { subscriptionLines, subscriptionTitle } from './subscription-detail.ts'
 import { readingRows } from './text.ts'
 import { dueCell, type RowTime, screenFormat, tookSpan, wholeTimeText } from './times.ts'
+import { inboxLines, inboxTitle } from './two-lists/inbox-detail.ts'
 
 /** The pane below a list: details of the row under the cursor. Its first row is a rule. */
 export function listDetailRows(scene: Scene, area: Area): ScreenRow[] {
@@ -83,6 +84,7 @@ function rowLines(
 ): readonly (readonly StyledText[])[] | undefined {
   const moment = screenFormat(scene.nowMs, scene.state.time)
   if (screen === 'subscriptions') return subscriptionLines(scene, key)
+  if (screen === 'inboxes') return inboxLines(scene, key)
   const item = screen === 'activity' ? activityRow(scene.data, key) : undefined
   if (item !== undefined) return transactionLines(item, moment, flow)
   const entry = entryOfRow(scene, screen, key)
@@ -108,6 +110,7 @@ function streamOfRow(data: Scene['data'], screen: Screen, key: string): string {
 
 function rowTitle({ data }: Scene, screen: Screen, key: string): string {
   if (screen === 'subscriptions') return subscriptionTitle(key)
+  if (screen === 'inboxes') return inboxTitle(key)
   const item = screen === 'activity' ? activityRow(data, key) : undefined
   if (item === undefined) return safeName(streamOfRow(data, screen, key))
   return safeText(`${item.stream} v${item.tx.provisional ? '?' : item.tx.version}`)

@@ -1,5 +1,6 @@
 import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import { cut, widthOf } from '../../formats/terminal/width.ts'
+import type { InboxView } from '../../inbox/view.ts'
 import type { StepLoad } from '../../ops/steps.ts'
 import { livenessOf } from '../../ops/watchdog-state/state.ts'
 import type { Listing, Scene } from '../state/context.ts'
@@ -112,6 +113,8 @@ function screenSpans(scene: Scene): readonly StyledText[] {
       return workerSpans(scene)
     case 'subscriptions':
       return subscriptionSpans(scene)
+    case 'inboxes':
+      return inboxSpans(scene)
     default:
       return scene.state.screen satisfies never
   }
@@ -160,6 +163,21 @@ function subscriptionSpans({ data: { subscriptions } }: Scene): StyledText[] {
     [idle === 0 ? '' : `${spacedCount(idle)} run by nobody`, 'warn'],
     [parked === 0 ? '' : `✗ ${spacedCount(parked)} parked`, 'bad'],
     [parked === halted.length ? '' : `${spacedCount(halted.length - parked)} waiting`, 'warn'],
+  ]
+}
+
+function inboxSpans({ data: { inboxes } }: Scene): StyledText[] {
+  const { rows } = inboxes
+  if (rows === undefined) return [['inboxes: not known yet', 'warn']]
+  const views = rows.flatMap(({ view }) => (view.kind === 'readable' ? [view] : []))
+  const sum = (value: (view: InboxView) => number) => views.reduce((total, view) => total + value(view), 0)
+  const [waiting, dead] = [sum(({ lag }) => lag.records), sum(({ deadLetters }) => deadLetters.open)]
+  const idle = views.filter(({ owned, lag }) => owned === 0 && lag.records > 0).length
+  return [
+    [spacedCounted(rows.length, 'inbox', 'inboxes'), 'strong'],
+    [idle === 0 ? '' : `${spacedCount(idle)} drained by nobody`, 'warn'],
+    [dead === 0 ? '' : `✗ ${spacedCounted(dead, 'dead letter')}`, 'bad'],
+    [waiting === 0 ? '' : `${spacedCounted(waiting, 'record')} waiting`, 'plain'],
   ]
 }
 

@@ -8,111 +8,37 @@ import type { HaltedStream } from '../../subscriptions/types.ts'
 import type { SubscriptionRow } from '../data/types.ts'
 import type { TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
-import { cursorIndex } from '../state/cursor.ts'
-import { windowTop } from '../state/layout.ts'
 import { subscriptionItem } from '../state/lists/subscription-list.ts'
-import { columnsOf } from './columns-of.ts'
-import { emptyRows, noMatch } from './empty.ts'
-import { type Area, BLANK, filled, rowOf, ruleRow, type ScreenRow } from './row.ts'
+import type { Area, ScreenRow, StyledText } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
-import { BARS, isTiny, marksOf } from './streams.ts'
-import { type FlexColumn, gutter, highlightOf, tableRows } from './table.ts'
-import { screenFormat } from './times.ts'
+import { BARS } from './streams.ts'
+import type { FlexColumn } from './table.ts'
+import { type ColumnsOf, twoListRows } from './two-lists/two-lists.ts'
 
 /** The screen of subscriptions, and below them the waiting and parked streams of the one with the cursor. */
 export function subscriptionRows(scene: Scene, area: Area): ScreenRow[] {
-  return filled(screenRows(scene, area), area)
-}
-
-function screenRows(scene: Scene, area: Area): ScreenRow[] {
-  const { data, listing, facts } = scene
-  if (data.subscriptions.rows === undefined) {
-    const { error } = data.freshness
-    if (error !== undefined) return emptyRows(area, `no answer yet: ${safeText(error.message)}`, ['retrying'], 'bad')
-    return emptyRows(area, 'reading the subscriptions …', [], 'dim')
-  }
-  if (listing.total === 0) {
-    return emptyRows(area, `no subscription in ${facts.address}`, [
-      'leasectl subscribe --as NAME -- PROGRAM   hands each transaction to a program',
-    ])
-  }
-  if (listing.keys.length === 0) return noMatch(scene, area, 'subscription')
-  if (isTiny(scene)) return tinyRows(scene, area)
-  const names = listing.keys.filter(key => !key.includes('\n'))
-  const at = cursorIndex(scene.state, scene)
-  const selected = subscriptionItem(data, listing.keys[at]?.split('\n', 1)[0] ?? '')?.row
-  const most = Math.max(2, Math.min(names.length + 1, Math.floor(area.rows / 2)))
-  const above = subscriptionTable(scene, { ...area, rows: most }, names, selected)
-  return [...above, BLANK, ...haltedPart(scene, { ...area, rows: area.rows - above.length - 1 }, names, selected)]
-}
-
-/** The rows around one of them that fit. */
-function around(keys: readonly string[], at: number, rows: number): readonly string[] {
-  const from = windowTop(Math.max(0, at), Math.floor(rows / 2), rows, keys.length)
-  return keys.slice(from, from + Math.max(0, rows))
-}
-
-function subscriptionTable(
-  scene: Scene,
-  area: Area,
-  names: readonly string[],
-  selected: SubscriptionRow | undefined,
-): ScreenRow[] {
-  const rows = around(names, names.indexOf(selected?.key ?? ''), area.rows - 1).flatMap(key => {
-    const item = subscriptionItem(scene.data, key)?.row
-    return item === undefined ? [] : [{ item, marks: marksOf(scene, key, cursorOf(scene)), key }]
-  })
-  return tableRows(columnsOf(scene, 'subscriptions', COLUMNS), rows, tableOptions(scene, area, 'subscriptions'))
-}
-
-function haltedPart(
-  scene: Scene,
-  area: Area,
-  names: readonly string[],
-  selected: SubscriptionRow | undefined,
-): ScreenRow[] {
-  if (area.rows < 2 || selected === undefined) return []
-  const { view } = selected
-  const title = ruleRow(safeText(`${view.name}: streams that do not go on`), area.columns)
-  if (view.kind === 'unreadable') return [title, rowOf([[`   ! ${safeText(view.why)}`, 'bad']], area.columns)]
-  const keys = scene.listing.keys.slice(names.length)
-  if (keys.length === 0) {
-    const text = selected.halted.length > 0 ? 'none that matches the filter' : 'none waits, none is parked'
-    return [title, rowOf([[`   ${text}`, 'dim']], area.columns)]
-  }
-  const at = cursorIndex(scene.state, scene) - names.length
-  const rows = around(keys, at, area.rows - 2).flatMap(key => {
-    const item = subscriptionItem(scene.data, key)?.halted
-    return item === undefined ? [] : [{ item, marks: marksOf(scene, key, cursorOf(scene)), key }]
-  })
-  return [title, ...tableRows(columnsOf(scene, 'halted', HALTED), rows, tableOptions(scene, area, 'halted'))]
-}
-
-function tableOptions({ nowMs, state, widths }: Scene, { columns }: Area, list: 'subscriptions' | 'halted') {
-  return { columns, format: screenFormat(nowMs, state.time), widths, hasTitles: true, list }
-}
-
-function cursorOf(scene: Scene): string | undefined {
-  return scene.listing.keys[cursorIndex(scene.state, scene)]
-}
-
-/** A line each: its name and how it stands. */
-function tinyRows(scene: Scene, area: Area): ScreenRow[] {
-  const { keys } = scene.listing
-  return around(keys, cursorIndex(scene.state, scene), area.rows).flatMap(key => {
-    const item = subscriptionItem(scene.data, key)
-    if (item === undefined) return []
-    const marks = marksOf(scene, key, cursorOf(scene))
-    const { row, halted } = item
-    const text = halted === undefined ? shortText(row.view) : `  ${safeName(halted.stream)} ${safeText(halted.why)}`
-    const style = halted === undefined ? 'plain' : styleOf(halted)
-    return [{ ...rowOf([...gutter(marks), [text, style]], area.columns, highlightOf(marks).highlight), key }]
+  return twoListRows<SubscriptionRow, HaltedStream>(scene, area, {
+    noun: 'subscription',
+    isRead: scene.data.subscriptions.rows !== undefined,
+    whenNone: 'leasectl subscribe --as NAME -- PROGRAM   hands each transaction to a program',
+    ...{ list: 'subscriptions', columns: COLUMNS, partList: 'halted', partColumns: HALTED },
+    itemOf: key => {
+      const found = subscriptionItem(scene.data, key)
+      return found && { item: found.row, ...(found.halted && { part: found.halted }) }
+    },
+    title: ({ view }) => safeText(`${view.name}: streams that do not go on`),
+    withoutParts: ({ view, halted }) => {
+      if (view.kind === 'unreadable') return [`! ${safeText(view.why)}`, 'bad']
+      return [halted.length > 0 ? 'none that matches the filter' : 'none waits, none is parked', 'dim']
+    },
+    shortText,
   })
 }
 
-function shortText(view: SubscriptionView): string {
-  if (view.kind === 'unreadable') return `? ${safeText(view.name)} ${safeText(view.why)}`
-  return `${safeText(view.name)} ${calmSpan(view.lagMs)} ${countText(view.parked)} parked`
+function shortText({ view }: SubscriptionRow, halted: HaltedStream | undefined): StyledText {
+  if (halted !== undefined) return [`  ${safeName(halted.stream)} ${safeText(halted.why)}`, styleOf(halted)]
+  if (view.kind === 'unreadable') return [`? ${safeText(view.name)} ${safeText(view.why)}`, 'plain']
+  return [`${safeText(view.name)} ${calmSpan(view.lagMs)} ${countText(view.parked)} parked`, 'plain']
 }
 
 function styleOf({ state }: HaltedStream): Style {
@@ -145,7 +71,7 @@ export function lagBars(lags: readonly number[]): string {
     .join('')
 }
 
-const COLUMNS: { readonly [Title in TitleOf<'subscriptions'>]: Omit<FlexColumn<SubscriptionRow>, 'title'> } = {
+const COLUMNS: ColumnsOf<TitleOf<'subscriptions'>, SubscriptionRow> = {
   SUBSCRIPTION: { least: 10, cut: 'middle', cell: ({ view }, format) => format.text(view.name) },
   LAG: { align: 'right', cell: known(({ lagMs }, format) => format.span(lagMs)) },
   'LAG BEFORE': { spare: 4, cell: ({ lags }) => ({ text: lagBars(lags), style: 'active' }) },
@@ -163,7 +89,7 @@ const COLUMNS: { readonly [Title in TitleOf<'subscriptions'>]: Omit<FlexColumn<S
   CREATED: { align: 'right', spare: 7, cell: known(({ subscription }, format) => format.age(subscription.createdMs)) },
 }
 
-const HALTED: { readonly [Title in TitleOf<'halted'>]: Omit<FlexColumn<HaltedStream>, 'title'> } = {
+const HALTED: ColumnsOf<TitleOf<'halted'>, HaltedStream> = {
   STREAM: { least: 12, cut: 'middle', cell: ({ stream }, format) => format.name(stream) },
   STATE: { cell: halted => ({ text: halted.state, style: styleOf(halted) }) },
   TRIES: { align: 'right', spare: 2, cell: ({ tries }) => String(tries) },

@@ -82,7 +82,7 @@ describe('inbox ls and show', () => {
     ])
     const text = (await run(world, 'inbox ls')).stdout.trimEnd().split('\n')
     expect(text[2]?.split(/ {2,}/).slice(0, 6)).toEqual(['orders', '2', '0', '0', '0', '4'])
-    expect(text[2]).toMatch(/ 4s$/)
+    expect(text[2]).toMatch(/ 4s +0\.1\/s +0\.0\/s$/)
     expect((await run(world, 'inbox ls -o name')).stdout).toBe('empty\norders\n')
   })
 
@@ -123,6 +123,32 @@ describe('inbox ls and show', () => {
     expect(lag).toMatchObject({ records: 2 })
   })
 
+  test('tell the rates of the last minute, and the dead letters that are open', async () => {
+    const world = await withRecords(['a', 'b', 'c'], 1)
+    await run(world, 'inbox drain orders --append X --name broken/../{/id} --once')
+    const dead = json((await run(world, 'inbox ls -o json')).stdout) as { items: object[] }
+    const rate = { in: 0.05, out: 0.05 }
+    expect(dead.items).toMatchObject([{ dead: 3, deadLetters: 3, rate, lag: { records: 0 } }])
+    const lines = (await run(world, 'inbox show orders')).stdout.split('\n')
+    expect(lines[1]).toBe('3 dead letters, nobody drains it, 0.1/s in, 0.1/s out')
+    await run(world, 'inbox dead drop orders --all')
+    world.nowMs += 30_000
+    const later = json((await run(world, 'inbox show orders -o json')).stdout) as { items: object[] }
+    expect(later).toMatchObject({ dead: 3, deadLetters: 0, items: [{ dead: 3, rate: { in: 0.05, out: 0.03 } }] })
+    world.nowMs += 60_000
+    expect(json((await run(world, 'inbox show orders -o json')).stdout)).toMatchObject({ rate: { in: 0, out: 0 } })
+  })
+
+  test('an inbox of a newer leasectl is told beside the others', async () => {
+    const world = await withRecords(['a'])
+    await createSystemDocument(world.store, '.leasectl/inbox/zz/inbox.json', '{"apiVersion":"leasectl/v9"}', {
+      by: 'x',
+    })
+    const listed = json((await run(world, 'inbox ls -o json')).stdout) as { items: object[] }
+    expect(listed.items).toMatchObject([{ inbox: 'orders' }, { inbox: 'zz', error: expect.stringContaining('newer') }])
+    expect((await run(world, 'inbox ls')).stdout).toMatch(/zz .*newer leasectl/)
+  })
+
   test('a missing inbox is exit 3', async () => {
     for (const line of ['show x', 'tail x', 'rm x --yes', 'show x -o json'])
       expect(await run(newWorld(), `inbox ${line}`)).toMatchObject({ exit: 3, stdout: '' })
@@ -131,6 +157,56 @@ describe('inbox ls and show', () => {
   test('no inbox is a header or an empty list', async () => {
     expect((await run(newWorld(), 'inbox ls')).stdout).toMatch(/^INBOX .*\n$/)
     expect(json((await run(newWorld(), 'inbox ls -o json')).stdout)).toMatchObject({ items: [], total: 0 })
+  })
+})
+
+describe('check and doctor', () => {
+  test('warn of a record that waits too long, by its age, and tell that nobody drains it', async () => {
+    const world = await withRecords(['a', 'b'])
+    expect(await run(world, 'check')).toMatchObject({ exit: 0 })
+    world.nowMs += 600_000
+    const late = await run(world, 'check')
+    expect(late).toMatchObject({ exit: 1 })
+    expect(late.stdout).toContain('1 inbox in trouble (orders: 2 records wait, the oldest for 10m2s, nobody drains it)')
+    expect(late.stdout).toContain('inboxes=1;1;;0')
+    expect((await run(world, 'check --warn-inbox-age 1h')).exit).toBe(0)
+    expect((await run(world, 'check --crit-inbox-age 10m')).exit).toBe(2)
+    expect((await run(world, 'check --match x')).stdout).not.toContain('inbox')
+    world.nowMs += 3_600_000
+    const old = await run(world, 'check -o json')
+    expect(json(old.stdout)).toMatchObject({
+      status: 'critical',
+      checks: expect.arrayContaining([expect.objectContaining({ name: 'inboxes', value: 1, unit: 'inboxes' })]),
+    })
+    const metrics = (await run(world, 'check -o prometheus')).stdout
+    expect(metrics).toContain('leasectl_check_inbox_waiting_records{store="memory:",inbox="orders"} 2')
+    expect(metrics).toContain('leasectl_check_inbox_oldest_seconds{store="memory:",inbox="orders"} 4202')
+    expect(metrics).toContain('leasectl_check_inbox_undrained_partitions{store="memory:",inbox="orders"} 2')
+    expect((await run(world, 'doctor')).stdout).toContain('nobody drains the inbox orders: 2 records wait')
+  })
+
+  test('warn of dead letters until they are retried or dropped', async () => {
+    const world = await withRecords(['a', 'b'], 1)
+    await run(world, 'inbox drain orders --append X --name broken/../{/id} --once')
+    expect((await run(world, 'check')).stdout).toContain('(orders: 2 dead letters)')
+    expect((await run(world, 'check --crit-dead 2')).exit).toBe(2)
+    expect((await run(world, 'check --warn-dead 3')).exit).toBe(0)
+    expect((await run(world, 'check --warn-dead 3 --crit-dead 2')).exit).toBe(3)
+    expect((await run(world, 'doctor')).stdout).toContain('2 dead letters in the inbox orders')
+    await run(world, 'inbox dead drop orders --all')
+    expect((await run(world, 'check')).exit).toBe(0)
+    expect((await run(world, 'doctor')).stdout).toContain('nobody drains the inbox orders: nothing waits in it')
+  })
+
+  test('name an inbox that cannot be read', async () => {
+    const world = newWorld()
+    await createSystemDocument(world.store, '.leasectl/inbox/zz/inbox.json', 'torn', { by: 'x' })
+    expect(await run(world, 'check')).toMatchObject({
+      exit: 1,
+      stdout: expect.stringContaining('1 inbox in trouble (zz: '),
+    })
+    expect((await run(world, 'doctor')).stdout).toContain('the inbox zz cannot be read')
+    expect((await run(world, 'check -o prometheus')).stdout).not.toContain('inbox="zz"')
   })
 })
 

@@ -175,6 +175,7 @@ describe.each(KINDS)('beside %s', kind => {
       watchdog: true,
       workers: true,
       subscriptions: true,
+      inboxes: true,
       health: true,
       open: name,
       unread: [...names],

@@ -222,6 +222,10 @@ describe('subscription', () => {
         }),
       ]),
     })
+    const critical = await cli(world, ['check', '--crit-subscription-lag', '30m'])
+    expect(critical).toMatchObject({ exit: 2, stdout: expect.stringContaining('(billing: 1 parked, 1h behind') })
+    const patient = await cli(world, ['check', '--warn-subscription-lag', '2h'])
+    expect(patient.stdout).toContain('(billing: 1 parked)')
     const metrics = (await cli(world, ['check', '-o', 'prometheus'])).stdout
     expect(metrics).toContain('leasectl_check_subscription_lag_seconds{store="memory:",subscription="billing"} 3600')
     expect(metrics).toContain('leasectl_check_subscription_parked_streams{store="memory:",subscription="billing"} 1')

@@ -39,6 +39,8 @@ test.each(['memory', 'sqlite', 'azurite'] as const)(
 
     const states = await partitionStates(store, inbox, { countedBytes: 10_000_000 })
     expect(totalLag(states)).toMatchObject({ records: 60, isEstimate: false })
+    const rate = states.reduce((sum, { putRate }) => sum + putRate, 0)
+    expect(Math.abs(rate - 1)).toBeLessThan(0.2)
     const about = totalLag(await partitionStates(store, inbox, { countedBytes: 100_000 }))
     expect(about).toMatchObject({ isEstimate: true, bytes: totalLag(states).bytes })
     expect(Math.abs(about.records - 60)).toBeLessThan(6)

@@ -7,6 +7,7 @@ import { type Explain, StoreErrors } from '../store-errors.ts'
 import { type DataReader, NOTHING_VISIBLE, type VisibleData } from '../types.ts'
 import { ActivityPoll } from './activity.ts'
 import { FailurePoll } from './failure.ts'
+import { InboxesPoll } from './inboxes.ts'
 import { PollInterval } from './interval.ts'
 import { OpenStreamPoll } from './open-stream.ts'
 import { StreamsPoll } from './streams.ts'
@@ -51,6 +52,7 @@ export class Poll implements DataReader {
   readonly #watchdog: WatchdogPoll
   readonly #workers: WorkersPoll
   readonly #subscriptions: SubscriptionsPoll
+  readonly #inboxes: InboxesPoll
   #visible: VisibleData = NOTHING_VISIBLE
   /** The store has had a change token: its file exists. */
   #hadMark = false
@@ -77,6 +79,7 @@ export class Poll implements DataReader {
     this.#watchdog = new WatchdogPoll(store, data)
     this.#workers = new WorkersPoll(store, data, () => clock.nowMs())
     this.#subscriptions = new SubscriptionsPoll(store, data, () => clock.nowMs())
+    this.#inboxes = new InboxesPoll(store, data, () => clock.nowMs())
     data.putFreshness({ intervalMs })
   }
 
@@ -165,13 +168,14 @@ export class Poll implements DataReader {
       this.#listAtMs = Number.POSITIVE_INFINITY
       await this.#streams.poll(mark, signal)
     }
-    const { watchdog, activity, workers, subscriptions, failure } = this.#visible
+    const { watchdog, activity, workers, subscriptions, inboxes, failure } = this.#visible
     if (failure !== undefined) await this.#failure.poll(failure, signal)
     if (workers) this.#workers.poll()
     if (watchdog || isHealthDue) await this.#watchdog.poll(mark, signal)
     if (activity) await this.#activity.poll(signal)
     if (subscriptions) await this.#subscriptions.poll(signal)
-    return open !== undefined || lists || watchdog || subscriptions || isHealthDue
+    if (inboxes) await this.#inboxes.poll(signal)
+    return open !== undefined || lists || watchdog || subscriptions || inboxes || isHealthDue
   }
 
   #isHealthDue(startMs: number): boolean {
@@ -204,7 +208,7 @@ function isMore(before: VisibleData, now: VisibleData): boolean {
   const { open, failure } = now
   if (open !== undefined && open !== before.open) return true
   if (failure !== undefined && failure !== before.failure) return true
-  const parts = ['streams', 'activity', 'watchdog', 'workers', 'subscriptions'] as const
+  const parts = ['streams', 'activity', 'watchdog', 'workers', 'subscriptions', 'inboxes'] as const
   return parts.some(part => now[part] && !before[part])
 }
 

@@ -1,5 +1,5 @@
 import type { StreamStore } from '../../../store/store.ts'
-import { readSubscriptions, type SubscriptionView, sinceCreation } from '../../../subscriptions/read.ts'
+import { readSubscriptions, type SubscriptionView } from '../../../subscriptions/read.ts'
 import type { DataStore } from '../store.ts'
 import type { SubscriptionRow } from '../types.ts'
 
@@ -27,8 +27,7 @@ export class SubscriptionsPoll {
     if (startMs < this.#notBeforeMs) return
     const views = await readSubscriptions(this.#store, signal)
     const before = new Map(this.#data.subscriptions.rows?.map(row => [row.key, row.lags]))
-    const nowMs = this.#store.nowMs()
-    this.#data.putSubscriptions(views.map(view => rowOf(sinceCreation(view, nowMs), before.get(view.name) ?? [])))
+    this.#data.putSubscriptions(views.map(view => rowOf(view, before.get(view.name) ?? [])))
     this.#notBeforeMs = startMs + Math.max(LEAST_PAUSE_MS, SHARE * (this.#monotonicMs() - startMs))
   }
 }

@@ -101,6 +101,7 @@ const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
   activity: ['enter', 'filter', 'help', 'detail', 'read', 'freeze'],
   workers: ['enter', 'filter', 'help', 'sort', 'detail', 'read', 'timeline', 'freeze'],
   subscriptions: ['enter', 'back', 'filter', 'help', 'sort', 'copy', 'detail', 'read', 'freeze'],
+  inboxes: ['enter', 'back', 'filter', 'help', 'sort', 'copy', 'detail', 'read', 'freeze'],
 }
 
 /** After those of the screen; keys that do nothing while changes are locked are left out. */

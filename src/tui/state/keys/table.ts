@@ -28,9 +28,9 @@ export const TEXT_KEYS: readonly Pick<KeyBinding, 'keys' | 'does'>[] = [
   { keys: ['escape'], does: 'clear the search, then back' },
 ]
 
-const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity', 'workers', 'subscriptions']
+const LISTS: readonly Screen[] = ['streams', 'leases', 'watchdog', 'activity', 'workers', 'subscriptions', 'inboxes']
 const CHANGES: readonly Screen[] = ['streams', 'stream', 'leases', 'workers']
-const DETAILS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity', 'workers', 'subscriptions']
+const DETAILS: readonly Screen[] = ['streams', 'stream', 'leases', 'activity', 'workers', 'subscriptions', 'inboxes']
 
 const TABLE = [
   { command: 'down', keys: ['j', 'down'], does: 'down', hint: 'move', group: 'Move' },
@@ -163,7 +163,7 @@ const TABLE = [
   },
   {
     command: 'digit-view',
-    keys: ['8', '9', '0'],
+    keys: ['9', '0'],
     does: 'the same without the quote',
     group: 'Select',
     screens: LISTS,
@@ -195,7 +195,7 @@ const TABLE = [
     keys: ['W'],
     does: 'sort by what is wrong: failures, abandoned claims, what will be done',
     group: 'Select',
-    screens: ['streams', 'watchdog', 'workers', 'subscriptions'],
+    screens: ['streams', 'watchdog', 'workers', 'subscriptions', 'inboxes'],
   },
   {
     command: 'sort-end',
@@ -216,7 +216,7 @@ const TABLE = [
     keys: ['V'],
     does: 'sort by who: lease, holder, author, worker',
     group: 'Select',
-    screens: ['streams', 'leases', 'activity', 'workers', 'subscriptions'],
+    screens: ['streams', 'leases', 'activity', 'workers', 'subscriptions', 'inboxes'],
   },
   {
     command: 'timeline',
@@ -355,6 +355,7 @@ const TABLE = [
     does: 'subscriptions, and the streams that do not go on in them',
     group: 'Screens',
   },
+  { command: 'inboxes', keys: ['8'], does: 'inboxes and their partitions', group: 'Screens' },
   { command: 'bell', keys: ['B'], does: 'ring when something fails, or no longer', group: 'Program' },
   { command: 'copy', keys: ['C'], does: 'copy the command line that shows or does the same', group: 'Program' },
   {

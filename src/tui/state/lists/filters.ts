@@ -13,6 +13,7 @@ import { nameIn } from '../../store-key.ts'
 import type { Screen, State } from '../state.ts'
 import { listOf } from '../transition.ts'
 import { type FilterField, type FilterFields, filterParser, type ParsedFilter } from './filter.ts'
+import { INBOX_FILTER } from './inbox-list.ts'
 import { searchText } from './rows.ts'
 import { STREAM_FILTER } from './stream-text.ts'
 import { SUBSCRIPTION_FILTER } from './subscription-list.ts'
@@ -122,4 +123,5 @@ const PARSERS: { readonly [Of in Screen]: (typed: string) => ParsedFilter<never>
   activity: filterParser(ACTIVITY_FILTER),
   workers: filterParser(WORKER_FILTER),
   subscriptions: filterParser(SUBSCRIPTION_FILTER),
+  inboxes: filterParser(INBOX_FILTER),
 }

@@ -8,6 +8,7 @@ import type { Listing } from '../context.ts'
 import type { Sort, State } from '../state.ts'
 import { filterParser } from './filter.ts'
 import { ACTIVITY_FILTER, activityText } from './filters.ts'
+import { InboxList } from './inbox-list.ts'
 import { KeptListing, listingOf, NO_ROWS, searchText } from './rows.ts'
 import { type RowKeys, sortedRows } from './sorting.ts'
 import { STREAM_FILTER, streamText } from './stream-text.ts'
@@ -25,6 +26,7 @@ export class Lists {
   readonly #activity = new KeptListing()
   readonly #workers = new WorkerList()
   readonly #subscriptions = new SubscriptionList()
+  readonly #inboxes = new InboxList()
   readonly #limitText = searchText(limitTexts)
   readonly #parseStreams = filterParser(STREAM_FILTER)
   readonly #parseChanges = filterParser(ACTIVITY_FILTER)
@@ -66,6 +68,8 @@ export class Lists {
         return this.#workers.listing(list, data, nowMs)
       case 'subscriptions':
         return this.#subscriptions.listing(state, data, nowMs)
+      case 'inboxes':
+        return this.#inboxes.listing(state, data, nowMs)
       default:
         return state.screen satisfies never
     }

@@ -23,6 +23,8 @@ export function targetOfRow(screen: Exclude<Screen, 'stream'>, key: string, data
       const stream = placeInSubscription(key).stream
       return stream === undefined ? undefined : { stream }
     }
+    case 'inboxes':
+      return undefined
     default:
       return screen satisfies never
   }

@@ -127,6 +127,15 @@ test('--accessible prints a sentence for each stream and one for all, up to the 
   expect(all.stdout).toContain('n/ze\\u{200b}ro: inprocess, 0 of 1 event ended')
 })
 
+test('--accessible has a sentence for each inbox', async () => {
+  const world = newWorld()
+  await cli(world, ['inbox', 'create', 'orders', '--partitions', '2'])
+  const ran = await plain(world, 'top --accessible', [nothing, nothing])
+  expect(ran.stdout).toContain('inbox orders: nothing waits; nobody drains it, 0.0/s in, 0.0/s out\n')
+  const some = await plain(world, 'top --accessible --match x', [nothing, nothing])
+  expect(some.stdout).not.toContain('inbox')
+})
+
 test.each([
   [new NotPermitted('no rights'), 4],
   [new ContainerMissing('no container'), 3],

@@ -16,6 +16,8 @@ const LIMITS: CheckLimits = {
   stuck: { warn: 1, crit: 10 },
   unreadable: { warn: 1 },
   lag: { isRequired: false },
+  subscriptionLag: { warnMs: 300_000 },
+  inboxes: { age: { warnMs: 300_000 }, dead: { warn: 1 } },
 }
 
 function lines(page: readonly SummarizedStream[], watchdogs: readonly WatchdogSeen[] = []): string[] {

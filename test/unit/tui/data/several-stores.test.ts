@@ -5,7 +5,15 @@ import { SeveralStores } from '../../../../src/tui/data/several-stores.ts'
 import { init, memoryStore, run } from '../../ops/support.ts'
 import { LISTED } from './support.ts'
 
-const EVERYTHING = { ...LISTED, activity: true, watchdog: true, workers: true, subscriptions: true, health: true }
+const EVERYTHING = {
+  ...LISTED,
+  activity: true,
+  watchdog: true,
+  workers: true,
+  subscriptions: true,
+  inboxes: true,
+  health: true,
+}
 
 /** Polls these stores until the test ends. */
 function polled(stores: { readonly [context: string]: StreamStore }, visible = EVERYTHING) {

@@ -33,8 +33,8 @@ const screenOf = ({ screen, pane, stream }: State) => `${screen} ${stream} ${pan
 
 describe('screens', () => {
   it('have digits', () => {
-    const seen = ['3', '4', '5', '6', '7', '1'].map(key => stage().press(key).state.screen)
-    expect(seen).toEqual(['leases', 'watchdog', 'activity', 'workers', 'subscriptions', 'streams'])
+    const seen = ['3', '4', '5', '6', '7', '8', '1'].map(key => stage().press(key).state.screen)
+    expect(seen).toEqual(['leases', 'watchdog', 'activity', 'workers', 'subscriptions', 'inboxes', 'streams'])
   })
 
   it('require a stream for the second', () => {

@@ -27,7 +27,7 @@ describe('a saved view', () => {
     expect(there.list).toMatchObject({ filter: 'a', onlyBroken: true, sort: LATE.sort })
   })
 
-  it.each([["'", '8'], ['8'], ["'", '3'], ["'", 'x']])('has the keys %j%j if its name is one character', (...keys) => {
+  it.each([["'", '9'], ['9'], ["'", '3'], ["'", 'x']])('has the keys %j%j if its name is one character', (...keys) => {
     const there = stage({ [keys.at(-1) ?? '']: LATE }).press('5', ...keys)
     expect([there.state.screen, there.list.filter]).toEqual(['streams', 'a'])
   })

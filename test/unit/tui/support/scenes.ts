@@ -7,6 +7,7 @@ import { FRESH_LIST } from '../../../../src/tui/state/transition.ts'
 import { initialState } from '../../../../src/tui/state/update.ts'
 import type { Frame } from '../../../../src/tui/view/row.ts'
 import { DEMO_ACTIVITY, DEMO_STREAMS, DEMO_WATCHDOG, DEMO_WORKERS, searchOrderPlay } from './demo-data.ts'
+import { DEMO_INBOX_KEYS, DEMO_INBOXES } from './demo-inboxes.ts'
 import { DEMO_SUBSCRIPTION_KEYS, DEMO_SUBSCRIPTIONS } from './demo-subscriptions.ts'
 import { openStream } from './open-stream.ts'
 import { NOW_MS, type WorldText, worldWith } from './world.ts'
@@ -36,6 +37,7 @@ export function sceneWith({ state = {}, size = { columns: 80, rows: 24 }, ...wor
     watchdog: DEMO_WATCHDOG,
     workers: DEMO_WORKERS,
     subscriptions: DEMO_SUBSCRIPTIONS,
+    inboxes: DEMO_INBOXES,
     rows: rowsOf(screen),
     facts: { address: 'sqlite:///var/lib/orders.db' },
     ...(screen === 'stream' ? { open: demoStream() } : {}),
@@ -62,6 +64,7 @@ export function demoScene(screen: State['screen'], size: Size, more: Partial<Sta
     activity: { ...fresh.activity, cursor: 'orders/4711@9', offset: 1 },
     workers: { ...fresh.workers, cursor: 'orders/4712\n01.00', offset: 1 },
     subscriptions: { ...fresh.subscriptions, cursor: 'billing', offset: 0 },
+    inboxes: { ...fresh.inboxes, cursor: 'deliveries', offset: 0 },
   }
   return sceneWith({ size, state: { screen, lists, ...more } })
 }
@@ -157,6 +160,8 @@ function rowsOf(screen: State['screen']): readonly string[] {
       return DEMO_ACTIVITY.map(({ key }) => key)
     case 'subscriptions':
       return DEMO_SUBSCRIPTION_KEYS
+    case 'inboxes':
+      return DEMO_INBOX_KEYS
     case 'workers':
       return new WorkerList().listing(FRESH_LIST, worldWith({ workers: DEMO_WORKERS }).data, NOW_MS).keys
     default:

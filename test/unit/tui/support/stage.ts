@@ -107,7 +107,8 @@ export function outcomeOf(stream: string, word = 'done'): Outcome {
 function rowsOf(state: State, world: ScreenContext): Listing {
   const { filter } = state.lists[state.screen]
   if (state.screen === 'activity') return listingOf(world.data.activity.items.map(({ key }) => key))
-  if (state.screen === 'subscriptions') return new Lists().listing(state, world.data, NOW_MS)
+  if (state.screen === 'subscriptions' || state.screen === 'inboxes')
+    return new Lists().listing(state, world.data, NOW_MS)
   if (state.screen === 'workers') return listingOf(world.data.workers.rows.map(({ key }) => key))
   if (state.screen !== 'stream') return filteredRows(world.listing, filter)
   const { open } = world.data

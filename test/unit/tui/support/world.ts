@@ -6,6 +6,7 @@ import type {
   Activity,
   Data,
   Freshness,
+  InboxRow,
   OpenStream,
   StreamEntry,
   SubscriptionRow,
@@ -27,6 +28,7 @@ export interface WorldText {
   readonly watchdog?: Partial<WatchdogView>
   readonly workers?: Partial<WorkersView>
   readonly subscriptions?: readonly SubscriptionRow[]
+  readonly inboxes?: readonly InboxRow[]
   readonly freshness?: Partial<Freshness>
   readonly facts?: Partial<StoreInfo>
   /** Names of the rows, or the whole listing. Without it: the streams by name. */
@@ -86,6 +88,7 @@ function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
     watchdog: { revision: 1, state: undefined, next: [], notified: [], dryRun: undefined, ...text.watchdog },
     workers: { revision: 1, rows: [], workers: 0, steps: [], left: 0, ...text.workers },
     subscriptions: { revision: 1, rows: text.subscriptions },
+    inboxes: { revision: 1, rows: text.inboxes },
     freshness: {
       polledMs: nowMs,
       intervalMs: 1_000,

@@ -27,6 +27,7 @@ it('the data store requests only unknown documents of visible rows', () => {
     watchdog: false,
     workers: false,
     subscriptions: false,
+    inboxes: false,
     health: true,
   })
   expect(unread.slice(0, 2)).toEqual(['s00', 's02'])

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { Lists } from '../../../../src/tui/state/lists/lists.ts'
+import { DEMO_INBOXES } from '../support/demo-inboxes.ts'
 import { DEMO_SUBSCRIPTIONS } from '../support/demo-subscriptions.ts'
 import { Stage } from '../support/stage.ts'
 import { NOW_MS, worldWith } from '../support/world.ts'
@@ -20,4 +21,13 @@ it('enter goes from a subscription to its first halted stream, and opens that st
 it('enter on a subscription without halted streams says so', () => {
   const there = stage().press('7', 'j', 'enter')
   expect([there.state.screen, there.notice]).toEqual(['subscriptions', expect.stringContaining('no stream of it')])
+})
+
+it('enter goes from an inbox to its first partition; esc goes back', () => {
+  const world = worldWith({ inboxes: DEMO_INBOXES })
+  const press = (...keys: string[]) => new Stage(world, {}).press('8', ...keys)
+  expect(press('enter').state.lists.inboxes.cursor).toBe('deliveries\n0')
+  expect(press('enter', 'j', 'escape').state.lists.inboxes.cursor).toBe('deliveries')
+  expect(press('enter', 'enter').state.screen).toBe('inboxes')
+  expect(press('G', 'k', 'k').state.screen).toBe('inboxes')
 })
