@@ -16,6 +16,10 @@ interface Plot {
   readonly beats?: readonly number[]
   readonly timeout?: string
   readonly end?: 'cancel' | 'abort'
+  /** What a failure means for the stream. */
+  readonly onFailure?: 'block' | 'compensate'
+  /** Why it is suspended. */
+  readonly suspended?: string
 }
 
 /** Its row shows when the last change has been read. */
@@ -57,6 +61,7 @@ const PLOTS: readonly Plot[] = [
   },
   {
     name: 'orders/4707',
+    onFailure: 'block',
     root: 'OrderStart',
     step: 'SearchStart',
     born: 905,
@@ -101,13 +106,22 @@ const PLOTS: readonly Plot[] = [
     step: 'Transfer',
     born: 440,
     branches: 6,
-    done: 1,
-    beats: [1, 0, 0, 1, 0, 0, 1, 0],
+    done: 3,
+    failed: 1,
+    onFailure: 'compensate',
   },
   { name: 'payments/8816', root: 'Settle', step: 'Transfer', born: 35, branches: 4, done: 0, timeout: '00:02:00' },
   { name: 'returns/1193', root: 'Return', step: 'Inspect', born: 8_800, branches: 2, done: 2 },
   { name: 'returns/1194', root: 'Return', step: 'Inspect', born: 2_100, branches: 2, done: 1, timeout: '01:00:00' },
-  { name: 'returns/1195', root: 'Return', step: 'Inspect', born: 1_440, branches: 2, done: 0, timeout: '01:00:00' },
+  {
+    name: 'returns/1195',
+    root: 'Return',
+    step: 'Inspect',
+    born: 1_440,
+    branches: 2,
+    done: 0,
+    suspended: 'scales broken',
+  },
   {
     name: 'stock/berlin',
     root: 'Count',
@@ -144,7 +158,7 @@ const STRETCH = 15
 export const others: readonly Happening[] = PLOTS.flatMap((plot, at) => happenings(plot, at))
 
 function happenings(plot: Plot, number: number): Happening[] {
-  const { name, branches, done, failed = 0, beats = [], end } = plot
+  const { name, branches, done, failed = 0, beats = [], end, onFailure, suspended } = plot
   const worker = `worker-${(number % 6) + 2}`
   const ids = Array.from({ length: branches }, (_, at) => `${String(at + 1).padStart(2, '0')}.00`)
   const begin = Math.max(0, plot.born - 1)
@@ -165,8 +179,11 @@ function happenings(plot: Plot, number: number): Happening[] {
   return [
     change(plot.born, initOf(plot, number)),
     ...[...ended, ...failures].map(operation => change(begin, operation)),
-    ...(next === undefined || end !== undefined ? [] : [change(Math.min(begin, 28), claim(next, worker))]),
+    ...(next === undefined || (end ?? onFailure ?? suspended) !== undefined
+      ? []
+      : [change(Math.min(begin, 28), claim(next, worker))]),
     ...(end === undefined ? [] : [change(Math.min(begin, 600), { op: end, msg: 'no longer wanted' })]),
+    ...(suspended === undefined ? [] : [change(300, { op: 'suspend', msg: suspended })]),
     ...later,
   ]
 
@@ -180,8 +197,12 @@ function claim(event: string, owner: string): Operation {
   return { op: 'start', event, owner, claimMs: 60_000 }
 }
 
-function initOf({ root, step, branches, timeout }: Plot, number: number): Operation {
+function initOf({ root, step, branches, timeout, onFailure }: Plot, number: number): Operation {
   const limited: EventSpec = { name: root, ...(timeout === undefined ? {} : { timeout }) }
-  const forks = Array.from({ length: branches }, () => ({ name: step, topic: step.toLowerCase() }))
-  return { op: 'init', root: limited, forks, hold: false, born: uuid(1_000 + number) }
+  const forks = Array.from({ length: branches }, () => ({
+    name: step,
+    topic: step.toLowerCase(),
+    ...(onFailure === 'compensate' ? { undo: `Undo${step}` } : {}),
+  }))
+  return { op: 'init', root: limited, forks, hold: false, ...(onFailure && { onFailure }), born: uuid(1_000 + number) }
 }

@@ -1,6 +1,7 @@
 import { isPattern, missingEventProblem, missingProblem, outcomeProblem } from '../../cli/outcome-problem.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { streamStateOf } from '../../formats/listing/health.ts'
 import { isAcknowledged } from '../../ops/filter.ts'
 import { type StreamView, viewOf } from '../../ops/read-stream.ts'
 import { summarizeStored, summaryOf } from '../../ops/read-summary.ts'
@@ -33,7 +34,8 @@ export interface BatchJob {
 export interface PreviewRow {
   readonly target: Target
   readonly item: SummarizedStream
-  readonly status: string
+  /** The state of the stream as listings show it; of an event its status. */
+  readonly state: string
   /** Number of open events below it. */
   readonly openBelow: number
   /** Why it is not tried. */
@@ -65,8 +67,8 @@ export interface BatchPlan {
   readonly refusedEvents: ReadonlyMap<string, number>
   /** The first targets. */
   readonly rows: readonly PreviewRow[]
-  /** Number of targets to try, by status. */
-  readonly byStatus: ReadonlyMap<string, number>
+  /** Number of targets to try, by state. */
+  readonly byState: ReadonlyMap<string, number>
 }
 
 export interface PlanRequest {
@@ -102,7 +104,7 @@ class PlanDraft implements BatchPlan {
   readonly settled: Settled[] = []
   readonly missing: Problem[] = []
   readonly rows: PreviewRow[] = []
-  readonly byStatus = new Map<string, number>()
+  readonly byState = new Map<string, number>()
   readonly leftOutBecause = new Map<string, number>()
   readonly refusedEvents = new Map<string, number>()
   readonly #request: PlanRequest
@@ -152,10 +154,12 @@ class PlanDraft implements BatchPlan {
     if (refusal !== undefined && this.#request.leaveOut) return this.#leaveOut(`refused (${refusal.code})`)
     const objection = fault ?? (refusal && this.#problemOf(target, refusal))
     this.targets.push(target)
-    const { status, openBelow } = state
-    if (this.rows.length < keepRows) this.rows.push({ target, item: one.item, status, openBelow, objection, refused })
+    const shown = this.#shownState(one, target, state)
+    if (this.rows.length < keepRows) {
+      this.rows.push({ target, item: one.item, state: shown, openBelow: state.openBelow, objection, refused })
+    }
     if (objection === undefined) {
-      addOne(this.byStatus, status)
+      addOne(this.byState, shown)
       for (const { code } of refused) addOne(this.refusedEvents, code)
       return true
     }
@@ -163,6 +167,11 @@ class PlanDraft implements BatchPlan {
     const outcome = isProblem(objection) ? { ...objection, ...eventOf(target) } : objection
     this.settled.push({ target, outcome, born })
     return false
+  }
+
+  #shownState({ item: { summary } }: Inspected, { event }: Target, { status }: TargetState): string {
+    if (event !== undefined || summary === undefined) return status
+    return streamStateOf(summary, this.#request.runtime.nowMs())
   }
 
   #leaveOut(because: string): false {

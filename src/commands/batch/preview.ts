@@ -5,10 +5,11 @@ import { refusalJson } from '../../formats/change.ts'
 import { textFormat } from '../../formats/field.ts'
 import { jsonLine, jsonText, orNull } from '../../formats/json.ts'
 import { lesserColumns, usualColumns } from '../../formats/listing/columns.ts'
+import { stateStyle } from '../../formats/listing/health.ts'
 import { listingJson } from '../../formats/listing/json.ts'
-import { statusWord } from '../../formats/stream/view.ts'
+import { statusLook } from '../../formats/stream/view.ts'
 import { counted, countText, type TimeStyle } from '../../formats/terminal/numbers.ts'
-import { hasColour, paintFor, styleOf } from '../../formats/terminal/style.ts'
+import { hasColour, paintFor } from '../../formats/terminal/style.ts'
 import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { type BatchAction, isProblem } from './action.ts'
@@ -66,13 +67,13 @@ export async function printPreview(
   await output.say(`${planText(plan)}. A dry run: nothing was changed.`)
 }
 
-/** `58 streams: 40 inprocess, 18 init; 1 not tried; 2 already final, left out` */
+/** `58 streams: 40 inprocess, 18 blocked; 1 not tried; 2 already final, left out` */
 export function planText(plan: BatchPlan): string {
-  const { settled, leftOut, byStatus, refusedEvents } = plan
-  const statuses = [...byStatus].map(([status, count]) => `${countText(count)} ${statusWord(status)}`)
+  const { settled, leftOut, byState, refusedEvents } = plan
+  const states = [...byState].map(([state, count]) => `${countText(count)} ${stateStyle(state).word}`)
   const refused = refusedEvents.values().reduce((sum, count) => sum + count, 0)
   return [
-    `${countOf(plan)}${statuses.length === 0 ? '' : `: ${statuses.join(', ')}`}`,
+    `${countOf(plan)}${states.length === 0 ? '' : `: ${states.join(', ')}`}`,
     ...(settled.length === 0 ? [] : [`${countText(settled.length)} not tried`]),
     ...(refused === 0 ? [] : [`${counted(refused, 'event')} not retried (${countsByName(refusedEvents)})`]),
     ...(leftOut === 0 ? [] : [leftOutText(plan)]),
@@ -135,9 +136,9 @@ const EVENT: PreviewColumn = { title: 'EVENT', cell: ({ target }) => visibleText
 
 const EVENT_STATUS: PreviewColumn = {
   title: 'EVENT STATUS',
-  cell({ status }) {
-    const { glyph, style } = styleOf(status)
-    return { text: `${glyph} ${statusWord(status)}`, style }
+  cell({ state }) {
+    const { glyph, style, word } = statusLook(state)
+    return { text: `${glyph} ${word}`, style }
   },
 }
 
@@ -155,13 +156,13 @@ export function problemOf({ objection }: PreviewRow): Problem | undefined {
 }
 
 function rowJson(row: PreviewRow, nowMs: number): object {
-  const { target, item, status, refused } = row
+  const { target, item, state, refused } = row
   const why = problemOf(row)
   const { name: _, ...listed } = listingJson(item, nowMs)
   return {
     stream: target.stream,
     event: target.event ?? null,
-    eventStatus: target.event === undefined ? null : orNull(status),
+    eventStatus: target.event === undefined ? null : orNull(state),
     ...listed,
     error: why === undefined ? null : problemJson(why),
     refused: refused.map(refusalJson),

@@ -18,6 +18,8 @@ export interface TailOptions extends GlobalOptions, FilterOptions, Patterns {
   readonly interval?: number
   readonly fromVersion?: number
   readonly highlight?: readonly RegExp[]
+  /** Name of the store, before those of streams: `top` follows several. */
+  readonly place?: string
 }
 
 /** How many existing transactions to print: the latest few, or all that pass the other flags. */

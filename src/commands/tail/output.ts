@@ -66,12 +66,14 @@ function jsonWriter(output: Output): Write {
 
 function textWriter(options: TailOptions, output: Output, named: boolean): Write {
   let width = 0
+  const nameOf = ({ stream }: Shown) =>
+    options.place === undefined ? visibleName(stream) : `${visibleText(options.place)}:${visibleName(stream)}`
   return async (shown, linesOf) => {
-    const names = named ? shown.map(({ stream }) => widthOf(visibleName(stream))) : []
+    const names = named ? shown.map(one => widthOf(nameOf(one))) : []
     width = names.reduce((widest, name) => Math.max(widest, Math.min(name, WIDEST_NAME)), width)
-    const lines = shown.flatMap(({ stream, tx }) => {
-      const plain = linesOf(tx, output.paint)
-      return named ? besideName(stream, plain, width, output.paint) : plain
+    const lines = shown.flatMap(one => {
+      const plain = linesOf(one.tx, output.paint)
+      return named ? besideName(nameOf(one), plain, width, output.paint) : plain
     })
     await output.lines(lines.map(line => mark(line, options, output)))
   }
@@ -90,11 +92,10 @@ function mark(line: string, { highlight = [] }: TailOptions, { paint }: Output):
 const WIDEST_NAME = 40
 
 /** Puts the name in front of the first line, in a column as wide as the widest name so far. */
-function besideName(stream: string, [first = '', ...others]: readonly string[], width: number, paint: Paint): string[] {
-  const name = visibleName(stream)
+function besideName(name: string, [first = '', ...others]: readonly string[], width: number, paint: Paint): string[] {
   const gap = ' '.repeat(Math.max(0, width - widthOf(name)) + 2)
   const indent = ' '.repeat(Math.max(width, widthOf(name)) + 2)
-  return [paint(hueOf(stream), name) + gap + first, ...others.map(line => indent + line)]
+  return [paint(hueOf(name), name) + gap + first, ...others.map(line => indent + line)]
 }
 
 /** The notice about one stream. @param outageMs how long the store did not answer, if it did not */

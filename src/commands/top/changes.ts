@@ -2,9 +2,8 @@ import { CommandFailed } from '../../cli/problem.ts'
 import { problemLines } from '../../cli/problem-text.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { changeLines } from '../../formats/change.ts'
-import { statusWord } from '../../formats/stream/view.ts'
+import { stateStyle } from '../../formats/listing/health.ts'
 import { counted, countText } from '../../formats/terminal/numbers.ts'
-import { styleOf } from '../../formats/terminal/style.ts'
 import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import { selected } from '../../ops/selection.ts'
 import type { Summary } from '../../stream/summary.ts'
@@ -262,11 +261,16 @@ function tableOf(rows: readonly PreviewRow[], action: BatchAction, reopensCancel
   const cells = rows.map(row => [
     visibleName(row.target.stream),
     ...(withEvents ? [visibleText(row.target.event ?? '')] : []),
-    problemOf(row) === undefined ? `${styleOf(row.status).glyph} ${statusWord(row.status)}` : '✗ not tried',
+    problemOf(row) === undefined ? stateText(row.state) : '✗ not tried',
     effectOf(row, action, reopensCanceled),
   ])
   const columns = (cells[0] ?? []).map(() => ({ title: '' }))
   return tableRows(columns, cells, tableWidths(columns, cells)).map(line => line.trimEnd())
+}
+
+function stateText(state: string): string {
+  const { glyph, word } = stateStyle(state)
+  return `${glyph} ${word}`
 }
 
 /** What follows from it, or why it is left as it is. */

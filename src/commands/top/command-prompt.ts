@@ -34,13 +34,18 @@ export class LineRunner {
     this.#runtime = runtime
   }
 
-  /** The words that can end a line, quoted as they are typed. */
+  /** The words that can end a line, quoted as they are typed: of several stores the names of all. */
   async complete(line: string, signal: AbortSignal): Promise<readonly string[]> {
+    const found = await Promise.all(this.#stores.map(store => this.#completeIn(store, line, signal)))
+    return found.length === 1 ? found.flat() : [...new Set(found.flat())].sort()
+  }
+
+  async #completeIn(store: RuntimeStore, line: string, signal: AbortSignal): Promise<readonly string[]> {
     const lines = new CapturedLines(() => {})
     const argv = ['__complete', 'bash', '--', `leasectl ${line}`, '']
     const captured = capturedRuntime(argv, lines, {
       runtime: this.#runtime,
-      stores: this.#stores.slice(0, 1),
+      stores: [store],
       others: this.#others,
       mayWrite: false,
       mayUnlock: false,

@@ -40,6 +40,7 @@ const STATUS_FLAGS = new Map<string, readonly string[]>([
   ['failed', ['--failed']],
   ['overdue', ['--overdue']],
   ['abandoned', ['--abandoned']],
+  ...['blocked', 'suspended', 'held', 'compensating', 'failing'].map(word => [word, ['--state', word]] as const),
   ...['init', 'inprocess', 'completed', 'aborted', 'canceled'].map(word => [word, ['--status', word]] as const),
 ])
 

@@ -10,17 +10,17 @@ import { showTree } from '../../formats/stream/tree.ts'
 import { shownStream } from '../../formats/stream/view.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { viewInboxes } from '../../inbox/view.ts'
-import type { StreamFilter } from '../../ops/filter.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { type SummarizedStream, summaries } from '../../ops/summaries.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
-import { visibleName } from '../../util/visible-text.ts'
+import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { inboxInWords } from '../inbox/text.ts'
 import { list } from '../ls/run.ts'
 import { styleOf } from '../show/print.ts'
 import { tailMany } from '../tail/many.ts'
+import type { TailOptions } from '../tail/options.ts'
 import { noticeOfOne, openPrinter } from '../tail/output.ts'
 import { followFrom } from '../tail/run.ts'
 import type { TopOptions } from './options.ts'
@@ -40,8 +40,8 @@ export async function plainTop(
   const output = await openOutput(options, runtime)
   // transactions have local times, as in tail
   const news = await openOutput(options, runtime, 'local')
-  const interval = options.interval ?? usualIntervalMs(store)
-  if (options.stream === undefined) return plainStreams(options, interval, store, output, news, runtime)
+  const interval = plainInterval(options, store)
+  if (options.stream === undefined) return plainStreams(options, store, output, news, runtime)
   const view = await awaited(options.stream, interval, store, output, runtime)
   if (view === undefined) return undefined
   await output.lines([...showTree(shownStream(view), styleOf(output)), ''])
@@ -52,41 +52,76 @@ export async function plainTop(
 
 async function plainStreams(
   options: TopOptions,
-  interval: number,
   store: StreamStore,
   output: Output,
   news: Output,
   runtime: Runtime,
 ): Promise<Problem | undefined> {
-  const filter = filterOf(options, runtime.nowMs()) ?? {}
   // includes transactions made during the listing
   const since = { kind: 'at', ms: store.nowMs() } as const
-  const limit = options.limit ?? FIRST_STREAMS
-  if (options.accessible || runtime.env.ACCESSIBLE === '1') await listInWords(filter, limit, store, output, runtime)
-  else await list({ ...options, limit }, store, output, runtime)
+  await listStreams(options, store, output, runtime)
   await output.lines([''])
-  if (runtime.signal.aborted) return undefined
-  return tailMany({ kind: 'filter', filter }, { follow: true, since, interval }, store, news, runtime)
+  return runtime.signal.aborted ? undefined : followStreams(options, since, store, news, runtime)
+}
+
+/** Time between polls, ms. */
+export function plainInterval({ interval }: TopOptions, store: StreamStore): number {
+  return interval ?? usualIntervalMs(store)
+}
+
+/** The streams as a table, or in words. With several contexts `context` is that of the store. */
+export async function listStreams(
+  options: TopOptions,
+  store: StreamStore,
+  output: Output,
+  runtime: Runtime,
+): Promise<void> {
+  const { contexts: _, ...ofStore } = options
+  const limit = options.limit ?? FIRST_STREAMS
+  if (options.accessible || runtime.env.ACCESSIBLE === '1') await listInWords(options, limit, store, output, runtime)
+  else await list({ ...ofStore, limit }, store, output, runtime)
+}
+
+/** Prints the transactions of the streams as they come, those of one of several stores with its name. */
+export function followStreams(
+  options: TopOptions,
+  since: TailOptions['since'],
+  store: StreamStore,
+  news: Output,
+  runtime: Runtime,
+): Promise<Problem | undefined> {
+  const filter = filterOf(options, runtime.nowMs()) ?? {}
+  const tail: TailOptions = { follow: true, interval: plainInterval(options, store), ...placeOf(options) }
+  return tailMany({ kind: 'filter', filter }, since === undefined ? tail : { ...tail, since }, store, news, runtime)
+}
+
+function placeOf({ contexts, context }: TopOptions): Pick<TailOptions, 'place'> {
+  return contexts === undefined || context === undefined ? {} : { place: context }
 }
 
 /** A sentence for each stream, which a screen reader reads without its columns, and one for all. */
 async function listInWords(
-  filter: StreamFilter,
+  options: TopOptions,
   limit: number,
   store: StreamStore,
   output: Output,
-  { signal }: Runtime,
+  { signal, nowMs }: Runtime,
 ): Promise<void> {
+  const filter = filterOf(options, nowMs()) ?? {}
+  const { place } = placeOf(options)
+  const before = place === undefined ? '' : `${visibleText(place)}:`
   const all: Pick<SummarizedStream, 'summary' | 'fault'>[] = []
   for await (const page of summaries(store, filter, { signal })) {
     const format = textFormat(store.nowMs(), output.time)
-    const lines = page.slice(0, Math.max(0, limit - all.length)).map(item => streamInWords(item, format))
+    const lines = page.slice(0, Math.max(0, limit - all.length)).map(item => `${before}${streamInWords(item, format)}`)
     if (lines.length > 0) await output.lines(lines)
     for (const { summary, fault } of page) all.push({ summary, fault })
   }
   const rest = all.length - limit
   const more = rest > 0 ? `; ${counted(rest, 'stream')} not listed, --limit lists more` : ''
-  await output.lines([`${healthInWords(all.length, healthOf(all, store.nowMs()))}${more}`])
+  await output.lines([
+    `${before === '' ? '' : `${before} `}${healthInWords(all.length, healthOf(all, store.nowMs()))}${more}`,
+  ])
   if (Object.keys(filter).length === 0) await listInboxesInWords(store, output, signal)
 }
 

@@ -40,12 +40,12 @@ async function topOfSeveral(
     throw new UsageError('STREAM and several contexts do not go together', {
       hint: 'Name the context of the stream alone, or open it with enter.',
     })
-  if (options.accessible || noScreen(runtime) !== undefined)
-    throw new UsageError(`as lines, top shows one store: ${noScreen(runtime) ?? '--accessible is set'}`, {
-      hint: `ls -c ${options.contexts.join(',')} lists several.`,
-    })
   const { openTop, openContexts } = await import('./open.ts')
   const stores = await openContexts(options.contexts, runtime)
+  if (options.accessible || noScreen(runtime) !== undefined) {
+    const { plainSeveral } = await import('./plain-several.ts')
+    return plainSeveral(options, stores, runtime)
+  }
   await openTop(startWith(options, filter, runtime), runtime, stores)
   return undefined
 }

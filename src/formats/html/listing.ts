@@ -1,7 +1,7 @@
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { textFormat } from '../field.ts'
-import { healthOf } from '../listing/health.ts'
+import { healthOf, stateStyle } from '../listing/health.ts'
 import { counted, type TimeStyle } from '../terminal/numbers.ts'
 import { styleOf } from '../terminal/style.ts'
 import type { Cell, Column } from '../terminal/table.ts'
@@ -74,9 +74,12 @@ function tableSection(title: string, { columns, rows }: ListedTable): Markup | u
 }
 
 function totalsMarkup(items: readonly SummarizedStream[], nowMs: number): Markup {
-  const { open, completed, failed, canceled, abandoned, overdue, unreadable } = healthOf(items, nowMs)
+  const { open, completed, failed, canceled, abandoned, overdue, blocked, suspended, unreadable } = healthOf(
+    items,
+    nowMs,
+  )
   const count = (status: string, number: number, always = false) => {
-    const { glyph, style } = styleOf(status)
+    const { glyph, style } = stateStyle(status)
     return number === 0 && !always ? undefined : styled(`${glyph} ${number}`, number === 0 ? 'dim' : style)
   }
   return facts([
@@ -86,6 +89,8 @@ function totalsMarkup(items: readonly SummarizedStream[], nowMs: number): Markup
     ['With canceled events', count('canceled', canceled)],
     ['Abandoned', count('abandoned', abandoned)],
     ['Overdue', count('overdue', overdue)],
+    ['Blocked', count('blocked', blocked)],
+    ['Suspended', count('suspended', suspended)],
     ['Not readable', count('?', unreadable)],
   ])
 }

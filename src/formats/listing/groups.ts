@@ -4,8 +4,8 @@ import { rowOf, type TableColumn, textFormat } from '../field.ts'
 import { jsonTime, orNull } from '../json.ts'
 import { statusLook } from '../stream/view.ts'
 import { counted, countText, type TimeStyle } from '../terminal/numbers.ts'
-import { styleOf } from '../terminal/style.ts'
 import { type Cell, type Column, type TableOptions, table, tableWidths, textOf } from '../terminal/table.ts'
+import { stateStyle } from './health.ts'
 
 /** Fields of a groups document besides its items. */
 export function groupsHead(by: GroupBy) {
@@ -199,7 +199,7 @@ function statusCell({ group }: StreamGroup): Cell {
     const look = statusLook('completed', 'errors')
     return { text: `${look.glyph} ${look.word}`, style: look.style }
   }
-  const { glyph, style } = styleOf(word)
+  const { glyph, style } = stateStyle(word)
   return { text: `${glyph} ${visibleText(group)}`, style: group === word ? style : 'warn' }
 }
 

@@ -36,7 +36,10 @@ export function stateStyle(state: StreamState): StatusStyle & { readonly word: s
   return STATES.get(state) ?? statusLook(state)
 }
 
-/** Numbers of streams. A stream can count as failed, abandoned, overdue and canceled at once, as it is in those lists of `ls`. */
+/**
+ * Numbers of streams, in the order in which they are told. A stream can count as failed, blocked, abandoned, overdue and
+ * canceled at once, as it is in those lists of `ls`.
+ */
 export interface StreamHealth {
   readonly open: number
   readonly completed: number
@@ -44,11 +47,25 @@ export interface StreamHealth {
   readonly canceled: number
   readonly abandoned: number
   readonly overdue: number
+  readonly blocked: number
+  readonly suspended: number
   readonly unreadable: number
 }
 
+const NONE: StreamHealth = {
+  open: 0,
+  completed: 0,
+  failed: 0,
+  canceled: 0,
+  abandoned: 0,
+  overdue: 0,
+  blocked: 0,
+  suspended: 0,
+  unreadable: 0,
+}
+
 export function healthOf(items: Iterable<Pick<SummarizedStream, 'summary' | 'fault'>>, nowMs: number): StreamHealth {
-  const counts = { open: 0, completed: 0, failed: 0, canceled: 0, abandoned: 0, overdue: 0, unreadable: 0 }
+  const counts = { ...NONE }
   for (const { summary, fault } of items) {
     if (summary === undefined) {
       if (fault !== undefined) counts.unreadable++
@@ -60,6 +77,9 @@ export function healthOf(items: Iterable<Pick<SummarizedStream, 'summary' | 'fau
     if (summary.canceled > 0) counts.canceled++
     if (isAbandoned(summary, nowMs)) counts.abandoned++
     if (isOverdue(summary, nowMs)) counts.overdue++
+    const state = stateOfStream(summary, nowMs)
+    if (state === 'blocked') counts.blocked++
+    if (state === 'suspended') counts.suspended++
   }
   return counts
 }

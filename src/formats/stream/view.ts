@@ -13,6 +13,7 @@ import {
 import { type EventStream, openEvents, openWork } from '../../stream/event-stream.ts'
 import type { Transaction } from '../../stream/journal/journal.ts'
 import type { KeptSignal } from '../../stream/signal.ts'
+import type { StreamState } from '../../stream/state.ts'
 import { claimEndMs, dueMs, type TimeReader } from '../../stream/time/deadlines.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type StatusStyle, styleOf } from '../terminal/style.ts'
@@ -23,6 +24,8 @@ export interface ShownStream {
   readonly version: number
   readonly lease: LeaseView
   readonly stream: EventStream
+  /** The state of the whole, as listings show it; where it is known it is shown as that of the root. */
+  readonly state?: StreamState | undefined
   /** Signals kept for events to come, oldest first; none of an earlier version. */
   readonly signals?: readonly KeptSignal[]
   /** Parses the time texts of this document. */

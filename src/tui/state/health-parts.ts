@@ -1,9 +1,10 @@
+import type { StreamHealth } from '../../formats/listing/health.ts'
 import type { ScreenContext } from './context.ts'
 import { showScreen } from './panes.ts'
 import type { State } from './state.ts'
 import { withList } from './transition.ts'
 
-export type HealthWord = 'open' | 'failed' | 'abandoned' | 'overdue' | 'unreadable' | 'canceled' | 'completed'
+export type HealthWord = keyof StreamHealth
 
 /** One of the numbers in the line of health, in their order, and the filter that leaves its streams. */
 export interface HealthPart {
@@ -20,6 +21,8 @@ export const HEALTH_PARTS: readonly HealthPart[] = [
   { key: 'f', word: 'failed', glyph: '✗', filter: 'status:failed' },
   { key: 'a', word: 'abandoned', glyph: '†', filter: 'status:abandoned' },
   { key: 'o', word: 'overdue', glyph: '!', filter: 'status:overdue' },
+  { key: 'b', word: 'blocked', glyph: '■', filter: 'status:blocked' },
+  { key: 's', word: 'suspended', glyph: '‖', filter: 'status:suspended' },
   { key: 'u', word: 'unreadable', glyph: '?', filter: 'status:unreadable' },
   { key: 'c', word: 'canceled', glyph: '⊘', filter: 'canceled>0' },
   { key: 'd', word: 'completed', glyph: '✓', filter: 'status:completed' },

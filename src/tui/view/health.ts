@@ -18,9 +18,11 @@ export function healthRow(scene: Scene): ScreenRow {
   if (size === 0 && !isComplete) return withAddress(scene, [[' reading the streams …', 'dim']])
   const total: StyledText = [`${counted(size, 'stream')}${isComplete ? '' : ' so far'}`, 'strong']
   const rate = rateSpans(health.changes, scene.nowMs)
-  const forms = FORMS.map(({ isNamed, hasRate }) => lineOf(total, parts, isNamed, hasRate ? rate : []))
-  const least = lineOf([countText(size), 'strong'], parts, none)
-  return withAddress(scene, forms.find(spans => widthOfSpans(spans) <= columns) ?? least)
+  const short: StyledText = [countText(size), 'strong']
+  const forms = FORMS.map(({ isNamed, rateParts, isShort }) =>
+    lineOf(isShort ? short : total, parts, isNamed, rate.slice(rate.length - rateParts)),
+  )
+  return withAddress(scene, forms.find(spans => widthOfSpans(spans) <= columns) ?? tightLine(short, parts))
 }
 
 interface HealthPart {
@@ -33,21 +35,24 @@ interface HealthPart {
 
 interface HealthForm {
   readonly isNamed: (part: HealthPart) => boolean
-  readonly hasRate: boolean
+  /** The bars and the number, the number alone, nothing. */
+  readonly rateParts: 2 | 1 | 0
+  /** The total without its word. */
+  readonly isShort?: true
 }
 
 const all = () => true
 const broken = ({ isBroken }: HealthPart) => isBroken === true
 const none = () => false
 
-/** From wide to narrow: the words of all numbers, of those of broken streams, of none. */
+/** From wide to narrow: the words of all numbers, of those of broken streams, of none. The rate is dropped last. */
 const FORMS: readonly HealthForm[] = [
-  { isNamed: all, hasRate: true },
-  { isNamed: broken, hasRate: true },
-  { isNamed: all, hasRate: false },
-  { isNamed: broken, hasRate: false },
-  { isNamed: none, hasRate: true },
-  { isNamed: none, hasRate: false },
+  { isNamed: all, rateParts: 2 },
+  { isNamed: broken, rateParts: 2 },
+  { isNamed: broken, rateParts: 1 },
+  { isNamed: none, rateParts: 2 },
+  { isNamed: none, rateParts: 1 },
+  { isNamed: none, rateParts: 1, isShort: true },
 ]
 
 function healthParts(health: StreamHealth): readonly HealthPart[] {
@@ -61,6 +66,8 @@ const LOOKS: { readonly [Word in HealthWord]: Pick<HealthPart, 'style' | 'isBrok
   failed: { style: 'bad', isBroken: true },
   abandoned: { style: 'warn', isBroken: true },
   overdue: { style: 'warn', isBroken: true },
+  blocked: { style: 'bad', isBroken: true },
+  suspended: { style: 'warn' },
   unreadable: { style: 'warn', isBroken: true },
   canceled: { style: 'plain' },
   completed: { style: 'plain' },
@@ -127,6 +134,12 @@ function lineOf(
   return [[' ', 'plain'], ...joined([[total], ...texts, rate], '  ')]
 }
 
+/** Where nothing else fits. */
+function tightLine(total: StyledText, parts: readonly HealthPart[]): StyledText[] {
+  const texts = parts.map(({ glyph, count, style }): StyledText[] => [[`${glyph}${countText(count)}`, style]])
+  return [[' ', 'plain'], ...joined([[total], ...texts], ' ')]
+}
+
 /** `▂▃▅ 52/s`: the changes of all streams, and how many a second since the last slot began; nothing without changes. */
 function rateSpans(changes: readonly number[], nowMs: number): readonly StyledText[] {
   if (changes.every(count => count === 0)) return []
@@ -136,8 +149,8 @@ function rateSpans(changes: readonly number[], nowMs: number): readonly StyledTe
   const rate = ((changes.at(-1) ?? 0) + (changes.at(-2) ?? 0)) / seconds
   const text = rate >= 10 ? countText(Math.round(rate)) : rate.toFixed(1)
   return [
-    [bars.join(''), 'active'],
-    [` ${text}/s`, 'plain'],
+    [`${bars.join('')} `, 'active'],
+    [`${text}/s`, 'plain'],
   ]
 }
 

@@ -79,7 +79,12 @@ function unwatchedNews({ watchdog: { next } }: Data, unwatched: readonly string[
   const limited = new Set(next.map(({ stream }) => placeOf(stream)?.context))
   const stores = unwatched.filter(store => limited.has(store))
   if (stores.length === 0) return undefined
-  return [safeText(`no watchdog runs in ${stores.join(', ')}, which has streams with a limit`), 'warn']
+  return [
+    safeText(
+      `no watchdog runs in ${stores.join(', ')}, which ${stores.length === 1 ? 'has' : 'have'} streams with a limit`,
+    ),
+    'warn',
+  ]
 }
 
 /** `no watchdog since 50m ago`: the last sign of one. */

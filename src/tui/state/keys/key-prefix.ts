@@ -27,11 +27,13 @@ export function prefixedKey(state: State, context: ScreenContext, prefix: KeyPre
 
 const PREFIX_KEYS = { health: 'f', view: "'", center: 'z' } as const
 
-/** What can follow, for the last line of the screen. */
-export function prefixText({ settings }: State, prefix: KeyPrefix): string {
+/** What can follow, for the last line of the screen; the numbers by their glyphs where there is no room for words. */
+export function prefixText({ settings, size }: State, prefix: KeyPrefix): string {
   switch (prefix) {
-    case 'health':
-      return HEALTH_PARTS.map(({ key, word }) => `${key} ${word}`).join('  ')
+    case 'health': {
+      const words = HEALTH_PARTS.map(({ key, word }) => `${key} ${word}`).join('  ')
+      return words.length < size.columns ? words : HEALTH_PARTS.map(({ key, glyph }) => `${key} ${glyph}`).join('  ')
+    }
     case 'view': {
       const names = Object.keys(settings.views).filter(name => Array.from(name).length === 1)
       return names.length === 0

@@ -151,7 +151,7 @@ const TABLE = [
   {
     command: 'health',
     keys: ['f'],
-    does: 'only one of the numbers above: ff failed, fa abandoned, fo overdue, …',
+    does: 'only one of the numbers above: ff failed, fa abandoned, fo overdue, fb blocked, …',
     hint: 'only',
     group: 'Select',
   },

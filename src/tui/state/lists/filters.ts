@@ -1,15 +1,9 @@
 import { changePieces } from '../../../formats/journal.ts'
-import {
-  eventDueMs,
-  eventLook,
-  type ShownStream,
-  shownStatus,
-  statusWord,
-  timeOf,
-} from '../../../formats/stream/view.ts'
+import { eventDueMs, type ShownStream, shownStatus, statusWord, timeOf } from '../../../formats/stream/view.ts'
 import { attemptOf, fenceOf, isFailed, isSuperseded, type StreamEvent } from '../../../stream/event.ts'
 import type { Activity } from '../../data/types.ts'
 import { nameIn } from '../../store-key.ts'
+import { lookOf } from '../shown-stream.ts'
 import type { Screen, State } from '../state.ts'
 import { listOf } from '../transition.ts'
 import { type FilterField, type FilterFields, filterParser, type ParsedFilter } from './filter.ts'
@@ -43,7 +37,7 @@ export const EVENT_FILTER: FilterFields<EventRow> = {
   status: {
     texts: ({ event, shown }) => [
       event.status,
-      ...(shown === undefined ? [] : [shownStatus(shown, event), eventLook(shown, event).word]),
+      ...(shown === undefined ? [] : [shownStatus(shown, event), lookOf(shown, event).word]),
     ],
   },
   failed: text(event => (isFailed(event) && !isSuperseded(event) ? event.msg || statusWord(event.status) : '')),

@@ -161,8 +161,10 @@ function isSameSort(a: Sort | undefined, b: Sort | undefined): boolean {
 
 /** The most urgent status first. */
 const STATES = [
+  'blocked',
   'aborted',
   'failing',
+  'compensating',
   'abandoned',
   'overdue',
   'suspended',

@@ -1,8 +1,8 @@
-import { shownStatus, statusLook } from '../../../formats/stream/view.ts'
+import { shownStatus } from '../../../formats/stream/view.ts'
 import { isSuperseded } from '../../../stream/event.ts'
 import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { Listing } from '../context.ts'
-import { shownOf } from '../shown-stream.ts'
+import { lookOf, shownOf } from '../shown-stream.ts'
 import type { ListState, State } from '../state.ts'
 import { filterParser, type ParsedFilter } from './filter.ts'
 import { EVENT_FILTER, type EventRow, eventText } from './filters.ts'
@@ -107,10 +107,7 @@ function accepts(wanted: ParsedFilter<EventRow>, { id, again }: TreeNode, open: 
   if (event === undefined) return wanted.accepts(() => id.toLowerCase(), undefined, nowMs)
   const shown = shownOf(open, nowMs)
   // The displayed status changes with time and with events below: it cannot be cached with the event.
-  const textOf = () =>
-    shown === undefined
-      ? eventText(event)
-      : `${eventText(event)}\n${statusLook(shownStatus(shown, event), event.lc.outcome).word}`
+  const textOf = () => (shown === undefined ? eventText(event) : `${eventText(event)}\n${lookOf(shown, event).word}`)
   return wanted.accepts(textOf, { event, shown }, nowMs)
 }
 

@@ -2,7 +2,7 @@ import { holderOrLast } from '../../../formats/lease.ts'
 import { stateStyle, streamStateOf } from '../../../formats/listing/health.ts'
 import { idsText } from '../../../formats/stream/view.ts'
 import { calmSpan, spacedCount, spacedCounted } from '../../../formats/terminal/numbers.ts'
-import { cut, cutInside, widthOf } from '../../../formats/terminal/width.ts'
+import { cut, cutInside } from '../../../formats/terminal/width.ts'
 import { isFinal } from '../../../stream/event.ts'
 import type { EventStream } from '../../../stream/event-stream.ts'
 import { isHeld } from '../../../stream/lease.ts'
@@ -60,53 +60,92 @@ function goneSpans(scene: Scene, { goneMs }: OpenStream): StyledText[] {
   return [[`was removed${at}; this is its last state`, 'warn']]
 }
 
-/** The most important parts come first; workers and ids of open events take the remaining width. */
+/** A part of the line: its forms from long to short. */
+type Forms = readonly (readonly StyledText[])[]
+
+/** The parts in their order. The most important ones that fit, each as long as it can be. */
 function stateSpans(scene: Scene, open: OpenStream, width: number): StyledText[] {
   const { summary } = open
   if (summary === undefined) return [['no events yet', 'dim']]
   const name = cutInside(safeText(summary.root), Math.max(8, Math.floor(width / 3)))
-  const before: StyledText[][] = [[[name, 'strong']], statusSpans(scene, open, summary), ageSpans(scene, open, summary)]
-  const failures = [...failureSpans(summary)]
-  const after: StyledText[][] = [
-    suspensionSpans(scene, open, summary),
-    dueSpans(scene, open, summary),
-    leaseSpans(scene, open, summary),
-  ]
-  const roomBeside = (parts: readonly StyledText[][]) => width - widthOfSpans(joined(parts, GAP)) - GAP.length
-  const progress = progressSpans(summary, roomBeside([...before, failures, ...after]))
-  const workers = workersSpans(open, roomBeside([...before, progress, failures, ...after]))
-  const room = roomBeside([...before, progress, failures, workers, ...after])
-  return joined([...before, progress, failures, workers, waitsOn(summary, room), ...after], GAP)
+  const progress = progressForms(summary)
+  const forms = {
+    name: [[[name, 'strong']]],
+    status: [statusSpans(scene, open, summary)],
+    age: ageForms(scene, open, summary),
+    progress,
+    failures: [failureSpans(summary)],
+    workers: [workersSpans(open)],
+    waits: waitsForms(summary),
+    suspension: suspensionForms(scene, open, summary),
+    due: [dueSpans(scene, open, summary)],
+    lease: leaseForms(scene, open, summary),
+  } satisfies { readonly [part: string]: Forms }
+  const chosen = new Map<string, readonly StyledText[]>()
+  const room = () => width - widthOfSpans(joined([...chosen.values()], GAP)) - (chosen.size === 0 ? 0 : GAP.length)
+  for (const part of BY_IMPORTANCE) {
+    if (part === 'bar') {
+      const numbers = chosen.get('progress')
+      if (numbers !== undefined && room() + GAP.length > BAR_COLUMNS) chosen.set('progress', barSpans(summary, numbers))
+      continue
+    }
+    const found = forms[part].find(form => form.length > 0 && widthOfSpans(form) <= room())
+    if (found !== undefined) chosen.set(part, found)
+  }
+  return joined(
+    Object.keys(forms).flatMap(part => [chosen.get(part) ?? []]),
+    GAP,
+  )
 }
+
+const BY_IMPORTANCE = [
+  'name',
+  'status',
+  'progress',
+  'failures',
+  'due',
+  'age',
+  'lease',
+  'suspension',
+  'bar',
+  'workers',
+  'waits',
+] as const
 
 const BAR_COLUMNS = 12
 
-/** A bar of what has ended, and the numbers; without room the numbers alone. */
-function progressSpans({ open, total }: Summary, room: number): StyledText[] {
-  const numbers = `${spacedCount(total - open)}/${spacedCount(total)}`
-  if (total < 2 || widthOf(numbers) > room) return []
-  if (widthOf(numbers) + 1 + BAR_COLUMNS > room) return [[numbers, 'plain']]
-  return [
-    [barOf(total - open, total, BAR_COLUMNS), 'active'],
-    [` ${numbers}`, 'plain'],
-  ]
+/** How many events have ended, of all. */
+function progressForms({ open, total }: Summary): Forms {
+  return total < 2 ? [] : [[[`${spacedCount(total - open)}/${spacedCount(total)}`, 'plain']]]
 }
 
-/** Who suspended it, when and why. */
-function suspensionSpans(scene: Scene, open: OpenStream, summary: Summary): StyledText[] {
+function barSpans({ open, total }: Summary, numbers: readonly StyledText[]): readonly StyledText[] {
+  return [[barOf(total - open, total, BAR_COLUMNS), 'active'], [' ', 'plain'], ...numbers]
+}
+
+/** Who suspended it, when and why; without room for the whole as much as fits. */
+function suspensionForms(scene: Scene, open: OpenStream, summary: Summary): Forms {
   const { suspendedMs, suspendedBy, suspendedWhy } = summary
   if (suspendedMs === undefined) return []
   const when = agoText(suspendedMs, momentOf(scene, open))
   const who = suspendedBy === '' ? '' : ` by ${suspendedBy}`
   const why = suspendedWhy === '' ? '' : `: ${suspendedWhy}`
-  return [[cut(safeText(`${when}${who}${why}`), LEASE_COLUMNS), 'warn']]
+  return cutForms(safeText(`${when}${who}${why}`))
+}
+
+/** Wide enough for the holder and its age; a longer purpose is cut. */
+const LONG_COLUMNS = 48
+/** Shorter ones say nothing. */
+const SHORT_COLUMNS = 12
+
+function cutForms(text: string): Forms {
+  return Array.from({ length: LONG_COLUMNS - SHORT_COLUMNS + 1 }, (_, at) => [[cut(text, LONG_COLUMNS - at), 'warn']])
 }
 
 /** How many have an event in hand. */
-function workersSpans({ view }: OpenStream, room: number): StyledText[] {
+function workersSpans({ view }: OpenStream): readonly StyledText[] {
   const count = view === undefined ? 0 : ownersOf(view.stream).size
-  const text = spacedCounted(count, 'worker')
-  return count === 0 || widthOf(text) > room ? [] : [[text, 'plain']]
+  return count === 0 ? [] : [[spacedCounted(count, 'worker'), 'plain']]
 }
 
 const ownersOf = cached(
@@ -122,15 +161,16 @@ function statusSpans(scene: Scene, open: OpenStream, summary: Summary): StyledTe
 }
 
 /** How long it has been open; of one that has ended how long it took, and when it ended. */
-function ageSpans(scene: Scene, open: OpenStream, summary: Summary): StyledText[] {
+function ageForms(scene: Scene, open: OpenStream, summary: Summary): Forms {
   const { createdMs } = summary
   if (createdMs === undefined) return []
   const ended = open.listed && endedMs(summary, open.listed.modifiedMs)
   if (ended !== undefined) {
-    return [[`took ${tookSpan(ended - createdMs)}, ended ${pastText(ended, momentOf(scene, open))}`, 'plain']]
+    const took = `took ${tookSpan(ended - createdMs)}`
+    return [[[`${took}, ended ${pastText(ended, momentOf(scene, open))}`, 'plain']], [[took, 'plain']]]
   }
   const text = agoText(createdMs, momentOf(scene, open))
-  return [[scene.state.time === 'relative' ? text : `since ${text}`, 'plain']]
+  return [[[scene.state.time === 'relative' ? text : `since ${text}`, 'plain']]]
 }
 
 function dueSpans(scene: Scene, open: OpenStream, { dueMs }: Summary): StyledText[] {
@@ -146,31 +186,22 @@ function momentOf({ state, nowMs }: Scene, open?: OpenStream): RowTime {
   return { nowMs: open === undefined ? nowMs : clockOf(open, nowMs), time: state.time }
 }
 
-/** Wide enough for the holder and its age; a longer purpose is cut. */
-const LEASE_COLUMNS = 48
-
-function leaseSpans({ nowMs }: Scene, { listed }: OpenStream, summary: Summary): StyledText[] {
+function leaseForms({ nowMs }: Scene, { listed }: OpenStream, summary: Summary): Forms {
   const lease = listed?.lease
   if (lease === undefined || !isHeld(lease)) return []
   const holder = holderOrLast(lease, nowMs, summary.lastBy)
-  return [[cut(`${lease.state}${lease.holder === undefined ? ',' : ' by'} ${safeText(holder)}`, LEASE_COLUMNS), 'warn']]
+  return cutForms(`${lease.state}${lease.holder === undefined ? ',' : ' by'} ${safeText(holder)}`)
 }
 
 /** The tree shows all of them. */
 const MOST_IDS = 3
 
 /** A few ids, and the number of the others. */
-function waitsOn({ waitingOn, status }: Summary, room: number): StyledText[] {
+function waitsForms({ waitingOn, status }: Summary): Forms {
   const named = waitingOn.filter(id => cutCount(id) === 0).length
-  if (named === 0 || isEnded(status)) return []
-  for (let most = Math.min(named, MOST_IDS); most > 0; most--) {
-    const text = `waits on ${safeText(idsText(waitingOn, most))}`
-    if (widthOf(text) <= room) return [[text, 'plain']]
-  }
-  const count = `waits on ${idsText(waitingOn, 0).slice(' +'.length)}`
-  return widthOf(count) <= room ? [[count, 'plain']] : []
-}
-
-function isEnded(status: string): boolean {
-  return status === 'completed' || status === 'aborted' || status === 'canceled'
+  if (named === 0 || isFinal({ status })) return []
+  const most = Math.min(named, MOST_IDS)
+  const texts = Array.from({ length: most }, (_, at) => safeText(idsText(waitingOn, most - at)))
+  const count = idsText(waitingOn, 0).slice(' +'.length)
+  return [...texts, count].map(text => [[`waits on ${text}`, 'plain']])
 }

@@ -1,4 +1,4 @@
-import { eventDueMs, eventLook, type ShownStream, statusLook, timeOf } from '../../../formats/stream/view.ts'
+import { eventDueMs, type ShownStream, statusLook, timeOf } from '../../../formats/stream/view.ts'
 import { calmSpan } from '../../../formats/terminal/numbers.ts'
 import { cutInside, widthOf } from '../../../formats/terminal/width.ts'
 import { attemptOf, fenceOf, isFinal, isSuperseded, type StreamEvent } from '../../../stream/event.ts'
@@ -7,7 +7,7 @@ import type { OpenStream } from '../../data/types.ts'
 import { shownTitles } from '../../state/columns.ts'
 import type { RowGroup, Scene } from '../../state/context.ts'
 import { layoutOf, WIDE_COLUMNS } from '../../state/layout.ts'
-import { shownOf } from '../../state/shown-stream.ts'
+import { lookOf, shownOf } from '../../state/shown-stream.ts'
 import type { State } from '../../state/state.ts'
 import { emptyRows, noDocument, noMatch } from '../empty.ts'
 import { type Area, cell, filled, rowOf, type ScreenRow, type StyledText } from '../row.ts'
@@ -105,7 +105,7 @@ function lineRow(item: VisibleNode, { shown, open, width, time }: TreeContext): 
     const text = `${isCursor ? '›' : ' '}${foldMark(item)} ${groupText(group)}`
     return rowOf([[text, 'plain']], width, nodeHighlight(item))
   }
-  const look = event === undefined ? MISSING : eventLook(shown, event)
+  const look = event === undefined ? MISSING : lookOf(shown, event)
   const { glyph, style } = look
   const word = event !== undefined && node.again ? 'see above' : safeText(look.word)
   const own = node.depth > 4 ? `${node.depth} ${ownId(node, open)}` : node.id
@@ -266,7 +266,7 @@ export function statusSpan(
   event: StreamEvent,
   { shown, columns }: Pick<CellContext, 'shown'> & { readonly columns: readonly Pick<TreeColumn, 'id'>[] },
 ): StyledText {
-  const { glyph, style, word } = eventLook(shown, event)
+  const { glyph, style, word } = lookOf(shown, event)
   if (isSuperseded(event)) return [`${glyph} replaced`, 'dim']
   const attempt = attemptOf(event)
   const number = attempt > 1 && columns.every(({ id }) => id !== 'attempt') ? ` #${attempt}` : ''

@@ -36,7 +36,20 @@ describe('the preview', () => {
     expect(preview.affected[0]).toMatch(/^s {2}01\.00 {2}▶ inprocess {2}\d open events below$/)
   })
 
-  test('of several counts them by status, and omits and counts ended ones', async () => {
+  test('of blocked and suspended streams says so, as the list of streams does', async () => {
+    const world = await worldOf(['s'])
+    await cli(world, ['init', 'b', '--steps', 'A,B', '--on-failure', 'block'])
+    await cli(world, ['event', 'fail', 'b', '01.00'])
+    await cli(world, ['suspend', 's', '-m', 'wait'])
+    const preview = await look(await portsOver(world), 'cancel', streams('b', 's'))
+    expect(preview.affected).toEqual([
+      expect.stringMatching(/^b {2}■ blocked {4}\d open/),
+      expect.stringMatching(/^s {2}‖ suspended {2}\d open/),
+    ])
+    expect(preview.facts.at(-1)).toBe('2 streams: 1 blocked, 1 suspended')
+  })
+
+  test('of several counts them by state, and omits and counts ended ones', async () => {
     const world = await worldOf(['a', 'b', 'c'])
     await cli(world, ['cancel', 'b'])
     const preview = await look(await portsOver(world), 'cancel', streams('a', 'b', 'c'))
@@ -194,7 +207,7 @@ describe('the change', () => {
     await cli(world, ['event', 'fail', 's', '01.00', '--owner', 'w'])
     const ports = await portsOver(world)
     const preview = await look(ports, 'retry', streams('s'))
-    expect(preview.affected).toEqual(['s  ▶ inprocess  1 failed event'])
+    expect(preview.affected).toEqual(['s  ▶✗ failing  1 failed event'])
     expect(wordsOf(await carry(ports, preview, 'gateway is back'))).toEqual(['done s'])
     expect(await statuses(world, 's')).toMatchObject({ '01.00': 'init' })
   })

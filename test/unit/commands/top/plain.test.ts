@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ContainerMissing, NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
 import { storeWith } from '../store-with.ts'
@@ -154,4 +154,56 @@ test('an unreadable document is exit 12', async () => {
   const stored = await world.store.read('s')
   const store = storeWith(world.store, { read: async () => stored && { ...stored, body: Buffer.from('<x') } })
   expect((await cli(world, ['top', 's'], { store })).exit).toBe(12)
+})
+
+describe('several stores', () => {
+  /** Runs until the store `us` was listed this often. */
+  async function several(line: string, looks: number, isAway: (look: number) => boolean) {
+    const [eu, us] = [newWorld(), newWorld()]
+    await cli(eu, ['init', 'orders/1', '--fork', 'A'])
+    await cli(us, ['init', 'orders/2', '--fork', 'A'])
+    const controller = new AbortController()
+    let look = 0
+    const away: StreamStore = storeWith(us.store, {
+      async *list(query) {
+        if (++look > looks) controller.abort('SIGTERM')
+        if (isAway(look)) throw new StoreUnreachable('no connection')
+        if (look === looks) await cli(eu, ['cancel', 'orders/1', '-m', 'why'])
+        if (look === looks) await cli(us, ['cancel', 'orders/2', '-m', 'why'])
+        yield* us.store.list(query)
+      },
+    })
+    const others = { eu: eu.store, us: away }
+    const words = [...line.split(' '), '-c', 'eu,us', '--interval', '1ms']
+    return cli(newWorld(), words, { others, signal: controller.signal })
+  }
+  const never = () => false
+
+  test('are listed one below the other, then each line names the store of its stream', async () => {
+    const { exit, stdout } = await several('top', 4, never)
+    expect(exit).toBe(143)
+    expect(stdout).toMatch(/^eu, [^\n]+\nNAME [^\n]+\norders\/1 [^\n]+\n\n/m)
+    expect(stdout).toMatch(/^us, [^\n]+\nNAME [^\n]+\norders\/2 [^\n]+\n\n/m)
+    expect(stdout).toMatch(/^us:orders\/2 +\S+ +v2 +cancel/m)
+  })
+
+  test('are sentences that name the store', async () => {
+    const { stdout } = await several('top --accessible', 2, never)
+    expect(stdout).toContain('eu:orders/1: inprocess, 0 of 2 events ended, waits on 01.00')
+    expect(stdout).toContain('us: 1 stream, 1 open')
+  })
+
+  test('one that is away is told once, and listed when it answers', async () => {
+    const { exit, stdout, stderr } = await several('top', 5, look => look < 4)
+    expect(exit).toBe(143)
+    expect(stderr.match(/-- us: no connection; trying again/g)).toHaveLength(1)
+    expect(stdout.indexOf('orders/1')).toBeLessThan(stdout.indexOf('us, '))
+    expect(stdout).toMatch(/^us, [^\n]+\nNAME [^\n]+\norders\/2/m)
+  })
+
+  test('one that is lost later is named, and so is its return', async () => {
+    const { stderr } = await several('top', 5, look => look === 3 || look === 4)
+    expect(stderr).toContain('-- us: connection lost: no connection; trying again')
+    expect(stderr).toContain('-- us: connected again')
+  })
 })

@@ -118,3 +118,12 @@ test('a command line names its store, unless it reads several', async () => {
   expect(ran.exit).toBe(2)
   expect(ran.lines.join('\n')).toContain('Add -c eu or -c us.')
 })
+
+test('a line is completed with the names of all stores, each once', async () => {
+  const { ports, stores } = await twoStores()
+  const [, us] = stores
+  if (us === undefined) throw new Error('no store')
+  await run(us.store, 'p/3', init(['Search']))
+  expect(await ports.completeLine('show ', never)).toEqual(['o/1', 'o/2', 'p/3'])
+  expect(await ports.completeLine('show p', never)).toEqual(['p/3'])
+})

@@ -281,7 +281,6 @@ describe('several stores', () => {
 
   test.each([
     ['top -c eu,us orders/1', 'STREAM and several contexts do not go together'],
-    ['top -c eu,us --accessible', 'as lines, top shows one store'],
     ['top -c eu,us --store memory:', '--store and -c both name a store'],
   ])('%s is refused', async (line, message) => {
     const { exit, stderr, options } = await started(line, { others: others() })

@@ -53,16 +53,20 @@ it('counts streams as the filters of ls select them', () => {
     item({ ...ACKNOWLEDGED, status: 'completed' }),
     item({ status: 'canceled', canceled: 3 }),
     item({ claimEndMs: NOW }),
+    item({ ...NEW_FAILURE, outcome: 'blocked' as const }),
+    item({ outcome: 'blocked' as const, suspendedMs: NOW }),
     UNREADABLE,
     UNREAD,
   ]
   expect(healthOf(items, NOW)).toEqual({
-    open: 2,
+    open: 4,
     completed: 1,
-    failed: 1,
+    failed: 2,
     canceled: 2,
     abandoned: 1,
     overdue: 1,
+    blocked: 1,
+    suspended: 1,
     unreadable: 1,
   })
 })

@@ -50,7 +50,7 @@ it('it says that the store is slow, after everything that is worse', () => {
 })
 
 it('each screen has the line of health, a stream above its own line', () => {
-  for (const screen of SCREENS) expect(lines({ state: { screen } })[1]).toMatch(/^ 13 streams {2}▶ 6 {2}✗ 3 failed/)
+  for (const screen of SCREENS) expect(lines({ state: { screen } })[1]).toMatch(/^ 16 streams {2}▶ 9 {2}✗ 5 failed/)
   expect(lines({ state: { screen: 'stream' } })[2]).toMatch(/^ OrderStart/)
   const low = lines({ state: { screen: 'stream' }, size: { columns: 120, rows: 15 } })
   expect([low[1], low[2]]).toEqual([expect.stringMatching(/^ OrderStart/), expect.stringMatching(/^─+$/)])

@@ -96,20 +96,27 @@ it('the title counts streams, matches and marks, and names the order and the sto
   }
   const state = { lists: { ...scene.state.lists, streams } }
   const rows = listingOf(['orders/4711'], { matching: 58, total: 10_000 })
-  const size = { columns: 160, rows: 20 }
+  const size = { columns: 190, rows: 20 }
   expect(lines({ state, rows, size })[1]).toMatch(
-    /^ 13 streams {2}▶ 6 open {2}✗ 3 failed {2}† 1 abandoned {2}! 1 overdue {2}\? 1 unreadable {2}⊘ 2 canceled {2}✓ 3 completed {2}▁▂▂▂▅█▃▂ 1\.4\/s +sqlite:\/\/\/var\/lib\/orders\.db$/,
+    /^ 16 streams {2}▶ 9 open {2}✗ 5 failed {2}† 1 abandoned {2}! 1 overdue {2}■ 1 blocked {2}‖ 1 suspended {2}\? 1 unreadable {2}⊘ 2 canceled {2}✓ 3 completed {2}▁▂▂▂▅█▃▂ 1\.4\/s +sqlite:\/\/\/var\/lib\/orders\.db$/,
   )
   expect(rule({ state, rows, size })).toMatch(/^─ filter wo"rd: 58 of 10 000 · 3 marked · sorted by due, reversed ─+$/)
-  expect(lines({ isComplete: false })[1]).toMatch(/^ 13 streams so far /)
+  expect(lines({ isComplete: false })[1]).toMatch(/^ 16 streams so far /)
 })
 
 it('counts with fewer words where the line is narrow, and never drops what is broken', () => {
   const health = (columns: number) => lines({ size: { columns, rows: 24 } })[1]
-  expect(health(90)).toMatch(
-    /^ 13 streams {2}▶ 6 {2}✗ 3 failed {2}† 1 abandoned {2}! 1 overdue {2}\? 1 unreadable {2}⊘ 2 {2}✓ 3/,
+  expect(health(115)).toMatch(
+    /^ 16 streams {2}▶ 9 {2}✗ 5 failed {2}† 1 abandoned {2}! 1 overdue {2}■ 1 blocked {2}‖ 1 {2}\? 1 unreadable {2}⊘ 2 {2}✓ 3/,
   )
-  expect(health(40)).toBe(' 13  ▶ 6  ✗ 3  † 1  ! 1  ? 1  ⊘ 2  ✓ 3')
+  expect(health(40)).toBe(' 16 ▶9 ✗5 †1 !1 ■1 ‖1 ?1 ⊘2 ✓3')
+})
+
+it('tells how much changes as long as there is room for all numbers', () => {
+  const health = (columns: number) => lines({ size: { columns, rows: 24 } })[1]
+  expect(health(80)).toMatch(/✓ 3 {2}▁▂▂▂▅█▃▂ 1\.4\/s$/)
+  expect(health(66)).toMatch(/^ 16 streams.* ✓ 3 {2}1\.4\/s$/)
+  expect(health(58)).toMatch(/^ 16 {2}▶ 9.* ✓ 3 {2}1\.4\/s$/)
 })
 
 it('says that only what is broken is listed, and with which flags it was started', () => {

@@ -32,6 +32,18 @@ describe('the header of the open stream', () => {
     expect(headerOf(opened(play), 60)).toBe(' OrderStart  ▶✗ failing  1m4s  2/10  ✗ 1  due in 17s')
   })
 
+  it('keeps the progress where a suspension is told', () => {
+    const suspended = searchOrder()
+    suspended.do({ op: 'suspend', msg: 'the gateway of the supplier is down until Monday' }, { by: 'ana@ops-1' })
+    const line = (columns: number) => {
+      const rows = [streamHeader(sceneOf(opened(suspended), { columns, nowMs: suspended.nowMs }))]
+      expect(widest(rows)).toBeLessThanOrEqual(columns)
+      return textOf(rows)[0] ?? ''
+    }
+    expect(line(80)).toBe(' OrderStart  ‖ suspended  1m4s  2/10  ✗ 1  0s by ana@ops-1: the gateway of the …')
+    expect(line(40)).toBe(' OrderStart  ‖ suspended  2/10  ✗ 1')
+  })
+
   it('has the holder of the lease', () => {
     const holder = { by: 'worker-7', host: 'aks-3', pid: 41, purpose: '', sinceMs: play.nowMs - 41_000 }
     const line = headerOf(leased({ state: 'leased', duration: 'fixed', holder }), 160)

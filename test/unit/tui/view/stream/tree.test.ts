@@ -37,11 +37,25 @@ describe('the thread tree', () => {
     await expect(`${text.trimEnd()}\n`).toMatchFileSnapshot('tree-160-wide.txt')
   })
 
+  it('has the state of the stream at its root, as the list of streams does', () => {
+    const play = new Play().after({
+      op: 'init',
+      root: spec('Start'),
+      onFailure: 'block',
+      forks: [spec('A'), spec('B')],
+    })
+    const root = () => linesOf(opened(play), { columns: 60, nowMs: play.nowMs })[1] ?? ''
+    play.after({ op: 'fail', event: '01.00' })
+    expect(root()).toContain('■ blocked')
+    play.after({ op: 'suspend' })
+    expect(root()).toContain('‖ suspended')
+  })
+
   it('has for a folded event the progress and failures of the events below it', () => {
     const folded = new Play().after({ op: 'init', root: spec('Start'), forks: [spec('A'), spec('B'), spec('C')] })
     folded.after({ op: 'complete', event: '01.00' }, { op: 'fail', event: '02.00' })
     expect(linesOf(opened(folded), { columns: 60, nowMs, rows: ['00'] })[1]).toMatch(
-      /^›▸ 00 Start +1\/3 ✗ 1 {2}▶ inprocess/,
+      /^›▸ 00 Start +1\/3 ✗ 1 {2}▶✗ failing/,
     )
   })
 
