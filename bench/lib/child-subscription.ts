@@ -1,11 +1,11 @@
 // child-subscription FILE CHANGES: runs a subscription until it has delivered a number of changes; prints its figures
-import { keepHeapSmall } from '../../src/cli/v8-flags.ts'
+import { keepHeapSmallest } from '../../src/cli/v8-flags.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { StreamStore } from '../../src/store/store.ts'
 import { runSubscription } from '../../src/subscriptions/engine.ts'
 
 const [file = '', changes = '', intervalMs = ''] = process.argv.slice(2)
-await keepHeapSmall()
+await keepHeapSmallest()
 const inner = await openStore(`sqlite:${file}`, {})
 const stop = new AbortController()
 let last: Parameters<StreamStore['update']> | undefined

@@ -14,6 +14,16 @@ export async function keepHeapSmall(): Promise<void> {
 }
 
 /**
+ * For commands that run for a long time and do little at once. The rest of the heap otherwise grows by steps of 8 MB at least:
+ * with this setting a subscription of 100 000 streams takes 145 MB in place of 185 to 220. Code that runs much is half again
+ * as slow.
+ */
+export async function keepHeapSmallest(): Promise<void> {
+  await keepHeapSmall()
+  await set('--optimize-for-size')
+}
+
+/**
  * For commands that match foreign texts against a pattern of the user. A pattern such as `(a+)+$` can take hours, and
  * Ctrl-C is not handled meanwhile. On excessive backtracking V8 switches to its linear-time engine, except for patterns
  * that this engine does not support (back-references, lookaround, ignoring case).

@@ -2,6 +2,7 @@ import { openOutput } from '../../cli/output.ts'
 import { EndsWith, type Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
+import { keepHeapSmallest } from '../../cli/v8-flags.ts'
 import { findProgram } from '../../process/find-program.ts'
 import { runSubscription } from '../../subscriptions/engine.ts'
 import { DEFAULT_SHARDS } from '../../subscriptions/subscription.ts'
@@ -23,6 +24,7 @@ export async function subscribe(options: SubscribeOptions, runtime: Runtime): Pr
   const [program] = options.command
   const found = findProgram(program, runtime.env.PATH)
   if (found.kind !== 'found') return notStarted(program, found.kind === 'missing' ? 'ENOENT' : 'EACCES')
+  await keepHeapSmallest()
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
   const reporter = new SubscribeReporter(options, output, runtime)

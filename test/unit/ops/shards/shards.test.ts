@@ -347,3 +347,32 @@ test('with any arrivals and departures: never two owners; soon each shard has on
     { numRuns: 80 },
   )
 })
+
+/** Every process takes part in all shards (0), or in a part of two or four. */
+const PARTS = [undefined, ...[2, 4].flatMap(count => Array.from({ length: count }, (_, index) => ({ index, count })))]
+
+test('with and without fixed parts mixed, no shard has two owners, and each that someone may hold soon has one for good', async () => {
+  const count = 8
+  const aMember = fc.record({ part: fc.constantFrom(...PARTS), afterMs: fc.nat(20_000), lives: fc.boolean() })
+  await fc.assert(
+    fc.asyncProperty(fc.array(aMember, { minLength: 1, maxLength: 6 }), fc.nat(), async (members, seed) => {
+      const there = new Kennel(count, seeded(seed))
+      const started = []
+      for (const { part, afterMs, lives } of members) {
+        started.push({ dog: there.start(count, part), part, lives })
+        await there.pass(afterMs)
+      }
+      for (const { dog, lives } of started) if (!lives) dog.kill()
+      await there.pass(TAKE_OVER_MS + 45_000)
+      const living = started.filter(({ lives }) => lives)
+      const isWanted = (shard: number) =>
+        living.some(({ part }) => part === undefined || shard % part.count === part.index)
+      expect(there.owners()).toEqual(Array.from({ length: count }, (_, shard) => (isWanted(shard) ? 1 : 0)))
+      const moves = living.map(({ dog }) => dog.moves)
+      await there.pass(60_000)
+      expect(living.map(({ dog }) => dog.moves)).toEqual(moves)
+      await there.end()
+    }),
+    { numRuns: 60 },
+  )
+})

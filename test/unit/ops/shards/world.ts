@@ -1,5 +1,5 @@
 import { shardOf } from '../../../../src/ops/shards/quota.ts'
-import { openShards, type Shards } from '../../../../src/ops/shards/shards.ts'
+import { openShards, type ShardOptions, type Shards } from '../../../../src/ops/shards/shards.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
@@ -71,12 +71,19 @@ export class Dog {
 
   readonly time: VirtualTime
 
-  constructor(time: VirtualTime, store: StreamStore, name: string, count: number, random: () => number) {
+  constructor(
+    time: VirtualTime,
+    store: StreamStore,
+    name: string,
+    { count, part }: Pick<ShardOptions, 'count' | 'part'>,
+    random: () => number,
+  ) {
     this.time = time
     this.shards = openShards(this.#lineTo(store), {
       folder: '.leasectl/watchdog/shards',
       role: 'watchdog',
       count,
+      part,
       by: name,
       newId: () => `${name}-${++this.#ids}`,
       timing: {
@@ -172,8 +179,8 @@ export class Kennel {
     this.#streams = streams
   }
 
-  start(count = this.#count): Dog {
-    const dog = new Dog(this.time, this.store, `dog${this.dogs.length}`, count, this.#random)
+  start(count = this.#count, part?: ShardOptions['part']): Dog {
+    const dog = new Dog(this.time, this.store, `dog${this.dogs.length}`, { count, part }, this.#random)
     this.dogs.push(dog)
     return dog
   }
