@@ -2,11 +2,11 @@ import { confirmByTyping, confirmYesNo } from '../../cli/confirm.ts'
 import { containerCreator } from '../../cli/create-container.ts'
 import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
-import { itemsWriter, openOutput } from '../../cli/output.ts'
+import { isListFormat, openOutput, writeList } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
-import { jsonDocument, jsonLine, jsonText, jsonTime } from '../../formats/json.ts'
+import { jsonDocument, jsonTime } from '../../formats/json.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { table } from '../../formats/terminal/table.ts'
 import { createInbox, DEFAULT_PARTITIONS, type Inbox, readInbox } from '../../inbox/inbox.ts'
@@ -17,6 +17,7 @@ import { visibleText } from '../../util/visible-text.ts'
 import { findInbox } from './find.ts'
 import {
   INBOX_COLUMNS,
+  INBOX_FIELDS,
   type InboxState,
   inboxJson,
   inboxRow,
@@ -89,15 +90,12 @@ export async function listAll(options: InboxOptions, runtime: Runtime): Promise<
   for (const name of names) {
     const inbox = await readInbox(store, name, runtime.signal)
     if (inbox === undefined) continue
-    const state = await stateOf(store, inbox, COUNTED_IN_LIST, runtime)
-    if (options.output === 'ndjson') await output.text(jsonLine(inboxJson(state)))
-    else rows.push(state)
+    rows.push(await stateOf(store, inbox, COUNTED_IN_LIST, runtime))
   }
-  if (options.output === 'json') {
-    const items = itemsWriter(output)
-    await items.write(rows.map(row => jsonText(inboxJson(row), 0)))
-    await items.end({ total: rows.length })
-  } else if (options.output !== 'ndjson') {
+  if (isListFormat(options.output)) {
+    const writing = { fields: INBOX_FIELDS, rest: { total: rows.length } }
+    await writeList(options.output, rows.map(inboxJson), writing, output)
+  } else {
     const { width, paint, time } = output
     const cells = rows.map(row => inboxRow(row, store.nowMs(), time))
     await output.lines(table(INBOX_COLUMNS, cells, { paint, ...(width === undefined ? {} : { width }) }))

@@ -86,6 +86,21 @@ function sums(partitions: readonly PartitionState[]) {
   }
 }
 
+/** The columns of CSV. */
+export const INBOX_FIELDS = [
+  'inbox',
+  'partitions',
+  'created',
+  'by',
+  'owned',
+  'drained',
+  'dead',
+  'lag.records',
+  'lag.isEstimate',
+  'lag.bytes',
+  'lag.oldest',
+] as const
+
 export function inboxJson({ inbox, partitions, lag }: InboxState) {
   return {
     inbox: inbox.name,
