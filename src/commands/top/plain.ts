@@ -49,7 +49,7 @@ export async function plainTop(
 }
 
 async function plainStreams(
-  options: TopOptions,
+  { sort: _, ...options }: TopOptions,
   interval: number,
   store: StreamStore,
   output: Output,
