@@ -24,7 +24,7 @@ export async function bundle(root, entries = ENTRIES) {
     // Ink imports React's devtools only in development, never in a bundle.
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
     plugins: [stub('react-devtools-core'), noWriteAtExit, lazyBuiltins(), lazyWidths, fasterInk(), embeddedWasm],
-    onLog: failOnUnresolved,
+    onLog: failOnWarnings,
   })
   const first = chunksOf(await build.generate(OUTPUT))
   const output = await build.generate({ ...OUTPUT, codeSplitting: fewFiles(first), plugins: [packedProgram] })
@@ -203,8 +203,11 @@ const lazyWidths = {
   },
 }
 
-function failOnUnresolved(level, log, handle) {
-  handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log)
+/** A library that is not there would fail for users; a file that is imported both ways is loaded at each start. */
+const FATAL = new Set(['UNRESOLVED_IMPORT', 'INEFFECTIVE_DYNAMIC_IMPORT'])
+
+function failOnWarnings(level, log, handle) {
+  handle(FATAL.has(log.code) ? 'error' : level, log)
 }
 
 /** The published package has no dependencies, so an import that is neither Node's nor ours would fail for users. */

@@ -1,5 +1,5 @@
-import { csvRecord } from '../formats/csv.ts'
-import { API_VERSION, jsonText } from '../formats/json.ts'
+import { csvRecord, fieldOf } from '../formats/csv.ts'
+import { API_VERSION, jsonLine, jsonText } from '../formats/json.ts'
 import type { TimeStyle } from '../formats/terminal/numbers.ts'
 import { hasColour, noPaint, type Paint, paintFor } from '../formats/terminal/style.ts'
 import {
@@ -121,6 +121,36 @@ export async function writeCsv<Field extends string>(
 ): Promise<void> {
   const csv = csvWriter(fields, output)
   await csv.write(items.map(csv.record))
+}
+
+/** How a list is written for programs. */
+export interface ListWriting {
+  /** The header of CSV: the fields of an item in their order, those of an object in it as `lag.records`. */
+  readonly fields: readonly string[]
+  /** What the JSON document has behind the items. */
+  readonly rest?: { readonly [name: string]: unknown }
+}
+
+/** Writes a list that is all known as JSON, as lines of JSON or as CSV. */
+export async function writeList(
+  format: 'json' | 'ndjson' | 'csv',
+  items: readonly object[],
+  { fields, rest = {} }: ListWriting,
+  output: Output,
+): Promise<void> {
+  if (format === 'csv') {
+    const records = items.map(item => csvRecord(fields.map(field => fieldOf(item, field))))
+    return writeTexts([csvRecord(fields), ...records], output)
+  }
+  if (format === 'ndjson') return writeTexts(items.map(jsonLine), output)
+  const writer = itemsWriter(output)
+  await writer.write(items.map(item => jsonText(item, 0)))
+  await writer.end(rest)
+}
+
+/** Whether a list is for programs in this format. */
+export function isListFormat(format: string | undefined): format is 'json' | 'ndjson' | 'csv' {
+  return format === 'json' || format === 'ndjson' || format === 'csv'
 }
 
 /** Writes texts that end with a newline, part by part. */

@@ -30,6 +30,11 @@ export function configFolder(env: Environment): string {
   return join(xdg(env, env.XDG_CONFIG_HOME, '.config'), 'leasectl')
 }
 
+/** What the dashboard keeps from run to run. */
+export function dashboardPath(env: Environment): string {
+  return join(configFolder(env), 'top.json')
+}
+
 /** Ignores relative paths, as the XDG specification says. */
 function xdg(env: Environment, given: string | undefined, ...usual: readonly string[]): string {
   return given?.startsWith('/') ? given : join(env.HOME ?? env.USERPROFILE ?? '.', ...usual)

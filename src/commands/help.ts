@@ -36,7 +36,7 @@ async function showHelp(program: Command, { words, output }: HelpOptions, runtim
   const { brokenLines, placesOf, TOPICS } = await import('./help/topics.ts')
   if (output === 'json') {
     const { catalogueDocument } = await import('./help/catalogue.ts')
-    await runtime.stdout.write(catalogueDocument(program, commandAt(program, words, Object.keys(TOPICS))))
+    await runtime.stdout.write(catalogueDocument(program, TOPICS, commandAt(program, words, Object.keys(TOPICS))))
     return undefined
   }
   const [first = ''] = words

@@ -128,7 +128,7 @@ export function registerLs(parent: Command, runtime: Runtime, go: Run<InboxOptio
       ['inbox ls', 'all of the store'],
       ['inbox ls -o json', 'for scripts'],
     ],
-    formats: ['table', 'name', 'json', 'ndjson'],
+    formats: ['table', 'name', 'json', 'ndjson', 'csv'],
     effect: READS,
   } as const
   reads(command, runtime, description, [], go)

@@ -43,7 +43,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<StatsOptions
       ['stats orders/4711', 'one stream'],
       ['stats --all --sort failures -o json', 'the whole store, for scripts'],
     ],
-    formats: ['table', 'json', 'ndjson'],
+    formats: ['table', 'json', 'ndjson', 'csv'],
   } as const
   reads(command, runtime, description, ['names'], go)
 }

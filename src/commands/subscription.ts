@@ -67,7 +67,7 @@ export function registerLs(parent: Command, runtime: Runtime, go: Run<ListSubscr
       ['subscription ls', 'all of them'],
       ['subscription ls -o json', 'for scripts'],
     ],
-    formats: ['table', 'json', 'ndjson'],
+    formats: ['table', 'json', 'ndjson', 'csv'],
   } as const
   reads(command, runtime, description, [], go)
 }
@@ -100,7 +100,7 @@ export function registerParked(parent: Command, runtime: Runtime, go: Run<Parked
       ['subscription parked billing --waiting', 'also those that are tried again by themselves'],
       ['subscription parked billing -o name', 'their names, for retry'],
     ],
-    formats: ['table', 'name', 'json', 'ndjson'],
+    formats: ['table', 'name', 'json', 'ndjson', 'csv'],
   } as const
   reads(command, runtime, description, ['name'], go)
 }

@@ -3,9 +3,10 @@ import { parsedWithContexts, type Run, reads } from '../cli/command.ts'
 import { severalContexts } from '../cli/options.ts'
 import type { Problem } from '../cli/problem.ts'
 import { filterFlags } from '../cli/selection/flags.ts'
-import { choice, count, duration, streamName } from '../cli/values.ts'
+import { sortOrder } from '../cli/sort-order.ts'
+import { choice, count, duration, streamName, withWords } from '../cli/values.ts'
 import type { ProgramRuntime } from './top/dashboard.ts'
-import { THEMES, type TopOptions } from './top/options.ts'
+import { THEMES, TOP_SORTS, type TopOptions } from './top/options.ts'
 
 const NOTES = `
 Press ? for the keys. It starts read-only: ! or --write unlocks changes for ten minutes, in a protected store only after you
@@ -26,6 +27,12 @@ export function register(
         '--interval <duration>',
         'time between polls (default: 200ms, on Azure 2s; longer if the store is slow)',
       ).argParser(duration('--interval')),
+    )
+    .addOption(
+      new Option(
+        '--sort <column>',
+        `sort the streams by ${TOP_SORTS.join(', ')}; -COLUMN or COLUMN:desc reverses the order (default: name)`,
+      ).argParser(withWords(TOP_SORTS, sortOrder(TOP_SORTS))),
     )
     .addOption(new Option('--write', 'unlock changes from the start, for ten minutes'))
     .addOption(new Option('--read-only', 'never allow changes'))
@@ -53,6 +60,7 @@ export function register(
       ['top', 'all streams; ? shows the keys'],
       ['top orders/4711', 'one stream as a tree; it need not exist yet'],
       ["top --failed --match 'orders/**'", 'only these streams; filters as in ls'],
+      ['top --overdue --sort due', 'the longest overdue first; s sorts by another column'],
       ["top --match 'orders/**' --write", 'with changes unlocked for ten minutes; each one asks'],
       ['top -c prod-eu,prod-us', 'several stores, with a column for the store'],
       ['top --accessible', 'as lines, for a screen reader or a log'],

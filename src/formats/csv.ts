@@ -12,6 +12,14 @@ export function csvRecord(values: readonly unknown[]): string {
   return `${values.map(cell).join(',')}\r\n`
 }
 
+/** The value of a field; `ran.p95Ms` is that of a field of an object in the item. */
+export function fieldOf(item: object, field: string): unknown {
+  const dot = field.indexOf('.')
+  if (dot === -1) return Reflect.get(item, field)
+  const inner: unknown = Reflect.get(item, field.slice(0, dot))
+  return typeof inner === 'object' && inner !== null ? Reflect.get(inner, field.slice(dot + 1)) : undefined
+}
+
 function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)

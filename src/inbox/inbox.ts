@@ -2,7 +2,7 @@ import { shardOf } from '../ops/shards/quota.ts'
 import { changeSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
 import { damaged, plainText, systemFields, systemText, wholeNumber } from '../ops/system-fields.ts'
 import type { BlockLog } from '../store/block-log.ts'
-import { checkInboxName, RESERVED_PREFIX } from '../store/names.ts'
+import { checkFolderName, RESERVED_PREFIX } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import { MOST_PARTITIONS } from './record.ts'
@@ -37,7 +37,7 @@ export async function createInbox(
   partitions: number,
   { by, signal }: { readonly by: string; readonly signal?: AbortSignal },
 ): Promise<CreateInboxOutcome> {
-  checkInboxName(name)
+  checkFolderName(name, 'an inbox')
   if (!(Number.isInteger(partitions) && partitions >= 1 && partitions <= MOST_PARTITIONS)) {
     throw new InvalidValue(`the number of partitions must be from 1 to ${MOST_PARTITIONS}, not ${partitions}`)
   }
@@ -60,7 +60,7 @@ export async function createInbox(
 
 /** The inbox of a name; `undefined` if there is none. @throws InvalidValue for a name that cannot be; the store's faults */
 export async function readInbox(store: StreamStore, name: string, signal?: AbortSignal): Promise<Inbox | undefined> {
-  checkInboxName(name)
+  checkFolderName(name, 'an inbox')
   const text = await readSystemDocument(store, documentOf(name), signal)
   return text === undefined ? undefined : parseInbox(name, text)
 }

@@ -2,7 +2,7 @@ import { globOf } from '../ops/glob.ts'
 import type { JournalEntry } from '../ops/read-stream.ts'
 import { type Partition, readPartition } from '../ops/shards/partition.ts'
 import { thisHost } from '../ops/transact/transact.ts'
-import { checkSubscriptionName } from '../store/names.ts'
+import { checkFolderName } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import {
@@ -134,7 +134,7 @@ const globs: Read<string | readonly string[]> = (given, field) => {
 
 const name: Read<string> = (given, field) => {
   const read = nonEmptyText(given, field)
-  inField(field, () => checkSubscriptionName(read))
+  inField(field, () => checkFolderName(read, 'a subscription'))
   return read
 }
 

@@ -106,16 +106,10 @@ export function missingStreamText(stream: string, isReplaced: boolean | undefine
 /** The name of a folder of leasectl's own documents. */
 const FOLDER = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 
-/** @throws InvalidValue unless it can be the name of a subscription */
-export function checkSubscriptionName(name: string): void {
+/** @throws InvalidValue unless it can be the name of a subscription, an inbox or another folder of documents */
+export function checkFolderName(name: string, of: string): void {
   if (FOLDER.test(name)) return
-  throw new InvalidValue(`${JSON.stringify(name)} is not a name of a subscription`, {
+  throw new InvalidValue(`${JSON.stringify(name)} cannot be the name of ${of}`, {
     hint: 'Use at most 63 letters, digits, dots, dashes and underscores; the first is a letter or digit.',
   })
-}
-
-/** @throws InvalidValue unless it can be the name of an inbox */
-export function checkInboxName(name: string): void {
-  if (FOLDER.test(name)) return
-  throw new InvalidValue(`${JSON.stringify(name)} is not the name of an inbox: 1 to 63 letters, digits, . _ -`)
 }

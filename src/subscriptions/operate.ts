@@ -1,7 +1,7 @@
 import { readStream } from '../ops/read-stream.ts'
 import { shardOf } from '../ops/shards/quota.ts'
 import { changeSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
-import { checkSubscriptionName } from '../store/names.ts'
+import { checkFolderName } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
 import { sleepUntilAborted } from '../util/concurrency.ts'
@@ -203,7 +203,7 @@ export async function removeSubscription(
   name: string,
   { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<RemoveSubscriptionOutcome> {
-  checkSubscriptionName(name)
+  checkFolderName(name, 'a subscription')
   const last = subscriptionDocument(name)
   const prefix = `${SUBSCRIPTIONS}${name}/`
   const rows: string[] = []

@@ -3,7 +3,7 @@ import { MOST_SHARDS } from '../ops/shards/quota.ts'
 import { createSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
 import { damaged, plainText, systemFields, systemText, wholeNumber } from '../ops/system-fields.ts'
 import { StoreUnreachable } from '../store/errors.ts'
-import { checkSubscriptionName } from '../store/names.ts'
+import { checkFolderName } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import { isObject } from '../stream/values.ts'
@@ -78,14 +78,14 @@ export async function readSubscription(
   name: string,
   signal?: AbortSignal,
 ): Promise<Subscription | undefined> {
-  checkSubscriptionName(name)
+  checkFolderName(name, 'a subscription')
   const document = subscriptionDocument(name)
   const text = await readSystemDocument(store, document, signal)
   return text === undefined ? undefined : parseSubscription(document, name, text)
 }
 
 function checkSpec({ name, match, notMatch, shards }: SubscriptionSpec): void {
-  checkSubscriptionName(name)
+  checkFolderName(name, 'a subscription')
   for (const pattern of [...match, ...notMatch]) globOf(pattern)
   if (!(Number.isInteger(shards) && shards >= 1 && shards <= MOST_SHARDS)) {
     throw new InvalidValue(`the number of shards must be from 1 to ${MOST_SHARDS}, not ${shards}`)

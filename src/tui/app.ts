@@ -40,7 +40,7 @@ export class App {
   #frozen: Data | undefined
 
   constructor(options: AppOptions) {
-    const { ports, filter, size, stream, writes, time, bell = false } = options
+    const { ports, filter, size, stream, sort, writes, time, bell = false } = options
     this.#options = options
     this.#facts = {
       address: visibleText(ports.address),
@@ -63,6 +63,7 @@ export class App {
       nowMs: this.#nowMs(),
       settings,
       ...(stream === undefined ? {} : { stream }),
+      ...(sort && { sort }),
       ...(ports.isProtected ? { protectedName: ports.protectedName } : {}),
     })
     this.#effects = new Effects(ports, this.#store, this.#poll, action => this.#apply(action, 'data'))

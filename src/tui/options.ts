@@ -1,6 +1,6 @@
 import type { StreamFilter } from '../ops/filter.ts'
 import type { Ports } from './ports.ts'
-import type { Size, State, Writes } from './state/state.ts'
+import type { Size, Sort, State, Writes } from './state/state.ts'
 import type { StderrSource } from './terminal/stderr-buffer.ts'
 import type { TermHost } from './terminal/terminal.ts'
 import type { Theme } from './view/theme.ts'
@@ -12,6 +12,8 @@ export interface AppOptions {
   readonly stream?: string
   /** Time between the starts of two polls, ms; longer if the store is slow. */
   readonly intervalMs: number
+  /** The order of the list of streams at the start. */
+  readonly sort?: Sort
   /** Only these streams. Its names hold for every screen, the rest for the lists of streams and of leases. */
   readonly filter?: StreamFilter
   /** The flags of the command line that select streams, as typed. */

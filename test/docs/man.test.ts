@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { renderMan } from '../../build/man/render.mjs'
 import { catalogueOf } from '../../src/commands/help/catalogue.ts'
+import { TOPICS } from '../../src/commands/help/topics.ts'
 import { declarations, outlinesOf, programOf } from '../../src/commands/program.ts'
 import { fakeRuntime, newWorld } from '../unit/commands/support.ts'
 
@@ -11,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PAGE = `${ROOT}docs/man/leasectl.1`
 
 const program = programOf(await declarations(), fakeRuntime(newWorld(), []).runtime, () => {})
-const catalogue = catalogueOf(program)
+const catalogue = catalogueOf(program, TOPICS)
 
 test('docs/man/leasectl.1 is what `npm run man` makes of the commands', () => {
   expect(readFileSync(PAGE, 'utf8'), 'npm run man').toBe(renderMan(catalogue))

@@ -50,52 +50,48 @@ export async function requireSelection(
 
 /** The filter of the flags; `undefined` without any. */
 export function filterOf(options: FilterOptions, nowMs: number): StreamFilter | undefined {
-  const { match, notMatch, failed, acknowledged, canceled, overdue, suspended, abandoned, locked, since } = options
-  const {
-    status,
-    state,
-    outcome,
-    failure,
-    waitingOn,
-    owner,
-    eventName,
-    eventState,
-    root,
-    key,
-    topic,
-    tag,
-    trackingId,
-  } = options
+  const { match, notMatch, failed, acknowledged, failure, reopenCanceled, since } = options
   const filter: StreamFilter = {
-    ...(match === undefined ? {} : { names: anyGlobOf(match) }),
-    ...(notMatch === undefined ? {} : { notNames: anyGlobOf(notMatch) }),
+    ...picked(options),
     ...defined({
-      status,
-      state,
-      outcome,
-      failure,
-      waitingOn,
-      owner,
-      eventName,
-      eventState,
-      root,
-      key,
-      topic,
-      tag,
-      trackingId,
+      names: match && anyGlobOf(match),
+      notNames: notMatch && anyGlobOf(notMatch),
+      sinceMs: since && sinceMsOf(since, nowMs),
+      untilMs: untilMsOf(options, nowMs),
     }),
     ...(failed || acknowledged ? { failed: true } : {}),
-    ...(acknowledged ? { acknowledged } : {}),
-    ...(canceled ? { canceled } : {}),
-    ...(options.reopenCanceled && failure !== undefined ? { withCanceled: true } : {}),
-    ...(overdue ? { overdue } : {}),
-    ...(suspended ? { suspended } : {}),
-    ...(abandoned ? { abandoned } : {}),
-    ...(locked ? { locked } : {}),
-    ...(since === undefined ? {} : { sinceMs: sinceMsOf(since, nowMs) }),
-    ...defined({ untilMs: untilMsOf(options, nowMs) }),
+    ...(reopenCanceled && failure !== undefined ? { withCanceled: true } : {}),
   }
   return Object.keys(filter).length === 0 ? undefined : filter
+}
+
+/** Flags that are the part of the filter that has their name. */
+const SAME_NAMES = [
+  'status',
+  'state',
+  'outcome',
+  'failure',
+  'waitingOn',
+  'owner',
+  'eventName',
+  'eventState',
+  'root',
+  'key',
+  'topic',
+  'tag',
+  'trackingId',
+  'acknowledged',
+  'canceled',
+  'overdue',
+  'suspended',
+  'abandoned',
+  'locked',
+] as const satisfies readonly (keyof FilterOptions & keyof StreamFilter)[]
+
+/** The given ones of these flags; a switch that is off is not. */
+function picked(options: FilterOptions): StreamFilter {
+  const given = SAME_NAMES.filter(name => options[name] !== undefined && options[name] !== false)
+  return Object.fromEntries(given.map(name => [name, options[name]]))
 }
 
 function untilMsOf({ until, olderThan }: FilterOptions, nowMs: number): number | undefined {

@@ -19,9 +19,11 @@ export function registerTransactCommand(
   runtime: Runtime,
   what: TransactCommand,
   go: Run<BatchCommandOptions> = runTransactions(what),
+  ownFlags: (command: Command) => void = () => {},
 ): Command {
   const command = parent.command(what.name).argument('[STREAM...]', 'names of streams', streamNamesBesideEvents)
   if (what.eventHelp !== undefined) command.option('-e, --event <id>', what.eventHelp, eventIds)
+  ownFlags(command)
   registerBatch(command, runtime, { ...what, effect: EFFECT }, go)
   return command
 }
@@ -66,8 +68,13 @@ export function registerEnd(
   what: TransactCommand,
   go: Run<BatchCommandOptions> = runTransactions(what),
 ): void {
-  const command = registerTransactCommand(parent, runtime, what, (options, at) => go(withoutDefault(options), at))
-  command.option('--no-compensate', 'end a stream at once, without undoing what it did')
+  registerTransactCommand(
+    parent,
+    runtime,
+    what,
+    (options, at) => go(withoutDefault(options), at),
+    command => command.option('--no-compensate', 'end a stream at once, without undoing what it did'),
+  )
 }
 
 /** The parser gives a flag `--no-…` its default under the name without `no`. */

@@ -11,7 +11,7 @@ import {
   withoutContext,
 } from '../../cli/contexts/contexts.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
-import { type Output, openOutput } from '../../cli/output.ts'
+import { isListFormat, type Output, openOutput, writeList } from '../../cli/output.ts'
 import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { guardWords } from '../../cli/store.ts'
@@ -147,18 +147,17 @@ async function print(
   contexts: Contexts,
   output: Output,
 ): Promise<void> {
-  switch (format) {
-    case 'json':
-      return output.text(jsonDocument({ items: sorted.map(context => contextJson(context, contexts)) }))
-    case 'name':
-      return output.lines(sorted.map(({ name }) => name))
-    default: {
-      const rows = sorted.map(context => row(context, contexts))
-      const width = output.width === undefined ? {} : { width: output.width }
-      return output.lines(table(COLUMNS, rows, { paint: output.paint, ...width }))
-    }
+  if (isListFormat(format)) {
+    const items = sorted.map(context => contextJson(context, contexts))
+    return writeList(format, items, { fields: CONTEXT_FIELDS }, output)
   }
+  if (format === 'name') return output.lines(sorted.map(({ name }) => name))
+  const rows = sorted.map(context => row(context, contexts))
+  const width = output.width === undefined ? {} : { width: output.width }
+  return output.lines(table(COLUMNS, rows, { paint: output.paint, ...width }))
 }
+
+const CONTEXT_FIELDS = ['name', 'store', 'protected', 'readOnly', 'credentialFile', 'current']
 
 const COLUMNS = [
   { title: ' ' },

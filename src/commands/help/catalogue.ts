@@ -7,7 +7,7 @@ import { EVERYWHERE } from '../../cli/options.ts'
 import { isRepeatable } from '../../cli/values.ts'
 import { VERSION } from '../../cli/version.ts'
 import { jsonDocument } from '../../formats/json.ts'
-import { TOPICS } from './topics.ts'
+import type { TOPICS } from './topics.ts'
 
 /** Everything that the command line takes and returns: for programs, and the source of the man page. */
 export interface Catalogue {
@@ -97,11 +97,11 @@ interface TopicEntry {
 }
 
 /** The catalogue as a document, with the commands below `root` alone. */
-export function catalogueDocument(program: Command, root: Command = program): string {
-  return jsonDocument(catalogueOf(program, root))
+export function catalogueDocument(program: Command, topics: typeof TOPICS, root: Command = program): string {
+  return jsonDocument(catalogueOf(program, topics, root))
 }
 
-export function catalogueOf(program: Command, root: Command = program): Catalogue {
+export function catalogueOf(program: Command, topics: typeof TOPICS, root: Command = program): Catalogue {
   return {
     program: program.name(),
     version: VERSION,
@@ -110,7 +110,7 @@ export function catalogueOf(program: Command, root: Command = program): Catalogu
     exitCodes: EXIT_CODES,
     errorCodes: codesOf('errorCode').map(errorCode),
     findingCodes: codesOf('findingCode'),
-    topics: Object.entries(TOPICS).map(([name, lines]) => ({ name, text: `${lines().join('\n')}\n` })),
+    topics: Object.entries(topics).map(([name, lines]) => ({ name, text: `${lines().join('\n')}\n` })),
   }
 }
 

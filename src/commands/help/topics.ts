@@ -1,5 +1,6 @@
 import { type ContextEnvironment, contextsPath } from '../../cli/contexts/contexts.ts'
 import { EXIT_CODES } from '../../cli/exit-codes.ts'
+import { dashboardPath } from '../../cli/user-files.ts'
 import { table } from '../../formats/terminal/table.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { runFolder } from '../batch/run-file/names.ts'
@@ -17,6 +18,7 @@ export function placesOf(env: ContextEnvironment, embedded: string): readonly st
   const places: readonly (readonly [what: string, path: string])[] = [
     ['embedded store', embedded],
     ['contexts', contextsPath(env)],
+    ['top', dashboardPath(env)],
     ['run files', runFolder(env)],
   ]
   return ['', 'For you these are:', '', ...places.map(([what, path]) => `  ${what.padEnd(14)}  ${visibleText(path)}`)]

@@ -37,7 +37,7 @@ function registerLs(parent: Command, runtime: Runtime): void {
       ['inbox dead ls orders', 'all'],
       ['inbox dead ls orders -o ndjson', 'for scripts: one line each, with the record'],
     ],
-    formats: ['table', 'json', 'ndjson', 'name'],
+    formats: ['table', 'name', 'json', 'ndjson', 'csv'],
     effect: READS,
   } as const
   reads(command, runtime, description, ['inbox'], runLs)

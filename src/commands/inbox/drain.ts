@@ -5,7 +5,7 @@ import { partitionFlags } from '../../cli/partition.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { count, duration, inFlag, nonEmpty, requiredText } from '../../cli/values.ts'
-import { checkInboxName } from '../../store/names.ts'
+import { checkFolderName } from '../../store/names.ts'
 import type { DrainCommandOptions } from './drain/options.ts'
 
 const NOTES = `
@@ -99,7 +99,7 @@ export function registerDrain(parent: Command, runtime: Runtime, go: Run<DrainCo
 /** Adds the name of the inbox. */
 export function inboxArgument(command: Command): Command {
   return command.argument('<NAME>', 'name of the inbox', text => {
-    inFlag('NAME', () => checkInboxName(text))
+    inFlag('NAME', () => checkFolderName(text, 'an inbox'))
     return text
   })
 }

@@ -2,11 +2,11 @@ import { confirmByTyping, confirmYesNo } from '../../cli/confirm.ts'
 import { containerCreator } from '../../cli/create-container.ts'
 import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
-import { itemsWriter, openOutput } from '../../cli/output.ts'
+import { isListFormat, openOutput, writeList } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
-import { jsonDocument, jsonLine, jsonText, jsonTime } from '../../formats/json.ts'
+import { jsonDocument, jsonTime } from '../../formats/json.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { table } from '../../formats/terminal/table.ts'
 import { blockedKeys } from '../../inbox/drain/blocked-keys.ts'
@@ -22,6 +22,7 @@ import {
   blockedLines,
   flowText,
   INBOX_COLUMNS,
+  INBOX_FIELDS,
   inboxJson,
   inboxRow,
   lagText,
@@ -89,22 +90,17 @@ export async function listAll(options: InboxOptions, runtime: Runtime): Promise<
     return undefined
   }
   const rows: (InboxView | UnreadableInbox)[] = []
-  let count = 0
-  for await (const view of viewInboxes(store, { countedBytes: COUNTED_IN_LIST, signal: runtime.signal })) {
-    if (options.output === 'ndjson') await output.text(jsonLine(inboxJson(view)))
-    else rows.push(view)
-    count += 1
-  }
-  if (options.output === 'json') {
-    const items = itemsWriter(output)
-    await items.write(rows.map(row => jsonText(inboxJson(row), 0)))
-    await items.end({ total: rows.length })
-  } else if (options.output !== 'ndjson') {
+  for await (const view of viewInboxes(store, { countedBytes: COUNTED_IN_LIST, signal: runtime.signal }))
+    rows.push(view)
+  if (isListFormat(options.output)) {
+    const writing = { fields: INBOX_FIELDS, rest: { total: rows.length } }
+    await writeList(options.output, rows.map(inboxJson), writing, output)
+  } else {
     const { width, paint, time } = output
     const cells = rows.map(row => inboxRow(row, store.nowMs(), time))
     await output.lines(table(INBOX_COLUMNS, cells, { paint, ...(width === undefined ? {} : { width }) }))
   }
-  if (count === 0) await output.say('no inboxes; inbox create makes one')
+  if (rows.length === 0) await output.say('no inboxes; inbox create makes one')
   return undefined
 }
 

@@ -119,6 +119,25 @@ export function inboxInWords(view: InboxView | UnreadableInbox, nowMs: number): 
   return `inbox ${name}: ${lagText(view.lag, nowMs)}; ${flowText(view)}`
 }
 
+/** The columns of CSV. */
+export const INBOX_FIELDS = [
+  'inbox',
+  'partitions',
+  'created',
+  'by',
+  'owned',
+  'drained',
+  'dead',
+  'lag.records',
+  'lag.isEstimate',
+  'lag.bytes',
+  'lag.oldest',
+  'deadLetters',
+  'rate.in',
+  'rate.out',
+  'error',
+] as const
+
 /** An item of `inbox ls`; fields are only ever added. */
 export function inboxJson(view: InboxView | UnreadableInbox) {
   if (view.kind === 'unreadable') return { inbox: view.name, error: view.why }

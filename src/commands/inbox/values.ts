@@ -1,11 +1,11 @@
 import { UsageError } from '../../cli/problem.ts'
 import { count, duration, inFlag } from '../../cli/values.ts'
 import { MOST_PARTITIONS, type Pointer, parsePointer } from '../../inbox/record.ts'
-import { checkInboxName } from '../../store/names.ts'
+import { checkFolderName } from '../../store/names.ts'
 
 /** The name of an inbox. */
 export function inboxName(text: string): string {
-  inFlag('NAME', () => checkInboxName(text))
+  inFlag('NAME', () => checkFolderName(text, 'an inbox'))
   return text
 }
 

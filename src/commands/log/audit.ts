@@ -1,10 +1,9 @@
-import { itemsWriter, openOutput, tableWriter, writeCsv, writeTexts } from '../../cli/output.ts'
+import { isListFormat, openOutput, tableWriter, writeList } from '../../cli/output.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { AUDIT_COLUMNS, AUDIT_FIELDS, auditJson, auditRow } from '../../formats/audit.ts'
-import { jsonLine, jsonText } from '../../formats/json.ts'
 import { AUDITED, readAuditLog } from '../../ops/audit-log.ts'
 import { type LogCommandOptions, queryOf } from './options.ts'
 
@@ -17,27 +16,13 @@ export async function showAuditLog(options: LogCommandOptions, runtime: Runtime)
   const found = await readAuditLog(store, query, runtime.signal)
   const { lines = Number.POSITIVE_INFINITY } = options
   const entries = lines < found.length ? found.slice(found.length - lines) : found
-  switch (options.output) {
-    case 'ndjson':
-      await writeTexts(
-        entries.map(entry => jsonLine(auditJson(entry))),
-        output,
-      )
-      break
-    case 'csv':
-      await writeCsv(AUDIT_FIELDS, entries.map(auditJson), output)
-      break
-    case 'json': {
-      const items = itemsWriter(output)
-      await items.write(entries.map(entry => jsonText(auditJson(entry), 0)))
-      await items.end({ total: found.length, truncated: entries.length < found.length })
-      break
-    }
-    default: {
-      const table = tableWriter(AUDIT_COLUMNS, output)
-      if (entries.length > 0) await table.write(entries.map(entry => auditRow(entry, store.nowMs(), output.time)))
-      await table.end()
-    }
+  if (isListFormat(options.output)) {
+    const rest = { total: found.length, truncated: entries.length < found.length }
+    await writeList(options.output, entries.map(auditJson), { fields: AUDIT_FIELDS, rest }, output)
+  } else {
+    const table = tableWriter(AUDIT_COLUMNS, output)
+    if (entries.length > 0) await table.write(entries.map(entry => auditRow(entry, store.nowMs(), output.time)))
+    await table.end()
   }
   if (entries.length === 0) await output.say('no entries in the audit log')
 }

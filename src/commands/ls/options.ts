@@ -1,7 +1,7 @@
 import type { GlobalOptions } from '../../cli/options.ts'
-import { UsageError } from '../../cli/problem.ts'
 import type { FilterOptions } from '../../cli/selection/flags.ts'
-import { choice, type PointInTime } from '../../cli/values.ts'
+import { type SortOrder, sortOrder } from '../../cli/sort-order.ts'
+import type { PointInTime } from '../../cli/values.ts'
 import type { ListingChoice } from '../../formats/listing/fields.ts'
 import type { GroupBy } from '../../ops/groups.ts'
 
@@ -42,17 +42,7 @@ export const SORT_FIELDS = [
   'lastBy',
 ] as const
 
-export interface SortKey {
-  readonly field: (typeof SORT_FIELDS)[number]
-  readonly descending: boolean
-}
+export type SortKey = SortOrder<(typeof SORT_FIELDS)[number]>
 
 /** Reads `due`, `-due`, `due:desc` and `due:asc`. */
-export function sortKey(text: string): SortKey {
-  const [, minus = '', field = '', order = ''] = /^(-?)(.*?)(:asc|:desc)?$/s.exec(text) ?? []
-  if (minus !== '' && order !== '') {
-    throw new UsageError(`--sort ${text} gives the order twice`, { hint: `Write --sort ${field}${order}.` })
-  }
-  const known = choice('--sort', SORT_FIELDS)(field)
-  return { field: known as SortKey['field'], descending: minus !== '' || order === ':desc' }
-}
+export const sortKey = sortOrder(SORT_FIELDS)

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { commandLine, shellWord } from '../../cli/command-line.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
-import { itemsWriter, type Output, openOutput, writeCsv } from '../../cli/output.ts'
+import { isListFormat, type Output, openOutput, writeList } from '../../cli/output.ts'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { jsonDocument, jsonLine, jsonText, jsonTime, jsonTimeOf, orNull } from '../../formats/json.ts'
+import { jsonDocument, jsonTime, jsonTimeOf, orNull } from '../../formats/json.ts'
 import { counted, type TimeStyle, timeText } from '../../formats/terminal/numbers.ts'
 import { type Cell, type Column, table } from '../../formats/terminal/table.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
@@ -78,15 +78,8 @@ async function printRuns(
   output: Output,
   runtime: Runtime,
 ): Promise<void> {
-  if (format === 'ndjson') {
-    for (const one of runs) await output.text(jsonLine(runJson(one)))
-  } else if (format === 'csv') {
-    await writeCsv(RUN_FIELDS, runs.map(runJson), output)
-  } else if (format === 'json') {
-    const items = itemsWriter(output)
-    await items.write(runs.map(one => jsonText(runJson(one), 0)))
-    await items.end(totals)
-  } else {
+  if (isListFormat(format)) await writeList(format, runs.map(runJson), { fields: RUN_FIELDS, rest: totals }, output)
+  else {
     const width = output.width === undefined ? {} : { width: output.width }
     const rows = runs.map(one => runRow(one, output, runtime))
     await output.lines(table(RUN_COLUMNS, rows, { paint: output.paint, ...width }))
@@ -105,7 +98,7 @@ const RUN_FIELDS = [
   'flags',
   'rerunOf',
   'continuedBy',
-  'counts',
+  ...['total', 'left', 'notStarted', ...OUTCOME_WORDS].map(word => `counts.${word}`),
   'error',
 ] as const
 

@@ -1,13 +1,13 @@
 import { nothingText } from '../../cli/counter.ts'
-import { itemsWriter, type Output, openOutput, writeTexts } from '../../cli/output.ts'
+import { isListFormat, type Output, openOutput, writeList } from '../../cli/output.ts'
 import type { Problem } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { type Collected, collect, incompleteProblem, selectionSince } from '../../cli/selection/collect.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { keepHeapSmall } from '../../cli/v8-flags.ts'
 import { sinceMsOf } from '../../cli/values.ts'
-import { jsonLine, jsonText, jsonTime } from '../../formats/json.ts'
-import { stepJson } from '../../formats/stats/json.ts'
+import { jsonTime } from '../../formats/json.ts'
+import { STEP_FIELDS, stepJson } from '../../formats/stats/json.ts'
 import { shareText, stepTable } from '../../formats/stats/table.ts'
 import { clock, counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Selection } from '../../ops/selection.ts'
@@ -56,24 +56,16 @@ async function print(
 ): Promise<void> {
   const head = { groupBy, since: jsonTime(sinceMs) }
   const withOpen = sinceMs === undefined
-  switch (format) {
-    case 'json': {
-      const items = itemsWriter(output)
-      await items.write(shown.map(step => jsonText(stepJson(step, withOpen), 0)))
-      const { streams, unreadable } = collected
-      return items.end({ ...head, total: all.length, truncated: shown.length < all.length, streams, unreadable })
-    }
-    case 'ndjson':
-      return writeTexts(
-        shown.map(step => jsonLine({ ...head, ...stepJson(step, withOpen) })),
-        output,
-      )
-    default: {
-      const { paint, width } = output
-      const options = { by: groupBy, open: withOpen, paint, ...(width === undefined ? {} : { width }) }
-      return output.lines(stepTable(shown, options))
-    }
+  if (isListFormat(format)) {
+    const { streams, unreadable } = collected
+    const inFront = format === 'json' ? {} : head
+    const items = shown.map(step => ({ ...inFront, ...stepJson(step, withOpen) }))
+    const rest = { ...head, total: all.length, truncated: shown.length < all.length, streams, unreadable }
+    return writeList(format, items, { fields: STEP_FIELDS, rest }, output)
   }
+  const { paint, width } = output
+  const options = { by: groupBy, open: withOpen, paint, ...(width === undefined ? {} : { width }) }
+  return output.lines(stepTable(shown, options))
 }
 
 function isFiltered({ filter }: Extract<Selection, { readonly kind: 'filter' }>): boolean {

@@ -1,10 +1,10 @@
 import { inFlag } from '../../cli/values.ts'
-import { checkSubscriptionName } from '../../store/names.ts'
+import { checkFolderName } from '../../store/names.ts'
 
 /** Reads the name of a subscription. */
 export function subscriptionName(flag: string): (text: string) => string {
   return text => {
-    inFlag(flag, () => checkSubscriptionName(text))
+    inFlag(flag, () => checkFolderName(text, 'a subscription'))
     return text
   }
 }

@@ -36,6 +36,28 @@ export function subscriptionJson(view: SubscriptionView) {
   }
 }
 
+/** The columns of CSV: the fields of an item, and the error of one that cannot be read. */
+export const SUBSCRIPTION_FIELDS = [
+  'name',
+  'match',
+  'notMatch',
+  'ops',
+  'eventNames',
+  'doneOnly',
+  'from',
+  'created',
+  'createdBy',
+  'shards',
+  'held',
+  'runBy',
+  'lagMs',
+  'rate',
+  'delivered',
+  'waiting',
+  'parked',
+  'error',
+] as const
+
 /** A shard of `subscription show`; fields are only ever added. */
 export function shardJson(shard: ShardView) {
   const { isHeld, by, host, watermarkMs, lagMs, rate, delivered, atMs, halted } = shard
@@ -68,6 +90,20 @@ export function haltedJson({ stream, born, state, version, tries, attempts, sinc
     why,
   }
 }
+
+/** The columns of CSV: the fields of a line of `subscription parked`. */
+export const HALTED_FIELDS = [
+  'subscription',
+  'stream',
+  'born',
+  'state',
+  'version',
+  'tries',
+  'attempts',
+  'since',
+  'nextAt',
+  'why',
+] as const
 
 const LIST: readonly Column[] = [
   { title: 'NAME', min: 12, give: 3, cut: 'middle' },

@@ -1,9 +1,9 @@
 import { confirmYesNo } from '../../cli/confirm.ts'
-import { type Output, openOutput, writeTexts } from '../../cli/output.ts'
+import { isListFormat, type Output, openOutput, writeList } from '../../cli/output.ts'
 import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
-import { jsonDocument, jsonLine, jsonTime } from '../../formats/json.ts'
+import { jsonDocument, jsonTime } from '../../formats/json.ts'
 import { counted, timeText } from '../../formats/terminal/numbers.ts'
 import type { StreamStore } from '../../store/store.ts'
 import {
@@ -26,20 +26,25 @@ import type {
   SkipTransactionOptions,
   SubscriptionRequestOptions,
 } from './options.ts'
-import { haltedJson, haltedTable, shardJson, subscriptionJson, subscriptionTable, subscriptionText } from './output.ts'
+import {
+  HALTED_FIELDS,
+  haltedJson,
+  haltedTable,
+  SUBSCRIPTION_FIELDS,
+  shardJson,
+  subscriptionJson,
+  subscriptionTable,
+  subscriptionText,
+} from './output.ts'
 
 /** `subscription ls` */
 export async function listSubscriptions(options: ListSubscriptionsOptions, runtime: Runtime): Promise<undefined> {
   const { output, store } = await opened(options, runtime)
   const views = await readSubscriptions(store, runtime.signal)
-  if (options.output === 'ndjson')
-    await writeTexts(
-      views.map(view => jsonLine(subscriptionJson(view))),
-      output,
-    )
-  else if (options.output === 'json')
-    await output.text(jsonDocument({ items: views.map(subscriptionJson), total: views.length }))
-  else await output.lines(subscriptionTable(views, output))
+  if (isListFormat(options.output)) {
+    const writing = { fields: SUBSCRIPTION_FIELDS, rest: { total: views.length } }
+    await writeList(options.output, views.map(subscriptionJson), writing, output)
+  } else await output.lines(subscriptionTable(views, output))
   if (views.length === 0) await output.say('no subscriptions; subscribe --as NAME -- COMMAND makes one')
 }
 
@@ -68,11 +73,11 @@ export async function listParked(options: ParkedOptions, runtime: Runtime): Prom
       await output.text(jsonDocument({ subscription: options.name, items: shown.map(haltedJson), total: shown.length }))
       break
     case 'ndjson':
-      await writeTexts(
-        shown.map(stream => jsonLine({ subscription: options.name, ...haltedJson(stream) })),
-        output,
-      )
+    case 'csv': {
+      const items = shown.map(stream => ({ subscription: options.name, ...haltedJson(stream) }))
+      await writeList(options.output, items, { fields: HALTED_FIELDS }, output)
       break
+    }
     case 'name':
       await output.lines(shown.map(({ stream }) => visibleText(stream)))
       break

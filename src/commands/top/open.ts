@@ -27,7 +27,7 @@ export interface TopStart extends Pick<DashboardOptions, 'writes'>, Partial<Pick
   readonly selection?: { readonly filter: StreamFilter; readonly argv: readonly string[] }
 }
 
-type Usual = 'intervalMs' | 'isAscii' | 'time' | 'bell' | 'mouse'
+type Usual = 'intervalMs' | 'isAscii' | 'time' | 'bell' | 'mouse' | 'sort'
 
 /**
  * Runs the dashboard on the opened store, and on those that the user switches to, until the user quits or a signal ends
@@ -81,7 +81,16 @@ async function showStores(
 ): Promise<readonly RuntimeStore[] | undefined> {
   const isReadOnly = stores.every(store => store.isReadOnly === true)
   const writes = isReadOnly ? 'never' : start.writes
-  const { stream, selection, theme = 'auto', color = 'auto', time = 'relative', bell = false, mouse = false } = start
+  const {
+    stream,
+    selection,
+    theme = 'auto',
+    color = 'auto',
+    time = 'relative',
+    bell = false,
+    mouse = false,
+    sort,
+  } = start
   const { env } = runtime
   let stopped: readonly string[] = []
   let next: readonly RuntimeStore[] | undefined
@@ -106,6 +115,7 @@ async function showStores(
     time,
     version: VERSION,
     ...(stream === undefined ? {} : { stream }),
+    ...(sort && { sort }),
     ...(selection && { filter: selection.filter, selection: selection.argv.map(shellWord).join(' ') }),
   })
   // the screen was gone before it could show the outcome of a change that quitting stopped

@@ -1,7 +1,11 @@
 import type { GlobalOptions } from '../../cli/options.ts'
 import type { FilterOptions } from '../../cli/selection/flags.ts'
+import type { SortOrder } from '../../cli/sort-order.ts'
 
 export const THEMES = ['auto', 'dark', 'light', 'mono'] as const
+
+/** Columns by which the list of streams can be sorted from the start. */
+export const TOP_SORTS = ['name', 'status', 'failed', 'due', 'age', 'changed'] as const
 
 export type ThemeChoice = (typeof THEMES)[number]
 
@@ -26,6 +30,7 @@ export interface TopOptions extends GlobalOptions, FilterOptions {
   readonly mouse?: boolean
   /** Streams listed as lines. */
   readonly limit?: number
+  readonly sort?: SortOrder<(typeof TOP_SORTS)[number]>
   /** Print lines instead of a screen. */
   readonly accessible?: boolean
 }

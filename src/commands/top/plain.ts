@@ -51,7 +51,7 @@ export async function plainTop(
 }
 
 async function plainStreams(
-  options: TopOptions,
+  { sort: _, ...options }: TopOptions,
   store: StreamStore,
   output: Output,
   news: Output,
@@ -76,7 +76,7 @@ export async function listStreams(
   output: Output,
   runtime: Runtime,
 ): Promise<void> {
-  const { contexts: _, ...ofStore } = options
+  const { contexts: _, sort: __, ...ofStore } = options
   const limit = options.limit ?? FIRST_STREAMS
   if (options.accessible || runtime.env.ACCESSIBLE === '1') await listInWords(options, limit, store, output, runtime)
   else await list({ ...ofStore, limit }, store, output, runtime)

@@ -19,7 +19,9 @@ export async function top(options: TopOptions, runtime: ProgramRuntime): Promise
   const store = await openStoreFor(options, runtime, output)
   // The dashboard retries faults of a store, and would wait for a mistyped path forever.
   if (runtime.opened?.source !== 'default') requireFile(store.address)
-  if (options.accessible || noScreen(runtime) !== undefined) {
+  const lines = options.accessible ? '--accessible is set' : noScreen(runtime)
+  if (lines !== undefined) {
+    checkLines(options, lines)
     const { plainTop } = await import('./plain.ts')
     return plainTop(options, store, runtime)
   }
@@ -55,6 +57,12 @@ function startWith(options: TopOptions, filter: StreamFilter | undefined, { argv
 }
 
 /** @throws UsageError */
+function checkLines({ sort }: TopOptions, why: string): void {
+  if (sort === undefined) return
+  throw new UsageError(`--sort is for the screen, and top prints lines: ${why}`, { hint: 'ls --sort sorts a list.' })
+}
+
+/** @throws UsageError */
 function checkTogether({ write, readOnly, stream }: TopOptions, filter: StreamFilter | undefined): void {
   if (write && readOnly)
     throw new UsageError('--write and --read-only do not go together', { hint: 'Without either, ! unlocks changes.' })
@@ -85,10 +93,10 @@ async function checkProtection(options: TopOptions, runtime: Runtime): Promise<v
 }
 
 function startOf(options: TopOptions): TopStart {
-  const { stream, interval, ascii, time, theme, color, write, readOnly, bell, mouse } = options
+  const { stream, interval, ascii, time, theme, color, write, readOnly, bell, mouse, sort } = options
   return {
     writes: readOnly ? 'never' : write ? 'unlocked' : 'locked',
-    ...defined({ stream, bell, mouse }),
+    ...defined({ stream, bell, mouse, sort: sort && { by: sort.field, isDescending: sort.descending } }),
     ...defined({ intervalMs: interval, theme, color, isAscii: ascii }),
     ...(time === undefined ? {} : { time: time === 'iso' ? 'utc' : time }),
   }

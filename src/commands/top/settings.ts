@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { shellWord } from '../../cli/command-line.ts'
 import { UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
-import { configFolder, createUserFolder, replaceUserFile, statusOf } from '../../cli/user-files.ts'
+import { configFolder, createUserFolder, dashboardPath, replaceUserFile, statusOf } from '../../cli/user-files.ts'
 import type { DashboardSettings, SavedView, SettingsChange, SettingsFile } from '../../tui/settings.ts'
 import { errorCode } from '../../util/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
 /** The settings of the dashboard in `top.json`, in the folder of settings. */
 export function settingsFile({ env }: Pick<Runtime, 'env'>): SettingsFile {
-  const path = join(configFolder(env), 'top.json')
+  const path = dashboardPath(env)
   return {
     read() {
       try {

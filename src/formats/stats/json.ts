@@ -25,6 +25,26 @@ export function stepJson(step: StepStats, withOpen: boolean) {
   }
 }
 
+const LENGTHS = ['count', 'minMs', 'meanMs', 'p50Ms', 'p95Ms', 'p99Ms', 'maxMs', 'histogram']
+
+/** The columns of CSV. */
+export const STEP_FIELDS: readonly string[] = [
+  'groupBy',
+  'since',
+  'step',
+  'others',
+  'events',
+  'attempts',
+  'completed',
+  'aborted',
+  'canceled',
+  'open',
+  'failed',
+  'failedShare',
+  ...['waited', 'ran', 'took'].flatMap(what => LENGTHS.map(figure => `${what}.${figure}`)),
+  ...['stream', 'event', 'ranMs'].map(field => `slowest.${field}`),
+]
+
 /** A distribution of durations as figures and bins. */
 export function lengthsJson(histogram: LogHistogram) {
   const { count, minMs, meanMs, maxMs } = histogram

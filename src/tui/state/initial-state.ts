@@ -1,5 +1,5 @@
 import { type DashboardSettings, NO_SETTINGS } from '../settings.ts'
-import { type Size, type State, UNLOCKED_MS, type Writes } from './state.ts'
+import { type Size, type Sort, type State, UNLOCKED_MS, type Writes } from './state.ts'
 import { START_DOCUMENT, START_READING } from './text/text.ts'
 import { EMPTY_FIELD } from './text-field.ts'
 import { FRESH_LIST } from './transition.ts'
@@ -8,6 +8,8 @@ export interface InitialStateOptions {
   readonly size: Size
   /** The stream to open, which need not exist yet; without it the list of streams. */
   readonly stream?: string
+  /** The order of the list of streams. */
+  readonly sort?: Sort
   readonly writes: Writes['kind']
   /** The name to type to unlock changes in a protected store; asked for at once. */
   readonly protectedName?: string
@@ -23,6 +25,7 @@ export interface InitialStateOptions {
 export function initialState({
   size,
   stream = '',
+  sort,
   writes,
   protectedName,
   nowMs,
@@ -36,7 +39,7 @@ export function initialState({
     screen: stream === '' ? 'streams' : 'stream',
     sideSorts: {},
     lists: {
-      streams: FRESH_LIST,
+      streams: { ...FRESH_LIST, sort },
       stream: FRESH_LIST,
       leases: FRESH_LIST,
       watchdog: FRESH_LIST,

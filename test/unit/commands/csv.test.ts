@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { subscribed } from '../../docs/json-subscriptions.ts'
+import { inboxWithDeadLetters } from '../../docs/json-world.ts'
 import { HOLDER } from '../ops/support.ts'
 import { cli, json, newWorld, type World } from './support.ts'
 
@@ -20,10 +22,15 @@ async function fleet(): Promise<World> {
   for (const name of ['=cmd', 'b', 'c', 'gone/1', 'gone/2']) await run(world, 'init', name, '--fork', 'Pay,Ship')
   await run(world, 'event', 'fail', '=cmd', '01.00', '-m', 'no, "really"')
   await run(world, 'event', 'start', 'b', '01.00', '--owner', 'w1', '--claim', '1h')
+  await run(world, 'context', 'add', 'here', '--store', 'sqlite:/tmp/x.db')
   await run(world, 'rm', '--match', 'gone/*', '--force', '--yes', '-m', 'tidy')
   const leaseId = '11111111-1111-4111-8111-111111111111'
   await world.store.acquireLease('c', { leaseId, durationS: -1, holder: HOLDER })
   return world
+}
+
+function worldOf(command: string | undefined): Promise<World> {
+  return command === 'inbox' ? inboxWithDeadLetters() : command === 'subscription' ? subscribed() : fleet()
 }
 
 /** The header and the records; enough for texts without line ends. */
@@ -47,26 +54,46 @@ const LISTS = [
   ['log', '--all'],
   ['log', '--audit'],
   ['lease', 'ls'],
+  ['stats', '--all'],
+  ['context', 'list'],
+  ['inbox', 'ls'],
+  ['inbox', 'dead', 'ls', 'orders'],
+  ['subscription', 'ls'],
+  ['subscription', 'parked', 'billing', '--waiting'],
 ]
 
 test.each(LISTS)('%s %s %s: CSV has the fields of the JSON as its header, and the same values', async (...argv) => {
-  const world = await fleet()
+  const world = await worldOf(argv[0])
   const text = await run(world, ...argv.filter(Boolean), '-o', 'csv')
   expect(text.exit, text.stderr).toBe(0)
   const { items, ...document } = json((await run(world, ...argv.filter(Boolean), '-o', 'json')).stdout) as {
     items: Record<string, unknown>[]
     [field: string]: unknown
   }
-  const { groupBy, timeOf } = document
-  const expected = items.map(item => (groupBy === undefined ? item : { groupBy, timeOf, ...item }))
-  const [header, ...records] = parsed(text.stdout)
+  const { groupBy, timeOf, since, subscription } = document
+  const inFront = argv[0] === 'stats' ? { groupBy, since } : groupBy === undefined ? {} : { groupBy, timeOf }
+  const more = { ...inFront, ...(subscription === undefined ? {} : { subscription }) }
+  const expected = items.map(item => ({ ...more, ...item }))
+  const [header = [], ...records] = parsed(text.stdout)
   expect(items.length).toBeGreaterThan(0)
-  expect(header).toEqual(Object.keys(expected[0] ?? {}))
-  expect(records).toEqual(expected.map(item => Object.values(item).map(cellText)))
+  const ofObjects = header.map(field => field.split('.')[0])
+  expect([...new Set(ofObjects)]).toEqual([
+    ...Object.keys(expected[0] ?? {}),
+    ...(argv.join(' ').trim() === 'subscription ls' ? ['error'] : []),
+  ])
+  for (const [at, field] of header.entries()) {
+    const [name = '', inner] = field.split('.')
+    const valueIn = (item: Record<string, unknown>) =>
+      inner === undefined ? item[name] : (item[name] as Record<string, unknown> | null)?.[inner]
+    expect(
+      records.map(record => record[at]),
+      field,
+    ).toEqual(expected.map(item => cellText(valueIn(item))))
+  }
 })
 
 function cellText(value: unknown): string {
-  const text = value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+  const text = value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
   return typeof value === 'string' && text.startsWith('=') ? `'${text}` : text
 }
 
@@ -84,8 +111,11 @@ test('workers: CSV has a record for each worker, step and event, with the fields
   expect([...header].sort()).toEqual([...new Set(keys)].sort())
 })
 
-test.each(LISTS)('%s %s %s: CSV of nothing is the header', async (...argv) => {
-  const { stdout, exit } = await run(newWorld(), ...argv.filter(Boolean), '-o', 'csv')
-  expect(exit).toBe(0)
-  expect(parsed(stdout)).toHaveLength(1)
-})
+test.each(LISTS.filter(argv => !argv.includes('parked') && !argv.includes('dead')))(
+  '%s %s %s: CSV of nothing is the header',
+  async (...argv) => {
+    const { stdout, exit } = await run(newWorld(), ...argv.filter(Boolean), '-o', 'csv')
+    expect(exit).toBe(0)
+    expect(parsed(stdout)).toHaveLength(1)
+  },
+)

@@ -88,6 +88,7 @@ test('help environment ends with the folders and files of this user', async () =
       '',
       '  embedded store  memory:',
       '  contexts        /c/leasectl/contexts.json',
+      '  top             /c/leasectl/top.json',
       '  run files       /s/leasectl/runs',
       '',
     ].join('\n'),

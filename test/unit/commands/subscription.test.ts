@@ -159,7 +159,7 @@ describe('subscription', () => {
     [['rm', 'billing'], 2, '--yes answers yes'],
     [['rm', 'nix', '--yes'], 3, '[subscription-not-found]'],
     [['parked', 'nix'], 3, '[subscription-not-found]'],
-    [['show', 'a/b'], 2, 'is not a name of a subscription'],
+    [['show', 'a/b'], 2, 'cannot be the name of a subscription'],
   ])('%j ends with %i', async (words, code, message) => {
     const { exit, stderr } = await cli(await subscribed(), ['subscription', ...words])
     expect({ exit, stderr }).toEqual({ exit: code, stderr: expect.stringContaining(message) })

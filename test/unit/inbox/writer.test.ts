@@ -59,7 +59,7 @@ describe('an inbox', () => {
   })
 
   it.each(['', '.x', 'a/b', 'a b', 'x'.repeat(64)])('is not created with the name %j', async name => {
-    await expect(createInbox(openMemoryStore(), name, 4, BY)).rejects.toThrow('is not the name of an inbox')
+    await expect(createInbox(openMemoryStore(), name, 4, BY)).rejects.toThrow('cannot be the name of an inbox')
   })
 
   it.each([0, 1.5, 1_025, Number.NaN])('is not created with %d partitions', async partitions => {

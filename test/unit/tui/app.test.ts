@@ -27,6 +27,17 @@ describe('the dashboard without its terminal', () => {
     await shows('canceled')
   })
 
+  it('sorts the streams as asked from the start', async () => {
+    const { store, shows, screen } = await started({ sort: { by: 'name', isDescending: true } })
+    for (const name of ['orders/1', 'orders/2', 'orders/3']) await run(store, name, init())
+    await shows('3 streams')
+    expect(
+      screen()
+        .match(/orders\/\d/g)
+        ?.slice(0, 3),
+    ).toEqual(['orders/3', 'orders/2', 'orders/1'])
+  })
+
   it('prompts for the name of a protected store before changes are unlocked at the start', async () => {
     const { press, shows } = await started({ writes: 'unlocked' }, { isProtected: true, protectedName: 'prod' })
     await shows('READ-ONLY')

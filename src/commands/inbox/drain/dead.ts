@@ -1,8 +1,8 @@
-import { itemsWriter, type Output, openOutput, tableWriter } from '../../../cli/output.ts'
+import { isListFormat, type Output, openOutput, tableWriter, writeList } from '../../../cli/output.ts'
 import { type Problem, problem } from '../../../cli/problem.ts'
 import type { Runtime } from '../../../cli/runtime.ts'
 import { openStoreFor } from '../../../cli/store.ts'
-import { API_VERSION, jsonLine, jsonText, orNull } from '../../../formats/json.ts'
+import { API_VERSION, jsonText, orNull } from '../../../formats/json.ts'
 import { counted } from '../../../formats/terminal/numbers.ts'
 import { BEHIND } from '../../../inbox/drain/blocked-keys.ts'
 import {
@@ -19,28 +19,17 @@ import type { DeadOptions, SettleDeadOptions, SomeDeadOptions } from './options.
 export async function listDead(options: DeadOptions, runtime: Runtime): Promise<Problem | undefined> {
   const output = await openOutput(options, runtime)
   const { letters } = await lettersIn(options, output, runtime)
-  switch (options.output) {
-    case 'json': {
-      const writer = itemsWriter(output)
-      await writer.write(letters.map(letter => jsonText(letterFields(letter), 0)))
-      await writer.end({})
-      return undefined
-    }
-    case 'ndjson':
-      for (const letter of letters) await output.text(jsonLine(letterFields(letter)))
-      return undefined
-    case 'name':
-      await output.lines(letters.map(({ letter }) => visibleText(letter)))
-      return undefined
-    default:
-      return listTable(letters, options, output)
-  }
+  if (isListFormat(options.output))
+    await writeList(options.output, letters.map(letterFields), { fields: LETTER_FIELDS }, output)
+  else if (options.output === 'name') await output.lines(letters.map(({ letter }) => visibleText(letter)))
+  else await listTable(letters, options, output)
+  return undefined
 }
 
-async function listTable(letters: readonly DeadLetter[], { inbox }: DeadOptions, output: Output): Promise<undefined> {
+async function listTable(letters: readonly DeadLetter[], { inbox }: DeadOptions, output: Output): Promise<void> {
   if (letters.length === 0) {
     await output.say(`the inbox ${inbox} has no dead letters`)
-    return undefined
+    return
   }
   const table = tableWriter([{ title: 'LETTER' }, { title: 'ID' }, { title: 'DIED' }, { title: 'WHY' }], output)
   await table.write(
@@ -52,7 +41,6 @@ async function listTable(letters: readonly DeadLetter[], { inbox }: DeadOptions,
     ]),
   )
   await table.end()
-  return undefined
 }
 
 /** `exists: the stream exists; blocks its key` */
@@ -152,6 +140,20 @@ function chosenOf(letters: readonly DeadLetter[], { letters: names, inbox }: Som
 function letterName({ letter }: DeadLetter): string {
   return letter
 }
+
+const LETTER_FIELDS = [
+  'letter',
+  'id',
+  'key',
+  'partition',
+  'stream',
+  'code',
+  'message',
+  'diedAt',
+  'by',
+  'line',
+  'isCut',
+] as const
 
 function letterFields({
   letter,

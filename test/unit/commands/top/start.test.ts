@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { UsageError } from '../../../../src/cli/problem.ts'
 import { runCommandLine } from '../../../../src/commands/main.ts'
+import { TOP_SORTS } from '../../../../src/commands/top/options.ts'
 import * as top from '../../../../src/commands/top.ts'
 import type { DashboardEnd, DashboardOptions } from '../../../../src/tui/options.ts'
+import { SORTS } from '../../../../src/tui/state/state.ts'
 import { cli, fakeRuntime, newWorld, optionsFrom, type Setting } from '../support.ts'
 
 const SCREEN = { terminal: true, columns: 120 }
@@ -61,6 +63,14 @@ test.each([
 test('bell and mouse are off unless asked for', async () => {
   expect((await started('top')).options).toMatchObject({ bell: false, mouse: false })
   expect((await started('top --bell --mouse')).options).toMatchObject({ bell: true, mouse: true })
+})
+
+test('it sorts the streams by the column of --sort from the start, and as lines says that it cannot', async () => {
+  expect(TOP_SORTS).toEqual(SORTS.streams)
+  expect((await started('top --failed --sort -due')).options).toMatchObject({ sort: { by: 'due', isDescending: true } })
+  const lines = await started('top --accessible --sort age')
+  expect(lines).toMatchObject({ exit: 2, options: undefined })
+  expect(lines.stderr).toContain('--sort is for the screen, and top prints lines: --accessible is set')
 })
 
 test('it receives the flags', async () => {
