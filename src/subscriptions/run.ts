@@ -91,7 +91,7 @@ export class SubscriptionRun {
       ...{
         positions,
         by,
-        createdMs: options.createdMs,
+        createdMs,
         timing,
         writeIdleEveryMs,
         goesOnUnwritten,
