@@ -38,10 +38,13 @@ export async function listenOn(server: Server, address: ListenAddress, signal: A
   return { address: textOf(bound), isLoopback: isLoopback(bound.address), close }
 }
 
+/** Connections that wait to be accepted: those of a burst must not be reset. The system may allow fewer. */
+const BACKLOG = 4_096
+
 function begin(server: Server, { host, port }: ListenAddress): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', error => reject(listenFailed(error, `${bracketed(host)}:${port}`)))
-    server.listen({ host, port, exclusive: true }, () => {
+    server.listen({ host, port, exclusive: true, backlog: BACKLOG }, () => {
       server.removeAllListeners('error')
       const bound = server.address()
       resolve(typeof bound === 'object' && bound !== null ? bound : { address: host, port, family: '' })

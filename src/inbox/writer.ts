@@ -55,6 +55,7 @@ export class InboxWriter implements RecordWriter<void> {
   readonly #options: InboxWriterOptions
   readonly #mostBytes: number
   readonly #partitions = new Map<number, PartitionWriter>()
+  readonly #linger: Linger
   #bytes = 0
   #roomFree = Promise.withResolvers<void>()
 
@@ -63,6 +64,7 @@ export class InboxWriter implements RecordWriter<void> {
     this.#inbox = inbox
     this.#options = options
     this.#mostBytes = options.mostBytes ?? MOST_BYTES
+    this.#linger = new Linger(options)
   }
 
   /** Bytes that wait or are being written. */
@@ -104,7 +106,7 @@ export class InboxWriter implements RecordWriter<void> {
   }
 
   #open(number: number): PartitionWriter {
-    const partition = new PartitionWriter(partitionLog(this.#store, this.#inbox, number), this.#options)
+    const partition = new PartitionWriter(partitionLog(this.#store, this.#inbox, number), this.#linger, this.#options)
     this.#partitions.set(number, partition)
     return partition
   }
@@ -116,11 +118,33 @@ interface Block {
   readonly done: PromiseWithResolvers<void>
 }
 
+/** The wait for more records, which all partitions share: where a commit holds several blocks, they share that too. */
+class Linger {
+  readonly #timing: Timing
+  readonly #signal: AbortSignal
+  readonly #ms: number
+  #present: Promise<void> | undefined
+
+  constructor({ timing = machineTiming, lingerMs = LINGER_MS, signal }: InboxWriterOptions) {
+    this.#timing = timing
+    this.#ms = lingerMs
+    this.#signal = signal ?? new AbortController().signal
+  }
+
+  /** The end of the present wait, or of one that begins now; `undefined` if there is none. */
+  wait(): Promise<void> | undefined {
+    if (this.#ms === 0) return undefined
+    this.#present ??= this.#timing.pause(this.#ms, this.#signal).then(() => {
+      this.#present = undefined
+    })
+    return this.#present
+  }
+}
+
 /** The blocks of one partition. */
 class PartitionWriter {
   readonly #log: BlockLog
-  readonly #timing: Timing
-  readonly #lingerMs: number
+  readonly #linger: Linger
   readonly #blockBytes: number
   readonly #signal: AbortSignal
   readonly #again: (fault: unknown) => Promise<boolean>
@@ -129,13 +153,9 @@ class PartitionWriter {
   /** Ends the wait for more records. */
   #full = Promise.withResolvers<void>()
 
-  constructor(
-    log: BlockLog,
-    { timing = machineTiming, lingerMs = LINGER_MS, blockBytes = BLOCK_BYTES, signal, again }: InboxWriterOptions,
-  ) {
+  constructor(log: BlockLog, linger: Linger, { blockBytes = BLOCK_BYTES, signal, again }: InboxWriterOptions) {
     this.#log = log
-    this.#timing = timing
-    this.#lingerMs = lingerMs
+    this.#linger = linger
     this.#blockBytes = Math.min(blockBytes, MAX_BLOCK_BYTES)
     this.#again = again ?? (async () => false)
     this.#signal = signal ?? new AbortController().signal
@@ -166,13 +186,11 @@ class PartitionWriter {
 
   /** Waits for more records, unless there is a whole block. */
   async #gather(): Promise<void> {
-    if (this.#blocks.length > 1 || this.#lingerMs === 0) return
+    if (this.#blocks.length > 1) return
     this.#full = Promise.withResolvers()
     if ((this.#blocks[0]?.bytes ?? 0) >= this.#blockBytes) return
-    const over = new AbortController()
-    const lingered = this.#timing.pause(this.#lingerMs, AbortSignal.any([over.signal, this.#signal]))
-    await Promise.race([lingered, this.#full.promise])
-    over.abort()
+    const lingered = this.#linger.wait()
+    if (lingered !== undefined) await Promise.race([lingered, this.#full.promise])
   }
 
   async #write(block: Block): Promise<void> {

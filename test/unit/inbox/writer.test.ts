@@ -6,6 +6,7 @@ import { type BlockLog, LOG_START } from '../../../src/store/block-log.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
+import { machineTiming } from '../../../src/util/clock.ts'
 
 const BY = { by: 'ada' }
 
@@ -135,5 +136,27 @@ describe('putting records', () => {
     await writer.room()
     expect(writer.isFull).toBe(false)
     await Promise.all(puts)
+  })
+})
+
+describe('partitions', () => {
+  it('wait for more records together, so that their blocks reach the store in one turn', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store, 16)
+    const waits: PromiseWithResolvers<void>[] = []
+    const pause = () => {
+      const wait = Promise.withResolvers<void>()
+      waits.push(wait)
+      return wait.promise
+    }
+    const writer = new InboxWriter(store, inbox, { timing: { ...machineTiming, pause } })
+    const puts = Array.from({ length: 100 }, (_, at) => writer.put(record(`r${at}`)))
+    expect(waits.length).toBe(1)
+    waits[0]?.resolve()
+    await Promise.all(puts)
+    const later = [writer.put(record('a')), writer.put(record('b'))]
+    expect(waits.length).toBe(2)
+    waits[1]?.resolve()
+    await Promise.all(later)
   })
 })
