@@ -27,9 +27,13 @@ export async function openStore(address: string, env: NodeJS.ProcessEnv = proces
   return disposable(await openStoreAt(nonEmptyText(address, 'address'), env, { mustExist: true }))
 }
 
+export type { DeadLetter } from './inbox/drain/dead-letters.ts'
+export type { DrainEvent, DrainReport } from './inbox/drain/types.ts'
+export type { InboxRecord } from './inbox/record.ts'
 export type { RegionEvent } from './inbox/regions/writer.ts'
 export { PutUnknown } from './inbox/writer.ts'
 export { type NewDataOptions, newData, type ResultOption, readData } from './library/data.ts'
+export { type DrainInboxOptions, drain, type RecordHandler } from './library/drain.ts'
 export type {
   AdvanceOptions,
   EndOptions,

@@ -9,7 +9,7 @@ const CHAPTERS = new Map([
   ['Subscribing', ['subscribe']],
   ['Following', ['follow']],
   ['Leases', ['acquireLease', 'breakLease', 'changeLease', 'leaseScope', 'releaseLease', 'renewLease']],
-  ['Inboxes', ['createInbox', 'openInbox']],
+  ['Inboxes', ['createInbox', 'openInbox', 'drain']],
 ])
 
 /** The kinds of symbols on each page. */

@@ -3,6 +3,7 @@ import { type NewRecord, recordOf } from '../inbox/record.ts'
 import { openRegions } from '../inbox/regions/open.ts'
 import { DEFAULT_PREFER_MS, type PutPlace, type RegionEvent } from '../inbox/regions/writer.ts'
 import { InboxWriter, PutUnknown, type RecordWriter } from '../inbox/writer.ts'
+import { ContainerMissing } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import {
@@ -145,9 +146,13 @@ export class OpenedInbox {
 export async function createInbox(store: StreamStore, name: string, options: CreateInboxOptions): Promise<OpenedInbox> {
   checkStore(store)
   const { by, partitions, signal: stop } = readCreate(options, 'options')
-  const outcome = await create(store, text(name, 'name'), partitions ?? DEFAULT_PARTITIONS, {
-    by,
-    ...defined({ signal: stop }),
+  const attempt = () =>
+    create(store, text(name, 'name'), partitions ?? DEFAULT_PARTITIONS, { by, ...defined({ signal: stop }) })
+  const outcome = await attempt().catch(async error => {
+    // It creates the file of an embedded store, as a stream does.
+    if (!(error instanceof ContainerMissing && store.address.startsWith('sqlite:'))) throw error
+    await store.createContainer(stop)
+    return attempt()
   })
   if (!('inbox' in outcome)) throw new PutUnknown(`whether the inbox ${name} was created is not known`)
   const { inbox } = outcome

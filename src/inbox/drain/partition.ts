@@ -49,7 +49,7 @@ const AGAIN = { firstMs: 100, mostMs: 5_000 } as const
 const GIVES_UP_MS = 5 * 60_000
 
 type DeadOutcome = Extract<RecordOutcome, { kind: 'dead' }>
-type DoneOutcome = Extract<RecordOutcome, { kind: 'created' | 'appended' | 'duplicate' }>
+type DoneOutcome = Exclude<RecordOutcome, { kind: 'dead' | 'again' }>
 type FinalOutcome = DeadOutcome | DoneOutcome
 
 const BEHIND_ANOTHER: DeadOutcome = { kind: 'dead', code: BEHIND, why: 'it waits behind a dead letter of its key' }

@@ -2,10 +2,10 @@ import type { DeadLetter } from './dead-letters.ts'
 
 /** What a drain reports. */
 export type DrainEvent =
-  /** A record has had its effect; `duplicate`: earlier, or by another drain. */
+  /** A record has had its effect; `duplicate`: earlier, or by another drain; `ignored`: it wanted none. */
   | {
       readonly kind: 'done'
-      readonly outcome: 'created' | 'appended' | 'duplicate'
+      readonly outcome: 'created' | 'appended' | 'changed' | 'duplicate' | 'ignored'
       readonly partition: number
       readonly id: string
       readonly key: string

@@ -14,7 +14,8 @@ import { type RecordText, recordName, recordText, takesValues } from './texts.ts
 
 /** What became of a record. */
 export type RecordOutcome =
-  | { readonly kind: 'created' | 'appended' | 'duplicate'; readonly stream: string }
+  /** `changed`: another operation; `ignored`: the handler wanted nothing, or allowed the refusal. */
+  | { readonly kind: 'created' | 'appended' | 'changed' | 'duplicate' | 'ignored'; readonly stream: string }
   /** It can never be done. */
   | { readonly kind: 'dead'; readonly code: string; readonly why: string; readonly stream?: string }
   /** It could not be done now. `isOverload`: the store refuses or does not answer. */
@@ -115,7 +116,8 @@ function appending(store: StreamStore, step: EventSpec): Send {
     )
 }
 
-function inputOf(json: string): EventData {
+/** The data of a record as the input of an event, as it was put. */
+export function inputOf(json: string): EventData {
   return dataOf(Buffer.from(json), 'application/json')
 }
 
@@ -128,7 +130,12 @@ function filled<Spec extends EventSpec>(spec: Spec): (record: InboxRecord) => Sp
   return record => ({ ...spec, ...Object.fromEntries(texts.map(([field, text]) => [field, text(record)])) })
 }
 
-function outcomeOf(outcome: TransactOutcome, stream: string, done: 'created' | 'appended'): RecordOutcome {
+/** What the outcome of its operation means for a record. */
+export function outcomeOf(
+  outcome: TransactOutcome,
+  stream: string,
+  done: 'created' | 'appended' | 'changed',
+): RecordOutcome {
   switch (outcome.kind) {
     case 'done':
       return { kind: outcome.result.duplicate ? 'duplicate' : done, stream }
@@ -155,7 +162,8 @@ function again(code: string, why: string, isOverload: boolean): RecordOutcome {
   return { kind: 'again', code, why, isOverload }
 }
 
-function afterError(error: unknown, stream: string | undefined): RecordOutcome {
+/** What an error means for a record. @throws those that waiting does not mend */
+export function afterError(error: unknown, stream: string | undefined): RecordOutcome {
   if (error instanceof StoreClosed) throw error
   if (error instanceof StoreUnreachable || error instanceof StoreFull) return again(error.code, error.message, true)
   if (error instanceof InvalidValue || error instanceof StreamFault)
