@@ -4,12 +4,27 @@ import type { DryRun } from './data/types.ts'
 import type { SettingsFile } from './settings.ts'
 
 /** Changes that the dashboard offers. */
-export type ChangeVerb = 'cancel' | 'abort' | 'retry' | 'suspend' | 'resume' | 'break' | 'signal' | 'skip'
+export type ChangeVerb =
+  | 'cancel'
+  | 'abort'
+  | 'retry'
+  | 'suspend'
+  | 'resume'
+  | 'break'
+  | 'signal'
+  | 'skip'
+  /** Of a stream that does not go on in a subscription. */
+  | 'retry-delivery'
+  | 'skip-delivery'
+  /** Of a subscription. */
+  | 'reset'
 
 /** A stream, by its name or, of several stores, by its key; or one event of it. */
 export interface ChangeTarget {
   readonly stream: string
   readonly event?: string
+  /** The subscription that it is about; a `reset` is about nothing else. */
+  readonly subscription?: string
 }
 
 /** A signal as it was typed. */

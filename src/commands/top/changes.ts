@@ -8,7 +8,7 @@ import { tableRows, tableWidths } from '../../formats/terminal/table.ts'
 import { selected } from '../../ops/selection.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { checkText } from '../../stream/text.ts'
-import type { ChangeEnd, ChangeTarget, ChangeVerb, Outcome, Preview, SignalText } from '../../tui/ports.ts'
+import type { ChangeEnd, ChangeTarget, Outcome, Preview, SignalText } from '../../tui/ports.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { ABORT } from '../abort.ts'
 import { type BatchAction, changedOf, isProblem, type Result, transactAction } from '../batch/action.ts'
@@ -40,9 +40,12 @@ const VERBS = {
 /** The reason of a suspension for which none was typed: every suspension has one. */
 const DEFAULT_REASON = 'suspended in the dashboard'
 
+/** Changes of streams that have a batch command. */
+type StreamVerb = keyof typeof VERBS
+
 /** Plans a change as the command does, with the inspected states as preconditions. */
 export async function prepareChange(
-  name: Exclude<ChangeVerb, 'break'>,
+  name: StreamVerb,
   targets: readonly ChangeTarget[],
   opened: RuntimeStore,
   runtime: Runtime,
@@ -63,7 +66,7 @@ interface Planned {
 }
 
 async function planOf(
-  name: Exclude<ChangeVerb, 'break'>,
+  name: StreamVerb,
   events: Events,
   reopensCanceled: boolean,
   { store }: RuntimeStore,
@@ -95,7 +98,7 @@ function isOwnHold(name: string, events: Events): boolean {
  * word. A retry that reopens failures leaves them as they are.
  */
 async function withdrawnOf(
-  name: Exclude<ChangeVerb, 'break'>,
+  name: StreamVerb,
   { plan, events }: Planned,
   { store }: RuntimeStore,
   signal: AbortSignal,
@@ -110,7 +113,7 @@ async function withdrawnOf(
 }
 
 function prepared(
-  name: Exclude<ChangeVerb, 'break'>,
+  name: StreamVerb,
   targets: readonly ChangeTarget[],
   planned: Planned,
   opened: RuntimeStore,

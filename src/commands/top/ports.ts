@@ -5,7 +5,7 @@ import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { checkMayChange } from '../../cli/store.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { PlannedDecision } from '../../tui/data/types.ts'
-import type { CommandContext, Ports, Preview } from '../../tui/ports.ts'
+import type { ChangeTarget, ChangeVerb, CommandContext, Ports, Preview } from '../../tui/ports.ts'
 import { commandWords } from '../../util/strings.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { WatchdogDecision } from '../../watchdog/decision.ts'
@@ -17,6 +17,7 @@ import { readSettings } from '../watchdog/settings.ts'
 import { type Prepared, prepareChange } from './changes.ts'
 import { LineRunner, Writing } from './command-prompt.ts'
 import type { ProgramRuntime } from './dashboard.ts'
+import { isDeliveryVerb, prepareDeliveries } from './deliveries.ts'
 import { prepareBreak } from './lease-breaks.ts'
 import { listCommand } from './list-command.ts'
 import { settingsFile } from './settings.ts'
@@ -52,10 +53,7 @@ export function portsOf(
     settings: settingsFile(runtime),
     async preview(verb, targets, signal) {
       await checkMayChange(opened)
-      const change =
-        verb === 'break'
-          ? await prepareBreak(targets, opened, runtime, signal)
-          : await prepareChange(verb, targets, opened, runtime, signal)
+      const change = await prepare(verb, targets, opened, runtime, signal)
       prepared.set(change.preview, change)
       return change.preview
     },
@@ -71,6 +69,18 @@ export function portsOf(
     commandFor: subject => commandFor(subject, filterArgv, runtime),
     explain: error => explain(error, runtime),
   }
+}
+
+function prepare(
+  verb: ChangeVerb,
+  targets: readonly ChangeTarget[],
+  opened: RuntimeStore,
+  runtime: Runtime,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  if (verb === 'break') return prepareBreak(targets, opened, runtime, signal)
+  if (isDeliveryVerb(verb)) return prepareDeliveries(verb, targets, opened, runtime, signal)
+  return prepareChange(verb, targets, opened, runtime, signal)
 }
 
 /** Executes a change, and reports how it ended if it was stopped; for a single target with its outcome. */

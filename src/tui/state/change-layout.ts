@@ -1,4 +1,5 @@
 import { wrapped } from '../../formats/terminal/width.ts'
+import type { ChangeVerb } from '../ports.ts'
 import type { ChangeDialog, ChangeField, Size } from './state.ts'
 
 /** Distribution of the change dialog's rows. */
@@ -46,12 +47,21 @@ export function dialogWidth({ columns }: Pick<Size, 'columns'>): number {
 
 type Focus = ChangeDialog['focus']
 
+/** What is asked for besides a yes; of the others the reason. A request to a subscription has none. */
+const ASKED: { readonly [Of in ChangeVerb]?: readonly ChangeField[] } = {
+  signal: ['signal', 'data', 'reason'],
+  'retry-delivery': [],
+  'skip-delivery': [],
+  reset: [],
+}
+const TYPED_FIRST: ReadonlySet<ChangeVerb> = new Set(['break', 'reset'])
+
 /** Parts of the dialog that can have the focus, in the order of `tab`. `yes` only if something would be done. */
 export function fociOf({ preview, fault, verb }: ChangeDialog): readonly Focus[] {
   if (fault !== undefined) return ['no']
-  const asked: readonly ChangeField[] = verb === 'signal' ? ['signal', 'data', 'reason'] : ['reason']
-  // The name of a lease can be typed before its preview has arrived.
-  if (preview === undefined) return verb === 'break' ? ['reason', 'typed', 'no'] : [...asked, 'no']
+  const asked = ASKED[verb] ?? ['reason']
+  // The name can be typed before its preview has arrived.
+  if (preview === undefined) return TYPED_FIRST.has(verb) ? [...asked, 'typed', 'no'] : [...asked, 'no']
   if (preview.count <= 0) return ['no']
   return [...asked, ...(preview.confirm.kind === 'type' ? (['typed'] as const) : []), 'no', 'yes']
 }

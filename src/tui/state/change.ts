@@ -9,6 +9,7 @@ import type { ScreenContext } from './context.ts'
 import { cursorKey, isRoot, openStreamOf, withoutMarks } from './cursor.ts'
 import { dialogHeight } from './layout.ts'
 import { targetOfRow } from './lists/row-target.ts'
+import { subscriptionItem } from './lists/subscription-list.ts'
 import type { Batch, ChangeDialog, ChangeField, KeyPress, State, TextField } from './state.ts'
 import { EMPTY_FIELD, editField, fieldWith, pasteText } from './text-field.ts'
 import { copyText, listOf, only, type Transition, withNotice } from './transition.ts'
@@ -168,10 +169,18 @@ export function askChange(state: State, context: ScreenContext, verb: ChangeVerb
     typed: EMPTY_FIELD,
     signal: verb === 'signal' ? fieldWith(awaitedUnderCursor(state, context)) : EMPTY_FIELD,
     data: EMPTY_FIELD,
-    focus: verb === 'break' ? 'typed' : verb === 'signal' ? 'signal' : 'reason',
+    focus: FIRST_FOCUS[verb] ?? 'reason',
     top: 0,
   }
   return only({ ...next, requests: request, dialog }, { kind: 'preview', request, verb, targets })
+}
+
+const FIRST_FOCUS: { readonly [Of in ChangeVerb]?: ChangeDialog['focus'] } = {
+  break: 'typed',
+  signal: 'signal',
+  'retry-delivery': 'no',
+  'skip-delivery': 'no',
+  reset: 'typed',
 }
 
 /** The signal that the event under the cursor waits for; `''` without one. */
@@ -233,6 +242,7 @@ export interface Targets {
 const OF_STREAMS: ReadonlySet<ChangeVerb> = new Set(['suspend', 'resume', 'break', 'signal'])
 
 function targetsOf(state: State, context: ScreenContext, verb: ChangeVerb): Targets {
+  if (state.screen === 'subscriptions') return targetsInSubscription(state, context, verb)
   return state.screen === 'stream' ? targetsInStream(state, context, verb) : targetRows(state, context, verb)
 }
 
@@ -247,6 +257,21 @@ function targetRows(state: State, context: ScreenContext, verb: ChangeVerb): Tar
     .filter(target => target !== undefined)
   const targets = verb === 'break' || verb === 'signal' ? there.map(({ stream }) => ({ stream })) : there
   return targetsWithNote(targets, keys.length - there.length, screen === 'workers' ? 'event' : 'stream')
+}
+
+/** The halted stream under the cursor; for a retry on a subscription all that are parked in it. */
+function targetsInSubscription(state: State, context: ScreenContext, verb: ChangeVerb): Targets {
+  const none = (note: string): Targets => ({ targets: [], note })
+  const item = subscriptionItem(context.data, cursorKey(state, context) ?? '')
+  if (item === undefined) return none('no subscription under the cursor')
+  const { row, halted } = item
+  const { name: subscription } = row.view
+  if (verb === 'reset') return { targets: [{ stream: row.key, subscription }], note: undefined }
+  if (halted !== undefined) return { targets: [{ stream: halted.stream, subscription }], note: undefined }
+  if (verb === 'skip-delivery') return none('skip takes one stream that is halted: enter goes to them')
+  const parked = row.halted.filter(one => one.state === 'parked')
+  if (parked.length === 0) return none('no stream of it is parked')
+  return { targets: parked.map(({ stream }) => ({ stream, subscription })), note: undefined }
 }
 
 /** The root means the whole stream, as does a lease. The XML has no cursor: it means the whole stream too. */
@@ -340,4 +365,7 @@ const VERBS = {
   break: 'break lease',
   signal: 'signal',
   skip: 'skip',
+  'retry-delivery': 'retry',
+  'skip-delivery': 'skip',
+  reset: 'reset',
 } as const

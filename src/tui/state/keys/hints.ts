@@ -100,7 +100,20 @@ const ORDER: { readonly [Of in Screen]: readonly KeyCommand[] } = {
   watchdog: ['enter', 'dry-run', 'help', 'filter', 'read', 'freeze'],
   activity: ['enter', 'filter', 'help', 'detail', 'read', 'freeze'],
   workers: ['enter', 'filter', 'help', 'sort', 'detail', 'read', 'timeline', 'freeze'],
-  subscriptions: ['enter', 'back', 'filter', 'help', 'sort', 'copy', 'detail', 'read', 'freeze'],
+  subscriptions: [
+    'enter',
+    'retry',
+    'skip',
+    'reset',
+    'back',
+    'filter',
+    'help',
+    'sort',
+    'copy',
+    'detail',
+    'read',
+    'freeze',
+  ],
   inboxes: ['enter', 'back', 'filter', 'help', 'sort', 'copy', 'detail', 'read', 'freeze'],
 }
 
@@ -118,6 +131,7 @@ const CHANGING: ReadonlySet<KeyCommand> = new Set([
   'break',
   'signal',
   'skip',
+  'reset',
 ])
 
 function isUseful(command: KeyCommand, state: State): boolean {

@@ -290,10 +290,10 @@ const TABLE = [
   {
     command: 'retry',
     keys: ['R'],
-    does: 'retry, the same way',
+    does: 'retry, the same way; of a subscription the streams that are parked',
     hint: 'retry',
     group: 'Change',
-    screens: ['streams', 'stream', 'leases'],
+    screens: ['streams', 'stream', 'leases', 'subscriptions'],
   },
   {
     command: 'suspend-stream',
@@ -330,10 +330,18 @@ const TABLE = [
   {
     command: 'skip',
     keys: ['P'],
-    does: 'skip the failed event: what it blocks passes it',
+    does: 'skip the failed event: what it blocks passes it; of a subscription the transaction that failed',
     hint: 'skip',
     group: 'Change',
-    screens: ['stream'],
+    screens: ['stream', 'subscriptions'],
+  },
+  {
+    command: 'reset',
+    keys: ['Z'],
+    does: 'reset the subscription: everything from the start is handed over again',
+    hint: 'reset',
+    group: 'Change',
+    screens: ['subscriptions'],
   },
   {
     command: 'unlock',

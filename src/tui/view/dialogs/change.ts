@@ -51,6 +51,9 @@ const TITLES = {
   break: 'Break the lease',
   signal: 'Signal',
   skip: 'Skip',
+  'retry-delivery': 'Retry',
+  'skip-delivery': 'Skip',
+  reset: 'Reset the subscription',
 } as const
 
 /** The first row of the question is dropped last, the others earlier. */
@@ -143,6 +146,9 @@ const YES = {
   break: 'Yes, break',
   signal: 'Yes, signal',
   skip: 'Yes, skip',
+  'retry-delivery': 'Yes, retry',
+  'skip-delivery': 'Yes, skip',
+  reset: 'Yes, reset',
 } as const
 
 /** The focused button has a sign in front, visible without colours. */

@@ -117,7 +117,7 @@ describe('a key without a meaning', () => {
     expect(stage().press('Q').notice).toBe('Q has no meaning: ? shows the keys')
     expect(stage().press('f5').notice).toBe('f5 has no meaning: ? shows the keys')
     expect(stage().press('D').notice).toBe('D (dry run) is a key of watchdog')
-    expect(stage().press('P').notice).toBe('P (skip) is a key of an open stream')
+    expect(stage().press('P').notice).toBe('P (skip) is a key of an open stream, subscriptions')
     expect(stage().press('\u202e').notice).not.toContain('\u202e')
   })
 
