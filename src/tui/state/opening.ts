@@ -1,3 +1,4 @@
+import { isBroken } from '../../formats/listing/health.ts'
 import { eventDueMs } from '../../formats/stream/view.ts'
 import { isSuperseded } from '../../stream/event.ts'
 import type { OpenStream } from '../data/types.ts'
@@ -13,12 +14,16 @@ import type { Opening, State } from './state.ts'
 import { listOf } from './transition.ts'
 
 /** Where the cursor of an opened stream goes: to what the screen that opened it was about. */
-export function openingFrom(state: State, context: ScreenContext, { event }: ChangeTarget): Opening | undefined {
+export function openingFrom(
+  state: State,
+  context: ScreenContext,
+  { stream, event }: ChangeTarget,
+): Opening | undefined {
   if (event !== undefined) return { kind: 'event', id: event }
   const { filter, onlyBroken } = listOf(state)
   switch (state.screen) {
     case 'streams':
-      return onlyBroken ? { kind: 'broken' } : filter === '' ? undefined : { kind: 'match', filter }
+      return onlyBroken ? { kind: 'broken' } : filter === '' ? ofBroken(context, stream) : { kind: 'match', filter }
     case 'watchdog':
       return { kind: 'due' }
     case 'activity': {
@@ -28,6 +33,12 @@ export function openingFrom(state: State, context: ScreenContext, { event }: Cha
     default:
       return undefined
   }
+}
+
+/** A stream with a failure is opened for that. */
+function ofBroken({ data, nowMs }: ScreenContext, stream: string): Opening | undefined {
+  const entry = data.streams.get(stream)
+  return entry !== undefined && isBroken(entry.item, nowMs) ? { kind: 'broken' } : undefined
 }
 
 /** Puts the cursor there once the stream has been read. */
@@ -47,7 +58,7 @@ function positionOf(opening: Opening, open: OpenStream, nowMs: number): number |
     case 'due':
       return soonestDue(open, nowMs)
     case 'match':
-      return firstMatch(open, opening.filter, nowMs)
+      return firstMatch(open, opening.filter, nowMs) ?? firstFailure(open)
     case 'event':
       return found(open.nodes.findIndex(({ id }) => id === opening.id))
     default:

@@ -217,7 +217,12 @@ describe('a stream', () => {
 
   it('opens on the first failure from the list of what is broken', () => {
     expect(from('streams', { onlyBroken: true }).cursor).toBe('02.00')
-    expect(from('streams').cursor).toBeUndefined()
+  })
+
+  it('opens on its first failure if it is broken, also where the filter is about none of its events', () => {
+    expect(from('streams').cursor).toBe('02.00')
+    expect(from('streams', { filter: 'orders' }).cursor).toBe('02.00')
+    expect(from('leases').cursor).toBeUndefined()
   })
 
   it('opens on the first match of a filter', () => {
