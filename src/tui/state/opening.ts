@@ -1,5 +1,5 @@
 import { isBroken } from '../../formats/listing/health.ts'
-import { eventDueMs } from '../../formats/stream/view.ts'
+import { eventDueMs, shownStatus } from '../../formats/stream/view.ts'
 import { isSuperseded } from '../../stream/event.ts'
 import type { OpenStream } from '../data/types.ts'
 import type { ChangeTarget } from '../ports.ts'
@@ -54,7 +54,7 @@ export function withOpening(state: State, context: ScreenContext): State {
 function positionOf(opening: Opening, open: OpenStream, nowMs: number): number | undefined {
   switch (opening.kind) {
     case 'broken':
-      return firstFailure(open) ?? soonestDue(open, nowMs)
+      return firstFailure(open) ?? firstLate(open, nowMs) ?? soonestDue(open, nowMs)
     case 'due':
       return soonestDue(open, nowMs)
     case 'match':
@@ -75,6 +75,20 @@ function firstFailure(open: OpenStream): number | undefined {
     }),
   )
 }
+
+/** The first event whose worker is silent, or that is past its limit. */
+function firstLate(open: OpenStream, nowMs: number): number | undefined {
+  const shown = shownOf(open, nowMs)
+  if (shown === undefined) return undefined
+  return found(
+    open.nodes.findIndex(({ id, again }) => {
+      const event = again ? undefined : open.event(id)
+      return event !== undefined && LATE.has(shownStatus(shown, event))
+    }),
+  )
+}
+
+const LATE: ReadonlySet<string> = new Set(['abandoned', 'overdue'])
 
 function soonestDue(open: OpenStream, nowMs: number): number | undefined {
   const shown = shownOf(open, nowMs)
