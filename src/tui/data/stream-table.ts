@@ -11,6 +11,8 @@ export class StreamRows implements StreamTable {
   readonly #entries: Map<string, StreamEntry>
   /** Entries with a held lease: only those can expire. */
   readonly #held = new Set<string>()
+  /** Entries with what they were before a change that is shown. */
+  readonly #changed = new Set<string>()
   /** What workers have ended lately. */
   readonly workerRates: WorkerRates
   #failures: StreamFailures = { count: 0, latest: undefined }
@@ -56,6 +58,7 @@ export class StreamRows implements StreamTable {
   }
 
   putListed(rows: readonly StreamRow[], nowMs: number): number {
+    this.#forgetPrevious(nowMs)
     let changed = 0
     for (const row of rows) {
       const before = this.#entries.get(row.name)
@@ -115,12 +118,27 @@ export class StreamRows implements StreamTable {
     }
   }
 
+  /** What was before a change is not shown any longer, and would be kept as long as the stream. */
+  #forgetPrevious(nowMs: number): void {
+    for (const name of this.#changed) {
+      const entry = this.#entries.get(name)
+      if (entry?.previous !== undefined) {
+        if (nowMs - entry.previous.atMs < CHANGE_SHOWN_MS) continue
+        const { previous: _, ...rest } = entry
+        this.#entries.set(name, rest)
+      }
+      this.#changed.delete(name)
+    }
+  }
+
   #put(before: StreamEntry | undefined, item: SummarizedStream, nowMs: number): 0 | 1 {
     const entry = entryOf(before, item, this.#isComplete, nowMs)
     if (entry === before) return 0
     this.#entries.set(entry.name, entry)
     this.#countFailures(before?.item.summary, item.summary, entry.name)
     this.workerRates.add(entry.name, before?.item.summary, item.summary, nowMs)
+    if (entry.previous === undefined) this.#changed.delete(entry.name)
+    else this.#changed.add(entry.name)
     if (isHeld(item.listed.lease)) this.#held.add(entry.name)
     else this.#held.delete(entry.name)
     if (before === undefined) this.#membership++

@@ -1,4 +1,5 @@
-import { eventDueMs } from '../../formats/stream/view.ts'
+import { isBroken } from '../../formats/listing/health.ts'
+import { eventDueMs, shownStatus } from '../../formats/stream/view.ts'
 import { isSuperseded } from '../../stream/event.ts'
 import type { OpenStream } from '../data/types.ts'
 import type { ChangeTarget } from '../ports.ts'
@@ -13,12 +14,16 @@ import type { Opening, State } from './state.ts'
 import { listOf } from './transition.ts'
 
 /** Where the cursor of an opened stream goes: to what the screen that opened it was about. */
-export function openingFrom(state: State, context: ScreenContext, { event }: ChangeTarget): Opening | undefined {
+export function openingFrom(
+  state: State,
+  context: ScreenContext,
+  { stream, event }: ChangeTarget,
+): Opening | undefined {
   if (event !== undefined) return { kind: 'event', id: event }
   const { filter, onlyBroken } = listOf(state)
   switch (state.screen) {
     case 'streams':
-      return onlyBroken ? { kind: 'broken' } : filter === '' ? undefined : { kind: 'match', filter }
+      return onlyBroken ? { kind: 'broken' } : filter === '' ? ofBroken(context, stream) : { kind: 'match', filter }
     case 'watchdog':
       return { kind: 'due' }
     case 'activity': {
@@ -28,6 +33,12 @@ export function openingFrom(state: State, context: ScreenContext, { event }: Cha
     default:
       return undefined
   }
+}
+
+/** A stream with a failure is opened for that. */
+function ofBroken({ data, nowMs }: ScreenContext, stream: string): Opening | undefined {
+  const entry = data.streams.get(stream)
+  return entry !== undefined && isBroken(entry.item, nowMs) ? { kind: 'broken' } : undefined
 }
 
 /** Puts the cursor there once the stream has been read. */
@@ -43,11 +54,11 @@ export function withOpening(state: State, context: ScreenContext): State {
 function positionOf(opening: Opening, open: OpenStream, nowMs: number): number | undefined {
   switch (opening.kind) {
     case 'broken':
-      return firstFailure(open) ?? soonestDue(open, nowMs)
+      return firstFailure(open) ?? firstLate(open, nowMs) ?? soonestDue(open, nowMs)
     case 'due':
       return soonestDue(open, nowMs)
     case 'match':
-      return firstMatch(open, opening.filter, nowMs)
+      return firstMatch(open, opening.filter, nowMs) ?? firstFailure(open)
     case 'event':
       return found(open.nodes.findIndex(({ id }) => id === opening.id))
     default:
@@ -64,6 +75,20 @@ function firstFailure(open: OpenStream): number | undefined {
     }),
   )
 }
+
+/** The first event whose worker is silent, or that is past its limit. */
+function firstLate(open: OpenStream, nowMs: number): number | undefined {
+  const shown = shownOf(open, nowMs)
+  if (shown === undefined) return undefined
+  return found(
+    open.nodes.findIndex(({ id, again }) => {
+      const event = again ? undefined : open.event(id)
+      return event !== undefined && LATE.has(shownStatus(shown, event))
+    }),
+  )
+}
+
+const LATE: ReadonlySet<string> = new Set(['abandoned', 'overdue'])
 
 function soonestDue(open: OpenStream, nowMs: number): number | undefined {
   const shown = shownOf(open, nowMs)

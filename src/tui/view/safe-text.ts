@@ -89,3 +89,9 @@ const LONELY_MARKS = /^\p{M}+/u
 
 /** Two marks on a letter are writing, more are abuse. */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu
+
+/** The beginning of a long text, for a cell: its first line, and `…` if more follows. */
+export function firstLine(text: string): string {
+  const [line = ''] = text.trimStart().split(/\r?\n/, 1)
+  return line.length < text.trim().length ? `${line.trimEnd()} …` : line
+}

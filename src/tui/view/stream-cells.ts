@@ -8,6 +8,7 @@ import { isSuspended } from '../../stream/state.ts'
 import type { Summary } from '../../stream/summary.ts'
 import type { StreamEntry } from '../data/types.ts'
 import { joined, type StyledText } from './row.ts'
+import { firstLine } from './safe-text.ts'
 import { tookSpan } from './times.ts'
 
 /** Glyph and word of the stream's state; why it is unreadable. */
@@ -85,6 +86,6 @@ export function causeCell(entry: StreamEntry, format: CellFormat): Cell {
   const { failedId, failure } = summary
   if (failedId === '' || !(isFinal(summary) || hasUnacknowledgedFailure(summary)))
     return STREAM_FIELDS.waitingOn.cell(entry, format)
-  const text = format.text(`${failedId} ${failure}`.trim())
+  const text = format.text(`${failedId} ${firstLine(failure)}`.trim())
   return hasUnacknowledgedFailure(summary) ? { text, style: 'bad' } : text
 }

@@ -100,7 +100,7 @@ const { name, due, lease, version, root, key, topic, modified, lastBy, lastFailu
 const COLUMNS: { readonly [Title in TitleOf<'streams'>]: Omit<FlexColumn<StreamEntry>, 'title'> } = {
   NAME: { ...name, least: 20 },
   STATUS: { cell: stateCell },
-  BAR: { cell: () => '', spans: barSpans, spare: 7 },
+  BAR: { cell: () => '', spans: barSpans, spare: 7, isSteady: true },
   PROGRESS: { align: 'right', cell: progressCell, spare: 2 },
   FAILED: { cell: () => '', spans: failedSpans, spare: 1 },
   'WAITS / WHY': { cell: causeCell, least: 12, isText: true, spare: 4 },

@@ -15,6 +15,8 @@ export interface FlexColumn<Item> extends Field<Item> {
   readonly spare?: number
   /** The value in several styles, instead of `cell`. */
   readonly spans?: (item: Item, format: CellFormat) => readonly StyledText[]
+  /** A change of it is not marked: inverted, a bar would show the opposite. */
+  readonly isSteady?: true
 }
 
 /** A column with the width that its texts have needed so far, without the title. */
@@ -134,7 +136,8 @@ export function tableRows<Item>(
     let isChanged = false
     const texts = placed.map(({ column, width }, at) => {
       const cell = cells[index]?.[positions[at] ?? -1] ?? []
-      const isNew = previous !== undefined && textOf(cell) !== textOf(cellSpans(column, previous, format))
+      const isNew =
+        previous !== undefined && !column.isSteady && textOf(cell) !== textOf(cellSpans(column, previous, format))
       isChanged ||= isNew
       const fit = fittedSpans(cell, column, width)
       return isNew ? markedCell(fit) : fit

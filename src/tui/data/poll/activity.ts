@@ -1,6 +1,7 @@
 import { type JournalEntry, readStream, type StreamView } from '../../../ops/read-stream.ts'
 import type { StreamRow, StreamStore } from '../../../store/store.ts'
 import { StreamFault } from '../../../stream/errors.ts'
+import { ownText } from '../../../util/strings.ts'
 import { firstOf } from '../../../util/top-n.ts'
 import type { DataStore } from '../store.ts'
 import type { Activity } from '../types.ts'
@@ -95,7 +96,12 @@ export class ActivityPoll {
   #newsOf(view: StreamView): readonly Activity[] {
     const { name, document, stored } = view
     const known = this.#read.get(name)
-    this.#read.set(name, { etag: stored.etag, born: document.born, version: document.version })
+    // Kept long: a slice of the document or of a listing would keep all of it.
+    this.#read.set(ownText(name), {
+      etag: ownText(stored.etag),
+      born: ownText(document.born),
+      version: document.version,
+    })
     return newsOf(view, known)
   }
 }

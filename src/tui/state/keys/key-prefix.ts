@@ -32,7 +32,7 @@ export function prefixText({ settings, size }: State, prefix: KeyPrefix): string
   switch (prefix) {
     case 'health': {
       const words = HEALTH_PARTS.map(({ key, word }) => `${key} ${word}`).join('  ')
-      return words.length < size.columns ? words : HEALTH_PARTS.map(({ key, glyph }) => `${key} ${glyph}`).join('  ')
+      return words.length < size.columns ? words : HEALTH_PARTS.map(({ key, glyph }) => `${key}${glyph}`).join(' ')
     }
     case 'view': {
       const names = Object.keys(settings.views).filter(name => Array.from(name).length === 1)

@@ -11,7 +11,7 @@ import { lookOf, shownOf } from '../../state/shown-stream.ts'
 import type { State } from '../../state/state.ts'
 import { emptyRows, noDocument, noMatch } from '../empty.ts'
 import { type Area, cell, filled, rowOf, type ScreenRow, type StyledText } from '../row.ts'
-import { safeText } from '../safe-text.ts'
+import { firstLine, safeText } from '../safe-text.ts'
 import { columnWidths, type FlexColumn } from '../table.ts'
 import { agoText, dueSpan, type RowTime, tookSpan } from '../times.ts'
 import { listWindow } from '../window.ts'
@@ -255,7 +255,7 @@ function eventCell(id: TreeColumnId, event: StreamEvent, context: TreeContext): 
     case 'tag':
       return [safeText(event.tag), 'plain']
     case 'message':
-      return [safeText(event.msg), 'plain']
+      return [safeText(firstLine(event.msg)), 'plain']
     default:
       return id satisfies never
   }

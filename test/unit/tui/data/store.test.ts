@@ -38,6 +38,9 @@ describe('the table of streams', () => {
     expect([before()?.item.summary?.version, before()?.atMs]).toEqual([1, NOW + 5_000])
     data.putStreams([row('a', 4)], NOW + 6_100)
     expect([before()?.item.summary?.version, before()?.atMs]).toEqual([3, NOW + 6_100])
+    const { revision } = data.streams
+    data.putListed([{ ...row('a', 4).listed }], NOW + 60_000)
+    expect([before(), data.streams.revision]).toEqual([undefined, revision])
   })
 
   it('counts what fails after the first complete listing, new streams included', () => {

@@ -217,7 +217,21 @@ describe('a stream', () => {
 
   it('opens on the first failure from the list of what is broken', () => {
     expect(from('streams', { onlyBroken: true }).cursor).toBe('02.00')
-    expect(from('streams').cursor).toBeUndefined()
+  })
+
+  it('opens on its first failure if it is broken, also where the filter is about none of its events', () => {
+    expect(from('streams').cursor).toBe('02.00')
+    expect(from('streams', { filter: 'total>0' }).cursor).toBe('02.00')
+    expect(from('leases').cursor).toBeUndefined()
+  })
+
+  it('opens on the event whose worker is silent if nothing has failed', () => {
+    const silent = [
+      { id: '00', name: 'Start', status: 'inprocess', next: '01.00|02.00' },
+      { id: '01.00', name: 'A', status: 'init', timeout: '01:00:00', created: AT },
+      { id: '02.00', name: 'B', status: 'inprocess', 'lc:owner': 'w', 'lc:until': AT },
+    ]
+    expect(screenOf(silent, { screen: 'streams', stream: '' }).press('enter').become(silent).cursor).toBe('02.00')
   })
 
   it('opens on the first match of a filter', () => {

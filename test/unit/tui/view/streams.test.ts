@@ -55,5 +55,8 @@ it('what a change has altered is marked for a second', () => {
     return row?.spans.filter(([, style]) => style === 'mark').map(([text]) => text)
   }
   expect(marked(changed(400))).toEqual(['02.00'])
+  const half = streamEntry(STREAM, { open: 2, total: 4 }, { previous: { item, atMs: NOW_MS - 400 } })
+  expect(marked(half)).toContain('2/4')
+  expect(marked(half)?.join('')).not.toContain('█')
   expect(marked(changed(1_000))).toEqual([])
 })

@@ -1,6 +1,9 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { WATCHDOG_STATE } from '../../../../../src/ops/watchdog-state/parse.ts'
 import { given } from '../../../../contract/harness.ts'
+import { BORN } from '../../../../support/stream-builder.ts'
 import { init, memoryStore, run, writeForeign } from '../../../ops/support.ts'
 import { probe } from '../../../ops/watch/support.ts'
 import { LISTED, polling, withoutMarks } from '../support.ts'
@@ -8,6 +11,14 @@ import { LISTED, polling, withoutMarks } from '../support.ts'
 const FEED = { ...LISTED, activity: true }
 const claim = { op: 'start', event: '01.00', owner: 'w', claimMs: 60_000 } as const
 const set = (key: string) => ({ op: 'set', event: '00', attributes: { key } }) as const
+
+/** Bytes of live objects. */
+function heapAfterGc(): number {
+  setFlagsFromString('--expose-gc')
+  const gc: unknown = runInNewContext('gc')
+  if (typeof gc === 'function') gc()
+  return process.memoryUsage().heapUsed
+}
 
 describe('the activity feed', () => {
   it('begins with the most recently changed streams, and reads no more than forty', async () => {
@@ -40,6 +51,29 @@ describe('the activity feed', () => {
     const { items } = data.activity
     await clock.next()
     expect(data.activity.items).toBe(items)
+    await stop()
+  })
+
+  it('keeps no document of a stream that it has read', async () => {
+    const { store } = memoryStore()
+    for (let at = 0; at < 10; at++)
+      await run(
+        store,
+        `s${at}`,
+        init(
+          Array.from({ length: 4_000 }, () => 'A'),
+          BORN,
+        ),
+      )
+    const size = (await store.read('s0'))?.size ?? 0
+    const { poll, data, clock, stop } = await polling(withoutMarks(store))
+    const before = heapAfterGc()
+    poll.setVisible(FEED)
+    await clock.resting()
+    expect(data.activity.items.length).toBeGreaterThan(9)
+    poll.setVisible(LISTED)
+    data.putActivity([], 0)
+    expect(heapAfterGc() - before).toBeLessThan(5 * size)
     await stop()
   })
 
