@@ -24,7 +24,7 @@ export class RunningGroups {
 }
 
 /** False if the group has no process any more. */
-export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   try {
     return pid !== undefined && process.kill(-pid, signal)
   } catch {
@@ -34,6 +34,15 @@ export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): 
 
 /** Interval for checking whether a group has ended, ms. */
 const CHECK_MS = 50
+
+export interface StopOptions {
+  /** Time from the first signal to SIGKILL, ms. */
+  readonly graceMs: number
+  /** Waits; tests pass their own. */
+  readonly pause?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined
+  /** Called if it has not ended in the same time after SIGKILL. */
+  readonly abandon?: (() => void) | undefined
+}
 
 /**
  * Ends the group of a program when `signal` aborts: signals it, and kills it after the grace period. Resolves when the program
@@ -45,12 +54,18 @@ export async function stopGroupOn(
   signal: AbortSignal,
   child: ChildProcess,
   ended: Promise<unknown>,
-  graceMs: number,
+  { graceMs, pause = sleepUntilAborted, abandon }: StopOptions,
 ): Promise<void> {
   const over = new AbortController()
   let stopping: Promise<void> | undefined
+  const end = async () => {
+    await stopGroup(child, signalIn(signal.reason), { graceMs, pause }, over.signal)
+    if (abandon === undefined) return
+    await pause(graceMs, over.signal)
+    if (!over.signal.aborted) abandon()
+  }
   const stop = () => {
-    stopping = stopGroup(child, signalIn(signal.reason), graceMs, over.signal)
+    stopping = end()
   }
   if (signal.aborted) stop()
   signal.addEventListener('abort', stop, { once: true })
@@ -61,12 +76,17 @@ export async function stopGroupOn(
 }
 
 /** @param over aborts when the program itself has ended; other processes of its group may still run */
-async function stopGroup(child: ChildProcess, first: NodeJS.Signals, graceMs: number, over: AbortSignal) {
+async function stopGroup(
+  child: ChildProcess,
+  first: NodeJS.Signals,
+  { graceMs, pause }: { readonly graceMs: number; readonly pause: NonNullable<StopOptions['pause']> },
+  over: AbortSignal,
+): Promise<void> {
   const sinceMs = performance.now()
   signalGroup(child, first)
   // A stopped process (SIGSTOP, Ctrl-Z) handles no other signal before it continues.
   signalGroup(child, 'SIGCONT')
-  await sleepUntilAborted(graceMs, over)
+  await pause(graceMs, over)
   while (lives(child) && performance.now() - sinceMs < graceMs) await sleepUntilAborted(CHECK_MS)
   signalGroup(child, 'SIGKILL')
 }

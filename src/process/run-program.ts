@@ -3,7 +3,7 @@ import { closeSync } from 'node:fs'
 import { errorCode } from '../util/errors.ts'
 import { openInputFile } from './input-file.ts'
 import { type ErrorPipe, pumped, Tail } from './output.ts'
-import { RunningGroups, stopGroupOn } from './process-group.ts'
+import { RunningGroups, type StopOptions, stopGroupOn } from './process-group.ts'
 
 /** Length of the kept end of stderr, bytes. */
 const TAIL_BYTES = 8 * 1_024
@@ -18,8 +18,8 @@ export interface ProgramOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Standard input: that of this process, nothing, or a text. */
   readonly stdin: 'inherit' | 'ignore' | { readonly text: string }
-  /** Standard output: that of this process, the stderr of this process, or nothing. */
-  readonly stdout: 'inherit' | 'stderr' | 'ignore'
+  /** Standard output: that of this process, the stderr of this process, nothing, or consumed by `stderr` too. */
+  readonly stdout: 'inherit' | 'stderr' | 'ignore' | 'consumed'
   /** Consumes the stderr of the program; resolves when it accepts more. Never rejects. */
   readonly stderr: (chunk: Uint8Array) => Promise<void>
   /** A private folder for the text of stdin. Without it stdin is a socket, which a program cannot open as `/dev/stdin`. */
@@ -30,6 +30,12 @@ export interface ProgramOptions {
   readonly signal: AbortSignal
   /** Time from the first signal to SIGKILL, ms. */
   readonly graceMs: number
+  /** Default that of this process. */
+  readonly cwd?: string
+  /** Waits for all that hold its output too, and ends them with it. Default: processes that it leaves behind continue. */
+  readonly withDescendants?: boolean
+  /** Waits; tests pass their own. */
+  readonly pause?: StopOptions['pause']
 }
 
 export type ProgramFate =
@@ -73,14 +79,15 @@ function inputOf({ stdin, folder }: ProgramOptions): 'inherit' | 'ignore' | 'pip
 /** The child process, or the reason why it did not start. */
 function started(
   [program, ...args]: Argv,
-  { env, stdout }: ProgramOptions,
+  { env, stdout, cwd }: ProgramOptions,
   input: ReturnType<typeof inputOf>,
   pipe: ErrorPipe | undefined,
 ) {
   try {
     return spawn(program, args, {
       env,
-      stdio: [input, stdout === 'stderr' ? 2 : stdout, pipe?.writeEnd ?? 'pipe'],
+      cwd,
+      stdio: [input, stdout === 'stderr' ? 2 : stdout === 'consumed' ? 'pipe' : stdout, pipe?.writeEnd ?? 'pipe'],
       // Its own group, so that it can be ended together with its descendants.
       detached: true,
       shell: false,
@@ -98,21 +105,32 @@ async function fateOf(
 ): Promise<ProgramFate> {
   const ended = endOf(child)
   running.add(child)
-  const source = pipe?.source ?? child.stderr
-  const pump =
-    source &&
+  const sources = [pipe?.source ?? child.stderr, child.stdout].filter(source => source !== null)
+  const pumps = sources.map(source =>
     pumped(source, chunk => {
       tail.add(chunk)
       return options.stderr(chunk)
-    })
+    }),
+  )
   // The program may end without reading its input.
   child.stdin?.on('error', () => {})
   if (typeof options.stdin === 'object') child.stdin?.end(options.stdin.text)
-  await stopGroupOn(options.signal, child, ended, options.graceMs)
+  const { signal, graceMs, pause, withDescendants = false } = options
+  const abandon = () => {
+    for (const each of child.stdio) each?.destroy()
+  }
+  if (withDescendants) await stopGroupOn(signal, child, closeOf(child, ended), { graceMs, pause, abandon })
+  else await stopGroupOn(signal, child, ended, { graceMs, pause })
   running.delete(child)
   child.stdin?.destroy()
-  await pump?.drained()
+  await Promise.all(pumps.map(pump => pump.drained()))
   return ended
+}
+
+/** Resolves when all that hold its output have ended, or it did not start. */
+function closeOf(child: ChildProcess, ended: Promise<ProgramFate>): Promise<unknown> {
+  const closed = new Promise(resolve => child.once('close', resolve))
+  return ended.then(({ kind }) => (kind === 'not-started' ? undefined : closed))
 }
 
 /** Waits for the exit, not for the output: other processes may hold it open forever. */

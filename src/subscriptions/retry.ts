@@ -38,26 +38,19 @@ export function afterFailure(
   nowMs: number,
   random: number,
 ): AfterFailure {
-  const { why, retryAfterMs = 0 } = handled
+  const { kind, why, retryAfterMs = 0 } = handled
+  const isTransient = kind === 'transient'
   const attempts = (before?.attempts ?? 0) + 1
   const sinceMs = before === undefined || before.attempts === 0 ? nowMs : before.sinceMs
-  const failed = before?.tries ?? 0
-  if (handled.kind === 'transient') {
-    const longest = Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 16), LONGEST_WAIT_MS)
-    const nextMs = nowMs + Math.round(Math.max(jittered(longest, random), retryAfterMs))
-    return { kind: 'halt', halt: { state: 'waiting', tries: failed, attempts, nextMs, why, sinceMs } }
-  }
-  const tries = failed + 1
-  if (handled.hopeless || tries >= most) {
+  const tries = (before?.tries ?? 0) + (isTransient ? 0 : 1)
+  if (!isTransient && (handled.hopeless || tries >= most)) {
     if (onPoison === 'skip') return { kind: 'skip' }
     return { kind: 'halt', halt: { state: 'parked', tries, attempts, nextMs: 0, why, sinceMs } }
   }
-  const longest = Math.min(FIRST_PAUSE_MS * 3 ** (tries - 1), LONGEST_PAUSE_MS)
-  const nextMs = nowMs + Math.round(Math.max(jittered(longest, random), retryAfterMs))
+  const longestMs = isTransient
+    ? Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 16), LONGEST_WAIT_MS)
+    : Math.min(FIRST_PAUSE_MS * 3 ** (tries - 1), LONGEST_PAUSE_MS)
+  const nextMs = nowMs + Math.round(Math.max(((1 + random) / 2) * longestMs, retryAfterMs))
   if (nextMs - sinceMs > retryForMs) return { kind: 'leave' }
   return { kind: 'halt', halt: { state: 'waiting', tries, attempts, nextMs, why, sinceMs } }
-}
-
-function jittered(longestMs: number, random: number): number {
-  return ((1 + random) / 2) * longestMs
 }

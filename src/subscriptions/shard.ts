@@ -147,10 +147,8 @@ export class HeldShard {
 
   /** The next stream to be delivered. @param isActive whether a lane works on a stream of this name */
   next(isActive: (name: string) => boolean): StreamInHand | undefined {
-    const isNext = ({ name }: StreamInHand) => !isActive(name)
-    const isValid = (stream: StreamInHand) => this.position.isInHand(stream)
-    const resumed = this.#resumed.take(isValid, isNext)
-    return resumed ?? (this.isFull ? undefined : this.#fresh.take(isValid, isNext))
+    const isInHand = (stream: StreamInHand) => this.position.isInHand(stream)
+    return this.#resumed.take(isInHand, isActive) ?? (this.isFull ? undefined : this.#fresh.take(isInHand, isActive))
   }
 
   lose(): void {
@@ -287,19 +285,16 @@ class StreamQueue {
     this.#streams.push(stream)
   }
 
-  /** The first stream that is next; others are moved to the end, invalid ones dropped. */
-  take(
-    isValid: (stream: StreamInHand) => boolean,
-    isNext: (stream: StreamInHand) => boolean,
-  ): StreamInHand | undefined {
+  /** The first stream in hand that is not active. Active ones are moved to the end, those not in hand dropped. */
+  take(isInHand: (stream: StreamInHand) => boolean, isActive: (name: string) => boolean): StreamInHand | undefined {
     for (let left = this.#streams.length - this.#first; left > 0; left--) {
       const stream = this.#streams[this.#first++]
       if (this.#first > 1_000 && this.#first * 2 > this.#streams.length) {
         this.#streams = this.#streams.slice(this.#first)
         this.#first = 0
       }
-      if (stream === undefined || !isValid(stream)) continue
-      if (isNext(stream)) return stream
+      if (stream === undefined || !isInHand(stream)) continue
+      if (!isActive(stream.name)) return stream
       this.#streams.push(stream)
     }
     return undefined

@@ -2,6 +2,7 @@ import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
 import type { DeliveryRules } from '../../subscriptions/deliver.ts'
 import type { Delivery, DeliveryResult, Handled } from '../../subscriptions/types.ts'
 import type { Timing } from '../../util/clock.ts'
+import type { Expiry } from '../decision.ts'
 import type { DeliveryAttempt, DeliveryReport } from './attempt.ts'
 import { runCommand } from './command.ts'
 import { documentOf, environmentOf, eventIn, type HookEvent, isForeign, noticeOf } from './events.ts'
@@ -24,7 +25,7 @@ export class HookDelivery {
   readonly #positions: HookPositions
   readonly #options: DeliveryOptions
   readonly #stopping: AbortSignal
-  readonly #notices = new WeakMap<JournalEntry, Parameters<typeof noticeOf>[1]>()
+  readonly #notices = new WeakMap<JournalEntry, Expiry>()
   readonly #attempts = new WeakMap<Delivery, DeliveryAttempt>()
   /** Since when the target only fails, monotonic ms. */
   #failingSinceMs: number | undefined
@@ -139,7 +140,7 @@ export class HookDelivery {
 }
 
 /** A notice in the place of a transaction: it has no version. */
-function entryOf({ event, commandId, message, dueMs }: Parameters<typeof noticeOf>[1]): JournalEntry {
+function entryOf({ event, commandId, message, dueMs }: Expiry): JournalEntry {
   const at = new Date(dueMs).toISOString()
   const rest = { version: 0, provisional: true, by: '', hash: '', other: false, changes: [] }
   return { ...rest, at, op: 'notify', on: event, commandId, why: message }

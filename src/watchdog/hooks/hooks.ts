@@ -88,8 +88,9 @@ class Feed implements HookFeed {
     const { stream } = decision
     for (const { hook, source, positions, run } of this.#hooks) {
       if (outcome === 'ended') source.changed(stream, this.#options.store.nowMs())
-      const isNotice = outcome === 'notified' && decision.kind === 'notify' && hook.kind === 'expired'
-      if (isNotice && positions.notify(decision)) run.examine(stream)
+      if (outcome !== 'notified' || decision.kind !== 'notify' || hook.kind !== 'expired') continue
+      positions.notify(decision)
+      run.examine(stream)
     }
   }
 

@@ -33,8 +33,8 @@ class HookShard {
   /** Where this watchdog began, epoch ms. */
   sinceMs: number
   readonly told = new BoundedMap<string, true>(MOST_TOLD)
-  /** Notices that were not delivered, by command id. */
-  readonly notices = new Map<string, Expiry>()
+  /** Notices that were not delivered, by stream and command id. */
+  readonly notices = new Map<string, Map<string, Expiry>>()
   /** A newer leasectl wrote it: it must not be replaced. */
   isForeign = false
 
@@ -43,8 +43,14 @@ class HookShard {
     this.sinceMs = sinceMs
   }
 
+  add(due: Expiry): void {
+    const others = this.notices.get(due.stream) ?? new Map<string, Expiry>()
+    this.notices.set(due.stream, others.set(due.commandId, due))
+  }
+
   position(document: PositionDocument): HookPosition {
-    return { document, tenure: this.tenure, told: [...this.told.keys()], notices: [...this.notices.values()] }
+    const notices = [...this.notices.values()].flatMap(each => [...each.values()])
+    return { document, tenure: this.tenure, told: [...this.told.keys()], notices }
   }
 }
 
@@ -98,7 +104,7 @@ export class HookPositions implements ShardPositions {
     held.sinceMs = document.watermarkMs
     held.isForeign = found === 'newer'
     for (const id of told) held.told.set(id, true)
-    for (const notice of notices) held.notices.set(notice.commandId, notice)
+    for (const notice of notices) held.add(notice)
     // The next watchdog starts here, also if this one dies in its first sweep; and the last one writes no more.
     if (found === undefined || (held.tenure !== '' && !held.isForeign)) {
       await memory.write(shard, this.#count, held.position(document), true).catch(() => 'busy')
@@ -129,26 +135,28 @@ export class HookPositions implements ShardPositions {
   told({ stream, id, commandId, what }: HookEvent, isKnownById: boolean): void {
     const shard = this.#of(stream)
     if (isKnownById) shard?.told.set(shortId(id), true)
-    if ('due' in what) shard?.notices.delete(commandId)
+    if (!('due' in what)) return
+    const notices = shard?.notices.get(stream)
+    notices?.delete(commandId)
+    if (notices?.size === 0) shard?.notices.delete(stream)
   }
 
-  /** A notice that is to be delivered. False if another watchdog holds the shard. */
-  notify(due: Expiry): boolean {
-    return this.#of(due.stream)?.notices.set(due.commandId, due) !== undefined
+  /** A notice that is to be delivered. */
+  notify(due: Expiry): void {
+    this.#of(due.stream)?.add(due)
   }
 
   noticesOf(stream: string): readonly Expiry[] {
-    const shard = this.#of(stream)
-    return shard === undefined ? [] : [...shard.notices.values()].filter(due => due.stream === stream)
+    return [...(this.#of(stream)?.notices.get(stream)?.values() ?? [])]
   }
 
-  *noticed(shard: number): Generator<string> {
-    for (const { stream } of this.#shards.get(shard)?.notices.values() ?? []) yield stream
+  noticed(shard: number): readonly string[] {
+    return [...(this.#shards.get(shard)?.notices.keys() ?? [])]
   }
 
   /** There is no such stream: its notices are of no use. */
   forget(stream: string): void {
-    for (const { commandId } of this.noticesOf(stream)) this.#of(stream)?.notices.delete(commandId)
+    this.#of(stream)?.notices.delete(stream)
   }
 
   #of(stream: string): HookShard | undefined {

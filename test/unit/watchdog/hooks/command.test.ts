@@ -171,6 +171,17 @@ describe('a hook command that hangs', () => {
   })
 })
 
+test('a descendant that left the group of a hook command, and holds its output, is abandoned in the end', async () => {
+  const out = join(folder, 'out')
+  const timing = heldTiming()
+  const away = `setsid sh -c 'echo $$ > "$1"; exec sleep 600' away "$1" & while [ ! -s "$1" ]; do :; done; exit 3`
+  const running = run(sh(away, out), { timing })
+  const left = Number(await lineOf(out))
+  expect(await ended(running, timing)).toMatchObject({ kind: 'repeat', code: 'timed-out' })
+  process.kill(left, 'SIGKILL')
+  await gone(left)
+})
+
 test('a process that exits at once, as after a second signal, leaves no hook command behind', async () => {
   const pids = join(folder, 'pids')
   const module = new URL('../../../../src/watchdog/hooks/command.ts', import.meta.url)
