@@ -32,9 +32,11 @@ export interface PositionDocument {
   readonly fromMs: number
   /** Everything that was visible then was handled, or its stream is in `streams`. */
   readonly watermarkMs: number
+  /** Delivered streams that were written up to then are not in `recent`. */
+  readonly forgottenMs: number
   /** In order of name. */
   readonly swept: readonly SweptPart[]
-  /** Delivered streams that were written later than the watermark - `MARGIN_MS`, by `streamKey`: their versions. */
+  /** Delivered streams that were written later than the watermark - `LONG_MARGIN_MS` and `forgottenMs`, by `streamKey`: their versions. */
   readonly recent: Iterable<readonly [string, number]>
   readonly streams: readonly UnfinishedStream[]
   /** Number of the last request of an operator that was applied. */
@@ -45,7 +47,7 @@ export interface PositionDocument {
 /** The position before the first transaction from `fromMs` on. */
 export function startPositionDocument(fromMs: number, nowMs: number, by: string): PositionDocument {
   const status = { by, host: '', delivered: 0, lagMs: 0, rate: 0, atMs: nowMs }
-  return { fromMs, watermarkMs: fromMs, swept: [], recent: new Map(), streams: [], applied: 0, status }
+  return { fromMs, watermarkMs: fromMs, forgottenMs: 0, swept: [], recent: new Map(), streams: [], applied: 0, status }
 }
 
 const KIND = 'SubscriptionShard'
@@ -75,6 +77,7 @@ export function parsePosition(name: string, text: string): PositionDocument {
   return {
     fromMs: numberOf('fromMs'),
     watermarkMs: numberOf('watermarkMs'),
+    forgottenMs: fields.forgottenMs === undefined ? 0 : numberOf('forgottenMs'),
     applied: numberOf('applied'),
     swept: list(name, 'swept', fields.swept).map(part => ({
       after: plainText(name, 'after', part.after),

@@ -1,15 +1,9 @@
 import { compareNames } from '../../store/names.ts'
 import { ownText } from '../../util/strings.ts'
 import type { HaltedStream } from '../types.ts'
+import { DeliveredStreams } from './delivered.ts'
 import type { PositionDocument, ShardStatus, SweptPart, UnfinishedStream } from './document.ts'
-import {
-  type KnownVersion,
-  MARGIN_MS,
-  type NewTransactions,
-  newTransactions,
-  type ReadState,
-  streamKey,
-} from './transactions.ts'
+import { type KnownVersion, MARGIN_MS, type NewTransactions, newTransactions, type ReadState } from './transactions.ts'
 
 /** A stream that a sweep found, as the listing shows it. */
 export interface FoundStream {
@@ -39,13 +33,6 @@ export interface StreamInHand {
   readonly sinceMs: number
 }
 
-interface Delivered {
-  readonly name: string
-  readonly version: number
-  /** When the stream was written at that version, epoch ms. */
-  readonly writtenMs: number
-}
-
 /** Why and until when a stream does not go on. */
 export type Halt = Omit<HaltedStream, 'stream' | 'born' | 'version' | 'unreadSinceMs'>
 
@@ -69,7 +56,7 @@ export class ShardPosition {
   #fromMs: number
   #watermarkMs: number
   #swept: readonly SweptPart[]
-  readonly #recent = new Map<string, Delivered>()
+  readonly #recent: DeliveredStreams
   readonly #halted = new Map<string, HaltedStream>()
   readonly #inHand = new Map<string, StreamInHand>()
   #applied: number
@@ -85,12 +72,12 @@ export class ShardPosition {
    * @returns its streams that are to be examined at once are in `inHand`
    */
   constructor(document: PositionDocument, nowMs: number) {
-    const { fromMs, watermarkMs, swept, recent, streams, applied } = document
+    const { fromMs, watermarkMs, forgottenMs, swept, recent, streams, applied } = document
     this.#fromMs = fromMs
     this.#watermarkMs = watermarkMs
     this.#swept = swept
     this.#applied = applied
-    for (const [key, version] of recent) this.#recent.set(key, { name: '', version, writtenMs: nowMs })
+    this.#recent = new DeliveredStreams(recent, forgottenMs, nowMs)
     for (const { state, ...stream } of streams) {
       if (state === 'running') this.#continue(stream)
       else this.#halted.set(stream.stream, { ...stream, state })
@@ -126,7 +113,10 @@ export class ShardPosition {
   beginSweep(startedMs: number): void {
     this.#sweeps += 1
     // A clock that was set back would let new writes look older than the watermark.
-    if (startedMs < this.#watermarkMs) this.#watermarkMs = startedMs
+    if (startedMs < this.#watermarkMs) {
+      this.#watermarkMs = startedMs
+      this.#recent.setBack(startedMs)
+    }
     this.#swept = this.#swept.filter(part => part.startedMs <= startedMs)
     this.#sweep = { number: this.#sweeps, startedMs, passed: '' }
   }
@@ -201,7 +191,8 @@ export class ShardPosition {
     const { name } = stream
     const known = this.#knownOf(stream, state.born)
     const watermarkMs = this.#halted.get(name)?.unreadSinceMs ?? this.#handledUntilMs(name)
-    const times = { watermarkMs, fromMs: this.#fromMs }
+    const forgottenMs = Math.min(this.#recent.forgottenMs, watermarkMs - MARGIN_MS)
+    const times = { watermarkMs, forgottenMs, fromMs: this.#fromMs }
     const found = newTransactions(state, known, times)
     stream.known = { born: ownText(state.born), version: found.version, seenMs: state.modifiedMs }
     const halted = this.#halted.get(name)
@@ -223,11 +214,10 @@ export class ShardPosition {
     this.#inHand.delete(name)
     this.#halted.delete(name)
     if (known !== undefined) {
-      const key = streamKey(name, known.born)
-      const wasRecent = this.#recent.delete(key)
+      const wasRecent = this.#recent.delete(name, known.born)
       // Of a stream without a new transaction its times tell the same again.
-      if ((isKnown || wasRecent) && known.seenMs > this.#handledUntilMs(name) - MARGIN_MS) {
-        this.#recent.set(key, { name, version: known.version, writtenMs: known.seenMs })
+      if ((isKnown || wasRecent) && known.seenMs > this.#forgottenUntilMs(name)) {
+        this.#recent.set(known.born, { name, version: known.version, writtenMs: known.seenMs })
       }
     }
     this.#advance()
@@ -290,8 +280,9 @@ export class ShardPosition {
     return {
       fromMs: this.#fromMs,
       watermarkMs: this.#watermarkMs,
+      forgottenMs: this.#recent.forgottenMs,
       swept,
-      recent: this.#versions(),
+      recent: this.#recent.versions(),
       streams: [...this.#halted.values(), ...this.#running()],
       applied: this.#applied,
       status,
@@ -321,18 +312,18 @@ export class ShardPosition {
   /** Nothing new, as the listing alone shows. */
   #isQuiet({ name, modifiedMs, state, before }: FoundStream): boolean {
     if (state !== undefined) {
-      const delivered = this.#recent.get(streamKey(name, state.born))
+      const delivered = this.#recent.get(name, state.born)
       if (delivered !== undefined && delivered.version >= state.version) return delivered.version === state.version
     }
     if (before !== undefined) return state?.born === before.born && state.version === before.version
-    return modifiedMs <= Math.max(this.#handledUntilMs(name) - MARGIN_MS, this.#fromMs - CLOCKS_DIFFER_MS)
+    return modifiedMs <= Math.max(this.#forgottenUntilMs(name), this.#fromMs - CLOCKS_DIFFER_MS)
   }
 
   #knownOf({ name, known, before }: StreamInHand, born: string): KnownVersion | undefined {
     const halted = this.#halted.get(name)
     if (known !== undefined) return known
     if (halted !== undefined) return this.#versionOf(halted)
-    const delivered = this.#recent.get(streamKey(name, born))
+    const delivered = this.#recent.get(name, born)
     if (delivered !== undefined) return { born, version: delivered.version, seenMs: delivered.writtenMs }
     return before
   }
@@ -347,6 +338,11 @@ export class ShardPosition {
     return this.#swept.find(({ after }) => compareNames(name, after) <= 0)?.startedMs ?? this.#watermarkMs
   }
 
+  /** A stream of this name that was written up to then is handled, and not remembered. */
+  #forgottenUntilMs(name: string): number {
+    return this.#recent.forgottenUntilMs(this.#handledUntilMs(name))
+  }
+
   /** Moves the watermark to the start of a whole sweep once nothing that it found is unread. */
   #advance(): void {
     if (this.#ended.length === 0) return
@@ -357,9 +353,7 @@ export class ShardPosition {
     this.#ended = this.#ended.filter(({ number }) => number > reached.number)
     this.#watermarkMs = Math.max(this.#watermarkMs, reached.startedMs)
     this.#swept = this.#swept.filter(({ startedMs }) => startedMs > reached.startedMs)
-    for (const [key, { name, writtenMs }] of this.#recent) {
-      if (writtenMs <= this.#handledUntilMs(name) - MARGIN_MS) this.#recent.delete(key)
-    }
+    this.#recent.forget(this.#watermarkMs, name => this.#handledUntilMs(name))
   }
 
   /** The part of the sweep in progress that is handled, before the parts of earlier sweeps. */
@@ -376,11 +370,6 @@ export class ShardPosition {
     if (rest.length >= MOST_PARTS && first !== undefined) return this.#swept
     this.#swept = [{ after, startedMs }, ...rest]
     return this.#swept
-  }
-
-  /** Not a copy: there may be thousands, at each write. */
-  *#versions(): Generator<readonly [string, number]> {
-    for (const [key, { version }] of this.#recent) yield [key, version]
   }
 
   *#running(): Generator<UnfinishedStream> {

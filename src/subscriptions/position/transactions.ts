@@ -3,10 +3,15 @@ import { Position } from '../../ops/follow/follow.ts'
 import type { JournalEntry } from '../../ops/read-stream.ts'
 
 /**
- * Delivered streams are remembered for this time before the watermark, ms. Half of it is for transactions that were
- * written before the watermark and became visible after it; the other half for the differences between clocks.
+ * Delivered streams are remembered for at least this time before the watermark, ms. Half of it is for transactions that were
+ * made before the watermark and became visible after it; the other half for the differences between clocks.
  */
 export const MARGIN_MS = 60_000
+/** The same where there is room: requests of a dead network arrive when it heals. */
+export const LONG_MARGIN_MS = 150_000
+
+/** The part of both that is for the differences between clocks, ms. */
+const CLOCKS_MS = MARGIN_MS / 2
 
 /** A stream up to a version. */
 export interface KnownVersion {
@@ -26,6 +31,8 @@ export interface ReadState {
 /** Times of a stream whose version is not known. */
 export interface SinceTimes {
   readonly watermarkMs: number
+  /** Delivered streams that were written up to then are not remembered. */
+  readonly forgottenMs: number
   readonly fromMs: number
 }
 
@@ -45,8 +52,8 @@ export interface NewTransactions {
 
 /**
  * The transactions of a stream that were not handled. With a known version those after it; another life of the stream
- * begins at its first. Without one: a delivered transaction is older than watermark - `MARGIN_MS`, or the stream would
- * be remembered, and one that was not delivered was written after the watermark.
+ * begins at its first. Without one: a delivered transaction is not younger than `forgottenMs`, or the stream would be
+ * remembered, and one that was not delivered became visible after the watermark.
  */
 export function newTransactions(read: ReadState, known: KnownVersion | undefined, times: SinceTimes): NewTransactions {
   if (known === undefined) return since(read, times)
@@ -60,9 +67,12 @@ export function newTransactions(read: ReadState, known: KnownVersion | undefined
   }
 }
 
-function since({ transactions, modifiedMs }: ReadState, { watermarkMs, fromMs }: SinceTimes): NewTransactions {
+function since(
+  { transactions, modifiedMs }: ReadState,
+  { watermarkMs, forgottenMs, fromMs }: SinceTimes,
+): NewTransactions {
   const fromStart = watermarkMs === 0
-  const startMs = Math.max(watermarkMs - MARGIN_MS / 2, fromMs)
+  const startMs = Math.max(watermarkMs - LONG_MARGIN_MS + CLOCKS_MS, forgottenMs + CLOCKS_MS, fromMs)
   const first = transactions.findIndex(tx => {
     const atMs = tx.provisional ? modifiedMs : Date.parse(tx.at)
     return fromStart || (Number.isNaN(atMs) ? modifiedMs : atMs) >= startMs

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { DeliveredStreams } from '../../../src/subscriptions/position/delivered.ts'
 import { ShardPosition } from '../../../src/subscriptions/position/position.ts'
+import { MARGIN_MS } from '../../../src/subscriptions/position/transactions.ts'
 import { HeldShard } from '../../../src/subscriptions/shard.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { repeatWith, sized, trustSeed } from '../../guarantees/size.ts'
@@ -10,7 +12,7 @@ const row = trustRow('subscriptions')
 const FIRST = trustSeed(1)
 const [RUNS, REPLAYS] = sized([4, 1], [300, 20])
 /** Seeds in which a missing protection has to show. */
-const MOST_SEEDS = 12
+const MOST_SEEDS = 20
 const timeout = sized(120_000, 4 * 3_600_000)
 
 const EXPECTED_FAULTS = [
@@ -20,6 +22,7 @@ const EXPECTED_FAULTS = [
   'position not written',
   'change of a position: answer-lost',
   'change of a position: unknown-late',
+  'change of a stream: unknown-late',
 ]
 
 afterEach(() => {
@@ -65,6 +68,14 @@ describe('processes of a subscription in one simulated system', { timeout }, () 
     const isCaught = await isWrong(({ violations }) => violations.length > 0)
     expect(isCaught).toBe(true)
     row.control('positions do not tell what is being delivered', isCaught)
+  })
+
+  it('miss writes that arrive late if deliveries are remembered for a minute only', async () => {
+    vi.spyOn(DeliveredStreams.prototype, 'forgottenUntilMs').mockImplementation(handledMs => handledMs - MARGIN_MS)
+    vi.spyOn(DeliveredStreams.prototype, 'forgottenMs', 'get').mockReturnValue(Number.MAX_SAFE_INTEGER)
+    const isCaught = await isWrong(({ violations }) => violations.length > 0)
+    expect(isCaught).toBe(true)
+    row.control('deliveries are remembered for a minute only', isCaught)
   })
 
   it('repeat more than the bound if deliveries do not wait for positions', async () => {

@@ -13,7 +13,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: fc.record({ kind: fc.constant('transaction' as const), stream, writtenAgoMs: fc.nat(20_000) }),
+    arbitrary: fc.record({ kind: fc.constant('transaction' as const), stream, writtenAgoMs: fc.nat(110_000) }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('heartbeat' as const), stream }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), stream }) },
