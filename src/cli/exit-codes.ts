@@ -15,7 +15,11 @@ export const EXIT_CODES: readonly ExitCodeEntry[] = [
     meaning: 'usage: wrong flags, names or values; confirmation declined, or required without a terminal',
     again: '',
   },
-  { code: 3, meaning: 'stream, event, data, version or container not found; show --must: nothing matches', again: '' },
+  {
+    code: 3,
+    meaning: 'stream, event, data, version, inbox, subscription or container not found; show --must: nothing matches',
+    again: '',
+  },
   { code: 4, meaning: 'not signed in, not permitted, or the context is read-only', again: '' },
   {
     code: 5,

@@ -1,4 +1,5 @@
 import type { Output } from '../../cli/output.ts'
+import { OutputQueue } from '../../cli/output-queue.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
 import { counted, span } from '../../formats/terminal/numbers.ts'
@@ -24,7 +25,7 @@ export class SubscribeReporter {
   readonly #runs = new Map<string, Run>()
   readonly #running = new Set<string>()
   readonly #counts = new Map<DeliveryResult['outcome'], number>()
-  #written = Promise.resolve()
+  readonly #queue = new OutputQueue()
 
   constructor(options: SubscribeOptions, output: Output, runtime: Runtime) {
     this.#options = options
@@ -72,7 +73,12 @@ export class SubscribeReporter {
       return count === undefined ? [] : [`${count} ${WORDS[outcome]}`]
     })
     this.#say(all === 0 ? 'nothing was delivered' : `${counted(all, 'delivery', 'deliveries')}: ${parts.join(', ')}`)
-    await this.#written
+    await this.#queue.flush()
+  }
+
+  /** Waits while the reader of the output is too slow. */
+  room(): Promise<void> {
+    return this.#queue.room(this.#runtime.signal)
   }
 
   #delivered(result: DeliveryResult): void {
@@ -80,7 +86,7 @@ export class SubscribeReporter {
     const run = this.#runOf(delivery)
     this.#runs.delete(keyOf(delivery))
     this.#counts.set(outcome, (this.#counts.get(outcome) ?? 0) + 1)
-    if (this.#options.output === 'ndjson') this.#then(() => this.#output.text(resultLine(result, run)))
+    if (this.#options.output === 'ndjson') this.#print(resultLine(result, run))
     else this.#say(resultText(result, run, this.#options.tries ?? DEFAULT_TRIES, this.#runtime.nowMs()))
   }
 
@@ -88,12 +94,12 @@ export class SubscribeReporter {
     return this.#runs.get(keyOf(delivery)) ?? { commands: [] }
   }
 
-  #say(sentence: string): void {
-    this.#then(() => this.#output.say(sentence))
+  #print(line: string): void {
+    this.#queue.add(line.length, () => this.#output.text(line))
   }
 
-  #then(write: () => Promise<void>): void {
-    this.#written = this.#written.then(write).catch(() => undefined)
+  #say(sentence: string): void {
+    this.#queue.add(sentence.length, () => this.#output.say(sentence))
   }
 }
 

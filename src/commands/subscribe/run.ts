@@ -48,7 +48,10 @@ export async function subscribe(options: SubscribeOptions, runtime: Runtime): Pr
   try {
     const given = {
       spec: specOf(options),
-      handler,
+      handler: async (...handled: Parameters<typeof handler>) => {
+        await reporter.room()
+        return handler(...handled)
+      },
       by,
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
       intervalMs: options.interval ?? DEFAULT_INTERVAL_MS,

@@ -1,5 +1,6 @@
 import { errorProblem } from '../../cli/error-problem.ts'
 import type { Output } from '../../cli/output.ts'
+import { OutputQueue } from '../../cli/output-queue.ts'
 import { tellProblem } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
@@ -22,7 +23,7 @@ export class WorkReporter {
   readonly #output: Output
   readonly #runtime: Runtime
   readonly #started = new Map<string, { readonly startedMs: number; run?: ProgramRun }>()
-  #written = Promise.resolve()
+  readonly #queue = new OutputQueue()
 
   constructor(options: WorkCommandOptions, output: Output, runtime: Runtime) {
     this.#options = options
@@ -32,7 +33,12 @@ export class WorkReporter {
 
   /** Resolves when everything is written. */
   flush(): Promise<void> {
-    return this.#written
+    return this.#queue.flush()
+  }
+
+  /** Waits while the reader of the output is too slow. */
+  room(): Promise<void> {
+    return this.#queue.room(this.#runtime.signal)
   }
 
   /** Reports that a command was not started, as its input could not be made. */
@@ -83,22 +89,22 @@ export class WorkReporter {
   }
 
   #report(what: Ended): void {
-    if (this.#options.output === 'ndjson') this.#then(() => this.#output.text(endedLine(what)))
+    if (this.#options.output === 'ndjson') this.#print(endedLine(what))
     else this.#say(endedText(what))
   }
 
   #fault({ stream, event, error }: Extract<WorkerEvent, { kind: 'fault' }>): void {
     const what = errorProblem(error, this.#runtime)
     const where = { ...(stream === undefined ? {} : { stream }), ...(event === undefined ? {} : { event }) }
-    this.#then(() => tellProblem({ ...where, ...what }, this.#options, this.#runtime))
+    this.#queue.add(what.message.length, () => tellProblem({ ...where, ...what }, this.#options, this.#runtime))
+  }
+
+  #print(line: string): void {
+    this.#queue.add(line.length, () => this.#output.text(line))
   }
 
   #say(sentence: string): void {
-    this.#then(() => this.#output.say(sentence))
-  }
-
-  #then(write: () => Promise<void>): void {
-    this.#written = this.#written.then(write).catch(() => undefined)
+    this.#queue.add(sentence.length, () => this.#output.say(sentence))
   }
 }
 

@@ -45,7 +45,10 @@ export async function work(options: WorkCommandOptions, runtime: Runtime): Promi
   })
   const listening = takeAsSigterm()
   try {
-    const report = await workLoop(store, loopOptions(options, reporter, runtime), perform)
+    const report = await workLoop(store, loopOptions(options, reporter, runtime), async job => {
+      await reporter.room()
+      return perform(job)
+    })
     await reporter.flush()
     return await resultOf(store, report, reporter, options, output, runtime)
   } catch (error) {

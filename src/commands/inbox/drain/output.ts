@@ -1,5 +1,6 @@
 import { errorProblem } from '../../../cli/error-problem.ts'
 import type { Output } from '../../../cli/output.ts'
+import { OutputQueue } from '../../../cli/output-queue.ts'
 import type { Runtime } from '../../../cli/runtime.ts'
 import { jsonLine, orNull } from '../../../formats/json.ts'
 import { counted } from '../../../formats/terminal/numbers.ts'
@@ -16,7 +17,7 @@ export class DrainReporter {
   readonly #options: DrainCommandOptions
   readonly #output: Output
   readonly #runtime: Runtime
-  #written = Promise.resolve()
+  readonly #queue = new OutputQueue()
   #lines: string[] = []
   #buffered = 0
   #done = 0
@@ -33,7 +34,12 @@ export class DrainReporter {
   /** Resolves when everything is written. */
   flush(): Promise<void> {
     this.#writeLines()
-    return this.#written
+    return this.#queue.flush()
+  }
+
+  /** Waits while the reader of the output is too slow. */
+  room(): Promise<void> {
+    return this.#queue.room(this.#runtime.signal)
   }
 
   /** Says how much was done since the last time. */
@@ -98,15 +104,11 @@ export class DrainReporter {
     const text = this.#lines.join('')
     this.#lines = []
     this.#buffered = 0
-    this.#then(() => this.#output.text(text))
+    this.#queue.add(text.length, () => this.#output.text(text))
   }
 
   #say(sentence: string): void {
-    this.#then(() => this.#output.say(sentence))
-  }
-
-  #then(write: () => Promise<void>): void {
-    this.#written = this.#written.then(write).catch(() => undefined)
+    this.#queue.add(sentence.length, () => this.#output.say(sentence))
   }
 }
 

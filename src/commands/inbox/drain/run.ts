@@ -50,7 +50,7 @@ export async function drainInbox(options: DrainCommandOptions, runtime: Runtime)
     once,
   } = options
   const drainOptions = {
-    ...{ inbox, work, by, concurrency, part, rate, strictOrder, checkpointEvery, once },
+    ...{ inbox, work: paced(work, reporter), by, concurrency, part, rate, strictOrder, checkpointEvery, once },
     ...{ checkpointIntervalMs: checkpointInterval, keepMs: keep, observe: reporter.observe, newId: runtime.newId },
   }
   await output.say(`draining ${inbox.name}: ${work.description}`)
@@ -66,6 +66,17 @@ export async function drainInbox(options: DrainCommandOptions, runtime: Runtime)
   } finally {
     clearInterval(progress)
     await reporter.flush()
+  }
+}
+
+/** Works on no further record while the reader of the output is too slow. */
+function paced(work: DrainWork, reporter: DrainReporter): DrainWork {
+  return {
+    ...work,
+    apply: async (...given) => {
+      await reporter.room()
+      return work.apply(...given)
+    },
   }
 }
 
