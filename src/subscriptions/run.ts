@@ -88,15 +88,8 @@ export class SubscriptionRun {
     this.#signal = AbortSignal.any([signal, this.#failing.signal])
     this.#signal.addEventListener('abort', () => this.#wake())
     this.#shardOptions = {
-      ...{
-        positions,
-        by,
-        createdMs,
-        timing,
-        writeIdleEveryMs,
-        goesOnUnwritten,
-        nowMs: () => store.nowMs(),
-      },
+      ...{ positions, by, createdMs, timing, writeIdleEveryMs, goesOnUnwritten },
+      nowMs: () => store.nowMs(),
       writing: () => {
         for (const shard of this.#held.values()) if (shard.isWorthWriting) void shard.write()
       },

@@ -47,7 +47,7 @@ const SMUGGLED = `POST /inboxes/orders HTTP/1.1\r\nhost: localhost\r\ncontent-ty
 
 describe('a request whose end is ambiguous', () => {
   test.each([
-    ['with both lengths', head('content-length: 4', 'transfer-encoding: chunked', LAST) + `0\r\n\r\n${SMUGGLED}`],
+    ['with both lengths', `${head('content-length: 4', 'transfer-encoding: chunked', LAST)}0\r\n\r\n${SMUGGLED}`],
     ['with both lengths, the other way', head('transfer-encoding: chunked', 'content-length: 0') + SMUGGLED],
     ['with two lengths', head('content-length: 10', 'content-length: 0') + SMUGGLED],
     ['with two equal lengths', head('content-length: 10', 'content-length: 10', LAST) + RECORD],
@@ -58,14 +58,14 @@ describe('a request whose end is ambiguous', () => {
     ['with chunked that is not last', head('transfer-encoding: chunked, identity', LAST) + RECORD],
     ['with a space before the colon', head('content-length : 10', LAST) + RECORD],
     ['with a folded header', head('x: y', ' content-length: 10', LAST) + RECORD],
-    ['with a chunk size that is none', head('transfer-encoding: chunked', LAST) + 'zz\r\n{"id":"a"}\r\n0\r\n\r\n'],
-    ['with a negative chunk size', head('transfer-encoding: chunked', LAST) + '-a\r\n{"id":"a"}\r\n0\r\n\r\n'],
-    ['with a chunk longer than said', head('transfer-encoding: chunked', LAST) + '3\r\n{"id":"a"}\r\n0\r\n\r\n'],
-    ['with a huge chunk size', head('transfer-encoding: chunked', LAST) + 'fffffffffffffffff\r\n{"id":"a"}'],
+    ['with a chunk size that is none', `${head('transfer-encoding: chunked', LAST)}zz\r\n{"id":"a"}\r\n0\r\n\r\n`],
+    ['with a negative chunk size', `${head('transfer-encoding: chunked', LAST)}-a\r\n{"id":"a"}\r\n0\r\n\r\n`],
+    ['with a chunk longer than said', `${head('transfer-encoding: chunked', LAST)}3\r\n{"id":"a"}\r\n0\r\n\r\n`],
+    ['with a huge chunk size', `${head('transfer-encoding: chunked', LAST)}fffffffffffffffff\r\n{"id":"a"}`],
     ['with line feeds alone', head('content-length: 10', LAST).replaceAll('\r\n', '\n') + RECORD],
     ['with two hosts', head('host: evil.example', 'content-length: 10', LAST) + RECORD],
     ['with two types', head('content-type: text/plain', 'content-length: 10', LAST) + RECORD],
-    ['with two idempotency keys', head('idempotency-key: a', 'idempotency-key: b', 'content-length: 2', LAST) + '{}'],
+    ['with two idempotency keys', `${head('idempotency-key: a', 'idempotency-key: b', 'content-length: 2', LAST)}{}`],
     ['with a NUL in a header', head('x: a\u0000b', 'content-length: 10', LAST) + RECORD],
   ])('%s puts nothing, and nothing behind it is a request', async (_, sent) => {
     const { port, ids } = await start()
@@ -75,7 +75,7 @@ describe('a request whose end is ambiguous', () => {
 
   test('is told apart from one that is not', async () => {
     const { port, ids } = await start()
-    const sent = head('transfer-encoding: chunked') + '4\r\n{"id\r\n6\r\n":"a"}\r\n0\r\n\r\n' + SMUGGLED
+    const sent = `${head('transfer-encoding: chunked')}4\r\n{"id\r\n6\r\n":"a"}\r\n0\r\n\r\n${SMUGGLED}`
     expect(statuses(await raw(port, sent))).toEqual([202, 202])
     expect(await ids()).toEqual(['a', 'x'])
   })
@@ -84,7 +84,7 @@ describe('a request whose end is ambiguous', () => {
 describe('a client', () => {
   test('that pipelines requests gets its answers in order', async () => {
     const { port, ids } = await start()
-    const one = (id: string, ...more: readonly string[]) => head('content-length: 10', ...more) + `{"id":"${id}"}`
+    const one = (id: string, ...more: readonly string[]) => `${head('content-length: 10', ...more)}{"id":"${id}"}`
     const answer = await raw(port, `${one('a')}${one('b')}${head('content-length: 1')}7${one('c', LAST)}`)
     expect(statuses(answer)).toEqual([202, 202, 400, 202])
     expect([...answer.matchAll(/"ids":\["(.)"\]/g)].map(([, id]) => id)).toEqual(['a', 'b', 'c'])
