@@ -44,7 +44,7 @@ export interface DrainInboxOptions {
   readonly force?: boolean
   /** The store of the inbox, if it is another than that of the streams. */
   readonly inboxStore?: StreamStore
-  /** Records at a time, at most. Default 64. */
+  /** Records at a time, at most. Default 256. */
   readonly concurrency?: number
   /** Records a second, at most. */
   readonly rate?: number
@@ -98,7 +98,7 @@ const readOptions = objectOf<DrainInboxOptions>({
   observe: callback,
 })
 
-const DEFAULT_CONCURRENCY = 64
+const DEFAULT_CONCURRENCY = 256
 
 /**
  * Drains an inbox: `handler` makes of each record one operation on a stream, which has its effect once, however often the record

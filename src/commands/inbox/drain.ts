@@ -52,7 +52,7 @@ export function registerDrain(parent: Command, runtime: Runtime, go: Run<DrainCo
       ).argParser(nonEmpty('--inbox-store')),
     )
     .addOption(
-      new Option('--concurrency <n>', 'records at a time, at most, 1 to 1024 (default: 64)').argParser(concurrency),
+      new Option('--concurrency <n>', 'records at a time, at most, 1 to 1024 (default: 256)').argParser(concurrency),
     )
     .addOption(new Option('--rate <n>', 'records a second, at most').argParser(count('--rate', 1)))
     .addOption(

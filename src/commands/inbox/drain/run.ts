@@ -23,7 +23,8 @@ import { inboxNamed } from './open.ts'
 import type { DrainCommandOptions } from './options.ts'
 import { DrainReporter, reportText } from './output.ts'
 
-const DEFAULT_CONCURRENCY = 64
+/** Many creations share a commit of the embedded store; a store that cannot bear it halves the number. */
+const DEFAULT_CONCURRENCY = 256
 
 /** Drains until stopped, or with `--once` until it is empty. */
 export async function drainInbox(options: DrainCommandOptions, runtime: Runtime): Promise<Problem | undefined> {
