@@ -76,7 +76,7 @@ export async function countDeadLetters(
   const end = (await deadLetterLog(store, inbox).extent(signal))?.end
   if (end === undefined) return { open: 0, end }
   if (known?.end !== undefined && comparePositions(known.end, end) === 0) return known
-  return { open: (await readOpen(store, inbox, signal, () => undefined)).letters.size, end }
+  return { open: (await readOpen(store, inbox, signal)).letters.size, end }
 }
 
 /** Keeps a dead letter. @throws DeadLettersUnknown; the store's faults */
@@ -86,8 +86,7 @@ export async function writeDeadLetter(store: StreamStore, inbox: Inbox, letter: 
 
 /** The open dead letters of an inbox, oldest first. @throws the store's faults */
 export async function readDeadLetters(store: StreamStore, inbox: Inbox, signal?: AbortSignal): Promise<DeadLetter[]> {
-  const { letters } = await readOpen(store, inbox, signal, letter => letter)
-  return [...letters.values()].map(({ letter }) => letter)
+  return [...(await readOpen(store, inbox, signal)).letters.values()].map(({ letter }) => letter)
 }
 
 /**
@@ -108,25 +107,19 @@ export async function settleDeadLetters(
     if (how === 'retried') await appendLine(partitionLog(store, inbox, partition), `${line}\n`)
     await appendLine(log, `${JSON.stringify({ settled: letter, how, by, at: isoTime(store.nowMs()) })}\n`)
   }
-  const { from } = await readOpen(store, inbox, signal, () => undefined)
+  const { from } = await readOpen(store, inbox, signal)
   await log.trim(from, signal)
 }
 
-interface OpenLetters<Kept> {
-  readonly letters: ReadonlyMap<string, { readonly letter: Kept }>
+interface OpenLetters {
+  readonly letters: ReadonlyMap<string, { readonly letter: DeadLetter }>
   /** Before the first of them. */
   readonly from: LogPosition
 }
 
-/** @param keep what is remembered of each letter */
-async function readOpen<Kept>(
-  store: StreamStore,
-  inbox: Inbox,
-  signal: AbortSignal | undefined,
-  keep: (letter: DeadLetter) => Kept,
-): Promise<OpenLetters<Kept>> {
+async function readOpen(store: StreamStore, inbox: Inbox, signal: AbortSignal | undefined): Promise<OpenLetters> {
   const log = deadLetterLog(store, inbox)
-  const letters = new Map<string, { readonly letter: Kept; readonly from: LogPosition }>()
+  const letters = new Map<string, { readonly letter: DeadLetter; readonly from: LogPosition }>()
   let from = LOG_START
   for (;;) {
     const { bytes, next } = await log.read(from, READ_BYTES, signal)
@@ -135,8 +128,7 @@ async function readOpen<Kept>(
       const fields = fieldsOf(line)
       if (typeof fields?.settled === 'string') letters.delete(fields.settled)
       const letter = fields && letterOf(fields)
-      if (letter !== undefined && !letters.has(letter.letter))
-        letters.set(letter.letter, { letter: keep(letter), from })
+      if (letter !== undefined && !letters.has(letter.letter)) letters.set(letter.letter, { letter, from })
     }
     from = next
   }
