@@ -89,7 +89,7 @@ export async function countDeadLetters(
   const end = (await deadLetterLog(store, inbox).extent(signal))?.end
   if (end === undefined) return { open: 0, end }
   if (known?.end !== undefined && comparePositions(known.end, end) === 0) return known
-  return { open: (await readOpen(store, inbox, signal, () => undefined)).letters.size, end }
+  return { open: (await readOpen(store, inbox, signal)).letters.size, end }
 }
 
 /** Keeps a dead letter. @throws DeadLettersUnknown; the store's faults */
@@ -126,8 +126,7 @@ async function writeEnd(
 
 /** The open dead letters of an inbox, oldest first. @throws the store's faults */
 export async function readDeadLetters(store: StreamStore, inbox: Inbox, signal?: AbortSignal): Promise<DeadLetter[]> {
-  const { letters } = await readOpen(store, inbox, signal, letter => letter)
-  return [...letters.values()].map(({ letter, isRetried }) => ({ ...letter, isRetried }))
+  return [...(await readOpen(store, inbox, signal)).letters.values()].map(({ letter }) => letter)
 }
 
 /**
@@ -148,35 +147,19 @@ export async function settleDeadLetters(
     if (how === 'retried' && !blocks) await appendLine(partitionLog(store, inbox, partition), `${line}\n`)
     await writeEnd(store, inbox, letter, how, by)
   }
-  const { from } = await readOpen(store, inbox, signal, () => undefined)
+  const { from } = await readOpen(store, inbox, signal)
   await log.trim(from, signal)
 }
 
-/** Open letters by name. */
-type Letters<Kept> = Map<string, OpenLetter<Kept>>
-
-interface OpenLetter<Kept> {
-  readonly letter: Kept
-  readonly blocks: boolean
-  readonly isRetried: boolean
-  readonly from: LogPosition
-}
-
-interface OpenLetters<Kept> {
-  readonly letters: Letters<Kept>
+interface OpenLetters {
+  readonly letters: ReadonlyMap<string, { readonly letter: DeadLetter }>
   /** Before the first of them. */
   readonly from: LogPosition
 }
 
-/** @param keep what is remembered of each letter */
-async function readOpen<Kept>(
-  store: StreamStore,
-  inbox: Inbox,
-  signal: AbortSignal | undefined,
-  keep: (letter: DeadLetter) => Kept,
-): Promise<OpenLetters<Kept>> {
+async function readOpen(store: StreamStore, inbox: Inbox, signal: AbortSignal | undefined): Promise<OpenLetters> {
   const log = deadLetterLog(store, inbox)
-  const letters: Letters<Kept> = new Map()
+  const letters: Letters = new Map()
   let from = LOG_START
   for (;;) {
     const { bytes, next } = await log.read(from, READ_BYTES, signal)
@@ -188,12 +171,7 @@ async function readOpen<Kept>(
       const known = letter && letters.get(letter.letter)
       // One that blocks keeps its place, whatever became of it when it was tried again.
       if (letter !== undefined && (known === undefined || letter.blocks))
-        letters.set(letter.letter, {
-          letter: keep(letter),
-          blocks: letter.blocks,
-          isRetried: false,
-          from: known?.from ?? from,
-        })
+        letters.set(letter.letter, { letter, from: known?.from ?? from })
     }
     from = next
   }
@@ -201,9 +179,12 @@ async function readOpen<Kept>(
   return { letters, from: first?.from ?? from }
 }
 
-function end<Kept>(letters: Letters<Kept>, name: string, how: unknown): void {
+type Letters = Map<string, { readonly letter: DeadLetter; readonly from: LogPosition }>
+
+function end(letters: Letters, name: string, how: unknown): void {
   const known = letters.get(name)
-  if (known?.blocks && how === 'retried') letters.set(name, { ...known, isRetried: true })
+  if (known?.letter.blocks && how === 'retried')
+    letters.set(name, { ...known, letter: { ...known.letter, isRetried: true } })
   else letters.delete(name)
 }
 

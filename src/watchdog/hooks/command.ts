@@ -54,7 +54,7 @@ function verdict(fate: ProgramFate): Pick<DeliveryAttempt, 'kind' | 'code'> {
     case 'not-started':
       return { kind: 'repeat', code: fate.reason }
     case 'stopped':
-      return { kind: 'stopped', code: 'stopped' }
+      return { kind: 'stopped', code: fate.kind }
     default:
       return fate satisfies never
   }
