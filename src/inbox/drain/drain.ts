@@ -44,9 +44,9 @@ export interface DrainOptions {
 }
 
 /** Bytes of records in hand, at most, of all partitions. */
-const WINDOW_BYTES = 32 * 1024 * 1024
+const WINDOW_BYTES = 8 * 1024 * 1024
 /** Of one partition, at least and at most. */
-const PARTITION_BYTES = { least: 128 * 1024, most: 8 * 1024 * 1024 } as const
+const PARTITION_BYTES = { least: 128 * 1024, most: 2 * 1024 * 1024 } as const
 /** Interval of checks for partitions, ms. */
 const TICK_MS = 100
 /** Interval of checks for the checkpoints of others, ms. */

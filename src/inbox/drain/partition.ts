@@ -40,7 +40,7 @@ export interface DrainShared {
 /** Bytes of one read. */
 const READ_BYTES = 128 * 1024
 /** Records in hand, at most, of one partition. */
-const MOST_RECORDS = 10_000
+const MOST_RECORDS = 2_000
 /** Pauses between reads without new records, ms: doubled from the first to the last. */
 const POLL = { firstMs: 25, mostMs: 1_000 } as const
 /** Pauses before a record is tried again, ms. */
