@@ -19,7 +19,9 @@ export const limits = { put: 0.7, p99: 1, lost: 0, refused: 0, lines: 1 }
 const RECORDS = 200_000
 const RATE = 10_000
 const SHARE = 0.8
-const SECONDS = 60
+/** Each in turn with the bare server: the machine may have more or less to do from one to the next. */
+const ROUNDS = 6
+const ROUND_SECONDS = 10
 const BURST = 5
 const BURST_SECONDS = 5
 const P99_MS = 500
@@ -112,32 +114,38 @@ async function serve(folder: string, program: string, bareServer: string): Promi
   const file = join(folder, 'serve.db')
   await inboxIn(file)
   const bare = await started([bareServer], /^(\d+)\n/)
-  const bareLoad = await load(bare.port, { rate: 0, seconds: 4, connections: 64 })
-  const bareLines = await load(bare.port, { rate: 0, seconds: 4, connections: 8, each: 100 })
-  await ended(bare.child)
-  const bareRate = (bareLoad.sent * 1_000) / bareLoad.tookMs
-  const rate = Math.min(RATE, Math.floor(bareRate * SHARE))
   const argv = ['inbox', 'serve', 'orders', '--store', `sqlite:${file}`, '--listen', ':0']
   const server = await started([program, ...argv], /"address":"127\.0\.0\.1:(\d+)"/)
-  const steady = await load(server.port, { rate, seconds: SECONDS, connections: 512 })
+  const rounds: Round[] = []
+  for (let at = 0; at < ROUNDS; at++) {
+    const { sent, tookMs } = await load(bare.port, { rate: 0, seconds: 2, connections: 64 })
+    const bareRate = (sent * 1_000) / tookMs
+    const rate = Math.min(RATE, Math.floor(bareRate * SHARE))
+    rounds.push({ bareRate, rate, steady: await load(server.port, { rate, seconds: ROUND_SECONDS, connections: 512 }) })
+  }
+  const rate = Math.min(...rounds.map(round => round.rate))
+  const bareLines = await load(bare.port, { rate: 0, seconds: 3, connections: 8, each: 100 })
+  await ended(bare.child)
   const burst = await load(server.port, { rate: rate * BURST, seconds: BURST_SECONDS, connections: 2_000 })
   const lines = await load(server.port, { rate: 0, seconds: 5, connections: 8, each: 100 })
   const memoryMb = await peakMemory(server.child)
   await ended(server.child)
-  const accepted = acceptedOf(steady) + acceptedOf(burst) + 100 * acceptedOf(lines)
+  const steady = rounds.map(round => round.steady)
+  const p99s = steady.map(({ p99Ms }) => p99Ms).sort((a, b) => a - b)
+  const accepted = sum(steady.map(acceptedOf)) + acceptedOf(burst) + 100 * acceptedOf(lines)
   const linesRate = (100 * acceptedOf(lines) * 1_000) / lines.tookMs
   const bareLinesRate = (100 * bareLines.sent * 1_000) / bareLines.tookMs
-  const what = `single records at ${rate} a second for ${SECONDS} s`
+  const what = `single records, ${ROUNDS} rounds of ${ROUND_SECONDS} s at ${RATE} a second or ${SHARE} of a bare server`
   return [
     {
       figure: `p99 / ${P99_MS} ms: ${what}, SQLite`,
-      ratio: steady.p99Ms / P99_MS,
+      ratio: (p99s[Math.floor(ROUNDS / 2)] ?? 0) / P99_MS,
       limit: limits.p99,
-      note: `median ${steady.p50Ms} ms, p99 ${steady.p99Ms} ms, at most ${steady.maxMs} ms; a bare server takes ${Math.round(bareRate)} a second`,
+      note: rounds.map(roundText).join(', '),
     },
-    { figure: `refused or not answered: ${what}`, ratio: troubleOf(steady), limit: limits.refused },
+    { figure: `refused or not answered: ${what}`, ratio: sum(steady.map(troubleOf)), limit: limits.refused },
     {
-      figure: `not answered in a burst of ${BURST} times that for ${BURST_SECONDS} s`,
+      figure: `not answered in a burst of ${rate * BURST} a second for ${BURST_SECONDS} s`,
       ratio: burst.failed + burst.unanswered,
       limit: limits.lost,
       note: `${burst.statuses[429] ?? 0} of ${burst.sent} answered 429, ${burst.unsent} not sent in time, p99 ${burst.p99Ms} ms, done after ${burst.tookMs} ms; memory at most ${memoryMb} MB`,
@@ -155,6 +163,22 @@ async function serve(folder: string, program: string, bareServer: string): Promi
       note: `${Math.round(linesRate)} a second; a bare server takes ${Math.round(bareLinesRate)}`,
     },
   ]
+}
+
+interface Round {
+  /** Requests a second. */
+  readonly bareRate: number
+  readonly rate: number
+  readonly steady: Load
+}
+
+/** p99 of the round, and its rate. */
+function roundText({ bareRate, rate, steady: { p99Ms } }: Round): string {
+  return `${p99Ms} ms at ${rate}/s (bare ${Math.round(bareRate)})`
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
 }
 
 function acceptedOf({ statuses }: Load): number {

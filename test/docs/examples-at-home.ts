@@ -7,7 +7,7 @@ const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url))
 
 /** The environment of a user with the installed package: `examples`, the library as `leasectl`, this Node as `node`. */
 export function bringExamples({ home, bin }: User): void {
-  for (const folder of ['drone', 'library', 'read-model', 'saga', 'workers']) {
+  for (const folder of ['drone', 'ingest', 'library', 'read-model', 'saga', 'workers']) {
     cpSync(join(EXAMPLES, folder), join(home, 'examples', folder), { recursive: true })
   }
   const installed = join(home, 'node_modules', 'leasectl')
