@@ -27,6 +27,10 @@ export const ROWS = {
     promise: 'a subscription hands over every transaction of a stream, in order, and repeats few',
     figures: ['kills', 'missed or out of order', 'repeated beyond the bound', 'faults of position writes'],
   },
+  regions: {
+    promise: 'a record put into two regions has its effect once, in order, whichever region is away',
+    figures: ['cuts and outages', 'records lost, doubled or out of order'],
+  },
   sagas: { promise: 'a command of a subscription is executed once', figures: ['cells'] },
   sqlite: {
     promise: 'the embedded store survives crashes',

@@ -1,0 +1,244 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { createInbox, type Inbox } from '../../../src/inbox/inbox.ts'
+import { partitionStates, totalLag } from '../../../src/inbox/lag.ts'
+import { InboxTail } from '../../../src/inbox/tail.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
+import { workLoop } from '../../../src/worker/loop.ts'
+import { newUser, type Running, type User } from '../../e2e/program.ts'
+import { trustRow } from '../../guarantees/record.ts'
+import { sized } from '../../guarantees/size.ts'
+import { type Azurite, openAzuriteStore, startAzurite } from '../../support/azurite.ts'
+import { Gate } from './gate.ts'
+
+const row = trustRow('regions')
+const CARS = 25
+/** Each round cuts the network of the put to each region, and takes each region away as a whole. */
+const ROUNDS = sized(1, 100)
+const EACH_MS = 2_000
+const RECORDS_A_SECOND = 100
+const PARTITIONS = 4
+const LIMIT = { timeout: sized(300_000, 6 * 3_600_000) }
+
+interface Region {
+  readonly emulator: Azurite
+  readonly store: StreamStore
+  /** Between the put and the emulator. */
+  readonly putGate: Gate
+  /** Between the drain and the emulator. */
+  readonly drainGate: Gate
+  readonly addressBehind: (gate: Gate) => string
+}
+
+let user: User | undefined
+let regions: readonly Region[] = []
+afterEach(async () => {
+  user?.leave()
+  for (const { putGate, drainGate, emulator, store } of regions) {
+    await store.close()
+    putGate.close()
+    drainGate.close()
+    await emulator.stop()
+  }
+  regions = []
+})
+
+async function startRegion(): Promise<Region> {
+  const emulator = await startAzurite()
+  const [putGate, drainGate] = [await new Gate(emulator.port).listen(), await new Gate(emulator.port).listen()]
+  const store = await openAzuriteStore(emulator.port)
+  expect((await createInbox(store, 'moves', PARTITIONS, { by: 'test' })).kind).toBe('created')
+  const addressBehind = ({ port }: Gate) => `azurite://127.0.0.1:${port}/${store.container}`
+  return { emulator, store, putGate, drainGate, addressBehind }
+}
+
+test(
+  'every acknowledged record is one step, in order, though networks are cut and regions go down',
+  LIMIT,
+  async () => {
+    user = await newUser()
+    regions = await Promise.all([startRegion(), startRegion()])
+    const [east, west] = regions
+    if (east === undefined || west === undefined) throw new Error('two regions')
+    const journal = `sqlite:${join(user.home, 'journal.db')}`
+    const store = await openStore(journal, {})
+    await store.createContainer()
+    const operator = user
+    const put = operator.start([
+      'inbox',
+      'put',
+      'moves',
+      '--id-field',
+      '/id',
+      '--key-field',
+      '/car',
+      '--seq-field',
+      '/n',
+      '-o',
+      'json',
+      '--store',
+      east.addressBehind(east.putGate),
+      '--also',
+      west.addressBehind(west.putGate),
+      '--prefer',
+      '1s',
+    ])
+    const startDrain = ({ drainGate, addressBehind }: Region) =>
+      operator.start(
+        ['inbox', 'drain', 'moves', '--store', journal, '--inbox-store', addressBehind(drainGate)].concat(
+          '--append Move --name cars/{/key}'.split(' '),
+        ),
+      )
+    const drains = regions.map(startDrain)
+    const over = new AbortController()
+    const feeding = feed(put, over.signal)
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const { putGate } of regions)
+        await during(
+          () => putGate.cut(),
+          () => putGate.mend(),
+        )
+      for (const [at, region] of regions.entries()) {
+        const { putGate, drainGate } = region
+        await during(
+          () => {
+            putGate.cut()
+            drainGate.cut()
+            drains[at]?.process.kill('SIGKILL')
+          },
+          () => {
+            putGate.mend()
+            drainGate.mend()
+            drains[at] = startDrain(region)
+          },
+        )
+      }
+    }
+    over.abort()
+    const records = await feeding
+    const { code, stdout, stderr } = await put.ended
+    expect(code, stderr).toBe(0)
+    const said = JSON.parse(stdout) as { put: number; regions: { only: number }[] }
+    expect(said).toMatchObject({ put: records, rejected: 0, isComplete: true })
+    // The faults reached the put: each region missed records, told as often as it went away.
+    expect(
+      said.regions.every(({ only }) => only > 0),
+      stdout + stderr,
+    ).toBe(true)
+    for (const region of regions) expect(stderr).toContain(`${region.addressBehind(region.putGate)} is away`)
+
+    const inbox: Inbox = { name: 'moves', partitions: PARTITIONS, createdMs: 0, by: '' }
+    await expect.poll(() => waiting(inbox), { timeout: 150_000, interval: 250 }).toEqual([0, 0])
+    for (const drain of drains) drain.process.kill('SIGTERM')
+    const ended = await Promise.all(drains.map(drain => drain.ended))
+    expect(ended.map(drain => drain.code)).toEqual([0, 0])
+
+    const found = await Promise.all(regions.map(region => idsIn(region.store, inbox)))
+    const lost = new Set(allIds(records)).difference(found[0]?.union(found[1] ?? new Set()) ?? new Set())
+    expect([...lost]).toEqual([])
+    const { miscounted, disordered } = await judge(store, records)
+    expect({ miscounted, disordered }).toEqual({ miscounted: [], disordered: [] })
+    row.figure('cuts and outages', 4 * ROUNDS)
+    row.figure('records lost, doubled or out of order', lost.size + miscounted.length + disordered.length, '0')
+    row.injected(
+      'connections cut',
+      regions.reduce((sum, { putGate, drainGate }) => sum + putGate.cuts + drainGate.cuts, 0),
+    )
+    await store.close()
+  },
+)
+
+async function during(begin: () => void, end: () => void): Promise<void> {
+  await sleep(EACH_MS / 2)
+  begin()
+  await sleep(EACH_MS)
+  end()
+  await sleep(EACH_MS / 2)
+}
+
+/** Writes records at an even pace, and returns their number. */
+async function feed({ process: { stdin } }: Running, over: AbortSignal): Promise<number> {
+  const startedMs = performance.now()
+  let records = 0
+  while (!over.aborted) {
+    const due = ((performance.now() - startedMs) / 1_000) * RECORDS_A_SECOND
+    for (; records < due; records++) {
+      const { car, n } = placeOf(records)
+      stdin?.write(`${JSON.stringify({ id: `r${records}`, car, n })}\n`)
+    }
+    await sleep(20)
+  }
+  stdin?.end()
+  return records
+}
+
+function placeOf(record: number) {
+  return { car: `c${record % CARS}`, n: Math.floor(record / CARS) + 1 }
+}
+
+const allIds = (records: number) => Array.from({ length: records }, (_, record) => `r${record}`)
+
+async function waiting(inbox: Inbox): Promise<number[]> {
+  return Promise.all(
+    regions.map(async ({ store }) => totalLag(await partitionStates(store, inbox, { countedBytes: 1e9 })).records),
+  )
+}
+
+async function idsIn(store: StreamStore, inbox: Inbox): Promise<Set<string>> {
+  const tail = new InboxTail(store, inbox, new AbortController().signal)
+  const ids = new Set<string>()
+  for (let page = await tail.next(); page.length > 0; page = await tail.next())
+    for (const { record } of page) ids.add(record?.id ?? '?')
+  return ids
+}
+
+/** What was worked on in each session, in order. */
+type Worked = ReadonlyMap<string, readonly number[]>
+
+/** Works on all steps, and compares with what was put: each once, and those of a car in order. */
+async function judge(store: StreamStore, records: number) {
+  const worked = new Map<string, number[]>()
+  await workLoop(store, { names: ['Move'], owner: 'judge', until: 'until-empty', concurrency: 8 }, job => {
+    const { n } = JSON.parse(job.event.input?.text ?? '{}') as { n: number }
+    worked.set(job.stream, [...(worked.get(job.stream) ?? []), n])
+    return undefined
+  })
+  return verdict(worked, records)
+}
+
+function verdict(worked: Worked, records: number) {
+  const [miscounted, disordered]: [string[], string[]] = [[], []]
+  for (let car = 0; car < CARS; car++) {
+    const name = `cars/c${car}`
+    const count = Array.from({ length: records }, (_, record) => record).filter(record => record % CARS === car).length
+    const numbers = worked.get(name) ?? []
+    if (numbers.length !== count || new Set(numbers).size !== count)
+      miscounted.push(`${name}: ${numbers.length} steps of ${count} records: ${numbers}`)
+    if (numbers.some((n, at) => n <= (numbers[at - 1] ?? 0))) disordered.push(`${name}: ${numbers}`)
+  }
+  return { miscounted, disordered }
+}
+
+test('the verdict sees a record that is lost, one that is there twice, and a session out of order', () => {
+  const given = (numbers: readonly number[]) => {
+    const sessions = Array.from(
+      { length: CARS },
+      (_, car) => [`cars/c${car}`, car === 3 ? numbers : [1, 2, 3]] as const,
+    )
+    const { miscounted, disordered } = verdict(new Map(sessions), 3 * CARS)
+    return [miscounted.length, disordered.length]
+  }
+  const seen = [given([1, 2, 3]), given([1, 2]), given([1, 2, 2, 3]), given([1, 3, 2])]
+  row.control(
+    'a record is lost, doubled, or out of order',
+    seen.slice(1).every(counts => counts.some(count => count > 0)),
+  )
+  expect(seen).toEqual([
+    [0, 0],
+    [1, 0],
+    [1, 1],
+    [0, 1],
+  ])
+})
