@@ -63,7 +63,7 @@ test('a selection leaves out streams without an unacknowledged failure', async (
   await cli(world, ['ack', 'a', '-m', 'known'])
   const preview = await cli(world, ['ack', '--all', '-m', 'known', '--dry-run', '-o', 'json'])
   expect(json(preview.stdout)).toMatchObject({ verb: 'ack', streams: 2, leftOut: 2 })
-  expect(preview.stderr).toContain('2 streams: 2 inprocess; 2 without an unacknowledged failure, left out')
+  expect(preview.stderr).toContain('2 streams: 2 failing; 2 without an unacknowledged failure, left out')
   const ran = await cli(world, ['ack', '--all', '-m', 'known', '--yes', '-o', 'json'])
   expect(json(ran.stdout)).toMatchObject({ verb: 'ack', counts: { done: 2 }, leftOut: 2 })
   const again = await cli(world, ['ack', '--rerun', runFileOf(ran), '--only', 'done', '--yes'])

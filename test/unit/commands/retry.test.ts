@@ -59,7 +59,7 @@ test('the preview promises only what will be retried, and says what is left out 
     leftOut: 3,
     leftOutBecause: { 'canceled (needs --canceled)': 1, 'without a failure': 1, 'refused (join-ran)': 1 },
   })
-  expect(preview.stderr).toContain('2 streams: 1 completed, 1 inprocess; 1 event not retried (1 join-ran); ')
+  expect(preview.stderr).toContain('2 streams: 1 with errors, 1 failing; 1 event not retried (1 join-ran); ')
   expect(preview.stderr).toContain(
     '; 1 canceled (needs --canceled), 1 without a failure, 1 refused (join-ran), left out.',
   )
@@ -72,7 +72,7 @@ test('a named stream that would be refused is shown as not tried, and repeating 
   const world = await mixed()
   const preview = await cli(world, ['retry', 'ran', 'shut', '--dry-run'])
   expect(preview.stdout).toMatch(/^ran .*join-ran$/m)
-  expect(preview.stderr).toContain('1 stream: 1 inprocess; 1 not tried')
+  expect(preview.stderr).toContain('1 stream: 1 failing; 1 not tried')
   const ran = await cli(world, ['retry', 'ran', 'shut', '-o', 'json'])
   expect(ran.exit).toBe(7)
   expect(json(ran.stdout)).toMatchObject({ counts: { done: 1, refused: 1 } })

@@ -22,7 +22,7 @@ import { shownOf } from '../../state/shown-stream.ts'
 import type { TextPage } from '../../state/state.ts'
 import { linesOfText, type ReadableText, textOfLines } from '../../state/text/text.ts'
 import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
-import { safeText } from '../safe-text.ts'
+import { firstLine, safeText } from '../safe-text.ts'
 import { readingRows } from '../text.ts'
 import { dueSpan, type RowTime, wholeTimeText } from '../times.ts'
 import { listWindow } from '../window.ts'
@@ -200,7 +200,9 @@ function dataLines({ event, width }: DetailContext): Line[] {
 
 function journalLines({ transactions, event, moment }: DetailContext, rows: number): Line[] {
   if (rows <= 0) return []
-  return transactions.slice(-rows).map(tx => journalSpans(tx, { moment, event: event.id, withOp: true }))
+  // The message stands above: of a reason of several lines that repeats it the first is enough.
+  const briefly = (tx: JournalEntry) => (tx.why === event.msg ? { ...tx, why: firstLine(tx.why) } : tx)
+  return transactions.slice(-rows).map(tx => journalSpans(briefly(tx), { moment, event: event.id, withOp: true }))
 }
 
 const BETWEEN: StyledText = ['     ', 'plain']

@@ -58,6 +58,15 @@ describe('the detail pane of an event', () => {
     ])
   })
 
+  it('does not repeat the lines of a message in the journal below it', () => {
+    const msg = 'no such card\nCaused by: a typo'
+    const given = new Play().after({ op: 'init', root: spec('Start'), forks: [spec('A')] })
+    given.do({ op: 'fail', event: '01.00', msg }, { why: msg })
+    const lines = detailOf(100, 12, '01.00', opened(given)).join('\n')
+    expect(lines.match(/Caused by/g)).toHaveLength(1)
+    expect(lines).toContain('"no such card …"')
+  })
+
   it('has the kind, size and beginning of its input and result', () => {
     const data = (text: string) => dataOf(Buffer.from(text))
     const given = new Play()
