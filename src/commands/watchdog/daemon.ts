@@ -88,7 +88,7 @@ class Daemon {
     const hooks = targets && this.#openHooks(targets, operation)
     const shards = this.#openShards()
     const state = this.#openState()
-    const purger = this.#openPurger(shards)
+    const purger = this.#openPurger(shards, operation)
     this.#observers.push(this.#liveness, this.#startupFailure, this.#log, ...(operation?.observers ?? []))
     for (const each of [state, hooks, systemd, purger]) if (each !== undefined) this.#observers.push(each)
     const signal = AbortSignal.any([this.#runtime.signal, this.#startupFailure.signal])
@@ -194,12 +194,18 @@ class Daemon {
     for (const observer of this.#observers) void observer.shards?.(held, total)
   }
 
-  #openPurger(shards: Shards | undefined): Purger | undefined {
+  #openPurger(shards: Shards | undefined, operation: HttpEndpoints | undefined): Purger | undefined {
     const options = purgeOptions(this.#settings, this.#watchdog, this.#runtime)
     if (options === undefined) return undefined
     const reports = {
-      purged: (report: PurgeReport) => this.#log.note(purgeEntry(report)),
-      failed: (error: unknown) => this.#log.note(faultEntry('purge', 'old streams cannot be removed', error)),
+      purged: (report: PurgeReport) => {
+        operation?.metrics.purged(report.streams.length)
+        this.#log.note(purgeEntry(report))
+      },
+      failed: (error: unknown) => {
+        operation?.metrics.purged()
+        this.#log.note(faultEntry('purge', 'old streams cannot be removed', error))
+      },
     }
     const owned = shards === undefined ? options : { ...options, ownership: shards }
     return new Purger(this.#store, owned, reports, () => performance.now())

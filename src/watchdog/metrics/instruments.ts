@@ -106,6 +106,8 @@ function otherInstruments({ gauge, counter }: Maker) {
     skew: gauge('clock_skew_seconds', "The store's clock minus that of this machine"),
     shards: gauge('shards', 'Total number of shards; 0 without --shards'),
     shardsHeld: gauge('shards_held', 'Shards held by this process'),
+    purged: counter('purged_streams_total', 'Old streams removed by this process'),
+    purgeFailures: counter('failed_purges_total', 'Searches for old streams that failed'),
     hookDeliveries: counter('hook_deliveries_total', 'Attempts to deliver to hooks', ['hook', 'outcome']),
   }
 }

@@ -31,6 +31,8 @@ export interface Metrics extends Observer {
   text(): Promise<string>
   /** Counts an attempt to deliver to a hook. */
   delivery(report: Pick<DeliveryReport, 'kind' | 'outcome'>): void
+  /** Counts the streams that a purge removed; without a number it failed. */
+  purged(streams?: number): void
   /** Sets the source of the number of deliveries that wait or are in progress, read at each scrape. */
   hooksPending(count: () => number): void
   /** Stops measuring. */
@@ -48,6 +50,7 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     delivery: ({ kind, outcome }) => instruments.hookDeliveries.inc({ hook: kind, outcome }),
+    purged: streams => (streams === undefined ? instruments.purgeFailures.inc() : instruments.purged.inc(streams)),
     hooksPending: count => {
       pending = count
     },

@@ -141,6 +141,16 @@ test('a circuit breaker that stays open has tripped once', async () => {
   expect(await seriesValue(metrics, 'breaker_trips_total')).toBe(2)
 })
 
+test('a purge counts the streams that it removed, or its failure', async () => {
+  const metrics = await metricsOf()
+  expect(await seriesValue(metrics, 'purged_streams_total')).toBe(0)
+  metrics.purged(3)
+  metrics.purged(2)
+  metrics.purged()
+  expect(await seriesValue(metrics, 'purged_streams_total')).toBe(5)
+  expect(await seriesValue(metrics, 'failed_purges_total')).toBe(1)
+})
+
 test('values that are not numbers are omitted instead of thrown', async () => {
   const metrics = await metricsOf()
   await metrics.passed?.(sweepReport({ skewMs: Number.NaN, overdue: Number.NaN }))
