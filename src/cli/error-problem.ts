@@ -1,6 +1,6 @@
 import { BadDocument, LeasectlError, StreamFault } from '../stream/errors.ts'
 import { commandLine, type Started } from './command-line.ts'
-import { CommandFailed, type Problem, problem } from './problem.ts'
+import { CommandFailed, type Problem, problem, UNREADABLE_HINT } from './problem.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
@@ -29,8 +29,7 @@ function hintOf(error: LeasectlError, started: Started): { hint?: string } {
   const { code, hint } = error
   // the store does not know which commands have the flag
   if (code === 'container-missing') return { hint: creationHint(started) }
-  if (hint === undefined && error instanceof BadDocument && error.stream !== undefined)
-    return { hint: 'show -o xml prints it as stored.' }
+  if (hint === undefined && error instanceof BadDocument && error.stream !== undefined) return { hint: UNREADABLE_HINT }
   return hint === undefined ? {} : { hint }
 }
 

@@ -62,3 +62,6 @@ export class EndsWith extends Error {
     this.exit = exit
   }
 }
+
+/** What to do about a document that cannot be read. */
+export const UNREADABLE_HINT = 'show -o xml prints it as stored. To restore it from a copy: rm --force, then import.'

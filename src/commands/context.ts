@@ -125,7 +125,7 @@ function registerList(parent: Command, runtime: Runtime, go: Run<GlobalOptions> 
       ['context list', 'names, addresses, protection'],
       ['context list -o json', 'for scripts'],
     ],
-    formats: ['table', 'name', 'json', 'ndjson', 'csv'],
+    formats: ['table', 'name', 'json', 'csv'],
     effect: 'Only reads: your list of contexts, no store.',
   } as const
   reads(command, runtime, description, [], go)

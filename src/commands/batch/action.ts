@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { outcomeProblem } from '../../cli/outcome-problem.ts'
-import { type Problem, problem } from '../../cli/problem.ts'
+import { type Problem, problem, UNREADABLE_HINT } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { transactOptions } from '../../cli/store.ts'
 import type { Changed } from '../../formats/change.ts'
@@ -98,10 +98,7 @@ export function changedOf({ target, commandId }: Result, { result }: Done, { rea
 
 /** The problem of an unreadable document; `undefined` if it can be read. */
 export function unreadable({ listed, fault }: SummarizedStream): Problem | undefined {
-  return (
-    fault &&
-    problem(fault.code, fault.message, { stream: listed.name, hint: fault.hint ?? 'show -o xml prints it as stored.' })
-  )
+  return fault && problem(fault.code, fault.message, { stream: listed.name, hint: fault.hint ?? UNREADABLE_HINT })
 }
 
 /** The target of one change: a stream, or one event of it. */

@@ -1,5 +1,5 @@
 import type { Output } from '../../cli/output.ts'
-import { type Problem, problem } from '../../cli/problem.ts'
+import { type Problem, problem, UNREADABLE_HINT } from '../../cli/problem.ts'
 import { tellProblem } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { missingProblems } from '../../cli/selection/collect.ts'
@@ -68,7 +68,7 @@ function openNotices(options: TailOptions, output: Output, runtime: Runtime) {
     async report(item: Exclude<FollowManyItem, { kind: 'transaction' | 'missing' }>): Promise<void> {
       if (item.kind === 'polled') return afterPoll(item.streams)
       if (item.kind === 'unreadable') {
-        const { stream, code, message, hint = 'show -o xml prints it as stored.' } = item
+        const { stream, code, message, hint = UNREADABLE_HINT } = item
         unreadable++
         if (++unreadableNow > MOST_NAMED) return
         return tellProblem(problem(code, message, { stream, hint }), options, runtime)

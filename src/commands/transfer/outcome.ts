@@ -99,7 +99,7 @@ export function unreplaceable(
   return problem('exists', `the existing stream cannot be read, so it is not replaced: ${current.message}`, {
     exit: 5,
     stream,
-    hint: 'show -o xml prints it as stored; rm removes it.',
+    hint: 'show -o xml prints it as stored; rm --force removes it, then import.',
   })
 }
 

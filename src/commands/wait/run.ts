@@ -1,5 +1,5 @@
 import { type Output, openOutput } from '../../cli/output.ts'
-import { type Problem, problem } from '../../cli/problem.ts'
+import { type Problem, problem, UNREADABLE_HINT } from '../../cli/problem.ts'
 import { tellProblem } from '../../cli/problem-text.ts'
 import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
@@ -105,7 +105,7 @@ function openWaiting(options: WaitCommandOptions, output: Output, store: StreamS
 
 function hintOf({ code, hint }: Extract<WaitItem, { kind: 'unreadable' }>): string {
   if (code === 'bad-name') return hint ?? ''
-  return `Waiting continues, as its writer may repair it. ${hint ?? 'show -o xml prints it as stored.'}`
+  return `Waiting continues, as its writer may repair it. ${hint ?? UNREADABLE_HINT}`
 }
 
 /** The longest delay of a Node timer, ms. */

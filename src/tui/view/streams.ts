@@ -6,9 +6,11 @@ import { CHANGE_SHOWN_MS, type StreamEntry } from '../data/types.ts'
 import type { TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
 import { layoutOf } from '../state/layout.ts'
+import { filterOf } from '../state/lists/filters.ts'
 import type { ColumnList } from '../state/state.ts'
 import { columnsOf } from './columns-of.ts'
 import { noStreams } from './empty.ts'
+import { withHiddenMatch } from './hidden-match.ts'
 import { type Area, filled, type ScreenRow } from './row.ts'
 import { safeName, safeText } from './safe-text.ts'
 import { ageCell, barSpans, causeCell, failedSpans, progressCell, stateCell } from './stream-cells.ts'
@@ -19,7 +21,12 @@ import { listWindow } from './window.ts'
 /** The list of streams, with its titles if the screen has them. */
 export function streamRows(scene: Scene, area: Area): ScreenRow[] {
   if (scene.listing.keys.length === 0) return filled(noStreams(scene, area), area)
-  return entryRows(scene, area, 'streams', columnsOf(scene, 'streams', COLUMNS))
+  const filter = filterOf(scene.state)
+  const why = COLUMNS['WAITS / WHY']
+  const columns = filter.isEmpty
+    ? COLUMNS
+    : { ...COLUMNS, 'WAITS / WHY': { ...why, cell: withHiddenMatch(why.cell, filter) } }
+  return entryRows(scene, area, 'streams', columnsOf(scene, 'streams', columns))
 }
 
 /** A list whose keys are names of streams, in these columns. */
