@@ -207,7 +207,11 @@ export async function inboxWithDeadLetters(): Promise<World> {
   const inbox = { name: 'orders', partitions: 1, createdMs: world.nowMs, by: 'ops@host-1' }
   const given = { partition: 0, code: 'exists', why: 'the stream exists', by: 'w7', blocks: false, atMs: world.nowMs }
   const record = recordLine({ id: 'o-1', json: '{"id":"o-1"}' }, world.nowMs).trimEnd()
-  await writeDeadLetter(world.store, inbox, deadLetter(record, { ...given, id: 'o-1', key: 'o-1', stream: 'x/o-1' }))
+  await writeDeadLetter(
+    world.store,
+    inbox,
+    deadLetter(record, { ...given, id: 'o-1', key: 'o-1', stream: 'x/o-1', blocks: true }),
+  )
   await writeDeadLetter(world.store, inbox, deadLetter('not a record', { ...given, id: '', key: '', stream: '' }))
   return world
 }

@@ -19,7 +19,7 @@ export async function top(options: TopOptions, runtime: ProgramRuntime): Promise
   const store = await openStoreFor(options, runtime, output)
   // The dashboard retries faults of a store, and would wait for a mistyped path forever.
   if (runtime.opened?.source !== 'default') requireFile(store.address)
-  const lines = options.accessible ? '--accessible is set' : noScreen(runtime)
+  const lines = linesOnly(options, runtime)
   if (lines !== undefined) {
     checkLines(options, lines)
     const { plainTop } = await import('./plain.ts')
@@ -44,8 +44,10 @@ async function topOfSeveral(
     })
   const { openTop, openContexts } = await import('./open.ts')
   const stores = await openContexts(options.contexts, runtime)
-  if (options.accessible || noScreen(runtime) !== undefined) {
-    const { plainSeveral } = await import('./plain-several.ts')
+  const lines = linesOnly(options, runtime)
+  if (lines !== undefined) {
+    checkLines(options, lines)
+    const { plainSeveral } = await import('./plain.ts')
     return plainSeveral(options, stores, runtime)
   }
   await openTop(startWith(options, filter, runtime), runtime, stores)
@@ -54,6 +56,11 @@ async function topOfSeveral(
 
 function startWith(options: TopOptions, filter: StreamFilter | undefined, { argv }: Runtime): TopStart {
   return { ...startOf(options), ...(filter && { selection: { filter, argv: filterArguments(argv) } }) }
+}
+
+/** Why lines are printed instead of a screen, if they are. */
+function linesOnly({ accessible }: TopOptions, runtime: Runtime): string | undefined {
+  return accessible ? '--accessible is set' : noScreen(runtime)
 }
 
 /** @throws UsageError */

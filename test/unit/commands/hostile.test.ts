@@ -124,7 +124,7 @@ const LINES: readonly (readonly string[])[] = [
     ['check', '--match', HOSTILE, '-o', format],
     ['check', HOSTILE, '-o', format],
   ]),
-  ...['table', 'json', 'ndjson'].flatMap(format => [
+  ...['table', 'json', 'ndjson', 'csv'].flatMap(format => [
     ['stats', '--all', '-o', format],
     ['stats', '--all', '--group-by', 'topic', '-o', format],
     ['stats', 's', 'bad', '-o', format],
@@ -213,7 +213,7 @@ const LINES: readonly (readonly string[])[] = [
     ['subscribe', '--as', HOSTILE, '-o', format, '--', 'true'],
     ['subscribe', '--as', 'b', '--match', HOSTILE, '-o', format, '--', HOSTILE],
   ]),
-  ...['table', 'name', 'json', 'ndjson'].flatMap(format => [
+  ...['table', 'name', 'json', 'ndjson', 'csv'].flatMap(format => [
     ['subscription', 'ls', '-o', format],
     ['subscription', 'parked', HOSTILE, '-o', format],
     ['subscription', 'parked', 'b', '--waiting', '-o', format],

@@ -93,7 +93,7 @@ describe('subscribe', () => {
   })
 
   test.each([
-    [['--as', 'a b', '--', 'true'], 2, '--as: "a b" is not a name'],
+    [['--as', 'a b', '--', 'true'], 2, '--as: "a b" cannot be the name of a subscription'],
     [['--', 'true'], 2, '--as is missing'],
     [['--as', 'b'], 2, 'a command to run is missing'],
     [['--as', 'b', '--', 'no-such-command'], 127, '[command-not-found]'],

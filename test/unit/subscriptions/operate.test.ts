@@ -82,7 +82,9 @@ test('only halted streams can be retried or skipped, and only subscriptions that
     kind: 'handled',
     version: 1,
   })
-  await expect(requestOf(store, 'a/b', { kind: 'reset', fromMs: 0 }, options)).rejects.toThrow(/not a name/)
+  await expect(requestOf(store, 'a/b', { kind: 'reset', fromMs: 0 }, options)).rejects.toThrow(
+    /cannot be the name of a subscription/,
+  )
 })
 
 test('the list of subscriptions shows who runs them, what was delivered and what is parked', async () => {

@@ -153,6 +153,8 @@ const LETTER_FIELDS = [
   'by',
   'line',
   'isCut',
+  'blocks',
+  'isRetried',
 ] as const
 
 function letterFields({
