@@ -18,6 +18,7 @@ let waiting: number[] = []
 let taken = 0
 let sent = 0
 let failed = 0
+let unsent = 0
 let next = 0
 
 function record(): string {
@@ -103,9 +104,17 @@ for (let at = 0; at < Number(connections); at++) idle.push(new Connection())
 const timer = setInterval(() => {
   tick()
   const isDone = isOver() && taken >= waiting.length && idle.length === Number(connections)
-  if (isDone || performance.now() - startMs > DURATION_MS + PATIENCE_MS) finish()
+  const lateMs = performance.now() - startMs - DURATION_MS
+  if (lateMs > PATIENCE_MS) giveUp()
+  if (isDone || lateMs > 2 * PATIENCE_MS) finish()
 }, 2)
 tick()
+
+/** Sends no more, but waits for the answers to what was sent. */
+function giveUp(): void {
+  unsent += waiting.length - taken
+  waiting = waiting.slice(0, taken)
+}
 
 function finish(): void {
   clearInterval(timer)
@@ -114,7 +123,7 @@ function finish(): void {
   const quantile = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0)
   const unanswered = sent - latencies.length - failed
   const figures = {
-    ...{ sent, unsent: waiting.length - taken, failed, unanswered, tookMs: Math.round(tookMs) },
+    ...{ sent, unsent: unsent + waiting.length - taken, failed, unanswered, tookMs: Math.round(tookMs) },
     ...{ p50Ms: quantile(0.5), p99Ms: quantile(0.99), maxMs: Math.round(sorted.at(-1) ?? 0) },
     statuses: Object.fromEntries(statuses),
   }
