@@ -2,7 +2,7 @@ import { counted, countText, moreThanText } from '../formats/terminal/numbers.ts
 import { StoreUnreachable } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import { visibleText } from '../util/visible-text.ts'
-import type { ProgressLine } from './progress-line.ts'
+import type { ProgressLine } from './output/progress-line.ts'
 import type { Runtime } from './runtime.ts'
 import { missingFile } from './store.ts'
 

@@ -4,8 +4,8 @@ import { visibleText } from '../util/visible-text.ts'
 import { sameStore } from './contexts/contexts.ts'
 import { errorProblem } from './error-problem.ts'
 import type { GlobalOptions } from './options.ts'
+import { openProgressLine } from './output/progress-line.ts'
 import { CommandFailed, type Problem, UsageError } from './problem.ts'
-import { openProgressLine } from './progress-line.ts'
 import type { Runtime, RuntimeStore } from './runtime.ts'
 
 /** The store of one of several contexts. */

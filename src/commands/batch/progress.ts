@@ -1,5 +1,5 @@
 import type { GlobalOptions } from '../../cli/options.ts'
-import { openProgressLine } from '../../cli/progress-line.ts'
+import { openProgressLine } from '../../cli/output/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 
 const DRAW_EVERY_MS = 200

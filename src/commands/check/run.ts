@@ -1,7 +1,7 @@
 import { showCount } from '../../cli/counter.ts'
+import { openProgressLine } from '../../cli/output/progress-line.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { EndsWith } from '../../cli/problem.ts'
-import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { type CheckContext, checkJson, EXITS } from '../../formats/check/json.ts'

@@ -1,6 +1,6 @@
 import { nothingText, showCount } from '../../cli/counter.ts'
+import { openProgressLine } from '../../cli/output/progress-line.ts'
 import { csvWriter, itemsWriter, type Output, openOutput, tableWriter, writeTexts } from '../../cli/output.ts'
-import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'

@@ -1,7 +1,7 @@
 import { shellWord } from '../../cli/command-line.ts'
 import { nothingText, showCount } from '../../cli/counter.ts'
+import { openProgressLine } from '../../cli/output/progress-line.ts'
 import { type Output, writeCsv, writeTexts } from '../../cli/output.ts'
-import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { jsonDocument, jsonLine } from '../../formats/json.ts'

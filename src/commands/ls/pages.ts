@@ -1,5 +1,5 @@
 import { type ListingCount, showCount, shownOf, startCounting } from '../../cli/counter.ts'
-import type { ProgressLine } from '../../cli/progress-line.ts'
+import type { ProgressLine } from '../../cli/output/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import { type SummarizedStream, summaries } from '../../ops/summaries.ts'

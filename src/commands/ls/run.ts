@@ -1,7 +1,7 @@
 import { type ListingCount, nothingText } from '../../cli/counter.ts'
+import { openProgressLine } from '../../cli/output/progress-line.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
-import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { openStoreFor } from '../../cli/store.ts'

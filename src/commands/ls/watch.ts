@@ -1,5 +1,5 @@
+import { type ReadStore, type StoreReading, watch } from '../../cli/output/redraw.ts'
 import type { Output } from '../../cli/output.ts'
-import { type ReadStore, type StoreReading, watch } from '../../cli/redraw.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { filterOf } from '../../cli/selection/read.ts'
 import { usualIntervalMs } from '../../cli/store.ts'

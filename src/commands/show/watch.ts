@@ -1,7 +1,7 @@
 import { missingProblem } from '../../cli/outcome-problem.ts'
+import { type StoreReading, watch } from '../../cli/output/redraw.ts'
 import type { Output } from '../../cli/output.ts'
 import { CommandFailed } from '../../cli/problem.ts'
-import { type StoreReading, watch } from '../../cli/redraw.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { usualIntervalMs } from '../../cli/store.ts'
 import { diffLines } from '../../formats/stream/diff.ts'

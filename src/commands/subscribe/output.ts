@@ -1,5 +1,5 @@
+import { OutputQueue } from '../../cli/output/queue.ts'
 import type { Output } from '../../cli/output.ts'
-import { OutputQueue } from '../../cli/output-queue.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'
 import { counted, span } from '../../formats/terminal/numbers.ts'

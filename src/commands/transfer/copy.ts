@@ -1,7 +1,7 @@
 import { containerCreator, mayCreateContainer } from '../../cli/create-container.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
+import { openProgressLine } from '../../cli/output/progress-line.ts'
 import { CommandFailed, type Problem, problem } from '../../cli/problem.ts'
-import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { DEFAULT_LEASE_WAIT_MS } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'

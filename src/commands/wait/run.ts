@@ -1,7 +1,7 @@
+import { openProgressLine } from '../../cli/output/progress-line.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, problem, UNREADABLE_HINT } from '../../cli/problem.ts'
 import { tellProblem } from '../../cli/problem-text.ts'
-import { openProgressLine } from '../../cli/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { requireSelection } from '../../cli/selection/read.ts'
 import { openStoreFor, usualIntervalMs } from '../../cli/store.ts'

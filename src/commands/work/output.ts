@@ -1,6 +1,6 @@
 import { errorProblem } from '../../cli/error-problem.ts'
+import { OutputQueue } from '../../cli/output/queue.ts'
 import type { Output } from '../../cli/output.ts'
-import { OutputQueue } from '../../cli/output-queue.ts'
 import { tellProblem } from '../../cli/problem-text.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonLine, jsonTime, orNull } from '../../formats/json.ts'

@@ -1,11 +1,11 @@
-import { clock, countText, span } from '../formats/terminal/numbers.ts'
-import type { TableOptions } from '../formats/terminal/table.ts'
-import { cut } from '../formats/terminal/width.ts'
-import { StoreUnreachable } from '../store/errors.ts'
-import { sleepUntilAborted } from '../util/concurrency.ts'
-import { visibleText } from '../util/visible-text.ts'
-import type { Output } from './output.ts'
-import type { LiveView, Runtime } from './runtime.ts'
+import { clock, countText, span } from '../../formats/terminal/numbers.ts'
+import type { TableOptions } from '../../formats/terminal/table.ts'
+import { cut } from '../../formats/terminal/width.ts'
+import { StoreUnreachable } from '../../store/errors.ts'
+import { sleepUntilAborted } from '../../util/concurrency.ts'
+import { visibleText } from '../../util/visible-text.ts'
+import type { Output } from '../output.ts'
+import type { LiveView, Runtime } from '../runtime.ts'
 
 /** The result of one poll of the store. */
 export interface StoreReading {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { OutputQueue } from '../../../src/cli/output-queue.ts'
-import { runCommandLine } from '../../../src/commands/main.ts'
-import { createInbox } from '../../../src/inbox/inbox.ts'
-import { InboxWriter } from '../../../src/inbox/writer.ts'
-import { fakeRuntime, newWorld } from '../commands/support.ts'
+import { OutputQueue } from '../../../../src/cli/output/queue.ts'
+import { runCommandLine } from '../../../../src/commands/main.ts'
+import { createInbox } from '../../../../src/inbox/inbox.ts'
+import { InboxWriter } from '../../../../src/inbox/writer.ts'
+import { fakeRuntime, newWorld } from '../../commands/support.ts'
 
 const HALF = 150 * 1024
 const never = new AbortController().signal

@@ -1,6 +1,6 @@
-import { cut } from '../formats/terminal/width.ts'
-import type { GlobalOptions } from './options.ts'
-import type { Runtime } from './runtime.ts'
+import { cut } from '../../formats/terminal/width.ts'
+import type { GlobalOptions } from '../options.ts'
+import type { Runtime } from '../runtime.ts'
 
 /** A line on stderr that is redrawn in place: only on a terminal, and not with `-q`. */
 export interface ProgressLine {
