@@ -72,7 +72,7 @@ async function shoot(player: Player): Promise<Shot[]> {
   await take('streams', 'leasectl top')
   player.type('\r')
   await player.until(has('OrderDone'))
-  player.type('jjjj')
+  player.type('gjjjj')
   await player.until(at('01.02.00'))
   await take('tree', `leasectl top ${ORDER}`)
   player.type('t')

@@ -168,7 +168,6 @@ const PLACES: readonly Case[] = [
   line('context', 'context remove dev -o json', { before: [`${DEV} --use`] }),
   line('context-list', 'context list -o json'),
   line('context-list', 'context list -o json', { before: [`${DEV} --use`] }),
-  line('context-item', 'context list -o ndjson', { before: [`${DEV} --use`] }),
   line(undefined, 'context use nix -o json', { exit: 2 }),
   ...both('doctor', 'doctor-line', 'context test'),
 ]

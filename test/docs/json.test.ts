@@ -152,7 +152,9 @@ describe('the codes of errors', () => {
     ($defs[name]?.anyOf ?? []).flatMap(({ const: code, description }) => (code ? [{ code, description }] : []))
   const errors = codesOf('errorCode')
   const findings = codesOf('findingCode')
-  const known = new Set([...errors, ...findings, ...codesOf('serveCode')].map(({ code }) => code))
+  const known = new Set(
+    [...errors, ...findings, ...codesOf('serveCode'), ...codesOf('deadLetterCode')].map(({ code }) => code),
+  )
 
   test('are described once each', () => {
     const codes = errors.map(({ code }) => code)

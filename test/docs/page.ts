@@ -66,6 +66,7 @@ const VARIES: readonly (readonly [what: RegExp, instead: string])[] = [
   [/ n="[0-9a-f]{8}"/g, ' n="NONCE"'],
   [/\b\d{8}T\d{6}Z-(\w+)-[0-9a-f]{8}\b/g, 'RUN-$1'],
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?/g, 'TIME'],
+  [/\b\d{4}-\d\d-\d\d\b/g, 'DAY'],
   [/\b\d\d:\d\d:\d\d(?:\.\d+)?Z?/g, 'TIME'],
   [/\b\d+(?:\.\d+)? ms\b/g, '0 ms'],
   [/\b\d+(?:\.\d+)? [KMG]iB\b/g, '0 KiB'],

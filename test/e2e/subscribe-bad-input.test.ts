@@ -26,7 +26,7 @@ async function parked(): Promise<string> {
 }
 
 test.each([
-  [['--as', 'a/b', '--', 'cat'], 2, /"a\/b" is not a name of a subscription/],
+  [['--as', 'a/b', '--', 'cat'], 2, /"a\/b" cannot be the name of a subscription/],
   [['--as', 'b', '--', './nothing'], 127, /no command \.\/nothing/],
   [['--as', 'b'], 2, /a command to run is missing/],
 ])('subscribe %j ends with %d before a subscription is made', async (words, code, error) => {
@@ -42,7 +42,7 @@ test('a handler that hangs and ignores SIGTERM is killed after its time, and its
   const running = subscribe('trap "" TERM\nwhile :; do sleep 1; done', ['--timeout', '500ms', '--grace', '500ms'])
   await running.until('stderr', /^parked .*it ran longer than/m)
   expect(await parked()).toMatch(/orders\/1 +parked .*it ran longer than/)
-  expect(await user.processesWith('./handle')).toEqual([running.process.pid])
+  await expect.poll(() => user.processesWith('./handle'), { timeout: 30_000 }).toEqual([running.process.pid])
   running.process.kill('SIGTERM')
   expect(await running.ended).toMatchObject({ code: 0 })
 })

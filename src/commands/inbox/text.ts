@@ -135,7 +135,6 @@ export const INBOX_FIELDS = [
   'lag.oldest',
   'rate.in',
   'rate.out',
-  'error',
 ] as const
 
 /** An item of `inbox ls`; fields are only ever added. */

@@ -165,7 +165,7 @@ test('a subscription with other filters than before is refused', async () => {
 
 test.each([
   [{}, 'as is missing'],
-  [{ as: 'a b' }, 'as: "a b" is not a name'],
+  [{ as: 'a b' }, 'as: "a b" cannot be the name'],
   [{ as: 'b', match: '[' }, 'match'],
   [{ as: 'b', from: 'yesterday' }, "from is 'start', 'now' or a Date"],
   [{ as: 'b', shards: 257 }, 'shards is a whole number from 1 to 256'],
