@@ -29,7 +29,7 @@ export interface StreamDocument {
   readonly signals: readonly KeptSignal[]
   /** Raw XML after the last event, signals and journal excluded. */
   readonly tail: string
-  /** Raw content of the journal element, without the element's own tags; `''` when there is no journal. */
+  /** Raw content of the journal element, from its first entry to its last, as it stands in the text; `''` when there is no journal. */
   readonly journal: string
 }
 

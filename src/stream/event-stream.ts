@@ -338,13 +338,14 @@ export interface OpenEvents {
  */
 export function openWork(stream: EventStream, open: readonly StreamEvent[]): OpenEvents {
   if (stream.held && stream.root !== undefined) return { leaves: [stream.root], ready: [] }
-  const above = aboveOpen(stream, open)
-  const endedAbove = belowFinal(stream)
+  const positions = open.map(({ id }) => stream.positionOf(id))
+  const isAbove = reached(stream, positions, at => stream.predecessorPositions(at))
+  const hasEndedAbove = reached(stream, finalPositions(stream), at => stream.successorPositions(at))
   const live = sortedById(
-    open.filter(event => !endedAbove.has(event)),
+    positions.filter(at => hasEndedAbove[at] === 0).flatMap(at => stream.at(at) ?? []),
     ({ id }) => id,
   )
-  const lowest = live.filter(event => !above.has(event))
+  const lowest = live.filter(event => isAbove[stream.positionOf(event.id)] === 0)
   const leaves = lowest.filter(event => !waitsForEvents(event))
   return {
     leaves: leaves.length > 0 ? leaves : lowest,
@@ -357,32 +358,26 @@ export function openEvents(stream: EventStream): StreamEvent[] {
   return stream.events.filter((event, at) => !isFinal(event) && !isSuperseded(event) && stream.counts(at))
 }
 
-/** Events above an open one. */
-function aboveOpen(stream: EventStream, open: readonly StreamEvent[]): ReadonlySet<StreamEvent> {
-  return reached(stream, open, position => stream.predecessorPositions(position))
+function finalPositions(stream: EventStream): number[] {
+  const found: number[] = []
+  for (const [at, event] of stream.events.entries()) if (isFinal(event) && !isSuperseded(event)) found.push(at)
+  return found
 }
 
-/** Events below a final one. */
-function belowFinal(stream: EventStream): ReadonlySet<StreamEvent> {
-  const final = stream.events.filter(event => isFinal(event) && !isSuperseded(event))
-  return reached(stream, final, position => stream.successorPositions(position))
-}
-
-/** All events reached from these by at least one step; each event is visited once, so cycles end. */
+/** Marks by position what is reached from these by at least one step. Each event is visited once, so cycles end. */
 function reached(
   stream: EventStream,
-  from: readonly StreamEvent[],
+  from: readonly number[],
   neighbours: (position: number) => readonly number[],
-): ReadonlySet<StreamEvent> {
-  const found = new Set<StreamEvent>()
+): Uint8Array {
+  const marks = new Uint8Array(stream.events.length)
   const left = [...from]
-  for (let event = left.pop(); event !== undefined; event = left.pop()) {
-    for (const position of neighbours(stream.positionOf(event.id))) {
-      const neighbour = stream.at(position)
-      if (neighbour === undefined || found.has(neighbour)) continue
-      found.add(neighbour)
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    for (const neighbour of neighbours(at)) {
+      if (marks[neighbour] === 1) continue
+      marks[neighbour] = 1
       left.push(neighbour)
     }
   }
-  return found
+  return marks
 }

@@ -2,24 +2,33 @@ import { hash } from 'node:crypto'
 import { ATTRIBUTES, LC_ATTRIBUTES, LC_NAMESPACE, type StreamEvent } from './event.ts'
 import { XMLNS_NAMESPACE } from './xml/text.ts'
 
+/** Leading number of the sums that this version writes and compares. */
+const KIND = '2:'
+
 /**
- * Fingerprint of the events, for `lc:sum`: `1:` and the hex SHA-256 over each event's attributes in canonical form
- * (stream-format 5). Child nodes, namespace prefixes, attribute order and layout do not count.
+ * Fingerprint of the events, for `lc:sum`: `2:` and the hex SHA-256 over the digests of the events in document order.
+ * The digest of an event is the hex SHA-256 over its attributes in canonical form (stream-format 5). Child nodes,
+ * namespace prefixes, attribute order and layout do not count.
  */
 export function sumOf(events: readonly StreamEvent[]): string {
-  return `1:${hash('sha256', events.map(linesOf).join(''), 'hex')}`
+  return `${KIND}${hash('sha256', events.map(digestOf).join(''), 'hex')}`
 }
 
-/** Cached, as events are immutable: an unchanged event is formatted once, not again when it is written. */
-const LINES = new WeakMap<StreamEvent, string>()
+/** Whether it is a sum of events, which a foreign write breaks. Sums of other kinds are not compared. */
+export function isComparable(sum: string): boolean {
+  return sum === '' || sum.startsWith(KIND)
+}
 
-function linesOf(event: StreamEvent): string {
-  const known = LINES.get(event)
+/** Cached, as events are immutable: the sum after a change costs one digest, not the whole document. */
+const DIGESTS = new WeakMap<StreamEvent, string>()
+
+function digestOf(event: StreamEvent): string {
+  const known = DIGESTS.get(event)
   if (known !== undefined) return known
-  // `join` makes one flat string; a string built by `+` would be flattened at each hash.
   const lines = (event.foreign.length === 0 ? ownLines(event) : allLines(event)).join('')
-  LINES.set(event, lines)
-  return lines
+  const digest = hash('sha256', lines, 'hex')
+  DIGESTS.set(event, digest)
+  return digest
 }
 
 /** `{namespace}local=` of our own attributes in sorted order; no line start is a prefix of another. */

@@ -21,7 +21,7 @@ import {
   type Summary,
   WAITING_ON_LIMIT_BYTES,
 } from './summary.ts'
-import { gatedItem, runningItem } from './summary-items.ts'
+import { encodedPart, gatedItem, runningItem } from './summary-items.ts'
 import { suspensionOf } from './suspension.ts'
 import { claimEndMs, dueMs, openedMs, opensAtMs, type TimeReader, timeReaderFor } from './time/deadlines.ts'
 import { suspendedSinceMs } from './time/pauses.ts'
@@ -256,7 +256,7 @@ const READY = new WeakMap<StreamEvent, string>()
 function nameAndTopic(event: StreamEvent): string {
   const known = READY.get(event)
   if (known !== undefined) return known
-  const item = `${encodeURIComponent(event.name.toWellFormed())}|${encodeURIComponent(event.topic.toWellFormed())}`
+  const item = `${encodedPart(event.name)}|${encodedPart(event.topic)}`
   READY.set(event, item)
   return item
 }

@@ -1,4 +1,5 @@
 import { isOutcome, type StreamOutcome } from './event.ts'
+import { isPlainId } from './event-id.ts'
 import { MAX_READ_EVENTS } from './limits.ts'
 
 /** The facts of a stream for listings. A cache: the document is authoritative (stream-format 8). */
@@ -204,7 +205,7 @@ export function versionOf({ v }: Readonly<Record<typeof COUNT_KEYS.version, stri
 
 /** Bytes of an id in an encoded `waitingOn`. */
 export function encodedIdLength(id: string): number {
-  return encodeId(id).length
+  return isPlainId(id) ? id.length : encodeId(id).length
 }
 
 function fit(fields: Record<string, string>, summary: Summary): Record<string, string> {
@@ -328,8 +329,13 @@ const MIN_TEXT_BYTES = 96
 export function cutList(items: readonly string[], limitBytes: number, sizeOf: (item: string) => number): string[] {
   const earlier = cutCount(items.at(-1))
   const whole = earlier === 0 ? items : items.slice(0, -1)
-  const sizes = whole.map(item => sizeOf(item) + 1)
-  let bytes = sizes.reduce((sum, size) => sum + size, 0)
+  const sizes: number[] = []
+  let bytes = 0
+  for (const item of whole) {
+    const size = sizeOf(item) + 1
+    sizes.push(size)
+    bytes += size
+  }
   if (earlier === 0 && bytes - 1 <= limitBytes) return [...whole]
   let kept = whole.length
   const mark = () => `+${whole.length - kept + earlier}`
@@ -339,7 +345,7 @@ export function cutList(items: readonly string[], limitBytes: number, sizeOf: (i
 
 /** The N of a mark `+N` at the end of a list; 0 for any other item. */
 export function cutCount(item: string | undefined): number {
-  return item !== undefined && /^\+\d{1,9}$/.test(item) ? Number(item.slice(1)) : 0
+  return item?.startsWith('+') && /^\+\d{1,9}$/.test(item) ? Number(item.slice(1)) : 0
 }
 
 /** By how many bytes the encoded fields exceed the limit; 0 or less when they fit. */

@@ -1,4 +1,5 @@
 import { LC_NAMESPACE } from '../../stream/event.ts'
+import { isComparable } from '../../stream/fingerprint.ts'
 import { findForeignWrite, highestVersion } from '../../stream/journal/history.ts'
 import { MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../../stream/limits.ts'
 import { summarize } from '../../stream/summarize.ts'
@@ -78,13 +79,13 @@ function* journalFindings({ document }: Examined): Generator<Finding> {
       hint: 'A program merged two documents, or added an event after the journal. See show -o xml.',
     }
   }
-  if (document.sum === '' || document.sum.startsWith('1:')) return
+  if (isComparable(document.sum)) return
   yield {
     severity: 'warning',
     code: 'sum-unknown',
     subject: '',
     message: `this leasectl does not know the kind of checksum (${quoted(document.sum)}): foreign writes go unnoticed`,
-    hint: 'A newer leasectl wrote it: use that one.',
+    hint: 'Another version of leasectl wrote it: use that one, or go on; the next change writes a sum that this one knows.',
   }
 }
 

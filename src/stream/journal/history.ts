@@ -1,7 +1,7 @@
 import type { StreamDocument } from '../document.ts'
 import { fenceOf, isFinal, type StreamEvent } from '../event.ts'
 import { EventStream } from '../event-stream.ts'
-import { sumOf } from '../fingerprint.ts'
+import { isComparable, sumOf } from '../fingerprint.ts'
 import { areSignalOnly, GATE_ATTRIBUTES } from '../gate.ts'
 import { appendedIn } from '../session.ts'
 import type { JournalFacts, LcAttributes } from './facts.ts'
@@ -39,7 +39,7 @@ export const UNWRITTEN_SUM = '0:'
 
 /**
  * Finds a foreign write: `lc:sum` does not match the events, or a higher version than any in the document is known.
- * Normal beside a .NET writer. A sum of another kind (its leading number is not 1) is not compared.
+ * Normal beside a .NET writer. A sum of another kind is not compared.
  *
  * @param versionFloor the version in the summary beside the document; 0 if unknown
  * @returns `undefined` without a foreign write
@@ -50,7 +50,7 @@ export function findForeignWrite(document: StreamDocument, versionFloor: number)
     const changes = statusChanges(document, new Map())
     return { op: 'adopt', changes, other: false, why: '', isOlderCopy: false }
   }
-  const isChanged = isCompared(document.sum) && document.sum !== sumOf(document.events)
+  const isChanged = isComparable(document.sum) && document.sum !== sumOf(document.events)
   const version = document.version < versionFloor ? highestVersion(document, 0) : versionFloor
   const isOlderCopy = version < versionFloor
   if (!isChanged && !isOlderCopy) return undefined
@@ -70,10 +70,6 @@ export function highestVersion(document: StreamDocument, floor: number): number 
   let highest = Math.max(document.version, floor, lastVersion(document.journal, document.prefix))
   for (const event of document.events) highest = Math.max(highest, fenceOf(event) ?? 0)
   return highest
-}
-
-function isCompared(sum: string): boolean {
-  return sum === '' || sum.startsWith('1:')
 }
 
 /** The claims that end with an older copy: their holders may have completed the events since, which no record shows. */

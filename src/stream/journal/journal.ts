@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
 import { LC_ATTRIBUTES, type LcAttributeName, type StreamEvent } from '../event.ts'
-import { escapeAttribute } from '../xml/text.ts'
+import { BETWEEN_ENTRIES, escapeAttribute } from '../xml/text.ts'
 
 /**
  * Why an event changed: as the target, by a cascade, by closing, by a join whose branches have ended, by another gate,
@@ -65,7 +65,7 @@ export function formatTransaction(transaction: Transaction, prefix: string): str
 /** The journal's raw text with one more entry at its end. */
 export function appendTransaction(journal: string, transaction: Transaction, prefix: string): string {
   const line = formatTransaction(transaction, prefix)
-  return journal === '' ? line : `${journal}\n${line}`
+  return journal === '' ? line : `${journal}${BETWEEN_ENTRIES}${line}`
 }
 
 function formatChange(change: JournalChange, prefix: string): string {
@@ -107,7 +107,10 @@ function decoded(text: string): string {
 
 function attributes(values: Readonly<Record<string, string>>): string {
   let text = ''
-  for (const [name, value] of Object.entries(values)) if (value !== '') text += ` ${name}="${escapeAttribute(value)}"`
+  for (const name in values) {
+    const value = values[name]
+    if (value) text += ` ${name}="${escapeAttribute(value)}"`
+  }
   return text
 }
 

@@ -228,22 +228,22 @@ export function commandHash(operation: Operation, author: Authorship): string {
   const args = Object.entries(operation).filter(
     ([name, value]) => !NOT_HASHED.has(name) && !(name === 'msg' && value === author.why),
   )
-  const canonical = JSON.stringify(sorted(Object.fromEntries(args)))
-  return hash('sha256', canonical, 'hex').slice(0, 16)
+  return hash('sha256', JSON.stringify(sorted(args)), 'hex').slice(0, 16)
 }
 
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder)
-  return isRecord(value) ? sorted(value) : value
+  return isRecord(value) ? sorted(Object.entries(value)) : value
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function sorted(value: Record<string, unknown>): Record<string, unknown> {
-  const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(pairs.map(([name, part]) => [name, inOrder(part)]))
+function sorted(pairs: [name: string, value: unknown][]): Record<string, unknown> {
+  const value: Record<string, unknown> = {}
+  for (const [name, part] of pairs.sort(([a], [b]) => (a < b ? -1 : 1))) value[name] = inOrder(part)
+  return value
 }
 
 /** The outcome of an operation on the draft. */

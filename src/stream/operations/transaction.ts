@@ -1,6 +1,5 @@
-import type { EventData } from '../data.ts'
 import type { StreamDocument } from '../document.ts'
-import { ATTRIBUTES, type ForeignAttribute, isFinal, isSuperseded, LC_ATTRIBUTES, type StreamEvent } from '../event.ts'
+import { isFinal, isSuperseded, type StreamEvent } from '../event.ts'
 import { isLinkable } from '../event-id.ts'
 import { EventStream } from '../event-stream.ts'
 import {
@@ -15,8 +14,7 @@ import { appendTransaction, parseJournal, type Transaction } from '../journal/jo
 import { MAX_READ_BYTES, MAX_READ_EVENTS, MAX_WRITTEN_BYTES, MAX_WRITTEN_EVENTS } from '../limits.ts'
 import { FAR_MS, isFarAhead, isoTime, readTime } from '../time/dates.ts'
 import { claimEndMs, timeReaderFor } from '../time/deadlines.ts'
-import { escapeAttribute } from '../xml/text.ts'
-import { writtenBytes } from '../xml/write.ts'
+import { bytesAbove } from '../xml/write.ts'
 import { refuse } from './checks.ts'
 import { Draft } from './draft.ts'
 import type { Refusal } from './operation.ts'
@@ -144,7 +142,7 @@ export function withNext(document: StreamDocument): StreamDocument {
   })
   if (added === 0) return document
   // Ending events must not let a document exceed the reading limit.
-  return mostBytes(document) + added > MAX_READ_BYTES ? document : { ...document, events }
+  return bytesAbove(document, MAX_READ_BYTES - added) === undefined ? { ...document, events } : document
 }
 
 /** Bytes of the longest escape of a character. */
@@ -152,6 +150,7 @@ const ESCAPED = 6
 
 /** Empty if a successor cannot be named: with only the others in `next` the parent would close too early. */
 function nextOf(stream: EventStream, position: number): string {
+  if (stream.isLeaf(position)) return ''
   const ids = stream.followingPositions(position).flatMap(at => stream.at(at)?.id ?? [])
   return ids.every(isLinkable) ? ids.join('|') : ''
 }
@@ -214,9 +213,8 @@ export function checkSize(document: StreamDocument, growing: boolean): Refusal |
   if (growing && count > limit) {
     return full(document, `${count} events; at most ${limit} are written`)
   }
-  if (mostBytes(document) <= limitBytes) return undefined
-  const bytes = writtenBytes(document)
-  return bytes > limitBytes ? full(document, `${bytes} bytes; at most ${limitBytes} are written`) : undefined
+  const bytes = bytesAbove(document, limitBytes)
+  return bytes === undefined ? undefined : full(document, `${bytes} bytes; at most ${limitBytes} are written`)
 }
 
 function full(document: StreamDocument, size: string): Refusal | undefined {
@@ -225,61 +223,4 @@ function full(document: StreamDocument, size: string): Refusal | undefined {
     root &&
     refuse('stream-full', root, `the stream would have ${size}; complete, cancel or abort it and start a new one`)
   )
-}
-
-/**
- * An upper bound of the bytes written, close to them where most bytes are in events: a UTF-16 unit takes at most 3 in
- * UTF-8, an escaped character 6; the indentation of a journal's lines at most doubles it.
- */
-export function mostBytes(document: StreamDocument): number {
-  const { journal, prolog, epilog, tail, signals, element, prefix, attributes, events, born, at } = document
-  const morePrefix = Math.max(0, Buffer.byteLength(prefix) - USUAL_PREFIX.length)
-  let bytes = 500 + 3 * Buffer.byteLength(journal) + foreignBytes(attributes) + (attributes.length + 20) * morePrefix
-  bytes += 3 * (prolog.length + epilog.length + tail.length + 2 * element.length)
-  bytes += 6 * (born.length + at.length)
-  for (const { name, by, data } of signals)
-    bytes += 6 * (name.length + by.length + 250) + dataBytes(data) + morePrefix * 4
-  for (const event of events) {
-    bytes += eventBytes(event)
-    if (morePrefix > 0) bytes += (LC_ATTRIBUTES.length + event.foreign.length) * morePrefix
-  }
-  return bytes
-}
-
-const USUAL_PREFIX = 'lc'
-
-/** Cached, as events are immutable. */
-const BYTES = new WeakMap<StreamEvent, number>()
-
-function eventBytes(event: StreamEvent): number {
-  const known = BYTES.get(event)
-  if (known !== undefined) return known
-  let bytes = 50 + 3 * (event.before.length + event.content.length) + foreignBytes(event.foreign)
-  for (const name of ATTRIBUTES) bytes += attributeBytes(name, event[name], event.empty.includes(name))
-  for (const name of LC_ATTRIBUTES) {
-    const value = event.lc[name]
-    if (value !== undefined) bytes += USUAL_PREFIX.length + 1 + attributeBytes(name, value)
-  }
-  bytes += dataBytes(event.input) + dataBytes(event.result)
-  BYTES.set(event, bytes)
-  return bytes
-}
-
-/** Around the hash and the number of bytes of a data element, and its name. */
-const DATA_FRAME_BYTES = 160
-
-function dataBytes(data: EventData | undefined): number {
-  if (data === undefined) return 0
-  const { type, text = '', base64 = '' } = data
-  return DATA_FRAME_BYTES + 6 * type.length + Buffer.byteLength(escapeAttribute(text)) + base64.length
-}
-
-/** ` name="value"` */
-function attributeBytes(name: string, value: string, isWrittenEmpty = false): number {
-  if (value === '') return isWrittenEmpty ? name.length + 4 : 0
-  return name.length + 4 + Buffer.byteLength(escapeAttribute(value))
-}
-
-function foreignBytes(attributes: readonly ForeignAttribute[]): number {
-  return attributes.reduce((bytes, { name, value }) => bytes + 3 * name.length + 6 * value.length + 8, 0)
 }

@@ -10,6 +10,7 @@ import {
   type Transaction,
 } from '../journal/journal.ts'
 import { appendedIn } from '../session.ts'
+import { BETWEEN_ENTRIES } from '../xml/text.ts'
 
 /** Operation of the entry that records what was dropped. */
 const TRIM = 'trim'
@@ -95,7 +96,7 @@ function recorded(
     ...{ version: version + 1, at, by: '', op: TRIM, on: '', commandId: '', hash: '', other: false, changes: [] },
     why: `${before + steps} steps dropped so far`,
   }
-  return { journal: appendTransaction(kept.join('\n'), trim, prefix), version: version + 1 }
+  return { journal: appendTransaction(kept.join(BETWEEN_ENTRIES), trim, prefix), version: version + 1 }
 }
 
 function stepsOf({ why }: Transaction): number {

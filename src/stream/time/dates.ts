@@ -130,30 +130,45 @@ function isoMs(match: RegExpExecArray): number | undefined {
 
 /** Reads a time in the form of `isoTime` without regular expressions; `undefined` for any other text. */
 function ownMs(text: string): number | undefined {
-  if (text.length !== OWN_FORM.length) return undefined
-  for (let at = 0; at < OWN_FORM.length; at += 1) {
-    const code = text.charCodeAt(at)
-    const isRight = OWN_FORM[at] === '0' ? code >= 0x30 && code <= 0x39 : text[at] === OWN_FORM[at]
-    if (!isRight) return undefined
-  }
-  const [seconds, ms] = [digits(text, 17, 19), digits(text, 20, 23)]
-  return utc(
-    digits(text, 0, 4),
-    digits(text, 5, 7),
-    digits(text, 8, 10),
-    digits(text, 11, 13),
-    digits(text, 14, 16),
-    seconds,
-    ms,
-  )
+  if (text.length !== OWN_LENGTH || text.charCodeAt(OWN_LENGTH - 1) !== CODE_OF_Z) return undefined
+  const dayMs = ownDayMs(text)
+  const [hours, minutes] = [pairAt(text, 11), pairAt(text, 14)]
+  const [seconds, ms] = [pairAt(text, 17), pairAt(text, 20) * 10 + digitAt(text, 22)]
+  const hasMarks =
+    text.charCodeAt(10) === CODE_OF_T &&
+    text.charCodeAt(13) === CODE_OF_COLON &&
+    text.charCodeAt(16) === CODE_OF_COLON &&
+    text.charCodeAt(19) === CODE_OF_DOT
+  // Comparisons with NaN are false.
+  if (dayMs === undefined || !hasMarks || !(hours <= 23 && minutes <= 59 && seconds <= 59 && ms >= 0)) return undefined
+  return dayMs + ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms
 }
 
-const OWN_FORM = '0000-00-00T00:00:00.000Z'
+const OWN_LENGTH = '2026-01-31T12:00:00.000Z'.length
+const [CODE_OF_T, CODE_OF_Z, CODE_OF_COLON, CODE_OF_DOT, CODE_OF_DASH] = [0x54, 0x5a, 0x3a, 0x2e, 0x2d]
 
-function digits(text: string, from: number, to: number): number {
-  let number = 0
-  for (let at = from; at < to; at += 1) number = number * 10 + text.charCodeAt(at) - 0x30
-  return number
+/** Cached: most times of a document are of one day. */
+let lastDay: { readonly text: string; readonly ms: number | undefined } = { text: '', ms: undefined }
+
+/** The begin of the day with which a text in our form begins. */
+function ownDayMs(text: string): number | undefined {
+  if (lastDay.text === '' || !text.startsWith(lastDay.text)) lastDay = { text: text.slice(0, 10), ms: dayMs(text) }
+  return lastDay.ms
+}
+
+function dayMs(text: string): number | undefined {
+  if (text.charCodeAt(4) !== CODE_OF_DASH || text.charCodeAt(7) !== CODE_OF_DASH) return undefined
+  return utc(pairAt(text, 0) * 100 + pairAt(text, 2), pairAt(text, 5), pairAt(text, 8), 0, 0, 0, 0)
+}
+
+function pairAt(text: string, at: number): number {
+  return digitAt(text, at) * 10 + digitAt(text, at + 1)
+}
+
+/** NaN for any other character. */
+function digitAt(text: string, at: number): number {
+  const digit = text.charCodeAt(at) - 0x30
+  return digit >= 0 && digit <= 9 ? digit : Number.NaN
 }
 
 function offsetMs(zone: string): number {

@@ -133,12 +133,13 @@ interface LimitStart {
 function startOfLimit(stream: EventStream, event: StreamEvent, read: TimeReader): LimitStart | undefined {
   if (stream.isRoot(event)) return { kind: 'stream', ms: openedMs(event, read) }
   if (isGated(event)) return { kind: 'no-signal', ms: openedMs(event, read) }
-  const { events: successors, missing } = stream.successors(event)
-  if (event.status === 'init' && successors.length === 0 && missing.length === 0) {
+  const position = stream.positionOf(event.id)
+  const successors = stream.successorPositions(position)
+  if (event.status === 'init' && successors.length === 0 && stream.missingIds(position).length === 0) {
     return { kind: 'never-started', ms: openedMs(event, read) }
   }
   if (stream.openSuccessors(event)) return undefined
-  return { kind: 'no-sign-of-life', ms: lastSignOfLife(event, successors, read) }
+  return { kind: 'no-sign-of-life', ms: lastSignOfLife(stream, event, successors, read) }
 }
 
 /** The latest opening of an event, epoch ms: the time of a retry, or of a join's release, replaces `created`. */
@@ -146,10 +147,15 @@ export function openedMs(event: StreamEvent, read: TimeReader): number | undefin
   return read(event.lc.opened || event.created)
 }
 
-function lastSignOfLife(event: StreamEvent, successors: readonly StreamEvent[], read: TimeReader): number | undefined {
+function lastSignOfLife(
+  stream: EventStream,
+  event: StreamEvent,
+  successors: readonly number[],
+  read: TimeReader,
+): number | undefined {
   let latest = read(event.timestamp)
-  for (const successor of successors) {
-    const ms = read(successor.timestamp)
+  for (const position of successors) {
+    const ms = read(stream.at(position)?.timestamp ?? '')
     if (ms !== undefined && (latest === undefined || ms > latest)) latest = ms
   }
   return latest ?? openedMs(event, read)

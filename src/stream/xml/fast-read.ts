@@ -2,7 +2,7 @@ import type { StreamDocument } from '../document.ts'
 import { ATTRIBUTES, type EventAttributes, LC_ATTRIBUTES, LC_NAMESPACE, newEvent, type StreamEvent } from '../event.ts'
 import { MAX_READ_EVENTS } from '../limits.ts'
 import { scanData } from './data.ts'
-import { XMLNS_NAMESPACE } from './text.ts'
+import { BETWEEN_ENTRIES, XMLNS_NAMESPACE } from './text.ts'
 
 /**
  * A reader for exactly the texts that `writeDocument` makes of documents without foreign content: every line in its
@@ -175,8 +175,7 @@ function endOfJournal(text: string, start: number): { readonly raw: string; read
     at = end
   }
   if (at === first) return undefined
-  // Entries are indented by four in the document and not at all in the model.
-  return { raw: text.slice(first + 4, at - 1).replaceAll('\n    <', '\n<'), end: at + CLOSE.length }
+  return { raw: text.slice(first + BETWEEN_ENTRIES.length - 1, at - 1), end: at + CLOSE.length }
 }
 
 function endOfEntry(text: string, start: number): number | undefined {

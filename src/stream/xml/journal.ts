@@ -3,7 +3,7 @@ import { LC_NAMESPACE } from '../event.ts'
 import { MAX_ATTRIBUTES } from '../limits.ts'
 import { faultAt } from './errors.ts'
 import { isEvent } from './event.ts'
-import { escapeAttribute, isBlank, trimmed, XMLNS_NAMESPACE } from './text.ts'
+import { BETWEEN_ENTRIES, escapeAttribute, isBlank, trimmed, XMLNS_NAMESPACE } from './text.ts'
 
 /** A journal in our written form, and its foreign content as raw XML that can be placed beside the journal. */
 export interface NormalizedJournal {
@@ -108,7 +108,7 @@ export class JournalRewriter {
   #openOwn(tag: SaxesTagNS): void {
     this.#endText()
     this.#endTag()
-    if (this.#depth === 2) this.#journal += '\n'
+    if (this.#depth === 2) this.#journal += BETWEEN_ENTRIES
     this.#journal += `<${PREFIX}:${tag.local}${this.#attributes(tag)}`
     this.#tagIsOpen = true
   }

@@ -376,13 +376,12 @@ function sliceGap({ text, journal, signalsRanges }: ParsedDocument, from: number
   return joinRaw([...parts, trimmed(text, at, to)])
 }
 
-/** Entries are indented by four in the document and not at all in the model. */
 function readJournal({ text, journal }: ParsedDocument, prefix: string): NormalizedJournal {
   if (journal === undefined) return { journal: '', rest: [] }
   const { range, rewriter } = journal
   const raw = trimmed(text, range.innerStart, range.innerEnd)
   if (rewriter.declaresBeside(prefix) || !isNormalJournal(raw, prefix)) return rewriter.under(prefix)
-  return { journal: raw.replaceAll('\n    <', '\n<'), rest: [] }
+  return { journal: raw, rest: [] }
 }
 
 /** The end of the XML declaration; 0 without one. */

@@ -24,6 +24,9 @@ export function escapeAttribute(value: string): string {
   return SPECIAL.test(value) ? value.replace(EVERY_SPECIAL, character => ESCAPES[character] ?? character) : value
 }
 
+/** Between two entries of the journal: each stands on a line of its own. */
+export const BETWEEN_ENTRIES = '\n    '
+
 /** The characters that XML 1.0 excludes, except lone surrogates, which are searched separately. */
 const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/
 const LONE_SURROGATE = /\p{Surrogate}/u

@@ -4,7 +4,7 @@ import { ATTRIBUTES, type ForeignAttribute, LC_ATTRIBUTES, LC_NAMESPACE, type St
 import { sumOf } from '../fingerprint.ts'
 import { dataElements } from './data.ts'
 import { signalsElement } from './signals.ts'
-import { escapeAttribute, findForbidden, unitName } from './text.ts'
+import { BETWEEN_ENTRIES, escapeAttribute, findForbidden, unitName } from './text.ts'
 
 const DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 
@@ -24,19 +24,34 @@ export function writeDocument(document: StreamDocument): { text: string; sum: st
 
 /** The size of a document's text in bytes, without building it: all sums have the same length. */
 export function writtenBytes(document: StreamDocument): number {
-  const { head, texts, end } = partsOf(document, NO_SUM)
-  let bytes = Buffer.byteLength(head) + Buffer.byteLength(end)
-  for (const text of texts) bytes += Buffer.byteLength(text)
-  return bytes
+  const { head, bytes, end } = partsOf(document, NO_SUM)
+  return Buffer.byteLength(head) + bytes + Buffer.byteLength(end)
 }
+
+/** The size of a document's text in bytes if it exceeds the limit; `undefined` otherwise. Counted only near the limit. */
+export function bytesAbove(document: StreamDocument, limitBytes: number): number | undefined {
+  const { attributes, signals, element, born, at, journal, prolog, epilog, tail } = document
+  const isUsual =
+    attributes.every(({ value }) => value === LC_NAMESPACE) && attributes.length <= 1 && signals.length === 0
+  // `born` and `at` may hold characters that are escaped by six others.
+  const units =
+    2 * element.length + 6 * (born.length + at.length) + journal.length + prolog.length + epilog.length + tail.length
+  // A UTF-16 unit takes at most three bytes.
+  if (isUsual && writeEvents(document).bytes + 3 * units + FRAME_BYTES <= limitBytes) return undefined
+  const bytes = writtenBytes(document)
+  return bytes > limitBytes ? bytes : undefined
+}
+
+/** More than what stands around events, journal and raw XML. */
+const FRAME_BYTES = 10_000
 
 const NO_SUM = sumOf([])
 
-/** The parts of the text; `areClean`: all events are free of characters that XML cannot hold. */
+/** The parts of the text; `areClean`: all events are free of characters that XML cannot hold; `bytes`: their size. */
 function partsOf(document: StreamDocument, sum: string) {
   const { element, prolog, epilog, tail, journal, prefix } = document
   const signals = document.signals.length === 0 ? '' : signalsElement(document.signals, prefix)
-  const { texts, areClean } = writeEvents(document)
+  const { texts, areClean, bytes } = writeEvents(document)
   const isEmpty = texts.length === 0 && tail === '' && journal === '' && signals === ''
   const start = `<${element}${rootAttributes(document, sum)}${isEmpty ? '/>' : '>'}`
   const head = [DECLARATION, ...present(prolog), start, ''].join('\n')
@@ -44,7 +59,7 @@ function partsOf(document: StreamDocument, sum: string) {
     ? []
     : [...present(tail, '  '), ...present(signals, '  '), ...writeJournal(document), `</${element}>`]
   const end = [...last, ...present(epilog), ''].join('\n')
-  return { head, texts, areClean, end }
+  return { head, texts, areClean, bytes, end }
 }
 
 function present(raw: string, indent = ''): string[] {
@@ -55,9 +70,10 @@ function rootAttributes(document: StreamDocument, sum: string): string {
   const { prefix, attributes, version, born, at, dates } = document
   let text = foreignText(attributes, prefix)
   if (!attributes.some(({ name }) => name === `xmlns:${prefix}`)) text += ` xmlns:${prefix}="${LC_NAMESPACE}"`
-  const own = { v: version > 0 ? String(version) : '', born, sum, at, dates }
-  for (const [name, value] of Object.entries(own)) {
-    if (value !== '') text += ` ${prefix}:${name}="${escapeAttribute(value)}"`
+  const own: Readonly<Record<string, string>> = { v: version > 0 ? String(version) : '', born, sum, at, dates }
+  for (const name in own) {
+    const value = own[name]
+    if (value) text += ` ${prefix}:${name}="${escapeAttribute(value)}"`
   }
   return text
 }
@@ -71,19 +87,23 @@ function foreignText(attributes: readonly ForeignAttribute[], prefix: string): s
 }
 
 /** Each event with the line break behind it. */
-function writeEvents({ events, attributes, prefix }: StreamDocument): { texts: string[]; areClean: boolean } {
+function writeEvents({ events, attributes, prefix }: StreamDocument) {
   const noNamespace = attributes.some(({ name, value }) => name === 'xmlns' && value !== '') ? ' xmlns=""' : ''
   const known = textsIn(`${prefix}${noNamespace}`)
-  let areClean = true
-  const texts = events.map(event => {
-    const before = known.get(event)
-    if (before !== undefined) return before
-    const text = writeEvent(event, prefix, noNamespace)
-    if (findForbidden(text) === -1) known.set(event, text)
-    else areClean = false
-    return text
-  })
-  return { texts, areClean }
+  const texts: string[] = []
+  let [areClean, bytes] = [true, 0]
+  for (const event of events) {
+    let written = known.get(event)
+    if (written === undefined) {
+      const text = writeEvent(event, prefix, noNamespace)
+      written = { text, bytes: Buffer.byteLength(text), isClean: findForbidden(text) === -1 }
+      known.set(event, written)
+    }
+    texts.push(written.text)
+    bytes += written.bytes
+    areClean &&= written.isClean
+  }
+  return { texts, areClean, bytes }
 }
 
 function writeEvent(event: StreamEvent, prefix: string, noNamespace: string): string {
@@ -98,10 +118,17 @@ function writeEvent(event: StreamEvent, prefix: string, noNamespace: string): st
   return parts.join('')
 }
 
-/** Cached clean texts of events written with the usual prefix and namespace: events are immutable. */
-const USUAL = { surroundings: 'lc', texts: new WeakMap<StreamEvent, string>() }
+interface WrittenEvent {
+  readonly text: string
+  readonly bytes: number
+  /** Free of characters that XML cannot hold. */
+  readonly isClean: boolean
+}
 
-function textsIn(surroundings: string): WeakMap<StreamEvent, string> {
+/** Cached texts of events written with the usual prefix and namespace: events are immutable. */
+const USUAL = { surroundings: 'lc', texts: new WeakMap<StreamEvent, WrittenEvent>() }
+
+function textsIn(surroundings: string): WeakMap<StreamEvent, WrittenEvent> {
   return surroundings === USUAL.surroundings ? USUAL.texts : new WeakMap()
 }
 
@@ -120,13 +147,13 @@ function addLc(parts: string[], { lc }: StreamEvent, prefix: string): void {
   }
 }
 
-/** Entries are indented by four. An empty journal is written only after a foreign one, as the last one counts. */
+/** An empty journal is written only after a foreign one, as the last one counts. */
 function writeJournal({ journal, prefix, tail, events }: StreamDocument): string[] {
   if (journal === '') {
     const mayFollowOne = [tail, ...events.map(({ before }) => before)].some(raw => raw.includes('journal'))
     return mayFollowOne ? [`  <${prefix}:journal/>`] : []
   }
-  return [`  <${prefix}:journal>`, `    ${journal.replaceAll('\n<', '\n    <')}`, `  </${prefix}:journal>`]
+  return [`  <${prefix}:journal>${BETWEEN_ENTRIES}${journal}`, `  </${prefix}:journal>`]
 }
 
 /** The last check: no parser could read such a text, and the stream would be lost. */

@@ -13,22 +13,22 @@ const eventsOf = (text: string) => readDocument(text).events
 
 /** A second implementation that works on the text, without our reader. */
 function naiveSum(text: string): string {
-  const hash = createHash('sha256')
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+  let digests = ''
   for (const event of xelementSelect(xelementLoad(text))) {
     const lines = event.attributes
       .filter(({ uri, value }) => value !== '' && uri !== 'http://www.w3.org/2000/xmlns/')
       .map(({ name, uri, value }) => `{${uri}}${name.replace(/^.*:/, '')}=${JSON.stringify(value)}\n`)
-    hash.update(lines.sort().join(''))
-    hash.update('\n')
+    digests += sha256(`${lines.sort().join('')}\n`)
   }
-  return `1:${hash.digest('hex')}`
+  return `2:${sha256(digests)}`
 }
 
 describe('lc:sum, stream-format 5', () => {
   it.each([
-    ['sum-golden.xml', '1:7c2524646b1cbbdd65b8fc6d6e35b3d5779d2cef46952232dc655baa1079756b'],
-    ['2013-us.xml', '1:63339f7e4f3facd93d06c837b4b4b62d7f7b79de10d2dc5863f43a438dea33e2'],
-    ['foreign.xml', '1:e29e9a1db07022044998b2f444bffe46587f92f914c5e3a16ed1c6e5a203c2cf'],
+    ['sum-golden.xml', '2:16308fc4c7b3478591079b4bc7b5ff01148940754cd431378bd6ccb88d263a28'],
+    ['2013-us.xml', '2:f9e76473494a5041e26e1eede03ee5b49339d397ecab89b0f2f18020439fce4c'],
+    ['foreign.xml', '2:6ba6cc02c4f37111a1ae19bf18f4e9de61bf2c3d2479a9e8923d86b89a2a988d'],
   ])('the sum of %s is the one that fixtures/sum-golden.py computed', (name, sum) => {
     const text = fixture(name)
     expect(sumOf(eventsOf(text))).toBe(sum)
@@ -36,8 +36,8 @@ describe('lc:sum, stream-format 5', () => {
   })
 
   it('the sums of no event and of an event without attributes are those of sha256sum', () => {
-    expect(sumOf([])).toBe('1:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
-    expect(sumOf([newEvent({ id: '00' })])).toBe('1:01bdf7edcb669c0f5a29815e2877a241455f82e402a074984213fac4b230ee71')
+    expect(sumOf([])).toBe('2:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+    expect(sumOf([newEvent({ id: '00' })])).toBe('2:e925b28566c3cc2dbdedada0663364af878b9f081bcf6ec905a373aadbc0f46e')
   })
 
   it('the sum agrees with the naive implementation on any document', () => {

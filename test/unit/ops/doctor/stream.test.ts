@@ -297,7 +297,7 @@ const CASES: readonly (readonly [
     events({ ...ROOT, created: at(START_MS), timeout: '01:59:59' }),
     events({ ...ROOT, created: at(START_MS), timeout: '02:00:01' }),
   ],
-  ['sum-unknown', 'warning', '', sound().replace('lc:sum="1:', 'lc:sum="2:'), sound()],
+  ['sum-unknown', 'warning', '', sound().replace('lc:sum="2:', 'lc:sum="1:'), sound()],
   ['foreign-write', 'info', '', sound().replace('name="A"', 'name="Z"'), sound()],
   ['foreign', 'info', '', events(ROOT), sound()],
   ['several-journals', 'warning', '', sound().replace('<Event ', '<lc:journal/><Event '), sound()],

@@ -74,7 +74,7 @@ describe('a foreign write', () => {
   it('is not assumed if only the layout changed, or if the sum is of another kind', () => {
     const play = Play.started('A').legacy(() => {}, { indent: false })
     expect(findForeignWrite(play.document, 0)).toBeUndefined()
-    play.edit(text => text.replace('lc:sum="1:', 'lc:sum="2:')).legacy(stream => stream.setStatus('01.00', 'inprocess'))
+    play.edit(text => text.replace('lc:sum="2:', 'lc:sum="3:')).legacy(stream => stream.setStatus('01.00', 'inprocess'))
     expect(findForeignWrite(play.document, 0)).toBeUndefined()
   })
 

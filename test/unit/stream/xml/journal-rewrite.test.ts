@@ -121,7 +121,7 @@ describe('a small journal has a limit of growth', () => {
 it('white space around texts in a journal is indentation and does not accumulate', () => {
   const text = inJournal('\n a <!-- c --> b\n<lc:tx v="1"> x<![CDATA[ ]]>y </lc:tx>z\n')
   const { journal } = readDocument(text)
-  expect(journal).toBe('a  b\n<lc:tx v="1">x y</lc:tx>z')
+  expect(journal).toBe('a  b\n    <lc:tx v="1">x y</lc:tx>z')
   expect(rewritten(text).journal).toBe(journal)
 })
 

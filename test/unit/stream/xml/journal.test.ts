@@ -15,12 +15,11 @@ describe('the journal element', () => {
     expect(journalOf(inStream(`<journal>${NORMAL}</journal><lc:other/>`))).toBe('')
   })
 
-  it('is indented in the document and not in the model', () => {
-    const document = readDocument(inStream(`<lc:journal>\n    ${NORMAL.replace('\n', '\n    ')}\n  </lc:journal>`))
-    expect(document.journal).toBe(NORMAL)
-    expect(writeDocument(document).text).toContain(
-      `  <lc:journal>\n    ${NORMAL.replace('\n', '\n    ')}\n  </lc:journal>\n`,
-    )
+  it('keeps its lines as they stand in the document', () => {
+    const indented = NORMAL.replace('\n', '\n    ')
+    const document = readDocument(inStream(`<lc:journal>\n    ${indented}\n  </lc:journal>`))
+    expect(document.journal).toBe(indented)
+    expect(writeDocument(document).text).toContain(`  <lc:journal>\n    ${indented}\n  </lc:journal>\n`)
   })
 
   it('is absent when empty', () => {
