@@ -1,3 +1,4 @@
+import { memoFor } from '../util/memo.ts'
 import {
   isFailed,
   isFinal,
@@ -17,20 +18,25 @@ export interface EventSuccessors {
   readonly missing: readonly string[]
 }
 
-/** Links of immutable event lists, and the order of their positions. */
-const GRAPHS = new WeakMap<readonly StreamEvent[], Graph>()
-const ORDERS = new WeakMap<Graph, readonly number[]>()
+/** What is known of an immutable list of events. */
+interface ListMemo {
+  graph: Graph | undefined
+  /** Nothing is left to settle, now or later. */
+  isSettled: boolean
+}
+
+export const listMemoOf = memoFor<readonly StreamEvent[], ListMemo>(() => ({ graph: undefined, isSettled: false }))
 
 /** Reuses the links of `before` for `after` if ids, `next` and `prev` are the same. Both lists are immutable. */
 export function shareLinks(before: readonly StreamEvent[], after: readonly StreamEvent[]): void {
-  const graph = GRAPHS.get(before)
+  const { graph } = listMemoOf(before)
   if (graph === undefined || before.length !== after.length) return
   for (const [at, event] of after.entries()) {
     const other = before[at]
     if (event === other) continue
     if (event.id !== other?.id || event.next !== other.next || event.prev !== other.prev) return
   }
-  GRAPHS.set(after, graph)
+  listMemoOf(after).graph = graph
 }
 
 /**
@@ -50,8 +56,9 @@ export class EventStream {
   /** The stream of an immutable list: its links are computed once for the lifetime of the list. */
   static of(events: readonly StreamEvent[]): EventStream {
     const stream = new EventStream(events)
-    stream.#graph = GRAPHS.get(events) ?? linkEvents(events)
-    GRAPHS.set(events, stream.#graph)
+    const memo = listMemoOf(events)
+    memo.graph ??= linkEvents(events)
+    stream.#graph = memo.graph
     return stream
   }
 
@@ -198,12 +205,10 @@ export class EventStream {
   /** All positions without duplicates, every event after its successors, as far as cycles allow. */
   childrenFirst(): readonly number[] {
     const links = this.#links
-    const known = ORDERS.get(links)
-    if (known !== undefined) return known
+    if (links.childrenFirst !== undefined) return links.childrenFirst
     const all = [...links.position.values()]
-    const order = postOrder(-1, at => (at < 0 ? all : (links.successors[at] ?? [])))
-    ORDERS.set(links, order)
-    return order
+    links.childrenFirst = postOrder(-1, at => (at < 0 ? all : (links.successors[at] ?? [])))
+    return links.childrenFirst
   }
 
   /** The first join of this event's forks that still waits for its branches. */
@@ -238,6 +243,8 @@ export interface Graph {
   readonly predecessors: readonly (readonly number[])[]
   /** Ids in `next` that no event has. */
   readonly missing: ReadonlyMap<number, readonly string[]>
+  /** Positions, every event after its successors; computed when it is asked for. */
+  childrenFirst: readonly number[] | undefined
 }
 
 /**
@@ -274,7 +281,7 @@ export function linkEvents(events: readonly StreamEvent[]): Graph {
     const from = position.get(event.prev)
     if (from !== undefined && from !== at && !predecessors[at]?.includes(from)) connect(from, at)
   })
-  return { position, successors, predecessors, missing }
+  return { position, successors, predecessors, missing, childrenFirst: undefined }
 }
 
 function append(lists: Map<number, string[]>, at: number, id: string): void {

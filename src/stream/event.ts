@@ -1,3 +1,4 @@
+import { memoFor } from '../util/memo.ts'
 import type { EventData } from './data.ts'
 
 /**
@@ -119,6 +120,30 @@ export interface StreamEvent extends EventAttributes {
   /** What the event produced. */
   readonly result?: EventData
 }
+
+/** What is a function of one event alone, computed once for its lifetime: an unchanged event costs a write next to nothing. */
+interface EventMemo {
+  /** See `fingerprint.ts`. */
+  digest: string | undefined
+  /** As written with the usual prefix and namespace. */
+  written: WrittenEvent | undefined
+  /** As a ready event in a summary. */
+  readyItem: string | undefined
+}
+
+/** An event as text. */
+export interface WrittenEvent {
+  readonly text: string
+  readonly bytes: number
+  /** Free of characters that XML cannot hold. */
+  readonly isClean: boolean
+}
+
+export const memoOf = memoFor<StreamEvent, EventMemo>(() => ({
+  digest: undefined,
+  written: undefined,
+  readyItem: undefined,
+}))
 
 const BLANK: EventAttributes = Object.freeze(
   Object.fromEntries(ATTRIBUTES.map(name => [name, ''])) as Record<AttributeName, string>,

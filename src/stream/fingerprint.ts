@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { ATTRIBUTES, LC_ATTRIBUTES, LC_NAMESPACE, type StreamEvent } from './event.ts'
+import { ATTRIBUTES, LC_ATTRIBUTES, LC_NAMESPACE, memoOf, type StreamEvent } from './event.ts'
 import { XMLNS_NAMESPACE } from './xml/text.ts'
 
 /** Leading number of the sums that this version writes and compares. */
@@ -19,16 +19,13 @@ export function isComparable(sum: string): boolean {
   return sum === '' || sum.startsWith(KIND)
 }
 
-/** Cached, as events are immutable: the sum after a change costs one digest, not the whole document. */
-const DIGESTS = new WeakMap<StreamEvent, string>()
-
+/** Computed once: the sum after a change costs one digest, not the whole document. */
 function digestOf(event: StreamEvent): string {
-  const known = DIGESTS.get(event)
-  if (known !== undefined) return known
+  const memo = memoOf(event)
+  if (memo.digest !== undefined) return memo.digest
   const lines = (event.foreign.length === 0 ? ownLines(event) : allLines(event)).join('')
-  const digest = hash('sha256', lines, 'hex')
-  DIGESTS.set(event, digest)
-  return digest
+  memo.digest = hash('sha256', lines, 'hex')
+  return memo.digest
 }
 
 /** `{namespace}local=` of our own attributes in sorted order; no line start is a prefix of another. */

@@ -6,6 +6,7 @@ import {
   isGated,
   isOutcome,
   isSuperseded,
+  memoOf,
   type StreamEvent,
   type StreamOutcome,
 } from './event.ts'
@@ -250,15 +251,10 @@ function gatedItemOf(event: StreamEvent): string | undefined {
   return what && gatedItem({ id: event.id, name: event.name, topic: event.topic, waitsFor: what })
 }
 
-/** Cached, as events are immutable. */
-const READY = new WeakMap<StreamEvent, string>()
-
 function nameAndTopic(event: StreamEvent): string {
-  const known = READY.get(event)
-  if (known !== undefined) return known
-  const item = `${encodedPart(event.name)}|${encodedPart(event.topic)}`
-  READY.set(event, item)
-  return item
+  const memo = memoOf(event)
+  memo.readyItem ??= `${encodedPart(event.name)}|${encodedPart(event.topic)}`
+  return memo.readyItem
 }
 
 function firstCharacters(text: string, count: number): string {

@@ -8,7 +8,7 @@ import {
   type Status,
   type StreamEvent,
 } from '../event.ts'
-import { EventStream, shareLinks } from '../event-stream.ts'
+import { EventStream, listMemoOf, shareLinks } from '../event-stream.ts'
 import { type ChangeCause, type JournalChange, parseJournal, type Transaction } from '../journal/journal.ts'
 import type { KeptSignal } from '../signal.ts'
 import type { TimeReader } from '../time/deadlines.ts'
@@ -24,9 +24,6 @@ const NO_MESSAGE = ' '
 
 /** The attributes that end with the event. */
 const ENDED = { until: undefined, suspended: undefined, suspendedBy: undefined, info: undefined } as const
-
-/** Immutable lists of events with nothing left to settle, now or later. */
-const SETTLED = new WeakSet<readonly StreamEvent[]>()
 
 /** Further fields of a change in the journal. */
 type ChangeDetail = Pick<JournalChange, 'owner' | 'attempt' | 'attr' | 'lc'>
@@ -73,7 +70,7 @@ export class Draft {
     this.now = context.now
     this.version = document.version + 1
     this.readTime = context.readTime
-    if (SETTLED.has(document.events)) this.#settledAt = 0
+    if (listMemoOf(document.events).isSettled) this.#settledAt = 0
   }
 
   /** Whether a pass has found nothing left to close, release or summarize. */
@@ -197,7 +194,7 @@ export class Draft {
   /** The document with the current events. The transaction sets version, journal and times. */
   finish(): StreamDocument {
     shareLinks(this.#document.events, this.#events)
-    if (this.isSettled) SETTLED.add(this.#events)
+    if (this.isSettled) listMemoOf(this.#events).isSettled = true
     return { ...this.#document, events: this.#events, signals: this.signals, tail: this.#tail }
   }
 }

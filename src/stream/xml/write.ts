@@ -1,6 +1,14 @@
 import type { StreamDocument } from '../document.ts'
 import { InvalidValue } from '../errors.ts'
-import { ATTRIBUTES, type ForeignAttribute, LC_ATTRIBUTES, LC_NAMESPACE, type StreamEvent } from '../event.ts'
+import {
+  ATTRIBUTES,
+  type ForeignAttribute,
+  LC_ATTRIBUTES,
+  LC_NAMESPACE,
+  memoOf,
+  type StreamEvent,
+  type WrittenEvent,
+} from '../event.ts'
 import { sumOf } from '../fingerprint.ts'
 import { dataElements } from './data.ts'
 import { signalsElement } from './signals.ts'
@@ -89,16 +97,13 @@ function foreignText(attributes: readonly ForeignAttribute[], prefix: string): s
 /** Each event with the line break behind it. */
 function writeEvents({ events, attributes, prefix }: StreamDocument) {
   const noNamespace = attributes.some(({ name, value }) => name === 'xmlns' && value !== '') ? ' xmlns=""' : ''
-  const known = textsIn(`${prefix}${noNamespace}`)
+  const isUsual = prefix === USUAL_PREFIX && noNamespace === ''
   const texts: string[] = []
   let [areClean, bytes] = [true, 0]
   for (const event of events) {
-    let written = known.get(event)
-    if (written === undefined) {
-      const text = writeEvent(event, prefix, noNamespace)
-      written = { text, bytes: Buffer.byteLength(text), isClean: findForbidden(text) === -1 }
-      known.set(event, written)
-    }
+    const memo = isUsual ? memoOf(event) : undefined
+    const written = memo?.written ?? writeEvent(event, prefix, noNamespace)
+    if (memo !== undefined) memo.written = written
     texts.push(written.text)
     bytes += written.bytes
     areClean &&= written.isClean
@@ -106,7 +111,9 @@ function writeEvents({ events, attributes, prefix }: StreamDocument) {
   return { texts, areClean, bytes }
 }
 
-function writeEvent(event: StreamEvent, prefix: string, noNamespace: string): string {
+const USUAL_PREFIX = 'lc'
+
+function writeEvent(event: StreamEvent, prefix: string, noNamespace: string): WrittenEvent {
   const parts = event.before === '' ? ['  <Event'] : ['  ', event.before, '\n  <Event']
   addAttributes(parts, event)
   parts.push(noNamespace, foreignText(event.foreign, prefix))
@@ -115,21 +122,8 @@ function writeEvent(event: StreamEvent, prefix: string, noNamespace: string): st
   if (event.content === '' && !hasData) parts.push('/>\n')
   else parts.push('>', hasData ? dataElements(event, prefix) : '', event.content, '</Event>\n')
   // `join` makes one flat string; a string built by `+` would be flattened at each write.
-  return parts.join('')
-}
-
-interface WrittenEvent {
-  readonly text: string
-  readonly bytes: number
-  /** Free of characters that XML cannot hold. */
-  readonly isClean: boolean
-}
-
-/** Cached texts of events written with the usual prefix and namespace: events are immutable. */
-const USUAL = { surroundings: 'lc', texts: new WeakMap<StreamEvent, WrittenEvent>() }
-
-function textsIn(surroundings: string): WeakMap<StreamEvent, WrittenEvent> {
-  return surroundings === USUAL.surroundings ? USUAL.texts : new WeakMap()
+  const text = parts.join('')
+  return { text, bytes: Buffer.byteLength(text), isClean: findForbidden(text) === -1 }
 }
 
 function addAttributes(parts: string[], event: StreamEvent): void {
