@@ -12,7 +12,8 @@ export function memoFor<Key extends object, Memo extends object>(create: () => M
     const known = (key as { readonly [memo]?: Memo })[memo]
     if (known !== undefined) return known
     const value = create()
-    Object.defineProperty(key, memo, { value })
+    // A frozen object gets a new one at each call.
+    Reflect.defineProperty(key, memo, { value })
     return value
   }
 }
