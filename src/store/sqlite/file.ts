@@ -55,6 +55,7 @@ export class SqliteFile {
   #files: DatabaseFiles | undefined
   #checkedAtMs = 0
   #isClosed = false
+  #mayWrite = false
 
   constructor(path: string, options: SqliteFileOptions) {
     this.#path = resolve(path)
@@ -86,7 +87,7 @@ export class SqliteFile {
    */
   write<T>(work: TransactionWork<T>, options: SqliteCallOptions, prepare?: Prepare<T>): Promise<T | undefined> {
     return this.#retry<T | undefined>(() => {
-      this.#abandonReplaced(this.#groups?.hasPending ? GROUP_CHECK_MS : 0)
+      this.#abandonReplaced(this.#writeCheckMs)
       if (this.#groups) return this.#transact(this.#groups, work, prepare)
       const opened = this.#openExisting('write')
       return opened && this.#write(opened, work, prepare)
@@ -96,8 +97,8 @@ export class SqliteFile {
   /** As `write`, but creates the store if it is missing. */
   create<T>(work: (connection: Connection) => T, options: SqliteCallOptions): Promise<T> {
     return this.#retry(() => {
-      checkMayWrite(this.#version)
-      this.#abandonReplaced(0)
+      this.#abandonReplaced(this.#writeCheckMs)
+      this.#checkMayWrite()
       if (this.#groups) return this.#transact(this.#groups, work)
       return this.#write(openOrCreate(this.#path), work)
     }, options)
@@ -124,6 +125,11 @@ export class SqliteFile {
     }, options)
   }
 
+  /** A write that joins a group relies on the check of its first one. */
+  get #writeCheckMs(): number {
+    return this.#groups?.hasPending ? GROUP_CHECK_MS : 0
+  }
+
   #openExisting(purpose: 'read' | 'write'): OpenedDatabase | undefined {
     const opened = openExisting(this.#path, this.#version, purpose)
     if (opened === undefined && this.#options.mustExist && !existsSync(this.#path))
@@ -131,6 +137,12 @@ export class SqliteFile {
         hint: 'Is it the right path? Creating the first stream creates the file.',
       })
     return opened
+  }
+
+  /** @throws StoreIncompatible */
+  #checkMayWrite(): void {
+    if (!this.#mayWrite) checkMayWrite(this.#version)
+    this.#mayWrite = true
   }
 
   get #version(): string {
@@ -156,7 +168,7 @@ export class SqliteFile {
   }
 
   #transact<T>(groups: GroupCommit, work: TransactionWork<T>, prepare?: Prepare<T>): Promise<T> {
-    checkMayWrite(this.#version)
+    this.#checkMayWrite()
     return groups.add(work, prepare)
   }
 
