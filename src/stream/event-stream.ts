@@ -1,4 +1,3 @@
-import { memoFor } from '../util/memo.ts'
 import {
   isFailed,
   isFinal,
@@ -6,6 +5,7 @@ import {
   isSkipped,
   isSuperseded,
   isWaitingJoin,
+  memoFor,
   nextIds,
   type StreamEvent,
   waitsForEvents,

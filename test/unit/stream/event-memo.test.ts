@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { memoFor } from '../../../src/util/memo.ts'
+import { memoFor } from '../../../src/stream/event.ts'
 
 interface Point {
   readonly x: number
