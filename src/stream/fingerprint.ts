@@ -43,17 +43,31 @@ function lineStart(uri: string, local: string): string {
 /** The lines and an empty line at the end. `{urn…}` sorts before `{}`. */
 function ownLines(event: StreamEvent): string[] {
   const parts: string[] = []
-  for (const { name, start } of LC_ORDER) {
-    const value = event.lc[name]
-    if (value) parts.push(start, JSON.stringify(value), '\n')
+  if (hasKeys(event.lc)) {
+    for (const { name, start } of LC_ORDER) {
+      const value = event.lc[name]
+      if (value) parts.push(start, quoted(value), '\n')
+    }
   }
   for (const { name, start } of OWN_ORDER) {
     const value = event[name]
-    if (value !== '') parts.push(start, JSON.stringify(value), '\n')
+    if (value !== '') parts.push(start, quoted(value), '\n')
   }
   parts.push('\n')
   return parts
 }
+
+function hasKeys(object: object): boolean {
+  for (const _ in object) return true
+  return false
+}
+
+/** As a JSON string. Most texts have nothing to escape, and looking is faster. */
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+}
+
+const PLAIN = /^[ !#-[\]-~]*$/
 
 function allLines(event: StreamEvent): string[] {
   const lines = ownLines(event).join('').split('\n').slice(0, -2)

@@ -89,7 +89,7 @@ export function applyGroup(
   sent: AppliedGroup['sent'] = [],
   known?: StreamDocument,
 ): AppliedGroup {
-  const original = known ?? parseBody(current.body, current.name)
+  const original = known ?? parseBody(current.body, current.name, true)
   let document = original
   let lastBy: string | undefined
   const results: OperationResult[] = []
@@ -126,10 +126,14 @@ function otherWriters(
   return { count: names.difference(own).size, turnMs: changes > 1 ? tookMs / changes : undefined }
 }
 
-/** A body of 0 bytes is a document without events. @throws BadDocument with the name of the stream */
-export function parseBody(body: Uint8Array, name: string | undefined): StreamDocument {
+/**
+ * A body of 0 bytes is a document without events.
+ * @param willBeWritten see `readDocument`
+ * @throws BadDocument with the name of the stream
+ */
+export function parseBody(body: Uint8Array, name: string | undefined, willBeWritten = false): StreamDocument {
   try {
-    return body.length === 0 ? EMPTY_DOCUMENT : readDocument(decodeDocument(body))
+    return body.length === 0 ? EMPTY_DOCUMENT : readDocument(decodeDocument(body), willBeWritten)
   } catch (error) {
     throw error instanceof BadDocument && name !== undefined ? error.in(name) : error
   }

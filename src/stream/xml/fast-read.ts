@@ -1,5 +1,14 @@
 import type { StreamDocument } from '../document.ts'
-import { ATTRIBUTES, type EventAttributes, LC_ATTRIBUTES, LC_NAMESPACE, newEvent, type StreamEvent } from '../event.ts'
+import {
+  ATTRIBUTES,
+  type EventAttributes,
+  LC_ATTRIBUTES,
+  LC_NAMESPACE,
+  memoOf,
+  newEvent,
+  type StreamEvent,
+  type WrittenEvent,
+} from '../event.ts'
 import { MAX_READ_EVENTS } from '../limits.ts'
 import { scanData } from './data.ts'
 import { BETWEEN_ENTRIES, XMLNS_NAMESPACE } from './text.ts'
@@ -19,18 +28,22 @@ const ODD = /[\u0000-\u0009\u000B-\u001F\uFFFE\uFFFF]/
 
 const ROOT_NAMES = ['v', 'born', 'sum', 'at', 'dates'].map(marked)
 const PLAIN_NAMES = ATTRIBUTES.map(name => ({ name, start: ` ${name}="` }))
+const LC_START = ' lc:'
 const LC_NAMES = LC_ATTRIBUTES.map(name => ({ name, start: ` lc:${name}="` }))
 
 function marked(name: string): string {
   return ` lc:${name}="`
 }
 
-/** The document in a text of this form; `undefined` for every other text, well-formed or not. */
-export function scanDocument(text: string): StreamDocument | undefined {
+/**
+ * The document in a text of this form; `undefined` for every other text, well-formed or not.
+ * @param keepsTexts the events keep their texts, for the next write
+ */
+export function scanDocument(text: string, keepsTexts = false): StreamDocument | undefined {
   if (!text.startsWith(START) || !text.endsWith(END) || ODD.test(text) || !text.isWellFormed()) return undefined
   const lineEnd = text.indexOf('\n', START.length)
   const root = scanRoot(text, lineEnd)
-  return root && scanContent(text, lineEnd + 1, root)
+  return root && scanContent(text, lineEnd + 1, root, keepsTexts)
 }
 
 type Root = Pick<StreamDocument, 'version' | 'born' | 'sum' | 'at' | 'dates'>
@@ -55,13 +68,14 @@ function scanRoot(text: string, lineEnd: number): Root | undefined {
   return { version: Number(version), born, sum, at: time, dates }
 }
 
-function scanContent(text: string, start: number, root: Root): StreamDocument | undefined {
+function scanContent(text: string, start: number, root: Root, keepsTexts: boolean): StreamDocument | undefined {
   const events: StreamEvent[] = []
   let at = start
   while (text.startsWith(EVENT, at)) {
     const lineEnd = text.indexOf('\n', at)
     const event = scanEvent(text.slice(at + EVENT.length, lineEnd))
     if (event === undefined || events.length === MAX_READ_EVENTS) return undefined
+    if (keepsTexts) memoOf(event).written = writtenAs(text.slice(at, lineEnd + 1))
     events.push(event)
     at = lineEnd + 1
   }
@@ -70,6 +84,11 @@ function scanContent(text: string, start: number, root: Root): StreamDocument | 
   if (first === undefined || first.prev !== '' || journal === undefined) return undefined
   if (journal.end !== text.length - END.length) return undefined
   return { ...FRAME, ...root, events, journal: journal.raw }
+}
+
+/** The whole text has been searched for characters that XML cannot hold. */
+function writtenAs(text: string): WrittenEvent {
+  return { text, bytes: Buffer.byteLength(text), isClean: true }
 }
 
 /** The fields that all such documents share. */
@@ -109,13 +128,15 @@ function scanTag(line: string, end: string, data?: Pick<StreamEvent, 'input' | '
     attributes[name] = value
     at = end + 1
   }
-  for (const { name, start } of LC_NAMES) {
-    if (!line.startsWith(start, at)) continue
-    const end = line.indexOf('"', at + start.length)
-    const value = decode(line.slice(at + start.length, end))
-    if (!value) return undefined
-    lc[name] = value
-    at = end + 1
+  if (line.startsWith(LC_START, at)) {
+    for (const { name, start } of LC_NAMES) {
+      if (!line.startsWith(start, at)) continue
+      const end = line.indexOf('"', at + start.length)
+      const value = decode(line.slice(at + start.length, end))
+      if (!value) return undefined
+      lc[name] = value
+      at = end + 1
+    }
   }
   if (attributes.id === undefined || at !== line.length - end.length || !line.endsWith(end)) return undefined
   return newEvent(attributes, lc, data)

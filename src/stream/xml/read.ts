@@ -18,12 +18,13 @@ import { findForbidden, isBlank, joinRaw, trimmed, unitName } from './text.ts'
  * namespace, with any prefix. Of several journals the last counts, as we write it at the end; the others are kept as
  * foreign elements. A document without events is not a fault.
  * @param text as `decodeDocument` returns it, without byte order mark
+ * @param willBeWritten events in our own form keep their text: most are written again unchanged
  * @throws BadDocument with line and column: malformed XML, a DTD, an undefined entity, a duplicate attribute, elements
  * deeper than 64 or with more than 1 100 attributes, a document element or an event with more than 1 000 that are not
  * ours, more than 40 000 events, an event without `id`, a first event with `prev`, an `Event` in the journal
  */
-export function readDocument(text: string): StreamDocument {
-  return scanDocument(text) ?? parseDocument(text)
+export function readDocument(text: string, willBeWritten = false): StreamDocument {
+  return scanDocument(text, willBeWritten) ?? parseDocument(text)
 }
 
 /** Reads a document without the fast path for texts of our own form. */
