@@ -38,7 +38,6 @@ import { SqliteBlockLog } from './block-log.ts'
 import { changeStream } from './change.ts'
 import { CommitFault, type Connection } from './connection.ts'
 import { SqliteFile, type SqliteFileOptions } from './file.ts'
-import { inspectSqlite } from './inspect.ts'
 import { type Cursor, listSkipping, PAGE_ROWS, pageQuery } from './list.ts'
 import {
   DELETE_BODY,
@@ -203,7 +202,8 @@ class SqliteStore implements StreamStore {
     return new SqliteBlockLog(this.#file, name)
   }
 
-  inspect(options: InspectOptions = {}): Promise<SqliteFacts> {
+  async inspect(options: InspectOptions = {}): Promise<SqliteFacts> {
+    const { inspectSqlite } = await import('./inspect.ts')
     return inspectSqlite(this.#file, this.address, options)
   }
 
