@@ -1,6 +1,7 @@
 import { type ListingCount, showCount, shownOf, startCounting } from '../../cli/counter.ts'
 import type { ProgressLine } from '../../cli/output/progress-line.ts'
 import type { Runtime } from '../../cli/runtime.ts'
+import { keepHeapSmall } from '../../cli/v8-flags.ts'
 import type { StreamFilter } from '../../ops/filter.ts'
 import { type SummarizedStream, summaries } from '../../ops/summaries.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
@@ -60,6 +61,8 @@ export async function writeAsListed<Row>(
     for await (const page of pages(counting.signal)) {
       const items = page.slice(0, limit - shown)
       if (items.length > 0) await list.write(items.map(item => list.row(item)))
+      // A short listing ends before the heap grows.
+      if (seen < LONG && seen + page.length >= LONG) await keepHeapSmall()
       shown += items.length
       seen += page.length
       if (seen > shown && !(list.hasTotal && counting.hasTimeLeft())) return { shown, seen, exact: false }
@@ -74,6 +77,9 @@ export async function writeAsListed<Row>(
     counting.close()
   }
 }
+
+/** Number of rows from which a listing takes care of its memory. */
+const LONG = 1_000
 
 const ROWS_AT_ONCE = 1_000
 
