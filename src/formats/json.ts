@@ -1,4 +1,4 @@
-import { readTime } from '../stream/time/dates.ts'
+import { isoTime, readTime } from '../stream/time/dates.ts'
 
 /** Part of every JSON document and every ndjson line. */
 export const API_VERSION = 'leasectl/v1'
@@ -46,7 +46,7 @@ const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
  * millisecond; earlier ones than the year 0 its first.
  */
 export function jsonTime(ms: number | undefined): string | null {
-  return ms === undefined || Number.isNaN(ms) ? null : new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString()
+  return ms === undefined || Number.isNaN(ms) ? null : isoTime(Math.min(Math.max(ms, FIRST_MS), LAST_MS))
 }
 
 /** The same from the text of a document; `null` where it is not a readable time. */

@@ -1,3 +1,4 @@
+import { isoTime } from '../../stream/time/dates.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
 
 const SECOND = 1_000
@@ -46,7 +47,7 @@ export function dueText(ms: number | undefined, nowMs: number, style: TimeStyle)
 
 /** A time: `14:02:49`, preceded by the date unless it is today; `iso` is RFC 3339 in UTC. */
 export function clock(ms: number, nowMs: number, style: Exclude<TimeStyle, 'relative'>): string {
-  if (style === 'iso') return new Date(ms).toISOString()
+  if (style === 'iso') return isoTime(ms)
   const { date, time } = parts(ms, style)
   return date === parts(nowMs, style).date ? time : `${date} ${time}`
 }

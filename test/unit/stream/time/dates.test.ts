@@ -64,6 +64,23 @@ describe('readTime, ISO 8601', () => {
     }
   })
 
+  it('writes every time as Date does, and refuses what is none', () => {
+    const written = (write: (ms: number) => string, ms: number) => {
+      try {
+        return write(ms)
+      } catch (error) {
+        return error instanceof RangeError ? 'RangeError' : String(error)
+      }
+    }
+    const byDate = (ms: number) => new Date(ms).toISOString()
+    const ends = [0, -1, -0.5, 86_399_999, 86_400_000, 253_402_300_799_999, 253_402_300_800_000, 8.64e15, 8.64e15 + 1]
+    fc.assert(
+      fc.property(fc.oneof(fc.constantFrom(...ends), fc.integer({ min: -1e13, max: 1e13 }), fc.double()), ms => {
+        expect(written(isoTime, ms)).toBe(written(byDate, ms))
+      }),
+    )
+  })
+
   it('reads every time that isoTime writes', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: at('9999-12-31T23:59:59.999Z') }), ms => {
