@@ -19,9 +19,10 @@ import {
 import { parseRetry } from '../../stream/retry-policy.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { parseTimeSpan } from '../../stream/time/durations.ts'
+import { defined } from '../../util/defined.ts'
 import { commitQueue, type SubmitOutcome } from './commit-queue.ts'
 import { sendWithData } from './operation-data.ts'
-import type { PendingOperation } from './plan.ts'
+import type { ChooseEvent, PendingOperation } from './plan.ts'
 
 /**
  * Makes one change of one stream: read, apply, write once, under the lease. It is applied wholly or not at all.
@@ -30,6 +31,7 @@ import type { PendingOperation } from './plan.ts'
  * with its own version and outcome, reported only after its write is committed. Repeating a change with the same
  * `commandId` is safe: it is made once.
  *
+ * @param choose the event of the operation, if it is to be chosen when the change is applied, after those queued before it
  * @returns done, refused, missing, held, lost or unknown; see `TransactOutcome`
  * @throws BadDocument the document cannot be read (it stays as it is); InvalidValue an invalid text or id;
  * NotPermitted, ContainerMissing, StoreUnreachable, StoreDamaged, StoreFull from the store: nothing was applied
@@ -39,11 +41,14 @@ export async function transact(
   name: string,
   operation: Operation,
   options: TransactOptions,
+  choose?: ChooseEvent,
 ): Promise<TransactOutcome> {
   checkOperation(name, operation, options)
   options.signal?.throwIfAborted()
-  const send = (applied: Operation, pin: Precondition) =>
-    submit(store, name, pendingOperation(applied, { ...options, ...pin }), options, applied.op === 'init')
+  const send = (applied: Operation, pin: Precondition) => {
+    const pending = { ...pendingOperation(applied, { ...options, ...pin }), ...defined({ choose }) }
+    return submit(store, name, pending, options, applied.op === 'init')
+  }
   const data = dataToWrite(operation)
   const outcome =
     data.length === 0 ? await send(operation, {}) : await sendWithData(store, name, { operation, data }, options, send)
