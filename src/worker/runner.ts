@@ -161,11 +161,9 @@ export class EventRunner {
       state.goesOn = this.#staysAfter(ending, turn)
       return ending
     } finally {
-      if (!state.goesOn) {
-        turn.leave()
-        // A claim in this stream by another slot then shares a write with this report.
-        await this.#at.timing.tick()
-      }
+      if (!state.goesOn) turn.leave()
+      // Reports of this moment then share a commit, and with a claim in this stream by another slot even a write.
+      await this.#at.timing.tick()
     }
   }
 

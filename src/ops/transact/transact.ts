@@ -31,12 +31,21 @@ import type { ChooseEvent, PendingOperation } from './plan.ts'
  * with its own version and outcome, reported only after its write is committed. Repeating a change with the same
  * `commandId` is safe: it is made once.
  *
- * @param choose the event of the operation, if it is to be chosen when the change is applied, after those queued before it
  * @returns done, refused, missing, held, lost or unknown; see `TransactOutcome`
  * @throws BadDocument the document cannot be read (it stays as it is); InvalidValue an invalid text or id;
  * NotPermitted, ContainerMissing, StoreUnreachable, StoreDamaged, StoreFull from the store: nothing was applied
  */
 export async function transact(
+  store: StreamStore,
+  name: string,
+  operation: Operation,
+  options: TransactOptions,
+): Promise<TransactOutcome> {
+  return transactChosen(store, name, operation, options)
+}
+
+/** The same with an event that is chosen when the change is applied, after those queued before it. */
+export async function transactChosen(
   store: StreamStore,
   name: string,
   operation: Operation,
