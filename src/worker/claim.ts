@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readStream } from '../ops/read-stream.ts'
 import { documentCache } from '../ops/transact/commit.ts'
-import { parseBody } from '../ops/transact/plan.ts'
-import { type TransactOptions, type TransactOutcome, transact } from '../ops/transact/transact.ts'
+import { type ChooseEvent, parseBody } from '../ops/transact/plan.ts'
+import { type TransactOptions, type TransactOutcome, transact, transactChosen } from '../ops/transact/transact.ts'
 import { unansweredDelay } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { StreamSnapshot, StreamStore } from '../store/store.ts'
@@ -39,11 +39,42 @@ export async function claimEvent(
   options: EventWorkOptions,
   timing: Timing,
 ): Promise<ClaimOutcome> {
+  return claimChosen(store, () => target, options, timing)
+}
+
+/**
+ * Claims an event that `choose` finds when the claim is written. Called in one synchronous run after the end of an event of the
+ * stream, it shares its write, and chooses among the events that this end makes ready.
+ */
+export async function claimNext(
+  store: StreamStore,
+  stream: string,
+  choose: ChooseEvent,
+  options: EventWorkOptions,
+  timing: Timing,
+): Promise<ClaimOutcome> {
+  let event = ''
+  const chosen: ChooseEvent = (document, made) => {
+    const found = choose(document, made)
+    event = found ?? ''
+    return found
+  }
+  return claimChosen(store, () => ({ stream, event }), options, timing, chosen)
+}
+
+async function claimChosen(
+  store: StreamStore,
+  targetNow: () => WorkTarget,
+  options: EventWorkOptions,
+  timing: Timing,
+  choose?: ChooseEvent,
+): Promise<ClaimOutcome> {
+  const { stream, event } = targetNow()
   const claimMs = claimMsOf(options)
   const { owner, takeOver, signal, maxAttempts } = options
   const operation = {
     op: 'start',
-    event: target.event,
+    event,
     owner,
     claimMs,
     ...(takeOver ? { takeOver } : {}),
@@ -52,8 +83,8 @@ export async function claimEvent(
   const how = { ...transactOptions(options), commandId: randomUUID() }
   const sentAt = instantOf(timing)
   for (;;) {
-    const outcome = await transact(store, target.stream, operation, how)
-    if (outcome.kind === 'done') return claimOutcome(store, target, options, outcome.result, { sentAt, timing })
+    const outcome = await transactChosen(store, stream, operation, how, choose)
+    if (outcome.kind === 'done') return claimOutcome(store, targetNow(), options, outcome.result, { sentAt, timing })
     if (outcome.kind === 'unknown' && !signal?.aborted && elapsedMs(sentAt, timing) < claimMs / 2) continue
     return { kind: 'not-claimed', undone: outcome }
   }

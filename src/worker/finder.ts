@@ -101,6 +101,15 @@ export class Finder {
     this.#turns.set(stream, { name: stream })
   }
 
+  /** An event of the stream to claim in this document, by the rules of `next`. It is not marked as begun. */
+  choose(stream: string, document: StreamDocument): Extract<FoundEvent, { kind: 'found' }> | undefined {
+    const nowMs = this.#store.nowMs()
+    if (this.#excluded.restsUntil({ stream }) > nowMs) return undefined
+    const { claimable } = this.#claimableIn(document)
+    const choice = claimable.length === 0 ? undefined : this.#choose(stream, claimable, nowMs)
+    return typeof choice === 'object' ? { kind: 'found', stream, ...choice } : undefined
+  }
+
   begin(target: WorkTarget): void {
     this.#excluded.begin(target)
   }

@@ -12,7 +12,7 @@ export type TimedLoopOptions = LoopOptions & { readonly timing?: WorkerTiming }
 /**
  * Works on events of the given names in all streams of the store: finds an event that is ready or whose claim expired, claims
  * it, runs `work`, reports the result, and repeats, until the loop is drained or stopped or, with `until`, nothing is left.
- * Streams take turns. A failure of one event does not end the loop.
+ * Streams take turns, of at most a second if others wait. A failure of one event does not end the loop.
  *
  * @throws the store's faults in the first scan (no rights, no container), but not an outage; with `until`, faults in later
  * scans too, and an outage in the first

@@ -1,8 +1,10 @@
+import type { ChooseEvent } from '../ops/transact/plan.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import { DEFAULT_ATTEMPTS } from '../stream/retry-policy.ts'
 import type { WorkerTiming } from '../util/clock.ts'
 import { defined } from '../util/defined.ts'
+import { type ClaimOutcome, claimNext } from './claim.ts'
 import type { Finder, FoundEvent } from './finder.ts'
 import type { PollBackoff } from './poll-backoff.ts'
 import { type AfterLoss, aftermathOf } from './self-reported.ts'
@@ -15,6 +17,7 @@ import type {
   Work,
   WorkerEvent,
   WorkOutcome,
+  WorkResult,
 } from './types.ts'
 import { isAgain, RELEASE, workEvent } from './work-event.ts'
 
@@ -33,6 +36,22 @@ interface RunnerContext {
 
 /** Exclusion, ms: after a refusal without an apparent reason, of a leased stream, of a released event, after a fault. */
 const REST_MS = { refused: 500, leased: 5_000, released: 5_000, fault: 30_000 } as const
+
+/** How long a slot stays with one stream while it has events, ms: then the other streams have their turns. */
+const TURN_MS = 1_000
+
+/** The time of one slot with one stream. */
+interface Turn {
+  readonly sinceMs: number
+  /** Frees the slot; only the first call counts. */
+  readonly leave: () => void
+}
+
+interface Attempt {
+  isBegun: boolean
+  /** The slot stays with the stream: its next event is claimed with the end of this one. */
+  goesOn: boolean
+}
 
 /** Claims, runs and reports the events that a loop has found. */
 export class EventRunner {
@@ -59,12 +78,26 @@ export class EventRunner {
    * @param leave called when the work itself is over: the next event may begin
    */
   async run(target: Target, leave: () => void): Promise<void> {
+    return this.#run(target, { leave, sinceMs: this.#at.timing.monotonicMs() })
+  }
+
+  async #run(target: Target, turn: Turn, claiming?: Promise<ClaimOutcome>): Promise<void> {
     const { finder, counters, outages, over } = this.#at
-    const state = { isBegun: false }
+    const state: Attempt = { isBegun: false, goesOn: false }
+    let next: Promise<void> | undefined
+    const reporting = () => {
+      if (state.goesOn) next = this.#next(target.stream, turn)
+    }
     finder.begin(target)
     try {
-      const options = { maxAttempts: DEFAULT_ATTEMPTS, ...this.#options }
-      const outcome = await workEvent(this.#store, target, options, job => this.#workOn(job, state, leave))
+      const steps = { reporting, ...defined({ claiming }) }
+      const outcome = await workEvent(
+        this.#store,
+        target,
+        this.#claimOptions,
+        job => this.#workOn(job, state, turn),
+        steps,
+      )
       const isGivenUp = outcome.kind === 'not-claimed' && isUsedUp(outcome.undone)
       outages.answered('change')
       const after = await aftermathOf(this.#store, outcome)
@@ -77,20 +110,59 @@ export class EventRunner {
       if (!over.aborted || state.isBegun) await this.#failed(target, error)
     } finally {
       finder.end(target)
+      await next
     }
   }
 
-  async #workOn(job: Job, state: { isBegun: boolean }, leave: () => void) {
+  get #claimOptions() {
+    return { maxAttempts: DEFAULT_ATTEMPTS, ...this.#options }
+  }
+
+  /** Claims another event of the stream in the write that ends the one before, and runs it in the same slot. */
+  async #next(stream: string, turn: Turn): Promise<void> {
+    const { finder, timing, over } = this.#at
+    let chosen: Target | undefined
+    let isOver = false
+    const choose: ChooseEvent = (document, made) => {
+      const before = chosen
+      if (chosen !== undefined) finder.end(chosen)
+      if (made !== undefined) chosen = { kind: 'found', stream, event: made }
+      else chosen = isOver || over.aborted ? undefined : finder.choose(stream, document)
+      if (chosen !== undefined) finder.begin(chosen)
+      else if (before === undefined) {
+        // Nothing was sent: another stream has its turn while the end is written.
+        isOver = true
+        turn.leave()
+      }
+      return chosen?.event
+    }
+    const claiming = claimNext(this.#store, stream, choose, this.#claimOptions, timing)
+    await claiming.catch(() => {})
+    if (chosen === undefined) turn.leave()
+    else await this.#run(chosen, turn, claiming)
+  }
+
+  /** Whether the slot stays with the stream after this result. */
+  #staysAfter(ending: WorkResult | undefined, { sinceMs }: Turn): boolean {
+    const { over, backoff, timing } = this.#at
+    if (ending !== undefined && ending.op !== 'complete' && ending.op !== 'advance') return false
+    if (over.aborted || this.#options.until === 'once' || backoff.setbackMs() > 0) return false
+    return timing.monotonicMs() - sinceMs < TURN_MS
+  }
+
+  async #workOn(job: Job, state: Attempt, turn: Turn) {
     // The loop was drained during the claim.
     if (this.#at.over.aborted) return RELEASE
     state.isBegun = true
     this.#started += 1
     this.#at.observe({ kind: 'started', job })
     try {
-      return await this.#work(job)
+      const ending = await this.#work(job)
+      state.goesOn = this.#staysAfter(ending, turn)
+      return ending
     } finally {
-      leave()
-      // The next claim in this stream then shares a write with this report.
+      if (!state.goesOn) turn.leave()
+      // Reports of this moment then share a commit, and with a claim in this stream by another slot even a write.
       await this.#at.timing.tick()
     }
   }

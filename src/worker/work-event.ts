@@ -12,7 +12,7 @@ import { formatDuration } from '../stream/time/durations.ts'
 import { text } from '../stream/values.ts'
 import { elapsedMs, machineTiming, type Timing } from '../util/clock.ts'
 import { defined } from '../util/defined.ts'
-import { attemptKey, type Claim, changeUnderClaim, claimEvent } from './claim.ts'
+import { attemptKey, type Claim, type ClaimOutcome, changeUnderClaim, claimEvent } from './claim.ts'
 import { Heartbeat, limitWarning } from './heartbeat.ts'
 import { dataOfJob, type ProducedResult, withResult } from './job-data.ts'
 import type {
@@ -40,10 +40,11 @@ export async function workEvent(
   target: WorkTarget,
   options: EventWorkOptions,
   work: Work,
+  { claiming, reporting = () => {} }: WorkSteps = {},
 ): Promise<WorkOutcome> {
-  options.signal?.throwIfAborted()
+  if (claiming === undefined) options.signal?.throwIfAborted()
   const { timing = machineTiming } = options
-  const outcome = await claimEvent(store, target, options, timing)
+  const outcome = await (claiming ?? claimEvent(store, target, options, timing))
   if (outcome.kind === 'not-claimed') return outcome
   const { claim } = outcome
   const gone = new AbortController()
@@ -67,13 +68,21 @@ export async function workEvent(
   try {
     const ending = limit.endingOf(withResult(await runWork(work, job), produced))
     if (lost !== undefined) return { kind: 'lost', job, lost }
-    return { ...(await report(store, claim, ending, options, { timing, gone: gone.signal })), job }
+    return { ...(await report(store, claim, ending, options, { timing, gone: gone.signal, reporting })), job }
   } finally {
     limit.over()
     options.signal?.removeEventListener('abort', stopped)
     heartbeat.stop()
     await beating
   }
+}
+
+/** For a loop that claims the next event together with the end of one. */
+export interface WorkSteps {
+  /** The claim, if it is under way already. */
+  readonly claiming?: Promise<ClaimOutcome>
+  /** Called once the result waits to be written: a claim requested by this call shares the write. */
+  readonly reporting?: () => void
 }
 
 /** Stops work that runs longer than the attempt timeout of its event. Heartbeats do not renew that time. */
@@ -152,13 +161,15 @@ async function report(
   claim: Claim,
   ending: WorkResult,
   options: EventWorkOptions,
-  { timing, gone }: { readonly timing: Timing; readonly gone: AbortSignal },
+  { timing, gone, reporting }: { readonly timing: Timing; readonly gone: AbortSignal; readonly reporting?: () => void },
 ): Promise<WithoutJob<Reported>> {
   const operation = operationOf(ending, claim, options)
   const how = { ...options, commandId: randomUUID() }
   for (let attempt = 0; ; attempt++) {
     const isLast = gone.aborted
-    const undone = await attempted(changeUnderClaim(store, claim, operation, how), how.commandId, isLast)
+    const change = attempted(changeUnderClaim(store, claim, operation, how), how.commandId, isLast)
+    if (attempt === 0) reporting?.()
+    const undone = await change
     if (undone.kind === 'done') return { kind: 'reported', ending, result: asOurs(undone.result) }
     const why = whyNever(undone)
     if (why !== undefined && ending.op !== 'fail') {

@@ -2,7 +2,7 @@ import type { Decision, OthersLately, StreamSnapshot } from '../../store/store.t
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
 import { BadDocument } from '../../stream/errors.ts'
 import type { StreamEvent } from '../../stream/event.ts'
-import { lateWriters } from '../../stream/journal/journal.ts'
+import { findCommand, lateWriters } from '../../stream/journal/journal.ts'
 import { type Applied, applyOperation, type Precondition } from '../../stream/operations/apply.ts'
 import type { Authorship, ChangeResult, Operation } from '../../stream/operations/operation.ts'
 import { trimSession } from '../../stream/operations/trim.ts'
@@ -25,7 +25,17 @@ export interface PendingOperation {
   readonly born: string
   /** Applies several transactions, all or none; it recognizes its own earlier attempt itself. */
   readonly edit?: (document: StreamDocument, current: CurrentState, nowMs: number) => Applied
+  /** Chooses the event of `operation`. Without one the operation is refused, and nothing of it is written. */
+  readonly choose?: ChooseEvent
 }
+
+/**
+ * Chooses the event of an operation in the document as the operations before it leave it; `undefined`: none. Called for each
+ * attempt to write.
+ *
+ * @param made the event of an earlier attempt that was applied: it must be chosen again
+ */
+export type ChooseEvent = (document: StreamDocument, made: string | undefined) => string | undefined
 
 /** The last write with an operation. Its answer may be outstanding. */
 export interface SentOperation {
@@ -161,6 +171,7 @@ function applyOne(
   if (isAnotherIncarnation(sent?.sentToIncarnation, document.born)) return { kind: 'replaced' }
   try {
     if (pending.edit !== undefined) return pending.edit(document, current, nowMs)
+    if (pending.choose !== undefined) return applyChosen(pending, pending.choose, document, current, nowMs)
     return appliedTouch(pending.operation, sent, document) ?? applyNew(pending, document, current, nowMs)
   } catch (error) {
     if (error instanceof BadDocument) throw error
@@ -171,6 +182,21 @@ function applyOne(
 /** A document rewritten by the 2013 library, or an empty one, may have no incarnation: `''`. */
 function isAnotherIncarnation(sentTo: string | undefined, born: string): boolean {
   return sentTo !== undefined && sentTo !== '' && born !== '' && born !== sentTo
+}
+
+function applyChosen(
+  pending: PendingOperation,
+  choose: ChooseEvent,
+  document: StreamDocument,
+  current: CurrentState,
+  nowMs: number,
+): Applied {
+  const event = choose(document, findCommand(document.journal, document.prefix, pending.author.commandId)?.on)
+  if (event !== undefined) {
+    return applyNew({ ...pending, operation: { ...pending.operation, event } as Operation }, document, current, nowMs)
+  }
+  const message = 'the stream has no event to choose'
+  return { kind: 'refused', refusal: { code: 'event-not-found', event: '', status: '', message } }
 }
 
 function applyNew(pending: PendingOperation, document: StreamDocument, current: CurrentState, nowMs: number): Applied {

@@ -19,9 +19,10 @@ import {
 import { parseRetry } from '../../stream/retry-policy.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { parseTimeSpan } from '../../stream/time/durations.ts'
+import { defined } from '../../util/defined.ts'
 import { commitQueue, type SubmitOutcome } from './commit-queue.ts'
 import { sendWithData } from './operation-data.ts'
-import type { PendingOperation } from './plan.ts'
+import type { ChooseEvent, PendingOperation } from './plan.ts'
 
 /**
  * Makes one change of one stream: read, apply, write once, under the lease. It is applied wholly or not at all.
@@ -40,10 +41,23 @@ export async function transact(
   operation: Operation,
   options: TransactOptions,
 ): Promise<TransactOutcome> {
+  return transactChosen(store, name, operation, options)
+}
+
+/** The same with an event that is chosen when the change is applied, after those queued before it. */
+export async function transactChosen(
+  store: StreamStore,
+  name: string,
+  operation: Operation,
+  options: TransactOptions,
+  choose?: ChooseEvent,
+): Promise<TransactOutcome> {
   checkOperation(name, operation, options)
   options.signal?.throwIfAborted()
-  const send = (applied: Operation, pin: Precondition) =>
-    submit(store, name, pendingOperation(applied, { ...options, ...pin }), options, applied.op === 'init')
+  const send = (applied: Operation, pin: Precondition) => {
+    const pending = { ...pendingOperation(applied, { ...options, ...pin }), ...defined({ choose }) }
+    return submit(store, name, pending, options, applied.op === 'init')
+  }
   const data = dataToWrite(operation)
   const outcome =
     data.length === 0 ? await send(operation, {}) : await sendWithData(store, name, { operation, data }, options, send)
