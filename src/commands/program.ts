@@ -155,7 +155,7 @@ export function programOf(declared: Declarations, runtime: ProgramRuntime, write
   const program = new Command('leasectl')
     .usage('COMMAND …')
     .configureOutput({ writeOut: write, writeErr: () => {}, outputError: () => {} })
-    .configureHelp({ helpWidth: Math.min(runtime.stdout.columns ?? 100, 120), formatHelp })
+    .configureHelp({ helpWidth: Math.min(runtime.stdout.columns ?? 100, 120), optionDescription, formatHelp })
     .exitOverride()
     .enablePositionalOptions()
     .helpCommand(false)
@@ -176,6 +176,11 @@ export function programOf(declared: Declarations, runtime: ProgramRuntime, write
     for (const name of Object.keys(commands)) declared.get(name)?.register(program, runtime)
   }
   return program
+}
+
+/** Our descriptions name defaults themselves; commander would add the preset of a flag without a value again. */
+function optionDescription({ description }: Option): string {
+  return description
 }
 
 /** Puts commands before global flags; commander does the reverse. */

@@ -95,10 +95,12 @@ function unexpected(expected: number, plan: BatchPlan): Problem {
     ...(leftOut === 0 ? [] : [leftOutText(plan)]),
   ]
   const found = `${countText(jobs.length)}${others.length === 0 ? '' : ` (${others.join('; ')})`}`
-  const nothingLeft = `Was it done before? All that match are ${[...plan.leftOutBecause.keys()].join(' or ')}; ls shows them.`
   return problem('changed', `expected ${counted(expected, 'stream')}, found ${found}; nothing was changed`, {
     exit: 5,
-    hint: jobs.length > 0 || leftOut === 0 ? '--dry-run shows which they are.' : nothingLeft,
+    hint:
+      jobs.length > 0 || leftOut === 0
+        ? '--dry-run shows which they are.'
+        : 'Was it done before? No stream that matches is left to change.',
   })
 }
 
