@@ -106,7 +106,8 @@ function closingLines(
   if (options.stale === undefined) {
     return [`${countText(stale)} of ${leases} may be abandoned; --stale lists them with the reasons`]
   }
-  const words = stale === 1 ? commandWords(['lease', 'break'], [firstStale]) : breakAll({ ...options, stale: options.stale })
+  const words =
+    stale === 1 ? commandWords(['lease', 'break'], [firstStale]) : breakAll({ ...options, stale: options.stale })
   return [
     'check the holder before you break a lease: its unfinished work would be lost',
     `try      ${visibleText(commandLine(runtime, words))}`,

@@ -131,8 +131,13 @@ async function write(
 }
 
 function tableOf(by: GroupBy, { shown, select }: Pick<Found, 'shown' | 'select'>, nowMs: number, { time }: Output) {
-  const rows = shown.map(group => [...groupRow(by, group, nowMs, time), select(group)?.map(shellWord).join(' ') ?? '-'])
-  return { columns: [...groupColumns(by), SELECT_COLUMN], rows }
+  const columns = groupColumns(
+    by,
+    shown.some(({ context }) => context !== undefined),
+  )
+  const selected = (group: StreamGroup) => select(group)?.map(shellWord).join(' ') ?? '-'
+  const rows = shown.map(group => [...groupRow(columns, group, nowMs, time), selected(group)])
+  return { columns: [...columns, SELECT_COLUMN], rows }
 }
 
 async function writePage(
