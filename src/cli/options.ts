@@ -118,13 +118,7 @@ const CHANGE = [
 const WITH_MESSAGE: ReadonlySet<string> = new Set(['complete', 'fail', 'touch', 'skip', 'cancel', 'abort'])
 
 /** Flags of every change that a command refuses to run without. */
-const REQUIRED: Readonly<Record<string, string>> = {
-  'skip --reason': ' (required)',
-  'ack --reason': ' (required, except with --rerun)',
-  'suspend --reason': ' (required, except with --rerun)',
-  'append --command-id': ' (required)',
-  'edit --lease-id': ' (required)',
-}
+const REQUIRED = ['ack --reason', 'suspend --reason', 'skip --reason', 'append --command-id', 'edit --lease-id']
 
 /** Adds the flags of every change. */
 export function everyChange(command: Command): Command {
@@ -135,12 +129,10 @@ export function everyChange(command: Command): Command {
 /** The flag as this command takes it. */
 function ownOption(option: Option, command: string): Option {
   const isMessage = option.long === '--reason' && WITH_MESSAGE.has(command)
-  const required = REQUIRED[`${command} ${option.long}`]
-  if (!isMessage && required === undefined) return option
-  const { flags, description, parseArg } = option
-  const parser = isMessage ? storedText('-m', 'msg') : parseArg
-  const own = new Option(flags, `${description}${required ?? ''}`).helpGroup(EVERY_CHANGE)
-  return parser === undefined ? own : own.argParser(parser)
+  const note = REQUIRED.includes(`${command} ${option.long}`) ? ' (required)' : ''
+  if (!isMessage && note === '') return option
+  const own = new Option(option.flags, `${option.description}${note}`).helpGroup(EVERY_CHANGE)
+  return Object.assign(own, { parseArg: isMessage ? storedText('-m', 'msg') : option.parseArg })
 }
 
 /** Adds the flags of every change to a removal, except `--write`: it is always one request on the ETag. */

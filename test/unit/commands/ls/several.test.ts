@@ -138,7 +138,7 @@ describe('ls -c A,B', () => {
     ['ls -c eu,us -w', 'several contexts'],
     ['ls -c eu,us --store sqlite:x', 'both name a store'],
     ['ls -c eu,', '-c is empty'],
-    ['show -c eu,us orders/1', '-c takes one context here, not "eu,us"'],
+    ['show -c eu,us orders/1', 'It takes one context: only ls, check and top read several.'],
   ])('%s is refused', async (line, message) => {
     const { run } = await worlds()
     expect(await run(line)).toMatchObject({ exit: 2, stdout: '', stderr: expect.stringContaining(message) })
