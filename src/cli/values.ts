@@ -64,7 +64,7 @@ export function added<Value>(
 export function textPattern(flag: string): (text: string) => TextPattern {
   return text => {
     const [, source] = /^\/(.+)\/$/s.exec(nonEmpty(flag)(text)) ?? []
-    if (source === undefined) return { matches: whole => whole.toLowerCase().includes(text.toLowerCase()) }
+    if (source === undefined) return { text, matches: whole => whole.toLowerCase().includes(text.toLowerCase()) }
     try {
       const expression = new RegExp(source, 'iu')
       return { matches: whole => expression.test(whole) }

@@ -155,7 +155,7 @@ export function programOf(declared: Declarations, runtime: ProgramRuntime, write
   const program = new Command('leasectl')
     .usage('COMMAND …')
     .configureOutput({ writeOut: write, writeErr: () => {}, outputError: () => {} })
-    .configureHelp({ helpWidth: Math.min(runtime.stdout.columns ?? 100, 120), optionDescription, formatHelp })
+    .configureHelp({ helpWidth: Math.min(runtime.stdout.columns ?? 100, 120), formatHelp })
     .exitOverride()
     .enablePositionalOptions()
     .helpCommand(false)
@@ -178,13 +178,10 @@ export function programOf(declared: Declarations, runtime: ProgramRuntime, write
   return program
 }
 
-/** Our descriptions name defaults themselves; commander would add the preset of a flag without a value again. */
-function optionDescription({ description }: Option): string {
-  return description
-}
-
 /** Puts commands before global flags; commander does the reverse. */
 function formatHelp(command: Command, helper: Help): string {
+  // Our descriptions name the defaults; commander would add the preset of a flag without a value.
+  helper.optionDescription = ({ description }) => description
   const sections = Help.prototype.formatHelp.call(helper, command, helper).trimEnd().split('\n\n')
   const flags = sections.filter(section => section.startsWith(EVERYWHERE))
   return `${[...sections.filter(section => !flags.includes(section)), ...flags].join('\n\n')}\n`

@@ -131,10 +131,7 @@ async function write(
 }
 
 function tableOf(by: GroupBy, { shown, select }: Pick<Found, 'shown' | 'select'>, nowMs: number, { time }: Output) {
-  const columns = groupColumns(
-    by,
-    shown.some(({ context }) => context !== undefined),
-  )
+  const columns = groupColumns(by, shown)
   const selected = (group: StreamGroup) => select(group)?.map(shellWord).join(' ') ?? '-'
   const rows = shown.map(group => [...groupRow(columns, group, nowMs, time), selected(group)])
   return { columns: [...columns, SELECT_COLUMN], rows }

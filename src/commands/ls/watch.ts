@@ -66,9 +66,9 @@ function groupReader(options: LsOptions, by: GroupBy, store: StreamStore, output
     const groups = groupsOf(by, filter)
     const query = { signal: runtime.signal, wholeLists: needsLists(by) }
     for await (const page of summaries(store, filter, query)) groups.add(page, store.nowMs())
-    const columns = groupColumns(by, false)
     const all = groups.sorted()
     const shown = all.slice(0, Math.min(options.limit ?? MAX_ROWS, MAX_ROWS))
+    const columns = groupColumns(by, shown)
     return {
       text: groupsText(by, groups.counts),
       total: all.length,

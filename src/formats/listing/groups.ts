@@ -61,7 +61,8 @@ export const GROUP_FIELDS = [
 type GroupColumn = TableColumn<StreamGroup>
 
 /** The columns of a table of groups; of several stores with a column for that of the example. */
-export function groupColumns(by: GroupBy, isSeveral: boolean): readonly GroupColumn[] {
+export function groupColumns(by: GroupBy, groups: readonly StreamGroup[]): readonly GroupColumn[] {
+  const isSeveral = groups.some(({ context }) => context !== undefined)
   return isSeveral ? [...COLUMNS[by].slice(0, -1), STORE, EXAMPLE] : COLUMNS[by]
 }
 
