@@ -81,7 +81,8 @@ export function textPattern(flag: string): (text: string) => TextPattern {
 export function contextName(flag: string): (text: string) => string {
   return text => {
     if (/^[A-Za-z0-9][\w.-]*$/.test(nonEmpty(flag)(text))) return text
-    const several = text.includes(',') ? 'It takes one context: only ls, check and top read several. ' : ''
+    const several =
+      flag === '-c' && text.includes(',') ? 'It takes one context: only ls, check and top read several. ' : ''
     throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, {
       hint: `${several}Names of contexts consist of letters, digits, ".", "_" and "-", and begin with a letter or digit.`,
     })

@@ -106,8 +106,8 @@ function closingLines(
   if (options.stale === undefined) {
     return [`${countText(stale)} of ${leases} may be abandoned; --stale lists them with the reasons`]
   }
-  const words =
-    stale === 1 ? commandWords(['lease', 'break'], [firstStale]) : breakAll({ ...options, stale: options.stale })
+  const one = commandWords(['lease', 'break'], [firstStale])
+  const words = stale === 1 ? one : breakAll(options.stale, options.match)
   return [
     'check the holder before you break a lease: its unfinished work would be lost',
     `try      ${visibleText(commandLine(runtime, words))}`,
@@ -115,7 +115,7 @@ function closingLines(
 }
 
 /** The preview of breaking what is listed. */
-function breakAll({ stale, match }: { readonly stale: number; readonly match?: string }): readonly string[] {
+function breakAll(stale: number, match: string | undefined): readonly string[] {
   const age = stale === STALE_AFTER_MS ? [] : [formatTimeSpan(stale)]
   return ['lease', 'break', '--stale', ...age, ...(match === undefined ? [] : ['--match', match]), '--dry-run']
 }
