@@ -1,5 +1,5 @@
 // `npm run package` makes in out/ what is installed: the npm tarball, and the single executable for this platform with its
-// licences and completion scripts.
+// licences, man page and completion scripts.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -44,6 +44,7 @@ async function packExecutable(folder) {
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
   copyFileSync(join(DIST, 'THIRD-PARTY-NOTICES.txt'), join(folder, 'THIRD-PARTY-NOTICES.txt'))
   copyFileSync(nodeLicence(), join(folder, 'NODE-LICENSE.txt'))
+  copyFileSync(join(ROOT, 'docs/man/leasectl.1'), join(folder, 'leasectl.1'))
   for (const [shell, file] of Object.entries(completions)) {
     writeFileSync(join(folder, 'completions', file), execFileSync(executable, ['completion', shell]))
   }

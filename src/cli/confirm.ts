@@ -1,6 +1,11 @@
 import { visibleText } from '../util/visible-text.ts'
 import { type Problem, problem, UsageError } from './problem.ts'
-import type { Runtime } from './runtime.ts'
+import type { Runtime, RuntimeStore } from './runtime.ts'
+
+/** The store of a change, as every question names it: `azure:shop/orders, a protected store`. */
+export function placeText(store: Pick<RuntimeStore, 'address' | 'isProtected'> | undefined): string {
+  return store === undefined ? '' : `${visibleText(store.address)}${store.isProtected ? ', a protected store' : ''}`
+}
 
 /**
  * Asks the user to type a word. Returns `undefined` for yes; any other answer, end of input and Ctrl-C mean no.

@@ -117,19 +117,22 @@ const CHANGE = [
 /** Commands whose reason is the message of an event too, which may be longer: the journal keeps its beginning. */
 const WITH_MESSAGE: ReadonlySet<string> = new Set(['complete', 'fail', 'touch', 'skip', 'cancel', 'abort'])
 
+/** Flags of every change that a command refuses to run without. */
+const REQUIRED = ['ack --reason', 'suspend --reason', 'skip --reason', 'append --command-id', 'edit --lease-id']
+
 /** Adds the flags of every change. */
 export function everyChange(command: Command): Command {
-  for (const option of CHANGE) {
-    const isMessage = option.long === '--reason' && WITH_MESSAGE.has(command.name())
-    command.addOption(isMessage ? message() : option)
-  }
+  for (const option of CHANGE) command.addOption(ownOption(option, command.name()))
   return command
 }
 
-function message(): Option {
-  return new Option('-m, --reason <text>', 'why: kept in the journal')
-    .argParser(storedText('-m', 'msg'))
-    .helpGroup(EVERY_CHANGE)
+/** The flag as this command takes it. */
+function ownOption(option: Option, command: string): Option {
+  const isMessage = option.long === '--reason' && WITH_MESSAGE.has(command)
+  const note = REQUIRED.includes(`${command} ${option.long}`) ? ' (required)' : ''
+  if (!isMessage && note === '') return option
+  const own = new Option(option.flags, `${option.description}${note}`).helpGroup(EVERY_CHANGE)
+  return Object.assign(own, { parseArg: isMessage ? storedText('-m', 'msg') : option.parseArg })
 }
 
 /** Adds the flags of every change to a removal, except `--write`: it is always one request on the ETag. */

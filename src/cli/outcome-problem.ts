@@ -123,8 +123,9 @@ function refusedProblem(
   if (refusal.code === 'event-not-found' && !OWN_ID.test(refusal.event))
     return { ...missingEventProblem(stream, refusal.event), commandId }
   const exit = exitOfRefusal(refusal.code)
-  // Most messages begin with the id of their event.
-  const subject = refusal.message.startsWith(refusal.event) ? stream : `${stream} ${refusal.event}`
+  // Most messages begin with the id of their event, and one is about the stream.
+  const isComplete = refusal.code === 'exists' || refusal.message.startsWith(refusal.event)
+  const subject = isComplete ? stream : `${stream} ${refusal.event}`
   return problem(refusal.code, `${subject}: ${refusal.message}`, {
     exit,
     stream,

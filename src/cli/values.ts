@@ -64,7 +64,7 @@ export function added<Value>(
 export function textPattern(flag: string): (text: string) => TextPattern {
   return text => {
     const [, source] = /^\/(.+)\/$/s.exec(nonEmpty(flag)(text)) ?? []
-    if (source === undefined) return { matches: whole => whole.toLowerCase().includes(text.toLowerCase()) }
+    if (source === undefined) return { text, matches: whole => whole.toLowerCase().includes(text.toLowerCase()) }
     try {
       const expression = new RegExp(source, 'iu')
       return { matches: whole => expression.test(whole) }
@@ -81,8 +81,10 @@ export function textPattern(flag: string): (text: string) => TextPattern {
 export function contextName(flag: string): (text: string) => string {
   return text => {
     if (/^[A-Za-z0-9][\w.-]*$/.test(nonEmpty(flag)(text))) return text
+    const several =
+      flag === '-c' && text.includes(',') ? 'It takes one context: only ls, check and top read several. ' : ''
     throw new UsageError(`${flag} does not take ${JSON.stringify(text)}`, {
-      hint: 'Names of contexts consist of letters, digits, ".", "_" and "-", and begin with a letter or digit.',
+      hint: `${several}Names of contexts consist of letters, digits, ".", "_" and "-", and begin with a letter or digit.`,
     })
   }
 }

@@ -180,6 +180,8 @@ export function programOf(declared: Declarations, runtime: ProgramRuntime, write
 
 /** Puts commands before global flags; commander does the reverse. */
 function formatHelp(command: Command, helper: Help): string {
+  // Our descriptions name the defaults; commander would add the preset of a flag without a value.
+  helper.optionDescription = ({ description }) => description
   const sections = Help.prototype.formatHelp.call(helper, command, helper).trimEnd().split('\n\n')
   const flags = sections.filter(section => section.startsWith(EVERYWHERE))
   return `${[...sections.filter(section => !flags.includes(section)), ...flags].join('\n\n')}\n`

@@ -42,7 +42,7 @@ export function register(parent: Command, runtime: Runtime, go: Run<SubscribeOpt
     .usage('--as NAME [options] -- COMMAND…')
     .argument('[COMMAND...]', 'the command to run for each transaction, after --')
     .addOption(
-      new Option('--as <name>', 'name of the subscription: its position is kept under it').argParser(
+      new Option('--as <name>', 'name of the subscription: its position is kept under it (required)').argParser(
         subscriptionName('--as'),
       ),
     )

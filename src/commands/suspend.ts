@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { Run } from '../cli/command.ts'
 import type { Runtime } from '../cli/runtime.ts'
 import { messageOf, registerTransactCommand, runTransactions, withReason } from './batch/command.ts'
@@ -43,7 +43,8 @@ export function register(
   runtime: Runtime,
   go: Run<BatchCommandOptions> = runTransactions(SUSPEND),
 ): void {
-  const command = registerTransactCommand(parent, runtime, SUSPEND, withReason(SUSPEND, go))
-  command.addOption(new Option('--stop', 'hand back what workers have claimed: they stop at their next heartbeat'))
+  const command = registerTransactCommand(parent, runtime, SUSPEND, withReason(SUSPEND, go), own =>
+    own.option('--stop', 'hand back what workers have claimed: they stop at their next heartbeat'),
+  )
   command.addHelpText('after', NOTES)
 }

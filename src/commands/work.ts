@@ -46,7 +46,9 @@ export function register(parent: Command, runtime: Runtime, go: Run<WorkCommandO
     .usage('--name NAME [options] -- COMMAND…')
     .argument('[COMMAND...]', 'the command to run for each event, after --')
     .addOption(
-      new Option('--name <names>', 'names of the events to work on: A,B; can be repeated').argParser(names('--name')),
+      new Option('--name <names>', 'names of the events to work on: A,B; can be repeated (required)').argParser(
+        names('--name'),
+      ),
     )
     .addOption(new Option('--topic <text>', 'only events with this topic').argParser(storedText('--topic')))
     .addOption(

@@ -88,11 +88,15 @@ const NOTES: { readonly [How in ChangeCause]?: Readonly<Record<string, string>> 
   again: { inprocess: ' (will be tried again)' },
 }
 
+type Change = ChangeResult['changed'][number]
+
 /** Changes listed at most; the rest is counted. */
 const MAX_LINES = 20
 
 function consequences({ result, event }: Changed, paint: Paint): string[] {
-  const others = sortedById(result.changed, ({ id }) => id).filter(change => change.id !== event && isVisible(change))
+  const others = sortedById(result.changed, ({ id }) => id)
+    .filter(isVisible)
+    .filter(({ id }) => id !== event)
   const lines = others.slice(0, MAX_LINES).map(({ id, from, to, how }) => {
     const shown = isWaiting(id, to, how) ? 'waiting' : to
     const { glyph, style } = styleOf(shown)
@@ -107,9 +111,13 @@ function consequences({ result, event }: Changed, paint: Paint): string[] {
   return [...lines, ...more, ...refused, ...(result.done ? [`    the stream is done`] : [])]
 }
 
-/** An acknowledgement changes an attribute of the root, but no status. */
-function isVisible({ from, to, how }: ChangeResult['changed'][number]): boolean {
-  return from !== to || how !== 'target'
+/**
+ * An acknowledgement changes an attribute of the root, but no status; a new event that begins to wait for a time has its
+ * line already.
+ */
+function isVisible({ id, from, to, how }: Change, _: number, all: readonly Change[]): boolean {
+  if (from !== to) return true
+  return how !== 'target' && !(how === 'gate' && all.some(other => other.id === id && other.how === 'add'))
 }
 
 /** An event with a closed gate is `inprocess` too, but not worked on: only such an event is added so, or set back to it. */

@@ -18,3 +18,11 @@ const VARYING = new RegExp(
 export function normalizeFailure(text: string): string {
   return text.replace(VARYING, '#').replace(/\s+/g, ' ').trim()
 }
+
+/** Whether a message contains a text in which `#` is any number or id, beside numbers that are meant as they are. */
+export function containsFailure(message: string, text: string): boolean {
+  if (!text.includes('#')) return false
+  const literal = text.trim().replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+  const source = literal.replaceAll(/\s+/g, String.raw`\s+`).replaceAll('#', `(?:${VARYING.source}|#)`)
+  return new RegExp(source, 'i').test(message)
+}

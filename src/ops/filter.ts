@@ -2,7 +2,7 @@ import type { StreamRow } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
 import { isAbandoned, isAcknowledged, isOverdue, isSuspended, stateOfStream } from '../stream/state.ts'
 import { cutCount, type Summary } from '../stream/summary.ts'
-import { normalizeFailure } from './failure-text.ts'
+import { containsFailure, normalizeFailure } from './failure-text.ts'
 import type { Glob } from './glob.ts'
 import { filtersEvents, isCut, type OpenEventFilter, openEvents, passesEvent } from './open-events.ts'
 
@@ -52,6 +52,8 @@ export interface StreamFilter extends OpenEventFilter {
 
 /** What a text has to match. */
 export interface TextPattern {
+  /** The text, if it is no regular expression. */
+  readonly text?: string
   matches(text: string): boolean
 }
 
@@ -104,7 +106,8 @@ export function hasFailure({ failed, failedId }: Summary, { canceled, withCancel
 
 /** Whether one of the patterns matches the message as it is, or without its numbers and ids. */
 export function matchesFailure(text: string, patterns: readonly TextPattern[]): boolean {
-  return patterns.some(each => each.matches(text) || each.matches(normalizeFailure(text)))
+  const inGroup = normalizeFailure(text)
+  return patterns.some(each => each.matches(text) || each.matches(inGroup) || containsFailure(text, each.text ?? ''))
 }
 
 function statusWords({ status, outcome }: Summary): readonly string[] {

@@ -27,7 +27,8 @@ export interface StreamGroup extends GroupName, Totals {
 }
 
 export interface Groups {
-  add(items: readonly SummarizedStream[], nowMs: number): void
+  /** @param context the context of their store, if there are several */
+  add(items: readonly SummarizedStream[], nowMs: number, context?: string): void
   /** Number of streams added, of those in a group, and of unreadable ones. */
   readonly counts: { readonly streams: number; readonly grouped: number; readonly unreadable: number }
   /** The largest first. */
@@ -53,10 +54,10 @@ export function groupsOf(by: GroupBy, filter: StreamFilter = {}): Groups {
     else groups.set(key, { ...(known === undefined ? name : commonName(known, name)), ...addTotals(known, totals, by) })
   }
   return {
-    add(items, nowMs) {
+    add(items, nowMs, context) {
       for (const item of items) {
         const names = new Map(namesOf(item, by, filter, nowMs).map(name => [keyOf(name, by), name]))
-        for (const name of names.values()) put(name, totalsOf(item, by, nowMs))
+        for (const name of names.values()) put(name, { ...totalsOf(item, by, nowMs), ...defined({ context }) })
         counts.streams++
         if (names.size > 0) counts.grouped++
         if (item.fault !== undefined) counts.unreadable++
@@ -166,6 +167,8 @@ interface Totals {
   readonly newestMs: number | undefined
   /** Name of one stream: with `failure` the one that failed last, else the oldest. */
   readonly example: string
+  /** The context of its store, if there are several. */
+  readonly context?: string
 }
 
 /** The totals of one stream. */
@@ -189,6 +192,7 @@ function addTotals(a: Totals | undefined, b: Totals, by: GroupBy): Totals {
   const oldestMs = outerTime(Math.min, a.oldestMs, b.oldestMs)
   const newestMs = outerTime(Math.max, a.newestMs, b.newestMs)
   const isOlder = by === 'failure' ? newestMs === a.newestMs : oldestMs === a.oldestMs
+  const { example, context } = isOlder ? a : b
   return {
     count: a.count + b.count,
     overdue: a.overdue + b.overdue,
@@ -196,7 +200,8 @@ function addTotals(a: Totals | undefined, b: Totals, by: GroupBy): Totals {
     failed: a.failed + b.failed,
     oldestMs,
     newestMs,
-    example: isOlder ? a.example : b.example,
+    example,
+    ...defined({ context }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { placeText } from '../../cli/confirm.ts'
 import { interruptedProblem } from '../../cli/error-problem.ts'
 import type { Output } from '../../cli/output.ts'
 import { type Problem, problem } from '../../cli/problem.ts'
@@ -66,8 +67,7 @@ function confirmPlan(
   output: Output,
 ): Promise<Problem | undefined> {
   const { action, options, runtime } = context
-  const { isProtected = false, address = '' } = runtime.opened ?? {}
-  const where = `${visibleText(address)}${isProtected ? ', a protected store' : ''}`
+  const isProtected = runtime.opened?.isProtected ?? false
   const isText = options.output !== 'json' && options.output !== 'ndjson'
   const isTerminal = runtime.stdin.canAsk && runtime.stderr.isTty
   const name = action.confirmsByName ? nameToType(plan) : undefined
@@ -79,7 +79,7 @@ function confirmPlan(
     isTerminal,
     name,
     flags: options,
-    question: action.question(`${name ?? countOf(plan)} in ${where}`),
+    question: action.question(`${name ?? countOf(plan)} in ${placeText(runtime.opened)}`),
     unexpected: (expected: number) => unexpected(expected, plan),
     async preview(isAnswered: boolean) {
       if (isText || (isTerminal && !isAnswered)) await sayPreview(plan, context, output)
@@ -95,10 +95,12 @@ function unexpected(expected: number, plan: BatchPlan): Problem {
     ...(leftOut === 0 ? [] : [leftOutText(plan)]),
   ]
   const found = `${countText(jobs.length)}${others.length === 0 ? '' : ` (${others.join('; ')})`}`
-  const nothingLeft = `Was it done before? All that match are ${[...plan.leftOutBecause.keys()].join(' or ')}; ls shows them.`
   return problem('changed', `expected ${counted(expected, 'stream')}, found ${found}; nothing was changed`, {
     exit: 5,
-    hint: jobs.length > 0 || leftOut === 0 ? '--dry-run shows which they are.' : nothingLeft,
+    hint:
+      jobs.length > 0 || leftOut === 0
+        ? '--dry-run shows which they are.'
+        : 'Was it done before? No stream that matches is left to change.',
   })
 }
 

@@ -40,7 +40,7 @@ export function registerAppend(parent: Command, runtime: Runtime, go: Run<Append
   const command = parent
     .command('append')
     .argument('<STREAM>', 'name of the stream', streamName)
-    .addOption(new Option('--name <name>', 'name of the step').argParser(requiredText('--name')))
+    .addOption(new Option('--name <name>', 'name of the step (required)').argParser(requiredText('--name')))
     .option('--create', 'make the session if the stream is absent')
     .addOption(
       new Option('--root <name>', 'with --create: name of the root of a new session (default: Session)').argParser(

@@ -210,7 +210,7 @@ export function flagEntry(option: Option): FlagEntry {
     default: usual,
     choices,
     repeatable: isRepeatable(parseArg),
-    required: mandatory,
+    required: mandatory || /\(required\b/.test(description),
     group: (helpGroupHeading ?? '').replace(/:$/, ''),
   }
 }

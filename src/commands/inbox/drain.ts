@@ -41,7 +41,7 @@ export function registerDrain(parent: Command, runtime: Runtime, go: Run<DrainCo
       ),
     )
     .addOption(
-      new Option('--name <name>', "name of the stream: 'orders/{/id}', 'cars/{/key}'").argParser(
+      new Option('--name <name>', "name of the stream: 'orders/{/id}', 'cars/{/key}' (required)").argParser(
         requiredText('--name'),
       ),
     )

@@ -1,4 +1,4 @@
-import { confirmByTyping, confirmYesNo } from '../../cli/confirm.ts'
+import { confirmByTyping, confirmYesNo, placeText } from '../../cli/confirm.ts'
 import { containerCreator } from '../../cli/create-container.ts'
 import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
@@ -150,12 +150,12 @@ export async function removeOne(options: RemoveInboxOptions, runtime: Runtime): 
   const states = await partitionStates(store, inbox, { countedBytes: COUNTED_IN_LIST, signal: runtime.signal })
   const lag = totalLag(states)
   if (lag.records > 0 && !force) {
-    return problem('not-drained', `the inbox ${name} has ${recordsText(lag)} that are not drained`, {
+    return problem('not-drained', `the inbox ${name} has ${recordsText(lag)} not drained`, {
       exit: exitOfRefusal('not-drained'),
       hint: 'Drain it first, or use --force: the records are lost then.',
     })
   }
-  const what = `This permanently removes the inbox ${name}, ${recordsText(lag)} not drained`
+  const what = `This permanently removes the inbox ${name}, ${recordsText(lag)} not drained, in ${placeText(runtime.opened)}`
   const isProtected = runtime.opened?.isProtected ?? false
   const declined = yes
     ? undefined

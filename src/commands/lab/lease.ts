@@ -12,7 +12,7 @@ import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { holderOf } from '../lease/flags.ts'
 import type { LabOptions } from './options.ts'
-import { createLabStream, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
+import { contenders, createLabStream, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
 
 export interface LeaseLabOptions extends LabOptions {
   /** Duration of the test, ms. */
@@ -49,7 +49,7 @@ async function contend(
   const settings = { store: store.address, stream, procs, durationMs, holdMs, pace }
   if (options.output !== 'json') {
     const where = `${stream} on ${visibleText(store.address)}`
-    await output.say(`${where}: ${procs} processes contend for its lease for ${durationMs / 1000} s`)
+    await output.say(`${where}: ${contenders(procs, 'contend')} for its lease for ${durationMs / 1000} s`)
   }
   const flags = ['--duration', `${durationMs}ms`, '--hold', `${holdMs}ms`, '--pace', pace]
   const start = workerStarter('lease', store, stream, flags, runtime)

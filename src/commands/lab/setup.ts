@@ -3,6 +3,7 @@ import { containerCreator } from '../../cli/create-container.ts'
 import type { Output } from '../../cli/output.ts'
 import type { Processes, Runtime } from '../../cli/runtime.ts'
 import { clockName, ownAddress } from '../../cli/store.ts'
+import { counted } from '../../formats/terminal/numbers.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { removeStream } from '../../ops/remove.ts'
 import { transact } from '../../ops/transact/transact.ts'
@@ -21,6 +22,11 @@ export async function openLabStore(options: LabOptions, runtime: Runtime): Promi
   const address = isWorker ? options.store : await ownAddress('lab', options, runtime)
   const { store } = await runtime.openStore({ store: address })
   return store
+}
+
+/** `5 processes contend`, `1 process contends` */
+export function contenders(procs: number, verb: string): string {
+  return `${counted(procs, 'process', 'processes')} ${verb}${procs === 1 ? 's' : ''}`
 }
 
 /** `lab/stream-20261120-184302-4711`; the pid keeps labs apart that start at the same time. */

@@ -2,6 +2,7 @@ import { type Output, openOutput } from '../../cli/output.ts'
 import { type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { jsonDocument } from '../../formats/json.ts'
+import { counted } from '../../formats/terminal/numbers.ts'
 import { streamReportLines } from '../../lab/report-text.ts'
 import { type LabChange, machineMs } from '../../lab/samples.ts'
 import { type StreamLabSettings, type StreamReport, streamReport, streamReportJson } from '../../lab/stream-report.ts'
@@ -12,7 +13,15 @@ import { runAsWorker, runWorkerProcesses, SampleWriter } from '../../lab/worker-
 import type { StreamStore, WriteMode } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
-import { createLabStream, finalState, labName, openLabStore, removeLabStream, workerStarter } from './setup.ts'
+import {
+  contenders,
+  createLabStream,
+  finalState,
+  labName,
+  openLabStore,
+  removeLabStream,
+  workerStarter,
+} from './setup.ts'
 
 export interface StreamLabOptions extends LabOptions {
   readonly events?: number
@@ -84,7 +93,7 @@ async function contend(
   if (options.output !== 'json') {
     const where = `${stream} on ${visibleText(store.address)}`
     await output.say(
-      `${where}: ${procs} processes work on ${events} events, ${mode === 'loop' ? 'one event at a time each' : 'all events at once'}`,
+      `${where}: ${contenders(procs, 'work')} on ${counted(events, 'event')}, ${mode === 'loop' ? 'one event at a time each' : 'all events at once'}`,
     )
   }
   const values = { procs, pace, write, claim: `${claimMs}ms`, hold: `${holdMs}ms` }

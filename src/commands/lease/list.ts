@@ -11,6 +11,7 @@ import { globOf } from '../../ops/glob.ts'
 import { staleReasons } from '../../ops/stale-lease.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { isHeld } from '../../stream/lease.ts'
+import { formatTimeSpan } from '../../stream/time/durations.ts'
 import { commandWords } from '../../util/strings.ts'
 import { visibleText } from '../../util/visible-text.ts'
 
@@ -105,10 +106,18 @@ function closingLines(
   if (options.stale === undefined) {
     return [`${countText(stale)} of ${leases} may be abandoned; --stale lists them with the reasons`]
   }
+  const one = commandWords(['lease', 'break'], [firstStale])
+  const words = stale === 1 ? one : breakAll(options.stale, options.match)
   return [
     'check the holder before you break a lease: its unfinished work would be lost',
-    `try      ${visibleText(commandLine(runtime, commandWords(['lease', 'break'], [firstStale])))}`,
+    `try      ${visibleText(commandLine(runtime, words))}`,
   ]
+}
+
+/** The preview of breaking what is listed. */
+function breakAll(stale: number, match: string | undefined): readonly string[] {
+  const age = stale === STALE_AFTER_MS ? [] : [formatTimeSpan(stale)]
+  return ['lease', 'break', '--stale', ...age, ...(match === undefined ? [] : ['--match', match]), '--dry-run']
 }
 
 function nothingHeld({ match }: ListLeasesOptions, where: string, store: StreamStore): string {

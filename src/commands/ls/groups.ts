@@ -131,8 +131,10 @@ async function write(
 }
 
 function tableOf(by: GroupBy, { shown, select }: Pick<Found, 'shown' | 'select'>, nowMs: number, { time }: Output) {
-  const rows = shown.map(group => [...groupRow(by, group, nowMs, time), select(group)?.map(shellWord).join(' ') ?? '-'])
-  return { columns: [...groupColumns(by), SELECT_COLUMN], rows }
+  const columns = groupColumns(by, shown)
+  const selected = (group: StreamGroup) => select(group)?.map(shellWord).join(' ') ?? '-'
+  const rows = shown.map(group => [...groupRow(columns, group, nowMs, time), selected(group)])
+  return { columns: [...columns, SELECT_COLUMN], rows }
 }
 
 async function writePage(

@@ -8,7 +8,7 @@ import { counted } from '../../formats/terminal/numbers.ts'
 import { groupsOf } from '../../ops/groups.ts'
 import { type SummarizedStream, summaries } from '../../ops/summaries.ts'
 import { listedBy } from './group-selection.ts'
-import { writeGroups } from './groups.ts'
+import { needsLists, writeGroups } from './groups.ts'
 import { momentOf, storeAt } from './moment.ts'
 import type { LsOptions } from './options.ts'
 import { type ListedStore, withListFormat } from './output.ts'
@@ -76,8 +76,8 @@ async function groupTogether(
   output: Output,
   runtime: Runtime,
 ): Promise<readonly Problem[]> {
-  const groups = groupsOf(by)
-  const problems = await listEach(options, runtime, (page, { store }) => groups.add(page, store.nowMs()))
+  const groups = groupsOf(by, filterOf(options, momentOf(options, runtime)))
+  const problems = await listEach(options, runtime, (page, { store, name }) => groups.add(page, store.nowMs(), name))
   const nothing = async () => nothingIn(options)
   const store = options.contexts.join(', ')
   const notes = problems.map(({ message }) => `not listed: ${message}`)
@@ -98,7 +98,8 @@ async function listEach(
   const filter = filterOf(options, momentOf(options, runtime)) ?? {}
   const outcomes = await readEachStore(options.contexts, options, runtime, async ({ name, open }) => {
     const store = await storeAt(options, await open(), runtime)
-    for await (const page of summaries(store, filter, { signal: runtime.signal })) add(page, { name, store })
+    const query = { signal: runtime.signal, wholeLists: options.groupBy !== undefined && needsLists(options.groupBy) }
+    for await (const page of summaries(store, filter, query)) add(page, { name, store })
   })
   return outcomes.flatMap(one =>
     one.kind === 'done' ? [] : [{ ...one.problem, message: `${one.name}: ${one.problem.message}` }],

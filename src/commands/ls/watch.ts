@@ -68,13 +68,14 @@ function groupReader(options: LsOptions, by: GroupBy, store: StreamStore, output
     for await (const page of summaries(store, filter, query)) groups.add(page, store.nowMs())
     const all = groups.sorted()
     const shown = all.slice(0, Math.min(options.limit ?? MAX_ROWS, MAX_ROWS))
+    const columns = groupColumns(by, shown)
     return {
       text: groupsText(by, groups.counts),
       total: all.length,
       drawable: shown.length,
       lines(rows, sizes) {
-        const cells = shown.slice(0, rows).map(group => groupRow(by, group, store.nowMs(), output.time))
-        return table(groupColumns(by), cells, { ...sizes, paint: output.paint })
+        const cells = shown.slice(0, rows).map(group => groupRow(columns, group, store.nowMs(), output.time))
+        return table(columns, cells, { ...sizes, paint: output.paint })
       },
     }
   }

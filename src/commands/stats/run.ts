@@ -12,7 +12,7 @@ import { shareText, stepTable } from '../../formats/stats/table.ts'
 import { clock, counted, countText } from '../../formats/terminal/numbers.ts'
 import type { Selection } from '../../ops/selection.ts'
 import { readTried, type TriedStream } from '../../ops/stats/attempts.ts'
-import { endedAttempts, failedAttempts, type StepStats, StepTally, sortedSteps } from '../../ops/stats/stats.ts'
+import { endedAttempts, type StepStats, StepTally, sortedSteps } from '../../ops/stats/stats.ts'
 import type { StatsOptions } from './options.ts'
 
 /** Unreadable streams reported one by one; further ones are only counted. */
@@ -77,7 +77,7 @@ function clockText(ms: number, nowMs: number, { time }: Output): string {
   return clock(ms, nowMs, time === 'relative' ? 'local' : time)
 }
 
-/** `431 streams, 3 steps, 1 870 events; 23 of 1 800 ended tries failed (1%), 70 open` */
+/** `431 streams, 3 steps, 1870 events; 23 of 1800 ended tries failed (1%), 8 canceled, 70 open` */
 function totalsText(
   all: readonly StepStats[],
   shown: readonly StepStats[],
@@ -87,7 +87,8 @@ function totalsText(
   const sum = (of: (step: StepStats) => number) => all.reduce((total, step) => total + of(step), 0)
   const what = counted(streams, 'stream')
   if (all.length === 0) return `${what}, ${since === undefined ? 'no events' : `nothing ${since}`}`
-  const [failed, ended] = [sum(failedAttempts), sum(endedAttempts)]
+  const [failed, ended] = [sum(({ outcomes }) => outcomes.aborted), sum(endedAttempts)]
+  const canceled = sum(({ outcomes }) => outcomes.canceled)
   const parts = [
     what,
     counted(all.length, 'step'),
@@ -97,7 +98,9 @@ function totalsText(
     ),
   ]
   const share = failed === 0 ? '' : ` (${shareText(failed / ended)})`
+  const onRequest = canceled === 0 ? '' : `, ${countText(canceled)} canceled`
   const open = since === undefined ? `, ${countText(sum(({ outcomes }) => outcomes.open))} open` : ''
   const rest = shown.length < all.length ? `; showing ${shown.length} of ${all.length} steps` : ''
-  return `${parts.join(', ')}; ${countText(failed)} of ${countText(ended)} ended tries failed${share}${open}${rest}`
+  const ends = `${countText(failed)} of ${countText(ended)} ended tries failed${share}${onRequest}${open}`
+  return `${parts.join(', ')}; ${ends}${rest}`
 }

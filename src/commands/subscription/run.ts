@@ -1,4 +1,4 @@
-import { confirmYesNo } from '../../cli/confirm.ts'
+import { confirmYesNo, placeText } from '../../cli/confirm.ts'
 import { isListFormat, type Output, openOutput, writeList } from '../../cli/output.ts'
 import { CommandFailed, type Problem, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
@@ -123,7 +123,7 @@ export async function resetSubscription(options: ResetOptions, runtime: Runtime)
   const fromMs = startMs(options.from, runtime.nowMs()) ?? store.nowMs()
   const from = fromMs === 0 ? 'the start' : timeText(fromMs, store.nowMs(), 'iso')
   if (!options.yes) {
-    const what = `${visibleText(options.name)} gets every transaction from ${from} on again`
+    const what = `${visibleText(options.name)} gets every transaction from ${from} on again, in ${placeText(runtime.opened)}`
     const declined = await confirmYesNo(what, '--yes', runtime)
     if (declined !== undefined) return declined
   }
@@ -136,7 +136,8 @@ export async function removeNamed(options: RemoveSubscriptionOptions, runtime: R
   const { output, store } = await opened(options, runtime)
   if ((await viewSubscription(store, name, runtime.signal)) === undefined) return missing(name)
   if (!yes) {
-    const declined = await confirmYesNo(`This removes ${visibleText(name)} and where it was`, '--yes', runtime)
+    const what = `This removes ${visibleText(name)} and where it was, in ${placeText(runtime.opened)}`
+    const declined = await confirmYesNo(what, '--yes', runtime)
     if (declined !== undefined) return declined
   }
   const outcome = await removeSubscription(store, name, { signal: runtime.signal })

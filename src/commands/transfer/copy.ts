@@ -1,3 +1,4 @@
+import { placeText } from '../../cli/confirm.ts'
 import { containerCreator, mayCreateContainer } from '../../cli/create-container.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { openProgressLine } from '../../cli/output/progress-line.ts'
@@ -12,7 +13,7 @@ import { DataFault } from '../../ops/event-data.ts'
 import { parseBody } from '../../ops/transact/plan.ts'
 import { ContainerMissing } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
-import { visibleName, visibleText } from '../../util/visible-text.ts'
+import { visibleName } from '../../util/visible-text.ts'
 import { openAudit } from '../batch/audit.ts'
 import { confirm } from '../batch/confirm.ts'
 import { holderOf } from '../lease/flags.ts'
@@ -220,7 +221,6 @@ function confirmCopies(
     ...(replaced.length > 0 ? [`replaces ${counted(replaced.length, 'stream')}`] : []),
     ...(created > 0 ? [`creates ${counted(created, 'stream')}`] : []),
   ]
-  const where = `${visibleText(address)}${isProtected ? ', a protected store' : ''}`
   const request = {
     streams,
     isNamed: false,
@@ -228,7 +228,7 @@ function confirmCopies(
     asksAlways: true,
     isTerminal: true,
     flags,
-    question: `This ${parts.join(' and ')} in ${where}`,
+    question: `This ${parts.join(' and ')} in ${placeText({ address, isProtected })}`,
     unexpected: (expected: number) => unexpected(expected, streams),
     async preview(isAnswered: boolean) {
       if (!isAnswered && !options.quiet && !isForPrograms) await runtime.stderr.write(preview(replaced))

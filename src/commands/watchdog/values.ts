@@ -86,7 +86,7 @@ function checkedWord(flag: string, word: unknown, at: number): string {
   const which = at === 0 ? 'the program' : `argument ${at}`
   if (typeof word !== 'string') throw new UsageError(`${flag}: ${which} is not a string`, { hint: FORMS })
   if (word === '') {
-    throw new UsageError(`${flag}: ${which} is empty`, { hint: `An unset shell variable? ${FORMS}` })
+    throw new UsageError(`${flag}: ${which} is empty`, { hint: `An unset shell variable? Write ${FORMS}` })
   }
   if (word.includes('\0')) throw new UsageError(`${flag}: ${which} contains a NUL character`)
   return word

@@ -29,6 +29,7 @@ export function groupJson(group: StreamGroup, select: readonly string[] | undefi
     oldest: jsonTime(group.oldestMs),
     newest: jsonTime(group.newestMs),
     example: group.example,
+    exampleContext: orNull(group.context),
     others: group.others ?? false,
     select: select ?? null,
   }
@@ -52,20 +53,22 @@ export const GROUP_FIELDS = [
   'oldest',
   'newest',
   'example',
+  'exampleContext',
   'others',
   'select',
 ] as const
 
 type GroupColumn = TableColumn<StreamGroup>
 
-/** The columns of a table of groups. */
-export function groupColumns(by: GroupBy): readonly GroupColumn[] {
-  return COLUMNS[by]
+/** The columns of a table of groups; of several stores with a column for that of the example. */
+export function groupColumns(by: GroupBy, groups: readonly StreamGroup[]): readonly GroupColumn[] {
+  const isSeveral = groups.some(({ context }) => context !== undefined)
+  return isSeveral ? [...COLUMNS[by].slice(0, -1), STORE, EXAMPLE] : COLUMNS[by]
 }
 
 /** One row of a table of groups. */
-export function groupRow(by: GroupBy, group: StreamGroup, nowMs: number, time: TimeStyle): Cell[] {
-  return rowOf(COLUMNS[by], group, textFormat(nowMs, time))
+export function groupRow(columns: readonly GroupColumn[], group: StreamGroup, nowMs: number, time: TimeStyle): Cell[] {
+  return rowOf(columns, group, textFormat(nowMs, time))
 }
 
 const STREAMS: GroupColumn = { title: 'STREAMS', align: 'right', cell: ({ count }) => countText(count) }
@@ -83,6 +86,7 @@ const EXAMPLE: GroupColumn = {
   cut: 'middle',
   cell: ({ example }) => visibleText(example),
 }
+const STORE: GroupColumn = { title: 'STORE', give: 2, min: 8, cut: 'middle', cell: ({ context }) => context ?? '-' }
 const OLDEST: GroupColumn = {
   title: 'OLDEST',
   align: 'right',

@@ -1,12 +1,11 @@
 import type { LogHistogram } from '../../ops/stats/histogram.ts'
-import { endedAttempts, failedAttempts, type StepStats } from '../../ops/stats/stats.ts'
+import { endedAttempts, type StepStats } from '../../ops/stats/stats.ts'
 import { orNull } from '../json.ts'
 
 /** A step as one item of `stats -o json` and one line of `-o ndjson`; fields are only ever added. */
 export function stepJson(step: StepStats, withOpen: boolean) {
   const { outcomes, slowest } = step
   const ended = endedAttempts(step)
-  const failed = failedAttempts(step)
   return {
     step: orNull(step.step),
     others: step.others,
@@ -16,8 +15,8 @@ export function stepJson(step: StepStats, withOpen: boolean) {
     aborted: outcomes.aborted,
     canceled: outcomes.canceled,
     open: withOpen ? outcomes.open : null,
-    failed,
-    failedShare: ended === 0 ? null : round(failed / ended, 4),
+    failed: outcomes.aborted,
+    failedShare: ended === 0 ? null : round(outcomes.aborted / ended, 4),
     waited: lengthsJson(step.waited),
     ran: lengthsJson(step.ran),
     took: lengthsJson(step.took),

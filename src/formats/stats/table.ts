@@ -1,5 +1,5 @@
 import type { LogHistogram } from '../../ops/stats/histogram.ts'
-import { endedAttempts, failedAttempts, type StepBy, type StepStats } from '../../ops/stats/stats.ts'
+import { endedAttempts, type StepBy, type StepStats } from '../../ops/stats/stats.ts'
 import { formatDuration } from '../../stream/time/durations.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { countText } from '../terminal/numbers.ts'
@@ -32,7 +32,7 @@ const USUAL_BARS = 24
 /** One line per step: counts, outcomes, times waited and run, and the distribution of the run times. */
 export function stepTable(steps: readonly StepStats[], options: StepTableOptions): string[] {
   const { paint, width } = options
-  const columns = columnsFor(options)
+  const columns = columnsFor(steps, options)
   const rows = steps.map(step => columns.map(column => column.cell(step)))
   const fitted = (to: number | undefined) => table(columns, rows, { ...(to === undefined ? {} : { width: to }), paint })
   if (width !== undefined && width < LEAST_WIDTH) return fitted(width)
@@ -54,13 +54,15 @@ export function stepTable(steps: readonly StepStats[], options: StepTableOptions
   return lines.map((line, at) => `${pad(line, used)}${GAP}${drawn[at] ?? ''}`.trimEnd())
 }
 
-function columnsFor({ by, open }: StepTableOptions): StepColumn[] {
+function columnsFor(steps: readonly StepStats[], { by, open }: StepTableOptions): StepColumn[] {
+  const canceled = steps.some(({ outcomes }) => outcomes.canceled > 0)
   const columns: StepColumn[] = [
     { title: by === 'name' ? 'STEP' : 'TOPIC', give: 2, min: 14, cell: step => stepText(step, by) },
     { title: 'EVENTS', align: 'right', cell: ({ events }) => countText(events) },
     { title: 'TRIES', align: 'right', spare: 9, cell: step => countText(endedAttempts(step) + step.outcomes.open) },
     { title: 'OPEN', align: 'right', spare: 4, cell: ({ outcomes }) => countText(outcomes.open) },
     { title: 'FAILED', align: 'right', cell: failedCell },
+    { title: 'CANCELED', align: 'right', spare: 10, cell: ({ outcomes }) => countText(outcomes.canceled) },
     length('WAITED p50', 2, ({ waited }) => waited.quantile(0.5)),
     length('p95', 6, ({ waited }) => waited.quantile(0.95)),
     length('RAN p50', 0, ({ ran }) => ran.quantile(0.5)),
@@ -70,7 +72,7 @@ function columnsFor({ by, open }: StepTableOptions): StepColumn[] {
     length('TOOK p50', 5, ({ took }) => took.quantile(0.5)),
     length('p95', 7, ({ took }) => took.quantile(0.95)),
   ]
-  return open ? columns : columns.filter(({ title }) => title !== 'OPEN')
+  return columns.filter(({ title }) => (title !== 'OPEN' || open) && (title !== 'CANCELED' || canceled))
 }
 
 function length(title: string, spare: number, read: (step: StepStats) => number | undefined): StepColumn {
@@ -83,7 +85,7 @@ function stepText({ step, others }: StepStats, by: StepBy): Cell {
 }
 
 function failedCell(step: StepStats): Cell {
-  const failed = failedAttempts(step)
+  const failed = step.outcomes.aborted
   if (failed === 0) return '-'
   return { text: `${countText(failed)} (${shareText(failed / endedAttempts(step))})`, style: 'warn' }
 }

@@ -77,7 +77,7 @@ function commandFor(status: Status, subject: Examined, id: string): readonly str
   }
 }
 
-function* claimFindings({ name, stream, nowMs }: Examined, event: StreamEvent): Generator<Finding> {
+function* claimFindings({ stream, nowMs }: Examined, event: StreamEvent): Generator<Finding> {
   const { owner, until } = event.lc
   if (!owner || !until) return
   const endMs = claimEndMs(event)
@@ -92,8 +92,8 @@ function* claimFindings({ name, stream, nowMs }: Examined, event: StreamEvent): 
       message: `${quoted(owner)} has sent no heartbeat since its claim expired ${formatDuration(nowMs - endMs)} ago`,
       hint: stream.suspended
         ? 'The stream is suspended: a worker takes it over when it is resumed.'
-        : 'The next worker takes it over; leasectl workers shows whether one is there.',
-      command: commandWords(['event', 'start'], [name, event.id]),
+        : 'The next worker of this step takes it over. Is one there?',
+      command: ['workers', ...(event.name === '' ? [] : ['--waiting-on', event.name])],
     }
   }
 }

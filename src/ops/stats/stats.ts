@@ -100,14 +100,9 @@ function emptyStep(step: string, others: boolean): Counting {
   }
 }
 
-/** Number of failed attempts: aborted or canceled. */
-export function failedAttempts({ outcomes }: Pick<StepStats, 'outcomes'>): number {
-  return outcomes.aborted + outcomes.canceled
-}
-
-/** Number of ended attempts. */
-export function endedAttempts(step: Pick<StepStats, 'outcomes'>): number {
-  return step.outcomes.completed + failedAttempts(step)
+/** Number of ended attempts. Those that failed are the aborted ones: what was canceled on request did not fail. */
+export function endedAttempts({ outcomes }: Pick<StepStats, 'outcomes'>): number {
+  return outcomes.completed + outcomes.aborted + outcomes.canceled
 }
 
 /** The sort order of steps: the largest first, names ascending. */
@@ -127,7 +122,7 @@ function sizeOf(step: StepStats, order: StepOrder): number {
     case 'count':
       return step.events
     case 'failures':
-      return failedAttempts(step)
+      return step.outcomes.aborted
     case 'p95':
       return step.ran.quantile(0.95) ?? -1
     case 'name':

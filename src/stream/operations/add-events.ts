@@ -12,7 +12,7 @@ type Init = Extract<Operation, { op: 'init' }>
 export function init(draft: Draft, operation: Init): Refusal | undefined {
   const { root } = draft.stream
   if (root !== undefined) {
-    return refuse('exists', root, `the stream exists; its root ${root.id} is ${root.status || 'of no status'}`)
+    return refuse('exists', root, `the stream exists; its root is ${root.status || 'of no status'}`)
   }
   const { session = false, onFailure = session ? 'block' : undefined } = operation
   draft.add(

@@ -364,3 +364,13 @@ test('the check of a SQLite file that the single executable starts prints its fa
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+test('a silent worker is found at once, and the advice only looks', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'Pay'])
+  await cli(world, ['event', 'start', 's', '01.00', '--owner', 'pay-9', '--claim', '1m'])
+  world.nowMs += 61_000
+  const { stdout } = await cli(world, ['doctor', 's'])
+  expect(stdout).toContain('"pay-9" has sent no heartbeat since its claim expired 1s ago [claim-expired]')
+  expect(stdout).toMatch(/try {2}leasectl workers --waiting-on Pay$/m)
+})

@@ -261,11 +261,14 @@ describe('inbox tail', () => {
 describe('inbox rm', () => {
   test('refuses records that are not drained, asks, and removes all', async () => {
     const world = await withRecords(['a', 'b'])
-    expect(await run(world, 'inbox rm orders --yes')).toMatchObject({ exit: 5 })
+    expect(await run(world, 'inbox rm orders --yes')).toMatchObject({
+      exit: 5,
+      stderr: expect.stringContaining('has 2 records not drained'),
+    })
     expect(await run(world, 'inbox rm orders --force')).toMatchObject({ exit: 2 })
     const no = await run(world, 'inbox rm orders --force', { terminal: true, answer: 'n' })
     expect(no).toMatchObject({ exit: 2 })
-    expect(no.questions[0]).toContain('2 records not drained')
+    expect(no.questions[0]).toContain('2 records not drained, in memory:. ')
     await checkpoint(world, 0, { segment: 0, offset: 0 })
     await world.store.log('.leasectl/inbox/orders/dead').append(Buffer.from('{}\n'))
     expect(await run(world, 'inbox rm orders --force', { terminal: true, answer: 'y' })).toMatchObject({ exit: 0 })

@@ -267,3 +267,8 @@ test.each([
   expect([ran.exit, ran.stderr]).toEqual([2, expect.stringContaining(words)])
   expect(await world.store.read('s')).toBeUndefined()
 })
+
+test('a new event that waits for a time is listed once', async () => {
+  const { stdout } = await cli(newWorld(), ['init', 'trips/2', '--steps', 'Remind', '--delay', '1d'])
+  expect(stdout.split('\n').slice(1)).toEqual(['    00  ▶ inprocess', '    01.00  ◷ waiting', ''])
+})

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { contenders } from '../../../src/commands/lab/setup.ts'
 import { registerLease, registerStream } from '../../../src/commands/lab.ts'
 import { ContainerMissing } from '../../../src/store/errors.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
@@ -182,4 +183,11 @@ describe('a missing container', () => {
     const ran = await lab(world, `stream --procs 1 --events 1${flags}`, { store })
     expect(ran.exit, ran.stderr).toBe(exit)
   })
+})
+
+test.each([
+  [1, '1 process contends'],
+  [2, '2 processes contend'],
+])('%i process: %s', (procs, text) => {
+  expect(contenders(procs, 'contend')).toBe(text)
 })

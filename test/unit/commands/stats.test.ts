@@ -56,6 +56,21 @@ test('each step is a line, the most frequent first, and the totals are on stderr
   })
 })
 
+test('what was canceled is counted apart: it has not failed', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a', '--root', 'Order', '--fork', 'Pay'])
+  await cli(world, ['cancel', 'a', '-m', 'customer withdrew'])
+  const { stdout, stderr } = await cli(world, ['stats', '--all'])
+  expect(stdout.replaceAll(/ +/g, ' ').split('\n').slice(0, 3)).toEqual([
+    expect.stringMatching(/^STEP EVENTS TRIES OPEN FAILED CANCELED /),
+    expect.stringMatching(/^Order 1 1 0 - 1 /),
+    expect.stringMatching(/^Pay 1 1 0 - 1 /),
+  ])
+  expect(stderr).toBe('1 stream, 2 steps, 2 events; 0 of 2 ended tries failed, 2 canceled, 0 open\n')
+  const { items } = json((await cli(world, ['stats', '--all', '-o', 'json'])).stdout)
+  expect(items).toContainEqual(expect.objectContaining({ step: 'Pay', canceled: 1, failed: 0, failedShare: 0 }))
+})
+
 test('-q keeps the sentence, --sort and --limit change rows', async () => {
   const { stdout, stderr } = await shown('--all -q --sort p95 --limit 1')
   expect(stdout.split('\n')[1]).toMatch(/^Pay /)

@@ -165,6 +165,14 @@ describe('subscription', () => {
     expect({ exit, stderr }).toEqual({ exit: code, stderr: expect.stringContaining(message) })
   })
 
+  test.each([
+    ['reset billing --from start', 'billing gets every transaction from the start on again, in memory:. '],
+    ['rm billing', 'This removes billing and where it was, in memory:. '],
+  ])('the question of %s names the store', async (line, question) => {
+    const ran = await cli(await subscribed(), ['subscription', ...line.split(' ')], { terminal: true, answer: 'n' })
+    expect(ran).toMatchObject({ exit: 2, questions: [expect.stringContaining(question)] })
+  })
+
   test('reset hands over again what was handled', async () => {
     const world = await oneStream()
     await subscribe(world, [], 'true')

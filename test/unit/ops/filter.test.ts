@@ -156,6 +156,23 @@ describe('failures', () => {
     expect(passes(order, { failure: matching(/^order 4712/) })).toBe('no')
   })
 
+  test.each([
+    ['503 for request #', 'yes'],
+    ['gateway: # for request #', 'yes'],
+    ['503  FOR request #', 'yes'],
+    ['504 for request #', 'no'],
+    ['gateway: # for order #', 'no'],
+    ['(#)', 'no'],
+  ])('a text with # for a number or id is found beside numbers as they are: %s', (text, verdict) => {
+    const failure = [{ text, matches: (whole: string) => whole.includes(text) }]
+    expect(passes(item({ ...failed, failure: 'payment gateway: 503 for request 884712' }), { failure })).toBe(verdict)
+  })
+
+  test('a code is no number', () => {
+    const failure = [{ text: 'HTTP # from', matches: () => false }]
+    expect(passes(item({ ...failed, failure: 'HTTP 503 from shop 7' }), { failure })).toBe('no')
+  })
+
   test('are selected by their message', () => {
     const failure = [{ matches: (text: string) => text.includes('503') }]
     expect(passes(item(failed), { failure })).toBe('yes')

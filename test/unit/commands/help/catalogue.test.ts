@@ -56,6 +56,43 @@ describe('help -o json', () => {
     expect(globalFlags.find(({ name }) => name === '--time')?.choices).toEqual(['relative', 'local', 'utc', 'iso'])
   })
 
+  test('has every flag that the help shows', async () => {
+    const { commands, globalFlags } = await catalogue()
+    const everywhere = globalFlags.map(({ name }) => name)
+    for (const command of allCommands().filter(({ parent }) => parent !== null)) {
+      const path = pathOf(command)
+      const known = commands.find(one => one.command === path)?.flags.map(({ name }) => name) ?? []
+      const shown = command.createHelp().visibleOptions(command)
+      const names = shown.flatMap(({ long }) => long ?? [])
+      expect({ path, missing: names.filter(name => !known.includes(name) && !everywhere.includes(name)) }).toEqual({
+        path,
+        missing: [],
+      })
+    }
+  })
+
+  test('names the flags that a command refuses to run without', async () => {
+    const { commands } = await catalogue()
+    const required = commands.flatMap(({ command, flags }) =>
+      flags.filter(flag => flag.required).map(({ name }) => `${command} ${name}`),
+    )
+    expect(required).toEqual(
+      expect.arrayContaining([
+        'ack --reason',
+        'suspend --reason',
+        'event skip --reason',
+        'event append --name',
+        'event append --command-id',
+        'event edit --lease-id',
+        'work --name',
+        'subscribe --as',
+        'inbox drain --name',
+        'runs prune --older-than',
+      ]),
+    )
+    expect(required).not.toContain('cancel --reason')
+  })
+
   test('lists every exit code and every code of an error', async () => {
     const { exitCodes, errorCodes, findingCodes } = await catalogue()
     expect(exitCodes.map(({ code }) => code)).toEqual(EXIT_CODES.map(({ code }) => code))

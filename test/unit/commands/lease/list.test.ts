@@ -78,6 +78,22 @@ test('a lease that looks abandoned is mentioned; --stale shows it with the reaso
   expect(document).toMatchObject({ items: [{ stream: 'b/1', staleBecause: ['process-gone'] }], total: 1 })
 })
 
+test('the advice for several stale leases is the preview of breaking them all', async () => {
+  const world = await three()
+  world.nowMs += 60_000
+  await cli(world, ['lease', 'acquire', 'a', '--duration', 'infinite', '--by', 'loader'])
+  world.nowMs += 20 * 60_000
+  const advice = async (...flags: string[]) => {
+    const { stderr } = await cli(world, ['lease', 'ls', '--stale', ...flags])
+    return stderr.split('\n').at(-2)
+  }
+  expect(await advice()).toBe('try      leasectl lease break --stale --dry-run')
+  const narrowed = await advice('90s', '--match', '{a,b/*}')
+  expect(narrowed).toBe("try      leasectl lease break --stale 00:01:30 --match '{a,b/*}' --dry-run")
+  const ran = await cli(world, ['lease', 'break', '--stale', '00:01:30', '--match', '{a,b/*}', '--dry-run'])
+  expect(ran.stderr).toMatch(/^2 streams:/)
+})
+
 test('a lease is not stale while its process runs and it has not been held for long', async () => {
   const ran = await cli(await three(), ['lease', 'ls', '--stale'], { running: [41] })
   expect(ran).toMatchObject({ exit: 0, stderr: 'none of 2 leases in memory: looks stale\n' })

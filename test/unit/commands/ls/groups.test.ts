@@ -66,6 +66,7 @@ test('JSON, YAML and ndjson have the reference time, the number of groups and th
     failed: 3,
     oldest: '2026-03-01T12:00:00.000Z',
     newest: '2026-03-01T12:00:40.000Z',
+    exampleContext: null,
     example: 'a/1',
     others: false,
     select: ['--root', 'Start', '--waiting-on', 'Ship', '--event-state', 'ready'],

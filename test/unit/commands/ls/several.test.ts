@@ -93,7 +93,25 @@ describe('ls -c A,B', () => {
   test('groups the streams of all of them', async () => {
     const { run } = await worlds()
     const { stdout } = await run('ls -c eu,us --group-by status -o json')
-    expect(json(stdout)).toMatchObject({ streams: 3, items: [{ count: 3 }] })
+    expect(json(stdout)).toMatchObject({ streams: 3, items: [{ count: 3, example: 'orders/2', exampleContext: 'us' }] })
+    const [head, row] = rowsOf((await run('ls -c eu,us --group-by status')).stdout)
+    expect([head?.slice(-3), row?.slice(-3)]).toEqual([
+      ['STORE', 'EXAMPLE', 'SELECT'],
+      ['us', 'orders/2', '--status inprocess'],
+    ])
+  })
+
+  test('groups only the events that pass the filter, and those that summaries leave out', async () => {
+    const { eu, run } = await worlds()
+    const many = Array.from({ length: 60 }, (_, at) => `Step${at}`)
+    await cli(eu, ['init', 'wide', '--root', 'Order', '--fork', many.join(',')])
+    await cli(eu, ['event', 'start', 'wide', '01.00', '--owner', 'w'])
+    const groups = async (flags: string) =>
+      (json((await run(`ls -c eu,us --group-by waiting-on ${flags} -o json`)).stdout).items as { group: string }[]).map(
+        ({ group }) => group,
+      )
+    expect(await groups('--root Order --event-state running')).toEqual(['Order: Step0 running'])
+    expect(await groups('--root Order')).toHaveLength(60)
   })
 
   test('reports a store that does not answer, shows the others, and exits with 7', async () => {
@@ -120,7 +138,7 @@ describe('ls -c A,B', () => {
     ['ls -c eu,us -w', 'several contexts'],
     ['ls -c eu,us --store sqlite:x', 'both name a store'],
     ['ls -c eu,', '-c is empty'],
-    ['show -c eu,us orders/1', '-c does not take "eu,us"'],
+    ['show -c eu,us orders/1', 'It takes one context: only ls, check and top read several.'],
   ])('%s is refused', async (line, message) => {
     const { run } = await worlds()
     expect(await run(line)).toMatchObject({ exit: 2, stdout: '', stderr: expect.stringContaining(message) })
