@@ -32,9 +32,12 @@ export function jsonDocument(fields: object): string {
   return `${jsonText({ apiVersion: API_VERSION, ...fields })}\n`
 }
 
-/** One line of ndjson. */
+const LINE_HEAD = `{"apiVersion":${JSON.stringify(API_VERSION)}`
+
+/** One line of ndjson. The version is put before the text: a copy of the fields would double the garbage of a listing. */
 export function jsonLine(fields: object): string {
-  return `${jsonText({ apiVersion: API_VERSION, ...fields }, 0)}\n`
+  const text = jsonText(fields, 0)
+  return `${LINE_HEAD}${text === '{}' ? '' : ','}${text.slice(1)}\n`
 }
 
 /** The first and the last time that RFC 3339 can represent: years have four digits. */
@@ -46,7 +49,23 @@ const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
  * millisecond; earlier ones than the year 0 its first.
  */
 export function jsonTime(ms: number | undefined): string | null {
-  return ms === undefined || Number.isNaN(ms) ? null : new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString()
+  return ms === undefined || Number.isNaN(ms) ? null : isoTime(Math.trunc(Math.min(Math.max(ms, FIRST_MS), LAST_MS)))
+}
+
+const DAY_MS = 86_400_000
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
+
+/** The day of the time before: a listing prints millions of times, most of them of the same day. */
+let lastDay = { number: 0, text: '1970-01-01T' }
+
+/** As `Date` writes it, in a third of the time. @param ms whole, and within four-digit years */
+function isoTime(ms: number): string {
+  const number = Math.floor(ms / DAY_MS)
+  if (number !== lastDay.number) lastDay = { number, text: new Date(ms).toISOString().slice(0, '1970-01-01T'.length) }
+  const inDay = ms - number * DAY_MS
+  const seconds = Math.floor(inDay / 1_000)
+  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60]
+  return `${lastDay.text}${TWO_DIGITS[h]}:${TWO_DIGITS[m]}:${TWO_DIGITS[s]}.${String(inDay % 1_000).padStart(3, '0')}Z`
 }
 
 /** The same from the text of a document; `null` where it is not a readable time. */
