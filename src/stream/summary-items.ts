@@ -36,22 +36,35 @@ const UNCHANGED = /^[\w.-]*$/
 
 /** The running event of an item; `undefined` for a mark `+N` and what cannot be read. */
 export function runningEvent(item: string): RunningEvent | undefined {
-  const [id = '', name = '', owner = '', attempt = '', ...times] = item.split('|')
-  if (id === '' || times.length !== 3) return undefined
-  const [sinceMs, lastSeenMs, claimEndMs] = times.map(text => (text === '' ? undefined : Number.parseInt(text, 36)))
+  const parts = item.split('|', MAX_PARTS)
+  const [id = '', name = '', owner = '', attempt = '', sinceMs = '', lastSeenMs = '', claimEndMs = ''] = parts
+  if (id === '' || parts.length !== RUNNING_PARTS) return undefined
   try {
     return {
-      id: decodeURIComponent(id),
-      name: decodeURIComponent(name),
-      owner: decodeURIComponent(owner),
+      id: decoded(id),
+      name: decoded(name),
+      owner: decoded(owner),
       attempt: Number.parseInt(attempt, 36) || 1,
-      sinceMs,
-      lastSeenMs,
-      claimEndMs,
+      sinceMs: timeOf(sinceMs),
+      lastSeenMs: timeOf(lastSeenMs),
+      claimEndMs: timeOf(claimEndMs),
     }
   } catch {
     return undefined
   }
+}
+
+const RUNNING_PARTS = 7
+/** One more, so that an item with too many is not taken for a whole one. */
+const MAX_PARTS = RUNNING_PARTS + 1
+
+function timeOf(text: string): number | undefined {
+  return text === '' ? undefined : Number.parseInt(text, 36)
+}
+
+/** Most texts are short and plain: then nothing is decoded. @throws URIError */
+function decoded(text: string): string {
+  return text.includes('%') ? decodeURIComponent(text) : text
 }
 
 /** An event with a closed gate. */
@@ -99,9 +112,9 @@ export function gatedEvent(item: string): GatedEvent | undefined {
     const waits = waitsForOf(what.slice(0, 1), decodeURIComponent(what.slice(1)))
     if (waits === undefined) return undefined
     return {
-      id: decodeURIComponent(id),
-      name: decodeURIComponent(name),
-      topic: decodeURIComponent(topic),
+      id: decoded(id),
+      name: decoded(name),
+      topic: decoded(topic),
       waitsFor: waits,
     }
   } catch {
@@ -133,7 +146,7 @@ export function readyName(item: string): string {
   const end = item.indexOf('|')
   const name = end < 0 ? item : item.slice(0, end)
   try {
-    return decodeURIComponent(name)
+    return decoded(name)
   } catch {
     return name
   }

@@ -60,10 +60,8 @@ export async function withListFormat<Result>(
 ): Promise<Result> {
   const json = (item: SummarizedStream, place?: ListedStore) => {
     const nowMs = (place?.store ?? store)?.nowMs() ?? Date.now()
-    return {
-      ...(place === undefined ? {} : { context: place.name, store: place.store.address }),
-      ...(fields === undefined ? listingJson(item, nowMs) : pickedJson(item, fields, nowMs)),
-    }
+    const own = fields === undefined ? listingJson(item, nowMs) : pickedJson(item, fields, nowMs)
+    return place === undefined ? own : { context: place.name, store: place.store.address, ...own }
   }
   switch (format) {
     case 'json':

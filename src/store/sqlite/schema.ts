@@ -275,27 +275,26 @@ export function leaseOf(row: SqliteRow): KeptLease {
   return { record, holder: parsed<Holder>(holder) }
 }
 
-/** The fields that the JSON may lack: it drops those that are `undefined`. */
-const ABSENT = {
-  createdMs: undefined,
-  failedAtMs: undefined,
-  ackMs: undefined,
-  claimEndMs: undefined,
-  readySinceMs: undefined,
-  wakeMs: undefined,
-  gated: [],
-  suspendedMs: undefined,
-  // Earlier versions did not write these.
-  suspendedBy: '',
-  suspendedWhy: '',
-}
-
 /** `undefined` if the summary is not readable: callers then read the document. */
 function summaryOf(row: SqliteRow): Summary | undefined {
-  const rest = parsed<Omit<Summary, 'dueMs' | 'version'>>(row[SUMMARY_AT])
+  const kept = parsed<{ -readonly [Name in keyof Summary]: Summary[Name] }>(row[SUMMARY_AT])
   // Earlier versions did not write `running`.
-  if (!Array.isArray(rest?.running)) return undefined
-  return { ...ABSENT, ...rest, version: whole(row[VERSION_AT]), dueMs: dueOf(row) }
+  if (!Array.isArray(kept?.running)) return undefined
+  // JSON drops fields that are `undefined`, and earlier versions did not write the last three. The parsed object itself is
+  // completed: a copy of its thirty fields takes a third as long as parsing them.
+  kept.createdMs ??= undefined
+  kept.failedAtMs ??= undefined
+  kept.ackMs ??= undefined
+  kept.claimEndMs ??= undefined
+  kept.readySinceMs ??= undefined
+  kept.wakeMs ??= undefined
+  kept.suspendedMs ??= undefined
+  kept.gated ??= []
+  kept.suspendedBy ??= ''
+  kept.suspendedWhy ??= ''
+  kept.version = whole(row[VERSION_AT])
+  kept.dueMs = dueOf(row)
+  return kept
 }
 
 /** JSON that this driver wrote; `undefined` for NULL and for anything that another program put there. */
