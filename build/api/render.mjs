@@ -1,7 +1,7 @@
 /** The sections in order, each with its functions. */
 const CHAPTERS = new Map([
   ['Stores', ['openStore']],
-  ['Creating and changing streams', ['append', 'changeStream', 'createStream', 'signal', 'transact']],
+  ['Creating and changing streams', ['append', 'changeStream', 'createStream', 'rewriteStream', 'signal', 'transact']],
   ['After a write', ['onDone', 'onJoined']],
   ['Reading', ['mustReadStream', 'readStream', 'xpath']],
   ['Data', ['newData', 'readData']],

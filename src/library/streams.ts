@@ -3,6 +3,7 @@ import { type FollowItem, follow as followFrom } from '../ops/follow/follow.ts'
 import { readOperation } from '../ops/operation-input.ts'
 import { readStream as read, type StreamView } from '../ops/read-stream.ts'
 import { type EditOutcome, edit } from '../ops/transact/edit.ts'
+import { rewriteStream as rewrite } from '../ops/transact/rewrite.ts'
 import { type TransactOptions, type TransactOutcome, transact as transactAs } from '../ops/transact/transact.ts'
 import type { LeaseView, ListQuery, StreamStore } from '../store/store.ts'
 import { sumOf } from '../stream/fingerprint.ts'
@@ -23,6 +24,7 @@ import {
   uuid,
   whole,
   word,
+  wrong,
 } from '../stream/values.ts'
 import type { SelectedValue } from '../stream/xpath/xpath.ts'
 import { defined } from '../util/defined.ts'
@@ -236,6 +238,47 @@ export async function transact(
 ): Promise<TransactOutcome> {
   checkTarget(store, name)
   return transactAs(store, name, readOperation(operation, 'operation'), withCommandId(options))
+}
+
+/** Options of `rewriteStream`. */
+export interface RewriteStreamOptions extends ChangeStreamOptions {
+  /** The lease, which the caller holds from the reading of the document to this call: no other program writes in between. */
+  readonly leaseId: string
+}
+
+/**
+ * Writes a whole document over a stream, under a lease of the caller: its events and everything around them count as given,
+ * while the journal, the version and the incarnation of the stored stream stay. What changed is one `foreign` entry of its
+ * author. A claim that the stored stream does not have is not taken over. Use it where no operation helps: those check what
+ * they change.
+ *
+ * ```ts
+ * await leaseScope(store, 'orders/4711', { by: 'ann' }, async ({ leaseId, signal }) => {
+ *   const text = Buffer.from((await store.read('orders/4711'))?.body ?? []).toString()
+ *   const document = text.replace('key="nroth"', 'key="north"')
+ *   return rewriteStream(store, 'orders/4711', document, { by: 'ann', why: 'wrong key', leaseId, signal })
+ * })
+ * ```
+ *
+ * @param document - The document as XML: a text, or bytes in UTF-8 or UTF-16
+ * @returns as `transact`; `lost` if the lease is not held; `refused` with `not-started` if the stream has no event yet
+ * @throws InvalidValue without `leaseId` and for a document without events; BadDocument if the given or the stored document is
+ * not readable, which leaves it unchanged; otherwise as `transact`
+ */
+export async function rewriteStream(
+  store: StreamStore,
+  name: string,
+  document: string | Uint8Array,
+  options: RewriteStreamOptions,
+): Promise<TransactOutcome> {
+  checkTarget(store, name)
+  if (typeof document !== 'string' && !(document instanceof Uint8Array)) {
+    throw wrong('document', document, 'a text or a Uint8Array')
+  }
+  const { leaseId, ...given } = withCommandId(options)
+  if (leaseId === undefined) throw wrong('options.leaseId', leaseId, 'the id of a lease that you hold')
+  const body = typeof document === 'string' ? Buffer.from(document) : document
+  return rewrite(store, name, body, { ...given, leaseId })
 }
 
 /**

@@ -4,7 +4,7 @@ import { InvalidValue } from '../../stream/errors.ts'
 import { rewrite } from '../../stream/operations/rewrite.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { parseBody } from './plan.ts'
-import { pendingOperation, submit, type TransactOptions, type TransactOutcome } from './transact.ts'
+import { isFollowed, pendingOperation, submit, type TransactOptions, type TransactOutcome } from './transact.ts'
 
 /** Options of a rewrite. The lease, which the caller holds, is required: without it another writer could come between. */
 export interface RewriteOptions extends TransactOptions {
@@ -45,5 +45,7 @@ export async function rewriteStream(
         ...(modifiedMs === undefined ? {} : { lastModifiedMs: modifiedMs }),
       }),
   }
-  return submit(store, name, applied, options, true)
+  const outcome = await submit(store, name, applied, options, true)
+  if (outcome.kind === 'done' && isFollowed(outcome.result)) await options.afterWrite?.(outcome.result)
+  return outcome
 }

@@ -87,3 +87,20 @@ export class ChangedStreams<Remembered extends RememberedStream> {
     this.forget(oldest)
   }
 }
+
+/**
+ * 53 bits of an ETag (cyrb53), in place of some 40 bytes of text: two ETags of the same stream share them once in 10^16
+ * changes.
+ */
+export function etagHash(etag: string): number {
+  let high = 0xdeadbeef
+  let low = 0x41c6ce57
+  for (let at = 0; at < etag.length; at++) {
+    const unit = etag.charCodeAt(at)
+    high = Math.imul(high ^ unit, 2654435761)
+    low = Math.imul(low ^ unit, 1597334677)
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909)
+  return 2 ** 32 * (low & 0x1fffff) + (high >>> 0)
+}

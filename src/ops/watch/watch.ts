@@ -4,7 +4,7 @@ import { machineTiming, type Timing } from '../../util/clock.ts'
 import { ownText } from '../../util/strings.ts'
 import type { Selection } from '../selection.ts'
 import type { SummarizedStream } from '../summaries.ts'
-import { ChangedStreams, type RememberedStream } from './changed-streams.ts'
+import { ChangedStreams, etagHash, type RememberedStream } from './changed-streams.ts'
 import { type Evaluated, type FilterGate, filterGateOf, listingOf, type SelectionListing } from './listing.ts'
 
 export interface WatchStreamsOptions {
@@ -89,9 +89,12 @@ export interface WatchedStream extends SummarizedStream {
   readonly before: StreamVersion | undefined
 }
 
-/** The remembered state of a stream between polls. */
+/** The remembered state of a stream between polls: flat and with the hash of its ETag, as there are many. */
 interface WatchedState extends RememberedStream {
-  readonly version: StreamVersion | undefined
+  /** Its version; `undefined` if it was unreadable until now. */
+  readonly version: number | undefined
+  readonly born: string
+  readonly modifiedMs: number
   /** It has passed the filter before. */
   readonly isInside: boolean
   readonly passesFromMs: number
@@ -129,10 +132,12 @@ class WatchedStreams {
   async *poll(): AsyncGenerator<readonly WatchedStream[]> {
     this.#streams.begin()
     const mayPass = ({ isInside, passesFromMs }: WatchedState) => !isInside && passesFromMs <= this.#nowMs()
-    const skip = (name: string, etag: string) => this.#streams.skip(name, etag, mayPass)
+    const skip = (name: string, etag: string) => this.#streams.skip(name, etagHash(etag), mayPass)
     const query = { ...(this.#signal && { signal: this.#signal }), ...(this.#isFirst ? {} : { skip }) }
     for await (const page of this.#rows(query)) {
-      const changed = page.filter(row => !this.#streams.skip(row.name, row.etag, state => this.#passesNow(state, row)))
+      const changed = page.filter(
+        row => !this.#streams.skip(row.name, etagHash(row.etag), state => this.#passesNow(state, row)),
+      )
       for (let at = 0; at < changed.length; at += READS_AT_ONCE) {
         const rows = changed.slice(at, at + READS_AT_ONCE)
         const evaluated = await Promise.all(rows.map(row => this.#gate.evaluate(row)))
@@ -157,14 +162,20 @@ class WatchedStreams {
   #take({ item, passesFromMs }: Evaluated): WatchedStream[] {
     const { listed } = item
     const state = this.#streams.get(listed.name)
-    const before = state?.version
+    const before = state && versionIn(state)
     const isInside = state?.isInside === true || this.#gate.isOpen(passesFromMs, listed)
     const name = state?.name ?? ownText(listed.name)
-    const version = versionOf(item, before)
-    const etag = ownText(listed.etag)
-    if (!this.#forgets) this.#streams.take({ name, etag, version, isInside, passesFromMs, listing: 0 })
+    if (!this.#forgets) {
+      const { version, born = '', modifiedMs = 0 } = versionOf(item, before) ?? {}
+      const etag = etagHash(listed.etag)
+      this.#streams.take({ name, etag, version, born, modifiedMs, isInside, passesFromMs, listing: 0 })
+    }
     return isInside ? [{ ...item, listed: { ...listed, name }, before }] : []
   }
+}
+
+function versionIn({ version, born, modifiedMs }: WatchedState): StreamVersion | undefined {
+  return version === undefined ? undefined : { version, born, modifiedMs }
 }
 
 /** The version of an unreadable document is the last known one. */

@@ -1,4 +1,4 @@
-import type { RememberedStream } from '../../ops/watch/changed-streams.ts'
+import { etagHash, type RememberedStream } from '../../ops/watch/changed-streams.ts'
 import type { Gap, ObservationTime } from '../observation-gaps.ts'
 import type { Observations } from '../plan.ts'
 import type { PendingKind, PendingWork } from './pending-work.ts'
@@ -283,21 +283,4 @@ function bornHash(born: string): number {
 /** -1 for never. */
 function wholeSeconds(round: (seconds: number) => number, ms = NEVER): number {
   return ms === NEVER ? -1 : Math.max(0, round(ms / 1_000))
-}
-
-/**
- * 53 bits of an ETag (cyrb53), in place of some 40 bytes of text: two ETags of the same stream share them once in 10^16
- * changes.
- */
-export function etagHash(etag: string): number {
-  let high = 0xdeadbeef
-  let low = 0x41c6ce57
-  for (let at = 0; at < etag.length; at++) {
-    const unit = etag.charCodeAt(at)
-    high = Math.imul(high ^ unit, 2654435761)
-    low = Math.imul(low ^ unit, 1597334677)
-  }
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
-  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909)
-  return 2 ** 32 * (low & 0x1fffff) + (high >>> 0)
 }

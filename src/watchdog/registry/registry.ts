@@ -1,9 +1,9 @@
-import { ChangedStreams } from '../../ops/watch/changed-streams.ts'
+import { ChangedStreams, etagHash } from '../../ops/watch/changed-streams.ts'
 import { cutList } from '../../stream/summary.ts'
 import { ownText } from '../../util/strings.ts'
 import type { ObservationTime } from '../observation-gaps.ts'
 import type { Observations } from '../plan.ts'
-import { etagHash, KnownStream, type WatchedState } from './known-stream.ts'
+import { KnownStream, type WatchedState } from './known-stream.ts'
 import type { PendingKind } from './pending-work.ts'
 
 const MAX_STATUSES = 50

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { dataFindings } from '../../../src/ops/doctor/data.ts'
 import { DATA_PREFIX, dataBeside } from '../../../src/ops/event-data.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
+import { rewriteStream } from '../../../src/ops/transact/rewrite.ts'
 import { transact } from '../../../src/ops/transact/transact.ts'
 import type { StreamStore, WriteMode } from '../../../src/store/store.ts'
 import type { Operation as StreamOperation } from '../../../src/stream/operations/operation.ts'
 import { commandIdOf, readCommand } from '../../../src/subscriptions/commands/command.ts'
 import { executeCommands } from '../../../src/subscriptions/commands/execute.ts'
+import { defined } from '../../../src/util/defined.ts'
 import { holder } from '../../contract/harness.ts'
 import type { Operation } from '../../support/fault-proxy.ts'
 import { DATA_WRITES, WRITES, type Write } from './writes.ts'
@@ -69,8 +71,8 @@ const write: Subject = {
   when: target => !isData(target),
   changes: WRITES,
   prepare: madeReady,
-  act: ({ store, ...scene }) => change(store, scene, scene.change.operation, scene.commandId),
-  next: somebodyWrites,
+  act: ({ store, ...scene }) => made(store, scene),
+  next: scene => (scene.change.document === undefined ? somebodyWrites(scene) : theHolderWrites(scene)),
   truth: madeOnce,
 }
 
@@ -99,9 +101,9 @@ const acquire: Subject = {
     return (await store.acquireLease(stream, { ...options, ...(signal ? { signal } : {}) })).kind
   },
   // Its holder works, and releases it.
-  next: async ({ direct, ...scene }) => {
-    await change(direct, scene, NEXT, 'next', scene.leaseId)
-    return direct.releaseLease(scene.stream, scene.leaseId)
+  next: async scene => {
+    await theHolderWrites(scene)
+    return scene.direct.releaseLease(scene.stream, scene.leaseId)
   },
   truth: async (scene, isNext) => {
     const isHeld = await holds(scene, scene.leaseId)
@@ -114,7 +116,7 @@ const renew: Subject = {
   request: 'renew',
   prepare: held,
   act: async ({ store, stream, leaseId, signal }) => (await store.renewLease(stream, leaseId, signal)).kind,
-  next: ({ direct, ...scene }) => change(direct, scene, NEXT, 'next', scene.leaseId),
+  next: theHolderWrites,
   // Its duration is invisible; that it is held is visible.
   truth: async scene => ((await holds(scene, scene.leaseId)) ? ['as asked', 'as before'] : []),
 }
@@ -177,11 +179,21 @@ async function begun({ direct, ...scene }: Scene): Promise<void> {
   if (kind !== 'done') throw new Error(`the stream could not be prepared: ${kind}`)
 }
 
-async function madeReady({ direct, ...scene }: Scene): Promise<void> {
+async function madeReady(begin: Scene): Promise<void> {
+  const { direct, ...scene } = begin
   for (const [at, operation] of scene.change.before.entries()) {
     const kind = await change(direct, scene, operation, `before-${at}`)
     if (kind !== 'done') throw new Error(`the stream could not be prepared: ${kind}`)
   }
+  if (scene.change.document !== undefined) await take(begin, scene.leaseId)
+}
+
+/** A document is written under a lease of the caller; other changes take their own. */
+async function made(store: StreamStore, { stream, commandId, leaseId, ...scene }: Omit<Scene, 'store'>) {
+  const { document, operation } = scene.change
+  if (document === undefined) return change(store, { ...scene, stream, commandId, leaseId }, operation, commandId)
+  const options = { commandId, leaseId, by: 'ada', ...defined({ signal: scene.signal }) }
+  return (await rewriteStream(store, stream, Buffer.from(document), options)).kind
 }
 
 async function held(scene: Scene): Promise<void> {
@@ -192,6 +204,10 @@ async function held(scene: Scene): Promise<void> {
 /** Without a lease: one whose release is in flight would refuse a later copy. */
 async function somebodyWrites({ direct, ...scene }: Scene): Promise<void> {
   await change(direct, { ...scene, write: 'optimistic' }, NEXT, 'next')
+}
+
+async function theHolderWrites({ direct, ...scene }: Scene): Promise<void> {
+  await change(direct, scene, NEXT, 'next', scene.leaseId)
 }
 
 async function anotherTakesIt({ direct, ...scene }: Scene): Promise<void> {
@@ -215,15 +231,23 @@ async function change(
   return (await transact(store, stream, operation, options)).kind
 }
 
-/** The command id occurs once in the history, or not at all, and the history has no gap. */
-async function inTheJournal({ direct, stream, commandId }: Scene, isNext: boolean): Promise<readonly Truth[]> {
+/** The command id occurs once in the history, or not at all, and the history has no gap but for what the change drops. */
+async function inTheJournal(
+  { direct, stream, commandId, change: { trims } }: Scene,
+  isNext: boolean,
+): Promise<readonly Truth[]> {
   const transactions = (await readStream(direct, stream))?.transactions() ?? []
   const times = transactions.filter(one => one.commandId === commandId).length
   const isWhole =
-    transactions.every(({ version, provisional }, at) => version === at + 1 && !provisional) &&
+    transactions.every(({ provisional }) => !provisional) &&
+    (isGapless(transactions) || (trims === true && transactions.some(({ op }) => op === 'trim'))) &&
     (!isNext || transactions.at(-1)?.commandId === 'next')
   if (!isWhole) return []
   return times === 1 ? ['as asked'] : times === 0 ? ['as before'] : ['changed twice']
+}
+
+function isGapless(transactions: readonly { readonly version: number }[]): boolean {
+  return transactions.every(({ version }, at) => version === at + 1)
 }
 
 /**

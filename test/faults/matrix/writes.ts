@@ -15,6 +15,10 @@ export interface Write {
   readonly effects: (document: StreamDocument) => number
   /** The data that the change keeps beside the document. */
   readonly data?: EventData
+  /** A whole document, which is written under the caller's lease in place of the operation. */
+  readonly document?: string
+  /** The change drops entries of the history. */
+  readonly trims?: boolean
 }
 
 const init = (more: Partial<Extract<Operation, { op: 'init' }>> = {}): Operation => ({
@@ -91,6 +95,27 @@ export const WRITES: Readonly<Record<string, () => Write>> = {
     before: [init({ session: true })],
     operation: { op: 'append', step: { name: 'A' } },
     effects: eventsWith(({ name }) => name === 'A'),
+  }),
+  'append that drops steps': () => ({
+    name: 'append that drops steps',
+    before: [
+      init({ session: true }),
+      ...['02.00', '02.01'].flatMap((event): Operation[] => [
+        { op: 'append', step: { name: 'Old' } },
+        { op: 'complete', event },
+      ]),
+    ],
+    operation: { op: 'append', step: { name: 'A' }, keep: 1 },
+    effects: document =>
+      eventsWith(({ name }) => name === 'Old')(document) === 1 ? eventsWith(({ name }) => name === 'A')(document) : 0,
+    trims: true,
+  }),
+  'whole document': () => ({
+    name: 'whole document',
+    before: [init()],
+    operation: { op: 'settle' },
+    document: '<EventStream><Event name="Start" status="inprocess" id="00" key="edited"/></EventStream>',
+    effects: eventsWith(({ key }) => key === 'edited'),
   }),
   'fail with attempts left': () => ({
     name: 'fail with attempts left',

@@ -6,7 +6,7 @@ import { runSubscription } from '../../../src/subscriptions/engine.ts'
 import { openAzurite } from '../load/crew-orders.ts'
 import type { SubscriberOrders } from './orders.ts'
 
-const { group, shards, log, place }: SubscriberOrders = JSON.parse(process.argv[2] ?? '')
+const { group, shards, intervalMs, log, place }: SubscriberOrders = JSON.parse(process.argv[2] ?? '')
 const store: StreamStore = place.kind === 'sqlite' ? openSqliteStore(place.file) : await openAzurite(place)
 const stop = new AbortController()
 process.once('disconnect', () => process.exit())
@@ -18,7 +18,7 @@ await runSubscription(
     fromMs: 0,
     by: `${group}@test`,
     concurrency: 8,
-    intervalMs: 100,
+    intervalMs,
     async handler({ stream, transaction: { version } }) {
       // One write of one line: a killed process leaves no half of it.
       appendFileSync(log, `${stream} ${version}\n`)

@@ -4,6 +4,7 @@ import type { AzuritePlace } from '../load/crew-orders.ts'
 export interface SubscriberOrders {
   readonly group: string
   readonly shards: number
+  readonly intervalMs: number
   /** The file to which it writes each delivery. */
   readonly log: string
   readonly place: { readonly kind: 'sqlite'; readonly file: string } | ({ readonly kind: 'azurite' } & AzuritePlace)

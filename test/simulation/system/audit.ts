@@ -137,6 +137,8 @@ function promises(journals: ReadonlyMap<string, readonly Transaction[]>, { repor
     const times = journals.get(stream)?.filter(entry => entry.commandId === commandId).length ?? 0
     if (kind === 'refused' && times > 0)
       wrong.push({ kind: 'refused', stream, why: `${commandId} is written all the same` })
+    if (kind === 'edited' && times !== 1)
+      wrong.push({ kind: 'lost', stream, why: `${commandId} was written, with ${times} entries` })
   }
   return wrong
 }

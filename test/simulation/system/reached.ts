@@ -5,7 +5,7 @@ import type { TownSettings } from './settings.ts'
 
 type Op = Operation['op']
 
-/** Operations of actors in the system; foreign writers, which `settle` follows, do not occur. */
+/** Operations of actors in the system; writers without a name, which `settle` follows, do not occur. */
 const OPS = {
   init: true,
   start: true,
@@ -24,6 +24,9 @@ const OPS = {
   signal: true,
   skip: true,
 } as const satisfies Record<Exclude<Op, 'settle' | 'ack' | 'break-lease'>, true>
+
+/** The entry of a whole document. */
+const EDITED = 'foreign'
 
 const FAULTS: Readonly<Record<string, RegExp>> = {
   crashes: /^down$/,
@@ -74,7 +77,7 @@ function isSkewed({ kind, who }: Happening): boolean {
 
 /** Changes by their kind, those of watchdogs separately. A heartbeat leaves no journal entry. */
 function operations(happenings: readonly Happening[]): [string, number][] {
-  const times = new Map(['expiries', ...Object.keys(OPS).map(written)].map(name => [name, 0]))
+  const times = new Map(['expiries', ...[...Object.keys(OPS), EDITED].map(written)].map(name => [name, 0]))
   const count = (name: string) => times.set(name, (times.get(name) ?? 0) + 1)
   for (const happening of happenings) {
     if (happening.kind !== 'wrote') continue

@@ -11,11 +11,11 @@ export interface Report {
   readonly result: ChangeResult
 }
 
-/** An operator's command, and its report. `given-up`: none. */
+/** An operator's command, and its report. `given-up`: none. `edited`: a whole document was written. */
 export interface Answer {
   readonly stream: string
   readonly commandId: string
-  readonly kind: 'done' | 'refused' | 'given-up'
+  readonly kind: 'done' | 'refused' | 'edited' | 'given-up'
   /** `done` means that something new was written: a step or a signal. */
   readonly isNew?: boolean
 }

@@ -28,6 +28,8 @@ export type Order =
   | 'suspend'
   | 'suspend-stop'
   | 'signal'
+  /** A whole document, under a lease. */
+  | 'edit'
 
 /** The definition of a system: plain data, so that it can be printed, read again and shrunk. */
 export interface TownSettings {
@@ -68,6 +70,8 @@ const ORDERS = [
   'suspend-stop',
   'signal',
   'signal',
+  'edit',
+  'edit',
 ] as const
 const KINDS = ['crash', 'crash', 'pause', 'pause', 'outage', 'clock', 'rate', 'lease', 'order', 'order'] as const
 

@@ -63,6 +63,7 @@ const SUCCESSORS: Fields = { next: 'event', forks: 'events', join: 'event' }
 const LEASE: Fields = { by: 'text', purpose: 'text', waitMs: 'number', durationS: 'number', signal: 'signal' }
 const CLAIMANT: Fields = { owner: 'text', fence: 'number' }
 const BY = { by: 'shop' }
+const DOCUMENT = '<EventStream><Event name="A" status="init" id="00" /></EventStream>'
 
 const ENTRIES: Readonly<Record<string, Entry>> = {
   changeStream: {
@@ -86,6 +87,11 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     fields: CHANGE,
     usual: BY,
     call: (store, options) => api.transact?.(store, 's', { op: 'settle' }, options),
+  },
+  rewriteStream: {
+    fields: CHANGE,
+    usual: { ...BY, leaseId: UUID },
+    call: (store, options) => api.rewriteStream?.(store, 's', DOCUMENT, options),
   },
   'transact init': operation(
     { root: 'event', forks: 'events', join: 'event', hold: 'flag', born: 'uuid' },
@@ -299,6 +305,7 @@ test.each<[string, (store: unknown) => unknown]>([
   ['changeStream', store => api.changeStream?.(store, 's', BY, () => {})],
   ['createStream', store => api.createStream?.(store, 't', BY)],
   ['transact', store => api.transact?.(store, 's', { op: 'settle' }, BY)],
+  ['rewriteStream', store => api.rewriteStream?.(store, 's', DOCUMENT, { ...BY, leaseId: UUID })],
   ['readStream', store => api.readStream?.(store, 's')],
   ['mustReadStream', store => api.mustReadStream?.(store, 's')],
   ['follow', store => followed(store, 's')],
@@ -324,6 +331,7 @@ test.each<[string, (name: unknown, store: unknown) => unknown]>([
   ['changeStream', (name, store) => api.changeStream?.(store, name, BY, () => {})],
   ['createStream', (name, store) => api.createStream?.(store, name, BY)],
   ['transact', (name, store) => api.transact?.(store, name, { op: 'settle' }, BY)],
+  ['rewriteStream', (name, store) => api.rewriteStream?.(store, name, DOCUMENT, { ...BY, leaseId: UUID })],
   ['acquireLease', (name, store) => api.acquireLease?.(store, name, BY)],
   ['leaseScope', (name, store) => api.leaseScope?.(store, name, BY, async () => {})],
   ['renewLease', (name, store) => api.renewLease?.(store, name, UUID)],
@@ -367,6 +375,7 @@ test.each<[string, (given: unknown, store: unknown) => unknown]>([
 
 test.each<[string, (given: unknown, store: unknown) => unknown]>([
   ['openStore', given => api.openStore?.(given)],
+  ['the document of rewriteStream', (given, store) => api.rewriteStream?.(store, 's', given, { ...BY, leaseId: UUID })],
   ['xpath', given => api.xpath?.(given)],
   ['complete', given => api.complete?.(given)],
   ['fail', given => api.fail?.(given)],
