@@ -191,10 +191,10 @@ function hints(dialog: ChangeDialog, { listed }: ChangeLayout, width: number): s
   return `${scroll}tab ←→ choose   enter selects   C copies the command   esc: nothing happens`
 }
 
-/** From the first field it is one step back to the last answer. */
+/** From the only field it is one step back to the last answer. */
 function fieldHints(dialog: ChangeDialog, width: number): string {
   const next = 'enter, tab: next   esc: nothing happens'
   const withYes = `${next}   ↑ ${YES[dialog.verb]}`
-  const [first, ...others] = fociOf(dialog)
-  return dialog.focus === first && others.includes('yes') && widthOf(withYes) <= width ? withYes : next
+  const canSkip = fieldsOf(dialog).length === 1 && fociOf(dialog).includes('yes')
+  return canSkip && widthOf(withYes) <= width ? withYes : next
 }
