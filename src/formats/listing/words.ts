@@ -47,10 +47,10 @@ function openWords(summary: Summary, { nowMs, span }: CellFormat): readonly stri
 }
 
 function causeWords(summary: Summary): string {
-  const { failedId, failedName, failure } = summary
+  const { failed, failedId, failedName, failure } = summary
   if (failedId === '' || !(isFinal(summary) || hasUnacknowledgedFailure(summary))) return ''
   const what = `${failedId} ${failedName}`.trim()
-  return `first failure ${what}${failure === '' ? '' : `: ${failure}`}`
+  return `first ${failed === 0 ? 'canceled' : 'failure'} ${what}${failure === '' ? '' : `: ${failure}`}`
 }
 
 /** The numbers of streams as a sentence; those that are 0 are left out. */

@@ -10,7 +10,7 @@ import { nameIn } from '../store-key.ts'
 import { columnsOf } from './columns-of.ts'
 import { emptyRows, noMatch, waitingRows } from './empty.ts'
 import { type Area, filled, rowOf, type ScreenRow, type StyledText } from './row.ts'
-import { safeName, safeText } from './safe-text.ts'
+import { safeId, safeName, safeText } from './safe-text.ts'
 import { isTiny, marksOf } from './streams.ts'
 import { type FlexColumn, gutter, highlightOf, type TableRow, tableRows } from './table.ts'
 import { screenFormat } from './times.ts'
@@ -70,7 +70,7 @@ function whatText(tx: JournalEntry): string {
   const moved = first === undefined || first.to === first.from ? '' : `→ ${first.to === '' ? 'removed' : first.to}`
   const more = others.length > 0 ? `+${others.length}` : ''
   const how = tx.provisional ? 'foreign write' : tx.op
-  return safeText([how, first?.event ?? tx.on, moved, more].filter(part => part !== '').join(' '))
+  return safeText([how, safeId(first?.event ?? tx.on), moved, more].filter(part => part !== '').join(' '))
 }
 
 /** The change of one event in a transaction: `01.02  inprocess → ✓ completed`. */

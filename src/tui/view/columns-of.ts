@@ -4,7 +4,7 @@ import type { ColumnList, Sort, State } from '../state/state.ts'
 import { safeText } from './safe-text.ts'
 import type { FlexColumn } from './table.ts'
 
-/** The shown columns of a list in their order; an arrow in a title says by which the rows are sorted. */
+/** The shown columns of a list in their order; an arrow in a title says by which the rows are sorted: it is dropped last. */
 export function columnsOf<Item>(
   { state, facts }: Scene,
   list: ColumnList,
@@ -16,8 +16,8 @@ export function columnsOf<Item>(
     const column = columns[title]
     const choice = choices.find(one => one.title === title)
     if (column === undefined || choice === undefined) return []
-    const arrow = choice.sort !== sort.by ? '' : ` ${arrowOf(choice, sort, state.time)}`
-    return [{ ...column, title: `${title}${arrow}` }]
+    if (choice.sort !== sort.by) return [{ ...column, title }]
+    return [{ ...column, title: `${title} ${arrowOf(choice, sort, state.time)}`, spare: 0 }]
   })
   if (facts.contexts.length === 0 || !(isOfStreams(list) || WITH_STORE.has(list))) return shown
   const arrow = sort.by === STORE.sort ? ` ${arrowOf(STORE, sort, state.time)}` : ''

@@ -1,3 +1,4 @@
+import { cutInside } from '../../formats/terminal/width.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 
 /** Longer texts are cut before they are processed: no row shows more. UTF-16 units. */
@@ -23,6 +24,13 @@ export function safeText(text: string): string {
 export function safeName(name: string): string {
   return safeText(SIMPLE.test(name) && !/^ | $/.test(name) ? name : visibleName(name))
 }
+
+/** The id of an event in a line about more than it: an id of 45 levels would hide what happened. */
+export function safeId(id: string): string {
+  return cutInside(safeText(id), MOST_OF_ID)
+}
+
+const MOST_OF_ID = 24
 
 /** Frames repeat the same texts. */
 const KNOWN = new Map<string, string>()

@@ -78,12 +78,16 @@ export function failureSpans(summary: Summary): readonly StyledText[] {
   )
 }
 
-/** Who suspended the stream; what it waits on; of one that has ended or has failed events, the first failure. */
+/**
+ * Who suspended the stream; what it waits on; of one that has ended or has failed events, the first failure. That it was
+ * canceled without a reason is no cause.
+ */
 export function causeCell(entry: StreamEntry, format: CellFormat): Cell {
   const { summary } = entry.item
   if (summary === undefined) return STREAM_FIELDS.waitingOrFault.cell(entry, format)
   if (isSuspended(summary)) return STREAM_FIELDS.suspended.cell(entry, format)
-  const { failedId, failure } = summary
+  const { failed, failedId, failure } = summary
+  if (failed === 0 && isFinal(summary) && failure === '') return ''
   if (failedId === '' || !(isFinal(summary) || hasUnacknowledgedFailure(summary)))
     return STREAM_FIELDS.waitingOn.cell(entry, format)
   const text = format.text(`${failedId} ${firstLine(failure)}`.trim())

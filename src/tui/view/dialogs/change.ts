@@ -30,7 +30,7 @@ export function changeRows(scene: Scene, dialog: ChangeDialog, area: Area): Scre
     { spans: [], rank: 9 },
     { spans: buttons(dialog, width), rank: 0 },
     ...commandLines(dialog),
-    { spans: [[hints(dialog, layout), 'dim'] as const], rank: 7 },
+    { spans: [[hints(dialog, layout, width), 'dim'] as const], rank: 7 },
   ]
   return band(TITLES[dialog.verb], lines, area)
 }
@@ -184,9 +184,17 @@ function commandLines(dialog: ChangeDialog): DialogLine[] {
   ]
 }
 
-function hints(dialog: ChangeDialog, { listed }: ChangeLayout): string {
+function hints(dialog: ChangeDialog, { listed }: ChangeLayout, width: number): string {
   if (dialog.fault !== undefined || dialog.preview?.count === 0) return 'esc closes; nothing was changed'
-  if (hasField(dialog)) return 'enter, tab: next   esc: nothing happens'
+  if (hasField(dialog)) return fieldHints(dialog, width)
   const scroll = listed < (dialog.preview?.affected.length ?? 0) ? 'j/k list   ' : ''
   return `${scroll}tab ←→ choose   enter selects   C copies the command   esc: nothing happens`
+}
+
+/** From the only field it is one step back to the last answer. */
+function fieldHints(dialog: ChangeDialog, width: number): string {
+  const next = 'enter, tab: next   esc: nothing happens'
+  const withYes = `${next}   ↑ ${YES[dialog.verb]}`
+  const canSkip = fieldsOf(dialog).length === 1 && fociOf(dialog).includes('yes')
+  return canSkip && widthOf(withYes) <= width ? withYes : next
 }

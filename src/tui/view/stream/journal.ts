@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../../ops/read-stream.ts'
 import type { Scene } from '../../state/context.ts'
 import { WIDE_COLUMNS } from '../../state/layout.ts'
 import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText } from '../row.ts'
-import { safeText } from '../safe-text.ts'
+import { safeId, safeText } from '../safe-text.ts'
 import { clockOnly, clockText, type RowTime } from '../times.ts'
 import { openOf } from './open.ts'
 
@@ -53,9 +53,9 @@ function changeSpans(tx: JournalEntry, { event }: JournalOptions): StyledText[] 
     const own = tx.changes.find(change => change.event === event)
     return own === undefined ? [] : changePieces(own, tx).map(safePiece)
   }
-  if (first === undefined) return tx.on === '' ? [] : [[safeText(tx.on), 'plain']]
+  if (first === undefined) return tx.on === '' ? [] : [[safeId(tx.on), 'plain']]
   const more: StyledText[] = others.length > 0 ? [[` +${others.length}`, 'dim']] : []
-  return [[`${safeText(first.event)} `, 'plain'], ...changePieces(first, tx).map(safePiece), ...more]
+  return [[`${safeId(first.event)} `, 'plain'], ...changePieces(first, tx).map(safePiece), ...more]
 }
 
 function safePiece([text, style]: StyledPiece): StyledText {

@@ -120,7 +120,7 @@ test('--accessible prints a sentence for each stream and one for all, up to the 
   const ran = await plain(world, 'top --accessible --limit 2', [nothing, nothing])
   expect(ran.stdout.split('\n').slice(0, 3)).toEqual([
     'a: failing, 1 of 3 events ended, 1 failed, waits on 02.00, due in 1h, 0s old; first failure 01.00 Pay: card refused',
-    'b: canceled, 1 of 1 event ended, 1 canceled; first failure 00 Start: withdrawn',
+    'b: canceled, 1 of 1 event ended, 1 canceled; first canceled 00 Start: withdrawn',
     '3 streams, 2 open, 1 failed, 1 canceled; 1 stream not listed, --limit lists more',
   ])
   const all = await plain(world, 'top', [nothing, nothing], { env: { ACCESSIBLE: '1' } })

@@ -122,6 +122,17 @@ describe('the confirmation dialog', () => {
     expect(there.state).toMatchObject({ batch: { outcomes: [], isStopping: false, end: undefined } })
   })
 
+  it('takes two keys without a reason: up to yes, and enter', () => {
+    const there = stage().press('c').previewed().press('up')
+    expect([dialogOf(there.state).focus, there.effectsOf('carry-out')]).toEqual(['yes', []])
+    expect(there.press('enter').effectsOf('carry-out')).toMatchObject([{ reason: '' }])
+  })
+
+  it('begins nothing when up and enter come before the preview', () => {
+    const there = stage().press('c', 'up').previewed().press('enter')
+    expect([there.state.dialog, there.effectsOf('carry-out')]).toEqual([undefined, []])
+  })
+
   it('makes room for the outcomes of several targets, and only for those', () => {
     const of = (count: number) => stage().press('c').previewed({ count }).press('tab', 'tab', 'enter').state.dialog
     expect(of(1)).toBeUndefined()

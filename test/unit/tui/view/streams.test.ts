@@ -29,6 +29,23 @@ it('ready events are listed by name, with the topic in brackets if there is one'
   expect(frameText({ columns: 160, rows })).toContain('ready Search Search [orders/search] Grüßen % +3')
 })
 
+it('why a stream was canceled is shown, and no id where no reason was given', () => {
+  const canceled = (failure: string) =>
+    streamEntry(STREAM, {
+      status: 'canceled',
+      open: 0,
+      total: 4,
+      canceled: 4,
+      failed: 0,
+      failedId: '00',
+      failure,
+      waitingOn: [],
+    })
+  const rowWith = (failure: string) => pictureOf(canceled(failure)).split('\n')[4]
+  expect(rowWith('customer called')).toContain('  00 customer called  ')
+  expect(rowWith('')).not.toMatch(/ 00 /)
+})
+
 it('names stay readable when more columns are shown', () => {
   const name = 'orders/eu/2026/000117'
   const scene = sceneWith({ streams: [streamEntry(name)], rows: [name], size: { columns: 120, rows: 24 } })

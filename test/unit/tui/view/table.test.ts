@@ -119,6 +119,12 @@ describe('the list of streams', () => {
     expect(titlesOf(sorted('age'), 160, 'utc')).toContain('AGE ↑')
   })
 
+  it('keeps the column that it is sorted by, on 80 columns too', () => {
+    expect(titlesOf({}, 80)).not.toContain('AGE')
+    expect(titlesOf(sorted('age'), 80)).toContain('AGE ↓')
+    expect(titlesOf(sorted('age'), 40)).toContain('NAME  ')
+  })
+
   it('takes no column away with w', () => {
     for (const columns of [40, 60, 80, 100, 120, 160, 200]) {
       const usual = titlesOf({}, columns).trim().split(/ {2,}/)

@@ -127,6 +127,16 @@ describe('the end of the journal', () => {
     expect(tailRows(scene, { columns: 80, rows: 0 })).toEqual([])
   })
 
+  it('says what happened to an event of 45 levels too', () => {
+    const deep = new Play()
+    deep.do({ op: 'init', root: { name: 'Start' }, forks: [{ name: 'Level' }] })
+    const ids = Array.from({ length: 44 }, (_, at) => `${'01.'.repeat(at + 1)}00`)
+    for (const event of ids) deep.do({ op: 'advance', event, forks: [{ name: 'Level' }] })
+    const scene = sceneOf(opened(deep), { columns: 80, nowMs: deep.nowMs, state: { time: 'utc' } })
+    const [, line] = textOf(tailRows(scene, { columns: 80, rows: 2 }))
+    expect(line).toMatch(/v45 {2}01\S*…\S*01\.00 init → ▶ inprocess \+1/)
+  })
+
   it('has the operation if it fits, and the number of other changes', () => {
     const scene = sceneOf(open, { columns: 120, nowMs: play.nowMs, state: { time: 'utc' } })
     expect(textOf(tailRows(scene, { columns: 120, rows: 6 }))[1]).toBe(
