@@ -19,10 +19,17 @@ export interface PutLinesOptions {
   readonly from?: { readonly lines: number; readonly bytes: number }
 }
 
-/** Blanks around a record are no part of it; a line of CRLF ends with one. */
-const BLANKS = /^[\ufeff \t\r]+|[ \t\r]+$/g
+/** Blanks before a record are no part of it. */
+const LEADING_BLANKS = /^[\ufeff \t\r]+/
 /** Of a line: its record has the limit of its own. */
 const MOST_LINE_BYTES = MAX_RECORD_BYTES + 1024
+
+interface WaitingLine {
+  readonly line: number
+  /** Where the next line begins, bytes. */
+  readonly end: number
+  isDone: boolean
+}
 
 /** Puts the lines of an input, and keeps how far all of them are acknowledged. */
 export class LinesPut {
@@ -30,8 +37,11 @@ export class LinesPut {
   readonly #options: PutLinesOptions
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   /** Lines that are not done, and those behind them. */
-  #waiting: { readonly line: number; readonly end: number; isDone: boolean }[] = []
+  #waiting: WaitingLine[] = []
   #at = 0
+  /** Records that are not acknowledged yet. */
+  #inFlight = 0
+  #idle = Promise.withResolvers<void>()
   #acknowledged: { readonly lines: number; readonly bytes: number }
   #fault: { readonly error: unknown } | undefined
   /** Records that were put durably. */
@@ -55,64 +65,82 @@ export class LinesPut {
    * @throws the errors of the source and of the writer; what was acknowledged before stays
    */
   async run(source: AsyncIterable<Uint8Array>): Promise<void> {
-    const inFlight = new Set<Promise<void>>()
     let ended: { readonly error: unknown } | undefined
     try {
-      await this.#putAll(source, inFlight)
+      await this.#putAll(source)
     } catch (error) {
       ended = { error }
     }
-    await Promise.all(inFlight)
+    if (this.#inFlight > 0) await this.#idle.promise
     await this.#options.progressed()
     const fault = this.#fault ?? ended
     if (fault !== undefined) throw fault.error
   }
 
-  async #putAll(source: AsyncIterable<Uint8Array>, inFlight: Set<Promise<void>>): Promise<void> {
+  async #putAll(source: AsyncIterable<Uint8Array>): Promise<void> {
     for await (const lines of linesIn(source, MOST_LINE_BYTES, this.#acknowledged)) {
       for (const line of lines) {
         if (this.#fault !== undefined) return
-        await this.#putLine(line, inFlight)
+        const waits = this.#putLine(line)
+        if (waits !== undefined) await waits
       }
       await this.#options.progressed()
     }
   }
 
-  async #putLine(line: InputLine, inFlight: Set<Promise<void>>): Promise<void> {
-    const entry = { line: line.number, end: line.end, isDone: false }
+  /** A promise if later lines have to wait. */
+  #putLine(line: InputLine): Promise<void> | undefined {
+    const entry: WaitingLine = { line: line.number, end: line.end, isDone: false }
     this.#waiting.push(entry)
-    const done = () => {
-      entry.isDone = true
-      this.#advance()
-    }
-    let record: NewRecord | undefined
     try {
-      record = this.#recordOf(line)
+      const record = this.#recordOf(line)
+      if (record === undefined) this.#done(entry)
+      else if (this.#writer.isFull) return this.#writer.room().then(() => this.#putRecord(record, entry))
+      else this.#putRecord(record, entry)
+      return undefined
     } catch (error) {
       if (!(error instanceof InvalidValue)) throw error
-      this.rejected += 1
-      await this.#options.rejected({ line, why: error.message })
+      return this.#reject({ line, why: error.message }, entry)
     }
-    if (record === undefined) return done()
-    if (this.#writer.isFull) await this.#writer.room()
-    const putting = this.#writer.put(record).then(
+  }
+
+  #putRecord(record: NewRecord, entry: WaitingLine): void {
+    this.#inFlight += 1
+    this.#writer.put(record).then(
       () => {
         this.put += 1
-        inFlight.delete(putting)
-        done()
+        this.#done(entry)
+        this.#landed()
       },
       error => {
         this.#fault ??= { error }
-        inFlight.delete(putting)
+        this.#landed()
       },
     )
-    inFlight.add(putting)
+  }
+
+  async #reject(rejected: RejectedLine, entry: WaitingLine): Promise<void> {
+    this.rejected += 1
+    await this.#options.rejected(rejected)
+    this.#done(entry)
+  }
+
+  #landed(): void {
+    this.#inFlight -= 1
+    if (this.#inFlight > 0) return
+    this.#idle.resolve()
+    this.#idle = Promise.withResolvers()
+  }
+
+  #done(entry: WaitingLine): void {
+    entry.isDone = true
+    this.#advance()
   }
 
   /** `undefined` for an empty line. @throws InvalidValue */
   #recordOf({ bytes, isTooLong }: InputLine): NewRecord | undefined {
     if (isTooLong) throw new InvalidValue(`the record is longer than ${MAX_RECORD_BYTES} bytes`)
-    const text = this.#textOf(bytes).replace(BLANKS, '')
+    const text = this.#textOf(withoutTrailingBlanks(bytes)).replace(LEADING_BLANKS, '')
     return text === '' ? undefined : recordIn(text, this.#options.fields)
   }
 
@@ -133,4 +161,13 @@ export class LinesPut {
     this.#waiting = this.#waiting.slice(this.#at)
     this.#at = 0
   }
+}
+
+const BLANKS = new Set(Buffer.from(' \t\r'))
+
+/** A line of CRLF ends with a blank. */
+function withoutTrailingBlanks(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length
+  while (BLANKS.has(bytes[end - 1] ?? 0)) end -= 1
+  return end === bytes.length ? bytes : bytes.subarray(0, end)
 }

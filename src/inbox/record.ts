@@ -105,14 +105,20 @@ export function recordOf(
   }
 }
 
-/** The line that keeps a record, with its line feed. @throws InvalidValue if the record is not one */
-export function recordLine({ id, key = id, seq, json }: NewRecord, atMs: number, notBeforeMs?: number): string {
-  const more = [
-    ...(key === id ? [] : [`"key":${JSON.stringify(key)}`]),
-    ...(seq === undefined ? [] : [`"seq":${seq}`]),
-    ...(notBeforeMs === undefined ? [] : [`"notBefore":"${isoTime(notBeforeMs)}"`]),
-  ]
-  return `{${[`"id":${JSON.stringify(id)}`, ...more, `"at":"${isoTime(atMs)}"`].join(',')},"data":${json}}\n`
+/** The line that keeps a record, with its line feed. */
+export function recordLine(record: NewRecord, atMs: number, notBeforeMs?: number): string {
+  return recordHead(record, atMs, notBeforeMs) + record.json + RECORD_END
+}
+
+/** What is behind the data in the line of a record. */
+export const RECORD_END = '}\n'
+
+/** What is before the data in the line of a record. */
+export function recordHead({ id, key = id, seq }: NewRecord, atMs: number, notBeforeMs?: number): string {
+  const keyField = key === id ? '' : `,"key":${JSON.stringify(key)}`
+  const seqField = seq === undefined ? '' : `,"seq":${seq}`
+  const notBefore = notBeforeMs === undefined ? '' : `,"notBefore":"${isoTime(notBeforeMs)}"`
+  return `{"id":${JSON.stringify(id)}${keyField}${seqField}${notBefore},"at":"${isoTime(atMs)}","data":`
 }
 
 /** A record from its line. @throws InvalidValue if it is not one, as when another program wrote into the log */

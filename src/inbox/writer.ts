@@ -3,7 +3,7 @@ import type { StreamStore } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import { machineTiming, type Timing } from '../util/clock.ts'
 import { type Inbox, partitionLog, partitionOf } from './inbox.ts'
-import { type NewRecord, recordLine } from './record.ts'
+import { type NewRecord, RECORD_END, recordHead } from './record.ts'
 
 export interface InboxWriterOptions {
   /** How long a record waits for others to share its block, ms. Default 5. */
@@ -57,7 +57,7 @@ export class InboxWriter implements RecordWriter<void> {
   readonly #partitions = new Map<number, PartitionWriter>()
   readonly #linger: Linger
   #bytes = 0
-  #roomFree = Promise.withResolvers<void>()
+  #roomFree: PromiseWithResolvers<void> | undefined
 
   constructor(store: StreamStore, inbox: Inbox, options: InboxWriterOptions = {}) {
     this.#store = store
@@ -79,43 +79,79 @@ export class InboxWriter implements RecordWriter<void> {
 
   /** Waits while too much waits. */
   async room(): Promise<void> {
-    while (this.isFull) await this.#roomFree.promise
-  }
-
-  /**
-   * Resolves once the record is durable.
-   * @throws InvalidValue; the store's faults; `PutUnknown`
-   */
-  async put(record: NewRecord): Promise<void> {
-    const { notBeforeMs } = this.#options
-    const nowMs = this.#store.nowMs()
-    const line = recordLine(record, nowMs, notBeforeMs === undefined ? undefined : nowMs + notBeforeMs)
-    const number = partitionOf(record.key ?? record.id, this.#inbox)
-    const partition = this.#partitions.get(number) ?? this.#open(number)
-    const size = Buffer.byteLength(line)
-    this.#bytes += size
-    try {
-      await partition.add(line, size)
-    } finally {
-      this.#bytes -= size
-      if (!this.isFull) {
-        this.#roomFree.resolve()
-        this.#roomFree = Promise.withResolvers()
-      }
+    while (this.isFull) {
+      this.#roomFree ??= Promise.withResolvers()
+      await this.#roomFree.promise
     }
   }
 
+  /**
+   * Resolves once the record is durable: with its block.
+   * @throws the store's faults; `PutUnknown`
+   */
+  put(record: NewRecord): Promise<void> {
+    const { notBeforeMs } = this.#options
+    const nowMs = this.#store.nowMs()
+    const head = recordHead(record, nowMs, notBeforeMs === undefined ? undefined : nowMs + notBeforeMs)
+    const number = partitionOf(record.key ?? record.id, this.#inbox)
+    const partition = this.#partitions.get(number) ?? this.#open(number)
+    const size = Buffer.byteLength(head) + Buffer.byteLength(record.json) + RECORD_END.length
+    this.#bytes += size
+    return partition.add(head, record.json, size)
+  }
+
   #open(number: number): PartitionWriter {
-    const partition = new PartitionWriter(partitionLog(this.#store, this.#inbox, number), this.#linger, this.#options)
+    const log = partitionLog(this.#store, this.#inbox, number)
+    const partition = new PartitionWriter(log, this.#linger, bytes => this.#settled(bytes), this.#options)
     this.#partitions.set(number, partition)
     return partition
   }
+
+  #settled(bytes: number): void {
+    this.#bytes -= bytes
+    if (this.isFull) return
+    this.#roomFree?.resolve()
+    this.#roomFree = undefined
+  }
 }
 
-interface Block {
-  readonly lines: string[]
-  bytes: number
-  readonly done: PromiseWithResolvers<void>
+/** The smallest buffer of a block, bytes. */
+const FIRST_BYTES = 16 * 1024
+
+/** Lines that are appended together. Each is encoded once, into the bytes that the store takes. */
+class Block {
+  readonly done = Promise.withResolvers<void>()
+  readonly #mostBytes: number
+  #buffer: Buffer
+  #bytes = 0
+
+  constructor(size: number, mostBytes: number) {
+    this.#mostBytes = mostBytes
+    this.#buffer = Buffer.allocUnsafe(Math.max(size, Math.min(FIRST_BYTES, mostBytes)))
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get lines(): Uint8Array {
+    return this.#buffer.subarray(0, this.#bytes)
+  }
+
+  /** @param size of the whole line, bytes; the caller keeps the sum within the limit */
+  add(head: string, json: string, size: number): void {
+    this.#makeRoom(this.#bytes + size)
+    this.#bytes += this.#buffer.write(head, this.#bytes)
+    this.#bytes += this.#buffer.write(json, this.#bytes)
+    this.#bytes += this.#buffer.write(RECORD_END, this.#bytes)
+  }
+
+  #makeRoom(bytes: number): void {
+    if (bytes <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafe(Math.max(bytes, Math.min(2 * this.#buffer.length, this.#mostBytes)))
+    larger.set(this.lines)
+    this.#buffer = larger
+  }
 }
 
 /** The wait for more records, which all partitions share: where a commit holds several blocks, they share that too. */
@@ -146,6 +182,7 @@ class PartitionWriter {
   readonly #log: BlockLog
   readonly #linger: Linger
   readonly #blockBytes: number
+  readonly #settled: (bytes: number) => void
   readonly #signal: AbortSignal
   readonly #again: (fault: unknown) => Promise<boolean>
   #blocks: Block[] = []
@@ -153,22 +190,29 @@ class PartitionWriter {
   /** Ends the wait for more records. */
   #full = Promise.withResolvers<void>()
 
-  constructor(log: BlockLog, linger: Linger, { blockBytes = BLOCK_BYTES, signal, again }: InboxWriterOptions) {
+  /** @param settled called with the bytes of a block before it is acknowledged, or fails */
+  constructor(
+    log: BlockLog,
+    linger: Linger,
+    settled: (bytes: number) => void,
+    { blockBytes = BLOCK_BYTES, signal, again }: InboxWriterOptions,
+  ) {
     this.#log = log
     this.#linger = linger
+    this.#settled = settled
     this.#blockBytes = Math.min(blockBytes, MAX_BLOCK_BYTES)
     this.#again = again ?? (async () => false)
     this.#signal = signal ?? new AbortController().signal
   }
 
-  add(line: string, size: number): Promise<void> {
+  /** Resolves once the line is durable. */
+  add(head: string, json: string, size: number): Promise<void> {
     let block = this.#blocks.at(-1)
     if (block === undefined || block.bytes + size > this.#blockBytes) {
-      block = { lines: [], bytes: 0, done: Promise.withResolvers() }
+      block = new Block(size, this.#blockBytes)
       this.#blocks.push(block)
     }
-    block.lines.push(line)
-    block.bytes += size
+    block.add(head, json, size)
     if (this.#blocks.length > 1 || block.bytes >= this.#blockBytes) this.#full.resolve()
     if (!this.#isWriting) void this.#writeAll()
     return block.done.promise
@@ -195,10 +239,14 @@ class PartitionWriter {
 
   async #write(block: Block): Promise<void> {
     try {
-      await this.#appendOrWait(Buffer.from(block.lines.join('')))
+      await this.#appendOrWait(block.lines)
+      this.#settled(block.bytes)
       block.done.resolve()
     } catch (error) {
-      for (const failed of [block, ...this.#blocks.splice(0)]) failed.done.reject(error)
+      for (const failed of [block, ...this.#blocks.splice(0)]) {
+        this.#settled(failed.bytes)
+        failed.done.reject(error)
+      }
     }
   }
 

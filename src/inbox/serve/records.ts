@@ -26,7 +26,6 @@ export const MOST_RECORDS = 10_000
 /** Bad records that are listed. */
 const MOST_LISTED = 100
 
-const BLANKS = /^[ \t\r\n]+|[ \t\r\n]+$/g
 const LINE_ENDS = /[\r\n]/g
 
 /**
@@ -36,7 +35,7 @@ const LINE_ENDS = /[\r\n]/g
 export function recordsOf(body: Buffer, form: BodyForm, fields: RecordFields, givenId?: string): BodyContent {
   if (!isUtf8(body)) return refused('the body is not UTF-8')
   const text = body.toString('utf8').replace(/^\ufeff/, '')
-  const found = form === 'ndjson' ? linesOf(text) : valuesOf(text.replace(BLANKS, ''))
+  const found = form === 'ndjson' ? linesOf(text) : valuesOf(partOf(text, 0, text.length))
   if (found === undefined) return refused('the body is not JSON')
   const { parts, isOne } = found
   if (parts.length > MOST_RECORDS)
@@ -90,12 +89,22 @@ function linesOf(text: string): Parts {
   for (let at = 0, line = 1; at < text.length && parts.length <= MOST_RECORDS; line++) {
     const found = text.indexOf('\n', at)
     const end = found < 0 ? text.length : found
-    const json = text.slice(at, end).replace(BLANKS, '')
+    const json = partOf(text, at, end)
     if (json !== '') parts.push({ json, line })
     at = end + 1
   }
   return { parts, isOne: false }
 }
+
+/** A part of a text without the blanks of JSON around it: a regular expression would look at all of it for those at its end. */
+function partOf(text: string, from: number, to: number): string {
+  let [start, end] = [from, to]
+  while (start < end && BLANKS.has(text.charCodeAt(start))) start += 1
+  while (end > start && BLANKS.has(text.charCodeAt(end - 1))) end -= 1
+  return text.slice(start, end)
+}
+
+const BLANKS = new Set([0x20, 0x09, 0x0d, 0x0a])
 
 /** The value, or the elements of an array; `undefined` if an array does not end. Whether each is JSON is checked with it. */
 function valuesOf(text: string): Parts | undefined {
@@ -126,7 +135,7 @@ function elementsOf(text: string): string[] | undefined {
   let depth = 0
   let start = 1
   const end = (at: number) => {
-    elements.push(text.slice(start, at).replace(BLANKS, ''))
+    elements.push(partOf(text, start, at))
     start = at + 1
   }
   for (let at = 0; at < text.length; at++) {

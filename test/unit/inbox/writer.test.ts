@@ -94,6 +94,21 @@ describe('putting records', () => {
     expect(await idsIn(base, inbox, 0)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
   })
 
+  it('keeps every byte of records of all lengths and scripts in blocks that grow', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store, 1)
+    const writer = new InboxWriter(store, inbox)
+    const texts = Array.from({ length: 60 }, (_, at) => ['a', 'é', '名', '😀'][at % 4]?.repeat(at * 40) ?? '')
+    const records = texts.map((text, at) => ({ id: `é${at}`, key: 'k', seq: at + 1, json: JSON.stringify({ text }) }))
+    await Promise.all(records.map(one => writer.put(one)))
+    const { bytes } = await partitionLog(store, inbox, 0).read(LOG_START, Number.MAX_SAFE_INTEGER)
+    const lines = Buffer.from(bytes).toString().trimEnd().split('\n')
+    expect(bytes.length).toBeGreaterThan(64 * 1024)
+    expect(lines.map(parseRecord)).toMatchObject(
+      texts.map((text, at) => ({ id: `é${at}`, seq: at + 1, data: { text } })),
+    )
+  })
+
   it('puts a block again whose answer was lost, so that nothing is missing', async () => {
     const base = openMemoryStore()
     const inbox = await inboxOf(base, 1)
