@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { dataFindings, orphanedData } from '../../../../src/ops/doctor/data.ts'
 import { DATA_PREFIX, dataBeside, dataName, listData } from '../../../../src/ops/event-data.ts'
 import { readStream } from '../../../../src/ops/read-stream.ts'
+import { rewriteStream } from '../../../../src/ops/transact/rewrite.ts'
 import { transact } from '../../../../src/ops/transact/transact.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
@@ -48,19 +49,28 @@ function open(path: string): StreamStore {
 
 async function kindOf(store: StreamStore, write: Write): Promise<string> {
   const options = { commandId: idOf(write), by: 'ada', leaseWaitMs: 0 }
+  const { name, operation, document } = write
   try {
-    return (await transact(store, write.name, write.operation, options)).kind
+    if (document === undefined) return (await transact(store, name, operation, options)).kind
+    return (await rewriteStream(store, name, Buffer.from(document), { ...options, leaseId: LEASE_ID })).kind
   } catch (error) {
     if (error instanceof LeasectlError) return error.code
     throw error
   }
 }
 
-async function prepare(store: StreamStore, { name, before }: Write): Promise<void> {
+/** Of the caller, for a whole document. */
+const LEASE_ID = '5f0c4a6e-3b1d-4c8e-9a57-2d6f7b8c9d01'
+
+async function prepare(store: StreamStore, { name, before, document }: Write): Promise<void> {
   for (const [at, operation] of before.entries()) {
     const { kind } = await transact(store, name, operation, { commandId: `before-${at}`, by: 'ada' })
     if (kind !== 'done') throw new Error(`${name} could not be prepared: ${kind}`)
   }
+  if (document === undefined) return
+  const holder = { by: 'ada', host: 'host-1', pid: 1, purpose: 'a whole document', sinceMs: Date.now() }
+  const { kind } = await store.acquireLease(name, { leaseId: LEASE_ID, durationS: -1, holder })
+  if (kind !== 'acquired') throw new Error(`${name} could not be leased: ${kind}`)
 }
 
 /** The effect of a change that its outcome promises, and data that its document names. */
