@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { containerAddress, DEFAULT_CONTAINER, formatAddress, parseAddress, type StoreAddress } from './address.ts'
-import { accountFrom, type CredentialEnvironment, credentialFor } from './azure/account.ts'
+import { accountFrom, type CredentialEnvironment } from './azure/account.ts'
 import type { StreamStore } from './store.ts'
 
 export interface OpenStoreOptions {
@@ -31,7 +31,10 @@ export async function openStore(
     }
     case 'azurite':
     case 'azure': {
-      const { openAzureBlobStore } = await import('./azure/store.ts')
+      const [{ openAzureBlobStore }, { credentialFor }] = await Promise.all([
+        import('./azure/store.ts'),
+        import('./azure/credential.ts'),
+      ])
       return openAzureBlobStore({ address: where, credential: credentialFor(where, env) })
     }
     default:

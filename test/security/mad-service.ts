@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseAddress } from '../../src/store/address.ts'
-import { credentialFor } from '../../src/store/azure/account.ts'
+import { credentialFor } from '../../src/store/azure/credential.ts'
 import { openAzureBlobStore } from '../../src/store/azure/store.ts'
 import type { StreamStore } from '../../src/store/store.ts'
 import { connectionStrings, hitsIn, KEY, SAS } from './canaries.ts'

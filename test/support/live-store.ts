@@ -6,8 +6,8 @@ import {
   StorageSharedKeyCredential,
 } from '@azure/storage-blob'
 import { accountUrl, parseAddress, type StoreAddress } from '../../src/store/address.ts'
-import { type AzureCredential, credentialFor } from '../../src/store/azure/account.ts'
 import { openContainer } from '../../src/store/azure/client.ts'
+import { type AzureCredential, credentialFor } from '../../src/store/azure/credential.ts'
 import { type AzureBlobOptions, openAzureBlobStore } from '../../src/store/azure/store.ts'
 import type { StreamStore } from '../../src/store/store.ts'
 import { sharedAzurite } from './azurite.ts'

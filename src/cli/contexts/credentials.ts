@@ -1,5 +1,6 @@
 import { accountUrl, EMULATOR_ACCOUNT, parseAddress, type StoreAddress } from '../../store/address.ts'
-import { accountFrom, credentialFor } from '../../store/azure/account.ts'
+import { accountFrom } from '../../store/azure/account.ts'
+import { credentialFor } from '../../store/azure/credential.ts'
 import { BadAddress } from '../../store/errors.ts'
 import { nearest } from '../../util/strings.ts'
 import { UsageError } from '../problem.ts'

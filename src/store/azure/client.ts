@@ -11,8 +11,8 @@ import {
   StorageSharedKeyCredential,
 } from '@azure/storage-blob'
 import { BadName } from '../errors.ts'
-import type { AzureCredential } from './account.ts'
 import { onlyTheService } from './answers.ts'
+import type { AzureCredential } from './credential.ts'
 
 /** A client of one container, and a factory for others that share only the credential. */
 export interface AzureContainer {

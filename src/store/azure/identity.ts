@@ -7,7 +7,7 @@ import {
   type TokenCredential,
   WorkloadIdentityCredential,
 } from '@azure/identity'
-import type { EntraSource } from './account.ts'
+import type { EntraSource } from './credential.ts'
 
 /** Builds the Entra ID credential for a source. Loaded only when needed: importing the module costs 240 ms. */
 export function tokenCredential(source: EntraSource): TokenCredential {

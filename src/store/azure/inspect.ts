@@ -1,8 +1,8 @@
 import { defined } from '../../util/defined.ts'
 import { FactCollector } from '../fact-finder.ts'
 import type { AzureAuth, AzureFacts } from '../facts.ts'
-import type { AzureCredential } from './account.ts'
 import type { AzureContainer } from './client.ts'
+import type { AzureCredential } from './credential.ts'
 import type { ServiceError } from './errors.ts'
 import type { AzureRequests } from './requests.ts'
 

@@ -23,7 +23,6 @@ import type {
   StreamSnapshot,
   StreamStore,
 } from '../store.ts'
-import type { AzureCredential } from './account.ts'
 import { BlobIO, createBlob } from './blobs.ts'
 import { AzureBlockLog, type AzureLogParts } from './block-log.ts'
 import { type AttemptContext, ChangeAttempt } from './change/attempt.ts'
@@ -33,6 +32,7 @@ import { LeasedWrite } from './change/leased.ts'
 import { OptimisticWrite } from './change/optimistic.ts'
 import { type AzureContainer, dropIdleConnectionsOnError, openContainer } from './client.ts'
 import { AzureContainerLease } from './container-lease.ts'
+import type { AzureCredential } from './credential.ts'
 import { DRAIN_TIMEOUTS, type DrainTimeouts, InFlightOperations } from './in-flight.ts'
 import { inspectAzure } from './inspect.ts'
 import { AzureLeases } from './leases.ts'

@@ -19,7 +19,7 @@ import { credentialEnvironment, needsSignIn } from '../../../../src/cli/contexts
 import { contextsFor } from '../../../../src/cli/store.ts'
 import { readPrivateFile } from '../../../../src/cli/user-files.ts'
 import { parseAddress } from '../../../../src/store/address.ts'
-import { credentialFor } from '../../../../src/store/azure/account.ts'
+import { credentialFor } from '../../../../src/store/azure/credential.ts'
 import { cli, json, newWorld } from '../support.ts'
 
 let folder = ''

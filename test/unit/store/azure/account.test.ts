@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseAddress, type StoreAddress } from '../../../../src/store/address.ts'
-import {
-  type CredentialEnvironment,
-  credentialFor,
-  parseConnectionString,
-} from '../../../../src/store/azure/account.ts'
+import { type CredentialEnvironment, parseConnectionString } from '../../../../src/store/azure/account.ts'
+import { credentialFor } from '../../../../src/store/azure/credential.ts'
 import { BadAddress } from '../../../../src/store/errors.ts'
 import { defaultAddress } from '../../../../src/store/open.ts'
 

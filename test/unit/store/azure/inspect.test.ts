@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { AzureCredential } from '../../../../src/store/azure/account.ts'
+import type { AzureCredential } from '../../../../src/store/azure/credential.ts'
 import { openAzureBlobStore } from '../../../../src/store/azure/store.ts'
 import type { AzureFacts, InspectOptions } from '../../../../src/store/facts.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
