@@ -41,7 +41,9 @@ describe('the dashboard without its terminal', () => {
   it('makes columns as wide as the rows of a filter need, and never narrower while it holds', async () => {
     const { store, press, shows, screen } = await started()
     const width = () => {
-      const titles = screen().split('\n').find(line => line.includes('STATUS'))
+      const titles = screen()
+        .split('\n')
+        .find(line => line.includes('STATUS'))
       return titles?.indexOf('STATUS') ?? 0
     }
     await run(store, 'a-much-longer-name-than-others', init())
