@@ -14,7 +14,10 @@ export interface ClaimedEvent {
   readonly claim: RunningEvent
 }
 
-/** Adds up the ready, running and abandoned events of streams by worker and by step. */
+/**
+ * Adds up the ready, running and abandoned events of streams by worker and by step. Those that a summary only counts are
+ * events of an unknown step, whatever the filter: with one, give it whole summaries.
+ */
 export class WorkerTally {
   readonly #workers = new Map<string | undefined, WorkerLoad>()
   readonly #steps = new StepWorkTally()
@@ -39,6 +42,7 @@ export class WorkerTally {
       event => event.state !== 'held' && event.state !== 'suspended' && passesEvent(event, this.#filter),
     )
     this.#steps.add(events, summary.readySinceMs)
+    this.#steps.addCut(summary)
     const owners = new Set<string | undefined>()
     for (const event of events) {
       if (event.claim === undefined) continue

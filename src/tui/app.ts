@@ -9,6 +9,7 @@ import { ColumnWidths } from './state/column-widths.ts'
 import type { ScreenContext, StoreInfo } from './state/context.ts'
 import { Lists } from './state/lists/lists.ts'
 import type { Action, State } from './state/state.ts'
+import { listOf } from './state/transition.ts'
 import { initialState, update } from './state/update.ts'
 import { visibleDataOf } from './state/visible-data.ts'
 import type { MouseReport } from './terminal/keyboard.ts'
@@ -90,7 +91,8 @@ export class App {
 
   #frame(isAscii = false): Frame {
     const { screen, stream } = this.#state
-    this.#widths.show(screen === 'stream' ? `stream ${stream}` : screen)
+    const { filter, onlyBroken } = listOf(this.#state)
+    this.#widths.show(JSON.stringify([screen, screen === 'stream' && stream, filter, onlyBroken]))
     const context = this.#context()
     this.#poll.setVisible(visibleDataOf(this.#state, context.listing, this.#store))
     return frameOf({ ...context, state: this.#state }, { isAscii })

@@ -40,6 +40,10 @@ test('the page describes every screen', () => {
   for (const [at, screen] of SCREENS.entries()) expect(page).toContain(`| \`${at + 1}\` | ${screen} |`)
 })
 
+test('the page names the line that goes to each screen', () => {
+  expect(SCREENS.filter(screen => !page.includes(`\`:${screen}\``))).toEqual([])
+})
+
 test('the page describes every flag of its own', () => {
   const top = allCommands().find(command => command.name() === 'top')
   // The filters are those of ls: the page names some and points to the others.

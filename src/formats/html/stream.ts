@@ -9,7 +9,7 @@ import { leaseText } from '../lease.ts'
 import { HELD, type HeaderOptions, pastText, suspendedText } from '../stream/header.ts'
 import { mostInteresting } from '../stream/layout.ts'
 import { eventCells, eventColumns, type TreeRow, threadTree } from '../stream/tree.ts'
-import { failures, type ShownStream, soonestDueMs, statusWord, timeOf, waitingOn } from '../stream/view.ts'
+import { failures, type ShownStream, soonestDueMs, statusLook, timeOf, waitingOn } from '../stream/view.ts'
 import { counted, span, timeText } from '../terminal/numbers.ts'
 import { styleOf } from '../terminal/style.ts'
 import { cellMarkup, isBlank, styled } from './cell.ts'
@@ -75,11 +75,10 @@ ${failed}</section>
 /** The status, and what stands out beside it, each as glyph and word. */
 function badges(shown: ShownStream, options: HeaderOptions): Markup {
   const { stream } = shown
-  const { glyph, style } = styleOf(statusOf(shown))
-  const errors = stream.root?.lc.outcome === 'errors' ? ' with errors' : ''
+  const { glyph, style, word } = rootLook(shown)
   const due = soonestDueMs(shown)
   const all = [
-    badge(`${glyph} ${statusWord(statusOf(shown))}${errors}`, style),
+    badge(`${glyph} ${word}`, style),
     ...(stream.suspended ? [badge('‖ suspended', 'warn')] : []),
     ...(stream.held ? [badge('◇ held', 'warn')] : []),
     ...(due !== undefined && due <= shown.nowMs ? [badge('! overdue', 'bad')] : []),
@@ -92,9 +91,9 @@ function badge(text: string, style: string): Markup {
   return html`<span class="status ${style}">${text}</span>`
 }
 
-/** The status of the root. */
-export function statusOf({ stream }: ShownStream): string {
-  return stream.root?.status ?? 'not started'
+/** Glyph, colour and word of the stream as a whole. */
+export function rootLook({ stream: { root } }: ShownStream) {
+  return statusLook(root?.status ?? 'not started', root?.lc.outcome)
 }
 
 function factsMarkup(shown: ShownStream, history: readonly JournalEntry[], options: HeaderOptions): Markup {

@@ -1,12 +1,10 @@
 import { visibleName } from '../../util/visible-text.ts'
 import type { HeaderOptions } from '../stream/header.ts'
-import { statusWord } from '../stream/view.ts'
 import { counted } from '../terminal/numbers.ts'
-import { styleOf } from '../terminal/style.ts'
 import { styled } from './cell.ts'
 import { html, type Markup } from './markup.ts'
 import { note, pageText } from './page.ts'
-import { type PageStream, statusOf, streamMarkup } from './stream.ts'
+import { type PageStream, rootLook, streamMarkup } from './stream.ts'
 
 /** What a page says about its making. */
 export interface PageOrigin {
@@ -43,8 +41,8 @@ export function madeText({ store, nowMs }: PageOrigin): string {
 
 function contents(streams: readonly PageStream[]): Markup {
   const items = streams.map(({ shown }, at) => {
-    const { glyph, style } = styleOf(statusOf(shown))
-    return html`<li><a href="#stream-${at + 1}">${visibleName(shown.name)}</a> ${styled(`${glyph} ${statusWord(statusOf(shown))}`, style)}</li>\n`
+    const { glyph, style, word } = rootLook(shown)
+    return html`<li><a href="#stream-${at + 1}">${visibleName(shown.name)}</a> ${styled(`${glyph} ${word}`, style)}</li>\n`
   })
   return html`<nav aria-label="Streams"><ol>
 ${items}</ol></nav>`

@@ -83,7 +83,6 @@ export class MergedData implements Data {
       rows: this.#parts.flatMap(part => part.workers),
       workers: sum(views, ({ workers }) => workers),
       steps: mergedSteps(views.flatMap(({ steps }) => steps)),
-      left: sum(views, ({ left }) => left),
     }))
   }
 

@@ -32,7 +32,7 @@ export class DataStore implements LiveData {
   #failure: WholeFailure | undefined
   #activity: ActivityFeed = { revision: 0, items: [], behind: 0 }
   #watchdog: WatchdogView = { revision: 0, state: undefined, next: [], notified: [], dryRun: undefined }
-  #workers: WorkersView = { revision: 0, rows: [], workers: 0, steps: [], left: 0 }
+  #workers: WorkersView = { revision: 0, rows: [], workers: 0, steps: [] }
   #subscriptions: SubscriptionsView = { revision: 0, rows: undefined }
   #inboxes: InboxesView = { revision: 0, rows: undefined }
   #freshness: Freshness = FRESH

@@ -230,9 +230,8 @@ export interface WorkersView {
   readonly rows: readonly WorkerRow[]
   /** Number of workers with claims. */
   readonly workers: number
+  /** That without a name has the events that the summaries of large streams only count. */
   readonly steps: readonly StepLoad[]
-  /** Number of claims that the summaries of large streams leave out. */
-  readonly left: number
 }
 
 /** An event that a worker has claimed, or what a worker without claims has ended last. */

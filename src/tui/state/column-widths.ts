@@ -1,15 +1,15 @@
 /**
- * Widths that columns have needed so far. They grow while a screen is open, and never shrink: rows that come and go
+ * Widths that columns have needed so far. They grow while a list is shown, and never shrink: rows that come and go
  * move nothing.
  */
 export class ColumnWidths {
   readonly #known = new Map<string, number>()
-  #screen = ''
+  #list = ''
 
-  /** Forgets everything when another screen is shown. */
-  show(screen: string): void {
-    if (screen === this.#screen) return
-    this.#screen = screen
+  /** Forgets everything when another list is shown: that of another screen, or of another filter. */
+  show(list: string): void {
+    if (list === this.#list) return
+    this.#list = list
     this.#known.clear()
   }
 

@@ -140,7 +140,7 @@ function watchdogSpans({ data, nowMs, state }: Scene): StyledText[] {
 
 function workerSpans({ data: { workers, streams } }: Scene): StyledText[] {
   if (!streams.isComplete) return [['workers: not known yet', 'warn']]
-  const { steps, left } = workers
+  const { steps } = workers
   const sum = (of: (step: StepLoad) => number) => steps.reduce((total, step) => total + of(step), 0)
   const abandoned = sum(step => step.abandoned)
   return [
@@ -148,7 +148,6 @@ function workerSpans({ data: { workers, streams } }: Scene): StyledText[] {
     [`▶ ${spacedCount(sum(step => step.running))} running`, 'plain'],
     [abandoned === 0 ? '' : `† ${spacedCount(abandoned)} abandoned`, 'warn'],
     [`${spacedCount(sum(step => step.ready))} ready`, 'plain'],
-    [left === 0 ? '' : `${spacedCount(left)} more in large streams`, 'dim'],
   ]
 }
 

@@ -38,6 +38,27 @@ describe('the dashboard without its terminal', () => {
     ).toEqual(['orders/3', 'orders/2', 'orders/1'])
   })
 
+  it('makes columns as wide as the rows of a filter need, and never narrower while it holds', async () => {
+    const { store, press, shows, screen } = await started()
+    const width = () => {
+      const titles = screen()
+        .split('\n')
+        .find(line => line.includes('STATUS'))
+      return titles?.indexOf('STATUS') ?? 0
+    }
+    await run(store, 'a-much-longer-name-than-others', init())
+    await run(store, 'orders/1', init())
+    await shows('2 streams')
+    const wide = width()
+    press('/', ...'orders', 'enter')
+    expect(width()).toBeLessThan(wide)
+    press('escape')
+    expect(width()).toBe(wide)
+    await run(store, 'an-even-longer-name-than-that-one', init())
+    await shows('3 streams')
+    expect(width()).toBeGreaterThan(wide)
+  })
+
   it('prompts for the name of a protected store before changes are unlocked at the start', async () => {
     const { press, shows } = await started({ writes: 'unlocked' }, { isProtected: true, protectedName: 'prod' })
     await shows('READ-ONLY')

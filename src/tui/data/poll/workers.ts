@@ -1,6 +1,5 @@
 import { type ClaimedEvent, WorkerTally } from '../../../ops/workers.ts'
 import type { StreamStore } from '../../../store/store.ts'
-import { cutCount } from '../../../stream/summary.ts'
 import { firstOf } from '../../../util/top-n.ts'
 import type { DataStore } from '../store.ts'
 import type { StreamTable, WorkerRow, WorkersView } from '../types.ts'
@@ -47,11 +46,7 @@ export class WorkersPoll {
 
 function workersOf(streams: StreamTable, rates: WorkerRates, nowMs: number): Counted {
   const tally = new WorkerTally({}, { keepsEvents: true })
-  let left = 0
-  for (const { item } of streams.values()) {
-    tally.add(item, nowMs)
-    left += cutCount(item.summary?.running.at(-1))
-  }
+  for (const { item } of streams.values()) tally.add(item, nowMs)
   const claims = firstOf(tally.events(), MAX_CLAIMS, (a, b) => endOf(a) - endOf(b))
   const loads = tally.workers()
   const rows = claims.map(({ stream, claim }): WorkerRow => {
@@ -67,13 +62,13 @@ function workersOf(streams: StreamTable, rates: WorkerRates, nowMs: number): Cou
     }
   })
   const busy = new Set(loads.map(({ owner }) => owner))
-  return { rows: [...rows, ...idleRows(rates, busy, nowMs)], workers: loads.length, steps: tally.steps(), left }
+  return { rows: [...rows, ...idleRows(rates, busy, nowMs)], workers: loads.length, steps: tally.steps() }
 }
 
 type Counted = Omit<WorkersView, 'revision'>
 
 function isSame(a: Counted, b: Counted): boolean {
-  if (a.workers !== b.workers || a.left !== b.left || a.rows.length !== b.rows.length) return false
+  if (a.workers !== b.workers || a.rows.length !== b.rows.length) return false
   return JSON.stringify(a.steps) === JSON.stringify(b.steps) && a.rows.every((row, at) => isSameRow(row, b.rows[at]))
 }
 

@@ -148,8 +148,9 @@ function wholeLines(context: DetailContext): Line[] {
   const [first = [], ...others] = facts(context).map(parts => parts.filter(part => part.length > 0))
   const message = messageLines(context)
   const gap: Line[] = message.length === 0 ? [] : [[]]
+  const data = wholeDataLines(context)
   const journal = journalLines(context, Number.POSITIVE_INFINITY)
-  return [joined(first, GAP), ...gap, ...message, ...gap, ...others.flat(), [], ...journal]
+  return [joined(first, GAP), ...gap, ...message, ...gap, ...data, ...others.flat(), [], ...journal]
 }
 
 /** What a failed event says is worth more than the end of its journal. */
@@ -195,6 +196,16 @@ function dataLines({ event, width }: DetailContext): Line[] {
         [text, 'plain'],
       ] satisfies Line,
     ]
+  })
+}
+
+/** Input and result, each with all of the text that stands in the document, in its lines. */
+function wholeDataLines({ event }: DetailContext): Line[] {
+  return DATA_KINDS.flatMap((kind): Line[] => {
+    const data = event[kind]
+    if (data === undefined) return []
+    const text = data.text ? [...linesOfText(data.text).map((line): Line => [[line, 'plain']]), []] : []
+    return [label(kind, `${safeText(data.type)}, ${dataSizeText(data)}`), ...text]
   })
 }
 

@@ -38,6 +38,16 @@ const hostileText = fc.oneof(
 )
 
 describe('a page of a stream', () => {
+  it('has the sign and words of the tree for a stream that completed with errors', () => {
+    const play = new Play().after({ op: 'init', root: spec('Order'), forks: [spec('A'), spec('B')] })
+    play.do({ op: 'fail', event: '01.00', msg: 'no' })
+    play.do({ op: 'complete', event: '02.00' })
+    const view = viewOfPlay(play)
+    expect(view.stream.root?.lc.outcome).toBe('errors')
+    expect(pageOf([view])).toContain('<span class="status warn">± with errors</span>')
+    expect(pageOf([view, view])).toContain('± with errors</')
+  })
+
   it('has the state, the failures in full, the tree, the timeline, the attempts and the journal', () => {
     const { text, elements, values } = parsePage(pageOf([viewOfPlay(aWholeStory())]))
     for (const heading of ['State', '1 failure', 'Events', 'Timeline', 'Attempts', 'Journal'])

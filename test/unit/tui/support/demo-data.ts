@@ -317,7 +317,7 @@ function limitOf(stream: string, dueMs: number, more: Partial<EventLimit>): Stre
 }
 
 /** Workers of the shop: one silent, two at work, one that has just ended something. */
-export const DEMO_WORKERS: Pick<WorkersView, 'rows' | 'workers' | 'steps' | 'left'> = {
+export const DEMO_WORKERS: Pick<WorkersView, 'rows' | 'workers' | 'steps'> = {
   rows: [
     claimed(
       'orders/4711',
@@ -378,7 +378,6 @@ export const DEMO_WORKERS: Pick<WorkersView, 'rows' | 'workers' | 'steps' | 'lef
       streams: 1,
     },
   ],
-  left: 0,
 }
 
 function claimed(

@@ -86,7 +86,7 @@ function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
     failure: text.failure,
     activity: { revision: 1, items: text.activity ?? [], behind: 0 },
     watchdog: { revision: 1, state: undefined, next: [], notified: [], dryRun: undefined, ...text.watchdog },
-    workers: { revision: 1, rows: [], workers: 0, steps: [], left: 0, ...text.workers },
+    workers: { revision: 1, rows: [], workers: 0, steps: [], ...text.workers },
     subscriptions: { revision: 1, rows: text.subscriptions },
     inboxes: { revision: 1, rows: text.inboxes },
     freshness: {

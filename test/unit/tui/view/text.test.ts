@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import { dataOf } from '../../../../src/stream/data.ts'
 import { type Reading, START_DOCUMENT, START_READING, textOfLines } from '../../../../src/tui/state/text/text.ts'
 import { xmlText } from '../../../../src/tui/state/text/xml.ts'
 import { visibleDataOf } from '../../../../src/tui/state/visible-data.ts'
 import { frameOf } from '../../../../src/tui/view/frame.ts'
 import { pageFor } from '../../../../src/tui/view/page.ts'
 import { readableRows } from '../../../../src/tui/view/text.ts'
+import { Play, spec } from '../../../support/stream-builder.ts'
 import { openStream } from '../support/open-stream.ts'
 import { demoScene, frameText, sceneWith, tooWide } from '../support/scenes.ts'
 import { activity, streamEntry } from '../support/world.ts'
-import { textOf } from './stream-scene.ts'
+import { opened, textOf } from './stream-scene.ts'
 
 const area = { columns: 20, rows: 4 }
 const reading = (more: Partial<Reading>) => ({ ...START_READING, ...more })
@@ -108,6 +110,23 @@ describe('the whole screen', () => {
     expect(page?.text.lines).toContain('Caused by: THE REAL REASON')
     expect(page?.text.lines).toContain(`tag ${'t'.repeat(300)}`)
     expect(pageFor(scene, { kind: 'event', stream: 'orders/4711', key: 'gone' })).toBeUndefined()
+  })
+
+  it('shows the whole text of the input and result of an event', () => {
+    const result = `${'an offer '.repeat(40)}\nthe last line`
+    const play = new Play().after({ op: 'init', root: spec('Start', { data: dataOf(Buffer.from('{"a":1}')) }) })
+    play.do({ op: 'complete', event: '00', result: dataOf(Buffer.from(result)) })
+    const scene = sceneWith({ open: opened(play), state: { screen: 'stream', stream: 'orders/4711' } })
+    const lines = pageFor(scene, { kind: 'event', stream: 'orders/4711', key: '00' })?.text.lines ?? []
+    const from = lines.indexOf('input application/json, 7 B')
+    expect(lines.slice(from, from + 7)).toEqual([
+      'input application/json, 7 B',
+      '{"a":1}',
+      '',
+      `result text/plain, ${result.length} B`,
+      ...result.split('\n'),
+      '',
+    ])
   })
 
   it('shows all about a row of a list, and the whole reason of a change', () => {

@@ -30,10 +30,6 @@ it('without workers the screen says how one is started, and still shows the queu
   expect(shown).toMatch(/Search +240/)
 })
 
-it('claims that large streams leave out are counted', () => {
-  expect(screen({ left: 340 })).toContain('340 more in large streams')
-})
-
 it('steps use the rows that the list of workers leaves free', () => {
   const [step] = DEMO_WORKERS.steps
   if (step === undefined) throw new Error('no step')

@@ -19,13 +19,23 @@ it('rows and steps are those of the tally of the command', async () => {
   const { data, stop } = await polling(store, WORKERS)
   const tally = new WorkerTally({}, { keepsEvents: true })
   for (const { item } of data.streams.values()) tally.add(item, store.nowMs())
-  expect(data.workers).toMatchObject({ workers: 2, left: 0 })
+  expect(data.workers).toMatchObject({ workers: 2 })
   expect(data.workers.steps).toEqual(tally.steps())
   expect(data.workers.steps).toMatchObject([{ step: 'Pay', ready: 1, running: 2, abandoned: 0 }])
   expect(data.workers.rows.map(({ stream, event, owner }) => [stream, event, owner])).toEqual([
     ['a', '01.00', 'w1'],
     ['b', '01.00', 'w2'],
   ])
+  await stop()
+})
+
+it('counts also the events of which a summary of a large stream has only the number', async () => {
+  const { store } = memoryStore()
+  await run(store, 'large', init(Array.from({ length: 400 }, () => 'Load')))
+  const { data, stop } = await polling(store, WORKERS)
+  const { steps } = data.workers
+  expect(steps.map(({ step }) => step)).toEqual(['Load', undefined])
+  expect(steps.reduce((total, { ready }) => total + ready, 0)).toBe(400)
   await stop()
 })
 
