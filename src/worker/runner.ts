@@ -84,9 +84,10 @@ export class EventRunner {
   async #run(target: Target, turn: Turn, claiming?: Promise<ClaimOutcome>): Promise<void> {
     const { finder, counters, outages, over } = this.#at
     const state: Attempt = { isBegun: false, goesOn: false }
+    const isOver = Promise.withResolvers<void>()
     let next: Promise<void> | undefined
     const reporting = () => {
-      if (state.goesOn) next = this.#next(target.stream, turn)
+      if (state.goesOn) next = this.#next(target.stream, turn, isOver.promise)
     }
     finder.begin(target)
     try {
@@ -110,6 +111,7 @@ export class EventRunner {
       if (!over.aborted || state.isBegun) await this.#failed(target, error)
     } finally {
       finder.end(target)
+      isOver.resolve()
       await next
     }
   }
@@ -118,18 +120,21 @@ export class EventRunner {
     return { maxAttempts: DEFAULT_ATTEMPTS, ...this.#options }
   }
 
-  /** Claims another event of the stream in the write that ends the one before, and runs it in the same slot. */
-  async #next(stream: string, turn: Turn): Promise<void> {
+  /**
+   * Claims another event of the stream in the write that ends the one before, and runs it in the same slot.
+   * @param before resolves once the one before has been reported: its outcome is told before the next start
+   */
+  async #next(stream: string, turn: Turn, before: Promise<void>): Promise<void> {
     const { finder, timing, over } = this.#at
     let chosen: Target | undefined
     let isOver = false
     const choose: ChooseEvent = (document, made) => {
-      const before = chosen
+      const earlier = chosen
       if (chosen !== undefined) finder.end(chosen)
       if (made !== undefined) chosen = { kind: 'found', stream, event: made }
       else chosen = isOver || over.aborted ? undefined : finder.choose(stream, document)
       if (chosen !== undefined) finder.begin(chosen)
-      else if (before === undefined) {
+      else if (earlier === undefined) {
         // Nothing was sent: another stream has its turn while the end is written.
         isOver = true
         turn.leave()
@@ -138,6 +143,7 @@ export class EventRunner {
     }
     const claiming = claimNext(this.#store, stream, choose, this.#claimOptions, timing)
     await claiming.catch(() => {})
+    await before
     if (chosen === undefined) turn.leave()
     else await this.#run(chosen, turn, claiming)
   }

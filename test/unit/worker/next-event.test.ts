@@ -70,6 +70,16 @@ describe('the next event of a stream', () => {
     expect(writes.many).toBe(3)
   })
 
+  it('is told to have started after the end of the one before was told', async () => {
+    const { bench } = counted()
+    resultOf(await run(bench.store, 's', FORKED))
+    const told: string[] = []
+    await loop(bench, () => undefined, {
+      observe: event => void (event.kind === 'started' || event.kind === 'outcome' ? told.push(event.kind) : undefined),
+    })
+    expect(told).toEqual(Array.from({ length: 4 }, () => ['started', 'outcome']).flat())
+  })
+
   it('is not one with another name', async () => {
     const { bench } = counted()
     resultOf(await run(bench.store, 's', FORKED))
