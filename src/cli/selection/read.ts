@@ -48,16 +48,20 @@ export async function requireSelection(
   })
 }
 
-/** The filter of the flags; `undefined` without any. */
+/** The filter of the flags; `undefined` without any. @throws UsageError for a span of time that ends before it begins */
 export function filterOf(options: FilterOptions, nowMs: number): StreamFilter | undefined {
   const { match, notMatch, failed, acknowledged, failure, reopenCanceled, since } = options
+  const sinceMs = since && sinceMsOf(since, nowMs)
+  const untilMs = untilMsOf(options, nowMs)
+  if (sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs)
+    throw new UsageError('--since is later than --until or --older-than: no stream can match')
   const filter: StreamFilter = {
     ...picked(options),
     ...defined({
       names: match && anyGlobOf(match),
       notNames: notMatch && anyGlobOf(notMatch),
-      sinceMs: since && sinceMsOf(since, nowMs),
-      untilMs: untilMsOf(options, nowMs),
+      sinceMs,
+      untilMs,
     }),
     ...(failed || acknowledged ? { failed: true } : {}),
     ...(reopenCanceled && failure !== undefined ? { withCanceled: true } : {}),

@@ -43,6 +43,18 @@ describe('one kind of selection', () => {
 })
 
 describe('filters', () => {
+  test.each([
+    ['--since 1h --until 2h', true],
+    ['--since 1h --older-than 2h', true],
+    ['--since 2h --until 1h', false],
+  ])('a span of time that ends before it begins is refused: %s', (line, isRefused) => {
+    const command = selectionFlags(new Command('x').argument('[STREAM...]'))
+    command.parse(line.split(' '), { from: 'user' })
+    const filter = () => filterOf(parsed<SelectionOptions>(command, ['names']), NOON)
+    if (isRefused) expect(filter).toThrow('--since is later than --until or --older-than: no stream can match')
+    else expect(filter()).toMatchObject({ sinceMs: NOON - 7_200_000, untilMs: NOON - 3_600_000 })
+  })
+
   test('flags → filter', async () => {
     const command = selectionFlags(new Command('x').argument('[STREAM...]'))
     const argv = ['--match', 'a/*', '--status', 'init,aborted', '--failed', '--overdue', '--locked', '--key', 'k']
