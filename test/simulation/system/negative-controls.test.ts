@@ -44,7 +44,8 @@ describe('the simulation detects', { timeout }, () => {
         planted.fencesAreChecked = true
       })
     }
-    const { town, wrong } = await firstWrong(live)
+    // Late results are rare. In the town of this seed one stream is enough for one.
+    const { town, wrong } = await firstWrong(live, { seed: 7 })
     expect(wrong).toContain('journal')
     const { world, tries } = await smallestTown(town, live, MOST_TRIES)
     expect((await live(world)).wrong).not.toEqual([])
@@ -63,12 +64,15 @@ describe('the simulation detects', { timeout }, () => {
     ['that steps of a session begin too early if gates open at once', 'gatesWait'],
     ['that steps are appended and signals come twice if command ids are not looked up', 'commandsAreKnown'],
   ] as const)('%s', async (title, protection) => {
-    const { wrong } = await firstWrong(async town => {
-      planted[protection] = false
-      return liveTown({ ...town, streams: town.streams.slice(0, 2) }).finally(() => {
-        planted[protection] = true
-      })
-    }, 'process')
+    const { wrong } = await firstWrong(
+      async town => {
+        planted[protection] = false
+        return liveTown({ ...town, streams: town.streams.slice(0, 2) }).finally(() => {
+          planted[protection] = true
+        })
+      },
+      { kind: 'process' },
+    )
     expect(wrong).toContain('process')
     row.control(title, true)
   })
@@ -80,9 +84,12 @@ describe('the simulation detects', { timeout }, () => {
   })
 })
 
-/** The first violation in one of several systems. */
-async function firstWrong(live: (town: TownSettings) => ReturnType<typeof liveTown>, kind?: Wrong['kind']) {
-  for (let seed = 1; seed <= 20; seed++) {
+/** The first violation, of a kind, in one of several systems from a seed on. */
+async function firstWrong(
+  live: (town: TownSettings) => ReturnType<typeof liveTown>,
+  { kind, seed: first = 1 }: { readonly kind?: Wrong['kind']; readonly seed?: number } = {},
+) {
+  for (let seed = first; seed < first + 20; seed++) {
     const town = { ...planTown(`teeth ${seed}`, 8), undoes: false }
     const { wrong } = await live(town)
     const kinds = wrong.map(one => one.kind)
