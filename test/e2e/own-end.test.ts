@@ -1,6 +1,8 @@
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newUser, type User } from './program.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createStream, openStore } from '../../src/index.ts'
+import { type Ended, newUser, type Running, type User } from './program.ts'
 
 let user: User
 beforeAll(async () => {
@@ -48,28 +50,45 @@ describe('a command under work that ends its event itself', () => {
   })
 })
 
-const REPLACE = 'leasectl rm "$LEASECTL_STREAM" --force --yes -m x -q; leasectl init "$LEASECTL_STREAM" --root R -q'
+/** Tells that the command runs, and waits until the test has replaced the stream. */
+const AWAIT_REPLACEMENT = 'touch running; until [ -e replaced ]; do sleep 0.02; done; rm running replaced'
 
 describe('a stream that was removed while another has its name', () => {
   const told = (stream: string) => `the stream ${stream} of this claim was removed, and another has its name now`
 
+  /** Replaces the stream while a command works on it, too fast for a look at the claim in between. */
+  async function replace(stream: string): Promise<void> {
+    await vi.waitUntil(() => existsSync(join(user.home, 'running')), { timeout: 60_000 })
+    await using store = await openStore(env().LEASECTL_STORE)
+    expect(await store.remove(stream, {})).toMatchObject({ kind: 'removed' })
+    expect(await createStream(store, stream, { by: 'test' })).toMatchObject({ kind: 'done' })
+    writeFileSync(join(user.home, 'replaced'), '')
+  }
+
+  async function workOnReplaced(stream: string, running: Running): Promise<Ended> {
+    await replace(stream)
+    return running.ended
+  }
+
   test('is reported by exec: 125', async () => {
     const stream = await newStream()
-    const ended = await user.shell(`leasectl exec ${stream} 01.00 -- sh -c '${REPLACE}'`, env()).ended
+    const running = user.shell(`leasectl exec ${stream} 01.00 -- sh -c '${AWAIT_REPLACEMENT}'`, env())
+    const ended = await workOnReplaced(stream, running)
     expect(ended).toMatchObject({ code: 125, stderr: expect.stringContaining(`error: ${told(stream)}`) })
     expect(ended.stderr).toMatch(/\[stream-not-found\](.|\n)*^ {2}code {5}3 in help exit-codes$/m)
   })
 
   test('is reported by work: 7', async () => {
     const stream = await newStream()
-    const ended = await work(stream, REPLACE).ended
+    const ended = await workOnReplaced(stream, work(stream, AWAIT_REPLACEMENT))
     expect(ended).toMatchObject({ code: 7, stderr: expect.stringContaining(`: missing: ${told(stream)}`) })
   })
 
   test.each(['exec', 'work --once'])('is reported by a heartbeat that saw it: %s', async how => {
     const stream = await newStream()
     const words = how === 'exec' ? `exec ${stream} 01.00` : `work --once --name A --match ${stream}`
-    const ended = await user.shell(`leasectl ${words} -- sh -c '${REPLACE}; exec sleep 20'`, env()).ended
+    const running = user.shell(`leasectl ${words} -- sh -c '${AWAIT_REPLACEMENT}; exec sleep 20'`, env())
+    const ended = await workOnReplaced(stream, running)
     expect(ended).toMatchObject({ code: 125, stderr: expect.stringContaining(told(stream)) })
   })
 })
