@@ -78,14 +78,18 @@ function chunksOf({ output }) {
 /**
  * Each file costs a third of a millisecond to load, plus time per kilobyte, so the code of commands comes in few files,
  * grouped by frequency of use: code shared with the start, flags shared by the declarations of commands, listing the embedded
- * store, running a program as a worker (with what every change needs), reading and changing streams, and the rest. Each declaration is a file of its own, as
- * a start loads one of them. Code that imports a heavy package stays separate.
+ * store, checking it for monitoring, running a program as a worker (with what every change needs), reading and changing
+ * streams, and the rest. Each declaration is a file of its own, as a start loads one of them. Code that imports a heavy
+ * package stays separate.
  */
 const TIERS = [
   {
     name: 'list',
     entries: ['commands/ls/run.ts', 'cli/store.ts', 'store/open.ts', 'store/sqlite/store.ts', 'cli/problem-text.ts'],
+    // shared by the next two, which otherwise would load each other
+    modules: ['ops/read-system-document.ts'],
   },
+  { name: 'check', entries: ['commands/check/run.ts'] },
   { name: 'exec', entries: ['commands/exec/run.ts'] },
   {
     name: 'change',
@@ -131,18 +135,27 @@ function fewFiles(chunks) {
 }
 
 function tiers(chunks) {
-  return TIERS.map(({ name, entries }) => ({ name, modules: loadedBy(chunks, entries) }))
+  const all = chunks.flatMap(({ moduleIds }) => moduleIds)
+  const named = (modules = []) => all.filter(id => modules.some(module => isSource(id, module)))
+  return TIERS.map(({ name, entries, modules }) => ({
+    name,
+    modules: [...loadedBy(chunks, entries), ...named(modules)],
+  }))
 }
 
 /** Modules that are loaded with any of these source files. @throws if one is no longer the entry of a chunk */
 function loadedBy(chunks, entries) {
   const modules = new Set()
   for (const entry of entries) {
-    const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId?.replaceAll('\\', '/').endsWith(`/src/${entry}`))
+    const chunk = chunks.find(({ facadeModuleId }) => isSource(facadeModuleId, entry))
     if (chunk === undefined) throw new Error(`build/bundle.mjs: nothing imports ${entry} when it is needed any more`)
     for (const id of loadedWith(chunks, chunk.fileName)) modules.add(id)
   }
   return modules
+}
+
+function isSource(moduleId, file) {
+  return moduleId?.replaceAll('\\', '/').endsWith(`/src/${file}`)
 }
 
 /** Modules that are loaded together with a chunk. */

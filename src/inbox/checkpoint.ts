@@ -1,8 +1,7 @@
-import { readSystemDocument } from '../ops/system-documents.ts'
+import { INBOXES, readSystemDocument } from '../ops/read-system-document.ts'
 import { plainText, systemFields, systemText, wholeNumber } from '../ops/system-fields.ts'
 import { LOG_START, type LogPosition } from '../store/block-log.ts'
 import { StoreIncompatible } from '../store/errors.ts'
-import { RESERVED_PREFIX } from '../store/names.ts'
 import type { StreamSnapshot, StreamStore } from '../store/store.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { isHeld } from '../stream/lease.ts'
@@ -30,7 +29,7 @@ export const NO_CHECKPOINT: Checkpoint = { ...LOG_START, records: 0, dead: 0, ra
 
 /** The folder of the checkpoints, each under the lease of its partition. */
 export function checkpointFolder({ name }: Inbox): string {
-  return `${RESERVED_PREFIX}inbox/${name}/checkpoints`
+  return `${INBOXES}${name}/checkpoints`
 }
 
 function checkpointName(inbox: Inbox, partition: number): string {

@@ -1,14 +1,14 @@
+import { INBOXES, readSystemDocument } from '../ops/read-system-document.ts'
 import { shardOf } from '../ops/shards/quota.ts'
-import { changeSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
+import { changeSystemDocument } from '../ops/system-documents.ts'
 import { damaged, plainText, systemFields, systemText, wholeNumber } from '../ops/system-fields.ts'
 import type { BlockLog } from '../store/block-log.ts'
-import { checkFolderName, RESERVED_PREFIX } from '../store/names.ts'
+import { checkFolderName } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import { MOST_PARTITIONS } from './record.ts'
 
 const KIND = 'inbox'
-const FOLDER = `${RESERVED_PREFIX}inbox/`
 export const DEFAULT_PARTITIONS = 8
 
 /** An inbox: a durable log of records in partitions. */
@@ -67,7 +67,7 @@ export async function readInbox(store: StreamStore, name: string, signal?: Abort
 
 /** The log of a partition, from 0. */
 export function partitionLog(store: StreamStore, { name }: Inbox, partition: number): BlockLog {
-  return store.log(`${FOLDER}${name}/partitions/${String(partition).padStart(4, '0')}`)
+  return store.log(`${INBOXES}${name}/partitions/${String(partition).padStart(4, '0')}`)
 }
 
 /** The partition of a key. */
@@ -76,7 +76,7 @@ export function partitionOf(key: string, { partitions }: Inbox): number {
 }
 
 function documentOf(name: string): string {
-  return `${FOLDER}${name}/inbox.json`
+  return `${INBOXES}${name}/inbox.json`
 }
 
 function inboxText({ name: _, ...fields }: Inbox): string {

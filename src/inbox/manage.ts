@@ -1,4 +1,4 @@
-import { RESERVED_PREFIX } from '../store/names.ts'
+import { INBOXES } from '../ops/read-system-document.ts'
 import type { StreamStore } from '../store/store.ts'
 import { type Inbox, partitionLog } from './inbox.ts'
 
@@ -6,15 +6,13 @@ import { type Inbox, partitionLog } from './inbox.ts'
 export async function inboxNames(store: StreamStore, signal?: AbortSignal): Promise<string[]> {
   const names: string[] = []
   const skip = (name: string) => inboxOf(name) === undefined
-  const query = { reserved: true, prefix: FOLDER, skip, ...(signal && { signal }) }
+  const query = { reserved: true, prefix: INBOXES, skip, ...(signal && { signal }) }
   for await (const page of store.list(query)) for (const { name } of page) names.push(inboxOf(name) ?? name)
   return names.sort()
 }
 
-const FOLDER = `${RESERVED_PREFIX}inbox/`
-
 function inboxOf(document: string): string | undefined {
-  return /^([^/]+)\/inbox\.json$/.exec(document.slice(FOLDER.length))?.[1]
+  return /^([^/]+)\/inbox\.json$/.exec(document.slice(INBOXES.length))?.[1]
 }
 
 /** `held`: a drain has a partition, or another process writes. Repeating goes on where it stopped. */
@@ -28,7 +26,7 @@ export type RemoveInboxOutcome =
  * @throws the store's faults
  */
 export async function removeInbox(store: StreamStore, inbox: Inbox, signal?: AbortSignal): Promise<RemoveInboxOutcome> {
-  const folder = `${FOLDER}${inbox.name}/`
+  const folder = `${INBOXES}${inbox.name}/`
   const checkpoints: string[] = []
   const skip = (name: string) => !name.startsWith(`${folder}checkpoints/`)
   const query = { reserved: true, prefix: folder, skip, ...(signal && { signal }) }

@@ -1,7 +1,8 @@
 import type { StreamStore } from '../store/store.ts'
 import { cutBytes } from '../stream/text.ts'
 import type { Glob } from './glob.ts'
-import { changeSystemDocument, readSystemDocument, type SystemDocumentOutcome } from './system-documents.ts'
+import { readSystemDocument } from './read-system-document.ts'
+import { changeSystemDocument, type SystemDocumentOutcome } from './system-documents.ts'
 
 /** The audit log of a store: what leaves no entry in the journal of a stream, because the stream is gone or came as it is. */
 export const AUDIT_LOG = '.leasectl/audit.ndjson'

@@ -132,7 +132,9 @@ function asksForSummary(filter: StreamFilter): boolean {
 }
 
 function rootVerdict(summary: Summary, filter: StreamFilter): FilterVerdict {
-  return ROOT_TEXTS.map(name => anyText(summary[name], filter[name])).reduce(both)
+  let verdict: FilterVerdict = 'yes'
+  for (const name of ROOT_TEXTS) verdict = both(verdict, anyText(summary[name], filter[name]))
+  return verdict
 }
 
 function anyText(text: string, wanted: readonly string[] | undefined): FilterVerdict {

@@ -4,9 +4,7 @@ import { EMPTY_DOCUMENT } from '../stream/document.ts'
 import { InvalidValue } from '../stream/errors.ts'
 import { summarize } from '../stream/summarize.ts'
 import { defined } from '../util/defined.ts'
-
-/** Maximum size of a system document, in bytes of UTF-8, unless a document has its own. */
-export const MAX_SYSTEM_DOCUMENT_BYTES = 64 * 1024
+import { MAX_SYSTEM_DOCUMENT_BYTES, systemText } from './read-system-document.ts'
 
 export interface SystemDocumentOptions {
   /** Actor, `user@host`. */
@@ -27,23 +25,6 @@ export interface SystemDocumentOptions {
  * `waitMs`, nothing was written. `unknown`: a write was not answered.
  */
 export type SystemDocumentOutcome = 'written' | 'left' | 'busy' | 'unknown'
-
-/**
- * Reads a system document, one of leasectl's own small documents below `.leasectl/`; `undefined` if there is none.
- * Takes no lease. Never fails because of the content: invalid UTF-8 is replaced, and of a too long document (never one
- * of ours) only the beginning is returned.
- *
- * @throws the store's faults, the signal's reason
- */
-export async function readSystemDocument(
-  store: StreamStore,
-  name: string,
-  signal?: AbortSignal,
-  maxBytes = MAX_SYSTEM_DOCUMENT_BYTES,
-): Promise<string | undefined> {
-  const stored = await store.read(name, signal)
-  return stored && textOf(stored.body, maxBytes)
-}
 
 /**
  * Changes a system document under its lease, or creates it. `change` gets the present text (`undefined`: there is no
@@ -92,7 +73,7 @@ async function rewrite(
   { by, purpose, waitMs = 2_000, write, maxBytes, signal }: SystemDocumentOptions,
 ): Promise<SystemDocumentOutcome | 'missing'> {
   const decide = ({ body }: { readonly body: Uint8Array }): Decision => {
-    const text = textOf(body, maxBytes)
+    const text = systemText(body, maxBytes)
     const next = change(text)
     if (next === undefined || next === text) return { kind: 'leave' }
     return { kind: 'put', body: bodyOf(name, next, maxBytes), summary: systemSummary(store, by) }
@@ -118,10 +99,6 @@ async function rewrite(
 /** Whether the document is still missing after an unanswered create, which may still be applied. */
 async function isUnread(store: StreamStore, name: string, signal: AbortSignal | undefined): Promise<boolean> {
   return (await store.read(name, signal).catch(() => undefined)) === undefined
-}
-
-function textOf(body: Uint8Array, maxBytes = MAX_SYSTEM_DOCUMENT_BYTES): string {
-  return new TextDecoder().decode(body.subarray(0, maxBytes))
 }
 
 function bodyOf(name: string, text: string, maxBytes = MAX_SYSTEM_DOCUMENT_BYTES): Uint8Array {

@@ -1,6 +1,7 @@
 import { readStream } from '../ops/read-stream.ts'
+import { readSystemDocument, SUBSCRIPTIONS } from '../ops/read-system-document.ts'
 import { shardOf } from '../ops/shards/quota.ts'
-import { changeSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
+import { changeSystemDocument } from '../ops/system-documents.ts'
 import { checkFolderName } from '../store/names.ts'
 import type { StreamStore } from '../store/store.ts'
 import { isHeld } from '../stream/lease.ts'
@@ -19,7 +20,6 @@ import {
 import {
   readSubscription,
   requestsDocument,
-  SUBSCRIPTIONS,
   type Subscription,
   shardDocument,
   subscriptionDocument,

@@ -1,10 +1,11 @@
+import { SUBSCRIPTIONS } from '../ops/read-system-document.ts'
 import { StoreIncompatible } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import { StreamFault } from '../stream/errors.ts'
 import { isHeld } from '../stream/lease.ts'
 import { runBatch } from '../util/concurrency.ts'
 import { type PositionDocument, parsePosition, startPositionDocument } from './position/document.ts'
-import { lagSince, readSubscription, SUBSCRIPTIONS, type Subscription, shardDocument } from './subscription.ts'
+import { lagSince, readSubscription, type Subscription, shardDocument } from './subscription.ts'
 import type { HaltedStream } from './types.ts'
 
 /** One shard of a subscription, for people. */

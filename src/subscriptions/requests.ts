@@ -1,5 +1,5 @@
+import { readSystemDocument } from '../ops/read-system-document.ts'
 import { shardOf } from '../ops/shards/quota.ts'
-import { readSystemDocument } from '../ops/system-documents.ts'
 import { damaged, plainText, systemFields, systemText, wholeNumber } from '../ops/system-fields.ts'
 import type { StreamStore } from '../store/store.ts'
 import { isObject } from '../stream/values.ts'

@@ -1,6 +1,7 @@
 import { globOf } from '../ops/glob.ts'
+import { readSystemDocument, SUBSCRIPTIONS } from '../ops/read-system-document.ts'
 import { MOST_SHARDS } from '../ops/shards/quota.ts'
-import { createSystemDocument, readSystemDocument } from '../ops/system-documents.ts'
+import { createSystemDocument } from '../ops/system-documents.ts'
 import { damaged, plainText, systemFields, systemText, wholeNumber } from '../ops/system-fields.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import { checkFolderName } from '../store/names.ts'
@@ -9,8 +10,6 @@ import { InvalidValue } from '../stream/errors.ts'
 import { isObject } from '../stream/values.ts'
 import type { SubscriptionSpec } from './types.ts'
 
-/** Below it each subscription has its folder. */
-export const SUBSCRIPTIONS = '.leasectl/subscriptions/'
 export const DEFAULT_SHARDS = 8
 
 const KIND = 'Subscription'

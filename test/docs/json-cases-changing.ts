@@ -184,20 +184,20 @@ const WATCHDOGS: readonly Case[] = [
 ]
 
 const LABS: readonly Case[] = [
-  line('lab-lease', 'lab lease --store sqlite:x --procs 2 --duration 20ms --hold 1ms -o json', {
+  line('lab-lease', 'lab lease --store azurite:tests --procs 2 --duration 20ms --hold 1ms -o json', {
     ...TWO,
     setting: { startLineProcess: inProcess },
   }),
-  line('lab-lease', 'lab lease --store sqlite:x --procs 2 -o json', {
+  line('lab-lease', 'lab lease --store azurite:tests --procs 2 -o json', {
     ...TWO,
     setting: { startLineProcess: holdingTogether },
     exit: 1,
   }),
-  line('lab-stream', 'lab stream --store sqlite:x --procs 2 --events 3 -o json', {
+  line('lab-stream', 'lab stream --store azurite:tests --procs 2 --events 3 -o json', {
     ...TWO,
     setting: { startLineProcess: inProcess },
   }),
-  line('lab-stream', 'lab stream --store sqlite:x --procs 1 --events 1 -o json', {
+  line('lab-stream', 'lab stream --store azurite:tests --procs 1 --events 1 -o json', {
     ...TWO,
     setting: { startLineProcess: () => telling([]) },
     exit: 1,

@@ -20,9 +20,16 @@ async function azurite(): Promise<string> {
   return `azurite://127.0.0.1:${(await sharedAzurite()).port}/lab-${randomUUID()}`
 }
 
-test('processes take a lease in turn, on SQLite', async () => {
+test('processes take a lease in turn, on SQLite, in a file that must exist or is asked for', async () => {
   const words = ['lab', 'lease', '--procs', '3', '--duration', '2s', '--hold', '5ms', '-o', 'json']
-  const { code, stdout } = await user.run([...words, '--store', `sqlite:${join(user.home, 'lease.db')}`])
+  const store = `sqlite:${join(user.home, 'lease.db')}`
+  const missing = await user.run([...words, '--store', store])
+  expect(missing).toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringContaining(`there is no store at ${store}`),
+  })
+  const { code, stdout } = await user.run([...words, '--store', store, '--create-container'])
   expect(code).toBe(0)
   const { turns, exclusive, processes } = JSON.parse(stdout)
   expect({ exclusive, processes: processes.length }).toEqual({ exclusive: true, processes: 3 })
@@ -46,7 +53,7 @@ test.each([
 test('killed processes leave no event undone or done twice', async () => {
   const store = `sqlite:${join(user.home, 'kill.db')}`
   const words = ['lab', 'stream', '--kill', '--procs', '3', '--events', '30', '--hold', '150ms', '--claim', '500ms']
-  const { code, stdout } = await user.run([...words, '-o', 'json', '--store', store])
+  const { code, stdout } = await user.run([...words, '-o', 'json', '--store', store, '--create-container'])
   expect(code).toBe(0)
   const { killed, processes, ...report } = JSON.parse(stdout)
   expect(report).toMatchObject({ exactlyOnce: true, faults: [], kill: true })
@@ -57,7 +64,7 @@ test('killed processes leave no event undone or done twice', async () => {
 
 test('an interrupted lab ends with 130: its processes end, its stream is removed', async () => {
   const store = `sqlite:${join(user.home, 'stop.db')}`
-  const lab = user.start(['lab', 'stream', '--hold', '10s', '--procs', '2', '--store', store])
+  const lab = user.start(['lab', 'stream', '--hold', '10s', '--procs', '2', '--store', store, '--create-container'])
   await lab.until('stderr', /2 processes work on 99 events/)
   await vi.waitFor(() => expect(user.processesWith(store)).toHaveLength(3), PATIENCE_MS)
   lab.process.kill('SIGINT')
@@ -68,7 +75,7 @@ test('an interrupted lab ends with 130: its processes end, its stream is removed
 
 test('a killed lab ends its processes', async () => {
   const store = `sqlite:${join(user.home, 'gone.db')}`
-  const lab = user.start(['lab', 'lease', '--duration', '60s', '--procs', '2', '--store', store])
+  const lab = user.start(['lab', 'lease', '--duration', '60s', '--procs', '2', '--store', store, '--create-container'])
   await vi.waitFor(() => expect(user.processesWith(store)).toHaveLength(3), PATIENCE_MS)
   lab.process.kill('SIGKILL')
   await vi.waitFor(() => expect(user.processesWith(store)).toEqual([]), PATIENCE_MS)

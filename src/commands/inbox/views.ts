@@ -1,5 +1,6 @@
-import { type InboxView, type UnreadableInbox, viewInboxes } from '../../inbox/view.ts'
+import type { InboxView, UnreadableInbox } from '../../inbox/view.ts'
 import type { InboxSeen } from '../../ops/check/inboxes.ts'
+import { hasSystemDocument, INBOXES } from '../../ops/read-system-document.ts'
 import type { StreamStore } from '../../store/store.ts'
 
 /** Bytes of a partition that are read to count what waits. */
@@ -7,6 +8,8 @@ const COUNTED_BYTES = 256 * 1024
 
 /** The inboxes of a store, for `check` and `doctor`. @throws the store's faults */
 export async function inboxesSeen(store: StreamStore, signal: AbortSignal): Promise<readonly InboxSeen[]> {
+  if (!(await hasSystemDocument(store, INBOXES, signal))) return []
+  const { viewInboxes } = await import('../../inbox/view.ts')
   const seen: InboxSeen[] = []
   for await (const view of viewInboxes(store, { countedBytes: COUNTED_BYTES, signal }))
     seen.push(seenOf(view, store.nowMs()))

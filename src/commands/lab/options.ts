@@ -35,7 +35,7 @@ export function labFlags(command: Command, hold: string): Command {
         'usual, or reference: polls every 750-2500 ms, like the library of 2013, and in lab lease rests 750-2000 ms between turns (default: usual)',
       ).argParser(choice('--pace', PACES)),
     )
-    .option('--create-container', 'create the container if it is missing (automatic on azurite)')
+    .option('--create-container', 'create the container or the file of --store if it is missing (automatic on azurite)')
     .addOption(new Option('--as-worker <name>').hideHelp())
     .addOption(new Option('--stream <name>').hideHelp())
     .addOption(new Option('--at <n>').argParser(Number).hideHelp())

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { containerCreator } from '../../cli/create-container.ts'
 import type { Output } from '../../cli/output.ts'
 import type { Processes, Runtime } from '../../cli/runtime.ts'
-import { clockName, ownAddress } from '../../cli/store.ts'
+import { clockName, ownAddress, requireFile } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { removeStream } from '../../ops/remove.ts'
@@ -19,9 +19,16 @@ const INTERRUPTED_WAIT_MS = 2_000
 /** Opens the store of a lab. A worker process gets its address from the parent, which has checked it. */
 export async function openLabStore(options: LabOptions, runtime: Runtime): Promise<StreamStore> {
   const isWorker = options.asWorker !== undefined && options.store !== undefined
-  const address = isWorker ? options.store : await ownAddress('lab', options, runtime)
+  const address = isWorker ? options.store : await labAddress(options, runtime)
   const { store } = await runtime.openStore({ store: address })
   return store
+}
+
+/** @throws CommandFailed if a file that was named is missing and not to be created */
+async function labAddress(options: LabOptions, runtime: Runtime): Promise<string> {
+  const address = await ownAddress('lab', options, runtime)
+  if (options.store !== undefined && !options.createContainer) requireFile(address)
+  return address
 }
 
 /** `5 processes contend`, `1 process contends` */

@@ -236,6 +236,7 @@ function eventsCell({ total, open, done, failed }: Summary): Cell {
 
 /** `01.00 Search, 02.00 Pay abandoned (pay@aks-9, 40m)`, abandoned events first; ids alone where names are not known. */
 function waitingCell(summary: Summary, { nowMs, text, span }: CellFormat): Cell {
+  if (summary.waitingOn.length === 0) return '-'
   const events = new Map(openEvents(summary, nowMs).map(event => [event.id, event]))
   const gated = new Map(gatedEvents(summary).map(event => [event.id, event]))
   const ids = summary.waitingOn.filter(id => cutCount(id) === 0)

@@ -1,6 +1,6 @@
+import { INBOXES } from '../../ops/read-system-document.ts'
 import { changeSystemDocument } from '../../ops/system-documents.ts'
 import { systemFields, systemText } from '../../ops/system-fields.ts'
-import { RESERVED_PREFIX } from '../../store/names.ts'
 import type { StreamStore } from '../../store/store.ts'
 import type { Inbox } from '../inbox.ts'
 import type { DrainWork } from './work.ts'
@@ -24,7 +24,7 @@ export async function agreeOnWork(
   { description, fingerprint }: Pick<DrainWork, 'description' | 'fingerprint'>,
   { by, force, signal }: { readonly by: string; readonly force: boolean; readonly signal?: AbortSignal },
 ): Promise<AgreementOutcome> {
-  const name = `${RESERVED_PREFIX}inbox/${inbox.name}/drain.json`
+  const name = `${INBOXES}${inbox.name}/drain.json`
   const wanted = systemText(KIND, { fingerprint, description, by, atMs: store.nowMs() })
   let other: AgreementOutcome | undefined
   const change = (text: string | undefined): string | undefined => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
+import { INBOXES } from '../../ops/read-system-document.ts'
 import { type BlockLog, comparePositions, LOG_START, type LogPosition } from '../../store/block-log.ts'
-import { RESERVED_PREFIX } from '../../store/names.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { LeasectlError } from '../../stream/errors.ts'
 import { isoTime } from '../../stream/time/dates.ts'
@@ -50,7 +50,7 @@ const ATTEMPTS = 3
 
 /** The log of the dead letters of an inbox, and of what was done about them. */
 function deadLetterLog(store: StreamStore, { name }: Inbox): BlockLog {
-  return store.log(`${RESERVED_PREFIX}inbox/${name}/dead`)
+  return store.log(`${INBOXES}${name}/dead`)
 }
 
 /** The dead letter of a line. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
-import { readSystemDocument } from '../system-documents.ts'
+import { readSystemDocument } from '../read-system-document.ts'
 
 /** Limits above anything a watchdog writes: more was written by another program. */
 const MOST = { entries: 64, items: 20, shards: 1_024, outcomes: 20, count: 1e15 } as const

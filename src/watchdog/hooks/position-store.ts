@@ -1,5 +1,6 @@
+import { readSystemDocument } from '../../ops/read-system-document.ts'
 import { shardOf } from '../../ops/shards/quota.ts'
-import { changeSystemDocument, readSystemDocument } from '../../ops/system-documents.ts'
+import { changeSystemDocument } from '../../ops/system-documents.ts'
 import { thisHost } from '../../ops/transact/transact.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { isObject } from '../../stream/values.ts'

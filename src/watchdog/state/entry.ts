@@ -1,4 +1,4 @@
-import { MAX_SYSTEM_DOCUMENT_BYTES } from '../../ops/system-documents.ts'
+import { MAX_SYSTEM_DOCUMENT_BYTES } from '../../ops/read-system-document.ts'
 import { byStart, parseWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import {
   type LastPass,

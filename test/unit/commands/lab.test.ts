@@ -7,7 +7,7 @@ import { holdingTogether, inProcess, telling } from '../lab/workers.ts'
 import { storeWith } from './store-with.ts'
 import { cli, newWorld, optionsFrom, type Setting, type World } from './support.ts'
 
-const STORE = ['--store', 'sqlite:x']
+const STORE = ['--store', 'azurite:tests']
 
 function lab(world: World, line: string, setting: Setting = {}) {
   return cli(world, ['lab', ...line.split(' '), ...STORE], { startLineProcess: inProcess, ...setting })

@@ -11,7 +11,8 @@ import {
   readAuditLog,
 } from '../../../src/ops/audit-log.ts'
 import { globOf } from '../../../src/ops/glob.ts'
-import { createSystemDocument, readSystemDocument } from '../../../src/ops/system-documents.ts'
+import { readSystemDocument } from '../../../src/ops/read-system-document.ts'
+import { createSystemDocument } from '../../../src/ops/system-documents.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'

@@ -2,11 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { MAX_SYSTEM_DOCUMENT_BYTES, readSystemDocument } from '../../../src/ops/read-system-document.ts'
 import {
   changeSystemDocument,
   createSystemDocument,
-  MAX_SYSTEM_DOCUMENT_BYTES,
-  readSystemDocument,
   type SystemDocumentOutcome,
 } from '../../../src/ops/system-documents.ts'
 import { openStore } from '../../../src/store/open.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MAX_SYSTEM_DOCUMENT_BYTES } from '../../../src/ops/system-documents.ts'
+import { MAX_SYSTEM_DOCUMENT_BYTES } from '../../../src/ops/read-system-document.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import { requestOf } from '../../../src/subscriptions/operate.ts'
 import { parkedOf, viewSubscription } from '../../../src/subscriptions/read.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MAX_SYSTEM_DOCUMENT_BYTES, readSystemDocument } from '../../../../src/ops/system-documents.ts'
+import { MAX_SYSTEM_DOCUMENT_BYTES, readSystemDocument } from '../../../../src/ops/read-system-document.ts'
 import { parseWatchdogState, readWatchdogState, WATCHDOG_STATE } from '../../../../src/ops/watchdog-state/parse.ts'
 import { livenessOf, shardCounts, type WatchdogEntry } from '../../../../src/ops/watchdog-state/state.ts'
 import { NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
