@@ -48,18 +48,15 @@ const OTHER_STEPS = 'other'
 
 /** Adds up what there is to do, by step. */
 export class StepWorkTally {
-  readonly #steps = new Map<string | undefined, StepLoad>()
+  readonly #steps = new Map<string | undefined, Counted<StepLoad>>()
 
   /** Adds open events of one stream. @param readySinceMs since when the first of its ready events is ready */
   add(events: readonly OpenEvent[], readySinceMs?: number): void {
     const seen = new Set<string | undefined>()
     for (const event of events) {
       const load = this.#loadOf(event.name)
-      const sinceMs = event.state === 'ready' ? readySinceMs : undefined
-      this.#steps.set(load.step, {
-        ...withEvent(load, event, !seen.has(load.step)),
-        readySinceMs: outer(Math.min, load.readySinceMs, sinceMs),
-      })
+      addEvent(load, event, !seen.has(load.step))
+      if (event.state === 'ready') load.readySinceMs = outer(Math.min, load.readySinceMs, readySinceMs)
       seen.add(load.step)
     }
   }
@@ -83,7 +80,8 @@ export class StepWorkTally {
   }
 
   byName(): StepLoad[] {
-    return [...this.#steps.values()].sort((a, b) => ((a.step ?? '\uffff') < (b.step ?? '\uffff') ? -1 : 1))
+    const steps = [...this.#steps.values()].map(load => ({ ...load }))
+    return steps.sort((a, b) => ((a.step ?? '\uffff') < (b.step ?? '\uffff') ? -1 : 1))
   }
 
   /** The steps with the most events, then `other` if there is anything else. */
@@ -96,31 +94,33 @@ export class StepWorkTally {
   }
 
   #count(step: string | undefined, what: StepCount, count: number): void {
-    if (count === 0) return
-    const load = this.#loadOf(step)
-    this.#steps.set(load.step, { ...load, [what]: load[what] + count })
+    if (count > 0) this.#loadOf(step)[what] += count
   }
 
-  #loadOf(name: string | undefined): StepLoad {
+  #loadOf(name: string | undefined): Counted<StepLoad> {
     const step = keyIn(this.#steps, name)
-    return this.#steps.get(step) ?? { step, failed: 0, readySinceMs: undefined, ...NO_LOAD }
+    const known = this.#steps.get(step)
+    if (known !== undefined) return known
+    const load = { step, failed: 0, readySinceMs: undefined, ...NO_LOAD }
+    this.#steps.set(step, load)
+    return load
   }
 }
 
 const NOTHING = { ready: 0, running: 0, abandoned: 0, streams: 0, attempt: 0 }
 export const NO_LOAD: Load = { ...NOTHING, sinceMs: undefined, lastSeenMs: undefined }
 
-/** The load with one more event. @param isFirst it is the first one of its stream */
-export function withEvent<Of extends Load>(load: Of, { state, claim }: OpenEvent, isFirst: boolean): Of {
-  const counted = state === 'held' || state === 'suspended' ? {} : { [state]: load[state] + 1 }
-  return {
-    ...load,
-    ...counted,
-    streams: load.streams + (isFirst ? 1 : 0),
-    sinceMs: outer(Math.min, load.sinceMs, claim?.sinceMs),
-    lastSeenMs: outer(Math.max, load.lastSeenMs, claim?.lastSeenMs),
-    attempt: Math.max(load.attempt, claim?.attempt ?? 0),
-  }
+/** A load that is still being added up. */
+export type Counted<Of extends Load> = { -readonly [Name in keyof Of]: Of[Name] }
+
+/** Adds an event to a load. @param isFirst it is the first one of its stream */
+export function addEvent(load: Counted<Load>, { state, claim }: OpenEvent, isFirst: boolean): void {
+  if (state !== 'held' && state !== 'suspended') load[state]++
+  if (isFirst) load.streams++
+  if (claim === undefined) return
+  load.sinceMs = outer(Math.min, load.sinceMs, claim.sinceMs)
+  load.lastSeenMs = outer(Math.max, load.lastSeenMs, claim.lastSeenMs)
+  load.attempt = Math.max(load.attempt, claim.attempt)
 }
 
 /** The key of a name in a tally: `undefined` once there are too many. */

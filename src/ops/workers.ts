@@ -1,6 +1,6 @@
 import type { RunningEvent } from '../stream/summary-items.ts'
 import { type OpenEventFilter, openEvents, passesEvent } from './open-events.ts'
-import { keyIn, type Load, NO_LOAD, type StepLoad, StepWorkTally, withEvent } from './steps.ts'
+import { addEvent, type Counted, keyIn, type Load, NO_LOAD, type StepLoad, StepWorkTally } from './steps.ts'
 import type { SummarizedStream } from './summaries.ts'
 
 export interface WorkerLoad extends Load {
@@ -19,7 +19,7 @@ export interface ClaimedEvent {
  * events of an unknown step, whatever the filter: with one, give it whole summaries.
  */
 export class WorkerTally {
-  readonly #workers = new Map<string | undefined, WorkerLoad>()
+  readonly #workers = new Map<string | undefined, Counted<WorkerLoad>>()
   readonly #steps = new StepWorkTally()
   readonly #events: ClaimedEvent[] = []
   readonly #filter: OpenEventFilter
@@ -48,7 +48,8 @@ export class WorkerTally {
       if (event.claim === undefined) continue
       const owner = keyIn(this.#workers, event.claim.owner)
       const load = this.#workers.get(owner) ?? { owner, ...NO_LOAD }
-      this.#workers.set(owner, withEvent(load, event, !owners.has(owner)))
+      this.#workers.set(owner, load)
+      addEvent(load, event, !owners.has(owner))
       owners.add(owner)
       if (this.keepsEvents) this.#events.push({ stream: listed.name, claim: event.claim })
     }

@@ -152,7 +152,7 @@ export class StoreScanner {
   readonly #failed = new Tally<FailedStream>()
   readonly #blocked = new Tally<FailedStream>()
   readonly #notUndone = new Tally<FailedStream>()
-  readonly #abandoned = new Tally<AbandonedStream>()
+  readonly #abandoned = new Tally<{ readonly stream: string; readonly summary: Summary }>()
   readonly #waiting = new Tally<WaitingStream>()
   readonly #steps = new StepWorkTally()
   readonly #unwatched = new Tally<LimitedStream>()
@@ -208,7 +208,7 @@ export class StoreScanner {
       notUndone: this.#notUndone.result(),
       unacknowledged: this.#unacknowledged,
       suspended: this.#suspended,
-      abandoned: this.#abandoned.result(),
+      abandoned: abandonedStreams(this.#abandoned.result()),
       waiting: this.#waiting.result(),
       readySinceMs: this.#readySinceMs,
       steps: this.#steps.largest(),
@@ -250,7 +250,7 @@ export class StoreScanner {
     this.#steps.addCut(summary)
     const { claimEndMs, readySinceMs } = summary
     if (claimEndMs !== undefined && isAbandoned({ claimEndMs }, nowMs - overdueForMs)) {
-      this.#abandoned.add({ stream, claimEndMs, event: firstToEnd(summary) }, claimEndMs)
+      this.#abandoned.add({ stream, summary }, claimEndMs)
     }
     if (readySinceMs === undefined) return
     this.#readySinceMs = Math.min(this.#readySinceMs ?? readySinceMs, readySinceMs)
@@ -266,6 +266,17 @@ export class StoreScanner {
     if (!reasons.some(reason => reason !== 'process-gone')) return
     this.#stuck.add({ stream: name, lease, reasons }, lease.holder?.sinceMs ?? modifiedMs)
   }
+}
+
+function abandonedStreams({
+  count,
+  examples,
+}: Findings<{ stream: string; summary: Summary }>): Findings<AbandonedStream> {
+  const named = examples.map(({ stream, summary }) => {
+    const { claimEndMs = 0 } = summary
+    return { stream, claimEndMs, event: firstToEnd(summary) }
+  })
+  return { count, examples: named }
 }
 
 /** The running event whose claim ends first. The stream's own time is rounded as an item's is. */
