@@ -108,8 +108,8 @@ export class MergedData implements Data {
     const failing = all.find(({ error }) => error !== undefined)
     if (failing?.error !== undefined)
       return { ...failing, error: { ...failing.error, message: `${failing.store}: ${failing.error.message}` } }
-    const running = all.filter(({ pollStartedMs }) => pollStartedMs !== undefined)
-    const [longest] = firstOf(running, 1, (a, b) => (a.pollStartedMs ?? 0) - (b.pollStartedMs ?? 0))
+    const running = all.filter(({ waitingSinceMs }) => waitingSinceMs !== undefined)
+    const [longest] = firstOf(running, 1, (a, b) => (a.waitingSinceMs ?? 0) - (b.waitingSinceMs ?? 0))
     return {
       ...longest,
       polledMs: all.some(({ polledMs }) => polledMs === undefined)
@@ -117,7 +117,7 @@ export class MergedData implements Data {
         : Math.min(...all.map(({ polledMs = 0 }) => polledMs)),
       intervalMs: Math.max(...all.map(({ intervalMs }) => intervalMs)),
       isSlow: all.some(({ isSlow }) => isSlow),
-      pollStartedMs: longest?.pollStartedMs,
+      waitingSinceMs: longest?.waitingSinceMs,
       nextPollMs: Math.min(...all.flatMap(({ nextPollMs }) => nextPollMs ?? [])),
       error: undefined,
     }

@@ -200,7 +200,7 @@ const FRESH: Freshness = {
   polledMs: undefined,
   intervalMs: 0,
   isSlow: false,
-  pollStartedMs: undefined,
+  waitingSinceMs: undefined,
   nextPollMs: undefined,
   error: undefined,
 }

@@ -298,8 +298,8 @@ export interface Freshness {
   /** Time between two polls, ms: longer than requested if the store is slow. */
   readonly intervalMs: number
   readonly isSlow: boolean
-  /** Start of the running poll. */
-  readonly pollStartedMs: number | undefined
+  /** Since when the running poll waits for an answer: a long listing answers page by page. */
+  readonly waitingSinceMs: number | undefined
   /** When the next poll starts by itself. */
   readonly nextPollMs: number | undefined
   /** Of several stores, the one that this is about: the first in trouble. */

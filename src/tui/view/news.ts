@@ -41,8 +41,8 @@ function slowText(scene: Scene): string {
 
 /** The time until the next poll, from one second on. */
 function nextPollSpan({ data, nowMs }: Scene): string | undefined {
-  const { nextPollMs, pollStartedMs } = data.freshness
-  if (pollStartedMs !== undefined || nextPollMs === undefined || nextPollMs - nowMs < 1_000) return undefined
+  const { nextPollMs, waitingSinceMs } = data.freshness
+  if (waitingSinceMs !== undefined || nextPollMs === undefined || nextPollMs - nowMs < 1_000) return undefined
   return calmSpan(nextPollMs - nowMs)
 }
 

@@ -72,9 +72,9 @@ function freshnessSpan({ data, state, liveRevision, nowMs }: Scene): StyledText 
 const HUNG_MS = 5_000
 
 /** For how long the store has not answered the running poll, if that is much longer than usual. */
-export function silenceMs({ pollStartedMs, intervalMs }: Freshness, nowMs: number): number | undefined {
-  if (pollStartedMs === undefined) return undefined
-  const silentMs = nowMs - pollStartedMs
+export function silenceMs({ waitingSinceMs, intervalMs }: Freshness, nowMs: number): number | undefined {
+  if (waitingSinceMs === undefined) return undefined
+  const silentMs = nowMs - waitingSinceMs
   return silentMs > Math.max(HUNG_MS, intervalMs) ? silentMs : undefined
 }
 

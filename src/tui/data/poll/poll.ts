@@ -129,24 +129,24 @@ export class Poll implements DataReader {
 
   /** @returns the time from its start to the next one, ms */
   async #pollOnce(startMs: number, signal: AbortSignal): Promise<number> {
-    const pollStartedMs = this.#store.nowMs()
-    this.#data.putFreshness({ pollStartedMs })
+    const polledMs = this.#store.nowMs()
+    this.#data.putFreshness({ waitingSinceMs: polledMs })
     let hasAsked: boolean
     try {
       hasAsked = await this.#readVisible(startMs, signal)
     } catch (error) {
       if (signal.aborted) return 0
       this.#errors.report('poll', error)
-      this.#data.putFreshness({ pollStartedMs: undefined })
+      this.#data.putFreshness({ waitingSinceMs: undefined })
       return this.#interval.failed()
     }
     if (!hasAsked) {
-      this.#data.putFreshness({ pollStartedMs: undefined })
+      this.#data.putFreshness({ waitingSinceMs: undefined })
       return this.#intervalMs
     }
     const intervalMs = this.#interval.answered(this.#clock.nowMs() - startMs)
     const isSlow = intervalMs > this.#intervalMs
-    this.#data.putFreshness({ polledMs: pollStartedMs, pollStartedMs: undefined, intervalMs, isSlow })
+    this.#data.putFreshness({ polledMs, waitingSinceMs: undefined, intervalMs, isSlow })
     this.#errors.clear('poll')
     this.#unread.resume()
     return intervalMs

@@ -63,7 +63,9 @@ export class StreamsPoll {
     for (const { name, etag, lease } of page) {
       this.#streams.take({ name: this.#streams.get(name)?.name ?? name, etag, isHeld: isHeld(lease), listing: 0 })
     }
-    this.#data.putListed(page, this.#store.nowMs())
+    const nowMs = this.#store.nowMs()
+    this.#data.putFreshness({ waitingSinceMs: nowMs })
+    this.#data.putListed(page, nowMs)
     if (moved.length > 0) this.#onMoved(moved)
   }
 }

@@ -106,7 +106,7 @@ describe('the table of streams', () => {
     data.expireLeases(NOW)
     expect(told).toBe(1)
     data.putFreshness({ polledMs: NOW })
-    data.putFreshness({ polledMs: NOW + 1_000, pollStartedMs: NOW })
+    data.putFreshness({ polledMs: NOW + 1_000, waitingSinceMs: NOW })
     expect(told).toBe(2)
     end()
     data.removeStreams(['a'])

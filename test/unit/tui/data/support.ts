@@ -72,8 +72,8 @@ export async function polling(
   store: StreamStore,
   demand: VisibleData = LISTED,
   options: Partial<PollOptions> = {},
+  data = new DataStore(),
 ): Promise<Polled> {
-  const data = new DataStore()
   const clock = new StepClock()
   const poll = new Poll(store, data, { intervalMs: 1_000, clock, explain, ...options })
   poll.setVisible(demand)

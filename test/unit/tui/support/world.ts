@@ -93,7 +93,7 @@ function dataWith({ nowMs = NOW_MS, ...text }: WorldText = {}): Data {
       polledMs: nowMs,
       intervalMs: 1_000,
       isSlow: false,
-      pollStartedMs: undefined,
+      waitingSinceMs: undefined,
       nextPollMs: undefined,
       error: undefined,
       ...text.freshness,

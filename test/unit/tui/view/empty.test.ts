@@ -27,7 +27,7 @@ it('an empty list explains how to create the first stream', () => {
 
 it('every list announces the first poll', () => {
   for (const screen of ['streams', 'leases', 'watchdog', 'activity'] as const) {
-    const freshness = { polledMs: undefined, pollStartedMs: NOW_MS }
+    const freshness = { polledMs: undefined, waitingSinceMs: NOW_MS }
     expect(bodyOf(screen, { isComplete: false, freshness })).toBe('reading sqlite:///var/lib/orders.db …')
   }
 })

@@ -15,22 +15,22 @@ it('the title names the screen, or the stream and its pane', () => {
 })
 
 it.each([
-  ['before the first answer', { polledMs: undefined, pollStartedMs: NOW_MS }, '◌ reading…'],
+  ['before the first answer', { polledMs: undefined, waitingSinceMs: NOW_MS }, '◌ reading…'],
   ['without changes: the interval, which does not count up', { polledMs: NOW_MS - 1_900 }, '● live 1s'],
   ['with a slow store', { isSlow: true, intervalMs: 4_000 }, '● slow 4s'],
   ['with short intervals', { intervalMs: 250 }, '● live 250ms'],
   ['older than two intervals', { polledMs: NOW_MS - 12_000 }, '◌ 12s old'],
-  ['with a store that hangs', { polledMs: NOW_MS - 9_000, pollStartedMs: NOW_MS - 8_000 }, '✗ no answer 8s'],
-  ['with a store that is always that slow', { pollStartedMs: NOW_MS - 8_000, intervalMs: 16_000 }, '● live 16s'],
+  ['with a store that hangs', { polledMs: NOW_MS - 9_000, waitingSinceMs: NOW_MS - 8_000 }, '✗ no answer 8s'],
+  ['with a store that is always that slow', { waitingSinceMs: NOW_MS - 8_000, intervalMs: 16_000 }, '● live 16s'],
   ['on error', { polledMs: NOW_MS - 40_000, error: { sinceMs: 0, code: 'x', message: 'no way' } }, '✗ stale 40s'],
 ])('the title shows the age of the data: %s', (_when, freshness, shown) => {
   expect(title({ freshness })).toContain(`  ${shown}  READ-ONLY`)
 })
 
 it('a store that has not answered for five seconds is told as trouble, with the age of the data', () => {
-  const hung = { polledMs: NOW_MS - 9_000, pollStartedMs: NOW_MS - 8_000 }
+  const hung = { polledMs: NOW_MS - 9_000, waitingSinceMs: NOW_MS - 8_000 }
   expect(rule({ freshness: hung })).toContain('the store has not answered for 8s; what is shown is 9s old')
-  expect(rule({ freshness: { ...hung, pollStartedMs: NOW_MS - 4_000 } })).not.toContain('not answered')
+  expect(rule({ freshness: { ...hung, waitingSinceMs: NOW_MS - 4_000 } })).not.toContain('not answered')
   const first = { streams: [], rows: [], isComplete: false, freshness: { ...hung, polledMs: undefined } }
   expect(lines(first).join('\n')).toContain('  the store has not answered for 8s\n')
 })
@@ -39,7 +39,7 @@ it('the next look is counted down while it is not soon', () => {
   const nextPollMs = NOW_MS + 4_000
   const slow = { isSlow: true, intervalMs: 6_000, nextPollMs }
   expect(rule({ freshness: slow })).toContain('the store is slow: next look in 4s, r now')
-  expect(rule({ freshness: { ...slow, pollStartedMs: NOW_MS } })).not.toContain('next look')
+  expect(rule({ freshness: { ...slow, waitingSinceMs: NOW_MS } })).not.toContain('next look')
   const error = { sinceMs: NOW_MS, code: 'x', message: 'no way' }
   expect(rule({ freshness: { polledMs: NOW_MS - 8_000, error, nextPollMs } })).toContain(
     'stale 8s, retrying in 4s (r now): no way',

@@ -142,7 +142,7 @@ describe('a failing store', () => {
       polledMs,
       error: { code: 'store-unreachable', message: 'nobody answers' },
     })
-    expect(data.freshness.pollStartedMs).toBeUndefined()
+    expect(data.freshness.waitingSinceMs).toBeUndefined()
     expect(namesIn(data)).toEqual(['a'])
     await run(store, 'b', init())
     await clock.next()

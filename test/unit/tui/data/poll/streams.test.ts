@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { globOf } from '../../../../../src/ops/glob.ts'
 import { StoreUnreachable } from '../../../../../src/store/errors.ts'
 import type { ListQuery } from '../../../../../src/store/store.ts'
+import { DataStore } from '../../../../../src/tui/data/store.ts'
 import { NOTHING_VISIBLE } from '../../../../../src/tui/data/types.ts'
+import { silenceMs } from '../../../../../src/tui/view/title.ts'
 import { given, leased } from '../../../../contract/harness.ts'
 import { init, memoryStore, run } from '../../../ops/support.ts'
 import { probe, withoutSummary } from '../../../ops/watch/support.ts'
@@ -27,6 +29,31 @@ describe('the listing of streams', () => {
     expect(asked.listings).toHaveLength(2)
     expect(data.streams.get('b')?.item.summary?.key).toBe('k1')
     expect(asked.reads).toEqual([])
+    await stop()
+  })
+
+  it('is an answer with each of its pages, however long it takes', async () => {
+    const { store, advance } = memoryStore()
+    for (const name of ['a', 'b']) await run(store, name, init())
+    const silences: (number | undefined)[] = []
+    const slow = new Proxy(withoutMarks(store), {
+      get(target, key) {
+        if (key !== 'list') return Reflect.get(target, key)
+        return async function* (query: ListQuery) {
+          for await (const page of target.list(query)) {
+            for (const row of page) {
+              advance(20_000)
+              silences.push(silenceMs(data.freshness, store.nowMs()))
+              yield [row]
+              silences.push(silenceMs(data.freshness, store.nowMs()))
+            }
+          }
+        }
+      },
+    })
+    const data = new DataStore()
+    const { stop } = await polling(slow, LISTED, {}, data)
+    expect(silences).toEqual([20_000, undefined, 20_000, undefined])
     await stop()
   })
 
