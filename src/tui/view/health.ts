@@ -1,5 +1,5 @@
 import { healthOf, type StreamHealth } from '../../formats/listing/health.ts'
-import { counted, countText } from '../../formats/terminal/numbers.ts'
+import { spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { Style } from '../../formats/terminal/style.ts'
 import { cutInside, widthOf } from '../../formats/terminal/width.ts'
 import { addChanges } from '../data/activity-rate.ts'
@@ -16,9 +16,9 @@ export function healthRow(scene: Scene): ScreenRow {
   const parts = healthParts(health)
   const { size, isComplete } = scene.data.streams
   if (size === 0 && !isComplete) return withAddress(scene, [[' reading the streams …', 'dim']])
-  const total: StyledText = [`${counted(size, 'stream')}${isComplete ? '' : ' so far'}`, 'strong']
+  const total: StyledText = [`${spacedCounted(size, 'stream')}${isComplete ? '' : ' so far'}`, 'strong']
   const rate = rateSpans(health.changes, scene.nowMs)
-  const short: StyledText = [countText(size), 'strong']
+  const short: StyledText = [spacedCount(size), 'strong']
   const forms = FORMS.map(({ isNamed, rateParts, isShort }) =>
     lineOf(isShort ? short : total, parts, isNamed, rate.slice(rate.length - rateParts)),
   )
@@ -129,14 +129,14 @@ function lineOf(
 ): StyledText[] {
   const texts = parts.map((part): StyledText[] => {
     const { glyph, count, word, style } = part
-    return [[`${glyph} ${countText(count)}${isNamed(part) ? ` ${word}` : ''}`, style]]
+    return [[`${glyph} ${spacedCount(count)}${isNamed(part) ? ` ${word}` : ''}`, style]]
   })
   return [[' ', 'plain'], ...joined([[total], ...texts, rate], '  ')]
 }
 
 /** Where nothing else fits. */
 function tightLine(total: StyledText, parts: readonly HealthPart[]): StyledText[] {
-  const texts = parts.map(({ glyph, count, style }): StyledText[] => [[`${glyph}${countText(count)}`, style]])
+  const texts = parts.map(({ glyph, count, style }): StyledText[] => [[`${glyph}${spacedCount(count)}`, style]])
   return [[' ', 'plain'], ...joined([[total], ...texts], ' ')]
 }
 
@@ -147,7 +147,7 @@ function rateSpans(changes: readonly number[], nowMs: number): readonly StyledTe
   const bars = changes.map(count => BARS.charAt(count === 0 ? 0 : Math.ceil((count / most) * (BARS.length - 1))))
   const seconds = (RATE_SLOTS.slotMs + (nowMs % RATE_SLOTS.slotMs)) / 1_000
   const rate = ((changes.at(-1) ?? 0) + (changes.at(-2) ?? 0)) / seconds
-  const text = rate >= 10 ? countText(Math.round(rate)) : rate.toFixed(1)
+  const text = rate >= 10 ? spacedCount(Math.round(rate)) : rate.toFixed(1)
   return [
     [`${bars.join('')} `, 'active'],
     [`${text}/s`, 'plain'],
