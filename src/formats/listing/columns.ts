@@ -1,6 +1,7 @@
 import { isAcknowledged } from '../../ops/filter.ts'
 import { gatedEvents, isAbandoned, openEvents, runningClaims } from '../../ops/open-events.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
+import { isFinal } from '../../stream/event.ts'
 import { isHeld } from '../../stream/lease.ts'
 import { isSuspended, stateOfStream } from '../../stream/state.ts'
 import { cutCount, type Summary } from '../../stream/summary.ts'
@@ -10,7 +11,7 @@ import { faultText, statusLook } from '../stream/view.ts'
 import type { TimeStyle } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
-import { stateStyle } from './health.ts'
+import { stateStyle, streamStateOf } from './health.ts'
 
 /** A stream of a listing. */
 export interface ListedItem {
@@ -189,15 +190,15 @@ function known({ item: { summary, fault }, isRead }: ListedItem, read: (summary:
   return fault === undefined ? '-' : '?'
 }
 
-/** A glyph and a word. `…` while unknown, the error code if unreadable. */
+/** A glyph and a word: what is wrong with an open stream, else its status. `…` while unknown, the error code if unreadable. */
 export function statusCell({ item, isRead }: ListedItem, format: CellFormat): Cell {
   const { summary, fault } = item
   if (summary === undefined && isRead === false) return { text: '…', style: 'dim' }
   if (summary === undefined) return { text: format.text(`? ${fault?.code ?? 'not started'}`), style: 'warn' }
-  const state = stateOfStream(summary, format.nowMs)
-  if (state === 'suspended' || state === 'held') return stateCell(summary, format)
-  const { glyph, style, word } = statusLook(summary.status, summary.outcome)
-  const more = summary.outcome === '' || summary.outcome === 'errors' ? '' : `, ${summary.outcome}`
+  const { outcome } = summary
+  const state = streamStateOf(summary, format.nowMs)
+  const { glyph, style, word } = isFinal(summary) ? statusLook(summary.status, outcome) : stateStyle(state)
+  const more = ['', 'errors', state].includes(outcome) ? '' : `, ${outcome}`
   return { text: `${glyph} ${format.text(word)}${more}`, style: more === '' ? style : 'warn' }
 }
 

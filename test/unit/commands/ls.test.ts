@@ -61,10 +61,10 @@ test('a table has status, waiting-on, due, age, events done, open and failed, le
   const ran = await cli(world, ['ls'])
   expect(ran).toMatchObject({ exit: 0, stderr: '' })
   expect(ran.stdout.split('\n')).toEqual([
-    'NAME   STATUS       WAITING ON                 DUE         AGE  ✓/○/✗/⊘  LEASE',
-    'a/1    ▶ inprocess  01.00 A, 03.00 C, 04.00 D  in 7m46s  2m14s  0/4/1/0  ops',
-    'a/b/2  ◇ held       00 Start                   -         2m14s  0/1/0/0  -',
-    'z      ✗ aborted    -                          -         2m14s  0/0/1/0  -',
+    'NAME   STATUS      WAITING ON                 DUE         AGE  ✓/○/✗/⊘  LEASE',
+    'a/1    ▶✗ failing  01.00 A, 03.00 C, 04.00 D  in 7m46s  2m14s  0/4/1/0  ops',
+    'a/b/2  ◇ held      00 Start                   -         2m14s  0/1/0/0  -',
+    'z      ✗ aborted   -                          -         2m14s  0/0/1/0  -',
     '',
   ])
 })
