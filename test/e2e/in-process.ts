@@ -3,7 +3,11 @@ import { programRuntime, runCommandLine } from '../../src/commands/main.ts'
 import type { Ended, User } from './program.ts'
 
 /** A command line of the user, run in this process from the sources, without a terminal: a start costs ten times as much. */
-export async function runInProcess(user: User, argv: readonly string[], env: Record<string, string>): Promise<Ended> {
+export async function runInProcess(
+  user: User,
+  argv: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Ended> {
   const written = { stdout: '', stderr: '' }
   const runtime = runtimeIn({ ...user.env, ...env })
   const code = await runCommandLine(
