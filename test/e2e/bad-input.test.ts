@@ -16,9 +16,13 @@ import { given, leased } from '../contract/harness.ts'
 import { openAzuriteStore, sharedAzurite } from '../support/azurite.ts'
 import { ACCOUNT, connectionStringAt } from '../support/azurite-process.ts'
 import { inFile, NOBODY } from '../unit/store/sqlite/support.ts'
+import { runInProcess } from './in-process.ts'
 import { type Ended, newUser, type User } from './program.ts'
 
-/** Impossible requests to the built program: the right code, a helpful message, no secret, and no change. */
+/**
+ * Impossible requests: the right code, a helpful message, no secret, and no change. The built program tells each kind of error
+ * once; the single executable tells them all.
+ */
 
 const MALFORMED = '<Stream>\n  <Event id="00" name="x"\n</Stream>'
 const FOREIGN =
@@ -57,6 +61,8 @@ afterAll(async () => {
 
 const sqlite = (path = file): string[] => ['--store', `sqlite:${path}`]
 const emulator = (): string[] => ['--store', azurite.address]
+const program: User['run'] = (argv, env) => user.run(argv, env)
+const inProcess: User['run'] = (argv, env = {}) => runInProcess(user, argv, env)
 const words = (line: string): string[] => line.split(' ')
 
 async function inStore<T>(address: string, work: (store: StreamStore) => Promise<T>): Promise<T> {
@@ -79,19 +85,21 @@ interface Expected {
   readonly secrets?: readonly string[]
 }
 
-/** Errors already tested in text output: the second time another output is enough. */
+/** Errors that the built program has told: the second time the sources are enough, and one output. */
 const told = new Set<string>()
 
-/** Runs it as a script, and each kind of error once as a person would, with the most verbose output. */
+/** Asks as a script, and for each kind of error once as a person would, with the most verbose output. */
 async function expectFailure(argv: readonly string[], expected: Expected): Promise<void> {
   const before = await everything()
   const format = argv[0] === 'tail' ? 'ndjson' : 'json'
-  const { message, hint, ...error } = errorOf(await failed([...argv, '-o', format], expected))
+  const isFirst = !told.has(expected.code)
+  const run = isFirst || process.env.LEASECTL_TEST_EXECUTABLE !== undefined ? program : inProcess
+  const { message, hint, ...error } = errorOf(await failed(run, [...argv, '-o', format], expected))
   expect(error).toMatchObject({ code: expected.code, exit: expected.exit, applied: 'no', ...expected.error })
   expect(`${message}\n${hint}`).toMatch(expected.says)
-  if (!told.has(expected.code)) {
+  if (isFirst) {
     told.add(expected.code)
-    const { stderr } = await failed(argv, expected)
+    const { stderr } = await failed(program, argv, expected)
     expect(stderr).toContain(`error: ${message}`)
     expect(stderr).toContain(`[${expected.code}]`)
     if (hint !== null) expect(stderr).toContain(`\n  hint     ${hint}\n`)
@@ -99,9 +107,13 @@ async function expectFailure(argv: readonly string[], expected: Expected): Promi
   expect(await everything()).toEqual(before)
 }
 
-async function failed(argv: readonly string[], { exit, env, secrets = [] }: Expected): Promise<Ended> {
+async function failed(
+  run: User['run'],
+  argv: readonly string[],
+  { exit, env, secrets = [] }: Expected,
+): Promise<Ended> {
   const canaries = { AZURE_STORAGE_KEY: KEY, AZURE_STORAGE_SAS_TOKEN: CANARY_SAS }
-  const ended = await user.run([...argv, '--debug', '-v'], { ...canaries, ...env })
+  const ended = await run([...argv, '--debug', '-v'], { ...canaries, ...env })
   expect(ended).toMatchObject({ code: exit, stdout: '' })
   for (const secret of [KEY, 'CANARY', SIGNATURE, encodeURIComponent(SIGNATURE), ...secrets])
     expect(ended.stderr).not.toContain(secret)

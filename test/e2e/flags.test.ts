@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Command, Option } from 'commander'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allCommands, cli, newWorld } from '../unit/commands/support.ts'
+import { runInProcess } from './in-process.ts'
 import { newUser, type User } from './program.ts'
 
 /** Every flag of every command with an invalid value: a new flag must be added here. */
@@ -236,10 +237,10 @@ test('the table covers all commands', () => {
 
 test('each flag of each command refuses an invalid value, and nothing is changed', async () => {
   // The store of this test is not opened by its address.
+  const world = newWorld()
+  await cli(world, ['init', 's', '--fork', 'A'])
+  const before = await world.store.read('s')
   for (const { argv, flag, path } of cases.filter(({ flag }) => flag !== '--store')) {
-    const world = newWorld()
-    await cli(world, ['init', 's', '--fork', 'A'])
-    const before = await world.store.read('s')
     const { exit, told, silent } = refusal(path, await cli(world, argv))
     expect({ argv, exit, silent }).toEqual({ argv, exit: exitOf(path), silent: '' })
     expect(told.toLowerCase()).toContain(flag === '--output' ? '-o' : flag === '--lines' ? '-n' : named(flag))
@@ -267,7 +268,10 @@ function named(flag: string): string {
   return words[flag] ?? flag
 }
 
-describe('in the built program', () => {
+/** They tell errors differently: as JSON, as lines of JSON, for monitoring, as a command of a group. */
+const BUILT = ['show', 'tail', 'check', 'event start']
+
+describe('as JSON, some of them in the built program, and all in the single executable,', () => {
   let user: User
   beforeAll(async () => {
     user = await newUser()
@@ -286,8 +290,10 @@ describe('in the built program', () => {
     const store = flag === '--store' ? [] : ['--store', `sqlite:${join(user.home, 'a.db')}`]
     const json = flag === '--output' ? ['--output=json'] : ['-o', argv[0] === 'tail' ? 'ndjson' : 'json']
     // The invalid value comes last: of a repeated flag the last one counts.
-    const { code, ...output } = await user.run([...argv.slice(0, -1), ...store, ...json, argv.at(-1) ?? ''])
-    const { exit, told, silent } = refusal(path, { exit: code, ...output })
+    const line = [...argv.slice(0, -1), ...store, ...json, argv.at(-1) ?? '']
+    const isBuilt = BUILT.includes(path) || process.env.LEASECTL_TEST_EXECUTABLE !== undefined
+    const { code, stdout, stderr } = await (isBuilt ? user.run(line) : runInProcess(user, line))
+    const { exit, told, silent } = refusal(path, { exit: code, stdout, stderr })
     expect({ exit, silent }).toEqual({ exit: exitOf(path), silent: '' })
     expect(JSON.parse(told)).toMatchObject({ error: { exit: exitOf(path), applied: 'no', retryable: false } })
   })

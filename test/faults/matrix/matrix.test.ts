@@ -135,19 +135,25 @@ const nameOf = ({ fault, operation }: Cell): string => `${fault} × ${operation}
 
 const isWanted = (cell: Cell): boolean => ONLY === undefined || nameOf(cell) === ONLY
 
-/** In CI each in its fastest form; both write modes if that is cheap. */
+/** In CI each in its fastest forms, each of which some changes meet by turns; both write modes if that is cheap. */
 function playsOf(cells: readonly Cell[], lasts: boolean): { readonly cell: Cell; readonly play: Play }[] {
   const faults = lasts ? LASTING : FAULTS
   const isFull = sized(false, true) || ONLY !== undefined
   return cells.flatMap(cell => {
     const forms = (faults[cell.fault] ?? []).filter(({ silent }) => isFull || silent !== true)
-    return forms.flatMap(fault =>
-      waysOf(cell, fault, lasts, isFull).map(way => ({
-        cell,
-        play: { operation: cell.operation, fault, lasts, ...way },
-      })),
-    )
+    return forms.flatMap(fault => {
+      const alike = forms.filter(other => endsByLimit(other) === endsByLimit(fault))
+      const ways = waysOf(cell, fault, lasts, isFull)
+      return ways
+        .filter((_, at) => isFull || isTurn(alike.indexOf(fault), alike.length, at, ways.length))
+        .map(way => ({ cell, play: { operation: cell.operation, fault, lasts, ...way } }))
+    })
   })
+}
+
+/** Each form is used at least once, and each way, but not each form with each way. */
+function isTurn(form: number, forms: number, way: number, ways: number): boolean {
+  return forms > ways ? form % ways === way : way % forms === form
 }
 
 /** The changes of an operation, under the lease; a plain one also without it. A fault that is waited for, only with that. */

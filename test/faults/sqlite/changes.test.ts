@@ -39,7 +39,7 @@ it.each([
   async (errno, times, kinds) => {
     const disk = openDisk()
     if ('why' in disk) return row.skipped(`${errno} at each call of a process`, disk.why)
-    const all = await runs(disk, { failing: { errno, times, kinds, every: sized(5, 1) } })
+    const all = await runs(disk, { failing: { errno, times, kinds, every: sized(11, 1) } })
     expect(faultsIn(all), repeatWith(FILE, 0)).toEqual([])
     const injected = all.reduce((sum, run) => sum + run.injected, 0)
     expect(injected).toBeGreaterThanOrEqual(all.length)

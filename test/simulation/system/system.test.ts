@@ -9,7 +9,7 @@ import { liveTown } from './system.ts'
 const row = trustRow('domain')
 const FIRST = trustSeed(1)
 /** Several run in parallel; some are run twice to prove that they repeat identically. */
-const [TOWNS, REPLAYS, TROUBLES] = sized([15, 5, 40], [600, 40, 40])
+const [TOWNS, REPLAYS, TROUBLES] = sized([10, 2, 40], [600, 40, 40])
 const timeout = sized(120_000, 4 * 3_600_000)
 
 const townOf = (number: number) => planTown(String(FIRST + number), TROUBLES)
