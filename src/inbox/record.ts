@@ -65,7 +65,7 @@ export function valueAt(data: unknown, pointer: Pointer): unknown {
 }
 
 /**
- * The record in one line of JSON. Numbers are taken as ids and keys too.
+ * The record in one line of JSON. Whole numbers are taken as ids and keys too.
  * @param givenId the id, if it is known otherwise
  * @throws InvalidValue with what is wrong, naming the field
  */
@@ -145,14 +145,17 @@ function parsed(json: string): unknown {
   }
 }
 
+/** Ids that differ stay different: numbers that lose digits, and halves of characters, are refused. */
 function idText(value: unknown, field: string): string {
-  const text = typeof value === 'number' && Number.isFinite(value) ? String(value) : value
+  const text = Number.isSafeInteger(value) ? String(value) : value
   if (text === undefined) throw new InvalidValue(`${field} is missing`)
-  if (typeof text !== 'string' || text === '') throw wrong(field, value, 'a text that is not empty, or a number')
+  if (typeof text !== 'string' || text === '')
+    throw wrong(field, value, `a text that is not empty, or a whole number up to ${Number.MAX_SAFE_INTEGER}`)
   if (text.length > MAX_ID_LENGTH)
     throw new InvalidValue(`${field} has ${text.length} characters; the limit is ${MAX_ID_LENGTH}`)
   if (CONTROL.test(text)) throw new InvalidValue(`${field} has a control character`)
-  return text.isWellFormed() ? text : text.toWellFormed()
+  if (!text.isWellFormed()) throw new InvalidValue(`${field} has half a surrogate pair`)
+  return text
 }
 
 function recordId(found: unknown, field: string, given: string | undefined): string {

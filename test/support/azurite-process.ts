@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** A running emulator. */
@@ -14,6 +15,16 @@ export interface Azurite {
   stop(): Promise<void>
 }
 
+/** One whose process can be killed, and started again with what it has in its folder. */
+export interface RestartableAzurite extends Azurite {
+  /** Resolves once what it has confirmed by now would survive a kill; only while there are writes. */
+  saved(): Promise<void>
+  /** Kills the process. It forgets what it has confirmed since it last began to write its indexes. */
+  kill(): Promise<void>
+  /** Starts it again, on another port. */
+  restart(): Promise<void>
+}
+
 const MAIN = fileURLToPath(new URL('../../node_modules/azurite/dist/src/blob/main.js', import.meta.url))
 /** Ends the emulator when its standard input ends, so that it never outlives this process, however that ends. */
 const DIE_WITH_PARENT = 'data:text/javascript,process.stdin.on("end",()=>process.exit()).resume()'
@@ -23,6 +34,13 @@ const DIE_WITH_PARENT = 'data:text/javascript,process.stdin.on("end",()=>process
  */
 const KEEP_CONNECTIONS =
   'data:text/javascript,import{Server}from"node:http";Object.defineProperty(Server.prototype,"keepAliveTimeout",{get:()=>36e5,set(){}})'
+/** The interval at which the emulator writes its indexes to disk, ms. */
+const SAVES_MS = 5_000
+const savesEvery = (ms: number) =>
+  `data:text/javascript,const set=setInterval;globalThis.setInterval=(f,ms,...a)=>set(f,ms===${SAVES_MS}?${ms}:ms,...a)`
+const INDEXES = ['__azurite_db_blob__.json', '__azurite_db_blob_extent__.json']
+/** Where there is one, its files cost no time. */
+const MEMORY_DISK = '/dev/shm'
 /** The emulator's well-known account. */
 export const ACCOUNT = 'devstoreaccount1'
 const KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
@@ -32,16 +50,51 @@ const KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZ
  * tests of more than ten minutes, because the one in memory then stalls for its garbage collection.
  */
 export async function startAzurite({ onDisk = false }: { readonly onDisk?: boolean } = {}): Promise<Azurite> {
-  const location = onDisk ? mkdtempSync(join(tmpdir(), 'leasectl-azurite-')) : undefined
-  const persistence = location === undefined ? ['--inMemoryPersistence'] : ['--location', location]
+  if (onDisk) return startRestartable(SAVES_MS)
+  const running = await run(['--inMemoryPersistence'], SAVES_MS)
+  return { ...placeOf(running.port), stop: () => kill(running.child) }
+}
+
+/** The same in a folder of its own, with its indexes written at this interval, ms. */
+export async function startRestartable(saveEveryMs: number): Promise<RestartableAzurite> {
+  const location = mkdtempSync(join(existsSync(MEMORY_DISK) ? MEMORY_DISK : tmpdir(), 'leasectl-azurite-'))
+  const start = () => run(['--location', location], saveEveryMs)
+  let running = await start()
+  return {
+    get port() {
+      return running.port
+    },
+    get url() {
+      return placeOf(running.port).url
+    },
+    get connectionString() {
+      return connectionStringAt(running.port)
+    },
+    saved: async () => {
+      await Promise.all(INDEXES.map(name => writtenTwice(join(location, name))))
+    },
+    kill: () => kill(running.child),
+    restart: async () => {
+      running = await start()
+    },
+    stop: async () => {
+      await kill(running.child)
+      rmSync(location, { recursive: true, force: true })
+    },
+  }
+}
+
+async function run(persistence: readonly string[], saveEveryMs: number) {
   const flags = [...persistence, '--silent', '--disableTelemetry', '--skipApiVersionCheck']
-  const preloaded = [DIE_WITH_PARENT, KEEP_CONNECTIONS].flatMap(module => ['--import', module])
+  const preloaded = [DIE_WITH_PARENT, KEEP_CONNECTIONS, savesEvery(saveEveryMs)].flatMap(module => ['--import', module])
   const child = spawn(process.execPath, [...preloaded, MAIN, ...flags, '--blobPort', '0'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  const port = await listeningPort(child)
-  const url = `http://127.0.0.1:${port}/${ACCOUNT}`
-  return { port, url, connectionString: connectionStringAt(port), stop: () => stop(child, location) }
+  return { child, port: await listeningPort(child) }
+}
+
+function placeOf(port: number) {
+  return { port, url: `http://127.0.0.1:${port}/${ACCOUNT}`, connectionString: connectionStringAt(port) }
 }
 
 /** The connection string of the emulator behind a port, for example of a proxy. */
@@ -61,11 +114,17 @@ async function listeningPort(child: ChildProcess): Promise<number> {
   throw new Error('azurite ended before it listened')
 }
 
-async function stop(child: ChildProcess, location: string | undefined): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) {
-    const ended = new Promise(resolve => child.once('exit', resolve))
-    child.kill('SIGKILL')
-    await ended
+/** The second write began after this call. */
+async function writtenTwice(file: string): Promise<void> {
+  for (let writes = 0; writes < 2; writes++) {
+    const before = statSync(file, { throwIfNoEntry: false })?.mtimeMs
+    while (statSync(file, { throwIfNoEntry: false })?.mtimeMs === before) await setTimeout(20)
   }
-  if (location !== undefined) rmSync(location, { recursive: true, force: true })
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise(resolve => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await ended
 }

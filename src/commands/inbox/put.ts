@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { interruptedProblem } from '../../cli/error-problem.ts'
+import { sameCommand } from '../../cli/command-line.ts'
+import { errorProblem, interruptedProblem } from '../../cli/error-problem.ts'
 import type { GlobalOptions } from '../../cli/options.ts'
 import { openProgressLine } from '../../cli/output/progress-line.ts'
 import { type Output, openOutput } from '../../cli/output.ts'
@@ -119,7 +120,9 @@ class Put {
     } catch (error) {
       fault = { error }
     }
-    await this.#save()
+    await this.#save().catch((error: unknown) => {
+      fault ??= { error }
+    })
     await this.#rejects?.close()
     await this.#line.clear()
     return this.#ended(fault)
@@ -211,7 +214,7 @@ class Put {
 
   async #ended(fault: { readonly error: unknown } | undefined): Promise<Problem | undefined> {
     const { output: format } = this.#options
-    const { put, rejected, files, lines } = this.#progress()
+    const { put, rejected } = this.#progress()
     const tookMs = this.#runtime.nowMs() - this.#startedMs
     const { name } = this.#options
     const only = onlyIn(this.#regions)
@@ -228,13 +231,7 @@ class Put {
         `${rejected === 0 && fault === undefined ? '✓' : '✗'} ${name}  ${counted(put, 'record')} put${more}`,
       ])
     }
-    if (fault !== undefined) {
-      const file = this.#files[files]
-      const where = file === undefined || file === STDIN ? '' : ` of ${visibleText(file)}`
-      await this.#output.say(`all lines up to line ${lines}${where} are in the inbox`)
-      if (this.#runtime.signal.aborted) return interruptedProblem(this.#runtime.signal)
-      throw fault.error
-    }
+    if (fault !== undefined) return this.#stopped(fault.error)
     if (rejected === 0) return undefined
     const kept =
       this.#options.rejects === undefined ? 'keep them with --rejects FILE' : `they are in ${this.#options.rejects}`
@@ -246,6 +243,32 @@ class Put {
         hint: visibleText(`Mend and put them again; ${kept}.`),
       },
     )
+  }
+
+  /** The problem of a put that was interrupted, or failed: what is put, and how to go on. */
+  #stopped(error: unknown): Problem {
+    const { signal } = this.#runtime
+    const what = signal.aborted ? interruptedProblem(signal) : errorProblem(error, this.#runtime)
+    const put = this.#progress().put - this.#firstPut
+    const isUnknown = error instanceof StoreUnreachable || error instanceof PutUnknown
+    if (put === 0 && !isUnknown) return what
+    return {
+      ...what,
+      message: put === 0 ? what.message : `${what.message}: ${counted(put, 'record')} ${put === 1 ? 'is' : 'are'} put`,
+      applied: put === 0 ? 'unknown' : 'yes',
+      hint: [...(what.hint === undefined ? [] : [what.hint]), this.#wayOn()].join(' '),
+      ...(this.#files.includes(STDIN) ? {} : { tryCommand: sameCommand(this.#runtime) }),
+    }
+  }
+
+  #wayOn(): string {
+    const { files, lines, rejected } = this.#progress()
+    const file = this.#files[files]
+    const where = file === undefined || file === STDIN ? '' : ` of ${visibleText(file)}`
+    const upTo = lines === 0 ? '' : `All up to line ${lines}${where} is ${rejected === 0 ? 'put' : 'put or rejected'}. `
+    if (this.#options.resume !== undefined) return `${upTo}The same command goes on there.`
+    const again = 'Put the same again: the id makes a record once.'
+    return `${upTo}${again}${this.#files.includes(STDIN) ? '' : ' With --resume FILE a put goes on where it stopped.'}`
   }
 }
 

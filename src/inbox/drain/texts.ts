@@ -37,6 +37,8 @@ function valueText(record: InboxRecord, pointer: Pointer): string {
   if (value === undefined) throw new InvalidValue(`the record has no ${field}`)
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
     throw new InvalidValue(`${field} of the record is not a text, a number, true or false`)
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw new InvalidValue(`${field} of the record is a number that loses digits: put it as a text`)
   const text = String(value)
   if (text === '') throw new InvalidValue(`${field} of the record is empty`)
   if (text.length > LONGEST)

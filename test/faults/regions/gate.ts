@@ -4,13 +4,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export class Gate {
   readonly #server = createServer(socket => this.#forward(socket))
   readonly #sockets = new Set<Socket>()
-  readonly #target: number
+  /** The port of the service. */
+  target: number
   #isCut = false
   /** Connections that were broken or refused. */
   cuts = 0
 
   constructor(target: number) {
-    this.#target = target
+    this.target = target
   }
 
   get port(): number {
@@ -43,7 +44,7 @@ export class Gate {
       socket.destroy()
       return
     }
-    const service = connect(this.#target, '127.0.0.1')
+    const service = connect(this.target, '127.0.0.1')
     for (const [one, other] of [
       [socket, service],
       [service, socket],

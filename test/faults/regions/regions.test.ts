@@ -10,21 +10,24 @@ import { workLoop } from '../../../src/worker/loop.ts'
 import { newUser, type Running, type User } from '../../e2e/program.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { sized } from '../../guarantees/size.ts'
-import { type Azurite, openAzuriteStore, startAzurite } from '../../support/azurite.ts'
+import { openAzuriteStore } from '../../support/azurite.ts'
+import { type RestartableAzurite, startRestartable } from '../../support/azurite-process.ts'
 import { Gate } from './gate.ts'
 
 const row = trustRow('regions')
 const CARS = 25
-/** Each round cuts the network of the put to each region, and takes each region away as a whole. */
+/** Each round cuts the network of the put to each region, and kills the service of each. */
 const ROUNDS = sized(1, 100)
-const EACH_MS = 2_000
-const RECORDS_A_SECOND = 100
+/** The emulators write their indexes at this interval: what they have confirmed since, they forget when they are killed. */
+const SAVES_MS = sized(250, 5_000)
+const WAIT = { timeout: 60_000, interval: 50 }
+const RECORDS_A_SECOND = sized(10, 100)
 const PARTITIONS = 4
 const LIMIT = { timeout: sized(300_000, 6 * 3_600_000) }
 
 interface Region {
-  readonly emulator: Azurite
-  readonly store: StreamStore
+  readonly emulator: RestartableAzurite
+  readonly container: string
   /** Between the put and the emulator. */
   readonly putGate: Gate
   /** Between the drain and the emulator. */
@@ -36,8 +39,7 @@ let user: User | undefined
 let regions: readonly Region[] = []
 afterEach(async () => {
   user?.leave()
-  for (const { putGate, drainGate, emulator, store } of regions) {
-    await store.close()
+  for (const { putGate, drainGate, emulator } of regions) {
     putGate.close()
     drainGate.close()
     await emulator.stop()
@@ -46,16 +48,27 @@ afterEach(async () => {
 })
 
 async function startRegion(): Promise<Region> {
-  const emulator = await startAzurite()
+  const emulator = await startRestartable(SAVES_MS)
   const [putGate, drainGate] = [await new Gate(emulator.port).listen(), await new Gate(emulator.port).listen()]
   const store = await openAzuriteStore(emulator.port)
   expect((await createInbox(store, 'moves', PARTITIONS, { by: 'test' })).kind).toBe('created')
-  const addressBehind = ({ port }: Gate) => `azurite://127.0.0.1:${port}/${store.container}`
-  return { emulator, store, putGate, drainGate, addressBehind }
+  await store.close()
+  const { container } = store
+  const addressBehind = ({ port }: Gate) => `azurite://127.0.0.1:${port}/${container}`
+  return { emulator, container, putGate, drainGate, addressBehind }
+}
+
+/** The service is killed, and starts again with what it has on disk once the put has noticed. */
+async function outageOf(region: Region, put: Running): Promise<void> {
+  const { emulator, putGate, drainGate } = region
+  await emulator.kill()
+  await expect.poll(() => isAway(region, put), WAIT).toBe(true)
+  await emulator.restart()
+  for (const gate of [putGate, drainGate]) gate.target = emulator.port
 }
 
 test(
-  'every acknowledged record is one step, in order, though networks are cut and regions go down',
+  'every acknowledged record is one step, in order, though networks are cut and the service of each region is killed',
   LIMIT,
   async () => {
     user = await newUser()
@@ -95,25 +108,20 @@ test(
     const over = new AbortController()
     const feeding = feed(put, over.signal)
     for (let round = 0; round < ROUNDS; round++) {
-      for (const { putGate } of regions)
-        await during(
-          () => putGate.cut(),
-          () => putGate.mend(),
-        )
+      for (const region of regions) {
+        region.putGate.cut()
+        await expect.poll(() => isAway(region, put), WAIT).toBe(true)
+        region.putGate.mend()
+        await bothWell(put)
+      }
+      // The drain of the first dies with its region, that of the second does not.
       for (const [at, region] of regions.entries()) {
-        const { putGate, drainGate } = region
-        await during(
-          () => {
-            putGate.cut()
-            drainGate.cut()
-            drains[at]?.process.kill('SIGKILL')
-          },
-          () => {
-            putGate.mend()
-            drainGate.mend()
-            drains[at] = startDrain(region)
-          },
-        )
+        // A record of one region alone must not be forgotten by it.
+        await Promise.all(regions.map(({ emulator }) => emulator.saved()))
+        if (at === 0) drains[at]?.process.kill('SIGKILL')
+        await outageOf(region, put)
+        if (at === 0) drains[at] = startDrain(region)
+        await bothWell(put)
       }
     }
     over.abort()
@@ -130,12 +138,15 @@ test(
     for (const region of regions) expect(stderr).toContain(`${region.addressBehind(region.putGate)} is away`)
 
     const inbox: Inbox = { name: 'moves', partitions: PARTITIONS, createdMs: 0, by: '' }
-    await expect.poll(() => waiting(inbox), { timeout: 150_000, interval: 250 }).toEqual([0, 0])
+    const stores = await Promise.all(
+      regions.map(({ emulator, container }) => openAzuriteStore(emulator.port, { container })),
+    )
+    await expect.poll(() => waiting(stores, inbox), { timeout: 150_000, interval: 250 }).toEqual([0, 0])
     for (const drain of drains) drain.process.kill('SIGTERM')
     const ended = await Promise.all(drains.map(drain => drain.ended))
     expect(ended.map(drain => drain.code)).toEqual([0, 0])
 
-    const found = await Promise.all(regions.map(region => idsIn(region.store, inbox)))
+    const found = await Promise.all(stores.map(store => idsIn(store, inbox)))
     const lost = new Set(allIds(records)).difference(found[0]?.union(found[1] ?? new Set()) ?? new Set())
     expect([...lost]).toEqual([])
     const { miscounted, disordered } = await judge(store, records)
@@ -146,16 +157,19 @@ test(
       'connections cut',
       regions.reduce((sum, { putGate, drainGate }) => sum + putGate.cuts + drainGate.cuts, 0),
     )
-    await store.close()
+    for (const one of [store, ...stores]) await one.close()
   },
 )
 
-async function during(begin: () => void, end: () => void): Promise<void> {
-  await sleep(EACH_MS / 2)
-  begin()
-  await sleep(EACH_MS)
-  end()
-  await sleep(EACH_MS / 2)
+/** The put has said that a region is away, and not yet that it takes records again. */
+function isAway({ putGate, addressBehind }: Region, { said }: Running): boolean {
+  const tellings = (what: string) => said.stderr.split(`${addressBehind(putGate)} ${what}`).length
+  return tellings('is away') > tellings('takes records again')
+}
+
+/** Each region that was away is used again. */
+async function bothWell(put: Running): Promise<void> {
+  await expect.poll(() => regions.some(region => isAway(region, put)), WAIT).toBe(false)
 }
 
 /** Writes records at an even pace, and returns their number. */
@@ -180,9 +194,9 @@ function placeOf(record: number) {
 
 const allIds = (records: number) => Array.from({ length: records }, (_, record) => `r${record}`)
 
-async function waiting(inbox: Inbox): Promise<number[]> {
+async function waiting(stores: readonly StreamStore[], inbox: Inbox): Promise<number[]> {
   return Promise.all(
-    regions.map(async ({ store }) => totalLag(await partitionStates(store, inbox, { countedBytes: 1e9 })).records),
+    stores.map(async store => totalLag(await partitionStates(store, inbox, { countedBytes: 1e9 })).records),
   )
 }
 

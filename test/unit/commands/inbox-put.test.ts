@@ -154,6 +154,87 @@ describe('inbox put', () => {
     expect((await recordsOf(world)).length).toBe(301)
   })
 
+  /** A put of 300 records in blocks of one, which is stopped after some of them. */
+  async function stopped(world: World, line: string, stop: (real: BlockLog) => Promise<void>, setting: Setting = {}) {
+    let appends = 0
+    const store = withAppends(world.store, async (real, block) => {
+      if (++appends === 20) await stop(real)
+      await real.append(block)
+    })
+    const a = Array.from({ length: 300 }, (_, n) => `{"id":"${n}"}\n`).join('')
+    const ran = await run(world, line, { stdin: a, files: { a }, ...setting, store })
+    return {
+      exit: ran.exit,
+      put: Number(json(ran.stdout).put),
+      error: json(ran.stderr).error as { readonly message: string; readonly hint: string; readonly try: string | null },
+    }
+  }
+
+  test.each([
+    ['SIGINT', 'interrupted', 130],
+    ['SIGTERM', 'terminated', 143],
+  ] as const)(
+    'that is stopped by %s says that records are put, how many, and how to go on',
+    async (why, code, exit) => {
+      for (const [files, hint] of [
+        ['a', /All up to line \d+ of a is put. Put the same again: the id makes a record once. With --resume FILE/],
+        [`a --resume ${join(folder, why)}`, /All up to line \d+ of a is put. The same command goes on there\.$/],
+        ['-', /All up to line \d+ is put. Put the same again: the id makes a record once\.$/],
+      ] as const) {
+        const world = await worldWithInbox(1)
+        const signal = new AbortController()
+        const abort = async () => signal.abort(why)
+        const line = `inbox put orders ${files} --linger 0s -o json`
+        const ended = await stopped(world, line, abort, { signal: signal.signal })
+        expect(ended).toMatchObject({ exit, error: { code, applied: 'yes', hint: expect.stringMatching(hint) } })
+        expect(ended.put).toBeGreaterThan(0)
+        expect(ended.put).toBeLessThan(300)
+        expect(await recordsOf(world)).toHaveLength(ended.put)
+        expect(ended.error.message).toBe(`${code}: ${ended.put} records are put`)
+        expect(ended.error.try).toBe(files === '-' ? null : `leasectl ${line}`)
+      }
+    },
+  )
+
+  test('that fails says that records are put, that nothing is, or that this is not known', async () => {
+    const line = 'inbox put orders --linger 0s -o json'
+    const full = async () => {
+      throw new StoreFull('the disk is full')
+    }
+    const some = await stopped(await worldWithInbox(1), line, full)
+    expect(some).toMatchObject({ exit: 9, error: { code: 'store-full', applied: 'yes' } })
+    expect(some.error.message).toBe(`the disk is full: ${some.put} records are put`)
+    const world = await worldWithInbox(1)
+    const none = await run(world, line, { store: withAppends(world.store, full), stdin: '{"id":"a"}' })
+    expect(json(none.stderr).error).toMatchObject({ code: 'store-full', applied: 'no', message: 'the disk is full' })
+    const signal = new AbortController()
+    const away = async () => {
+      signal.abort('SIGTERM')
+      throw new StoreUnreachable('no answer')
+    }
+    const store = withAppends(world.store, away)
+    const unsure = await run(world, line, { store, signal: signal.signal, stdin: '{"id":"a"}' })
+    expect(json(unsure.stderr).error).toMatchObject({ code: 'terminated', applied: 'unknown', message: 'terminated' })
+  })
+
+  test('of a second run counts as put what this run has put', async () => {
+    const world = await worldWithInbox(1)
+    const line = `inbox put orders a b --resume ${join(folder, 'progress')} -o json`
+    await run(world, line, { files: { a: '{"id":"a"}\n' } })
+    const again = await run(world, line, { files: { a: '' } })
+    expect(json(again.stdout)).toMatchObject({ put: 1, isComplete: false })
+    expect(json(again.stderr.split('\n').at(-2) ?? '').error).toMatchObject({ code: 'file-failed', applied: 'no' })
+  })
+
+  test('whose progress cannot be kept says what is put', async () => {
+    const world = await worldWithInbox(1)
+    const ran = await run(world, `inbox put orders a --resume ${folder}/no/file -o json`, {
+      files: { a: '{"id":"a"}' },
+    })
+    expect(json(ran.stdout)).toMatchObject({ put: 1, isComplete: false })
+    expect(json(ran.stderr).error).toMatchObject({ code: 'file-failed', applied: 'yes' })
+  })
+
   test('does not go on with the progress of another put, or of standard input', async () => {
     const world = await worldWithInbox()
     const resume = join(folder, 'progress')

@@ -65,6 +65,11 @@ describe('a record', () => {
     ['{"id":""}', '/id'],
     ['{"id":null}', '/id'],
     ['{"id":{"a":1}}', '/id'],
+    // Another number would be the same id, and its record be taken for a duplicate.
+    ['{"id":12345678901234567890}', '/id is a text that is not empty, or a whole number up to 9007199254740991'],
+    ['{"id":0.1}', '/id is a text'],
+    ['{"id":"\\ud800"}', '/id has half a surrogate pair'],
+    ['{"id":"a","customer":{"no":12345678901234567890}}', '/customer/no is a text'],
     ['{"id":"a\\nb"}', '/id has a control character'],
     [`{"id":"${'x'.repeat(201)}"}`, '/id has 201 characters; the limit is 200'],
     ['{"id":"a","customer":{"no":true}}', '/customer/no'],

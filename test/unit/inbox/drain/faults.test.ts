@@ -261,6 +261,7 @@ test('values of a record make no name that is too long, or outside of the folder
     'y'.repeat(999),
     '',
     null,
+    2 ** 53,
     ['a'],
     'bell\u0007',
     'good',

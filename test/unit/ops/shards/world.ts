@@ -1,8 +1,10 @@
 import { shardOf } from '../../../../src/ops/shards/quota.ts'
 import { openShards, type ShardOptions, type Shards } from '../../../../src/ops/shards/shards.ts'
+import type { BlockLog } from '../../../../src/store/block-log.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
+import type { Timing } from '../../../../src/util/clock.ts'
 
 const START_MS = Date.UTC(2026, 10, 20, 12)
 
@@ -47,64 +49,31 @@ export async function settled(): Promise<void> {
 /** The behavior of a watchdog's store: normal, unreachable, or executing requests without an answer. */
 type Line = 'up' | 'away' | 'mute'
 
-/** A watchdog's process, as far as its shards go. */
-export class Dog {
-  readonly shards: Shards
+/** A process with a line to the store: it is suspended and killed when the test says so. */
+export class Machine {
+  readonly time: VirtualTime
+  readonly timing: Timing
   line: Line = 'up'
-  /** Its last notification about its shards. */
-  told: readonly number[] = []
-  /** All of them, in order. */
-  readonly news: (readonly number[])[] = []
-  moves = 0
-  troubles = 0
-  recoveries = 0
   /** The number of requests to the store. */
   requests = 0
   isDead = false
   isSuspended = false
-  readonly #stop = new AbortController()
-  readonly #running: Promise<void>
   #sleptMs = 0
   #suspendedAtMs = 0
   #wakeUp = Promise.withResolvers<void>()
-  #ids = 0
 
-  readonly time: VirtualTime
-
-  constructor(
-    time: VirtualTime,
-    store: StreamStore,
-    name: string,
-    { count, part }: Pick<ShardOptions, 'count' | 'part'>,
-    random: () => number,
-  ) {
+  constructor(time: VirtualTime, random: () => number) {
     this.time = time
-    this.shards = openShards(this.#lineTo(store), {
-      folder: '.leasectl/watchdog/shards',
-      role: 'watchdog',
-      count,
-      part,
-      by: name,
-      newId: () => `${name}-${++this.#ids}`,
-      timing: {
-        random,
-        monotonicMs: () =>
-          this.time.nowMs - this.#sleptMs - (this.isSuspended ? this.time.nowMs - this.#suspendedAtMs : 0),
-        wallMs: () => this.time.nowMs,
-        pause: async (ms, signal) => {
-          await this.time.pause(ms, signal)
-          await this.#awake()
-        },
+    this.timing = {
+      random,
+      monotonicMs: () =>
+        this.time.nowMs - this.#sleptMs - (this.isSuspended ? this.time.nowMs - this.#suspendedAtMs : 0),
+      wallMs: () => this.time.nowMs,
+      pause: async (ms, signal) => {
+        await this.time.pause(ms, signal)
+        await this.#awake()
       },
-      changed: held => {
-        this.told = held
-        this.news.push(held)
-        this.moves++
-      },
-      troubled: () => this.troubles++,
-      recovered: () => this.recoveries++,
-    })
-    this.#running = this.shards.run(this.#stop.signal)
+    }
   }
 
   /** It acts on its own knowledge. */
@@ -131,33 +100,80 @@ export class Dog {
     this.#wakeUp.resolve()
   }
 
-  async stop(): Promise<void> {
-    this.resume()
-    this.#stop.abort()
-    this.isDead = true
-    await this.#running
-  }
-
   async #awake(): Promise<void> {
     while (this.isSuspended) await this.#wakeUp.promise
   }
 
-  #lineTo(store: StreamStore): StreamStore {
+  /** The store, or one of its logs, as this process reaches it. @param wrote called with the name of what it writes */
+  lineTo<Target extends StreamStore | BlockLog>(target: Target, wrote: (name: string) => void = () => {}): Target {
     const away = () => new StoreUnreachable('no answer')
-    return new Proxy(store, {
-      get: (target, key) => {
+    return new Proxy(target, {
+      get: (_, key) => {
         const value: unknown = Reflect.get(target, key)
         if (typeof value !== 'function' || key === 'nowMs') return value
+        if (key === 'log') return (name: string) => this.lineTo((target as StreamStore).log(name), () => wrote(name))
         return async (...args: unknown[]) => {
           await this.#awake()
           this.requests++
           if (this.line === 'away' || (this.line === 'mute' && key === 'read')) throw away()
+          if (WRITES.has(key)) wrote(String(args[0]))
           const answer: unknown = await value.apply(target, args)
           await this.#awake()
           return this.line === 'mute' ? { kind: 'unknown', cause: away() } : answer
         }
       },
     })
+  }
+}
+
+const WRITES: ReadonlySet<string | symbol> = new Set(['create', 'update', 'append', 'remove', 'trim'])
+
+/** A watchdog's process, as far as its shards go. */
+export class Dog extends Machine {
+  readonly shards: Shards
+  /** Its last notification about its shards. */
+  told: readonly number[] = []
+  /** All of them, in order. */
+  readonly news: (readonly number[])[] = []
+  moves = 0
+  troubles = 0
+  recoveries = 0
+  readonly #stop = new AbortController()
+  readonly #running: Promise<void>
+  #ids = 0
+
+  constructor(
+    time: VirtualTime,
+    store: StreamStore,
+    name: string,
+    { count, part }: Pick<ShardOptions, 'count' | 'part'>,
+    random: () => number,
+  ) {
+    super(time, random)
+    this.shards = openShards(this.lineTo(store), {
+      folder: '.leasectl/watchdog/shards',
+      role: 'watchdog',
+      count,
+      part,
+      by: name,
+      newId: () => `${name}-${++this.#ids}`,
+      timing: this.timing,
+      changed: held => {
+        this.told = held
+        this.news.push(held)
+        this.moves++
+      },
+      troubled: () => this.troubles++,
+      recovered: () => this.recoveries++,
+    })
+    this.#running = this.shards.run(this.#stop.signal)
+  }
+
+  async stop(): Promise<void> {
+    this.resume()
+    this.#stop.abort()
+    this.isDead = true
+    await this.#running
   }
 }
 
