@@ -10,9 +10,6 @@ import { newUser, type User } from './program.ts'
 
 /** Puts and drains that are killed at random under load: all that was put becomes one stream each, or a step in order. */
 
-import { appendFileSync } from 'node:fs'
-
-const LOG = (...a: unknown[]) => appendFileSync('/tmp/w/ik.log', Date.now() / 1000 + ' ' + JSON.stringify(a) + '\n')
 const COUNT = 240
 const KEYS = 5
 const KILLS = 2
@@ -60,11 +57,7 @@ async function killAgainAndAgain(argv: readonly string[], random: () => number):
   for (let at = 0; at < KILLS; at++) {
     const run = user.start(argv)
     const lines = 1 + Math.floor(random() * 40)
-    LOG(at, lines)
-    const t = setInterval(() => LOG(run.said.stdout.slice(-300) + run.said.stderr), 5000)
     await run.until('stdout', new RegExp(`(?:.*\\n){${lines}}`))
-    clearInterval(t)
-    LOG('reached')
     run.process.kill('SIGKILL')
     await run.ended
   }
@@ -90,10 +83,8 @@ describe.each(PLACES)('on %s', (_, open) => {
       return user.run(put)
     })()
     await killAgainAndAgain([...drain, '-o', 'ndjson'], random)
-    LOG('killed')
     expect(await putting).toMatchObject({ code: 0 })
     expect(await user.run([...drain, '--once'])).toMatchObject({ code: 0 })
-    LOG('drained')
     // From outside: each session has its records, each once, in the order of the file.
     for (let key = 0; key < KEYS; key++) {
       const view = await readStream(store, `cars/car${key}`)
