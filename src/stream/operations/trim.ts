@@ -1,5 +1,5 @@
 import type { StreamDocument } from '../document.ts'
-import { isFinal, isPassed } from '../event.ts'
+import { isFinal } from '../event.ts'
 import { sortedById } from '../event-id.ts'
 import { EventStream } from '../event-stream.ts'
 import {
@@ -16,10 +16,10 @@ import { BETWEEN_ENTRIES } from '../xml/text.ts'
 const TRIM = 'trim'
 
 /**
- * Drops the oldest passed steps of a session, with everything below them and their part of the journal, so that the document
- * stays small: the last `keep` of them stay. An entry `trim` says what was dropped, and replaces the earlier ones. A step that
- * failed, that an open event waits for, or that could have to be undone is never dropped. Returns the same document if there is
- * nothing to drop.
+ * Drops the oldest completed steps of a session, with everything below them and their part of the journal, so that the document
+ * stays small: the last `keep` of them stay. An entry `trim` says what was dropped, and replaces the earlier ones. A step that an
+ * open event waits for, or that could have to be undone, is never dropped, nor one that failed, even if it was skipped: the
+ * session would end as if nothing had failed. Returns the same document if there is nothing to drop.
  */
 export function trimSession(document: StreamDocument, keep: number): StreamDocument {
   const stream = EventStream.of(document.events)
@@ -27,12 +27,12 @@ export function trimSession(document: StreamDocument, keep: number): StreamDocum
   if (root?.lc.session === undefined || root.lc.onFailure === 'compensate') return document
   const entries = parseJournal(document.journal, document.prefix)
   const needed = neededIds(stream, entries)
-  const passed = stream
+  const completed = stream
     .successorPositions(0)
-    .filter(at => isPassedStep(stream, at, root.lc.session) && !needed.has(stream.at(at)?.id ?? ''))
+    .filter(at => isCompletedStep(stream, at, root.lc.session) && !needed.has(stream.at(at)?.id ?? ''))
   // Numbered steps are done in the order of their ids, whatever the order in which they came.
-  const inOrder = sortedById(passed, at => stream.at(at)?.id ?? '')
-  const positions = inOrder.slice(0, Math.max(0, passed.length - keep))
+  const inOrder = sortedById(completed, at => stream.at(at)?.id ?? '')
+  const positions = inOrder.slice(0, Math.max(0, completed.length - keep))
   if (positions.length === 0) return document
   const dropped = new Set(positions.flatMap(at => [at, ...stream.descendantPositions(at)]))
   const ids = new Set([...dropped].flatMap(at => stream.at(at)?.id ?? []))
@@ -61,10 +61,10 @@ function idsOf(after: string | undefined): readonly string[] {
   return after?.split('|') ?? []
 }
 
-function isPassedStep(stream: EventStream, at: number, sessionEnd: string | undefined): boolean {
+function isCompletedStep(stream: EventStream, at: number, sessionEnd: string | undefined): boolean {
   const below = [...stream.descendantPositions(at)].map(position => stream.at(position))
   const all = [stream.at(at), ...below].filter(event => event !== undefined)
-  return all.every(event => isFinal(event) && isPassed(event) && event.id !== sessionEnd && event.lc.undo === undefined)
+  return all.every(event => event.status === 'completed' && event.id !== sessionEnd && event.lc.undo === undefined)
 }
 
 function withoutIds(next: string, ids: ReadonlySet<string>): string {

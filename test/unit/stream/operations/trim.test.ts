@@ -29,7 +29,7 @@ function trimmed(play: Play, keep: number): Play {
 
 const entriesOf = ({ document }: Play) => parseJournal(document.journal, document.prefix)
 
-test('a trim drops the oldest passed steps and their part of the journal, and an entry says so', () => {
+test('a trim drops the oldest completed steps and their part of the journal, and an entry says so', () => {
   const before = session(10, 8)
   const play = trimmed(before, 3)
   expect(play.stream.events.map(({ id }) => id)).toEqual(['00', '01.00', ...[5, 6, 7, 8, 9].map(idOf)])
@@ -63,9 +63,19 @@ test('further trims keep one entry with the number of all steps that were droppe
 
 test.each([
   ['that failed', (play: Play) => play.after({ op: 'fail', event: idOf(0) })],
+  [
+    'that failed and was skipped',
+    (play: Play) =>
+      play.after(
+        { op: 'fail', event: idOf(0) },
+        { op: 'skip', event: idOf(0), msg: 'without it' },
+        { op: 'complete', event: idOf(1) },
+        { op: 'complete', event: idOf(2) },
+      ),
+  ],
   ['that is not done', (play: Play) => play],
 ])('a step %s is never dropped', (_, change) => {
-  const play = change(session(2, 0))
+  const play = change(session(3, 0))
   expect(trimSession(play.document, 1)).toBe(play.document)
 })
 
