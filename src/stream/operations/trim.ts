@@ -19,17 +19,15 @@ const TRIM = 'trim'
  * Drops the oldest completed steps of a session, with everything below them and their part of the journal, so that the document
  * stays small: the last `keep` of them stay. An entry `trim` says what was dropped, and replaces the earlier ones. A step that an
  * open event waits for, or that could have to be undone, is never dropped, nor one that failed, even if it was skipped: the
- * session would end as if nothing had failed. Returns the same document if there is nothing to drop.
+ * session would end as if nothing had failed. Ids of dropped events are not given again. Returns the same document if there is nothing to drop.
  */
 export function trimSession(document: StreamDocument, keep: number): StreamDocument {
   const stream = EventStream.of(document.events)
   const { root } = stream
   if (root?.lc.session === undefined || root.lc.onFailure === 'compensate') return document
   const entries = parseJournal(document.journal, document.prefix)
-  const needed = neededIds(stream, entries)
-  const completed = stream
-    .successorPositions(0)
-    .filter(at => isCompletedStep(stream, at, root.lc.session) && !needed.has(stream.at(at)?.id ?? ''))
+  const needed = new Set([root.lc.session, ...neededIds(stream, entries), ...highestIds(stream)])
+  const completed = stream.successorPositions(0).filter(at => isDroppable(stream, at, needed))
   // Numbered steps are done in the order of their ids, whatever the order in which they came.
   const inOrder = sortedById(completed, at => stream.at(at)?.id ?? '')
   const positions = inOrder.slice(0, Math.max(0, completed.length - keep))
@@ -61,10 +59,23 @@ function idsOf(after: string | undefined): readonly string[] {
   return after?.split('|') ?? []
 }
 
-function isCompletedStep(stream: EventStream, at: number, sessionEnd: string | undefined): boolean {
+/**
+ * The ids above which new events of the steps' thread are numbered. Without them the next ones would get the ids of dropped
+ * events, and with them their attempt keys.
+ */
+function highestIds({ root, events }: EventStream): string[] {
+  const last = root?.lc.appended ?? ''
+  const thread = last.slice(0, last.lastIndexOf('.') + 1)
+  const ids = events.map(({ id }) => id).filter(id => id.startsWith(thread))
+  const isStep = (id: string) => !id.slice(thread.length).includes('.')
+  const highest = (among: readonly string[]) => sortedById(among, id => id).slice(-1)
+  return [...highest(ids.filter(isStep)), ...highest(ids.filter(id => !isStep(id)))]
+}
+
+function isDroppable(stream: EventStream, at: number, needed: ReadonlySet<string>): boolean {
   const below = [...stream.descendantPositions(at)].map(position => stream.at(position))
   const all = [stream.at(at), ...below].filter(event => event !== undefined)
-  return all.every(event => event.status === 'completed' && event.id !== sessionEnd && event.lc.undo === undefined)
+  return all.every(event => event.status === 'completed' && !needed.has(event.id) && event.lc.undo === undefined)
 }
 
 function withoutIds(next: string, ids: ReadonlySet<string>): string {

@@ -95,15 +95,24 @@ test('what a step added below itself is dropped with it, and only when all of it
   const play = session(4, 0).after({ op: 'advance', event: idOf(0), forks: [spec('Part')] })
   expect(trimSession(play.document, 1)).toBe(play.document)
   const part = play.stream.events.find(({ name }) => name === 'Part')?.id ?? ''
-  play.after(
-    { op: 'complete', event: part },
-    { op: 'complete', event: idOf(1) },
-    { op: 'complete', event: idOf(2) },
-    { op: 'complete', event: idOf(3) },
-  )
+  play.after({ op: 'complete', event: part }, { op: 'advance', event: idOf(1), forks: [spec('Later')] })
+  const later = play.stream.events.find(({ name }) => name === 'Later')?.id ?? ''
+  play.after({ op: 'complete', event: later }, { op: 'complete', event: idOf(2) }, { op: 'complete', event: idOf(3) })
   const names = trimmed(play, 1).stream.events.map(({ name }) => name)
   expect(names).not.toContain('Part')
   expect(names).toContain('S1')
+})
+
+test('the id of a dropped event is not given to another one', () => {
+  const play = session(5, 0).after({ op: 'advance', event: idOf(0), forks: [spec('Part')] })
+  const part = play.stream.events.find(({ name }) => name === 'Part')?.id ?? ''
+  play.after({ op: 'complete', event: part }, { op: 'advance', event: idOf(1), next: spec('Later') })
+  const later = play.stream.events.find(({ name }) => name === 'Later')?.id ?? ''
+  play.after({ op: 'complete', event: later }, { op: 'complete', event: idOf(2) }, { op: 'complete', event: idOf(3) })
+  const next = trimmed(play, 1)
+  go(next, { op: 'advance', event: idOf(4), forks: [spec('Other')] }, { op: 'append', step: spec('Last') })
+  const ids = next.stream.events.filter(({ name }) => name === 'Other' || name === 'Last').map(({ id }) => id)
+  expect(ids.filter(id => play.stream.find(id) !== undefined)).toEqual([])
 })
 
 test('a stream that is no session is left alone', () => {

@@ -251,7 +251,6 @@ it('a session that forgets its oldest steps goes on like one that forgets nothin
   const met = new Map<string, number>()
   const { failed, errorInstance, counterexample } = holds(seed, met)
   expect(failed && `${errorInstance}\n${JSON.stringify(counterexample)}\n${repeatWith(FILE, seed)}`).toBe(false)
-  console.log(met)
   for (const reached of ['trimmed', 'skip changed', 'retry changed', 'append step-taken', 'append session-ended'])
     expect(met.get(reached), reached).toBeGreaterThan(0)
   row.injected('steps dropped from sessions', met.get('trimmed') ?? 0)
