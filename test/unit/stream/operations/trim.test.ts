@@ -92,12 +92,12 @@ test('a step with work to undo is never dropped', () => {
 })
 
 test('what a step added below itself is dropped with it, and only when all of it is done', () => {
-  const play = session(4, 0).after({ op: 'advance', event: idOf(0), forks: [spec('Part')] })
+  const play = session(5, 0).after({ op: 'advance', event: idOf(0), forks: [spec('Part')] })
   expect(trimSession(play.document, 1)).toBe(play.document)
   const part = play.stream.events.find(({ name }) => name === 'Part')?.id ?? ''
   play.after({ op: 'complete', event: part }, { op: 'advance', event: idOf(1), forks: [spec('Later')] })
   const later = play.stream.events.find(({ name }) => name === 'Later')?.id ?? ''
-  play.after({ op: 'complete', event: later }, { op: 'complete', event: idOf(2) }, { op: 'complete', event: idOf(3) })
+  play.after(...[later, idOf(2), idOf(3), idOf(4)].map(event => ({ op: 'complete', event }) as const))
   const names = trimmed(play, 1).stream.events.map(({ name }) => name)
   expect(names).not.toContain('Part')
   expect(names).toContain('S1')
