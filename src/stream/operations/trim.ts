@@ -1,5 +1,5 @@
 import type { StreamDocument } from '../document.ts'
-import { isFinal } from '../event.ts'
+import { isFailed, isFinal } from '../event.ts'
 import { sortedById } from '../event-id.ts'
 import { EventStream } from '../event-stream.ts'
 import {
@@ -42,10 +42,14 @@ export function trimSession(document: StreamDocument, keep: number): StreamDocum
 
 /**
  * The ids that conditions of open events name, the last appended one, behind which the next is appended, and those for which
- * the end of the session waited when that was appended: from there its gate is restored if a foreign writer drops it.
+ * the end of the session waited when that was appended: from there its gate is restored if a foreign writer drops it. And what
+ * waited for a step that failed: that cannot be retried once it ran.
  */
 function neededIds(stream: EventStream, entries: readonly Transaction[]): ReadonlySet<string> {
   const ids = new Set<string>()
+  const failed = new Set(stream.events.filter(isFailed).map(({ id }) => id))
+  const changes = failed.size === 0 ? [] : entries.flatMap(entry => entry.changes)
+  for (const { event, lc } of changes) if (idsOf(lc?.after).some(id => failed.has(id))) ids.add(event)
   const last = entries.findLast(({ op }) => op === 'append')
   for (const { lc } of last?.changes ?? []) for (const id of idsOf(lc?.after)) ids.add(id)
   for (const event of stream.events) {

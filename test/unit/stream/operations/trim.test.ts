@@ -115,6 +115,17 @@ test('the id of a dropped event is not given to another one', () => {
   expect(ids.filter(id => play.stream.find(id) !== undefined)).toEqual([])
 })
 
+test('a skipped step cannot be retried after a trim either, once another has run that waited for it', () => {
+  const play = session(6, 0).after({ op: 'fail', event: idOf(0) }, { op: 'skip', event: idOf(0), msg: 'without it' })
+  play.after(...[1, 2, 3, 4].map(at => ({ op: 'complete', event: idOf(at) }) as const))
+  const next = trimmed(play, 1)
+  expect(next.stream.find(idOf(2))).toBeUndefined()
+  expect([play, next].map(each => each.code({ op: 'retry', event: idOf(0) }, { commandId: 'again' }))).toEqual([
+    'join-ran',
+    'join-ran',
+  ])
+})
+
 test('a stream that is no session is left alone', () => {
   const play = Play.started('A', 'B').after({ op: 'complete', event: '01.00' })
   expect(trimSession(play.document, 1)).toBe(play.document)
