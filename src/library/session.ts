@@ -14,7 +14,7 @@ export interface AppendOptions extends ChangeStreamOptions {
   /** Makes the session if the stream is absent; `root` names its root, default `Session`. */
   readonly create?: boolean | { readonly root: string }
   /**
-   * Drops the oldest completed or skipped steps but this many, at least 1, with their history and command ids: the document of a long
+   * Drops the oldest completed steps but this many, at least 1, with their history and command ids: the document of a long
    * session stays small. A step that was dropped is appended again if its command id comes again.
    */
   readonly keep?: number

@@ -31,7 +31,7 @@ step begins when the one before is completed; if that fails, the session is bloc
 --command-id is required: the same id again changes nothing, whoever sends it from wherever. --create makes the session
 if the stream is absent. Each change writes the whole document: with --keep 100 a session of any length stays small. What is dropped is gone
 from the history too, with its command ids: a message that may come again later than 100 steps needs a higher number. A step
-that failed, or that another waits for, is never dropped. With --seq step 7 is done after step 6 in whatever order they come; until 6 has come the session is
+that failed, even if it was skipped, or that another waits for, is never dropped. With --seq step 7 is done after step 6 in whatever order they come; until 6 has come the session is
 blocked. All steps of a session have numbers, or none. A session ends with the step of --last, or by leasectl signal STREAM end, once all its steps have ended.
 `
 
@@ -50,7 +50,7 @@ export function registerAppend(parent: Command, runtime: Runtime, go: Run<Append
     .addOption(
       new Option(
         '--keep <n>',
-        'drop the oldest completed or skipped steps but N, with their history: a long session stays small',
+        'drop the oldest completed steps but N, with their history: a long session stays small',
       ).argParser(count('--keep', 1)),
     )
     .addOption(

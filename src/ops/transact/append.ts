@@ -11,7 +11,7 @@ export interface Appended {
   readonly seq?: number
   /** No more steps follow: the session ends after this one. */
   readonly last?: boolean
-  /** Drops the oldest passed steps but this many, with their history, so that the document of a long session stays small. */
+  /** Drops the oldest completed steps but this many, with their history, so that the document of a long session stays small. */
   readonly keep?: number
   /** Name of the root of the session, which is made if the stream is absent; without it an absent stream is `missing`. */
   readonly create?: string

@@ -1,5 +1,5 @@
 import type { StreamDocument } from '../document.ts'
-import { isFinal, isPassed } from '../event.ts'
+import { isFailed, isFinal } from '../event.ts'
 import { sortedById } from '../event-id.ts'
 import { EventStream } from '../event-stream.ts'
 import {
@@ -16,23 +16,21 @@ import { BETWEEN_ENTRIES } from '../xml/text.ts'
 const TRIM = 'trim'
 
 /**
- * Drops the oldest passed steps of a session, with everything below them and their part of the journal, so that the document
- * stays small: the last `keep` of them stay. An entry `trim` says what was dropped, and replaces the earlier ones. A step that
- * failed, that an open event waits for, or that could have to be undone is never dropped. Returns the same document if there is
- * nothing to drop.
+ * Drops the oldest completed steps of a session, with everything below them and their part of the journal, so that the document
+ * stays small: the last `keep` of them stay. An entry `trim` says what was dropped, and replaces the earlier ones. A step that an
+ * open event waits for, or that could have to be undone, is never dropped, nor one that failed, even if it was skipped: the
+ * session would end as if nothing had failed. Ids of dropped events are not given again. Returns the same document if there is nothing to drop.
  */
 export function trimSession(document: StreamDocument, keep: number): StreamDocument {
   const stream = EventStream.of(document.events)
   const { root } = stream
   if (root?.lc.session === undefined || root.lc.onFailure === 'compensate') return document
   const entries = parseJournal(document.journal, document.prefix)
-  const needed = neededIds(stream, entries)
-  const passed = stream
-    .successorPositions(0)
-    .filter(at => isPassedStep(stream, at, root.lc.session) && !needed.has(stream.at(at)?.id ?? ''))
+  const needed = new Set([root.lc.session, ...neededIds(stream, entries), ...highestIds(stream)])
+  const completed = stream.successorPositions(0).filter(at => isDroppable(stream, at, needed))
   // Numbered steps are done in the order of their ids, whatever the order in which they came.
-  const inOrder = sortedById(passed, at => stream.at(at)?.id ?? '')
-  const positions = inOrder.slice(0, Math.max(0, passed.length - keep))
+  const inOrder = sortedById(completed, at => stream.at(at)?.id ?? '')
+  const positions = inOrder.slice(0, Math.max(0, completed.length - keep))
   if (positions.length === 0) return document
   const dropped = new Set(positions.flatMap(at => [at, ...stream.descendantPositions(at)]))
   const ids = new Set([...dropped].flatMap(at => stream.at(at)?.id ?? []))
@@ -44,10 +42,14 @@ export function trimSession(document: StreamDocument, keep: number): StreamDocum
 
 /**
  * The ids that conditions of open events name, the last appended one, behind which the next is appended, and those for which
- * the end of the session waited when that was appended: from there its gate is restored if a foreign writer drops it.
+ * the end of the session waited when that was appended: from there its gate is restored if a foreign writer drops it. And what
+ * waited for a step that failed: that cannot be retried once it ran.
  */
 function neededIds(stream: EventStream, entries: readonly Transaction[]): ReadonlySet<string> {
   const ids = new Set<string>()
+  const failed = new Set(stream.events.filter(isFailed).map(({ id }) => id))
+  const changes = failed.size === 0 ? [] : entries.flatMap(entry => entry.changes)
+  for (const { event, lc } of changes) if (idsOf(lc?.after).some(id => failed.has(id))) ids.add(event)
   const last = entries.findLast(({ op }) => op === 'append')
   for (const { lc } of last?.changes ?? []) for (const id of idsOf(lc?.after)) ids.add(id)
   for (const event of stream.events) {
@@ -61,10 +63,23 @@ function idsOf(after: string | undefined): readonly string[] {
   return after?.split('|') ?? []
 }
 
-function isPassedStep(stream: EventStream, at: number, sessionEnd: string | undefined): boolean {
+/**
+ * The ids above which new events of the steps' thread are numbered. Without them the next ones would get the ids of dropped
+ * events, and with them their attempt keys.
+ */
+function highestIds({ root, events }: EventStream): string[] {
+  const last = root?.lc.appended ?? ''
+  const thread = last.slice(0, last.lastIndexOf('.') + 1)
+  const ids = events.map(({ id }) => id).filter(id => id.startsWith(thread))
+  const isStep = (id: string) => !id.slice(thread.length).includes('.')
+  const highest = (among: readonly string[]) => sortedById(among, id => id).slice(-1)
+  return [...highest(ids.filter(isStep)), ...highest(ids.filter(id => !isStep(id)))]
+}
+
+function isDroppable(stream: EventStream, at: number, needed: ReadonlySet<string>): boolean {
   const below = [...stream.descendantPositions(at)].map(position => stream.at(position))
   const all = [stream.at(at), ...below].filter(event => event !== undefined)
-  return all.every(event => isFinal(event) && isPassed(event) && event.id !== sessionEnd && event.lc.undo === undefined)
+  return all.every(event => event.status === 'completed' && !needed.has(event.id) && event.lc.undo === undefined)
 }
 
 function withoutIds(next: string, ids: ReadonlySet<string>): string {

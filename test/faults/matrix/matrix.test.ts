@@ -21,8 +21,8 @@ const sagas = trustRow('sagas')
 const page = readPage(pageText())
 /** `LEASECTL_MATRIX_CELL='reset × write'` runs only that cell, in all its forms. */
 const ONLY = process.env.LEASECTL_MATRIX_CELL
-/** Nine operations by fourteen faults that strike once; by fifteen permanent ones. */
-const [CELLS, LASTING_CELLS] = [126, 135]
+/** Ten operations by fourteen faults that strike once; by fifteen permanent ones. */
+const [CELLS, LASTING_CELLS] = [140, 150]
 /** Most of them wait; more at a time only slow each other down. */
 const LANES = 24
 

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { dataFindings } from '../../../src/ops/doctor/data.ts'
 import { DATA_PREFIX, dataBeside } from '../../../src/ops/event-data.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
+import type { ChooseEvent } from '../../../src/ops/transact/plan.ts'
 import { rewriteStream } from '../../../src/ops/transact/rewrite.ts'
-import { transact } from '../../../src/ops/transact/transact.ts'
+import { transact, transactChosen } from '../../../src/ops/transact/transact.ts'
 import type { StreamStore, WriteMode } from '../../../src/store/store.ts'
 import type { Operation as StreamOperation } from '../../../src/stream/operations/operation.ts'
 import { commandIdOf, readCommand } from '../../../src/subscriptions/commands/command.ts'
@@ -54,6 +55,7 @@ export interface Subject {
 
 const INIT = { op: 'init', root: { name: 'Start' }, forks: [], hold: false } as const
 const NEXT: StreamOperation = { op: 'set', event: '00', attributes: { tag: 'next' } }
+const CLAIM = { op: 'start', event: '', owner: 'w', claimMs: 600_000 } as const
 const LEASE_S = 60
 /** Data is sent this often, then its change is given up. */
 const DATA_ATTEMPTS = 5
@@ -153,6 +155,53 @@ const saga: Subject = {
   },
 }
 
+/**
+ * The write of a worker that ends an event and claims the next of its stream: both, or neither. Another event could be claimed
+ * after it, so that a claim chosen anew would leave two.
+ */
+const work: Subject = {
+  request: 'put',
+  prepare: async ({ direct, ...scene }) => {
+    const forks = ['A', 'B', 'C'].map(name => ({ name }))
+    const ready = [
+      { ...INIT, forks, born: randomUUID() },
+      { ...CLAIM, event: '01.00' },
+    ]
+    for (const [at, operation] of ready.entries()) {
+      const kind = await change(direct, scene, operation, `before-${at}`)
+      if (kind !== 'done') throw new Error(`the stream could not be prepared: ${kind}`)
+    }
+  },
+  act: async ({ store, stream, write, signal, commandId }) => {
+    const options = { by: 'ada', write, ...defined({ signal }) }
+    const end: StreamOperation = { op: 'complete', event: '01.00', owner: CLAIM.owner }
+    const choose: ChooseEvent = ({ events }, made) => made ?? events.find(({ status }) => status === 'init')?.id
+    const outcomes = await Promise.all([
+      transact(store, stream, end, { ...options, commandId }),
+      transactChosen(store, stream, CLAIM, { ...options, commandId: claimIdOf(commandId) }, choose),
+    ])
+    return [...new Set(outcomes.map(({ kind }) => kind))].join(' and ')
+  },
+  next: somebodyWrites,
+  truth: async (scene, isNext) => {
+    const [end, claim] = [
+      await inTheJournal(scene, isNext),
+      await inTheJournal({ ...scene, commandId: claimIdOf(scene.commandId) }, isNext),
+    ]
+    const { events = [] } = (await readStream(scene.direct, scene.stream))?.document ?? {}
+    const claimed = events.filter(({ lc }) => lc.owner === CLAIM.owner).map(({ id, status }) => `${id} ${status}`)
+    const shown = claimed.join(', ')
+    if (shown === '01.00 inprocess') return end.filter(truth => truth === 'as before' && claim.includes(truth))
+    if (shown === '01.00 completed, 02.00 inprocess')
+      return end.filter(truth => truth !== 'as before' && claim.includes(truth))
+    return claimed.length > 2 ? ['changed twice'] : []
+  },
+}
+
+function claimIdOf(commandId: string): string {
+  return `${commandId}-claim`
+}
+
 function deliveryOf({ leaseId }: Pick<Scene, 'leaseId'>) {
   return { subscription: 'billing', id: `${leaseId}@1` }
 }
@@ -168,6 +217,7 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
   release,
   break: breaking,
   saga,
+  work,
 }
 
 function isData(target: string): boolean {

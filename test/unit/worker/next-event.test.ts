@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { readStream } from '../../../src/ops/read-stream.ts'
+import { isInPartition } from '../../../src/ops/shards/partition.ts'
+import { parseBody } from '../../../src/ops/transact/plan.ts'
+import type { StreamStore } from '../../../src/store/store.ts'
 import { parseJournal } from '../../../src/stream/journal/journal.ts'
 import { type TimedLoopOptions, workLoop } from '../../../src/worker/loop.ts'
-import type { Work } from '../../../src/worker/types.ts'
+import type { LoopOptions, Work } from '../../../src/worker/types.ts'
 import { intercept, resultOf, run } from '../ops/support.ts'
-import { Bench } from './one-worker.ts'
+import { Bench, START_MS } from './one-worker.ts'
 
 const FORKED = {
   op: 'init',
@@ -34,6 +37,31 @@ function counted(around: (at: number) => 'answer' | 'lose the answer' | 'lose th
     }),
   )
   return { bench, writes }
+}
+
+/** A bench in which another writer acts once, between the decision of the second write and that write, which is decided anew. */
+function overtaken(act: (store: StreamStore, chosen: string) => Promise<void>) {
+  let writes = 0
+  /** The event that the decision claimed that was not written. */
+  const disturbed: string[] = []
+  const bench = new Bench(store =>
+    intercept(store, async (_name, decide, go) => {
+      if (writes++ !== 1) return go(decide)
+      await go((current, nowMs) => {
+        const decision = decide(current, nowMs)
+        if (decision.kind !== 'put') throw new Error('nothing would be written')
+        const { events } = parseBody(decision.body, 's')
+        disturbed.push(
+          ...events.filter(({ status, lc }) => lc.owner === 'w1' && status === 'inprocess').map(({ id }) => id),
+        )
+        decision.discard?.()
+        return { kind: 'leave' }
+      })
+      await act(store, disturbed[0] ?? '')
+      return go(decide)
+    }),
+  )
+  return { bench, disturbed }
 }
 
 function loop(bench: Bench, work: Work, options: Partial<TimedLoopOptions> = {}) {
@@ -151,6 +179,109 @@ describe('the next event of a stream', () => {
     }
     expect(await loop(bench, work)).toMatchObject({ claimed: 1, completed: 1 })
     expect(await claimsOf(bench)).toHaveLength(1)
+  })
+
+  it('is not one of another topic', async () => {
+    const bench = new Bench()
+    const forks = ['mine', 'other', 'mine'].map(topic => ({ name: 'A', topic }))
+    resultOf(await run(bench.store, 's', { ...FORKED, forks }))
+    expect(await loop(bench, () => undefined, { names: ['A'], topic: 'mine' })).toMatchObject({ claimed: 2 })
+    expect((await claimsOf(bench)).map(({ on }) => on).sort()).toEqual(['01.00', '03.00'])
+  })
+
+  it('is not one of a stream in another partition', async () => {
+    const bench = new Bench()
+    const partition = { index: 0, count: 2 }
+    const names = Array.from({ length: 8 }, (_, at) => `s/${at}`)
+    for (const name of names) await bench.stream(['A', 'A'], name)
+    const ours = names.filter(name => isInPartition(name, partition))
+    expect(ours.length % names.length).toBeGreaterThan(0)
+    const report = await loop(bench, () => undefined, { partition })
+    expect(report).toMatchObject({ claimed: 2 * ours.length })
+    for (const name of names) expect(await claimsOf(bench, name)).toHaveLength(ours.includes(name) ? 2 : 0)
+  })
+
+  it('is not one that has been ready for less time than the worker defers by', async () => {
+    const bench = new Bench()
+    const [deferMs, drain] = [15_000, new AbortController()]
+    await bench.stream(['A'])
+    bench.at(120_000, () => drain.abort())
+    const begun: [string, number][] = []
+    const options = { names: ['A', 'J'], owner: 'w1', timing: bench.timing, deferMs, drain: drain.signal }
+    const deferring = workLoop(bench.store, options, ({ event }) => {
+      begun.push([event.name, bench.scheduler.nowMs - START_MS])
+      return event.name === 'A' ? { op: 'advance', next: { name: 'J' } } : undefined
+    })
+    await bench.settle(deferring)
+    const [[, first = 0] = [], [name, second = 0] = []] = begun
+    expect([begun.length, name]).toEqual([2, 'J'])
+    expect(second - first).toBeGreaterThanOrEqual(deferMs)
+  })
+
+  it.each([
+    ['of the worker', {}, { maxAttempts: 1 }],
+    ['of its own', { retry: '1' }, {}],
+  ])('is failed instead if it has no attempts left, by a limit %s', async (_limit, policy, options) => {
+    const { bench, writes } = counted()
+    const forks = [{ name: 'A' }, { name: 'A', ...policy }]
+    resultOf(await run(bench.store, 's', { op: 'init', root: { name: 'Start' }, forks, hold: false, born: 'b0' }))
+    resultOf(await run(bench.store, 's', { op: 'start', event: '02.00', owner: 'dead', claimMs: 500 }))
+    writes.many = 0
+    const told: unknown[] = []
+    const observe: LoopOptions['observe'] = event => void (event.kind === 'given-up' ? told.push(event) : undefined)
+    const begun: string[] = []
+    const work: Work = async ({ event }) => {
+      begun.push(event.id)
+      await bench.actor.pause(600)
+      return undefined
+    }
+    expect(await loop(bench, work, { ...options, observe })).toMatchObject({ claimed: 1, completed: 1, givenUp: 1 })
+    expect(begun).toEqual(['01.00'])
+    expect(told).toEqual([{ kind: 'given-up', stream: 's', event: '02.00', attempts: 1 }])
+    // The claim, and the end with the failure.
+    expect(writes.many).toBe(2)
+    const events = (await readStream(bench.store, 's'))?.document.events ?? []
+    expect(events.slice(1).map(({ status }) => status)).toEqual(['completed', 'aborted'])
+  })
+
+  it('is another one if its first choice was claimed by another worker before the write', async () => {
+    const { bench, disturbed } = overtaken(async (store, chosen) => {
+      resultOf(await run(store, 's', { op: 'start', event: chosen, owner: 'other', claimMs: 3_600_000 }))
+    })
+    await bench.stream(['A', 'A', 'A'])
+    expect(await loop(bench, () => undefined)).toMatchObject({ claimed: 2, completed: 2, lost: 0, racesLost: 0 })
+    const claims = await claimsOf(bench)
+    expect(disturbed).toHaveLength(1)
+    expect(claims.map(({ by }) => by)).toEqual(['w1', 'tester', 'w1'])
+    expect(new Set(claims.map(({ on }) => on)).size).toBe(3)
+    const events = (await readStream(bench.store, 's'))?.document.events ?? []
+    expect(events.filter(({ lc }) => lc.owner === 'other').map(({ id, status }) => [id, status])).toEqual([
+      [disturbed[0], 'inprocess'],
+    ])
+  })
+
+  it('is claimed and done although the one before was taken over before the write, and is not ended', async () => {
+    let first = ''
+    const { bench, disturbed } = overtaken(async store => {
+      resultOf(await run(store, 's', { op: 'release', event: first, owner: 'w1' }))
+      resultOf(await run(store, 's', { op: 'start', event: first, owner: 'other', claimMs: 3_600_000 }))
+    })
+    await bench.stream(['A', 'A'])
+    const begun: string[] = []
+    const work: Work = ({ event }) => {
+      first ||= event.id
+      begun.push(event.id)
+      return undefined
+    }
+    expect(await loop(bench, work)).toMatchObject({ claimed: 2, completed: 1, released: 1 })
+    expect(disturbed).toHaveLength(1)
+    expect(new Set(begun).size).toBe(2)
+    const events = (await readStream(bench.store, 's'))?.document.events.slice(1) ?? []
+    const seen = events.map(({ id, status, lc }) => [id === first, status, lc.owner])
+    expect(seen.sort()).toEqual([
+      [false, 'completed', 'w1'],
+      [true, 'inprocess', 'other'],
+    ])
   })
 
   it.each(['lose the answer', 'lose the request'] as const)(

@@ -29,7 +29,7 @@ function trimmed(play: Play, keep: number): Play {
 
 const entriesOf = ({ document }: Play) => parseJournal(document.journal, document.prefix)
 
-test('a trim drops the oldest passed steps and their part of the journal, and an entry says so', () => {
+test('a trim drops the oldest completed steps and their part of the journal, and an entry says so', () => {
   const before = session(10, 8)
   const play = trimmed(before, 3)
   expect(play.stream.events.map(({ id }) => id)).toEqual(['00', '01.00', ...[5, 6, 7, 8, 9].map(idOf)])
@@ -63,9 +63,19 @@ test('further trims keep one entry with the number of all steps that were droppe
 
 test.each([
   ['that failed', (play: Play) => play.after({ op: 'fail', event: idOf(0) })],
+  [
+    'that failed and was skipped',
+    (play: Play) =>
+      play.after(
+        { op: 'fail', event: idOf(0) },
+        { op: 'skip', event: idOf(0), msg: 'without it' },
+        { op: 'complete', event: idOf(1) },
+        { op: 'complete', event: idOf(2) },
+      ),
+  ],
   ['that is not done', (play: Play) => play],
 ])('a step %s is never dropped', (_, change) => {
-  const play = change(session(2, 0))
+  const play = change(session(3, 0))
   expect(trimSession(play.document, 1)).toBe(play.document)
 })
 
@@ -82,18 +92,38 @@ test('a step with work to undo is never dropped', () => {
 })
 
 test('what a step added below itself is dropped with it, and only when all of it is done', () => {
-  const play = session(4, 0).after({ op: 'advance', event: idOf(0), forks: [spec('Part')] })
+  const play = session(5, 0).after({ op: 'advance', event: idOf(0), forks: [spec('Part')] })
   expect(trimSession(play.document, 1)).toBe(play.document)
   const part = play.stream.events.find(({ name }) => name === 'Part')?.id ?? ''
-  play.after(
-    { op: 'complete', event: part },
-    { op: 'complete', event: idOf(1) },
-    { op: 'complete', event: idOf(2) },
-    { op: 'complete', event: idOf(3) },
-  )
+  play.after({ op: 'complete', event: part }, { op: 'advance', event: idOf(1), forks: [spec('Later')] })
+  const later = play.stream.events.find(({ name }) => name === 'Later')?.id ?? ''
+  play.after(...[later, idOf(2), idOf(3), idOf(4)].map(event => ({ op: 'complete', event }) as const))
   const names = trimmed(play, 1).stream.events.map(({ name }) => name)
   expect(names).not.toContain('Part')
   expect(names).toContain('S1')
+})
+
+test('the id of a dropped event is not given to another one', () => {
+  const play = session(5, 0).after({ op: 'advance', event: idOf(0), forks: [spec('Part')] })
+  const part = play.stream.events.find(({ name }) => name === 'Part')?.id ?? ''
+  play.after({ op: 'complete', event: part }, { op: 'advance', event: idOf(1), next: spec('Later') })
+  const later = play.stream.events.find(({ name }) => name === 'Later')?.id ?? ''
+  play.after({ op: 'complete', event: later }, { op: 'complete', event: idOf(2) }, { op: 'complete', event: idOf(3) })
+  const next = trimmed(play, 1)
+  go(next, { op: 'advance', event: idOf(4), forks: [spec('Other')] }, { op: 'append', step: spec('Last') })
+  const ids = next.stream.events.filter(({ name }) => name === 'Other' || name === 'Last').map(({ id }) => id)
+  expect(ids.filter(id => play.stream.find(id) !== undefined)).toEqual([])
+})
+
+test('a skipped step cannot be retried after a trim either, once another has run that waited for it', () => {
+  const play = session(6, 0).after({ op: 'fail', event: idOf(0) }, { op: 'skip', event: idOf(0), msg: 'without it' })
+  play.after(...[1, 2, 3, 4].map(at => ({ op: 'complete', event: idOf(at) }) as const))
+  const next = trimmed(play, 1)
+  expect(next.stream.find(idOf(2))).toBeUndefined()
+  expect([play, next].map(each => each.code({ op: 'retry', event: idOf(0) }, { commandId: 'again' }))).toEqual([
+    'join-ran',
+    'join-ran',
+  ])
 })
 
 test('a stream that is no session is left alone', () => {
