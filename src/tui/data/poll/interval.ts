@@ -13,9 +13,9 @@ export class PollInterval {
   #failures = 0
   #tookMs = 0
 
-  /** @param waitingSinceMs the least interval, ms */
-  constructor(waitingSinceMs: number) {
-    this.#intervalMs = waitingSinceMs
+  /** @param askedMs the least interval, ms */
+  constructor(askedMs: number) {
+    this.#intervalMs = askedMs
   }
 
   /**
