@@ -48,7 +48,7 @@ const OTHER_STEPS = 'other'
 
 /** Adds up what there is to do, by step. */
 export class StepWorkTally {
-  readonly #steps = new Map<string | undefined, Counted<StepLoad>>()
+  readonly #steps = new Map<string | undefined, AddingUp<StepLoad>>()
 
   /** Adds open events of one stream. @param readySinceMs since when the first of its ready events is ready */
   add(events: readonly OpenEvent[], readySinceMs?: number): void {
@@ -97,7 +97,7 @@ export class StepWorkTally {
     if (count > 0) this.#loadOf(step)[what] += count
   }
 
-  #loadOf(name: string | undefined): Counted<StepLoad> {
+  #loadOf(name: string | undefined): AddingUp<StepLoad> {
     const step = keyIn(this.#steps, name)
     const known = this.#steps.get(step)
     if (known !== undefined) return known
@@ -111,10 +111,10 @@ const NOTHING = { ready: 0, running: 0, abandoned: 0, streams: 0, attempt: 0 }
 export const NO_LOAD: Load = { ...NOTHING, sinceMs: undefined, lastSeenMs: undefined }
 
 /** A load that is still being added up. */
-export type Counted<Of extends Load> = { -readonly [Name in keyof Of]: Of[Name] }
+export type AddingUp<Of extends Load> = { -readonly [Name in keyof Of]: Of[Name] }
 
 /** Adds an event to a load. @param isFirst it is the first one of its stream */
-export function addEvent(load: Counted<Load>, { state, claim }: OpenEvent, isFirst: boolean): void {
+export function addEvent(load: AddingUp<Load>, { state, claim }: OpenEvent, isFirst: boolean): void {
   if (state !== 'held' && state !== 'suspended') load[state]++
   if (isFirst) load.streams++
   if (claim === undefined) return

@@ -1,6 +1,6 @@
 import type { RunningEvent } from '../stream/summary-items.ts'
 import { type OpenEventFilter, openEvents, passesEvent } from './open-events.ts'
-import { addEvent, type Counted, keyIn, type Load, NO_LOAD, type StepLoad, StepWorkTally } from './steps.ts'
+import { type AddingUp, addEvent, keyIn, type Load, NO_LOAD, type StepLoad, StepWorkTally } from './steps.ts'
 import type { SummarizedStream } from './summaries.ts'
 
 export interface WorkerLoad extends Load {
@@ -19,7 +19,7 @@ export interface ClaimedEvent {
  * events of an unknown step, whatever the filter: with one, give it whole summaries.
  */
 export class WorkerTally {
-  readonly #workers = new Map<string | undefined, Counted<WorkerLoad>>()
+  readonly #workers = new Map<string | undefined, AddingUp<WorkerLoad>>()
   readonly #steps = new StepWorkTally()
   readonly #events: ClaimedEvent[] = []
   readonly #filter: OpenEventFilter
