@@ -4,6 +4,7 @@ import { countdown, join, measure, step, together } from './job.mjs'
 
 const [processes, concurrency, file] = process.argv.slice(2)
 const store = await openStore(`sqlite:${file}`)
+await store.createContainer()
 const drain = new AbortController()
 let tell = () => {}
 
