@@ -18,7 +18,7 @@ const CARS = 25
 /** Each round cuts the network of the put to each region, and takes each region away as a whole. */
 const ROUNDS = sized(1, 100)
 const EACH_MS = 2_000
-const RECORDS_A_SECOND = 100
+const RECORDS_A_SECOND = sized(25, 100)
 const PARTITIONS = 4
 const LIMIT = { timeout: sized(300_000, 6 * 3_600_000) }
 
