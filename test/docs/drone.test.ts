@@ -28,7 +28,7 @@ describe('the drone example', () => {
   }
 
   test('proves that nothing is left half done while services, workers, supervisor and watchdog are killed', async () => {
-    const { code, stdout } = await drone('--deliveries 12 --faults 30% --seed 2 --kills')
+    const { code, stdout } = await drone('--deliveries 8 --faults 30% --seed 2 --kills')
     expect(stdout).toMatch(/^proven: every delivery has all five effects/m)
     expect(stdout).toMatch(/^completed {4}[1-9]/m)
     expect(stdout).toMatch(/^compensated {2}[1-9]/m)
@@ -40,20 +40,20 @@ describe('the drone example', () => {
   test('proves the same on blobs', async () => {
     const { port } = await sharedAzurite()
     const address = `azurite://127.0.0.1:${port}/drone-${randomUUID().slice(0, 8)}`
-    const { code, stdout } = await drone(`--deliveries 6 --faults 30% --seed 2 --store ${address}`)
+    const { code, stdout } = await drone(`--deliveries 3 --faults 30% --seed 2 --store ${address}`)
     expect(stdout).toMatch(/^proven: /m)
     expect(code).toBe(0)
   }, 240_000)
 
   test('finds an undo step that does nothing', async () => {
-    const { code, stdout } = await drone('--deliveries 8 --faults 30% --seed 2 --mistake skip-undo')
+    const { code, stdout } = await drone('--deliveries 4 --faults 30% --seed 2 --mistake skip-undo')
     expect(stdout).toMatch(/^✗ deliveries\/2\/\d: to undo were: .*account; undone were: none$/m)
     expect(stdout).toMatch(/^NOT PROVEN: /m)
     expect(code).toBe(1)
   }, 240_000)
 
   test('finds a worker that asks with a new key in each attempt', async () => {
-    const { code, stdout } = await drone('--deliveries 8 --faults 30% --seed 2 --mistake attempt-key')
+    const { code, stdout } = await drone('--deliveries 4 --faults 30% --seed 2 --mistake attempt-key')
     expect(stdout).toMatch(/^✗ deliveries\/2\/\d: \w+ was done \d times$/m)
     expect(code).toBe(1)
   }, 240_000)

@@ -44,6 +44,8 @@ async function names(store: StreamStore, prefix: string): Promise<string[]> {
   return found.sort()
 }
 
+/** Enough for a kill in their midst. */
+const RECORDS = 160
 const ids = (count: number) => Array.from({ length: count }, (_, at) => `o${String(at).padStart(4, '0')}`)
 
 describe.each(PLACES)('on %s', (_, open) => {
@@ -56,17 +58,17 @@ describe.each(PLACES)('on %s', (_, open) => {
     const doomed = user.start([...argv, '-o', 'ndjson', '--concurrency', '4'])
     await doomed.until('stderr', /drains all 4 partitions/)
     const writer = new InboxWriter(store, outcome.inbox)
-    const puts = ids(400).map(id => writer.put({ id, json: `{"id":"${id}"}` }))
+    const puts = ids(RECORDS).map(id => writer.put({ id, json: `{"id":"${id}"}` }))
     await doomed.until('stdout', /created/)
     doomed.process.kill('SIGKILL')
     await doomed.ended
     await Promise.all(puts)
     const heir = await user.run([...argv, '--once', '-o', 'ndjson'])
     expect(heir).toMatchObject({ code: 0 })
-    expect(await names(store, 'd/')).toEqual(ids(400).map(id => `d/${id}`))
+    expect(await names(store, 'd/')).toEqual(ids(RECORDS).map(id => `d/${id}`))
     // Each was made by one of the two; what both saw was a duplicate for the second.
     const made = heir.stdout.split('\n').filter(line => line.includes('"outcome":"created"')).length
-    expect(made).toBeLessThan(400)
+    expect(made).toBeLessThan(RECORDS)
     const view = await readStream(store, 'd/o0000')
     expect(view?.stream.events[0]?.input?.text).toBe('{"id":"o0000"}')
   })

@@ -10,7 +10,7 @@ import { newUser, type User } from './program.ts'
 
 /** Puts and drains that are killed at random under load: all that was put becomes one stream each, or a step in order. */
 
-const COUNT = 240
+const COUNT = 160
 const KEYS = 5
 const KILLS = 2
 

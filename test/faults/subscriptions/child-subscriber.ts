@@ -1,5 +1,6 @@
 /** A process of a subscription that writes down each delivery until it is killed. Argument: `SubscriberOrders`. */
 import { appendFileSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { runSubscription } from '../../../src/subscriptions/engine.ts'
@@ -11,6 +12,8 @@ const store: StreamStore = place.kind === 'sqlite' ? openSqliteStore(place.file)
 const stop = new AbortController()
 process.once('disconnect', () => process.exit())
 process.once('message', () => stop.abort())
+// Node would do so at the end, but this process is killed.
+flushCompileCache()
 await runSubscription(
   store,
   {

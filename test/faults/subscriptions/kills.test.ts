@@ -12,6 +12,7 @@ import type { Operation } from '../../../src/stream/operations/operation.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { repeatWith, sized, trustSeed } from '../../guarantees/size.ts'
 import { openAzuriteStore, sharedAzurite } from '../../support/azurite.ts'
+import { COMPILED } from '../../support/compiled.ts'
 import { judgeDeliveries, type SeenDelivery } from '../../support/deliveries.ts'
 import { seededRandom } from '../../support/faults.ts'
 import { testFolder } from '../../unit/store/sqlite/support.ts'
@@ -115,7 +116,10 @@ test('a log without one of its deliveries, or with two that changed places, is n
 })
 
 function start(orders: SubscriberOrders): ChildProcess {
-  return spawn(process.execPath, [CHILD, JSON.stringify(orders)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  return spawn(process.execPath, [CHILD, JSON.stringify(orders)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env, ...COMPILED },
+  })
 }
 
 const VERSIONS = 4

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { trustRow } from '../../guarantees/record.ts'
 import { sized } from '../../guarantees/size.ts'
+import { COMPILED } from '../../support/compiled.ts'
 import { allCommands } from '../../unit/commands/support.ts'
 import { formatsOf } from './command-formats.ts'
 import { LARGE_DOCUMENTS } from './large-documents.ts'
@@ -205,7 +206,7 @@ function described({ line }: Task): string {
 async function run(tasks: readonly Task[], heapMb: number): Promise<{ ends: readonly Said[]; stderr: string }> {
   const program = join(import.meta.dirname, 'child-memory.ts')
   const child = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, program], {
-    env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, LEASECTL_STORE: `sqlite:${storePath()}` },
+    env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, LEASECTL_STORE: `sqlite:${storePath()}`, ...COMPILED },
     stdio: 'pipe',
   })
   let stderr = ''

@@ -7,6 +7,7 @@ import { pathOf } from '../../../src/cli/command.ts'
 import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { StreamSnapshot, StreamStore } from '../../../src/store/store.ts'
 import { trustRow } from '../../guarantees/record.ts'
+import { sized } from '../../guarantees/size.ts'
 import { formatsOf } from '../../security/hostile/command-formats.ts'
 import {
   CONTROL,
@@ -25,12 +26,23 @@ import { allCommands, cli, json, newWorld, type Setting, type World } from './su
 beforeAll(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
 afterAll(() => void vi.useRealTimers())
 
-/** A store whose names, summaries and holders are hostile too. */
-async function hostileWorld(): Promise<World> {
+/** A new stream: the same in each world. */
+const SEED = newSeed()
+
+async function newSeed(): Promise<StreamSnapshot> {
   const world = newWorld()
   await cli(world, ['init', 'seed'])
   const seed = await world.store.read('seed')
-  if (seed?.summary === undefined) throw new Error('no summary')
+  if (seed === undefined) throw new Error('no seed')
+  return seed
+}
+
+/** A store whose names, summaries and holders are hostile too. */
+async function hostileWorld(): Promise<World> {
+  const world = newWorld()
+  const seed = await SEED
+  if (seed.summary === undefined) throw new Error('no summary')
+  await world.store.create('seed', seed.body, seed.summary)
   const summary = hostileSummary(seed.summary)
   await world.store.create('s', Buffer.from(hostileDocument()), summary)
   await world.store.create('bad', Buffer.from(`<EventStream><Event ${XML_HOSTILE}`), summary)
@@ -285,6 +297,7 @@ async function outputOf(
   return ran.stdout + ran.stderr + ran.questions.join('\n')
 }
 
+let turns = 0
 const told = { cells: 0, hits: 0, printed: 0 }
 
 /** The first line of an output that could control a terminal. */
@@ -297,10 +310,18 @@ function driving(output: string): string | undefined {
   return found
 }
 
+const SETTINGS: readonly Setting[] = [{}, { columns: 70, terminal: true, answer: HOSTILE }]
+
+/** In the small size errors go to a pipe or to a terminal, by turns. */
+function settingsOf(store: typeof hostileStore, turn: number): readonly Setting[] {
+  return store === hostileStore ? SETTINGS : sized([SETTINGS[turn % 2] ?? {}], SETTINGS)
+}
+
 test.each(LINES)('no control byte from data reaches the terminal: %j %j %j %j %j %j %j', async (...words) => {
   const argv = words.filter(word => word !== undefined)
-  for (const store of [hostileStore, held, broken]) {
-    for (const setting of [{}, { columns: 70, terminal: true, answer: HOSTILE }]) {
+  const turn = turns++
+  for (const [at, store] of [hostileStore, held, broken].entries()) {
+    for (const setting of settingsOf(store, turn + at)) {
       expect(driving(await outputOf(argv, store, setting)), argv.join(' ')).toBeUndefined()
     }
   }

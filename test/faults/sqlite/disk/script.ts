@@ -2,9 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-
-/** The folder where Node keeps compiled code: these programs are started often. */
-const CACHE = fileURLToPath(new URL('../../../../node_modules/.cache/leasectl-tests', import.meta.url))
+import { COMPILED } from '../../../support/compiled.ts'
 
 export interface Script {
   readonly process: ChildProcess
@@ -20,7 +18,7 @@ export function startScript(
 ): Script {
   const script = fileURLToPath(new URL(`./${name}`, import.meta.url))
   const child = spawn(process.execPath, [script, ...args], {
-    env: { ...process.env, NODE_COMPILE_CACHE: CACHE, ...environment },
+    env: { ...process.env, ...COMPILED, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
