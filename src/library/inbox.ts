@@ -199,7 +199,7 @@ async function openBoth(
     case 'opened':
       return new OpenedInbox(opened.inbox, opened.writer)
     case 'missing':
-      throw new InboxNotFound(name, (opened.place === 'first' ? first : second).address)
+      throw opened.fault ?? new InboxNotFound(name, (opened.place === 'first' ? first : second).address)
     case 'different': {
       const [one, two] = opened.partitions
       throw new InvalidValue(`the inbox ${name} has ${one} partitions in the first store and ${two} in that of also`)

@@ -34,6 +34,8 @@ export interface PutInboxOptions extends GlobalOptions, RecordFlags, AlsoFlags {
 const STDIN = '-'
 /** Between two looks at a store that is away, ms. */
 const PAUSES_MS = [100, 300, 1_000, 2_000, 5_000] as const
+/** For what is in flight after a signal, ms; the rest of the 10 s until the process is killed belongs to the store. */
+const FINISH_MS = 7_500
 const PROGRESS_MS = 200
 const RESUME_MS = 1_000
 /** Bad lines that are reported one by one. */
@@ -51,6 +53,7 @@ export async function putLines(options: PutInboxOptions, runtime: Runtime): Prom
   const writing = {
     again: (fault: unknown) => put.waitForStore(fault),
     tell: (sentence: string) => void put.say(sentence),
+    signal: abortedAfter(runtime.signal, FINISH_MS),
     ...defined({ lingerMs: options.linger }),
   }
   const regions = await openTwoRegions(options.name, options, store, runtime, writing)
@@ -280,6 +283,15 @@ function onlyIn(regions: TwoRegions | undefined) {
     { store: regions.stores[0], only: first },
     { store: regions.stores[1], only: second },
   ]
+}
+
+/** Aborts so long after another signal. */
+function abortedAfter(signal: AbortSignal, afterMs: number): AbortSignal {
+  const later = new AbortController()
+  const wait = () => setTimeout(() => later.abort(), afterMs).unref()
+  if (signal.aborted) wait()
+  else signal.addEventListener('abort', wait, { once: true })
+  return later.signal
 }
 
 const LINE_FEED = Buffer.from('\n')

@@ -1,8 +1,8 @@
-import { commandLine } from '../../cli/command-line.ts'
 import { sameStore } from '../../cli/contexts/contexts.ts'
+import { errorProblem } from '../../cli/error-problem.ts'
 import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import { CommandFailed, problem, UsageError } from '../../cli/problem.ts'
-import type { Runtime } from '../../cli/runtime.ts'
+import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { checkMayChange, otherStore } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import type { Inbox } from '../../inbox/inbox.ts'
@@ -13,10 +13,12 @@ import {
   type RegionsWriter,
   type RegionsWriterOptions,
 } from '../../inbox/regions/writer.ts'
+import type { ContainerMissing } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { messageOf } from '../../util/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type AlsoFlags, checkAlso } from './also.ts'
+import { missingIn } from './find.ts'
 
 /** The inbox of a name in two stores. */
 export interface TwoRegions {
@@ -61,7 +63,7 @@ export async function openTwoRegions(
     case 'opened':
       return { inbox: opened.inbox, writer: opened.writer, stores, also: other.store }
     case 'missing':
-      throw missing(name, opened.place === 'first' ? address : other.address, runtime)
+      throw missing(name, opened, opened.place === 'first' ? (runtime.opened ?? other) : other, runtime)
     case 'different':
       throw different(name, opened.partitions)
     default:
@@ -69,13 +71,14 @@ export async function openTwoRegions(
   }
 }
 
-function missing(name: string, address: string, runtime: Runtime): CommandFailed {
-  return new CommandFailed(
-    problem('inbox-not-found', `there is no inbox ${name} in ${visibleText(address)}`, {
-      hint: 'inbox create makes one: in both stores with the same number of partitions.',
-      tryCommand: commandLine(runtime, ['inbox', 'create', name, '--store', address]),
-    }),
-  )
+function missing(
+  name: string,
+  { fault }: { readonly fault?: ContainerMissing },
+  place: RuntimeStore,
+  runtime: Runtime,
+): CommandFailed {
+  if (fault !== undefined) return new CommandFailed(errorProblem(fault, runtime, place))
+  return missingIn(place, name, 'inbox create makes one: in both stores with the same number of partitions.', runtime)
 }
 
 function different(name: string, [first, second]: readonly [number, number]): CommandFailed {

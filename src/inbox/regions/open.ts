@@ -1,17 +1,19 @@
-import { StoreUnreachable } from '../../store/errors.ts'
+import { ContainerMissing, StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { machineTiming } from '../../util/clock.ts'
+import { defined } from '../../util/defined.ts'
 import { type Inbox, readInbox } from '../inbox.ts'
 import { RegionsWriter, type RegionsWriterOptions } from './writer.ts'
 
 /** Outcome of opening an inbox in two regions: those that answer have it, with the same number of partitions. */
 export type OpenRegionsOutcome =
   | { readonly kind: 'opened'; readonly inbox: Inbox; readonly writer: RegionsWriter }
-  | { readonly kind: 'missing'; readonly place: 'first' | 'second' }
+  /** `fault`: not even its container is there. */
+  | { readonly kind: 'missing'; readonly place: 'first' | 'second'; readonly fault?: ContainerMissing }
   | { readonly kind: 'different'; readonly partitions: readonly [number, number] }
 
 type Read =
-  | { readonly kind: 'read'; readonly inbox: Inbox | undefined }
+  | { readonly kind: 'read'; readonly inbox: Inbox | undefined; readonly fault?: ContainerMissing }
   | { readonly kind: 'away'; readonly fault: unknown }
 
 /** Once one store has answered, the other has so much time, ms. */
@@ -29,7 +31,8 @@ export async function openRegions(
 ): Promise<OpenRegionsOutcome> {
   const [first, second] = await readBoth(stores, name, options)
   for (const [place, read] of [['first', first] as const, ['second', second] as const])
-    if (read.kind === 'read' && read.inbox === undefined) return { kind: 'missing', place }
+    if (read.kind === 'read' && read.inbox === undefined)
+      return { kind: 'missing', place, ...defined({ fault: read.fault }) }
   const [one, two] = [inboxIn(first), inboxIn(second)]
   if (one !== undefined && two !== undefined && one.partitions !== two.partitions)
     return { kind: 'different', partitions: [one.partitions, two.partitions] }
@@ -53,6 +56,7 @@ async function readBoth(
       answered.resolve()
       return { kind: 'read', inbox }
     } catch (fault) {
+      if (fault instanceof ContainerMissing) return { kind: 'read', inbox: undefined, fault }
       if (!(fault instanceof StoreUnreachable)) throw fault
       return { kind: 'away', fault }
     }

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createInbox, partitionLog } from '../../../src/inbox/inbox.ts'
 import { parseRecord } from '../../../src/inbox/record.ts'
 import { LOG_START } from '../../../src/store/block-log.ts'
-import { StoreUnreachable } from '../../../src/store/errors.ts'
+import { ContainerMissing, StoreUnreachable } from '../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../src/store/memory.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { cli, json, NOON, newWorld, type Setting } from './support.ts'
@@ -119,7 +119,16 @@ describe('inbox put --also', () => {
       exit: 2,
       stderr: expect.stringContaining('--also is the store itself: memory:'),
     })
-    expect(await run(`inbox put orders --also ${file}`, { stdin: LINES })).toMatchObject({ exit: 3 })
+    const noInbox = await run(`inbox put orders --also ${file}`, { stdin: LINES })
+    expect(noInbox).toMatchObject({ exit: 3, stderr: expect.stringContaining(`there is no inbox orders in ${file}`) })
+    // The way out names the store that is missing, not that of the command.
+    expect(noInbox.stderr).toContain(`leasectl inbox create orders --store ${file}`)
+    const gone = async () => {
+      throw new ContainerMissing('there is no container')
+    }
+    const others = { [B]: Object.assign(Object.create(openMemoryStore()), { read: gone }) }
+    const noContainer = await run(`inbox put orders --also ${B}`, { stdin: LINES, others })
+    expect(noContainer).toMatchObject({ exit: 3, stderr: expect.stringContaining(`--store ${B} creates it`) })
     expect(await run(`inbox put others --also ${B}`, { stdin: LINES })).toMatchObject({
       exit: 3,
       stderr: expect.stringContaining('there is no inbox others in memory:'),

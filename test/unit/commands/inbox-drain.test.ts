@@ -34,6 +34,17 @@ describe('inbox drain', () => {
     ])
   })
 
+  test('of an inbox in another store names that store in every way out', async () => {
+    const east = 'azurite://127.0.0.1:1/east'
+    const there = await world(['o1', {}])
+    const argv = [...DRAIN, '--inbox-store', east]
+    const setting = { ...FILES, others: { [east]: there.store } }
+    const ran = await cli(newWorld(), argv, setting)
+    expect(ran).toMatchObject({ exit: 7, stderr: expect.stringContaining(`inbox dead ls orders --store ${east}`) })
+    const none = await cli(newWorld(), argv, { ...FILES, others: { [east]: newWorld().store } })
+    expect(none).toMatchObject({ exit: 3, stderr: expect.stringContaining(`inbox create orders --store ${east}`) })
+  })
+
   test('as ndjson writes one line for each record', async () => {
     const made = await world(['o1', { customer: 'ada' }], ['o2', {}])
     const ran = await cli(made, [...DRAIN, '-o', 'ndjson'], FILES)

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { BlockLog } from '../../../src/store/block-log.ts'
 import { StoreFull, StoreUnreachable } from '../../../src/store/errors.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
@@ -29,7 +29,10 @@ async function recordsOf(world: World): Promise<Record<string, unknown>[]> {
 const idsOf = async (world: World) => (await recordsOf(world)).map(({ id }) => id).sort()
 
 /** The store with appends that go through `append`. */
-function withAppends(store: StreamStore, append: (real: BlockLog, block: Uint8Array) => Promise<void>): StreamStore {
+function withAppends(
+  store: StreamStore,
+  append: (real: BlockLog, block: Uint8Array, signal?: AbortSignal) => Promise<void>,
+): StreamStore {
   return new Proxy(store, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key)
@@ -37,8 +40,8 @@ function withAppends(store: StreamStore, append: (real: BlockLog, block: Uint8Ar
       return (name: string) => {
         const real = target.log(name)
         return {
-          append: async (block: Uint8Array) => {
-            await append(real, block)
+          append: async (block: Uint8Array, signal?: AbortSignal) => {
+            await append(real, block, signal)
             return { kind: 'appended' }
           },
         }
@@ -215,6 +218,28 @@ describe('inbox put', () => {
     const store = withAppends(world.store, away)
     const unsure = await run(world, line, { store, signal: signal.signal, stdin: '{"id":"a"}' })
     expect(json(unsure.stderr).error).toMatchObject({ code: 'terminated', applied: 'unknown', message: 'terminated' })
+  })
+
+  test('that is stopped while the store is silent gives up what is in flight before a supervisor would kill it', async () => {
+    const world = await worldWithInbox(1)
+    const stop = new AbortController()
+    vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true })
+    try {
+      const silent = async (_: BlockLog, __: Uint8Array, signal?: AbortSignal) => {
+        const over = new Promise(resolve => signal?.addEventListener('abort', resolve))
+        stop.abort('SIGTERM')
+        vi.advanceTimersByTime(7_400)
+        expect(signal?.aborted).toBe(false)
+        vi.advanceTimersByTime(200)
+        await over
+        throw new StoreUnreachable('no answer')
+      }
+      const setting = { store: withAppends(world.store, silent), signal: stop.signal, stdin: '{"id":"a"}' }
+      const ran = await run(world, 'inbox put orders --linger 0s -o json', setting)
+      expect(json(ran.stderr).error).toMatchObject({ code: 'terminated', applied: 'unknown' })
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('of a second run counts as put what this run has put', async () => {

@@ -12,7 +12,7 @@ import {
   settleDeadLetters,
 } from '../../../inbox/drain/dead-letters.ts'
 import { visibleName, visibleText } from '../../../util/visible-text.ts'
-import { inboxNamed } from './open.ts'
+import { findInbox } from '../find.ts'
 import type { DeadOptions, SettleDeadOptions, SomeDeadOptions } from './options.ts'
 
 /** Lists the dead letters of an inbox. */
@@ -124,7 +124,7 @@ async function settle(options: SettleDeadOptions, how: DeadLetterEnd, runtime: R
 
 async function lettersIn(options: DeadOptions, output: Output, runtime: Runtime) {
   const store = await openStoreFor(options, runtime, output)
-  const inbox = await inboxNamed(store, options.inbox, runtime.signal)
+  const inbox = await findInbox(store, options.inbox, runtime)
   return { store, inbox, letters: await readDeadLetters(store, inbox, runtime.signal) }
 }
 

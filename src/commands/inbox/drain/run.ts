@@ -1,3 +1,4 @@
+import { commandLine } from '../../../cli/command-line.ts'
 import { openOutput } from '../../../cli/output.ts'
 import { partitionIn } from '../../../cli/partition.ts'
 import { EndsWith, type Problem, problem, UsageError } from '../../../cli/problem.ts'
@@ -19,7 +20,7 @@ import { reasonOf } from '../../../stream/text.ts'
 import { defined } from '../../../util/defined.ts'
 import { readTemplate } from '../../init/read-template.ts'
 import { initOperation } from '../../init/run.ts'
-import { inboxNamed } from './open.ts'
+import { findInbox, findInboxIn } from '../find.ts'
 import type { DrainCommandOptions } from './options.ts'
 import { DrainReporter, reportText } from './output.ts'
 
@@ -31,12 +32,14 @@ export async function drainInbox(options: DrainCommandOptions, runtime: Runtime)
   const spec = await specOf(options, runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const inboxStore =
-    options.inboxStore === undefined ? store : (await runtime.openOther(otherStore(options.inboxStore))).store
+  const other = options.inboxStore === undefined ? undefined : await runtime.openOther(otherStore(options.inboxStore))
+  const inboxStore = other?.store ?? store
   const by = options.by ?? runtime.actor
   const given = workOf(store, spec, options, runtime)
   const work = options.strictOrder ? inStrictOrder(given) : given
-  const inbox = await inboxNamed(inboxStore, options.inbox, runtime.signal)
+  const inbox = await (other === undefined
+    ? findInbox(store, options.inbox, runtime)
+    : findInboxIn(other, options.inbox, runtime))
   const part = partOf(inbox, options, runtime)
   const refused = await agree(inboxStore, inbox, work, options, runtime)
   if (refused !== undefined) return refused
@@ -62,8 +65,9 @@ export async function drainInbox(options: DrainCommandOptions, runtime: Runtime)
     await output.say(reportText(report))
     if (!once) throw new EndsWith(0)
     if (report.dead === 0) return undefined
-    const hint = `leasectl inbox dead ls ${inbox.name} shows them`
-    return problem('batch-incomplete', 'some records became dead letters', { applied: 'yes', hint })
+    const place = { startedAs: runtime.startedAs, opened: other ?? runtime.opened }
+    const tryCommand = commandLine(place, ['inbox', 'dead', 'ls', inbox.name])
+    return problem('batch-incomplete', 'some records became dead letters', { applied: 'yes', tryCommand })
   } finally {
     clearInterval(progress)
     await reporter.flush()
