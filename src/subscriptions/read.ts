@@ -81,25 +81,34 @@ export async function viewSubscription(
   signal?: AbortSignal,
 ): Promise<SubscriptionView | undefined> {
   try {
-    const subscription = await readSubscription(store, name, signal)
-    if (subscription === undefined) return undefined
-    const shards = await shardViews(store, subscription, signal)
-    const halted = shards.flatMap(shard => shard.halted)
-    return {
-      kind: 'readable',
-      name,
-      subscription,
-      shards,
-      held: shards.filter(shard => shard.isHeld).length,
-      lagMs: Math.max(0, ...shards.map(shard => shard.lagMs)),
-      rate: shards.reduce((sum, shard) => sum + shard.rate, 0),
-      delivered: shards.reduce((sum, shard) => sum + shard.delivered, 0),
-      waiting: halted.filter(({ state }) => state === 'waiting').length,
-      parked: halted.filter(({ state }) => state === 'parked').length,
-    }
+    return await viewReadable(store, name, signal)
   } catch (error) {
     if (!(error instanceof StreamFault || error instanceof StoreIncompatible)) throw error
     return { kind: 'unreadable', name, why: error.message }
+  }
+}
+
+/** The same, but one that cannot be read is a fault. @throws as `openSubscription` */
+export async function viewReadable(
+  store: StreamStore,
+  name: string,
+  signal?: AbortSignal,
+): Promise<Extract<SubscriptionView, { readonly kind: 'readable' }> | undefined> {
+  const subscription = await readSubscription(store, name, signal)
+  if (subscription === undefined) return undefined
+  const shards = await shardViews(store, subscription, signal)
+  const halted = shards.flatMap(shard => shard.halted)
+  return {
+    kind: 'readable',
+    name,
+    subscription,
+    shards,
+    held: shards.filter(shard => shard.isHeld).length,
+    lagMs: Math.max(0, ...shards.map(shard => shard.lagMs)),
+    rate: shards.reduce((sum, shard) => sum + shard.rate, 0),
+    delivered: shards.reduce((sum, shard) => sum + shard.delivered, 0),
+    waiting: halted.filter(({ state }) => state === 'waiting').length,
+    parked: halted.filter(({ state }) => state === 'parked').length,
   }
 }
 

@@ -12,7 +12,7 @@ import {
   removeSubscription,
   requestOf,
 } from '../../subscriptions/operate.ts'
-import { parkedOf, readSubscriptions, viewSubscription } from '../../subscriptions/read.ts'
+import { parkedOf, readSubscriptions, viewReadable, viewSubscription } from '../../subscriptions/read.ts'
 import type { HaltedStream } from '../../subscriptions/types.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { startMs } from '../subscribe/start.ts'
@@ -54,9 +54,8 @@ export async function showSubscription(
   runtime: Runtime,
 ): Promise<Problem | undefined> {
   const { output, store } = await opened(options, runtime)
-  const view = await viewSubscription(store, options.name, runtime.signal)
+  const view = await viewReadable(store, options.name, runtime.signal)
   if (view === undefined) return missing(options.name)
-  if (view.kind === 'unreadable') return problem('bad-document', view.why)
   if (options.output === 'json') {
     await output.text(jsonDocument({ ...subscriptionJson(view), shardList: view.shards.map(shardJson) }))
   } else await output.lines(subscriptionText(view, output, store.nowMs()))

@@ -43,11 +43,11 @@ export function trimSession(document: StreamDocument, keep: number): StreamDocum
 /**
  * The ids that conditions of open events name, the last appended one, behind which the next is appended, and those for which
  * the end of the session waited when that was appended: from there its gate is restored if a foreign writer drops it. And what
- * waited for a step that failed: that cannot be retried once it ran.
+ * waited for a step with a failure: that cannot be retried once it ran.
  */
 function neededIds(stream: EventStream, entries: readonly Transaction[]): ReadonlySet<string> {
   const ids = new Set<string>()
-  const failed = new Set(stream.events.filter(isFailed).map(({ id }) => id))
+  const failed = failedSteps(stream)
   const changes = failed.size === 0 ? [] : entries.flatMap(entry => entry.changes)
   for (const { event, lc } of changes) if (idsOf(lc?.after).some(id => failed.has(id))) ids.add(event)
   const last = entries.findLast(({ op }) => op === 'append')
@@ -57,6 +57,19 @@ function neededIds(stream: EventStream, entries: readonly Transaction[]): Readon
     if (!isFinal(event)) for (const id of idsOf(event.lc.after)) ids.add(id)
   }
   return ids
+}
+
+/** The steps that failed, or below which something did. */
+function failedSteps(stream: EventStream): ReadonlySet<string> {
+  const hasFailed = (at: number) => {
+    const event = stream.at(at)
+    return event !== undefined && isFailed(event)
+  }
+  if (!stream.events.some(isFailed)) return new Set()
+  const steps = stream
+    .successorPositions(0)
+    .filter(at => hasFailed(at) || [...stream.descendantPositions(at)].some(hasFailed))
+  return new Set(steps.map(at => stream.at(at)?.id ?? ''))
 }
 
 function idsOf(after: string | undefined): readonly string[] {

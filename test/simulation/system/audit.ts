@@ -7,6 +7,7 @@ import { isEnded } from '../stream-model.ts'
 import { JournalWalk } from './journal-walk.ts'
 import { sessionFaults, signalFaults } from './process-rules.ts'
 import type { Register } from './register.ts'
+import type { SessionHistories } from './session-histories.ts'
 
 /** The violations of a system run. */
 export interface Wrong {
@@ -37,18 +38,20 @@ export async function audit(
   base: StreamStore,
   happenings: readonly Happening[],
   register: Register,
+  histories: SessionHistories,
 ): Promise<readonly Wrong[]> {
-  const wrong: Wrong[] = []
+  const wrong: Wrong[] = histories.faults.map(fault => ({ kind: 'process', ...fault }))
   const seen = new Map<string, Seen>()
   for (const happening of happenings) if (happening.kind === 'wrote') wrong.push(...follow(seen, happening))
   const journals = new Map<string, readonly Transaction[]>()
   for (const [stream, { entries, events }] of seen) {
     const view = await readStream(base, stream)
-    const journal = view?.transactions() ?? []
+    const whole = histories.whole(stream)
+    const journal = whole?.journal ?? view?.transactions() ?? []
     const ofStream = register.answers.filter(answer => answer.stream === stream && answer.isNew === true)
     if (view !== undefined && ofStream.length > 0) {
       const rules = stream.startsWith('q-') ? sessionFaults : signalFaults
-      const { events, signals } = view.document
+      const { events, signals } = { ...view.document, ...whole }
       wrong.push(
         ...rules({ journal, events, signals }, ofStream).map(why => ({ kind: 'process' as const, stream, why })),
       )

@@ -13,7 +13,12 @@ import { liveTown } from './system.ts'
 const row = trustRow('domain')
 const timeout = sized(120_000, 600_000)
 const MOST_TRIES = 60
-const planted = vi.hoisted(() => ({ fencesAreChecked: true, gatesWait: true, commandsAreKnown: true }))
+const planted = vi.hoisted(() => ({
+  fencesAreChecked: true,
+  gatesWait: true,
+  commandsAreKnown: true,
+  trimsAreCareful: true,
+}))
 
 vi.mock('../../../src/stream/operations/checks.ts', async importOriginal => {
   const real = await importOriginal<typeof import('../../../src/stream/operations/checks.ts')>()
@@ -34,6 +39,18 @@ vi.mock('../../../src/stream/journal/journal.ts', async importOriginal => {
   const findCommand: typeof real.findCommand = (...given) =>
     planted.commandsAreKnown ? real.findCommand(...given) : undefined
   return { ...real, findCommand }
+})
+
+vi.mock('../../../src/stream/operations/trim.ts', async importOriginal => {
+  const real = await importOriginal<typeof import('../../../src/stream/operations/trim.ts')>()
+  const trimSession: typeof real.trimSession = (document, keep) => {
+    if (planted.trimsAreCareful) return real.trimSession(document, keep)
+    const events = document.events.map(event => (event.prev === '00' ? { ...event, status: 'completed' } : event))
+    const trimmed = real.trimSession({ ...document, events }, keep)
+    const inDocument = (id: string) => document.events.find(event => event.id === id && event.prev !== '')
+    return { ...trimmed, events: trimmed.events.map(event => inDocument(event.id) ?? event) }
+  }
+  return { ...real, trimSession }
 })
 
 describe('the simulation detects', { timeout }, () => {
@@ -62,12 +79,13 @@ describe('the simulation detects', { timeout }, () => {
 
   it.each([
     ['that steps of a session begin too early if gates open at once', 'gatesWait'],
+    ['that a session drops steps that have not ended', 'trimsAreCareful'],
     ['that steps are appended and signals come twice if command ids are not looked up', 'commandsAreKnown'],
   ] as const)('%s', async (title, protection) => {
     const { wrong } = await firstWrong(
       async town => {
         planted[protection] = false
-        return liveTown({ ...town, streams: town.streams.slice(0, 2) }).finally(() => {
+        return liveTown({ ...town, streams: town.streams.slice(0, 2), sessions: [1] }).finally(() => {
           planted[protection] = true
         })
       },

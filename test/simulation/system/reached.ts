@@ -25,8 +25,8 @@ const OPS = {
   skip: true,
 } as const satisfies Record<Exclude<Op, 'settle' | 'ack' | 'break-lease'>, true>
 
-/** The entry of a whole document. */
-const EDITED = 'foreign'
+/** The entries of a whole document, and of a session that drops its oldest steps. */
+const ENTRIES = ['foreign', 'trim']
 
 const FAULTS: Readonly<Record<string, RegExp>> = {
   crashes: /^down$/,
@@ -77,7 +77,7 @@ function isSkewed({ kind, who }: Happening): boolean {
 
 /** Changes by their kind, those of watchdogs separately. A heartbeat leaves no journal entry. */
 function operations(happenings: readonly Happening[]): [string, number][] {
-  const times = new Map(['expiries', ...[...Object.keys(OPS), EDITED].map(written)].map(name => [name, 0]))
+  const times = new Map(['expiries', ...[...Object.keys(OPS), ...ENTRIES].map(written)].map(name => [name, 0]))
   const count = (name: string) => times.set(name, (times.get(name) ?? 0) + 1)
   for (const happening of happenings) {
     if (happening.kind !== 'wrote') continue

@@ -5,13 +5,21 @@ import { StoreUnreachable } from '../../../src/store/errors.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import { isFinal } from '../../../src/stream/event.ts'
 import type { Operation } from '../../../src/stream/operations/operation.ts'
+import { defined } from '../../../src/util/defined.ts'
 import { Actor } from '../scheduler.ts'
 import { viewOf, type World } from '../world.ts'
 import type { Register } from './register.ts'
 
 /** Steps that a sender appends. */
 const STEPS = 5
+/**
+ * Steps that a session keeps that drops its oldest. While a sender does not know whether its step was appended, the other one
+ * appends too few to have it dropped: its command id is known.
+ */
+export const KEEP = STEPS - 1
 const PAUSE_MS = [1_000, 240_000] as const
+/** Of a session that drops its oldest steps: by the next one, the ones before are mostly done. */
+const LONG_PAUSE_MS = [60_000, 1_200_000] as const
 const CARE_MS = 5 * 60_000
 const LEASE_WAIT_MS = 2_000
 
@@ -20,6 +28,8 @@ export interface Session {
   readonly name: string
   /** Senders that still have steps to append. */
   left: number
+  /** It drops its oldest steps but so many. */
+  readonly keep?: number
 }
 
 /**
@@ -65,12 +75,15 @@ export class Sender {
 
   async #send(actor: Actor, store: StreamStore): Promise<void> {
     const { random } = actor
+    const { keep } = this.#session
+    const pauseMs: readonly [number, number] = keep === undefined ? PAUSE_MS : LONG_PAUSE_MS
     while (this.#next < STEPS) {
-      await actor.pause(random.spread(...PAUSE_MS))
+      await actor.pause(random.spread(...pauseMs))
       const id = `${this.#name}:${this.#next}`
       const step = { name: 'B', tag: id, ...(this.#next % 2 === 0 ? { timeout: '00:20:00' } : {}) }
       const options = { commandId: id, by: this.#name, leaseWaitMs: LEASE_WAIT_MS }
-      const append = () => appendStep(store, this.#session.name, { step, create: 'Session' }, options)
+      const append = () =>
+        appendStep(store, this.#session.name, { step, create: 'Session', ...defined({ keep }) }, options)
       await this.#untilDone(actor, id, append)
       this.#next++
       if (this.#next === STEPS) this.#session.left--

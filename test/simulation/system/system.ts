@@ -9,7 +9,6 @@ import { Dog } from '../dog.ts'
 import { NO_FAULTS, Weather } from '../faults.ts'
 import { Random } from '../random.ts'
 import { Actor, Scheduler } from '../scheduler.ts'
-import { Sights } from '../sights.ts'
 import { Trace } from '../trace.ts'
 import { START_MS, viewOf, type World, type WorldSettings } from '../world.ts'
 import { audit, type Wrong } from './audit.ts'
@@ -17,7 +16,8 @@ import { Employee } from './employee.ts'
 import { carryOut } from './operator.ts'
 import { DOUBT_MS, Register } from './register.ts'
 import { withSeededIds } from './seeded-ids.ts'
-import { careFor, Sender, type Session } from './sender.ts'
+import { careFor, KEEP, Sender, type Session } from './sender.ts'
+import { SessionHistories } from './session-histories.ts'
 import { type TownSettings, TROUBLED_MS, type Trouble, WHOLE_LIFE_MS } from './settings.ts'
 
 const INTERVAL_MS = 60_000
@@ -45,6 +45,7 @@ class Town {
   readonly #settings: TownSettings
   readonly #world: World
   readonly #register = new Register()
+  readonly #histories = new SessionHistories()
   readonly #workers: ReadonlyMap<string, Employee>
   readonly #dogs: ReadonlyMap<string, Dog>
   readonly #sessions: readonly Session[]
@@ -61,14 +62,17 @@ class Town {
       random,
       trace: new Trace(START_MS),
       base,
-      sights: new Sights(),
+      sights: this.#histories,
       weather: new Weather(outagesIn(settings.troubles)),
       settings: { intervalMs: INTERVAL_MS, rates, clock: {}, skewMs, ...(sabotage === undefined ? {} : { sabotage }) },
     }
     this.#workers = named('worker', settings.workers, name => {
       return new Employee(this.#world, this.#register, name, machineOf(name, settings.troubles))
     })
-    this.#sessions = (settings.sessions ?? []).map(number => ({ name: `q-${number}`, left: SENDERS }))
+    this.#sessions = (settings.sessions ?? []).map(number => ({
+      ...{ name: `q-${number}`, left: SENDERS },
+      ...(number % 2 === 1 ? { keep: KEEP } : {}),
+    }))
     this.#senders = new Map(
       this.#sessions.flatMap((session, at) =>
         Array.from({ length: SENDERS }, (_, one): [string, Sender] => {
@@ -162,7 +166,7 @@ class Town {
     })
     return [
       ...ofDogs.map(({ kind, stream, event, why }) => ({ kind, stream, why: `${event}: ${why}` })),
-      ...(await audit(base, trace.happenings, this.#register)),
+      ...(await audit(base, trace.happenings, this.#register, this.#histories)),
       ...open.map(stream => ({ kind: 'stuck' as const, stream, why: 'it did not come to its end' })),
     ]
   }

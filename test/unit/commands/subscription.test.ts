@@ -126,7 +126,9 @@ describe('subscription', () => {
   test('one of a newer leasectl is listed, and shown as what it is', async () => {
     const world = await newerSubscription()
     expect((await cli(world, ['subscription', 'ls'])).stdout).toContain('billing')
-    expect(await cli(world, ['subscription', 'show', 'billing'])).toMatchObject({ exit: 12 })
+    const ended = await cli(world, ['subscription', 'show', 'billing'])
+    expect(ended).toMatchObject({ exit: 12, stderr: expect.stringMatching(/newer leasectl.*\[store-incompatible\]/s) })
+    expect(ended.stderr).toContain('Update leasectl on this machine.')
   })
 
   test('parked lists those that need someone, and with --waiting the others', async () => {

@@ -115,12 +115,20 @@ test('the id of a dropped event is not given to another one', () => {
   expect(ids.filter(id => play.stream.find(id) !== undefined)).toEqual([])
 })
 
-test('a skipped step cannot be retried after a trim either, once another has run that waited for it', () => {
-  const play = session(6, 0).after({ op: 'fail', event: idOf(0) }, { op: 'skip', event: idOf(0), msg: 'without it' })
+test.each([
+  ['step', idOf(0), (play: Play) => play],
+  [
+    'part of a step',
+    '02.01.00',
+    (play: Play) => play.after({ op: 'advance', event: idOf(0), forks: [spec('Part'), spec('Other')] }),
+  ],
+])('a skipped %s cannot be retried after a trim either, once another has run that waited for it', (_, event, begin) => {
+  const play = begin(session(6, 0)).after({ op: 'fail', event }, { op: 'skip', event, msg: 'without it' })
+  if (event !== idOf(0)) play.after({ op: 'complete', event: '02.02.00' })
   play.after(...[1, 2, 3, 4].map(at => ({ op: 'complete', event: idOf(at) }) as const))
   const next = trimmed(play, 1)
   expect(next.stream.find(idOf(2))).toBeUndefined()
-  expect([play, next].map(each => each.code({ op: 'retry', event: idOf(0) }, { commandId: 'again' }))).toEqual([
+  expect([play, next].map(each => each.code({ op: 'retry', event }, { commandId: 'again' }))).toEqual([
     'join-ran',
     'join-ran',
   ])
