@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { COMPILED } from './compiled.ts'
 
 /** A running emulator. */
 export interface Azurite {
@@ -23,6 +24,9 @@ const DIE_WITH_PARENT = 'data:text/javascript,process.stdin.on("end",()=>process
  */
 const KEEP_CONNECTIONS =
   'data:text/javascript,import{Server}from"node:http";Object.defineProperty(Server.prototype,"keepAliveTimeout",{get:()=>36e5,set(){}})'
+/** Node would keep the compiled code when the emulator ends, but it is killed: its next start takes a quarter less time. */
+const KEEP_COMPILED =
+  'data:text/javascript,import{flushCompileCache}from"node:module";setTimeout(flushCompileCache,5e3).unref()'
 /** The emulator's well-known account. */
 export const ACCOUNT = 'devstoreaccount1'
 const KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
@@ -35,9 +39,10 @@ export async function startAzurite({ onDisk = false }: { readonly onDisk?: boole
   const location = onDisk ? mkdtempSync(join(tmpdir(), 'leasectl-azurite-')) : undefined
   const persistence = location === undefined ? ['--inMemoryPersistence'] : ['--location', location]
   const flags = [...persistence, '--silent', '--disableTelemetry', '--skipApiVersionCheck']
-  const preloaded = [DIE_WITH_PARENT, KEEP_CONNECTIONS].flatMap(module => ['--import', module])
+  const preloaded = [DIE_WITH_PARENT, KEEP_CONNECTIONS, KEEP_COMPILED].flatMap(module => ['--import', module])
   const child = spawn(process.execPath, [...preloaded, MAIN, ...flags, '--blobPort', '0'], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...COMPILED },
   })
   const port = await listeningPort(child)
   const url = `http://127.0.0.1:${port}/${ACCOUNT}`
