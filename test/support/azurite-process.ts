@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { COMPILED } from './compiled.ts'
 
 /** A running emulator. */
 export interface Azurite {
@@ -41,6 +42,9 @@ const savesEvery = (ms: number) =>
 const INDEXES = ['__azurite_db_blob__.json', '__azurite_db_blob_extent__.json']
 /** Where there is one, its files cost no time. */
 const MEMORY_DISK = '/dev/shm'
+/** Node would keep the compiled code when the emulator ends, but it is killed: its next start takes a quarter less time. */
+const KEEP_COMPILED =
+  'data:text/javascript,import{flushCompileCache}from"node:module";setTimeout(flushCompileCache,5e3).unref()'
 /** The emulator's well-known account. */
 export const ACCOUNT = 'devstoreaccount1'
 const KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
@@ -86,9 +90,11 @@ export async function startRestartable(saveEveryMs: number): Promise<Restartable
 
 async function run(persistence: readonly string[], saveEveryMs: number) {
   const flags = [...persistence, '--silent', '--disableTelemetry', '--skipApiVersionCheck']
-  const preloaded = [DIE_WITH_PARENT, KEEP_CONNECTIONS, savesEvery(saveEveryMs)].flatMap(module => ['--import', module])
+  const modules = [DIE_WITH_PARENT, KEEP_CONNECTIONS, KEEP_COMPILED, savesEvery(saveEveryMs)]
+  const preloaded = modules.flatMap(module => ['--import', module])
   const child = spawn(process.execPath, [...preloaded, MAIN, ...flags, '--blobPort', '0'], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...COMPILED },
   })
   return { child, port: await listeningPort(child) }
 }
