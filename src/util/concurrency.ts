@@ -103,12 +103,15 @@ export function sleepUntilAborted(ms: number, ...signals: readonly (AbortSignal 
   })
 }
 
+/** Reason of an abort that only ends waits. Without a reason each abort would create an error with a stack. */
+export const NO_LONGER = new Error('the wait is over')
+
 /** Waits for the work, up to a time limit. */
 export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
   const done = new AbortController()
   try {
     await Promise.race([work, sleepUntilAborted(limitMs, done.signal)])
   } finally {
-    done.abort()
+    done.abort(NO_LONGER)
   }
 }

@@ -6,6 +6,7 @@ import type { StreamEvent } from '../stream/event.ts'
 import type { Operation, Refusal } from '../stream/operations/operation.ts'
 import { parseTimeout } from '../stream/time/deadlines.ts'
 import { elapsedMs, type Instant, instantOf, type Timing } from '../util/clock.ts'
+import { NO_LONGER } from '../util/concurrency.ts'
 import { type Claim, changeUnderClaim, type Prediction, predictChange } from './claim.ts'
 import { claimMsOf, type EventWorkOptions, type LostClaim, type NotCommitted } from './types.ts'
 
@@ -90,7 +91,7 @@ export class Heartbeat {
   }
 
   stop(): void {
-    this.#over.abort()
+    this.#over.abort(NO_LONGER)
   }
 
   get #beatMs(): number {
@@ -226,7 +227,7 @@ export class Heartbeat {
   #lose(code: string, message: string): void {
     if (this.#isLost || this.#over.signal.aborted) return
     this.#isLost = true
-    this.#over.abort()
+    this.#over.abort(NO_LONGER)
     this.#lost({ kind: 'lost', code, message })
   }
 }

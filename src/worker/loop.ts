@@ -1,6 +1,7 @@
 import { StoreUnreachable } from '../store/errors.ts'
 import type { StreamStore } from '../store/store.ts'
 import { machineTiming, type WorkerTiming } from '../util/clock.ts'
+import { NO_LONGER } from '../util/concurrency.ts'
 import { Finder, type FoundEvent } from './finder.ts'
 import { PollBackoff } from './poll-backoff.ts'
 import { EventRunner, OutageReporter, WorkerCounters } from './runner.ts'
@@ -62,7 +63,7 @@ class Loop {
   }
 
   async run(): Promise<LoopReport> {
-    const wake = () => this.#wake.abort()
+    const wake = () => this.#wake.abort(NO_LONGER)
     this.#over.addEventListener('abort', wake)
     try {
       while (!this.#over.aborted && !(await this.#step()));
@@ -120,7 +121,7 @@ class Loop {
     const leave = () => {
       if (hasSlot) this.#slots += 1
       hasSlot = false
-      this.#wake.abort()
+      this.#wake.abort(NO_LONGER)
     }
     const attempt = this.#runner.run(found, leave).finally(() => {
       this.#running.delete(attempt)

@@ -11,6 +11,7 @@ import { attemptTimeoutMs } from '../stream/time/deadlines.ts'
 import { formatDuration } from '../stream/time/durations.ts'
 import { text } from '../stream/values.ts'
 import { elapsedMs, machineTiming, type Timing } from '../util/clock.ts'
+import { NO_LONGER } from '../util/concurrency.ts'
 import { defined } from '../util/defined.ts'
 import { attemptKey, type Claim, type ClaimOutcome, changeUnderClaim, claimEvent } from './claim.ts'
 import { Heartbeat, limitWarning } from './heartbeat.ts'
@@ -105,7 +106,7 @@ function limitAttempt(claim: Claim, timing: Timing, stop: AbortController) {
       const msg = `the attempt ran longer than its attempt timeout of ${formatDuration(ms)}`
       return { op: 'fail', transient: true, msg }
     },
-    over: () => over.abort(),
+    over: () => over.abort(NO_LONGER),
   }
 }
 

@@ -40,11 +40,11 @@ test.runIf(isNode).concurrent.each(PLACES)(
     const script = '#!/bin/sh\necho "$LEASECTL_EVENT $LEASECTL_ATTEMPT" >> ran\n'
     writeFileSync(join(user.home, 'command'), script, { mode: 0o755 })
     writeFileSync(join(user.home, 'kill.cjs'), KILL_AT_SECOND_START)
-    const work = (owner: string, more: Record<string, string> = {}) => {
-      const flags = ['--name', 'A', '--owner', owner, '--claim', '4s', '--max-idle', '200ms']
+    const work = (owner: string, claim: string, more: Record<string, string> = {}) => {
+      const flags = ['--name', 'A', '--owner', owner, '--claim', claim, '--max-idle', '200ms']
       return user.start(['work', ...flags, '--', './command'], { ...env, ...more })
     }
-    const doomed = work('doomed', { NODE_OPTIONS: `--require ${join(user.home, 'kill.cjs')}` })
+    const doomed = work('doomed', '10s', { NODE_OPTIONS: `--require ${join(user.home, 'kill.cjs')}` })
     expect(await doomed.ended).toMatchObject({ signal: 'SIGKILL' })
     const dead = await eventsOf(store)
     expect(dead.map(([, ...seen]) => seen)).toEqual([
@@ -52,7 +52,7 @@ test.runIf(isNode).concurrent.each(PLACES)(
       ['inprocess', 'doomed', '1'],
     ])
 
-    const heir = work('heir')
+    const heir = work('heir', '1m')
     await heir.until('stderr', /^completed /m)
     heir.process.kill('SIGTERM')
     expect(await heir.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('1 done') })

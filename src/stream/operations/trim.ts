@@ -19,7 +19,8 @@ const TRIM = 'trim'
  * Drops the oldest completed steps of a session, with everything below them and their part of the journal, so that the document
  * stays small: the last `keep` of them stay. An entry `trim` says what was dropped, and replaces the earlier ones. A step that an
  * open event waits for, or that could have to be undone, is never dropped, nor one that failed, even if it was skipped: the
- * session would end as if nothing had failed. Ids of dropped events are not given again. Returns the same document if there is nothing to drop.
+ * session would end as if nothing had failed. Ids of dropped events are not given again. Returns the same document if there is
+ * nothing to drop.
  */
 export function trimSession(document: StreamDocument, keep: number): StreamDocument {
   const stream = EventStream.of(document.events)
