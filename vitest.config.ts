@@ -18,7 +18,7 @@ const ALONE = [
   'test/faults/outage/outage.test.ts',
   'test/security/hostile/{graphs,names,xml-pace}.test.ts',
   'test/simulation/system/negative-controls.test.ts',
-  'test/unit/stream/properties/model.test.ts',
+  'test/unit/stream/properties/{model,session}.test.ts',
 ]
 
 export default defineConfig({
