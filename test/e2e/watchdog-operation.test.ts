@@ -143,7 +143,8 @@ describe.concurrent('from cron on two machines at the same moment', LIMIT, () =>
     await plantDue(store, streams)
     const once = ['watchdog', '--once', '--max-share', '100%', '-o', 'json', '--store', store.address]
     const runs = await Promise.all([world.user.run(once), world.user.run(once)])
-    expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual(runs.map(() => ({ code: 0, stderr: '' })))
+    // 7: a stream that the other had leased for too long is left to the next pass.
+    for (const { code } of runs) expect([0, 7]).toContain(code)
     const passes = runs.map(({ stdout }) => JSON.parse(stdout).pass)
     expect(passes.reduce((sum, { endedEvents }) => sum + endedEvents, 0)).toBe(streams.length)
     for (const [stream, { ends, byWatchdogs }] of await fatesOf(store, streams)) {

@@ -53,7 +53,7 @@ const PATIENCE = 4
 /** Idle connections; more than there are attempts, as in a process that was busy before. */
 const IDLE = 4
 
-/** Factor for the limits each time that a slow machine, not the fault, made a request time out. */
+/** Factor for the limits each time that a slow machine, not the fault, decided the course. */
 const SLOWER = [1, 4, 16]
 
 /** Runs a cell until only its fault has affected the course. */
@@ -62,7 +62,9 @@ export async function play(place: Place, one: Play): Promise<Course> {
   for (const [slow, factor] of SLOWER.entries()) {
     try {
       const course = await playOnce(place, one, factor)
-      if (course !== undefined) return { ...course, slow }
+      // Idle connections may have ended before the fault could strike them.
+      const isStruck = course !== undefined && (course.injected > 0 || slow === SLOWER.length - 1)
+      if (isStruck) return { ...course, slow }
     } catch (error) {
       problem = error
     }
