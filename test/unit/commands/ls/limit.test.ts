@@ -69,13 +69,18 @@ test('streams beyond the limit are counted for two seconds, then the total is a 
 })
 
 test('a page that does not arrive is not waited for', async () => {
-  const late = (number: number, { signal }: ListQuery) =>
-    number < 2 ? undefined : new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+  const asked = Promise.withResolvers<void>()
+  const late = (number: number, { signal }: ListQuery) => {
+    if (number < 2) return undefined
+    asked.resolve()
+    return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+  }
   const { world, store } = await copies(1_000_000, late)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
     const ran = cli(world, ['ls', '--limit', '3'], { store })
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
+    await asked.promise
+    expect(vi.getTimerCount()).toBe(1)
     await vi.advanceTimersByTimeAsync(2_000)
     expect((await ran).stderr).toMatch(/^showing 3 of more than 1900 \(/)
     expect(vi.getTimerCount()).toBe(0)
