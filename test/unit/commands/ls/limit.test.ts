@@ -80,10 +80,8 @@ test('a page that does not arrive is not waited for', async () => {
   try {
     const ran = cli(world, ['ls', '--limit', '3'], { store })
     await asked.promise
-    expect(vi.getTimerCount()).toBe(1)
     await vi.advanceTimersByTimeAsync(2_000)
     expect((await ran).stderr).toMatch(/^showing 3 of more than 1900 \(/)
-    expect(vi.getTimerCount()).toBe(0)
   } finally {
     vi.useRealTimers()
   }
