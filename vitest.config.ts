@@ -13,11 +13,16 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-/** Tests that mock modules or measure process time. All others share their imports, which halves their time. */
+/**
+ * Tests that mock modules, measure process time, or take each timer for one of their own. All others share their
+ * imports, which halves their time.
+ */
 const ALONE = [
   'test/faults/outage/outage.test.ts',
   'test/security/hostile/{graphs,names,xml-pace}.test.ts',
   'test/simulation/system/negative-controls.test.ts',
+  'test/unit/commands/batch/rate.test.ts',
+  'test/unit/store/azure/circuit-breaker.test.ts',
   'test/unit/stream/properties/{model,session}.test.ts',
 ]
 
