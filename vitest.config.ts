@@ -22,6 +22,7 @@ const ALONE = [
   'test/security/hostile/{graphs,names,xml-pace}.test.ts',
   'test/simulation/system/negative-controls.test.ts',
   'test/unit/commands/batch/rate.test.ts',
+  'test/unit/formats/terminal/glyphs.test.ts',
   'test/unit/store/azure/circuit-breaker.test.ts',
   'test/unit/stream/properties/{model,session}.test.ts',
 ]

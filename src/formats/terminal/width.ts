@@ -5,7 +5,7 @@ import stringWidth from 'string-width'
  * width is their length; measuring others loads ICU and its tables, which takes longer than a whole `ls`.
  */
 const NARROW =
-  /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2022\u2026\u203a\u2190-\u2193\u2298\u2400-\u2426\u2500-\u259f▶▸▾○●◌◷✓✗]*$/
+  /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2013-\u201e\u2020-\u2022\u2026\u2039\u203a\u2190-\u2193\u2400-\u2426\u2500-\u259f↶≤⊘⏎■▶▸▾◇○●◌◷♥✓✗❄]*$/
 
 /** Columns of a text on a terminal. Wide characters and emoji count two, our escape sequences none. */
 export function widthOf(text: string): number {
