@@ -39,8 +39,8 @@ export function openEvents(summary: Lists, nowMs: number): OpenEvent[] {
   const { root, waitingOn, ready, running, gated } = summary
   if (isHeldStream(summary)) return waitingOn.map(id => ({ id, name: root, state: 'held' }))
   const claims = runningClaims(summary)
-  const others = new Set([...claims.map(({ id }) => id), ...gatedEvents(summary).map(({ id }) => id)])
-  const readyIds = waitingOn.filter(id => !others.has(id))
+  const others = new Set([...claims, ...gatedEvents(summary)].map(({ id }) => id))
+  const readyIds = others.size === 0 ? waitingOn : waitingOn.filter(id => !others.has(id))
   const isCutBeside = cutCount(running.at(-1)) > 0 || cutCount(gated.at(-1)) > 0
   const match = !isCutBeside && sizeOf(readyIds) === sizeOf(ready)
   const startable = ready.filter(item => cutCount(item) === 0)

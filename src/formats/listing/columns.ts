@@ -195,10 +195,11 @@ export function statusCell({ item, isRead }: ListedItem, format: CellFormat): Ce
   const { summary, fault } = item
   if (summary === undefined && isRead === false) return { text: '…', style: 'dim' }
   if (summary === undefined) return { text: format.text(`? ${fault?.code ?? 'not started'}`), style: 'warn' }
-  const { outcome } = summary
-  const state = streamStateOf(summary, format.nowMs)
-  const { glyph, style, word } = isFinal(summary) ? statusLook(summary.status, outcome) : stateStyle(state)
-  const more = ['', 'errors', state].includes(outcome) ? '' : `, ${outcome}`
+  const { status, outcome } = summary
+  const isOver = isFinal(summary)
+  const state = isOver ? status : streamStateOf(summary, format.nowMs)
+  const { glyph, style, word } = isOver ? statusLook(status, outcome) : stateStyle(state)
+  const more = outcome === '' || outcome === 'errors' || outcome === state ? '' : `, ${outcome}`
   return { text: `${glyph} ${format.text(word)}${more}`, style: more === '' ? style : 'warn' }
 }
 
