@@ -38,14 +38,17 @@ export class BlockedKeys {
   readonly #store: StreamStore
   readonly #inbox: Inbox
   readonly #partition: number
+  /** Ends a read of the letters. */
+  readonly #signal: AbortSignal
   /** The names of the letters by key. */
   #letters = new Map<string, Set<string>>()
   #seen: LogPosition | undefined
 
-  constructor(store: StreamStore, inbox: Inbox, partition: number) {
+  constructor(store: StreamStore, inbox: Inbox, partition: number, signal: AbortSignal) {
     this.#store = store
     this.#inbox = inbox
     this.#partition = partition
+    this.#signal = signal
   }
 
   has(key: string): boolean {
@@ -80,7 +83,7 @@ export class BlockedKeys {
   /** The keys that can go on, if anything was done about dead letters since the last time. @throws the store's faults */
   async freed(): Promise<string[]> {
     if (this.#letters.size === 0) return []
-    const end = await deadLettersEnd(this.#store, this.#inbox)
+    const end = await deadLettersEnd(this.#store, this.#inbox, this.#signal)
     if (end === undefined || (this.#seen !== undefined && comparePositions(end, this.#seen) <= 0)) return []
     const letters = await this.#read()
     this.#seen = end
@@ -98,7 +101,7 @@ export class BlockedKeys {
   }
 
   async #read(): Promise<DeadLetter[]> {
-    const letters = await readDeadLetters(this.#store, this.#inbox)
+    const letters = await readDeadLetters(this.#store, this.#inbox, this.#signal)
     return letters.filter(({ partition, blocks }) => blocks && partition === this.#partition)
   }
 }

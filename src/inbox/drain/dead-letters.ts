@@ -109,8 +109,12 @@ export async function writeDrained(
 }
 
 /** Where the log ends now; `undefined` if nothing has died. @throws the store's faults */
-export async function deadLettersEnd(store: StreamStore, inbox: Inbox): Promise<LogPosition | undefined> {
-  return (await deadLetterLog(store, inbox).extent())?.end
+export async function deadLettersEnd(
+  store: StreamStore,
+  inbox: Inbox,
+  signal?: AbortSignal,
+): Promise<LogPosition | undefined> {
+  return (await deadLetterLog(store, inbox).extent(signal))?.end
 }
 
 async function writeEnd(

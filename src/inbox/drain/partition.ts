@@ -91,10 +91,10 @@ export class PartitionDrain {
     this.number = number
     this.#lease = lease
     this.#log = partitionLog(shared.store, shared.inbox, number)
-    this.#blocked = new BlockedKeys(shared.store, shared.inbox, number)
+    this.#signal = this.#stopping.signal
+    this.#blocked = new BlockedKeys(shared.store, shared.inbox, number, this.#signal)
     this.#progress = new CheckpointWriter(shared, number, lease, checkpoint)
     this.#read = checkpoint
-    this.#signal = this.#stopping.signal
   }
 
   get leaseId(): string {
@@ -171,7 +171,7 @@ export class PartitionDrain {
   async #readMore(): Promise<number> {
     try {
       const from = this.#read
-      const chunk = await this.#log.read(from, READ_BYTES)
+      const chunk = await this.#log.read(from, READ_BYTES, this.#signal)
       this.#shared.trouble(undefined)
       const lines = linesIn(chunk, from)
       if (lines.length > 0) this.#read = chunk.next
@@ -179,6 +179,7 @@ export class PartitionDrain {
       for (const line of lines) this.#take(line)
       return lines.length
     } catch (error) {
+      if (this.#signal.aborted) return 0
       if (!(error instanceof StoreUnreachable) || error instanceof StoreClosed) throw error
       this.#shared.trouble(error)
       return 0
@@ -273,13 +274,14 @@ export class PartitionDrain {
     this.#blocked.remove(key)
   }
 
-  /** Repeats something while the store does not answer. */
+  /** Repeats something while the store does not answer, until the drain of the partition ends. */
   async #patiently(act: () => Promise<void>): Promise<void> {
     const { timing, trouble } = this.#shared
     for (let pauseMs: number = AGAIN.firstMs; this.#isActive; pauseMs = Math.min(2 * pauseMs, AGAIN.mostMs)) {
       try {
         return await act()
       } catch (error) {
+        if (this.#signal.aborted) return
         if (!isPassing(error)) throw error
         trouble(error)
         await timing.pause(pauseMs, this.#signal)
@@ -373,6 +375,7 @@ export class PartitionDrain {
     try {
       this.#goOnWith(await this.#blocked.freed())
     } catch (error) {
+      if (this.#signal.aborted) return
       if (!isPassing(error)) throw error
       this.#shared.trouble(error)
     }

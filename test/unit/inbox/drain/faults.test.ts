@@ -61,11 +61,11 @@ const once = (store: StreamStore, inbox: Inbox, options: Partial<DrainOptions> =
     NEVER,
   )
 
-/** A store in which some functions are other ones. */
-function storeWhere(inner: StreamStore, changed: Partial<StreamStore>): StreamStore {
+/** A store or a log in which some functions are other ones. */
+function where<Inner extends object>(inner: Inner, changed: Partial<Inner>): Inner {
   return new Proxy(inner, {
     get(target, key) {
-      const value: unknown = changed[key as keyof StreamStore] ?? Reflect.get(target, key)
+      const value: unknown = changed[key as keyof Inner] ?? Reflect.get(target, key)
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
@@ -112,7 +112,7 @@ function faulty(inner: StreamStore, fault: Fault, matches: (name: string) => boo
     return fault === 'unknown' ? unknown() : call()
   }
   const lost = () => ({ kind: 'unknown', cause: new StoreUnreachable('no answer') }) as const
-  const store = storeWhere(inner, {
+  const store = where(inner, {
     create: (...args) => strike(args[0], () => inner.create(...args), lost),
     update: (...args) => strike(args[0], () => inner.update(...args), lost),
   })
@@ -152,6 +152,33 @@ describe.each(FAULTS)('while every third write ends with the fault %s', fault =>
   })
 })
 
+test.each([
+  ['records', (name: string) => !name.endsWith('/dead')],
+  ['dead letters', (name: string) => name.endsWith('/dead')],
+])('a drain whose store keeps silent when asked for %s, ends at once when it is stopped', async (_, matches) => {
+  const inner = openMemoryStore()
+  const inbox = await inboxOf(inner)
+  await putAll(inner, inbox)
+  const silent = Promise.withResolvers<void>()
+  const log = (name: string): BlockLog => {
+    const real = inner.log(name)
+    const read: BlockLog['read'] = async (from, maxBytes, signal) => {
+      const lines = await real.read(from, maxBytes, signal)
+      if (lines.bytes.length > 0 || !matches(name)) return lines
+      silent.resolve()
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    }
+    return where(real, { read })
+  }
+  const stop = new AbortController()
+  const options = { inbox, work: creates(inner), by: BY, concurrency: 16, checkpointIntervalMs: 60_000 }
+  const run = drain(where(inner, { log }), options, stop.signal)
+  await silent.promise
+  stop.abort()
+  const { done } = await run
+  expect(await readCheckpoint(inner, inbox, 0)).toMatchObject({ records: done })
+})
+
 /** A store whose log of dead letters has a fault in every second append. */
 function deadLettersWhere(inner: StreamStore, fault: 'lost' | 'twice' | 'unknown'): StreamStore {
   let calls = 0
@@ -164,14 +191,9 @@ function deadLettersWhere(inner: StreamStore, fault: 'lost' | 'twice' | 'unknown
       const outcome = await real.append(...args)
       return fault === 'twice' ? real.append(...args) : { ...outcome, kind: 'unknown', cause: undefined }
     }
-    return new Proxy(real, {
-      get(target, key) {
-        const value: unknown = key === 'append' ? append : Reflect.get(target, key)
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    })
+    return where(real, { append })
   }
-  return storeWhere(inner, { log })
+  return where(inner, { log })
 }
 
 test.each(['lost', 'twice', 'unknown'] as const)('a dead letter whose append is %s is kept once', async fault => {
@@ -211,7 +233,7 @@ test('a full disk is told once, waited for, and then drained on', async () => {
   const check = (name: string) => {
     if (isFull && (isStream(name) || isCheckpoint(name))) throw new StoreFull('no space is left')
   }
-  const store = storeWhere(inner, {
+  const store = where(inner, {
     async create(...args) {
       check(args[0])
       return inner.create(...args)
