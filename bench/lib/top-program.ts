@@ -13,7 +13,8 @@ import { OPEN } from './top-tree-load.ts'
 
 const STREAMS = 10_000
 const EVENTS = 10_000
-const SETTLE_MS = 3_000
+/** The documents with the next limits are read first, some each second. */
+const SETTLE_MS = 10_000
 const WATCHED_MS = 8_000
 const CHANGES_A_SECOND = 50
 

@@ -23,11 +23,11 @@ export async function topStore(file: string, streams: number, events = 0): Promi
   }
 }
 
-/** Sets the age of all streams; no event becomes due. */
+/** Sets the age of all streams; no event becomes due, and no claim ends. */
 export function setAge(file: string, ageMs: number): void {
   const db = new DatabaseSync(file)
   const nowMs = Date.now()
-  const summary = `json_remove(json_set(summary, '$.createdMs', ${nowMs - ageMs}), '$.claimEndMs')`
+  const summary = `json_remove(json_set(summary, '$.createdMs', ${nowMs - ageMs}, '$.running', json('[]')), '$.claimEndMs')`
   db.exec(`UPDATE streams SET summary = ${summary}, due_ms = ${nowMs + 7_200_000}`)
   db.close()
 }

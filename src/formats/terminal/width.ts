@@ -50,7 +50,8 @@ let segmenter: Intl.Segmenter | undefined
 export function cut(text: string, width: number): string {
   if (fits(text, width)) return text
   if (width <= 0) return ''
-  return `${fittingPart(charactersOf(text), width - 1)}…`
+  const part = NARROW.test(text) ? text.slice(0, width - 1) : fittingPart(charactersOf(text), width - 1)
+  return `${part}…`
 }
 
 /** Stops measuring as soon as the text is too wide: texts may be far longer than a screen. */

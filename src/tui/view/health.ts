@@ -85,36 +85,37 @@ interface KnownHealth {
   readonly revision: number
   readonly membership: number
   readonly nowMs: number
-  /** Limits and claims end, and the bars move, without a write. */
-  readonly changesWithTime: boolean
+  /** When a limit or a claim ends next; until then nothing changes without a write. The moment itself while the bars move. */
+  readonly untilMs: number
   readonly health: StoreHealth
 }
 
 const KNOWN = new WeakMap<StreamTable, KnownHealth>()
 
-/** Counted when streams come or go, else at most once a second, if it can have changed: it takes a look at every stream. */
+/** Counted when streams come or go, else at most once a second, when it can have changed: it takes a look at every stream. */
 export function currentHealth(table: StreamTable, nowMs: number): StoreHealth {
   const known = KNOWN.get(table)
   if (known !== undefined && isCurrent(known, table, nowMs)) return known.health
   const changes = new Array<number>(RATE_SLOTS.count).fill(0)
   let limited = 0
-  let claimed = 0
+  let endMs = Number.POSITIVE_INFINITY
   for (const entry of table.values()) {
-    const { summary } = entry.item
-    if (summary?.dueMs !== undefined) limited++
-    if (summary?.claimEndMs !== undefined) claimed++
+    const { dueMs, claimEndMs } = entry.item.summary ?? {}
+    if (dueMs !== undefined) limited++
+    if (dueMs !== undefined && dueMs > nowMs) endMs = Math.min(endMs, dueMs)
+    if (claimEndMs !== undefined && claimEndMs > nowMs) endMs = Math.min(endMs, claimEndMs)
     addChanges(changes, entry, nowMs)
   }
   const { revision, membership } = table
   const health = { ...healthOf(itemsOf(table), nowMs), limited, changes }
-  const changesWithTime = limited + claimed > 0 || changes.some(count => count > 0)
-  KNOWN.set(table, { revision, membership, nowMs, changesWithTime, health })
+  const untilMs = changes.some(count => count > 0) ? nowMs : endMs
+  KNOWN.set(table, { revision, membership, nowMs, untilMs, health })
   return health
 }
 
 function isCurrent(known: KnownHealth, { revision, membership }: StreamTable, nowMs: number): boolean {
   if (known.membership !== membership) return false
-  return known.nowMs === nowMs || (known.revision === revision && !known.changesWithTime)
+  return known.nowMs === nowMs || (known.revision === revision && known.nowMs < nowMs && nowMs < known.untilMs)
 }
 
 function* itemsOf(table: StreamTable) {

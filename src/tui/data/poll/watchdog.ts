@@ -26,6 +26,8 @@ interface KnownLimits {
 }
 
 interface ShownLimits extends Pick<WatchdogView, 'next' | 'notified'> {
+  /** When the next limit that is only told of passes; until then nothing changes without a write. */
+  readonly untilMs: number
   /** Streams among `next` whose documents have to be read. */
   readonly unread: readonly StreamEntry[]
 }
@@ -38,7 +40,7 @@ export class WatchdogPoll {
   #state = ''
   readonly #known = new BoundedMap<string, KnownLimits>(MAX_KNOWN)
   #tableRevision = -1
-  #second = -1
+  #untilMs = 0
   #isWhole = false
 
   constructor(store: StreamStore, data: DataStore) {
@@ -58,14 +60,12 @@ export class WatchdogPoll {
     this.#mark = mark
   }
 
-  /** Limits pass without a write: looks again after changes, each second, and until all documents are read. */
+  /** Looks again after changes, when a limit that is only told of passes, and until all documents are read. */
   async #findLimits(signal: AbortSignal): Promise<void> {
     const { streams } = this.#data
     const nowMs = this.#store.nowMs()
-    const second = Math.floor(nowMs / 1_000)
-    if (this.#isWhole && streams.revision === this.#tableRevision && second === this.#second) return
+    if (this.#isWhole && streams.revision === this.#tableRevision && nowMs < this.#untilMs) return
     this.#tableRevision = streams.revision
-    this.#second = second
     const before = this.#shown(streams, nowMs)
     if (before.unread.length === 0 || this.#data.watchdog.next.length === 0) this.#put(before)
     const unread = before.unread.slice(0, READS_PER_POLL)
@@ -73,19 +73,24 @@ export class WatchdogPoll {
       await Promise.all(unread.slice(at, at + READS_AT_ONCE).map(entry => this.#read(entry, signal)))
     }
     this.#isWhole = before.unread.length === unread.length
-    if (unread.length > 0) this.#put(this.#shown(streams, nowMs))
+    const shown = unread.length === 0 ? before : this.#shown(streams, nowMs)
+    this.#untilMs = shown.untilMs
+    if (unread.length > 0) this.#put(shown)
   }
 
   /** Streams of which only limits are left that nobody ends do not take the place of others. */
   #shown(streams: StreamTable, nowMs: number): ShownLimits {
     const notified: StreamLimit[] = []
     const candidates: { readonly entry: StreamEntry; readonly row: StreamLimit }[] = []
+    let untilMs = Number.POSITIVE_INFINITY
     for (const entry of streams.values()) {
       const { name: stream, item } = entry
       const dueMs = item.summary?.dueMs
       if (dueMs === undefined) continue
       const limits = this.#limitsOf(entry)
       const passed = limits?.filter(limit => isOnlyTold(limit, nowMs)) ?? []
+      for (const { action, dueMs } of limits ?? [])
+        if (action === 'notify' && dueMs > nowMs) untilMs = Math.min(untilMs, dueMs)
       for (const limit of passed) notified.push({ stream, dueMs: limit.dueMs, limit })
       const limit = limits?.find(one => !isOnlyTold(one, nowMs))
       if (limit === undefined && passed.length > 0) continue
@@ -94,6 +99,7 @@ export class WatchdogPoll {
     }
     const next = firstOf(candidates, NEXT_SHOWN, (a, b) => bySoonest(a.row, b.row))
     return {
+      untilMs,
       next: next.map(({ row }) => row),
       notified: firstOf(notified, NEXT_SHOWN, (a, b) => bySoonest(b, a)),
       unread: next.flatMap(({ entry }) => (this.#limitsOf(entry) === undefined ? [entry] : [])),

@@ -32,14 +32,23 @@ it('streams without limits are counted again only after a change, and at most on
   expect([looksAt(NOW_MS + 60_000, 3), looksAt(NOW_MS + 61_000, 3)]).toEqual([false, true])
 })
 
-it('limits, claims and recent changes are counted again each second: they pass without a write', () => {
+it('they are counted again when a limit or a claim ends: it passes without a write', () => {
   for (const entry of [
     streamEntry('a', { dueMs: NOW_MS + 5_000 }),
     streamEntry('a', { claimEndMs: NOW_MS + 5_000 }),
-    streamEntry('a', {}, { rate: [0, 0, 0, 0, 0, 0, 0, 9] }),
+    streamEntry('a', { dueMs: NOW_MS - 1, claimEndMs: NOW_MS + 5_000 }),
   ]) {
-    const { looksAt, of } = table(entry)
-    expect([looksAt(NOW_MS), looksAt(NOW_MS), looksAt(NOW_MS + 1_000)]).toEqual([true, false, true])
-    expect(currentHealth(of(1), NOW_MS + 1_000).changes.at(-1)).toBe(entry.rate.at(-1))
+    const { looksAt } = table(streamEntry('z', { dueMs: NOW_MS + 60_000 }), entry)
+    const seconds = [0, 0, 1, 4, 5, 6, 59, 60, 61]
+    const counted = [true, false, false, false, true, false, false, true, false]
+    expect(seconds.map(s => looksAt(NOW_MS + s * 1_000))).toEqual(counted)
+    expect(looksAt(NOW_MS)).toBe(true)
   }
+})
+
+it('recent changes are counted again each second: the bars move', () => {
+  const entry = streamEntry('a', {}, { rate: [0, 0, 0, 0, 0, 0, 0, 9] })
+  const { looksAt, of } = table(entry)
+  expect([looksAt(NOW_MS), looksAt(NOW_MS), looksAt(NOW_MS + 1_000)]).toEqual([true, false, true])
+  expect(currentHealth(of(1), NOW_MS + 1_000).changes.at(-1)).toBe(entry.rate.at(-1))
 })
