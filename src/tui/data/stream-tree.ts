@@ -1,9 +1,10 @@
 import { type TreeRow, threadTree } from '../../formats/stream/tree.ts'
 import type { JournalEntry, StreamView } from '../../ops/read-stream.ts'
-import { isFailed, isSuperseded, type StreamEvent } from '../../stream/event.ts'
+import type { StreamEvent } from '../../stream/event.ts'
 import type { EventStream } from '../../stream/event-stream.ts'
 import { summarize } from '../../stream/summarize.ts'
 import type { Summary } from '../../stream/summary.ts'
+import { everyEvent, MARKS } from './every-event.ts'
 import { type Below, TAIL_LENGTH, type TreeNode } from './types.ts'
 
 /** Running totals over the nodes of a tree, for subtree counts without a walk. */
@@ -82,16 +83,17 @@ export class StreamTree {
   }
 
   #count(): Totals {
-    const { nodes } = this
+    const { nodes, stream } = this.#currentForm
     const counts = () => new Int32Array(nodes.length + 1)
     const totals: Totals = { done: counts(), failed: counts(), total: counts() }
+    const { marks } = everyEvent(stream)
     let [done, failed, total] = [0, 0, 0]
-    for (const [at, { id, again }] of nodes.entries()) {
-      const event = again ? undefined : this.event(id)
-      if (event !== undefined && !isSuperseded(event)) {
+    for (const [at, { position, again }] of nodes.entries()) {
+      const mark = again ? 0 : (marks[position] ?? 0)
+      if (mark & MARKS.counts) {
         total++
-        if (event.status === 'completed') done++
-        if (isFailed(event)) failed++
+        if (mark & MARKS.completed) done++
+        if (mark & MARKS.failed) failed++
       }
       totals.done[at + 1] = done
       totals.failed[at + 1] = failed
@@ -127,7 +129,7 @@ export function formOf(stream: EventStream, before: TreeForm | undefined): TreeF
   if (before !== undefined && hasSameLinks(events, before.stream.events)) {
     return { stream: before.stream.withStates(events), nodes: before.nodes }
   }
-  const nodes = nodesOf(threadTree(stream))
+  const nodes = nodesOf(threadTree(stream), stream)
   const isSame = before !== undefined && isSameTree(nodes, before.nodes)
   return { stream, nodes: isSame ? before.nodes : nodes }
 }
@@ -146,13 +148,14 @@ function hasSameLinks(a: readonly StreamEvent[], b: readonly StreamEvent[]): boo
 
 function isSameTree(a: readonly TreeNode[], b: readonly TreeNode[]): boolean {
   if (a.length !== b.length) return false
-  return a.every(({ key, depth, end, again }, at) => {
+  return a.every(({ key, position, depth, end, again }, at) => {
     const other = b[at]
-    return key === other?.key && depth === other.depth && end === other.end && again === other.again
+    const isSamePlace = key === other?.key && position === other.position
+    return isSamePlace && depth === other.depth && end === other.end && again === other.again
   })
 }
 
-function nodesOf(rows: readonly TreeRow[]): readonly TreeNode[] {
+function nodesOf(rows: readonly TreeRow[], stream: EventStream): readonly TreeNode[] {
   const ends = endsOf(rows)
   const used = new Set<string>()
   const above: number[] = []
@@ -160,7 +163,8 @@ function nodesOf(rows: readonly TreeRow[]): readonly TreeNode[] {
     above[depth] = at
     const key = freeKey(id, used)
     used.add(key)
-    return { key, id, depth, parent: depth === 0 ? -1 : (above[depth - 1] ?? -1), end: ends[at] ?? at + 1, again }
+    const parent = depth === 0 ? -1 : (above[depth - 1] ?? -1)
+    return { key, id, position: stream.positionOf(id), depth, parent, end: ends[at] ?? at + 1, again }
   })
 }
 

@@ -86,8 +86,10 @@ export interface TreeNode {
   /** Unique in the tree: the event's id, with a number appended where an id is repeated. */
   readonly key: string
   readonly id: string
+  /** Position of the event in the stream; -1 if the stream has none of this id. */
+  readonly position: number
   readonly depth: number
-  /** Position of the event above it; -1 for a root. */
+  /** Position in the tree of the event above it; -1 for a root. */
   readonly parent: number
   /** Position after its subtree: `at + 1` for a leaf. */
   readonly end: number

@@ -1,5 +1,5 @@
-import { isWaitingJoin, type StreamEvent } from '../../../stream/event.ts'
 import { cached } from '../../cached.ts'
+import { type EveryEvent, everyEvent, MARKS } from '../../data/every-event.ts'
 import type { OpenStream, TreeNode } from '../../data/types.ts'
 import type { RowGroup } from '../context.ts'
 
@@ -92,13 +92,14 @@ function addRange(
 /** The children of an event: the ones shown, then the groups, each open one with its events. */
 function childrenOf(parent: number, open: OpenStream, folding: Folding, rows: Rows): (Range | RowGroup)[] {
   const { nodes } = open
+  const events = open.view && everyEvent(open.view.stream)
   const shown: Range[] = []
   const hidden = new Map<string, Range[]>()
   const end = nodes[parent]?.end ?? 0
   let nth = 0
   for (let at = parent + 1; at < end; nth++) {
     const to = nodes[at]?.end ?? end
-    const word = nth < FIRST_CHILDREN ? undefined : groupOf(open, at)
+    const word = nth < FIRST_CHILDREN || events === undefined ? undefined : groupOf(open, at, events)
     const isKept = word !== undefined && nodes[at]?.key === folding.cursor
     if (isKept) rows.isCursorKept = !folding.openGroups.has(groupKey(nodes[parent]?.key ?? '', word))
     if (word === undefined || (rows.isCursorKept && isKept)) shown.push({ from: at, to })
@@ -130,17 +131,14 @@ function groupKey(parent: string, word: string): string {
 }
 
 /** The status by which an event is grouped; `undefined` if it has a row of its own. */
-function groupOf(open: OpenStream, at: number): string | undefined {
+function groupOf(open: OpenStream, at: number, { marks, words }: EveryEvent): string | undefined {
   const node = open.nodes[at]
-  const event = node === undefined || node.again ? undefined : open.event(node.id)
-  if (node === undefined || event === undefined) return undefined
-  if (event.status === 'aborted' || isRunning(event, node.end === at + 1)) return undefined
-  return open.below(at).failed > 0 ? undefined : isWaitingJoin(event) ? 'waiting' : event.status
-}
-
-/** Foreign writers start events without naming an owner. */
-function isRunning({ status, lc }: StreamEvent, isLeaf: boolean): boolean {
-  return status === 'inprocess' && lc.join !== 'wait' && (isLeaf || lc.owner !== undefined)
+  if (node === undefined || node.again) return undefined
+  const mark = marks[node.position] ?? 0
+  // Foreign writers start events without naming an owner.
+  const isRunning = mark & MARKS.started && (mark & MARKS.owned || node.end === at + 1)
+  if (mark & MARKS.aborted || isRunning || open.below(at).failed > 0) return undefined
+  return words[node.position]
 }
 
 /** Positions of the events with very many children. */

@@ -15,6 +15,7 @@ import {
 } from '../../../stream/event.ts'
 import { UNDOES_STREAM } from '../../../stream/operations/undo.ts'
 import { type Deadline, deadlineOf } from '../../../stream/time/deadlines.ts'
+import { everyEvent } from '../../data/every-event.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { detailSize, isDetailRead } from '../../state/layout.ts'
@@ -331,7 +332,7 @@ function undoes({ event, shown: { stream } }: DetailContext): Line {
       safeText(`${id} ${name}`.trim() + (unsure === undefined ? '' : ', which may have done nothing')),
     )
   }
-  const step = stream.events.find(other => other.lc.undoes === event.id && !isSuperseded(other))
+  const step = everyEvent(stream).undoSteps.get(event.id)
   if (step === undefined) return []
   return label(step.status === 'completed' ? 'undone by' : 'to be undone by', safeText(`${step.id} ${step.name}`))
 }

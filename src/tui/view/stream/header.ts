@@ -4,10 +4,9 @@ import { idsText } from '../../../formats/stream/view.ts'
 import { calmSpan, spacedCount, spacedCounted } from '../../../formats/terminal/numbers.ts'
 import { cut, cutInside } from '../../../formats/terminal/width.ts'
 import { isFinal } from '../../../stream/event.ts'
-import type { EventStream } from '../../../stream/event-stream.ts'
 import { isHeld } from '../../../stream/lease.ts'
 import { cutCount, type Summary } from '../../../stream/summary.ts'
-import { cached } from '../../cached.ts'
+import { everyEvent } from '../../data/every-event.ts'
 import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { clockOf } from '../../state/shown-stream.ts'
@@ -144,14 +143,9 @@ function cutForms(text: string): Forms {
 
 /** How many have an event in hand. */
 function workersSpans({ view }: OpenStream): readonly StyledText[] {
-  const count = view === undefined ? 0 : ownersOf(view.stream).size
+  const count = view === undefined ? 0 : everyEvent(view.stream).owners.size
   return count === 0 ? [] : [[spacedCounted(count, 'worker'), 'plain']]
 }
-
-const ownersOf = cached(
-  ({ events }: EventStream): ReadonlySet<string> =>
-    new Set(events.flatMap(event => (isFinal(event) ? [] : (event.lc.owner ?? [])))),
-)
 
 /** The state as in the list of streams. */
 function statusSpans(scene: Scene, open: OpenStream, summary: Summary): StyledText[] {
