@@ -12,7 +12,13 @@ import {
   removeSubscription,
   requestOf,
 } from '../../subscriptions/operate.ts'
-import { parkedOf, readSubscriptions, viewReadable, viewSubscription } from '../../subscriptions/read.ts'
+import {
+  parkedOf,
+  readSubscriptions,
+  viewReadable,
+  viewSubscription,
+  viewUnlessNewer,
+} from '../../subscriptions/read.ts'
 import type { HaltedStream } from '../../subscriptions/types.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { startMs } from '../subscribe/start.ts'
@@ -129,11 +135,11 @@ export async function resetSubscription(options: ResetOptions, runtime: Runtime)
   return perform([{ kind: 'reset', fromMs }], options, store, output, runtime)
 }
 
-/** `subscription rm` */
+/** `subscription rm`: a damaged one is removed, one from a newer leasectl is not. */
 export async function removeNamed(options: RemoveSubscriptionOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { name, yes } = options
   const { output, store } = await opened(options, runtime)
-  if ((await viewSubscription(store, name, runtime.signal)) === undefined) return missing(name)
+  if ((await viewUnlessNewer(store, name, runtime.signal)) === undefined) return missing(name)
   if (!yes) {
     const what = `This removes ${visibleText(name)} and where it was, in ${placeText(runtime.opened)}`
     const declined = await confirmYesNo(what, '--yes', runtime)

@@ -131,6 +131,19 @@ describe('subscription', () => {
     expect(ended.stderr).toContain('Update leasectl on this machine.')
   })
 
+  test('one of a newer leasectl is not removed, one that is damaged is', async () => {
+    const world = await newerSubscription()
+    const rm = ['subscription', 'rm', 'billing', '--yes']
+    expect(await cli(world, rm)).toMatchObject({ exit: 12, stderr: expect.stringContaining('[store-incompatible]') })
+    expect((await cli(world, ['subscription', 'ls'])).stdout).toContain('billing')
+    const name = '.leasectl/subscriptions/billing/subscription.json'
+    const summary = (await world.store.read(name))?.summary
+    await world.store.remove(name, {})
+    if (summary !== undefined) await world.store.create(name, Buffer.from('{'), summary)
+    expect(await cli(world, rm)).toMatchObject({ exit: 0, stdout: 'billing removed\n' })
+    expect((await cli(world, ['subscription', 'ls'])).stdout).not.toContain('billing')
+  })
+
   test('parked lists those that need someone, and with --waiting the others', async () => {
     const world = await subscribed()
     const parked = ['subscription', 'parked', 'billing']
