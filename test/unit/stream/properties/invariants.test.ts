@@ -10,6 +10,8 @@ import { anInit, aProcess, aProcessScript, aScript, RUNS } from '../../../suppor
 import { legacyFaults } from '../../../support/xelement.ts'
 import { type Check, perform } from './perform.ts'
 
+const timeout = sized(120_000, 4 * 3_600_000)
+
 /** Open events below a final one. */
 function leftovers(document: StreamDocument): Set<string> {
   const stream = new EventStream(document.events)
@@ -112,6 +114,7 @@ it.each(['none', 'kept', 'dropped'] as const)(
       { numRuns: RUNS * sized(1, 100) },
     )
   },
+  timeout,
 )
 
 /** In a process, a join or gate may open for other reasons: these rules hold there too. */
@@ -139,6 +142,7 @@ it.each(['none', 'kept', 'dropped'] as const)(
       { numRuns: RUNS * sized(1, 100) },
     )
   },
+  timeout,
 )
 
 function named(rule: string, check: () => void): void {

@@ -8,6 +8,7 @@ import { RUNS } from '../../../support/arbitraries.ts'
 import { BORN, type Brief, Play, spec } from '../../../support/stream-builder.ts'
 
 const HOUR = 3_600_000
+const timeout = sized(120_000, 4 * HOUR)
 
 interface Turn {
   readonly what: 'start' | 'complete' | 'advance' | 'fail' | 'transient' | 'release' | 'die' | 'cancel-event'
@@ -160,74 +161,78 @@ function finish(play: Play, story: Story, told: Told, undone: string[]): void {
   }
 }
 
-it('every step whose effect may exist is undone exactly once, after everything that followed it', () => {
-  const met = { compensated: 0, unsure: 0, failed: 0, completed: 0 }
-  fc.assert(
-    fc.property(aStory(), story => {
-      const play = new Play()
-      const [told, undone] = [new Told(), [] as string[]]
-      play.do({
-        op: 'init',
-        root: spec('R'),
-        forks: [],
-        steps: story.plan,
-        hold: false,
-        born: BORN,
-        onFailure: 'compensate',
-      })
-      for (const turn of story.turns) {
-        takeTurn(play, turn, told)
-        if (story.drops && play.text.includes(' lc:undo='))
-          play.edit(text =>
-            text.replaceAll(/ lc:(undo|undoes|unsure|wait|after|outcome|ending|onFailure)="[^"]*"/g, ''),
-          )
-      }
-      play.apply({ op: 'settle' })
-      if (story.end !== 'none' && play.event('00').lc.outcome === undefined)
-        play.apply({ op: story.end, msg: 'as a whole' })
-      const began = play.event('00').lc.outcome
-      const sequence = play.document.events.filter(isUndoStep)
-      finish(play, story, told, undone)
+it(
+  'every step whose effect may exist is undone exactly once, after everything that followed it',
+  () => {
+    const met = { compensated: 0, unsure: 0, failed: 0, completed: 0 }
+    fc.assert(
+      fc.property(aStory(), story => {
+        const play = new Play()
+        const [told, undone] = [new Told(), [] as string[]]
+        play.do({
+          op: 'init',
+          root: spec('R'),
+          forks: [],
+          steps: story.plan,
+          hold: false,
+          born: BORN,
+          onFailure: 'compensate',
+        })
+        for (const turn of story.turns) {
+          takeTurn(play, turn, told)
+          if (story.drops && play.text.includes(' lc:undo='))
+            play.edit(text =>
+              text.replaceAll(/ lc:(undo|undoes|unsure|wait|after|outcome|ending|onFailure)="[^"]*"/g, ''),
+            )
+        }
+        play.apply({ op: 'settle' })
+        if (story.end !== 'none' && play.event('00').lc.outcome === undefined)
+          play.apply({ op: story.end, msg: 'as a whole' })
+        const began = play.event('00').lc.outcome
+        const sequence = play.document.events.filter(isUndoStep)
+        finish(play, story, told, undone)
 
-      const root = play.event('00')
-      expect(open(play)).toEqual([])
-      expect(isFinal(root)).toBe(true)
-      // What the last turns of the workers brought about.
-      const ended = play.document.events.filter(isUndoStep)
-      const wanted = play.document.events.filter(event => {
-        return event.lc.undo !== undefined && (told.claimed.has(event.id) || told.done.has(event.id))
-      })
-      if (root.status === 'completed') {
-        met.completed++
-        expect(ended).toEqual([])
-        return
-      }
-      expect(root.lc.outcome).toBe('compensated')
-      expect(began === 'compensating' || began === 'compensated' || sequence.length === 0).toBe(true)
-      expect(ended.map(({ lc }) => lc.undoes).sort()).toEqual(wanted.map(({ id }) => id).sort())
-      const order = wanted
-        .map(({ id }) => ({
-          id,
-          isUnsure: told.isUnsure(id),
-          at: told.isUnsure(id) ? told.claimed.get(id) : told.done.get(id),
-        }))
-        .sort((a, b) => Number(b.isUnsure) - Number(a.isUnsure) || (b.at ?? 0) - (a.at ?? 0))
-      expect(ended.map(({ lc }) => [lc.undoes, lc.unsure === 'yes'])).toEqual(
-        order.map(({ id, isUnsure }) => [id, isUnsure]),
-      )
-      expect(new Set(undone).size).toBe(undone.length)
-      expect([...undone].sort()).toEqual(wanted.map(({ id }) => id).sort())
-      // Without a failure in between they are undone in exactly this order.
-      if (!story.undoFails.includes(true) && !story.isForced) expect(undone).toEqual(order.map(({ id }) => id))
-      for (const { ref, name, key, lc } of ended) {
-        const step = play.event(lc.undoes ?? '')
-        expect([ref, name, key]).toEqual([step.id, step.lc.undo, step.key])
-      }
-      met.compensated++
-      met.unsure += order.filter(({ isUnsure }) => isUnsure).length
-      met.failed += Number(story.undoFails.includes(true))
-    }),
-    { numRuns: RUNS * sized(2, 100) },
-  )
-  for (const [what, times] of Object.entries(met)) expect(times, what).toBeGreaterThan(5)
-})
+        const root = play.event('00')
+        expect(open(play)).toEqual([])
+        expect(isFinal(root)).toBe(true)
+        // What the last turns of the workers brought about.
+        const ended = play.document.events.filter(isUndoStep)
+        const wanted = play.document.events.filter(event => {
+          return event.lc.undo !== undefined && (told.claimed.has(event.id) || told.done.has(event.id))
+        })
+        if (root.status === 'completed') {
+          met.completed++
+          expect(ended).toEqual([])
+          return
+        }
+        expect(root.lc.outcome).toBe('compensated')
+        expect(began === 'compensating' || began === 'compensated' || sequence.length === 0).toBe(true)
+        expect(ended.map(({ lc }) => lc.undoes).sort()).toEqual(wanted.map(({ id }) => id).sort())
+        const order = wanted
+          .map(({ id }) => ({
+            id,
+            isUnsure: told.isUnsure(id),
+            at: told.isUnsure(id) ? told.claimed.get(id) : told.done.get(id),
+          }))
+          .sort((a, b) => Number(b.isUnsure) - Number(a.isUnsure) || (b.at ?? 0) - (a.at ?? 0))
+        expect(ended.map(({ lc }) => [lc.undoes, lc.unsure === 'yes'])).toEqual(
+          order.map(({ id, isUnsure }) => [id, isUnsure]),
+        )
+        expect(new Set(undone).size).toBe(undone.length)
+        expect([...undone].sort()).toEqual(wanted.map(({ id }) => id).sort())
+        // Without a failure in between they are undone in exactly this order.
+        if (!story.undoFails.includes(true) && !story.isForced) expect(undone).toEqual(order.map(({ id }) => id))
+        for (const { ref, name, key, lc } of ended) {
+          const step = play.event(lc.undoes ?? '')
+          expect([ref, name, key]).toEqual([step.id, step.lc.undo, step.key])
+        }
+        met.compensated++
+        met.unsure += order.filter(({ isUnsure }) => isUnsure).length
+        met.failed += Number(story.undoFails.includes(true))
+      }),
+      { numRuns: RUNS * sized(2, 100) },
+    )
+    for (const [what, times] of Object.entries(met)) expect(times, what).toBeGreaterThan(5)
+  },
+  timeout,
+)
