@@ -33,7 +33,7 @@ async function countOf(...filter: readonly string[]): Promise<number> {
 const lines = (file: string) => readFileSync(join(user.home, file), 'utf8').trim().split('\n')
 
 test('a saga whose process is killed again and again sends each command with one effect', {
-  timeout: 240_000,
+  timeout: sized(240_000, 1_200_000),
 }, async () => {
   const orders = Array.from({ length: sized(12, 60) }, (_, at) => `orders/${at}`)
   await init(...orders)
