@@ -37,6 +37,8 @@ export interface Settlement {
   readonly stream: string
   readonly commandId: string
   readonly operation: Operation
+  /** Only gates are due: once they are open, nothing is to be done. */
+  readonly onlyOpens?: true
 }
 
 /** Number of open events that a decision ends. */

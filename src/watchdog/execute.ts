@@ -3,6 +3,7 @@ import type { StreamStore } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import { isFailed } from '../stream/event.ts'
 import type { Refusal } from '../stream/operations/operation.ts'
+import type { Summary } from '../stream/summary.ts'
 import { runBatch } from '../util/concurrency.ts'
 import { messageOf } from '../util/errors.ts'
 import type { Breaker } from './breaker.ts'
@@ -213,7 +214,10 @@ async function execute(
   if (operation === undefined) return executed(store, decision, 'notified')
   try {
     const why = decision.kind === 'settle' ? {} : { why: decision.message }
-    const options = { commandId, by, ...why, leaseWaitMs, purpose: 'watchdog', stopWaiting: signal }
+    // Another watchdog may have opened them since they were listed: then the document need not be read.
+    const isIdle = ({ wakeMs }: Summary) => wakeMs === undefined || wakeMs > store.nowMs()
+    const unlessOpen = decision.kind === 'settle' && decision.onlyOpens ? { isIdle } : {}
+    const options = { commandId, by, ...why, ...unlessOpen, leaseWaitMs, purpose: 'watchdog', stopWaiting: signal }
     return outcomeOf(store, decision, await transact(store, stream, operation, options))
   } catch (error) {
     return { ...executed(store, decision, 'failed'), code: codeOf(error), message: messageOf(error) }

@@ -10,6 +10,7 @@ import type {
 } from '../../store/store.ts'
 import { EMPTY_DOCUMENT, type StreamDocument } from '../../stream/document.ts'
 import { isFinal } from '../../stream/event.ts'
+import { NOTHING_CHANGED } from '../../stream/operations/operation.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
 import { sleep } from '../../util/concurrency.ts'
 import {
@@ -88,6 +89,15 @@ class GroupAttempt {
     return { decision: { ...decision, discard }, document }
   }
 
+  /** Whether the stored summary says that no operation has anything to do. Then that is the result of each. */
+  isIdle({ summary }: StreamSnapshot): boolean {
+    if (summary === undefined || this.#sent.some(sent => sent !== undefined)) return false
+    if (!this.#operations.every(({ isIdle }) => isIdle?.(summary))) return false
+    const result = { ...NOTHING_CHANGED, version: summary.version, done: isFinal(summary) }
+    this.#results = this.#operations.map(() => ({ kind: 'unchanged', result }))
+    return true
+  }
+
   /** Records that no operation that was sent was written or will be. */
   discardSent(): void {
     this.#sent = []
@@ -108,6 +118,7 @@ async function change(
   const cache = documentCache(store)
   let document: StreamDocument | undefined
   const decide = (current: StreamSnapshot, nowMs: number) => {
+    if (group.isIdle(current)) return { kind: 'leave' } as const
     const known = last?.etag === current.etag ? last.document : cache.find(name, current.etag)
     const decided = group.decide(current, nowMs, known)
     document = decided.document

@@ -5,7 +5,7 @@ import type { StreamDocument } from '../../stream/document.ts'
 import { InvalidValue, LeasectlError } from '../../stream/errors.ts'
 import { findCommand, parseJournal } from '../../stream/journal/journal.ts'
 import { type Applied, applyOperation, resultFromJournal } from '../../stream/operations/apply.ts'
-import type { ChangeResult, Operation, Refusal } from '../../stream/operations/operation.ts'
+import { type ChangeResult, NOTHING_CHANGED, type Operation, type Refusal } from '../../stream/operations/operation.ts'
 import { checkCommandId } from '../../stream/text.ts'
 import { operationWithoutBytes, writeAll } from './operation-data.ts'
 import { type CurrentState, maxOperations, type PendingOperation } from './plan.ts'
@@ -160,21 +160,9 @@ class EditAttempts {
   ): Applied {
     this.latest = { results, duplicate }
     if (kind === 'changed') this.#sent.push(results)
-    const result = results.at(-1) ?? { ...NOTHING, version: document.version }
+    const result = results.at(-1) ?? { ...NOTHING_CHANGED, version: document.version }
     return kind === 'changed' ? { kind, document, result } : { kind, result }
   }
-}
-
-const NOTHING: ChangeResult = {
-  outcome: 'already',
-  version: 0,
-  changed: [],
-  closed: [],
-  joined: [],
-  opened: [],
-  done: false,
-  duplicate: false,
-  added: [],
 }
 
 /** The results of the edit with this id, rebuilt from the journal; `undefined` if it was not made. */

@@ -17,6 +17,7 @@ import {
   type StepSpec,
 } from '../../stream/operations/operation.ts'
 import { parseRetry } from '../../stream/retry-policy.ts'
+import type { Summary } from '../../stream/summary.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { parseTimeSpan } from '../../stream/time/durations.ts'
 import { defined } from '../../util/defined.ts'
@@ -55,7 +56,8 @@ export async function transactChosen(
   checkOperation(name, operation, options)
   options.signal?.throwIfAborted()
   const send = (applied: Operation, pin: Precondition) => {
-    const pending = { ...pendingOperation(applied, { ...options, ...pin }), ...defined({ choose }) }
+    const { isIdle } = options
+    const pending = { ...pendingOperation(applied, { ...options, ...pin }), ...defined({ choose, isIdle }) }
     return submit(store, name, pending, options, applied.op === 'init')
   }
   const data = dataToWrite(operation)
@@ -92,6 +94,11 @@ export interface TransactOptions extends Authorship, Precondition {
   readonly onLeaseAttempt?: (attempt: LeaseAttempt) => void
   /** The purpose of the lease, shown to others while it is held. */
   readonly purpose?: string
+  /**
+   * Whether the stored summary says that the change has nothing to do: then the document is not read, and the outcome is
+   * `already`.
+   */
+  readonly isIdle?: (summary: Summary) => boolean
   /** Ends the wait for a lease held by another: `held`. A change in progress runs to its end. */
   readonly stopWaiting?: AbortSignal
   readonly signal?: AbortSignal

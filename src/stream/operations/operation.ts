@@ -251,6 +251,12 @@ export interface ChangeResult {
   readonly refused?: readonly Refusal[]
 }
 
+/** The result of a change that finds everything as it should be, but for the version of the stream. */
+export const NOTHING_CHANGED = {
+  ...{ outcome: 'already', version: 0, changed: [], closed: [], joined: [], opened: [], added: [] },
+  ...{ done: false, duplicate: false },
+} as const satisfies ChangeResult
+
 /** A claim that was made or extended. */
 export interface ClaimResult {
   readonly owner: string

@@ -7,7 +7,7 @@ import { CLAIM, type ForeignWrite, findForeignWrite, withoutEndedClaims } from '
 import { appendTransaction, findCommand, type JournalChange, parseJournal } from '../journal/journal.ts'
 import { writeDocument } from '../xml/write.ts'
 import { type Applied, checkPrecondition, type OperationContext, resultFromJournal } from './apply.ts'
-import type { Authorship, ChangeResult, RefusalCode } from './operation.ts'
+import { type Authorship, type ChangeResult, NOTHING_CHANGED, type RefusalCode } from './operation.ts'
 import { checkSize, correctTimes, entryOf, openTransaction, recordSettling, withEntry } from './transaction.ts'
 
 /**
@@ -36,7 +36,7 @@ export function rewrite(
   const base = recordSettling(openTransaction(document, context, foreign)).finish()
   const next = inPlaceOf(base, given)
   if (writeDocument(next).text === writeDocument({ ...base, sum: next.sum }).text)
-    return { kind: 'unchanged', result: { ...NOTHING, version: document.version, done: isDone(document) } }
+    return { kind: 'unchanged', result: { ...NOTHING_CHANGED, version: document.version, done: isDone(document) } }
   const write = writeOf(base, next)
   const { commandId, by, why = '' } = author
   const { nonce } = context
@@ -52,18 +52,13 @@ export function rewrite(
   const full = checkSize(settled, true)
   if (full !== undefined) return { kind: 'refused', refusal: full }
   const result: ChangeResult = {
-    ...NOTHING,
+    ...NOTHING_CHANGED,
     ...{ outcome: 'done', version: settled.version, done: isDone(settled) },
     changed: entry.changes.map(({ event, from, to, how }) => ({ id: event, from, to, how })),
     added: entry.changes.filter(({ how, from }) => how === 'add' && from === '').map(({ event }) => event),
   }
   return { kind: 'changed', document: settled, result }
 }
-
-const NOTHING = {
-  ...{ outcome: 'already', version: 0, changed: [], closed: [], joined: [], opened: [], added: [] },
-  ...{ done: false, duplicate: false },
-} as const satisfies ChangeResult
 
 function isDone({ events: [root] }: StreamDocument): boolean {
   return root !== undefined && isFinal(root)

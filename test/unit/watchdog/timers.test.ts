@@ -24,6 +24,14 @@ async function openings(world: World): Promise<number[]> {
     .map(({ at }) => Date.parse(at))
 }
 
+/** Replaces the document by one that cannot be read, with the same summary. */
+async function damage({ base }: World): Promise<void> {
+  const summary = (await base.read(STREAM))?.summary
+  if (summary === undefined) throw new Error('it has a summary')
+  const holder = { by: 'x', host: 'h', pid: 1, purpose: 'damage', sinceMs: 0 }
+  await base.update(STREAM, () => ({ kind: 'put', body: Buffer.from('<'), summary }), { holder, waitMs: 0 })
+}
+
 /** A store as a host sees it that dies before its next change, or after it. */
 function dyingStore(store: StreamStore, when: 'before' | 'after') {
   const { promise: died, resolve: die } = Promise.withResolvers<void>()
@@ -131,14 +139,15 @@ describe('a timer', () => {
 describe('a due timer that the listing shows', () => {
   const opened = 'reminders/1 settle settled'
 
-  /** A watchdog that has listed the stream, at the time when its gate opens. */
+  /** Two watchdogs that have listed the stream, at the time when its gate opens. */
   async function atItsTime(more: { readonly timeout?: string } = {}) {
     const world = new World()
     await world.create(STREAM, [{ delay: '00:05:00' }, { timeout: '00:05:00', ...more }])
-    const host = dogOf(world)
-    await host.sweep()
+    const [host, other] = [dogOf(world), dogOf(world)]
+    await Promise.all([host.sweep(), other.sweep()])
+    world.calls.length = 0
     world.wait(DELAY_MS)
-    return { world, host }
+    return { world, host, other }
   }
 
   it('is opened by one write, without reading the document for an inspection before', async () => {
@@ -167,6 +176,21 @@ describe('a due timer that the listing shows', () => {
     world.wait(INTERVAL)
     expect(await host.appointment()).toMatchObject({ documents: 1, outcomes: { settled: 1 } })
     expect(await openings(world)).toEqual([world.nowMs])
+  })
+
+  it('that another watchdog has opened since is known by the summary: the document is not read', async () => {
+    const { world, host, other } = await atItsTime({ timeout: '' })
+    await host.appointment()
+    await damage(world)
+    await other.appointment()
+    expect(other.notes.outcomes).toEqual(['reminders/1 settle already'])
+  })
+
+  it('is looked at in the document while the summary says that it is closed', async () => {
+    const { world, host } = await atItsTime({ timeout: '' })
+    await damage(world)
+    await host.appointment()
+    expect(host.notes.outcomes).toEqual(['reminders/1 settle failed'])
   })
 
   it('stays closed if the stream was suspended since', async () => {
