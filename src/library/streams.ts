@@ -138,7 +138,7 @@ export async function mustReadStream(
 }
 
 /** Options of a change: actor, reason, waits, preconditions. */
-export interface ChangeStreamOptions extends Omit<TransactOptions, 'commandId' | 'isIdle'> {
+export interface ChangeStreamOptions extends Omit<TransactOptions, 'commandId'> {
   /**
    * Idempotency key: a change with the same id is applied once, and repeating it returns the first result. Derive it from
    * the cause of the change, such as the id of a message. 1–196 characters of `A–Z a–z 0–9 . _ : / @ + % -`. Default: a fresh id

@@ -1,4 +1,4 @@
-import { type TransactOutcome, transact } from '../ops/transact/transact.ts'
+import { type TransactOutcome, transactAsFound } from '../ops/transact/transact.ts'
 import type { StreamStore } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import { isFailed } from '../stream/event.ts'
@@ -216,9 +216,9 @@ async function execute(
     const why = decision.kind === 'settle' ? {} : { why: decision.message }
     // Another watchdog may have opened them since they were listed: then the document need not be read.
     const isIdle = ({ wakeMs }: Summary) => wakeMs === undefined || wakeMs > store.nowMs()
-    const unlessOpen = decision.kind === 'settle' && decision.onlyOpens ? { isIdle } : {}
-    const options = { commandId, by, ...why, ...unlessOpen, leaseWaitMs, purpose: 'watchdog', stopWaiting: signal }
-    return outcomeOf(store, decision, await transact(store, stream, operation, options))
+    const asFound = decision.kind === 'settle' && decision.onlyOpens ? { isIdle } : {}
+    const options = { commandId, by, ...why, leaseWaitMs, purpose: 'watchdog', stopWaiting: signal }
+    return outcomeOf(store, decision, await transactAsFound(store, stream, operation, options, asFound))
   } catch (error) {
     return { ...executed(store, decision, 'failed'), code: codeOf(error), message: messageOf(error) }
   }

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readStream } from '../ops/read-stream.ts'
 import { documentCache } from '../ops/transact/commit.ts'
 import { type ChooseEvent, parseBody } from '../ops/transact/plan.ts'
-import { type TransactOptions, type TransactOutcome, transact, transactChosen } from '../ops/transact/transact.ts'
+import { type TransactOptions, type TransactOutcome, transact, transactAsFound } from '../ops/transact/transact.ts'
 import { unansweredDelay } from '../store/backoff.ts'
 import { StoreUnreachable } from '../store/errors.ts'
 import type { StreamSnapshot, StreamStore } from '../store/store.ts'
@@ -83,7 +83,7 @@ async function claimChosen(
   const how = { ...transactOptions(options), commandId: randomUUID() }
   const sentAt = instantOf(timing)
   for (;;) {
-    const outcome = await transactChosen(store, stream, operation, how, choose)
+    const outcome = await transactAsFound(store, stream, operation, how, defined({ choose }))
     if (outcome.kind === 'done') return claimOutcome(store, targetNow(), options, outcome.result, { sentAt, timing })
     if (outcome.kind === 'unknown' && !signal?.aborted && elapsedMs(sentAt, timing) < claimMs / 2) continue
     return { kind: 'not-claimed', undone: outcome }

@@ -17,13 +17,11 @@ import {
   type StepSpec,
 } from '../../stream/operations/operation.ts'
 import { parseRetry } from '../../stream/retry-policy.ts'
-import type { Summary } from '../../stream/summary.ts'
 import { checkCommandId, checkText } from '../../stream/text.ts'
 import { parseTimeSpan } from '../../stream/time/durations.ts'
-import { defined } from '../../util/defined.ts'
 import { commitQueue, type SubmitOutcome } from './commit-queue.ts'
 import { sendWithData } from './operation-data.ts'
-import type { ChooseEvent, PendingOperation } from './plan.ts'
+import type { PendingOperation } from './plan.ts'
 
 /**
  * Makes one change of one stream: read, apply, write once, under the lease. It is applied wholly or not at all.
@@ -42,22 +40,21 @@ export async function transact(
   operation: Operation,
   options: TransactOptions,
 ): Promise<TransactOutcome> {
-  return transactChosen(store, name, operation, options)
+  return transactAsFound(store, name, operation, options, {})
 }
 
-/** The same with an event that is chosen when the change is applied, after those queued before it. */
-export async function transactChosen(
+/** The same with what is decided when the change is applied, after those queued before it. */
+export async function transactAsFound(
   store: StreamStore,
   name: string,
   operation: Operation,
   options: TransactOptions,
-  choose?: ChooseEvent,
+  asFound: Pick<PendingOperation, 'choose' | 'isIdle'>,
 ): Promise<TransactOutcome> {
   checkOperation(name, operation, options)
   options.signal?.throwIfAborted()
   const send = (applied: Operation, pin: Precondition) => {
-    const { isIdle } = options
-    const pending = { ...pendingOperation(applied, { ...options, ...pin }), ...defined({ choose, isIdle }) }
+    const pending = { ...pendingOperation(applied, { ...options, ...pin }), ...asFound }
     return submit(store, name, pending, options, applied.op === 'init')
   }
   const data = dataToWrite(operation)
@@ -94,11 +91,6 @@ export interface TransactOptions extends Authorship, Precondition {
   readonly onLeaseAttempt?: (attempt: LeaseAttempt) => void
   /** The purpose of the lease, shown to others while it is held. */
   readonly purpose?: string
-  /**
-   * Whether the stored summary says that the change has nothing to do: then the document is not read, and the outcome is
-   * `already`.
-   */
-  readonly isIdle?: (summary: Summary) => boolean
   /** Ends the wait for a lease held by another: `held`. A change in progress runs to its end. */
   readonly stopWaiting?: AbortSignal
   readonly signal?: AbortSignal

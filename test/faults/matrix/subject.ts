@@ -4,7 +4,7 @@ import { DATA_PREFIX, dataBeside } from '../../../src/ops/event-data.ts'
 import { readStream } from '../../../src/ops/read-stream.ts'
 import type { ChooseEvent } from '../../../src/ops/transact/plan.ts'
 import { rewriteStream } from '../../../src/ops/transact/rewrite.ts'
-import { transact, transactChosen } from '../../../src/ops/transact/transact.ts'
+import { transact, transactAsFound } from '../../../src/ops/transact/transact.ts'
 import type { StreamStore, WriteMode } from '../../../src/store/store.ts'
 import type { Operation as StreamOperation } from '../../../src/stream/operations/operation.ts'
 import { commandIdOf, readCommand } from '../../../src/subscriptions/commands/command.ts'
@@ -178,7 +178,7 @@ const work: Subject = {
     const choose: ChooseEvent = ({ events }, made) => made ?? events.find(({ status }) => status === 'init')?.id
     const outcomes = await Promise.all([
       transact(store, stream, end, { ...options, commandId }),
-      transactChosen(store, stream, CLAIM, { ...options, commandId: claimIdOf(commandId) }, choose),
+      transactAsFound(store, stream, CLAIM, { ...options, commandId: claimIdOf(commandId) }, { choose }),
     ])
     return [...new Set(outcomes.map(({ kind }) => kind))].join(' and ')
   },
