@@ -93,7 +93,10 @@ class Loop {
     if (found === undefined) await this.#rest(this.#backoff.outageMs())
     else if (found.kind === 'found') this.#begin(found)
     else if (until !== undefined && !found.isWaiting && this.#running.size === 0) return true
-    else await this.#rest(this.#backoff.pauseMs(found.againMs - this.#store.nowMs()))
+    else {
+      await this.#rest(this.#backoff.pauseMs(found.againMs - this.#store.nowMs()))
+      if (!this.#wake.signal.aborted) this.#backoff.paused()
+    }
     return false
   }
 

@@ -36,12 +36,17 @@ export class PollBackoff {
     this.#unanswered = 0
   }
 
-  /** Pause without work: full jitter below a cap that doubles, but at most until `dueInMs` from now, plus the spread. */
+  /** Pause without work: full jitter below a cap, but at most until `dueInMs` from now, plus the spread. */
   pauseMs(dueInMs: number): number {
-    const capMs = Math.min(this.#mostMs, this.#firstMs * 2 ** Math.min(this.#empty++, 30))
+    const capMs = Math.min(this.#mostMs, this.#firstMs * 2 ** Math.min(this.#empty, 30))
     const restMs = this.#timing.random() * capMs
     const spreadMs = this.#timing.random() * Math.min(SPREAD_MS, this.#mostMs)
     return Math.max(1, Math.min(restMs, Math.max(0, dueInMs) + spreadMs))
+  }
+
+  /** A whole pause has passed: the cap doubles. One that the end of an attempt cuts short says nothing about the store. */
+  paused(): void {
+    this.#empty += 1
   }
 
   /** An event was released or had a fault. If all events are like that, the pause keeps journals and logs from filling up. */

@@ -90,7 +90,10 @@ class GroupAttempt {
   }
 
   /** Whether the stored summary says that no operation has anything to do. Then that is the result of each. */
-  isIdle({ summary }: StreamSnapshot): boolean {
+  isIdle(current: StreamSnapshot): boolean {
+    // Only then is the summary read.
+    if (!this.#operations.every(({ isIdle }) => isIdle !== undefined)) return false
+    const { summary } = current
     if (summary === undefined || this.#sent.some(sent => sent !== undefined)) return false
     if (!this.#operations.every(({ isIdle }) => isIdle?.(summary))) return false
     const result = { ...NOTHING_CHANGED, version: summary.version, done: isFinal(summary) }
