@@ -81,23 +81,9 @@ export async function viewSubscription(
   signal?: AbortSignal,
 ): Promise<SubscriptionView | undefined> {
   try {
-    return await viewUnlessNewer(store, name, signal)
-  } catch (error) {
-    if (!(error instanceof StoreIncompatible)) throw error
-    return { kind: 'unreadable', name, why: error.message }
-  }
-}
-
-/** The same, but one from a newer leasectl is a fault. @throws `StoreIncompatible`; the store's faults */
-export async function viewUnlessNewer(
-  store: StreamStore,
-  name: string,
-  signal?: AbortSignal,
-): Promise<SubscriptionView | undefined> {
-  try {
     return await viewReadable(store, name, signal)
   } catch (error) {
-    if (!(error instanceof StreamFault)) throw error
+    if (!(error instanceof StreamFault || error instanceof StoreIncompatible)) throw error
     return { kind: 'unreadable', name, why: error.message }
   }
 }

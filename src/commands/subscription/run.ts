@@ -6,19 +6,14 @@ import { openStoreFor } from '../../cli/store.ts'
 import { jsonDocument, jsonTime } from '../../formats/json.ts'
 import { counted, timeText } from '../../formats/terminal/numbers.ts'
 import type { StreamStore } from '../../store/store.ts'
+import { StreamFault } from '../../stream/errors.ts'
 import {
   type OperatorRequest,
   type RequestOutcome,
   removeSubscription,
   requestOf,
 } from '../../subscriptions/operate.ts'
-import {
-  parkedOf,
-  readSubscriptions,
-  viewReadable,
-  viewSubscription,
-  viewUnlessNewer,
-} from '../../subscriptions/read.ts'
+import { parkedOf, readSubscriptions, viewReadable, viewSubscription } from '../../subscriptions/read.ts'
 import type { HaltedStream } from '../../subscriptions/types.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import { startMs } from '../subscribe/start.ts'
@@ -139,7 +134,11 @@ export async function resetSubscription(options: ResetOptions, runtime: Runtime)
 export async function removeNamed(options: RemoveSubscriptionOptions, runtime: Runtime): Promise<Problem | undefined> {
   const { name, yes } = options
   const { output, store } = await opened(options, runtime)
-  if ((await viewUnlessNewer(store, name, runtime.signal)) === undefined) return missing(name)
+  try {
+    if ((await viewReadable(store, name, runtime.signal)) === undefined) return missing(name)
+  } catch (error) {
+    if (!(error instanceof StreamFault)) throw error
+  }
   if (!yes) {
     const what = `This removes ${visibleText(name)} and where it was, in ${placeText(runtime.opened)}`
     const declined = await confirmYesNo(what, '--yes', runtime)

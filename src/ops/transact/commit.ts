@@ -91,7 +91,7 @@ class GroupAttempt {
 
   /** Whether the stored summary says that no operation has anything to do. Then that is the result of each. */
   isIdle(current: StreamSnapshot): boolean {
-    // Only then is the summary read.
+    // Reading the summary costs each change, so only those are asked that want to know it.
     if (!this.#operations.every(({ isIdle }) => isIdle !== undefined)) return false
     const { summary } = current
     if (summary === undefined || this.#sent.some(sent => sent !== undefined)) return false

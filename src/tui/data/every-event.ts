@@ -14,6 +14,7 @@ export interface EveryEvent {
   readonly undoSteps: ReadonlyMap<string, StreamEvent>
 }
 
+/** `started`: `inprocess`, and no join that waits. `counts`: not superseded. */
 export const MARKS = { counts: 1, completed: 2, failed: 4, aborted: 8, started: 16, owned: 32 } as const
 
 /** One look for all of it: in a large stream most of the time goes to fetching the events from memory. */
