@@ -32,23 +32,31 @@ export interface OpenEventFilter {
 type Lists = Pick<Summary, 'status' | 'root' | 'waitingOn' | 'ready' | 'running' | 'gated' | 'suspendedMs'>
 
 /**
- * The ready and running events of a summary, without those cut from its lists. Both lists are sorted by id, so ids without
- * a running event are those of the ready events if their numbers match.
+ * The ready and running events of a summary, without those cut from its lists.
  */
 export function openEvents(summary: Lists, nowMs: number): OpenEvent[] {
-  const { root, waitingOn, ready, running, gated } = summary
+  const { root, waitingOn, ready } = summary
   if (isHeldStream(summary)) return waitingOn.map(id => ({ id, name: root, state: 'held' }))
   const claims = runningClaims(summary)
-  const others = new Set([...claims, ...gatedEvents(summary)].map(({ id }) => id))
+  const taken: OpenEvent[] = claims.map(claim => {
+    return { id: claim.id, name: claim.name, state: stateOf(claim, summary, nowMs), claim }
+  })
+  return ready.length === 0 ? taken : readyEvents(summary, claims).concat(taken)
+}
+
+/**
+ * The lists are sorted by id, so the ids without a running or gated event are those of the ready events if their numbers
+ * match.
+ */
+function readyEvents(summary: Lists, claims: readonly RunningEvent[]): OpenEvent[] {
+  const { waitingOn, ready, running, gated } = summary
+  const others = new Set([claims, gatedEvents(summary)].flatMap(events => events.map(({ id }) => id)))
   const readyIds = others.size === 0 ? waitingOn : waitingOn.filter(id => !others.has(id))
   const isCutBeside = cutCount(running.at(-1)) > 0 || cutCount(gated.at(-1)) > 0
   const match = !isCutBeside && sizeOf(readyIds) === sizeOf(ready)
   const startable = ready.filter(item => cutCount(item) === 0)
   const state = isSuspended(summary) ? 'suspended' : 'ready'
-  return [
-    ...startable.map((item, at) => ({ id: idAt(match, readyIds, at), name: readyName(item), state }) as const),
-    ...claims.map(claim => ({ id: claim.id, name: claim.name, state: stateOf(claim, summary, nowMs), claim })),
-  ]
+  return startable.map((item, at) => ({ id: idAt(match, readyIds, at), name: readyName(item), state }))
 }
 
 /** The running and abandoned events of a summary, without those cut from its list. */

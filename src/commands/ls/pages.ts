@@ -79,7 +79,7 @@ export async function writeAsListed<Row>(
 }
 
 /** Number of rows from which a listing takes care of its memory. */
-const LONG = 1_000
+const LONG = 5_000
 
 const ROWS_AT_ONCE = 1_000
 

@@ -239,20 +239,22 @@ function eventsCell({ total, open, done, failed }: Summary): Cell {
 /** `01.00 Search, 02.00 Pay abandoned (pay@aks-9, 40m)`, abandoned events first; ids alone where names are not known. */
 function waitingCell(summary: Summary, { nowMs, text, span }: CellFormat): Cell {
   if (summary.waitingOn.length === 0) return '-'
-  const events = new Map(openEvents(summary, nowMs).map(event => [event.id, event]))
-  const gated = new Map(gatedEvents(summary).map(event => [event.id, event]))
-  const ids = summary.waitingOn.filter(id => cutCount(id) === 0)
-  const silent = (id: string) => events.get(id)?.state === 'abandoned'
-  const texts = [...ids.filter(silent), ...ids.filter(id => !silent(id))].map(id => {
-    const closed = gated.get(id)
+  const cut = cutCount(summary.waitingOn.at(-1))
+  const ids = cut === 0 ? summary.waitingOn : summary.waitingOn.slice(0, -1)
+  const open = openEvents(summary, nowMs)
+  const gated = gatedEvents(summary)
+  const silent = open.filter(({ id, state }) => state === 'abandoned' && ids.includes(id)).map(({ id }) => id)
+  const sorted = silent.length === 0 ? ids : [...silent, ...ids.filter(id => !silent.includes(id))]
+  const texts = sorted.slice(0, MAX_EVENTS).map(id => {
+    const closed = gated.find(event => event.id === id)
     if (closed !== undefined) return `${id} ${closed.name} ${waitsForText(closed.waitsFor, nowMs, 'relative')}`
-    const { name = '', state, claim } = events.get(id) ?? {}
+    const { name = '', state, claim } = open.find(event => event.id === id) ?? {}
     const what = `${id} ${name}`.trimEnd()
     if (state !== 'abandoned' || claim === undefined) return what
     return `${what} abandoned (${claim.owner}, ${span(nowMs - (claim.claimEndMs ?? nowMs))})`
   })
-  const listed = text(listText(texts, cutCount(summary.waitingOn.at(-1)))) || '-'
-  return ids.some(silent) ? { text: listed, style: 'warn' } : listed
+  const listed = text(listText(texts, sorted.length - texts.length + cut)) || '-'
+  return silent.length > 0 ? { text: listed, style: 'warn' } : listed
 }
 
 /** `01.01 Remind until 14:02 (in 3h)` for each event with a closed gate. */

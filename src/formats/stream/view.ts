@@ -8,6 +8,7 @@ import {
   isSkipped,
   isSuperseded,
   isWaitingJoin,
+  STATUSES,
   type StreamEvent,
 } from '../../stream/event.ts'
 import { type EventStream, openEvents, openWork } from '../../stream/event-stream.ts'
@@ -167,8 +168,16 @@ const WITH_ERRORS = { glyph: '±', style: 'warn', word: 'with errors' } as const
 /** Glyph, colour and word of a status with its outcome, `errors` or none. Safe to print. */
 export function statusLook(status: string, outcome = ''): StatusStyle & { readonly word: string } {
   if (status === 'completed' && outcome === 'errors') return WITH_ERRORS
+  return LOOKS.get(status) ?? lookOf(status)
+}
+
+function lookOf(status: string): StatusStyle & { readonly word: string } {
   return { ...styleOf(status), word: statusWord(status) }
 }
+
+const LOOKS: ReadonlyMap<string, StatusStyle & { readonly word: string }> = new Map(
+  STATUSES.map(status => [status, lookOf(status)]),
+)
 
 /**
  * Whether the event is only planned: other events have to end before its time comes. A join is not, as its branches stand

@@ -1,5 +1,5 @@
 import { noPaint, type Paint, type Style } from './style.ts'
-import { cut, cutInside, pad, padLeft, widthOf } from './width.ts'
+import { cut, cutInside, widthOf } from './width.ts'
 
 export interface Column {
   readonly title: string
@@ -130,11 +130,13 @@ export function tableWidths(
 ): number[] {
   const widths = columns.map((column, at) => {
     if (column.runsOn && options.width !== undefined) return Math.max(widthOf(column.title), column.min ?? 4)
-    const cells = rows.map(row => widthOf(textOf(row[at] ?? '')))
-    return cells.reduce(
-      (widest, width) => Math.max(widest, width),
-      Math.max(widthOf(column.title), options.atLeast?.[at] ?? 0),
-    )
+    let widest = Math.max(widthOf(column.title), options.atLeast?.[at] ?? 0)
+    for (const row of rows) {
+      const text = textOf(row[at] ?? '')
+      // No UTF-16 unit takes more than two columns.
+      if (text.length * 2 > widest) widest = Math.max(widest, widthOf(text))
+    }
+    return widest
   })
   return options.width === undefined ? widths : fitWidths(columns, widths, options.width)
 }
@@ -160,9 +162,12 @@ function line(columns: readonly Column[], cells: readonly Cell[], widths: readon
   const parts = columns.map((column, at) => {
     const cell = cells[at] ?? ''
     const width = widths[at] ?? 0
-    const text = fittingText(column, textOf(cell), width)
+    const whole = textOf(cell)
+    const needed = widthOf(whole)
+    const text = needed <= width ? whole : fittingText(column, whole, width)
     const painted = typeof cell === 'string' || cell.style === 'plain' ? text : paint(cell.style, text)
-    return column.align === 'right' ? padLeft(painted, width) : pad(painted, width)
+    const blanks = ' '.repeat(Math.max(0, width - (text === whole ? needed : widthOf(text))))
+    return column.align === 'right' ? blanks + painted : painted + blanks
   })
   return parts.join(GAP).trimEnd()
 }

@@ -183,6 +183,12 @@ export type SqliteRow = readonly SQLOutputValue[]
 
 const columnAt = (name: keyof typeof COLUMNS): number => COLUMN_NAMES.indexOf(name)
 
+// Rows are not destructured: a listing takes thousands apart in its first milliseconds, when that is slow.
+const NAME_AT = columnAt('name')
+const ETAG_AT = columnAt('etag')
+const SIZE_AT = columnAt('size')
+const MODIFIED_AT = columnAt('modified_ms')
+const LEASE_AT = columnAt('lease_id')
 const DUE_AT = columnAt('due_ms')
 const VERSION_AT = columnAt('version')
 const SUMMARY_AT = columnAt('summary')
@@ -192,12 +198,11 @@ const BODY_AT = BODY_ID_AT + 1
 
 /** From the columns of a listing. A name that is not valid for a stream gets no summary: reading it reports the reason. */
 export function listedOf(row: SqliteRow, nowMs: number): StreamRow {
-  const [name, etag, size, modifiedMs] = row
   const listed = {
-    name: text(name),
-    etag: text(etag),
-    size: whole(size),
-    modifiedMs: whole(modifiedMs),
+    name: text(row[NAME_AT]),
+    etag: text(row[ETAG_AT]),
+    size: whole(row[SIZE_AT]),
+    modifiedMs: whole(row[MODIFIED_AT]),
     lease: leaseView(leaseOf(row), nowMs),
   }
   const summary = isStoredName(listed.name) ? summaryOf(row) : undefined
@@ -236,14 +241,14 @@ export interface KeptStream extends LeasedStream {
 /** From the columns of `SELECT_STREAM`. */
 export function keptOf(row: SqliteRow): KeptStream {
   return {
-    etag: text(row[1]),
+    etag: text(row[ETAG_AT]),
     lease: leaseOf(row),
     get lastBy() {
       return summaryOf(row)?.lastBy ?? ''
     },
     dueMs: dueOf(row),
     version: whole(row[VERSION_AT]),
-    modifiedMs: whole(row[3]),
+    modifiedMs: whole(row[MODIFIED_AT]),
     bodyId: whole(row[BODY_ID_AT]),
   }
 }
@@ -269,8 +274,9 @@ export function instant(ms: number | undefined): number | null {
 const FREE: KeptLease = { record: NO_LEASE, holder: undefined }
 
 export function leaseOf(row: SqliteRow): KeptLease {
-  const [, , , , id, durationS, untilMs, breakAtMs, holder] = row
+  const id = row[LEASE_AT]
   if (typeof id !== 'string') return FREE
+  const [durationS, untilMs, breakAtMs, holder] = row.slice(LEASE_AT + 1)
   const record = { id, durationS: whole(durationS), untilMs: optional(untilMs), breakAtMs: optional(breakAtMs) }
   return { record, holder: parsed<Holder>(holder) }
 }
