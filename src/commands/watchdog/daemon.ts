@@ -4,6 +4,7 @@ import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
 import { sourceText } from '../../cli/store.ts'
 import { VERSION } from '../../cli/version.ts'
 import { openShards, type Shards } from '../../ops/shards/shards.ts'
+import { keepNoDocuments } from '../../ops/transact/commit.ts'
 import { readWatchdogState } from '../../ops/watchdog-state/parse.ts'
 import { shardCounts } from '../../ops/watchdog-state/state.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
@@ -18,6 +19,7 @@ import { type PurgeReport, Purger } from '../../watchdog/purge.ts'
 import type { FailedPass, Observer } from '../../watchdog/report.ts'
 import { StateWriter } from '../../watchdog/state/writer.ts'
 import { openSystemd, type Systemd } from '../../watchdog/systemd.ts'
+import { heapObserver } from './heap.ts'
 import { hookTargets } from './hook-targets.ts'
 import { daemonHooks, HOOKS_DRAIN_MS } from './hooks.ts'
 import { type HttpEndpoints, openEndpoints } from './http.ts'
@@ -76,6 +78,7 @@ class Daemon {
     this.#runtime = runtime
     this.#liveness = openLiveness(watchdog.intervalMs, () => performance.now())
     this.#store = touching(opened.store, this.#liveness.touch)
+    keepNoDocuments(this.#store)
   }
 
   /** @returns false if the drain timed out. @throws ListenFailed; the error that the first pass failed with */
@@ -90,6 +93,7 @@ class Daemon {
     const state = this.#openState()
     const purger = this.#openPurger(shards, operation)
     this.#observers.push(this.#liveness, this.#startupFailure, this.#log, ...(operation?.observers ?? []))
+    this.#observers.push(await heapObserver())
     for (const each of [state, hooks, systemd, purger]) if (each !== undefined) this.#observers.push(each)
     const signal = AbortSignal.any([this.#runtime.signal, this.#startupFailure.signal])
     signal.addEventListener('abort', () => this.#stopping(operation, systemd), { once: true })

@@ -231,7 +231,11 @@ const JOURNAL_OF_AN_EVENT = 2_000
  * it wrote last need not parse and hash it again. The read itself is never skipped.
  */
 export class DocumentCache {
-  readonly #written = new BoundedMap<string, Written>(MAX_EVENTS, ({ document }) => weightOf(document))
+  readonly #written: BoundedMap<string, Written>
+
+  constructor(maxEvents = MAX_EVENTS) {
+    this.#written = new BoundedMap(maxEvents, ({ document }) => weightOf(document))
+  }
 
   /** The document behind these bytes, if this process wrote them. */
   find(name: string, etag: string): StreamDocument | undefined {
@@ -273,4 +277,9 @@ export function documentCache(store: StreamStore): DocumentCache {
   const cache = CACHES.get(store) ?? new DocumentCache()
   CACHES.set(store, cache)
   return cache
+}
+
+/** For a process that changes many streams, each once: kept documents would only fill the memory. */
+export function keepNoDocuments(store: StreamStore): void {
+  CACHES.set(store, new DocumentCache(0))
 }
