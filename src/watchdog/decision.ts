@@ -37,8 +37,8 @@ export interface Settlement {
   readonly stream: string
   readonly commandId: string
   readonly operation: Operation
-  /** Only gates are due: once they are open, nothing is to be done. */
-  readonly onlyOpens?: true
+  /** Only gates are due in the document whose ETag has this hash: once they are open, nothing is to be done. */
+  readonly opensIn?: number
 }
 
 /** Number of open events that a decision ends. */

@@ -1,9 +1,9 @@
 import { type TransactOutcome, transactAsFound } from '../ops/transact/transact.ts'
-import type { StreamStore } from '../store/store.ts'
+import { etagHash } from '../ops/watch/changed-streams.ts'
+import type { StreamSnapshot, StreamStore } from '../store/store.ts'
 import { LeasectlError } from '../stream/errors.ts'
 import { isFailed } from '../stream/event.ts'
 import type { Refusal } from '../stream/operations/operation.ts'
-import type { Summary } from '../stream/summary.ts'
 import { runBatch } from '../util/concurrency.ts'
 import { messageOf } from '../util/errors.ts'
 import type { Breaker } from './breaker.ts'
@@ -215,13 +215,18 @@ async function execute(
   try {
     const why = decision.kind === 'settle' ? {} : { why: decision.message }
     // Another watchdog may have opened them since they were listed: then the document need not be read.
-    const isIdle = ({ wakeMs }: Summary) => wakeMs === undefined || wakeMs > store.nowMs()
-    const asFound = decision.kind === 'settle' && decision.onlyOpens ? { isIdle } : {}
+    const opensIn = decision.kind === 'settle' ? decision.opensIn : undefined
+    const isIdle = (current: StreamSnapshot) => etagHash(current.etag) !== opensIn && !isWakeDue(current, store.nowMs())
+    const asFound = opensIn === undefined ? {} : { isIdle }
     const options = { commandId, by, ...why, leaseWaitMs, purpose: 'watchdog', stopWaiting: signal }
     return outcomeOf(store, decision, await transactAsFound(store, stream, operation, options, asFound))
   } catch (error) {
     return { ...executed(store, decision, 'failed'), code: codeOf(error), message: messageOf(error) }
   }
+}
+
+function isWakeDue({ summary }: StreamSnapshot, nowMs: number): boolean {
+  return summary === undefined || (summary.wakeMs !== undefined && summary.wakeMs <= nowMs)
 }
 
 /** A stable code; `unexpected` for unknown errors. */

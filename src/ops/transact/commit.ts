@@ -89,13 +89,12 @@ class GroupAttempt {
     return { decision: { ...decision, discard }, document }
   }
 
-  /** Whether the stored summary says that no operation has anything to do. Then that is the result of each. */
+  /** Whether no operation has anything to do, as far as that is seen without the document. Then that is the result of each. */
   isIdle(current: StreamSnapshot): boolean {
-    // Reading the summary costs each change, so only those are asked that want to know it.
-    if (!this.#operations.every(({ isIdle }) => isIdle !== undefined)) return false
+    if (this.#sent.some(sent => sent !== undefined)) return false
+    if (!this.#operations.every(({ isIdle }) => isIdle?.(current))) return false
     const { summary } = current
-    if (summary === undefined || this.#sent.some(sent => sent !== undefined)) return false
-    if (!this.#operations.every(({ isIdle }) => isIdle?.(summary))) return false
+    if (summary === undefined) return false
     const result = { ...NOTHING_CHANGED, version: summary.version, done: isFinal(summary) }
     this.#results = this.#operations.map(() => ({ kind: 'unchanged', result }))
     return true

@@ -7,7 +7,6 @@ import { type Applied, applyOperation, type Precondition } from '../../stream/op
 import type { Authorship, ChangeResult, Operation } from '../../stream/operations/operation.ts'
 import { trimSession } from '../../stream/operations/trim.ts'
 import { summarize } from '../../stream/summarize.ts'
-import type { Summary } from '../../stream/summary.ts'
 import { isoTime } from '../../stream/time/dates.ts'
 import { decodeDocument } from '../../stream/xml/decode.ts'
 import { readDocument } from '../../stream/xml/read.ts'
@@ -26,8 +25,8 @@ export interface PendingOperation {
   readonly born: string
   /** Applies several transactions, all or none; it recognizes its own earlier attempt itself. */
   readonly edit?: (document: StreamDocument, current: CurrentState, nowMs: number) => Applied
-  /** Whether the stored summary says that the operation has nothing to do. The document is then not read. */
-  readonly isIdle?: (summary: Summary) => boolean
+  /** Whether ETag and summary say that the operation has nothing to do. The document is then not read. */
+  readonly isIdle?: (current: StreamSnapshot) => boolean
   /** Chooses the event of `operation`. Without one the operation is refused, and nothing of it is written. */
   readonly choose?: ChooseEvent
 }

@@ -108,7 +108,7 @@ export class Scanner {
     for (const stream of others) stream.leaveUntil(this.#inAnInterval())
     const { true: opening = [], false: read = [] } = Object.groupBy(own, stream => String(stream.takeOpening(nowMs)))
     for (const { name, etag } of inRandomRuns(opening, this.#settings.timing.random)) {
-      plan(progress, { ...settlementOf(name, `etag-${etag.toString(36)}`), onlyOpens: true })
+      plan(progress, { ...settlementOf(name, `etag-${etag.toString(36)}`), opensIn: etag })
     }
     await runBatch(read, { concurrency, stop: budget.stop }, async stream => {
       if (!signal.aborted) await this.#inspect(stream, progress, budget, signal)
