@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DocumentCache } from '../../../../src/ops/transact/commit.ts'
+import { DocumentCache, documentCache, keepNoDocuments } from '../../../../src/ops/transact/commit.ts'
 import { applyGroup, type PendingOperation } from '../../../../src/ops/transact/plan.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
 import { EMPTY_DOCUMENT } from '../../../../src/stream/document.ts'
@@ -50,6 +50,16 @@ describe('DocumentCache', () => {
     const document = { ...EMPTY_DOCUMENT, events, journal: 'x'.repeat(20 * 300) }
     for (let at = 0; at < 1_000; at++) cache.remember(`s${at}`, 'e', document)
     expect(cache.find('s0', 'e')).toBe(document)
+  })
+
+  it('keeps nothing for a process that changes each stream once', async () => {
+    const { store } = memoryStore()
+    await run(store, 'kept', init())
+    expect(documentCache(store).latest('kept')).toBeDefined()
+    keepNoDocuments(store)
+    await run(store, 's', init())
+    expect(documentCache(store).latest('s')).toBeUndefined()
+    expect(await run(store, 's', { op: 'set', event: '00', attributes: { tag: 't' } })).toMatchObject({ kind: 'done' })
   })
 
   it('forgets a completed stream', () => {
