@@ -9,33 +9,9 @@
  * little, for 10 % more time.
  */
 export async function keepHeapSmall(): Promise<void> {
-  await set(`${YOUNG_GROWTH}=1`)
+  await set('--semi-space-growth-factor=1')
   await set('--heap-growing-percent=20')
 }
-
-const YOUNG_GROWTH = '--semi-space-growth-factor'
-
-/** The space for young objects after `keepHeapSmall`. */
-export interface YoungSpace {
-  /** Lets it grow to some 8 MB. To be called again and again: a collection can double it. */
-  grow(): void
-  /** It grows no more. V8 lets it shrink by itself while little happens. */
-  hold(): void
-}
-
-/** For work with a hundred documents in hand: in the smallest space collecting takes a third of its time. */
-export async function youngSpace(): Promise<YoungSpace> {
-  const { getHeapSpaceStatistics, setFlagsFromString } = await import('node:v8')
-  const hold = () => setFlagsFromString(`${YOUNG_GROWTH}=1`)
-  const grow = () => {
-    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
-    if (young === undefined || young.space_size >= YOUNG_BYTES) hold()
-    else setFlagsFromString(`${YOUNG_GROWTH}=2`)
-  }
-  return { grow, hold }
-}
-
-const YOUNG_BYTES = 32 * 1024 ** 2
 
 /**
  * For commands that run for a long time and do little at once. The rest of the heap otherwise grows by steps of 8 MB at least:

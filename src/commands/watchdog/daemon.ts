@@ -93,7 +93,7 @@ class Daemon {
     const state = this.#openState()
     const purger = this.#openPurger(shards, operation)
     this.#observers.push(this.#liveness, this.#startupFailure, this.#log, ...(operation?.observers ?? []))
-    this.#observers.push(await heapObserver())
+    this.#observers.push(heapObserver())
     for (const each of [state, hooks, systemd, purger]) if (each !== undefined) this.#observers.push(each)
     const signal = AbortSignal.any([this.#runtime.signal, this.#startupFailure.signal])
     signal.addEventListener('abort', () => this.#stopping(operation, systemd), { once: true })
