@@ -31,9 +31,7 @@ export interface OpenEventFilter {
 
 type Lists = Pick<Summary, 'status' | 'root' | 'waitingOn' | 'ready' | 'running' | 'gated' | 'suspendedMs'>
 
-/**
- * The ready and running events of a summary, without those cut from its lists.
- */
+/** The ready and running events of a summary, without those cut from its lists. */
 export function openEvents(summary: Lists, nowMs: number): OpenEvent[] {
   const { root, waitingOn, ready } = summary
   if (isHeldStream(summary)) return waitingOn.map(id => ({ id, name: root, state: 'held' }))

@@ -18,7 +18,7 @@ export async function* summaries(
   { wholeLists = false, ...query }: SummariesQuery = {},
 ): AsyncGenerator<readonly SummarizedStream[]> {
   const prefix = filter.names?.prefix
-  const isSieved = Object.keys(filter).some(condition => condition !== 'names' && condition !== 'notNames')
+  const hasConditions = Object.keys(filter).some(condition => condition !== 'names' && condition !== 'notNames')
   const needsRead = (listed: StreamRow) => {
     const { summary } = listed
     if (summary === undefined) return true
@@ -36,7 +36,7 @@ export async function* summaries(
         const { summary } = listed
         const isRead = summary === undefined || toRead.includes(listed)
         const item = isRead ? read.get(listed) : fromListing(listed, summary)
-        const passing = isSieved && item ? await decided(store, item, filter, query.signal) : item
+        const passing = hasConditions && item ? await decided(store, item, filter, query.signal) : item
         if (passing !== undefined) found.push(passing)
       }
       if (found.length > 0) yield found
