@@ -25,16 +25,14 @@ export async function* summaries(
     return wholeLists && isCut(summary) && verdictOf({ listed, summary }, filter, store.nowMs()) !== 'no'
   }
   for await (const page of store.list({ ...query, ...(prefix === undefined ? {} : { prefix }) })) {
-    for (const part of parts(
-      page.filter(listed => mayPass(listed, filter)),
-      needsRead,
-    )) {
+    const rows = page.filter(listed => mayPass(listed, filter))
+    const toRead = new Set(rows.filter(needsRead))
+    for (const part of parts(rows, toRead)) {
       const found: SummarizedStream[] = []
-      const toRead = part.filter(needsRead)
-      const read = await readEach(store, toRead, query.signal)
+      const read = await readEach(store, part, toRead, query.signal)
       for (const listed of part) {
         const { summary } = listed
-        const isRead = summary === undefined || toRead.includes(listed)
+        const isRead = summary === undefined || toRead.has(listed)
         const item = isRead ? read.get(listed) : fromListing(listed, summary)
         const passing = hasConditions && item ? await decided(store, item, filter, query.signal) : item
         if (passing !== undefined) found.push(passing)
@@ -48,27 +46,29 @@ export async function* summaries(
 const READS_AT_ONCE = 8
 
 /** Parts of a page with few documents to read, so that the first streams do not wait for all documents. */
-function* parts(page: readonly StreamRow[], needsRead: (row: StreamRow) => boolean): Generator<readonly StreamRow[]> {
+function* parts(page: readonly StreamRow[], toRead: ReadonlySet<StreamRow>): Generator<readonly StreamRow[]> {
   let from = 0
   let reads = 0
-  for (const [at, row] of page.entries()) {
-    if (needsRead(row)) reads++
-    if (reads < READS_AT_ONCE) continue
-    yield page.slice(from, at + 1)
-    from = at + 1
-    reads = 0
+  for (const row of toRead) {
+    reads++
+    if (reads % READS_AT_ONCE > 0) continue
+    const end = page.indexOf(row, from) + 1
+    yield page.slice(from, end)
+    from = end
   }
   if (from < page.length) yield page.slice(from)
 }
 
-/** Reads streams that were listed without a sufficient summary; removed ones are left out. */
+/** Reads those of a part that were listed without a sufficient summary; removed ones are left out. */
 async function readEach(
   store: StreamStore,
-  rows: readonly StreamRow[],
+  part: readonly StreamRow[],
+  toRead: ReadonlySet<StreamRow>,
   signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<StreamRow, SummarizedStream>> {
-  if (rows.length === 0) return new Map()
+  if (toRead.size === 0) return new Map()
   const { summaryOf } = await import('./read-summary.ts')
+  const rows = part.filter(listed => toRead.has(listed))
   const read = await Promise.all(rows.map(listed => summaryOf(store, listed, signal)))
   return new Map(rows.flatMap((listed, at) => (read[at] === undefined ? [] : [[listed, read[at]]])))
 }

@@ -130,13 +130,14 @@ export function tableWidths(
 ): number[] {
   const widths = columns.map((column, at) => {
     if (column.runsOn && options.width !== undefined) return Math.max(widthOf(column.title), column.min ?? 4)
-    let widest = Math.max(widthOf(column.title), options.atLeast?.[at] ?? 0)
-    for (const row of rows) {
-      const text = textOf(row[at] ?? '')
-      // No UTF-16 unit takes more than two columns.
-      if (text.length * 2 > widest) widest = Math.max(widest, widthOf(text))
-    }
-    return widest
+    return rows.reduce(
+      (widest, row) => {
+        const text = textOf(row[at] ?? '')
+        // No UTF-16 unit takes more than two columns.
+        return text.length * 2 > widest ? Math.max(widest, widthOf(text)) : widest
+      },
+      Math.max(widthOf(column.title), options.atLeast?.[at] ?? 0),
+    )
   })
   return options.width === undefined ? widths : fitWidths(columns, widths, options.width)
 }

@@ -198,7 +198,7 @@ const BODY_AT = BODY_ID_AT + 1
 
 /** From the columns of a listing. A name that is not valid for a stream gets no summary: reading it reports the reason. */
 export function listedOf(row: SqliteRow, nowMs: number): StreamRow {
-  const listed = {
+  const listed: Writable<StreamRow> = {
     name: text(row[NAME_AT]),
     etag: text(row[ETAG_AT]),
     size: whole(row[SIZE_AT]),
@@ -206,8 +206,11 @@ export function listedOf(row: SqliteRow, nowMs: number): StreamRow {
     lease: leaseView(leaseOf(row), nowMs),
   }
   const summary = isStoredName(listed.name) ? summaryOf(row) : undefined
-  return summary === undefined ? listed : { ...listed, summary }
+  if (summary !== undefined) listed.summary = summary
+  return listed
 }
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** The first deadline of the stream, epoch ms. */
 export function dueOf(row: SqliteRow): number | undefined {
@@ -283,18 +286,10 @@ export function leaseOf(row: SqliteRow): KeptLease {
 
 /** `undefined` if the summary is not readable: callers then read the document. */
 function summaryOf(row: SqliteRow): Summary | undefined {
-  const kept = parsed<{ -readonly [Name in keyof Summary]: Summary[Name] }>(row[SUMMARY_AT])
+  const kept = parsed<Writable<Summary>>(row[SUMMARY_AT])
   // Earlier versions did not write `running`.
   if (!Array.isArray(kept?.running)) return undefined
-  // JSON drops fields that are `undefined`, and earlier versions did not write the last three. The parsed object itself is
-  // completed: a copy of its thirty fields takes a third as long as parsing them.
-  kept.createdMs ??= undefined
-  kept.failedAtMs ??= undefined
-  kept.ackMs ??= undefined
-  kept.claimEndMs ??= undefined
-  kept.readySinceMs ??= undefined
-  kept.wakeMs ??= undefined
-  kept.suspendedMs ??= undefined
+  // Nor the next three. The parsed object itself is completed: a copy of its thirty fields takes a third as long as parsing them.
   kept.gated ??= []
   kept.suspendedBy ??= ''
   kept.suspendedWhy ??= ''
