@@ -151,6 +151,25 @@ describe('failures and silent workers', () => {
   const exec = (world: World, stream: string, event: string, ...rest: string[]) =>
     cli(world, ['event', ...rest.slice(0, 1), stream, event, ...rest.slice(1)])
 
+  test('--warn-failed and --crit-failed, --warn-abandoned and --crit-abandoned decide the exit code', async () => {
+    const world = newWorld()
+    await cli(world, ['init', 'orders/1', '--fork', 'Pay'])
+    await exec(world, 'orders/1', '01.00', 'fail', '-m', 'gateway: 503')
+    expect((await checked(world, '--warn-failed 2')).exit).toBe(0)
+    expect((await checked(world, '--crit-failed 1')).exit).toBe(2)
+    await cli(world, ['ack', 'orders/1', '-m', 'known'])
+    await cli(world, ['init', 'orders/2', '--fork', 'Pay'])
+    await exec(world, 'orders/2', '01.00', 'start', '--owner', 'w1', '--claim', '60s')
+    world.nowMs += 40 * 60_000
+    expect((await checked(world)).exit).toBe(1)
+    expect((await checked(world, '--warn-abandoned 2')).exit).toBe(0)
+    expect((await checked(world, '--crit-abandoned 1')).exit).toBe(2)
+    const { stdout } = await checked(world, '-o prometheus')
+    expect(stdout).toMatch(/^leasectl_check_abandoned_streams\{.*\} 1$/m)
+    expect(stdout).toMatch(/^leasectl_check_abandoned_oldest_seconds\{.*\} 2340$/m)
+    expect(stdout).toMatch(/^leasectl_check_failed_streams\{.*\} 0$/m)
+  })
+
   test('An unacknowledged failure is a warning for a day, then only a figure.', async () => {
     const world = newWorld()
     await cli(world, ['init', 'orders/1', '--fork', 'Pay'])

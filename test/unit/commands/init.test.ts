@@ -272,3 +272,13 @@ test('a new event that waits for a time is listed once', async () => {
   const { stdout } = await cli(newWorld(), ['init', 'trips/2', '--steps', 'Remind', '--delay', '1d'])
   expect(stdout.split('\n').slice(1)).toEqual(['    00  ▶ inprocess', '    01.00  ◷ waiting', ''])
 })
+
+test('a name with a backslash is refused: Azure would make another name of it', async () => {
+  const world = newWorld()
+  for (const argv of [
+    ['init', 'a\\b'],
+    ['wait', 'a\\b', '--may-appear'],
+    ['cancel', 'a\\b'],
+  ])
+    expect(await cli(world, argv)).toMatchObject({ exit: 2, stderr: expect.stringMatching(/"a\\\\b" .*backslash/) })
+})

@@ -48,6 +48,14 @@ test('--events lists each claim, the oldest first', async () => {
   ])
 })
 
+test('ls --abandoned lists the streams of dead workers, from the end of their claim', async () => {
+  const { stdout } = await cli(await fleet(), ['ls', '--abandoned'])
+  expect(stdout.split('\n').slice(1)).toEqual([
+    expect.stringMatching(/^a {5}† abandoned {2}01\.00 Pay abandoned \(pay@1, 1m\), 02\.00 Ship /),
+    '',
+  ])
+})
+
 test('filters select streams and, by owner, name and state, their events', async () => {
   const world = await fleet()
   const names = async (...filters: string[]) => {

@@ -258,6 +258,14 @@ test('--all breaks every lease', async () => {
   expect([await leaseOf(world, 'a'), await leaseOf(world, 'b')]).toEqual(['available', 'available'])
 })
 
+test('log and log --audit print a break with who and why', async () => {
+  const world = await leased()
+  await cli(world, ['lease', 'break', 's', '--yes', '--by', 'ana@ops-1', '-m', 'worker-7 is gone'])
+  const of = async (...argv: string[]) => (await cli(world, ['log', ...argv])).stdout
+  expect(await of('s')).toMatch(/ s .* ana@ops-1 +break-lease .* worker-7 is gone$/m)
+  expect(await of('--audit')).toMatch(/ ana@ops-1 +break-lease +s .* worker-7 is gone$/m)
+})
+
 test('the lease of an unreadable document is broken, and only the audit log has it', async () => {
   const world = newWorld()
   await unreadable(world, 'bad')

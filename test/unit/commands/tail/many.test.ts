@@ -243,6 +243,13 @@ describe('-f', () => {
     expect(ran).toMatchObject({ exit: 130, stderr: '' })
   })
 
+  test('shows why an event failed', async () => {
+    const world = await played()
+    const fail = () => cli(world, ['event', 'fail', 'orders/1', '02.00', '-m', 'gateway: 503', '--by', 'w2'])
+    const ran = await following(world, ['-n', '0'], [() => undefined, fail, () => undefined])
+    expect(ran.stdout).toMatch(/^orders\/1 .* fail +02\.00 .*✗ aborted.* w2 {2}"gateway: 503"$/m)
+  })
+
   test('shows how a stream leaves the filter', async () => {
     const world = await played()
     const ran = await following(
