@@ -289,7 +289,15 @@ function summaryOf(row: SqliteRow): Summary | undefined {
   const kept = parsed<Writable<Summary>>(row[SUMMARY_AT])
   // Earlier versions did not write `running`.
   if (!Array.isArray(kept?.running)) return undefined
-  // Nor the next three. The parsed object itself is completed: a copy of its thirty fields takes a third as long as parsing them.
+  // JSON drops fields that are `undefined`, and earlier versions did not write the last three. The parsed object itself is
+  // completed: a copy of its thirty fields takes a third as long as parsing them.
+  kept.createdMs ??= undefined
+  kept.failedAtMs ??= undefined
+  kept.ackMs ??= undefined
+  kept.claimEndMs ??= undefined
+  kept.readySinceMs ??= undefined
+  kept.wakeMs ??= undefined
+  kept.suspendedMs ??= undefined
   kept.gated ??= []
   kept.suspendedBy ??= ''
   kept.suspendedWhy ??= ''
