@@ -50,8 +50,7 @@ function* parts(page: readonly StreamRow[], toRead: ReadonlySet<StreamRow>): Gen
   let from = 0
   let reads = 0
   for (const row of toRead) {
-    reads++
-    if (reads % READS_AT_ONCE > 0) continue
+    if (++reads % READS_AT_ONCE > 0) continue
     const end = page.indexOf(row, from) + 1
     yield page.slice(from, end)
     from = end
