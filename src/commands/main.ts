@@ -44,7 +44,7 @@ async function parse(runtime: ProgramRuntime): Promise<void> {
   const written: string[] = []
   const program = await buildProgram(runtime, text => written.push(text))
   try {
-    await program.parseAsync(wordsOf(runtime.argv), { from: 'user' })
+    await program.parseAsync([...runtime.argv], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError) || isHelp(error)) throw error
     if (error.code !== 'commander.help' || program.args.length > 0) {
@@ -56,12 +56,6 @@ async function parse(runtime: ProgramRuntime): Promise<void> {
   } finally {
     for (const text of written) await runtime.stdout.write(text)
   }
-}
-
-/** `GROUP help --help` is `GROUP --help`: commander takes the flag for the name of a command. */
-function wordsOf(argv: readonly string[]): string[] {
-  const isTwice = argv[1] === 'help' && (argv[2] === '--help' || argv[2] === '-h')
-  return isTwice ? argv.toSpliced(1, 1) : [...argv]
 }
 
 /** commander throws for help and --version too, with exit code 0. */

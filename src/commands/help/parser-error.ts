@@ -26,7 +26,11 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   version: '--version',
 }
 
-/** An error of commander as a usage error, with a suggestion or the help of the command it is about. */
+/**
+ * An error of commander as a usage error, with a suggestion or the help of the command it is about.
+ *
+ * @throws CommanderError with exit code 0 after printing help, if only that was asked for
+ */
 export function parserError(error: Error, program: Command, { argv, startedAs }: Runtime): CommandFailed {
   const { command, operands } = placeOf(program, argv, '')
   const words = [startedAs, ...pathOf(command)].join(' ')
@@ -36,6 +40,8 @@ export function parserError(error: Error, program: Command, { argv, startedAs }:
   switch (errorCode(error)) {
     case 'commander.help': {
       const [first, topic] = operands
+      // `GROUP help --help`: commander takes the flag for the name of a command.
+      if (first === 'help' && topic === undefined) command.help()
       return first === 'help' ? usage(`no help for ${topic}`, help) : usage('a command is missing', help)
     }
     case 'commander.unknownCommand': {

@@ -198,7 +198,7 @@ const BODY_AT = BODY_ID_AT + 1
 
 /** From the columns of a listing. A name that is not valid for a stream gets no summary: reading it reports the reason. */
 export function listedOf(row: SqliteRow, nowMs: number): StreamRow {
-  const listed: Writable<StreamRow> = {
+  const listed: Mutable<StreamRow> = {
     name: text(row[NAME_AT]),
     etag: text(row[ETAG_AT]),
     size: whole(row[SIZE_AT]),
@@ -210,7 +210,7 @@ export function listedOf(row: SqliteRow, nowMs: number): StreamRow {
   return listed
 }
 
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** The first deadline of the stream, epoch ms. */
 export function dueOf(row: SqliteRow): number | undefined {
@@ -286,7 +286,7 @@ export function leaseOf(row: SqliteRow): KeptLease {
 
 /** `undefined` if the summary is not readable: callers then read the document. */
 function summaryOf(row: SqliteRow): Summary | undefined {
-  const kept = parsed<Writable<Summary>>(row[SUMMARY_AT])
+  const kept = parsed<Mutable<Summary>>(row[SUMMARY_AT])
   // Earlier versions did not write `running`.
   if (!Array.isArray(kept?.running)) return undefined
   // JSON drops fields that are `undefined`, and earlier versions did not write the last three. The parsed object itself is

@@ -122,7 +122,9 @@ test('help on a command is its --help; without an argument it is that of the pro
 test.each(['event', 'lease', 'lab', 'context', 'watchdog'])('%s help is its --help, with exit 0', async group => {
   const { stdout } = await cli(newWorld(), [group, '--help'])
   expect(await cli(newWorld(), [group, 'help'])).toMatchObject({ exit: 0, stdout, stderr: '' })
-  expect(await cli(newWorld(), [group, 'help', '--help'])).toMatchObject({ exit: 0, stdout, stderr: '' })
+  for (const flags of [['--help'], ['-h'], ['-q']])
+    expect(await cli(newWorld(), [group, 'help', ...flags])).toMatchObject({ exit: 0, stdout, stderr: '' })
+  expect(await cli(newWorld(), ['-q', group, 'help', '--help'])).toMatchObject({ exit: 0, stdout, stderr: '' })
   expect(stdout).toContain('\n  help [COMMAND] ')
 })
 

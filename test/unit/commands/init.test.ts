@@ -273,12 +273,10 @@ test('a new event that waits for a time is listed once', async () => {
   expect(stdout.split('\n').slice(1)).toEqual(['    00  ▶ inprocess', '    01.00  ◷ waiting', ''])
 })
 
-test('a name with a backslash is refused: Azure would make another name of it', async () => {
-  const world = newWorld()
-  for (const argv of [
-    ['init', 'a\\b'],
-    ['wait', 'a\\b', '--may-appear'],
-    ['cancel', 'a\\b'],
-  ])
-    expect(await cli(world, argv)).toMatchObject({ exit: 2, stderr: expect.stringMatching(/"a\\\\b" .*backslash/) })
+test.each([
+  ['init', 'a\\b'],
+  ['wait', 'a\\b', '--may-appear'],
+  ['cancel', 'a\\b'],
+])('%s %s: a backslash is refused, because Azure would make another name of it', async (...argv) => {
+  expect(await cli(newWorld(), argv)).toMatchObject({ exit: 2, stderr: expect.stringMatching(/"a\\\\b" .*backslash/) })
 })

@@ -84,12 +84,12 @@ test('it receives the flags', async () => {
 test('it takes the filters of ls, and the dashboard names them', async () => {
   const { options } = await started('top --failed --match=a/** --write --owner w-7 --not-match */x')
   expect(options?.filter).toMatchObject({ failed: true, owner: ['w-7'] })
-  const others = await started('top --status completed --overdue --abandoned')
-  expect(others.options?.filter).toMatchObject({ status: ['completed'], overdue: true, abandoned: true })
   expect(options?.selection).toBe("--failed '--match=a/**' --owner w-7 --not-match '*/x'")
   expect(options?.ports.commandFor({ kind: 'streams', filter: '' })).toContain(
     "ls --failed '--match=a/**' --owner w-7 --not-match '*/x'",
   )
+  const others = await started('top --status completed --overdue --abandoned')
+  expect(others.options?.filter).toMatchObject({ status: ['completed'], overdue: true, abandoned: true })
 })
 
 test('iso is for machine-readable output: the screen shows UTC', async () => {
