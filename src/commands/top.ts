@@ -25,7 +25,7 @@ export function register(
     .addOption(
       new Option(
         '--interval <duration>',
-        'time between polls (default: 200ms, on Azure 2s; longer if the store is slow)',
+        'time between polls (default: 250ms, on Azure 2s; longer if the store is slow)',
       ).argParser(duration('--interval')),
     )
     .addOption(

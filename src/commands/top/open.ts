@@ -160,7 +160,7 @@ function needsAscii({ LC_ALL, LC_CTYPE, LANG, TERM = '' }: Runtime['env']): bool
 }
 
 /** From a change to the screen it takes half of it; each question costs a fifth of a millisecond and a wake-up, all day. */
-const QUICK_INTERVAL_MS = 200
+const QUICK_INTERVAL_MS = 250
 
 /** A store that says at once whether anything was written is asked often: nothing else is read until it was. */
 function intervalFor(store: StreamStore): number {

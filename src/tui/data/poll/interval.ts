@@ -1,8 +1,8 @@
 /** Looks at a slow store take at most half of the time. */
 const SHARE = 2
-/** Looks of up to a second apart take at most a twelfth: those at an embedded store cost processor time. */
-const QUICK_SHARE = 12
-const QUICK_MS = 1_000
+/** Looks of up to two seconds apart take at most a twenty-fifth: those at an embedded store cost processor time. */
+const QUICK_SHARE = 25
+const QUICK_MS = 2_000
 const LONGEST_MS = 60_000
 /** Longest pause after a store error, ms. */
 const LONGEST_BACK_OFF_MS = 10_000
@@ -29,6 +29,11 @@ export class PollInterval {
     this.#tookMs = tookMs
     const quickMs = Math.min(QUICK_MS, Math.ceil(QUICK_SHARE * usualMs))
     return Math.max(this.#intervalMs, quickMs, Math.min(LONGEST_MS, Math.ceil(SHARE * usualMs)))
+  }
+
+  /** Whether this interval tells that the store is slow, and not only that looks are spared. */
+  isSlow(intervalMs: number): boolean {
+    return intervalMs > Math.max(this.#intervalMs, QUICK_MS)
   }
 
   /** After a failed poll: doubles each time. */

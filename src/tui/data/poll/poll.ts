@@ -35,7 +35,7 @@ export interface PollClock {
 /**
  * The only reader of the store, at the requested interval and only for visible data: one poll at a time, one listing
  * per poll, documents only when they changed. A store with change tokens is asked for nothing else while its token is
- * unchanged.
+ * unchanged, but for the token several times an interval: the first write after a rest is shown at once.
  */
 export class Poll implements DataReader {
   readonly #store: StreamStore
@@ -54,8 +54,10 @@ export class Poll implements DataReader {
   readonly #subscriptions: SubscriptionsPoll
   readonly #inboxes: InboxesPoll
   #visible: VisibleData = NOTHING_VISIBLE
-  /** The store has had a change token: its file exists. */
-  #hadMark = false
+  /** The change token of the last poll. Once the store has had one, its file exists. */
+  #mark: string | undefined
+  /** The last poll found nothing written since the one before. */
+  #isQuiet = false
   /** When the streams are listed next; infinite during a listing, unless `readNow` asks for another. */
   #listAtMs = Number.NEGATIVE_INFINITY
   /** When the line of health is due; later than the first poll, which the screen waits for. */
@@ -123,7 +125,7 @@ export class Poll implements DataReader {
       const waitMs = await this.#pollOnce(startMs, signal)
       if (signal.aborted) return
       if (this.#listAtMs === Number.POSITIVE_INFINITY) this.#listAtMs = startMs + waitMs
-      await this.#sleepUntilAborted(startMs + waitMs, signal)
+      await this.#restUntil(startMs + waitMs, signal)
     }
   }
 
@@ -138,14 +140,16 @@ export class Poll implements DataReader {
       if (signal.aborted) return 0
       this.#errors.report('poll', error)
       this.#data.putFreshness({ waitingSinceMs: undefined })
-      return this.#interval.failed()
+      const waitMs = this.#interval.failed()
+      if (this.#visible.streams && !this.#isWoken) this.#listAtMs = startMs + waitMs
+      return waitMs
     }
     if (!hasAsked) {
       this.#data.putFreshness({ waitingSinceMs: undefined })
       return this.#intervalMs
     }
     const intervalMs = this.#interval.answered(this.#clock.nowMs() - startMs)
-    const isSlow = intervalMs > this.#intervalMs
+    const isSlow = this.#interval.isSlow(intervalMs)
     this.#data.putFreshness({ polledMs, waitingSinceMs: undefined, intervalMs, isSlow })
     this.#errors.clear('poll')
     this.#unread.resume()
@@ -157,9 +161,12 @@ export class Poll implements DataReader {
    * @returns false if nothing was due: that says nothing about the store
    */
   async #readVisible(startMs: number, signal: AbortSignal): Promise<boolean> {
+    this.#isQuiet = false
     const mark = await this.#store.changeToken?.(signal)
-    if (mark === undefined && this.#hadMark) throw new StoreUnreachable(`${this.#store.address} no longer exists`)
-    this.#hadMark = mark !== undefined
+    if (mark === undefined && this.#mark !== undefined)
+      throw new StoreUnreachable(`${this.#store.address} no longer exists`)
+    this.#isQuiet = mark !== undefined && mark === this.#mark
+    this.#mark = mark
     const { open } = this.#visible
     if (open !== undefined) await this.#open.poll(open, mark, signal)
     const isHealthDue = this.#isHealthDue(startMs)
@@ -186,14 +193,31 @@ export class Poll implements DataReader {
     return true
   }
 
-  async #sleepUntilAborted(untilMs: number, signal: AbortSignal): Promise<void> {
+  async #restUntil(untilMs: number, signal: AbortSignal): Promise<void> {
     const atMs = this.#visible.streams ? Math.min(untilMs, this.#listAtMs) : untilMs
+    const leftMs = () => Math.max(0, atMs - this.#clock.nowMs())
     if (this.#isWoken || signal.aborted) return
-    this.#rest = new AbortController()
-    const leftMs = Math.max(0, atMs - this.#clock.nowMs())
-    this.#data.putFreshness({ nextPollMs: this.#store.nowMs() + leftMs })
-    await this.#clock.pause(leftMs, this.#rest.signal)
+    const rest = new AbortController()
+    this.#rest = rest
+    this.#data.putFreshness({ nextPollMs: this.#store.nowMs() + leftMs() })
+    if (!this.#isQuiet) await this.#clock.pause(leftMs(), rest.signal)
+    while (this.#isQuiet && leftMs() > 0 && !rest.signal.aborted) {
+      await this.#clock.pause(Math.min(leftMs(), this.#intervalMs / LOOKS_AT_TOKEN), rest.signal)
+      if (await this.#isWritten(signal)) {
+        this.#listAtMs = Number.NEGATIVE_INFINITY
+        break
+      }
+    }
     this.#rest = undefined
+  }
+
+  /** An error is left to the next poll, which reports it. */
+  async #isWritten(signal: AbortSignal): Promise<boolean> {
+    try {
+      return (await this.#store.changeToken?.(signal)) !== this.#mark
+    } catch {
+      return true
+    }
   }
 
   #wake(): void {
@@ -211,6 +235,9 @@ function isMore(before: VisibleData, now: VisibleData): boolean {
   const parts = ['streams', 'activity', 'watchdog', 'workers', 'subscriptions', 'inboxes'] as const
   return parts.some(part => now[part] && !before[part])
 }
+
+/** How often a quiet store is asked for its change token in an interval. */
+const LOOKS_AT_TOKEN = 5
 
 /** Time between two looks at what the screen itself does not need, ms. */
 const HEALTH_MS = 10_000

@@ -73,11 +73,12 @@ describe('the poll interval', () => {
     expect(interval.answered(5)).toBe(1_000)
   })
 
-  it('leaves eleven twelfths of the time to others if polls follow each other within a second', () => {
+  it('takes a twenty-fifth of the time if polls follow each other within a second', () => {
     const interval = new PollInterval(100)
-    expect([5, 5, 20, 20, 200, 200, 800, 800].map(ms => interval.answered(ms))).toEqual([
-      100, 100, 100, 240, 240, 1_000, 1_000, 1_600,
+    expect([4, 4, 20, 20, 200, 200, 800, 800].map(ms => interval.answered(ms))).toEqual([
+      100, 100, 100, 500, 500, 2_000, 2_000, 2_000,
     ])
+    expect([interval.isSlow(2_000), interval.isSlow(2_001)]).toEqual([false, true])
   })
 
   it('is cut short by a request, without two listings at once', async () => {
@@ -124,6 +125,53 @@ describe('the poll interval', () => {
     expect(clock.waits.at(-1)).toBe(1_000)
     await clock.next()
     expect(asked.listings.filter(({ order }) => order === 'any')).toHaveLength(2)
+    await stop()
+  })
+})
+
+describe('a quiet store with change tokens', () => {
+  it('is asked for its token five times an interval, and the first write is shown at once', async () => {
+    const { store } = memoryStore()
+    const asked = probe(store)
+    const { data, clock, stop } = await polling(asked.store)
+    await clock.next()
+    await clock.next()
+    await run(store, 'a', init())
+    await clock.next()
+    expect(clock.waits).toEqual([1_000, 200, 200, 1_000])
+    expect(namesIn(data)).toEqual(['a'])
+    expect(asked.listings).toHaveLength(2)
+    await stop()
+  })
+
+  it('that is written constantly is polled once an interval', async () => {
+    const { store } = memoryStore()
+    const { data, clock, stop } = await polling(store)
+    for (const name of ['a', 'b', 'c']) {
+      await run(store, name, init())
+      await clock.next()
+    }
+    expect(clock.waits).toEqual([1_000, 1_000, 1_000, 1_000])
+    expect(namesIn(data)).toEqual(['a', 'b', 'c'])
+    await stop()
+  })
+
+  it('that fails is polled at growing intervals all the same', async () => {
+    const { store } = memoryStore()
+    let isBad = false
+    const bad = new Proxy(store, {
+      get(target, key) {
+        if (key === 'changeToken' && isBad) return () => Promise.reject(new NotPermitted('no rights'))
+        const value: unknown = Reflect.get(target, key)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const { data, clock, stop } = await polling(bad)
+    await clock.next()
+    isBad = true
+    for (let at = 0; at < 4; at++) await clock.next()
+    expect(clock.waits).toEqual([1_000, 200, 1_000, 2_000, 4_000, 8_000])
+    expect(data.freshness.error).toMatchObject({ code: 'not-permitted' })
     await stop()
   })
 })
