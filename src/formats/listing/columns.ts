@@ -10,6 +10,7 @@ import { waitsForText } from '../gate.ts'
 import { faultText, statusLook } from '../stream/view.ts'
 import type { TimeStyle } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
+import { cutInside } from '../terminal/width.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
 import { stateStyle, streamStateOf } from './health.ts'
 
@@ -75,6 +76,7 @@ export function listingRow(
 
 /** Events named in the WAITING ON and RUNNING columns. */
 const MAX_EVENTS = 3
+const MOST_OF_ID = 24
 
 type StreamField = Field<ListedItem>
 type FieldName = ListingField | 'age' | 'events' | 'waitingOrFault' | 'lastFailure'
@@ -247,9 +249,10 @@ function waitingCell(summary: Summary, { nowMs, text, span }: CellFormat): Cell 
   const sorted = silent.length === 0 ? ids : [...silent, ...ids.filter(id => !silent.includes(id))]
   const texts = sorted.slice(0, MAX_EVENTS).map(id => {
     const closed = gated.find(event => event.id === id)
-    if (closed !== undefined) return `${id} ${closed.name} ${waitsForText(closed.waitsFor, nowMs, 'relative')}`
+    const shown = cutInside(id, MOST_OF_ID)
+    if (closed !== undefined) return `${shown} ${closed.name} ${waitsForText(closed.waitsFor, nowMs, 'relative')}`
     const { name = '', state, claim } = open.find(event => event.id === id) ?? {}
-    const what = `${id} ${name}`.trimEnd()
+    const what = `${shown} ${name}`.trimEnd()
     if (state !== 'abandoned' || claim === undefined) return what
     return `${what} abandoned (${claim.owner}, ${span(nowMs - (claim.claimEndMs ?? nowMs))})`
   })

@@ -20,7 +20,7 @@ export function piecesOf(row: ScreenRow, columns: number, theme: Theme): readonl
   const text = row.spans.map(([text]) => text).join('')
   if (row.highlight === 'faint') return text === '' ? [] : [{ text, style: FAINT }]
   const rest = pad(text, columns).slice(text.length)
-  return merged([...row.spans, [rest, 'plain']], (text, style) => {
+  return merged([...row.spans.flatMap(barAlone), [rest, 'plain']], (text, style) => {
     if (isBar(text)) return textStyleOf(theme, style)
     return style === 'mark' ? MARKED_CURSOR : CURSOR
   })
@@ -29,6 +29,18 @@ export function piecesOf(row: ScreenRow, columns: number, theme: Theme): readonl
 /** Bars keep their colours under the cursor: inverted they would be gaps. */
 function isBar(text: string): boolean {
   return /^[▁-█▌░ ]*[▁-█▌░][▁-█▌░ ]*$/.test(text)
+}
+
+/** The blanks after a bar are a part of the row again. */
+function barAlone(span: StyledText): readonly StyledText[] {
+  const [text, style] = span
+  if (!isBar(text)) return [span]
+  const bar = text.trimEnd()
+  const blanks = text.slice(bar.length)
+  return [
+    [bar, style],
+    [blanks, 'plain'],
+  ]
 }
 
 /** True if both rows look the same. */

@@ -54,7 +54,7 @@ export function initialState({
     folded: new Set(),
     openGroups: new Set(),
     keptFolds: new Map(),
-    opening: undefined,
+    opening: stream === undefined ? undefined : { kind: 'broken' },
     zoom: undefined,
     xml: START_DOCUMENT,
     isDetailOpen: false,

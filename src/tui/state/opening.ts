@@ -54,7 +54,7 @@ export function withOpening(state: State, context: ScreenContext): State {
 function positionOf(opening: Opening, open: OpenStream, nowMs: number): number | undefined {
   switch (opening.kind) {
     case 'broken':
-      return firstFailure(open) ?? firstLate(open, nowMs) ?? soonestDue(open, nowMs)
+      return firstFailure(open) ?? firstLate(open, nowMs)
     case 'due':
       return soonestDue(open, nowMs)
     case 'match':

@@ -96,7 +96,7 @@ export interface TextPage {
   readonly reading: Reading
 }
 
-/** The event on which a stream is opened: the first failure, the soonest due one, that of a filter or of a change. */
+/** The event on which a stream is opened: what is broken, the soonest due one, that of a filter or of a change. */
 export type Opening =
   | { readonly kind: 'broken' }
   | { readonly kind: 'due' }

@@ -2,6 +2,7 @@ import { changePieces, orderedChanges } from '../../formats/journal.ts'
 import { spacedCounted } from '../../formats/terminal/numbers.ts'
 import type { JournalEntry } from '../../ops/read-stream.ts'
 import type { JournalChange } from '../../stream/journal/journal.ts'
+import { signalOf } from '../../stream/signal.ts'
 import type { Activity } from '../data/types.ts'
 import type { TitleOf } from '../state/columns.ts'
 import type { Scene } from '../state/context.ts'
@@ -64,13 +65,14 @@ function styleOf({ op, provisional }: Activity['tx']) {
   return op === 'abort' || op === 'fail' || op === 'cancel' || op === 'timeout' ? 'bad' : 'plain'
 }
 
-/** Summary of a transaction: `complete 01.02 → completed +2`. */
+/** Summary of a transaction: `complete 01.02 → completed +2`, `signal paid`. */
 function whatText(tx: JournalEntry): string {
   const [first, ...others] = orderedChanges(tx)
   const moved = first === undefined || first.to === first.from ? '' : `→ ${first.to === '' ? 'removed' : first.to}`
   const more = others.length > 0 ? `+${others.length}` : ''
   const how = tx.provisional ? 'foreign write' : tx.op
-  return safeText([how, safeId(first?.event ?? tx.on), moved, more].filter(part => part !== '').join(' '))
+  const parts = [how, signalOf(tx) ?? '', safeId(first?.event ?? tx.on), moved, more]
+  return safeText(parts.filter(part => part !== '').join(' '))
 }
 
 /** The change of one event in a transaction: `01.02  inprocess → ✓ completed`. */

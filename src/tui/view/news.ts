@@ -1,4 +1,4 @@
-import { calmSpan, counted, spacedCount } from '../../formats/terminal/numbers.ts'
+import { calmSpan, spacedCount, spacedCounted } from '../../formats/terminal/numbers.ts'
 import { problemsOf } from '../../formats/watchdog-status.ts'
 import type { WatchdogEntry } from '../../ops/watchdog-state/state.ts'
 import type { Data } from '../data/types.ts'
@@ -70,8 +70,8 @@ function watchNews({ data, nowMs, state }: Scene): StyledText | undefined {
   if (known.stores !== undefined) return unwatchedNews(data, unwatched)
   const who = lastWatchText(watchdogs, { nowMs, time: state.time })
   return overdue > 0
-    ? [`${who}: ${counted(overdue, 'stream')} past the limit`, 'bad']
-    : [`${who}: ${counted(limited, 'stream')} with a limit`, 'warn']
+    ? [`${who}: ${spacedCounted(overdue, 'stream')} past the limit`, 'bad']
+    : [`${who}: ${spacedCounted(limited, 'stream')} with a limit`, 'warn']
 }
 
 /** Of several stores, those without a watchdog that have limits. */

@@ -26,18 +26,17 @@ export function progressCell({ item, isRead }: StreamEntry): Cell {
   return `${summary.total - summary.open}/${summary.total}`
 }
 
-/** `███▌░░`: the part of the events that has ended; full only at the end. */
+/** `███▌░░`: the part of the events of an open stream that has ended. */
 export function barSpans({ item: { summary } }: StreamEntry): readonly StyledText[] {
-  if (summary === undefined || summary.total === 0) return []
+  if (summary === undefined || summary.total === 0 || isFinal(summary)) return []
   // A foreign summary may have any numbers.
   const ended = Math.max(0, Math.min(1, (summary.total - summary.open) / summary.total))
   const halves = Math.floor(2 * BAR * ended)
   const full = '█'.repeat(Math.floor(halves / 2))
   const half = halves % 2 === 1 ? '▌' : ''
   const rest = '░'.repeat(BAR - full.length - half.length)
-  const style = isFinal(summary) ? 'dim' : 'active'
   return [
-    [full + half, style],
+    [full + half, 'active'],
     [rest, 'dim'],
   ]
 }

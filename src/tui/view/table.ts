@@ -46,6 +46,8 @@ export function columnWidths<Item>(
   const isOver = (leastOf: (one: NeededColumn<Item>) => number) => sumOf(kept.map(leastOf)) > available
   const wanted = (one: NeededColumn<Item>) => Math.min(needOf(one), WANTED)
   while (isOver(wanted) && kept.some(isEmpty)) kept = without(kept, isEmpty)
+  const readable = (one: NeededColumn<Item>) => (one.column.isText ? Math.min(needOf(one), READABLE) : wanted(one))
+  while (isOver(readable) && kept.some(isExtra)) kept = without(kept, isExtra)
   while (kept.length > 1 && isOver(leastOf)) kept = without(kept, () => true)
   const least = kept.map(leastOf)
   let left = available - sumOf(least)
@@ -65,6 +67,9 @@ export function columnWidths<Item>(
 
 /** A text of this width is worth more than the title of an empty column. */
 const WANTED = 60
+/** A whole name and a text of this width are worth more than a column that is spared easily. */
+const READABLE = 24
+const EXTRA = 7
 
 function sumOf(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, GUTTER + GAP.length * (widths.length - 1))
@@ -81,6 +86,10 @@ function leastOf(one: NeededColumn<never>): number {
 
 function isEmpty({ content, column }: NeededColumn<never>): boolean {
   return content === 0 && (column.spare ?? 0) > 0
+}
+
+function isExtra({ column }: NeededColumn<never>): boolean {
+  return (column.spare ?? 0) >= EXTRA
 }
 
 /** The name grows first, then the other short texts, texts of any length last. */

@@ -237,7 +237,7 @@ function isMore(before: VisibleData, now: VisibleData): boolean {
 }
 
 /** How often a quiet store is asked for its change token in an interval. */
-const LOOKS_AT_TOKEN = 5
+const LOOKS_AT_TOKEN = 2
 
 /** Time between two looks at what the screen itself does not need, ms. */
 const HEALTH_MS = 10_000

@@ -1,6 +1,7 @@
 import { changePieces, orderedChanges } from '../../../formats/journal.ts'
 import type { StyledPiece } from '../../../formats/terminal/style.ts'
 import type { JournalEntry } from '../../../ops/read-stream.ts'
+import { signalOf } from '../../../stream/signal.ts'
 import type { Scene } from '../../state/context.ts'
 import { WIDE_COLUMNS } from '../../state/layout.ts'
 import { type Area, filled, joined, rowOf, ruleRow, type ScreenRow, type StyledText } from '../row.ts'
@@ -28,11 +29,12 @@ export interface JournalOptions {
 /** One transaction in one line: time, version, operation, change, author and reason. */
 export function journalSpans(tx: JournalEntry, options: JournalOptions): StyledText[] {
   const change = changeSpans(tx, options)
+  const signal: StyledText[] = [[safeText(signalOf(tx) ?? ''), 'plain']]
   const op: StyledText[] = options.withOp || change.length === 0 ? [[safeText(tx.op).padEnd(8), 'plain']] : []
   const parts: StyledText[][] = [
     [...headSpans(tx, options.moment), ...(op.length > 0 ? [[' ', 'plain'] as const] : []), ...op],
   ]
-  return joined([...parts, change, ...authorSpans(tx)], '  ')
+  return joined([...parts, signal, change, ...authorSpans(tx)], '  ')
 }
 
 /** The same without the change, to be placed side by side. */

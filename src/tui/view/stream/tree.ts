@@ -255,7 +255,7 @@ function eventCell(id: TreeColumnId, event: StreamEvent, context: TreeContext): 
     case 'tag':
       return [safeText(event.tag), 'plain']
     case 'message':
-      return [safeText(firstLine(event.msg)), 'plain']
+      return [safeText(firstLine(event.msg)), event.status === 'aborted' && !isSuperseded(event) ? 'bad' : 'plain']
     default:
       return id satisfies never
   }

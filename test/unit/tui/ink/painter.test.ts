@@ -154,7 +154,7 @@ describe('frames on a terminal', () => {
     } as const
     const easel = new Easel({ columns: 12, rows: 2 }, { columns: 12, rows: [row, { spans: [] }] }, 'dark')
     const [first = []] = await easel.terminal.cells()
-    expect(first.map(cell => (cell.inverse ? 'r' : '-')).join('')).toBe('rrrr----rrrr')
+    expect(first.map(cell => (cell.inverse ? 'r' : '-')).join('')).toBe('rrrr---rrrrr')
   })
 
   test('without colors no color is written', async () => {

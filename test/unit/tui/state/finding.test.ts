@@ -78,7 +78,11 @@ describe('the cursor', () => {
 
   it('is on the first match of a filter after enter, and stays on a row that matches', () => {
     expect(tree().press('/').type('refused').press('enter').cursor).toBe('02')
-    expect(tree().press('j', '/').type('0').press('enter').cursor).toBe('01')
+    expect(tree().press('g', 'j', '/').type('0').press('enter').cursor).toBe('01')
+  })
+
+  it('is on the first failure of the stream that the program was started with', () => {
+    expect(tree().press('d').cursor).toBe('02')
   })
 
   it('is on the first failure after F in the tree, and n goes to the next', () => {

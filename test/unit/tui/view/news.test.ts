@@ -28,6 +28,11 @@ it('the header says that nobody watches, and how many streams that concerns', ()
   expect(news([stopped], { streams: SOON })).toBe('─ no watchdog runs, the last 50m ago: 1 stream with a limit')
 })
 
+it('it counts thousands as the line of health does', () => {
+  const streams = Array.from({ length: 1_200 }, (_, at) => streamEntry(`s${at}`, { dueMs: NOW_MS + MINUTE }))
+  expect(news([], { streams })).toBe('─ no watchdog runs: 1 200 streams with a limit')
+})
+
 it('it says nothing without limits, while a watchdog runs, and while nothing is known', () => {
   expect(news([], { streams: LATE.slice(2) })).toBe('')
   expect(news([watchdog('w', 1), stopped])).toBe('')

@@ -29,6 +29,12 @@ it('ready events are listed by name, with the topic in brackets if there is one'
   expect(frameText({ columns: 160, rows })).toContain('ready Search Search [orders/search] Grüßen % +3')
 })
 
+it('a long id of what a stream waits on leaves room for its name', () => {
+  const id = `${'01.'.repeat(44)}00`
+  const entry = streamEntry(STREAM, { waitingOn: [id, '02.00'], ready: ['Search|', 'Pay|'] })
+  expect(pictureOf(entry, 160)).toMatch(/ 01\.01\S*…\S*01\.00 Search, 02\.00 Pay /)
+})
+
 it('why a stream was canceled is shown, and no id where no reason was given', () => {
   const canceled = (failure: string) =>
     streamEntry(STREAM, {

@@ -44,6 +44,17 @@ describe('the columns of a list', () => {
     expect(row).toContain('a-name-of-twenty-cols')
   })
 
+  it('that are extras are dropped before a text is too short to be read', () => {
+    const extra = COLUMNS.map(column => (column.title === 'LEASE' ? { ...column, spare: 7 } : column))
+    const items = [{ item: ['orders/4711', '3', 'the supplier does not answer', 'eva@ops-1'] as const, marks: {} }]
+    const lines = (columns: number) => {
+      const widths = new ColumnWidths()
+      return textOf(tableRows(extra, items, { columns, format: FORMAT, widths, hasTitles: true, list: 'streams' }))[1]
+    }
+    expect(lines(60)).toBe('   orders/4711      3  the supplier does not ans…  eva@ops-1')
+    expect(lines(57)).toBe('   orders/4711      3  the supplier does not answer')
+  })
+
   it('cut texts before names, and numbers never', () => {
     const row: Row = ['a-name-of-twenty-cols', '2700/5401', 'a reason of many words', 'ops']
     for (let columns = 30; columns < 90; columns++) {

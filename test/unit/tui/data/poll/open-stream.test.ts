@@ -39,7 +39,7 @@ describe('the open stream', () => {
     const { data, clock, stop } = await polling(asked.store, SHOWN)
     await clock.next()
     advance(15_000)
-    for (let fifth = 0; fifth < 5; fifth++) await clock.next()
+    for (let half = 0; half < 2; half++) await clock.next()
     expect([asked.listings.length, asked.reads.length]).toEqual([0, 1])
     expect(data.open?.listed?.lease.state).toBe('expired')
     await stop()

@@ -92,6 +92,12 @@ describe('the thread tree', () => {
     expect(rows[2]?.highlight).toBe('faint')
   })
 
+  it('has the message of a failed event in the colour of failures', () => {
+    const failed = Play.started('A').after({ op: 'fail', event: '01.00', msg: 'no answer' })
+    const rows = treeRows(sceneOf(opened(failed), { columns: 120, nowMs }), { columns: 120, rows: 4 })
+    expect(rows[2]?.spans.find(([text]) => text.includes('no answer'))?.[1]).toBe('bad')
+  })
+
   it('has missing ids, cycles and foreign statuses', () => {
     const open = opened([
       { id: '00', name: 'Start', status: 'inprocess', next: '01|77' },
