@@ -22,7 +22,7 @@ export function healthRow(scene: Scene): ScreenRow {
   const forms = FORMS.map(({ isNamed, rateParts, isShort }) =>
     lineOf(isShort ? short : total, parts, isNamed, rate.slice(rate.length - rateParts)),
   )
-  return withAddress(scene, forms.find(spans => widthOfSpans(spans) <= columns) ?? tightLine(short, parts))
+  return withAddress(scene, forms.find(spans => widthOfSpans(spans) <= columns) ?? tightLine(short, parts, columns))
 }
 
 interface HealthPart {
@@ -135,10 +135,13 @@ function lineOf(
   return [[' ', 'plain'], ...joined([[total], ...texts, rate], '  ')]
 }
 
-/** Where nothing else fits. */
-function tightLine(total: StyledText, parts: readonly HealthPart[]): StyledText[] {
+/** Where nothing else fits: as many whole numbers as there is room for. */
+function tightLine(total: StyledText, parts: readonly HealthPart[], columns: number): StyledText[] {
   const texts = parts.map(({ glyph, count, style }): StyledText[] => [[`${glyph}${spacedCount(count)}`, style]])
-  return [[' ', 'plain'], ...joined([[total], ...texts], ' ')]
+  const line = (count: number): StyledText[] => [[' ', 'plain'], ...joined([[total], ...texts.slice(0, count)], ' ')]
+  let count = texts.length
+  while (count > 0 && widthOfSpans(line(count)) > columns) count--
+  return line(count)
 }
 
 /** `▂▃▅ 52/s`: the changes of all streams, and how many a second since the last slot began; nothing without changes. */

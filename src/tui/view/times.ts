@@ -64,7 +64,8 @@ export function wholeTimeText(ms: number | undefined, { nowMs, time }: RowTime):
   if (ms === undefined) return '-'
   if (!isDate(ms)) return '?'
   const at = parts(ms, time === 'utc' ? 'utc' : 'local')
-  const age = ms > nowMs ? `in ${calmSpan(ms - nowMs)}` : `${calmSpan(nowMs - ms)} ago`
+  // The screen's time is that of its last whole second: what has just happened is a little later.
+  const age = ms >= nowMs + 1_000 ? `in ${calmSpan(ms - nowMs)}` : `${calmSpan(Math.max(0, nowMs - ms))} ago`
   return `${at.date} ${at.time} (${age})`
 }
 

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import type { StreamEntry, StreamTable } from '../../../../src/tui/data/types.ts'
+import { frameOf } from '../../../../src/tui/view/frame.ts'
 import { currentHealth } from '../../../../src/tui/view/health.ts'
+import { frameText, sceneWith } from '../support/scenes.ts'
 import { NOW_MS, streamEntry } from '../support/world.ts'
 
 /** A table that counts how often it is gone through. */
@@ -51,4 +53,20 @@ it('recent changes are counted again each second: the bars move', () => {
   const { looksAt, of } = table(entry)
   expect([looksAt(NOW_MS), looksAt(NOW_MS), looksAt(NOW_MS + 1_000)]).toEqual([true, false, true])
   expect(currentHealth(of(1), NOW_MS + 1_000).changes.at(-1)).toBe(entry.rate.at(-1))
+})
+
+it('a number that does not fit is left out, not cut', () => {
+  const many = (count: number, summary: Parameters<typeof streamEntry>[1]) =>
+    Array.from({ length: count }, (_, at) => streamEntry(`${JSON.stringify(summary)}${at}`, summary))
+  const streams = [
+    ...many(1_200, {}),
+    ...many(1_100, { suspendedMs: NOW_MS }),
+    ...many(1_050, { status: 'aborted', open: 0, failed: 1 }),
+    ...many(1_150, { dueMs: NOW_MS - 1 }),
+    ...many(1_160, { status: 'completed', open: 0 }),
+  ]
+  const line = (columns: number) =>
+    frameText(frameOf(sceneWith({ streams, size: { columns, rows: 24 } }))).split('\n')[1]
+  expect(line(40)).toBe(' 5 660 ▶3 450 ✗1 050 !1 150 ‖1 100')
+  expect(line(48)).toMatch(/ ✓ ?1 160$/)
 })
