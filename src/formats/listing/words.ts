@@ -2,7 +2,7 @@ import { hasUnacknowledgedFailure, isOverdue } from '../../ops/filter.ts'
 import { runningClaims } from '../../ops/open-events.ts'
 import type { SummarizedStream } from '../../ops/summaries.ts'
 import { isFinal } from '../../stream/event.ts'
-import type { Summary } from '../../stream/summary.ts'
+import { cutCount, type Summary } from '../../stream/summary.ts'
 import type { CellFormat } from '../field.ts'
 import { faultText } from '../stream/view.ts'
 import { counted, countText } from '../terminal/numbers.ts'
@@ -35,16 +35,25 @@ function progressWords({ total, open, failed, canceled }: Summary): readonly str
 function openWords(summary: Summary, { nowMs, span }: CellFormat): readonly string[] {
   const { waitingOn, dueMs, createdMs } = summary
   if (isFinal(summary)) return []
+  const cut = cutCount(waitingOn.at(-1))
   const silent = runningClaims(summary).filter(({ claimEndMs }) => claimEndMs !== undefined && claimEndMs <= nowMs)
   return [
-    ...(waitingOn.length === 0 ? [] : [`waits on ${waitingOn.join(' ')}`]),
-    ...silent.map(({ id, owner }) => `worker ${owner} of ${id} is silent`),
+    ...(waitingOn.length === 0 ? [] : [`waits on ${fewOf(waitingOn.slice(0, cut === 0 ? undefined : -1), cut)}`]),
+    ...(silent.length === 0 ? [] : [`silent: ${fewOf(silent.map(({ id, owner }) => `${owner} of ${id}`))}`]),
     ...(dueMs === undefined
       ? []
       : [isOverdue(summary, nowMs) ? `overdue for ${span(nowMs - dueMs)}` : `due in ${span(dueMs - nowMs)}`]),
     ...(createdMs === undefined ? [] : [`${span(nowMs - createdMs)} old`]),
   ]
 }
+
+/** `01.00, 02.00, 03.00 and 258 more`. @param cut number of those that the list leaves out */
+function fewOf(words: readonly string[], cut = 0): string {
+  const more = words.length + cut - Math.min(words.length, FEW)
+  return `${words.slice(0, FEW).join(', ')}${more === 0 ? '' : ` and ${countText(more)} more`}`
+}
+
+const FEW = 3
 
 function causeWords(summary: Summary): string {
   const { failed, failedId, failedName, failure } = summary

@@ -206,13 +206,15 @@ export function reverseSort(state: State, context: ScreenContext): State {
   return withSort(state, context, { by, isDescending: !isDescending })
 }
 
+/** With the beginning of the new order in view: that is what it was asked for. */
 function withSort(
   state: State,
   context: ScreenContext,
   sort: Sort | undefined,
   list: ColumnList = state.screen,
 ): State {
-  const next = withSortOf(state, list, sort)
+  const sorted = withSortOf(state, list, sort)
+  const next = list === state.screen ? withList(sorted, { cursor: undefined, offset: 0 }) : sorted
   const { by, isDescending } = sortOf(next, list)
   return withNotice(next, context, `sorted by ${by}${isDescending ? ', reversed' : ''}`)
 }

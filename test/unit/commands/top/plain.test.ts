@@ -127,6 +127,17 @@ test('--accessible prints a sentence for each stream and one for all, up to the 
   expect(all.stdout).toContain('n/ze\\u{200b}ro: inprocess, 0 of 1 event ended')
 })
 
+test('--accessible names three of the events that are waited for, and three silent workers', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a', '--fork', Array.from({ length: 80 }, () => 'Load').join()])
+  for (let at = 1; at <= 5; at++) await cli(world, ['event', 'start', 'a', `0${at}.00`, '--owner', `w-${at}`])
+  world.nowMs += 3_600_000
+  const ran = await plain(world, 'top --accessible', [nothing, nothing])
+  expect(ran.stdout).toContain(
+    ', waits on 01.00, 02.00, 03.00 and 77 more, silent: w-1 of 01.00, w-2 of 02.00, w-3 of 03.00 and 2 more, ',
+  )
+})
+
 test('--accessible has a sentence for each inbox', async () => {
   const world = newWorld()
   await cli(world, ['inbox', 'create', 'orders', '--partitions', '2'])

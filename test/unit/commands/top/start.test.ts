@@ -40,7 +40,7 @@ test('flags and STREAM become its options', async () => {
 test('on a terminal the dashboard opens, locked, with the usual interval of the store; quit is 0', async () => {
   const { exit, stdout, stderr, options } = await started('top')
   expect({ exit, stdout, stderr }).toEqual({ exit: 0, stdout: '', stderr: '' })
-  expect(options).toMatchObject({ writes: 'locked', intervalMs: 200, isAscii: false, time: 'relative' })
+  expect(options).toMatchObject({ writes: 'locked', intervalMs: 250, isAscii: false, time: 'relative' })
   expect(options).not.toHaveProperty('stream')
   expect(options).not.toHaveProperty('filter')
 })

@@ -127,6 +127,12 @@ describe('the order of a list', () => {
     expect(there.notice).toBe('sorted by name')
   })
 
+  it('begins in view, wherever the cursor was', () => {
+    const there = stage('a', 'b', 'c').press('G', 's')
+    expect([there.cursor, there.list.offset]).toEqual(['a', 0])
+    expect(there.press('G', 'S').list.offset).toBe(0)
+  })
+
   it('is turned round', () => {
     const there = stage('a').press('s', 'S')
     expect(there.list.sort).toEqual({ by: 'status', isDescending: true })
