@@ -38,6 +38,7 @@ function tellsMore(event: StreamEvent, [first, second]: readonly Attempt[]): boo
 }
 
 const STYLES: ReadonlyMap<string, StatusStyle> = new Map([
+  ['failed', { glyph: '✗', style: 'bad' }],
   ['released', { glyph: '○', style: 'plain' }],
   ['abandoned', { glyph: '!', style: 'warn' }],
 ])

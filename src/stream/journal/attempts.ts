@@ -15,8 +15,11 @@ export interface Attempt {
 
 /** How an attempt ended. */
 export interface AttemptEnd {
-  /** The final status of the event; `released`: handed back; `abandoned`: another worker took over after the claim. */
-  readonly outcome: 'completed' | 'aborted' | 'canceled' | 'released' | 'abandoned'
+  /**
+   * The final status of the event; `failed`: for a passing reason, so it is tried again; `released`: handed back;
+   * `abandoned`: another worker took over after the claim.
+   */
+  readonly outcome: 'completed' | 'aborted' | 'canceled' | 'failed' | 'released' | 'abandoned'
   /** As written. Of an abandoned attempt the time of the takeover. */
   readonly at: string
   /** Who ended it; `''` for a foreign writer. */
@@ -52,6 +55,8 @@ class EventAttempts {
     const isForeign = op === 'foreign' || op === 'adopt'
     if (isFinal({ status: to })) {
       if (!isFinal({ status: from })) this.#end(to, how === 'target' ? transaction.why : '', transaction)
+    } else if (how === 'again') {
+      this.#end('failed', transaction.why, transaction, true)
     } else if (owner !== undefined || (isForeign && how === 'target' && to === 'inprocess')) {
       this.#end('abandoned', '', transaction, true)
       this.list.push({ attempt: this.#number, owner: owner ?? '', started: at })

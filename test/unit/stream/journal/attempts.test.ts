@@ -31,6 +31,14 @@ describe('attemptsByEvent', () => {
     expect(attempts(play, '01.00')).toEqual(['#1 w1 aborted by test db down', '#2 w2 completed by test'])
   })
 
+  it('says why one failed that is tried again, and of the next one only what it did', () => {
+    const play = Play.started('A').after({ op: 'start', event: '01.00' }).wait(MINUTE)
+    play.after({ op: 'fail', event: '01.00', owner: 'w1', transient: true, retry: '3 1s..1s', msg: '503' })
+    expect(attempts(play, '01.00')).toEqual(['#1 w1 failed by test 503'])
+    play.wait(MINUTE).after({ op: 'start', event: '01.00', owner: 'w2' })
+    expect(attempts(play, '01.00')).toEqual(['#1 w1 failed by test 503', '#2 w2 lasts'])
+  })
+
   it('says of a takeover that the attempt before was abandoned', () => {
     const play = Play.started('A')
       .after({ op: 'start', event: '01.00' })
