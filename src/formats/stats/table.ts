@@ -55,13 +55,18 @@ export function stepTable(steps: readonly StepStats[], options: StepTableOptions
 }
 
 function columnsFor(steps: readonly StepStats[], { by, open }: StepTableOptions): StepColumn[] {
-  const canceled = steps.some(({ outcomes }) => outcomes.canceled > 0)
+  const absent = new Set([
+    ...(open ? [] : ['OPEN']),
+    ...(steps.some(({ outcomes }) => outcomes.canceled > 0) ? [] : ['CANCELED']),
+    ...(steps.some(({ transient }) => transient > 0) ? [] : ['TRANSIENT']),
+  ])
   const columns: StepColumn[] = [
     { title: by === 'name' ? 'STEP' : 'TOPIC', give: 2, min: 14, cell: step => stepText(step, by) },
     { title: 'EVENTS', align: 'right', cell: ({ events }) => countText(events) },
     { title: 'TRIES', align: 'right', spare: 9, cell: step => countText(endedAttempts(step) + step.outcomes.open) },
     { title: 'OPEN', align: 'right', spare: 4, cell: ({ outcomes }) => countText(outcomes.open) },
     { title: 'FAILED', align: 'right', cell: failedCell },
+    { title: 'TRANSIENT', align: 'right', spare: 10, cell: ({ transient }) => countText(transient) },
     { title: 'CANCELED', align: 'right', spare: 10, cell: ({ outcomes }) => countText(outcomes.canceled) },
     length('WAITED p50', 2, ({ waited }) => waited.quantile(0.5)),
     length('p95', 6, ({ waited }) => waited.quantile(0.95)),
@@ -72,7 +77,7 @@ function columnsFor(steps: readonly StepStats[], { by, open }: StepTableOptions)
     length('TOOK p50', 5, ({ took }) => took.quantile(0.5)),
     length('p95', 7, ({ took }) => took.quantile(0.95)),
   ]
-  return columns.filter(({ title }) => (title !== 'OPEN' || open) && (title !== 'CANCELED' || canceled))
+  return columns.filter(({ title }) => !absent.has(title))
 }
 
 function length(title: string, spare: number, read: (step: StepStats) => number | undefined): StepColumn {

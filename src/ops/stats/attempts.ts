@@ -1,5 +1,6 @@
 import type { StreamStore } from '../../store/store.ts'
 import { isFinal, type StreamEvent } from '../../stream/event.ts'
+import { attemptsByEvent } from '../../stream/journal/attempts.ts'
 import { type EventHistory, type Period, type Phase, phasesOf } from '../../stream/journal/phases.ts'
 import type { StreamView } from '../read-stream.ts'
 import { readSelected, type Selection, type Unread } from '../selection.ts'
@@ -27,15 +28,25 @@ export type AttemptOutcome = 'completed' | 'aborted' | 'canceled' | 'open'
 export interface TriedEvent {
   readonly event: StreamEvent
   readonly attempts: readonly AttemptSpan[]
+  /** When it failed for a passing reason, epoch ms: the same attempt went on. */
+  readonly transientMs: readonly number[]
 }
 
 /** All events without duplicate ids, including those that a retry superseded. */
 export function triedEvents(view: StreamView): TriedEvent[] {
   const { stream, time } = view
-  const histories = phasesOf(stream.events, view.transactions(), time)
+  const transactions = view.transactions()
+  const histories = phasesOf(stream.events, transactions, time)
+  const claims = attemptsByEvent(transactions)
   return stream.events
     .filter((_, at) => stream.counts(at))
-    .map(event => ({ event, attempts: attemptsOf(event, histories.get(event.id)) }))
+    .map(event => ({
+      event,
+      attempts: attemptsOf(event, histories.get(event.id)),
+      transientMs: (claims.get(event.id) ?? []).flatMap(({ end }) =>
+        end?.outcome === 'failed' ? [Date.parse(end.at)] : [],
+      ),
+    }))
 }
 
 /** @param history `undefined` for an event without a readable time */

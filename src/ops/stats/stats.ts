@@ -14,6 +14,8 @@ export interface StepStats {
   readonly events: number
   /** Number of attempts by outcome. A retried event has several. */
   readonly outcomes: Readonly<Record<AttemptOutcome, number>>
+  /** How often they failed for a passing reason: the same attempt went on. */
+  readonly transient: number
   /** See `AttemptSpan`. Open attempts are only in the first. */
   readonly waited: LogHistogram
   readonly ran: LogHistogram
@@ -49,11 +51,13 @@ export class StepTally {
   }
 
   add(stream: string, events: readonly TriedEvent[]): void {
-    for (const { event, attempts } of events) {
+    for (const { event, attempts, transientMs } of events) {
       const counting = attempts.filter(({ endedMs }) => this.#counts(endedMs))
-      if (counting.length === 0) continue
+      const transient = transientMs.filter(ms => this.#counts(ms)).length
+      if (counting.length === 0 && transient === 0) continue
       const step = this.#stepOf(cutBytes(event[this.#by], TEXT_LIMITS.other))
       step.events++
+      step.transient += transient
       for (const { outcome, waitedMs, ranMs, tookMs } of counting) {
         step.outcomes[outcome]++
         if (waitedMs !== undefined) step.waited.add(waitedMs)
@@ -93,6 +97,7 @@ function emptyStep(step: string, others: boolean): Counting {
     others,
     events: 0,
     outcomes: { completed: 0, aborted: 0, canceled: 0, open: 0 },
+    transient: 0,
     waited: new LogHistogram(),
     ran: new LogHistogram(),
     took: new LogHistogram(),

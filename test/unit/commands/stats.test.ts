@@ -71,6 +71,21 @@ test('what was canceled is counted apart: it has not failed', async () => {
   expect(items).toContainEqual(expect.objectContaining({ step: 'Pay', canceled: 1, failed: 0, failedShare: 0 }))
 })
 
+test('failures for a passing reason are counted, and are one try with what follows', async () => {
+  const world = newWorld()
+  await cli(world, ['init', 'a', '--root', 'Order', '--fork', 'Pay', '--retries', '5', '--backoff', '1s..1s'])
+  for (let at = 0; at < 2; at++) {
+    await cli(world, ['event', 'start', 'a', '01.00', '--owner', 'w'])
+    await cli(world, ['event', 'fail', 'a', '01.00', '--owner', 'w', '--transient', '-m', '503'])
+    world.nowMs += 60_000
+  }
+  const table = (await cli(world, ['stats', '--all'])).stdout.replaceAll(/ +/g, ' ').split('\n')
+  expect(table[0]).toMatch(/^STEP EVENTS TRIES OPEN FAILED TRANSIENT WAITED/)
+  expect(table).toContainEqual(expect.stringMatching(/^Pay 1 1 1 - 2 /))
+  const { items } = json((await cli(world, ['stats', '--all', '--since', '90s', '-o', 'json'])).stdout)
+  expect(items).toEqual([expect.objectContaining({ step: 'Pay', events: 1, attempts: 0, transient: 1 })])
+})
+
 test('-q keeps the sentence, --sort and --limit change rows', async () => {
   const { stdout, stderr } = await shown('--all -q --sort p95 --limit 1')
   expect(stdout.split('\n')[1]).toMatch(/^Pay /)
@@ -144,6 +159,7 @@ describe('JSON', () => {
       canceled: 0,
       open: 1,
       failed: 1,
+      transient: 0,
       failedShare: 0.5,
       waited: lengths(3, 5_000, 5_000, 5_000, [{ toMs: 5_000, count: 3 }]),
       ran: lengths(2, 20_000, 30_000, 40_000, expect.any(Array)),

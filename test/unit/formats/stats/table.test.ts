@@ -84,6 +84,7 @@ describe('the table', () => {
             { outcome: 'aborted', endedMs: 0, ...lengths },
             { outcome: 'completed', endedMs: 0, ...lengths },
           ],
+          transientMs: [],
         },
       ])
     }

@@ -22,6 +22,7 @@ function attempt(
 const tried = (name: string, ...attempts: AttemptSpan[]): TriedEvent => ({
   event: newEvent({ id: '01.00', name, topic: `t-${name}` }),
   attempts,
+  transientMs: [],
 })
 
 function tallied(events: readonly TriedEvent[], by: StepBy = 'name', sinceMs?: number): readonly StepStats[] {
