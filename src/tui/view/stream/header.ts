@@ -11,7 +11,7 @@ import type { OpenStream } from '../../data/types.ts'
 import type { Scene } from '../../state/context.ts'
 import { clockOf } from '../../state/shown-stream.ts'
 import { barOf, joined, rowOf, type ScreenRow, type StyledText, widthOfSpans } from '../row.ts'
-import { safeText } from '../safe-text.ts'
+import { safeId, safeText } from '../safe-text.ts'
 import { endedMs, failureSpans } from '../stream-cells.ts'
 import { agoText, clockOnly, clockText, dueSpan, pastText, type RowTime, tookSpan } from '../times.ts'
 import { openOf } from './open.ts'
@@ -195,7 +195,8 @@ function waitsForms({ waitingOn, status }: Summary): Forms {
   const named = waitingOn.filter(id => cutCount(id) === 0).length
   if (named === 0 || isFinal({ status })) return []
   const most = Math.min(named, MOST_IDS)
-  const texts = Array.from({ length: most }, (_, at) => safeText(idsText(waitingOn, most - at)))
+  const ids = waitingOn.map(safeId)
+  const texts = Array.from({ length: most }, (_, at) => idsText(ids, most - at))
   const count = idsText(waitingOn, 0).slice(' +'.length)
   return [...texts, count].map(text => [[`waits on ${text}`, 'plain']])
 }

@@ -26,6 +26,15 @@ describe('the header of the open stream', () => {
     expect(headerOf(opened(play), 130, 'utc')).toBe(` OrderStart  ▶✗ failing  since 12:00:00  ${parts}  due 12:01:21`)
   })
 
+  it('names an event of many levels by the ends of its id', () => {
+    const deep = `01.${'01.'.repeat(44)}00`
+    const events = [
+      { id: '00', name: 'Start', status: 'inprocess' },
+      { id: deep, name: 'A', status: 'init', prev: '00' },
+    ]
+    expect(headerOf(opened(events))).toMatch(/ waits on 01\.01\S*…\S*01\.00( |$)/)
+  })
+
   it('drops the ids, the workers and the bar before the numbers', () => {
     expect(headerOf(opened(play), 95)).toContain('██░░░░░░░░░░ 2/10  ✗ 1  1 worker  waits on 4  due in 17s')
     expect(headerOf(opened(play), 66)).toBe(' OrderStart  ▶✗ failing  1m4s  ██░░░░░░░░░░ 2/10  ✗ 1  due in 17s')
