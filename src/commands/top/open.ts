@@ -159,7 +159,7 @@ function needsAscii({ LC_ALL, LC_CTYPE, LANG, TERM = '' }: Runtime['env']): bool
   return /^(vt\d|linux$)/.test(TERM) || (locale !== '' && !/utf-?8/i.test(locale))
 }
 
-/** From a change to the screen it takes half of it; each question costs a fifth of a millisecond and a wake-up, all day. */
+/** While much is written, a change waits half of it for the screen. Each question costs a wake-up, all day. */
 const QUICK_INTERVAL_MS = 250
 
 /** A store that says at once whether anything was written is asked often: nothing else is read until it was. */

@@ -10,7 +10,7 @@ import { waitsForText } from '../gate.ts'
 import { faultText, statusLook } from '../stream/view.ts'
 import type { TimeStyle } from '../terminal/numbers.ts'
 import type { Cell, Column } from '../terminal/table.ts'
-import { cutInside } from '../terminal/width.ts'
+import { shortId } from '../terminal/width.ts'
 import type { ListingChoice, ListingField } from './fields.ts'
 import { stateStyle, streamStateOf } from './health.ts'
 
@@ -76,7 +76,6 @@ export function listingRow(
 
 /** Events named in the WAITING ON and RUNNING columns. */
 const MAX_EVENTS = 3
-const MOST_OF_ID = 24
 
 type StreamField = Field<ListedItem>
 type FieldName = ListingField | 'age' | 'events' | 'waitingOrFault' | 'lastFailure'
@@ -249,10 +248,9 @@ function waitingCell(summary: Summary, { nowMs, text, span }: CellFormat): Cell 
   const sorted = silent.length === 0 ? ids : [...silent, ...ids.filter(id => !silent.includes(id))]
   const texts = sorted.slice(0, MAX_EVENTS).map(id => {
     const closed = gated.find(event => event.id === id)
-    const shown = cutInside(id, MOST_OF_ID)
-    if (closed !== undefined) return `${shown} ${closed.name} ${waitsForText(closed.waitsFor, nowMs, 'relative')}`
+    if (closed !== undefined) return `${shortId(id)} ${closed.name} ${waitsForText(closed.waitsFor, nowMs, 'relative')}`
     const { name = '', state, claim } = open.find(event => event.id === id) ?? {}
-    const what = `${shown} ${name}`.trimEnd()
+    const what = `${shortId(id)} ${name}`.trimEnd()
     if (state !== 'abandoned' || claim === undefined) return what
     return `${what} abandoned (${claim.owner}, ${span(nowMs - (claim.claimEndMs ?? nowMs))})`
   })

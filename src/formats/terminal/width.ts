@@ -85,6 +85,11 @@ export function cutInside(text: string, width: number): string {
   return `${before}…${characters.slice(at).join('')}`
 }
 
+/** The id of an event in a line about more than it: an id of 45 levels would hide what happened. */
+export function shortId(id: string): string {
+  return cutInside(id, 24)
+}
+
 function* charactersOf(text: string): Generator<string> {
   segmenter ??= new Intl.Segmenter()
   for (const { segment } of segmenter.segment(text)) yield segment

@@ -20,7 +20,7 @@ export function piecesOf(row: ScreenRow, columns: number, theme: Theme): readonl
   const text = row.spans.map(([text]) => text).join('')
   if (row.highlight === 'faint') return text === '' ? [] : [{ text, style: FAINT }]
   const rest = pad(text, columns).slice(text.length)
-  return merged([...row.spans.flatMap(barAlone), [rest, 'plain']], (text, style) => {
+  return merged([...row.spans.flatMap(barThenBlanks), [rest, 'plain']], (text, style) => {
     if (isBar(text)) return textStyleOf(theme, style)
     return style === 'mark' ? MARKED_CURSOR : CURSOR
   })
@@ -31,8 +31,8 @@ function isBar(text: string): boolean {
   return /^[▁-█▌░ ]*[▁-█▌░][▁-█▌░ ]*$/.test(text)
 }
 
-/** The blanks after a bar are a part of the row again. */
-function barAlone(span: StyledText): readonly StyledText[] {
+/** A bar without the blanks that follow it: under the cursor they look like the rest of the row. */
+function barThenBlanks(span: StyledText): readonly StyledText[] {
   const [text, style] = span
   if (!isBar(text)) return [span]
   const bar = text.trimEnd()

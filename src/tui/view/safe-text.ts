@@ -1,4 +1,4 @@
-import { cutInside } from '../../formats/terminal/width.ts'
+import { shortId } from '../../formats/terminal/width.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 
 /** Longer texts are cut before they are processed: no row shows more. UTF-16 units. */
@@ -25,12 +25,10 @@ export function safeName(name: string): string {
   return safeText(SIMPLE.test(name) && !/^ | $/.test(name) ? name : visibleName(name))
 }
 
-/** The id of an event in a line about more than it: an id of 45 levels would hide what happened. */
+/** The id of an event in a line about more than it. */
 export function safeId(id: string): string {
-  return cutInside(safeText(id), MOST_OF_ID)
+  return shortId(safeText(id))
 }
-
-const MOST_OF_ID = 24
 
 /** Frames repeat the same texts. */
 const KNOWN = new Map<string, string>()

@@ -69,6 +69,7 @@ export function columnWidths<Item>(
 const WANTED = 60
 /** A whole name and a text of this width are worth more than a column that is spared easily. */
 const READABLE = 24
+/** The least `spare` of such a column. */
 const EXTRA = 7
 
 function sumOf(widths: readonly number[]): number {

@@ -35,7 +35,7 @@ export interface PollClock {
 /**
  * The only reader of the store, at the requested interval and only for visible data: one poll at a time, one listing
  * per poll, documents only when they changed. A store with change tokens is asked for nothing else while its token is
- * unchanged, but for the token several times an interval: the first write after a rest is shown at once.
+ * unchanged, and for the token twice an interval: the first write after a rest is shown at once.
  */
 export class Poll implements DataReader {
   readonly #store: StreamStore
