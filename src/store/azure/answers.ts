@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { RequestPolicyFactory } from '@azure/storage-blob'
+import type { PipelinePolicy } from '@azure/core-rest-pipeline'
 import { ServiceError } from './errors.ts'
 
 /** The parts of an HTTP answer that show whether the service sent it. */
@@ -37,20 +37,17 @@ export function answerProblem({ status, headers, request }: RawAnswer): string |
  * Hides answers of other servers from the SDK, which would take a web page for a blob and follow a redirect: the request then
  * counts as unanswered.
  */
-export function onlyTheService(): RequestPolicyFactory {
-  const factory: RequestPolicyFactory = {
-    create: next => ({
-      sendRequest: async request => {
-        const response = await next.sendRequest(request)
-        const problem = answerProblem({ status: response.status, headers: response.headers, request })
-        if (problem === undefined) return response
-        close(response.readableStreamBody as Readable | undefined)
-        throw ServiceError.ofAnother(problem, response.headers.get('retry-after'))
-      },
-    }),
+export function onlyTheService(): PipelinePolicy {
+  return {
+    name: 'onlyTheService',
+    sendRequest: async (request, next) => {
+      const response = await next(request)
+      const problem = answerProblem({ status: response.status, headers: response.headers, request })
+      if (problem === undefined) return response
+      close(response.readableStreamBody as Readable | undefined)
+      throw ServiceError.ofAnother(problem, response.headers.get('retry-after'))
+    },
   }
-  // The SDK places a factory of this name next to the network, and any other after redirects are followed.
-  return Object.defineProperty(factory, 'constructor', { value: { name: 'InjectorPolicyFactory' } })
 }
 
 /** The rest of the body is not read. */

@@ -1,11 +1,11 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { BlobHTTPHeaders, BlockBlobClient } from '@azure/storage-blob'
 import { MAX_READ_BYTES } from '../../stream/limits.ts'
 import type { Summary } from '../../stream/summary.ts'
 import { defined } from '../../util/defined.ts'
 import { firstBytes } from '../../util/first-bytes.ts'
 import { checkReadableName, checkStoredName, isReservedName, isStoredName } from '../names.ts'
-import type { CreateOutcome, StreamRow, StreamSnapshot } from '../store.ts'
+import type { CreateOutcome, LeaseView, StreamRow, StreamSnapshot } from '../store.ts'
 import type { AzureContainer } from './client.ts'
 import { isBlobMissing, isConflict, isHeldByAnother, isLeaseGone, ServiceError } from './errors.ts'
 import {
@@ -18,6 +18,7 @@ import {
   readSummary,
   writeMetadata,
 } from './metadata.ts'
+import type { PlainAnswer, PlainContainerClient } from './plain-requests.ts'
 import type { Answer, AzureRequests } from './requests.ts'
 
 /** A blob as read, with the parts that a later write must send again. */
@@ -109,7 +110,7 @@ export class BlobIO {
     let doubted: string | undefined
     return this.#calls.sendWithRetry(
       async abortSignal => {
-        const state = await download(blob, name, abortSignal, leaseId)
+        const state = await download(this.#container.client, blob.url, name, abortSignal, leaseId)
         // A Content-MD5 set by a client (Put Block List does not check it) may be wrong: two equal reads are accepted.
         const { contentMD5 } = state
         if (contentMD5 !== undefined && contentMD5 !== state.md5 && doubted !== state.md5) {
@@ -130,24 +131,33 @@ export class BlobIO {
   /** The row of one blob, as in a listing; `undefined` if the blob does not exist. Throws faults. */
   async head(name: string, signal?: AbortSignal): Promise<(StreamRow & { metadata: Metadata }) | undefined> {
     const blob = this.anyBlob(name)
-    const answer = await this.#calls.sendWithRetry(tried => blob.getProperties({ abortSignal: tried }), {
-      limitMs: this.#calls.limits.leaseMs,
-      signal,
-    })
+    const answer = await this.#calls.sendWithRetry(
+      async abortSignal => {
+        const found = await this.#container.client.send({
+          method: 'HEAD',
+          url: blob.url,
+          headers: {},
+          abortSignal,
+          expected: 200,
+        })
+        return { found, date: found.date('date') }
+      },
+      { limitMs: this.#calls.limits.leaseMs, signal },
+    )
     if (answer.kind !== 'done') {
       if (isBlobMissing(answer.error)) return undefined
       throw this.#calls.fault(answer.error, name)
     }
-    const found = answer.value
-    const metadata = found.metadata ?? {}
-    const mark = { md5: hex(found.contentMD5), size: found.contentLength ?? 0 }
+    const { found } = answer.value
+    const metadata = metadataIn(found)
+    const mark = { md5: hexOf(found.header('content-md5')), size: Number(found.header('content-length') ?? 0) }
     const { summary } = readSummary(metadata, mark)
     return {
       name,
-      etag: found.etag ?? '',
+      etag: found.header('etag') ?? '',
       size: mark.size,
-      modifiedMs: found.lastModified?.getTime() ?? 0,
-      lease: leaseView(found.leaseState, found.leaseDuration, metadata),
+      modifiedMs: found.date('last-modified')?.getTime() ?? 0,
+      lease: leaseIn(found, metadata),
       ...defined({ summary }),
       metadata,
     }
@@ -161,26 +171,30 @@ export class BlobIO {
     const metadata = metadataOf(write, md5)
     const headers = base?.headers ?? { blobContentType: 'application/xml' }
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-    const options = {
-      transactionalContentMD5: digest,
-      blobHTTPHeaders: headers,
-      metadata,
-      conditions: base === undefined ? { ifNoneMatch: '*' } : { ifMatch: base.stored.etag, ...defined({ leaseId }) },
-    }
-    const blob = this.blob(name)
+    const request = {
+      method: 'PUT',
+      url: this.blob(name).url,
+      headers: {
+        'content-type': 'application/octet-stream',
+        'content-length': String(bytes.length),
+        'content-md5': digest.toString('base64'),
+        'x-ms-blob-type': 'BlockBlob',
+        ...(base === undefined ? { 'if-none-match': '*' } : { 'if-match': base.stored.etag, 'x-ms-lease-id': leaseId }),
+        ...contentHeaders(headers),
+        ...Object.fromEntries(Object.entries(metadata).map(([key, value]) => [META + key, value])),
+      },
+      body: bytes,
+      expected: 201,
+    } as const
     const answer = await this.#calls.send(
       async abortSignal => {
-        const {
-          etag = '',
-          date,
-          lastModified,
-          versionId,
-        } = await blob.upload(bytes, bytes.length, {
-          ...options,
-          abortSignal,
-        })
-        this.#versioning = versionId !== undefined
-        return { etag, date, modifiedMs: lastModified?.getTime() ?? 0 }
+        const put = await this.#container.client.send({ ...request, abortSignal })
+        this.#versioning = put.header('x-ms-version-id') !== undefined
+        return {
+          etag: put.header('etag') ?? '',
+          date: put.date('date'),
+          modifiedMs: put.date('last-modified')?.getTime() ?? 0,
+        }
       },
       { limitMs: this.#bodyLimitMs(name), untilMs: write.untilMs, signal: write.signal },
     )
@@ -197,48 +211,83 @@ function metadataOf({ body, summary, base, leaseId }: Write, md5: string): Recor
 }
 
 /** One GET of the whole blob. `contentMD5`: the checksum that the service stores; absent if the body was truncated. */
-export async function download(blob: BlockBlobClient, name: string, abortSignal: AbortSignal, leaseId?: string) {
-  const conditions = defined({ leaseId })
-  const got = await blob.download(0, undefined, { abortSignal, maxRetryRequests: 0, conditions })
-  if (got.blobType !== undefined && got.blobType !== 'BlockBlob') {
+export async function download(
+  client: PlainContainerClient,
+  url: string,
+  name: string,
+  abortSignal: AbortSignal,
+  leaseId?: string,
+) {
+  const headers = { 'x-ms-lease-id': leaseId }
+  const got = await client.send({ method: 'GET', url, headers, abortSignal, expected: 200 })
+  // An abort after the last byte is no error of anyone.
+  got.body?.on('error', () => {})
+  const type = got.header('x-ms-blob-type')
+  if (type !== undefined && type !== 'BlockBlob') {
     // Put Blob cannot change the type of a blob, so the write would be refused anyway.
-    if (got.readableStreamBody instanceof Readable) got.readableStreamBody.destroy()
+    got.body?.destroy()
     throw new ServiceError('InvalidBlobType', { status: 409 })
   }
-  const body = await collect(got.readableStreamBody)
-  const metadata = got.metadata ?? {}
+  const body = await collect(got.body)
+  const isTruncated = body.length > MAX_READ_BYTES
+  if (!isTruncated && body.length !== Number(got.header('content-length') ?? body.length))
+    throw new ServiceError('AnswerCutOff')
+  const metadata = metadataIn(got)
   const md5 = md5Of(body).toString('hex')
   const { summary, versionFloor } = readSummary(metadata, { md5, size: body.length })
   const stored: StreamSnapshot = {
     name,
-    etag: got.etag ?? '',
+    etag: got.header('etag') ?? '',
     size: body.length,
-    modifiedMs: got.lastModified?.getTime() ?? 0,
-    lease: leaseView(got.leaseState, got.leaseDuration, metadata),
+    modifiedMs: got.date('last-modified')?.getTime() ?? 0,
+    lease: leaseIn(got, metadata),
     ...defined({ summary }),
     body,
     versionFloor,
   }
-  const headers: BlobHTTPHeaders = defined({
-    blobContentType: got.contentType,
-    blobContentEncoding: got.contentEncoding,
-    blobContentLanguage: got.contentLanguage,
-    blobContentDisposition: got.contentDisposition,
-    blobCacheControl: got.cacheControl,
-  })
-  const contentMD5 = body.length > MAX_READ_BYTES ? undefined : hex(got.contentMD5)
-  return { stored, md5, metadata, headers, date: got.date, contentMD5 }
+  const contentMD5 = isTruncated ? undefined : hexOf(got.header('content-md5'))
+  return { stored, md5, metadata, headers: contentHeadersIn(got), date: got.date('date'), contentMD5 }
+}
+
+/** The content headers of a blob: their names in an answer, and in a write of the blob. */
+const CONTENT_HEADERS = [
+  ['blobContentType', 'content-type'],
+  ['blobContentEncoding', 'content-encoding'],
+  ['blobContentLanguage', 'content-language'],
+  ['blobContentDisposition', 'content-disposition'],
+  ['blobCacheControl', 'cache-control'],
+] as const satisfies readonly (readonly [keyof BlobHTTPHeaders, string])[]
+
+function contentHeaders(headers: BlobHTTPHeaders): Record<string, string | undefined> {
+  return Object.fromEntries(CONTENT_HEADERS.map(([key, name]) => [`x-ms-blob-${name}`, headers[key]]))
+}
+
+function contentHeadersIn(answer: PlainAnswer): BlobHTTPHeaders {
+  const found = CONTENT_HEADERS.map(([key, name]) => [key, answer.header(name)] as const)
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined))
+}
+
+const META = 'x-ms-meta-'
+
+function metadataIn(answer: PlainAnswer): Metadata {
+  const metadata: Record<string, string> = {}
+  for (const [name, value] of answer.headers()) if (name.startsWith(META)) metadata[name.slice(META.length)] = value
+  return metadata
+}
+
+function leaseIn(answer: PlainAnswer, metadata: Metadata): LeaseView {
+  return leaseView(answer.header('x-ms-lease-state'), answer.header('x-ms-lease-duration'), metadata)
 }
 
 /** Reads at most a little more than the size limit of a document, which is enough for the body to be rejected. */
-async function collect(stream: NodeJS.ReadableStream | undefined): Promise<Uint8Array> {
+async function collect(stream: Readable | undefined): Promise<Uint8Array> {
   const whole = stream === undefined ? Buffer.alloc(0) : await firstBytes(stream, MAX_READ_BYTES)
   return new Uint8Array(whole.buffer, whole.byteOffset, whole.length)
 }
 
-/** Lower-case hex; `undefined` for no bytes. */
-function hex(bytes: Uint8Array | undefined): string | undefined {
-  return bytes === undefined || bytes.length === 0 ? undefined : Buffer.from(bytes).toString('hex')
+/** Base64 as lower-case hex; `undefined` for no bytes. */
+function hexOf(base64: string | undefined): string | undefined {
+  return base64 ? Buffer.from(base64, 'base64').toString('hex') : undefined
 }
 
 /** One Put that succeeds only if the name is free. If it is aborted in flight, its outcome is unknown. */

@@ -5,20 +5,16 @@ import {
   AnonymousCredential,
   BlobServiceClient,
   BlockBlobClient,
-  ContainerClient,
   newPipeline,
-  type Pipeline,
   StorageSharedKeyCredential,
 } from '@azure/storage-blob'
 import { BadName } from '../errors.ts'
-import { onlyTheService } from './answers.ts'
 import type { AzureCredential } from './credential.ts'
+import { PlainContainerClient } from './plain-requests.ts'
 
-/** A client of one container, and a factory for others that share only the credential. */
+/** A client of one container, and others with its credential and policies. */
 export interface AzureContainer {
-  readonly client: ContainerClient
-  /** A second client with its own pipeline, which `prepare` changes before the first use. */
-  withPipeline(prepare: (pipeline: Pipeline) => void): ContainerClient
+  readonly client: PlainContainerClient
   /** A client of a blob whose name is not valid for a stream. @throws BadName if no URL can address it */
   oddBlob(name: string): BlockBlobClient
   /** A client of the account. */
@@ -38,22 +34,14 @@ export async function openContainer(
   const signer = await signerOf(credential)
   const query = credential.kind === 'sas' ? `?${credential.token}` : ''
   const url = `${endpoint}/${container}${query}`
-  const pipelineOf = (): Pipeline => {
-    const userAgentOptions = { userAgentPrefix: 'leasectl' }
-    const pipeline = newPipeline(signer, { retryOptions: { maxTries: 1 }, userAgentOptions })
-    pipeline.factories.push(onlyTheService())
-    return pipeline
-  }
-  const withPipeline: AzureContainer['withPipeline'] = prepare => {
-    const pipeline = pipelineOf()
-    prepare(pipeline)
-    return new ContainerClient(url, pipeline)
-  }
+  const userAgentOptions = { userAgentPrefix: 'leasectl' }
+  const pipeline = newPipeline(signer, { retryOptions: { maxTries: 1 }, userAgentOptions })
+  // It completes the pipeline, which then serves the others.
+  const client = new PlainContainerClient(url, pipeline)
   return {
-    client: withPipeline(() => {}),
-    withPipeline,
-    oddBlob: name => new BlockBlobClient(urlOfOdd(name, new URL(url)), pipelineOf()),
-    service: () => new BlobServiceClient(`${endpoint}${query}`, pipelineOf()),
+    client,
+    oddBlob: name => new BlockBlobClient(urlOfOdd(name, new URL(url)), pipeline),
+    service: () => new BlobServiceClient(`${endpoint}${query}`, pipeline),
   }
 }
 

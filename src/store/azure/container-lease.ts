@@ -1,22 +1,22 @@
-import type { ContainerClient } from '@azure/storage-blob'
 import type { AcquireOptions, AcquireOutcome, BreakOutcome, ContainerLease, LeaseOutcome, LeaseView } from '../store.ts'
 import { isHeldByAnother } from './errors.ts'
 import { checkDuration, LeaseRequests } from './lease-requests.ts'
 import { leaseView } from './metadata.ts'
+import type { PlainContainerClient } from './plain-requests.ts'
 import type { AzureRequests } from './requests.ts'
 
 /** The lease of the container: a lock for its deletion (https://learn.microsoft.com/rest/api/storageservices/lease-container). */
 export class AzureContainerLease implements ContainerLease {
   readonly container: string
-  readonly #client: ContainerClient
+  readonly #client: PlainContainerClient
   readonly #calls: AzureRequests
   readonly #requests: LeaseRequests
 
-  constructor(client: ContainerClient, calls: AzureRequests) {
+  constructor(client: PlainContainerClient, calls: AzureRequests) {
     this.container = client.containerName
     this.#client = client
     this.#calls = calls
-    this.#requests = new LeaseRequests(calls, leaseId => client.getBlobLeaseClient(leaseId))
+    this.#requests = new LeaseRequests(calls, client, client.url)
   }
 
   async view(signal?: AbortSignal): Promise<LeaseView> {

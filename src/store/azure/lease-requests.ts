@@ -1,22 +1,24 @@
-import type { BlobLeaseClient } from '@azure/storage-blob'
 import { InvalidValue } from '../../stream/errors.ts'
 import type { BreakOutcome, LeaseOutcome } from '../store.ts'
 import { isBlobMissing, isHeldByAnother, isLeaseGone } from './errors.ts'
+import { type PlainContainerClient, type PlainRequest, withQuery } from './plain-requests.ts'
 import type { Answer, AzureRequests } from './requests.ts'
 
 /** The lease requests of one blob, or of the container. They do not change an ETag. */
 export class LeaseRequests {
   readonly #calls: AzureRequests
-  readonly #client: (leaseId?: string) => BlobLeaseClient
+  readonly #client: PlainContainerClient
+  readonly #url: string
   readonly #name: string | undefined
 
   /**
-   * @param client a new client for this lease id
+   * @param url of the blob or the container
    * @param name the name of the blob; `undefined` for the container
    */
-  constructor(calls: AzureRequests, client: (leaseId?: string) => BlobLeaseClient, name?: string) {
+  constructor(calls: AzureRequests, client: PlainContainerClient, url: string, name?: string) {
     this.#calls = calls
     this.#client = client
+    this.#url = withQuery(url, name === undefined ? 'restype=container&comp=lease' : 'comp=lease')
     this.#name = name
   }
 
@@ -30,45 +32,32 @@ export class LeaseRequests {
     signal?: AbortSignal,
     untilMs?: number,
   ): Promise<Answer<{ etag: string; sentMs: number; gapMs: number }>> {
-    const client = this.#client(leaseId)
     const { machine } = this.#calls
+    const headers = { 'x-ms-lease-duration': String(durationS), 'x-ms-proposed-lease-id': leaseId }
     return this.#calls.sendWithRetry(
       async abortSignal => {
         const sentMs = machine.monotonicMs()
         const gapMs = machine.wallMs() - sentMs
-        const { etag = '', date } = await client.acquireLease(durationS, { abortSignal })
-        return { etag, sentMs, gapMs, date }
+        const answer = await this.#send('acquire', headers, abortSignal, 201)
+        return { etag: answer.header('etag') ?? '', sentMs, gapMs, date: answer.date('date') }
       },
       { ...this.#limits(signal), untilMs },
     )
   }
 
   async renew(leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    const client = this.#client(leaseId)
-    const answer = await this.#calls.sendWithRetry(
-      abortSignal => client.renewLease({ abortSignal }),
-      this.#limits(signal),
-    )
-    return this.#outcome(answer, leaseId)
+    return this.#outcome(await this.#request('renew', { 'x-ms-lease-id': leaseId }, signal), leaseId)
   }
 
   /** Safe to repeat: the service accepts a change to the id that the lease already has. */
   async change(leaseId: string, proposedId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    const answer = await this.#calls.sendWithRetry(
-      // A new client for each attempt, because a client adopts the proposed id.
-      abortSignal => this.#client(leaseId).changeLease(proposedId, { abortSignal }),
-      this.#limits(signal),
-    )
-    return this.#outcome(answer, proposedId)
+    const headers = { 'x-ms-lease-id': leaseId, 'x-ms-proposed-lease-id': proposedId }
+    return this.#outcome(await this.#request('change', headers, signal), proposedId)
   }
 
   /** Releases the lease. "Lease gone" after an unanswered attempt means that the attempt was applied. */
   async release(leaseId: string, signal?: AbortSignal): Promise<LeaseOutcome> {
-    const client = this.#client(leaseId)
-    const answer = await this.#calls.sendWithRetry(
-      abortSignal => client.releaseLease({ abortSignal }),
-      this.#limits(signal),
-    )
+    const answer = await this.#request('release', { 'x-ms-lease-id': leaseId }, signal)
     if (answer.kind === 'refused' && answer.unansweredAttempts > 0 && isLeaseGone(answer.error))
       return { kind: 'ok', leaseId }
     return this.#outcome(answer, leaseId)
@@ -79,13 +68,10 @@ export class LeaseRequests {
     if (periodS !== undefined && !(Number.isInteger(periodS) && periodS >= 0 && periodS <= 60)) {
       throw new InvalidValue(`the break period of a lease is 0 to 60 whole seconds, not ${periodS}`)
     }
-    const client = this.#client()
-    const answer = await this.#calls.sendWithRetry(
-      // The SDK's type requires a number; without one the service lets a finite lease expire.
-      abortSignal => client.breakLease(periodS as number, { abortSignal }),
-      this.#limits(signal),
-    )
-    if (answer.kind === 'done') return { kind: 'broken', remainingS: answer.value.leaseTime ?? 0 }
+    // Without a period the service lets a finite lease expire.
+    const answer = await this.#request('break', { 'x-ms-lease-break-period': periodS?.toString() }, signal, 202)
+    if (answer.kind === 'done')
+      return { kind: 'broken', remainingS: Number(answer.value.answer.header('x-ms-lease-time') ?? 0) }
     if (isBlobMissing(answer.error)) return { kind: 'missing' }
     if (isLeaseGone(answer.error)) return { kind: 'not-leased' }
     return this.unanswered(answer)
@@ -96,6 +82,18 @@ export class LeaseRequests {
     const fault = this.#calls.fault(answer.error, this.#name)
     if (answer.kind === 'refused' || answer.unansweredAttempts === 0) throw fault
     return { kind: 'unknown', cause: fault }
+  }
+
+  #request(action: string, headers: PlainRequest['headers'], signal: AbortSignal | undefined, expected = 200) {
+    return this.#calls.sendWithRetry(async abortSignal => {
+      const answer = await this.#send(action, headers, abortSignal, expected)
+      return { answer, date: answer.date('date') }
+    }, this.#limits(signal))
+  }
+
+  #send(action: string, headers: PlainRequest['headers'], abortSignal: AbortSignal, expected: number) {
+    const request = { headers: { 'x-ms-lease-action': action, ...headers }, abortSignal, expected }
+    return this.#client.send({ method: 'PUT', url: this.#url, ...request })
   }
 
   #outcome(answer: Answer<unknown>, leaseId: string): LeaseOutcome {

@@ -3,14 +3,17 @@ import type { BlobIO } from './blobs.ts'
 import { isBlobMissing, isHeldByAnother } from './errors.ts'
 import { checkDuration, LeaseRequests } from './lease-requests.ts'
 import { type HolderRecord, leaseHash, readHolder, withHolder } from './metadata.ts'
+import type { PlainContainerClient } from './plain-requests.ts'
 import type { AzureRequests } from './requests.ts'
 
 /** The lease operations of the service. They do not change the blob's ETag, unless a holder is recorded. */
 export class AzureLeases {
+  readonly #client: PlainContainerClient
   readonly #bodies: BlobIO
   readonly #calls: AzureRequests
 
-  constructor(bodies: BlobIO, calls: AzureRequests) {
+  constructor(client: PlainContainerClient, bodies: BlobIO, calls: AzureRequests) {
+    this.#client = client
     this.#bodies = bodies
     this.#calls = calls
   }
@@ -66,7 +69,7 @@ export class AzureLeases {
   }
 
   #of(name: string): LeaseRequests {
-    return new LeaseRequests(this.#calls, leaseId => this.#bodies.blob(name).getBlobLeaseClient(leaseId), name)
+    return new LeaseRequests(this.#calls, this.#client, this.#bodies.blob(name).url, name)
   }
 
   /** The new ETag; `undefined` if the record could not be written: the record is optional, the lease holds anyway. */

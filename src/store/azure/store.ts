@@ -104,7 +104,7 @@ class AzureBlobStore implements StreamStore {
     })
     this.#waits = { ...DRAIN_TIMEOUTS, ...waits }
     this.#bodies = new BlobIO(container, this.#calls)
-    this.#leases = new AzureLeases(this.#bodies, this.#calls)
+    this.#leases = new AzureLeases(container.client, this.#bodies, this.#calls)
     this.containerLease = new AzureContainerLease(container.client, this.#calls)
     this.#contention = new Contention(this.#calls, this.#leases, this.#waits.releaseMs)
     this.#attemptContext = {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ContainerClient } from '@azure/storage-blob'
+import type { PlainContainerClient } from '../../../src/store/azure/plain-requests.ts'
 import type { RequestTimeouts } from '../../../src/store/azure/requests.ts'
 import type { StreamStore, WriteMode } from '../../../src/store/store.ts'
 import { LeasectlError } from '../../../src/stream/errors.ts'
@@ -16,7 +16,7 @@ export interface Place {
   /** Through the proxy at a port. */
   open(port: number, limits: RequestTimeouts): Promise<StreamStore>
   /** The same without a driver. */
-  client(port: number): Promise<ContainerClient>
+  client(port: number): Promise<PlainContainerClient>
 }
 
 /** One operation and its fault. */

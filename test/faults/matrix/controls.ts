@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { ContainerClient } from '@azure/storage-blob'
 import { download } from '../../../src/store/azure/blobs.ts'
 import { ServiceError } from '../../../src/store/azure/errors.ts'
+import type { PlainContainerClient } from '../../../src/store/azure/plain-requests.ts'
 import type { StreamStore } from '../../../src/store/store.ts'
 import type { Fault } from '../../support/fault-proxy.ts'
 import type { Place } from './cell.ts'
@@ -16,7 +16,7 @@ interface Control {
   readonly fault: string
   readonly form: Fault
   /** Functions that replace the store's own. */
-  readonly spoil: (container: ContainerClient) => Partial<StreamStore>
+  readonly spoil: (container: PlainContainerClient) => Partial<StreamStore>
 }
 
 export const CONTROLS: readonly Control[] = [
@@ -70,7 +70,7 @@ export const CONTROLS: readonly Control[] = [
     spoil: container => ({
       read: async name => {
         const blob = container.getBlockBlobClient(name)
-        return (await download(blob, name, AbortSignal.timeout(LIMIT_MS))).stored
+        return (await download(container, blob.url, name, AbortSignal.timeout(LIMIT_MS))).stored
       },
     }),
   },
@@ -103,11 +103,11 @@ async function untilAnswered<T>(send: () => Promise<T>): Promise<T> {
   }
 }
 
-function repeatPutsBlindly(container: ContainerClient): Partial<StreamStore> {
+function repeatPutsBlindly(container: PlainContainerClient): Partial<StreamStore> {
   return {
     update: async (name, decide) => {
       const blob = container.getBlockBlobClient(name)
-      const { stored } = await download(blob, name, AbortSignal.timeout(LIMIT_MS))
+      const { stored } = await download(container, blob.url, name, AbortSignal.timeout(LIMIT_MS))
       const decision = decide(stored, Date.now())
       if (decision.kind === 'leave') return { kind: 'left' }
       const put = () => blob.upload(Buffer.from(decision.body), decision.body.length)
