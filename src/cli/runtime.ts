@@ -60,6 +60,8 @@ export interface StoreChoice {
   readonly container?: string
   /** Name of a context, `-c`. */
   readonly context?: string
+  /** The flag that names the context, if it is not `-c`. */
+  readonly contextFlag?: string
 }
 
 /** Whether a command can change streams. Decides, for example, how a closed stdout is handled. */

@@ -79,11 +79,6 @@ export function storeChoice({ store, container, context }: GlobalOptions): Store
   return defined({ store, container, context })
 }
 
-/** A second store, named by an address or by a context: a context has no colon in its name. */
-export function otherStore(text: string): string | StoreChoice {
-  return text.includes(':') ? text : { context: text }
-}
-
 /** A phrase for an embedded store whose file does not exist yet; `undefined` for all others. */
 export function missingFile(address: string): string | undefined {
   const parsed = parseAddress(address)
@@ -257,13 +252,17 @@ type Way =
     }
   | { readonly kind: 'context'; readonly how: string; readonly name: string; readonly source: RuntimeStore['source'] }
 
-function wayOf({ store, context }: StoreChoice, env: Environment, contexts: Contexts): Way | undefined {
+function wayOf(
+  { store, context, contextFlag = '-c' }: StoreChoice,
+  env: Environment,
+  contexts: Contexts,
+): Way | undefined {
   const { current } = contexts
   const how = 'LEASECTL_CONTEXT'
   if (store !== undefined && context !== undefined)
     throw new UsageError('--store and -c both name a store', { hint: 'Use one of them.' })
   if (store !== undefined) return { kind: 'address', how: '--store', address: store, source: 'flag' }
-  if (context !== undefined) return { kind: 'context', how: '-c', name: context, source: 'context' }
+  if (context !== undefined) return { kind: 'context', how: contextFlag, name: context, source: 'context' }
   const { LEASECTL_STORE: address, LEASECTL_CONTEXT: name } = env
   if (address && name && isStoreOf(name, address, contexts)) return { kind: 'context', how, name, source: 'context' }
   if (address) return { kind: 'address', how: 'LEASECTL_STORE', address, source: 'environment' }

@@ -28,6 +28,8 @@ export interface InboxRecord {
 
 /** The most partitions of an inbox. */
 export const MOST_PARTITIONS = 1_024
+/** How long a copy in a second region leaves the record to the first, at most, ms. */
+export const LONGEST_PREFER_MS = 3_600_000
 /** Maximum size of the data of a record, bytes of JSON. */
 export const MAX_RECORD_BYTES = 256 * 1024
 /** Maximum length of an id or key, characters. */

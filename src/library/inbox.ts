@@ -1,5 +1,5 @@
 import { createInbox as create, DEFAULT_PARTITIONS, type Inbox, readInbox } from '../inbox/inbox.ts'
-import { type NewRecord, recordOf } from '../inbox/record.ts'
+import { LONGEST_PREFER_MS, type NewRecord, recordOf } from '../inbox/record.ts'
 import { openRegions } from '../inbox/regions/open.ts'
 import { DEFAULT_PREFER_MS, type PutPlace, type RegionEvent } from '../inbox/regions/writer.ts'
 import { InboxWriter, PutUnknown, type RecordWriter } from '../inbox/writer.ts'
@@ -52,7 +52,7 @@ export interface OpenInboxOptions extends SignalOption {
    * one is success, and a region that is away delays nothing.
    */
   readonly also?: StreamStore
-  /** With `also`: how long a drain of the second region leaves a record to the first, ms. Default 15 000. */
+  /** With `also`: how long a drain of the second region leaves a record to the first, ms, at most an hour. Default 15 000. */
   readonly preferMs?: number
   /** With `also`: called when a region is away, and when it takes records again. Must not throw. */
   readonly onRegion?: (event: RegionEvent) => void
@@ -75,7 +75,7 @@ const readOpen = objectOf<OpenInboxOptions>({
     checkStore(given)
     return given
   },
-  preferMs: milliseconds(0),
+  preferMs: milliseconds(0, LONGEST_PREFER_MS),
   onRegion: callback,
   signal,
 })

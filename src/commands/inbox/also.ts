@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { UsageError } from '../../cli/problem.ts'
 import { duration, nonEmpty } from '../../cli/values.ts'
+import { LONGEST_PREFER_MS } from '../../inbox/record.ts'
 
 /** The flags of a second region. */
 export interface AlsoFlags {
@@ -23,8 +24,16 @@ export function alsoFlags(command: Command): Command {
       new Option(
         '--prefer <duration>',
         'how long a drain of the second store leaves a record to the first (default: 15s)',
-      ).argParser(duration('--prefer', { zero: true })),
+      ).argParser(preference),
     )
+}
+
+function preference(text: string): number {
+  const ms = duration('--prefer', { zero: true })(text)
+  if (ms <= LONGEST_PREFER_MS) return ms
+  throw new UsageError(`--prefer ${text}: must be at most 1h`, {
+    hint: 'So long what is in the second store only waits: write 15s or 1m.',
+  })
 }
 
 /** @throws UsageError for `--prefer` alone */

@@ -1,7 +1,7 @@
 import { commandLine } from '../../cli/command-line.ts'
 import { errorProblem } from '../../cli/error-problem.ts'
 import { CommandFailed, problem } from '../../cli/problem.ts'
-import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
+import type { Runtime, RuntimeStore, StoreChoice } from '../../cli/runtime.ts'
 import { type Inbox, readInbox } from '../../inbox/inbox.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleText } from '../../util/visible-text.ts'
@@ -38,4 +38,9 @@ export function missingIn(opened: RuntimeStore, name: string, hint: string, { st
       tryCommand: commandLine({ startedAs, opened }, ['inbox', 'create', name]),
     }),
   )
+}
+
+/** A second store, named in a flag by an address or by a context: a context has no colon in its name. */
+export function otherStore(text: string, contextFlag: string): string | StoreChoice {
+  return text.includes(':') ? text : { context: text, contextFlag }
 }

@@ -3,7 +3,7 @@ import { errorProblem } from '../../cli/error-problem.ts'
 import { exitOfRefusal } from '../../cli/exit-codes.ts'
 import { CommandFailed, problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime, RuntimeStore } from '../../cli/runtime.ts'
-import { checkMayChange, otherStore } from '../../cli/store.ts'
+import { checkMayChange } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import type { Inbox } from '../../inbox/inbox.ts'
 import { openRegions } from '../../inbox/regions/open.ts'
@@ -18,7 +18,7 @@ import type { StreamStore } from '../../store/store.ts'
 import { messageOf } from '../../util/errors.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import { type AlsoFlags, checkAlso } from './also.ts'
-import { missingIn } from './find.ts'
+import { missingIn, otherStore } from './find.ts'
 
 /** The inbox of a name in two stores. */
 export interface TwoRegions {
@@ -49,7 +49,7 @@ export async function openTwoRegions(
   checkAlso(flags)
   const { also, prefer: preferMs = DEFAULT_PREFER_MS } = flags
   if (also === undefined) return undefined
-  const other = await runtime.openOther(otherStore(also))
+  const other = await runtime.openOther(otherStore(also, '--also'))
   await checkMayChange(other)
   const address = runtime.opened?.address ?? store.address
   if (sameStore([{ address }, other]) !== undefined)
@@ -95,5 +95,6 @@ function different(name: string, [first, second]: readonly [number, number]): Co
 function regionText(event: RegionEvent, [first, second]: TwoRegions['stores']): string {
   const [store, other] = (event.place === 'first' ? [first, second] : [second, first]).map(visibleText)
   if (event.kind === 'back') return `${store} takes records again`
-  return `${store} is away (${visibleText(messageOf(event.error))}); records go to ${other} only`
+  const what = event.refuses ? 'takes no records until that is mended' : 'is away'
+  return `${store} ${what} (${visibleText(messageOf(event.error))}); records go to ${other} only`
 }

@@ -10,6 +10,7 @@ import { CheckpointWriter, isPassing, type PartitionLease } from './checkpoint-w
 import { type DeadLetter, deadLetter, writeDeadLetter, writeDrained } from './dead-letters.ts'
 import type { ConcurrencyLimit, RateLimit } from './limits.ts'
 import { linesIn, type PartitionLine, type ReadRecord, readRecord } from './line.ts'
+import { type HeldLine, RecordWindow } from './record-window.ts'
 import type { DrainEvent } from './types.ts'
 import { type DrainWork, type RecordOutcome, recordCommandId } from './work.ts'
 
@@ -39,8 +40,6 @@ export interface DrainShared {
 
 /** Bytes of one read. */
 const READ_BYTES = 128 * 1024
-/** Records in hand, at most, of one partition. */
-const MOST_RECORDS = 2_000
 /** Pauses between reads without new records, ms: doubled from the first to the last. */
 const POLL = { firstMs: 25, mostMs: 1_000 } as const
 /** Pauses before a record is tried again, ms. */
@@ -53,13 +52,6 @@ type DoneOutcome = Exclude<RecordOutcome, { kind: 'dead' | 'again' }>
 type FinalOutcome = DeadOutcome | DoneOutcome
 
 const BEHIND_ANOTHER: DeadOutcome = { kind: 'dead', code: BEHIND, why: 'it waits behind a dead letter of its key' }
-
-/** A line in hand. */
-interface Entry {
-  readonly line: PartitionLine
-  isDone: boolean
-  isDead: boolean
-}
 
 /**
  * Drains one partition: reads ahead, works on records of different keys side by side and on those of one key in their order,
@@ -76,10 +68,7 @@ export class PartitionDrain {
   /** Keys whose dead letters are being drained, and one more until they are known. */
   #goingOn = 1
   readonly #stopping = new AbortController()
-  #entries: Entry[] = []
-  /** Entries before this one are done and counted. */
-  #first = 0
-  #bytes = 0
+  readonly #window: RecordWindow
   readonly #progress: CheckpointWriter
   #read: LogPosition
   #isLost = false
@@ -93,6 +82,7 @@ export class PartitionDrain {
     this.#log = partitionLog(shared.store, shared.inbox, number)
     this.#signal = this.#stopping.signal
     this.#blocked = new BlockedKeys(shared.store, shared.inbox, number, this.#signal)
+    this.#window = new RecordWindow(shared.windowBytes)
     this.#progress = new CheckpointWriter(shared, number, lease, checkpoint)
     this.#read = checkpoint
   }
@@ -113,11 +103,7 @@ export class PartitionDrain {
 
   /** All that was there when it was last read is done and written. */
   get isCaughtUp(): boolean {
-    return this.#isCaughtUp && this.#inHand === 0 && comparePositions(this.written, this.#read) >= 0
-  }
-
-  get #inHand(): number {
-    return this.#entries.length - this.#first
+    return this.#isCaughtUp && this.#window.isEmpty && comparePositions(this.written, this.#read) >= 0
   }
 
   /** The lease is lost: nothing more is begun or written. */
@@ -187,10 +173,18 @@ export class PartitionDrain {
   }
 
   async #waitForRoom(): Promise<void> {
-    while (this.#isActive && (this.#inHand >= MOST_RECORDS || this.#bytes >= this.#shared.windowBytes)) {
+    while (this.#isActive && this.#window.isFull) {
       this.#room = Promise.withResolvers()
       await this.#room.promise
     }
+  }
+
+  /** A copy in the second region waits, so that the first can be the first. It holds up its key alone. */
+  async #untilDue(entry: HeldLine, notBefore: string | undefined): Promise<void> {
+    const { timing, store } = this.#shared
+    const earlyMs = notBefore === undefined ? 0 : Date.parse(notBefore) - store.nowMs()
+    if (earlyMs > 0) await timing.pause(earlyMs, this.#signal)
+    this.#window.due(entry)
   }
 
   async #loadBlocked(): Promise<void> {
@@ -199,10 +193,10 @@ export class PartitionDrain {
   }
 
   #take(line: PartitionLine): void {
-    const entry: Entry = { line, isDone: false, isDead: false }
-    this.#entries.push(entry)
-    this.#bytes += line.bytes
     const read = recordOrFault(line.text)
+    const notBefore = read instanceof InvalidValue ? undefined : read.record.notBefore
+    const waits = notBefore !== undefined && Date.parse(notBefore) > this.#shared.store.nowMs()
+    const entry = this.#window.add(line, waits)
     const key = read instanceof InvalidValue ? '' : read.record.key
     this.#inTurn(key, () =>
       read instanceof InvalidValue ? this.#bury(entry, deadLine(read)) : this.#handle(entry, read),
@@ -219,7 +213,8 @@ export class PartitionDrain {
     })
   }
 
-  async #handle(entry: Entry, read: ReadRecord): Promise<void> {
+  async #handle(entry: HeldLine, read: ReadRecord): Promise<void> {
+    await this.#untilDue(entry, read.record.notBefore)
     if (this.#blocked.has(read.record.key)) return this.#bury(entry, BEHIND_ANOTHER, read)
     const outcome = await this.#work(read)
     if (outcome?.kind === 'dead') await this.#bury(entry, outcome, read)
@@ -228,10 +223,8 @@ export class PartitionDrain {
 
   /** `undefined` if the drain ended before. */
   async #work(read: ReadRecord): Promise<FinalOutcome | undefined> {
-    const { inbox, timing, store, rate } = this.#shared
-    const { id, notBefore } = read.record
-    const earlyMs = notBefore === undefined ? 0 : Date.parse(notBefore) - store.nowMs()
-    if (earlyMs > 0) await timing.pause(earlyMs, this.#signal)
+    const { inbox, timing, rate } = this.#shared
+    const { id } = read.record
     const commandId = recordCommandId(inbox.name, id)
     const sinceMs = timing.monotonicMs()
     for (let pauseMs: number = AGAIN.firstMs; this.#isActive; pauseMs = Math.min(2 * pauseMs, AGAIN.mostMs)) {
@@ -305,7 +298,7 @@ export class PartitionDrain {
     }
   }
 
-  async #bury(entry: Entry, outcome: DeadOutcome, read?: ReadRecord): Promise<void> {
+  async #bury(entry: HeldLine, outcome: DeadOutcome, read?: ReadRecord): Promise<void> {
     const letter = this.#letter(entry.line.text, outcome, read?.record)
     if (!this.#blocked.isKept(letter)) await this.#patiently(() => this.#keep(letter))
     if (!this.#isActive) return
@@ -333,24 +326,15 @@ export class PartitionDrain {
     report({ kind: 'dead', letter })
   }
 
-  #done({ kind, stream }: DoneOutcome, { record: { id, key } }: ReadRecord, entry?: Entry): void {
+  #done({ kind, stream }: DoneOutcome, { record: { id, key } }: ReadRecord, entry?: HeldLine): void {
     this.#shared.report({ kind: 'done', outcome: kind, partition: this.number, id, key, stream })
     if (entry !== undefined) this.#settle(entry)
   }
 
   /** Moves the checkpoint over all entries at the beginning that are done. */
-  #settle(entry: Entry): void {
+  #settle(entry: HeldLine): void {
     entry.isDone = true
-    for (let next = this.#entries[this.#first]; next?.isDone; next = this.#entries[this.#first]) {
-      const { line, isDead } = next
-      this.#first += 1
-      this.#bytes -= line.bytes
-      this.#progress.pass(line.end, isDead)
-    }
-    if (this.#first > 1_000) {
-      this.#entries = this.#entries.slice(this.#first)
-      this.#first = 0
-    }
+    for (const { line, isDead } of this.#window.takeDone()) this.#progress.pass(line.end, isDead)
     if (this.#progress.unwritten >= this.#shared.checkpointEvery) void this.#write().catch(this.#shared.fail)
     this.#room.resolve()
   }

@@ -1,7 +1,8 @@
+import { StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { InvalidValue } from '../../stream/errors.ts'
 import { type Inbox, readInbox } from '../inbox.ts'
-import { InboxWriter, type InboxWriterOptions } from '../writer.ts'
+import { InboxWriter, type InboxWriterOptions, PutUnknown } from '../writer.ts'
 
 /** Between two looks at a region that is away, ms. */
 const PAUSES_MS = [100, 300, 1_000, 2_000, 5_000] as const
@@ -30,8 +31,8 @@ export class Region {
   fault: unknown
   /** It is away because it kept records waiting; it has not failed them. */
   isSlow = false
-  /** Its outage was told. */
-  isTold = false
+  /** The fault of its outage, as it was told last. */
+  told: { readonly fault: unknown } | undefined
 
   constructor(
     { store, inbox, fault }: RegionInbox,
@@ -44,6 +45,16 @@ export class Region {
     if (inbox !== undefined) this.#writer = new InboxWriter(store, inbox, options)
     this.isAway = inbox === undefined
     this.fault = fault
+  }
+
+  /** It answers, but does not take records, and waiting will not mend that: an inbox that is missing or another, no right. */
+  get refuses(): boolean {
+    return this.isAway && !passes(this.fault)
+  }
+
+  /** Whether it was not told that it is away, or that it refuses. */
+  get isNews(): boolean {
+    return this.told === undefined || (passes(this.told.fault) && this.refuses)
   }
 
   /** `undefined` until its inbox was read. */
@@ -87,4 +98,9 @@ export class Region {
       this.fault = error
     }
   }
+}
+
+/** Whether a fault of a region ends by itself. */
+export function passes(fault: unknown): boolean {
+  return fault instanceof StoreUnreachable || fault instanceof PutUnknown
 }

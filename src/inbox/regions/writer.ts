@@ -2,15 +2,23 @@ import { StoreUnreachable } from '../../store/errors.ts'
 import { machineTiming, type Timing } from '../../util/clock.ts'
 import type { Inbox } from '../inbox.ts'
 import type { NewRecord } from '../record.ts'
-import { type InboxWriterOptions, MOST_BYTES, PutUnknown, type RecordWriter } from '../writer.ts'
-import { Region, type RegionInbox } from './region.ts'
+import { type InboxWriterOptions, MOST_BYTES, type RecordWriter } from '../writer.ts'
+import { passes, Region, type RegionInbox } from './region.ts'
 
 /** Where a record is durable; of one that is in a single region the other may get it later. */
 export type PutPlace = 'both' | 'first' | 'second'
 
-/** One of the regions is away, while the other takes records; or it takes them again. */
+/**
+ * One of the regions is away, while the other takes records; or it takes them again. `refuses`: it answers, but takes none until
+ * somebody mends that, as when it has no such inbox, or one with other partitions.
+ */
 export type RegionEvent =
-  | { readonly kind: 'away'; readonly place: 'first' | 'second'; readonly error: unknown }
+  | {
+      readonly kind: 'away'
+      readonly place: 'first' | 'second'
+      readonly error: unknown
+      readonly refuses: boolean
+    }
   | { readonly kind: 'back'; readonly place: 'first' | 'second' }
 
 export interface RegionsWriterOptions extends Omit<InboxWriterOptions, 'notBeforeMs'> {
@@ -119,6 +127,11 @@ export class RegionsWriter implements RecordWriter<PutPlace> {
     return answer.promise
   }
 
+  /** Whether a region is away, or refuses records. */
+  isAway(place: 'first' | 'second'): boolean {
+    return this.#regions[place].isAway
+  }
+
   /** Stops looking after a region that is away, and what is still being sent to it. Records not answered fail. */
   close(): void {
     this.#closing.abort()
@@ -140,7 +153,7 @@ export class RegionsWriter implements RecordWriter<PutPlace> {
     const region = this.#regions[place]
     // Slow, not failed: all that it was sent is there.
     if (region.isAway && region.isSlow && region.writer?.bytes === 0) this.#cameBack(place)
-    if (region.isTold && !region.isAway) this.#tellBack(place)
+    if (region.told !== undefined && !region.isAway) this.#tellBack(place)
     if (!this.#open.has(entry)) return
     const other = OTHER[place]
     if (entry[other] !== 'pending' || this.#regions[other].isAway) {
@@ -207,16 +220,19 @@ export class RegionsWriter implements RecordWriter<PutPlace> {
       if ((entry[place] === 'none' || entry[place] === 'failed') && entry.sends < most) this.#send(entry, place)
   }
 
-  /** Told once, until it has taken something again; nothing is told of a second region while the first is away too. */
+  /**
+   * Told once, until it has taken something again, and again if it turns out to refuse records; nothing is told of a second region
+   * while the first is away too.
+   */
   #tellAway(place: Place): void {
     const [region, other] = [this.#regions[place], this.#regions[OTHER[place]]]
-    if (region.isTold || other.isAway || this.#signal.aborted) return
-    region.isTold = true
-    this.#options.observe?.({ kind: 'away', place, error: region.fault })
+    if (!region.isNews || other.isAway || this.#signal.aborted) return
+    region.told = { fault: region.fault }
+    this.#options.observe?.({ kind: 'away', place, error: region.fault, refuses: region.refuses })
   }
 
   #tellBack(place: Place): void {
-    this.#regions[place].isTold = false
+    this.#regions[place].told = undefined
     this.#options.observe?.({ kind: 'back', place })
     const other = OTHER[place]
     if (this.#regions[other].isAway) this.#tellAway(other)
@@ -248,8 +264,10 @@ export class RegionsWriter implements RecordWriter<PutPlace> {
     this.#isWatched[place] = false
   }
 
-  #look(place: Place): Promise<void> {
-    return this.#regions[place].look(this.#signal, () => this.#cameBack(place))
+  async #look(place: Place): Promise<void> {
+    const region = this.#regions[place]
+    await region.look(this.#signal, () => this.#cameBack(place))
+    if (region.isAway) this.#tellAway(place)
   }
 
   /** While both regions are away: waits and looks again, as `again` says. */
@@ -286,7 +304,6 @@ export class RegionsWriter implements RecordWriter<PutPlace> {
   /** The one that is worth waiting for, if one is. */
   #fault(): unknown {
     const { first, second } = this.#regions
-    const passes = (error: unknown) => error instanceof StoreUnreachable || error instanceof PutUnknown
     return passes(first.fault) || !passes(second.fault) ? first.fault : second.fault
   }
 }

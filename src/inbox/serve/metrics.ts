@@ -19,7 +19,14 @@ export async function openServeMetrics(
     version,
     inboxes,
     isStoreThere,
-  }: { readonly version: string; readonly inboxes: readonly string[]; isStoreThere(): boolean },
+    isRegionUp,
+  }: {
+    readonly version: string
+    readonly inboxes: readonly string[]
+    isStoreThere(): boolean
+    /** With two regions. */
+    readonly isRegionUp?: (place: 'first' | 'second') => boolean
+  },
 ): Promise<ServeMetrics> {
   const client = await import('prom-client')
   const registry = new client.Registry()
@@ -34,6 +41,10 @@ export async function openServeMetrics(
   maker.gauge('buffered_bytes', 'Bytes of their bodies', [], gauge => gauge.set(server().bufferedBytes))
   const connections = maker.gauge('connections', 'Open connections')
   maker.gauge('store_up', '1 while the store answers, otherwise 0', [], gauge => gauge.set(isStoreThere() ? 1 : 0))
+  if (isRegionUp !== undefined)
+    maker.gauge('region_up', 'With --also: 1 while the region takes records, otherwise 0', ['region'], gauge => {
+      for (const region of ['first', 'second'] as const) gauge.set({ region }, isRegionUp(region) ? 1 : 0)
+    })
   loopLag(maker, loopDelay)
   maker
     .gauge('build_info', 'Always 1; the versions of leasectl and Node', ['version', 'node'])

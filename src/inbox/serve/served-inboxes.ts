@@ -1,3 +1,4 @@
+import { noAnswerWithin } from '../../store/no-answer.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { LeasectlError } from '../../stream/errors.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
@@ -123,7 +124,7 @@ export class ServedInboxes {
       this.#isAway = false
       if (this.#outage !== undefined && performance.now() - this.#failedMs >= BACK_AFTER_MS) this.#recovered()
     } catch (error) {
-      if (!signal.aborted) this.#failed(error)
+      if (!signal.aborted) this.#failed(limit.aborted ? noAnswerWithin(LOOK_LIMIT_MS, error) : error)
     }
   }
 
@@ -152,8 +153,8 @@ export class ServedInboxes {
 
   #failed(error: unknown): void {
     this.#failedMs = performance.now()
-    // One region of two may be there all the same: their writer knows.
-    this.#isAway = this.#stores.length === 1
+    // With two regions: neither takes them. A look finds out when one does.
+    this.#isAway = true
     if (this.#outage !== undefined) return
     this.#outage = { sinceMs: this.#failedMs, code: codeOf(error) }
     this.#observer.outage(error)
@@ -175,6 +176,5 @@ function countsOf(places: readonly unknown[]): Record<PutPlace, number> {
 
 function codeOf(error: unknown): string {
   if (error instanceof PutUnknown) return 'unknown'
-  if (error instanceof LeasectlError) return error.code
-  return error instanceof DOMException && error.name === 'TimeoutError' ? 'store-unreachable' : 'unexpected'
+  return error instanceof LeasectlError ? error.code : 'unexpected'
 }

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { noAnswerWithin } from '../../store/no-answer.ts'
 import type { AcquireOutcome, Holder, LeaseView, StreamStore } from '../../store/store.ts'
 import { StreamFault } from '../../stream/errors.ts'
 import type { Clock } from '../../util/clock.ts'
@@ -137,11 +138,16 @@ export class ShardDocuments {
     signal: AbortSignal,
   ): Promise<ReadonlySet<number>> {
     const leased = new Set<number>()
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(READ_MS)])
-    await inParallel(numbers, async number => {
-      const state = await this.#stateOf(nameOf(number), limited)
-      if (state === 'leased' || state === 'breaking') leased.add(number)
-    })
+    const limit = AbortSignal.timeout(READ_MS)
+    const limited = AbortSignal.any([signal, limit])
+    try {
+      await inParallel(numbers, async number => {
+        const state = await this.#stateOf(nameOf(number), limited)
+        if (state === 'leased' || state === 'breaking') leased.add(number)
+      })
+    } catch (error) {
+      throw limit.aborted && !signal.aborted ? noAnswerWithin(READ_MS, error) : error
+    }
     return leased
   }
 

@@ -31,7 +31,7 @@ const LEAST_NEWS = 12
 /** So has the text of a filter, before the number of its matches. */
 const LEAST_FILTER = 6
 
-/** With little room the parts of the highest rank are left out first; those of rank 0 stay. */
+/** With little room the parts of the highest rank are left out first, the last before the others; those of rank 0 stay. */
 interface Part {
   readonly span: StyledText
   readonly rank: number
@@ -47,16 +47,18 @@ function fitting(parts: readonly Part[], room: number): StyledText[] {
       some.map(({ span }) => [span]),
       ' · ',
     )
-  const shown = parts.filter(({ span: [text] }) => text !== '')
-  for (let most = 3; most >= NEWS_RANK; most--) {
-    const line = lineOf(shown.filter(({ rank }) => rank <= most))
+  let shown = parts.filter(({ span: [text] }) => text !== '')
+  for (;;) {
+    const line = lineOf(shown)
     if (widthOfSpans(line) <= room) return line
+    const most = Math.max(...shown.map(({ rank }) => rank))
+    if (most <= NEWS_RANK) break
+    const left = shown.findLastIndex(({ rank }) => rank === most)
+    shown = shown.filter((_, at) => at !== left)
   }
   const others = widthOfSpans(lineOf(shown.filter(({ rank }) => rank < NEWS_RANK)))
   const left = Math.max(LEAST_NEWS, room - others - ' · '.length)
-  const short = shown
-    .filter(({ rank }) => rank <= NEWS_RANK)
-    .map(part => (part.rank === NEWS_RANK ? { ...part, span: cutSpan(part.span, left) } : part))
+  const short = shown.map(part => (part.rank === NEWS_RANK ? { ...part, span: cutSpan(part.span, left) } : part))
   const over = widthOfSpans(lineOf(short)) - room
   return lineOf(over <= 0 ? short : short.map(part => ({ ...part, span: part.shorter?.(over) ?? part.span })))
 }
@@ -77,9 +79,15 @@ function partsOf(scene: Scene): readonly Part[] {
     { rank: 0, span: [onlyBroken ? `only broken${filter === '' ? `: ${matchesOf(listing)}` : ''}` : '', 'active'] },
     ...(filter === '' ? [] : [filterPart(safeText(filter), matches, fault === undefined ? 'active' : 'bad')]),
     { rank: 0, span: [marks.size === 0 ? '' : `${spacedCount(marks.size)} marked`, 'active'] },
-    ...screenSpans(scene).map(span => ({ rank: 2, span })),
-    { rank: 3, span: [sort === undefined ? '' : orderText(sort), 'dim'] },
+    ...screenSpans(scene).map(span => ({ rank: rankOf(span), span })),
+    { rank: 5, span: [sort === undefined ? '' : orderText(sort), 'dim'] },
   ]
+}
+
+/** Trouble stays longest. */
+function rankOf([, style]: StyledText): number {
+  if (style === 'bad') return 2
+  return style === 'warn' ? 3 : 4
 }
 
 function filterPart(filter: string, matches: string, style: StyledText[1]): Part {
@@ -170,13 +178,14 @@ function inboxSpans({ data: { inboxes } }: Scene): StyledText[] {
   if (rows === undefined) return [['inboxes: not known yet', 'warn']]
   const views = rows.flatMap(({ view }) => (view.kind === 'readable' ? [view] : []))
   const sum = (value: (view: InboxView) => number) => views.reduce((total, view) => total + value(view), 0)
+  const about = views.some(({ lag }) => lag.isEstimate) ? '~' : ''
   const [waiting, dead] = [sum(({ lag }) => lag.records), sum(({ deadLetters }) => deadLetters.open)]
   const idle = views.filter(({ owned, lag }) => owned === 0 && lag.records > 0).length
   return [
     [spacedCounted(rows.length, 'inbox', 'inboxes'), 'strong'],
     [idle === 0 ? '' : `${spacedCount(idle)} drained by nobody`, 'warn'],
     [dead === 0 ? '' : `✗ ${spacedCounted(dead, 'dead letter')}`, 'bad'],
-    [waiting === 0 ? '' : `${spacedCounted(waiting, 'record')} waiting`, 'plain'],
+    [waiting === 0 ? '' : `${about}${spacedCounted(waiting, 'record')} waiting`, 'plain'],
   ]
 }
 

@@ -69,6 +69,7 @@ describe('the selected store', () => {
     expect(() => choose({ context: 'prodd' }, {}, TWO)).toThrow(
       expect.objectContaining({ hint: 'did you mean prod? Known: dev, prod.' }),
     )
+    expect(() => choose({ context: 'nix', contextFlag: '--also' }, {}, TWO)).toThrow('--also: there is no context nix')
     expect(() => choose({}, { LEASECTL_CONTEXT: 'nix' }, TWO)).toThrow('LEASECTL_CONTEXT: there is no context nix')
     expect(() => choose({}, {}, contextsOf('gone'))).toThrow('the current context: there is no context gone')
     expect(choose({ store: 'memory:' }, {}, contextsOf('gone'))).toMatchObject({ address: 'memory:' })

@@ -20,8 +20,9 @@ export class DrainReporter {
   readonly #queue = new OutputQueue()
   #lines: string[] = []
   #buffered = 0
-  #done = 0
+  readonly #counts = { done: 0, duplicates: 0, dead: 0 }
   #reported = 0
+  #hasPartitions = false
   #reportedMs: number
 
   constructor(options: DrainCommandOptions, output: Output, runtime: Runtime) {
@@ -45,11 +46,13 @@ export class DrainReporter {
   /** Says how much was done since the last time. */
   readonly progress = (): void => {
     const nowMs = this.#runtime.nowMs()
-    const done = this.#done - this.#reported
+    const { done, duplicates, dead } = this.#counts
+    const all = done + duplicates + dead
+    const lately = all - this.#reported
     const seconds = Math.max(1, nowMs - this.#reportedMs) / 1_000
     this.#reportedMs = nowMs
-    this.#reported = this.#done
-    if (done > 0) this.#say(`drained ${counted(this.#done, 'record')}, ${Math.round(done / seconds)} a second`)
+    this.#reported = all
+    if (lately > 0) this.#say(`${reportText(this.#counts)}, ${Math.round(lately / seconds)} a second`)
   }
 
   readonly observe = (event: DrainEvent): void => {
@@ -65,7 +68,8 @@ export class DrainReporter {
           this.#say(`again      ${visibleText(event.id)}: ${event.code}: ${visibleText(event.why)}`)
         break
       case 'partitions':
-        this.#say(partitionsText(event.held, event.count))
+        this.#say(partitionsText(event.held, event.count, this.#hasPartitions))
+        this.#hasPartitions = event.held.length > 0
         break
       case 'interrupted':
         this.#say(`the store does not answer; trying again: ${errorProblem(event.error, this.#runtime).message}`)
@@ -79,12 +83,12 @@ export class DrainReporter {
   }
 
   #record({ partition, id, key, outcome, stream }: Extract<DrainEvent, { kind: 'done' }>): void {
-    this.#done += 1
+    this.#counts[outcome === 'duplicate' ? 'duplicates' : 'done'] += 1
     this.#line({ partition, id, key, outcome, stream, code: null, message: null })
   }
 
   #dead(letter: DeadLetter): void {
-    this.#done += 1
+    this.#counts.dead += 1
     const { partition, id, key, code, why, stream } = letter
     this.#line({ partition, id, key, outcome: 'dead', stream: orNull(stream || undefined), code, message: why })
     if (this.#options.output !== 'ndjson') this.#say(deadText(letter))
@@ -118,8 +122,9 @@ function deadText({ id, stream, code, why }: DeadLetter): string {
   return `dead       ${visibleText(id === '' ? 'a line' : id)}${where}: ${code}: ${visibleText(why)}`
 }
 
-function partitionsText(held: readonly number[], count: number): string {
-  if (held.length === 0) return 'no partition is free'
+/** @param hadSome it drained partitions before */
+function partitionsText(held: readonly number[], count: number, hadSome: boolean): string {
+  if (held.length === 0) return hadSome ? 'drains no partition for now' : 'no partition is free'
   if (held.length === count) return `drains all ${counted(count, 'partition')}`
   const shown = held.slice(0, 16).join(', ')
   return `drains ${held.length} of ${counted(count, 'partition')}: ${shown}${held.length > 16 ? ', …' : ''}`

@@ -3,7 +3,7 @@ import { openOutput } from '../../../cli/output.ts'
 import { partitionIn } from '../../../cli/partition.ts'
 import { EndsWith, type Problem, problem, UsageError } from '../../../cli/problem.ts'
 import type { Runtime } from '../../../cli/runtime.ts'
-import { DEFAULT_LEASE_WAIT_MS, leaseReport, openStoreFor, otherStore } from '../../../cli/store.ts'
+import { DEFAULT_LEASE_WAIT_MS, leaseReport, openStoreFor } from '../../../cli/store.ts'
 import { agreeOnWork } from '../../../inbox/drain/agreement.ts'
 import { drain } from '../../../inbox/drain/drain.ts'
 import {
@@ -20,7 +20,7 @@ import { reasonOf } from '../../../stream/text.ts'
 import { defined } from '../../../util/defined.ts'
 import { readTemplate } from '../../init/read-template.ts'
 import { initOperation } from '../../init/run.ts'
-import { findInbox, findInboxIn } from '../find.ts'
+import { findInbox, findInboxIn, otherStore } from '../find.ts'
 import type { DrainCommandOptions } from './options.ts'
 import { DrainReporter, reportText } from './output.ts'
 
@@ -32,7 +32,10 @@ export async function drainInbox(options: DrainCommandOptions, runtime: Runtime)
   const spec = await specOf(options, runtime)
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
-  const other = options.inboxStore === undefined ? undefined : await runtime.openOther(otherStore(options.inboxStore))
+  const other =
+    options.inboxStore === undefined
+      ? undefined
+      : await runtime.openOther(otherStore(options.inboxStore, '--inbox-store'))
   const inboxStore = other?.store ?? store
   const by = options.by ?? runtime.actor
   const given = workOf(store, spec, options, runtime)

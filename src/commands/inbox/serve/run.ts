@@ -6,6 +6,7 @@ import { openStoreFor } from '../../../cli/store.ts'
 import { VERSION } from '../../../cli/version.ts'
 import type { ListenAddress, Listening } from '../../../http/listen.ts'
 import type { Inbox } from '../../../inbox/inbox.ts'
+import type { RegionsWriter } from '../../../inbox/regions/writer.ts'
 import { openServeMetrics } from '../../../inbox/serve/metrics.ts'
 import { type InboxStores, type ServedInbox, ServedInboxes } from '../../../inbox/serve/served-inboxes.ts'
 import { InboxServer } from '../../../inbox/serve/server.ts'
@@ -41,10 +42,15 @@ export async function serveInboxes(options: ServeInboxOptions, runtime: Runtime)
   const store = await openStoreFor(options, runtime, output)
   const note = await openSink(options, runtime)
   const log = new ServeLog(note, runtime)
-  const { stores, inboxes, open } = await openInboxes(store, options, runtime, text => log.region(text))
+  const { stores, inboxes, open, isRegionUp } = await openInboxes(store, options, runtime, text => log.region(text))
   const served = new ServedInboxes(stores, inboxes, { open, observer: log })
   const names = inboxes.map(({ inbox }) => inbox.name)
-  const about = { version: VERSION, inboxes: names, isStoreThere: () => served.trouble === undefined }
+  const about = {
+    version: VERSION,
+    inboxes: names,
+    isStoreThere: () => served.trouble === undefined,
+    ...defined({ isRegionUp }),
+  }
   const metrics = await openServeMetrics(() => server, about)
   const server: InboxServer = new InboxServer({
     address: { ...given, names: [runtime.host, ...(options.listenName ?? [])] },
@@ -88,10 +94,11 @@ async function openInboxes(
   readonly stores: InboxStores
   readonly inboxes: readonly ServedInbox[]
   open(inbox: Inbox): RecordWriter
+  readonly isRegionUp?: (place: 'first' | 'second') => boolean
 }> {
   const writing = defined({ lingerMs: options.linger })
   const inboxes: ServedInbox[] = []
-  const writers = new Map<string, RecordWriter>()
+  const writers = new Map<string, RegionsWriter>()
   let stores: InboxStores = [store]
   const open = (inbox: Inbox) => writers.get(inbox.name) ?? new InboxWriter(store, inbox, writing)
   for (const name of new Set(options.names)) {
@@ -103,7 +110,9 @@ async function openInboxes(
     const inbox = regions?.inbox ?? (await findInbox(store, name, runtime))
     inboxes.push({ inbox, writer: open(inbox) })
   }
-  return { stores, inboxes, open }
+  if (writers.size === 0) return { stores, inboxes, open }
+  const isRegionUp = (place: 'first' | 'second') => [...writers.values()].every(writer => !writer.isAway(place))
+  return { stores, inboxes, open, isRegionUp }
 }
 
 async function serve(

@@ -204,6 +204,23 @@ describe('a drain', () => {
     expect(Date.parse(view?.transactions()[0]?.at ?? '')).toBeGreaterThanOrEqual(putMs + 299)
   })
 
+  it('drains what is due, however much waits for its time before it in the partition', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store, 1)
+    const early = new InboxWriter(store, inbox, { lingerMs: 0, notBeforeMs: 600_000 })
+    await Promise.all(ids(3_000).map(id => early.put({ id, key: `k${id.length}`, json: '1' })))
+    await put(store, inbox, ['due'])
+    const stop = new AbortController()
+    const created: string[] = []
+    const observe = (event: DrainEvent) => {
+      if (event.kind !== 'done') return
+      created.push(event.id)
+      stop.abort()
+    }
+    await drain(store, { inbox, work: creates(store), by: BY, concurrency: 4, observe }, stop.signal)
+    expect(created).toEqual(['due'])
+  })
+
   it('goes on where another drain has stopped: what that has written is not seen again', async () => {
     const store = openMemoryStore()
     const inbox = await inboxOf(store, 2)

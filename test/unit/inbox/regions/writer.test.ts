@@ -7,6 +7,7 @@ import { type BlockLog, LOG_START } from '../../../../src/store/block-log.ts'
 import { NotPermitted, StoreFull, StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
+import { messageOf } from '../../../../src/util/errors.ts'
 
 const NOW_MS = Date.UTC(2026, 2, 1, 12)
 
@@ -291,6 +292,27 @@ it('puts nothing into a region that comes back with another inbox', async () => 
     await clock.end()
   }
   expect(b.appends).toBe(0)
+})
+
+it('tells again if a region that was away comes back and refuses records, once, and why', async () => {
+  const { b, writer, told, clock } = await twoRegions()
+  const tell = () => told.map(event => (event.kind === 'away' ? `${event.refuses} ${messageOf(event.error)}` : 'back'))
+  const putAndLook = async (id: string) => {
+    expect(await writer.put(record(id))).toBe('first')
+    await clock.end()
+  }
+  b.fault = away()
+  await putAndLook('1')
+  b.fault = new NotPermitted('a wrong key')
+  for (const id of ['2', '3', '4']) await putAndLook(id)
+  expect(tell()).toEqual(['false no answer', 'true a wrong key'])
+  b.fault = undefined
+  for (let round = 0; round < 5; round++) {
+    await writer.put(record(`later ${round}`))
+    await clock.end()
+  }
+  expect(tell()).toEqual(['false no answer', 'true a wrong key', 'back'])
+  expect(writer.isAway('second')).toBe(false)
 })
 
 it('is not opened if the inbox of a region is missing, has other partitions, or may not be read', async () => {

@@ -247,16 +247,18 @@ describe('with two regions', () => {
     expect(await ids()).toEqual(['a', 'b', 'c'])
   })
 
-  test('requests are answered with 503 while both are away', async () => {
+  test('requests are answered with 503 at once while both are away, until a look finds one', async () => {
     const first = faulty(openMemoryStore())
     const second = faulty(openMemoryStore())
     const { url, served } = await start(first.store, { also: second.store })
     first.state.isAway = true
     second.state.isAway = true
     expect(await post(url, '{"id":"a"}')).toMatchObject({ status: 503, body: { error: { applied: 'unknown' } } })
+    expect(await post(url, '{"id":"a"}')).toMatchObject({ status: 503, body: { error: { applied: 'no' } } })
     expect(served.trouble).toBe('the store fails: store-unreachable')
     first.state.isAway = false
-    while ((await post(url, '{"id":"a"}')).status !== 202) await new Promise(resolve => setImmediate(resolve))
+    await served.look(new AbortController().signal)
+    expect(await post(url, '{"id":"a"}')).toMatchObject({ status: 202, body: { regions: { both: 0, first: 1 } } })
     expect(served.trouble).toBeUndefined()
   })
 })

@@ -30,6 +30,14 @@ it('an inbox shows what waits and for how long, its rates, dead letters, and who
   expect(screen('deliveries')).toContain('✗ 2 dead letters')
 })
 
+it('where there is little room, dead letters and an inbox without a drain are shown longest', () => {
+  const narrow = (columns: number) => screen('deliveries', demoScene('inboxes', { columns, rows: 16 }))
+  expect(narrow(100)).toMatch(/3 inboxes · .*✗ 2 dead letters · ~61 0\d\d records waiting/)
+  expect(narrow(40)).toMatch(/─ .*✗ 2 dead letters ─/)
+  expect(narrow(40)).toMatch(/INBOX .*DEAD/)
+  expect(narrow(40)).not.toMatch(/INBOX .*OUT/)
+})
+
 it('below are the partitions of the inbox with the cursor', () => {
   expect(screen('deliveries')).toMatch(/2 +~48600 +1m10s +1250\/s +310\/s +1 +drain@aks-2 +120400 +1s/)
   expect(screen('deliveries')).toMatch(/3 +12 +1h .*nobody/)
