@@ -78,7 +78,7 @@ A line is one record: JSON of up to 256 KiB. Its id makes it once: a record that
 one key (default: the id) are drained in the order in which they were put.
 
 A record is acknowledged when it is durable. Ctrl-C and a kill lose nothing that was acknowledged; what follows is put again, or
-with --resume from where the last one stopped. While the store is away it waits, and reads no further.
+with --resume from where the last one stopped. A store that goes away is waited for, and nothing is read meanwhile.
 ${ALSO_NOTES}
 Exit: 7 if lines were not records; the others are put. 9 if a file cannot be read.
 `

@@ -15,8 +15,17 @@ export interface PutLinesOptions {
   readonly rejected: (rejected: RejectedLine) => Promise<void>
   /** Called after each chunk of the input. */
   readonly progressed: () => Promise<void>
-  /** Lines and bytes that were put before and are not in the source. */
+  /** What was put before of the input, and is not in the source. */
   readonly from?: { readonly lines: number; readonly bytes: number }
+}
+
+/** Up to where all lines of an input are durable or rejected, and how many of them. */
+export interface Acknowledged {
+  readonly lines: number
+  readonly bytes: number
+  /** Without those of runs before. */
+  readonly put: number
+  readonly rejected: number
 }
 
 /** Blanks before a record are no part of it. */
@@ -28,7 +37,8 @@ interface WaitingLine {
   readonly line: number
   /** Where the next line begins, bytes. */
   readonly end: number
-  isDone: boolean
+  /** What became of it; a line without a record is nothing. */
+  became?: 'put' | 'rejected' | 'nothing'
 }
 
 /** Puts the lines of an input, and keeps how far all of them are acknowledged. */
@@ -42,7 +52,7 @@ export class LinesPut {
   /** Records that are not acknowledged yet. */
   #inFlight = 0
   #idle = Promise.withResolvers<void>()
-  #acknowledged: { readonly lines: number; readonly bytes: number }
+  #acknowledged: Acknowledged
   #fault: { readonly error: unknown } | undefined
   /** Records that were put durably. */
   put = 0
@@ -52,11 +62,10 @@ export class LinesPut {
   constructor(writer: RecordWriter, options: PutLinesOptions) {
     this.#writer = writer
     this.#options = options
-    this.#acknowledged = options.from ?? { lines: 0, bytes: 0 }
+    this.#acknowledged = { ...(options.from ?? { lines: 0, bytes: 0 }), put: 0, rejected: 0 }
   }
 
-  /** Up to here all lines are durable, or rejected. */
-  get acknowledged(): { readonly lines: number; readonly bytes: number } {
+  get acknowledged(): Acknowledged {
     return this.#acknowledged
   }
 
@@ -90,11 +99,11 @@ export class LinesPut {
 
   /** A promise if later lines have to wait. */
   #putLine(line: InputLine): Promise<void> | undefined {
-    const entry: WaitingLine = { line: line.number, end: line.end, isDone: false }
+    const entry: WaitingLine = { line: line.number, end: line.end }
     this.#waiting.push(entry)
     try {
       const record = this.#recordOf(line)
-      if (record === undefined) this.#done(entry)
+      if (record === undefined) this.#done(entry, 'nothing')
       else if (this.#writer.isFull) return this.#writer.room().then(() => this.#putRecord(record, entry))
       else this.#putRecord(record, entry)
       return undefined
@@ -109,7 +118,7 @@ export class LinesPut {
     this.#writer.put(record).then(
       () => {
         this.put += 1
-        this.#done(entry)
+        this.#done(entry, 'put')
         this.#landed()
       },
       error => {
@@ -122,7 +131,7 @@ export class LinesPut {
   async #reject(rejected: RejectedLine, entry: WaitingLine): Promise<void> {
     this.rejected += 1
     await this.#options.rejected(rejected)
-    this.#done(entry)
+    this.#done(entry, 'rejected')
   }
 
   #landed(): void {
@@ -132,8 +141,8 @@ export class LinesPut {
     this.#idle = Promise.withResolvers()
   }
 
-  #done(entry: WaitingLine): void {
-    entry.isDone = true
+  #done(entry: WaitingLine, became: NonNullable<WaitingLine['became']>): void {
+    entry.became = became
     this.#advance()
   }
 
@@ -153,10 +162,14 @@ export class LinesPut {
   }
 
   #advance(): void {
-    for (let entry = this.#waiting[this.#at]; entry?.isDone; entry = this.#waiting[this.#at]) {
-      this.#acknowledged = { lines: entry.line, bytes: entry.end }
+    let { lines, bytes, put, rejected } = this.#acknowledged
+    for (let entry = this.#waiting[this.#at]; entry?.became !== undefined; entry = this.#waiting[this.#at]) {
+      ;[lines, bytes] = [entry.line, entry.end]
+      if (entry.became === 'put') put += 1
+      else if (entry.became === 'rejected') rejected += 1
       this.#at += 1
     }
+    this.#acknowledged = { lines, bytes, put, rejected }
     if (this.#at < 10_000) return
     this.#waiting = this.#waiting.slice(this.#at)
     this.#at = 0

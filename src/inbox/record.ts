@@ -76,14 +76,21 @@ export function recordIn(json: string, fields: RecordFields, givenId?: string): 
   if (bytes > MAX_RECORD_BYTES)
     throw new InvalidValue(`the record has ${bytes} bytes; the limit is ${MAX_RECORD_BYTES}`)
   const data = parsed(json)
-  const key = fields.key && valueAt(data, fields.key)
+  const text = (pointer: Pointer) => asWritten(valueAt(data, pointer), json, pointer)
+  const key = fields.key && text(fields.key)
   const seq = fields.seq && valueAt(data, fields.seq)
   return {
-    id: recordId(valueAt(data, fields.id), `/${fields.id.join('/')}`, givenId),
+    id: recordId(text(fields.id), `/${fields.id.join('/')}`, givenId),
     ...(fields.key && key !== undefined && { key: idText(key, `/${fields.key.join('/')}`) }),
     ...(fields.seq && seq !== undefined && { seq: seqNumber(seq, `/${fields.seq.join('/')}`) }),
     json,
   }
+}
+
+/** The value of an id or key. Ids that differ stay different: `1.00000000000000001` is read as 1. @throws InvalidValue */
+function asWritten(value: unknown, json: string, pointer: Pointer): unknown {
+  if (!Number.isSafeInteger(value) || new RegExp(`(?<![\\d.eE+-])${value}(?![\\d.eE])`).test(json)) return value
+  throw new InvalidValue(`/${pointer.join('/')} is not written as a whole number: put it as a text`)
 }
 
 /**

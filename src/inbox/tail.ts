@@ -1,14 +1,14 @@
 import { type BlockLog, LOG_START, type LogPosition } from '../store/block-log.ts'
 import type { StreamStore } from '../store/store.ts'
 import { runBatch } from '../util/concurrency.ts'
+import { type ReadRecord, readRecord } from './drain/line.ts'
 import { type Inbox, partitionLog } from './inbox.ts'
 import { placesBefore } from './put-rate.ts'
-import { type InboxRecord, parseRecord } from './record.ts'
 
 /** A record with its partition; without one a line that is not a record. */
 export interface TailedRecord {
   readonly partition: number
-  readonly record: InboxRecord | undefined
+  readonly found: ReadRecord | undefined
 }
 
 /** Bytes of a partition read at a time. */
@@ -91,12 +91,12 @@ export class InboxTail {
 
 function recordsIn(bytes: Uint8Array, partition: number): TailedRecord[] {
   const lines = new TextDecoder().decode(bytes).split('\n').slice(0, -1)
-  return lines.map(line => ({ partition, record: recordOf(line) }))
+  return lines.map(line => ({ partition, found: recordOf(line) }))
 }
 
-function recordOf(line: string): InboxRecord | undefined {
+function recordOf(line: string): ReadRecord | undefined {
   try {
-    return parseRecord(line)
+    return readRecord(line)
   } catch {
     return undefined
   }
@@ -107,7 +107,7 @@ function merged(pages: readonly (readonly TailedRecord[])[]): TailedRecord[] {
   const timed = pages.flatMap((page = []) => {
     let latest = ''
     return page.map(tailed => {
-      const at = tailed.record?.at ?? latest
+      const at = tailed.found?.record.at ?? latest
       latest = at > latest ? at : latest
       return { tailed, at: latest }
     })

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { comparePositions, LOG_START, MAX_BLOCK_BYTES } from '../../src/store/block-log.ts'
 import type { StreamStore } from '../../src/store/store.ts'
-import { bytes, namesOf, type StoreHarness, text, withStore } from './harness.ts'
+import { bytes, namesOf, type StoreHarness, text, withStore as withAnyStore } from './harness.ts'
 
 const NAME = '.leasectl/inbox/orders/0001'
+
+/** With a store that is there: a log is not what creates it. */
+const withStore = (harness: StoreHarness, test: (store: StreamStore) => Promise<void>) =>
+  withAnyStore(harness, async store => {
+    await store.createContainer()
+    await test(store)
+  })
 
 /** All lines, read in small parts. */
 async function linesOf(store: StreamStore, name = NAME, maxBytes = 16): Promise<string[]> {

@@ -1,7 +1,7 @@
-import { realpathSync, statSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { formatAddress, parseAddress } from '../../store/address.ts'
 import { BadAddress } from '../../store/errors.ts'
+import { fileIdentity } from '../../util/file-identity.ts'
 import { isLoopback } from '../../util/loopback.ts'
 import { nearest } from '../../util/strings.ts'
 import { UsageError } from '../problem.ts'
@@ -128,21 +128,6 @@ function identityOf(address: string): string {
       return `azure:${parsed.account}/${parsed.container}`
     default:
       return parsed satisfies never
-  }
-}
-
-/** Equal for all paths of a file, including hard links and mounts. A file that does not exist yet is its path. */
-function fileIdentity(path: string): string {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return found === undefined || found.ino === 0n ? realPath(path) : `${found.dev}:${found.ino}`
-}
-
-/** Follows links as far as the path exists. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return dirname(path) === path ? path : join(realPath(dirname(path)), basename(path))
   }
 }
 

@@ -10,18 +10,20 @@ import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
 import { jsonDocument } from '../../formats/json.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
+import type { Inbox } from '../../inbox/inbox.ts'
 import { LinesPut, type RejectedLine } from '../../inbox/put-lines.ts'
 import { InboxWriter, PutUnknown, type RecordWriter } from '../../inbox/writer.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { defined } from '../../util/defined.ts'
 import { errorCode, messageOf } from '../../util/errors.ts'
+import { fileIdentity } from '../../util/file-identity.ts'
 import { visibleText } from '../../util/visible-text.ts'
 import type { AlsoFlags } from './also.ts'
 import { findInbox } from './find.ts'
 import { type RecordFlags, recordFields } from './record-flags.ts'
 import { openTwoRegions, type TwoRegions } from './regions.ts'
-import { fileProblem, type PutProgress, readProgress, writeProgress } from './resume.ts'
+import { fileProblem, markOf, type PutProgress, readProgress, writeProgress } from './resume.ts'
 
 export interface PutInboxOptions extends GlobalOptions, RecordFlags, AlsoFlags {
   readonly name: string
@@ -46,6 +48,7 @@ export async function putLines(options: PutInboxOptions, runtime: Runtime): Prom
   const files = options.files.length === 0 ? [STDIN] : options.files
   if (options.resume !== undefined && files.includes(STDIN))
     throw new UsageError('--resume needs files: standard input cannot be read again', { hint: 'Put a FILE.' })
+  checkRejects(options, files)
   if (files.filter(file => file === STDIN).length > 1) throw new UsageError('standard input can be read once')
   const output = await openOutput(options, runtime)
   const store = await openStoreFor(options, runtime, output)
@@ -57,14 +60,25 @@ export async function putLines(options: PutInboxOptions, runtime: Runtime): Prom
     ...defined({ lingerMs: options.linger }),
   }
   const regions = await openTwoRegions(options.name, options, store, runtime, writing)
-  const writer = regions?.writer ?? new InboxWriter(store, await findInbox(store, options.name, runtime), writing)
+  const inbox = regions?.inbox ?? (await findInbox(store, options.name, runtime))
+  const writer = regions?.writer ?? new InboxWriter(store, inbox, writing)
   if (files.includes(STDIN) && runtime.stdin.isTty)
     await output.say('reading records from the terminal, one a line; Ctrl-D ends')
   try {
-    return await put.run(writer, runtime.opened?.address ?? '', regions)
+    return await put.run(writer, inbox, regions)
   } finally {
     regions?.writer.close()
   }
+}
+
+/** Opening the file of the rejected lines empties it. @throws UsageError if it is an input, or the progress */
+function checkRejects({ rejects, resume }: PutInboxOptions, files: readonly string[]): void {
+  if (rejects === undefined) return
+  const same = files.find(file => file !== STDIN && fileIdentity(resolve(file)) === fileIdentity(resolve(rejects)))
+  if (same !== undefined)
+    throw new UsageError(`--rejects is an input: ${visibleText(same)}`, { hint: 'Name another file for bad lines.' })
+  if (resume !== undefined && fileIdentity(resolve(resume)) === fileIdentity(resolve(rejects)))
+    throw new UsageError('--rejects and --resume are the same file', { hint: 'Name two files.' })
 }
 
 /** One run of the command. */
@@ -76,7 +90,7 @@ class Put {
   readonly #line: ReturnType<typeof openProgressLine>
   readonly #startedMs: number
   /** Of the files before the present one, and of runs before this. */
-  #before: PutProgress = { files: 0, lines: 0, bytes: 0, put: 0, rejected: 0 }
+  #before: PutProgress = { files: 0, lines: 0, bytes: 0, put: 0, rejected: 0, marks: [] }
   #present: LinesPut | undefined
   #rejects: Awaited<ReturnType<typeof open>> | undefined
   #saveProgress: (progress: PutProgress) => Promise<void> = async () => {}
@@ -97,19 +111,27 @@ class Put {
     this.#startedMs = runtime.nowMs()
   }
 
-  async run(writer: RecordWriter, store: string, regions: TwoRegions | undefined): Promise<Problem | undefined> {
+  async run(writer: RecordWriter, inbox: Inbox, regions: TwoRegions | undefined): Promise<Problem | undefined> {
     const { rejects, resume, name } = this.#options
     this.#regions = regions
     let wasResumed = false
     if (resume !== undefined) {
       const [, also] = regions?.stores ?? []
-      const identity = { inbox: name, store, ...defined({ also }), files: this.#files.map(file => resolve(file)) }
+      const { id, key, seq } = recordFields(this.#options)
+      const identity = {
+        ...{ inbox: name, store: this.#runtime.opened?.address ?? '' },
+        ...defined({ also, created: regions === undefined ? inbox.createdMs : undefined }),
+        fields: [id, key, seq].map(steps => JSON.stringify(steps ?? null)),
+        files: this.#files.map(file => resolve(file)),
+      }
       const found = await readProgress(resume, identity)
       wasResumed = found !== undefined
       this.#before = found ?? this.#before
       this.#firstPut = this.#before.put
       this.#saveProgress = progress => writeProgress(resume, identity, progress)
       if (found !== undefined) await this.#output.say(resumedText(found, this.#files))
+      // Before anything is put: a file that cannot be written would be found too late.
+      await this.#save()
     }
     if (rejects !== undefined) {
       this.#rejects = await open(rejects, wasResumed ? 'a' : 'w').catch((error: unknown) => {
@@ -142,15 +164,29 @@ class Put {
     this.#present = put
     const path = file === STDIN ? undefined : file
     await put.run(readable(this.#runtime.readBytes(path, bytes), path))
-    this.#before = { ...this.#progress(), files: this.#before.files + 1, lines: 0, bytes: 0 }
+    const done = this.#progress()
+    const marks = [...this.#before.marks.slice(0, done.files), await this.#mark(file, done.bytes, true)]
+    this.#before = { ...done, files: done.files + 1, lines: 0, bytes: 0, marks }
     this.#present = undefined
   }
 
+  /** Up to where all lines are durable or rejected, and how many. */
   #progress(): PutProgress {
-    const { files, lines, bytes, put, rejected } = this.#before
-    if (this.#present === undefined) return { files, lines, bytes, put, rejected }
-    const { acknowledged } = this.#present
-    return { files, ...acknowledged, put: put + this.#present.put, rejected: rejected + this.#present.rejected }
+    const { acknowledged } = this.#present ?? {}
+    if (acknowledged === undefined) return this.#before
+    const { files, put, rejected, marks } = this.#before
+    return { files, ...acknowledged, put: put + acknowledged.put, rejected: rejected + acknowledged.rejected, marks }
+  }
+
+  /** With the lines behind those of `#progress`. */
+  #totals(): { readonly put: number; readonly rejected: number } {
+    const { put, rejected } = this.#before
+    return { put: put + (this.#present?.put ?? 0), rejected: rejected + (this.#present?.rejected ?? 0) }
+  }
+
+  /** Nothing without `--resume`. */
+  async #mark(file: string, bytes: number, isWhole: boolean): Promise<string> {
+    return this.#options.resume === undefined ? '' : markOf(file, bytes, isWhole)
   }
 
   async #reject(file: string, { line, why }: RejectedLine): Promise<void> {
@@ -160,7 +196,11 @@ class Put {
       await this.say(`${where}: ${visibleText(why)}`)
     }
     if (this.#told === MOST_TOLD + 1) await this.#output.say('further bad lines are only counted')
-    await this.#rejects?.write(Buffer.concat([line.bytes, LINE_FEED]))
+    await this.#rejects?.write(Buffer.concat([line.bytes, LINE_FEED])).catch(this.#failedRejects)
+  }
+
+  readonly #failedRejects = (error: unknown): never => {
+    throw fileProblem(this.#options.rejects ?? '', 'written', error)
   }
 
   async #progressed(): Promise<void> {
@@ -168,7 +208,7 @@ class Put {
     const nowMs = this.#runtime.nowMs()
     if (nowMs - this.#shownMs >= PROGRESS_MS && this.#outage === undefined) {
       this.#shownMs = nowMs
-      const { put, rejected } = this.#progress()
+      const { put, rejected } = this.#totals()
       const rate = Math.round(((put - this.#firstPut) * 1_000) / Math.max(1, nowMs - this.#startedMs))
       await this.#line.show(`${counted(put, 'record')} put${rejected === 0 ? '' : `, ${rejected} rejected`}, ${rate}/s`)
     }
@@ -178,13 +218,20 @@ class Put {
 
   async #save(): Promise<void> {
     this.#savedMs = this.#runtime.nowMs()
+    const progress = this.#progress()
     // The rejected lines first: they are not read again.
-    await this.#rejects?.datasync().catch(() => {})
-    await this.#saveProgress(this.#progress())
+    await this.#rejects?.datasync().catch((error: unknown) => {
+      // A pipe or a terminal cannot be synced.
+      if (errorCode(error) !== 'EINVAL') this.#failedRejects(error)
+    })
+    const file = this.#files[progress.files]
+    const marks = progress.marks.slice(0, progress.files)
+    if (file !== undefined && progress.bytes > 0) marks.push(await this.#mark(file, progress.bytes, false))
+    await this.#saveProgress({ ...progress, marks })
   }
 
   async #noteEndOfOutage(): Promise<void> {
-    if (this.#outage === undefined || this.#progress().put === this.#outage.put) return
+    if (this.#outage === undefined || this.#totals().put === this.#outage.put) return
     this.#outage = undefined
     await this.#output.say(`${this.#regions === undefined ? 'the' : 'a'} store answers again`)
   }
@@ -201,7 +248,7 @@ class Put {
     await this.#noteEndOfOutage()
     if (signal.aborted || !(fault instanceof StoreUnreachable || fault instanceof PutUnknown)) return false
     if (this.#outage === undefined) {
-      this.#outage = { put: this.#progress().put, pauses: 0, waiting: undefined }
+      this.#outage = { put: this.#totals().put, pauses: 0, waiting: undefined }
       const which = this.#regions === undefined ? 'the store' : 'one of the two stores'
       await this.say(`${visibleText(messageOf(fault))}; waiting for ${which}, nothing is lost (Ctrl-C to stop)`)
     }
@@ -217,7 +264,7 @@ class Put {
 
   async #ended(fault: { readonly error: unknown } | undefined): Promise<Problem | undefined> {
     const { output: format } = this.#options
-    const { put, rejected } = this.#progress()
+    const { put, rejected } = this.#totals()
     const tookMs = this.#runtime.nowMs() - this.#startedMs
     const { name } = this.#options
     const only = onlyIn(this.#regions)
@@ -252,7 +299,7 @@ class Put {
   #stopped(error: unknown): Problem {
     const { signal } = this.#runtime
     const what = signal.aborted ? interruptedProblem(signal) : errorProblem(error, this.#runtime)
-    const put = this.#progress().put - this.#firstPut
+    const put = this.#totals().put - this.#firstPut
     const isUnknown = error instanceof StoreUnreachable || error instanceof PutUnknown
     if (put === 0 && !isUnknown) return what
     return {

@@ -1,4 +1,5 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { hash } from 'node:crypto'
+import { open, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { CommandFailed, problem, UsageError } from '../../cli/problem.ts'
 import { API_VERSION } from '../../formats/json.ts'
 import { isObject } from '../../stream/values.ts'
@@ -14,6 +15,8 @@ export interface PutProgress {
   readonly bytes: number
   readonly put: number
   readonly rejected: number
+  /** Of each file that is done or begun, what it was up to there, see `markOf`: another content is not gone on with. */
+  readonly marks: readonly string[]
 }
 
 /** What a put puts: another one must not go on with its progress. */
@@ -22,12 +25,19 @@ export interface PutIdentity {
   readonly store: string
   /** The second region. */
   readonly also?: string
+  /** When the inbox was created; not with two regions, of which each has its own time. */
+  readonly created?: number
+  /** Where the fields of a record are, as JSON pointers. */
+  readonly fields: readonly string[]
   readonly files: readonly string[]
 }
 
 const KIND = 'inbox-put'
 
-/** The progress in a file; `undefined` if there is no file yet. @throws UsageError if it is that of another put */
+/**
+ * The progress in a file; `undefined` if there is no file yet.
+ * @throws UsageError if it is that of another put, or of files that have changed
+ */
 export async function readProgress(path: string, identity: PutIdentity): Promise<PutProgress | undefined> {
   let text: string
   try {
@@ -39,15 +49,18 @@ export async function readProgress(path: string, identity: PutIdentity): Promise
   const fields = jsonOf(text)
   const counts = isObject(fields) ? ['files', 'lines', 'bytes', 'put', 'rejected'].map(name => fields[name]) : []
   const [files, lines, bytes, put, rejected] = counts.map(Number)
-  if (!isObject(fields) || fields.kind !== KIND || counts.some(value => !Number.isSafeInteger(value)))
+  const marks = isObject(fields) ? fields.marks : undefined
+  const isWhole = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
+  if (!isObject(fields) || fields.kind !== KIND || !counts.every(isWhole) || !isTexts(marks))
     throw new UsageError(`${visibleText(path)} is not a file of --resume`, {
       hint: 'Name a file that does not exist yet.',
     })
   if (JSON.stringify(fields.of) !== JSON.stringify(identity))
     throw new UsageError(`${visibleText(path)} is the progress of another put`, {
-      hint: 'It goes on with the same inbox, store and files only.',
+      hint: 'It goes on with the same inbox, store, fields and files only.',
     })
-  return { files: files ?? 0, lines: lines ?? 0, bytes: bytes ?? 0, put: put ?? 0, rejected: rejected ?? 0 }
+  for (const [at, mark] of marks.entries()) await checkUnchanged(identity.files[at] ?? '', mark, path)
+  return { files: files ?? 0, lines: lines ?? 0, bytes: bytes ?? 0, put: put ?? 0, rejected: rejected ?? 0, marks }
 }
 
 /** Replaces the file as a whole: whenever the process is killed, the old or the new one is there. */
@@ -61,6 +74,54 @@ export async function writeProgress(path: string, identity: PutIdentity, progres
   } catch (cause) {
     throw fileProblem(path, 'written', cause)
   }
+}
+
+/** Bytes before a place that show whether a file is the same up to there. */
+const MARK_BYTES = 64 * 1024
+
+/**
+ * What a file is up to a place: `BYTES HASH`, of a file that was put to its end `BYTES HASH whole`. Nothing for what cannot be read
+ * twice, as a pipe.
+ */
+export async function markOf(path: string, bytes: number, isWhole: boolean): Promise<string> {
+  const file = await openFile(path)
+  if (file === undefined) return ''
+  try {
+    const { size } = await file.stat()
+    const from = Math.max(0, bytes - MARK_BYTES)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes - from), 0, bytes - from, from)
+    const isThere = isWhole ? size === bytes : bytesRead === bytes - from
+    const digest = isThere ? hash('sha256', buffer, 'hex').slice(0, 16) : 'other'
+    return `${bytes} ${digest}${isWhole ? ' whole' : ''}`
+  } catch (cause) {
+    throw fileProblem(path, 'read', cause)
+  } finally {
+    await file.close()
+  }
+}
+
+/** `undefined` if it is not there, or not a file: opening a pipe would wait for its writer. */
+async function openFile(path: string) {
+  try {
+    return (await stat(path)).isFile() ? await open(path) : undefined
+  } catch (cause) {
+    if (errorCode(cause) === 'ENOENT') return undefined
+    throw fileProblem(path, 'read', cause)
+  }
+}
+
+/** @throws UsageError if the file is another now, or has another length although it was put to its end */
+async function checkUnchanged(file: string, mark: string, progress: string): Promise<void> {
+  const [bytes = '', , isWhole] = mark.split(' ')
+  const now = await markOf(file, Number(bytes), isWhole !== undefined)
+  if (now === '' || now === mark) return
+  throw new UsageError(`${visibleText(file)} has changed: ${visibleText(progress)} is the progress of what it was`, {
+    hint: `Remove ${visibleText(progress)} to put all of it: what is in the inbox already has no second effect.`,
+  })
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(item => typeof item === 'string')
 }
 
 /** A file that cannot be used. */

@@ -3,8 +3,9 @@ import { type Output, openOutput, writeTexts } from '../../cli/output.ts'
 import { type Problem, UsageError } from '../../cli/problem.ts'
 import type { Runtime } from '../../cli/runtime.ts'
 import { openStoreFor } from '../../cli/store.ts'
-import { jsonLine, jsonText, jsonTimeOf } from '../../formats/json.ts'
+import { escapeHostile, jsonLine, jsonTimeOf } from '../../formats/json.ts'
 import { timeText } from '../../formats/terminal/numbers.ts'
+import type { ReadRecord } from '../../inbox/drain/line.ts'
 import { InboxTail, type TailedRecord } from '../../inbox/tail.ts'
 import { StoreUnreachable } from '../../store/errors.ts'
 import { readTime } from '../../stream/time/dates.ts'
@@ -79,20 +80,28 @@ async function followOn(
 }
 
 function recordText(
-  { partition, record }: TailedRecord,
+  { partition, found }: TailedRecord,
   { output: format }: TailInboxOptions,
   { time }: Output,
   nowMs: number,
 ): string {
-  if (format === 'ndjson') return jsonLine({ partition, ...recordJson(record) })
-  if (record === undefined) return `${partition}  not a record\n`
-  const { id, key, at, data } = record
+  if (format === 'ndjson') return recordLine(partition, found)
+  if (found === undefined) return `${partition}  not a record\n`
+  const { id, key, at } = found.record
   const keyText = key === id ? '' : `  ${visibleText(key)}`
-  return `${timeText(readTime(at), nowMs, time)}  ${partition}  ${visibleText(id)}${keyText}  ${jsonText(data, 0)}\n`
+  return `${timeText(readTime(at), nowMs, time)}  ${partition}  ${visibleText(id)}${keyText}  ${dataText(found)}\n`
 }
 
-function recordJson(record: TailedRecord['record']) {
-  if (record === undefined) return { id: null, key: null, at: null, data: null, seq: null, notBefore: null }
-  const { id, key, at, data, seq, notBefore } = record
-  return { id, key, at: jsonTimeOf(at), data, seq: seq ?? null, notBefore: jsonTimeOf(notBefore) }
+const NO_DATA = '"data":null'
+
+function recordLine(partition: number, found: ReadRecord | undefined): string {
+  const { id, key, at, seq, notBefore } = found?.record ?? {}
+  const fields = { id: id ?? null, key: key ?? null, at: jsonTimeOf(at), data: null, seq: seq ?? null }
+  const line = jsonLine({ partition, ...fields, notBefore: jsonTimeOf(notBefore) })
+  return found === undefined ? line : line.replace(NO_DATA, () => `"data":${dataText(found)}`)
+}
+
+/** As it was put, with every digit, and however deep. Only blanks between its parts can be tabs or line ends. */
+function dataText({ json }: ReadRecord): string {
+  return escapeHostile(json.replaceAll(/[\t\r\n]/g, ' '))
 }

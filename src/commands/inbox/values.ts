@@ -21,11 +21,11 @@ export function jsonPointer(flag: string): (text: string) => Pointer {
   return text => inFlag(flag, () => parsePointer(text))
 }
 
-const LONGEST_LINGER_MS = 10_000
+const LONGEST_LINGER_MS = 1_000
 
 /** The value of `--linger`. */
 export function lingerTime(text: string): number {
   const ms = duration('--linger', { zero: true })(text)
   if (ms <= LONGEST_LINGER_MS) return ms
-  throw new UsageError(`--linger ${text}: must be at most 10s`, { hint: 'Records wait that long for others.' })
+  throw new UsageError(`--linger ${text}: must be at most 1s`, { hint: 'Records wait that long for others.' })
 }

@@ -35,14 +35,25 @@ export type ReadBody =
   | { readonly kind: 'too-large' | 'full' }
   /** The client is gone. */
   | { readonly kind: 'gone' }
+  /** The server stops, and the rest has not come. */
+  | { readonly kind: 'given-up' }
 
-/** Reads a body. Only what has arrived is counted as buffered: a client that sends slowly holds nothing for others. */
-export function readBody(request: IncomingMessage, buffered: Buffered, mostBytes: number): Promise<ReadBody> {
+/**
+ * Reads a body. Only what has arrived is counted as buffered: a client that sends slowly holds nothing for others.
+ * @param reading has a function that gives it up, as long as it is being read
+ */
+export function readBody(
+  request: IncomingMessage,
+  buffered: Buffered,
+  mostBytes: number,
+  reading: Set<() => void>,
+): Promise<ReadBody> {
   const { promise, resolve } = Promise.withResolvers<ReadBody>()
   const chunks: Buffer[] = []
   let size = 0
   const end = (outcome: ReadBody) => {
     request.off('data', onData).off('end', onEnd).off('close', onClose)
+    reading.delete(giveUp)
     if (outcome.kind !== 'read') {
       buffered.give(size)
       chunks.length = 0
@@ -60,6 +71,8 @@ export function readBody(request: IncomingMessage, buffered: Buffered, mostBytes
     end({ kind: 'read', bytes: chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks) })
   }
   const onClose = () => end({ kind: 'gone' })
+  const giveUp = () => end({ kind: 'given-up' })
+  reading.add(giveUp)
   request.on('data', onData).on('end', onEnd).on('close', onClose)
   request.on('error', () => {})
   return promise

@@ -147,7 +147,7 @@ function elementsOf(text: string): string[] | undefined {
       depth -= 1
       if (depth > 0) continue
       if (at !== text.length - 1 || text[at] !== ']') return undefined
-      if (elements.length > 0 || text.slice(start, at).trim() !== '') end(at)
+      if (elements.length > 0 || partOf(text, start, at) !== '') end(at)
       return elements
     }
     if (elements.length > MOST_RECORDS) return elements

@@ -4,6 +4,7 @@ import { LeasectlError } from '../../stream/errors.ts'
 import { sleepUntilAborted } from '../../util/concurrency.ts'
 import { type Inbox, readInbox } from '../inbox.ts'
 import type { NewRecord } from '../record.ts'
+import { passes } from '../regions/region.ts'
 import type { PutPlace } from '../regions/writer.ts'
 import { PutUnknown, type RecordWriter } from '../writer.ts'
 
@@ -32,6 +33,16 @@ const LOOK_LIMIT_MS = 10_000
 /** A store that answers reads, but fails puts again within this time, was not back, ms. */
 const BACK_AFTER_MS = 5_000
 
+/** The store fails. */
+interface Outage {
+  readonly sinceMs: number
+  readonly code: string
+  /** Otherwise, as with a full disk or without the right to write, only a put shows that it is over. */
+  endsByItself: boolean
+  /** Requests are let in again, to find out. */
+  mayBeOver: boolean
+}
+
 /** The stores of the inboxes: one, or that of each region. */
 export type InboxStores = readonly [StreamStore, ...StreamStore[]]
 
@@ -48,7 +59,7 @@ export class ServedInboxes {
   readonly #observer: StoreObserver
   readonly #names: readonly string[]
   readonly #served = new Map<string, ServedInbox>()
-  #outage: { readonly sinceMs: number; readonly code: string } | undefined
+  #outage: Outage | undefined
   #failedMs = 0
   /** The store did not answer the last time. */
   #isAway = false
@@ -74,7 +85,7 @@ export class ServedInboxes {
 
   /** Why the inboxes cannot be put into; `undefined` if they can. */
   get trouble(): string | undefined {
-    if (this.#outage !== undefined) return `the store fails: ${this.#outage.code}`
+    if (this.#outage !== undefined && !this.#outage.mayBeOver) return `the store fails: ${this.#outage.code}`
     const gone = this.#names.filter(name => !this.#served.has(name))
     return gone.length === 0 ? undefined : `removed: ${gone.join(', ')}`
   }
@@ -98,7 +109,7 @@ export class ServedInboxes {
       if (records.length === 1 && first !== undefined) places = [await served.writer.put(first)]
       else places = await Promise.all(records.map(record => served.writer.put(record)))
     } catch (error) {
-      this.#failed(error)
+      this.#failed(error, passes(error))
       return { kind: 'failed', code: codeOf(error) }
     }
     if (this.#outage !== undefined) this.#recovered()
@@ -122,9 +133,11 @@ export class ServedInboxes {
       const either = AbortSignal.any([signal, limit])
       for (const name of this.#names) this.#found(name, await this.#read(name, either))
       this.#isAway = false
-      if (this.#outage !== undefined && performance.now() - this.#failedMs >= BACK_AFTER_MS) this.#recovered()
+      if (this.#outage === undefined || performance.now() - this.#failedMs < BACK_AFTER_MS) return
+      if (this.#outage.endsByItself) this.#recovered()
+      else this.#outage.mayBeOver = true
     } catch (error) {
-      if (!signal.aborted) this.#failed(limit.aborted ? noAnswerWithin(LOOK_LIMIT_MS, error) : error)
+      if (!signal.aborted) this.#failed(limit.aborted ? noAnswerWithin(LOOK_LIMIT_MS, error) : error, true)
     }
   }
 
@@ -151,12 +164,17 @@ export class ServedInboxes {
     this.#observer.back(name)
   }
 
-  #failed(error: unknown): void {
+  /** @param endsByItself a store that answers is well again */
+  #failed(error: unknown, endsByItself: boolean): void {
     this.#failedMs = performance.now()
     // With two regions: neither takes them. A look finds out when one does.
     this.#isAway = true
-    if (this.#outage !== undefined) return
-    this.#outage = { sinceMs: this.#failedMs, code: codeOf(error) }
+    if (this.#outage !== undefined) {
+      this.#outage.mayBeOver = false
+      this.#outage.endsByItself &&= endsByItself
+      return
+    }
+    this.#outage = { sinceMs: this.#failedMs, code: codeOf(error), endsByItself, mayBeOver: false }
     this.#observer.outage(error)
     this.#hurry.abort()
   }

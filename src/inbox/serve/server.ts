@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { giveWay, type ListenAddress, type Listening, limitAnswer, listenOn } from '../../http/listen.ts'
@@ -59,6 +60,8 @@ const LOOK_MS = 1_000
 const MAX_HEADER_BYTES = 8 * 1024
 /** Requests of a connection that are not answered. */
 const MOST_PIPELINED = 128
+/** For the rest of bodies that have begun when it stops, ms. */
+const LAST_BODIES_MS = 1_000
 /** For the last answers to reach their clients, ms. */
 const LAST_ANSWERS_MS = 2_000
 
@@ -72,6 +75,8 @@ export class InboxServer {
   readonly #bodyBytes: number
   readonly #buffered: Buffered
   readonly #mostRequests: number
+  /** Give up the bodies that are being read. */
+  readonly #reading = new Set<() => void>()
   readonly #unanswered = new WeakMap<Socket, number>()
   readonly #end = new AbortController()
   #server: Server | undefined
@@ -131,10 +136,14 @@ export class InboxServer {
     return listenOn(server, address, this.#end.signal)
   }
 
-  /** Takes no more requests, answers those that were taken, and closes. */
+  /** Takes no more requests, answers those that were taken, and closes. A body that does not come to its end is not put. */
   async stop(): Promise<void> {
     this.#isStopping = true
+    const giveUp = setTimeout(() => {
+      for (const body of this.#reading) body()
+    }, LAST_BODIES_MS)
     if (this.#requests > 0) await this.#idle.promise
+    clearTimeout(giveUp)
     const closed = new Promise<void>(resolve => this.#server?.close(() => resolve()) ?? resolve())
     await within(LAST_ANSWERS_MS, closed)
     this.#end.abort()
@@ -195,7 +204,7 @@ export class InboxServer {
     if ('status' in wanted) return notAccepted(wanted)
     done.inbox = wanted.inbox
     if (given.expectsContinue) response.writeContinue()
-    const body = await readBody(request, this.#buffered, this.#bodyBytes)
+    const body = await readBody(request, this.#buffered, this.#bodyBytes, this.#reading)
     switch (body.kind) {
       case 'gone':
         return undefined
@@ -203,6 +212,8 @@ export class InboxServer {
         return notAccepted(tooLarge(`the body is longer than ${this.#bodyBytes} bytes`))
       case 'full':
         return notAccepted(BUSY)
+      case 'given-up':
+        return notAccepted(STOPPING)
     }
     done.bytes = body.bytes.length
     const content = recordsOf(body.bytes, wanted.form, fields, wanted.givenId)
@@ -244,13 +255,16 @@ export class InboxServer {
     const form = FORMS.get(mediaType(headers['content-type']))
     if (form === undefined) return WRONG_TYPE
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') return WRONG_ENCODING
+    if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') return WRONG_ENCODING
     if (Number(headers['content-length'] ?? 0) > this.#bodyBytes)
       return tooLarge(`the body is longer than ${this.#bodyBytes} bytes`)
     if (this.#isStopping) return STOPPING
     if (inboxes.isAway) return AWAY
     if (isBusy || this.#buffered.isFull || inboxes.isFull(name)) return BUSY
     const key = headers['idempotency-key']
-    return { inbox: name, form, givenId: typeof key === 'string' ? unquoted(key) : undefined }
+    const givenId = typeof key === 'string' ? keyText(key) : undefined
+    if (givenId === null) return bad('the Idempotency-Key is not UTF-8')
+    return { inbox: name, form, givenId }
   }
 }
 
@@ -276,9 +290,15 @@ function mediaType(given = ''): string {
   return isUtf8 ? type.trim() : ''
 }
 
-/** As in the draft of the IETF a string in quotes, or bare, as many clients send it. */
-function unquoted(key: string): string {
-  return /^"(.*)"$/.exec(key)?.[1] ?? key
+/**
+ * As in the draft of the IETF a string in quotes, or bare, as many clients send it; `null` if it is not UTF-8. Node gives each byte
+ * of a header as a character.
+ */
+function keyText(key: string): string | null {
+  const bytes = Buffer.from(key, 'latin1')
+  if (!isUtf8(bytes)) return null
+  const text = bytes.toString('utf8')
+  return /^"(.*)"$/.exec(text)?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? text
 }
 
 const ONCE = new Set([

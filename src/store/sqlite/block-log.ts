@@ -8,6 +8,7 @@ import {
   type LogLines,
   type LogPosition,
 } from '../block-log.ts'
+import { ContainerMissing } from '../errors.ts'
 import { CommitFault, type Connection } from './connection.ts'
 import type { SqliteFile } from './file.ts'
 import { bodyOf } from './schema.ts'
@@ -40,7 +41,9 @@ export class SqliteBlockLog implements BlockLog {
   async append(block: Uint8Array, signal?: AbortSignal): Promise<AppendOutcome> {
     checkBlock(block)
     try {
-      await this.#file.create(connection => connection.run(INSERT, this.#name, block), { signal })
+      const id = await this.#file.write(connection => connection.run(INSERT, this.#name, block), { signal })
+      // Creating it would hide that what holds the log is gone.
+      if (id === undefined) throw new ContainerMissing('there is no store: the file does not exist')
       return { kind: 'appended' }
     } catch (error) {
       if (error instanceof CommitFault) return { kind: 'unknown', cause: error.cause }

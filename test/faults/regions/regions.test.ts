@@ -204,7 +204,7 @@ async function idsIn(store: StreamStore, inbox: Inbox): Promise<Set<string>> {
   const tail = new InboxTail(store, inbox, new AbortController().signal)
   const ids = new Set<string>()
   for (let page = await tail.next(); page.length > 0; page = await tail.next())
-    for (const { record } of page) ids.add(record?.id ?? '?')
+    for (const { found } of page) ids.add(found?.record.id ?? '?')
   return ids
 }
 

@@ -251,13 +251,14 @@ describe('inbox put', () => {
     expect(json(again.stderr.split('\n').at(-2) ?? '').error).toMatchObject({ code: 'file-failed', applied: 'no' })
   })
 
-  test('whose progress cannot be kept says what is put', async () => {
+  test('whose progress cannot be kept puts nothing', async () => {
     const world = await worldWithInbox(1)
     const ran = await run(world, `inbox put orders a --resume ${folder}/no/file -o json`, {
       files: { a: '{"id":"a"}' },
     })
-    expect(json(ran.stdout)).toMatchObject({ put: 1, isComplete: false })
-    expect(json(ran.stderr).error).toMatchObject({ code: 'file-failed', applied: 'yes' })
+    expect(ran.stdout).toBe('')
+    expect(json(ran.stderr).error).toMatchObject({ code: 'file-failed', applied: 'no' })
+    expect(await idsOf(world)).toEqual([])
   })
 
   test('does not go on with the progress of another put, or of standard input', async () => {
@@ -270,6 +271,62 @@ describe('inbox put', () => {
     expect(await run(world, `inbox put orders a --resume ${resume}`, { files })).toMatchObject({ exit: 2 })
     expect(await run(world, `inbox put orders --resume ${resume}`)).toMatchObject({ exit: 2 })
     expect(await idsOf(world)).toEqual(['a'])
+  })
+
+  test('does not go on in a file that has changed, in an inbox that was made again, or with other fields', async () => {
+    const world = await worldWithInbox()
+    const [resume, file] = [join(folder, 'progress'), join(folder, 'a.ndjson')]
+    const ids = (letter: string, count: number) =>
+      Array.from({ length: count }, (_, n) => `{"id":"${letter}${n}"}\n`).join('')
+    const put = async (text: string, flags = '') => {
+      writeFileSync(file, text)
+      return run(world, `inbox put orders ${file} --resume ${resume}${flags}`, { files: { [file]: text } })
+    }
+    expect(await put(ids('a', 3))).toMatchObject({ exit: 0 })
+    expect((await put(ids('a', 3))).stderr).toContain('all was put before')
+    expect(await put(ids('b', 3))).toMatchObject({ exit: 2, stderr: expect.stringContaining('a.ndjson has changed') })
+    expect(await put(ids('a', 2))).toMatchObject({ exit: 2, stderr: expect.stringContaining('a.ndjson has changed') })
+    expect(await put(ids('a', 3), ' --id-field /x')).toMatchObject({ exit: 2 })
+    await run(world, 'inbox rm orders --yes --force')
+    world.nowMs += 1_000
+    await run(world, 'inbox create orders --partitions 2')
+    expect(await put(ids('a', 3))).toMatchObject({ exit: 2, stderr: expect.stringContaining('of another put') })
+    expect(await idsOf(world)).toEqual([])
+  })
+
+  test('refuses to write bad lines into an input or the progress', async () => {
+    const world = await worldWithInbox()
+    const file = join(folder, 'a.ndjson')
+    writeFileSync(file, '{"id":"a"}\n')
+    const files = { [file]: '{"id":"a"}\n' }
+    for (const flags of [
+      `--rejects ${file}`,
+      `--rejects ${folder}/./a.ndjson`,
+      `--rejects ${folder}/p --resume ${folder}/p`,
+    ])
+      expect(await run(world, `inbox put orders ${file} ${flags}`, { files })).toMatchObject({ exit: 2, stdout: '' })
+    expect(readFileSync(file, 'utf8')).toBe('{"id":"a"}\n')
+    const full = await run(world, 'inbox put orders --rejects /dev/full', { stdin: 'no record\n' })
+    expect(full).toMatchObject({ exit: 9, stderr: expect.stringContaining('/dev/full cannot be written (ENOSPC)') })
+  })
+
+  test('counts each line once, however often it is stopped', async () => {
+    const world = await worldWithInbox(3)
+    const [resume, file] = [join(folder, 'progress'), join(folder, 'a.ndjson')]
+    const text = Array.from({ length: 300 }, (_, n) => (n % 10 === 0 ? 'bad\n' : `{"id":"${n}"}\n`)).join('')
+    writeFileSync(file, text)
+    const line = `inbox put orders ${file} --linger 0s --resume ${resume} -o json`
+    for (const at of [20, 60]) {
+      const stop = new AbortController()
+      let appends = 0
+      const store = withAppends(world.store, async (real, block) => {
+        if (++appends === at) stop.abort('SIGINT')
+        await real.append(block)
+      })
+      expect((await run(world, line, { files: { [file]: text }, store, signal: stop.signal })).exit).toBe(130)
+    }
+    const last = await run(world, line, { files: { [file]: text } })
+    expect(json(last.stdout)).toMatchObject({ put: 270, rejected: 30 })
   })
 
   test('refuses files that are missing, wrong pointers, and an inbox that is not there', async () => {

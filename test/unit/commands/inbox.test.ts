@@ -223,6 +223,17 @@ describe('inbox tail', () => {
     expect((await run(world, 'inbox tail orders -n 0')).stdout).toBe('')
   })
 
+  test('prints the data as they were put: every digit, each name in its place, however deep', async () => {
+    const world = newWorld()
+    await run(world, 'inbox create orders --partitions 1')
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    const data = `{"id":"i","n":12345678901234567890.10,\t"1":1,"a":1,"a":3,"x":"\u202e","deep":${deep}}`
+    await run(world, 'inbox put orders', { stdin: `${data}\n` })
+    const kept = data.replace('\t', ' ').replace('\u202e', '\\u202e')
+    expect((await run(world, 'inbox tail orders')).stdout).toContain(`  i  ${kept}\n`)
+    expect((await run(world, 'inbox tail orders -o ndjson')).stdout).toContain(`"data":${kept},"seq":null`)
+  })
+
   test('follows from there, and misses nothing while the store is away', async () => {
     const world = await withRecords(['a'])
     const stop = new AbortController()

@@ -47,10 +47,10 @@ test.each(['memory', 'sqlite', 'azurite'] as const)(
 
     const tail = new InboxTail(store, inbox, new AbortController().signal)
     const last = await tail.last(50)
-    expect(last.map(({ record }) => record?.id)).toEqual(ids.slice(-50))
+    expect(last.map(({ found }) => found?.record.id)).toEqual(ids.slice(-50))
     expect(await tail.next()).toEqual([])
     await writer.put({ id: 'new', json: '1' })
-    expect((await tail.next()).map(({ record }) => record?.id)).toEqual(['new'])
+    expect((await tail.next()).map(({ found }) => found?.record.id)).toEqual(['new'])
 
     expect(await removeInbox(store, inbox)).toEqual({ kind: 'removed' })
     expect(await inboxNames(store)).toEqual(['others'])

@@ -15,8 +15,8 @@ function jsonsOf(text: string, form: BodyForm = 'json'): string[] {
 
 describe('a body', () => {
   test('of one record keeps its text, in one line, with every digit', () => {
-    expect(jsonsOf('\ufeff {"id": 1.0000000000000000001,\n "x": "a\\nb"}\r\n')).toEqual([
-      '{"id": 1.0000000000000000001,  "x": "a\\nb"}',
+    expect(jsonsOf('\ufeff {"id": "i", "n": 1.0000000000000000001,\n "x": "a\\nb"}\r\n')).toEqual([
+      '{"id": "i", "n": 1.0000000000000000001,  "x": "a\\nb"}',
     ])
   })
 
@@ -24,6 +24,10 @@ describe('a body', () => {
     const records = ['{"id":"a","x":"],[\\"\\\\"}', '{"id":"b","y":[1,{"z":[]}]}', '{"id":"c\\\\"}']
     expect(jsonsOf(`[ ${records.join(' ,\n')} ]`)).toEqual(records)
     expect(jsonsOf(' [ ] ')).toEqual([])
+  })
+
+  test('with a character between its brackets that is no blank of JSON is refused', () => {
+    expect(read('[\u00a0]', 'json')).toMatchObject({ kind: 'bad' })
   })
 
   test('of lines leaves out empty ones', () => {

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { removeInbox } from '../../../../src/inbox/manage.ts'
 import type { InboxServer } from '../../../../src/inbox/serve/server.ts'
 import { BearerTokens } from '../../../../src/inbox/serve/tokens.ts'
 import type { BlockLog } from '../../../../src/store/block-log.ts'
-import { StoreUnreachable } from '../../../../src/store/errors.ts'
+import { NotPermitted, StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
@@ -88,7 +89,16 @@ describe('a request', () => {
       body: { ids: ['k-2'] },
     })
     expect(await post(url, '{"id":"x"}', { ...JSON_TYPE, 'idempotency-key': 'k-3' })).toMatchObject({ status: 400 })
-    expect(await ids()).toEqual(['k-1', 'k-2'])
+    const bytes = (text: string) => Buffer.from(text).toString('latin1')
+    for (const [key, id] of [
+      ['Größe-1', 'Größe-1'],
+      ['"a \\"b\\" 订单"', 'a "b" 订单'],
+    ] as const)
+      expect(await post(url, JSON.stringify({ id }), { ...JSON_TYPE, 'idempotency-key': bytes(key) })).toMatchObject({
+        ...{ status: 202, body: { ids: [id] } },
+      })
+    expect(await post(url, '{}', { ...JSON_TYPE, 'idempotency-key': '\u00fc' })).toMatchObject({ status: 400 })
+    expect(await ids()).toEqual(['Größe-1', 'a "b" 订单', 'k-1', 'k-2'].sort())
   })
 
   test.each([
@@ -232,6 +242,45 @@ describe('while the store is away', () => {
   })
 })
 
+test('a store that can be read, but not written, is back only once a put succeeds', async () => {
+  const memory = openMemoryStore()
+  let fault: Error | undefined = new NotPermitted('no right to write')
+  const log = memory.log.bind(memory)
+  const store: StreamStore = Object.assign(memory, {
+    log: (name: string): BlockLog => {
+      const real = log(name)
+      const append = real.append.bind(real)
+      return Object.assign(real, {
+        append: async (block: Uint8Array) => {
+          if (fault !== undefined) throw fault
+          return append(block)
+        },
+      })
+    },
+  })
+  const seen: string[] = []
+  const { url, served } = await start(store, {
+    observer: { outage: () => seen.push('outage'), recovered: () => seen.push('recovered') },
+  })
+  const look = async () => {
+    const nowMs = performance.now()
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => nowMs + 6_000)
+    await served.look(new AbortController().signal)
+    later.mockRestore()
+  }
+  expect(await post(url, '{"id":"a"}')).toMatchObject({ status: 503 })
+  expect(served.trouble).toBe('the store fails: not-permitted')
+  await look()
+  // Let in again, to find out, and said to nobody.
+  expect([served.trouble, seen]).toEqual([undefined, ['outage']])
+  expect(await post(url, '{"id":"a"}')).toMatchObject({ status: 503 })
+  expect([served.trouble, seen]).toEqual(['the store fails: not-permitted', ['outage']])
+  await look()
+  fault = undefined
+  expect(await post(url, '{"id":"a"}')).toMatchObject({ status: 202 })
+  expect([served.trouble, seen]).toEqual([undefined, ['outage', 'recovered']])
+})
+
 describe('with two regions', () => {
   test('an answer says where the records are, and one region that is away refuses nothing', async () => {
     const { store: also, state } = faulty(openMemoryStore())
@@ -290,5 +339,23 @@ describe('a server that stops', () => {
     await stopped
     await expect(post(url, '{"id":"later"}')).rejects.toThrow()
     expect((await ids()).length).toBe(10)
+  })
+
+  test('gives up a body that does not come to its end', async () => {
+    const { server, port, ids } = await start(openMemoryStore())
+    const socket = connect(port, '127.0.0.1')
+    const answer = new Promise<string>(resolve => {
+      let text = ''
+      socket.on('data', chunk => {
+        text += String(chunk)
+      })
+      socket.on('close', () => resolve(text))
+    })
+    const head = `POST /inboxes/orders HTTP/1.1\r\nhost: localhost:${port}\r\ncontent-type: application/json\r\n`
+    socket.write(`${head}content-length: 100\r\n\r\n{"id":`)
+    while (server.requests < 1) await new Promise(resolve => setImmediate(resolve))
+    await server.stop()
+    expect(await answer).toMatch(/^HTTP\/1.1 503 [^]*"stopping"/)
+    expect(await ids()).toEqual([])
   })
 })

@@ -71,3 +71,16 @@ test('a file that is deleted while the store is open is missing too', async () =
   await expect(own.read('s')).rejects.toMatchObject({ code: 'container-missing' })
   await own.close()
 })
+
+test('a log is not what creates a store: its lines would be in one without an inbox', async () => {
+  const usual = openSqliteStore(path)
+  const append = () => usual.log('.leasectl/inbox/orders/0001').append(Buffer.from('a\n'))
+  await expect(append()).rejects.toThrow('the file does not exist')
+  expect(existsSync(path)).toBe(false)
+  await usual.createContainer()
+  expect(await append()).toEqual({ kind: 'appended' })
+  rmSync(path)
+  await expect(append()).rejects.toThrow('the file does not exist')
+  expect(existsSync(path)).toBe(false)
+  await usual.close()
+})
