@@ -153,9 +153,9 @@ export function everyBreak(command: Command): Command {
 /** Flags for a single change; a worker makes many. */
 const OF_ONE_CHANGE: readonly (string | undefined)[] = ['--command-id', '--lease-id', '--if-version']
 
-/** Adds the flags of every change to a worker, except those for a single change. */
-export function everyWorkerChange(command: Command): Command {
-  for (const option of CHANGE) if (!OF_ONE_CHANGE.includes(option.long ?? undefined)) command.addOption(option)
+/** Adds the flags of every change to a worker, except those for a single change. @param own the flag as this command takes it */
+export function everyWorkerChange(command: Command, own = (option: Option) => option): Command {
+  for (const option of CHANGE) if (!OF_ONE_CHANGE.includes(option.long ?? undefined)) command.addOption(own(option))
   return command
 }
 

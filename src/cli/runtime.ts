@@ -58,9 +58,8 @@ export interface OpenOptions {
 export interface StoreChoice {
   readonly store?: string
   readonly container?: string
-  /** Name of a context, `-c`. */
+  /** Name of a context, and the flag that names it: `-c` unless given. */
   readonly context?: string
-  /** The flag that names the context, if it is not `-c`. */
   readonly contextFlag?: string
 }
 

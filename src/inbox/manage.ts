@@ -38,9 +38,10 @@ export async function removeInbox(store: StreamStore, inbox: Inbox, signal?: Abo
   for (let partition = 0; partition < inbox.partitions; partition++)
     await partitionLog(store, inbox, partition).remove(signal)
   await store.log(`${folder}dead`).remove(signal)
-  for (const name of [...checkpoints, `${folder}inbox.json`]) {
+  for (const name of [...checkpoints, `${folder}drain.json`, `${folder}inbox.json`]) {
     const { kind } = await store.remove(name, {})
-    if (kind === 'held' || kind === 'unknown') return { kind }
+    // The records are gone already, so a drain that takes a partition now does not keep it from going on later.
+    if (kind === 'held' || kind === 'unknown') return { kind: 'unknown' }
   }
   return { kind: 'removed' }
 }

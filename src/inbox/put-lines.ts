@@ -20,7 +20,7 @@ export interface PutLinesOptions {
 }
 
 /** Up to where all lines of an input are durable or rejected, and how many of them. */
-export interface Acknowledged {
+export interface AcknowledgedLines {
   readonly lines: number
   readonly bytes: number
   /** Without those of runs before. */
@@ -52,7 +52,7 @@ export class LinesPut {
   /** Records that are not acknowledged yet. */
   #inFlight = 0
   #idle = Promise.withResolvers<void>()
-  #acknowledged: Acknowledged
+  #acknowledged: AcknowledgedLines
   #fault: { readonly error: unknown } | undefined
   /** Records that were put durably. */
   put = 0
@@ -65,7 +65,7 @@ export class LinesPut {
     this.#acknowledged = { ...(options.from ?? { lines: 0, bytes: 0 }), put: 0, rejected: 0 }
   }
 
-  get acknowledged(): Acknowledged {
+  get acknowledged(): AcknowledgedLines {
     return this.#acknowledged
   }
 

@@ -21,7 +21,7 @@ a record, a value that is missing, a name that another stream has) becomes a dea
 How far a partition is drained is written every 1000 records or second. Any number of drains share the partitions of an inbox by
 leases; those of a drain that died go on in others within 15 s. A store that refuses or slows down halves the number of
 records at a time; meanwhile the inbox takes what comes. All drains of an inbox do the same with its records: another
-template or name needs --force.
+template, name or --strict-order needs --force.
 
 Dead letters and troubles go to stderr; with -o ndjson one line for each record goes to stdout. SIGTERM and SIGINT end it after the records
 being worked on. Exit: 0; --once 7 if there were dead letters.
@@ -77,7 +77,7 @@ export function registerDrain(parent: Command, runtime: Runtime, go: Run<DrainCo
     .option('--once', 'drain what is there and exit')
     .option('--force', 'replace what the drains of this inbox have done so far')
   command.addHelpText('after', NOTES)
-  everyWorkerChange(command)
+  everyWorkerChange(command, ownOption)
   describe(command, runtime, {
     summary: 'make a stream, or a step of a session, of each record of an inbox',
     examples: [
@@ -94,6 +94,14 @@ export function registerDrain(parent: Command, runtime: Runtime, go: Run<DrainCo
     effect: 'Writes: each record changes a stream; checkpoints under the lease of each partition.',
   })
   act(command, runtime, 'writes', optionsIn, go)
+}
+
+/** A record whose stream is leased gives way to others, and is tried again. */
+function ownOption(option: Option): Option {
+  if (option.long !== '--lease-wait') return option
+  const what = 'how long to wait for a lease held by another, before the record is tried again (default: 250ms)'
+  const own = new Option(option.flags, what).helpGroup(option.helpGroupHeading ?? '')
+  return Object.assign(own, { parseArg: option.parseArg })
 }
 
 /** Adds the name of the inbox. */

@@ -9,7 +9,7 @@ import { openStoreFor } from '../../cli/store.ts'
 import { jsonDocument, jsonTime } from '../../formats/json.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { table } from '../../formats/terminal/table.ts'
-import { blockedKeys } from '../../inbox/drain/blocked-keys.ts'
+import { blockedKeys, mayGoOn } from '../../inbox/drain/blocked-keys.ts'
 import { readDeadLetters } from '../../inbox/drain/dead-letters.ts'
 import { createInbox, DEFAULT_PARTITIONS, type Inbox } from '../../inbox/inbox.ts'
 import { partitionStates, totalLag } from '../../inbox/lag.ts'
@@ -148,14 +148,19 @@ export async function removeOne(options: RemoveInboxOptions, runtime: Runtime): 
   const store = await openStoreFor(options, runtime, output)
   const inbox = await findInbox(store, name, runtime)
   const states = await partitionStates(store, inbox, { countedBytes: COUNTED_IN_LIST, signal: runtime.signal })
-  const lag = totalLag(states)
+  const letters = await readDeadLetters(store, inbox, runtime.signal)
+  const { records, isEstimate } = totalLag(states)
+  // Records that wait behind a dead letter, or were retried and wait for their drain, have done nothing wrong.
+  const lag = { records: records + letters.filter(mayGoOn).length, isEstimate }
+  const dead = letters.filter(letter => !mayGoOn(letter)).length
   if (lag.records > 0 && !force) {
     return problem('not-drained', `the inbox ${name} has ${recordsText(lag)} not drained`, {
       exit: exitOfRefusal('not-drained'),
       hint: 'Drain it first, or use --force: the records are lost then.',
     })
   }
-  const what = `This permanently removes the inbox ${name}, ${recordsText(lag)} not drained, in ${placeText(runtime.opened)}`
+  const lost = `${recordsText(lag)} not drained${dead === 0 ? '' : ` and ${counted(dead, 'dead letter')}`}`
+  const what = `This permanently removes the inbox ${name}, ${lost}, in ${placeText(runtime.opened)}`
   const isProtected = runtime.opened?.isProtected ?? false
   const declined = yes
     ? undefined

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { containerCreator } from '../../cli/create-container.ts'
 import type { Output } from '../../cli/output.ts'
 import type { Processes, Runtime } from '../../cli/runtime.ts'
-import { clockName, ownAddress, requireFile } from '../../cli/store.ts'
+import { requireFile } from '../../cli/store.ts'
 import { counted } from '../../formats/terminal/numbers.ts'
 import { readStream, type StreamView } from '../../ops/read-stream.ts'
 import { removeStream } from '../../ops/remove.ts'
@@ -11,6 +11,7 @@ import type { LineChannel } from '../../process/line-process.ts'
 import type { StreamStore } from '../../store/store.ts'
 import { visibleName, visibleText } from '../../util/visible-text.ts'
 import type { LabOptions } from './options.ts'
+import { clockName, ownAddress } from './own-store.ts'
 
 /** How long the removal of a stream waits for a leftover lease, ms; shorter after an interruption. */
 const REMOVE_WAIT_MS = 20_000

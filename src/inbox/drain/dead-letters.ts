@@ -99,12 +99,7 @@ export async function writeDeadLetter(store: StreamStore, inbox: Inbox, letter: 
 }
 
 /** Records that a letter which blocked was done after all. @throws DeadLettersUnknown; the store's faults */
-export async function writeDrained(
-  store: StreamStore,
-  inbox: Inbox,
-  { letter }: DeadLetter,
-  by: string,
-): Promise<void> {
+export async function writeDrained(store: StreamStore, inbox: Inbox, letter: DeadLetter, by: string): Promise<void> {
   await writeEnd(store, inbox, letter, 'drained', by)
 }
 
@@ -120,11 +115,11 @@ export async function deadLettersEnd(
 async function writeEnd(
   store: StreamStore,
   inbox: Inbox,
-  letter: string,
+  { letter, diedAt }: DeadLetter,
   how: DeadLetterEnd | 'drained',
   by: string,
 ): Promise<void> {
-  const end = { settled: letter, how, by, at: isoTime(store.nowMs()) }
+  const end = { settled: letter, died: diedAt, how, by, at: isoTime(store.nowMs()) }
   await appendLine(deadLetterLog(store, inbox), `${JSON.stringify(end)}\n`)
 }
 
@@ -146,7 +141,8 @@ export async function settleDeadLetters(
   { how, by, signal }: { readonly how: DeadLetterEnd; readonly by: string; readonly signal?: AbortSignal },
 ): Promise<void> {
   const log = deadLetterLog(store, inbox)
-  for (const { letter, partition, line, blocks } of letters) {
+  for (const letter of letters) {
+    const { partition, line, blocks } = letter
     signal?.throwIfAborted()
     if (how === 'retried' && !blocks) await appendLine(partitionLog(store, inbox, partition), `${line}\n`)
     await writeEnd(store, inbox, letter, how, by)
@@ -170,12 +166,11 @@ async function readOpen(store: StreamStore, inbox: Inbox, signal: AbortSignal | 
     if (bytes.length === 0) break
     for (const line of new TextDecoder().decode(bytes).split('\n')) {
       const fields = fieldsOf(line)
-      if (typeof fields?.settled === 'string') end(letters, fields.settled, fields.how)
+      if (typeof fields?.settled === 'string') end(letters, fields.settled, fields)
       const letter = fields && letterOf(fields)
       const known = letter && letters.get(letter.letter)
-      // One that blocks keeps its place, whatever became of it when it was tried again.
-      if (letter !== undefined && (known === undefined || letter.blocks))
-        letters.set(letter.letter, { letter, from: known?.from ?? from })
+      // It keeps its place, whatever became of it when it was tried again.
+      if (letter !== undefined) letters.set(letter.letter, { letter, from: known?.from ?? from })
     }
     from = next
   }
@@ -185,8 +180,10 @@ async function readOpen(store: StreamStore, inbox: Inbox, signal: AbortSignal | 
 
 type Letters = Map<string, { readonly letter: DeadLetter; readonly from: LogPosition }>
 
-function end(letters: Letters, name: string, how: unknown): void {
+/** A record that was retried may have died again before its end was written: that is the end of an earlier death. */
+function end(letters: Letters, name: string, { how, died }: Readonly<Record<string, unknown>>): void {
   const known = letters.get(name)
+  if (died !== undefined && known?.letter.diedAt !== died) return
   if (known?.letter.blocks && how === 'retried')
     letters.set(name, { ...known, letter: { ...known.letter, isRetried: true } })
   else letters.delete(name)

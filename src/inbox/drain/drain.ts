@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ShardPart } from '../../ops/shards/quota.ts'
 import { openShards, type Shards } from '../../ops/shards/shards.ts'
+import { damaged } from '../../ops/system-fields.ts'
 import { comparePositions, LOG_START, type LogPosition } from '../../store/block-log.ts'
 import { StoreClosed, StoreUnreachable } from '../../store/errors.ts'
 import type { StreamStore } from '../../store/store.ts'
@@ -169,6 +170,10 @@ class DrainRun {
     try {
       const stored = await this.#store.read(name, this.#signal)
       const checkpoint = stored === undefined ? NO_CHECKPOINT : parseCheckpoint(name, textOf(stored.body))
+      const extent = await partitionLog(this.#store, this.#options.inbox, number).extent(this.#signal)
+      // What is put up to there would never be drained.
+      if (extent !== undefined && comparePositions(checkpoint, extent.end) > 0)
+        throw damaged(name, 'it is beyond the last record')
       if (this.#signal.aborted || this.#shards.leaseIdOf(number) !== leaseId) return
       const isHeld = () => this.#shards.leaseIdOf(number) === leaseId
       const drain = new PartitionDrain(this.#shared, number, { name, leaseId, isHeld }, checkpoint)

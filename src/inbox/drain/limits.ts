@@ -45,16 +45,16 @@ export class ConcurrencyLimit {
     return new Promise(resolve => this.#waiting.push(resolve))
   }
 
-  /** @param isOverload the store refused or did not answer */
-  leave(startedMs: number, isOverload: boolean): void {
+  /**
+   * @param outcome `overload`: the store refused or did not answer; `again`: it says nothing about the store, as when another holds
+   * the stream
+   */
+  leave(startedMs: number, outcome: 'done' | 'again' | 'overload'): void {
     this.#running -= 1
     const nowMs = this.#timing.monotonicMs()
-    if (isOverload) {
-      // What was begun before the last halving says nothing new.
-      if (startedMs >= this.#halvedMs) this.#halve(nowMs)
-    } else {
-      this.#count(nowMs - startedMs, nowMs)
-    }
+    if (outcome === 'done') this.#count(nowMs - startedMs, nowMs)
+    // What was begun before the last halving says nothing new.
+    else if (outcome === 'overload' && startedMs >= this.#halvedMs) this.#halve(nowMs)
     this.#admit()
   }
 

@@ -287,14 +287,14 @@ export class PartitionDrain {
     const { limit, timing, work } = this.#shared
     await limit.enter()
     const startedMs = timing.monotonicMs()
-    let isOverload = false
+    let ended: 'done' | 'again' | 'overload' = 'done'
     try {
       if (!this.#isActive) return undefined
       const outcome = await work.apply(read, commandId)
-      isOverload = outcome.kind === 'again' && outcome.isOverload
+      if (outcome.kind === 'again') ended = outcome.isOverload ? 'overload' : 'again'
       return outcome
     } finally {
-      limit.leave(startedMs, isOverload)
+      limit.leave(startedMs, ended)
     }
   }
 

@@ -21,15 +21,18 @@ export async function trimDrained(
   let from = start
   for (;;) {
     const chunk = await log.read(from, READ_BYTES)
-    const last = linesIn(chunk, from).at(-1)
-    if (last === undefined || comparePositions(chunk.next, drained) > 0 || !(putMs(last.text) < beforeMs)) break
+    const lines = linesIn(chunk, from)
+    if (lines.length === 0 || comparePositions(chunk.next, drained) > 0) break
+    // Lines that are no records have no time: those before them say how old they are.
+    const lastMs = lines.map(({ text }) => putMs(text)).findLast(ms => !Number.isNaN(ms))
+    if (lastMs !== undefined && lastMs >= beforeMs) break
     from = chunk.next
   }
   if (comparePositions(from, start) > 0) await log.trim(from)
   return from
 }
 
-/** NaN if the line is not a record: it is kept with what follows. */
+/** NaN if the line is not a record. */
 function putMs(line: string): number {
   try {
     const fields: unknown = JSON.parse(line)

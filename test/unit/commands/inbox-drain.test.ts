@@ -96,6 +96,15 @@ describe('inbox drain', () => {
   })
 })
 
+test('an inbox that was removed leaves nothing that binds one of its name', async () => {
+  const made = await world(['o1', { customer: 'ada' }])
+  await cli(made, DRAIN, FILES)
+  expect((await cli(made, ['inbox', 'rm', 'orders', '--yes'])).exit).toBe(0)
+  await cli(made, ['inbox', 'create', 'orders', '--partitions', '1'])
+  const other = ['inbox', 'drain', 'orders', '--append', 'Move', '--name', 'cars/{/key}', '--once']
+  expect((await cli(made, other)).exit).toBe(0)
+})
+
 describe('inbox drain --strict-order', () => {
   const STRICT = ['inbox', 'drain', 'orders', '--append', 'Move', '--name', 'd/{/key}', '--once', '--strict-order']
 
@@ -118,6 +127,8 @@ describe('inbox drain --strict-order', () => {
     await cli(made, ['rm', 'd/k', '--yes', '--force'])
     expect((await cli(made, ['inbox', 'dead', 'retry', 'orders', '--all'])).stdout).toContain('retried 1 dead letter')
     expect((await cli(made, ['inbox', 'dead', 'ls', 'orders'])).stdout).toContain('retried: waits for its drain')
+    const rm = await cli(made, ['inbox', 'rm', 'orders', '--yes'])
+    expect(rm).toMatchObject({ exit: 5, stderr: expect.stringContaining('has 2 records not drained') })
     const went = await cli(made, STRICT)
     expect(went).toMatchObject({ exit: 0 })
     expect(went.stderr).toContain('drained 2 records')

@@ -3,7 +3,7 @@ import { openOutput } from '../../../cli/output.ts'
 import { partitionIn } from '../../../cli/partition.ts'
 import { EndsWith, type Problem, problem, UsageError } from '../../../cli/problem.ts'
 import type { Runtime } from '../../../cli/runtime.ts'
-import { DEFAULT_LEASE_WAIT_MS, leaseReport, openStoreFor } from '../../../cli/store.ts'
+import { leaseReport, openStoreFor } from '../../../cli/store.ts'
 import { agreeOnWork } from '../../../inbox/drain/agreement.ts'
 import { drain } from '../../../inbox/drain/drain.ts'
 import {
@@ -101,13 +101,16 @@ async function specOf(
   return { kind: 'create', name, init }
 }
 
+/** A record whose stream is leased gives its place to others, and is tried again, ms. */
+const LEASE_WAIT_MS = 250
+
 function workOf(
   store: StreamStore,
   spec: CreatesStreams | AppendsSteps,
   options: DrainCommandOptions,
   runtime: Runtime,
 ): DrainWork {
-  const { by = runtime.actor, reason, write, leaseWait = DEFAULT_LEASE_WAIT_MS } = options
+  const { by = runtime.actor, reason, write, leaseWait = LEASE_WAIT_MS } = options
   const why = reason === undefined ? undefined : reasonOf(reason)
   const purpose = `inbox drain ${options.inbox}`
   try {
@@ -141,7 +144,7 @@ async function agree(
     case 'different':
       return problem('changed', `the inbox ${inbox.name} is drained to ${agreed.description}, since ${agreed.by}`, {
         exit: 5,
-        hint: 'It has another template or name. --force replaces that; stop the other drains before.',
+        hint: 'It has another template, name or --strict-order. --force replaces that; stop the other drains before.',
       })
     case 'busy':
       return problem('lease-held', `what the drains of ${inbox.name} do is being written by another`)

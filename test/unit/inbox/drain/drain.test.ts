@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readCheckpoint } from '../../../../src/inbox/checkpoint.ts'
 import { blockedKeys } from '../../../../src/inbox/drain/blocked-keys.ts'
-import { readDeadLetters, settleDeadLetters } from '../../../../src/inbox/drain/dead-letters.ts'
+import { readDeadLetters, settleDeadLetters, writeDeadLetter } from '../../../../src/inbox/drain/dead-letters.ts'
 import { type DrainOptions, drain } from '../../../../src/inbox/drain/drain.ts'
 import type { DrainEvent } from '../../../../src/inbox/drain/types.ts'
 import { drainWork } from '../../../../src/inbox/drain/work.ts'
@@ -9,7 +9,7 @@ import { createInbox, type Inbox, partitionLog, partitionOf } from '../../../../
 import { InboxWriter } from '../../../../src/inbox/writer.ts'
 import { readStream } from '../../../../src/ops/read-stream.ts'
 import { transact } from '../../../../src/ops/transact/transact.ts'
-import { LOG_START } from '../../../../src/store/block-log.ts'
+import { type BlockLog, LOG_START } from '../../../../src/store/block-log.ts'
 import { StoreUnreachable } from '../../../../src/store/errors.ts'
 import { openMemoryStore } from '../../../../src/store/memory.ts'
 import type { StreamStore } from '../../../../src/store/store.ts'
@@ -110,6 +110,38 @@ describe('a drain', () => {
       'taken exists',
     ])
     expect(await readCheckpoint(store, inbox, 0)).toMatchObject({ records: 4, dead: 3 })
+  })
+
+  it('keeps a record that has died again before its retry was written down', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store, 1)
+    await partitionLog(store, inbox, 0).append(Buffer.from('not a record\n'))
+    await once(store, inbox)
+    const letters = await readDeadLetters(store, inbox)
+    const [letter] = letters
+    if (letter === undefined) throw new Error('no letter')
+    const again = { ...letter, diedAt: new Date(Date.parse(letter.diedAt) + 5).toISOString(), why: 'again' }
+    const log: StreamStore['log'] = name => {
+      const real = store.log(name)
+      const append: BlockLog['append'] = async block => {
+        const outcome = await real.append(block)
+        // A drain takes the line at once.
+        if (!name.endsWith('/dead')) await writeDeadLetter(store, inbox, again)
+        return outcome
+      }
+      return {
+        append,
+        read: (...given) => real.read(...given),
+        extent: (...given) => real.extent(...given),
+        trim: (...given) => real.trim(...given),
+        remove: (...given) => real.remove(...given),
+      }
+    }
+    const slow: StreamStore = Object.assign(Object.create(store), { log, nowMs: store.nowMs })
+    await settleDeadLetters(slow, inbox, letters, { how: 'retried', by: BY })
+    expect(await readDeadLetters(store, inbox)).toMatchObject([{ letter: letter.letter, why: 'again' }])
+    await settleDeadLetters(store, inbox, await readDeadLetters(store, inbox), { how: 'dropped', by: BY })
+    expect(await readDeadLetters(store, inbox)).toEqual([])
   })
 
   it('drains a dead letter again once it is retried, and forgets one that is dropped', async () => {
@@ -369,6 +401,18 @@ describe('a drain', () => {
     await once(store, inbox, { keepMs: -1_000 })
     // The store keeps the last block.
     expect(await bytes()).toBe(all / 3)
+  })
+
+  it('removes beyond a line that is no record: those before it say how old it is', async () => {
+    const store = openMemoryStore()
+    const inbox = await inboxOf(store, 1)
+    const log = partitionLog(store, inbox, 0)
+    await put(store, inbox, ['a'])
+    await log.append(Buffer.from(`${'x'.repeat(300_000)}\n`))
+    for (const id of ['b', 'c']) await put(store, inbox, [id])
+    await once(store, inbox, { keepMs: -1_000 })
+    const { bytes } = await log.read(LOG_START, 1_000_000)
+    expect(Buffer.from(bytes).toString()).toMatch(/^\{"id":"c".*\n$/)
   })
 
   it('ends with the fault of a checkpoint that is damaged, or of a newer version, and drains nothing', async () => {

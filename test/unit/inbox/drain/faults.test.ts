@@ -225,6 +225,23 @@ test('a checkpoint that is stale repeats records as duplicates, and no stream ch
   await expectEachOnce(store)
 })
 
+test('a checkpoint beyond the last record is a fault: what is put up to there would never be drained', async () => {
+  const store = openMemoryStore()
+  const inbox = await inboxOf(store)
+  await putAll(store, inbox, 10)
+  await once(store, inbox)
+  const name = '.leasectl/inbox/orders/checkpoints/1/0'
+  const old = await store.read(name)
+  if (old?.summary === undefined) throw new Error('no checkpoint')
+  const text = Buffer.from(old.body)
+    .toString()
+    .replace(/"segment": \d+/, '"segment": 999')
+  await store.remove(name, {})
+  await store.create(name, Buffer.from(text), old.summary)
+  await putAll(store, inbox)
+  await expect(once(store, inbox)).rejects.toThrow('it is beyond the last record')
+})
+
 test('a full disk is told once, waited for, and then drained on', async () => {
   const inner = openMemoryStore()
   const inbox = await inboxOf(inner)
@@ -331,7 +348,7 @@ describe('the pace', () => {
       const begun = Array.from({ length: limit.limit }, () => limit.enter())
       const startedMs = timing.monotonicMs()
       timing.pass(10)
-      for (const _ of begun) limit.leave(startedMs, isOverload)
+      for (const _ of begun) limit.leave(startedMs, isOverload ? 'overload' : 'done')
     }
     for (let at = 0; at < 60; at++) round(false)
     expect(limit.limit).toBe(64)
@@ -343,6 +360,21 @@ describe('the pace', () => {
     expect(limit.limit).toBe(64)
   })
 
+  test('records whose streams are leased say nothing about the store', () => {
+    const timing = clock()
+    const limit = new ConcurrencyLimit(16, timing)
+    const leave = (ms: number, outcome: 'done' | 'again') => {
+      limit.enter()
+      const startedMs = timing.monotonicMs()
+      timing.pass(ms)
+      limit.leave(startedMs, outcome)
+    }
+    for (let at = 0; at < 200; at++) leave(10, 'done')
+    expect(limit.limit).toBe(16)
+    for (let at = 0; at < 200; at++) leave(10_000, 'again')
+    expect(limit.limit).toBe(16)
+  })
+
   test('answers that become three times slower halve it', () => {
     const timing = clock()
     const limit = new ConcurrencyLimit(16, timing)
@@ -351,7 +383,7 @@ describe('the pace', () => {
       const startedMs = timing.monotonicMs()
       for (let at = 0; at < count; at++) limit.enter()
       timing.pass(ms)
-      for (let at = 0; at < count; at++) limit.leave(startedMs, false)
+      for (let at = 0; at < count; at++) limit.leave(startedMs, 'done')
     }
     for (let at = 0; at < 20; at++) round(200)
     expect(limit.limit).toBe(16)
