@@ -310,25 +310,6 @@ describe('inbox put', () => {
     expect(full).toMatchObject({ exit: 9, stderr: expect.stringContaining('/dev/full cannot be written (ENOSPC)') })
   })
 
-  test('counts each line once, however often it is stopped', async () => {
-    const world = await worldWithInbox(3)
-    const [resume, file] = [join(folder, 'progress'), join(folder, 'a.ndjson')]
-    const text = Array.from({ length: 300 }, (_, n) => (n % 10 === 0 ? 'bad\n' : `{"id":"${n}"}\n`)).join('')
-    writeFileSync(file, text)
-    const line = `inbox put orders ${file} --linger 0s --resume ${resume} -o json`
-    for (const at of [20, 60]) {
-      const stop = new AbortController()
-      let appends = 0
-      const store = withAppends(world.store, async (real, block) => {
-        if (++appends === at) stop.abort('SIGINT')
-        await real.append(block)
-      })
-      expect((await run(world, line, { files: { [file]: text }, store, signal: stop.signal })).exit).toBe(130)
-    }
-    const last = await run(world, line, { files: { [file]: text } })
-    expect(json(last.stdout)).toMatchObject({ put: 270, rejected: 30 })
-  })
-
   test('refuses files that are missing, wrong pointers, and an inbox that is not there', async () => {
     const world = await worldWithInbox()
     expect(await run(world, 'inbox put orders nowhere')).toMatchObject({ exit: 9 })
